@@ -1,0 +1,117 @@
+// Package errs is the vocabulary of failure: the one error type that crosses
+// package boundaries, and the faults of a document. It knows the kinds of
+// problem that the drive's contract names, not how a face (HTTP, command
+// line) presents them.
+package errs
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Kind says what sort of problem an error is. Its text is the slug of the
+// problem type on the wire ("urn:flowdrive:problem:<slug>").
+type Kind string
+
+// The kinds of the drive's contract, in the order of its table of statuses.
+const (
+	NotParseable        Kind = "not-parseable"
+	BadParameter        Kind = "bad-parameter"
+	ContentRange        Kind = "content-range"
+	LogIn               Kind = "log-in"
+	TooMany             Kind = "too-many"
+	NotAllowed          Kind = "not-allowed"
+	ReadOnly            Kind = "read-only"
+	NotMovable          Kind = "not-movable"
+	NotDeletable        Kind = "not-deletable"
+	NotLockable         Kind = "not-lockable"
+	ContextNotAvailable Kind = "context-not-available"
+	RoleNotAssignable   Kind = "role-not-assignable"
+	FourEyes            Kind = "four-eyes"
+	FiniteDepth         Kind = "propfind-finite-depth"
+	NotFound            Kind = "not-found"
+	Method              Kind = "method"
+	ActionNotEnabled    Kind = "action-not-enabled"
+	CaseNotOpen         Kind = "case-not-open"
+	AmbiguousMove       Kind = "ambiguous-move"
+	InUse               Kind = "in-use"
+	NameTaken           Kind = "name-taken"
+	EndlessLoop         Kind = "endless-automatic-loop"
+	RouteFault          Kind = "route-fault"
+	Migrate             Kind = "migrate"
+	Precondition        Kind = "precondition"
+	TooLarge            Kind = "too-large"
+	MediaType           Kind = "media-type"
+	Locked              Kind = "locked"
+	Invalid             Kind = "invalid"
+	EmptyDocument       Kind = "empty-document"
+	NameNotAllowed      Kind = "name-not-allowed"
+	IdempotencyMismatch Kind = "idempotency-mismatch"
+	NotBuilt            Kind = "not-built"
+	Unavailable         Kind = "unavailable"
+	Full                Kind = "full"
+
+	// Internal is a defect of ours or of the machine below: never a client's
+	// doing. A face logs it and tells the client nothing but its request id.
+	Internal Kind = "internal"
+)
+
+// Error is a failure with its kind. Detail is a sentence for the person who
+// made the request and says what to do about it; it never holds a secret or
+// anything the caller may not see.
+type Error struct {
+	Kind   Kind
+	Detail string
+	Faults []Fault        // what is wrong with a document, all of it
+	Extra  map[string]any // further members of the problem document
+	Err    error          // the cause, for the log only
+}
+
+// Error returns the detail, followed by the faults, a line each.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Detail)
+	if e.Detail == "" {
+		b.WriteString(string(e.Kind))
+	}
+	for _, f := range e.Faults {
+		b.WriteString("\n  ")
+		b.WriteString(f.String())
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// New returns an error of the kind; the format makes its detail.
+func New(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Wrap returns an internal error: op failed because of err.
+func Wrap(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Error{Kind: Internal, Detail: op, Err: err}
+}
+
+// KindOf returns the kind of err; Internal for an error that has none, and
+// "" for nil.
+func KindOf(err error) Kind {
+	if err == nil {
+		return ""
+	}
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return Internal
+}
+
+// Is reports whether err is of the kind.
+func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }

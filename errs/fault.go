@@ -1,0 +1,58 @@
+package errs
+
+import "fmt"
+
+// Code classifies a fault (design: the drive's contract, section 2, Errors).
+type Code string
+
+// The codes of faults.
+const (
+	CodeRequired     Code = "required"
+	CodeUnknownField Code = "unknown-field"
+	CodeType         Code = "type"
+	CodeRange        Code = "range"
+	CodeFormat       Code = "format"
+	CodeNotFound     Code = "not-found"
+	CodeConflict     Code = "conflict"
+	CodeNeverFires   Code = "never-fires"
+	CodeReadOnly     Code = "read-only"
+)
+
+// Fault is one thing that is wrong with a document. Pointer is a JSON
+// pointer (RFC 6901); for a missing field it is where the field would stand.
+// Line and Column count from 1 and are 0 where the place is not known.
+type Fault struct {
+	Pointer string `json:"pointer"`
+	Detail  string `json:"detail"`
+	Code    Code   `json:"code"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+}
+
+// String returns the fault as one line: place, pointer and detail.
+func (f Fault) String() string {
+	at := f.Pointer
+	if at == "" {
+		at = "/"
+	}
+	if f.Line > 0 {
+		return fmt.Sprintf("%d:%d %s: %s", f.Line, f.Column, at, f.Detail)
+	}
+	return at + ": " + f.Detail
+}
+
+// InvalidDocument returns the error of a document with faults: kind Invalid,
+// and a detail that names the first fault and counts the others. It returns
+// nil where there are none.
+func InvalidDocument(faults []Fault) error {
+	if len(faults) == 0 {
+		return nil
+	}
+	detail := faults[0].String()
+	if more := len(faults) - 1; more == 1 {
+		detail += " (and one more fault, see errors)"
+	} else if more > 1 {
+		detail += fmt.Sprintf(" (and %d more faults, see errors)", more)
+	}
+	return &Error{Kind: Invalid, Detail: detail, Faults: faults}
+}
