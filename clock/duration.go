@@ -1,0 +1,177 @@
+package clock
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Duration is a length of time in the parts of ISO 8601: years and months
+// are calendar arithmetic, days are 24 hours (everything is UTC).
+type Duration struct {
+	Months int           // years count twelve
+	Exact  time.Duration // weeks, days, hours, minutes, seconds
+}
+
+// MaxExact bounds the exact part of a duration: some 290 years, what
+// time.Duration holds.
+const MaxExact = time.Duration(math.MaxInt64)
+
+// maxMonths bounds the calendar part to what dates can carry.
+const maxMonths = 12 * 9999
+
+// ParseDuration reads an ISO 8601 duration ("P3D", "PT5M", "P1Y2M",
+// "PT1.5S"). It refuses signs, an empty one, units out of order and what
+// would not fit.
+func ParseDuration(text string) (Duration, error) {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), "P")
+	if !ok || rest == "" {
+		return Duration{}, badDuration(text)
+	}
+	date, clock, timed := strings.Cut(rest, "T")
+	var d Duration
+	if err := d.addUnits(date, "YMWD"); err != nil {
+		return Duration{}, badDuration(text)
+	}
+	if timed {
+		if clock == "" || d.addUnits(clock, "HMS") != nil {
+			return Duration{}, badDuration(text)
+		}
+	}
+	return d, nil
+}
+
+func badDuration(text string) error {
+	if len(text) > 40 {
+		text = text[:40] + "…"
+	}
+	return fmt.Errorf("%q is not a duration; write one like P3D, PT5M or P1DT12H", text)
+}
+
+// addUnits adds a run of number and unit, the units in the given order.
+func (d *Duration) addUnits(text, order string) error {
+	exact := map[byte]time.Duration{
+		'W': 7 * 24 * time.Hour, 'D': 24 * time.Hour, 'H': time.Hour, 'M': time.Minute, 'S': time.Second,
+	}
+	dated := order[0] == 'Y'
+	for text != "" {
+		end := strings.IndexAny(text, order)
+		if end < 1 {
+			return fmt.Errorf("no unit of %s", order)
+		}
+		number, unit := text[:end], text[end]
+		order = order[strings.IndexByte(order, unit)+1:]
+		text = text[end+1:]
+		if dated && (unit == 'Y' || unit == 'M') {
+			n, err := strconv.ParseUint(number, 10, 31)
+			if err != nil {
+				return err
+			}
+			months := int(n)
+			if unit == 'Y' {
+				months *= 12
+			}
+			if months > maxMonths || d.Months+months > maxMonths {
+				return fmt.Errorf("too long")
+			}
+			d.Months += months
+			continue
+		}
+		part, err := scale(number, exact[unit])
+		if err != nil || d.Exact > MaxExact-part {
+			return fmt.Errorf("too long")
+		}
+		d.Exact += part
+	}
+	return nil
+}
+
+// scale returns number units; the number may have a decimal fraction.
+func scale(number string, unit time.Duration) (time.Duration, error) {
+	whole, fraction, fractional := strings.Cut(strings.Replace(number, ",", ".", 1), ".")
+	n, err := strconv.ParseUint(whole, 10, 63)
+	if err != nil {
+		return 0, err
+	}
+	if n > uint64(MaxExact/unit) {
+		return 0, fmt.Errorf("too long")
+	}
+	d := time.Duration(n) * unit
+	if !fractional {
+		return d, nil
+	}
+	if fraction == "" || strings.Trim(fraction, "0123456789") != "" {
+		return 0, fmt.Errorf("no fraction")
+	}
+	f, err := strconv.ParseFloat("0."+fraction, 64)
+	if err != nil {
+		return 0, err
+	}
+	part := time.Duration(f * float64(unit))
+	if d > MaxExact-part {
+		return 0, fmt.Errorf("too long")
+	}
+	return d + part, nil
+}
+
+// Seconds returns a duration of n seconds; ok is false where it does not fit
+// or is negative.
+func Seconds(n int64) (d Duration, ok bool) {
+	if n < 0 || n > int64(MaxExact/time.Second) {
+		return Duration{}, false
+	}
+	return Duration{Exact: time.Duration(n) * time.Second}, true
+}
+
+// IsZero reports whether d is no time at all.
+func (d Duration) IsZero() bool { return d == Duration{} }
+
+// After returns the instant d after t. Months are added first and clip to
+// the month's last day (31 January + P1M is 28 or 29 February).
+func (d Duration) After(t time.Time) time.Time {
+	if d.Months != 0 {
+		t = AddMonths(t, d.Months)
+	}
+	return t.Add(d.Exact)
+}
+
+// AddMonths returns t that many months later (or earlier), clipped to the
+// last day of the month it falls in.
+func AddMonths(t time.Time, months int) time.Time {
+	first := time.Date(t.Year(), t.Month(), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), t.Location()).AddDate(0, months, 0)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(t.Day(), last)-1)
+}
+
+// String returns the duration as ISO 8601 writes it, "PT0S" for none.
+func (d Duration) String() string {
+	if d.IsZero() {
+		return "PT0S"
+	}
+	var b strings.Builder
+	b.WriteByte('P')
+	unit := func(n int64, u byte) {
+		if n != 0 {
+			b.WriteString(strconv.FormatInt(n, 10))
+			b.WriteByte(u)
+		}
+	}
+	unit(int64(d.Months/12), 'Y')
+	unit(int64(d.Months%12), 'M')
+	days := d.Exact / (24 * time.Hour)
+	unit(int64(days), 'D')
+	rest := d.Exact - days*24*time.Hour
+	if rest == 0 {
+		return b.String()
+	}
+	b.WriteByte('T')
+	unit(int64(rest/time.Hour), 'H')
+	unit(int64(rest%time.Hour/time.Minute), 'M')
+	if s := rest % time.Minute; s != 0 {
+		b.WriteString(strings.TrimSuffix(strings.TrimRight(fmt.Sprintf("%d.%09d", s/time.Second, s%time.Second), "0"), "."))
+		b.WriteByte('S')
+	}
+	return b.String()
+}

@@ -1,0 +1,303 @@
+// Package core decides what an event does to a case. It is pure: equal
+// inputs give byte-equal outputs, and there is no clock, no database, no
+// goroutine and no random value in it (design: the engine). It does not
+// know how cases are stored or shown over HTTP, only their complete form.
+package core
+
+import (
+	"time"
+
+	"flowdrive/label"
+	"flowdrive/route"
+)
+
+// Life is the state of a case's life cycle.
+type Life string
+
+// The states of the life cycle.
+const (
+	Queued    Life = "queued"
+	Active    Life = "active"
+	Completed Life = "completed"
+	Canceled  Life = "canceled"
+	Failed    Life = "failed"
+)
+
+// Ended reports whether the case has come to an end. A completed one may
+// still be reopened by an action.
+func (l Life) Ended() bool { return l == Completed || l == Canceled || l == Failed }
+
+// Case is all that is known of a case. It is what Decide takes and returns;
+// its JSON is the marking as it is stored. A Case that Decide was given is
+// not changed: the one in the Output is another.
+type Case struct {
+	ID           int64       `json:"id"`
+	GUID         string      `json:"guid"` // 32 hex digits
+	RouteID      int64       `json:"rid"`
+	RouteName    string      `json:"rn"`
+	RouteVersion int64       `json:"rv"`
+	Title        string      `json:"t,omitempty"`
+	Life         Life        `json:"l"`
+	Status       string      `json:"s,omitempty"` // name of the FSM state, "" before the start
+	ContextID    int64       `json:"cid"`
+	Context      string      `json:"c"`
+	Starter      string      `json:"by"` // a user's name; the context's for what a schedule starts
+	Priority     int         `json:"p"`
+	Roles        []Players   `json:"r,omitempty"` // those that have somebody, in order of definition
+	Stakeholders []string    `json:"sh,omitempty"`
+	Xattrs       label.Dict  `json:"x,omitempty"`
+	Enabled      []Enabled   `json:"e,omitempty"` // in order of row
+	LastRow      int64       `json:"lr,omitempty"`
+	Visit        int64       `json:"v,omitempty"` // number of the present visit
+	Performed    []Performed `json:"d,omitempty"` // for life, in order of first performance
+	Warnings     []Warning   `json:"w,omitempty"`
+	LogSeq       int64       `json:"q,omitempty"` // number of the last log entry
+	Version      int64       `json:"ver"`         // counts what changed the case itself
+	Revision     int64       `json:"rev"`         // counts every change of its complete form
+	ScheduleUUID string      `json:"su,omitempty"`
+	ScheduledFor time.Time   `json:"sf,omitzero"`
+	Created      time.Time   `json:"cr"`
+	Started      time.Time   `json:"st,omitzero"`
+	Modified     time.Time   `json:"mo"`
+	Completed    time.Time   `json:"co,omitzero"`
+}
+
+// Players are the parties of a role: names of users and teams, and the
+// symbolic ones, which begin with "@" and so are nobody's name.
+type Players struct {
+	Role    string   `json:"r"`
+	Parties []string `json:"p"`
+}
+
+// The symbolic parties: kept as such in a role and resolved when an action
+// is submitted (design: routes, section 1, Assignment).
+const (
+	PartyStakeholders = "@stakeholders"
+	PartyAdmins       = "@admins" // of the route
+)
+
+// TaskState is the state of an enabled action.
+type TaskState string
+
+// The states of enabled actions that are built.
+const (
+	Offered   TaskState = "offered"   // somebody or something may perform it
+	Running   TaskState = "running"   // automatic, waits for the engine
+	Escalated TaskState = "escalated" // the engine failed to perform it
+)
+
+// Enabled is one enablement of an action: the row of the reference engine.
+type Enabled struct {
+	Row    int64     `json:"n"` // 1, 2, … within the case
+	Action string    `json:"a"`
+	State  TaskState `json:"s"`
+	Since  time.Time `json:"f"`
+	Due    time.Time `json:"d,omitzero"` // when it performs itself; zero: never
+}
+
+// Performed is how often an action was performed in the life of the case,
+// and by whom last.
+type Performed struct {
+	Action string    `json:"a"`
+	Count  int64     `json:"n"`
+	By     string    `json:"by,omitempty"` // "" for the engine and timers
+	At     time.Time `json:"at"`
+}
+
+// Warning is a notice on the case for people.
+type Warning struct {
+	Timer string    `json:"timer"`
+	Time  time.Time `json:"time"`
+	Text  string    `json:"text"`
+}
+
+// NextDue returns the earliest instant at which something of the case is
+// due, zero for none.
+func (c *Case) NextDue() time.Time {
+	var first time.Time
+	if c.Life != Active && c.Life != Completed {
+		return first
+	}
+	for i := range c.Enabled {
+		if due := c.Enabled[i].Due; !due.IsZero() && (first.IsZero() || due.Before(first)) {
+			first = due
+		}
+	}
+	return first
+}
+
+// RoleParties returns the parties of the role.
+func (c *Case) RoleParties(role string) []string {
+	for i := range c.Roles {
+		if c.Roles[i].Role == role {
+			return c.Roles[i].Parties
+		}
+	}
+	return nil
+}
+
+// Input is what a decision rests on. An event with its facts is what can be
+// replayed.
+type Input struct {
+	Route *route.Route
+	Case  *Case // as it is stored; for Create: its seed, see there
+	Event Event
+	Now   time.Time // never before the case's Modified: Decide sees to it
+	Facts Facts
+}
+
+// Facts are values that the shell has looked up.
+type Facts struct {
+	Parties map[string]PartyKind // by name as asked for; NoParty where there is none
+}
+
+// PartyKind says what a name stands for.
+type PartyKind string
+
+// What a name can stand for.
+const (
+	NoParty   PartyKind = ""
+	UserParty PartyKind = "user"
+	TeamParty PartyKind = "team"
+)
+
+// Need is a fact that was absent: the kind of the party of that name.
+type Need struct {
+	Party string
+}
+
+// Actor is who performs, with what the shell knows of it.
+type Actor struct {
+	Name       string
+	Contexts   []string // names: the actor, its teams transitively, everyone
+	RouteAdmin bool     // administers the case's route
+}
+
+// Event is what happens to a case. Each kind is a type of its own.
+type Event interface{ event() }
+
+type (
+	// Create makes a case of Input.Case, the seed: identity, route, title,
+	// context, starter, priority, xattrs, roles and stakeholders given,
+	// schedule. The result is queued.
+	Create struct {
+		Warnings []string // for the log: what the shell noticed, as unknown labels
+	}
+
+	// Start performs the init action of a queued case; the manager's event.
+	Start struct{}
+
+	// Perform is a person's performance of an enabled action.
+	Perform struct {
+		Action  string
+		Actor   Actor
+		Comment string
+		Xattrs  []Change // merged into the case's
+	}
+
+	// Due says that something of the case may be due; the sweeper's event.
+	Due struct{}
+
+	// Cancel ends the case.
+	Cancel struct {
+		Actor   Actor
+		Comment string
+	}
+
+	// Edit changes the case's own fields; nil leaves one as it is. Rights
+	// were judged by the shell.
+	Edit struct {
+		Actor        Actor
+		Title        *string
+		Priority     *int
+		ContextID    *int64 // with Context
+		Context      string
+		Roles        *[]Players
+		Stakeholders *[]string
+		Xattrs       *label.Dict // replaces the whole
+	}
+
+	// Wake says that a message was written; guards and message actions are
+	// looked at again.
+	Wake struct {
+		Actor Actor
+		Label string
+	}
+)
+
+func (Create) event()  {}
+func (Start) event()   {}
+func (Perform) event() {}
+func (Due) event()     {}
+func (Cancel) event()  {}
+func (Edit) event()    {}
+func (Wake) event()    {}
+
+// Change sets an XATTR, or removes it.
+type Change struct {
+	Key    string // normalised
+	Value  label.Value
+	Remove bool
+}
+
+// Output is what an event does: the case afterwards and what it left in the
+// log. The shell stores both in one transaction.
+type Output struct {
+	Case *Case
+	Log  []LogEntry
+}
+
+// LogKind is the kind of a log entry.
+type LogKind string
+
+// The kinds of log entries.
+const (
+	LogAction  LogKind = "action"
+	LogState   LogKind = "state"
+	LogLife    LogKind = "life"
+	LogTimer   LogKind = "timer"
+	LogTask    LogKind = "task"
+	LogRoles   LogKind = "roles"
+	LogMessage LogKind = "message"
+	LogChild   LogKind = "child"
+	LogWarning LogKind = "warning"
+	LogError   LogKind = "error"
+)
+
+// Trigger says what set off a log entry.
+type Trigger string
+
+// What can set off a log entry.
+const (
+	ByUser    Trigger = "user"
+	ByInit    Trigger = "init"
+	ByAuto    Trigger = "auto"
+	ByTime    Trigger = "time"
+	ByMessage Trigger = "message"
+	ByChild   Trigger = "child"
+	ByStep    Trigger = "step"
+)
+
+// ActorTimer is the actor of what time does.
+const ActorTimer = "timer"
+
+// LogEntry is one line of a case's log (design: the drive, section 5).
+type LogEntry struct {
+	Seq        int64     `json:"seq"`
+	Time       time.Time `json:"time"`
+	Kind       LogKind   `json:"kind"`
+	Action     *string   `json:"action"`
+	Actor      *string   `json:"actor"`
+	OnBehalfOf *string   `json:"onBehalfOf"`
+	From       *string   `json:"from"`
+	To         *string   `json:"to"`
+	Comment    *string   `json:"comment"`
+	Resolution *string   `json:"resolution"`
+	Trigger    *Trigger  `json:"trigger"`
+	Text       string    `json:"text"`
+}
+
+// Limits on what one event may set off (design: the engine, section 3).
+const (
+	MaxPerformances = 1000
+)

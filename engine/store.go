@@ -1,0 +1,341 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"flowdrive/identity"
+)
+
+// UUID is 128 bits; its text is 32 hex digits.
+type UUID [16]byte
+
+// Digest is the SHA-256 of some bytes.
+type Digest [32]byte
+
+// Store keeps everything durably. Nothing above it knows which database it
+// is, and no rule rests on there being one process.
+//
+// Errors are of errs.NotFound where the record asked for does not exist, of
+// errs.Unavailable and errs.Full where the database cannot serve, else
+// internal; each method says what else.
+type Store interface {
+	// View runs f on one snapshot. f must not keep the Reader.
+	View(ctx context.Context, f func(Reader) error) error
+
+	// Update runs f in a unit of its own within the next group commit, and
+	// returns when the commit is durable. An error or panic of f rolls the
+	// unit back, alone. f may run in another goroutine and must not block on
+	// anything but the Tx.
+	Update(ctx context.Context, f func(Tx) error) error
+
+	// NextID returns an id that was never given before: one sequence for
+	// cases, routes, users and teams. It may be called outside a transaction.
+	NextID() int64
+}
+
+// Reader reads. Slices and byte slices it returns belong to the caller.
+type Reader interface {
+	PartyReader
+	RouteReader
+	ScheduleReader
+	CaseReader
+	NameReader
+	AnswerReader
+	SettingReader
+}
+
+// Tx reads and writes within one unit.
+type Tx interface {
+	Reader
+	PartyWriter
+	RouteWriter
+	ScheduleWriter
+	CaseWriter
+	NameWriter
+	AnswerWriter
+	SettingWriter
+
+	// AfterCommit registers f to run once the unit is durable, in order and
+	// before Update returns. f must not block.
+	AfterCommit(f func())
+}
+
+// Party is a user or team as stored. Form is the complete form, without any
+// secret.
+type Party struct {
+	identity.Party
+	Password string // its encoded hash, "" for none
+	Revision int64
+	Created  time.Time
+	Modified time.Time
+}
+
+// PartyReader reads users and teams.
+type PartyReader interface {
+	Parties() ([]Party, error) // by id
+}
+
+// PartyWriter writes users and teams.
+type PartyWriter interface {
+	// PutParty stores a new party or replaces the one of that id. A name that
+	// another party bears, whatever its case, is errs.NameTaken.
+	PutParty(p *Party) error
+	DeleteParty(id identity.ID) error
+}
+
+// Route is a stored definition, its current version.
+type Route struct {
+	ID        int64
+	Name      string
+	ContextID identity.ID
+	AuthorID  identity.ID
+	Version   int64
+	YAML      bool   // what language Source is in
+	Source    []byte // as it was PUT
+	ETag      string // of Source
+	Form      []byte // complete form, JSON
+	Created   time.Time
+	Modified  time.Time
+}
+
+// RouteReader reads routes.
+type RouteReader interface {
+	RouteByID(id int64) (*Route, error)
+	RouteByName(name string) (*Route, error)               // whatever its case
+	Routes() ([]Route, error)                              // by id, without Source
+	RouteVersion(id, version int64) (*RouteVersion, error) // any version ever stored
+	RouteVersions(id int64) ([]RouteVersion, error)        // ascending, without Source
+	RouteInUse(id int64) (cases, entries int64, err error) // open cases, schedule entries that name it
+}
+
+// RouteVersion is one stored version of a route.
+type RouteVersion struct {
+	RouteID int64
+	Version int64
+	YAML    bool
+	Source  []byte
+	Form    []byte
+	Created time.Time
+}
+
+// RouteWriter writes routes.
+type RouteWriter interface {
+	// PutRoute stores a new route or changes the one of that id; with a new
+	// Version its source and form are kept as that version as well. A name in
+	// use is errs.NameTaken.
+	PutRoute(r *Route) error
+	DeleteRoute(id int64) error // its versions stay for the cases that have them
+}
+
+// Entry is a stored schedule entry. Everything about it is in Form, the
+// complete form; the other fields are what the store looks entries up by.
+type Entry struct {
+	Seq        int64 // order of creation, set by the store
+	UUID       UUID
+	ContextID  identity.ID
+	AuthorID   identity.ID
+	RouteID    int64
+	Type       string
+	Definition int64     // counts PUTs; If-Match compares it
+	Revision   int64     // counts every change of Form
+	Due        time.Time // zero: never again
+	Form       []byte
+	Created    time.Time
+	Modified   time.Time
+}
+
+// EntryFilter selects schedule entries. Zero fields select all.
+type EntryFilter struct {
+	Contexts []identity.ID // nil: all
+	RouteID  int64
+	Type     string
+	After    int64 // Seq
+	Limit    int   // 0: all
+}
+
+// ScheduleReader reads schedule entries.
+type ScheduleReader interface {
+	Entry(uuid UUID) (*Entry, error)
+	Entries(f EntryFilter) ([]Entry, error) // by Seq
+	CountEntries(author identity.ID) (int64, error)
+	Occurrences(entry UUID, limit int) ([]Occurrence, error) // newest first
+}
+
+// ScheduleWriter writes schedule entries.
+type ScheduleWriter interface {
+	InsertEntry(e *Entry) error // sets Seq
+	UpdateEntry(e *Entry) error // by UUID
+	DeleteEntry(uuid UUID) error
+
+	// InsertOccurrence records what became of an instant. The pair (entry,
+	// instant) is unique: a second one is errs.NameTaken. Occurrences outlive
+	// their entry.
+	InsertOccurrence(o *Occurrence) error
+}
+
+// Occurrence is what became of one instant of an entry.
+type Occurrence struct {
+	Entry     UUID
+	ContextID identity.ID // of the entry: who may read the row
+	Instant   time.Time
+	Outcome   string // fired, late, skipped, failed
+	Reason    string
+	CaseID    int64 // 0: none
+	FiredAt   time.Time
+}
+
+// Case is a stored case.
+type Case struct {
+	ID        int64
+	RouteID   int64
+	ContextID identity.ID
+	StarterID identity.ID
+	State     string
+	Status    string
+	Priority  int
+	Version   int64
+	Revision  int64
+	Due       time.Time // zero: nothing due
+	Marking   []byte    // the core's case
+	Form      []byte    // complete form, JSON
+	Created   time.Time
+	Modified  time.Time
+	Access    []identity.ID // whose contexts see it: context, starter, players, stakeholders; ascending
+}
+
+// CaseFilter selects cases. Zero fields select all.
+type CaseFilter struct {
+	Access  []identity.ID // nil: all; else those that one of these sees …
+	Routes  []int64       // … or that are of one of these routes
+	RouteID int64
+	State   string
+	Status  string
+	Context identity.ID
+	After   int64 // ID
+	Limit   int   // 0: all
+}
+
+// CaseReader reads cases with their logs and messages.
+type CaseReader interface {
+	Case(id int64) (*Case, error)       // without Access
+	Cases(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
+	CaseSeenBy(id int64, parties []identity.ID) (bool, error)
+	CountOpenCases(starter identity.ID) (int64, error)
+	QueuedCases(limit int) ([]int64, error) // by priority, higher first, then id
+	CaseLog(id int64) ([]byte, error)       // a JSON array of log entries, oldest first
+	Message(caseID int64, uuid UUID) (*Message, error)
+	MessageByLabel(caseID int64, label string) (*Message, error)
+	Messages(caseID int64) ([]Message, error) // in order of creation, without Content
+
+	// DueRows returns what is due at or before upTo, by (due, row), at most
+	// limit; NextDue the earliest due instant of all, zero for none.
+	DueRows(upTo time.Time, limit int) ([]DueRow, error)
+	NextDue() (time.Time, error)
+}
+
+// DueRow is a schedule entry or case of which something is due.
+type DueRow struct {
+	Due    time.Time
+	Entry  UUID  // of a schedule entry, else zero
+	CaseID int64 // of a case, else 0
+}
+
+// CaseWriter writes cases with their logs and messages.
+type CaseWriter interface {
+	InsertCase(c *Case) error
+
+	// UpdateCase stores c where the stored revision is still base; else it is
+	// errs.Precondition and nothing is written. Access nil leaves it as it is.
+	UpdateCase(c *Case, base int64) error
+
+	// AppendLog adds log entries, a JSON array, which begin at seq.
+	AppendLog(caseID, seq int64, entries []byte) error
+
+	// PutMessage creates a message or replaces the one of that case and label.
+	PutMessage(m *Message) error
+}
+
+// Message is a message of a case. Content is held here while it is small;
+// else Blob names the file that holds it.
+type Message struct {
+	UUID      UUID
+	CaseID    int64
+	Label     string
+	MediaType string
+	Size      int64
+	SHA256    Digest
+	InFile    bool   // the content is the blob SHA256
+	Content   []byte // when not InFile
+	Version   int64
+	Created   time.Time
+	Modified  time.Time
+}
+
+// Folder says in which folder of the drive a name was given.
+type Folder string
+
+// The folders that keep given names.
+const (
+	FolderSchedule Folder = "schedule"
+	FolderCases    Folder = "cases"
+)
+
+// GivenName is a name that a user gave a resource, with the bytes that were
+// stored under it.
+type GivenName struct {
+	Folder   Folder
+	Author   identity.ID
+	Name     string // compared folded
+	Entry    UUID   // in FolderSchedule
+	CaseID   int64  // in FolderCases
+	Source   []byte
+	ETag     string // of Source
+	Modified time.Time
+}
+
+// NameReader reads given names.
+type NameReader interface {
+	GivenName(folder Folder, author identity.ID, name string) (*GivenName, error)
+	GivenNameOf(folder Folder, entry UUID, caseID int64) (*GivenName, error)
+	// GivenNames returns the names, without Source, of the resources whose
+	// entries or cases are given; in no particular order.
+	GivenNames(folder Folder, entries []UUID, cases []int64) ([]GivenName, error)
+}
+
+// NameWriter writes given names.
+type NameWriter interface {
+	PutGivenName(n *GivenName) error // by folder, author and folded name
+	DeleteGivenName(folder Folder, author identity.ID, name string) error
+}
+
+// Answer is the first answer to a request with an idempotency key.
+type Answer struct {
+	User    identity.ID
+	Key     string
+	Request Digest // of method, URL and body
+	URL     Digest
+	Answer  []byte
+	Created time.Time
+}
+
+// AnswerReader reads idempotency answers.
+type AnswerReader interface {
+	Answer(user identity.ID, key string) (*Answer, error)
+}
+
+// AnswerWriter writes idempotency answers.
+type AnswerWriter interface {
+	PutAnswer(a *Answer) error // a key in use is errs.NameTaken
+	DeleteAnswersBefore(t time.Time) error
+}
+
+// SettingReader reads settings of the whole store.
+type SettingReader interface {
+	Setting(key string) (string, error) // "" for none
+}
+
+// SettingWriter writes settings.
+type SettingWriter interface {
+	PutSetting(key, value string) error
+}
