@@ -29,6 +29,11 @@ type Store interface {
 	// anything but the Tx.
 	Update(ctx context.Context, f func(Tx) error) error
 
+	// UpdateAll runs each f as Update does, each in a unit of its own, in the
+	// order given and with nothing between them but what was queued earlier.
+	// The result has an error, or nil, for each.
+	UpdateAll(ctx context.Context, fs []func(Tx) error) []error
+
 	// NextID returns an id that was never given before: one sequence for
 	// cases, routes, users and teams. It may be called outside a transaction.
 	NextID() int64
@@ -107,6 +112,7 @@ type RouteReader interface {
 	RouteVersion(id, version int64) (*RouteVersion, error) // any version ever stored
 	RouteVersions(id int64) ([]RouteVersion, error)        // ascending, without Source
 	RouteInUse(id int64) (cases, entries int64, err error) // open cases, schedule entries that name it
+	RouteStamp(id int64) (version int64, err error)        // the current version, cheaply
 }
 
 // RouteVersion is one stored version of a route.

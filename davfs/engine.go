@@ -1,0 +1,81 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+// Engine is what the drive needs of the use cases, noun by noun. Every
+// method judges the caller's rights itself: what the caller may not see is
+// errs.NotFound.
+type Engine interface {
+	Schedules
+	Cases
+	Actions
+	Routes
+	Parties
+
+	// Replay returns the first answer to a request with that key; nil where
+	// there was none. The same key with another URL or body is
+	// errs.IdempotencyMismatch.
+	Replay(ctx context.Context, by identity.Principal, key engine.IdempotencyKey) ([]byte, error)
+}
+
+// Schedules are the schedule entries (design: schedule entries).
+type Schedules interface {
+	Entry(ctx context.Context, by identity.Principal, ref engine.Ref) (*engine.Resource, error)
+	Entries(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
+	Occurrences(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.Resource, error) // Form is the JSON array
+	PutEntry(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
+	DeleteEntry(ctx context.Context, req engine.Request, ref engine.Ref) error
+}
+
+// Cases are the cases with their logs and messages.
+type Cases interface {
+	Case(ctx context.Context, by identity.Principal, ref engine.Ref) (*engine.Resource, error)
+	Cases(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
+	PutCase(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
+	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
+	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
+	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
+	Messages(ctx context.Context, by identity.Principal, id int64) ([]engine.Message, error)
+
+	// Message opens a message by its UUID, or by its label where that is not
+	// "": "input" and "output" are the case's own, "exception" as well.
+	Message(ctx context.Context, by identity.Principal, id int64, uuid engine.UUID, label string) (*engine.Content, error)
+	PutLabel(ctx context.Context, req engine.Request, id int64, label, mediaType string, body io.Reader) (*engine.Outcome, error)
+}
+
+// Actions are the enabled actions of a case.
+type Actions interface {
+	Tasks(ctx context.Context, by identity.Principal, id int64) ([]engine.Resource, error) // Name is the action's
+	Task(ctx context.Context, by identity.Principal, id int64, action string) (*engine.Resource, error)
+	Perform(ctx context.Context, req engine.Request, id int64, action string, body []byte) (*engine.Outcome, error)
+}
+
+// Routes are the definitions.
+type Routes interface {
+	Route(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
+	Routes(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
+	RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) // Name is the number
+	PutRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
+	DeleteRoute(ctx context.Context, req engine.Request, name string, force bool) error
+}
+
+// Parties are the users and teams, for administrators.
+type Parties interface {
+	Party(ctx context.Context, by identity.Principal, kind identity.Kind, name string) (*engine.Resource, error)
+	Parties(ctx context.Context, by identity.Principal, kind identity.Kind) ([]engine.Resource, error)
+	PutParty(ctx context.Context, req engine.Request, kind identity.Kind, name string, body []byte) (*engine.Outcome, error)
+	DeleteParty(ctx context.Context, req engine.Request, kind identity.Kind, name string) error
+
+	// PartyID returns the id of the user or team of that name, 0 for none.
+	PartyID(name string) identity.ID
+}
+
+// Clock says what time it is on the drive: the machine's or the sandbox's.
+type Clock interface{ Now() time.Time }

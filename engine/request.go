@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"io"
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Request is what every change carries besides its document: who makes it,
+// when, on what condition, and the key under which its answer is kept.
+type Request struct {
+	By  identity.Principal
+	Now time.Time
+
+	// If is asked with what is stored, before anything is changed; nil is no
+	// condition. Its error, of errs.Precondition, is the answer.
+	If Condition
+
+	// Key is the idempotency key, nil for none. The answer that Answer makes
+	// of the outcome is stored in the transaction of the change.
+	Key    *IdempotencyKey
+	Answer func(*Outcome) []byte
+}
+
+// Condition judges a conditional request against what is stored.
+type Condition func(Version) error
+
+// Version is what is stored under the request's URL. Definition is the part
+// of a form's ETag that stays the same while only counters move: an If-Match
+// holds for every ETag that begins with it.
+type Version struct {
+	Exists     bool
+	ETag       string // of what GET of the URL gives, quoted
+	Definition string // "" where If-Match is strict
+	Modified   time.Time
+}
+
+// IdempotencyKey names a request that may come twice (design: the drive,
+// section 2).
+type IdempotencyKey struct {
+	Key     string
+	URL     Digest // of method and URL
+	Request Digest // of the body
+}
+
+// Outcome is what a change did.
+type Outcome struct {
+	Created  bool
+	Changed  bool   // false where the change was empty
+	Name     string // the identity: 32 hex digits, digits, a route's or party's name
+	Form     []byte // complete form afterwards
+	FormETag string
+	ETag     string // of what GET of the request's URL now gives, "" where unlike the bytes sent
+	Modified time.Time
+
+	// Of a performance and of changes to a case:
+	CaseID int64
+	Life   core.Life
+	Status string
+	LogSeq int64
+}
+
+// Ref names a schedule entry or case as a path does: by its identity, or by
+// a name that Author gave it. The zero Ref is a resource that does not exist
+// and whose name is not kept.
+type Ref struct {
+	Entry  UUID  // identity of a schedule entry
+	CaseID int64 // identity of a case
+	Author identity.ID
+	Name   string // with its extension
+}
+
+// Identity reports whether the reference is by identity.
+func (r Ref) Identity() bool { return r.Entry != UUID{} || r.CaseID != 0 }
+
+// Resource is a resource of the drive as it is stored: what a listing, a
+// GET and a PROPFIND need.
+type Resource struct {
+	Name       string        // identity: 32 hex digits, digits, a route's or party's name
+	Given      string        // the given name with its extension, "" for none
+	Author     identity.Name // who gave it
+	AuthorID   identity.ID
+	Seq        int64 // order of creation, for paging
+	Form       []byte
+	FormETag   string
+	Definition string // see Version
+	Source     []byte // what was PUT under the given name; for a route as stored
+	SourceETag string
+	SourceSize int64 // where Source was left out
+	YAML       bool  // a route whose source is YAML
+	Created    time.Time
+	Modified   time.Time
+	Own        bool // of one of the caller's contexts, or seen without being administrator
+}
+
+// Filter selects resources of a folder, as the query of .contents does.
+type Filter struct {
+	Route   string
+	State   string
+	Status  string
+	Role    string // cases in which one of my contexts plays it
+	Context string // name, id or "mine"
+	Parent  int64
+	Type    string // of a schedule entry
+	Query   string // part of a title or note
+	After   int64  // Seq
+	Limit   int    // 0: all
+	OwnOnly bool   // what a mounted folder shows
+}
+
+// Content is a message's content, to be read and closed.
+type Content struct {
+	Message
+	Body io.ReadSeekCloser
+}
+
+// errStale says that what a change was decided on has moved meanwhile.
+var errStale = errs.New(errs.Unavailable, "The resource changed at the same moment; try again.")
