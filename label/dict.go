@@ -92,6 +92,9 @@ func (d *Dict) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return err
 	}
+	if n.Kind != document.Object && n.Kind != document.Null {
+		return fmt.Errorf("XATTRs are an object, not %s", n.Kind)
+	}
 	*d = nil
 	for _, m := range n.Members {
 		v, ok := ValueOf(m.Value)

@@ -1,0 +1,234 @@
+// Package label knows labels ($__TODAY__;) and XATTRs: what a label stands
+// for at an instant, and the dictionary of strings, numbers and booleans
+// that every case carries. It fetches nothing; its values are handed to it.
+package label
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// MaxGrowth bounds by how many bytes labels may lengthen what is substituted
+// in one call: a document of one megabyte of labels must not become many
+// gigabytes of text. A label that would go beyond it stays verbatim and is
+// reported like an unknown one.
+const MaxGrowth = 1 << 20
+
+// Values is what labels stand for. A field that is zero makes its labels the
+// empty string.
+type Values struct {
+	Now          time.Time // the instant the values are needed at: of a scheduled case, of its firing
+	Created      time.Time // of the case
+	PID          int64     // the case's id
+	ParentPID    int64
+	GUID         string // the case's, 32 hex digits
+	Task         string
+	Email, Login string // of the context
+	Route        string
+	Title        string
+	ScheduledFor time.Time
+	Iteration    int64 // 1 for the first case of a schedule entry
+	XAttrs       Dict  // of the case, sorted by key; Expand does not look at it
+}
+
+// Substitute replaces every label of the text, in one pass: what a label
+// stands for is not scanned again. A label that is not known, or whose date
+// would leave the years 1 to 9999, stays as it is written and is in unknown,
+// once, in order of appearance.
+func Substitute(text string, v *Values) (out string, unknown []string) {
+	if !strings.Contains(text, opening) {
+		return text, nil
+	}
+	s := substitution{values: v, room: MaxGrowth}
+	var b strings.Builder
+	s.split(text, func(literal string) {
+		b.WriteString(literal)
+	}, func(key, written string) {
+		value, ok := find(v.XAttrs, key)
+		if !ok {
+			s.miss(written)
+			b.WriteString(written)
+			return
+		}
+		b.WriteString(s.fit(value.Text, written))
+	})
+	return b.String(), s.unknown
+}
+
+// Expand returns the dictionary as the case gets it: keys normalised and
+// sorted, every label in its strings replaced. First come the labels of
+// Values, then $__XATTR_name__; is the final value of that key of the same
+// dictionary. References that lead back to themselves, and those to keys
+// that do not exist, stay verbatim and are reported.
+//
+// The keys of d must be legal and distinct (see ReadDict); one that is not
+// legal is left out, of equal ones the first stays.
+func Expand(d Dict, v *Values) (out Dict, unknown []string) {
+	e := expansion{substitution: substitution{values: v, room: MaxGrowth}}
+	for _, x := range d {
+		if key, err := NormalizeKey(x.Key); err == nil {
+			e.out = append(e.out, XAttr{Key: key, Value: x.Value})
+		}
+	}
+	slices.SortStableFunc(e.out, byKey)
+	e.out = slices.CompactFunc(e.out, func(a, b XAttr) bool { return a.Key == b.Key })
+	e.run()
+	return e.out, e.unknown
+}
+
+// substitution is one call's state.
+type substitution struct {
+	values  *Values
+	room    int // bytes by which the texts may still grow
+	unknown []string
+	missed  map[string]struct{} // unknown as a set, once it is long
+}
+
+// miss reports a label that stays as written.
+func (s *substitution) miss(written string) {
+	const large = 16
+	if len(s.unknown) < large {
+		if !slices.Contains(s.unknown, written) {
+			s.unknown = append(s.unknown, written)
+		}
+		return
+	}
+	if s.missed == nil {
+		s.missed = make(map[string]struct{}, 2*large)
+		for _, u := range s.unknown {
+			s.missed[u] = struct{}{}
+		}
+	}
+	if _, twice := s.missed[written]; !twice {
+		s.missed[written] = struct{}{}
+		s.unknown = append(s.unknown, written)
+	}
+}
+
+// fit returns the value, or the label as written where there is no room left
+// for the value.
+func (s *substitution) fit(value, written string) string {
+	growth := len(value) - len(written)
+	if growth <= 0 {
+		return value
+	}
+	if growth > s.room {
+		s.miss(written)
+		return written
+	}
+	s.room -= growth
+	return value
+}
+
+// split cuts the text into literals, in which the labels of Values are
+// replaced already, and references to XATTRs.
+func (s *substitution) split(text string, literal func(string), xattr func(key, written string)) {
+	for {
+		start, end := scan(text)
+		if start < 0 {
+			literal(text)
+			return
+		}
+		literal(text[:start])
+		written := text[start:end]
+		name := written[len(opening) : len(written)-len(closing)]
+		text = text[end:]
+		if key, ok := strings.CutPrefix(name, "XATTR_"); ok {
+			xattr(strings.ToLower(key), written)
+			continue
+		}
+		value, known := s.values.lookUp(name)
+		if !known {
+			s.miss(written)
+			literal(written)
+			continue
+		}
+		literal(s.fit(value, written))
+	}
+}
+
+// A label is written $__NAME__; where NAME holds letters, digits, _ and, for
+// arithmetic and the keys of XATTRs, + - and a dot.
+const (
+	opening = "$__"
+	closing = "__;"
+)
+
+// scan returns where the first label of the text begins and ends; start is
+// negative where there is none. It looks at each byte twice at most.
+func scan(text string) (start, end int) {
+	at := 0
+	for {
+		i := strings.Index(text[at:], opening)
+		if i < 0 {
+			return -1, -1
+		}
+		start = at + i
+		at = start + len(opening)
+		for at < len(text) && inName(text[at]) {
+			at++
+		}
+		// The name may not share its underscores with the closing.
+		if at < len(text) && text[at] == ';' && strings.HasSuffix(text[start+len(opening):at], "__") {
+			return start, at + 1
+		}
+	}
+}
+
+func inName(c byte) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	return c == '_' || c == '+' || c == '-' || c == '.'
+}
+
+// lookUp returns what the label of that name stands for.
+func (v *Values) lookUp(name string) (value string, known bool) {
+	switch name {
+	case "PID":
+		return number(v.PID), true
+	case "PARENTPID":
+		return number(v.ParentPID), true
+	case "UUID":
+		if id := dashed(v.GUID); id != "" {
+			return "{" + id + "}", true
+		}
+		return "", true
+	case "GUID":
+		return dashed(v.GUID), true
+	case "TASK":
+		return v.Task, true
+	case "EMAIL":
+		return v.Email, true
+	case "LOGIN":
+		return v.Login, true
+	case "ROUTE":
+		return v.Route, true
+	case "TITLE":
+		return v.Title, true
+	case "ITERATION":
+		return number(v.Iteration), true
+	}
+	if value, known = v.instant(name); known {
+		return value, true
+	}
+	return v.date(name)
+}
+
+func number(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// dashed returns 32 hex digits in the groups of a UUID (RFC 9562).
+func dashed(guid string) string {
+	if len(guid) != 32 {
+		return ""
+	}
+	return guid[:8] + "-" + guid[8:12] + "-" + guid[12:16] + "-" + guid[16:20] + "-" + guid[20:]
+}
