@@ -86,22 +86,23 @@ type PartyWriter interface {
 	// PutParty stores a new party or replaces the one of that id. A name that
 	// another party bears, whatever its case, is errs.NameTaken.
 	PutParty(p *Party) error
-	DeleteParty(id identity.ID) error
+	DeleteParty(id identity.ID) error // errs.InUse where anything refers to it
 }
 
 // Route is a stored definition, its current version.
 type Route struct {
-	ID        int64
-	Name      string
-	ContextID identity.ID
-	AuthorID  identity.ID
-	Version   int64
-	YAML      bool   // what language Source is in
-	Source    []byte // as it was PUT
-	ETag      string // of Source
-	Form      []byte // complete form, JSON
-	Created   time.Time
-	Modified  time.Time
+	ID         int64
+	Name       string
+	ContextID  identity.ID
+	AuthorID   identity.ID
+	Version    int64
+	YAML       bool   // what language Source is in
+	Source     []byte // as it was PUT
+	SourceSize int64  // also where Source is left out
+	ETag       string // of Source
+	Form       []byte // complete form, JSON
+	Created    time.Time
+	Modified   time.Time
 }
 
 // RouteReader reads routes.
@@ -118,6 +119,7 @@ type RouteReader interface {
 // RouteVersion is one stored version of a route.
 type RouteVersion struct {
 	RouteID int64
+	Name    string
 	Version int64
 	YAML    bool
 	Source  []byte
@@ -296,6 +298,7 @@ type GivenName struct {
 	Entry    UUID   // in FolderSchedule
 	CaseID   int64  // in FolderCases
 	Source   []byte
+	Size     int64  // of Source, also where it is left out
 	ETag     string // of Source
 	Modified time.Time
 }

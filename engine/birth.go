@@ -1,0 +1,214 @@
+package engine
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/label"
+	"flowdrive/route"
+)
+
+// birth is a case that shall be: what a start document or a schedule entry
+// asks for, resolved.
+type birth struct {
+	info         *routeInfo
+	context      identity.Party
+	starter      identity.Party
+	title        string
+	priority     int
+	xattrs       label.Dict // labels not substituted yet
+	roles        []core.Players
+	stakeholders []string
+	input        *content
+	schedule     UUID // of the entry that fires, else zero
+	scheduledFor time.Time
+	iteration    int64
+	at           time.Time // the instant that labels are about
+}
+
+// caseChange is a case as a decision left it, ready to be stored.
+type caseChange struct {
+	before   core.Life // "" for a new case
+	after    *core.Case
+	row      Case
+	base     int64 // revision it was decided on, 0 for a new case
+	log      []core.LogEntry
+	messages []*Message
+}
+
+// bear decides on a new case: queued, or started at once.
+func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
+	guid := NewUUID()
+	seed := &core.Case{
+		ID: e.store.NextID(), GUID: guid.String(),
+		RouteID: b.info.ID, RouteName: b.info.Name, RouteVersion: b.info.Version,
+		Title: b.title, ContextID: int64(b.context.ID), Context: string(b.context.Name),
+		Starter: string(b.starter.Name), Priority: b.priority,
+		Roles: b.roles, Stakeholders: b.stakeholders, ScheduledFor: b.scheduledFor, Created: now,
+	}
+	if b.schedule != (UUID{}) {
+		seed.ScheduleUUID = b.schedule.String()
+	}
+	if seed.Title == "" {
+		seed.Title = routeTitle(b.info.Compiled)
+	}
+	var unknown []string
+	seed.Xattrs, unknown = label.Expand(b.xattrs, &label.Values{
+		Now: b.at, Created: now, PID: seed.ID, GUID: seed.GUID, Email: b.context.Email, Login: string(b.context.Name),
+		Route: b.info.Name, Title: seed.Title, ScheduledFor: b.scheduledFor, Iteration: b.iteration,
+	})
+	warnings := make([]string, 0, len(unknown))
+	for _, name := range unknown {
+		warnings = append(warnings, "The label "+name+" is not known and was left as it is")
+	}
+	out, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	change := &caseChange{after: out.Case, log: out.Log}
+	if start {
+		if out, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now}); err != nil {
+			return nil, err
+		}
+		change.after = out.Case
+		change.log = append(change.log, out.Log...)
+	}
+	if b.input == nil {
+		b.input = &content{mediaType: "text/plain"}
+	}
+	m := b.input.message(seed.ID, guid, LabelInput)
+	m.Created, m.Modified = now, now
+	change.messages = []*Message{m}
+	e.render(change, b.info.Compiled)
+	return change, nil
+}
+
+func routeTitle(r *route.Route) string {
+	if r.Title != "" {
+		return r.Title
+	}
+	return r.Name
+}
+
+// decide asks the core, and looks up what it needs until it decides.
+func (e *Engine) decide(in core.Input) (*core.Output, error) {
+	const rounds = 100 // each looks up at least one name more; a case names few
+	for range rounds {
+		out, needs, err := core.Decide(in)
+		if err != nil {
+			return nil, err
+		}
+		if len(needs) == 0 {
+			return out, nil
+		}
+		if in.Facts.Parties == nil {
+			in.Facts.Parties = map[string]core.PartyKind{}
+		}
+		for _, need := range needs {
+			in.Facts.Parties[need.Party] = e.partyKind(need.Party)
+		}
+	}
+	return nil, errs.New(errs.Internal, "The core asked for facts without end.")
+}
+
+func (e *Engine) partyKind(name string) core.PartyKind {
+	p := e.directory().ByName(identity.Name(name))
+	switch {
+	case p == nil:
+		return core.NoParty
+	case p.Kind == identity.User:
+		return core.UserParty
+	}
+	return core.TeamParty
+}
+
+// render fills the row from the case as it is afterwards.
+func (e *Engine) render(c *caseChange, r *route.Route) {
+	after := c.after
+	c.row = Case{
+		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
+		State: string(after.Life), Status: after.Status, Priority: after.Priority,
+		Version: after.Version, Revision: after.Revision, Due: after.NextDue(),
+		Marking: after.Marking(), Form: core.Form(after, r), Created: after.Created, Modified: after.Modified,
+		Access: e.access(after),
+	}
+}
+
+// access returns the ids of the contexts that see the case for what they are
+// in it, ascending.
+func (e *Engine) access(c *core.Case) []identity.ID {
+	ids := []identity.ID{identity.ID(c.ContextID)}
+	for _, name := range core.Parties(c) {
+		if id := e.PartyID(name); id != 0 {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
+// write stores the change, and tells the sweeper and the counters once it is
+// durable.
+func (e *Engine) write(tx Tx, c *caseChange) error {
+	var err error
+	if c.base == 0 {
+		err = tx.InsertCase(&c.row)
+	} else if err = tx.UpdateCase(&c.row, c.base); errs.Is(err, errs.Precondition) {
+		err = errStale
+	}
+	if err != nil {
+		return err
+	}
+	if len(c.log) > 0 {
+		entries, err := json.Marshal(c.log)
+		if err != nil {
+			return errs.Wrap("render a case's log", err)
+		}
+		if err := tx.AppendLog(c.row.ID, c.log[0].Seq, entries); err != nil {
+			return err
+		}
+	}
+	for _, m := range c.messages {
+		if err := tx.PutMessage(m); err != nil {
+			return err
+		}
+	}
+	tx.AfterCommit(func() { e.changed(c) })
+	return nil
+}
+
+// changed keeps in step what is kept in memory about cases.
+func (e *Engine) changed(c *caseChange) {
+	e.sweeper.note(c.row.Due)
+	now := c.after.Life
+	if now == core.Queued && c.before != core.Queued {
+		e.sweeper.noteQueued()
+	}
+	switch {
+	case !open(c.before) && open(now):
+		e.usage.add(usedOpenCases, c.row.StarterID, 1)
+	case open(c.before) && !open(now):
+		e.usage.add(usedOpenCases, c.row.StarterID, -1)
+		e.observer.CaseEnded(string(now))
+	}
+	if c.before == "" {
+		e.observer.CaseStarted()
+	}
+	for i := range c.log {
+		if c.log[i].Kind == core.LogAction && c.log[i].Trigger != nil {
+			e.observer.Performed(string(*c.log[i].Trigger))
+		}
+	}
+}
+
+func open(l core.Life) bool { return l != "" && !l.Ended() }
+
+// The labels of a case's own messages.
+const (
+	LabelInput  = "InputMessage"
+	LabelOutput = "OutputMessage"
+)

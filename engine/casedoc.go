@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"slices"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/label"
+	"flowdrive/route"
+)
+
+// The fields of a case's complete form that the server computes: read and
+// left alone. With those below they are all that a document may hold.
+var computedFields = []string{
+	"routeVersion", "status", "starter", "parent", "parentAction", "children", "enabledActions", "pendingActions",
+	"warnings", "childrenCount", "visit", "scheduleUUID", "scheduledFor", "resolution", "started", "modified",
+	"completed", "version",
+}
+
+var caseFields = slices.Concat([]string{
+	"id", "guid", "route", "routeId", "title", "state", "contextId", "context", "priority", "roles", "stakeholders",
+	"xattrDict", "suspendedUntil", "startAt", "created",
+}, computedFields)
+
+var startFields = slices.Concat(caseFields, []string{"attachmentUUID", "document", "input"})
+
+// maxTitle bounds a title, in bytes.
+const maxTitle = 1000
+
+// startDocument is a document that starts a case, as it was read.
+type startDocument struct {
+	routeName    string
+	routeID      int64
+	title        string
+	priority     int64
+	hasPriority  bool
+	contextID    int64
+	context      string
+	xattrs       label.Dict
+	roles        []core.Players
+	stakeholders []string
+	input        *content
+}
+
+func (e *Engine) readStart(root document.Value) *startDocument {
+	s := &startDocument{}
+	if !root.Is(document.Object) {
+		return s
+	}
+	root.Only(startFields...)
+	byName, byID := root.Get("route"), root.Get("routeId")
+	if !byName.Given() && !byID.Given() {
+		byID.Fail(errs.CodeRequired, "is required: routeId, or route with the route's name")
+	}
+	if byName.Given() {
+		s.routeName, _ = byName.Str()
+	}
+	if byID.Given() {
+		s.routeID, _ = byID.Int(1, 1<<53-1)
+	}
+	readText(root.Get("title"), &s.title, maxTitle)
+	if v := root.Get("priority"); v.Given() {
+		s.priority, s.hasPriority = v.Int(0, 65535)
+	}
+	if v := root.Get("contextId"); v.Given() {
+		s.contextID, _ = v.Int(1, 1<<53-1)
+	}
+	if v := root.Get("context"); v.Given() {
+		s.context, _ = v.Str()
+	}
+	if v := root.Get("xattrDict"); v.Given() {
+		s.xattrs = label.ReadDict(v)
+	}
+	if v := root.Get("stakeholders"); v.Given() {
+		s.stakeholders = e.readParties(v)
+	}
+	for _, key := range []string{"attachmentUUID", "document"} {
+		if v := root.Get(key); v.Given() {
+			if text, ok := v.Str(); ok {
+				v.Fail(errs.CodeNotFound, "there is no such %s %q that you may use", map[string]string{"attachmentUUID": "attachment", "document": "document"}[key], text)
+			}
+		}
+	}
+	s.input = readInput(root.Get("input"))
+	return s
+}
+
+// readInput returns the input message that a document holds: a string as
+// text, any other value as JSON.
+func readInput(v document.Value) *content {
+	switch {
+	case !v.Given():
+		return nil
+	case v.Node.Kind == document.String:
+		return &content{mediaType: "text/plain; charset=utf-8", inline: []byte(v.Node.Text)}
+	}
+	return &content{mediaType: "application/json", inline: v.Node.AppendJSON(nil)}
+}
+
+// readParties reads a list of names of users and teams.
+func (e *Engine) readParties(v document.Value) []string {
+	if !v.Is(document.List) {
+		return nil
+	}
+	out := []string{}
+	for i := range v.Node.Items {
+		item := v.Item(i)
+		name, ok := item.Str()
+		if !ok {
+			continue
+		}
+		if name == core.PartyAdmins || name == core.PartyStakeholders {
+			out = append(out, name)
+			continue
+		}
+		p := e.directory().ByName(identity.Name(name))
+		if p == nil {
+			item.Fail(errs.CodeNotFound, "%q is no user or team", name)
+			continue
+		}
+		if !slices.Contains(out, string(p.Name)) {
+			out = append(out, string(p.Name))
+		}
+	}
+	return out
+}
+
+// readRoles reads roles with their players, in the route's order.
+func (e *Engine) readRoles(v document.Value, r *route.Route) []core.Players {
+	if !v.Given() || !v.Is(document.Object) {
+		return nil
+	}
+	known := make([]string, len(r.Roles))
+	for i := range r.Roles {
+		known[i] = r.Roles[i].Name
+	}
+	v.Only(known...)
+	out := []core.Players{}
+	for _, role := range known {
+		player := v.Get(role)
+		if player.Node == nil || player.Node.Kind == document.Null {
+			continue
+		}
+		if parties := e.readParties(player); len(parties) > 0 {
+			out = append(out, core.Players{Role: role, Parties: parties})
+		}
+	}
+	return out
+}
+
+// mayAssign reports whether the starter may put the parties into the role:
+// what the role's pick rules yield (design: the drive, section 6).
+func (e *Engine) mayAssign(r *route.Route, c *core.Case, role string, parties []string) bool {
+	def := r.Role(role)
+	if def == nil {
+		return false
+	}
+	for _, party := range parties {
+		if !slices.ContainsFunc(def.Pick, func(rule route.Rule) bool { return e.yields(rule, r, c, party) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// yields reports whether a pick rule yields the party: names it, or a team
+// to which it belongs.
+func (e *Engine) yields(rule route.Rule, r *route.Route, c *core.Case, party string) bool {
+	among := func(list []string) bool {
+		return slices.ContainsFunc(list, func(one string) bool { return e.belongs(party, one) })
+	}
+	switch rule.Kind {
+	case route.RuleEveryone:
+		return true
+	case route.RuleStarter:
+		return e.belongs(party, c.Starter)
+	case route.RuleUser, route.RuleTeam:
+		return e.belongs(party, rule.Arg)
+	case route.RuleRole:
+		return among(c.RoleParties(rule.Arg))
+	case route.RuleStakeholders:
+		return party == core.PartyStakeholders || among(c.Stakeholders)
+	case route.RuleAdmins:
+		return party == core.PartyAdmins || among(r.Access.Admin)
+	case route.RuleXattr:
+		v, ok := c.Xattrs.Get(rule.Arg)
+		return ok && e.belongs(party, v.Text)
+	}
+	return false
+}
+
+// belongs reports whether the party is the other one or belongs to it.
+func (e *Engine) belongs(party, to string) bool {
+	d := e.directory()
+	p, team := d.ByName(identity.Name(party)), d.ByName(identity.Name(to))
+	if p == nil || team == nil {
+		return false
+	}
+	return p.ID == team.ID || slices.Contains(d.Contexts(p.ID), team.ID)
+}

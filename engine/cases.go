@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// held is a stored case as by sees it, with its given name.
+type held struct {
+	row   *Case
+	given *GivenName
+	core  *core.Case
+	route *routeInfo // of the version that the case has; Compiled is set always
+	admin bool       // by administers its route
+}
+
+// findCase returns the case that a reference names and by sees; nil where
+// there is none.
+func (e *Engine) findCase(r Reader, by identity.Principal, ref Ref) (*Case, *GivenName, error) {
+	id := ref.CaseID
+	var given *GivenName
+	var err error
+	if !ref.Identity() {
+		if ref.Name == "" {
+			return nil, nil, nil
+		}
+		if given, err = orNil(r.GivenName(FolderCases, ref.Author, ref.Name)); err != nil || given == nil {
+			return nil, nil, err
+		}
+		id = given.CaseID
+	}
+	row, err := orNil(r.Case(id))
+	if err != nil || row == nil {
+		return nil, nil, err
+	}
+	if sees, err := e.seesCase(r, by, row); err != nil || !sees {
+		return nil, nil, err
+	}
+	return row, given, nil
+}
+
+// hold returns the case for a change, or errs.NotFound.
+func (e *Engine) hold(r Reader, by identity.Principal, ref Ref) (*held, error) {
+	row, given, err := e.findCase(r, by, ref)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return nil, absent("case")
+	}
+	return e.held(r, by, row, given)
+}
+
+func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenName) (*held, error) {
+	c, err := core.ReadMarking(row.Marking)
+	if err != nil {
+		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
+	}
+	compiled, err := e.versions.get(r, c.RouteID, c.RouteVersion)
+	if err != nil {
+		return nil, err
+	}
+	h := &held{row: row, given: given, core: c, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
+	if info := e.routes.Load().byID[c.RouteID]; info != nil {
+		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
+		h.admin = e.administersRoute(by, info)
+	} else {
+		h.admin = by.Admin
+	}
+	return h, nil
+}
+
+// decideOn returns the change that the event makes of a held case.
+func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
+	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now})
+	if err != nil {
+		return nil, err
+	}
+	c := &caseChange{before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log}
+	e.render(c, h.route.Compiled)
+	return c, nil
+}
+
+func caseDefinition(guid string, version int64) string {
+	return fmt.Sprintf(`"%.8s-%d.`, guid, version)
+}
+
+func caseETag(c *core.Case) string {
+	return fmt.Sprintf(`%s%d"`, caseDefinition(c.GUID, c.Version), c.Revision)
+}
+
+// caseForm is what listings need of a complete form.
+type caseForm struct {
+	GUID  string              `json:"guid"`
+	Title string              `json:"title"`
+	Roles map[string][]string `json:"roles"`
+}
+
+func (e *Engine) caseResource(by identity.Principal, row *Case, given *GivenName) (*Resource, error) {
+	guid, err := formGUID(row.Form)
+	if err != nil {
+		return nil, err
+	}
+	definition := caseDefinition(guid, row.Version)
+	res := &Resource{
+		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
+		Definition: definition, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
+	}
+	e.addGiven(res, given)
+	return res, nil
+}
+
+// formGUID reads the guid out of a complete form without decoding the rest:
+// every GET of a case needs it.
+func formGUID(form []byte) (string, error) {
+	_, rest, found := bytes.Cut(form, []byte(`"guid":"`))
+	if !found || len(rest) < 32 {
+		return "", errs.New(errs.Internal, "A stored case's form has no guid.")
+	}
+	return string(rest[:32]), nil
+}
+
+// Case returns the case that the reference names.
+func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
+	var out *Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		row, given, err := e.findCase(r, by, ref)
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return absent("case")
+		}
+		if given == nil && row.Named {
+			if given, err = orNil(r.GivenNameOf(FolderCases, UUID{}, row.ID)); err != nil {
+				return err
+			}
+		}
+		out, err = e.caseResource(by, row, given)
+		return err
+	})
+	return out, err
+}
+
+// Cases returns the cases that by sees, by id.
+func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+	filter := CaseFilter{State: f.State, Status: f.Status, After: f.After, Limit: f.Limit}
+	switch {
+	case f.OwnOnly:
+		filter.Access = by.Contexts()
+	case !by.Admin:
+		filter.Access, filter.Routes = by.Contexts(), e.administered(by)
+	}
+	if f.Parent != 0 {
+		return nil, nil // cases have no parents yet
+	}
+	if f.Route != "" {
+		info := e.visibleRoute(by, f.Route)
+		if info == nil {
+			return nil, nil
+		}
+		filter.RouteID = info.ID
+	}
+	var out []Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		for {
+			rows, err := r.Cases(filter)
+			if err != nil {
+				return err
+			}
+			if out, err = e.addCases(r, by, f, rows, out); err != nil {
+				return err
+			}
+			if filter.Limit == 0 || len(rows) < filter.Limit || len(out) >= f.Limit {
+				return nil
+			}
+			filter.After = rows[len(rows)-1].ID
+		}
+	})
+	if f.Limit > 0 && len(out) > f.Limit {
+		out = out[:f.Limit]
+	}
+	return out, err
+}
+
+// addCases appends those of the rows that pass the filters which the store
+// does not know.
+func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, rows []Case, out []Resource) ([]Resource, error) {
+	var named []int64
+	for i := range rows {
+		if rows[i].Named {
+			named = append(named, rows[i].ID)
+		}
+	}
+	byCase := map[int64]*GivenName{}
+	if len(named) > 0 {
+		given, err := r.GivenNames(FolderCases, nil, named)
+		if err != nil {
+			return nil, err
+		}
+		for i := range given {
+			byCase[given[i].CaseID] = &given[i]
+		}
+	}
+	for i := range rows {
+		row := &rows[i]
+		passes, err := e.casePasses(by, f, row)
+		if err != nil {
+			return nil, err
+		}
+		if !passes {
+			continue
+		}
+		res, err := e.caseResource(by, row, byCase[row.ID])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, *res)
+	}
+	return out, nil
+}
+
+func (e *Engine) casePasses(by identity.Principal, f Filter, row *Case) (bool, error) {
+	if !e.inContext(by, f.Context, row.ContextID) {
+		return false, nil
+	}
+	if f.Query == "" && f.Role == "" {
+		return true, nil
+	}
+	var form caseForm
+	if err := json.Unmarshal(row.Form, &form); err != nil {
+		return false, errs.Wrap(fmt.Sprintf("read the form of case %d", row.ID), err)
+	}
+	if f.Query != "" && !strings.Contains(identity.Fold(form.Title), identity.Fold(f.Query)) {
+		return false, nil
+	}
+	return f.Role == "" || by.InAny(names(form.Roles[f.Role])), nil
+}
+
+// DeleteCase cancels an open case. The given name, if any, goes with it.
+func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		h, err := e.hold(r, req.By, ref)
+		if err != nil {
+			return nil, err
+		}
+		if !h.admin && !isStarter(req.By, h.core) {
+			return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may cancel a case.")
+		}
+		if err := judge(req.If, caseVersion(h, ref)); err != nil {
+			return nil, err
+		}
+		if h.core.Life.Ended() {
+			return nil, notBuiltYet("", "Archiving an ended case is not built yet; it stays where it is.")
+		}
+		c, err := e.decideOn(h, core.Cancel{Actor: e.actor(req.By, h.admin)}, req)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) error { return e.write(tx, c) }, nil
+	})
+	if err != nil {
+		return err
+	}
+	return e.settle(ctx)
+}
+
+func caseVersion(h *held, ref Ref) Version {
+	if h == nil {
+		return Version{}
+	}
+	v := Version{Exists: true, ETag: caseETag(h.core), Definition: caseDefinition(h.core.GUID, h.core.Version), Modified: h.core.Modified}
+	if !ref.Identity() && h.given != nil {
+		v.ETag = h.given.ETag
+	}
+	return v
+}
+
+// CaseLog returns the log of a case as JSON, oldest entry first.
+func (e *Engine) CaseLog(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
+	return e.caseLog(ctx, by, id, "log.json", func(log []byte) ([]byte, error) { return append(log, '\n'), nil })
+}
+
+// CaseLogText returns the log of a case as text, a line an entry.
+func (e *Engine) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
+	return e.caseLog(ctx, by, id, "log.txt", func(log []byte) ([]byte, error) {
+		var entries []core.LogEntry
+		if err := json.Unmarshal(log, &entries); err != nil {
+			return nil, errs.Wrap(fmt.Sprintf("read the log of case %d", id), err)
+		}
+		return core.LogText(entries), nil
+	})
+}
+
+func (e *Engine) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
+	var row *Case
+	var log []byte
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		if row, _, err = e.findCase(r, by, Ref{CaseID: id}); err != nil {
+			return err
+		}
+		if row == nil {
+			return absent("case")
+		}
+		log, err = r.CaseLog(id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	form, err := render(log)
+	if err != nil {
+		return nil, err
+	}
+	return &Resource{Name: name, Form: form, FormETag: sourceETag(form), Created: row.Created, Modified: row.Modified}, nil
+}

@@ -1,0 +1,109 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"io"
+
+	"flowdrive/errs"
+)
+
+// ContentWriter stores contents.
+type ContentWriter interface {
+	// Spool reads r to its end, at most limit bytes, into a file that is
+	// durable but has no name yet. More bytes are errs.TooLarge; an error of
+	// r is returned as it is; either way nothing stays behind.
+	Spool(r io.Reader, limit int64) (Spooled, error)
+}
+
+// Spooled is a content that was read and not kept yet: one of Keep and
+// Discard must follow.
+type Spooled interface {
+	Sum() [32]byte
+	Size() int64
+	Keep() error // gives it its name, durably; the same content may be kept twice
+	Discard()
+}
+
+// ContentReader opens contents by their SHA-256.
+type ContentReader interface {
+	Open(sum [32]byte) (io.ReadSeekCloser, error) // errs.NotFound
+}
+
+const (
+	// inlineContent is how large a content may be to stay in the database.
+	inlineContent = 4 << 10
+	// maxContent bounds a content (design: the drive, section 7).
+	maxContent = 4 << 30
+)
+
+// content is a message's content on its way into the store.
+type content struct {
+	mediaType string
+	inline    []byte
+	spooled   Spooled // nil for an inline one
+}
+
+func (c *content) size() int64 {
+	if c.spooled != nil {
+		return c.spooled.Size()
+	}
+	return int64(len(c.inline))
+}
+
+func (c *content) sum() Digest {
+	if c.spooled != nil {
+		return c.spooled.Sum()
+	}
+	return digestOf(c.inline)
+}
+
+// readContent reads a body: a small one into memory, a large one into a
+// file, never more of it at once than a buffer holds.
+func (e *Engine) readContent(mediaType string, body io.Reader) (*content, error) {
+	head := make([]byte, inlineContent+1)
+	n, err := io.ReadFull(body, head)
+	switch err {
+	case io.EOF, io.ErrUnexpectedEOF:
+		return &content{mediaType: mediaType, inline: head[:n:n]}, nil
+	case nil:
+	default:
+		return nil, err
+	}
+	spooled, err := e.blobs.Spool(io.MultiReader(bytes.NewReader(head), body), maxContent)
+	if err != nil {
+		return nil, err
+	}
+	return &content{mediaType: mediaType, spooled: spooled}, nil
+}
+
+// message returns the content as the message of a case.
+func (c *content) message(caseID int64, guid UUID, label string) *Message {
+	m := &Message{
+		CaseID: caseID, Label: label, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
+		InFile: c.spooled != nil, Content: c.inline, Version: 1,
+	}
+	m.UUID = messageUUID(guid, label, m.Version)
+	return m
+}
+
+// open returns a stored message with its content, to be read and closed.
+func (e *Engine) open(m *Message) (*Content, error) {
+	if !m.InFile {
+		return &Content{Message: *m, Body: inMemory{bytes.NewReader(m.Content)}}, nil
+	}
+	body, err := e.blobs.Open(m.SHA256)
+	if err != nil {
+		return nil, errs.Wrap("open the content of message "+m.UUID.String(), err)
+	}
+	return &Content{Message: *m, Body: body}, nil
+}
+
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
+
+func digestOf(data []byte) Digest { return sha256.Sum256(data) }
+
+// short is the part of a digest that ETags carry: 128 bits.
+func (d Digest) short() []byte { return d[:16] }

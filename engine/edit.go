@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/label"
+)
+
+// edit is what a document changes of a case: only fields that differ from
+// what is stored are set.
+type edit struct {
+	core.Edit
+	cancel bool
+}
+
+// readEdit reads a document against the case that it changes. Absent fields
+// stay, null resets.
+func (e *Engine) readEdit(by identity.Principal, h *held, root document.Value, ref Ref) (*edit, error) {
+	ed := &edit{Edit: core.Edit{Actor: e.actor(by, h.admin)}}
+	if !root.Is(document.Object) {
+		return ed, nil
+	}
+	known := caseFields
+	if !ref.Identity() {
+		known = startFields // a case under its given name is saved again as it was started
+	}
+	root.Only(known...)
+	checkCaseIdentity(root, h.core)
+	e.readPlain(root, h, ed)
+	e.readRoleChange(root, h, ed)
+	contextErr := e.readContextChange(by, root, h, ed)
+	if err := readLife(root, h, ed); err != nil && contextErr == nil {
+		contextErr = err
+	}
+	return ed, contextErr
+}
+
+// checkCaseIdentity refuses identifying fields that differ from the case's.
+func checkCaseIdentity(root document.Value, c *core.Case) {
+	must := func(key, stored string) {
+		if v := root.Get(key); v.Given() && (v.Node.Kind != document.String && v.Node.Kind != document.Number || v.Node.Text != stored) {
+			v.Fail(errs.CodeReadOnly, "is read-only and must stay %s", stored)
+		}
+	}
+	number := func(key string, stored int64) {
+		if v := root.Get(key); v.Given() {
+			if n, ok := v.Int(1, 1<<53-1); ok && n != stored {
+				v.Fail(errs.CodeReadOnly, "is read-only and must stay %d", stored)
+			}
+		}
+	}
+	number("id", c.ID)
+	number("routeId", c.RouteID)
+	must("guid", c.GUID)
+	must("route", c.RouteName)
+	must("created", c.Created.UTC().Format(time.RFC3339))
+}
+
+func (e *Engine) readPlain(root document.Value, h *held, ed *edit) {
+	title := h.core.Title
+	if readText(root.Get("title"), &title, maxTitle); title != h.core.Title {
+		if title == "" {
+			title = routeTitle(h.route.Compiled)
+		}
+		ed.Title = &title
+	}
+	if v := root.Get("priority"); v.Node != nil {
+		priority := int64(h.route.Compiled.Priority)
+		ok := true
+		if v.Given() {
+			priority, ok = v.Int(0, 65535)
+		}
+		if p := int(priority); ok && p != h.core.Priority {
+			ed.Priority = &p
+		}
+	}
+	if v := root.Get("xattrDict"); v.Node != nil {
+		var dict label.Dict
+		if v.Given() {
+			dict = label.ReadDict(v)
+		}
+		if !slices.Equal(dict, h.core.Xattrs) {
+			ed.Xattrs = &dict
+		}
+	}
+}
+
+func (e *Engine) readRoleChange(root document.Value, h *held, ed *edit) {
+	if v := root.Get("roles"); v.Node != nil {
+		roles := e.readRoles(v, h.route.Compiled)
+		same := slices.EqualFunc(roles, h.core.Roles, func(a, b core.Players) bool {
+			return a.Role == b.Role && slices.Equal(a.Parties, b.Parties)
+		})
+		if !same {
+			ed.Roles = &roles
+		}
+	}
+	if v := root.Get("stakeholders"); v.Node != nil {
+		var list []string
+		if v.Given() {
+			list = e.readParties(v)
+		}
+		if !slices.Equal(list, h.core.Stakeholders) {
+			ed.Stakeholders = &list
+		}
+	}
+}
+
+func (e *Engine) readContextChange(by identity.Principal, root document.Value, h *held, ed *edit) error {
+	var id int64
+	var name string
+	if v := root.Get("contextId"); v.Given() {
+		id, _ = v.Int(1, 1<<53-1)
+	}
+	if v := root.Get("context"); v.Given() {
+		name, _ = v.Str()
+	}
+	sameID := id == 0 || id == h.core.ContextID
+	sameName := name == "" || identity.Fold(name) == identity.Fold(h.core.Context)
+	if sameID && sameName {
+		return nil
+	}
+	if id == h.core.ContextID && !sameName {
+		id = 0 // the name alone was changed in a document that was read before
+	} else if sameName {
+		name = ""
+	}
+	party, err := e.contextRef(by, root, id, name)
+	if err != nil {
+		return err
+	}
+	if contextID := int64(party.ID); contextID != h.core.ContextID {
+		ed.ContextID, ed.Context = &contextID, string(party.Name)
+	}
+	return nil
+}
+
+// readLife reads "state": the one that the case has, or "canceled".
+func readLife(root document.Value, h *held, ed *edit) error {
+	for _, key := range []string{"suspendedUntil", "startAt"} {
+		if root.Get(key).Given() {
+			return notBuiltYet("/"+key, "Suspending and delaying cases is not built yet; leave "+key+" out or null.")
+		}
+	}
+	v := root.Get("state")
+	if !v.Given() {
+		return nil
+	}
+	state, ok := v.Str()
+	switch {
+	case !ok || state == string(h.core.Life):
+		return nil
+	case state == string(core.Canceled):
+		ed.cancel = true
+	case state == "suspended" || state == string(core.Active):
+		return notBuiltYet("/state", "Suspending, resuming and reopening by the state is not built yet.")
+	default:
+		v.Fail(errs.CodeRange, "can be set to suspended, active or canceled, not to %q", state)
+	}
+	return nil
+}
+
+// judgeEdit judges the caller's rights to what the edit changes.
+func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
+	if h.admin {
+		return nil
+	}
+	starter := isStarter(by, h.core)
+	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.Xattrs != nil || ed.cancel) {
+		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, stakeholders and XATTRs, or cancel it.")
+	}
+	if ed.Priority != nil || ed.ContextID != nil {
+		return errs.New(errs.NotAllowed, "Only the route's administrators may change a case's priority and context.")
+	}
+	if ed.Roles == nil {
+		return nil
+	}
+	for _, p := range *ed.Roles {
+		if slices.Equal(p.Parties, h.core.RoleParties(p.Role)) {
+			continue
+		}
+		if !starter || !e.mayAssign(h.route.Compiled, h.core, p.Role, p.Parties) {
+			return roleNotAssignable(p.Role)
+		}
+	}
+	for _, p := range h.core.Roles {
+		gone := !slices.ContainsFunc(*ed.Roles, func(q core.Players) bool { return q.Role == p.Role })
+		if def := h.route.Compiled.Role(p.Role); gone && (!starter || def == nil || len(def.Pick) == 0) {
+			return roleNotAssignable(p.Role)
+		}
+	}
+	return nil
+}

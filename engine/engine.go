@@ -1,0 +1,236 @@
+// Package engine holds the use cases of Flowdrive: schedule, start, perform,
+// fire, sweep. Each looks facts up, lets the pure parts decide, and stores
+// what they decided in one transaction. It owns the interfaces it needs of a
+// store and knows neither HTTP nor SQL.
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Blobs keeps contents too large for the database, as files named by their
+// SHA-256.
+type Blobs interface {
+	ContentWriter
+	ContentReader
+}
+
+// Clock says what time it is: the machine's, or the sandbox's.
+type Clock interface{ Now() time.Time }
+
+// Config is what an Engine is made of. Zero limits take the contract's
+// defaults.
+type Config struct {
+	Store        Store
+	Blobs        Blobs
+	Clock        Clock
+	Log          zerolog.Logger
+	HashPassword func(password string) (string, error)
+	Sandbox      bool // the clock stands still; what a request makes due is done before its answer
+	Limits       Limits
+	Observer     Observer // nil: nobody watches
+}
+
+// Limits bounds what one user may have (design: the drive, section 7).
+type Limits struct {
+	Entries   int64
+	Routes    int64
+	OpenCases int64
+}
+
+// The limits of the contract.
+const (
+	DefaultEntries   = 10_000
+	DefaultRoutes    = 1_000
+	DefaultOpenCases = 1_000_000
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.Entries == 0 {
+		l.Entries = DefaultEntries
+	}
+	if l.Routes == 0 {
+		l.Routes = DefaultRoutes
+	}
+	if l.OpenCases == 0 {
+		l.OpenCases = DefaultOpenCases
+	}
+	return l
+}
+
+// Observer counts what the engine does, for metrics.
+type Observer interface {
+	Fired(outcome string, lag time.Duration)
+	Performed(trigger string)
+	CaseStarted()
+	CaseEnded(life string)
+}
+
+// Engine runs the use cases. It is safe for concurrent use.
+type Engine struct {
+	store    Store
+	blobs    Blobs
+	clock    Clock
+	log      zerolog.Logger
+	hash     func(string) (string, error)
+	sandbox  bool
+	limits   Limits
+	observer Observer
+
+	parties   atomic.Pointer[partyTable] // replaced after every change of a user or team
+	routes    atomic.Pointer[routeTable] // replaced after every change of a route
+	versions  versionCache
+	usage     usage
+	sweeper   sweeper
+	advancing sync.Mutex // one move of the sandbox clock at a time
+}
+
+// New returns an engine over the store. Load must be called before it is
+// used, and Run must run for things to become due.
+func New(cfg Config) *Engine {
+	e := &Engine{
+		store:    cfg.Store,
+		blobs:    cfg.Blobs,
+		clock:    cfg.Clock,
+		log:      cfg.Log,
+		hash:     cfg.HashPassword,
+		sandbox:  cfg.Sandbox,
+		limits:   cfg.Limits.withDefaults(),
+		observer: cfg.Observer,
+	}
+	if e.observer == nil {
+		e.observer = nobody{}
+	}
+	e.sweeper.wake = make(chan struct{}, 1)
+	e.parties.Store(newPartyTable(nil))
+	e.routes.Store(&routeTable{})
+	return e
+}
+
+type nobody struct{}
+
+func (nobody) Fired(string, time.Duration) {}
+func (nobody) Performed(string)            {}
+func (nobody) CaseStarted()                {}
+func (nobody) CaseEnded(string)            {}
+
+// Load reads what is kept in memory: users and teams, and the routes' names
+// and rights.
+func (e *Engine) Load(ctx context.Context) error {
+	return e.store.View(ctx, func(r Reader) error {
+		parties, err := r.Parties()
+		if err != nil {
+			return err
+		}
+		e.parties.Store(newPartyTable(parties))
+		table, err := e.newRouteTable(r)
+		if err != nil {
+			return err
+		}
+		e.routes.Store(table)
+		return e.loadSweeper(r)
+	})
+}
+
+// directory returns all users and teams as they are now.
+func (e *Engine) directory() *identity.Directory { return e.parties.Load().directory }
+
+// decision is what a change was decided to be: apply writes it, in a
+// transaction in which everything it was decided on still holds.
+type decision func(Tx) error
+
+// attempts is how often a change is decided outside the writer before it is
+// decided inside, where nothing can move.
+const attempts = 4
+
+// change decides on a snapshot and applies the decision in a unit of its
+// own. A decision that finds that something moved returns errStale and is
+// made again; the last time within the unit itself, so that it cannot fail
+// for that reason.
+func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, error)) error {
+	for range attempts {
+		var apply decision
+		err := e.store.View(ctx, func(r Reader) (err error) {
+			apply, err = decide(r)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if apply == nil {
+			return nil
+		}
+		if err = e.store.Update(ctx, apply); !errors.Is(err, errStale) {
+			return err
+		}
+	}
+	return e.store.Update(ctx, func(tx Tx) error {
+		apply, err := decide(tx)
+		if err != nil || apply == nil {
+			return err
+		}
+		return apply(tx)
+	})
+}
+
+// keep stores the answer of a request with an idempotency key.
+func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
+	if req.Key == nil {
+		return nil
+	}
+	err := tx.PutAnswer(&Answer{
+		User:    req.By.ID,
+		Key:     req.Key.Key,
+		URL:     req.Key.URL,
+		Request: req.Key.Request,
+		Answer:  req.Answer(o),
+		Created: req.Now,
+	})
+	if errs.Is(err, errs.NameTaken) {
+		return errReplay
+	}
+	return err
+}
+
+// errReplay says that another request with the same idempotency key was
+// faster; its answer is the answer.
+var errReplay = errs.New(errs.NameTaken, "Another request with this Idempotency-Key was faster; ask again for its answer.")
+
+// IsReplay reports whether err says that another request with the same
+// idempotency key was faster, so that Replay has the answer.
+func IsReplay(err error) bool { return errors.Is(err, errReplay) }
+
+// Replay returns the first answer to a request with the key; nil where there
+// was none yet. The same key with another URL or body is
+// errs.IdempotencyMismatch.
+func (e *Engine) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
+	var answer *Answer
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		answer, err = r.Answer(by.ID, key.Key)
+		return err
+	})
+	if errs.Is(err, errs.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if answer.URL != key.URL || answer.Request != key.Request {
+		return nil, errs.New(errs.IdempotencyMismatch, "This Idempotency-Key was used for another request; use a new key for a new request.")
+	}
+	return answer.Answer, nil
+}
+
+// absent is the answer to whoever may not know whether a thing exists.
+func absent(what string) error {
+	return errs.New(errs.NotFound, "There is no such %s, or it is not for you to see.", what)
+}

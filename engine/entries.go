@@ -1,0 +1,531 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/label"
+	"flowdrive/schedule"
+)
+
+// Entry returns the schedule entry that the reference names.
+func (e *Engine) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
+	var out *Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		stored, given, err := e.findEntry(r, by, ref)
+		if err != nil {
+			return err
+		}
+		if stored == nil {
+			return absent("schedule entry")
+		}
+		out = e.entryResource(by, stored, given)
+		return nil
+	})
+	return out, err
+}
+
+// findEntry returns the entry that a reference names and by sees, with its
+// given name; nil where there is none.
+func (e *Engine) findEntry(r Reader, by identity.Principal, ref Ref) (*Entry, *GivenName, error) {
+	uuid := ref.Entry
+	var given *GivenName
+	var err error
+	if !ref.Identity() {
+		if ref.Name == "" {
+			return nil, nil, nil
+		}
+		if given, err = orNil(r.GivenName(FolderSchedule, ref.Author, ref.Name)); err != nil || given == nil {
+			return nil, nil, err
+		}
+		uuid = given.Entry
+	}
+	stored, err := orNil(r.Entry(uuid))
+	if err != nil || stored == nil || !seesEntry(by, stored.ContextID) {
+		return nil, nil, err
+	}
+	if given == nil {
+		given, err = orNil(r.GivenNameOf(FolderSchedule, uuid, 0))
+	}
+	return stored, given, err
+}
+
+// orNil turns errs.NotFound into nil.
+func orNil[T any](found *T, err error) (*T, error) {
+	if errs.Is(err, errs.NotFound) {
+		return nil, nil
+	}
+	return found, err
+}
+
+func (e *Engine) entryResource(by identity.Principal, s *Entry, given *GivenName) *Resource {
+	res := &Resource{
+		Name: s.UUID.String(), Seq: s.Seq, Form: s.Form, FormETag: entryETag(s), Definition: entryDefinition(s),
+		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID),
+	}
+	e.addGiven(res, given)
+	return res
+}
+
+// addGiven adds the given name and what was stored under it.
+func (e *Engine) addGiven(res *Resource, given *GivenName) {
+	if given == nil {
+		return
+	}
+	res.Given, res.AuthorID = given.Name, given.Author
+	res.Source, res.SourceETag, res.SourceSize = given.Source, given.ETag, given.Size
+	if p := e.directory().ByID(given.Author); p != nil {
+		res.Author = p.Name
+	}
+}
+
+// entryDefinition begins every ETag of the entry's present definition; what
+// follows counts firings.
+func entryDefinition(s *Entry) string { return fmt.Sprintf(`"%x-%d.`, s.UUID[:4], s.Definition) }
+
+func entryETag(s *Entry) string { return fmt.Sprintf(`%s%d"`, entryDefinition(s), s.Revision) }
+
+// Entries returns the schedule entries that by sees, in order of creation.
+func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+	filter := EntryFilter{Type: f.Type, After: f.After, Limit: f.Limit}
+	if !by.Admin || f.OwnOnly {
+		filter.Contexts = by.Contexts()
+	}
+	if f.Route != "" {
+		info := e.visibleRoute(by, f.Route)
+		if info == nil {
+			return nil, nil
+		}
+		filter.RouteID = info.ID
+	}
+	var out []Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		stored, err := r.Entries(filter)
+		if err != nil {
+			return err
+		}
+		uuids := make([]UUID, len(stored))
+		for i := range stored {
+			uuids[i] = stored[i].UUID
+		}
+		given, err := r.GivenNames(FolderSchedule, uuids, nil)
+		if err != nil {
+			return err
+		}
+		byEntry := make(map[UUID]*GivenName, len(given))
+		for i := range given {
+			byEntry[given[i].Entry] = &given[i]
+		}
+		for i := range stored {
+			if e.entryPasses(by, f, &stored[i]) {
+				out = append(out, *e.entryResource(by, &stored[i], byEntry[stored[i].UUID]))
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// entryPasses applies the filters that the store does not know.
+func (e *Engine) entryPasses(by identity.Principal, f Filter, s *Entry) bool {
+	if !e.inContext(by, f.Context, s.ContextID) {
+		return false
+	}
+	if f.Query == "" {
+		return true
+	}
+	entry, err := schedule.ReadForm(s.Form)
+	return err == nil && strings.Contains(identity.Fold(entry.Title+"\n"+entry.Note), identity.Fold(f.Query))
+}
+
+// Occurrences returns what became of the instants of an entry, newest first,
+// also after the entry has ended.
+func (e *Engine) Occurrences(ctx context.Context, by identity.Principal, uuid UUID) (*Resource, error) {
+	const most = 10_000
+	var rows []Occurrence
+	err := e.store.View(ctx, func(r Reader) error {
+		stored, err := orNil(r.Entry(uuid))
+		if err != nil {
+			return err
+		}
+		if rows, err = r.Occurrences(uuid, most); err != nil {
+			return err
+		}
+		visible := stored != nil && seesEntry(by, stored.ContextID) ||
+			stored == nil && len(rows) > 0 && seesEntry(by, rows[0].ContextID)
+		if !visible {
+			return absent("schedule entry")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	form := appendOccurrences(nil, rows)
+	res := &Resource{Name: uuid.String(), Form: form, FormETag: sourceETag(form)}
+	if len(rows) > 0 {
+		res.Modified, res.Created = rows[0].FiredAt, rows[len(rows)-1].FiredAt
+	}
+	return res, nil
+}
+
+// occurrenceForm is one line of occurrences.json (design: the drive,
+// section 5).
+type occurrenceForm struct {
+	Instant    string  `json:"instant"`
+	Outcome    string  `json:"outcome"`
+	Reason     *string `json:"reason"`
+	LagSeconds float64 `json:"lagSeconds"`
+	Case       *int64  `json:"case"`
+	FiredAt    string  `json:"firedAt"`
+}
+
+func appendOccurrences(dst []byte, rows []Occurrence) []byte {
+	list := make([]occurrenceForm, len(rows))
+	for i := range rows {
+		o := &rows[i]
+		list[i] = occurrenceForm{
+			Instant: o.Instant.UTC().Format(time.RFC3339), Outcome: o.Outcome,
+			LagSeconds: o.FiredAt.Sub(o.Instant).Seconds(), FiredAt: o.FiredAt.UTC().Format(time.RFC3339),
+		}
+		if o.Reason != "" {
+			list[i].Reason = &o.Reason
+		}
+		if o.CaseID != 0 {
+			list[i].Case = &o.CaseID
+		}
+	}
+	return append(dst, mustJSON(list)...)
+}
+
+// PutEntry creates a schedule entry or replaces the one that the reference
+// names (design: schedule entries, sections 1 and 3).
+func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
+	var out *Outcome
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		next, err := e.readEntry(r, req, ref, body)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) (err error) {
+			out, err = e.writeEntry(tx, req, next)
+			return err
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, e.settle(ctx)
+}
+
+// entryChange is a schedule entry as it shall be.
+type entryChange struct {
+	stored Entry
+	given  *GivenName // to be stored, nil for no name
+	base   int64      // revision it was decided on, 0 for a new entry
+	body   []byte
+}
+
+func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
+	stored, given, err := e.findEntry(r, req.By, ref)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil && (ref.Identity() || ref.Author != req.By.ID && ref.Name != "") {
+		return nil, absent("schedule entry")
+	}
+	if stored != nil && !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
+		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
+	}
+	if err := judge(req.If, entryVersion(stored, given, ref)); err != nil {
+		return nil, err
+	}
+	node, err := document.ParseJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	var faults document.Faults
+	root := document.Root(node, &faults)
+	if stored != nil && node.Get("do") != nil {
+		return nil, commandNotBuilt(root)
+	}
+	var old *schedule.Entry
+	if stored != nil {
+		if old, err = schedule.ReadForm(stored.Form); err != nil {
+			return nil, errs.Wrap("read a stored schedule entry", err)
+		}
+	}
+	entry := schedule.Read(root, req.Now, old)
+	contextErr := e.resolveEntry(req.By, root, entry, old)
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	if contextErr != nil {
+		return nil, contextErr
+	}
+	if later := entry.NotBuilt(); len(later) > 0 {
+		return nil, &errs.Error{Kind: errs.NotBuilt, Detail: "Not built yet: " + later[0].String() + ".", Faults: later}
+	}
+	return e.entryDecided(r, req, ref, entry, stored, given, body)
+}
+
+// commandNotBuilt answers a "do" document: its own faults, or that commands
+// come later.
+func commandNotBuilt(root document.Value) error {
+	name, ok := schedule.Command(root)
+	if err := root.Faults.Err(); err != nil || !ok {
+		return err
+	}
+	return notBuiltYet("/do", fmt.Sprintf("The command %q on schedule entries is not built yet.", name))
+}
+
+func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
+	if s == nil {
+		return Version{}
+	}
+	v := Version{Exists: true, ETag: entryETag(s), Definition: entryDefinition(s), Modified: s.Modified}
+	if !ref.Identity() && given != nil {
+		v.ETag = given.ETag
+	}
+	return v
+}
+
+// resolveEntry fills in the context and the route that the document names,
+// and checks what it refers to. A context that is not the caller's is an
+// error of its own, told only where nothing else is wrong.
+func (e *Engine) resolveEntry(by identity.Principal, root document.Value, entry *schedule.Entry, old *schedule.Entry) error {
+	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context)
+	if contextErr == nil {
+		entry.ContextID, entry.Context = int64(context.ID), string(context.Name)
+	}
+	info := e.routeRef(by, root, entry.Route, entry.RouteID)
+	if info != nil {
+		entry.RouteID, entry.Route = info.ID, info.Name
+		if as := e.directory().Principal(context.ID); contextErr == nil && (!e.seesRoute(as, info) || !e.mayStart(as, info)) {
+			at := root.Get("route")
+			if !at.Given() {
+				at = root.Get("routeId")
+			}
+			at.Fail(errs.CodeNotFound, "there is no route %q of which %s may start cases", info.Name, context.Name)
+		}
+	}
+	if entry.AttachmentUUID != "" {
+		root.Get("attachmentUUID").Fail(errs.CodeNotFound, "there is no attachment %s that you may use", entry.AttachmentUUID)
+	}
+	if entry.Document != "" {
+		root.Get("document").Fail(errs.CodeNotFound, "there is no document %q that you may use", entry.Document)
+	}
+	return contextErr
+}
+
+// contextRef resolves "contextId" and "context" of a document to a context
+// that by may create objects of; by itself where neither is given.
+func (e *Engine) contextRef(by identity.Principal, root document.Value, id int64, name string) (identity.Party, error) {
+	d := e.directory()
+	party := d.ByID(by.ID)
+	byID, byName := root.Get("contextId").Given() && id != 0, root.Get("context").Given() && name != ""
+	if byID {
+		party = d.ByID(identity.ID(id))
+	}
+	if byName {
+		named := d.ByName(identity.Name(name))
+		if byID && party != nil && named != party {
+			root.Get("context").Fail(errs.CodeConflict, "is %q, but contextId is %d, another context; give one of the two", name, id)
+		}
+		party = named
+	}
+	if party == nil || !d.MayOwn(by, party.ID) {
+		return identity.Party{}, errs.New(errs.ContextNotAvailable, "The context is not one of yours; leave contextId out, or name one of your own.")
+	}
+	return *party, nil
+}
+
+// entryDecided puts the read entry into the records to be stored.
+func (e *Engine) entryDecided(r Reader, req Request, ref Ref, entry *schedule.Entry, stored *Entry, given *GivenName, body []byte) (*entryChange, error) {
+	c := &entryChange{body: body}
+	if stored == nil {
+		if err := hiddenName(r, FolderSchedule, ref); err != nil {
+			return nil, err
+		}
+		if err := e.usage.check(usedEntries, req.By.ID, e.limits.Entries, r.CountEntries); err != nil {
+			return nil, err
+		}
+		c.stored = Entry{UUID: NewUUID(), AuthorID: req.By.ID, Created: req.Now}
+		entry.UUID, entry.Created = c.stored.UUID.String(), req.Now
+	} else {
+		c.stored, c.base = *stored, stored.Revision
+	}
+	entry.Modified = req.Now
+	c.stored.ContextID = identity.ID(entry.ContextID)
+	c.stored.RouteID = entry.RouteID
+	c.stored.Type = string(entry.Type)
+	c.stored.Definition++
+	c.stored.Revision++
+	c.stored.Modified = req.Now
+	c.stored.Due, _ = entry.Due()
+	c.stored.Form = entry.Form()
+	switch {
+	case given != nil:
+		c.given = given
+	case ref.Name != "":
+		c.given = &GivenName{Folder: FolderSchedule, Author: req.By.ID, Name: ref.Name, Entry: c.stored.UUID}
+	}
+	if c.given != nil {
+		c.given.Source, c.given.ETag, c.given.Size, c.given.Modified = body, sourceETag(body), int64(len(body)), req.Now
+	}
+	return c, nil
+}
+
+func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error) {
+	created := c.base == 0
+	if _, err := tx.RouteStamp(c.stored.RouteID); err != nil {
+		return nil, staleIfGone(err)
+	}
+	if created {
+		if err := tx.InsertEntry(&c.stored); err != nil {
+			return nil, err
+		}
+	} else {
+		now, err := tx.Entry(c.stored.UUID)
+		if err != nil {
+			return nil, staleIfGone(err)
+		}
+		if now.Revision != c.base {
+			return nil, errStale
+		}
+		if err := tx.UpdateEntry(&c.stored); err != nil {
+			return nil, err
+		}
+	}
+	if c.given != nil {
+		if err := claimName(tx, c.given, created); err != nil {
+			return nil, err
+		}
+	}
+	due := c.stored.Due
+	tx.AfterCommit(func() {
+		e.sweeper.note(due)
+		if created {
+			e.usage.add(usedEntries, c.stored.AuthorID, 1)
+		}
+	})
+	out := &Outcome{
+		Created: created, Changed: true, Name: c.stored.UUID.String(), Form: c.stored.Form,
+		FormETag: entryETag(&c.stored), Modified: c.stored.Modified,
+	}
+	if c.given != nil {
+		out.ETag = c.given.ETag
+	} else if bytes.Equal(c.body, c.stored.Form) {
+		out.ETag = out.FormETag
+	}
+	return out, e.keep(tx, req, out)
+}
+
+// hiddenName answers errs.NameTaken where the name was given to a resource
+// that its author no longer sees.
+func hiddenName(r Reader, folder Folder, ref Ref) error {
+	if ref.Name == "" {
+		return nil
+	}
+	held, err := nameHeld(r, folder, ref.Author, ref.Name)
+	if err != nil || !held {
+		return err
+	}
+	return errs.New(errs.NameTaken, "You gave the name %q to a resource that you may no longer see; choose another name.", ref.Name)
+}
+
+// nameHeld reports whether a resource that still exists bears the name.
+func nameHeld(r Reader, folder Folder, author identity.ID, name string) (bool, error) {
+	given, err := orNil(r.GivenName(folder, author, name))
+	if err != nil || given == nil {
+		return false, err
+	}
+	if folder == FolderSchedule {
+		holder, err := orNil(r.Entry(given.Entry))
+		return holder != nil, err
+	}
+	holder, err := orNil(r.Case(given.CaseID))
+	return holder != nil, err
+}
+
+// claimName stores a given name. For a new resource the name must not have
+// been taken since it was found free.
+func claimName(tx Tx, given *GivenName, created bool) error {
+	if created {
+		held, err := nameHeld(tx, given.Folder, given.Author, given.Name)
+		if err != nil {
+			return err
+		}
+		if held {
+			return errStale
+		}
+	}
+	return tx.PutGivenName(given)
+}
+
+// staleIfGone says that something a decision rests on has gone.
+func staleIfGone(err error) error {
+	if errs.Is(err, errs.NotFound) {
+		return errStale
+	}
+	return err
+}
+
+// DeleteEntry deletes a schedule entry. The cases it made stay.
+func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
+	return e.store.Update(ctx, func(tx Tx) error {
+		stored, given, err := e.findEntry(tx, req.By, ref)
+		if err != nil {
+			return err
+		}
+		if stored == nil {
+			return absent("schedule entry")
+		}
+		if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
+			return errs.New(errs.NotAllowed, "Only its author and administrators may delete an entry of everyone.")
+		}
+		if err := judge(req.If, entryVersion(stored, given, ref)); err != nil {
+			return err
+		}
+		return e.dropEntry(tx, stored, given)
+	})
+}
+
+// dropEntry removes an entry with its given name.
+func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName) error {
+	if given != nil {
+		if err := tx.DeleteGivenName(FolderSchedule, given.Author, given.Name); err != nil {
+			return err
+		}
+	}
+	if err := tx.DeleteEntry(stored.UUID); err != nil {
+		return err
+	}
+	tx.AfterCommit(func() { e.usage.add(usedEntries, stored.AuthorID, -1) })
+	return nil
+}
+
+// xattrs returns an entry's dictionary as cases have it.
+func xattrs(list []schedule.XAttr) label.Dict {
+	out := make(label.Dict, 0, len(list))
+	for _, x := range list {
+		v := label.Value{Kind: document.String}
+		switch value := x.Value.(type) {
+		case string:
+			v.Text = value
+		case json.Number:
+			v = label.Value{Kind: document.Number, Text: value.String()}
+		case bool:
+			v = label.Value{Kind: document.Bool, Text: fmt.Sprint(value)}
+		}
+		out = append(out, label.XAttr{Key: x.Key, Value: v})
+	}
+	return out
+}

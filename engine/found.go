@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Admin is the user that the first start makes.
+const Admin identity.Name = "admin"
+
+// Document is a route document that comes with the program.
+type Document struct {
+	Name   string
+	YAML   bool
+	Source []byte
+}
+
+// The modes of a data folder: made as one, it is never the other.
+const (
+	ModeReal    = "real"
+	ModeSandbox = "sandbox"
+
+	settingMode = "mode"
+)
+
+// Found fills an empty store: the team everyone, the administrator, the team
+// core, and the routes that come with the program, owned by the
+// administrator. It reports whether the store was empty; a store of the
+// other mode is refused.
+func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, routes []Document) (bool, error) {
+	mode := ModeReal
+	if e.sandbox {
+		mode = ModeSandbox
+	}
+	founded := false
+	err := e.store.Update(ctx, func(tx Tx) error {
+		stored, err := tx.Setting(settingMode)
+		if err != nil {
+			return err
+		}
+		if stored != "" && stored != mode {
+			return errs.New(errs.Invalid, "The data folder was made as a %s one and does not open as a %s one; use another folder, or start with or without --sandbox as before.", stored, mode)
+		}
+		if stored != "" {
+			return nil
+		}
+		founded = true
+		if err := tx.PutSetting(settingMode, mode); err != nil {
+			return err
+		}
+		for _, p := range []identity.Party{
+			{Name: identity.Everyone, Kind: identity.Team},
+			{Name: Admin, Kind: identity.User, Admin: true, FullName: "Administrator"},
+			{Name: "core", Kind: identity.Team},
+		} {
+			p.ID = identity.ID(e.store.NextID())
+			party := &Party{Party: p, Revision: 1, Created: now, Modified: now}
+			if p.Kind == identity.User {
+				party.Password = passwordHash
+			}
+			if err := tx.PutParty(party); err != nil {
+				return err
+			}
+		}
+		return e.refreshParties(tx)
+	})
+	if err != nil || !founded {
+		return founded, err
+	}
+	by := e.Principal(e.PartyID(string(Admin)))
+	for _, doc := range routes {
+		if _, err := e.PutRoute(ctx, Request{By: by, Now: now}, doc.Name, doc.YAML, doc.Source); err != nil {
+			return founded, errs.Wrap("store the route "+doc.Name, err)
+		}
+	}
+	return founded, nil
+}

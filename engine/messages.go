@@ -1,0 +1,201 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// The names of a case's own contents in its folder: what Message takes for
+// a label where not a label is meant.
+const (
+	OwnInput     = "@input"
+	OwnOutput    = "@output"
+	OwnException = "@exception"
+)
+
+// Messages returns the messages of a case, in order of creation, without
+// their contents.
+func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) ([]Message, error) {
+	var out []Message
+	err := e.store.View(ctx, func(r Reader) error {
+		row, _, err := e.findCase(r, by, Ref{CaseID: id})
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return absent("case")
+		}
+		out, err = r.Messages(id)
+		return err
+	})
+	return out, err
+}
+
+// Message opens a message of a case: by its label, or where that is "" by
+// its UUID. OwnInput, OwnOutput and OwnException are the case's own.
+func (e *Engine) Message(ctx context.Context, by identity.Principal, id int64, uuid UUID, name string) (*Content, error) {
+	var m *Message
+	err := e.store.View(ctx, func(r Reader) error {
+		h, err := e.hold(r, by, Ref{CaseID: id})
+		if err != nil {
+			return err
+		}
+		switch name {
+		case "":
+			m, err = orNil(r.Message(id, uuid))
+		case OwnInput:
+			m, err = orNil(r.MessageByLabel(id, LabelInput))
+		case OwnOutput, OwnException:
+			if (name == OwnOutput) == (h.core.Life == core.Completed) && h.core.Life.Ended() && h.core.Life != core.Canceled {
+				m, err = output(r, h)
+			}
+		default:
+			m, err = orNil(r.MessageByLabel(id, name))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if m == nil {
+		return nil, absent("message")
+	}
+	return e.open(m)
+}
+
+// output returns what a case shows as its output: OutputMessage, else what
+// its route names, else the input.
+func output(r Reader, h *held) (*Message, error) {
+	for _, name := range []string{LabelOutput, h.route.Compiled.Output, LabelInput} {
+		if name == "" {
+			continue
+		}
+		if m, err := orNil(r.MessageByLabel(h.row.ID, name)); err != nil || m != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+var labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+
+// PutLabel creates or replaces the message of a label on an open case, and
+// wakes the case.
+func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
+	if !labelName.MatchString(name) {
+		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
+	}
+	if err := e.store.View(ctx, func(r Reader) error { // before the body is read
+		_, _, err := e.labelTarget(r, req, id, name)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	content, err := e.readContent(mediaType, body)
+	if err != nil {
+		return nil, err
+	}
+	if content.spooled != nil {
+		if err := content.spooled.Keep(); err != nil {
+			return nil, err
+		}
+	}
+	var out *Outcome
+	err = e.change(ctx, func(r Reader) (decision, error) {
+		h, old, err := e.labelTarget(r, req, id, name)
+		if err != nil {
+			return nil, err
+		}
+		c, err := e.decideOn(h, core.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
+		if err != nil {
+			return nil, err
+		}
+		m := content.message(id, mustGUID(h.core.GUID), name)
+		m.Created, m.Modified = req.Now, req.Now
+		if old != nil {
+			m.Version, m.Created = old.Version+1, old.Created
+			m.UUID = old.UUID
+		}
+		c.messages = append(c.messages, m)
+		return func(tx Tx) error {
+			if err := e.write(tx, c); err != nil {
+				return err
+			}
+			out = &Outcome{
+				Created: old == nil, Changed: true, Name: m.UUID.String(), Form: c.row.Form, FormETag: caseETag(c.after),
+				ETag: MessageETag(m), Modified: req.Now, CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: c.after.LogSeq,
+			}
+			return e.keep(tx, req, out)
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, e.settle(ctx)
+}
+
+// labelTarget returns the case and the message that a label has on it, if
+// the caller may write it.
+func (e *Engine) labelTarget(r Reader, req Request, id int64, name string) (*held, *Message, error) {
+	h, err := e.hold(r, req.By, Ref{CaseID: id})
+	if err != nil {
+		return nil, nil, err
+	}
+	if !e.mayLabel(req.By, h, name) {
+		return nil, nil, errs.New(errs.NotAllowed, "You may not write the message %q of this case.", name)
+	}
+	old, err := orNil(r.MessageByLabel(id, name))
+	if err != nil {
+		return nil, nil, err
+	}
+	version := Version{}
+	if old != nil {
+		version = Version{Exists: true, ETag: MessageETag(old), Modified: old.Modified}
+	}
+	if err := judge(req.If, version); err != nil {
+		return nil, nil, err
+	}
+	if h.core.Life.Ended() {
+		return nil, nil, errs.New(errs.CaseNotOpen, "The case is %s; its messages can no longer be written.", h.core.Life)
+	}
+	return h, old, nil
+}
+
+// mayLabel reports whether by may write a message of the case (design: the
+// drive, section 6).
+func (e *Engine) mayLabel(by identity.Principal, h *held, name string) bool {
+	if h.admin {
+		return true
+	}
+	if name == LabelInput {
+		return false
+	}
+	if isStarter(by, h.core) {
+		return true
+	}
+	actor := e.actor(by, false)
+	for i := range h.core.Enabled {
+		if core.MayPerform(h.core, h.route.Compiled, h.core.Enabled[i].Action, actor) {
+			return true
+		}
+	}
+	return false
+}
+
+// MessageETag is the ETag of a message's content.
+func MessageETag(m *Message) string { return fmt.Sprintf("\"%x\"", m.SHA256.short()) }
+
+// mustGUID reads a case's guid, which is ours.
+func mustGUID(text string) UUID {
+	u, ok := ParseUUID(text)
+	if !ok {
+		panic("engine: a case's guid is " + text)
+	}
+	return u
+}

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/label"
+)
+
+// Tasks returns the enabled actions of a case, in order of definition.
+func (e *Engine) Tasks(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
+	h, err := e.viewCase(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []Resource
+	for i := range h.route.Compiled.Actions {
+		if res := taskResource(h, h.route.Compiled.Actions[i].Name); res != nil {
+			out = append(out, *res)
+		}
+	}
+	return out, nil
+}
+
+// Task returns one enabled action of a case.
+func (e *Engine) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
+	h, err := e.viewCase(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	if res := taskResource(h, action); res != nil {
+		return res, nil
+	}
+	return nil, absent("enabled action")
+}
+
+func (e *Engine) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
+	var h *held
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		h, err = e.hold(r, by, Ref{CaseID: id})
+		return err
+	})
+	return h, err
+}
+
+// taskResource returns the enabled action as a resource, nil where it is not
+// enabled.
+func taskResource(h *held, action string) *Resource {
+	for i := range h.core.Enabled {
+		if en := &h.core.Enabled[i]; en.Action == action {
+			form := core.TaskForm(h.core, h.route.Compiled, action)
+			return &Resource{
+				Name: action, Seq: en.Row, Form: form, FormETag: sourceETag(form),
+				Created: en.Since, Modified: h.core.Modified, Own: true,
+			}
+		}
+	}
+	return nil
+}
+
+// Perform performs an enabled action as the caller (design: the engine,
+// section 2, which gives the order of the checks).
+func (e *Engine) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
+	node, err := document.ParseJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	var out *Outcome
+	err = e.change(ctx, func(r Reader) (decision, error) {
+		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		if err != nil {
+			return nil, err
+		}
+		c, err := e.performed(req, h, action, node)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) error {
+			if err := e.write(tx, c); err != nil {
+				return err
+			}
+			out = &Outcome{
+				Changed: true, Name: fmt.Sprint(id), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
+				CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c.log, action),
+			}
+			return e.keep(tx, req, out)
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, e.settle(ctx)
+}
+
+// performed decides on the performance.
+func (e *Engine) performed(req Request, h *held, action string, node *document.Node) (*caseChange, error) {
+	if h.route.Compiled.Action(action) < 0 {
+		return nil, absent("action")
+	}
+	if err := judge(req.If, taskVersion(h, action)); err != nil {
+		return nil, err
+	}
+	var faults document.Faults
+	event, later := readPerform(document.Root(node, &faults), action)
+	event.Actor = e.actor(req.By, h.admin)
+	if len(faults.List()) > 0 {
+		event.Xattrs = nil // judged by the faults, which come after the rights
+	}
+	c, err := e.decideOn(h, event, req)
+	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
+		return nil, fe
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, later
+}
+
+func taskVersion(h *held, action string) Version {
+	res := taskResource(h, action)
+	if res == nil {
+		return Version{}
+	}
+	return Version{Exists: true, ETag: res.FormETag, Modified: res.Modified}
+}
+
+// actionSeq returns the number of the log entry of the performance itself,
+// which automatic ones may follow.
+func actionSeq(log []core.LogEntry, action string) int64 {
+	for i := range log {
+		if log[i].Kind == core.LogAction && log[i].Action != nil && *log[i].Action == action {
+			return log[i].Seq
+		}
+	}
+	return 0
+}
+
+// readPerform reads the document of a performance: {} or {"do": "perform"}
+// with a comment. What else can be done with a task comes later.
+func readPerform(root document.Value, action string) (core.Perform, error) {
+	p := core.Perform{Action: action}
+	if !root.Is(document.Object) {
+		return p, nil
+	}
+	// The complete form of a task may be saved back: what is computed in it is
+	// passed over.
+	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
+		"case", "route", "action", "title", "state", "roles", "assignees", "acceptedBy", "offered", "fireAt", "due",
+		"acceptBy", "warnings", "resolutions", "form")
+	var later error
+	if v := root.Get("do"); v.Given() {
+		switch do, ok := v.Str(); do {
+		case "perform":
+		case "accept", "release", "reject", "delegate", "skip", "retry", "abort":
+			later = notBuiltYet("/do", fmt.Sprintf("%q is not built yet; actions can be performed.", do))
+		default:
+			if ok {
+				v.Fail(errs.CodeRange, "must be perform, accept, release, reject, delegate, skip, retry or abort, not %q", do)
+			}
+		}
+	}
+	if v := root.Get("comment"); v.Given() {
+		readText(v, &p.Comment, 10_000)
+	}
+	for _, key := range []string{"resolution", "to", "output"} {
+		if v := root.Get(key); v.Given() && later == nil {
+			v.Fail(errs.CodeConflict, "cannot be given: this action takes none")
+		}
+	}
+	if v := root.Get("xattrDict"); v.Given() && v.Is(document.Object) {
+		p.Xattrs = readChanges(v)
+	}
+	return p, later
+}
+
+// readChanges reads XATTRs to be merged into the case's; null removes one.
+func readChanges(v document.Value) []core.Change {
+	var out []core.Change
+	for i := range v.Node.Members {
+		key, member := v.Member(i)
+		name, err := label.NormalizeKey(key)
+		if err != nil {
+			member.Fail(errs.CodeFormat, "%v", err)
+			continue
+		}
+		change := core.Change{Key: name, Remove: !member.Given()}
+		if !change.Remove {
+			value, ok := label.ValueOf(member.Node)
+			if !ok {
+				member.Fail(errs.CodeType, "must be a string, a number, a boolean or null, not %s", member.Node.Kind)
+				continue
+			}
+			change.Value = value
+		}
+		out = append(out, change)
+	}
+	return out
+}

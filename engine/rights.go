@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"flowdrive/engine/core"
+	"flowdrive/identity"
+)
+
+// The rights table of the contract (design: the drive, section 6), a
+// function a line. Faces ask nothing here; the use cases do.
+
+// administersRoute reports whether by administers the route: its owner
+// context's admins, those it names, and administrators.
+func (e *Engine) administersRoute(by identity.Principal, r *routeInfo) bool {
+	return e.directory().Administers(by, r.ContextID) || by.InAny(names(r.Compiled.Access.Admin))
+}
+
+// mayStart reports whether by may start cases of the route. An absent list
+// means the owner context.
+func (e *Engine) mayStart(by identity.Principal, r *routeInfo) bool {
+	if r.Compiled.Access.Start == nil {
+		return by.In(r.ContextID)
+	}
+	return by.InAny(names(r.Compiled.Access.Start))
+}
+
+// seesRoute reports whether the route exists for by.
+func (e *Engine) seesRoute(by identity.Principal, r *routeInfo) bool {
+	return by.Admin || by.In(r.ContextID) || by.InAny(names(r.Compiled.Access.Read)) ||
+		by.InAny(names(r.Compiled.Access.Start)) || by.InAny(names(r.Compiled.Access.Admin))
+}
+
+// seesEntry reports whether a schedule entry of the context exists for by.
+func seesEntry(by identity.Principal, context identity.ID) bool {
+	return by.Admin || by.In(context)
+}
+
+// mayChangeEntry reports whether by may change, delete or trigger the entry:
+// every member of its context; of everyone only its author.
+func (e *Engine) mayChangeEntry(by identity.Principal, context, author identity.ID) bool {
+	if by.Admin {
+		return true
+	}
+	if context == e.directory().EveryoneID() {
+		return by.ID == author
+	}
+	return by.In(context)
+}
+
+// isStarter reports whether by started the case; of one that a team's
+// schedule started, every member did.
+func isStarter(by identity.Principal, c *core.Case) bool {
+	return by.InAny([]identity.Name{identity.Name(c.Starter)})
+}
+
+// seesCase reports whether the case exists for by.
+func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error) {
+	if by.Admin || by.In(c.ContextID) || by.In(c.StarterID) {
+		return true, nil
+	}
+	if info := e.routes.Load().byID[c.RouteID]; info != nil && e.administersRoute(by, info) {
+		return true, nil
+	}
+	return r.CaseSeenBy(c.ID, by.Contexts())
+}
+
+// administered returns the ids of the routes that by administers.
+func (e *Engine) administered(by identity.Principal) []int64 {
+	var ids []int64
+	for _, info := range e.routes.Load().list {
+		if e.administersRoute(by, info) {
+			ids = append(ids, info.ID)
+		}
+	}
+	return ids
+}
+
+// actor returns by as the core sees a performer.
+func (e *Engine) actor(by identity.Principal, routeAdmin bool) core.Actor {
+	contexts := make([]string, 0, len(by.ContextNames()))
+	for _, n := range by.ContextNames() {
+		contexts = append(contexts, string(n))
+	}
+	return core.Actor{Name: string(by.Name), Contexts: contexts, RouteAdmin: routeAdmin}
+}
+
+func names(list []string) []identity.Name {
+	out := make([]identity.Name, len(list))
+	for i, n := range list {
+		out[i] = identity.Name(n)
+	}
+	return out
+}

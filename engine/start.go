@@ -1,0 +1,222 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// PutCase starts a case, or changes the one that the reference names.
+func (e *Engine) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
+	var out *Outcome
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		row, given, err := e.findCase(r, req.By, ref)
+		if err != nil {
+			return nil, err
+		}
+		var next *putCase
+		if row != nil {
+			next, err = e.readCaseChange(r, req, ref, row, given, body)
+		} else {
+			next, err = e.readNewCase(r, req, ref, body)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) (err error) {
+			out, err = e.writePutCase(tx, req, next)
+			return err
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, e.settle(ctx)
+}
+
+// putCase is a case with the given name to be stored.
+type putCase struct {
+	change  *caseChange
+	given   *GivenName // nil: none
+	created bool
+	body    []byte
+}
+
+func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putCase, error) {
+	if ref.Identity() || ref.Author != req.By.ID && ref.Name != "" {
+		return nil, absent("case")
+	}
+	if err := judge(req.If, Version{}); err != nil {
+		return nil, err
+	}
+	b, err := e.readBirth(req, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := hiddenName(r, FolderCases, ref); err != nil {
+		return nil, err
+	}
+	if err := e.usage.check(usedOpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
+		return nil, err
+	}
+	change, err := e.bear(*b, req.Now, e.sweeper.idle())
+	if err != nil {
+		return nil, err
+	}
+	p := &putCase{change: change, created: true, body: body}
+	if ref.Name != "" {
+		change.row.Named = true
+		p.given = &GivenName{Folder: FolderCases, Author: req.By.ID, Name: ref.Name, CaseID: change.row.ID}
+		p.name(body, req.Now)
+	}
+	return p, nil
+}
+
+// name stores the bytes under the given name.
+func (p *putCase) name(body []byte, now time.Time) {
+	p.given.Source, p.given.ETag, p.given.Size, p.given.Modified = body, sourceETag(body), int64(len(body)), now
+}
+
+// readBirth reads a start document and judges the caller's rights to it.
+func (e *Engine) readBirth(req Request, body []byte) (*birth, error) {
+	node, err := document.ParseJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	var faults document.Faults
+	root := document.Root(node, &faults)
+	s := e.readStart(root)
+	party, contextErr := e.contextRef(req.By, root, s.contextID, s.context)
+	info := e.routeRef(req.By, root, s.routeName, s.routeID)
+	if info != nil {
+		s.roles = e.readRoles(root.Get("roles"), info.Compiled)
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	if contextErr != nil {
+		return nil, contextErr
+	}
+	if !e.mayStart(req.By, info) {
+		return nil, errs.New(errs.NotAllowed, "You may see the route %q but not start its cases.", info.Name)
+	}
+	if root.Get("startAt").Given() {
+		return nil, notBuiltYet("/startAt", "Starting a case later by startAt is not built yet; use a schedule entry of the type simple.")
+	}
+	starter := e.directory().ByID(req.By.ID)
+	if starter == nil {
+		return nil, errs.New(errs.NotAllowed, "Only users start cases.")
+	}
+	b := &birth{
+		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,
+		xattrs: s.xattrs, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now,
+	}
+	if s.hasPriority {
+		b.priority = int(s.priority)
+	}
+	return b, e.judgeRoles(req.By, info, b)
+}
+
+// judgeRoles refuses roles that the starter may not fill.
+func (e *Engine) judgeRoles(by identity.Principal, info *routeInfo, b *birth) error {
+	if e.administersRoute(by, info) {
+		return nil
+	}
+	c := &core.Case{Starter: string(b.starter.Name), Roles: b.roles, Stakeholders: b.stakeholders, Xattrs: b.xattrs}
+	for _, p := range b.roles {
+		if !e.mayAssign(info.Compiled, c, p.Role, p.Parties) {
+			return roleNotAssignable(p.Role)
+		}
+	}
+	return nil
+}
+
+func roleNotAssignable(role string) error {
+	return errs.New(errs.RoleNotAssignable, "You may not choose these players for the role %q; leave it out, or ask the route's administrators.", role)
+}
+
+func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) {
+	if p.created {
+		if _, err := tx.RouteStamp(p.change.row.RouteID); err != nil {
+			return nil, staleIfGone(err)
+		}
+	}
+	if p.created || p.change.row.Revision != p.change.base {
+		if err := e.write(tx, p.change); err != nil {
+			return nil, err
+		}
+	}
+	if p.given != nil {
+		if err := claimName(tx, p.given, p.created); err != nil {
+			return nil, err
+		}
+	}
+	c := p.change.after
+	out := &Outcome{
+		Created: p.created, Changed: p.change.row.Revision != p.change.base, Name: fmt.Sprint(c.ID),
+		Form: p.change.row.Form, FormETag: caseETag(c), Modified: c.Modified,
+		CaseID: c.ID, Life: c.Life, Status: c.Status, LogSeq: c.LogSeq,
+	}
+	if p.given != nil {
+		out.ETag = p.given.ETag
+	}
+	return out, e.keep(tx, req, out)
+}
+
+// readCaseChange reads a document that changes an open or ended case field
+// by field (design: the drive, sections 3, 5 and 6).
+func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given *GivenName, body []byte) (*putCase, error) {
+	h, err := e.held(r, req.By, row, given)
+	if err != nil {
+		return nil, err
+	}
+	if h.given == nil && row.Named {
+		if h.given, err = orNil(r.GivenNameOf(FolderCases, UUID{}, row.ID)); err != nil {
+			return nil, err
+		}
+	}
+	if err := judge(req.If, caseVersion(h, ref)); err != nil {
+		return nil, err
+	}
+	node, err := document.ParseJSON(body)
+	if err != nil {
+		return nil, err
+	}
+	var faults document.Faults
+	edit, contextErr := e.readEdit(req.By, h, document.Root(node, &faults), ref)
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	if contextErr != nil {
+		return nil, contextErr
+	}
+	if err := e.judgeEdit(req.By, h, edit); err != nil {
+		return nil, err
+	}
+	change, err := e.decideOn(h, edit.Edit, req)
+	if err != nil {
+		return nil, err
+	}
+	if edit.cancel {
+		after := *h
+		after.core = change.after
+		canceled, err := e.decideOn(&after, core.Cancel{Actor: e.actor(req.By, h.admin)}, req)
+		if err != nil {
+			return nil, err
+		}
+		canceled.before, canceled.base = h.core.Life, h.row.Revision
+		canceled.log = append(change.log, canceled.log...)
+		change = canceled
+	}
+	change.row.Named = row.Named
+	p := &putCase{change: change, given: h.given, body: body}
+	if p.given != nil {
+		p.name(body, req.Now)
+	}
+	return p, nil
+}
