@@ -109,7 +109,7 @@ func scale(number string, unit time.Duration) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	part := time.Duration(f * float64(unit))
+	part := time.Duration(math.Round(f * float64(unit))) // 0.0000019 s is 1,900 ns, not 1,899
 	if d > MaxExact-part {
 		return 0, fmt.Errorf("too long")
 	}

@@ -4,6 +4,7 @@
 package identity
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -41,68 +42,78 @@ type Party struct {
 }
 
 // Directory is all users and teams at one moment. It is never changed once
-// made; a change makes a new one.
+// made, nor may what it returns be; a change makes a new one.
 type Directory struct {
-	byID     map[ID]*Party
-	byName   map[string]*Party // folded
-	contexts map[ID][]ID       // of each user, ascending
-	everyone ID
+	parties    []*Party // by id
+	byID       map[ID]*Party
+	byName     map[string]*Party // folded
+	principals map[ID]Principal  // every request asks for one
+	everyone   ID
 }
 
 // NewDirectory returns the directory of the parties. Members that are not
 // among them are passed over.
 func NewDirectory(parties []Party) *Directory {
+	parties = slices.Clone(parties)
 	d := &Directory{
-		byID:     make(map[ID]*Party, len(parties)),
-		byName:   make(map[string]*Party, len(parties)),
-		contexts: make(map[ID][]ID, len(parties)),
+		parties:    make([]*Party, 0, len(parties)),
+		byID:       make(map[ID]*Party, len(parties)),
+		byName:     make(map[string]*Party, len(parties)),
+		principals: make(map[ID]Principal, len(parties)),
 	}
 	for i := range parties {
 		p := &parties[i]
+		d.parties = append(d.parties, p)
 		d.byID[p.ID] = p
 		d.byName[Fold(string(p.Name))] = p
-		if p.Name == Everyone {
+		if p.Kind == Team && p.Name == Everyone {
 			d.everyone = p.ID
 		}
 	}
+	slices.SortFunc(d.parties, func(a, b *Party) int { return cmp.Compare(a.ID, b.ID) })
 	parents := map[ID][]ID{} // of each party: the teams that name it
-	for i := range parties {
-		for _, m := range parties[i].Members {
-			if member := d.ByName(m); member != nil {
-				parents[member.ID] = append(parents[member.ID], parties[i].ID)
+	for _, team := range d.parties {
+		if team.Kind != Team {
+			continue
+		}
+		for _, name := range team.Members {
+			if member := d.ByName(name); member != nil {
+				parents[member.ID] = append(parents[member.ID], team.ID)
 			}
 		}
 	}
-	for i := range parties {
-		if parties[i].Kind == User {
-			d.contexts[parties[i].ID] = d.climb(parties[i].ID, parents)
-		}
+	for _, p := range d.parties {
+		d.principals[p.ID] = d.principal(p, parents)
 	}
 	return d
 }
 
-// climb returns the user, its teams transitively and everyone, ascending.
-func (d *Directory) climb(user ID, parents map[ID][]ID) []ID {
-	seen := map[ID]bool{user: true}
-	if d.everyone != 0 {
+// principal works out what the party belongs to. A user belongs to itself,
+// to everyone and to their teams transitively; a team only to itself and
+// everyone: what is done in its name has no more rights than that.
+func (d *Directory) principal(p *Party, parents map[ID][]ID) Principal {
+	contexts := []ID{p.ID}
+	seen := map[ID]bool{p.ID: true}
+	if d.everyone != 0 && !seen[d.everyone] {
 		seen[d.everyone] = true
+		contexts = append(contexts, d.everyone)
 	}
-	queue := []ID{user}
-	for len(queue) > 0 {
-		for _, team := range parents[queue[0]] {
-			if !seen[team] {
-				seen[team] = true
-				queue = append(queue, team)
+	if p.Kind == User {
+		for i := 0; i < len(contexts); i++ {
+			for _, team := range parents[contexts[i]] {
+				if !seen[team] {
+					seen[team] = true
+					contexts = append(contexts, team)
+				}
 			}
 		}
-		queue = queue[1:]
 	}
-	out := make([]ID, 0, len(seen))
-	for id := range seen {
-		out = append(out, id)
+	slices.Sort(contexts)
+	names := make([]Name, 0, len(contexts))
+	for _, c := range contexts {
+		names = append(names, d.byID[c].Name)
 	}
-	slices.Sort(out)
-	return out
+	return Principal{ID: p.ID, Name: p.Name, Admin: p.Kind == User && p.Admin, contexts: contexts, names: names}
 }
 
 // Fold returns the form in which names are compared: equal but for case is
@@ -119,32 +130,12 @@ func (d *Directory) ByName(name Name) *Party { return d.byName[Fold(string(name)
 func (d *Directory) EveryoneID() ID { return d.everyone }
 
 // Parties returns all users and teams by id.
-func (d *Directory) Parties() []*Party {
-	out := make([]*Party, 0, len(d.byID))
-	for _, p := range d.byID {
-		out = append(out, p)
-	}
-	slices.SortFunc(out, func(a, b *Party) int { return int(a.ID - b.ID) })
-	return out
-}
+func (d *Directory) Parties() []*Party { return d.parties }
 
-// Contexts returns what the user belongs to: itself, its teams transitively
-// and everyone; ascending by id. A team's contexts are itself and everyone:
-// what is done in a team's name has no more rights than that.
-func (d *Directory) Contexts(id ID) []ID {
-	if own, ok := d.contexts[id]; ok {
-		return own
-	}
-	if d.byID[id] == nil {
-		return nil
-	}
-	out := []ID{id}
-	if d.everyone != 0 && d.everyone != id {
-		out = append(out, d.everyone)
-	}
-	slices.Sort(out)
-	return out
-}
+// Contexts returns what the party belongs to, ascending by id: a user to
+// itself, its teams transitively and everyone; a team to itself and
+// everyone.
+func (d *Directory) Contexts(id ID) []ID { return d.principals[id].contexts }
 
 // Active reports whether something may run in the context: it exists and is
 // no disabled user.
@@ -194,18 +185,7 @@ type Principal struct {
 
 // Principal returns the acting view of a user or, for what a schedule does,
 // of a context. It is the zero Principal where the party does not exist.
-func (d *Directory) Principal(id ID) Principal {
-	p := d.byID[id]
-	if p == nil {
-		return Principal{}
-	}
-	contexts := d.Contexts(id)
-	names := make([]Name, 0, len(contexts))
-	for _, c := range contexts {
-		names = append(names, d.byID[c].Name)
-	}
-	return Principal{ID: p.ID, Name: p.Name, Admin: p.Kind == User && p.Admin, contexts: contexts, names: names}
-}
+func (d *Directory) Principal(id ID) Principal { return d.principals[id] }
 
 // Contexts returns the ids of the principal's contexts, ascending.
 func (p Principal) Contexts() []ID { return p.contexts }
@@ -224,7 +204,7 @@ func (p Principal) In(context ID) bool {
 func (p Principal) InAny(names []Name) bool {
 	for _, n := range names {
 		for _, own := range p.names {
-			if Fold(string(own)) == Fold(string(n)) {
+			if strings.EqualFold(string(own), string(n)) { // Fold, without making strings
 				return true
 			}
 		}
@@ -241,9 +221,9 @@ func (d *Directory) MayOwn(p Principal, context ID) bool {
 // Administers reports whether the principal administers the context: its
 // own, a team whose admins name it, or anything as administrator.
 func (d *Directory) Administers(p Principal, context ID) bool {
-	if p.Admin || context == p.ID {
-		return true
-	}
 	party := d.byID[context]
-	return party != nil && party.Kind == Team && p.InAny(party.Admins)
+	if p.Admin || party == nil {
+		return p.Admin
+	}
+	return context == p.ID || party.Kind == Team && p.InAny(party.Admins)
 }

@@ -1,0 +1,222 @@
+package identity
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// firm is a directory with nested teams: sam is in core, core in staff; ann
+// is in staff alone; everyone is in lobby through the reserved team.
+func firm() []Party {
+	return []Party{
+		{ID: 3, Name: "sam", Kind: User, Members: []Name{"ann"}},
+		{ID: 1, Name: Everyone, Kind: Team},
+		{ID: 2, Name: "admin", Kind: User, Admin: true},
+		{ID: 4, Name: "ann", Kind: User},
+		{ID: 5, Name: "bob", Kind: User, Disabled: true},
+		{ID: 10, Name: "core", Kind: Team, Members: []Name{"SAM", "sam", "nobody"}, Admins: []Name{"sam"}, Admin: true},
+		{ID: 11, Name: "staff", Kind: Team, Members: []Name{"core", "ann"}, Admins: []Name{"core"}},
+		{ID: 12, Name: "lobby", Kind: Team, Members: []Name{"everyone"}},
+		{ID: 13, Name: "empty", Kind: Team},
+	}
+}
+
+func TestContexts(t *testing.T) {
+	t.Parallel()
+	d := NewDirectory(firm())
+	tests := []struct {
+		id    ID
+		ids   []ID
+		names []Name
+	}{
+		{3, []ID{1, 3, 10, 11, 12}, []Name{"everyone", "sam", "core", "staff", "lobby"}},
+		{4, []ID{1, 4, 11, 12}, []Name{"everyone", "ann", "staff", "lobby"}},
+		{2, []ID{1, 2, 12}, []Name{"everyone", "admin", "lobby"}},
+		{10, []ID{1, 10}, []Name{"everyone", "core"}},
+		{1, []ID{1}, []Name{"everyone"}},
+		{99, nil, nil},
+		{0, nil, nil},
+	}
+	for _, test := range tests {
+		p := d.Principal(test.id)
+		if diff := cmp.Diff(test.ids, p.Contexts()); diff != "" {
+			t.Errorf("contexts of %d (-want +got):\n%s", test.id, diff)
+		}
+		if diff := cmp.Diff(test.ids, d.Contexts(test.id)); diff != "" {
+			t.Errorf("Directory.Contexts(%d) (-want +got):\n%s", test.id, diff)
+		}
+		if diff := cmp.Diff(test.names, p.ContextNames()); diff != "" {
+			t.Errorf("context names of %d (-want +got):\n%s", test.id, diff)
+		}
+	}
+}
+
+func TestPrincipal(t *testing.T) {
+	t.Parallel()
+	d := NewDirectory(firm())
+	sam, admin, core, none := d.Principal(3), d.Principal(2), d.Principal(10), d.Principal(99)
+	if sam.Name != "sam" || sam.Admin || !admin.Admin {
+		t.Errorf("sam is %+v, admin is %+v", sam, admin)
+	}
+	if core.Admin {
+		t.Error("a team acts as administrator")
+	}
+	if !sam.In(11) || sam.In(13) || sam.In(0) || none.In(0) || none.In(1) {
+		t.Error("In is wrong about sam or about nobody")
+	}
+	if !sam.InAny([]Name{"nobody", "STAFF"}) || sam.InAny([]Name{"empty", "ann", ""}) || sam.InAny(nil) {
+		t.Error("InAny is wrong about sam")
+	}
+}
+
+func TestMayOwn(t *testing.T) {
+	t.Parallel()
+	d := NewDirectory(firm())
+	tests := []struct {
+		by, context ID
+		want        bool
+	}{
+		{3, 3, true},
+		{3, 10, true},
+		{3, 11, true},
+		{3, 4, false},
+		{3, 13, false},
+		{3, 1, false}, // everyone is for reading
+		{2, 1, true},
+		{2, 3, false}, // administrators have no more contexts than others
+		{10, 10, true},
+		{10, 11, false},
+		{99, 99, false},
+	}
+	for _, test := range tests {
+		if got := d.MayOwn(d.Principal(test.by), test.context); got != test.want {
+			t.Errorf("MayOwn(%d, %d) = %t; want %t", test.by, test.context, got, test.want)
+		}
+	}
+}
+
+func TestAdministers(t *testing.T) {
+	t.Parallel()
+	d := NewDirectory(firm())
+	tests := []struct {
+		by, context ID
+		want        bool
+	}{
+		{3, 3, true},
+		{3, 4, false},
+		{3, 10, true},
+		{3, 11, true}, // as a member of core
+		{4, 11, false},
+		{4, 1, false},
+		{2, 1, true},
+		{2, 11, true},
+		{2, 4, true},
+		{0, 0, false},
+		{99, 99, false},
+	}
+	for _, test := range tests {
+		if got := d.Administers(d.Principal(test.by), test.context); got != test.want {
+			t.Errorf("Administers(%d, %d) = %t; want %t", test.by, test.context, got, test.want)
+		}
+	}
+}
+
+func TestLookUp(t *testing.T) {
+	t.Parallel()
+	parties := firm()
+	d := NewDirectory(parties)
+	if p := d.ByName("Sam"); p == nil || p.ID != 3 || d.ByID(3) != p {
+		t.Errorf("ByName and ByID disagree about sam: %+v", p)
+	}
+	if d.ByName("nobody") != nil || d.ByID(99) != nil {
+		t.Error("somebody was found who does not exist")
+	}
+	if d.EveryoneID() != 1 || NewDirectory(nil).EveryoneID() != 0 {
+		t.Error("EveryoneID is wrong")
+	}
+	for id, want := range map[ID]bool{3: true, 5: false, 10: true, 99: false} {
+		if got := d.Active(id); got != want {
+			t.Errorf("Active(%d) = %t; want %t", id, got, want)
+		}
+	}
+	var ids []ID
+	for _, p := range d.Parties() {
+		ids = append(ids, p.ID)
+	}
+	if diff := cmp.Diff([]ID{1, 2, 3, 4, 5, 10, 11, 12, 13}, ids); diff != "" {
+		t.Errorf("parties by id (-want +got):\n%s", diff)
+	}
+	parties[0].Name = "changed"
+	if d.ByID(3).Name != "sam" {
+		t.Error("the directory changed with the slice it was made of")
+	}
+}
+
+func TestTeamCycle(t *testing.T) {
+	t.Parallel()
+	d := NewDirectory(firm())
+	tests := []struct {
+		team    Name
+		members []Name
+		want    []Name
+	}{
+		{"core", []Name{"sam", "ann"}, nil},
+		{"core", []Name{"lobby", "nobody"}, nil},
+		{"core", []Name{"Core"}, []Name{"core", "Core"}},
+		{"core", []Name{"ann", "staff"}, []Name{"core", "staff", "core"}},
+		{"new", []Name{"staff"}, nil},
+		{"empty", []Name{"staff"}, nil},
+	}
+	for _, test := range tests {
+		if diff := cmp.Diff(test.want, d.TeamCycle(test.team, test.members)); diff != "" {
+			t.Errorf("TeamCycle(%s, %v) (-want +got):\n%s", test.team, test.members, diff)
+		}
+	}
+}
+
+// Whatever the teams name, cycles included: contexts are exactly what can be
+// reached upwards, and TeamCycle tells when a team reaches itself.
+func TestDirectoryAgainstModel(t *testing.T) {
+	t.Parallel()
+	names := []Name{"u1", "u2", "t1", "t2", "t3", "t4"}
+	rapid.Check(t, func(t *rapid.T) {
+		parties := []Party{{ID: 1, Name: Everyone, Kind: Team}, {ID: 2, Name: "u1", Kind: User}, {ID: 3, Name: "u2", Kind: User}}
+		for i, name := range names[2:] {
+			members := rapid.SliceOfN(rapid.SampledFrom(names), 0, 4).Draw(t, string(name))
+			parties = append(parties, Party{ID: ID(i + 4), Name: name, Kind: Team, Members: members})
+		}
+		d := NewDirectory(parties)
+		for _, user := range []ID{2, 3} {
+			for _, p := range parties {
+				want := p.ID == 1 || p.ID == user || p.Kind == Team && reaches(d, p, d.ByID(user).Name, map[Name]bool{})
+				if got := d.Principal(user).In(p.ID); got != want {
+					t.Fatalf("%s in %s = %t; want %t", d.ByID(user).Name, p.Name, got, want)
+				}
+			}
+		}
+		for _, p := range parties[3:] {
+			cycle := d.TeamCycle(p.Name, p.Members)
+			if want := reaches(d, p, p.Name, map[Name]bool{}); (cycle != nil) != want {
+				t.Fatalf("TeamCycle(%s) = %v; want one: %t", p.Name, cycle, want)
+			}
+		}
+	})
+}
+
+// reaches reports whether the target is below the team.
+func reaches(d *Directory, team Party, target Name, seen map[Name]bool) bool {
+	for _, m := range team.Members {
+		if m == target {
+			return true
+		}
+		if !seen[m] {
+			seen[m] = true
+			if p := d.ByName(m); p != nil && p.Kind == Team && reaches(d, *p, target, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
