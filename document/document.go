@@ -5,10 +5,8 @@
 package document
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -129,187 +127,110 @@ func (n *Node) AppendJSON(dst []byte) []byte {
 	return append(dst, "null"...)
 }
 
-// AppendString appends s as a JSON string, without escaping what only HTML
-// minds.
+// AppendString appends s as a JSON string (RFC 8259, section 7). It escapes
+// what JSON asks for and the two separators that JavaScript takes for the end
+// of a line, not what only HTML minds. Bytes that are no UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
-	plain := true
-	for i := range len(s) {
-		if c := s[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {
-			plain = false
-			break
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c < utf8.RuneSelf {
+			if c >= 0x20 && c != '"' && c != '\\' {
+				i++
+				continue
+			}
+			dst = appendEscape(append(dst, s[start:i]...), c)
+			i++
+			start = i
+			continue
 		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			dst = append(append(dst, s[start:i]...), `\ufffd`...)
+			start = i + size
+		case r == lineSeparator:
+			dst = append(append(dst, s[start:i]...), `\u2028`...)
+			start = i + size
+		case r == paragraphSeparator:
+			dst = append(append(dst, s[start:i]...), `\u2029`...)
+			start = i + size
+		}
+		i += size
 	}
-	if plain {
-		dst = append(dst, '"')
-		dst = append(dst, s...)
-		return append(dst, '"')
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		panic("document: a string did not encode: " + err.Error())
-	}
-	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
+	return append(append(dst, s[start:]...), '"')
 }
 
-// ParseJSON reads one JSON document (RFC 8259). Errors are of kind
-// NotParseable and name line and column: text that is no JSON, a key that
-// stands twice, nesting deeper than MaxDepth, bytes that are no UTF-8.
-func ParseJSON(data []byte) (*Node, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+const (
+	lineSeparator      = '\u2028'
+	paragraphSeparator = '\u2029'
+)
+
+// appendEscape appends the shortest escape of a control character, quote or
+// backslash.
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
+
+// prepare checks what holds for every text document and returns it without
+// its byte order mark.
+func prepare(data []byte) ([]byte, error) {
+	const mark = "\xef\xbb\xbf"
+	if len(data) >= len(mark) && string(data[:len(mark)]) == mark {
+		data = data[len(mark):]
+	}
 	if !utf8.Valid(data) {
 		return nil, errs.New(errs.NotParseable, "The document is not UTF-8 text; save it as UTF-8.")
 	}
-	p := jsonParser{data: data, dec: json.NewDecoder(bytes.NewReader(data)), line: 1}
-	p.dec.UseNumber()
-	n, err := p.value(0)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := p.dec.Token(); err != io.EOF {
-		return nil, p.fail("something follows the end of the document")
-	}
-	return n, nil
+	return data, nil
 }
 
-type jsonParser struct {
-	data      []byte
-	dec       *json.Decoder
-	seen      int // data[:seen] is counted in line and lineStart
-	line      int
-	lineStart int
-}
-
-// next returns the next token and where it begins.
-func (p *jsonParser) next() (tok json.Token, line, column int, err error) {
-	at := int(p.dec.InputOffset())
-	for at < len(p.data) && strings.IndexByte(" \t\r\n,:", p.data[at]) >= 0 {
-		at++
-	}
-	line, column = p.place(at)
-	tok, err = p.dec.Token()
-	if err != nil {
-		detail := err.Error()
-		if se, ok := err.(*json.SyntaxError); ok {
-			line, column = p.place(min(max(int(se.Offset)-1, 0), len(p.data)))
-		}
-		if err == io.EOF || err == io.ErrUnexpectedEOF {
-			line, column = p.place(len(p.data))
-			detail = "the document ends too early"
-		}
-		err = notParseable("JSON", line, column, strings.TrimPrefix(detail, "json: "))
-	}
-	return tok, line, column, err
-}
-
-// place returns the line and column of an offset. Offsets may step back
-// within a line only to what was counted already, which counts afresh.
-func (p *jsonParser) place(offset int) (line, column int) {
-	if offset < p.seen {
-		p.seen, p.line, p.lineStart = 0, 1, 0
-	}
-	for ; p.seen < offset; p.seen++ {
-		if p.data[p.seen] == '\n' {
-			p.line++
-			p.lineStart = p.seen + 1
-		}
-	}
-	return p.line, utf8.RuneCount(p.data[p.lineStart:offset]) + 1
-}
-
-func (p *jsonParser) fail(format string, args ...any) error {
-	line, column := p.place(int(p.dec.InputOffset()))
-	return notParseable("JSON", line, column, fmt.Sprintf(format, args...))
-}
-
-func notParseable(language string, line, column int, detail string) error {
+// notParseable returns the error of a text that is no document of the
+// language, with the place where that shows.
+func notParseable(language string, line, column int, format string, args ...any) *errs.Error {
+	detail := strings.TrimSuffix(fmt.Sprintf(format, args...), ".")
 	return &errs.Error{
 		Kind:   errs.NotParseable,
-		Detail: fmt.Sprintf("The document is not %s: line %d, column %d: %s.", language, line, column, strings.TrimSuffix(detail, ".")),
+		Detail: fmt.Sprintf("The document is not %s: line %d, column %d: %s.", language, line, column, detail),
 		Extra:  map[string]any{"line": line, "column": column},
 	}
 }
 
-func (p *jsonParser) value(depth int) (*Node, error) {
-	tok, line, column, err := p.next()
-	if err != nil {
-		return nil, err
-	}
-	n := &Node{Line: line, Column: column}
-	switch t := tok.(type) {
-	case nil:
-		n.Kind = Null
-	case bool:
-		n.Kind, n.Bool = Bool, t
-	case json.Number:
-		n.Kind, n.Text = Number, t.String()
-	case string:
-		n.Kind, n.Text = String, t
-	case json.Delim:
-		if depth >= MaxDepth {
-			return nil, p.fail("lists and objects nest deeper than %d", MaxDepth)
-		}
-		if t == '[' {
-			n.Kind = List
-			err = p.list(n, depth)
-		} else {
-			n.Kind = Object
-			err = p.object(n, depth)
-		}
-	}
-	return n, err
-}
-
-func (p *jsonParser) list(n *Node, depth int) error {
-	for p.dec.More() {
-		item, err := p.value(depth + 1)
-		if err != nil {
-			return err
-		}
-		n.Items = append(n.Items, item)
-	}
-	_, _, _, err := p.next()
-	return err
-}
-
-func (p *jsonParser) object(n *Node, depth int) error {
-	keys := keySet{}
-	for p.dec.More() {
-		tok, line, column, err := p.next()
-		if err != nil {
-			return err
-		}
-		key, ok := tok.(string)
-		if !ok {
-			return notParseable("JSON", line, column, "an object's key must be a string")
-		}
-		if !keys.add(n, key) {
-			return notParseable("JSON", line, column, fmt.Sprintf("the key %q stands twice", key))
-		}
-		value, err := p.value(depth + 1)
-		if err != nil {
-			return err
-		}
-		n.Members = append(n.Members, Member{Key: key, Value: value})
-	}
-	_, _, _, err := p.next()
-	return err
-}
-
-// keySet notices a key that stands twice. Small objects are searched, large
-// ones get a map.
+// keySet notices a key that stands twice in an object. Small objects are
+// searched, large ones get a map.
 type keySet map[string]struct{}
 
-func (s *keySet) add(n *Node, key string) bool {
+// add reports whether the key is new to the members collected so far.
+func (s *keySet) add(members []Member, key string) bool {
 	const large = 16
-	if len(n.Members) < large {
-		return n.Get(key) == nil
+	if len(members) < large {
+		for i := range members {
+			if members[i].Key == key {
+				return false
+			}
+		}
+		return true
 	}
-	if len(*s) == 0 {
+	if *s == nil {
 		*s = make(keySet, 2*large)
-		for _, m := range n.Members {
-			(*s)[m.Key] = struct{}{}
+		for i := range members {
+			(*s)[members[i].Key] = struct{}{}
 		}
 	}
 	_, twice := (*s)[key]
