@@ -48,10 +48,12 @@ type Node struct {
 	Column  int
 }
 
-// Member is a key of an object with its value.
+// Member is a key of an object with its value. Line and Column are the key's.
 type Member struct {
-	Key   string
-	Value *Node
+	Key    string
+	Value  *Node
+	Line   int
+	Column int
 }
 
 // Get returns the value of the key, or nil where n is no object or has none.
@@ -65,6 +67,23 @@ func (n *Node) Get(key string) *Node {
 		}
 	}
 	return nil
+}
+
+// At returns the value at a path of keys and indices, or nil where the
+// document has none.
+func (n *Node) At(path ...string) *Node {
+	for _, step := range path {
+		if n == nil || n.Kind != List {
+			n = n.Get(step)
+			continue
+		}
+		i, err := strconv.Atoi(step)
+		if err != nil || i < 0 || i >= len(n.Items) {
+			return nil
+		}
+		n = n.Items[i]
+	}
+	return n
 }
 
 // Any returns the value as encoding/json would with UseNumber, for libraries

@@ -250,12 +250,12 @@ func (p *jsonParser) member(depth, base int, keys *keySet) (m Member, err error)
 	if p.at >= len(p.text) || p.text[p.at] != '"' {
 		return m, p.unexpected("where a key in quotes should stand")
 	}
-	line, column := p.place()
+	m.Line, m.Column = p.place()
 	if m.Key, err = p.str(); err != nil {
 		return m, err
 	}
 	if !keys.add(p.members[base:], m.Key) {
-		return m, notParseable("JSON", line, column, "the key %q stands twice", clip(m.Key))
+		return m, notParseable("JSON", m.Line, m.Column, "the key %q stands twice", clip(m.Key))
 	}
 	p.space()
 	if p.at >= len(p.text) || p.text[p.at] != ':' {

@@ -24,7 +24,8 @@ func TestParseJSONPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"1:1 an object", "2:11 a string", "2:22 a list", "2:23 a number", "3:2 a boolean", "3:7 an object", "3:14 null",
+		"1:1 an object", "2:3 näme", "2:11 a string", "2:16 b", "2:22 a list", "2:23 a number", "3:2 a boolean",
+		"3:7 an object", "3:8 c", "3:14 null",
 	}
 	if diff := cmp.Diff(want, places(n)); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)
@@ -41,6 +42,7 @@ func places(n *document.Node) []string {
 		out = append(out, places(item)...)
 	}
 	for _, m := range n.Members {
+		out = append(out, fmt.Sprintf("%d:%d %s", m.Line, m.Column, m.Key))
 		out = append(out, places(m.Value)...)
 	}
 	return out

@@ -24,6 +24,13 @@ func (f *Faults) Add(at *Node, pointer string, code errs.Code, format string, ar
 	f.list = append(f.list, fault)
 }
 
+// AddKey notes a fault of a key rather than of its value.
+func (f *Faults) AddKey(at *Member, pointer string, code errs.Code, format string, args ...any) {
+	fault := errs.Fault{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)}
+	fault.Line, fault.Column = at.Line, at.Column
+	f.list = append(f.list, fault)
+}
+
 // List returns the faults in the order in which they were found.
 func (f *Faults) List() []errs.Fault { return f.list }
 
@@ -161,13 +168,13 @@ func (v Value) Only(known ...string) {
 	}
 next:
 	for i := range v.Node.Members {
-		key, member := v.Member(i)
+		m := &v.Node.Members[i]
 		for _, k := range known {
-			if k == key {
+			if k == m.Key {
 				continue next
 			}
 		}
-		member.Fail(errs.CodeUnknownField, "is not a known field%s", Hint(key, known))
+		v.Faults.AddKey(m, Pointer(v.Pointer, m.Key), errs.CodeUnknownField, "is not a known field%s", Hint(m.Key, known))
 	}
 }
 

@@ -35,7 +35,7 @@ func TestValueFaults(t *testing.T) {
 		{Pointer: "/a~1b", Detail: "must be an object, not null", Code: errs.CodeType, Line: 1, Column: 103},
 		{Pointer: "/list/2", Detail: `must be a whole number, not "3.5"`, Code: errs.CodeType, Line: 1, Column: 85},
 		{Pointer: "/list/3", Detail: "must be at most 100, not 300", Code: errs.CodeRange, Line: 1, Column: 90},
-		{Pointer: "/minuts", Detail: `is not a known field; did you mean "minutes"?`, Code: errs.CodeUnknownField, Line: 1, Column: 65},
+		{Pointer: "/minuts", Detail: `is not a known field; did you mean "minutes"?`, Code: errs.CodeUnknownField, Line: 1, Column: 55},
 	}
 	if diff := cmp.Diff(want, faults.List()); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
@@ -57,6 +57,33 @@ func TestHint(t *testing.T) {
 	} {
 		if got := document.Hint(word, known); got != want {
 			t.Errorf("Hint(%q) = %q, want %q", word, got, want)
+		}
+	}
+}
+
+func TestAt(t *testing.T) {
+	t.Parallel()
+	n := mustJSON(t, `{"a": [1, {"b/c": "x"}], "": 2}`)
+	tests := []struct {
+		path []string
+		want string
+	}{
+		{nil, `{"a":[1,{"b/c":"x"}],"":2}`},
+		{[]string{"a", "1", "b/c"}, `"x"`},
+		{[]string{""}, `2`},
+		{[]string{"a", "2"}, ``},
+		{[]string{"a", "-1"}, ``},
+		{[]string{"a", "x"}, ``},
+		{[]string{"a", "0", "b"}, ``},
+		{[]string{"c", "d"}, ``},
+	}
+	for _, tt := range tests {
+		got := ""
+		if at := n.At(tt.path...); at != nil {
+			got = string(at.AppendJSON(nil))
+		}
+		if got != tt.want {
+			t.Errorf("At(%q) = %s, want %s", tt.path, got, tt.want)
 		}
 	}
 }

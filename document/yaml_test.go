@@ -75,12 +75,12 @@ func TestParseYAMLPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"2:1 an object", "2:7 a string",
-		"4:3 an object", "4:14 an object", "4:23 a list", "4:24 a string",
-		"6:3 a list", "6:5 an object", "6:8 a string", "7:8 a number", "8:5 a string",
-		"10:15 a string", "11:7 null",
-		"12:10 an object", "12:14 a list", "12:15 a number", "13:3 a number",
-		"12:10 an object", "12:14 a list", "12:15 a number", "13:3 a number",
+		"2:1 an object", "2:1 name", "2:7 a string",
+		"3:1 roles", "4:3 an object", "4:3 submitter", "4:14 an object", "4:15 assign", "4:23 a list", "4:24 a string",
+		"5:1 list", "6:3 a list", "6:5 an object", "6:5 ä", "6:8 a string", "7:5 b", "7:8 a number", "8:5 a string",
+		"10:1 tagged", "10:15 a string", "11:1 empty", "11:7 null",
+		"12:1 last", "12:10 an object", "12:11 x", "12:14 a list", "12:15 a number", "13:3 a number",
+		"14:1 again", "12:10 an object", "12:11 x", "12:14 a list", "12:15 a number", "13:3 a number",
 	}
 	if diff := cmp.Diff(want, places(n)); diff != "" {
 		t.Errorf("places (-want +got):\n%s", diff)

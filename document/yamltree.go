@@ -63,9 +63,8 @@ func (y *yamlReader) sequence(n *ast.SequenceNode, depth int) (*Node, error) {
 // entry is a key of a mapping as it was written: a key of its own with its
 // value, or a merge key with what it merges.
 type entry struct {
-	key    string
-	value  *Node
-	merged []*Node // mappings, an earlier one has precedence
+	Member
+	merged []*Node // mappings, an earlier one has precedence; nil for a key of its own
 }
 
 // mapping makes an object. Keys that a merge key brings stand where it
@@ -86,16 +85,16 @@ func (y *yamlReader) mapping(start *token.Token, values []*ast.MappingValueNode,
 		if err != nil {
 			return nil, err
 		}
-		if e.merged != nil && merges || e.merged == nil && own[e.key] {
-			return nil, y.failAt(keyToken(v.Key), "the key %q stands twice", clip(e.key))
+		if e.merged != nil && merges || e.merged == nil && own[e.Key] {
+			return nil, y.failAt(keyToken(v.Key), "the key %q stands twice", clip(e.Key))
 		}
 		merges = merges || e.merged != nil
-		own[e.key] = own[e.key] || e.merged == nil
+		own[e.Key] = own[e.Key] || e.merged == nil
 		entries = append(entries, e)
 	}
 	for _, e := range entries {
 		if e.merged == nil {
-			object.Members = append(object.Members, Member{Key: e.key, Value: e.value})
+			object.Members = append(object.Members, e.Member)
 		}
 		for _, other := range e.merged {
 			for _, m := range other.Members {
@@ -116,14 +115,17 @@ func (y *yamlReader) entry(v *ast.MappingValueNode, depth int) (entry, error) {
 	}
 	if _, ok := key.(*ast.MergeKeyNode); ok {
 		merged, err := y.merged(v.Value, depth)
-		return entry{key: "<<", merged: merged}, err
+		return entry{Member: Member{Key: "<<"}, merged: merged}, err
 	}
-	text, err := y.key(key, keyToken(v.Key))
+	at := keyToken(v.Key)
+	text, err := y.key(key, at)
 	if err != nil {
 		return entry{}, err
 	}
-	value, err := y.value(v.Value, depth+1)
-	return entry{key: text, value: value}, err
+	e := entry{Member: Member{Key: text}}
+	e.Line, e.Column = y.place(at)
+	e.Value, err = y.value(v.Value, depth+1)
+	return e, err
 }
 
 // merged returns the mappings that a merge key names: one, or a list.
@@ -232,12 +234,12 @@ func (y *yamlReader) alias(n *ast.AliasNode, depth int) (*Node, error) {
 	return y.copied(v, depth, n.Start)
 }
 
-func (y *yamlReader) copied(n *Node, depth int, alias *token.Token) (*Node, error) {
+func (y *yamlReader) copied(n *Node, depth int, alias *token.Token) (_ *Node, err error) {
 	if y.expanded++; y.expanded > maxAliasNodes {
 		return nil, y.failAt(alias, "aliases stand for more than %d values", maxAliasNodes)
 	}
 	if n.Kind == List || n.Kind == Object {
-		if err := y.deeper(depth, alias); err != nil {
+		if err = y.deeper(depth, alias); err != nil {
 			return nil, err
 		}
 	}
@@ -251,11 +253,11 @@ func (y *yamlReader) copied(n *Node, depth int, alias *token.Token) (*Node, erro
 		out.Items = append(out.Items, c)
 	}
 	for _, m := range n.Members {
-		c, err := y.copied(m.Value, depth+1, alias)
+		m.Value, err = y.copied(m.Value, depth+1, alias)
 		if err != nil {
 			return nil, err
 		}
-		out.Members = append(out.Members, Member{Key: m.Key, Value: c})
+		out.Members = append(out.Members, m)
 	}
 	return &out, nil
 }
