@@ -1,0 +1,144 @@
+package policy
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// row is a layer of the house: packages that know only what lies below.
+type row struct {
+	what     string
+	packages []string
+	pure     bool // no I/O, clock, goroutine or random source of our own
+}
+
+// rows are the house from the top down (design: the house). A package without
+// a row is an error, so that a new one forces the talk about its place.
+func rows() []row {
+	return []row{
+		{what: "tests of the whole", packages: []string{"internal/policy"}},
+		{what: "the program", packages: []string{"cmd/flowdrive"}},
+		{what: "the drive and the pages", packages: []string{"davfs", "web"}},
+		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify"}},
+		{what: "use cases", packages: []string{"engine"}},
+		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},
+		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "schema"}, pure: true},
+		{what: "vocabulary", packages: []string{"errs", "label", "clock", "document"}, pure: true},
+	}
+}
+
+// sideways lists the imports within a row that are allowed, with the reason.
+func sideways() map[[2]string]string {
+	return map[[2]string]string{
+		{"document", "errs"}:  "a document's faults are part of the vocabulary of failure",
+		{"label", "clock"}:    "labels count in calendar months as durations do",
+		{"label", "document"}: "the value of an XATTR is a value of a document",
+		{"label", "errs"}:     "a key or label that is none is a fault of its document",
+	}
+}
+
+// checkLayers wants imports to go downwards only. Tests are not judged: they
+// may put the real thing above or beside what they try.
+func checkLayers(t tree) []string {
+	level := map[string]int{}
+	for i, r := range rows() {
+		for _, p := range r.packages {
+			level[p] = i
+		}
+	}
+	var faults []string
+	for _, p := range t.packages() {
+		if _, ok := level[p]; !ok {
+			faults = append(faults, fmt.Sprintf("package %s has no row: give it one in internal/policy/layers_test.go", p))
+		}
+	}
+	for _, f := range t.files {
+		if f.test {
+			continue
+		}
+		for _, spec := range f.ast.Imports {
+			target, ours := strings.CutPrefix(importPath(spec), module+"/")
+			if !ours {
+				continue
+			}
+			from, to := level[f.dir], level[target]
+			_, allowed := sideways()[[2]string{f.dir, target}]
+			if to < from || to == from && !allowed {
+				faults = append(faults, fmt.Sprintf("%s: %s imports %s, which is not below it", t.at(spec), f.dir, target))
+			}
+		}
+	}
+	return faults
+}
+
+// impureImports are what a pure package does not import. An entry ending in
+// "/" means whatever is below it.
+func impureImports() []string {
+	return []string{
+		"os", "os/", "net", "net/http", "net/http/", "net/rpc", "net/smtp", "syscall",
+		"io/ioutil", "path/filepath", "database/sql", "database/sql/", "plugin", "runtime", "runtime/",
+		"crypto/rand", "math/rand", "math/rand/", "log", "log/", "context",
+		"github.com/rs/zerolog", "github.com/rs/zerolog/",
+	}
+}
+
+// impureCalls are what a pure package does not use of what it may import:
+// the clock, waiting, the zone files of the disk, and random identities.
+func impureCalls() map[string][]string {
+	return map[string][]string{
+		"time": {
+			"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc",
+			"LoadLocation", "Local",
+		},
+		"github.com/google/uuid": {"New", "NewString", "NewRandom", "NewUUID", "NewV6", "NewV7"},
+	}
+}
+
+// checkPurity wants the pure rows to import and call no I/O, no clock, no
+// random source and to start no goroutine. Package clock alone asks for the
+// time. Libraries are not judged.
+func checkPurity(t tree) []string {
+	pure := map[string]bool{}
+	for _, r := range rows() {
+		for _, p := range r.packages {
+			pure[p] = r.pure
+		}
+	}
+	var faults []string
+	for _, f := range t.files {
+		if f.test || !pure[f.dir] {
+			continue
+		}
+		faults = append(faults, t.impurities(f)...)
+	}
+	return faults
+}
+
+func (t tree) impurities(f file) []string {
+	var faults []string
+	for _, spec := range f.ast.Imports {
+		if p := importPath(spec); isImpure(p) {
+			faults = append(faults, fmt.Sprintf("%s: %s is pure but imports %s", t.at(spec), f.dir, p))
+		}
+	}
+	calls := impureCalls()
+	f.uses(func(n node, p, name string) {
+		if f.dir == "clock" && p == "time" && name == "Now" {
+			return
+		}
+		if slices.Contains(calls[p], name) {
+			faults = append(faults, fmt.Sprintf("%s: %s is pure but uses %s.%s", t.at(n), f.dir, p, name))
+		}
+	})
+	for _, n := range f.goStatements() {
+		faults = append(faults, fmt.Sprintf("%s: %s is pure but starts a goroutine", t.at(n), f.dir))
+	}
+	return faults
+}
+
+func isImpure(importPath string) bool {
+	return slices.ContainsFunc(impureImports(), func(p string) bool {
+		return p == importPath || strings.HasSuffix(p, "/") && strings.HasPrefix(importPath, p)
+	})
+}

@@ -1,0 +1,215 @@
+package policy
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// rule is something that holds for the whole tree. Check returns a line for
+// everything that breaks it.
+type rule struct {
+	name  string
+	check func(tree) []string
+}
+
+func rules() []rule {
+	return []rule{
+		{"layers", checkLayers},
+		{"purity", checkPurity},
+		{"package comments", checkPackageDocs},
+		{"package names", checkNames},
+		{"file length", checkLength},
+		{"unfinished work", checkWords},
+		{"sleeping tests", checkSleep},
+		{"fuzz corpora", checkCorpora},
+		{"architecture", checkArchitecture},
+	}
+}
+
+// TestRepository holds the rules against this repository.
+func TestRepository(t *testing.T) {
+	t.Parallel()
+	repository, err := readTree(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules() {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			for _, fault := range r.check(repository) {
+				t.Error(fault)
+			}
+		})
+	}
+}
+
+// TestRulesBite breaks each rule in a small tree: a rule that lets everything
+// pass would be none.
+func TestRulesBite(t *testing.T) {
+	t.Parallel()
+	sleep := "Sle" + "ep"
+	tests := []struct {
+		name  string
+		rule  string
+		files map[string]string
+		want  []string
+	}{
+		{
+			"downwards is allowed", "layers", map[string]string{
+				"engine/a.go":       `package engine; import "flowdrive/errs"`,
+				"store/sqlite/a.go": `package sqlite; import "flowdrive/engine"`,
+				"document/a.go":     `package document; import "flowdrive/errs"`,
+				"errs/a.go":         `package errs`,
+			}, nil,
+		},
+		{
+			"upwards", "layers", map[string]string{
+				"engine/a.go":  `package engine; import "flowdrive/server"`,
+				"server/a.go":  `package server; import "flowdrive/davfs"`,
+				"davfs/a.go":   `package davfs`,
+				"clock/up.go":  `package clock; import _ "flowdrive/schema"`,
+				"schema/go.go": `package schema`,
+			}, []string{
+				"clock/up.go:1: clock imports schema, which is not below it",
+				"engine/a.go:1: engine imports server, which is not below it",
+				"server/a.go:1: server imports davfs, which is not below it",
+			},
+		},
+		{
+			"sideways without a reason", "layers", map[string]string{
+				"errs/a.go":     `package errs; import "flowdrive/document"`,
+				"document/a.go": `package document`,
+			}, []string{"errs/a.go:1: errs imports document, which is not below it"},
+		},
+		{
+			"tests look up", "layers", map[string]string{
+				"engine/a_test.go": `package engine; import "flowdrive/store/sqlite"`,
+			}, nil,
+		},
+		{
+			"no row", "layers",
+			map[string]string{"new/a.go": `package new`},
+			[]string{"package new has no row: give it one in internal/policy/layers_test.go"},
+		},
+		{
+			"impure imports", "purity", map[string]string{
+				"engine/core/a.go": "package core\nimport \"os\"\nimport \"net/http/httputil\"\nimport \"net/url\"\nimport \"math/rand/v2\"",
+				"engine/a.go":      `package engine; import "os"`,
+				"label/a_test.go":  `package label; import "os"`,
+			}, []string{
+				"engine/core/a.go:2: engine/core is pure but imports os",
+				"engine/core/a.go:3: engine/core is pure but imports net/http/httputil",
+				"engine/core/a.go:5: engine/core is pure but imports math/rand/v2",
+			},
+		},
+		{
+			"impure calls", "purity", map[string]string{
+				"schedule/a.go": "package schedule\nimport t \"time\"\nvar x = t.Now\nvar y = t.UTC\nvar z, _ = t.LoadLocation(\"X\")",
+				"clock/a.go":    "package clock\nimport \"time\"\nvar x = time.Now()\nvar y = time.Tick",
+				"route/a.go":    "package route\nimport \"github.com/google/uuid\"\nvar x = uuid.New()\nvar y = uuid.Parse",
+			}, []string{
+				"clock/a.go:4: clock is pure but uses time.Tick",
+				"route/a.go:3: route is pure but uses github.com/google/uuid.New",
+				"schedule/a.go:3: schedule is pure but uses time.Now",
+				"schedule/a.go:5: schedule is pure but uses time.LoadLocation",
+			},
+		},
+		{
+			"goroutines", "purity", map[string]string{
+				"identity/a.go": "package identity\nfunc f() {\n\tgo f()\n}",
+				"server/a.go":   "package server\nfunc f() {\n\tgo f()\n}",
+			}, []string{"identity/a.go:3: identity is pure but starts a goroutine"},
+		},
+		{
+			"package comments", "package comments", map[string]string{
+				"errs/a.go":          "// Package errs is good.\npackage errs",
+				"errs/b.go":          "package errs",
+				"label/a.go":         "package label",
+				"clock/a.go":         "// Package clock is\npackage clock",
+				"clock/b.go":         "// Package clock is twice\npackage clock",
+				"route/a.go":         "// Routes are.\npackage route",
+				"cmd/flowdrive/a.go": "// Command flowdrive is the program.\npackage main",
+			}, []string{
+				"package clock has 2 package comments, not one",
+				"package label has 0 package comments, not one",
+				`route/a.go: the package comment does not begin with "Package route "`,
+			},
+		},
+		{
+			"package names", "package names", map[string]string{
+				"engine/util/a.go": `package util`, "utility/a.go": `package utility`,
+			}, []string{`package engine/util: "util" says nothing about what is in it`},
+		},
+		{
+			"file length", "file length", map[string]string{
+				"errs/long.go":      "package errs" + strings.Repeat("\n", mostLines+1),
+				"errs/generated.go": "// Code generated by x. DO NOT EDIT.\n\npackage errs" + strings.Repeat("\n", mostLines+1),
+				"errs/short.go":     "package errs" + strings.Repeat("\n", mostLines),
+			}, []string{"errs/long.go has 601 lines, more than 600: which two things does it hold?"},
+		},
+		{
+			"unfinished work", "unfinished work", map[string]string{
+				"errs/a.go": "package errs\n// TO" + "DO: all of it",
+			}, []string{"errs/a.go:2: TO" + "DO"},
+		},
+		{
+			"sleeping tests", "sleeping tests", map[string]string{
+				"errs/a_test.go": "package errs\nimport \"time\"\nfunc f() { time." + sleep + "(1) }",
+				"errs/a.go":      "package errs\nimport \"time\"\nfunc f() { time." + sleep + "(1) }",
+			}, []string{"errs/a_test.go:3: a test sleeps"},
+		},
+		{
+			"fuzz corpora", "fuzz corpora", map[string]string{
+				"errs/a_test.go":               "package errs\nfunc FuzzA() {}\nfunc FuzzB() {}",
+				"errs/testdata/fuzz/FuzzA/one": "go test fuzz v1\n",
+			}, []string{"errs/a_test.go:3: FuzzB has no corpus in errs/testdata/fuzz/FuzzB"},
+		},
+		{
+			"architecture", "architecture", map[string]string{
+				"ARCHITECTURE.md":    "`engine/core/` decides, (engine_old), cron is robfig/cron; x/net is in golang.org/x/net.",
+				"engine/a.go":        `package engine`,
+				"engine/core/a.go":   `package core`,
+				"tools/go.mod":       "module flowdrive/tools",
+				"tools/x/ignored.go": `package x`,
+				"go.mod": "module flowdrive\n\nrequire github.com/rs/zerolog v1.2.3\n\nrequire (\n\tgithub.com/robfig/cron/v3 v3.0.1\n" +
+					"\tgolang.org/x/net v0.62.0\n\tgolang.org/x/text v0.1.0 // indirect\n)\n",
+			}, []string{
+				"ARCHITECTURE.md does not mention package engine",
+				"ARCHITECTURE.md does not say why there is github.com/rs/zerolog",
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got := runRule(t, tt.rule, tt.files)
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("rule %q (-want +got):\n%s", tt.rule, diff)
+			}
+		})
+	}
+}
+
+// runRule returns what the named rule finds in the files.
+func runRule(t *testing.T, name string, files map[string]string) []string {
+	t.Helper()
+	fsys := fstest.MapFS{}
+	for p, text := range files {
+		fsys[p] = &fstest.MapFile{Data: []byte(text)}
+	}
+	made, err := readTree(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rules() {
+		if r.name == name {
+			return r.check(made)
+		}
+	}
+	t.Fatalf("there is no rule %q", name)
+	return nil
+}
