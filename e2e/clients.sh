@@ -1,0 +1,181 @@
+#!/usr/bin/env bash
+# Real clients on a real server: they list and read the tree, put a schedule
+# entry, have one refused, and delete it again. A client that this machine
+# does not have, or a part of the drive that is not built, is skipped loudly.
+#
+# shellcheck source=e2e/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+PATH=$PATH:/usr/sbin:/sbin
+
+schedule=/dav/Workflow/Schedule
+mounts=()
+
+# has COMMAND WHAT: is the client here?
+has() {
+	if command -v "$1" >/dev/null; then
+		return 0
+	fi
+	skip "$2" "there is no $1 here (make deps installs it)"
+	return 1
+}
+
+# has_fuse WHAT: can this machine mount?
+has_fuse() {
+	if [[ -c /dev/fuse ]] && ((EUID == 0)); then
+		return 0
+	fi
+	skip "$1" "mounting needs /dev/fuse and root"
+	return 1
+}
+
+unmount_all() {
+	local m
+	for m in "${mounts[@]}"; do
+		if mountpoint -q "$m"; then
+			umount "$m" 2>/dev/null || umount -l "$m" || true
+		fi
+	done
+}
+
+# answers STATUS METHOD PATH: does the server, asked by curl, answer so?
+answers() {
+	request "$2" "$3"
+	[[ $status == "$1" ]]
+}
+
+# holds FILE PATH: does the server have these bytes there?
+holds() {
+	request GET "$2"
+	[[ $status == 200 ]] && cmp "$1" "$work/body"
+}
+
+has curl clients || finish
+start
+
+printf '{"route": "collector", "type": "interval", "weeks": 500, "note": "by a client"}\n' >"$work/entry.json"
+printf '{"route": "collector", "type": "interval", "minutes": "soon"}\n' >"$work/wrong.json"
+
+# ---- curl
+
+curl_put() { curl -sS --fail-with-body -u "admin:$admin_password" -T "$1" "$base$2"; }
+
+succeeds "curl -T puts an entry" curl_put "$work/entry.json" "$schedule/by-curl.json"
+succeeds "  which is kept byte for byte" holds "$work/entry.json" "$schedule/by-curl.json"
+fails "curl -T of a wrong one fails" curl_put "$work/wrong.json" "$schedule/wrong.json"
+expect_match "  and prints why" '/minutes' "$(cat "$work/out")"
+succeeds "  nothing is stored" answers 404 GET "$schedule/wrong.json"
+
+# ---- cadaver
+
+# It always exits with 0; what failed says so.
+cadaver_does() {
+	printf '%s\n' "$@" quit | HOME=$work/home cadaver "$base/dav/Workflow/" 2>&1 | tr '\r' '\n'
+}
+
+if has cadaver cadaver; then
+	mkdir -p "$work/home"
+	(umask 077 && printf 'machine 127.0.0.1\nlogin admin\npassword %s\n' "$admin_password" >"$work/home/.netrc")
+	out=$(cadaver_does ls 'cd Schedule' "put $work/entry.json by-cadaver.json" ls "get by-cadaver.json $work/got.json")
+	expect_match "cadaver lists Workflow/" 'Coll:.*Schedule' "$out"
+	expect_match "  puts an entry" 'Uploading .*by-cadaver\.json.*succeeded' "${out//$'\n'/ }"
+	expect "  nothing of it failed" "" "$(grep failed <<<"$out" || true)"
+	succeeds "  the server has it" holds "$work/entry.json" "$schedule/by-cadaver.json"
+	succeeds "  it reads it back" cmp "$work/entry.json" "$work/got.json"
+	out=$(cadaver_does 'cd Schedule' "put $work/wrong.json wrong.json")
+	expect_match "  is told of a wrong one" 'failed' "$out"
+	out=$(cadaver_does 'cd Schedule' 'delete by-cadaver.json')
+	expect_match "  deletes the entry" "Deleting .*succeeded" "$out"
+	succeeds "  it is gone" answers 404 GET "$schedule/by-cadaver.json"
+fi
+
+# ---- rclone
+
+if has rclone rclone; then
+	export RCLONE_CONFIG=/dev/null RCLONE_CONFIG_W_TYPE=webdav RCLONE_CONFIG_W_VENDOR=other \
+		RCLONE_CONFIG_W_URL=$base/dav/ RCLONE_CONFIG_W_USER=admin
+	RCLONE_CONFIG_W_PASS=$(rclone obscure "$admin_password")
+	export RCLONE_CONFIG_W_PASS
+	succeeds "rclone lists Workflow/" rclone lsf w:Workflow
+	expect_match "  with its folders" 'Cases/.*Routes/.*Schedule/' "$(sort "$work/out" | tr '\n' ' ')"
+	succeeds "  puts an entry" rclone copyto "$work/entry.json" w:Workflow/Schedule/by-rclone.json --retries 1
+	succeeds "  the server has it" holds "$work/entry.json" "$schedule/by-rclone.json"
+	succeeds "  finds nothing to do the second time" rclone copyto "$work/entry.json" w:Workflow/Schedule/by-rclone.json --retries 1
+	succeeds "  reads it back" rclone cat w:Workflow/Schedule/by-rclone.json
+	expect "    the same bytes" "$(cat "$work/entry.json")" "$(cat "$work/out")"
+	fails "  is told of a wrong one" rclone copyto "$work/wrong.json" w:Workflow/Schedule/wrong.json --retries 1
+	succeeds "    of which nothing is stored" answers 404 GET "$schedule/wrong.json"
+	succeeds "  deletes the entry" rclone deletefile w:Workflow/Schedule/by-rclone.json
+	succeeds "  it is gone" answers 404 GET "$schedule/by-rclone.json"
+	succeeds "  a folder of cases is not deletable" answers 403 DELETE /dav/Workflow/Cases/
+fi
+
+# ---- a mounted drive
+
+# on_a_mount NAME MOUNTPOINT: what a person does with files there.
+on_a_mount() {
+	local name=$1 m=$2
+	succeeds "  lists the tree" ls -R "$m/Workflow"
+	expect_match "    with its folders" 'Cases.*Routes.*Schedule' "$(tr '\n' ' ' <"$work/out")"
+	succeeds "  reads an entry" cmp "$work/entry.json" "$m/Workflow/Schedule/by-curl.json"
+	succeeds "  reads an example route" grep -q 'collector' "$m/Workflow/Routes/collector.yaml"
+	succeeds "  saves an entry" cp "$work/entry.json" "$m/Workflow/Schedule/by-$name.json"
+	eventually "  the server has it" holds "$work/entry.json" "$schedule/by-$name.json"
+	succeeds "  deletes it" rm "$m/Workflow/Schedule/by-$name.json"
+	eventually "  it is gone" answers 404 GET "$schedule/by-$name.json"
+}
+
+if has rclone 'rclone mount' && has fusermount3 'rclone mount' && has_fuse 'rclone mount'; then
+	m=$work/rclone
+	mkdir -p "$m"
+	mounts+=("$m")
+	succeeds "rclone mounts the drive" rclone mount w: "$m" --vfs-cache-mode writes --vfs-write-back 0s --dir-cache-time 1s \
+		--cache-dir "$work/rclone-cache" --daemon --daemon-wait 10s --log-file "$work/rclone.log" --log-level INFO
+	on_a_mount rclone "$m"
+	succeeds "  unmounts" fusermount3 -u "$m"
+fi
+
+if has mount.davfs davfs2 && has_fuse davfs2; then
+	m=$work/davfs
+	mkdir -p "$m"
+	mounts+=("$m")
+	install -d -o root -g davfs2 -m 775 "$work/davfs-cache"
+	chmod 711 "$work"
+	# The readdir of newer kernels wants more than the default buf_size.
+	# Locks come with a later version of the drive.
+	(
+		umask 077
+		printf '%s/dav/ admin %s\n' "$base" "$admin_password" >"$work/secrets"
+		printf '%s\n' "secrets $work/secrets" "cache_dir $work/davfs-cache" 'ask_auth 0' 'use_locks 0' 'delay_upload 0' \
+			'if_match_bug 0' 'buf_size 1024' 'dir_refresh 1' 'file_refresh 1' 'gui_optimize 0' >"$work/davfs2.conf"
+	)
+	succeeds "davfs2 mounts the drive" mount -t davfs -o "conf=$work/davfs2.conf,uid=0,gid=0,file_mode=644,dir_mode=755" "$base/dav/" "$m"
+	on_a_mount davfs2 "$m"
+	# It tells the application nothing; what was refused for good lands in
+	# lost+found, which is how its user finds out.
+	cp "$work/wrong.json" "$m/Workflow/Schedule/wrong.json" || true
+	eventually "  keeps a wrong entry in lost+found" sh -c "cmp '$work/wrong.json' '$m'/lost+found/wrong.json*"
+	succeeds "    of which nothing is stored" answers 404 GET "$schedule/wrong.json"
+	succeeds "  unmounts" umount "$m"
+fi
+
+# ---- litmus
+
+# Its suites make folders and put arbitrary bytes, which is what Documents/ is
+# for; the folders of Workflow/ rightly refuse both.
+if has litmus litmus; then
+	request PROPFIND /dav/Documents/admin/ -H 'Depth: 0'
+	if [[ $status != 207 ]]; then
+		skip litmus "the suites basic, copymove, props, locks and http run in Documents/, which is not built"
+	else
+		mkdir -p "$work/litmus"
+		out=$(cd "$work/litmus" && TESTS="basic copymove props locks http" litmus -k "$base/dav/Documents/admin/" admin "$admin_password" </dev/null 2>&1 | tr '\r' '\n')
+		expect "litmus: nothing fails" "" "$(grep -E 'FAIL' <<<"$out" || true)"
+		for suite in basic copymove props locks http; do
+			expect_match "  $suite" "summary for .$suite'" "$out"
+		done
+	fi
+fi
+
+stop
+expect "the server stops in good order" 0 "$stopped"
+finish

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of the clients that the scripts of this folder
+# use: those that are missing, and only as root. Without them the scripts say
+# loudly what they skip.
+set -euo pipefail
+
+# command:package
+wanted=(curl:curl jq:jq cadaver:cadaver litmus:litmus rclone:rclone mount.davfs:davfs2 fusermount3:fuse3)
+
+missing=()
+for pair in "${wanted[@]}"; do
+	# davfs2 installs into sbin, which is not in everybody's PATH.
+	if ! PATH=$PATH:/usr/sbin:/sbin command -v "${pair%%:*}" >/dev/null; then
+		missing+=("${pair##*:}")
+	fi
+done
+if ((${#missing[@]} == 0)); then
+	exit 0
+fi
+if ((EUID != 0)) || ! command -v apt-get >/dev/null; then
+	echo "SKIPPED: not installing ${missing[*]}: this needs root on Debian" | tee -a "${FLOWDRIVE_E2E_SKIPS:-/dev/null}"
+	exit 0
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+echo "installing ${missing[*]}"
+apt-get update -q
+# The mount runs as root here: mount.davfs need not be set-uid.
+if command -v debconf-set-selections >/dev/null; then
+	echo "davfs2 davfs2/suid_file boolean false" | debconf-set-selections
+fi
+apt-get install -y -q --no-install-recommends "${missing[@]}" </dev/null

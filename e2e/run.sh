@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Runs the scripts of this folder, each against a server of its own.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+status=0
+for script in schedule.sh clients.sh; do
+	printf '\n--- e2e/%s\n' "$script"
+	# A client that hangs on a mount must not hold up everything. timeout ends
+	# what the script has started as well; the trap hands on a Ctrl-C.
+	timeout -k 10 5m "./$script" &
+	running=$!
+	trap 'kill -TERM "$running"; wait "$running"; exit 1' INT TERM
+	wait "$running" || status=1
+	trap - INT TERM
+done
+exit "$status"
