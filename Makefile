@@ -1,0 +1,105 @@
+# Everything one does with this repository, by name; "make" lists it. The
+# recipes are thin: what needs more than a line is a script.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.DEFAULT_GOAL := help
+
+# The tools have a module of their own, so that go.mod lists what the program
+# is made of. The go command builds and caches them.
+TOOL := go tool -modfile=tools/go.mod
+LINT := $(TOOL) golangci-lint
+
+ARGS      ?=
+FUZZTIME  ?= 10s
+BENCHTIME ?= 1s
+
+##@ Using
+
+.PHONY: help
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z0-9-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## start a server on 127.0.0.1:8080 with its data in ./data (ARGS="--addr ...")
+	go run ./cmd/flowdrive serve $(ARGS)
+
+.PHONY: build
+build: ## build ./flowdrive
+	go build -o flowdrive ./cmd/flowdrive
+
+##@ Testing
+
+.PHONY: test
+test: check ## everything below that can fail, on a fresh machine too: what CI runs
+
+.PHONY: check
+check: ## the same as test
+	@scripts/check.sh
+
+.PHONY: unit
+unit: ## the Go tests alone, quickly
+	go test ./...
+
+.PHONY: race
+race: ## the Go tests with the race detector, in random order
+	$(TOOL) gotestsum --format pkgname -- -race -shuffle=on ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
+	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
+
+.PHONY: e2e
+e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, litmus
+	@e2e/run.sh
+
+.PHONY: cover
+cover: ## coverage by function, and of the whole; cover.prof for "go tool cover -html"
+	go test -coverpkg=./... -coverprofile=cover.prof ./...
+	go tool cover -func=cover.prof
+
+##@ Speed
+
+.PHONY: bench
+bench: ## the table of figures, each beside its limit (ARGS=--short)
+	go run ./cmd/flowdrive bench $(ARGS)
+
+.PHONY: microbench
+microbench: ## the packages' own benchmarks (BENCHTIME=1s)
+	go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./...
+
+.PHONY: bench-smoke
+bench-smoke: build ## every benchmark once: that they run, not how fast
+	go test -run='^$$' -bench=. -benchtime=1x ./...
+	timeout --foreground 5m ./flowdrive bench --short
+
+##@ Code
+
+.PHONY: fmt
+fmt: ## format: gofumpt and goimports
+	$(LINT) fmt
+
+.PHONY: vet
+vet: ## go vet
+	go vet ./...
+
+.PHONY: lint
+lint: ## golangci-lint, formatting included
+	$(LINT) run
+
+.PHONY: tidy-check
+tidy-check: ## go.mod and go.sum are complete and nothing too much
+	go mod tidy -diff
+	go mod verify
+
+.PHONY: tools
+tools: ## build the tools, so that the next use is quick; print their versions
+	$(LINT) version
+	$(TOOL) gotestsum --version
+
+.PHONY: deps
+deps: ## install the Debian packages that the e2e scripts need (root only)
+	@e2e/install.sh
