@@ -1,0 +1,96 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"flowdrive/label"
+	"flowdrive/route"
+)
+
+// typical is a case of the bug route in the middle of its life.
+func typical(b *testing.B) *play {
+	b.Helper()
+	p := newPlay(b, bug(b))
+	xattrs := label.Dict{{Key: "component", Value: label.Text("sessions")}, {Key: "start", Value: label.Text("2012-11-01")}, {Key: "urgent", Value: label.Text("yes")}}
+	if err := p.event(Edit{Actor: actorNamed("sam"), Xattrs: &xattrs, Stakeholders: &[]string{"ann", "core"}}); err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range []string{"start", "sam comment", "admin resolve", "sam reopen"} {
+		if err := p.do(s); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p.now = p.now.Add(time.Hour)
+	return p
+}
+
+func BenchmarkDecide(b *testing.B) {
+	p := typical(b)
+	in := Input{Route: p.r, Case: p.c, Event: Perform{Action: "resolve", Actor: actorNamed("admin"), Comment: "done"}, Now: p.now, Facts: factsOfTests()}
+	b.ReportAllocs()
+	for b.Loop() {
+		if out, _, err := Decide(in); err != nil || out.Case.Status != "resolved" {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkForm(b *testing.B) {
+	p := typical(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(Form(p.c, p.r))))
+	}
+}
+
+func BenchmarkMarking(b *testing.B) {
+	p := typical(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		b.SetBytes(int64(len(p.c.Marking())))
+	}
+}
+
+func BenchmarkReadMarking(b *testing.B) {
+	data := typical(b).c.Marking()
+	b.SetBytes(int64(len(data)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := ReadMarking(data); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkAppendLog(b *testing.B) {
+	p := typical(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		AppendLog(nil, p.log[:1])
+	}
+}
+
+// BenchmarkDecideWide is what a route made to be slow costs: twenty thousand
+// actions enabled at once, and a loop.
+func BenchmarkDecideWide(b *testing.B) {
+	acts := []act{{name: "go", in: "s", allowed: everybody(), to: "a"}}
+	for i := range 20_000 {
+		acts = append(acts, act{name: fmt.Sprintf("self%05d", i), in: "a", trigger: route.TriggerTime, timeout: "PT0S"})
+	}
+	r := makeRoute(b, nil, "s a", acts...)
+	in := Input{Route: r, Case: seed(), Event: Create{}, Now: startOfTests()}
+	for _, e := range []Event{Start{}, Perform{Action: "go", Actor: actorNamed("sam")}} {
+		out, _, err := Decide(in)
+		if err != nil {
+			b.Fatal(err)
+		}
+		in.Case, in.Event = out.Case, e
+	}
+	for b.Loop() {
+		if _, _, err := Decide(in); err == nil {
+			b.Fatal("no loop")
+		}
+	}
+}

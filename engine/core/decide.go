@@ -1,0 +1,195 @@
+package core
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"flowdrive/errs"
+	"flowdrive/route"
+)
+
+// Decide returns what the event does to the case: the case afterwards and
+// its log. Where a fact is absent it returns what it needs and no Output;
+// the caller fetches that and asks again from the beginning, with the same
+// Now. On an error nothing has happened. The case of the Output is a copy,
+// equal to the one given where the event changed nothing; it shares with it
+// what did not change.
+//
+// Errors are of errs.NotFound, errs.CaseNotOpen, errs.ActionNotEnabled,
+// errs.NotAllowed, errs.Invalid and errs.EndlessLoop, as the events say;
+// errs.NotBuilt for a model of routes that is not built; else internal.
+func Decide(in Input) (*Output, []Need, error) {
+	d, err := begin(in)
+	if err != nil {
+		return nil, nil, err
+	}
+	err = d.decide(in.Event)
+	if len(d.needs) > 0 {
+		return nil, d.needs, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.output(), nil, nil
+}
+
+// errAbsent unwinds a decision for which a fact is absent; the needs say
+// which.
+var errAbsent = errors.New("core: a fact is absent")
+
+// decision is one call of Decide: the case as it becomes, and what is known
+// on the way.
+type decision struct {
+	route  *route.Route
+	c      *Case // the copy that is worked on; its lists are replaced or d's own
+	now    time.Time
+	facts  Facts
+	sweeps bool // no person waits for the answer: loops are escalated
+	needs  []Need
+	log    []LogEntry
+
+	status  int    // index of the case's status, or route.NoState
+	actions []int  // of each row of c.Enabled: the index of its action, or unknown
+	enabled []bool // of each action: whether it has a row
+
+	performed int         // performances in this event, undone ones too
+	last      performance // the last one, which is why the case lives or ends
+	changed   bool        // the case is no longer what it was
+}
+
+// unknown is the index of an action that the route does not have.
+const unknown = -1
+
+func begin(in Input) (*decision, error) {
+	switch {
+	case in.Route == nil || in.Case == nil:
+		return nil, errs.New(errs.Internal, "core: an event without route or case")
+	case in.Route.Model == route.Dependency:
+		return nil, errs.New(errs.NotBuilt, "Routes of the dependency model are not built yet.")
+	case !has(in.Route.Actions, in.Route.Init) || !has(in.Route.States, in.Route.Start):
+		return nil, errs.New(errs.Internal, "core: the route %q has no init action or start state", in.Route.Name)
+	}
+	d := &decision{route: in.Route, c: in.Case.clone(), facts: in.Facts, status: route.NoState}
+	// A monotonic reading or a zone would make equal instants unequal.
+	d.now = in.Now.UTC().Round(0)
+	if d.now.Before(d.c.Modified) {
+		d.now = d.c.Modified
+	}
+	d.index()
+	return d, nil
+}
+
+func has[T any](list []T, index int) bool { return index >= 0 && index < len(list) }
+
+// clone returns a copy of which every field may be changed. The lists that
+// are changed in place are copied, the others are only ever replaced.
+func (c *Case) clone() *Case {
+	out := *c
+	out.Enabled = slices.Clone(c.Enabled)
+	out.Performed = slices.Clone(c.Performed)
+	return &out
+}
+
+// index finds the status and the rows of the case in the route.
+func (d *decision) index() {
+	d.status = route.NoState
+	if d.c.Status != "" {
+		d.status = d.route.State(d.c.Status)
+	}
+	d.actions = appendActions(make([]int, 0, len(d.c.Enabled)+4), d.route, d.c.Enabled)
+	if d.enabled == nil {
+		d.enabled = make([]bool, len(d.route.Actions))
+	}
+	clear(d.enabled)
+	for _, i := range d.actions {
+		if i != unknown {
+			d.enabled[i] = true
+		}
+	}
+}
+
+// appendActions appends the index of each row's action. Names are searched
+// while that is cheap; what a hostile route could make slow gets a map.
+func appendActions(dst []int, r *route.Route, rows []Enabled) []int {
+	const cheap = 4096
+	if len(rows)*len(r.Actions) <= cheap {
+		for i := range rows {
+			dst = append(dst, r.Action(rows[i].Action))
+		}
+		return dst
+	}
+	byName := make(map[string]int, len(r.Actions))
+	for i := range r.Actions {
+		byName[r.Actions[i].Name] = i
+	}
+	for i := range rows {
+		at, known := byName[rows[i].Action]
+		if !known {
+			at = unknown
+		}
+		dst = append(dst, at)
+	}
+	return dst
+}
+
+func (d *decision) decide(event Event) error {
+	switch e := event.(type) {
+	case Create:
+		return d.create(e)
+	case Start:
+		return d.start()
+	case Perform:
+		return d.performByPerson(e)
+	case Due:
+		d.sweeps = true
+		return d.settle()
+	case Cancel:
+		return d.cancel(e)
+	case Edit:
+		return d.edit(e)
+	case Wake:
+		return d.settle()
+	default:
+		return errs.New(errs.Internal, "core: an unknown event %T", event)
+	}
+}
+
+func (d *decision) output() *Output {
+	c := d.c
+	if d.changed {
+		c.Version++
+		c.Revision++
+		c.Modified = d.now
+	}
+	// Equal cases are equal whether read from a marking or just decided.
+	c.Enabled, c.Performed, c.Roles = nilIfEmpty(c.Enabled), nilIfEmpty(c.Performed), nilIfEmpty(c.Roles)
+	c.Stakeholders, c.Xattrs, c.Warnings = nilIfEmpty(c.Stakeholders), nilIfEmpty(c.Xattrs), nilIfEmpty(c.Warnings)
+	return &Output{Case: c, Log: d.log}
+}
+
+func nilIfEmpty[S ~[]T, T any](list S) S {
+	if len(list) == 0 {
+		return nil
+	}
+	return list
+}
+
+// snapshot is what a unit is undone to.
+type snapshot struct {
+	c       *Case
+	log     int
+	last    performance
+	changed bool
+}
+
+func (d *decision) snapshot() snapshot {
+	return snapshot{c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed}
+}
+
+// restore undoes everything since the snapshot but the count of
+// performances, which is what bounds an event.
+func (d *decision) restore(s snapshot) {
+	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
+	d.index()
+}

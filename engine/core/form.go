@@ -1,0 +1,175 @@
+package core
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/route"
+)
+
+// Form returns the complete form of a case: one line of JSON with every key
+// of the contract in its order (design: the drive, section 5). It depends on
+// nothing but the case and its route.
+func Form(c *Case, r *route.Route) []byte {
+	b := make([]byte, 0, 1024)
+	b = appendInt(b, `{"id":`, c.ID)
+	b = appendString(b, `,"guid":`, c.GUID)
+	b = appendString(b, `,"route":`, c.RouteName)
+	b = appendInt(b, `,"routeId":`, c.RouteID)
+	b = appendInt(b, `,"routeVersion":`, c.RouteVersion)
+	b = appendString(b, `,"title":`, c.Title)
+	b = appendString(b, `,"state":`, string(c.Life))
+	b = append(b, `,"status":`...)
+	if c.Status == "" {
+		b = append(b, "null"...)
+	} else {
+		b = document.AppendString(b, c.Status)
+	}
+	b = appendInt(b, `,"contextId":`, c.ContextID)
+	b = appendString(b, `,"context":`, c.Context)
+	b = appendString(b, `,"starter":`, c.Starter)
+	b = appendInt(b, `,"priority":`, int64(c.Priority))
+	b = append(b, `,"parent":null,"parentAction":null,"children":[],"roles":{`...)
+	for i := range r.Roles {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(document.AppendString(b, r.Roles[i].Name), ':')
+		b = appendStrings(b, c.RoleParties(r.Roles[i].Name))
+	}
+	b = appendStrings(append(b, `},"stakeholders":`...), c.Stakeholders)
+	b = c.Xattrs.AppendJSON(append(b, `,"xattrDict":`...))
+	b = appendStrings(append(b, `,"enabledActions":`...), enabledFor(c, r, people))
+	b = appendStrings(append(b, `,"pendingActions":`...), enabledFor(c, r, engine))
+	b = appendWarnings(append(b, `,"warnings":`...), c.Warnings)
+	b = append(b, `,"suspendedUntil":null,"startAt":null,"childrenCount":0,"visit":null,"scheduleUUID":`...)
+	b = appendUUID(b, c.ScheduleUUID)
+	b = appendTimeOrNull(append(b, `,"scheduledFor":`...), c.ScheduledFor)
+	b = append(b, `,"resolution":null`...)
+	b = appendTimeOrNull(append(b, `,"created":`...), c.Created)
+	b = appendTimeOrNull(append(b, `,"started":`...), c.Started)
+	b = appendTimeOrNull(append(b, `,"modified":`...), c.Modified)
+	b = appendTimeOrNull(append(b, `,"completed":`...), c.Completed)
+	b = appendInt(b, `,"version":`, c.Version)
+	return append(b, "}\n"...)
+}
+
+// TaskForm returns the complete form of an enabled action, one line of JSON
+// (design: the drive, section 5), or nil where the action is not enabled.
+func TaskForm(c *Case, r *route.Route, action string) []byte {
+	row := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
+	i := r.Action(action)
+	if row < 0 || i == unknown {
+		return nil
+	}
+	a, e := &r.Actions[i], &c.Enabled[row]
+	roles := assignedRoles(a, r.State(c.Status))
+	var assignees []string
+	for _, role := range roles {
+		assignees = append(assignees, c.RoleParties(role)...)
+	}
+	b := make([]byte, 0, 512)
+	b = appendInt(b, `{"case":`, c.ID)
+	b = appendString(b, `,"route":`, c.RouteName)
+	b = appendString(b, `,"action":`, a.Name)
+	title := a.Title
+	if title == "" {
+		title = a.Name
+	}
+	b = appendString(b, `,"title":`, title)
+	b = appendString(b, `,"state":`, string(e.State))
+	b = appendStrings(append(b, `,"roles":`...), roles)
+	b = appendStrings(append(b, `,"assignees":`...), parties(assignees))
+	b = appendTimeOrNull(append(b, `,"acceptedBy":null,"offered":`...), e.Since)
+	b = appendTimeOrNull(append(b, `,"fireAt":`...), e.Due)
+	return append(b, `,"due":null,"acceptBy":null,"warnings":[],"resolutions":{},"form":null}`+"\n"...)
+}
+
+// audience is whom an enabled action waits for.
+type audience bool
+
+const (
+	people audience = true  // it is offered
+	engine audience = false // it is in progress, waits for its time, or is escalated
+)
+
+// enabledFor returns the names of the enabled actions that wait for those,
+// in order of definition; never nil.
+func enabledFor(c *Case, r *route.Route, who audience) []string {
+	var few [16]int
+	actions := appendActions(few[:0], r, c.Enabled)
+	kept := actions[:0]
+	for i, action := range actions {
+		if action != unknown && (c.Enabled[i].State == Offered) == bool(who) {
+			kept = append(kept, action)
+		}
+	}
+	slices.Sort(kept)
+	names := make([]string, len(kept))
+	for i, action := range kept {
+		names[i] = r.Actions[action].Name
+	}
+	return names
+}
+
+func appendInt(b []byte, key string, n int64) []byte {
+	return strconv.AppendInt(append(b, key...), n, 10)
+}
+
+func appendString(b []byte, key, s string) []byte {
+	return document.AppendString(append(b, key...), s)
+}
+
+func appendStrings(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = document.AppendString(b, s)
+	}
+	return append(b, ']')
+}
+
+func appendWarnings(b []byte, list []Warning) []byte {
+	b = append(b, '[')
+	for i := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, `{"timer":`, list[i].Timer)
+		b = appendSeconds(append(b, `,"time":`...), list[i].Time)
+		b = append(appendString(b, `,"text":`, list[i].Text), '}')
+	}
+	return append(b, ']')
+}
+
+// appendSeconds appends an instant as every resource shows it: RFC 3339,
+// UTC, seconds.
+func appendSeconds(b []byte, t time.Time) []byte {
+	b = t.UTC().AppendFormat(append(b, '"'), time.RFC3339)
+	return append(b, '"')
+}
+
+func appendTimeOrNull(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(b, "null"...)
+	}
+	return appendSeconds(b, t)
+}
+
+// appendUUID appends the UUID of a schedule entry as the entry itself writes
+// it, with braces and dashes.
+func appendUUID(b []byte, uuid string) []byte {
+	if uuid == "" {
+		return append(b, "null"...)
+	}
+	const digits = 32
+	if h := strings.ToLower(uuid); len(h) == digits {
+		uuid = "{" + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:] + "}"
+	}
+	return document.AppendString(b, uuid)
+}

@@ -1,0 +1,154 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/errs"
+)
+
+// What the log says of a life.
+const (
+	textCreated   = "Created"
+	textCompleted = "Completed"
+	textReopened  = "Reopened"
+	textCanceled  = "Canceled"
+	textFailed    = "Failed"
+)
+
+// create makes a queued case of its seed. Roles are assigned by rules when
+// it starts; until then only those given have anybody.
+func (d *decision) create(e Create) error {
+	c := d.c
+	roles, err := d.players(c.Roles)
+	if err != nil {
+		return err
+	}
+	c.Roles, c.Stakeholders, c.Xattrs = roles, parties(c.Stakeholders), c.Xattrs.Sorted()
+	c.Life, c.Status, c.Visit = Queued, "", 0
+	c.Enabled, c.LastRow, c.Performed, c.Warnings = nil, 0, nil, nil
+	c.LogSeq, c.Version, c.Revision = 0, 0, 0
+	c.ScheduledFor = c.ScheduledFor.UTC().Round(0)
+	c.Created, c.Started, c.Completed = d.now, time.Time{}, time.Time{}
+	d.changed = true
+	d.index()
+
+	by, trigger := c.Starter, ByUser
+	if c.ScheduleUUID != "" {
+		by, trigger = ActorTimer, ByTime
+	}
+	d.add(LogEntry{Kind: LogLife, Actor: new(by), Trigger: new(trigger), To: new(string(Queued)), Text: textCreated})
+	for _, text := range e.Warnings {
+		d.add(LogEntry{Kind: LogWarning, Text: text})
+	}
+	return nil
+}
+
+// start performs the init action. A route that sets itself off without end
+// makes the case a failed one: it is as before its start, and the log says
+// why.
+func (d *decision) start() error {
+	if d.c.Life != Queued {
+		return d.notOpen()
+	}
+	before := d.snapshot()
+	d.c.Life, d.c.Started = Active, d.now
+	err := d.perform(performance{action: d.route.Init, trigger: ByInit, actor: d.c.Starter})
+	if err == nil {
+		err = d.settle()
+	}
+	if errs.KindOf(err) != errs.EndlessLoop {
+		return err
+	}
+	d.restore(before)
+	d.changed = true
+	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + err.Error()})
+	d.live(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
+	return nil
+}
+
+// cancel ends a case that has not ended; it keeps its status and has nothing
+// enabled any more. A failed one may be given up by an administrator of its
+// route (design: the engine, section 1).
+func (d *decision) cancel(e Cancel) error {
+	switch d.c.Life {
+	case Queued, Active:
+	case Failed:
+		if !e.Actor.RouteAdmin {
+			return errs.New(errs.NotAllowed, "Only an administrator of the route may cancel a failed case.")
+		}
+	default:
+		return d.notOpen()
+	}
+	d.c.Enabled = nil
+	d.index()
+	d.changed = true
+	d.live(Canceled, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textCanceled})
+	return nil
+}
+
+// live moves the case to another state of its life cycle; entry says by
+// whom, and in which words.
+func (d *decision) live(to Life, entry LogEntry) {
+	entry.Kind, entry.From, entry.To = LogLife, new(string(d.c.Life)), new(string(to))
+	d.c.Life = to
+	d.changed = true
+	d.add(entry)
+}
+
+// notOpen says that nothing can be done to the case in this state of life.
+func (d *decision) notOpen() error {
+	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
+	e.Extra = map[string]any{"state": string(d.c.Life)}
+	return e
+}
+
+// edit changes fields of the case itself, in whatever state of life it is.
+// One log entry names what changed; nothing changed leaves no trace.
+func (d *decision) edit(e Edit) error {
+	c := d.c
+	var fields []string
+	kind := LogLife
+	if e.Title != nil && *e.Title != c.Title {
+		c.Title = *e.Title
+		fields = append(fields, "title")
+	}
+	if e.Priority != nil && *e.Priority != c.Priority {
+		c.Priority = *e.Priority
+		fields = append(fields, "priority")
+	}
+	if e.ContextID != nil && *e.ContextID != c.ContextID {
+		c.ContextID, c.Context = *e.ContextID, e.Context
+		fields = append(fields, "context")
+	}
+	if e.Roles != nil {
+		roles, err := d.players(*e.Roles)
+		if err != nil {
+			return err
+		}
+		if !slices.EqualFunc(roles, c.Roles, samePlayers) {
+			c.Roles, kind = roles, LogRoles
+			fields = append(fields, "roles")
+		}
+	}
+	if e.Stakeholders != nil {
+		if given := parties(*e.Stakeholders); !slices.Equal(given, c.Stakeholders) {
+			c.Stakeholders, kind = given, LogRoles
+			fields = append(fields, "stakeholders")
+		}
+	}
+	if e.Xattrs != nil {
+		if given := e.Xattrs.Sorted(); !slices.Equal(given, c.Xattrs) {
+			c.Xattrs = given
+			fields = append(fields, "xattrDict")
+		}
+	}
+	if fields != nil {
+		d.changed = true
+		d.add(LogEntry{Kind: kind, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Changed " + strings.Join(fields, ", ")})
+	}
+	return d.settle()
+}
+
+func samePlayers(a, b Players) bool { return a.Role == b.Role && slices.Equal(a.Parties, b.Parties) }

@@ -1,0 +1,136 @@
+package core
+
+import (
+	"time"
+
+	"flowdrive/document"
+)
+
+// Marking returns the case as it is stored: the JSON that its fields' tags
+// describe, instants as exact as they are. It is written by hand because
+// every event of every case writes it once.
+func (c *Case) Marking() []byte {
+	b := make([]byte, 0, 1024)
+	b = appendInt(b, `{"id":`, c.ID)
+	b = appendString(b, `,"guid":`, c.GUID)
+	b = appendInt(b, `,"rid":`, c.RouteID)
+	b = appendString(b, `,"rn":`, c.RouteName)
+	b = appendInt(b, `,"rv":`, c.RouteVersion)
+	b = appendFilled(b, `,"t":`, c.Title)
+	b = appendString(b, `,"l":`, string(c.Life))
+	b = appendFilled(b, `,"s":`, c.Status)
+	b = appendInt(b, `,"cid":`, c.ContextID)
+	b = appendString(b, `,"c":`, c.Context)
+	b = appendString(b, `,"by":`, c.Starter)
+	b = appendInt(b, `,"p":`, int64(c.Priority))
+	b = c.appendPlayers(b)
+	if len(c.Xattrs) > 0 {
+		b = c.Xattrs.AppendJSON(append(b, `,"x":`...))
+	}
+	b = c.appendEnabled(b)
+	b = appendNonzero(b, `,"lr":`, c.LastRow)
+	b = appendNonzero(b, `,"v":`, c.Visit)
+	b = c.appendPerformed(b)
+	b = c.appendWarnings(b)
+	b = appendNonzero(b, `,"q":`, c.LogSeq)
+	b = appendInt(b, `,"ver":`, c.Version)
+	b = appendInt(b, `,"rev":`, c.Revision)
+	b = appendFilled(b, `,"su":`, c.ScheduleUUID)
+	b = appendSet(b, `,"sf":`, c.ScheduledFor)
+	b = appendInstant(append(b, `,"cr":`...), c.Created)
+	b = appendSet(b, `,"st":`, c.Started)
+	b = appendInstant(append(b, `,"mo":`...), c.Modified)
+	b = appendSet(b, `,"co":`, c.Completed)
+	return append(b, '}')
+}
+
+func (c *Case) appendPlayers(b []byte) []byte {
+	for i := range c.Roles {
+		b = appendItem(b, `,"r":`, i)
+		b = appendString(b, `{"r":`, c.Roles[i].Role)
+		b = append(appendStrings(append(b, `,"p":`...), c.Roles[i].Parties), '}')
+	}
+	b = appendEnd(b, len(c.Roles))
+	if len(c.Stakeholders) > 0 {
+		b = appendStrings(append(b, `,"sh":`...), c.Stakeholders)
+	}
+	return b
+}
+
+func (c *Case) appendEnabled(b []byte) []byte {
+	for i := range c.Enabled {
+		e := &c.Enabled[i]
+		b = appendItem(b, `,"e":`, i)
+		b = appendInt(b, `{"n":`, e.Row)
+		b = appendString(b, `,"a":`, e.Action)
+		b = appendString(b, `,"s":`, string(e.State))
+		b = appendInstant(append(b, `,"f":`...), e.Since)
+		b = append(appendSet(b, `,"d":`, e.Due), '}')
+	}
+	return appendEnd(b, len(c.Enabled))
+}
+
+func (c *Case) appendPerformed(b []byte) []byte {
+	for i := range c.Performed {
+		p := &c.Performed[i]
+		b = appendItem(b, `,"d":`, i)
+		b = appendString(b, `{"a":`, p.Action)
+		b = appendInt(b, `,"n":`, p.Count)
+		b = appendFilled(b, `,"by":`, p.By)
+		b = append(appendInstant(append(b, `,"at":`...), p.At), '}')
+	}
+	return appendEnd(b, len(c.Performed))
+}
+
+func (c *Case) appendWarnings(b []byte) []byte {
+	for i := range c.Warnings {
+		w := &c.Warnings[i]
+		b = appendItem(b, `,"w":`, i)
+		b = appendString(b, `{"timer":`, w.Timer)
+		b = appendInstant(append(b, `,"time":`...), w.Time)
+		b = append(appendString(b, `,"text":`, w.Text), '}')
+	}
+	return appendEnd(b, len(c.Warnings))
+}
+
+// appendItem begins the i-th item of a list: the first one opens it.
+func appendItem(b []byte, key string, i int) []byte {
+	if i == 0 {
+		return append(append(b, key...), '[')
+	}
+	return append(b, ',')
+}
+
+// appendEnd ends a list of n items, if there is one.
+func appendEnd(b []byte, n int) []byte {
+	if n == 0 {
+		return b
+	}
+	return append(b, ']')
+}
+
+func appendFilled(b []byte, key, s string) []byte {
+	if s == "" {
+		return b
+	}
+	return document.AppendString(append(b, key...), s)
+}
+
+func appendNonzero(b []byte, key string, n int64) []byte {
+	if n == 0 {
+		return b
+	}
+	return appendInt(b, key, n)
+}
+
+func appendSet(b []byte, key string, t time.Time) []byte {
+	if t.IsZero() {
+		return b
+	}
+	return appendInstant(append(b, key...), t)
+}
+
+func appendInstant(b []byte, t time.Time) []byte {
+	b = t.UTC().AppendFormat(append(b, '"'), time.RFC3339Nano)
+	return append(b, '"')
+}

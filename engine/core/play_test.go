@@ -1,0 +1,339 @@
+package core
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/clock"
+	"flowdrive/errs"
+	"flowdrive/route"
+)
+
+// start is when every test begins.
+func startOfTests() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
+
+// act is an action as the tests write it: states are named, in a list with
+// blanks.
+type act struct {
+	name, in, enabledIn, to string
+	trigger                 route.Trigger
+	always                  bool
+	roles                   []string
+	allowed                 []route.Allowed
+	timeout                 string
+	title, past             string
+}
+
+// failer is what testing.TB and rapid.T have in common.
+type failer interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// makeRoute compiles a route. States are names, the first is the start;
+// "closed!" is a complete one. The init action is "open" unless there is
+// one.
+func makeRoute(tb failer, roles []route.Role, states string, acts ...act) *route.Route {
+	tb.Helper()
+	r := &route.Route{Name: "test", Title: "Test", Model: route.FSM, Priority: route.DefaultPriority, Roles: roles}
+	for i, name := range strings.Fields(states) {
+		s := route.State{Name: strings.TrimSuffix(name, "!"), Type: route.StateNormal}
+		if i == 0 {
+			s.Type = route.StateStart
+		}
+		if strings.HasSuffix(name, "!") {
+			s.Type, s.Complete = route.StateComplete, true
+		}
+		r.States = append(r.States, s)
+	}
+	if !slices.ContainsFunc(acts, func(a act) bool { return a.trigger == route.TriggerInit }) {
+		acts = append([]act{{name: "open", past: "Opened", trigger: route.TriggerInit, to: r.States[0].Name}}, acts...)
+	}
+	for i, a := range acts {
+		out := route.Action{
+			Name: a.name, Title: a.title, Past: a.past, Trigger: a.trigger, Always: a.always,
+			In: stateSet(tb, r, a.in), EnabledIn: stateSet(tb, r, a.enabledIn),
+			Roles: a.roles, Allowed: a.allowed, To: route.NoState,
+		}
+		if a.trigger == "" {
+			out.Trigger = route.TriggerUser
+		}
+		if a.trigger == route.TriggerInit {
+			r.Init = i
+		}
+		if a.to != "" {
+			out.To = r.State(a.to)
+		}
+		if a.timeout != "" {
+			d, err := clock.ParseDuration(a.timeout)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			out.Timeout = &d
+		}
+		r.Actions = append(r.Actions, out)
+	}
+	return r
+}
+
+func stateSet(tb failer, r *route.Route, names string) (set route.StateSet) {
+	tb.Helper()
+	for _, name := range strings.Fields(names) {
+		i := r.State(name)
+		if i == route.NoState {
+			tb.Fatalf("no state %q", name)
+		}
+		set.Add(i)
+	}
+	return set
+}
+
+func role(name string, rules ...route.Rule) route.Role { return route.Role{Name: name, Assign: rules} }
+
+func rule(kind route.RuleKind, arg string) route.Rule { return route.Rule{Kind: kind, Arg: arg} }
+
+func allowRoles(names ...string) (out []route.Allowed) {
+	for _, n := range names {
+		out = append(out, route.Allowed{Kind: route.AllowedRole, Name: n})
+	}
+	return out
+}
+
+// bug is the route of facts 8.1 of the reference engine's own tests.
+func bug(tb testing.TB) *route.Route {
+	tb.Helper()
+	both := allowRoles("submitter", "assignee")
+	return makeRoute(tb, []route.Role{
+		role("submitter", rule(route.RuleStarter, "")),
+		role("assignee", rule(route.RuleUser, "admin")),
+	},
+		"open resolved closed!",
+		act{name: "open", past: "Opened", trigger: route.TriggerInit, to: "open"},
+		act{name: "comment", past: "Commented", always: true, allowed: both},
+		act{name: "edit", past: "Edited", always: true, allowed: both},
+		act{name: "resolve", past: "Resolved", in: "open", enabledIn: "resolved", roles: []string{"assignee"}, to: "resolved"},
+		act{name: "reopen", past: "Reopened", enabledIn: "resolved closed", allowed: allowRoles("submitter"), to: "open"},
+		act{name: "close", past: "Closed", in: "resolved", roles: []string{"submitter"}, to: "closed"},
+	)
+}
+
+// everybody allows an action to all.
+func everybody() []route.Allowed { return []route.Allowed{{Kind: route.AllowedEveryone}} }
+
+// people of the tests: sam, ann and bob; bob is in the team core; admin
+// administers the route.
+func actorNamed(name string) Actor {
+	a := Actor{Name: name, Contexts: []string{name, "everyone"}, RouteAdmin: name == "admin"}
+	if name == "bob" {
+		a.Contexts = append(a.Contexts, "core")
+	}
+	return a
+}
+
+func factsOfTests() Facts {
+	return Facts{Parties: map[string]PartyKind{
+		"sam": UserParty, "ann": UserParty, "bob": UserParty, "admin": UserParty, "core": TeamParty, "everyone": TeamParty, "nobody": NoParty,
+	}}
+}
+
+func seed() *Case {
+	return &Case{
+		ID: 17, GUID: "5d3c0123456789abcdef0123456789ab", RouteID: 12, RouteName: "test", RouteVersion: 3,
+		Title: "A case", ContextID: 10100, Context: "sam", Starter: "sam", Priority: 200,
+	}
+}
+
+// play is one case on its way. Every event is checked against what must
+// always hold.
+type play struct {
+	t   testing.TB
+	r   *route.Route
+	c   *Case
+	now time.Time
+	log []LogEntry
+}
+
+func newPlay(tb testing.TB, r *route.Route) *play {
+	tb.Helper()
+	p := &play{t: tb, r: r, c: seed(), now: startOfTests()}
+	if err := p.event(Create{}); err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// started returns a case on which Start was tried.
+func started(tb testing.TB, r *route.Route) *play {
+	tb.Helper()
+	p := newPlay(tb, r)
+	if err := p.event(Start{}); err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+func (p *play) event(e Event) error {
+	p.t.Helper()
+	in := Input{Route: p.r, Case: p.c, Event: e, Now: p.now, Facts: factsOfTests()}
+	before := string(p.c.Marking())
+	out, needs, err := Decide(in)
+	if got := string(p.c.Marking()); got != before {
+		p.t.Fatalf("%T changed the case it was given:\n got %s\nwant %s", e, got, before)
+	}
+	if len(needs) > 0 {
+		p.t.Fatalf("%T needs %v", e, needs)
+	}
+	if err != nil {
+		return err
+	}
+	if err := consistent(p.r, p.c, out); err != "" {
+		p.t.Fatalf("after %T: %s", e, err)
+	}
+	p.c = out.Case
+	p.log = append(p.log, out.Log...)
+	return nil
+}
+
+// do carries out a step as the tables write it: "start", "due", "wake",
+// "cancel", "+1s" (time passes), "+1s due" or "sam resolve".
+func (p *play) do(step string) error {
+	p.t.Helper()
+	if rest, ok := strings.CutPrefix(step, "+"); ok {
+		wait, rest, _ := strings.Cut(rest, " ")
+		d, err := time.ParseDuration(wait)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.now = p.now.Add(d)
+		step = rest
+	}
+	actor, action, performs := strings.Cut(step, " ")
+	switch {
+	case step == "":
+		return nil
+	case performs:
+		return p.event(Perform{Action: action, Actor: actorNamed(actor)})
+	case step == "start":
+		return p.event(Start{})
+	case step == "due":
+		return p.event(Due{})
+	case step == "wake":
+		return p.event(Wake{Actor: actorNamed("sam"), Label: "InputMessage"})
+	case step == "cancel":
+		return p.event(Cancel{Actor: actorNamed("sam")})
+	}
+	p.t.Fatalf("no such step: %q", step)
+	return nil
+}
+
+// state renders the case as the tables expect it: life and status, then what
+// people may do, then after "|" what is pending.
+func (p *play) state() string {
+	out := string(p.c.Life) + " " + p.c.Status + ":"
+	for _, a := range enabledFor(p.c, p.r, people) {
+		out += " " + a
+	}
+	if pending := enabledFor(p.c, p.r, engine); len(pending) > 0 {
+		out += " | " + strings.Join(pending, " ")
+	}
+	return out
+}
+
+// texts renders the log: actor and text of each entry.
+func (p *play) texts() (out []string) {
+	for _, e := range p.log {
+		actor := "-"
+		if e.Actor != nil {
+			actor = *e.Actor
+		}
+		out = append(out, actor+" "+e.Text)
+	}
+	return out
+}
+
+type step struct{ do, want string }
+
+// script runs the steps; want is a state, or a kind of error after "!".
+func (p *play) script(steps []step) {
+	p.t.Helper()
+	for i, s := range steps {
+		err := p.do(s.do)
+		got := p.state()
+		if err != nil {
+			got = "!" + string(errs.KindOf(err))
+		}
+		if got != s.want {
+			p.t.Fatalf("step %d, %q:\n got %s\nwant %s\n err %v", i+1, s.do, got, s.want, err)
+		}
+	}
+}
+
+// consistent returns what is wrong with an Output, "" for nothing: what
+// holds after every event (design: the engine, section 7).
+func consistent(r *route.Route, before *Case, out *Output) string {
+	c := out.Case
+	if c == before {
+		return "the output is the very case that was given"
+	}
+	if diff := cmp.Diff(before, c); (diff != "") != (c.Version == before.Version+1) || (diff != "") != (c.Revision == before.Revision+1) {
+		return "version and revision do not count the change: " + diff
+	}
+	if len(out.Log) != int(c.LogSeq-before.LogSeq) {
+		return "the log has other entries than numbers"
+	}
+	for i, e := range out.Log {
+		if e.Seq != before.LogSeq+int64(i)+1 || !e.Time.Equal(c.Modified) || e.Text == "" {
+			return "a log entry is wrong: " + string(LogText([]LogEntry{e}))
+		}
+	}
+	if c.Modified.Before(before.Modified) {
+		return "modified went back"
+	}
+	read, err := ReadMarking(c.Marking())
+	if err != nil {
+		return err.Error()
+	}
+	if diff := cmp.Diff(c, read); diff != "" {
+		return "the marking is not the case (-case +read): " + diff
+	}
+	return rowsAgree(r, c)
+}
+
+// rowsAgree checks the rows against the status, with a model of its own.
+func rowsAgree(r *route.Route, c *Case) string {
+	wanted := map[string]bool{}
+	if c.Life == Active || c.Life == Completed {
+		status := r.State(c.Status)
+		for _, a := range r.Actions {
+			wanted[a.Name] = a.Trigger != route.TriggerInit && (a.Always || a.In.Has(status) || a.EnabledIn.Has(status))
+		}
+		if complete := r.States[status].Complete; complete != (c.Life == Completed) || complete == c.Completed.IsZero() {
+			return "life " + string(c.Life) + " in " + c.Status
+		}
+	}
+	last := int64(0)
+	for _, e := range c.Enabled {
+		if !wanted[e.Action] {
+			return e.Action + " is enabled and not wanted, or twice"
+		}
+		delete(wanted, e.Action)
+		if e.Row <= last || e.Row > c.LastRow {
+			return e.Action + " has a row out of order"
+		}
+		last = e.Row
+		if e.State == Escalated && !e.Due.IsZero() {
+			return e.Action + " is escalated and due"
+		}
+	}
+	for name, w := range wanted {
+		if w {
+			return name + " is wanted and not enabled"
+		}
+	}
+	return ""
+}

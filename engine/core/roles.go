@@ -1,0 +1,245 @@
+package core
+
+import (
+	"slices"
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/route"
+)
+
+// MayPerform reports whether the actor may perform the action, would it be
+// enabled, in the case's present status: as an assignee, as somebody it
+// allows, or as an administrator of the route. What the engine performs is
+// nobody's.
+func MayPerform(c *Case, r *route.Route, action string, actor Actor) bool {
+	i := r.Action(action)
+	return i != unknown && r.Actions[i].Trigger == route.TriggerUser && mayPerform(c, r.State(c.Status), &r.Actions[i], actor)
+}
+
+func mayPerform(c *Case, status int, a *route.Action, actor Actor) bool {
+	if actor.RouteAdmin {
+		return true
+	}
+	for _, role := range assignedRoles(a, status) {
+		if actor.plays(c, role) {
+			return true
+		}
+	}
+	for _, allowed := range a.Allowed {
+		switch allowed.Kind {
+		case route.AllowedRole:
+			if actor.plays(c, allowed.Name) {
+				return true
+			}
+		case route.AllowedUser, route.AllowedTeam:
+			if actor.is(allowed.Name) {
+				return true
+			}
+		case route.AllowedEveryone, route.AllowedReaders: // whoever asks sees the case
+			return true
+		}
+	}
+	return false
+}
+
+// assignedRoles returns the roles whose players are assignees of the action:
+// none where the status only enables it.
+func assignedRoles(a *route.Action, status int) []string {
+	if a.In.Has(status) {
+		return a.Roles
+	}
+	return nil
+}
+
+// performers names those who may perform the action, for the person who may
+// not.
+func performers(a *route.Action, status int) string {
+	who := slices.Clone(assignedRoles(a, status))
+	for _, allowed := range a.Allowed {
+		who = append(who, allowed.Name)
+	}
+	return strings.Join(append(who, "administrators of the route"), ", ")
+}
+
+// plays reports whether the actor, who is no administrator of the route, is
+// among the parties of the role.
+func (a Actor) plays(c *Case, role string) bool {
+	for _, party := range c.RoleParties(role) {
+		switch party {
+		case PartyAdmins: // they may whatever role they play
+		case PartyStakeholders:
+			if slices.ContainsFunc(c.Stakeholders, a.is) {
+				return true
+			}
+		default:
+			if a.is(party) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// is reports whether the name is the actor's or one of its contexts'.
+func (a Actor) is(name string) bool {
+	return sameName(a.Name, name) || name == string(identity.Everyone) ||
+		slices.ContainsFunc(a.Contexts, func(own string) bool { return sameName(own, name) })
+}
+
+// sameName compares names of parties: equal but for case is equal.
+func sameName(a, b string) bool { return a == b || strings.EqualFold(a, b) }
+
+// Parties returns the names of all who see the case by what they are to it:
+// its context, its starter, the players of its roles and its stakeholders;
+// sorted, each once. Symbolic parties are left out.
+func Parties(c *Case) []string {
+	names := append([]string{c.Context, c.Starter}, c.Stakeholders...)
+	for i := range c.Roles {
+		names = append(names, c.Roles[i].Parties...)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || name[0] == '@' })
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// players returns the parties given to roles in order of definition, without
+// repetitions and roles that have nobody. Whether the parties exist and may
+// be given is the caller's to judge.
+func (d *decision) players(given []Players) ([]Players, error) {
+	var out []Players
+	for i := range d.route.Roles {
+		var names []string
+		for _, p := range given {
+			if p.Role == d.route.Roles[i].Name {
+				names = append(names, p.Parties...)
+			}
+		}
+		if names = parties(names); len(names) > 0 {
+			out = append(out, Players{Role: d.route.Roles[i].Name, Parties: names})
+		}
+	}
+	var faults document.Faults
+	for _, p := range given {
+		if d.route.Role(p.Role) == nil {
+			faults.Add(nil, document.Pointer("/roles", p.Role), errs.CodeNotFound, "the route has no role %q", p.Role)
+		}
+	}
+	return out, faults.Err()
+}
+
+// parties returns the names, each once, in the order given.
+func parties(given []string) []string {
+	var out []string
+	for _, name := range given {
+		if name != "" && !slices.ContainsFunc(out, func(have string) bool { return sameName(have, name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// assignRoles gives parties to the roles that have nobody (design: routes,
+// section 1, Assignment). A role that has somebody keeps them.
+func (d *decision) assignRoles() error {
+	if len(d.c.Roles) == len(d.route.Roles) {
+		return nil
+	}
+	a := assignment{decision: d, parties: make([][]string, len(d.route.Roles)), visited: make([]bool, len(d.route.Roles))}
+	for i := range d.route.Roles {
+		a.parties[i] = d.c.RoleParties(d.route.Roles[i].Name)
+	}
+	for i := range d.route.Roles {
+		a.assign(i)
+	}
+	if len(d.needs) > 0 {
+		return errAbsent
+	}
+	roles := make([]Players, 0, len(d.route.Roles))
+	for i := range d.route.Roles {
+		if len(a.parties[i]) > 0 {
+			roles = append(roles, Players{Role: d.route.Roles[i].Name, Parties: a.parties[i]})
+		}
+	}
+	if len(roles) > len(d.c.Roles) {
+		d.c.Roles = roles
+		d.changed = true
+	}
+	return nil
+}
+
+// assignment is one round of assigning by rules.
+type assignment struct {
+	*decision
+	parties [][]string // of each role
+	visited []bool     // of each role: its rules were tried, or are being tried
+}
+
+// assign tries the rules of the role, in order: the first that yields
+// anybody wins. A role that another one takes its parties from comes first,
+// wherever it is defined; a circle of roles yields nobody.
+func (a *assignment) assign(role int) {
+	if a.visited[role] || len(a.parties[role]) > 0 {
+		return
+	}
+	a.visited[role] = true
+	for _, rule := range a.route.Roles[role].Assign {
+		if found := a.yield(rule); len(found) > 0 {
+			a.parties[role] = found
+			return
+		}
+	}
+}
+
+// yield returns the parties that a rule stands for. Names of the symbolic
+// kind are never taken from data.
+func (a *assignment) yield(rule route.Rule) []string {
+	switch rule.Kind {
+	case route.RuleStarter:
+		if a.c.Starter != "" {
+			return []string{a.c.Starter}
+		}
+	case route.RuleUser:
+		return a.known(rule.Arg, UserParty)
+	case route.RuleTeam:
+		return a.known(rule.Arg, TeamParty)
+	case route.RuleEveryone:
+		return []string{string(identity.Everyone)}
+	case route.RuleRole:
+		other := slices.IndexFunc(a.route.Roles, func(r route.Role) bool { return r.Name == rule.Arg })
+		if other >= 0 {
+			a.assign(other)
+			return a.parties[other]
+		}
+	case route.RuleStakeholders:
+		if len(a.c.Stakeholders) > 0 {
+			return []string{PartyStakeholders}
+		}
+	case route.RuleAdmins:
+		return []string{PartyAdmins}
+	case route.RuleXattr:
+		v, ok := a.c.Xattrs.Get(rule.Arg)
+		if ok && (v.Kind == document.String || v.Kind == document.Number) && v.Text != "" && v.Text[0] != '@' {
+			return a.known(v.Text, UserParty, TeamParty)
+		}
+	}
+	return nil
+}
+
+// known returns the name where it stands for a party of one of the kinds. A
+// fact that is absent becomes a need, and the decision is made again.
+func (a *assignment) known(name string, kinds ...PartyKind) []string {
+	kind, ok := a.facts.Parties[name]
+	if !ok {
+		if need := (Need{Party: name}); !slices.Contains(a.needs, need) {
+			a.needs = append(a.needs, need)
+		}
+		return nil
+	}
+	if slices.Contains(kinds, kind) {
+		return []string{name}
+	}
+	return nil
+}
