@@ -1,0 +1,129 @@
+package schedule
+
+import (
+	"strings"
+
+	"github.com/robfig/cron/v3"
+
+	"flowdrive/errs"
+)
+
+// ParseCrontab returns the recurrence of a crontab line of five fields, or
+// of @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly,
+// and the line in canonical text. Its syntax is the conventional one: Sunday
+// is 0, months and weekdays have names, and a day matches when its number or
+// its weekday does. The fault's pointer is "/spec".
+func ParseCrontab(spec string) (Schedule, string, *errs.Fault) {
+	c, canonical, p := parseCrontab(spec)
+	if p != nil {
+		return nil, "", &errs.Fault{Pointer: "/spec", Code: p.code, Detail: p.detail}
+	}
+	return c, canonical, nil
+}
+
+// parseCrontab lets robfig/cron read the line, and keeps its sets of values
+// only: its own search gives up after five years and stumbles over changes
+// of the clocks.
+func parseCrontab(spec string) (*calendar, string, *problem) {
+	spec, p := crontabText(spec)
+	if p != nil {
+		return nil, "", p
+	}
+	parsed, p := robfig(spec)
+	if p != nil {
+		return nil, "", p
+	}
+	// A star is no restriction of the day; robfig marks it by a bit beyond
+	// all values.
+	const star = 1 << 63
+	sunday := parsed.Dow & 1
+	c := &calendar{
+		months:   parsed.Month & allMonths,
+		days:     parsed.Dom & allDays,
+		weeks:    allWeeks,
+		weekdays: parsed.Dow&allWeekdays>>1 | sunday<<6,
+		hours:    parsed.Hour & allHours,
+		minutes:  parsed.Minute & allMinutes,
+		either:   (parsed.Dom|parsed.Dow)&star == 0,
+	}
+	if c.either && (c.days == allDays || c.weekdays == allWeekdays) {
+		c.days, c.weekdays, c.either = allDays, allWeekdays, false // 1-31 or a Friday is every day
+	}
+	return c, spec, nil
+}
+
+// crontabText returns the line in canonical text, or says why it is none
+// of those that robfig's parser may see: it takes zones (and panics over one
+// without fields), @every, empty lists, and rubbish after a star.
+func crontabText(spec string) (string, *problem) {
+	if len(spec) > maxFieldText {
+		return "", problemf(errs.CodeRange, "must not be longer than %d characters", maxFieldText)
+	}
+	fields := strings.Fields(strings.ToLower(spec))
+	if len(fields) > 0 && (strings.HasPrefix(fields[0], "tz=") || strings.HasPrefix(fields[0], "cron_tz=")) {
+		return "", problemf(errs.CodeFormat, "a zone does not belong into the line: write it in the field timezone")
+	}
+	if len(fields) > 0 && fields[0][0] == '@' {
+		spec = strings.Join(fields, " ")
+		switch spec {
+		case "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly":
+			return spec, nil
+		}
+		if fields[0] == "@every" {
+			return "", problemf(errs.CodeFormat, `@every is not taken here: use the type "interval", whose grid never drifts`)
+		}
+		return "", problemf(errs.CodeFormat, "%q is not known: write @yearly, @monthly, @weekly, @daily, @hourly, or five fields", spec)
+	}
+	if len(fields) != 5 {
+		return "", problemf(errs.CodeFormat,
+			"a crontab line has five fields (minute, hour, day of the month, month, weekday with 0 = Sunday), not %d", len(fields))
+	}
+	for _, field := range fields {
+		for item := range strings.SplitSeq(field, ",") {
+			if !crontabItem(item) {
+				return "", problemf(errs.CodeFormat, "%q in %q is not understood: write *, a value, a-b, or one of them with a step /n", item, field)
+			}
+		}
+	}
+	return strings.Join(fields, " "), nil
+}
+
+// crontabItem reports whether the item has the form *, a, a-b, */n, a/n or
+// a-b/n, whatever the values are.
+func crontabItem(item string) bool {
+	span, step, stepped := strings.Cut(item, "/")
+	if _, ok := digits(step); stepped && !ok {
+		return false
+	}
+	if span == "*" || span == "?" {
+		return true
+	}
+	low, high, ranged := strings.Cut(span, "-")
+	return crontabValue(low) && (!ranged || crontabValue(high))
+}
+
+func crontabValue(text string) bool {
+	if _, ok := digits(text); ok {
+		return true
+	}
+	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+// robfig parses the line. A panic of the parser would be a client's doing,
+// so it is taken for a fault of the line.
+func robfig(spec string) (parsed *cron.SpecSchedule, p *problem) {
+	defer func() {
+		if recover() != nil {
+			parsed, p = nil, problemf(errs.CodeFormat, "%q is not understood", spec)
+		}
+	}()
+	s, err := cron.ParseStandard(spec)
+	if err != nil {
+		return nil, problemf(errs.CodeFormat, "%s (the order is minute, hour, day of the month, month, weekday; weekdays are 0 = Sunday to 6 = Saturday)", err)
+	}
+	parsed, ok := s.(*cron.SpecSchedule)
+	if !ok {
+		return nil, problemf(errs.CodeFormat, "%q is not understood", spec)
+	}
+	return parsed, nil
+}
