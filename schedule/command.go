@@ -1,0 +1,45 @@
+package schedule
+
+import (
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+)
+
+// The commands that a document of an entry can be.
+const (
+	CommandTrigger  = "trigger"
+	CommandPause    = "pause"
+	CommandResume   = "resume"
+	CommandBackfill = "backfill"
+)
+
+// Command reports whether the document is a command, an object with the key
+// "do", and which. What is wrong with it goes to root.Faults.
+func Command(root document.Value) (name string, ok bool) {
+	do := root.Get("do")
+	if do.Node == nil {
+		return "", false
+	}
+	name, isText := do.Str()
+	if !isText {
+		return "", true
+	}
+	switch name {
+	case CommandTrigger, CommandResume:
+		root.Only("do")
+	case CommandPause:
+		root.Only("do", "note")
+		if note := root.Get("note"); note.Given() {
+			note.Str()
+		}
+	case CommandBackfill:
+		root.Only("do", "from", "to")
+		readRange(root)
+	default:
+		known := []string{CommandTrigger, CommandPause, CommandResume, CommandBackfill}
+		do.Fail(errs.CodeRange, "must be one of %s, not %q%s", strings.Join(known, ", "), name, document.Hint(name, known))
+	}
+	return name, true
+}

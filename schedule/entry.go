@@ -1,0 +1,153 @@
+package schedule
+
+import (
+	"time"
+
+	"flowdrive/errs"
+)
+
+// Type is the kind of an entry's recurrence.
+type Type string
+
+// The types of entries.
+const (
+	TypeSimple   Type = "simple"   // once, at a date
+	TypeInterval Type = "interval" // at a start and then every so many seconds
+	TypeCron     Type = "cron"     // by the fields of a calendar
+	TypeCrontab  Type = "crontab"  // by a crontab line
+)
+
+// Entry is a schedule entry with every field of its complete form (design:
+// schedule entries, section 1). Times are UTC and cut to seconds; the zero
+// time, 0 and "" stand for null where the form has it.
+type Entry struct {
+	UUID      string // 32 lower-case hexadecimal digits
+	Type      Type
+	RouteID   int64
+	Route     string
+	ContextID int64
+	Context   string
+	Priority  int
+
+	Cron     CronFields    // cron: canonical text
+	Spec     string        // crontab: canonical text
+	Units    Units         // interval: as they were given
+	Interval time.Duration // interval: their total
+	Date     time.Time     // simple: the instant; interval: the start of the grid
+
+	XattrDict      []XAttr
+	AttachmentUUID string // 32 lower-case hexadecimal digits
+	Document       string // decoded path
+
+	NextIteration       time.Time
+	IterationsPerformed int64
+	IterationsRemaining int64 // -1: without limit
+	Repeat              int64 // 0: without limit
+
+	Policies
+	Paused bool
+	Note   string
+	Title  string
+
+	Description   string
+	Upcoming      []time.Time // the next few, NextIteration first
+	LastIteration time.Time
+	LastCase      int64
+	LastError     string
+	Created       time.Time
+	Modified      time.Time // of the definition; firings leave it alone
+
+	recurrence backward
+}
+
+// Units are the parts of an interval as its document gave them; nil where it
+// did not.
+type Units struct {
+	Weeks, Days, Hours, Minutes, Seconds *int64
+}
+
+// upcomingCount is how many instants Upcoming holds at most.
+const upcomingCount = 5
+
+// Schedule returns the entry's recurrence, nil where its definition has
+// faults.
+func (e *Entry) Schedule() Schedule {
+	if e.recurrence == nil && e.compile() != nil {
+		return nil
+	}
+	return e.recurrence
+}
+
+// compile makes the recurrence from the fields of the entry's type.
+func (e *Entry) compile() (p *problem) {
+	switch e.Type {
+	case TypeSimple:
+		e.recurrence = once(e.Date.Unix())
+	case TypeInterval:
+		e.recurrence = grid{anchor: e.Date.Unix(), period: max(int64(e.Interval/time.Second), 1)}
+	case TypeCron:
+		fields := e.Cron
+		c := parseFields(&fields, func(_ int, found *problem) { p = found })
+		if p == nil {
+			e.recurrence = c
+		}
+	case TypeCrontab:
+		var c *calendar
+		if c, _, p = parseCrontab(e.Spec); p == nil {
+			e.recurrence = c
+		}
+	default:
+		p = problemf(errs.CodeRange, "%q is no type of entry", e.Type)
+	}
+	return p
+}
+
+// sameRecurrence reports whether both entries happen at the same instants.
+func (e *Entry) sameRecurrence(other *Entry) bool {
+	return e.Type == other.Type && e.Cron == other.Cron && e.Spec == other.Spec &&
+		e.Interval == other.Interval && e.Date.Equal(other.Date) && e.Timezone == other.Timezone
+}
+
+// setNext puts the entry's next instant, zero for none, and what is derived
+// from it.
+func (e *Entry) setNext(next time.Time) {
+	e.NextIteration = next
+	e.IterationsRemaining = e.remaining()
+	e.Upcoming = nil
+	if !next.IsZero() {
+		e.Upcoming = Preview(e, next, upcomingCount)
+	}
+}
+
+// remaining returns how many cases the entry will still create, -1 for
+// without limit.
+func (e *Entry) remaining() int64 {
+	switch {
+	case e.Type == TypeSimple:
+		return 1
+	case e.Repeat == 0:
+		return -1
+	}
+	return e.Repeat - e.IterationsPerformed
+}
+
+// Preview returns the entry's next n instants from the given one on, as far
+// as its repeat allows. It begins with NextIteration at the earliest.
+func Preview(e *Entry, from time.Time, n int) []time.Time {
+	s := e.Schedule()
+	at := e.NextIteration
+	if at.IsZero() || s == nil {
+		return nil
+	}
+	if at.Before(from) {
+		at = s.Next(from.Add(-1))
+	}
+	if left := e.remaining(); left >= 0 {
+		n = int(min(int64(n), left))
+	}
+	var out []time.Time
+	for ; len(out) < n && !at.IsZero(); at = s.Next(at) {
+		out = append(out, at)
+	}
+	return out
+}
