@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -164,11 +163,7 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 		return err
 	}
 	if len(c.log) > 0 {
-		entries, err := json.Marshal(c.log)
-		if err != nil {
-			return errs.Wrap("render a case's log", err)
-		}
-		if err := tx.AppendLog(c.row.ID, c.log[0].Seq, entries); err != nil {
+		if err := tx.AppendLog(c.row.ID, c.log[0].Seq, core.AppendLog(nil, c.log)); err != nil {
 			return err
 		}
 	}

@@ -525,7 +525,7 @@ func xattrs(list []schedule.XAttr) label.Dict {
 		case bool:
 			v = label.Value{Kind: document.Bool, Text: fmt.Sprint(value)}
 		}
-		out = append(out, label.XAttr{Key: x.Key, Value: v})
+		out = append(out, label.XAttr{Key: x.Name(), Value: v})
 	}
 	return out
 }

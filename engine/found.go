@@ -78,3 +78,20 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 	}
 	return founded, nil
 }
+
+// Empty reports whether nothing was ever founded in the store.
+func (e *Engine) Empty(ctx context.Context) (bool, error) {
+	var mode string
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		mode, err = r.Setting(settingMode)
+		return err
+	})
+	return mode == "", err
+}
+
+// Ready says why the engine cannot serve, nil where it can: the store must
+// answer.
+func (e *Engine) Ready(ctx context.Context) error {
+	_, err := e.Empty(ctx)
+	return err
+}

@@ -205,6 +205,7 @@ type Case struct {
 	Version   int64
 	Revision  int64
 	Due       time.Time // zero: nothing due
+	Named     bool      // somebody gave it a name; a column
 	Marking   []byte    // the core's case
 	Form      []byte    // complete form, JSON
 	Created   time.Time

@@ -285,9 +285,12 @@ func (e *Engine) Advance(ctx context.Context, to time.Time, set func(time.Time))
 		fired, err := e.runOnce(ctx, now)
 		done.Now = now
 		done.Fired += fired
-		if err != nil || now.Equal(to) {
-			done.Complete = err == nil && !e.sweeper.due(now)
-			return done, cmpErr(err, e.keepClock(ctx, now))
+		if err != nil {
+			return done, err
+		}
+		if now.Equal(to) {
+			done.Complete = !e.sweeper.due(now)
+			return done, e.keepClock(ctx, now)
 		}
 		if done.Fired >= maxFirings {
 			return done, e.keepClock(ctx, now)

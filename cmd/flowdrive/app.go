@@ -1,0 +1,312 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"flowdrive/attach"
+	"flowdrive/clock"
+	"flowdrive/davfs"
+	"flowdrive/engine"
+	"flowdrive/route"
+	"flowdrive/server"
+	"flowdrive/store/sqlite"
+)
+
+// app is everything on one data folder, wired.
+type app struct {
+	settings *settings
+	log      zerolog.Logger
+	unlock   func() error
+	db       *sqlite.DB
+	engine   *engine.Engine
+	sandbox  *clock.Sandbox // nil: real time
+	server   *server.Server
+	operator http.Handler // the drive for whoever may open the control socket
+
+	founded  bool
+	password string // of the administrator, where the first start made one up
+}
+
+// openApp locks and opens the data folder and wires the parts. Nothing runs
+// yet: serve or during must follow.
+func openApp(ctx context.Context, s *settings, logTo io.Writer) (_ *app, err error) {
+	level, err := s.level()
+	if err != nil {
+		return nil, err
+	}
+	a := &app{settings: s, log: newLogger(logTo, level)}
+	if a.unlock, err = lockFolder(s.data); err != nil {
+		return nil, err
+	}
+	if err := a.open(ctx); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+func (a *app) open(ctx context.Context) error {
+	var err error
+	if a.db, err = sqlite.Open(ctx, filepath.Join(a.settings.data, databaseName), sqlite.Options{}); err != nil {
+		return err
+	}
+	blobs, err := attach.Open(filepath.Join(a.settings.data, contentsName))
+	if err != nil {
+		return err
+	}
+	now, err := a.openClock(ctx)
+	if err != nil {
+		return err
+	}
+	registry := prometheus.NewRegistry()
+	observer, err := newObserver(registry)
+	if err != nil {
+		return err
+	}
+	a.engine = engine.New(engine.Config{
+		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
+		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases},
+		Observer: observer,
+	})
+	drive := davfs.New(davfs.Config{
+		Engine: a.engine, Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError,
+		ScriptClients: a.settings.scriptClients,
+	})
+	a.operator = a.asOperator(drive)
+	return a.wireServer(drive, registry)
+}
+
+// openClock opens the sandbox's clock where a sandbox is asked for: it goes
+// on at the later of where it was left and where it is asked to start.
+func (a *app) openClock(ctx context.Context) (engine.Clock, error) {
+	start, err := a.settings.sandboxStart()
+	if err != nil {
+		return nil, err
+	}
+	if start.IsZero() {
+		return clock.Real{}, nil
+	}
+	kept, err := engine.SandboxClock(ctx, a.db)
+	if err != nil {
+		return nil, err
+	}
+	if kept.IsZero() {
+		kept = start
+	}
+	a.sandbox = clock.NewSandbox(kept)
+	return a.sandbox, nil
+}
+
+func (a *app) wireServer(drive http.Handler, registry *prometheus.Registry) error {
+	proxies, err := a.settings.proxies()
+	if err != nil {
+		return err
+	}
+	cfg := server.Config{
+		Log: a.log, Metrics: registry, Auth: server.NewAuthenticator(a.engine, time.Now), Now: time.Now, Version: version,
+		Drive: drive, Ready: a.engine.Ready, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
+	}
+	if a.sandbox != nil {
+		cfg.Clock = &sandboxClock{clock: a.sandbox, engine: a.engine}
+	}
+	if a.settings.tlsCert != "" {
+		certificate, err := server.LoadCertificate(a.settings.tlsCert, a.settings.tlsKey)
+		if err != nil {
+			return err
+		}
+		cfg.TLS = certificate.TLSConfig()
+	}
+	a.server, err = server.New(cfg)
+	return err
+}
+
+// asOperator serves the drive as an administrator, and tells who asks
+// whether the server is up.
+func (a *app) asOperator(drive http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		by := a.engine.Principal(a.engine.PartyID(string(engine.Admin)))
+		by.Admin = true
+		drive.ServeHTTP(w, r.WithContext(server.WithPrincipal(r.Context(), by)))
+	})
+}
+
+// found fills an empty data folder.
+func (a *app) found(ctx context.Context) error {
+	var hash string
+	empty, err := a.engine.Empty(ctx)
+	if err != nil {
+		return err
+	}
+	if empty {
+		password := os.Getenv(environmentPrefix + "ADMIN_PASSWORD")
+		if password == "" {
+			password = engine.NewUUID().String()[:20]
+			a.password = password
+		}
+		if hash, err = server.HashPassword(password); err != nil {
+			return fmt.Errorf("the administrator's password: %w", err)
+		}
+	}
+	examples := route.Examples()
+	documents := make([]engine.Document, len(examples))
+	for i, e := range examples {
+		documents[i] = engine.Document{Name: e.Name, YAML: e.YAML, Source: e.Source}
+	}
+	now := clock.Real{}.Now()
+	if a.sandbox != nil {
+		now = a.sandbox.Now()
+	}
+	a.founded, err = a.engine.Found(ctx, now, hash, documents)
+	return err
+}
+
+// serve runs everything until ctx ends: the writer first and longest, so
+// that what is in flight can still be written.
+func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Listener) (err error) {
+	defer func() { err = errors.Join(err, a.close()) }()
+	group := newGroup()
+	stopWriter := group.start(a.db.Run)
+	defer func() {
+		stopWriter()
+		err = errors.Join(err, group.wait())
+	}()
+	if err := a.prepare(ctx); err != nil {
+		return err
+	}
+	inner := newGroup()
+	stopSweeper := inner.start(a.engine.Run)
+	stopControl, err := a.startControl(inner)
+	if err != nil {
+		stopSweeper()
+		return errors.Join(err, inner.wait())
+	}
+	if ready != nil {
+		err = ready()
+	}
+	if err == nil && len(listeners) > 0 {
+		err = a.server.Run(ctx, listeners...)
+	}
+	stopControl()
+	stopSweeper()
+	return errors.Join(err, inner.wait())
+}
+
+// prepare does what must be done before requests are served.
+func (a *app) prepare(ctx context.Context) error {
+	if err := a.found(ctx); err != nil {
+		return err
+	}
+	if err := a.engine.Load(ctx); err != nil {
+		return err
+	}
+	if a.sandbox == nil {
+		return nil
+	}
+	start, err := a.settings.sandboxStart()
+	if err != nil {
+		return err
+	}
+	if start.Before(a.sandbox.Now()) {
+		start = a.sandbox.Now()
+	}
+	for {
+		done, err := a.engine.Advance(ctx, start, a.sandbox.Set)
+		if err != nil || done.Complete {
+			return err
+		}
+	}
+}
+
+// during runs f while the control socket is served, without listening on
+// the network.
+func (a *app) during(ctx context.Context, f func() error) error {
+	return a.serve(ctx, f)
+}
+
+// startControl serves the control socket.
+func (a *app) startControl(group *group) (stop func(), err error) {
+	path := filepath.Join(a.settings.data, socketName)
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("replace the control socket: %w", err)
+	}
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("open the control socket: %w", err)
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("protect the control socket: %w", err), listener.Close())
+	}
+	hs := &http.Server{Handler: a.operator, ReadHeaderTimeout: 10 * time.Second}
+	return group.start(func(ctx context.Context) error {
+		stopped := context.AfterFunc(ctx, func() { _ = hs.Close() })
+		defer stopped()
+		if err := hs.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve the control socket: %w", err)
+		}
+		return nil
+	}), nil
+}
+
+func (a *app) close() error {
+	var err error
+	if a.db != nil {
+		err = a.db.Close()
+	}
+	return errors.Join(err, a.unlock())
+}
+
+// group runs services, each until it is stopped, and collects how they
+// ended.
+type group struct {
+	wg  sync.WaitGroup
+	mu  sync.Mutex
+	err error
+}
+
+func newGroup() *group { return &group{} }
+
+// start runs the service; stop ends it.
+func (g *group) start(service func(context.Context) error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	g.wg.Go(func() {
+		err := service(ctx)
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.err = errors.Join(g.err, err)
+	})
+	return cancel
+}
+
+func (g *group) wait() error {
+	g.wg.Wait()
+	return g.err
+}
+
+// newLogger writes for people on a terminal, JSON elsewhere.
+func newLogger(to io.Writer, level zerolog.Level) zerolog.Logger {
+	if f, ok := to.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		to = zerolog.ConsoleWriter{Out: to, TimeFormat: time.TimeOnly}
+	}
+	return zerolog.New(to).Level(level).With().Timestamp().Logger()
+}
+
+var (
+	_ server.Accounts = (*engine.Engine)(nil)
+	_ davfs.Engine    = (*engine.Engine)(nil)
+)

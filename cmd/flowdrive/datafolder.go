@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// The files of a data folder.
+const (
+	databaseName = "flowdrive.db"
+	lockName     = "lock"
+	socketName   = "control.sock"
+	contentsName = "contents"
+)
+
+// errLocked says that another process has the data folder open.
+var errLocked = errors.New("the data folder is in use by another flowdrive")
+
+// lockFolder makes the data folder where there is none and locks it for this
+// process. Two servers on one SQLite database would lose work.
+func lockFolder(path string) (unlock func() error, err error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, fmt.Errorf("make the data folder: %w", err)
+	}
+	f, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		err = errors.Join(fmt.Errorf("%w: %s", errLocked, path), f.Close())
+		return nil, err
+	}
+	return f.Close, nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"flowdrive/engine"
+)
+
+// observer counts what the engine does.
+type observer struct {
+	firings   *prometheus.CounterVec
+	lag       prometheus.Histogram
+	performed *prometheus.CounterVec
+	started   prometheus.Counter
+	ended     *prometheus.CounterVec
+}
+
+var _ engine.Observer = (*observer)(nil)
+
+func newObserver(registry *prometheus.Registry) (*observer, error) {
+	o := &observer{
+		firings: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "flowdrive_schedule_firings_total", Help: "Instants of schedule entries, by what became of them.",
+		}, []string{"outcome"}),
+		lag: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "flowdrive_schedule_lag_seconds", Help: "How late instants were fired.",
+			Buckets: []float64{.001, .005, .025, .1, .5, 1, 5, 60, 3600},
+		}),
+		performed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "flowdrive_actions_performed_total", Help: "Actions performed, by what set them off.",
+		}, []string{"trigger"}),
+		started: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "flowdrive_cases_created_total", Help: "Cases created.",
+		}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "flowdrive_cases_ended_total", Help: "Cases ended, by how.",
+		}, []string{"state"}),
+	}
+	build := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "flowdrive_build_info", Help: "1, with what runs as labels.",
+		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+	})
+	build.Set(1)
+	var err error
+	for _, c := range []prometheus.Collector{
+		o.firings, o.lag, o.performed, o.started, o.ended, build,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
+		err = errors.Join(err, registry.Register(c))
+	}
+	return o, err
+}
+
+// Fired implements engine.Observer.
+func (o *observer) Fired(outcome string, lag time.Duration) {
+	o.firings.WithLabelValues(outcome).Inc()
+	o.lag.Observe(lag.Seconds())
+}
+
+// Performed implements engine.Observer.
+func (o *observer) Performed(trigger string) { o.performed.WithLabelValues(trigger).Inc() }
+
+// CaseStarted implements engine.Observer.
+func (o *observer) CaseStarted() { o.started.Inc() }
+
+// CaseEnded implements engine.Observer.
+func (o *observer) CaseEnded(state string) { o.ended.WithLabelValues(state).Inc() }

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"flowdrive/clock"
+	"flowdrive/document"
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/server"
+)
+
+// sandboxClock is /clock (design: the drive, section 8).
+type sandboxClock struct {
+	clock  *clock.Sandbox
+	engine *engine.Engine
+}
+
+// clockForm is what /clock answers. Mode is there on GET, Fired and Complete
+// on POST.
+type clockForm struct {
+	Now      string `json:"now"`
+	Mode     string `json:"mode,omitempty"`
+	Fired    *int   `json:"fired,omitempty"`
+	Complete *bool  `json:"complete,omitempty"`
+}
+
+// ServeHTTP implements http.Handler.
+func (s *sandboxClock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var form clockForm
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		form = clockForm{Now: s.clock.Now().Format(time.RFC3339), Mode: engine.ModeSandbox}
+	case http.MethodPost:
+		done, err := s.move(w, r)
+		if err != nil {
+			server.WriteError(w, r, err)
+			return
+		}
+		form = clockForm{Now: done.Now.Format(time.RFC3339), Fired: &done.Fired, Complete: &done.Complete}
+	default:
+		server.WriteError(w, r, &errs.Error{
+			Kind: errs.Method, Detail: "The clock is read by GET and moved by POST.", Extra: map[string]any{server.ExtraAllow: []string{"GET", "HEAD", "POST"}},
+		})
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(form) // the client has gone
+}
+
+// move moves the clock as the document of a POST asks for.
+func (s *sandboxClock) move(w http.ResponseWriter, r *http.Request) (engine.Advanced, error) {
+	if !server.PrincipalOf(r.Context()).Admin {
+		return engine.Advanced{}, errs.New(errs.NotAllowed, "Only administrators move the clock.")
+	}
+	if media := r.Header.Get("Content-Type"); !isJSON(media) {
+		return engine.Advanced{}, errs.New(errs.MediaType, "Send the document with Content-Type: application/json.")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	if err != nil {
+		return engine.Advanced{}, errs.New(errs.TooLarge, "The document is larger than 64 KiB or was cut short.")
+	}
+	node, err := document.ParseJSON(body)
+	if err != nil {
+		return engine.Advanced{}, err
+	}
+	var faults document.Faults
+	to := readMove(document.Root(node, &faults), s.clock.Now())
+	if err := faults.Err(); err != nil {
+		return engine.Advanced{}, err
+	}
+	return s.engine.Advance(r.Context(), to, s.clock.Set)
+}
+
+// readMove reads {"advance": duration} or {"set": instant}.
+func readMove(root document.Value, now time.Time) (to time.Time) {
+	if !root.Is(document.Object) {
+		return now
+	}
+	root.Only("advance", "set")
+	advance, set := root.Get("advance"), root.Get("set")
+	switch {
+	case advance.Given() && set.Given():
+		set.Fail(errs.CodeConflict, "cannot be given together with advance")
+	case advance.Given():
+		return readAdvance(advance, now)
+	case set.Given():
+		text, ok := set.Str()
+		if !ok {
+			return now
+		}
+		t, err := time.Parse(time.RFC3339, text)
+		if err != nil || t.Year() > 9999 {
+			set.Fail(errs.CodeFormat, "must be an instant like 2012-11-11T23:00:00Z")
+			return now
+		}
+		if t = clock.Trim(t); t.Before(now) {
+			set.Fail(errs.CodeRange, "lies before the clock, which stands at %s and moves forward only", now.Format(time.RFC3339))
+			return now
+		}
+		return t
+	default:
+		root.Fail(errs.CodeRequired, "must have advance with a duration, or set with an instant")
+	}
+	return now
+}
+
+func readAdvance(v document.Value, now time.Time) time.Time {
+	var d clock.Duration
+	if v.Node.Kind == document.Number {
+		seconds, ok := v.Int(0, 1<<40)
+		if !ok {
+			return now
+		}
+		if d, ok = clock.Seconds(seconds); !ok {
+			v.Fail(errs.CodeRange, "is too long")
+			return now
+		}
+	} else {
+		text, ok := v.Str()
+		if !ok {
+			return now
+		}
+		var err error
+		if d, err = clock.ParseDuration(text); err != nil {
+			v.Fail(errs.CodeFormat, "%v", err)
+			return now
+		}
+	}
+	to := d.After(now)
+	if to.Year() > 9999 || to.Before(now) {
+		v.Fail(errs.CodeRange, "leads beyond the year 9999")
+		return now
+	}
+	return clock.Trim(to)
+}
+
+// isJSON reports whether a Content-Type is JSON's.
+func isJSON(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "application/json"
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/clock"
+	"flowdrive/document"
+	"flowdrive/schedule"
+)
+
+func scheduleCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "schedule", Short: "Look at schedule entries"}
+	var n int
+	var from string
+	next := &cobra.Command{
+		Use:   "next FILE",
+		Short: "Print the coming instants of an entry, with its meaning in words",
+		Long:  "Reads a schedule entry as it would be PUT below /dav/Workflow/Schedule/ (- for\nstandard input) and prints what it means and when it happens, in UTC.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			start := clock.Real{}.Now()
+			if from != "" {
+				t, err := schedule.ParseTimeText(from)
+				if err != nil {
+					return usageError{fmt.Errorf("--from: %w", err)}
+				}
+				start = t
+			}
+			return scheduleNext(cmd.InOrStdin(), cmd.OutOrStdout(), args[0], start, n)
+		},
+	}
+	next.Flags().IntVarP(&n, "number", "n", 10, "how many instants")
+	next.Flags().StringVar(&from, "from", "", "the instant to start from (default: now)")
+	cmd.AddCommand(next)
+	return cmd
+}
+
+func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time, n int) error {
+	if n < 1 || n > 100_000 {
+		return usageError{fmt.Errorf("-n must be from 1 to 100000")}
+	}
+	data, err := readFile(stdin, path)
+	if err != nil {
+		return err
+	}
+	node, err := document.ParseJSON(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	var faults document.Faults
+	entry := schedule.Read(document.Root(node, &faults), from, nil)
+	if err := faults.Err(); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	fmt.Fprintln(stdout, entry.Describe())
+	for _, later := range entry.NotBuilt() {
+		fmt.Fprintf(stdout, "not built yet and passed over: %s\n", later)
+	}
+	for _, t := range schedule.Preview(entry, from, n) {
+		fmt.Fprintln(stdout, t.UTC().Format("2006-01-02T15:04:05Z Mon"))
+	}
+	return nil
+}
+
+// readFile reads a file, or standard input where the path is "-".
+func readFile(stdin io.Reader, path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(io.LimitReader(stdin, 16<<20))
+	}
+	return os.ReadFile(path)
+}

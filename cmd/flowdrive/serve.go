@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/spf13/cobra"
+)
+
+func serveCommand() *cobra.Command {
+	var s settings
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the server; the first start makes the data folder",
+		Long: "Runs the server until it is interrupted. The first start makes the data\n" +
+			"folder with its database, the user admin (password from\n" +
+			"FLOWDRIVE_ADMIN_PASSWORD, else made up and printed once), the team core and\n" +
+			"the example routes.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := s.validate(); err != nil {
+				return err
+			}
+			listener, err := (&net.ListenConfig{}).Listen(cmd.Context(), "tcp", s.addr)
+			if err != nil {
+				return fmt.Errorf("listen: %w", err)
+			}
+			a, err := openApp(cmd.Context(), &s, cmd.ErrOrStderr())
+			if err != nil {
+				return closing(listener, err)
+			}
+			return a.serve(cmd.Context(), func() error { return a.greet(cmd.OutOrStdout(), listener.Addr()) }, listener)
+		},
+	}
+	s.register(cmd.Flags())
+	return cmd
+}
+
+func closing(c io.Closer, err error) error {
+	if closeErr := c.Close(); closeErr != nil {
+		return fmt.Errorf("%w (and %w)", err, closeErr)
+	}
+	return err
+}
+
+// greet prints what to open, mount and curl.
+func (a *app) greet(out io.Writer, addr net.Addr) error {
+	scheme, dav := "http", "dav"
+	if a.settings.tlsCert != "" {
+		scheme, dav = "https", "davs"
+	}
+	url := fmt.Sprintf("%s://%s/dav/", scheme, addr)
+	password := "the administrator's password"
+	if a.password != "" {
+		password = a.password
+	}
+	var b []byte
+	if a.founded {
+		b = fmt.Appendf(b, "Made the data folder %s with the user admin, the team core and the example routes.\n", a.settings.data)
+	}
+	if a.password != "" {
+		b = fmt.Appendf(b, "The password of admin is %s (it is not shown again).\n", a.password)
+	} else if a.founded {
+		b = fmt.Appendf(b, "The password of admin is the one in FLOWDRIVE_ADMIN_PASSWORD.\n")
+	}
+	if a.sandbox != nil {
+		b = fmt.Appendf(b, "Sandbox: the clock stands at %s until POST /clock moves it.\n", a.sandbox.Now().Format("2006-01-02T15:04:05Z"))
+	}
+	b = fmt.Appendf(b, "\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u admin:'%s' %sWorkflow/Schedule/.contents\n\n", url, dav, addr, password, url)
+	if _, err := out.Write(b); err != nil {
+		return err
+	}
+	return nil
+}
