@@ -1,0 +1,199 @@
+// Package attach keeps contents as files named by their SHA-256, below one
+// folder: attachments, documents and large messages. Equal content is stored
+// once. It does not know what refers to a content nor when it may go; the
+// database does.
+package attach
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+var _ engine.Blobs = (*Folder)(nil)
+
+// Folder is a folder of contents: "ab/cd/abcd…", and "spool" for what has no
+// name yet. It may be used from any goroutine; one process has it open.
+type Folder struct {
+	path  string
+	ready sync.Map // of sub-folders whose names are durable
+}
+
+// spoolName is the sub-folder of what is being written.
+const spoolName = "spool"
+
+// Open opens the folder, makes it where there is none, and removes what a
+// process that was killed has left half-written.
+func Open(path string) (*Folder, error) {
+	const op = "open the folder of contents"
+	f := &Folder{path: path}
+	spool := filepath.Join(path, spoolName)
+	if err := os.RemoveAll(spool); err != nil {
+		return nil, failure(op, err)
+	}
+	if err := os.MkdirAll(spool, 0o700); err != nil {
+		return nil, failure(op, err)
+	}
+	return f, failure(op, errors.Join(syncFolder(path), syncFolder(filepath.Dir(path))))
+}
+
+// Spool reads r to its end, at most limit bytes, into a file that is durable
+// but has no name yet. It holds no more of it in memory than a buffer. More
+// bytes are errs.TooLarge, an error of r is returned as it is; either way
+// nothing stays behind.
+func (f *Folder) Spool(r io.Reader, limit int64) (engine.Spooled, error) {
+	const op = "write a content"
+	file, err := os.CreateTemp(filepath.Join(f.path, spoolName), "")
+	if err != nil {
+		return nil, failure(op, err)
+	}
+	s := &spooled{folder: f, path: file.Name()}
+	hash := sha256.New()
+	source := &reader{r: r, limit: limit}
+	s.size, err = io.Copy(io.MultiWriter(file, hash), source)
+	switch {
+	case source.err != nil: // the reader's own, whatever it is
+		err = source.err
+	case err == nil:
+		err = failure(op, file.Sync())
+	default:
+		err = failure(op, err)
+	}
+	if closeErr := file.Close(); err == nil {
+		err = failure(op, closeErr)
+	}
+	if err != nil {
+		s.Discard()
+		return nil, err
+	}
+	hash.Sum(s.sum[:0])
+	return s, nil
+}
+
+// reader reads at most limit bytes, and remembers why it ended so that a
+// fault of the source is told from one of the disk.
+type reader struct {
+	r     io.Reader
+	limit int64 // what may still come
+	err   error
+}
+
+func (r *reader) Read(p []byte) (n int, err error) {
+	n, err = r.r.Read(p)
+	if r.limit -= int64(n); r.limit < 0 {
+		err = errs.New(errs.TooLarge, "The content is larger than is allowed here.")
+	}
+	if err != nil && err != io.EOF { //nolint:errorlint // an io.Reader ends with io.EOF itself
+		r.err = err
+	}
+	return n, err
+}
+
+// spooled is a content without a name.
+type spooled struct {
+	folder *Folder
+	path   string
+	sum    [sha256.Size]byte
+	size   int64
+}
+
+// Sum returns the content's SHA-256.
+func (s *spooled) Sum() [sha256.Size]byte { return s.sum }
+
+// Size returns how many bytes the content has.
+func (s *spooled) Size() int64 { return s.size }
+
+// Keep gives the content its name, durably. Where the name is taken the
+// content is the same, and is replaced: whoever reads it goes on.
+func (s *spooled) Keep() error {
+	const op = "keep a content"
+	name := s.folder.name(s.sum)
+	dir := filepath.Dir(name)
+	if err := s.folder.makeFolder(dir); err != nil {
+		return failure(op, err)
+	}
+	if err := os.Rename(s.path, name); err != nil {
+		return failure(op, err)
+	}
+	return failure(op, syncFolder(dir))
+}
+
+// Discard removes the content, unless it was kept.
+func (s *spooled) Discard() {
+	// What cannot be removed now is removed when the folder is opened again.
+	_ = os.Remove(s.path)
+}
+
+// Open opens a content for reading. One that is not there is errs.NotFound.
+func (f *Folder) Open(sum [sha256.Size]byte) (io.ReadSeekCloser, error) {
+	file, err := os.Open(f.name(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &errs.Error{Kind: errs.NotFound, Detail: "There is no such content.", Err: err}
+	}
+	if err != nil {
+		return nil, failure("open a content", err)
+	}
+	return file, nil
+}
+
+// Remove removes a content; one that is not there is as good. The caller
+// knows that nothing refers to it and that nothing is about to.
+func (f *Folder) Remove(sum [sha256.Size]byte) error {
+	err := os.Remove(f.name(sum))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return failure("remove a content", err)
+}
+
+// name returns the path of a content. Two levels of folders keep each one
+// small: 10 million contents make 150 files in each of 65,536.
+func (f *Folder) name(sum [sha256.Size]byte) string {
+	text := hex.EncodeToString(sum[:])
+	return filepath.Join(f.path, text[0:2], text[2:4], text)
+}
+
+// makeFolder makes a folder of the second level, and the one above it. Their
+// names are durable before anything is named in them. That one exists does
+// not say so much: another goroutine may have made it a moment ago.
+func (f *Folder) makeFolder(dir string) error {
+	if _, ready := f.ready.Load(dir); ready {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if err := errors.Join(syncFolder(filepath.Dir(dir)), syncFolder(f.path)); err != nil {
+		return err
+	}
+	f.ready.Store(dir, true)
+	return nil
+}
+
+func syncFolder(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// failure translates an error of the file system.
+func failure(op string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return &errs.Error{Kind: errs.Full, Detail: "The server's disk is full. Nothing was stored; try again once there is room.", Err: errs.Wrap(op, err)}
+	}
+	return &errs.Error{Kind: errs.Unavailable, Detail: "The server's disk does not answer as it should. Nothing was stored; try again.", Err: errs.Wrap(op, err)}
+}
