@@ -1,0 +1,22 @@
+// Package schema holds the migrations of the SQLite database and the JSON
+// Schemas of the drive's documents. It only hands them out: package
+// store/sqlite applies the ones, and whoever reads a document the others.
+package schema
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// Migrations returns the migrations, numbered files that only go forward,
+// each to be run in one transaction (design: storage, section 1).
+func Migrations() fs.FS {
+	sub, err := fs.Sub(sqlFiles, "sql")
+	if err != nil {
+		panic("schema: the embedded files have no folder sql: " + err.Error())
+	}
+	return sub
+}

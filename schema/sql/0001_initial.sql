@@ -1,0 +1,225 @@
+-- +goose Up
+
+-- Conventions: instants are milliseconds since 1970 in UTC; a due instant is
+-- NULL where nothing is due; documents are stored as the bytes that are
+-- served. What a table is looked up by is a column, everything else is in
+-- its document. Every index has a reader, named beside it.
+
+-- The first id that is not reserved: one sequence for cases, routes, users
+-- and teams.
+CREATE TABLE sequence (
+	one  INTEGER PRIMARY KEY CHECK (one = 1),
+	next INTEGER NOT NULL CHECK (next > 0)
+) STRICT;
+
+INSERT INTO sequence (one, next) VALUES (1, 1);
+
+CREATE TABLE settings (
+	key   TEXT NOT NULL PRIMARY KEY CHECK (key <> ''),
+	value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Users and teams. Members and admins are JSON arrays of names: they are
+-- only ever read whole.
+CREATE TABLE parties (
+	id        INTEGER PRIMARY KEY,
+	name      TEXT    NOT NULL CHECK (name <> ''),
+	folded    TEXT    NOT NULL UNIQUE,
+	kind      TEXT    NOT NULL CHECK (kind IN ('user', 'team')),
+	full_name TEXT    NOT NULL,
+	email     TEXT    NOT NULL,
+	admin     INTEGER NOT NULL CHECK (admin IN (0, 1)),
+	disabled  INTEGER NOT NULL CHECK (disabled IN (0, 1)),
+	members   TEXT    NOT NULL CHECK (json_type(members) = 'array'),
+	admins    TEXT    NOT NULL CHECK (json_type(admins) = 'array'),
+	password  TEXT    NOT NULL,
+	revision  INTEGER NOT NULL CHECK (revision >= 0),
+	created   INTEGER NOT NULL,
+	modified  INTEGER NOT NULL,
+	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))
+) STRICT;
+
+CREATE TABLE routes (
+	id         INTEGER PRIMARY KEY,
+	name       TEXT    NOT NULL CHECK (name <> ''),
+	folded     TEXT    NOT NULL UNIQUE,
+	context_id INTEGER NOT NULL REFERENCES parties (id),
+	author_id  INTEGER NOT NULL REFERENCES parties (id),
+	version    INTEGER NOT NULL CHECK (version > 0),
+	yaml       INTEGER NOT NULL CHECK (yaml IN (0, 1)),
+	source     BLOB    NOT NULL,
+	etag       TEXT    NOT NULL,
+	form       BLOB    NOT NULL,
+	created    INTEGER NOT NULL,
+	modified   INTEGER NOT NULL
+) STRICT;
+
+-- Every version ever stored. They outlive their route: cases run by them.
+CREATE TABLE route_versions (
+	route_id INTEGER NOT NULL,
+	version  INTEGER NOT NULL CHECK (version > 0),
+	name     TEXT    NOT NULL CHECK (name <> ''),
+	yaml     INTEGER NOT NULL CHECK (yaml IN (0, 1)),
+	source   BLOB    NOT NULL,
+	form     BLOB    NOT NULL,
+	created  INTEGER NOT NULL,
+	UNIQUE (route_id, version)
+) STRICT;
+
+-- Schedule entries. The route of an entry may be gone: the entry says so
+-- when it fires.
+CREATE TABLE entries (
+	seq        INTEGER PRIMARY KEY,
+	uuid       BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
+	context_id INTEGER NOT NULL REFERENCES parties (id),
+	author_id  INTEGER NOT NULL REFERENCES parties (id),
+	route_id   INTEGER NOT NULL,
+	type       TEXT    NOT NULL CHECK (type IN ('simple', 'interval', 'cron', 'crontab')),
+	definition INTEGER NOT NULL CHECK (definition > 0),
+	revision   INTEGER NOT NULL CHECK (revision > 0),
+	due        INTEGER,
+	form       BLOB    NOT NULL,
+	created    INTEGER NOT NULL,
+	modified   INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX entries_by_context ON entries (context_id);              -- listings
+CREATE INDEX entries_by_author ON entries (author_id, route_id);      -- limits; what uses a route
+CREATE INDEX entries_by_due ON entries (due) WHERE due IS NOT NULL;   -- the sweeper
+
+-- What became of each instant of an entry, exactly once; it outlives the
+-- entry.
+CREATE TABLE occurrences (
+	entry      BLOB    NOT NULL CHECK (length(entry) = 16),
+	instant    INTEGER NOT NULL,
+	context_id INTEGER NOT NULL,
+	outcome    TEXT    NOT NULL CHECK (outcome IN ('fired', 'late', 'skipped', 'failed', 'triggered', 'backfilled')),
+	reason     TEXT    NOT NULL,
+	case_id    INTEGER CHECK (case_id > 0),
+	fired_at   INTEGER NOT NULL,
+	UNIQUE (entry, instant)
+) STRICT;
+
+-- Cases. access is the JSON array of the ids of the parties in whose
+-- contexts the case is seen, ascending; case_access is the same for
+-- listings and kept in step below.
+CREATE TABLE cases (
+	id         INTEGER PRIMARY KEY CHECK (id > 0),
+	route_id   INTEGER NOT NULL,
+	context_id INTEGER NOT NULL,
+	starter_id INTEGER NOT NULL,
+	state      TEXT    NOT NULL CHECK (state IN ('queued', 'active', 'suspended', 'completed', 'closed', 'canceled', 'failed')),
+	status     TEXT    NOT NULL,
+	priority   INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 65535),
+	version    INTEGER NOT NULL CHECK (version > 0),
+	revision   INTEGER NOT NULL CHECK (revision > 0),
+	due        INTEGER,
+	named      INTEGER NOT NULL CHECK (named IN (0, 1)),
+	access     TEXT    NOT NULL,
+	created    INTEGER NOT NULL,
+	modified   INTEGER NOT NULL,
+	marking    BLOB    NOT NULL,
+	form       BLOB    NOT NULL
+) STRICT;
+
+CREATE INDEX cases_by_route ON cases (route_id);                                  -- listings of a route's administrators
+CREATE INDEX cases_by_due ON cases (due) WHERE due IS NOT NULL;                   -- the sweeper
+CREATE INDEX cases_queued ON cases (priority DESC, id) WHERE state = 'queued';    -- the manager
+
+CREATE TABLE case_access (
+	party_id INTEGER NOT NULL REFERENCES parties (id),
+	case_id  INTEGER NOT NULL,
+	PRIMARY KEY (party_id, case_id)
+) STRICT, WITHOUT ROWID;
+
+-- How many open cases of a route somebody has started: a limit and the
+-- refusal to delete a route rest on it, and neither may cost a count of
+-- millions.
+CREATE TABLE open_cases (
+	starter_id INTEGER NOT NULL,
+	route_id   INTEGER NOT NULL,
+	n          INTEGER NOT NULL CHECK (n >= 0),
+	PRIMARY KEY (starter_id, route_id)
+) STRICT, WITHOUT ROWID;
+
+-- +goose StatementBegin
+CREATE TRIGGER cases_inserted AFTER INSERT ON cases BEGIN
+	INSERT INTO case_access (party_id, case_id) SELECT value, new.id FROM json_each(new.access);
+	INSERT INTO open_cases (starter_id, route_id, n)
+		SELECT new.starter_id, new.route_id, 1 WHERE new.state IN ('queued', 'active', 'suspended')
+		ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+CREATE TRIGGER cases_moved AFTER UPDATE OF state ON cases
+WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued', 'active', 'suspended')) BEGIN
+	INSERT INTO open_cases (starter_id, route_id, n) VALUES (new.starter_id, new.route_id, 1)
+		ON CONFLICT DO UPDATE SET n = n + iif(new.state IN ('queued', 'active', 'suspended'), 1, -1);
+END;
+-- +goose StatementEnd
+
+-- +goose StatementBegin
+CREATE TRIGGER cases_regarded AFTER UPDATE OF access ON cases WHEN old.access <> new.access BEGIN
+	DELETE FROM case_access
+		WHERE case_id = new.id
+		AND party_id IN (SELECT value FROM json_each(old.access) EXCEPT SELECT value FROM json_each(new.access));
+	INSERT INTO case_access (party_id, case_id)
+		SELECT value, new.id FROM json_each(new.access) EXCEPT SELECT value, new.id FROM json_each(old.access);
+END;
+-- +goose StatementEnd
+
+-- The log, a row for the entries of one event: a JSON array.
+CREATE TABLE case_log (
+	case_id INTEGER NOT NULL REFERENCES cases (id),
+	seq     INTEGER NOT NULL CHECK (seq > 0),
+	entries BLOB    NOT NULL,
+	UNIQUE (case_id, seq)
+) STRICT;
+
+-- Messages. The content is in the row, or in the file of that digest.
+CREATE TABLE messages (
+	id         INTEGER PRIMARY KEY,
+	case_id    INTEGER NOT NULL REFERENCES cases (id),
+	label      TEXT    NOT NULL CHECK (label <> ''),
+	uuid       BLOB    NOT NULL CHECK (length(uuid) = 16),
+	media_type TEXT    NOT NULL,
+	size       INTEGER NOT NULL CHECK (size >= 0),
+	sha256     BLOB    NOT NULL CHECK (length(sha256) = 32),
+	version    INTEGER NOT NULL CHECK (version > 0),
+	created    INTEGER NOT NULL,
+	modified   INTEGER NOT NULL,
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
+	UNIQUE (case_id, label)
+) STRICT;
+
+-- Names that users gave to schedule entries and cases, with the bytes that
+-- were stored under them.
+CREATE TABLE given_names (
+	id        INTEGER PRIMARY KEY,
+	folder    TEXT    NOT NULL CHECK (folder IN ('schedule', 'cases')),
+	author_id INTEGER NOT NULL REFERENCES parties (id),
+	folded    TEXT    NOT NULL,
+	name      TEXT    NOT NULL CHECK (name <> ''),
+	entry     BLOB    UNIQUE REFERENCES entries (uuid) ON DELETE CASCADE,
+	case_id   INTEGER UNIQUE REFERENCES cases (id) ON DELETE CASCADE,
+	etag      TEXT    NOT NULL,
+	modified  INTEGER NOT NULL,
+	source    BLOB    NOT NULL,
+	UNIQUE (author_id, folder, folded),
+	CHECK ((folder = 'schedule') = (entry IS NOT NULL)),
+	CHECK ((folder = 'cases') = (case_id IS NOT NULL))
+) STRICT;
+
+-- First answers to requests with an idempotency key.
+CREATE TABLE answers (
+	user_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	key     TEXT    NOT NULL,
+	url     BLOB    NOT NULL CHECK (length(url) = 32),
+	request BLOB    NOT NULL CHECK (length(request) = 32),
+	created INTEGER NOT NULL,
+	answer  BLOB    NOT NULL,
+	UNIQUE (user_id, key)
+) STRICT;
+
+CREATE INDEX answers_by_age ON answers (created); -- DeleteAnswersBefore

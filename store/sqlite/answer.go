@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+const (
+	selectAnswer  = `SELECT user_id, key, request, url, answer, created FROM answers WHERE user_id = ?1 AND key = ?2`
+	insertAnswer  = `INSERT INTO answers (user_id, key, request, url, answer, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
+	deleteAnswers = `DELETE FROM answers WHERE created < ?1`
+)
+
+// Answer returns the first answer to the user's request with that key.
+func (r *reader) Answer(user identity.ID, key string) (*engine.Answer, error) {
+	a := &engine.Answer{}
+	found, err := r.c.row(selectAnswer, int64(user), key).
+		scan(&a.User, &a.Key, bits(a.Request[:]), bits(a.URL[:]), &a.Answer, millis{&a.Created})
+	if err := read(found, err, "answer"); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// PutAnswer stores an answer. A key in use is errs.NameTaken.
+func (t *tx) PutAnswer(a *engine.Answer) error {
+	_, err := t.c.exec(insertAnswer, int64(a.User), a.Key, a.Request[:], a.URL[:], blob(a.Answer), at(a.Created))
+	if isUnique(err) {
+		return errs.New(errs.NameTaken, "The Idempotency-Key is in use.")
+	}
+	return failure("store an answer", err)
+}
+
+// DeleteAnswersBefore deletes the answers that are older than t.
+func (t *tx) DeleteAnswersBefore(before time.Time) error {
+	_, err := t.c.exec(deleteAnswers, before.UnixMilli())
+	return failure("delete old answers", err)
+}

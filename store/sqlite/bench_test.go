@@ -1,0 +1,235 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+// load runs f n times from that many callers.
+func load(callers, n int, f func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range callers {
+		all.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				f(i)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// BenchmarkGroupCommit measures what a unit costs when 1 and when 64 callers
+// wait for theirs, and how many times as many 64 get done (P3).
+func BenchmarkGroupCommit(b *testing.B) {
+	rate := map[int]float64{}
+	for _, callers := range []int{1, 64} {
+		b.Run(strconv.Itoa(callers), func(b *testing.B) {
+			db := run(b, Options{})
+			sam := addUser(b, db, "sam")
+			b.ResetTimer()
+			before := db.Stats()
+			load(callers, b.N, func(int) {
+				c := newCase(db, sam, 7)
+				if err := db.Update(b.Context(), func(tx engine.Tx) error { return tx.InsertCase(c) }); err != nil {
+					b.Error(err)
+				}
+			})
+			b.StopTimer()
+			after := db.Stats()
+			rate[callers] = float64(b.N) / b.Elapsed().Seconds()
+			b.ReportMetric(rate[callers], "units/s")
+			b.ReportMetric(float64(after.Units-before.Units)/float64(after.Commits-before.Commits), "units/commit")
+			if rate[1] > 0 && callers > 1 {
+				b.ReportMetric(rate[callers]/rate[1], "times")
+			}
+		})
+	}
+}
+
+// benchCase is a case with documents of the usual size.
+func benchCase(db *DB, starter identity.ID) *engine.Case {
+	c := newCase(db, starter, 7)
+	c.Form = bytes.Repeat([]byte("f"), 800)
+	c.Marking = bytes.Repeat([]byte("m"), 500)
+	return c
+}
+
+// BenchmarkUnitStart is the unit that starts a case.
+func BenchmarkUnitStart(b *testing.B) {
+	db := run(b, Options{})
+	sam := addUser(b, db, "sam")
+	b.ReportAllocs()
+	b.ResetTimer()
+	load(64, b.N, func(int) {
+		if err := db.Update(b.Context(), startUnit(benchCase(db, sam))); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func startUnit(c *engine.Case) func(engine.Tx) error {
+	m := &engine.Message{
+		UUID: engine.UUID{1}, CaseID: c.ID, Label: "InputMessage", MediaType: "text/plain",
+		Size: 100, Content: make([]byte, 100), Version: 1, Created: noon(), Modified: noon(),
+	}
+	return func(tx engine.Tx) error {
+		if err := tx.InsertCase(c); err != nil {
+			return err
+		}
+		if err := tx.AppendLog(c.ID, 1, bytes.Repeat([]byte("l"), 250)); err != nil {
+			return err
+		}
+		return tx.PutMessage(m)
+	}
+}
+
+// BenchmarkUnitPerform is the unit of one action on one of 20,000 cases.
+func BenchmarkUnitPerform(b *testing.B) {
+	db := run(b, Options{})
+	sam := addUser(b, db, "sam")
+	cases := fill(b, db, sam, 20_000)
+	b.ReportAllocs()
+	b.ResetTimer()
+	load(64, b.N, func(i int) {
+		c := cases[i*7919%len(cases)]
+		if err := db.Update(b.Context(), performUnit(c)); err != nil {
+			b.Error(err)
+		}
+	})
+}
+
+func performUnit(c *engine.Case) func(engine.Tx) error {
+	return func(tx engine.Tx) error {
+		base := c.Revision
+		c.Revision, c.State = base+1, "active"
+		if err := tx.UpdateCase(c, base); err != nil {
+			return err
+		}
+		return tx.AppendLog(c.ID, c.Revision, bytes.Repeat([]byte("l"), 250))
+	}
+}
+
+// fill stores as many cases.
+func fill(b *testing.B, db *DB, starter identity.ID, n int) []*engine.Case {
+	b.Helper()
+	cases := make([]*engine.Case, n)
+	for i := range cases {
+		cases[i] = benchCase(db, starter)
+	}
+	load(64, n, func(i int) {
+		if err := db.Update(b.Context(), startUnit(cases[i])); err != nil {
+			b.Error(err)
+		}
+	})
+	return cases
+}
+
+// BenchmarkUnitFire is the unit that fires a schedule entry.
+func BenchmarkUnitFire(b *testing.B) {
+	db := run(b, Options{})
+	sam := addUser(b, db, "sam")
+	entries := make([]*engine.Entry, 1000)
+	for i := range entries {
+		entries[i] = newEntry(byte(i), sam)
+		entries[i].UUID[1] = byte(i >> 8)
+		entries[i].Form = bytes.Repeat([]byte("e"), 800)
+		mustUpdate(b, db, func(tx engine.Tx) error { return tx.InsertEntry(entries[i]) })
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	for done := 0; done < b.N; {
+		fs := make([]func(engine.Tx) error, min(maxBatch, b.N-done))
+		for i := range fs {
+			fs[i] = fireUnit(db, entries[(done+i)%len(entries)])
+		}
+		for _, err := range db.UpdateAll(b.Context(), fs) {
+			if err != nil {
+				b.Error(err)
+			}
+		}
+		done += len(fs)
+	}
+}
+
+func fireUnit(db *DB, e *engine.Entry) func(engine.Tx) error {
+	start := startUnit(benchCase(db, e.ContextID))
+	return func(tx engine.Tx) error {
+		instant := e.Due
+		e.Due = e.Due.Add(time.Minute)
+		e.Revision++
+		if err := tx.UpdateEntry(e); err != nil {
+			return err
+		}
+		if err := tx.InsertOccurrence(&engine.Occurrence{
+			Entry: e.UUID, ContextID: e.ContextID, Instant: instant, Outcome: "fired", CaseID: 1, FiredAt: instant,
+		}); err != nil {
+			return err
+		}
+		return start(tx)
+	}
+}
+
+// BenchmarkCaseForm reads a case with the check that its reader may see it,
+// among 20,000 (P5).
+func BenchmarkCaseForm(b *testing.B) {
+	db := run(b, Options{})
+	sam := addUser(b, db, "sam")
+	cases := fill(b, db, sam, 20_000)
+	for _, seenBy := range []bool{false, true} {
+		b.Run(fmt.Sprintf("CaseSeenBy=%t", seenBy), func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				i++
+				id := cases[i*7919%len(cases)].ID
+				err := db.View(context.Background(), func(r engine.Reader) error {
+					if seenBy {
+						if seen, err := r.CaseSeenBy(id, []identity.ID{sam}); err != nil || !seen {
+							b.Errorf("seen %t, %v", seen, err)
+						}
+					}
+					_, err := r.Case(id)
+					return err
+				})
+				if err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkOpen opens an empty folder and one that has a database (P14).
+func BenchmarkOpen(b *testing.B) {
+	for _, fresh := range []bool{true, false} {
+		b.Run(fmt.Sprintf("fresh=%t", fresh), func(b *testing.B) {
+			dir, i := b.TempDir(), 0
+			for b.Loop() {
+				if fresh {
+					i++
+				}
+				db, err := Open(b.Context(), fmt.Sprintf("%s/%d.db", dir, i), Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := db.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

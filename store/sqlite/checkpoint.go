@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// checkpointFrom is the number of pages in the log from which an idle moment
+// is used to bring them into the database file.
+const checkpointFrom = 1000
+
+// checkpointer moves the pages of the log into the database file while
+// nothing else is to do, so that a commit under load rarely has to. It has a
+// connection of its own: a unit that comes meanwhile does not wait for it.
+// Between a quiet moment and the next commit it neither wakes nor asks.
+type checkpointer struct {
+	wake  chan struct{}
+	armed atomic.Bool
+	count atomic.Int64 // commits
+}
+
+// committed notes a commit, and wakes the checkpointer where it sleeps.
+func (c *checkpointer) committed() {
+	c.count.Add(1)
+	if c.armed.CompareAndSwap(false, true) {
+		c.wake <- struct{}{}
+	}
+}
+
+// checkpointWhenIdle runs until ctx ends. A checkpoint that fails is not
+// reported: the next idle moment tries again, and the writer's own remains.
+func (db *DB) checkpointWhenIdle(ctx context.Context) {
+	var c *conn
+	defer func() {
+		if c != nil {
+			_ = c.close()
+		}
+	}()
+	for db.awaitIdle(ctx) {
+		if c == nil {
+			var err error
+			if c, err = db.connect(ctx, db.checkPool, "", checkpointPragmas()); err != nil {
+				continue
+			}
+		}
+		_ = db.runCheckpoint(c)
+	}
+}
+
+// awaitIdle returns once there was a commit and then none for a while. It
+// returns false when ctx ends.
+func (db *DB) awaitIdle(ctx context.Context) bool {
+	select {
+	case <-db.checkpoint.wake:
+	case <-ctx.Done():
+		return false
+	}
+	timer := time.NewTimer(db.opts.Idle)
+	defer timer.Stop()
+	for {
+		seen := db.checkpoint.count.Load()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return false
+		}
+		if seen == db.checkpoint.count.Load() {
+			db.checkpoint.armed.Store(false)
+			return true
+		}
+		timer.Reset(db.opts.Idle)
+	}
+}
+
+const (
+	measureLog     = `PRAGMA wal_checkpoint(NOOP)`
+	passCheckpoint = `PRAGMA wal_checkpoint(PASSIVE)`
+)
+
+// runCheckpoint checkpoints as much as it can without waiting for anybody,
+// where the log has grown enough.
+func (db *DB) runCheckpoint(c *conn) error {
+	var busy, logged, done int
+	if _, err := c.row(measureLog).scan(&busy, &logged, &done); err != nil || logged-done < checkpointFrom {
+		return err
+	}
+	if _, err := c.row(passCheckpoint).scan(&busy, &logged, &done); err != nil {
+		return err
+	}
+	db.stats.checkpoints.Add(1)
+	return nil
+}

@@ -1,0 +1,205 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+
+	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
+
+	"flowdrive/errs"
+)
+
+// autoCheckpoint is the length of the log, in pages, at which the writer
+// checkpoints within a commit. Idle moments usually come first.
+const autoCheckpoint = "16000"
+
+// writerSettings are those that the driver knows no parameter for.
+const writerSettings = `PRAGMA wal_autocheckpoint = ` + autoCheckpoint + `; PRAGMA temp_store = MEMORY`
+
+// pragma is a setting and what it must be once a connection is open. It is
+// checked because a wrong one is silent: the driver's own default under WAL
+// is synchronous NORMAL, which loses acknowledged work when the power goes.
+type pragma struct {
+	name string
+	want string
+}
+
+func writerPragmas() []pragma {
+	return append(checkpointPragmas(), []pragma{
+		{"foreign_keys", "1"}, {"temp_store", "2"}, {"wal_autocheckpoint", autoCheckpoint},
+	}...)
+}
+
+func checkpointPragmas() []pragma {
+	return []pragma{{"journal_mode", "wal"}, {"synchronous", "2"}}
+}
+
+func readerPragmas() []pragma {
+	return []pragma{{"journal_mode", "wal"}, {"query_only", "1"}}
+}
+
+func writerDSN(path string, cacheKiB int) string {
+	return dsn(path, cacheKiB, url.Values{
+		"mode": {"rw"}, "_journal_mode": {"WAL"}, "_synchronous": {"FULL"},
+		"_foreign_keys": {"1"}, "_txlock": {"immediate"},
+	})
+}
+
+func readerDSN(path string, cacheKiB int) string {
+	return dsn(path, cacheKiB, url.Values{"mode": {"ro"}, "_query_only": {"1"}})
+}
+
+// dsn spares SQLite its own locking of a connection: each of ours is used by
+// one goroutine at a time. A cache size below zero is in KiB.
+func dsn(path string, cacheKiB int, params url.Values) string {
+	params.Set("_mutex", "no")
+	params.Set("_busy_timeout", "5000")
+	params.Set("_cache_size", strconv.Itoa(-cacheKiB))
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + params.Encode()
+}
+
+func openPool(dsn string, connections int) (*sql.DB, error) {
+	pool, err := sql.Open("sqlite3", dsn)
+	if err != nil {
+		return nil, failure("open the database", err)
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	return pool, nil
+}
+
+// conn is a connection with the statements that were prepared on it. It is
+// for one goroutine at a time.
+//
+// Its statements run without a deadline: under a context that can end, the
+// driver starts a goroutine for each one. Waiting is bounded where it can be
+// long, in the queue of the writer and before a free reader.
+type conn struct {
+	raw   *sql.Conn
+	stmts map[string]*sql.Stmt // by text
+	ran   *atomic.Int64        // statements
+}
+
+// connect pins a connection of the pool, makes the settings and checks all.
+func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragmas []pragma) (*conn, error) {
+	raw, err := pool.Conn(ctx)
+	if err != nil {
+		return nil, failure("open the database", err)
+	}
+	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}, ran: &db.stats.statements}
+	if settings != "" {
+		if _, err := raw.ExecContext(context.Background(), settings); err != nil {
+			return nil, errors.Join(failure("set up the database", err), c.close())
+		}
+	}
+	for _, p := range pragmas {
+		var got string
+		if err := raw.QueryRowContext(context.Background(), "PRAGMA "+p.name).Scan(&got); err != nil {
+			return nil, errors.Join(failure("check the database's settings", err), c.close())
+		}
+		if got != p.want {
+			err := errs.Wrap("check the database's settings", fmt.Errorf("%s is %q, not %q", p.name, got, p.want))
+			return nil, errors.Join(err, c.close())
+		}
+	}
+	return c, nil
+}
+
+func (c *conn) close() error {
+	all := make([]error, 0, len(c.stmts)+1)
+	for _, s := range c.stmts {
+		all = append(all, s.Close())
+	}
+	return errors.Join(append(all, c.raw.Close())...)
+}
+
+// stmt returns the statement, prepared on its first use. The texts are
+// constants of this package, so their number is bounded.
+func (c *conn) stmt(query string) (*sql.Stmt, error) {
+	c.ran.Add(1)
+	if s, ok := c.stmts[query]; ok {
+		return s, nil
+	}
+	s, err := c.raw.PrepareContext(context.Background(), query)
+	if err != nil {
+		return nil, err
+	}
+	c.stmts[query] = s
+	return s, nil
+}
+
+// exec runs a statement that yields no rows.
+func (c *conn) exec(query string, args ...any) (sql.Result, error) {
+	s, err := c.stmt(query) //nolint:sqlclosecheck // kept until the connection is closed
+	if err != nil {
+		return nil, err
+	}
+	return s.ExecContext(context.Background(), args...)
+}
+
+// change runs a statement and returns how many rows it changed.
+func (c *conn) change(query string, args ...any) (int64, error) {
+	res, err := c.exec(query, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// row is the outcome of a query for at most one row.
+type row struct {
+	raw *sql.Row
+	err error
+}
+
+func (c *conn) row(query string, args ...any) row {
+	s, err := c.stmt(query) //nolint:sqlclosecheck // kept until the connection is closed
+	if err != nil {
+		return row{err: err}
+	}
+	return row{raw: s.QueryRowContext(context.Background(), args...)}
+}
+
+// scan reads the columns of the present row.
+type scan func(dest ...any) error
+
+// read lets f scan the row, and says whether there was one.
+func (r row) read(f func(scan) error) (found bool, err error) {
+	if r.err != nil {
+		return false, r.err
+	}
+	err = f(r.raw.Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// scan reads the row's columns, and says whether there was one.
+func (r row) scan(dest ...any) (found bool, err error) {
+	return r.read(func(scan scan) error { return scan(dest...) })
+}
+
+// each runs a query and calls f for each of its rows.
+func (c *conn) each(query string, f func(scan) error, args ...any) (err error) {
+	s, err := c.stmt(query) //nolint:sqlclosecheck // kept until the connection is closed
+	if err != nil {
+		return err
+	}
+	rows, err := s.QueryContext(context.Background(), args...)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		if err := f(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

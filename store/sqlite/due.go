@@ -1,0 +1,50 @@
+package sqlite
+
+import (
+	"slices"
+	"time"
+
+	"flowdrive/engine"
+)
+
+const (
+	selectDueEntries = `SELECT due, uuid FROM entries WHERE due <= ?1 ORDER BY due, seq LIMIT ?2`
+	selectDueCases   = `SELECT due, id FROM cases WHERE due <= ?1 ORDER BY due, id LIMIT ?2`
+	selectNextDue    = `
+		SELECT min(due) FROM (
+			SELECT min(due) AS due FROM entries WHERE due IS NOT NULL
+			UNION ALL SELECT min(due) FROM cases WHERE due IS NOT NULL)`
+)
+
+// DueRows returns what is due at or before upTo, at most limit, by instant;
+// at the same instant entries come first, each kind in the order of
+// creation.
+func (r *reader) DueRows(upTo time.Time, limit int) ([]engine.DueRow, error) {
+	const op = "read what is due"
+	var rows []engine.DueRow
+	collect := func(query string, column func(*engine.DueRow) any) error {
+		return r.c.each(query, func(scan scan) error {
+			var d engine.DueRow
+			err := scan(millis{&d.Due}, column(&d))
+			rows = append(rows, d)
+			return err
+		}, upTo.UnixMilli(), limit)
+	}
+	if err := collect(selectDueEntries, func(d *engine.DueRow) any { return bits(d.Entry[:]) }); err != nil {
+		return nil, failure(op, err)
+	}
+	if err := collect(selectDueCases, func(d *engine.DueRow) any { return &d.CaseID }); err != nil {
+		return nil, failure(op, err)
+	}
+	slices.SortStableFunc(rows, func(a, b engine.DueRow) int { return a.Due.Compare(b.Due) })
+	if len(rows) > limit {
+		rows = slices.Clip(rows[:limit])
+	}
+	return rows, nil
+}
+
+// NextDue returns the earliest due instant of all, zero for none.
+func (r *reader) NextDue() (due time.Time, err error) {
+	_, err = r.c.row(selectNextDue).scan(millis{&due})
+	return due, failure("read what is due next", err)
+}

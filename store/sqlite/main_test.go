@@ -1,0 +1,180 @@
+package sqlite
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(crashEnv); path != "" {
+		crashChild(path)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// run opens a database in a folder of its own and runs it for as long as the
+// test lasts; at the end it must be consistent.
+func run(tb testing.TB, opts Options) *DB {
+	tb.Helper()
+	db := open(tb, filepath.Join(tb.TempDir(), "flowdrive.db"), opts)
+	start(tb, db)
+	return db
+}
+
+// open opens the database; it is closed at the end of the test.
+func open(tb testing.TB, path string, opts Options) *DB {
+	tb.Helper()
+	db, err := Open(tb.Context(), path, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			tb.Errorf("close: %v", err)
+		}
+	})
+	return db
+}
+
+// start runs the database until the end of the test or until the function
+// that it returns is called.
+func start(tb testing.TB, db *DB) (stop func()) {
+	tb.Helper()
+	ctx, cancel := contextOf(tb)
+	done := make(chan error, 1)
+	go func() { done <- db.Run(ctx) }()
+	stopped := false
+	stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		cancel()
+		if err := <-done; err != nil {
+			tb.Errorf("run: %v", err)
+		}
+		consistent(tb, db)
+	}
+	tb.Cleanup(stop)
+	return stop
+}
+
+// contextOf returns a context that lasts until it is canceled: that of a test
+// ends before its clean-up begins.
+func contextOf(tb testing.TB) (context.Context, context.CancelFunc) {
+	tb.Helper()
+	return context.WithCancel(context.WithoutCancel(tb.Context()))
+}
+
+// consistent checks what must hold of every database: its structure, its
+// references, and that what is derived agrees with what it is derived from.
+func consistent(tb testing.TB, db *DB) {
+	tb.Helper()
+	for _, check := range []struct{ what, query string }{
+		{"a broken structure", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
+		{"a reference to nothing", `SELECT "table" || ' ' || rowid FROM pragma_foreign_key_check`},
+		{"an access row too many", `
+			SELECT case_id || ' ' || party_id FROM case_access
+			EXCEPT SELECT cases.id || ' ' || value FROM cases, json_each(cases.access)`},
+		{"an access row too few", `
+			SELECT cases.id || ' ' || value FROM cases, json_each(cases.access)
+			EXCEPT SELECT case_id || ' ' || party_id FROM case_access`},
+		{"a wrong count of open cases", `
+			SELECT starter_id || ' ' || route_id || ' ' || n FROM open_cases
+			WHERE n <> (SELECT count(*) FROM cases c WHERE c.starter_id = open_cases.starter_id
+				AND c.route_id = open_cases.route_id AND c.state IN ('queued', 'active', 'suspended'))`},
+		{"an id beyond the sequence", `
+			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties)
+			WHERE id >= (SELECT next FROM sequence)`},
+	} {
+		err := db.view(context.Background(), func(r *reader) error {
+			return r.c.each(check.query, func(scan scan) error {
+				var row string
+				err := scan(&row)
+				tb.Errorf("%s: %s", check.what, row)
+				return err
+			})
+		})
+		if err != nil {
+			tb.Errorf("%s: %v", check.what, err)
+		}
+	}
+}
+
+func mustUpdate(tb testing.TB, db *DB, f func(engine.Tx) error) {
+	tb.Helper()
+	if err := db.Update(tb.Context(), f); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func mustView(tb testing.TB, db *DB, f func(engine.Reader) error) {
+	tb.Helper()
+	if err := db.View(tb.Context(), f); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// put returns a unit that writes a setting.
+func put(key, value string) func(engine.Tx) error {
+	return func(tx engine.Tx) error { return tx.PutSetting(key, value) }
+}
+
+// get returns a setting as it is stored.
+func get(tb testing.TB, db *DB, key string) (value string) {
+	tb.Helper()
+	mustView(tb, db, func(r engine.Reader) (err error) {
+		value, err = r.Setting(key)
+		return err
+	})
+	return value
+}
+
+// noon is the instant at which tests take place.
+func noon() time.Time { return time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC) }
+
+// addUser stores a user and returns its id.
+func addUser(tb testing.TB, db *DB, name identity.Name) identity.ID {
+	tb.Helper()
+	p := engine.Party{
+		Party:   identity.Party{ID: identity.ID(db.NextID()), Name: name, Kind: identity.User},
+		Created: noon(), Modified: noon(),
+	}
+	mustUpdate(tb, db, func(tx engine.Tx) error { return tx.PutParty(&p) })
+	return p.ID
+}
+
+// newCase returns a queued case of the starter.
+func newCase(db *DB, starter identity.ID, routeID int64) *engine.Case {
+	return &engine.Case{
+		ID: db.NextID(), RouteID: routeID, ContextID: starter, StarterID: starter, State: "queued", Priority: 200,
+		Version: 1, Revision: 1, Marking: []byte(`{"l":"queued"}`), Form: []byte(`{"state":"queued"}`),
+		Created: noon(), Modified: noon(), Access: []identity.ID{starter},
+	}
+}
+
+func caseIDs(all []engine.Case) []int64 {
+	ids := []int64{}
+	for i := range all {
+		ids = append(ids, all[i].ID)
+	}
+	return ids
+}
+
+func sorted[T interface{ ~int64 }](ids ...T) []T {
+	slices.Sort(ids)
+	return ids
+}

@@ -1,0 +1,115 @@
+package sqlite
+
+import (
+	"bytes"
+
+	"flowdrive/engine"
+)
+
+const (
+	messageColumns = `uuid, case_id, label, media_type, size, sha256, content IS NULL, version, created, modified`
+
+	// A case has few messages; those of one are found by the index of labels.
+	selectMessage        = `SELECT ` + messageColumns + `, content FROM messages WHERE case_id = ?1 AND uuid = ?2`
+	selectMessageByLabel = `SELECT ` + messageColumns + `, content FROM messages WHERE case_id = ?1 AND label = ?2`
+	selectMessages       = `SELECT ` + messageColumns + `, NULL FROM messages WHERE case_id = ?1 ORDER BY id`
+
+	upsertMessage = `
+		INSERT INTO messages (case_id, label, uuid, media_type, size, sha256, version, created, modified, content)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+		ON CONFLICT (case_id, label) DO UPDATE SET
+			uuid = ?3, media_type = ?4, size = ?5, sha256 = ?6, version = ?7, created = ?8, modified = ?9, content = ?10`
+
+	selectLog = `SELECT entries FROM case_log WHERE case_id = ?1 ORDER BY seq`
+	insertLog = `INSERT INTO case_log (case_id, seq, entries) VALUES (?1, ?2, ?3)`
+)
+
+func scanMessage(scan scan, m *engine.Message) error {
+	return scan(bits(m.UUID[:]), &m.CaseID, &m.Label, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
+		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.Content)
+}
+
+// Message returns the message of the case with that UUID.
+func (r *reader) Message(caseID int64, uuid engine.UUID) (*engine.Message, error) {
+	return r.message(selectMessage, caseID, uuid[:])
+}
+
+// MessageByLabel returns the message of the case with that label.
+func (r *reader) MessageByLabel(caseID int64, label string) (*engine.Message, error) {
+	return r.message(selectMessageByLabel, caseID, label)
+}
+
+func (r *reader) message(query string, caseID int64, key any) (*engine.Message, error) {
+	m := &engine.Message{}
+	found, err := r.c.row(query, caseID, key).read(func(scan scan) error { return scanMessage(scan, m) })
+	if err := read(found, err, "message"); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Messages returns the messages of the case in order of creation, without
+// Content.
+func (r *reader) Messages(caseID int64) (all []engine.Message, err error) {
+	err = r.c.each(selectMessages, func(scan scan) error {
+		var m engine.Message
+		err := scanMessage(scan, &m)
+		all = append(all, m)
+		return err
+	}, caseID)
+	return all, failure("read the messages of a case", err)
+}
+
+// PutMessage creates a message or replaces the one of that case and label.
+func (t *tx) PutMessage(m *engine.Message) error {
+	content := any(nil)
+	if !m.InFile {
+		content = blob(m.Content)
+	}
+	_, err := t.c.exec(upsertMessage, m.CaseID, m.Label, m.UUID[:], m.MediaType, m.Size, m.SHA256[:],
+		m.Version, at(m.Created), at(m.Modified), content)
+	if isReferred(err) {
+		return notFound("case")
+	}
+	return failure("store a message", err)
+}
+
+// CaseLog returns the log of the case, a JSON array, oldest entry first.
+func (r *reader) CaseLog(id int64) ([]byte, error) {
+	out := []byte{'['}
+	err := r.c.each(selectLog, func(scan scan) error {
+		var entries []byte
+		if err := scan(&entries); err != nil {
+			return err
+		}
+		inner := bytes.TrimSpace(entries)
+		if len(inner) <= len("[]") {
+			return nil
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, inner[1:len(inner)-1]...)
+		return nil
+	}, id)
+	if err != nil {
+		return nil, failure("read the log of a case", err)
+	}
+	if len(out) == 1 {
+		var one int
+		exists, err := r.c.row(caseExists, id).scan(&one)
+		if err := read(exists, err, "case"); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, ']'), nil
+}
+
+// AppendLog adds log entries, a JSON array, which begin at seq.
+func (t *tx) AppendLog(caseID, seq int64, entries []byte) error {
+	_, err := t.c.exec(insertLog, caseID, seq, blob(entries))
+	if isReferred(err) {
+		return notFound("case")
+	}
+	return failure("add to the log of a case", err)
+}

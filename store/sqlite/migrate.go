@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"io/fs"
+
+	"github.com/pressly/goose/v3"
+
+	"flowdrive/errs"
+)
+
+const (
+	// countTables counts everything in the schema, and in it the table in
+	// which goose notes what it has done.
+	countTables = `
+		SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'goose_db_version')
+		FROM sqlite_schema`
+	selectVersion = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
+)
+
+// migrate brings the schema up to the newest migration, each in a
+// transaction of its own. A schema that is up to date costs two small
+// queries: goose is asked only where there is something to do.
+func migrate(ctx context.Context, pool *sql.DB, migrations fs.FS) error {
+	const op = "bring the database's schema up to date"
+	newest, err := newestMigration(migrations)
+	if err != nil {
+		return errs.Wrap(op, err)
+	}
+	version, err := schemaVersion(ctx, pool)
+	if err != nil {
+		return failure(op, err)
+	}
+	if version > newest {
+		return errs.New(errs.Unavailable,
+			"The database has schema version %d, this program knows %d: it was last used by a newer program, start that one.", version, newest)
+	}
+	if version == newest {
+		return nil
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, pool, migrations,
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return errs.Wrap(op, err)
+	}
+	_, err = provider.Up(ctx)
+	return failure(op, err)
+}
+
+// schemaVersion returns the number of the last migration, 0 for an empty
+// database.
+func schemaVersion(ctx context.Context, pool *sql.DB) (version int64, err error) {
+	var all, versions int
+	if err := pool.QueryRowContext(ctx, countTables).Scan(&all, &versions); err != nil {
+		return 0, err
+	}
+	if all == 0 {
+		return 0, nil
+	}
+	if versions == 0 {
+		return 0, errs.New(errs.Unavailable, "The file holds tables of another program; it is no database of Flowdrive.")
+	}
+	err = pool.QueryRowContext(ctx, selectVersion).Scan(&version)
+	return version, err
+}
+
+// newestMigration returns the number that the last file name begins with.
+func newestMigration(migrations fs.FS) (newest int64, err error) {
+	names, err := fs.Glob(migrations, "*.sql")
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range names {
+		number, err := goose.NumericComponent(name)
+		if err != nil {
+			return 0, fmt.Errorf("migration %s: %w", name, err)
+		}
+		newest = max(newest, number)
+	}
+	return newest, nil
+}

@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"encoding/hex"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+const (
+	nameColumns = `folder, author_id, name, entry, case_id, etag, modified, length(source)`
+
+	selectName        = `SELECT ` + nameColumns + `, source FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
+	selectNameOfEntry = `SELECT ` + nameColumns + `, source FROM given_names WHERE entry = ?1`
+	selectNameOfCase  = `SELECT ` + nameColumns + `, source FROM given_names WHERE case_id = ?1`
+
+	selectNamesOfEntries = `SELECT ` + nameColumns + `, NULL FROM given_names WHERE entry IN (SELECT unhex(value) FROM json_each(?1))`
+	selectNamesOfCases   = `SELECT ` + nameColumns + `, NULL FROM given_names WHERE case_id IN (SELECT value FROM json_each(?1))`
+
+	upsertName = `
+		INSERT INTO given_names (folder, author_id, folded, name, entry, case_id, etag, modified, source)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+		ON CONFLICT (author_id, folder, folded) DO UPDATE SET
+			name = ?4, entry = ?5, case_id = ?6, etag = ?7, modified = ?8, source = ?9`
+	deleteName = `DELETE FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
+)
+
+func scanName(scan scan, n *engine.GivenName) error {
+	return scan(&n.Folder, &n.Author, &n.Name, bits(n.Entry[:]), number{&n.CaseID}, &n.ETag, millis{&n.Modified}, &n.Size, &n.Source)
+}
+
+// GivenName returns what the author gave that name, whatever its case.
+func (r *reader) GivenName(folder engine.Folder, author identity.ID, name string) (*engine.GivenName, error) {
+	return r.name(selectName, int64(author), string(folder), identity.Fold(name))
+}
+
+// GivenNameOf returns the name of an entry or a case.
+func (r *reader) GivenNameOf(folder engine.Folder, entry engine.UUID, caseID int64) (*engine.GivenName, error) {
+	if folder == engine.FolderSchedule {
+		return r.name(selectNameOfEntry, entry[:])
+	}
+	return r.name(selectNameOfCase, caseID)
+}
+
+func (r *reader) name(query string, key ...any) (*engine.GivenName, error) {
+	n := &engine.GivenName{}
+	found, err := r.c.row(query, key...).read(func(scan scan) error { return scanName(scan, n) })
+	if err := read(found, err, "name"); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// GivenNames returns the names, without Source, of the entries or cases.
+func (r *reader) GivenNames(folder engine.Folder, entries []engine.UUID, cases []int64) (all []engine.GivenName, err error) {
+	query, keys := selectNamesOfCases, array(cases)
+	if folder == engine.FolderSchedule {
+		texts := make([]string, len(entries))
+		for i, uuid := range entries {
+			texts[i] = hex.EncodeToString(uuid[:])
+		}
+		query, keys = selectNamesOfEntries, array(texts)
+	}
+	err = r.c.each(query, func(scan scan) error {
+		var n engine.GivenName
+		err := scanName(scan, &n)
+		all = append(all, n)
+		return err
+	}, keys)
+	return all, failure("read given names", err)
+}
+
+// PutGivenName stores a name, by folder, author and folded name. A resource
+// has one name at most: a second one is errs.NameTaken.
+func (t *tx) PutGivenName(n *engine.GivenName) error {
+	entry := any(nil)
+	if n.Folder == engine.FolderSchedule {
+		entry = n.Entry[:]
+	}
+	_, err := t.c.exec(upsertName, string(n.Folder), int64(n.Author), identity.Fold(n.Name), n.Name, entry, orNull(n.CaseID),
+		n.ETag, at(n.Modified), blob(n.Source))
+	if isUnique(err) {
+		return errs.New(errs.NameTaken, "The resource has another name already.")
+	}
+	return failure("store a given name", err)
+}
+
+// DeleteGivenName deletes a name and leaves what it names.
+func (t *tx) DeleteGivenName(folder engine.Folder, author identity.ID, name string) error {
+	n, err := t.c.change(deleteName, int64(author), string(folder), identity.Fold(name))
+	return found(n, err, "name")
+}

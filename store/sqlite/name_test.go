@@ -1,0 +1,131 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+func TestGivenNames(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	e1, e2, e3 := newEntry(1, sam), newEntry(2, sam), newEntry(3, sam)
+	insertEntries(t, db, e1, e2, e3)
+	c := newCase(db, sam, 7)
+	insertCases(t, db, c)
+	name := func(author identity.ID, text string, entry *engine.Entry) *engine.GivenName {
+		source := []byte(`{"name": "` + text + `"}`)
+		return &engine.GivenName{
+			Folder: engine.FolderSchedule, Author: author, Name: text, Entry: entry.UUID,
+			Source: source, Size: int64(len(source)), ETag: `"e"`, Modified: noon(),
+		}
+	}
+	nightly, same1, theirs := name(sam, "Nightly Ä.json", e1), name(sam, "b.json", e2), name(ann, "b.json", e3)
+	ofCase := &engine.GivenName{
+		Folder: engine.FolderCases, Author: sam, Name: "b.json", CaseID: c.ID, Source: []byte{}, ETag: `"c"`, Modified: noon(),
+	}
+	put := func(n *engine.GivenName) error {
+		return db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutGivenName(n) })
+	}
+	all := []*engine.GivenName{nightly, same1, theirs, ofCase}
+	for _, n := range all {
+		kind(t, n.Name, put(n), "")
+	}
+	nightly.Name, nightly.Source, nightly.Size, nightly.Modified = "NIGHTLY ä.json", []byte("# new"), 5, noon().Add(time.Hour)
+	kind(t, "put again, in another case", put(nightly), "")
+	mustView(t, db, func(r engine.Reader) error {
+		for _, n := range all {
+			got, err := r.GivenName(n.Folder, n.Author, strings.ToLower(n.Name))
+			same(t, "by name", n, got)
+			kind(t, "by name", err, "")
+			got, err = r.GivenNameOf(n.Folder, n.Entry, n.CaseID)
+			same(t, "by resource", n, got)
+			kind(t, "by resource", err, "")
+		}
+		_, err := r.GivenName(engine.FolderCases, ann, "b.json")
+		kind(t, "another's", err, errs.NotFound)
+		_, err = r.GivenNameOf(engine.FolderCases, engine.UUID{}, 999)
+		kind(t, "of nothing", err, errs.NotFound)
+		return nil
+	})
+	list := func(folder engine.Folder, entries []engine.UUID, cases []int64) (got []string) {
+		mustView(t, db, func(r engine.Reader) error {
+			names, err := r.GivenNames(folder, entries, cases)
+			for _, n := range names {
+				if n.Source != nil || n.Size == 0 && folder == engine.FolderSchedule {
+					t.Errorf("%s is listed with its source or without its size", n.Name)
+				}
+				got = append(got, n.Name)
+			}
+			slices.Sort(got)
+			return err
+		})
+		return got
+	}
+	same(t, "of entries", []string{"NIGHTLY ä.json", "b.json"}, list(engine.FolderSchedule, []engine.UUID{e3.UUID, {9}, e1.UUID}, nil))
+	same(t, "of cases", []string{"b.json"}, list(engine.FolderCases, nil, []int64{999, c.ID}))
+	same(t, "of none", []string{}, list(engine.FolderSchedule, nil, nil))
+
+	kind(t, "a second name", put(name(sam, "second.json", e1)), errs.NameTaken)
+	remove := func(tx engine.Tx) error { return tx.DeleteGivenName(engine.FolderSchedule, sam, "B.JSON") }
+	mustUpdate(t, db, remove)
+	kind(t, "deleted twice", db.Update(t.Context(), remove), errs.NotFound)
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e1.UUID) })
+	same(t, "a deleted entry's name goes with it", []string{"b.json"},
+		list(engine.FolderSchedule, []engine.UUID{e1.UUID, e2.UUID, e3.UUID}, nil))
+}
+
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	answer := func(user identity.ID, key string, age time.Duration) *engine.Answer {
+		return &engine.Answer{
+			User: user, Key: key, Request: engine.Digest{1}, URL: engine.Digest{2},
+			Answer: []byte("201 " + key), Created: noon().Add(-age),
+		}
+	}
+	all := []*engine.Answer{answer(sam, "k", 0), answer(ann, "k", time.Hour), answer(sam, "K", 25*time.Hour)}
+	for _, a := range all {
+		mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutAnswer(a) })
+	}
+	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutAnswer(answer(sam, "k", time.Hour)) })
+	kind(t, "a key in use", err, errs.NameTaken)
+	read := func(a *engine.Answer, want errs.Kind) {
+		t.Helper()
+		mustView(t, db, func(r engine.Reader) error {
+			got, err := r.Answer(a.User, a.Key)
+			kind(t, a.Key, err, want)
+			if want == "" {
+				same(t, a.Key, a, got)
+			}
+			return nil
+		})
+	}
+	for _, a := range all {
+		read(a, "")
+	}
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteAnswersBefore(noon().Add(-time.Hour)) })
+	read(all[0], "")
+	read(all[1], "")
+	read(all[2], errs.NotFound)
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(ann) })
+	read(all[1], errs.NotFound)
+}
+
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	for _, value := range []string{"", "sandbox", "real"} {
+		if value != "" {
+			mustUpdate(t, db, put("mode", value))
+		}
+		same(t, "mode", value, get(t, db, "mode"))
+	}
+}

@@ -1,0 +1,83 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+const (
+	selectParties = `
+		SELECT id, name, kind, full_name, email, admin, disabled, members, admins,
+			password, revision, created, modified
+		FROM parties ORDER BY id`
+	upsertParty = `
+		INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins,
+			password, revision, created, modified)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
+		ON CONFLICT (id) DO UPDATE SET
+			name = ?2, folded = ?3, kind = ?4, full_name = ?5, email = ?6, admin = ?7, disabled = ?8,
+			members = ?9, admins = ?10, password = ?11, revision = ?12, created = ?13, modified = ?14`
+	deleteParty = `DELETE FROM parties WHERE id = ?1`
+)
+
+// Parties returns all users and teams by id.
+func (r *reader) Parties() (all []engine.Party, err error) {
+	err = r.c.each(selectParties, func(scan scan) error {
+		var p engine.Party
+		err := scan(&p.ID, &p.Name, &p.Kind, &p.FullName, &p.Email, &p.Admin, &p.Disabled,
+			list[identity.Name]{&p.Members}, list[identity.Name]{&p.Admins},
+			&p.Password, &p.Revision, millis{&p.Created}, millis{&p.Modified})
+		all = append(all, p)
+		return err
+	})
+	return all, failure("read the users and teams", err)
+}
+
+// PutParty stores a new party or replaces the one of that id. A name that
+// another party bears, whatever its case, is errs.NameTaken.
+func (t *tx) PutParty(p *engine.Party) error {
+	_, err := t.c.exec(upsertParty, int64(p.ID), string(p.Name), identity.Fold(string(p.Name)), string(p.Kind),
+		p.FullName, p.Email, p.Admin, p.Disabled, array(p.Members), array(p.Admins),
+		p.Password, p.Revision, at(p.Created), at(p.Modified))
+	if isUnique(err) {
+		return errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", p.Name)
+	}
+	return failure("store a user or team", err)
+}
+
+// DeleteParty deletes a user or team, with the answers that are kept for it.
+// One that anything refers to is errs.InUse.
+func (t *tx) DeleteParty(id identity.ID) error {
+	n, err := t.c.change(deleteParty, int64(id))
+	if isReferred(err) {
+		return errs.New(errs.InUse, "The user or team owns or takes part in something that is stored; disable it instead.")
+	}
+	return found(n, err, "user or team")
+}
+
+// found translates the outcome of a change to one row.
+func found(changed int64, err error, what string) error {
+	if err != nil {
+		return failure(fmt.Sprintf("change a %s", what), err)
+	}
+	if changed == 0 {
+		return notFound(what)
+	}
+	return nil
+}
+
+// read translates the outcome of a query for one row.
+func read(found bool, err error, what string) error {
+	if err != nil {
+		return failure(fmt.Sprintf("read a %s", what), err)
+	}
+	if !found {
+		return notFound(what)
+	}
+	return nil
+}
+
+func notFound(what string) error { return errs.New(errs.NotFound, "There is no such %s.", what) }

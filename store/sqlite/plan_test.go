@@ -1,0 +1,80 @@
+package sqlite
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestPlans looks at how SQLite would run each statement: none goes through a
+// table that grows, so that none costs more the more there is stored (P12).
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	small := regexp.MustCompile(`^SCAN (json_each|parties|routes|open_cases|sequence|CONSTANT ROW|\(subquery)`)
+	byIndex := regexp.MustCompile(`^SCAN \S+ USING (COVERING )?INDEX`)
+	for name, query := range map[string]string{
+		"selectSequence": selectSequence, "updateSequence": updateSequence,
+		"selectParties": selectParties, "upsertParty": upsertParty, "deleteParty": deleteParty,
+		"selectRouteByID": selectRouteByID, "selectRouteByName": selectRouteByName, "selectRoutes": selectRoutes,
+		"selectRouteStamp": selectRouteStamp, "selectRouteVersion": selectRouteVersion,
+		"selectRouteVersions": selectRouteVersions, "countRouteUses": countRouteUses,
+		"upsertRoute": upsertRoute, "insertRouteVersion": insertRouteVersion, "deleteRoute": deleteRoute,
+		"selectEntry": selectEntry, "selectEntries": selectEntries, "entriesOfContext": entriesOfContext,
+		"allEntries": allEntries, "countEntries": countEntries, "insertEntry": insertEntry,
+		"advanceEntry": advanceEntry, "updateEntry": updateEntry, "deleteEntry": deleteEntry,
+		"selectOccurrences": selectOccurrences, "insertOccurrence": insertOccurrence,
+		"selectCase": selectCase, "selectCases": selectCases, "allCases": allCases,
+		"casesOfRoute": casesOfRoute, "casesOfParty": casesOfParty, "selectAccess": selectAccess,
+		"caseExists": caseExists, "countOpenCases": countOpenCases, "selectQueued": selectQueued,
+		"insertCase": insertCase, "updateCase": updateCase, "advanceCase": advanceCase,
+		"selectDueEntries": selectDueEntries, "selectDueCases": selectDueCases, "selectNextDue": selectNextDue,
+		"selectMessage": selectMessage, "selectMessageByLabel": selectMessageByLabel, "selectMessages": selectMessages,
+		"upsertMessage": upsertMessage, "selectLog": selectLog, "insertLog": insertLog,
+		"selectName": selectName, "selectNameOfEntry": selectNameOfEntry, "selectNameOfCase": selectNameOfCase,
+		"selectNamesOfEntries": selectNamesOfEntries, "selectNamesOfCases": selectNamesOfCases,
+		"upsertName": upsertName, "deleteName": deleteName,
+		"selectAnswer": selectAnswer, "insertAnswer": insertAnswer, "deleteAnswers": deleteAnswers,
+		"selectSetting": selectSetting, "upsertSetting": upsertSetting,
+	} {
+		for _, step := range plan(t, db, query) {
+			limited := strings.Contains(query, "LIMIT") || name == "countRouteUses" || name == "selectNextDue"
+			switch {
+			case strings.HasPrefix(step, "SCAN") && small.MatchString(step):
+			case byIndex.MatchString(step) && limited: // reads from the front of an index, as far as it needs
+			case name == "selectMessages": // sorts the few of one case
+			case strings.HasPrefix(step, "SCAN"), strings.Contains(step, "TEMP B-TREE"):
+				t.Errorf("%s: %s", name, step)
+			}
+		}
+	}
+}
+
+var parameter = regexp.MustCompile(`\?(\d+)`)
+
+// plan returns the steps of a statement.
+func plan(t *testing.T, db *DB, query string) (steps []string) {
+	t.Helper()
+	parameters := 0
+	for _, m := range parameter.FindAllStringSubmatch(query, -1) {
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		parameters = max(parameters, n)
+	}
+	err := db.view(t.Context(), func(r *reader) error {
+		return r.c.each("EXPLAIN QUERY PLAN "+query, func(scan scan) error {
+			var id, parent, unused int
+			var detail string
+			err := scan(&id, &parent, &unused, &detail)
+			steps = append(steps, detail)
+			return err
+		}, make([]any, parameters)...)
+	})
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return steps
+}

@@ -1,0 +1,87 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+func TestViewIsOneSnapshot(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	mustUpdate(t, db, put("a", "before"))
+	mustView(t, db, func(r engine.Reader) error {
+		for range 2 {
+			if got, err := r.Setting("a"); got != "before" || err != nil {
+				t.Errorf("a is %q, %v", got, err)
+			}
+			mustUpdate(t, db, put("a", "after"))
+		}
+		return nil
+	})
+	if got := get(t, db, "a"); got != "after" {
+		t.Errorf("a is %q", got)
+	}
+}
+
+func TestViewCannotWrite(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	err := db.view(t.Context(), func(r *reader) error {
+		return (&tx{reader: *r}).PutSetting("a", "1")
+	})
+	if !errs.Is(err, errs.Unavailable) {
+		t.Errorf("a write in a view: %v", err)
+	}
+}
+
+func TestViewReturnsItsError(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{Readers: 1})
+	for range 3 { // the only reader comes back each time
+		if err := db.View(t.Context(), func(engine.Reader) error { return errRefused }); !errors.Is(err, errRefused) {
+			t.Errorf("view: %v", err)
+		}
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a panic did not reach the caller")
+				}
+			}()
+			_ = db.View(t.Context(), func(engine.Reader) error { panic("a test's panic") })
+		}()
+	}
+}
+
+func TestViewContext(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "flowdrive.db")
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t, path, Options{Readers: 2})
+		start(t, db)
+		mustView(t, db, func(engine.Reader) error {
+			mustView(t, db, func(engine.Reader) error {
+				ctx, cancel := context.WithCancel(t.Context())
+				outcome := make(chan error, 1)
+				go func() {
+					outcome <- db.View(ctx, func(engine.Reader) error {
+						t.Error("a third view of two at a time")
+						return nil
+					})
+				}()
+				synctest.Wait()
+				cancel()
+				if err := <-outcome; !errors.Is(err, context.Canceled) {
+					t.Errorf("a view that waits: %v", err)
+				}
+				return nil
+			})
+			return nil
+		})
+	})
+}

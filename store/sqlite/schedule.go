@@ -1,0 +1,146 @@
+package sqlite
+
+import (
+	"slices"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+const (
+	entryColumns = `seq, uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified`
+
+	selectEntry = `SELECT ` + entryColumns + ` FROM entries WHERE uuid = ?1`
+
+	// ?1 is a chunk of the sequence; the others are filters, off when empty.
+	selectEntries = `
+		SELECT ` + entryColumns + ` FROM entries
+		WHERE seq IN (SELECT value FROM json_each(?1))
+			AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR type = ?3)
+		ORDER BY seq`
+
+	allEntries       = `SELECT seq FROM entries WHERE seq > ?2 AND ?1 = 0 ORDER BY seq LIMIT ?3`
+	entriesOfContext = `SELECT seq FROM entries WHERE context_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`
+
+	countEntries = `SELECT count(*) FROM entries WHERE author_id = ?1`
+
+	insertEntry = `
+		INSERT INTO entries (uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+
+	// A firing changes no column that has an index but due; naming the others
+	// would write their indexes again.
+	advanceEntry = `
+		UPDATE entries SET type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10
+		WHERE uuid = ?1 AND context_id = ?2 AND author_id = ?3 AND route_id = ?4`
+	updateEntry = `
+		UPDATE entries SET context_id = ?2, author_id = ?3, route_id = ?4,
+			type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10
+		WHERE uuid = ?1`
+	deleteEntry = `DELETE FROM entries WHERE uuid = ?1`
+
+	selectOccurrences = `
+		SELECT entry, context_id, instant, outcome, reason, case_id, fired_at
+		FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
+	insertOccurrence = `
+		INSERT INTO occurrences (entry, context_id, instant, outcome, reason, case_id, fired_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+)
+
+func scanEntry(scan scan, e *engine.Entry) error {
+	return scan(&e.Seq, bits(e.UUID[:]), &e.ContextID, &e.AuthorID, &e.RouteID, &e.Type, &e.Definition, &e.Revision,
+		millis{&e.Due}, &e.Form, millis{&e.Created}, millis{&e.Modified})
+}
+
+// Entry returns the schedule entry.
+func (r *reader) Entry(uuid engine.UUID) (*engine.Entry, error) {
+	e := &engine.Entry{}
+	found, err := r.c.row(selectEntry, uuid[:]).read(func(scan scan) error { return scanEntry(scan, e) })
+	if err := read(found, err, "schedule entry"); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Entries returns the entries that the filter selects, in the order in which
+// they were created.
+func (r *reader) Entries(f engine.EntryFilter) (all []engine.Entry, err error) {
+	sources := sourcesOf(entriesOfContext, f.Contexts)
+	if f.Contexts == nil {
+		sources = []source{{allEntries, 0}}
+	}
+	err = r.walk(sources, f.After, func(seqs []int64) (bool, error) {
+		err := r.c.each(selectEntries, func(scan scan) error {
+			var e engine.Entry
+			err := scanEntry(scan, &e)
+			all = append(all, e)
+			return err
+		}, array(seqs), f.RouteID, f.Type)
+		return f.Limit > 0 && len(all) >= f.Limit, err
+	})
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = slices.Clip(all[:f.Limit])
+	}
+	return all, failure("read the schedule entries", err)
+}
+
+// CountEntries returns how many entries the author has.
+func (r *reader) CountEntries(author identity.ID) (n int64, err error) {
+	_, err = r.c.row(countEntries, int64(author)).scan(&n)
+	return n, failure("count schedule entries", err)
+}
+
+// InsertEntry stores a new entry and sets its Seq.
+func (t *tx) InsertEntry(e *engine.Entry) error {
+	res, err := t.c.exec(insertEntry, e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
+		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Created), at(e.Modified))
+	if err == nil {
+		e.Seq, err = res.LastInsertId()
+	}
+	return failure("store a schedule entry", err)
+}
+
+// UpdateEntry changes the entry of that UUID.
+func (t *tx) UpdateEntry(e *engine.Entry) error {
+	args := []any{
+		e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
+		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Modified),
+	}
+	n, err := t.c.change(advanceEntry, args...)
+	if n == 0 && err == nil {
+		n, err = t.c.change(updateEntry, args...)
+	}
+	return found(n, err, "schedule entry")
+}
+
+// DeleteEntry deletes an entry with its given name. Its occurrences stay.
+func (t *tx) DeleteEntry(uuid engine.UUID) error {
+	n, err := t.c.change(deleteEntry, uuid[:])
+	return found(n, err, "schedule entry")
+}
+
+// Occurrences returns the newest occurrences of the entry, newest first.
+func (r *reader) Occurrences(entry engine.UUID, limit int) (all []engine.Occurrence, err error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	err = r.c.each(selectOccurrences, func(scan scan) error {
+		var o engine.Occurrence
+		err := scan(bits(o.Entry[:]), &o.ContextID, millis{&o.Instant}, &o.Outcome, &o.Reason, number{&o.CaseID}, millis{&o.FiredAt})
+		all = append(all, o)
+		return err
+	}, entry[:], limit)
+	return all, failure("read the occurrences", err)
+}
+
+// InsertOccurrence records what became of an instant. The pair (entry,
+// instant) is unique: a second one is errs.NameTaken.
+func (t *tx) InsertOccurrence(o *engine.Occurrence) error {
+	_, err := t.c.exec(insertOccurrence, o.Entry[:], int64(o.ContextID), at(o.Instant), o.Outcome, o.Reason,
+		orNull(o.CaseID), at(o.FiredAt))
+	if isUnique(err) {
+		return errs.New(errs.NameTaken, "This instant of the schedule entry was dealt with before.")
+	}
+	return failure("record an occurrence", err)
+}

@@ -1,0 +1,207 @@
+package sqlite
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// newEntry returns an entry of the owner that is due at noon.
+func newEntry(n byte, owner identity.ID) *engine.Entry {
+	return &engine.Entry{
+		UUID: engine.UUID{15: n}, ContextID: owner, AuthorID: owner, RouteID: 7, Type: "cron", Definition: 1, Revision: 1,
+		Due: noon().Add(time.Duration(n) * time.Second), Form: []byte(`{"type":"cron"}`), Created: noon(), Modified: noon(),
+	}
+}
+
+func insertEntries(t *testing.T, db *DB, entries ...*engine.Entry) {
+	t.Helper()
+	mustUpdate(t, db, func(tx engine.Tx) error {
+		for _, e := range entries {
+			if err := tx.InsertEntry(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func entry(t *testing.T, db *DB, uuid engine.UUID) (e *engine.Entry) {
+	t.Helper()
+	mustView(t, db, func(r engine.Reader) (err error) {
+		e, err = r.Entry(uuid)
+		return err
+	})
+	return e
+}
+
+func TestEntries(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	e := newEntry(1, sam)
+	insertEntries(t, db, e)
+	if e.Seq == 0 {
+		t.Error("a new entry has no Seq")
+	}
+	same(t, "stored", e, entry(t, db, e.UUID))
+
+	e.Due, e.Form, e.Revision, e.Modified = time.Time{}, []byte(`{"paused":true}`), 2, noon().Add(time.Hour)
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.UpdateEntry(e) })
+	same(t, "advanced", e, entry(t, db, e.UUID))
+
+	e.ContextID, e.AuthorID, e.RouteID, e.Type, e.Definition, e.Due = ann, ann, 8, "interval", 2, noon()
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.UpdateEntry(e) })
+	same(t, "replaced", e, entry(t, db, e.UUID))
+
+	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertEntry(newEntry(1, sam)) })
+	kind(t, "a UUID twice", err, errs.Internal)
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) })
+	for what, f := range map[string]func(engine.Tx) error{
+		"read":    func(tx engine.Tx) error { _, err := tx.Entry(e.UUID); return err },
+		"updated": func(tx engine.Tx) error { return tx.UpdateEntry(e) },
+		"deleted": func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) },
+	} {
+		kind(t, what+" after its end", db.Update(t.Context(), f), errs.NotFound)
+	}
+}
+
+func TestEntryFilters(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
+	var all []*engine.Entry
+	for i := range byte(12) {
+		e := newEntry(i+1, []identity.ID{sam, ann}[i%2])
+		e.AuthorID = sam
+		e.RouteID = 7 + int64(i%3)
+		e.Type = []string{"cron", "interval", "simple", "crontab"}[i%4]
+		all = append(all, e)
+	}
+	insertEntries(t, db, all...)
+	seq := func(i int) int64 { return all[i].Seq }
+	for _, test := range []struct {
+		name   string
+		filter engine.EntryFilter
+		want   []int
+	}{
+		{"all", engine.EntryFilter{}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+		{"a context", engine.EntryFilter{Contexts: []identity.ID{ann}}, []int{1, 3, 5, 7, 9, 11}},
+		{"contexts", engine.EntryFilter{Contexts: []identity.ID{bob, ann, sam}}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+		{"no context", engine.EntryFilter{Contexts: []identity.ID{}}, nil},
+		{"a route", engine.EntryFilter{RouteID: 8}, []int{1, 4, 7, 10}},
+		{"a type", engine.EntryFilter{Type: "simple"}, []int{2, 6, 10}},
+		{"route and context", engine.EntryFilter{RouteID: 8, Contexts: []identity.ID{sam}}, []int{4, 10}},
+		{"a page", engine.EntryFilter{After: seq(3), Limit: 3}, []int{4, 5, 6}},
+		{"the last page", engine.EntryFilter{After: seq(9), Limit: 3}, []int{10, 11}},
+		{"a page of a type", engine.EntryFilter{Type: "cron", After: seq(0), Limit: 1}, []int{4}},
+	} {
+		var got []int
+		mustView(t, db, func(r engine.Reader) error {
+			entries, err := r.Entries(test.filter)
+			for i := range entries {
+				at := slices.IndexFunc(all, func(e *engine.Entry) bool { return e.UUID == entries[i].UUID })
+				same(t, test.name, *all[at], entries[i])
+				got = append(got, at)
+			}
+			return err
+		})
+		same(t, test.name, test.want, got)
+	}
+	mustView(t, db, func(r engine.Reader) error {
+		of, err := r.CountEntries(sam)
+		none, err2 := r.CountEntries(ann)
+		same(t, "counts", [2]int64{12, 0}, [2]int64{of, none})
+		return errors.Join(err, err2)
+	})
+}
+
+func TestOccurrences(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam := addUser(t, db, "sam")
+	e := newEntry(1, sam)
+	insertEntries(t, db, e, newEntry(2, sam))
+	occurrence := func(minute int) engine.Occurrence {
+		instant := noon().Add(time.Duration(minute) * time.Minute)
+		return engine.Occurrence{
+			Entry: e.UUID, ContextID: sam, Instant: instant, Outcome: "skipped", Reason: "misfire",
+			CaseID: int64(minute), FiredAt: instant.Add(time.Second),
+		}
+	}
+	for _, minute := range []int{2, 0, 1} {
+		o := occurrence(minute)
+		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertOccurrence(&o) })
+	}
+	again := occurrence(1)
+	again.Outcome, again.FiredAt = "fired", noon()
+	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertOccurrence(&again) })
+	kind(t, "an instant twice", err, errs.NameTaken)
+	again.Entry = newEntry(2, sam).UUID
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertOccurrence(&again) })
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) })
+	mustView(t, db, func(r engine.Reader) error {
+		all, err := r.Occurrences(e.UUID, 0)
+		same(t, "all", []engine.Occurrence{occurrence(2), occurrence(1), occurrence(0)}, all)
+		newest, err2 := r.Occurrences(e.UUID, 2)
+		same(t, "newest", []engine.Occurrence{occurrence(2), occurrence(1)}, newest)
+		none, err3 := r.Occurrences(engine.UUID{9}, 10)
+		same(t, "of nobody", 0, len(none))
+		return errors.Join(err, err2, err3)
+	})
+}
+
+// TestDue wants entries and cases in one order.
+func TestDue(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam := addUser(t, db, "sam")
+	mustView(t, db, func(r engine.Reader) error {
+		next, err := r.NextDue()
+		same(t, "nothing is due", time.Time{}, next)
+		return err
+	})
+	minute := func(n int) time.Time { return noon().Add(time.Duration(n) * time.Minute) }
+	var entries []*engine.Entry
+	for i, due := range []time.Time{minute(3), minute(1), {}, minute(5)} {
+		e := newEntry(byte(i+1), sam)
+		e.Due = due
+		entries = append(entries, e)
+	}
+	insertEntries(t, db, entries...)
+	var cases []*engine.Case
+	for _, due := range []time.Time{minute(2), minute(3), {}, minute(1)} {
+		c := newCase(db, sam, 7)
+		c.Due = due
+		cases = append(cases, c)
+		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertCase(c) })
+	}
+	want := []engine.DueRow{
+		{Due: minute(1), Entry: entries[1].UUID},
+		{Due: minute(1), CaseID: cases[3].ID},
+		{Due: minute(2), CaseID: cases[0].ID},
+		{Due: minute(3), Entry: entries[0].UUID},
+		{Due: minute(3), CaseID: cases[1].ID},
+		{Due: minute(5), Entry: entries[3].UUID},
+	}
+	mustView(t, db, func(r engine.Reader) error {
+		for limit := range len(want) + 2 {
+			got, err := r.DueRows(minute(5), limit)
+			same(t, "limited", want[:min(limit, len(want))], got)
+			kind(t, "limited", err, "")
+		}
+		got, err := r.DueRows(minute(3), 100)
+		same(t, "up to and with", want[:5], got)
+		kind(t, "up to and with", err, "")
+		got, err = r.DueRows(minute(1).Add(-time.Millisecond), 100)
+		same(t, "before all", 0, len(got))
+		next, err2 := r.NextDue()
+		same(t, "next", minute(1), next)
+		return errors.Join(err, err2)
+	})
+}
