@@ -14,7 +14,7 @@ const isoDate = "2006-01-02"
 // instant returns the labels of a moment that are no plain YYYY-MM-DD.
 func (v *Values) instant(name string) (value string, known bool) {
 	now := v.Now.UTC()
-	layout := ""
+	var layout string
 	switch name {
 	case "DATE":
 		layout = "20060102"

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/document"
 	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/document"
 )
 
 // dict makes a dictionary of strings from keys and values in turn.
