@@ -1,0 +1,252 @@
+package server
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"hash"
+	"net/netip"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/sync/singleflight"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Accounts knows the users. Both methods are asked on every request and
+// answer from memory.
+type Accounts interface {
+	// Account returns what a log-in is checked against: the user's id and
+	// encoded password hash, "" for none. Names are compared as identity.Fold
+	// does.
+	Account(name string) (id identity.ID, encodedHash string, disabled bool, ok bool)
+
+	// Principal returns the acting view of the user, the zero Principal where
+	// there is none.
+	Principal(id identity.ID) identity.Principal
+}
+
+const (
+	credentialLife  = time.Minute
+	mostCredentials = 8 << 10
+	mostWaiting     = 256 // log-ins that wait for their hash
+	longestName     = 200
+)
+
+// Authenticator checks the credentials of requests (design: the drive's
+// contract, section 7). It costs little where the same credentials came from
+// the same address within the last minute; hashes are bounded in number, as
+// each takes 19 MiB and a core for some 20 ms.
+type Authenticator struct {
+	accounts Accounts
+	now      func() time.Time
+	derive   deriveFunc
+	dummy    *passwordHash // what an unknown user's password is compared with
+	throttle *throttle
+	verified *credentials
+	flights  singleflight.Group
+	slots    chan struct{}
+	waiting  atomic.Int32
+}
+
+// NewAuthenticator returns an Authenticator for the accounts. The clock is
+// the machine's, in a sandbox too.
+func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
+	a := &Authenticator{
+		accounts: accounts,
+		now:      now,
+		derive:   argon2.IDKey,
+		dummy:    &passwordHash{argonParams: currentParams, salt: make([]byte, saltLength), key: make([]byte, keyLength)},
+		throttle: newThrottle(now),
+		verified: newCredentials(now),
+		slots:    make(chan struct{}, runtime.GOMAXPROCS(0)),
+	}
+	return a
+}
+
+// Authenticate returns who the Authorization header, sent from the address,
+// logs in. Errors: errs.LogIn; errs.TooMany after failures; errs.Unavailable
+// when too many wait to be checked.
+//
+// While a pair of address and user must wait, its right password is refused
+// as well, or the wait would not slow down guessing.
+func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (identity.Principal, error) {
+	name, password, ok := parseBasic(authorization)
+	if !ok {
+		return identity.Principal{}, errs.New(errs.LogIn, "Log in with your user name and password (Basic, UTF-8).")
+	}
+	attempt := pairOf(from, identity.Fold(name))
+	if wait := a.throttle.wait(attempt); wait > 0 {
+		return identity.Principal{}, tooMany(wait)
+	}
+	id, encoded, disabled, known := a.accounts.Account(name)
+	if !known || disabled {
+		encoded = ""
+	}
+	key := a.verified.key(attempt, password, encoded)
+	if encoded == "" || !a.verified.has(key) {
+		if err := a.verifyOnce(key, attempt, password, encoded); err != nil {
+			return identity.Principal{}, err
+		}
+	}
+	if p := a.accounts.Principal(id); p.ID != 0 {
+		return p, nil
+	}
+	return identity.Principal{}, errNotLoggedIn()
+}
+
+func errNotLoggedIn() error {
+	return errs.New(errs.LogIn, "The user name or the password is wrong.")
+}
+
+func tooMany(wait time.Duration) error {
+	seconds := int((wait + time.Second - 1) / time.Second)
+	return &errs.Error{
+		Kind:   errs.TooMany,
+		Detail: "Too many log-ins have failed; try again after the seconds that Retry-After names.",
+		Extra:  map[string]any{ExtraRetryAfter: seconds},
+	}
+}
+
+// verifyOnce verifies credentials, once for all requests that bring the same
+// ones at the same time. It is not given up with the request: others wait
+// for it.
+func (a *Authenticator) verifyOnce(key credential, attempt pair, password, encoded string) error {
+	_, err, _ := a.flights.Do(string(key[:]), func() (any, error) {
+		defer a.waiting.Add(-1)
+		if a.waiting.Add(1) > mostWaiting {
+			return nil, errs.New(errs.Unavailable, "Too many log-ins are being checked; try again in a moment.")
+		}
+		a.slots <- struct{}{}
+		defer func() { <-a.slots }()
+		return nil, a.verify(key, attempt, password, encoded)
+	})
+	return err
+}
+
+// verify compares the password with the stored hash. While it waited for its
+// turn, the same credentials may have been verified and others may have
+// failed.
+func (a *Authenticator) verify(key credential, attempt pair, password, encoded string) error {
+	if encoded != "" && a.verified.has(key) {
+		return nil
+	}
+	if wait := a.throttle.wait(attempt); wait > 0 {
+		return tooMany(wait)
+	}
+	stored, usable := parseHash(encoded)
+	if !usable { // the answer must take as long as for a user who exists
+		stored = a.dummy
+	}
+	if matches := stored.matches(a.derive, password); !matches || !usable {
+		if wait := a.throttle.fail(attempt); wait > 0 {
+			return tooMany(wait)
+		}
+		return errNotLoggedIn()
+	}
+	a.throttle.succeed(attempt)
+	a.verified.add(key)
+	return nil
+}
+
+// parseBasic reads the Basic scheme of RFC 7617.
+func parseBasic(authorization string) (name, password string, ok bool) {
+	scheme, encoded, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return "", "", false
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+	if err != nil {
+		return "", "", false
+	}
+	name, password, ok = strings.Cut(string(decoded), ":")
+	if !ok || name == "" || len(name) > longestName || len(password) > MaxPassword || !sendable(name) || !sendable(password) {
+		return "", "", false
+	}
+	return name, password, true
+}
+
+// credential stands for credentials that were verified: an HMAC-SHA256, with
+// a key that leaves with the process, over the address, the user, the
+// password and the stored hash. A change of any is another credential.
+type credential [sha256.Size]byte
+
+// credentials remembers what was verified for credentialLife.
+type credentials struct {
+	now  func() time.Time
+	macs sync.Pool // of *mac
+
+	mu    sync.RWMutex
+	until map[credential]time.Time
+	queue []credential // in the order of their ends
+}
+
+type mac struct {
+	hash hash.Hash
+	text []byte
+}
+
+func newCredentials(now func() time.Time) *credentials {
+	key := make([]byte, sha256.Size)
+	_, _ = rand.Read(key) // never fails; see crypto/rand
+	c := &credentials{now: now, until: map[credential]time.Time{}}
+	c.macs.New = func() any { return &mac{hash: hmac.New(sha256.New, key)} }
+	return c
+}
+
+func (c *credentials) key(p pair, password, encoded string) (key credential) {
+	m, _ := c.macs.Get().(*mac)
+	addr := p.addr.As16()
+	m.text = append(m.text[:0], addr[:]...)
+	for _, part := range [...]string{p.name, password, encoded} {
+		m.text = binary.BigEndian.AppendUint32(m.text, uint32(len(part)))
+		m.text = append(m.text, part...)
+	}
+	m.hash.Reset()
+	_, _ = m.hash.Write(m.text)
+	clear(m.text)
+	m.text = m.hash.Sum(m.text[:0])
+	copy(key[:], m.text)
+	c.macs.Put(m)
+	return key
+}
+
+func (c *credentials) has(key credential) bool {
+	c.mu.RLock()
+	until, ok := c.until[key]
+	c.mu.RUnlock()
+	return ok && c.now().Before(until)
+}
+
+// add remembers the credential. All live equally long, so the queue's head
+// always ends first.
+func (c *credentials) add(key credential) {
+	now := c.now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.queue) > 0 && !now.Before(c.until[c.queue[0]]) {
+		c.drop()
+	}
+	if _, twice := c.until[key]; twice {
+		return
+	}
+	if len(c.queue) >= mostCredentials {
+		c.drop()
+	}
+	c.queue = append(c.queue, key)
+	c.until[key] = now.Add(credentialLife)
+}
+
+// drop forgets the credential that ends first.
+func (c *credentials) drop() {
+	delete(c.until, c.queue[0])
+	c.queue = c.queue[1:]
+}

@@ -1,0 +1,155 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	"flowdrive/errs"
+)
+
+// answer dispatches a request, in the contract's order of checks: 503, 400,
+// 401 and 429, then what the part of the tree says. No http.ServeMux is
+// asked: it redirects paths that it finds untidy, which WebDAV clients do
+// not follow.
+func (s *Server) answer(x *exchange, r *http.Request) error {
+	if err := checkHead(r); err != nil {
+		return err
+	}
+	switch r.URL.Path {
+	case "/healthz":
+		return reply(x, r, "text/plain; charset=utf-8", []byte("ok\n"))
+	case "/readyz":
+		return s.ready(x, r)
+	case "/version":
+		return reply(x, r, "application/json", s.version)
+	}
+	if s.draining.Load() {
+		x.Header().Set("Connection", "close")
+		return errs.New(errs.Unavailable, "The server is stopping; try again in a moment.")
+	}
+	if r.URL.Path == "/openapi.json" {
+		return notBuilt("The description of the interface")
+	}
+	if x.area == areaMetrics && x.peer.IsLoopback() && !isForwarded(r.Header) {
+		return s.scrapeMetrics(x, r)
+	}
+	if !needsNoLogIn(r) {
+		p, err := s.config.Auth.Authenticate(r.Header.Get("Authorization"), x.client)
+		if err != nil {
+			return err
+		}
+		x.principal = p
+		if err := checkSite(r); err != nil {
+			return err
+		}
+	}
+	return s.dispatch(x, r)
+}
+
+// dispatch hands the request of a known caller to the part of the tree that
+// it is for.
+func (s *Server) dispatch(x *exchange, r *http.Request) error {
+	switch x.area {
+	case areaOther, areaProbe, areas:
+	case areaRoot, areaDrive, areaWorkflow, areaSchedule, areaRoutes, areaCases, areaWorklist, areaArchive, areaDocuments, areaAccount, areaAdmin:
+		s.config.Drive.ServeHTTP(x, r)
+		return nil
+	case areaMetrics:
+		if x.principal.Admin {
+			return s.scrapeMetrics(x, r)
+		}
+	case areaClock:
+		if s.config.Clock != nil && r.URL.Path == "/clock" {
+			s.config.Clock.ServeHTTP(x, r)
+			return nil
+		}
+	case areaAttach:
+		return notBuilt("AttachFS")
+	case areaCalendar:
+		return notBuilt("The calendar by a secret address")
+	case areaPages:
+		return notBuilt("The web interface")
+	case areaEvents:
+		return notBuilt("The stream of events")
+	case areaAPI:
+		return notBuilt("The description of the interface")
+	}
+	return errs.New(errs.NotFound, "There is nothing at this address; the drive is /dav/.")
+}
+
+func notBuilt(what string) error {
+	return errs.New(errs.NotBuilt, "%s is not built yet.", what)
+}
+
+// needsNoLogIn reports whether the request is the one that clients make
+// before they know of a log-in (design: the drive's contract, section 4).
+func needsNoLogIn(r *http.Request) bool {
+	if r.Method != http.MethodOptions {
+		return false
+	}
+	return r.URL.Path == "/" || r.URL.Path == "/dav" || r.URL.Path == "/dav/"
+}
+
+// checkSite lets other sites' pages look but not change, whatever
+// credentials the browser adds by itself.
+func checkSite(r *http.Request) error {
+	if r.Header.Get("Sec-Fetch-Site") != "cross-site" {
+		return nil
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return nil
+	}
+	return errs.New(errs.NotAllowed, "A page of another site may not change anything here.")
+}
+
+// ready answers /readyz. Why the server is not ready is for the log.
+func (s *Server) ready(x *exchange, r *http.Request) error {
+	if s.draining.Load() {
+		return errs.New(errs.Unavailable, "The server is stopping.")
+	}
+	if s.config.Ready != nil {
+		if err := s.config.Ready(r.Context()); err != nil {
+			return &errs.Error{Kind: errs.Unavailable, Detail: "The server is not ready.", Err: err}
+		}
+	}
+	return reply(x, r, "text/plain; charset=utf-8", []byte("ready\n"))
+}
+
+func (s *Server) scrapeMetrics(x *exchange, r *http.Request) error {
+	if r.URL.Path != "/metrics" {
+		return errs.New(errs.NotFound, "The metrics are at /metrics.")
+	}
+	if err := onlyRead(r); err != nil {
+		return err
+	}
+	s.scrape.ServeHTTP(x, r)
+	return nil
+}
+
+// reply answers a small resource of the server itself.
+func reply(x *exchange, r *http.Request, mediaType string, body []byte) error {
+	if err := onlyRead(r); err != nil {
+		return err
+	}
+	h := x.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Cache-Control", "no-store")
+	if r.Method == http.MethodGet {
+		_, _ = x.Write(body)
+	}
+	return nil
+}
+
+// onlyRead refuses methods other than GET and HEAD.
+func onlyRead(r *http.Request) error {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	allow := []string{http.MethodGet, http.MethodHead}
+	return &errs.Error{
+		Kind:   errs.Method,
+		Detail: "This address answers " + strings.Join(allow, " and ") + " only.",
+		Extra:  map[string]any{ExtraAllow: allow},
+	}
+}

@@ -1,0 +1,128 @@
+package server
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/errs"
+)
+
+// MaxPassword is the longest password, in bytes.
+const MaxPassword = 1024
+
+// argonParams are the costs of argon2id.
+type argonParams struct {
+	memory  uint32 // KiB
+	time    uint32
+	threads uint8
+}
+
+// currentParams are OWASP's recommendation for argon2id with little memory.
+var currentParams = argonParams{memory: 19 << 10, time: 2, threads: 1}
+
+const (
+	saltLength = 16
+	keyLength  = 32
+)
+
+// passwordHash is an encoded hash in its parts.
+type passwordHash struct {
+	argonParams
+	salt []byte
+	key  []byte
+}
+
+// deriveFunc is argon2.IDKey; tests count its calls.
+type deriveFunc func(password, salt []byte, time, memory uint32, threads uint8, keyLen uint32) []byte
+
+// HashPassword returns the argon2id hash of a password in the PHC string
+// format, for Accounts to keep. A password has 1 to MaxPassword bytes of
+// UTF-8 without control characters, which no client could send (RFC 7617);
+// else the error is of kind errs.Invalid.
+func HashPassword(password string) (string, error) {
+	switch {
+	case password == "":
+		return "", errs.New(errs.Invalid, "A password must not be empty.")
+	case len(password) > MaxPassword:
+		return "", errs.New(errs.Invalid, "A password has at most %d bytes.", MaxPassword)
+	case !sendable(password):
+		return "", errs.New(errs.Invalid, "A password is UTF-8 without control characters.")
+	}
+	h := passwordHash{argonParams: currentParams, salt: make([]byte, saltLength)}
+	if _, err := rand.Read(h.salt); err != nil {
+		return "", errs.Wrap("server.HashPassword", err)
+	}
+	h.key = h.derive(argon2.IDKey, password)
+	return h.String(), nil
+}
+
+// derive returns the key of a password. Clients differ in how they compose
+// accented letters, so it is of the normal form (RFC 7617, section 2.1).
+func (h *passwordHash) derive(f deriveFunc, password string) []byte {
+	length := max(len(h.key), keyLength)
+	return f(norm.NFC.Bytes([]byte(password)), h.salt, h.time, h.memory, h.threads, uint32(length))
+}
+
+// matches reports whether the password is the one that was hashed.
+func (h *passwordHash) matches(f deriveFunc, password string) bool {
+	return subtle.ConstantTimeCompare(h.derive(f, password), h.key) == 1
+}
+
+// String returns the PHC string.
+func (h *passwordHash) String() string {
+	enc := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.memory, h.time, h.threads,
+		enc.EncodeToString(h.salt), enc.EncodeToString(h.key))
+}
+
+// parseHash reads a PHC string. It refuses costs that would stop the server.
+func parseHash(encoded string) (*passwordHash, bool) {
+	parts := strings.Split(encoded, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" || parts[2] != "v="+strconv.Itoa(argon2.Version) {
+		return nil, false
+	}
+	var h passwordHash
+	costs := strings.Split(parts[3], ",")
+	if len(costs) != 3 {
+		return nil, false
+	}
+	memory, ok1 := cost(costs[0], "m=", 1<<20)
+	time, ok2 := cost(costs[1], "t=", 64)
+	threads, ok3 := cost(costs[2], "p=", 64)
+	if !ok1 || !ok2 || !ok3 || memory < 8*threads {
+		return nil, false
+	}
+	h.argonParams = argonParams{memory: memory, time: time, threads: uint8(threads)}
+	var err1, err2 error
+	h.salt, err1 = base64.RawStdEncoding.Strict().DecodeString(parts[4])
+	h.key, err2 = base64.RawStdEncoding.Strict().DecodeString(parts[5])
+	const longest = 256
+	if err1 != nil || err2 != nil || len(h.salt) < 8 || len(h.salt) > longest || len(h.key) < keyLength || len(h.key) > longest {
+		return nil, false
+	}
+	return &h, true
+}
+
+func cost(text, name string, most uint64) (uint32, bool) {
+	digits, ok := strings.CutPrefix(text, name)
+	n, err := strconv.ParseUint(digits, 10, 32)
+	return uint32(n), ok && err == nil && n >= 1 && n <= most
+}
+
+// sendable reports whether Basic can carry the text.
+func sendable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] == 0x7f {
+			return false
+		}
+	}
+	return utf8.ValidString(text)
+}

@@ -1,0 +1,243 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"flowdrive/errs"
+)
+
+// problem is how a kind of failure looks on the wire. Condition is the
+// precondition or postcondition of RFC 4918 (or 4331) that a WebDAV method
+// names; where there is none, the kind's own slug is named.
+type problem struct {
+	status    int
+	title     string
+	condition string
+}
+
+// problems is the one table from kinds to statuses (design: the drive's
+// contract, section 2). It is never changed.
+var problems = map[errs.Kind]problem{
+	errs.NotParseable: {400, "The document cannot be parsed", ""},
+	errs.BadParameter: {400, "The request is malformed", ""},
+	errs.ContentRange: {400, "Parts of a resource cannot be written", ""},
+
+	errs.LogIn:   {401, "Log-in required", ""},
+	errs.TooMany: {429, "Too many requests", ""},
+
+	errs.NotAllowed:          {403, "Not allowed", ""},
+	errs.ReadOnly:            {403, "Read-only", ""},
+	errs.NotMovable:          {403, "Not movable", ""},
+	errs.NotDeletable:        {403, "Not deletable", ""},
+	errs.NotLockable:         {403, "Not lockable", ""},
+	errs.ContextNotAvailable: {403, "Context not available", ""},
+	errs.RoleNotAssignable:   {403, "Role not assignable", ""},
+	errs.FourEyes:            {403, "A second pair of eyes is needed", ""},
+	errs.FiniteDepth:         {403, "Depth infinity is not served here", "propfind-finite-depth"},
+
+	errs.NotFound: {404, "Not found", ""},
+	errs.Method:   {405, "Method not allowed here", ""},
+
+	errs.ActionNotEnabled: {409, "Action not enabled", ""},
+	errs.CaseNotOpen:      {409, "Case not open", ""},
+	errs.AmbiguousMove:    {409, "More than one action leads there", ""},
+	errs.InUse:            {409, "In use", ""},
+	errs.NameTaken:        {409, "Name taken", ""},
+	errs.EndlessLoop:      {409, "Endless automatic loop", ""},
+	errs.RouteFault:       {409, "The route has a fault", ""},
+	errs.Migrate:          {409, "The case must be migrated", ""},
+
+	errs.Precondition: {412, "Precondition failed", ""},
+	errs.TooLarge:     {413, "Too large", ""},
+	errs.MediaType:    {415, "Media type not accepted", ""},
+	errs.Locked:       {423, "Locked", "lock-token-submitted"},
+
+	errs.Invalid:             {422, "Invalid", ""},
+	errs.EmptyDocument:       {422, "Empty document", ""},
+	errs.NameNotAllowed:      {422, "Name not allowed", ""},
+	errs.IdempotencyMismatch: {422, "Idempotency key used for something else", ""},
+
+	errs.Internal:    {500, "Internal error", ""},
+	errs.NotBuilt:    {501, "Not built yet", ""},
+	errs.Unavailable: {503, "Unavailable for the moment", ""},
+	errs.Full:        {507, "Full", "sufficient-disk-space"},
+}
+
+// Status returns the HTTP status of a kind.
+func Status(kind errs.Kind) int {
+	if p, ok := problems[kind]; ok {
+		return p.status
+	}
+	return http.StatusInternalServerError
+}
+
+// The members of errs.Error.Extra that mean something to HTTP. Allow and
+// RetryAfter are members of the problem document as well.
+const (
+	ExtraAllow      = "allow"      // []string, the methods of a 405
+	ExtraRetryAfter = "retryAfter" // int, seconds until a 429 or 503 may have passed
+	ExtraCondition  = "condition"  // string, the DAV: condition in place of the kind's
+	ExtraHref       = "href"       // string, what DAV:lock-token-submitted is about, in place of the request's path
+)
+
+// What Retry-After says where the error does not.
+const (
+	retryUnavailable = 5
+	retryTooMany     = 60
+)
+
+// WriteError answers the request with the problem: application/problem+json
+// (RFC 9457), text/plain where Accept prefers that, DAV:error (RFC 4918,
+// section 16) for the methods of WebDAV. An internal error is logged with
+// its cause, once, and the client is told its request id only. Where the
+// answer has begun already the connection is broken off, so that a part is
+// not taken for the whole.
+//
+// The status of an invalid document is 415 for davfs2, which then keeps its
+// user's text and does not try again (design: the drive's contract, section
+// 4).
+func WriteError(w http.ResponseWriter, r *http.Request, err error) {
+	x := exchangeOf(r.Context())
+	e := explain(r.Context(), err)
+	if x != nil {
+		x.failed(e.Kind, err)
+		if x.status != 0 {
+			x.broken = true
+			return
+		}
+	}
+	a := answer{request: r, err: e, problem: problems[e.Kind], id: RequestID(r.Context())}
+	if a.status == http.StatusUnprocessableEntity && r.Method == http.MethodPut && strings.HasPrefix(r.UserAgent(), "davfs2/") {
+		a.status = http.StatusUnsupportedMediaType
+	}
+	mediaType, body := a.render()
+	h := w.Header()
+	for _, stale := range []string{"Content-Encoding", "Content-Disposition", "Content-Range", "Etag", "Last-Modified", "Location"} {
+		h.Del(stale)
+	}
+	a.headers(h)
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(a.status)
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(body)
+	}
+}
+
+// explain returns err as the problem that the client is told.
+func explain(ctx context.Context, err error) *errs.Error {
+	e, ok := errors.AsType[*errs.Error](err)
+	if _, known := problems[errs.KindOf(err)]; ok && known && e.Kind != errs.Internal {
+		return e
+	}
+	if fault := bodyFault(err); fault != nil {
+		return fault
+	}
+	if ctx.Err() != nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return errs.New(errs.Unavailable, "The request ended before its answer; repeat it.")
+	}
+	detail := "Something failed on the server; its log says more."
+	if id := RequestID(ctx); id != "" {
+		detail = "Something failed on the server; its log says more under request " + id + "."
+	}
+	return &errs.Error{Kind: errs.Internal, Detail: detail}
+}
+
+// answer is one problem on its way to one client.
+type answer struct {
+	problem
+	request *http.Request
+	err     *errs.Error
+	id      string
+}
+
+// detail returns the sentence for the person who made the request.
+func (a *answer) detail() string {
+	if a.err.Detail == "" {
+		return a.title + "."
+	}
+	return a.err.Detail
+}
+
+// headers sets what belongs to the status.
+func (a *answer) headers(h http.Header) {
+	switch a.status {
+	case http.StatusUnauthorized:
+		h.Set("WWW-Authenticate", `Basic realm="Flowdrive", charset="UTF-8"`)
+	case http.StatusMethodNotAllowed:
+		if allow, ok := a.err.Extra[ExtraAllow].([]string); ok {
+			h.Set("Allow", strings.Join(allow, ", "))
+		}
+	case http.StatusTooManyRequests:
+		h.Set("Retry-After", a.retryAfter(retryTooMany))
+	case http.StatusServiceUnavailable:
+		h.Set("Retry-After", a.retryAfter(retryUnavailable))
+	}
+}
+
+func (a *answer) retryAfter(otherwise int) string {
+	if seconds, ok := a.err.Extra[ExtraRetryAfter].(int); ok {
+		otherwise = seconds
+	}
+	return strconv.Itoa(otherwise)
+}
+
+// render returns the body in the form that the client reads.
+func (a *answer) render() (mediaType string, body []byte) {
+	switch {
+	case prefersText(a.request.Header["Accept"]):
+		return "text/plain; charset=utf-8", a.appendText(nil)
+	case speaksDAV(a.request.Method):
+		return "application/xml; charset=utf-8", a.appendXML(nil)
+	}
+	return "application/problem+json", a.appendJSON(nil)
+}
+
+// speaksDAV reports whether the method's clients read XML. PUT, DELETE and
+// GET are HTTP's; what they answer is read by people and scripts.
+func speaksDAV(method string) bool {
+	switch method {
+	case "PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK":
+		return true
+	}
+	return false
+}
+
+// prefersText reports whether the Accept header (RFC 9110, section 12.5.1)
+// names text/plain, and JSON not before it.
+func prefersText(accept []string) bool {
+	text, json := 0.0, 0.0
+	for _, line := range accept {
+		for item := range strings.SplitSeq(line, ",") {
+			mediaRange, parameters, _ := strings.Cut(item, ";")
+			switch strings.ToLower(strings.TrimSpace(mediaRange)) {
+			case "text/plain", "text/*":
+				text = max(text, quality(parameters))
+			case "application/problem+json", "application/json", "application/*":
+				json = max(json, quality(parameters))
+			}
+		}
+	}
+	return text > json
+}
+
+// quality reads q of a media range's parameters; 1 where there is none.
+func quality(parameters string) float64 {
+	for p := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(p, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "q") {
+			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+			if err != nil || !(q >= 0 && q <= 1) {
+				return 0
+			}
+			return q
+		}
+	}
+	return 1
+}

@@ -1,0 +1,163 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log" //nolint:depguard // http.Server takes no other logger
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Times that a client may take.
+const (
+	headTimeout  = 10 * time.Second // for the head of a request
+	idleTimeout  = 2 * time.Minute  // between requests
+	stallTimeout = time.Minute      // for any part of a body, in either direction
+)
+
+// Run serves on the listeners, which it closes, until ctx ends or a listener
+// fails. Then it accepts nothing more, gives the requests in flight the time
+// of Config.Drain, and returns when all its goroutines have. A Server runs
+// once.
+func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
+	defer func() {
+		for _, l := range listeners {
+			_ = l.Close() // for the second time, mostly
+		}
+	}()
+	for _, l := range listeners {
+		if err := s.checkListener(l); err != nil {
+			return err
+		}
+	}
+	base, cut := context.WithCancel(context.WithoutCancel(ctx))
+	defer cut()
+	hs := &http.Server{
+		Handler:           s.Handler(),
+		TLSConfig:         s.config.TLS,
+		ReadHeaderTimeout: headTimeout,
+		WriteTimeout:      2 * stallTimeout, // an exchange prolongs it; a body that nobody reads stalls before
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		BaseContext:       func(net.Listener) context.Context { return base },
+		ErrorLog:          log.New(connectionLog{s.config.Log}, "", 0),
+	}
+	ended := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { ended <- s.serveListener(hs, l) }()
+	}
+	var failure error
+	running := len(listeners)
+	select {
+	case <-ctx.Done():
+	case failure = <-ended:
+		running--
+	}
+	s.drain(hs, cut)
+	for range running {
+		failure = errors.Join(failure, <-ended)
+	}
+	s.requests.wait()
+	return failure
+}
+
+// checkListener refuses to let passwords travel in the clear.
+func (s *Server) checkListener(l net.Listener) error {
+	addr, ok := l.Addr().(*net.TCPAddr)
+	if !ok || s.config.TLS != nil || s.config.InsecureHTTP || addr.IP.IsLoopback() {
+		return nil
+	}
+	return fmt.Errorf("plain HTTP on %s would show passwords to the network; give a certificate, listen on loopback, or allow insecure HTTP", addr)
+}
+
+func (s *Server) serveListener(hs *http.Server, l net.Listener) error {
+	_, tcp := l.Addr().(*net.TCPAddr)
+	serve := hs.Serve
+	if s.config.TLS != nil && tcp {
+		serve = func(l net.Listener) error { return hs.ServeTLS(l, "", "") }
+	}
+	err := serve(newLimitListener(l, s.config.MaxConnections))
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return fmt.Errorf("serving on %s: %w", l.Addr(), err)
+}
+
+// drain waits for the requests in flight, and cuts off what is left when
+// their time is over.
+func (s *Server) drain(hs *http.Server, cut context.CancelFunc) {
+	s.draining.Store(true)
+	s.config.Log.Info().Msg("stopping: no new requests")
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
+	defer cancel()
+	if err := hs.Shutdown(ctx); err != nil {
+		s.config.Log.Warn().Float64("requests", s.requests.count()).Msg("stopping: cutting off what is left")
+		cut()
+		_ = hs.Close()
+	}
+}
+
+// requests counts those in flight, and refuses more once they are waited
+// for.
+type requests struct {
+	mu     sync.Mutex
+	n      int
+	closed bool
+	zero   chan struct{}
+}
+
+func (c *requests) begin() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false
+	}
+	c.n++
+	return true
+}
+
+func (c *requests) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n--
+	if c.n == 0 && c.zero != nil {
+		close(c.zero)
+		c.zero = nil
+	}
+}
+
+func (c *requests) count() float64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return float64(c.n)
+}
+
+// wait returns when no request is in flight and none can begin.
+func (c *requests) wait() {
+	c.mu.Lock()
+	c.closed = true
+	if c.n == 0 {
+		c.mu.Unlock()
+		return
+	}
+	zero := make(chan struct{})
+	c.zero = zero
+	c.mu.Unlock()
+	<-zero
+}
+
+// connectionLog takes what net/http has to say about connections that never
+// became a request.
+type connectionLog struct{ log zerolog.Logger }
+
+// Write implements io.Writer.
+func (c connectionLog) Write(line []byte) (int, error) {
+	c.log.Debug().Str("text", strings.TrimSpace(string(line))).Msg("connection")
+	return len(line), nil
+}

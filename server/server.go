@@ -1,0 +1,126 @@
+// Package server is the HTTP shell around the drive: listeners, log-in,
+// limits, problem documents, the access log and metrics. It decides which
+// part of the tree a request is for and who makes it, and nothing about what
+// it means there.
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
+)
+
+// Config is what a Server is made of. Fields without a default are required.
+type Config struct {
+	Log     zerolog.Logger
+	Metrics *prometheus.Registry
+	Auth    *Authenticator
+	Now     func() time.Time // the machine's clock, monotonic, in a sandbox too
+	Version string           // what /version tells
+
+	// Drive serves /, /dav and below /dav/. It finds the caller by
+	// PrincipalOf; OPTIONS of /, /dav and /dav/ come without one.
+	Drive http.Handler
+
+	Clock          http.Handler                // serves /clock; nil: 404, as outside a sandbox
+	Ready          func(context.Context) error // says why not; nil: always ready
+	TrustedProxies []netip.Prefix              // whose X-Forwarded-For counts
+	TLS            *tls.Config                 // nil: plain HTTP, on loopback
+	InsecureHTTP   bool                        // plain HTTP on any address
+	Drain          time.Duration               // for requests in flight at the end; 20 s by default
+	MaxConnections int                         // per listener; 4096 by default
+}
+
+// check returns the configuration with its defaults, or what it lacks.
+func (c Config) check() (Config, error) {
+	switch {
+	case c.Metrics == nil:
+		return c, errors.New("server: Config.Metrics is missing")
+	case c.Auth == nil:
+		return c, errors.New("server: Config.Auth is missing")
+	case c.Now == nil:
+		return c, errors.New("server: Config.Now is missing")
+	case c.Drive == nil:
+		return c, errors.New("server: Config.Drive is missing")
+	case c.Drain < 0:
+		return c, errors.New("server: Config.Drain is negative")
+	case c.MaxConnections < 0:
+		return c, errors.New("server: Config.MaxConnections is negative")
+	}
+	if c.Drain == 0 {
+		c.Drain = 20 * time.Second
+	}
+	if c.MaxConnections == 0 {
+		c.MaxConnections = 4096
+	}
+	return c, nil
+}
+
+// Server serves the drive over HTTP.
+type Server struct {
+	config   Config
+	proxies  proxies
+	metrics  *metrics
+	scrape   http.Handler
+	version  []byte
+	requests requests
+	draining atomic.Bool
+}
+
+// New returns a Server. It fails where the configuration lacks something,
+// or the registry has the server's metrics already.
+func New(config Config) (*Server, error) {
+	config, err := config.check()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		config:  config,
+		proxies: config.TrustedProxies,
+		scrape:  promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}),
+		version: append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
+	}
+	if s.metrics, err = newMetrics(config.Metrics, s.requests.count); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Handler returns the whole of the server as a handler. Run serves it;
+// tests may do without.
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
+
+// serve is the frame around every request: it gets an id, is answered,
+// measured and logged.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	if !s.requests.begin() {
+		panic(http.ErrAbortHandler) // the server has ended: there is nobody to answer
+	}
+	now := s.config.Now()
+	x := &exchange{ResponseWriter: w, started: now, written: now, now: s.config.Now, area: areaOf(r.URL.Path)}
+	x.id[0] = newRequestID()
+	x.peer = addrOf(r.RemoteAddr)
+	x.client = s.proxies.clientOf(x.peer, r.Header)
+	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
+	defer s.end(x, r)
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = newRequestBody(r.Body, x)
+	}
+	h := w.Header()
+	h["X-Request-Id"] = x.id[:]
+	h["X-Content-Type-Options"] = nosniff
+	if err := s.answer(x, r); err != nil {
+		WriteError(x, r, err)
+	}
+}
+
+// nosniff is a header's value that no handler changes in place.
+var nosniff = []string{"nosniff"}

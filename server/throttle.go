@@ -1,0 +1,126 @@
+package server
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// The bounds of failed log-ins (design: the drive's contract, section 7).
+const (
+	freeFailures  = 4 // the next is refused for a while
+	firstWait     = time.Second
+	longestWait   = 15 * time.Minute
+	forgetAfter   = time.Hour // without a failure
+	mostPairs     = 16 << 10  // remembered
+	mostAddresses = 16 << 10
+)
+
+// pair is a user name tried from an address. A name alone never counts:
+// else anybody could keep anybody from logging in.
+type pair struct {
+	addr netip.Addr
+	name string
+}
+
+// pairOf returns the pair of a name, in the form in which names are compared,
+// and an address. Whoever has one IPv6 address has a network of them.
+func pairOf(addr netip.Addr, name string) pair {
+	if addr.Is6() {
+		if network, err := addr.Prefix(64); err == nil {
+			addr = network.Addr()
+		}
+	}
+	return pair{addr: addr, name: name}
+}
+
+// throttle counts failed log-ins per pair, and per address the users who
+// failed from it. From the fifth on, log-ins must wait, each time twice as
+// long. A user who has logged in from an address before does not wait for
+// what others do there: an office or a proxy is one address.
+type throttle struct {
+	now func() time.Time
+
+	mu    sync.Mutex
+	pairs *lru[pair, *failures]
+	addrs *lru[netip.Addr, *failures]
+	good  *lru[pair, struct{}]
+}
+
+type failures struct {
+	count int
+	last  time.Time
+	until time.Time // refused before
+}
+
+func newThrottle(now func() time.Time) *throttle {
+	return &throttle{
+		now:   now,
+		pairs: newLRU[pair, *failures](mostPairs),
+		addrs: newLRU[netip.Addr, *failures](mostAddresses),
+		good:  newLRU[pair, struct{}](mostPairs),
+	}
+}
+
+// wait returns for how long log-ins of the pair are refused, 0 for not.
+func (t *throttle) wait(p pair) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.waiting(p, t.now())
+}
+
+func (t *throttle) waiting(p pair, now time.Time) time.Duration {
+	var until time.Time
+	if f, ok := t.pairs.get(p); ok {
+		until = f.until
+	}
+	if f, ok := t.addrs.get(p.addr); ok && f.until.After(until) {
+		if _, known := t.good.get(p); !known {
+			until = f.until
+		}
+	}
+	return max(until.Sub(now), 0)
+}
+
+// fail counts a failed log-in and returns for how long the next is refused,
+// 0 for not.
+func (t *throttle) fail(p pair) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	first := count(t.pairs, p, now) == 1
+	if _, known := t.good.get(p); !known {
+		// A device with an old password fails for ever, but is one user.
+		if f, ok := t.addrs.get(p.addr); first || ok && f.count > freeFailures {
+			count(t.addrs, p.addr, now)
+		}
+	}
+	return t.waiting(p, now)
+}
+
+// count counts a failure of the key and returns how many there have been.
+func count[K comparable](of *lru[K, *failures], key K, now time.Time) int {
+	f, ok := of.get(key)
+	if !ok || now.Sub(f.last) > forgetAfter {
+		f = &failures{}
+		of.put(key, f)
+	}
+	f.count++
+	f.last = now
+	if over := f.count - freeFailures; over > 0 {
+		wait := longestWait
+		if over <= 10 { // 512 s; a larger shift is longer than the longest
+			wait = firstWait << (over - 1)
+		}
+		f.until = now.Add(wait)
+	}
+	return f.count
+}
+
+// succeed forgets the pair's failures.
+func (t *throttle) succeed(p pair) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pairs.remove(p)
+	t.good.put(p, struct{}{})
+}
