@@ -171,6 +171,13 @@ type Actor struct {
 	Name       string
 	Contexts   []string // names: the actor, its teams transitively, everyone
 	RouteAdmin bool     // administers the case's route
+	DeputyFor  []Absent // whose active deputy the actor is, by name
+}
+
+// Absent is somebody whom the actor stands in for.
+type Absent struct {
+	Name     string
+	Contexts []string // as an Actor's
 }
 
 // Event is what happens to a case. Each kind is a type of its own.

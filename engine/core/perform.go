@@ -17,6 +17,7 @@ type performance struct {
 	row     int64   // its enablement; 0 for the init action, which has none
 	trigger Trigger // ByUser, ByInit, ByAuto or ByTime
 	actor   string  // the person; "" for the engine and for timers
+	behalf  string  // of whom the actor is the deputy in this, "" for nobody
 	comment string
 }
 
@@ -33,7 +34,8 @@ func (d *decision) performByPerson(e Perform) error {
 		return err
 	}
 	a := &d.route.Actions[i]
-	if !mayPerform(d.c, d.status, a, e.Actor) {
+	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
+	if !may {
 		return errs.New(errs.NotAllowed, "%q may be performed by %s; you are none of them.", a.Name, performers(a, d.status))
 	}
 	if len(e.Xattrs) > 0 { // an action without a form takes none, and forms are not built
@@ -42,7 +44,7 @@ func (d *decision) performByPerson(e Perform) error {
 			Detail: fmt.Sprintf("must be absent or empty: the action %q takes no XATTRs", a.Name),
 		}})
 	}
-	err = d.perform(performance{action: i, row: row, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment})
+	err = d.perform(performance{action: i, row: row, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment})
 	if err != nil {
 		return err
 	}
@@ -115,6 +117,9 @@ func (d *decision) perform(p performance) error {
 	a := &d.route.Actions[p.action]
 
 	entry := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
+	if p.behalf != "" {
+		entry.OnBehalfOf = new(p.behalf)
+	}
 	to := d.destination(p.action) // 7
 	if to != route.NoState {
 		if d.status != route.NoState {

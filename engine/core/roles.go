@@ -11,31 +11,51 @@ import (
 )
 
 // MayPerform reports whether the actor may perform the action, would it be
-// enabled, in the case's present status: as an assignee, as somebody it
-// allows, or as an administrator of the route. What the engine performs is
-// nobody's.
+// enabled, in the case's present status: as an assignee or as the deputy of
+// one, as somebody it allows, or as an administrator of the route. What the
+// engine performs is nobody's.
 func MayPerform(c *Case, r *route.Route, action string, actor Actor) bool {
 	i := r.Action(action)
-	return i != unknown && r.Actions[i].Trigger == route.TriggerUser && mayPerform(c, r.State(c.Status), &r.Actions[i], actor)
+	if i == unknown || r.Actions[i].Trigger != route.TriggerUser {
+		return false
+	}
+	_, may := mayPerform(c, r.State(c.Status), &r.Actions[i], actor)
+	return may
 }
 
-func mayPerform(c *Case, status int, a *route.Action, actor Actor) bool {
-	if actor.RouteAdmin {
-		return true
+// mayPerform reports whether the actor may perform the action, and on whose
+// behalf, "" for the actor's own. Who is an assignee acts for itself; the
+// deputy of one acts for them, even where it might act by another right.
+// Only what assignees may is lent to deputies (design: the drive, section
+// 6), and there are no chains: the deputy of a deputy is nobody's.
+func mayPerform(c *Case, status int, a *route.Action, actor Actor) (onBehalfOf string, may bool) {
+	if actor.assigned(c, status, a) {
+		return "", true
 	}
-	for _, role := range assignedRoles(a, status) {
-		if actor.plays(c, role) {
-			return true
+	for i := range actor.DeputyFor {
+		absent := Actor{Name: actor.DeputyFor[i].Name, Contexts: actor.DeputyFor[i].Contexts}
+		if absent.assigned(c, status, a) {
+			return absent.Name, true
 		}
 	}
-	for _, allowed := range a.Allowed {
+	return "", actor.RouteAdmin || actor.allowed(c, a)
+}
+
+// assigned reports whether the actor is an assignee of the action.
+func (a Actor) assigned(c *Case, status int, action *route.Action) bool {
+	return slices.ContainsFunc(assignedRoles(action, status), func(role string) bool { return a.plays(c, role) })
+}
+
+// allowed reports whether the action allows the actor besides its assignees.
+func (a Actor) allowed(c *Case, action *route.Action) bool {
+	for _, allowed := range action.Allowed {
 		switch allowed.Kind {
 		case route.AllowedRole:
-			if actor.plays(c, allowed.Name) {
+			if a.plays(c, allowed.Name) {
 				return true
 			}
 		case route.AllowedUser, route.AllowedTeam:
-			if actor.is(allowed.Name) {
+			if a.is(allowed.Name) {
 				return true
 			}
 		case route.AllowedEveryone, route.AllowedReaders: // whoever asks sees the case
