@@ -1,0 +1,127 @@
+package davfs
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// answer is the answer to a change. It is a value because the one to a
+// request with an idempotency key is stored and given again.
+type answer struct {
+	Status  int         `json:"status"`
+	Headers [][2]string `json:"headers"` // in order, spelled as the contract has them
+	Body    []byte      `json:"body,omitempty"`
+}
+
+func (a *answer) add(name, value string) { a.Headers = append(a.Headers, [2]string{name, value}) }
+
+// locate says where the resource is found by its identity.
+func (a *answer) locate(segments ...string) { a.add("Location", href(segments...)) }
+
+// answer makes the answer to a PUT of its outcome.
+func (p *putting) answer(o *engine.Outcome) *answer {
+	a := &answer{Status: http.StatusNoContent}
+	if o.Created {
+		a.Status = http.StatusCreated
+	}
+	p.target.describe(a, o)
+	if !p.whole || p.rules.content {
+		// The name of an identity gives the complete form, never the bytes
+		// that were PUT, unless they are the same.
+		if o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag) {
+			a.add("ETag", o.ETag)
+		}
+		return a
+	}
+	if !o.Created {
+		a.Status = http.StatusOK
+	}
+	for _, h := range a.Headers {
+		if h[0] == "Location" {
+			a.add("Content-Location", h[1])
+		}
+	}
+	if o.FormETag != "" {
+		a.add("ETag", o.FormETag)
+	}
+	a.add("Content-Type", typeJSON)
+	a.add("Preference-Applied", "return=representation")
+	a.Body = o.Form
+	return a
+}
+
+// send writes the answer. The headers of the original system go out as they
+// were always spelled, for scripts that look for them with grep.
+func (a *answer) send(w http.ResponseWriter) {
+	header := w.Header()
+	for _, h := range a.Headers {
+		if strings.HasPrefix(h[0], "X-OpenGroupware-") {
+			header[h[0]] = []string{h[1]}
+		} else {
+			header.Set(h[0], h[1])
+		}
+	}
+	if a.Body != nil {
+		header.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
+	w.WriteHeader(a.Status)
+	w.Write(a.Body)
+}
+
+// encode returns the answer as it is stored.
+func (a *answer) encode() []byte {
+	stored, err := json.Marshal(a)
+	if err != nil {
+		panic("davfs: an answer did not encode: " + err.Error())
+	}
+	return stored
+}
+
+func decodeAnswer(stored []byte) (*answer, error) {
+	var a answer
+	if err := json.Unmarshal(stored, &a); err != nil {
+		return nil, errs.Wrap("read a stored answer", err)
+	}
+	if a.Status < 200 || a.Status > 299 {
+		return nil, errs.New(errs.Internal, "A stored answer has the status %d.", a.Status)
+	}
+	return &a, nil
+}
+
+// prefersRepresentation reports whether a Prefer header asks for the
+// complete form (RFC 7240). Of several "return" preferences the first
+// counts, as the RFC says.
+func prefersRepresentation(values []string) bool {
+	for _, preference := range splitQuoted(strings.Join(values, ","), ',') {
+		name, value, _ := strings.Cut(splitQuoted(preference, ';')[0], "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "return") {
+			continue
+		}
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		return strings.EqualFold(value, "representation")
+	}
+	return false
+}
+
+// splitQuoted splits at the mark where it stands outside double quotes.
+func splitQuoted(text string, mark byte) []string {
+	var out []string
+	begin, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case !quoted && text[i] == mark:
+			out = append(out, text[begin:i])
+			begin = i + 1
+		}
+	}
+	return append(out, text[begin:])
+}

@@ -1,0 +1,234 @@
+package davfs
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Config is what a drive is made of. Zero limits take the contract's.
+type Config struct {
+	Engine Engine
+	Clock  Clock
+	Log    zerolog.Logger
+
+	// Principal returns who makes the request that the context belongs to.
+	Principal func(ctx context.Context) identity.Principal
+	// WriteError answers a request with what went wrong; where the answer has
+	// begun already it breaks the connection off.
+	WriteError func(w http.ResponseWriter, r *http.Request, err error)
+
+	MaxDocument int64 // bytes of a JSON document
+	MaxRoute    int64 // bytes of a route
+	MaxContent  int64 // bytes of a message
+
+	// ScriptClients are prefixes of User-Agent that name further script
+	// clients, which are taken at their word.
+	ScriptClients []string
+}
+
+// The limits of the contract (design: the drive, section 7).
+const (
+	defaultDocument = 1 << 20
+	defaultRoute    = 4 << 20
+	defaultContent  = 4 << 30
+)
+
+// drive serves the tree over HTTP.
+type drive struct {
+	Config
+	since   time.Time
+	listing *template.Template
+}
+
+// New returns the handler of "/", "/dav" and everything below.
+func New(cfg Config) http.Handler {
+	for _, limit := range []struct {
+		at    *int64
+		value int64
+	}{{&cfg.MaxDocument, defaultDocument}, {&cfg.MaxRoute, defaultRoute}, {&cfg.MaxContent, defaultContent}} {
+		if *limit.at <= 0 {
+			*limit.at = limit.value
+		}
+	}
+	return &drive{Config: cfg, since: cfg.Clock.Now().UTC().Truncate(time.Second), listing: newListing()}
+}
+
+// exchange is one request with its answer, and where in the tree it leads.
+type exchange struct {
+	*scope
+	w     http.ResponseWriter
+	r     *http.Request
+	at    address
+	query query
+}
+
+// ServeHTTP answers a request; whatever fails is answered in one place.
+func (d *drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := d.serve(w, r); err != nil {
+		d.WriteError(w, r, err)
+	}
+}
+
+func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
+	at, err := parseAddress(r.URL.EscapedPath())
+	if err != nil {
+		return err
+	}
+	q, err := parseQuery(r.URL.RawQuery)
+	if err != nil {
+		return err
+	}
+	x := &exchange{
+		scope: &scope{engine: d.Engine, by: d.Principal(r.Context()), since: d.since},
+		w:     w, r: r, at: at, query: q,
+	}
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		return d.get(x)
+	case http.MethodPut:
+		return d.put(x)
+	case http.MethodDelete:
+		return d.remove(x)
+	case http.MethodOptions:
+		return d.options(x)
+	case "PROPFIND":
+		return d.propfind(x)
+	case "MKCOL":
+		return d.mkcol(x)
+	case "PROPPATCH", "COPY", "MOVE", "LOCK", "UNLOCK":
+		return unbuilt("The method " + r.Method).err()
+	}
+	n, err := x.place()
+	if err != nil {
+		return err
+	}
+	return d.notAllowed(x, n)
+}
+
+// place returns the node that the address names. One of the contract that is
+// not built is an error at once, whatever the method.
+func (x *exchange) place() (node, error) {
+	n, err := x.walk(x.r.Context(), x.at)
+	if err != nil {
+		return nil, err
+	}
+	if later, ok := n.(unbuilt); ok {
+		return nil, later.err()
+	}
+	return n, nil
+}
+
+// notAllowed answers a method that the node lacks: 404 where nothing is
+// there, since what does not exist has no methods.
+func (d *drive) notAllowed(x *exchange, n node) error {
+	if err := x.query.only(); err != nil {
+		return err
+	}
+	if _, err := n.stat(x.r.Context()); err != nil {
+		return err
+	}
+	allow := strings.Join(allowed(n), ", ")
+	x.w.Header().Set("Allow", allow)
+	return errs.New(errs.Method, "%s is not for this address; it takes %s.", x.r.Method, allow)
+}
+
+// allowed lists the methods of a node. LOCK, MOVE and their like are not
+// among them until they are built.
+func allowed(n node) []string {
+	out := []string{http.MethodOptions, http.MethodGet, http.MethodHead, "PROPFIND"}
+	if _, ok := n.(writer); ok {
+		out = append(out, http.MethodPut)
+	}
+	if _, ok := n.(remover); ok {
+		out = append(out, http.MethodDelete)
+	}
+	return out
+}
+
+// options answers what may be done here. It tells by the kind of place, not
+// by what is there, so it needs no log-in.
+func (d *drive) options(x *exchange) error {
+	n, err := x.place()
+	if err != nil {
+		return err
+	}
+	if err := x.query.only(); err != nil {
+		return err
+	}
+	// Class 2 follows with LOCK. Office programs open a file for reading
+	// only where locks are offered and refused (RFC 4918, section 18).
+	x.w.Header().Set("DAV", "1, 3")
+	x.w.Header().Set("MS-Author-Via", "DAV")
+	x.w.Header().Set("Allow", strings.Join(allowed(n), ", "))
+	x.w.Header().Set("Content-Length", "0")
+	x.w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+// remove answers DELETE. A folder stays: rm -r must not cancel cases.
+func (d *drive) remove(x *exchange) error {
+	n, err := x.place()
+	if err != nil {
+		return err
+	}
+	target, ok := n.(remover)
+	if !ok {
+		if _, isFolder := n.(folder); !isFolder {
+			return d.notAllowed(x, n)
+		}
+		if err := x.query.only(); err != nil {
+			return err
+		}
+		if _, err := n.stat(x.r.Context()); err != nil {
+			return err
+		}
+		return errs.New(errs.NotDeletable, "A folder of the workflow cannot be deleted; delete what is in it, one by one.")
+	}
+	if err := x.query.only(target.options()...); err != nil {
+		return err
+	}
+	condition, err := x.condition()
+	if err != nil {
+		return err
+	}
+	req := x.request(d.Clock.Now())
+	req.If = condition
+	if err := target.remove(x.r.Context(), req, x.query); err != nil {
+		return err
+	}
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// mkcol answers MKCOL: the folders of the workflow are given. What exists is
+// 405 (RFC 4918, section 9.3.1), on which some clients rely.
+func (d *drive) mkcol(x *exchange) error {
+	if err := x.query.only(); err != nil {
+		return err
+	}
+	n, err := x.place()
+	if err == nil {
+		if _, err = n.stat(x.r.Context()); err == nil {
+			return d.notAllowed(x, n)
+		}
+	}
+	if !errs.Is(err, errs.NotFound) {
+		return err
+	}
+	if sideFile(x.at.name()) {
+		return sideFilesLater()
+	}
+	return errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
+}
+
+func sideFilesLater() error {
+	return unbuilt("Keeping the temporary files of editors and desktops").err()
+}

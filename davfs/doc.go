@@ -1,0 +1,51 @@
+// Package davfs is the drive: the tree of files below /dav/ and what HTTP and
+// WebDAV methods do to it (design: the drive, sections 1 to 3). It alone
+// imports x/net/webdav. It decides nothing about schedules, routes and cases:
+// it finds the place that a path names, reads the request, asks the engine,
+// and answers. Who is asking, and how a failure looks on the wire, it leaves
+// to the server.
+//
+//	/dav/
+//	  Workflow/                          node_root.go
+//	    README.txt
+//	    Schedule/                        node_schedule.go
+//	      <name>.json, <uuid>.json
+//	      <uuid>/occurrences.json        resolves, is not listed
+//	    Routes/                          node_route.go
+//	      <route>.yaml, <route>.json
+//	      <route>/                       node_drop.go
+//	        Versions/<n>.json            node_version.go
+//	        <id>/                        resolves to Cases/<id>/, is not listed
+//	    Cases/                           node_case.go
+//	      <id>.json, <name>.json
+//	      <id>/
+//	        input, output or exception   node_message.go
+//	        Actions/<action>.json        node_action.go
+//	        Messages/<uuid>              node_message.go
+//	        Labels/<label>               node_message.go
+//	        log.json, log.txt
+//	  Admin/                             node_admin.go; administrators only
+//	    Users/<name>.json, Teams/<name>.json
+//
+// Every folder of resources has the hidden keys .contents and .ls
+// (node_hidden.go). Places of the contract that come later answer 501.
+//
+// A path is walked one segment at a time (walk.go) without asking what is
+// stored; what is there, a node says when it is asked. What it can do it
+// says by small interfaces: reader, writer, remover, folder, collection,
+// streamer.
+//
+//	            file                  folder              later place
+//	GET, HEAD   its bytes             a page, never 405   501
+//	PUT         put.go; read-only 405 405                 501
+//	DELETE      204; read-only 405    403 not-deletable   501
+//	PROPFIND    x/net/webdav over a view of the node and its members (fs.go)
+//	MKCOL       405                   405; new: 403       501
+//	OPTIONS     what the kind of place takes              501
+//	POST, …     405
+//	LOCK, UNLOCK, MOVE, COPY, PROPPATCH                   501
+//
+// x/net/webdav knows no conditional requests, no status but its own and no
+// transaction, so everything that changes something has a handler of its own
+// in front of it.
+package davfs

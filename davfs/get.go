@@ -1,0 +1,140 @@
+package davfs
+
+import (
+	"mime"
+	"net/http"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// get answers GET and HEAD: a file with its bytes, a folder with a listing.
+func (d *drive) get(x *exchange) error {
+	n, err := x.place()
+	if err != nil {
+		return err
+	}
+	if s, ok := n.(streamer); ok {
+		return d.getStream(x, s)
+	}
+	if err := x.query.only(); err != nil {
+		return err
+	}
+	switch n := n.(type) {
+	case folder:
+		return d.getFolder(x, n)
+	case reader:
+		return d.getFile(x, n)
+	}
+	return absent()
+}
+
+// getFile answers with a file. http.ServeContent does ranges and what
+// depends on If-None-Match and its like.
+func (d *drive) getFile(x *exchange, n reader) error {
+	conditions, err := readConditionsOfGet(x.r.Header)
+	if err != nil {
+		return err
+	}
+	about, content, err := n.open(x.r.Context())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }() // what was only read is whole
+	if err := conditions.judge(about.version()); err != nil {
+		return err
+	}
+	header := x.w.Header()
+	header.Set("ETag", about.etag)
+	header.Set("Content-Type", about.mediaType)
+	header.Set("Cache-Control", "private, no-cache")
+	secure(header)
+	if runs(about.mediaType) {
+		header.Set("Content-Disposition", "attachment")
+	}
+	r := x.r.Clone(x.r.Context())
+	r.Header.Del("If-Match") // judged above, where a form's counters do not count
+	r.Header.Del("If-Unmodified-Since")
+	http.ServeContent(x.w, r, "", about.modified, content)
+	return nil
+}
+
+// secure keeps a browser from running what users have stored (design: the
+// drive, section 7).
+func secure(header http.Header) {
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+}
+
+// runs reports whether a browser would run what the media type holds: HTML,
+// SVG and XML are handed out for saving only.
+func runs(mediaType string) bool {
+	kind, _, err := mime.ParseMediaType(mediaType)
+	if err != nil {
+		return true
+	}
+	return strings.Contains(kind, "html") || strings.Contains(kind, "xml") || strings.Contains(kind, "svg")
+}
+
+// getStream answers with a hidden key.
+func (d *drive) getStream(x *exchange, n streamer) error {
+	if err := x.query.only(n.parameters()...); err != nil {
+		return err
+	}
+	write, next, err := n.start(x.r.Context(), x.query)
+	if err != nil {
+		return err
+	}
+	header := x.w.Header()
+	header.Set("Content-Type", typeJSON)
+	header.Set("Cache-Control", "private, no-cache")
+	secure(header)
+	if next != "" {
+		header.Set("Link", "<"+href(x.at.segments...)+"?"+next+`>; rel="next"`)
+	}
+	x.w.WriteHeader(http.StatusOK)
+	if x.r.Method == http.MethodHead {
+		return nil
+	}
+	// Where this fails the head is sent already: WriteError breaks the
+	// connection off, so that half an array is not taken for the whole.
+	return write(x.r.Context(), x.w)
+}
+
+// condition reads the conditional headers of a change; nil for none.
+func (x *exchange) condition() (engine.Condition, error) {
+	conditions, err := readConditions(x.r.Header)
+	if err != nil || conditions.none() {
+		return nil, err
+	}
+	if err := x.settleElsewhere(&conditions); err != nil {
+		return nil, err
+	}
+	return conditions.judge, nil
+}
+
+// settleElsewhere judges the lists of an If header that are about other
+// resources than the request's (RFC 4918, section 10.4.2): the engine, which
+// judges the rest, knows that one only.
+func (x *exchange) settleElsewhere(c *conditions) error {
+	for i := range c.lists {
+		list := &c.lists[i]
+		if list.tag == nil || same(list.tag.path(), x.at.path()) {
+			continue
+		}
+		var there engine.Version
+		n, err := x.walk(x.r.Context(), *list.tag)
+		if err == nil {
+			var about *info
+			if about, err = n.stat(x.r.Context()); err == nil {
+				there = about.version()
+			}
+		}
+		if kind := errs.KindOf(err); kind != "" && kind != errs.NotFound && kind != errs.NotBuilt {
+			return err
+		}
+		list.settled, list.holds = true, list.hold(there)
+	}
+	return nil
+}

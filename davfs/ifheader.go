@@ -1,0 +1,189 @@
+package davfs
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// mostIfLists bounds an If header: each list about another resource is a
+// look-up.
+const mostIfLists = 32
+
+// ifList is a list of an If header: it holds where all its terms do.
+type ifList struct {
+	tag     *address // the resource it is about; nil for the request's
+	terms   []ifTerm
+	settled bool // it is about another resource and was judged already
+	holds   bool
+}
+
+// ifTerm is a condition of a list: a state token or an entity tag.
+type ifTerm struct {
+	not   bool
+	token string // "" for an entity tag
+	etag  string
+}
+
+// hold judges the list. There are no locks, so no state token ever matches.
+func (l *ifList) hold(v engine.Version) bool {
+	if l.settled {
+		return l.holds
+	}
+	return !slices.ContainsFunc(l.terms, func(t ifTerm) bool {
+		matches := t.token == "" && strongly(t.etag, v)
+		return matches == t.not
+	})
+}
+
+// parseIf reads the value of an If header (RFC 4918, section 10.4.2): lists
+// without tag, or lists that follow tags, not both.
+func parseIf(text string) ([]ifList, error) {
+	p := ifParser{rest: text}
+	lists := p.lists()
+	if p.fault != "" {
+		return nil, errs.New(errs.BadParameter, "The header If cannot be read: %s.", p.fault)
+	}
+	return lists, nil
+}
+
+// ifParser reads an If header from left to right; fault is the first thing
+// that is wrong with it.
+type ifParser struct {
+	rest  string
+	fault string
+}
+
+func (p *ifParser) fail(fault string) {
+	if p.fault == "" {
+		p.fault = fault
+	}
+	p.rest = ""
+}
+
+// take reports whether the text comes next, after blanks, and takes it.
+func (p *ifParser) take(text string) bool {
+	p.rest = strings.TrimLeft(p.rest, " \t")
+	rest, found := strings.CutPrefix(p.rest, text)
+	if found {
+		p.rest = rest
+	}
+	return found
+}
+
+// until takes what stands before the end mark, and the mark.
+func (p *ifParser) until(end string) string {
+	text, rest, found := strings.Cut(p.rest, end)
+	if !found {
+		p.fail("there is no " + end)
+		return ""
+	}
+	p.rest = rest
+	return text
+}
+
+func (p *ifParser) lists() []ifList {
+	var out []ifList
+	var tag *address
+	tagged, pending := false, false
+	for p.take(""); p.rest != ""; p.take("") {
+		switch {
+		case p.take("<"):
+			if pending || len(out) > 0 && !tagged {
+				p.fail("a tag stands where a list must")
+				break
+			}
+			tag, tagged, pending = p.tag(), true, true
+		case p.take("("):
+			if len(out) == mostIfLists {
+				p.fail("it has too many lists")
+				break
+			}
+			out = append(out, ifList{tag: tag, terms: p.terms()})
+			pending = false
+		default:
+			p.fail("a list in parentheses must stand at " + firstOf(p.rest))
+		}
+	}
+	if pending {
+		p.fail("a tag is followed by no list")
+	}
+	return out
+}
+
+// tag reads a resource tag. Its host is not looked at: behind a proxy the
+// server does not know by what name it was called.
+func (p *ifParser) tag() *address {
+	u, err := url.Parse(p.until(">"))
+	if err != nil || !strings.HasPrefix(u.Path, "/") {
+		p.fail("a tag must be an absolute path or URL")
+		return nil
+	}
+	a, err := parseAddress(u.EscapedPath())
+	if err != nil {
+		p.fail("a tag holds a path that cannot be read")
+		return nil
+	}
+	return &a
+}
+
+func (p *ifParser) terms() []ifTerm {
+	var out []ifTerm
+	for {
+		if p.take(")") {
+			if len(out) == 0 {
+				p.fail("a list is empty")
+			}
+			return out
+		}
+		t := ifTerm{not: p.takeNot()}
+		switch {
+		case p.take("<"):
+			if t.token = p.until(">"); t.token == "" {
+				p.fail("a state token is empty")
+			}
+		case p.take("["):
+			t.etag = p.entityTag()
+		default:
+			p.fail("a token or ETag must stand at " + firstOf(p.rest))
+		}
+		if p.fault != "" {
+			return nil
+		}
+		out = append(out, t)
+	}
+}
+
+func (p *ifParser) takeNot() bool {
+	p.take("")
+	if len(p.rest) < 3 || !strings.EqualFold(p.rest[:3], "Not") {
+		return false
+	}
+	p.rest = p.rest[3:]
+	return true
+}
+
+func (p *ifParser) entityTag() string {
+	p.take("")
+	tag, rest, ok := cutTag(p.rest)
+	if !ok {
+		p.fail("an ETag must stand in double quotes")
+		return ""
+	}
+	if p.rest = rest; !p.take("]") {
+		p.fail("there is no ] after an ETag")
+	}
+	return tag
+}
+
+// firstOf shows where a text could not be read.
+func firstOf(rest string) string {
+	if rest == "" {
+		return "its end"
+	}
+	r := []rune(rest)
+	return "“" + string(r[:min(len(r), 10)]) + "”"
+}

@@ -1,0 +1,85 @@
+package davfs
+
+import (
+	"html/template"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// mostListed bounds the listing for browsers; programs read .ls.
+const mostListed = 1000
+
+// newListing returns the page of a folder. The template escapes every name.
+func newListing() *template.Template {
+	return template.Must(template.New("listing").Parse(`<!DOCTYPE html>
+<html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<title>{{.Path}}</title>
+<h1>{{.Path}}</h1>
+<table>
+{{with .Parent}}<tr><td><a href="{{.}}">..</a></td></tr>
+{{end}}{{range .Members}}<tr><td><a href="{{.Href}}">{{.Name}}</a></td><td>{{.Size}}</td><td>{{.Modified}}</td></tr>
+{{end}}</table>
+{{with .More}}<p>… and {{.}} more.</p>
+{{end}}</html>
+`))
+}
+
+// listed is a line of the listing.
+type listed struct{ Href, Name, Size, Modified string }
+
+// getFolder answers with a short page for browsers. It links by absolute
+// paths, so that the address with and without slash shows the same.
+func (d *drive) getFolder(x *exchange, n folder) error {
+	if _, err := n.stat(x.r.Context()); err != nil {
+		return err
+	}
+	members, err := n.list(x.r.Context())
+	if err != nil {
+		return err
+	}
+	page := struct {
+		Path, Parent string
+		Members      []listed
+		More         int
+	}{Path: x.at.path(), More: max(0, len(members)-mostListed)}
+	if depth := len(x.at.segments); depth > 0 {
+		page.Path += "/"
+		page.Parent = asFolder(href(x.at.segments[:depth-1]...))
+	}
+	for _, m := range members[:len(members)-page.More] {
+		page.Members = append(page.Members, listing(x.at, m))
+	}
+	header := x.w.Header()
+	header.Set("Content-Type", typeHTML)
+	header.Set("Cache-Control", "private, no-cache")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+	x.w.WriteHeader(http.StatusOK)
+	if x.r.Method == http.MethodHead {
+		return nil
+	}
+	return d.listing.Execute(x.w, page)
+}
+
+func listing(at address, m *info) listed {
+	line := listed{
+		Href:     href(append(at.segments[:len(at.segments):len(at.segments)], m.name)...),
+		Name:     m.name,
+		Modified: m.modified.UTC().Format(time.RFC3339),
+	}
+	if m.dir {
+		line.Href, line.Name = asFolder(line.Href), line.Name+"/"
+	} else {
+		line.Size = strconv.FormatInt(m.size, 10)
+	}
+	return line
+}
+
+// asFolder ends a path with a slash.
+func asFolder(path string) string {
+	if path == "/" {
+		return path
+	}
+	return path + "/"
+}

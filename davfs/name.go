@@ -1,0 +1,166 @@
+package davfs
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+const (
+	maxName = 200       // bytes of a legal name
+	maxID   = 1<<53 - 1 // ids survive every JSON reader
+)
+
+// same reports whether two names are one: equal but for case is equal.
+func same(a, b string) bool { return identity.Fold(a) == identity.Fold(b) }
+
+// splitName cuts a document's extension off, lower-cased; ext is "" where
+// the name has none that is kept.
+func splitName(name string) (stem, ext string) {
+	for _, e := range [...]string{".json", ".yaml", ".yml"} {
+		if n := len(name) - len(e); n > 0 && strings.EqualFold(name[n:], e) {
+			return name[:n], e
+		}
+	}
+	return name, ""
+}
+
+// legalName answers errs.NameNotAllowed for a name that nothing can be given
+// (design: the drive, section 3, Legal names). The name must be in NFC.
+func legalName(name string) error {
+	refuse := func(why string) error {
+		return errs.New(errs.NameNotAllowed, "The name %q %s; choose another.", name, why)
+	}
+	switch {
+	case name == "":
+		return refuse("is empty")
+	case len(name) > maxName:
+		return errs.New(errs.NameNotAllowed, "The name has %d bytes, more than %d; choose a shorter one.", len(name), maxName)
+	case !utf8.ValidString(name):
+		return refuse("is not UTF-8")
+	case strings.ContainsFunc(name, unwritable):
+		return refuse("holds a control character")
+	case strings.ContainsAny(name, `\/:*?"<>|@`):
+		return refuse(`holds one of \ / : * ? " < > | @`)
+	case strings.TrimSpace(name) != name:
+		return refuse("begins or ends with a blank")
+	case strings.HasSuffix(name, "."):
+		return refuse("ends with a dot")
+	case deviceName(name):
+		return refuse("is a device on Windows")
+	}
+	return nil
+}
+
+// unwritable reports whether a character cannot stand in a listing: control
+// characters, and the two that XML 1.0 does not have.
+func unwritable(r rune) bool { return unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF }
+
+// deviceName reports whether Windows takes the name for a device, which it
+// does whatever follows the first dot.
+func deviceName(name string) bool {
+	stem, _, _ := strings.Cut(name, ".")
+	stem = strings.ToUpper(strings.TrimRight(stem, " "))
+	switch stem {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	port, isPort := strings.CutPrefix(stem, "COM")
+	if !isPort {
+		port, isPort = strings.CutPrefix(stem, "LPT")
+	}
+	return isPort && len(port) > 0 && strings.Contains("0123456789¹²³", port) && utf8.RuneCountInString(port) == 1
+}
+
+// legalWord reports whether the name is one that users, teams, actions and
+// labels may have.
+func legalWord(name string) bool {
+	if len(name) == 0 || len(name) > 63 {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+		if !letter && (i == 0 || c != '_' && c != '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// sideFile reports whether the name is one that editors and desktops write
+// beside a document (design: the drive, section 4): never a resource.
+func sideFile(name string) bool {
+	folded := strings.ToLower(name)
+	switch folded {
+	case "4913", "thumbs.db", "desktop.ini", "autorun.inf":
+		return true
+	}
+	if strings.HasPrefix(name, ".") || strings.HasPrefix(name, "~$") || strings.HasSuffix(name, "~") ||
+		len(name) > 2 && name[0] == '#' && name[len(name)-1] == '#' {
+		return true
+	}
+	for _, end := range [...]string{
+		".tmp", ".bak", ".swp", ".swx", ".swo", ".part", ".partial", ".crdownload", "___jb_tmp___", "___jb_old___",
+	} {
+		if strings.HasSuffix(folded, end) {
+			return true
+		}
+	}
+	return strings.Contains(folded, ".sb-") || sixMore(folded)
+}
+
+// sixMore reports whether a document's extension is followed by a dot and
+// six characters, as temporary files of libraries are ("a.json.Xy12Zz").
+func sixMore(folded string) bool {
+	i := strings.LastIndexByte(folded, '.')
+	if i < 0 || utf8.RuneCountInString(folded[i+1:]) != 6 {
+		return false
+	}
+	_, ext := splitName(folded[:i])
+	return ext != ""
+}
+
+// parseID reads an id as a name spells it: digits, without leading zeros.
+func parseID(text string) (int64, bool) {
+	if !digits(text) || text[0] == '0' {
+		return 0, false
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id > maxID {
+		return 0, false
+	}
+	return id, true
+}
+
+// digits reports whether the text is digits and nothing else.
+func digits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// parseUUID reads a UUID in any of its forms.
+func parseUUID(text string) (engine.UUID, bool) {
+	const urn = "urn:uuid:"
+	if len(text) > len(urn) && strings.EqualFold(text[:len(urn)], urn) {
+		text = text[len(urn):]
+	}
+	return engine.ParseUUID(text)
+}
+
+// sourceType is the media type of a document's source.
+func sourceType(ext string) string {
+	if ext == ".json" {
+		return typeJSON
+	}
+	return typeYAML
+}

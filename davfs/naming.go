@@ -1,0 +1,151 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/engine"
+)
+
+// naming is what a file name in Schedule/ or Cases/ stands for (design: the
+// drive, section 3, Identity and given name).
+type naming struct {
+	ref      engine.Ref // zero: names nothing that exists
+	identity bool       // has the form of an identity, so that it never names anything new
+	source   string     // media type of what is PUT under a given name, "" for an identity
+	illegal  error      // why nothing can be created under the name
+}
+
+// readName reads a file name of a folder that keeps given names. byIdentity
+// says whether a stem has the form of an identity, and of which.
+func (s *scope) readName(name string, byIdentity func(stem string) (ref engine.Ref, isForm bool)) naming {
+	name = norm.NFC.String(name)
+	stem, ext := splitName(name)
+	if ref, isForm := byIdentity(stem); isForm {
+		if ext != ".json" {
+			ref = engine.Ref{}
+		}
+		return naming{ref: ref, identity: true}
+	}
+	n := naming{illegal: legalName(name)}
+	if ext == "" || same(name, "new.json") {
+		return n
+	}
+	n.source = sourceType(ext)
+	if at := strings.LastIndexByte(stem, '@'); at > 0 {
+		own := stem[:at] + name[len(stem):]
+		if author := s.engine.PartyID(stem[at+1:]); author != 0 && legalName(own) == nil {
+			return naming{ref: engine.Ref{Author: author, Name: own}, source: n.source}
+		}
+	}
+	if n.illegal == nil {
+		n.ref = engine.Ref{Author: s.by.ID, Name: name}
+	}
+	return n
+}
+
+// nothing reports whether nothing that exists can bear the name.
+func (n naming) nothing() bool { return n.ref == engine.Ref{} }
+
+func (n naming) putRules() putRules { return putRules{existing: n.identity, illegal: n.illegal} }
+
+// showsSource reports whether GET of the name gives what was PUT under it,
+// not the complete form.
+func (n naming) showsSource(r *engine.Resource) bool { return n.source != "" && r.SourceETag != "" }
+
+func (n naming) about(s *scope, r *engine.Resource) *info {
+	if n.showsSource(r) {
+		return sourceInfo(s.listedName(r), n.source, r)
+	}
+	return formInfo(r.Name+".json", r)
+}
+
+func (n naming) content(r *engine.Resource) io.ReadSeekCloser {
+	if n.showsSource(r) {
+		return contentOf(r.Source)
+	}
+	return contentOf(r.Form)
+}
+
+// listedName is the file name under which a listing shows the resource: the
+// given name to its author, with the author's name to others, else the
+// identity.
+func (s *scope) listedName(r *engine.Resource) string {
+	switch {
+	case r.Given == "":
+		return r.Name + ".json"
+	case r.AuthorID == s.by.ID:
+		return r.Given
+	case r.Author == "":
+		return r.Name + ".json"
+	}
+	stem, _ := splitName(r.Given)
+	return stem + "@" + string(r.Author) + r.Given[len(stem):]
+}
+
+// listedFile describes the resource under its listed name.
+func (s *scope) listedFile(r *engine.Resource) *info {
+	name := s.listedName(r)
+	if r.Given == "" || r.SourceETag == "" || name == r.Name+".json" {
+		return formInfo(r.Name+".json", r)
+	}
+	_, ext := splitName(r.Given)
+	return sourceInfo(name, sourceType(ext), r)
+}
+
+// orSince gives what has no time of its own the drive's.
+func (s *scope) orSince(t time.Time) time.Time {
+	if t.IsZero() {
+		return s.since
+	}
+	return t
+}
+
+// listAll describes the members of a collection that a mounted folder shows,
+// with one question to the engine however many there are.
+func listAll(ctx context.Context, c collection) ([]*info, error) {
+	resources, err := c.page(ctx, engine.Filter{OwnOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*info, len(resources))
+	for i := range resources {
+		out[i] = c.listed(&resources[i])
+	}
+	return out, nil
+}
+
+// formFile is a read-only file that the engine renders.
+type formFile struct {
+	*scope
+	name      string
+	mediaType string
+	load      func(ctx context.Context) (*engine.Resource, error)
+}
+
+func (n formFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.about(r), nil
+}
+
+func (n formFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return n.about(r), contentOf(r.Form), nil
+}
+
+func (n formFile) about(r *engine.Resource) *info {
+	about := formInfo(n.name, r)
+	about.mediaType = n.mediaType
+	about.modified = n.orSince(about.modified)
+	return about
+}

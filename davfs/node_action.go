@@ -1,0 +1,82 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"strconv"
+
+	"flowdrive/engine"
+)
+
+// actionsFolder is Cases/<id>/Actions/: a file for every enabled action.
+type actionsFolder struct {
+	*scope
+	id int64
+}
+
+func (n actionsFolder) stat(ctx context.Context) (*info, error) {
+	about, err := caseFolder(n).stat(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return folderInfo("Actions", about.modified), nil
+}
+
+func (n actionsFolder) child(_ context.Context, name string) (node, error) {
+	stem, ext := splitName(name)
+	if ext != ".json" || !legalWord(stem) {
+		return nil, absent()
+	}
+	return actionFile{n.scope, n.id, stem}, nil
+}
+
+func (n actionsFolder) list(ctx context.Context) ([]*info, error) {
+	tasks, err := n.engine.Tasks(ctx, n.by, n.id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*info, len(tasks))
+	for i := range tasks {
+		out[i] = formInfo(tasks[i].Name+".json", &tasks[i])
+	}
+	return out, nil
+}
+
+// actionFile is Actions/<action>.json: GET shows the task, PUT performs it.
+type actionFile struct {
+	*scope
+	id     int64
+	action string
+}
+
+func (n actionFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.engine.Task(ctx, n.by, n.id, n.action)
+	if err != nil {
+		return nil, err
+	}
+	return formInfo(r.Name+".json", r), nil
+}
+
+func (n actionFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.engine.Task(ctx, n.by, n.id, n.action)
+	if err != nil {
+		return nil, nil, err
+	}
+	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
+}
+
+// putRules: the body is read before the rest (design: the drive, section 2),
+// because which action it is about may follow from it; the engine then
+// checks in its own order.
+func (n actionFile) putRules() putRules { return putRules{action: true} }
+
+func (n actionFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.engine.Perform(ctx, req, n.id, n.action, in.data)
+}
+
+func (n actionFile) describe(a *answer, o *engine.Outcome) {
+	a.locate("dav", "Workflow", "Cases", strconv.FormatInt(n.id, 10)+".json")
+	a.add("X-Flowdrive-Case-State", string(o.Life))
+	a.add("X-Flowdrive-Case-Status", o.Status)
+	a.add("X-Flowdrive-Log-Entry", strconv.FormatInt(o.LogSeq, 10))
+}

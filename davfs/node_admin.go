@@ -1,0 +1,120 @@
+package davfs
+
+import (
+	"context"
+	"io"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// adminPlaces are the members of "/dav/Admin/". Only administrators get this
+// far: for others drivePlaces has no such member.
+func adminPlaces(s *scope) []place {
+	return []place{
+		{"Users", partiesFolder{s, identity.User, "Users"}, true},
+		{"Teams", partiesFolder{s, identity.Team, "Teams"}, true},
+		{"Holds", unbuilt("Admin/Holds/"), false},
+		{"Audit", unbuilt("Admin/Audit/"), false},
+	}
+}
+
+// partiesFolder is Admin/Users/ or Admin/Teams/.
+type partiesFolder struct {
+	*scope
+	kind identity.Kind
+	name string
+}
+
+func (n partiesFolder) home() []string { return []string{"dav", "Admin", n.name} }
+
+func (n partiesFolder) stat(context.Context) (*info, error) { return folderInfo(n.name, n.since), nil }
+
+func (n partiesFolder) child(_ context.Context, name string) (node, error) {
+	if at := special(n.scope, n, name); at != nil {
+		return at, nil
+	}
+	stem, ext := splitName(name)
+	file := partyFile{scope: n.scope, folder: n.name, kind: n.kind, name: stem}
+	if ext != ".json" {
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a user or team and ends with .json.")
+	} else if !legalWord(stem) {
+		file.illegal = errs.New(errs.NameNotAllowed,
+			"The name %q is none for a user or team: letters, digits, _ and -, at most 63, the first a letter or digit.", stem)
+	}
+	return file, nil
+}
+
+func (n partiesFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
+
+func (n partiesFolder) filters() []string { return nil }
+
+// page cuts the page out of all: users and teams are few and held in memory.
+func (n partiesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	all, err := n.engine.Parties(ctx, n.by, n.kind)
+	if err != nil {
+		return nil, err
+	}
+	for len(all) > 0 && all[0].Seq <= f.After {
+		all = all[1:]
+	}
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = all[:f.Limit]
+	}
+	return all, nil
+}
+
+func (n partiesFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
+
+// partyFile is Users/<name>.json or Teams/<name>.json: always the complete
+// form, never the bytes that were PUT, which may hold a password.
+type partyFile struct {
+	*scope
+	folder  string
+	kind    identity.Kind
+	name    string
+	illegal error
+}
+
+func (n partyFile) load(ctx context.Context) (*engine.Resource, error) {
+	if n.illegal != nil {
+		return nil, absent()
+	}
+	return n.engine.Party(ctx, n.by, n.kind, n.name)
+}
+
+func (n partyFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return formInfo(r.Name+".json", r), nil
+}
+
+func (n partyFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
+}
+
+func (n partyFile) putRules() putRules { return putRules{illegal: n.illegal} }
+
+func (n partyFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.engine.PutParty(ctx, req, n.kind, n.name, in.data)
+}
+
+func (n partyFile) describe(a *answer, o *engine.Outcome) {
+	a.locate("dav", "Admin", n.folder, o.Name+".json")
+}
+
+func (n partyFile) options() []string { return nil }
+
+func (n partyFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	if n.illegal != nil {
+		return absent()
+	}
+	return n.engine.DeleteParty(ctx, req, n.kind, n.name)
+}

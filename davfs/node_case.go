@@ -1,0 +1,229 @@
+package davfs
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"flowdrive/engine"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+)
+
+// casesFolder is Workflow/Cases/.
+type casesFolder struct{ *scope }
+
+func (n casesFolder) home() []string { return []string{"dav", "Workflow", "Cases"} }
+
+func (n casesFolder) stat(context.Context) (*info, error) { return folderInfo("Cases", n.since), nil }
+
+func (n casesFolder) child(_ context.Context, name string) (node, error) {
+	if at := special(n.scope, n, name); at != nil {
+		return at, nil
+	}
+	if digits(name) {
+		id, ok := parseID(name)
+		if !ok {
+			return nil, absent()
+		}
+		return caseFolder{n.scope, id}, nil
+	}
+	return caseFile{n.scope, n.readName(name, func(stem string) (engine.Ref, bool) {
+		id, _ := parseID(stem)
+		return engine.Ref{CaseID: id}, digits(stem)
+	})}, nil
+}
+
+func (n casesFolder) list(ctx context.Context) ([]*info, error) {
+	cases, err := n.page(ctx, engine.Filter{OwnOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*info, 0, 2*len(cases))
+	for i := range cases {
+		out = append(out, n.listed(&cases[i]), folderInfo(cases[i].Name, cases[i].Modified))
+	}
+	return out, nil
+}
+
+func (n casesFolder) filters() []string {
+	return []string{"route", "state", "status", "role", "context", "parent", "q"}
+}
+
+func (n casesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	return n.engine.Cases(ctx, n.by, f)
+}
+
+func (n casesFolder) listed(r *engine.Resource) *info { return n.listedFile(r) }
+
+// caseFile is a case under its id or a given name, or the place of one.
+type caseFile struct {
+	*scope
+	name naming
+}
+
+func (n caseFile) load(ctx context.Context) (*engine.Resource, error) {
+	if n.name.nothing() {
+		return nil, absent()
+	}
+	return n.engine.Case(ctx, n.by, n.name.ref)
+}
+
+func (n caseFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.name.about(n.scope, r), nil
+}
+
+func (n caseFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return n.name.about(n.scope, r), n.name.content(r), nil
+}
+
+func (n caseFile) putRules() putRules { return n.name.putRules() }
+
+func (n caseFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	if n.name.identity && n.name.nothing() {
+		return nil, absent()
+	}
+	return n.engine.PutCase(ctx, req, n.name.ref, in.data)
+}
+
+func (n caseFile) describe(a *answer, o *engine.Outcome) {
+	a.locate("dav", "Workflow", "Cases", o.Name+".json")
+}
+
+func (n caseFile) options() []string { return nil }
+
+func (n caseFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	if n.name.nothing() {
+		return absent()
+	}
+	return n.engine.DeleteCase(ctx, req, n.name.ref)
+}
+
+// caseFolder is Cases/<id>/.
+type caseFolder struct {
+	*scope
+	id int64
+}
+
+// caseBrief is what a case's folder shows of its form.
+type caseBrief struct {
+	State core.Life `json:"state"`
+}
+
+func (n caseFolder) load(ctx context.Context) (*engine.Resource, caseBrief, error) {
+	var brief caseBrief
+	r, err := n.engine.Case(ctx, n.by, engine.Ref{CaseID: n.id})
+	if err != nil {
+		return nil, brief, err
+	}
+	if err := json.Unmarshal(r.Form, &brief); err != nil {
+		return nil, brief, errs.Wrap("read the form of case "+r.Name, err)
+	}
+	return r, brief, nil
+}
+
+func (n caseFolder) stat(ctx context.Context) (*info, error) {
+	r, err := n.engine.Case(ctx, n.by, engine.Ref{CaseID: n.id})
+	if err != nil {
+		return nil, err
+	}
+	return folderInfo(r.Name, r.Modified), nil
+}
+
+func (n caseFolder) child(_ context.Context, name string) (node, error) {
+	switch {
+	case same(name, "Actions"):
+		return actionsFolder(n), nil
+	case same(name, "Messages"):
+		return messagesFolder(n), nil
+	case same(name, "Labels"):
+		return labelsFolder(n), nil
+	case same(name, "log.json"):
+		return n.log(), nil
+	case same(name, "log.txt"):
+		return n.logText(), nil
+	case same(name, "Timers"), same(name, "diagram.svg"):
+		return unbuilt("Cases/<id>/" + name), nil
+	}
+	for _, own := range n.own() {
+		if same(name, own.name) {
+			return own, nil
+		}
+	}
+	return nil, absent()
+}
+
+// own returns the messages that have files of their own in a case's folder.
+func (n caseFolder) own() []messageFile {
+	return []messageFile{
+		{scope: n.scope, id: n.id, name: "input", label: engine.OwnInput},
+		{scope: n.scope, id: n.id, name: "output", label: engine.OwnOutput},
+		{scope: n.scope, id: n.id, name: "exception", label: engine.OwnException},
+	}
+}
+
+func (n caseFolder) list(ctx context.Context) ([]*info, error) {
+	r, brief, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []*info{
+		folderInfo("Actions", r.Modified), folderInfo("Messages", r.Modified), folderInfo("Labels", r.Modified),
+	}
+	var files []node
+	for _, own := range n.own() {
+		if own.name == "input" || own.name == brief.result() {
+			files = append(files, own)
+		}
+	}
+	for _, file := range append(files, n.log(), n.logText()) {
+		about, err := file.stat(ctx)
+		if errs.Is(err, errs.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, about)
+	}
+	return out, nil
+}
+
+// result names the file in which an ended case shows what came of it.
+func (b caseBrief) result() string {
+	switch {
+	case b.State == core.Failed:
+		return "exception"
+	case b.State.Ended(), b.State == "closed":
+		return "output"
+	}
+	return ""
+}
+
+// log is log.json, what happened, oldest first; logText the same, a line
+// each.
+func (n caseFolder) log() formFile {
+	return formFile{n.scope, "log.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+		return n.engine.CaseLog(ctx, n.by, n.id)
+	}}
+}
+
+func (n caseFolder) logText() formFile {
+	return formFile{n.scope, "log.txt", typeText, func(ctx context.Context) (*engine.Resource, error) {
+		return n.engine.CaseLogText(ctx, n.by, n.id)
+	}}
+}
+
+// casePath returns the segments of a case's folder, with what follows.
+func casePath(id int64, below ...string) []string {
+	return append([]string{"dav", "Workflow", "Cases", strconv.FormatInt(id, 10)}, below...)
+}

@@ -1,0 +1,170 @@
+package davfs
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/engine"
+)
+
+// pageSize is how many resources a stream asks for at once: no transaction
+// is held while they are sent.
+const pageSize = 500
+
+// special returns what every collection has besides its members: the hidden
+// keys, and places that come later. It is nil for any other name.
+func special(s *scope, c collection, name string) node {
+	switch {
+	case same(name, contentsName):
+		return hiddenFile{s, c, contentsName}
+	case same(name, lsName):
+		return hiddenFile{s, c, lsName}
+	case same(name, ".history"):
+		return unbuilt("The history of deleted documents")
+	case same(name, "Rejected"):
+		return unbuilt("The folder of rejected documents")
+	}
+	return nil
+}
+
+// The hidden keys: they resolve and are never listed.
+const (
+	contentsName = ".contents" // the complete forms
+	lsName       = ".ls"       // a line about each
+)
+
+// hiddenFile is a hidden key of a collection.
+type hiddenFile struct {
+	*scope
+	folder collection
+	name   string
+}
+
+func (n hiddenFile) parameters() []string { return append(n.folder.filters(), "after", "limit") }
+
+// stat counts what GET would give: nobody keeps its size.
+func (n hiddenFile) stat(ctx context.Context) (*info, error) {
+	write, _, err := n.start(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	sum, size := sha256.New(), &counter{}
+	if err := write(ctx, io.MultiWriter(sum, size)); err != nil {
+		return nil, err
+	}
+	return &info{
+		name: n.name, size: size.n, etag: fmt.Sprintf("\"%x\"", sum.Sum(nil)[:16]),
+		mediaType: typeJSON, created: n.since, modified: n.since,
+	}, nil
+}
+
+type counter struct{ n int64 }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
+
+// start fetches the first page, or the one that the limit asks for, with one
+// resource more to know whether another follows.
+func (n hiddenFile) start(ctx context.Context, q query) (stream, string, error) {
+	f, err := q.filter()
+	if err != nil {
+		return nil, "", err
+	}
+	limit := f.Limit
+	if f.Limit = pageSize; limit > 0 {
+		f.Limit = limit + 1
+	}
+	page, err := n.folder.page(ctx, f)
+	if err != nil {
+		return nil, "", err
+	}
+	if limit == 0 {
+		return func(ctx context.Context, w io.Writer) error { return n.writeAll(ctx, w, f, page) }, "", nil
+	}
+	next := ""
+	if len(page) > limit {
+		page = page[:limit]
+		next = q.following(page[limit-1].Seq)
+	}
+	return func(_ context.Context, w io.Writer) error { return n.array(w).write(page).end() }, next, nil
+}
+
+// writeAll writes the page and all that follow.
+func (n hiddenFile) writeAll(ctx context.Context, w io.Writer, f engine.Filter, page []engine.Resource) error {
+	array := n.array(w)
+	for array.write(page); array.err == nil && len(page) >= f.Limit; array.write(page) {
+		f.After = page[len(page)-1].Seq
+		var err error
+		if page, err = n.folder.page(ctx, f); err != nil {
+			return err
+		}
+	}
+	return array.end()
+}
+
+func (n hiddenFile) array(w io.Writer) *arrayWriter {
+	item := func(dst []byte, r *engine.Resource) []byte { return append(dst, r.Form...) }
+	if n.name == lsName {
+		item = n.appendLine
+	}
+	return &arrayWriter{w: w, item: item}
+}
+
+// arrayWriter writes resources as a JSON array, an item a line.
+type arrayWriter struct {
+	w    io.Writer
+	item func(dst []byte, r *engine.Resource) []byte
+	some bool
+	buf  []byte
+	err  error // the first
+}
+
+func (a *arrayWriter) write(page []engine.Resource) *arrayWriter {
+	for i := range page {
+		a.buf = append(a.buf[:0], "[\n"...)
+		if a.some {
+			a.buf = append(a.buf[:0], ",\n"...)
+		}
+		a.some = true
+		a.send(a.item(a.buf, &page[i]))
+	}
+	return a
+}
+
+func (a *arrayWriter) send(p []byte) {
+	if a.buf = p; a.err == nil {
+		_, a.err = a.w.Write(p)
+	}
+}
+
+func (a *arrayWriter) end() error {
+	if a.some {
+		a.send([]byte("\n]\n"))
+	} else {
+		a.send([]byte("[]\n"))
+	}
+	return a.err
+}
+
+// appendLine appends what .ls says of a resource.
+func (n hiddenFile) appendLine(dst []byte, r *engine.Resource) []byte {
+	about := n.folder.listed(r)
+	dst = document.AppendString(append(dst, `{"name":`...), about.name)
+	dst = append(dst, `,"id":`...)
+	if _, byUUID := n.folder.(scheduleFolder); byUUID {
+		dst = document.AppendString(dst, r.Name)
+	} else {
+		dst = strconv.AppendInt(dst, r.Seq, 10)
+	}
+	dst = document.AppendString(append(dst, `,"href":`...), href(append(n.folder.home(), about.name)...))
+	dst = document.AppendString(append(dst, `,"etag":`...), about.etag)
+	dst = document.AppendString(append(dst, `,"modified":`...), about.modified.UTC().Format(time.RFC3339))
+	return append(dst, '}')
+}

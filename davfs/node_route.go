@@ -1,0 +1,136 @@
+package davfs
+
+import (
+	"context"
+	"io"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// routesFolder is Workflow/Routes/.
+type routesFolder struct{ *scope }
+
+func (n routesFolder) home() []string { return []string{"dav", "Workflow", "Routes"} }
+
+func (n routesFolder) stat(context.Context) (*info, error) {
+	return folderInfo("Routes", n.since), nil
+}
+
+func (n routesFolder) child(_ context.Context, name string) (node, error) {
+	if at := special(n.scope, n, name); at != nil {
+		return at, nil
+	}
+	name = norm.NFC.String(name)
+	stem, ext := splitName(name)
+	if ext == "" {
+		return dropFolder{n.scope, name}, nil
+	}
+	return routeFile{n.scope, stem, ext}, nil
+}
+
+func (n routesFolder) list(ctx context.Context) ([]*info, error) {
+	routes, err := n.page(ctx, engine.Filter{OwnOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*info, 0, 2*len(routes))
+	for i := range routes {
+		out = append(out, n.listed(&routes[i]), folderInfo(routes[i].Name, routes[i].Modified))
+	}
+	return out, nil
+}
+
+func (n routesFolder) filters() []string { return []string{"context", "q"} }
+
+func (n routesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	return n.engine.Routes(ctx, n.by, f)
+}
+
+// listed describes the stored spelling.
+func (n routesFolder) listed(r *engine.Resource) *info {
+	if r.YAML {
+		return sourceInfo(r.Name+".yaml", typeYAML, r)
+	}
+	return sourceInfo(r.Name+".json", typeJSON, r)
+}
+
+// routeFile is Routes/<route>.yaml or .json: what was stored, in the
+// spelling in which it was; .json of a YAML route is its complete form.
+type routeFile struct {
+	*scope
+	name string
+	ext  string
+}
+
+// load returns the route, if it can be had in this spelling.
+func (n routeFile) load(ctx context.Context) (*engine.Resource, error) {
+	if n.illegal() != nil {
+		return nil, absent()
+	}
+	r, err := n.engine.Route(ctx, n.by, n.name)
+	if err == nil && n.yaml() && !r.YAML {
+		return nil, absent()
+	}
+	return r, err
+}
+
+func (n routeFile) yaml() bool { return n.ext != ".json" }
+
+func (n routeFile) about(r *engine.Resource) *info {
+	if r.YAML && !n.yaml() {
+		return formInfo(r.Name+n.ext, r)
+	}
+	return sourceInfo(r.Name+n.ext, sourceType(n.ext), r)
+}
+
+func (n routeFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return n.about(r), nil
+}
+
+func (n routeFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.YAML && !n.yaml() {
+		return n.about(r), contentOf(r.Form), nil
+	}
+	return n.about(r), contentOf(r.Source), nil
+}
+
+// illegal says why no route can have the name. A name that ends like a
+// document would make the route's folder look like another route's file.
+func (n routeFile) illegal() error {
+	if _, ext := splitName(n.name); ext != "" {
+		return errs.New(errs.NameNotAllowed, "A route's name cannot end with %s; choose another.", ext)
+	}
+	return legalName(n.name + n.ext)
+}
+
+func (n routeFile) putRules() putRules {
+	return putRules{route: true, later: []string{"migrate"}, illegal: n.illegal()}
+}
+
+func (n routeFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.engine.PutRoute(ctx, req, n.name, n.yaml(), in.data)
+}
+
+func (n routeFile) describe(a *answer, o *engine.Outcome) {
+	a.locate("dav", "Workflow", "Routes", o.Name+".json")
+}
+
+func (n routeFile) options() []string { return []string{"force"} }
+
+func (n routeFile) remove(ctx context.Context, req engine.Request, q query) error {
+	if _, err := n.load(ctx); err != nil {
+		return err
+	}
+	return n.engine.DeleteRoute(ctx, req, n.name, q.flag("force"))
+}

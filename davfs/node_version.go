@@ -1,0 +1,60 @@
+package davfs
+
+import (
+	"context"
+	"strconv"
+
+	"flowdrive/engine"
+)
+
+// versionsFolder is Routes/<route>/Versions/: every version ever stored.
+type versionsFolder struct {
+	*scope
+	route string
+}
+
+func (n versionsFolder) stat(ctx context.Context) (*info, error) {
+	about, err := dropFolder(n).stat(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return folderInfo("Versions", about.modified), nil
+}
+
+func (n versionsFolder) child(_ context.Context, name string) (node, error) {
+	stem, ext := splitName(name)
+	number, ok := parseID(stem)
+	if ext != ".json" || !ok {
+		return nil, absent()
+	}
+	return n.version(number), nil
+}
+
+func (n versionsFolder) list(ctx context.Context) ([]*info, error) {
+	versions, err := n.engine.RouteVersions(ctx, n.by, n.route)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*info, len(versions))
+	for i := range versions {
+		out[i] = formInfo(versions[i].Name+".json", &versions[i])
+	}
+	return out, nil
+}
+
+// version is the complete form of one version, read-only.
+func (n versionsFolder) version(number int64) formFile {
+	name := strconv.FormatInt(number, 10)
+	return formFile{n.scope, name + ".json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+		versions, err := n.engine.RouteVersions(ctx, n.by, n.route)
+		if err != nil {
+			return nil, err
+		}
+		for i := range versions {
+			if versions[i].Name == name {
+				return &versions[i], nil
+			}
+		}
+		return nil, absent()
+	}}
+}

@@ -1,0 +1,165 @@
+package davfs
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// conditions are the conditional headers of a request (RFC 9110, section
+// 13.1; RFC 4918, section 10.4).
+type conditions struct {
+	match      *tagList
+	noneMatch  *tagList
+	unmodified time.Time // zero: not given
+	lists      []ifList  // of the If header; one of them must hold
+}
+
+// tagList is the value of If-Match or If-None-Match.
+type tagList struct {
+	any  bool     // "*"
+	tags []string // as they were given
+}
+
+// readConditions reads the headers. What cannot be read of If-Match,
+// If-None-Match and If is errs.BadParameter: a change that was to be made
+// under a condition must not be made without. An unreadable date is passed
+// over (RFC 9110, section 13.1.4).
+func readConditions(h http.Header) (conditions, error) {
+	c, err := readConditionsOfGet(h)
+	if err != nil {
+		return c, err
+	}
+	if c.noneMatch, err = readTagList(h, "If-None-Match"); err != nil {
+		return c, err
+	}
+	if text := strings.Join(h.Values("If"), " "); strings.TrimSpace(text) != "" {
+		if c.lists, err = parseIf(text); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// readConditionsOfGet reads what a GET fails upon. If-None-Match only decides
+// whether it is answered 304, and an If header is about locks.
+func readConditionsOfGet(h http.Header) (conditions, error) {
+	var c conditions
+	var err error
+	if c.match, err = readTagList(h, "If-Match"); err != nil {
+		return c, err
+	}
+	if date, err := http.ParseTime(h.Get("If-Unmodified-Since")); err == nil {
+		c.unmodified = date
+	}
+	return c, nil
+}
+
+func readTagList(h http.Header, name string) (*tagList, error) {
+	values := h.Values(name)
+	if len(values) == 0 {
+		return nil, nil
+	}
+	list, ok := parseTagList(strings.Join(values, ","))
+	if !ok {
+		return nil, errs.New(errs.BadParameter, "The header %s must be * or a list of ETags in double quotes.", name)
+	}
+	return &list, nil
+}
+
+// parseTagList reads "*" or a list of entity tags; empty members are passed
+// over (RFC 9110, section 5.6.1.2).
+func parseTagList(text string) (tagList, bool) {
+	if strings.TrimSpace(text) == "*" {
+		return tagList{any: true}, true
+	}
+	var list tagList
+	for rest := strings.TrimLeft(text, " \t,"); rest != ""; {
+		tag, after, ok := cutTag(rest)
+		if !ok {
+			return tagList{}, false
+		}
+		list.tags = append(list.tags, tag)
+		after = strings.TrimLeft(after, " \t")
+		if after != "" && after[0] != ',' {
+			return tagList{}, false
+		}
+		rest = strings.TrimLeft(after, " \t,")
+	}
+	return list, len(list.tags) > 0
+}
+
+// cutTag cuts the entity tag off that the text begins with (RFC 9110,
+// section 8.8.3).
+func cutTag(text string) (tag, rest string, ok bool) {
+	quoted := strings.TrimPrefix(text, "W/")
+	if len(quoted) < 2 || quoted[0] != '"' {
+		return "", "", false
+	}
+	end := strings.IndexByte(quoted[1:], '"')
+	if end < 0 || strings.ContainsFunc(quoted[1:1+end], func(r rune) bool { return r < '!' || r == 0x7f }) {
+		return "", "", false
+	}
+	n := len(text) - len(quoted) + end + 2
+	return text[:n], text[n:], true
+}
+
+// none reports whether the request is without condition.
+func (c *conditions) none() bool {
+	return c.match == nil && c.noneMatch == nil && c.unmodified.IsZero() && len(c.lists) == 0
+}
+
+// judge answers errs.Precondition where the conditions do not hold for what
+// is stored, in the order of RFC 9110, section 13.2.2.
+func (c *conditions) judge(v engine.Version) error {
+	switch {
+	case c.match != nil && !c.match.holds(v):
+		return failed("If-Match", v)
+	case c.match == nil && !c.unmodified.IsZero() && v.Exists && v.Modified.Truncate(time.Second).After(c.unmodified):
+		return failed("If-Unmodified-Since", v)
+	case c.noneMatch != nil && c.noneMatch.names(v):
+		return failed("If-None-Match", v)
+	case len(c.lists) > 0 && !slices.ContainsFunc(c.lists, func(l ifList) bool { return l.hold(v) }):
+		return failed("If", v)
+	}
+	return nil
+}
+
+func failed(header string, v engine.Version) error {
+	if !v.Exists {
+		return errs.New(errs.Precondition, "The condition in %s does not hold: there is nothing at this address.", header)
+	}
+	return errs.New(errs.Precondition, "The condition in %s does not hold: what is stored is another version. Fetch it, and decide again.", header)
+}
+
+// holds judges If-Match: strong comparison, in which the counters of a form
+// do not count.
+func (l *tagList) holds(v engine.Version) bool {
+	if !v.Exists || l.any {
+		return v.Exists
+	}
+	return slices.ContainsFunc(l.tags, func(tag string) bool { return strongly(tag, v) })
+}
+
+// strongly reports whether the tag is of what is stored, byte by byte or but
+// for what only counts. A weak one never is.
+func strongly(tag string, v engine.Version) bool {
+	if !v.Exists || v.ETag == "" || strings.HasPrefix(tag, "W/") {
+		return false
+	}
+	return tag == v.ETag || v.Definition != "" && strings.HasPrefix(tag, v.Definition)
+}
+
+// names judges If-None-Match: weak comparison.
+func (l *tagList) names(v engine.Version) bool {
+	if !v.Exists || l.any {
+		return v.Exists
+	}
+	return v.ETag != "" && slices.ContainsFunc(l.tags, func(tag string) bool {
+		return strings.TrimPrefix(tag, "W/") == strings.TrimPrefix(v.ETag, "W/")
+	})
+}

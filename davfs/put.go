@@ -1,0 +1,283 @@
+package davfs
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// putRules says how a PUT to a node is read.
+type putRules struct {
+	route    bool     // as large as routes may be
+	content  bool     // any bytes of any type, streamed, not a document
+	action   bool     // the body is read before anything else is checked
+	existing bool     // the name never names anything new
+	illegal  error    // why nothing can be created under the name, nil where it can
+	later    []string // parameters of the contract that are not built
+}
+
+// uncreatable is a place at which a PUT makes nothing, and says why.
+type uncreatable interface{ uncreated() error }
+
+// put answers PUT. Checks run in the order of the contract (design: the
+// drive, section 2); what rests on what is stored is judged once more by the
+// engine, in the transaction of the change.
+func (d *drive) put(x *exchange) error {
+	if sideFile(x.at.name()) && !slices.Contains([]string{contentsName, lsName}, strings.ToLower(x.at.name())) {
+		return sideFilesLater()
+	}
+	n, err := x.place()
+	if err != nil {
+		return err
+	}
+	target, ok := n.(writer)
+	if !ok || x.at.slash {
+		return d.putNowhere(x, n)
+	}
+	rules := target.putRules()
+	if err := x.putQuery(rules); err != nil {
+		return err
+	}
+	p := &putting{drive: d, exchange: x, target: target, rules: rules}
+	if err := p.headers(); err != nil {
+		return err
+	}
+	if p.key != nil && !rules.content {
+		// What was answered once is answered again, whatever is stored now.
+		if err := p.read(); err != nil {
+			return p.unless404(err)
+		}
+		if replayed, err := p.replay(); replayed || err != nil {
+			return err
+		}
+	}
+	if err := p.admit(); err != nil {
+		return err
+	}
+	return p.perform()
+}
+
+// putNowhere answers a PUT to what takes none.
+func (d *drive) putNowhere(x *exchange, n node) error {
+	if place, ok := n.(uncreatable); ok && !x.at.slash {
+		if _, err := n.stat(x.r.Context()); errs.Is(err, errs.NotFound) {
+			return place.uncreated()
+		}
+	}
+	if _, ok := n.(writer); ok {
+		return absent() // "…/name.json/" is no folder
+	}
+	return d.notAllowed(x, n)
+}
+
+// putQuery judges the query: the drive knows parameters that are not built.
+func (x *exchange) putQuery(rules putRules) error {
+	for _, later := range append(rules.later, "dryRun") {
+		if _, given := x.query[later]; given {
+			return unbuilt("The parameter " + later).err()
+		}
+	}
+	return x.query.only()
+}
+
+// putting is a PUT on its way.
+type putting struct {
+	*drive
+	*exchange
+	target    writer
+	rules     putRules
+	condition engine.Condition
+	key       *engine.IdempotencyKey
+	in        *upload
+	whole     bool // asked for the complete form (Prefer)
+}
+
+// headers reads the headers that can be wrong by themselves.
+func (p *putting) headers() (err error) {
+	h := p.r.Header
+	if h.Get("Content-Range") != "" {
+		return errs.New(errs.ContentRange, "A PUT with Content-Range would store a part as the whole (RFC 9110, section 14.5); send the whole.")
+	}
+	if p.condition, err = p.exchange.condition(); err != nil {
+		return err
+	}
+	if p.key, err = p.idempotencyKey(); err != nil {
+		return err
+	}
+	p.whole = prefersRepresentation(h.Values("Prefer"))
+	p.in = newUpload(p.r, p.limit())
+	return nil
+}
+
+func (p *putting) limit() int64 {
+	switch {
+	case p.rules.content:
+		return p.MaxContent
+	case p.rules.route:
+		return p.MaxRoute
+	}
+	return p.MaxDocument
+}
+
+// admit makes the checks that come before the body, as far as the headers
+// tell: a client that waits for "100 Continue" need not send it.
+func (p *putting) admit() error {
+	if p.rules.action {
+		return nil
+	}
+	if err := p.in.judgeHeaders(p.rules.content); err != nil {
+		return p.unless404(err)
+	}
+	if p.condition == nil || p.key != nil && p.rules.content {
+		return nil // a known key comes first, and is known by the whole content
+	}
+	version := engine.Version{}
+	about, err := p.target.stat(p.r.Context())
+	switch {
+	case err == nil:
+		version = about.version()
+	case !errs.Is(err, errs.NotFound) || p.rules.existing:
+		return err
+	}
+	return p.condition(version)
+}
+
+// unless404 returns the error, or that there is nothing here where the name
+// names only what exists: that comes first.
+func (p *putting) unless404(err error) error {
+	if !p.rules.existing {
+		return err
+	}
+	if _, missing := p.target.stat(p.r.Context()); errs.Is(missing, errs.NotFound) {
+		return missing
+	}
+	return err
+}
+
+// read reads the body of a document whole.
+func (p *putting) read() error {
+	if p.in.read {
+		return nil
+	}
+	if err := p.in.readAll(); err != nil {
+		return err
+	}
+	if p.key != nil {
+		p.key.Request = sha256.Sum256(p.in.data)
+	}
+	return nil
+}
+
+// perform asks the engine and answers.
+func (p *putting) perform() error {
+	if p.rules.content {
+		if p.rules.illegal != nil {
+			return p.rules.illegal
+		}
+		p.in.stream(p.key)
+	} else if err := p.document(); err != nil {
+		return p.unless404(err)
+	}
+	req := p.request(p.Clock.Now())
+	req.If = p.condition
+	if p.key != nil {
+		req.Key = p.key
+		req.Answer = func(o *engine.Outcome) []byte { return p.answer(o).encode() }
+	}
+	out, err := p.target.put(p.r.Context(), req, p.in)
+	if err != nil {
+		return p.failed(err)
+	}
+	p.answer(out).send(p.w)
+	return nil
+}
+
+// document reads the body and judges what needs no look into it.
+func (p *putting) document() error {
+	if err := p.read(); err != nil {
+		return err
+	}
+	if p.rules.illegal != nil {
+		return p.rules.illegal
+	}
+	if len(p.in.data) > 0 {
+		return nil
+	}
+	if p.rules.action && p.scriptClient(p.r.UserAgent()) {
+		p.in.data = []byte("{}")
+		return nil
+	}
+	return errs.New(errs.EmptyDocument, "The document is empty; nothing was changed.")
+}
+
+// scriptClient reports whether the client is a script, which means what it
+// sends; whatever mounts a drive sends empty files before it fills them.
+func (d *drive) scriptClient(agent string) bool {
+	known := []string{"curl/", "Wget/", "HTTPie/", "python-", "Go-http-client/", "PowerShell"}
+	return slices.ContainsFunc(append(known, d.ScriptClients...), func(prefix string) bool {
+		return prefix != "" && strings.HasPrefix(agent, prefix)
+	})
+}
+
+// failed says why a PUT failed. With a key, another request may have been
+// faster and have done what this one asks for: its answer is the answer.
+func (p *putting) failed(err error) error {
+	if p.in.fault != nil {
+		return p.in.fault
+	}
+	if p.key != nil {
+		if p.rules.content && p.in.finish() != nil {
+			return err
+		}
+		replayed, mismatch := p.replay()
+		if replayed {
+			return nil
+		}
+		if errs.Is(mismatch, errs.IdempotencyMismatch) {
+			return mismatch
+		}
+		if mismatch != nil {
+			p.Log.Warn().Err(mismatch).Msg("first answer not found")
+		}
+	}
+	return err
+}
+
+// replay answers as the first request with the key was answered, if there
+// was one.
+func (p *putting) replay() (replayed bool, err error) {
+	stored, err := p.engine.Replay(p.r.Context(), p.by, *p.key)
+	if err != nil || stored == nil {
+		return false, err
+	}
+	a, err := decodeAnswer(stored)
+	if err != nil {
+		return false, err
+	}
+	a.add("Idempotent-Replayed", "true")
+	a.send(p.w)
+	return true, nil
+}
+
+// idempotencyKey reads the header; nil where there is none.
+func (x *exchange) idempotencyKey() (*engine.IdempotencyKey, error) {
+	values := x.r.Header.Values("Idempotency-Key")
+	if len(values) == 0 {
+		return nil, nil
+	}
+	key := values[0]
+	if len(values) > 1 || len(key) == 0 || len(key) > 255 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, errs.New(errs.BadParameter, "The header Idempotency-Key must have 1 to 255 visible ASCII characters, and stand once.")
+	}
+	url := x.r.Method + " " + href(x.at.segments...) + "?" + x.r.URL.RawQuery
+	return &engine.IdempotencyKey{Key: key, URL: sha256.Sum256([]byte(url))}, nil
+}
+
+// request is what every change carries.
+func (x *exchange) request(now time.Time) engine.Request {
+	return engine.Request{By: x.by, Now: now}
+}

@@ -1,0 +1,71 @@
+package davfs
+
+// readme is Workflow/README.txt, for somebody who has just mounted the drive.
+const readme = `This is a Flowdrive: a workflow and schedule server that you use as a drive.
+What you see here are files. Saving one does something; reading one tells how
+things stand. Nothing else is needed, but curl and scripts work as well.
+
+
+The folders
+
+Schedule/   What shall happen when. Each file is a schedule entry: a route, and
+            the times at which a case of it is to be created. Save a file, and
+            it is scheduled; delete it, and it is not any more. Besides:
+              Schedule/<UUID>/occurrences.json   what became of each instant
+
+Routes/     What can happen: the definitions. <route>.yaml or <route>.json is
+            one, as it was stored; change it and save it for a new version.
+              Routes/<route>/Versions/<n>.json   every version ever stored
+
+Cases/      What is happening: one file and one folder for each case.
+              Cases/<id>.json                    the case, all of it
+              Cases/<id>/Actions/<action>.json   what can be done now; saving
+                                                 the file does it
+              Cases/<id>/input, output           what went in and came out
+              Cases/<id>/Labels/, Messages/      all its messages
+              Cases/<id>/log.txt, log.json       who did what, and when
+
+You see your own and your teams' entries and cases. What you may not see is not
+there. Administrators find users and teams in Admin/, beside Workflow/.
+
+
+Names
+
+A file that you save under a name ending in .json keeps that name for you; it
+can always be reached under its identity too: the UUID of an entry, the number
+of a case. Others see your file as <name>@<you>.json. What you saved comes back
+byte for byte under your name; under the identity you get the complete form,
+with every field filled in. A file called new.json, or without such an ending,
+is taken as well: look for it under its identity.
+
+
+Examples (replace the address and the user by yours)
+
+Schedule the route "bug" for 23:00 on every working day:
+
+  curl -u you -T - http://127.0.0.1:8080/dav/Workflow/Schedule/nightly.json <<'EOF'
+  {"type": "cron", "route": "bug", "weekday": "mon-fri", "hour": "23", "minute": "0"}
+  EOF
+
+Start a case, see what can be done, do it:
+
+  curl -u you -T - http://127.0.0.1:8080/dav/Workflow/Cases/new.json <<'EOF'
+  {"route": "bug", "title": "The printer is on fire"}
+  EOF
+  curl -u you http://127.0.0.1:8080/dav/Workflow/Cases/17/Actions/
+  curl -u you -X PUT -d '{}' http://127.0.0.1:8080/dav/Workflow/Cases/17/Actions/resolve.json
+
+
+Good to know
+
+A file that cannot be accepted changes nothing: what was stored stays in force.
+Programs on a mounted drive seldom show why; curl does.
+
+Days of the week count from 0 = Monday to 6 = Sunday; mon, tue, … are safer.
+All times are UTC unless a file says otherwise.
+
+The hidden file .contents in Schedule, Routes, Cases and Admin's folders is the
+complete form of everything in it as one JSON array; .ls is the short form:
+
+  curl -u you 'http://127.0.0.1:8080/dav/Workflow/Cases/.contents?state=active'
+`

@@ -1,0 +1,152 @@
+package davfs
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"mime"
+	"net/http"
+	"os"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// upload is the body of a PUT: read whole into data for a document, or
+// streamed from body for a content.
+type upload struct {
+	mediaType string // as the client gave it, "application/octet-stream" where it gave none
+	data      []byte
+	body      io.Reader
+	fault     error // what went wrong while the body was read, our words for it
+
+	r     *http.Request
+	limit int64
+	read  bool
+}
+
+func newUpload(r *http.Request, limit int64) *upload {
+	mediaType := r.Header.Get("Content-Type")
+	if mediaType == "" {
+		mediaType = "application/octet-stream"
+	}
+	return &upload{mediaType: mediaType, r: r, limit: limit}
+}
+
+// judgeHeaders answers what is wrong with a body before it is read.
+func (u *upload) judgeHeaders(content bool) error {
+	if u.r.ContentLength > u.limit {
+		return u.tooLarge()
+	}
+	if coding := u.r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return errs.New(errs.MediaType, "The body is encoded as %q; send it as it is (RFC 9110, section 8.4).", coding)
+	}
+	if content {
+		if kind, _, err := mime.ParseMediaType(u.mediaType); err != nil || !strings.Contains(kind, "/") {
+			return errs.New(errs.MediaType, "The Content-Type %q is no media type.", u.mediaType)
+		}
+		return nil
+	}
+	if !maybeText(u.mediaType) {
+		return errs.New(errs.MediaType, "The Content-Type is %q; a document here is JSON or, for routes, YAML.", u.mediaType)
+	}
+	return nil
+}
+
+// maybeText reports whether a document may come under the media type. Clients
+// guess it by the file's name or send what they send for everything, so only
+// what can be no text is refused: pictures, sounds, multipart forms.
+func maybeText(mediaType string) bool {
+	kind, _, _ := strings.Cut(mediaType, "/")
+	switch strings.ToLower(strings.TrimSpace(kind)) {
+	case "image", "audio", "video", "font", "model", "multipart", "message":
+		return false
+	}
+	return true
+}
+
+func (u *upload) tooLarge() error {
+	return errs.New(errs.TooLarge, "The body is larger than %d bytes, the most that this address takes.", u.limit)
+}
+
+// readAll reads the body into data. One that is cut short is an error, and
+// nothing is changed by it.
+func (u *upload) readAll() error {
+	u.read = true
+	if u.r.ContentLength > u.limit {
+		return u.tooLarge()
+	}
+	u.stream(nil)
+	var err error
+	if u.data, err = io.ReadAll(u.body); err != nil {
+		return u.fault
+	}
+	return nil
+}
+
+// stream makes body ready, which counts what is read and hashes it for the
+// key: the digest of a content is known when its last byte is.
+func (u *upload) stream(key *engine.IdempotencyKey) {
+	b := &bodyReader{upload: u, key: key}
+	if key != nil {
+		b.hash = sha256.New()
+	}
+	u.body = b
+}
+
+// finish reads what is left of a streamed body, for its digest.
+func (u *upload) finish() error {
+	_, err := io.Copy(io.Discard, u.body)
+	return err
+}
+
+// bodyReader reads the body of a request to exactly its end.
+type bodyReader struct {
+	*upload
+	n    int64
+	hash hash.Hash
+	key  *engine.IdempotencyKey
+}
+
+// Read fails at once for a body beyond the limit, and at the end for one
+// that is shorter than was announced.
+func (b *bodyReader) Read(p []byte) (int, error) {
+	if b.fault != nil {
+		return 0, b.fault
+	}
+	n, err := b.r.Body.Read(p)
+	b.n += int64(n)
+	if b.n > b.limit {
+		return 0, b.fail(b.tooLarge())
+	}
+	if b.hash != nil {
+		b.hash.Write(p[:n])
+	}
+	if err == nil {
+		return n, nil
+	}
+	if announced := b.r.ContentLength; !errors.Is(err, io.EOF) || announced >= 0 && b.n < announced {
+		return 0, b.fail(cutShort(err, b.n))
+	}
+	if b.key != nil {
+		b.hash.Sum(b.key.Request[:0])
+	}
+	return n, io.EOF
+}
+
+func (b *bodyReader) fail(err error) error {
+	b.fault = err
+	return err
+}
+
+// cutShort says that a body is not whole.
+func cutShort(err error, n int64) error {
+	detail := fmt.Sprintf("The body ended after %d bytes, before its end; nothing was changed. Send it again.", n)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		detail = "The body did not come in time; nothing was changed. Send it again."
+	}
+	return &errs.Error{Kind: errs.BadParameter, Detail: detail, Err: err}
+}

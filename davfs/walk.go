@@ -1,0 +1,120 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// scope is what nodes ask with: the use cases, and who makes the request.
+type scope struct {
+	engine Engine
+	by     identity.Principal
+	since  time.Time // when the generated files of the drive came to be
+}
+
+// node is a place in the tree. Whether anything is there only stat says: a
+// path is walked without asking for what lies along it. What else a node can
+// do it says by the small interfaces below.
+type node interface {
+	// stat describes what is there, or answers errs.NotFound.
+	stat(ctx context.Context) (*info, error)
+}
+
+// folder is a node with members.
+type folder interface {
+	node
+	// child returns the place of that name, or errs.NotFound where there can
+	// be none.
+	child(ctx context.Context, name string) (node, error)
+	// list describes the members that a listing shows.
+	list(ctx context.Context) ([]*info, error)
+}
+
+// collection is a folder of resources: it has .contents and .ls.
+type collection interface {
+	folder
+	// filters names the query parameters that its hidden keys take.
+	filters() []string
+	// page returns resources in order of creation.
+	page(ctx context.Context, f engine.Filter) ([]engine.Resource, error)
+	// listed describes a resource as the listing shows it, and where.
+	listed(r *engine.Resource) *info
+	// home returns the segments of the folder in which they are found.
+	home() []string
+}
+
+// reader is a node that GET reads.
+type reader interface {
+	node
+	open(ctx context.Context) (*info, io.ReadSeekCloser, error)
+}
+
+// streamer is a node that GET reads without knowing its size beforehand.
+type streamer interface {
+	node
+	// parameters names what its query may hold.
+	parameters() []string
+	// start makes the first part ready, so that a failure can still be
+	// answered; next is the query of the following page, "" for none.
+	start(ctx context.Context, q query) (stream stream, next string, err error)
+}
+
+// stream writes what start began.
+type stream func(ctx context.Context, w io.Writer) error
+
+// writer is a node that PUT creates, replaces or performs.
+type writer interface {
+	node
+	putRules() putRules
+	put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error)
+	// describe adds what an answer says of the outcome besides its ETag.
+	describe(a *answer, o *engine.Outcome)
+}
+
+// remover is a node that DELETE removes.
+type remover interface {
+	node
+	remove(ctx context.Context, req engine.Request, q query) error
+	// options names what the query of a DELETE may hold.
+	options() []string
+}
+
+// walk returns the place that the address names. It answers errs.NotFound
+// where the tree has no such place, whatever is stored.
+func (s *scope) walk(ctx context.Context, a address) (node, error) {
+	at := s.root()
+	for _, name := range a.segments {
+		if n, ok := at.(unbuilt); ok {
+			return n, nil // and so is everything below it
+		}
+		dir, ok := at.(folder)
+		if !ok {
+			return nil, absent()
+		}
+		next, err := dir.child(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// absent is the answer for what does not exist and for what is not the
+// caller's to see: the same words for both.
+func absent() error {
+	return errs.New(errs.NotFound, "There is nothing at this address, or it is not for you to see.")
+}
+
+// unbuilt is a place of the drive's contract that answers openly that it is
+// not there yet.
+type unbuilt string
+
+func (n unbuilt) stat(context.Context) (*info, error) { return nil, n.err() }
+
+func (n unbuilt) err() error { return errs.New(errs.NotBuilt, "%s is not built yet.", string(n)) }

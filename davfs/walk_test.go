@@ -1,0 +1,152 @@
+package davfs
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/errs"
+)
+
+// furnish puts something of every kind on the drive.
+func furnish(t *testing.T, d *testDrive) {
+	t.Helper()
+	for _, request := range [][]string{
+		{"sam PUT /dav/Workflow/Routes/tip.yaml", "> name: tip"},
+		{"sam PUT /dav/Workflow/Routes/bug%20report.json", "> {}"},
+		{"sam PUT /dav/Workflow/Schedule/night%20ly.json", `> {"type": "cron"}`},
+		{"sam PUT /dav/Workflow/Schedule/request", `> {"type": "cron", "contextId": 105}`},
+		{"ann PUT /dav/Workflow/Schedule/ours.yaml", `> {"type": "cron", "contextId": 105}`},
+		{"sam PUT /dav/Workflow/Cases/open.json", `> {"route": "tip"}`},
+		{"sam PUT /dav/Workflow/Cases/new.json", `> {"route": "tip"}`},
+		{"sam PUT /dav/Workflow/Cases/23/Labels/report", "Content-Type: text/xml", "> <x/>"},
+		{"sam PUT /dav/Workflow/Cases/23/Actions/resolve.json", "> {}"},
+	} {
+		if rec := d.do(t, request, ""); rec.Code >= 300 {
+			t.Fatalf("%s: %d %s", request[0], rec.Code, rec.Body)
+		}
+	}
+}
+
+// TestTree walks the whole tree: what a folder lists resolves under its
+// name, is described in the same way, reads as long as it says, and has its
+// hidden keys.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive()
+	furnish(t, d)
+	for user, atLeast := range map[string]int{"sam": 40, "ann": 8, "eva": 12} {
+		s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID(user)), since: d.now}
+		if visited := visit(t, s.root(), nil); visited < atLeast {
+			t.Errorf("%s: %d places visited, want at least %d", user, visited, atLeast)
+		}
+	}
+}
+
+func visit(t *testing.T, n node, path []string) (visited int) {
+	t.Helper()
+	at, ok := n.(folder)
+	if !ok {
+		t.Fatalf("%s: no folder", href(path...))
+	}
+	members, err := at.list(t.Context())
+	if err != nil {
+		t.Fatalf("%s: list: %v", href(path...), err)
+	}
+	for _, want := range members {
+		visited++
+		where := append(path[:len(path):len(path)], want.name)
+		n, err := at.child(t.Context(), want.name)
+		if err != nil {
+			t.Fatalf("%s: listed, but: %v", href(where...), err)
+		}
+		got, err := n.stat(t.Context())
+		if err != nil {
+			t.Fatalf("%s: listed, but: %v", href(where...), err)
+		}
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(info{})); diff != "" {
+			t.Errorf("%s: described otherwise than listed (-listed +described):\n%s", href(where...), diff)
+		}
+		if _, ok := n.(folder); ok != want.dir {
+			t.Errorf("%s: folder %v, listed as folder %v", href(where...), ok, want.dir)
+		} else if ok {
+			visited += visit(t, n, where)
+			continue
+		}
+		file, ok := n.(reader)
+		if !ok {
+			t.Fatalf("%s: cannot be read", href(where...))
+		}
+		about, content, err := file.open(t.Context())
+		if err != nil {
+			t.Fatalf("%s: open: %v", href(where...), err)
+		}
+		size, err := content.Seek(0, 2)
+		if err != nil || size != want.size || about.etag != want.etag {
+			t.Errorf("%s: %d bytes %s, listed as %d bytes %s (%v)", href(where...), size, about.etag, want.size, want.etag, err)
+		}
+	}
+	for _, hidden := range []string{contentsName, lsName} {
+		if _, ok := at.(collection); !ok {
+			continue
+		}
+		n, err := at.child(t.Context(), hidden)
+		if err != nil {
+			t.Fatalf("%s: %v", href(append(path, hidden)...), err)
+		}
+		if _, err := n.stat(t.Context()); err != nil {
+			t.Errorf("%s: %v", href(append(path, hidden)...), err)
+		}
+	}
+	return visited
+}
+
+// FuzzWalk takes any path to a place, or to a refusal: never to a failure of
+// ours, and never to a place of somebody else.
+func FuzzWalk(f *testing.F) {
+	for _, path := range []string{
+		"/", "/dav/Workflow/Schedule/night%20ly.json", "/dav/Workflow/Cases/22/Actions/resolve.json",
+		"/dav/Workflow/Routes/tip/22/Labels/report", "/dav/workflow/CASES/.contents", "/dav/%2e%2e/x", "//dav//",
+		"/dav/Workflow/Schedule/{c6000000-0000-0000-0000-000000000013}.json", "/dav/Admin/Users/sam.json",
+	} {
+		f.Add(path)
+	}
+	d := newTestDrive()
+	var once sync.Once
+	f.Fuzz(func(t *testing.T, path string) {
+		once.Do(func() { furnish(t, d) })
+		a, err := parseAddress(path)
+		if err != nil {
+			if !errs.Is(err, errs.BadParameter) {
+				t.Errorf("parseAddress(%q): %v", path, err)
+			}
+			return
+		}
+		again, err := parseAddress(href(a.segments...))
+		if err == nil && !strings.Contains(a.path(), "%") && !strings.Contains(strings.Join(a.segments, ""), "/") {
+			if diff := cmp.Diff(a.segments, again.segments); diff != "" {
+				t.Errorf("%q: the path changes when written (-was +is):\n%s", path, diff)
+			}
+		}
+		for _, user := range []string{"sam", "bob"} {
+			s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID(user)), since: d.now}
+			n, err := s.walk(t.Context(), a)
+			if err == nil {
+				_, err = n.stat(t.Context())
+			}
+			switch kind := errs.KindOf(err); kind {
+			case errs.NotFound, errs.NotBuilt:
+			case "":
+				if user == "bob" && len(a.segments) > 3 && !hiddenKey(a.name()) {
+					t.Errorf("%q: bob, who has nothing, finds something", path)
+				}
+			default:
+				t.Errorf("%q: %v", path, err)
+			}
+		}
+	})
+}
+
+func hiddenKey(name string) bool { return same(name, contentsName) || same(name, lsName) }
