@@ -145,10 +145,14 @@ func (f *Folder) Open(sum [sha256.Size]byte) (io.ReadSeekCloser, error) {
 	return file, nil
 }
 
-// Remove removes a content; one that is not there is as good. The caller
-// knows that nothing refers to it and that nothing is about to.
+// Remove removes a content, durably; one that is not there is as good. The
+// caller knows that nothing refers to it and that nothing is about to.
 func (f *Folder) Remove(sum [sha256.Size]byte) error {
-	err := os.Remove(f.name(sum))
+	name := f.name(sum)
+	err := os.Remove(name)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = syncFolder(filepath.Dir(name))
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

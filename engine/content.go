@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"io"
 
-	"flowdrive/errs"
 )
 
 // ContentWriter stores contents.
@@ -28,6 +27,11 @@ type Spooled interface {
 // ContentReader opens contents by their SHA-256.
 type ContentReader interface {
 	Open(sum [32]byte) (io.ReadSeekCloser, error) // errs.NotFound
+}
+
+// ContentRemover removes contents by their SHA-256.
+type ContentRemover interface {
+	Remove(sum [32]byte) error // durably; what is not there is removed
 }
 
 const (
@@ -87,16 +91,27 @@ func (c *content) message(caseID int64, guid UUID, label string) *Message {
 	return m
 }
 
-// open returns a stored message with its content, to be read and closed.
-func (e *Engine) open(m *Message) (*Content, error) {
-	if !m.InFile {
-		return &Content{Message: *m, Body: inMemory{bytes.NewReader(m.Content)}}, nil
-	}
-	body, err := e.blobs.Open(m.SHA256)
+// openMessage returns the stored message that find finds with its content,
+// to be read and closed.
+func (e *Engine) openMessage(find func() (*Message, error)) (*Content, error) {
+	var c *Content
+	err := e.reading(func() error {
+		m, err := find()
+		if err != nil {
+			return err
+		}
+		c = &Content{Message: *m}
+		if !m.InFile {
+			c.Body = inMemory{bytes.NewReader(m.Content)}
+			return nil
+		}
+		c.Body, err = e.openBlob(m.SHA256)
+		return err
+	})
 	if err != nil {
-		return nil, errs.Wrap("open the content of message "+m.UUID.String(), err)
+		return nil, err
 	}
-	return &Content{Message: *m, Body: body}, nil
+	return c, nil
 }
 
 type inMemory struct{ *bytes.Reader }

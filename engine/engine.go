@@ -22,6 +22,7 @@ import (
 type Blobs interface {
 	ContentWriter
 	ContentReader
+	ContentRemover
 }
 
 // Clock says what time it is: the machine's, or the sandbox's.
@@ -45,6 +46,7 @@ type Limits struct {
 	Entries   int64
 	Routes    int64
 	OpenCases int64
+	Quota     int64 // bytes
 }
 
 // The limits of the contract.
@@ -52,6 +54,7 @@ const (
 	DefaultEntries   = 10_000
 	DefaultRoutes    = 1_000
 	DefaultOpenCases = 1_000_000
+	DefaultQuota     = 10 << 30
 )
 
 func (l Limits) withDefaults() Limits {
@@ -63,6 +66,9 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.OpenCases == 0 {
 		l.OpenCases = DefaultOpenCases
+	}
+	if l.Quota == 0 {
+		l.Quota = DefaultQuota
 	}
 	return l
 }
@@ -91,6 +97,7 @@ type Engine struct {
 	versions  versionCache
 	usage     usage
 	sweeper   sweeper
+	collector *collector
 	advancing sync.Mutex // one move of the sandbox clock at a time
 }
 
@@ -98,14 +105,15 @@ type Engine struct {
 // used, and Run must run for things to become due.
 func New(cfg Config) *Engine {
 	e := &Engine{
-		store:    cfg.Store,
-		blobs:    cfg.Blobs,
-		clock:    cfg.Clock,
-		log:      cfg.Log,
-		hash:     cfg.HashPassword,
-		sandbox:  cfg.Sandbox,
-		limits:   cfg.Limits.withDefaults(),
-		observer: cfg.Observer,
+		store:     cfg.Store,
+		blobs:     cfg.Blobs,
+		clock:     cfg.Clock,
+		log:       cfg.Log,
+		hash:      cfg.HashPassword,
+		sandbox:   cfg.Sandbox,
+		limits:    cfg.Limits.withDefaults(),
+		observer:  cfg.Observer,
+		collector: newCollector(),
 	}
 	if e.observer == nil {
 		e.observer = nobody{}

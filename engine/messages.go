@@ -40,6 +40,11 @@ func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) 
 // Message opens a message of a case: by its label, or where that is "" by
 // its UUID. OwnInput, OwnOutput and OwnException are the case's own.
 func (e *Engine) Message(ctx context.Context, by identity.Principal, id int64, uuid UUID, name string) (*Content, error) {
+	return e.openMessage(func() (*Message, error) { return e.message(ctx, by, id, uuid, name) })
+}
+
+// message finds the message that Message opens.
+func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, uuid UUID, name string) (*Message, error) {
 	var m *Message
 	err := e.store.View(ctx, func(r Reader) error {
 		h, err := e.hold(r, by, Ref{CaseID: id})
@@ -66,7 +71,7 @@ func (e *Engine) Message(ctx context.Context, by identity.Principal, id int64, u
 	if m == nil {
 		return nil, absent("message")
 	}
-	return e.open(m)
+	return m, nil
 }
 
 // output returns what a case shows as its output: OutputMessage, else what
@@ -101,13 +106,21 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 	if err != nil {
 		return nil, err
 	}
-	if content.spooled != nil {
-		if err := content.spooled.Keep(); err != nil {
-			return nil, err
-		}
-	}
 	var out *Outcome
-	err = e.change(ctx, func(r Reader) (decision, error) {
+	err = e.storingContent(ctx, content, func() (err error) {
+		out, err = e.putLabel(ctx, req, id, name, content)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, e.settle(ctx)
+}
+
+// putLabel stores a message whose content is stored.
+func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name string, content *content) (*Outcome, error) {
+	var out *Outcome
+	err := e.change(ctx, func(r Reader) (decision, error) {
 		h, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return nil, err
@@ -127,6 +140,9 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 			if err := e.write(tx, c); err != nil {
 				return err
 			}
+			if old != nil && old.InFile {
+				e.unreferred(tx)
+			}
 			out = &Outcome{
 				Created: old == nil, Changed: true, Name: m.UUID.String(), Form: c.row.Form, FormETag: caseETag(c.after),
 				ETag: MessageETag(m), Modified: req.Now, CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: c.after.LogSeq,
@@ -134,10 +150,7 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 			return e.keep(tx, req, out)
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, e.settle(ctx)
+	return out, err
 }
 
 // labelTarget returns the case and the message that a label has on it, if

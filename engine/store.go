@@ -48,6 +48,7 @@ type Reader interface {
 	NameReader
 	AnswerReader
 	SettingReader
+	BlobReader
 }
 
 // Tx reads and writes within one unit.
@@ -60,6 +61,7 @@ type Tx interface {
 	NameWriter
 	AnswerWriter
 	SettingWriter
+	BlobWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.

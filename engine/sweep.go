@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -87,6 +88,9 @@ func (e *Engine) loadSweeper(r Reader) error {
 // Run fires what becomes due until ctx ends. In a sandbox time stands still:
 // it only finishes what was left, and requests do the rest.
 func (e *Engine) Run(ctx context.Context) error {
+	var collecting sync.WaitGroup
+	collecting.Go(func() { e.collectWhenRoused(ctx) })
+	defer collecting.Wait()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {

@@ -96,6 +96,17 @@ func consistent(tb testing.TB, db *DB) {
 			SELECT starter_id || ' ' || route_id || ' ' || n FROM open_cases
 			WHERE n <> (SELECT count(*) FROM cases c WHERE c.starter_id = open_cases.starter_id
 				AND c.route_id = open_cases.route_id AND c.state IN ('queued', 'active', 'suspended'))`},
+		{"a wrong count of references to a content", `
+			SELECT hex(sha256) || ' ' || sum(n) FROM (
+				SELECT sha256, refs AS n FROM blobs
+				UNION ALL SELECT sha256, -1 FROM messages WHERE content IS NULL
+				UNION ALL SELECT sha256, -1 FROM attachments
+			) GROUP BY sha256 HAVING sum(n) <> 0`},
+		{"a wrong count of stored bytes", `
+			SELECT author_id || ' ' || sum(n) FROM (
+				SELECT author_id, n FROM stored_bytes
+				UNION ALL SELECT author_id, -size FROM attachments
+			) GROUP BY author_id HAVING sum(n) <> 0`},
 		{"an id beyond the sequence", `
 			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties)
 			WHERE id >= (SELECT next FROM sequence)`},

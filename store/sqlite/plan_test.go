@@ -37,6 +37,8 @@ func TestPlans(t *testing.T) {
 		"upsertName": upsertName, "deleteName": deleteName,
 		"selectAnswer": selectAnswer, "insertAnswer": insertAnswer, "deleteAnswers": deleteAnswers,
 		"selectSetting": selectSetting, "upsertSetting": upsertSetting,
+		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,
+		"deleteBlob": deleteBlob, "selectStoredBytes": selectStoredBytes,
 	} {
 		for _, step := range plan(t, db, query) {
 			limited := strings.Contains(query, "LIMIT") || name == "countRouteUses" || name == "selectNextDue"

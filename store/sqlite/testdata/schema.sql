@@ -10,6 +10,46 @@ CREATE TABLE answers (
 
 CREATE INDEX answers_by_age ON answers (created);
 
+CREATE TABLE attachments (
+	id         INTEGER PRIMARY KEY,
+	uuid       BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
+	context_id INTEGER NOT NULL REFERENCES parties (id),
+	author_id  INTEGER NOT NULL REFERENCES parties (id),
+	case_id    INTEGER REFERENCES cases (id) ON DELETE CASCADE, -- NULL: bound to no case
+	name       TEXT    NOT NULL CHECK (name <> ''),
+	media_type TEXT    NOT NULL CHECK (media_type <> ''),
+	size       INTEGER NOT NULL CHECK (size >= 0),
+	sha256     BLOB    NOT NULL REFERENCES blobs (sha256),
+	lifetime   TEXT    NOT NULL,
+	expires    INTEGER,
+	created    INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX attachments_by_blob ON attachments (sha256);
+
+CREATE INDEX attachments_by_case ON attachments (case_id) WHERE case_id IS NOT NULL;
+
+CREATE INDEX attachments_by_context ON attachments (context_id) WHERE case_id IS NULL;
+
+CREATE INDEX attachments_by_expiry ON attachments (expires) WHERE expires IS NOT NULL;
+
+CREATE TRIGGER attachments_deleted AFTER DELETE ON attachments BEGIN
+	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256;
+	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
+END;
+
+CREATE TRIGGER attachments_inserted AFTER INSERT ON attachments BEGIN
+	UPDATE blobs SET refs = refs + 1 WHERE sha256 = new.sha256;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
+END;
+
+CREATE TABLE blobs (
+	sha256 BLOB    NOT NULL PRIMARY KEY CHECK (length(sha256) = 32),
+	refs   INTEGER NOT NULL CHECK (refs >= 0)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX blobs_unused ON blobs (sha256) WHERE refs = 0;
+
 CREATE TABLE case_access (
 	party_id INTEGER NOT NULL REFERENCES parties (id),
 	case_id  INTEGER NOT NULL,
@@ -82,7 +122,9 @@ CREATE TABLE entries (
 	form       BLOB    NOT NULL,
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL
-) STRICT;
+, attachment BLOB CHECK (attachment IS NULL OR length(attachment) = 16)) STRICT;
+
+CREATE INDEX entries_by_attachment ON entries (attachment) WHERE attachment IS NOT NULL;
 
 CREATE INDEX entries_by_author ON entries (author_id, route_id);
 
@@ -120,6 +162,21 @@ CREATE TABLE messages (
 	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
 	UNIQUE (case_id, label)
 ) STRICT;
+
+CREATE TRIGGER messages_deleted AFTER DELETE ON messages WHEN old.content IS NULL BEGIN
+	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256;
+END;
+
+CREATE TRIGGER messages_inserted AFTER INSERT ON messages WHEN new.content IS NULL BEGIN
+	INSERT INTO blobs (sha256, refs) VALUES (new.sha256, 1) ON CONFLICT DO UPDATE SET refs = refs + 1;
+END;
+
+CREATE TRIGGER messages_replaced AFTER UPDATE OF sha256, content ON messages
+WHEN old.content IS NULL OR new.content IS NULL BEGIN
+	INSERT INTO blobs (sha256, refs) SELECT new.sha256, 1 WHERE new.content IS NULL
+		ON CONFLICT DO UPDATE SET refs = refs + 1;
+	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
+END;
 
 CREATE TABLE occurrences (
 	entry      BLOB    NOT NULL CHECK (length(entry) = 16),
@@ -192,3 +249,8 @@ CREATE TABLE settings (
 	key   TEXT NOT NULL PRIMARY KEY CHECK (key <> ''),
 	value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stored_bytes (
+	author_id INTEGER NOT NULL PRIMARY KEY,
+	n         INTEGER NOT NULL CHECK (n >= 0)
+) STRICT;

@@ -1,0 +1,59 @@
+package sqlite
+
+import (
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+const (
+	selectUnusedBlobs = `SELECT sha256 FROM blobs WHERE refs = 0 AND sha256 > ?1 ORDER BY sha256 LIMIT ?2`
+	selectBlob        = `SELECT refs FROM blobs WHERE sha256 = ?1`
+	insertBlob        = `INSERT INTO blobs (sha256, refs) VALUES (?1, 0) ON CONFLICT DO NOTHING`
+	deleteBlob        = `DELETE FROM blobs WHERE sha256 = ?1 AND refs = 0`
+
+	selectStoredBytes = `SELECT n FROM stored_bytes WHERE author_id = ?1`
+)
+
+// UnusedBlobs returns contents that nothing refers to, in order, after the
+// given one, at most limit.
+func (r *reader) UnusedBlobs(after engine.Digest, limit int) (all []engine.Digest, err error) {
+	err = r.c.each(selectUnusedBlobs, func(scan scan) error {
+		var d engine.Digest
+		err := scan(bits(d[:]))
+		all = append(all, d)
+		return err
+	}, after[:], limit)
+	return all, failure("read the contents that nothing refers to", err)
+}
+
+// BlobRefs returns how many rows refer to a content, and whether it is known.
+func (r *reader) BlobRefs(d engine.Digest) (n int64, known bool, err error) {
+	known, err = r.c.row(selectBlob, d[:]).scan(&n)
+	return n, known, failure("read what refers to a content", err)
+}
+
+// StoredBytes returns how many bytes the author has stored.
+func (r *reader) StoredBytes(author identity.ID) (n int64, err error) {
+	_, err = r.c.row(selectStoredBytes, int64(author)).scan(&n)
+	return n, failure("read how much is stored", err)
+}
+
+// NoteBlob makes a content known to which nothing refers yet, unless it is
+// known already.
+func (t *tx) NoteBlob(d engine.Digest) error {
+	_, err := t.c.exec(insertBlob, d[:])
+	return failure("note a content", err)
+}
+
+// ForgetBlob forgets a content; errs.InUse where anything refers to it.
+func (t *tx) ForgetBlob(d engine.Digest) error {
+	n, err := t.c.change(deleteBlob, d[:])
+	if n == 0 && err == nil {
+		var known bool
+		if _, known, err = t.BlobRefs(d); known && err == nil {
+			return errs.New(errs.InUse, "Something refers to the content %x.", d)
+		}
+	}
+	return failure("forget a content", err)
+}
