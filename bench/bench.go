@@ -1,0 +1,198 @@
+// Package bench measures the figures that Flowdrive is to reach (design:
+// storage, section 3) and prints each beside its limit, measured in the same
+// run on the same machine: one side, then the other, and again, and the
+// median of all. A limit is the least that such work can cost: the same
+// statements by a bare writer, or the bare library.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Config says what is measured and how the parts above this package are
+// started.
+type Config struct {
+	// Short does one round of everything with little data: it shows that all
+	// of it runs, and judges nothing about time.
+	Short bool
+
+	// Only names the figures to measure; none means all.
+	Only []string
+
+	// Dir is the folder below which everything is written and removed again;
+	// "" is the system's for temporary files.
+	Dir string
+
+	// Serve starts a whole server in this process on a data folder.
+	Serve Serve
+
+	// Program is the file of the program, of which "serve" is started as a
+	// process of its own. "" leaves out what needs one.
+	Program string
+
+	// Progress is told what is being measured; nil: nobody is.
+	Progress func(what string)
+}
+
+// Serve starts a server on the data folder, on a loopback address of its
+// choice and with no limit on how many schedule entries and cases a user may
+// have. It returns once requests are served; stop ends the server and waits
+// for it.
+type Serve func(data string) (addr string, stop func() error, err error)
+
+// size is how much of everything is done.
+type size struct {
+	rounds    int
+	round     time.Duration
+	cases     int           // stored while actions and GETs are measured
+	entries   int           // stored schedule entries (P8)
+	stored    int           // cases stored while the start is measured (P14)
+	wakes     int           // firings one by one (P8)
+	adds      int           // entries added one by one (P8)
+	instants  int           // seconds in which something is due (P11)
+	perSecond int           // entries due in each
+	steady    time.Duration // load before memory is read (P13)
+	starts    int           // of a process (P14)
+}
+
+func (c *Config) size() size {
+	if c.Short {
+		return size{
+			rounds: 1, round: 100 * time.Millisecond, cases: 64, entries: 2_000, stored: 1_000, wakes: 1, adds: 50,
+			instants: 2, perSecond: 4, steady: 2 * time.Second, starts: 1,
+		}
+	}
+	return size{
+		rounds: 5, round: 2 * time.Second, cases: 20_000, entries: 1_000_000, stored: 1_000_000, wakes: 10, adds: 2_000,
+		instants: 25, perSecond: 8, steady: time.Minute, starts: 5,
+	}
+}
+
+// figure is a line of the table of figures to reach.
+type figure struct {
+	name    string
+	work    string
+	measure func(context.Context, *run) ([]Row, error) // nil: what it is about is not built yet
+}
+
+func figures() []figure {
+	return []figure{
+		{"P1", "start a case, one action, completed; 32 callers", measureStart},
+		{"P2", "one action by HTTP PUT", measureAction},
+		{"P3", "group commit: 64 callers over 1", measureGroup},
+		{"P4", "PUT of a schedule entry, 32 connections", measurePut},
+		{"P5", "GET of a case, 32 connections", measureGet},
+		{"P6", "PROPFIND of 10,000 members", nil},
+		{"P7", "firing of 1,000,000 pending timers", nil},
+		{"P8", "schedule entries, a million of them", measureEntries},
+		{"P9", "the next instant of a recurrence", measureNext},
+		{"P10", "idle for a minute with both millions", nil},
+		{"P11", "lateness of firings", measureLateness},
+		{"P12", "growth of cost from 10³ to 10⁷ cases", nil},
+		{"P13", "memory", measureMemory},
+		{"P14", "start of the program", measureReady},
+	}
+}
+
+// run is one run of the benchmarks.
+type run struct {
+	Config
+	size
+	dir     string
+	folders int
+}
+
+// folder makes a new folder.
+func (r *run) folder(name string) (string, error) {
+	r.folders++
+	path := filepath.Join(r.dir, fmt.Sprintf("%02d-%s", r.folders, name))
+	return path, os.Mkdir(path, 0o700)
+}
+
+func (r *run) progress(format string, args ...any) {
+	if r.Progress != nil {
+		r.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// Run measures the figures and reports them in their order. A figure that
+// cannot be measured is reported as failed and does not stop the others; the
+// error says so as well.
+func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
+	all := figures()
+	for _, name := range cfg.Only {
+		if !slices.ContainsFunc(all, func(f figure) bool { return f.name == name }) {
+			return nil, fmt.Errorf("there is no figure %q; there are P1 to P%d", name, len(all))
+		}
+	}
+	r := &run{Config: cfg, size: cfg.size()}
+	if r.dir, err = os.MkdirTemp(cfg.Dir, "flowdrive-bench-"); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(r.dir)) }()
+	report := newReport(r)
+	for _, f := range all {
+		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, f.name) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return report, ctx.Err()
+		}
+		rows, failed := r.one(ctx, f)
+		err = errors.Join(err, failed)
+		report.Rows = append(report.Rows, rows...)
+	}
+	return report, err
+}
+
+// one measures a figure.
+func (r *run) one(ctx context.Context, f figure) ([]Row, error) {
+	if f.measure == nil {
+		return []Row{{Figure: f.name, Work: f.work, Verdict: NotYet}}, nil
+	}
+	r.progress("%s: %s", f.name, f.work)
+	rows, err := f.measure(ctx, r)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.name, err)
+		rows = append(rows, Row{Figure: f.name, Work: f.work, Verdict: Failed, Note: firstLine(err)})
+	}
+	for i := range rows {
+		rows[i].Figure = f.name
+		if r.Short && (rows[i].Verdict == Met || rows[i].Verdict == Missed) {
+			rows[i].Verdict = NotJudged
+		}
+	}
+	return rows, r.clean(err)
+}
+
+// clean removes what a figure has written, so that the disk holds one at a
+// time, and lets what it has allocated go.
+func (r *run) clean(err error) error {
+	entries, readErr := os.ReadDir(r.dir)
+	err = errors.Join(err, readErr)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(r.dir, e.Name())))
+	}
+	runtime.GC()
+	return err
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// as runs f with the samples of its goroutines in a CPU profile labelled by
+// the side to which they belong ("go tool pprof -tagfocus side=flowdrive").
+func as(ctx context.Context, side string, f func(context.Context)) {
+	pprof.Do(ctx, pprof.Labels("side", side), f)
+}

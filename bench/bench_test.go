@@ -1,0 +1,173 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"flowdrive/clock"
+	"flowdrive/davfs"
+	"flowdrive/server"
+)
+
+// TestRun measures everything once that needs no program of its own, with
+// little data. It says nothing about time.
+func TestRun(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cfg := Config{Short: true, Dir: dir, Serve: serveHere}
+	if testing.Short() {
+		cfg.Only = []string{"P1", "P3", "P5", "P6"}
+	}
+	report, err := Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkFigures(t, cfg, report)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("the run left %v behind, %v", left, err)
+	}
+	var text, document strings.Builder
+	if err := errors.Join(report.WriteText(&text), report.WriteJSON(&document)); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range report.Rows {
+		if !strings.Contains(text.String(), row.Work) {
+			t.Errorf("the table lacks %q:\n%s", row.Work, text.String())
+		}
+	}
+}
+
+// checkFigures wants every figure in its order, each with what it needs.
+func checkFigures(t *testing.T, cfg Config, report *Report) {
+	t.Helper()
+	var got, want []string
+	for _, row := range report.Rows {
+		if len(got) == 0 || got[len(got)-1] != row.Figure {
+			got = append(got, row.Figure)
+		}
+		switch row.Verdict {
+		case NotJudged:
+			if row.Work == "" || row.Measured == nil || row.Measured.Value <= 0 && row.Measured.Unit != Bytes || row.ToReach == "" {
+				t.Errorf("%s is not whole: %+v", row.Figure, row)
+			}
+		case NotYet, Skipped:
+		case Met, Missed, Failed:
+			t.Errorf("%s %q is %q in a short run", row.Figure, row.Work, row.Verdict)
+		}
+	}
+	for _, f := range figures() {
+		if len(cfg.Only) == 0 || strings.Contains(strings.Join(cfg.Only, " ")+" ", f.name+" ") {
+			want = append(want, f.name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
+	}
+}
+
+// TestUnknownFigure wants a figure that there is not to be said.
+func TestUnknownFigure(t *testing.T) {
+	t.Parallel()
+	if report, err := Run(t.Context(), Config{Only: []string{"P1", "P15"}}); err == nil || report != nil {
+		t.Errorf("got %v, %v, want no report and an error", report, err)
+	}
+}
+
+// TestFailure wants a figure that fails to be in the table, and to be told.
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("no server today\nnor tomorrow")
+	report, err := Run(t.Context(), Config{
+		Short: true, Dir: t.TempDir(), Only: []string{"P4", "P6"},
+		Serve: func(string) (string, func() error, error) { return "", nil, refused },
+	})
+	if !errors.Is(err, refused) {
+		t.Errorf("error %v, want %v", err, refused)
+	}
+	if len(report.Rows) != 2 || report.Rows[0].Verdict != Failed || report.Rows[0].Note != "P4: no server today" || report.Rows[1].Verdict != NotYet {
+		t.Errorf("rows %+v", report.Rows)
+	}
+}
+
+// serveHere is a server as the program has it, without what only a process
+// needs.
+func serveHere(data string) (addr string, stop func() error, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	h, err := openHouse(ctx, data, houseOptions{})
+	if err != nil {
+		cancel()
+		return "", nil, err
+	}
+	s, err := server.New(server.Config{
+		Log: zerolog.New(io.Discard), Metrics: prometheus.NewRegistry(), Auth: server.NewAuthenticator(h.engine, time.Now), Now: time.Now,
+		Drive: davfs.New(davfs.Config{
+			Engine: h.engine, Clock: clock.Real{}, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: server.WriteError,
+		}),
+	})
+	var l net.Listener
+	if err == nil {
+		l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		cancel()
+		return "", nil, errors.Join(err, h.close())
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx, l) }()
+	return l.Addr().String(), func() error {
+		cancel()
+		return errors.Join(<-ended, h.close())
+	}, nil
+}
+
+// dump returns the rows that a query yields, each as its columns.
+func dump(t *testing.T, data, query string, args ...any) [][]any {
+	t.Helper()
+	db, err := openRaw(data, "FULL")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(t.Context(), query, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out [][]any
+	for rows.Next() {
+		row := make([]any, len(columns))
+		into := make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, row)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// testRun is a run in a folder of the test's.
+func testRun(t *testing.T) *run {
+	t.Helper()
+	cfg := Config{Short: true}
+	return &run{Config: cfg, size: cfg.size(), dir: t.TempDir()}
+}

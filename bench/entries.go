@@ -1,0 +1,149 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"flowdrive/engine"
+)
+
+// measureEntries is P8: what a million schedule entries cost those who wake,
+// add and start.
+func measureEntries(ctx context.Context, r *run) (_ []Row, err error) {
+	data, err := r.folder("entries")
+	if err != nil {
+		return nil, err
+	}
+	if err := r.fillEntries(ctx, data, r.entries); err != nil {
+		return nil, err
+	}
+	starts, err := r.openings(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	before := heap()
+	watch := &stopwatch{}
+	seen := &firings{}
+	h, err := openHouse(ctx, data, houseOptions{wrap: watch.over, observer: seen})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	wakes, err := r.wakeUps(ctx, h, seen)
+	if err != nil {
+		return nil, err
+	}
+	deciding, err := r.additions(ctx, h, watch)
+	if err != nil {
+		return nil, err
+	}
+	held := float64(max(heap()-before, 0)) / float64(r.entries)
+	return []Row{
+		atMost(plain(float64(r.entries))+" entries: CPU of a wake-up that fires one", wakes, quoted(Seconds, 191e-3, "robfig/cron"), 1e-3).
+			noted("with the durable commit and a second of idling; the limit is robfig/cron's"),
+		atMost("… adding one, before the commit", measured(Seconds, quantile(deciding, 0.5).Seconds()), quoted(Seconds, 88e-3, "robfig/cron"), 20e-6).
+			noted("the median of %d; p99 %s; the limit is robfig/cron's", len(deciding), quantity(quantile(deciding, 0.99).Seconds(), Seconds)),
+		atMost("… heap of each", measured(Bytes, held), quoted(Bytes, 185, "robfig/cron"), 250).
+			noted("what Go's heap holds more than without engine and store; the limit is robfig/cron's"),
+		atMost("… from opening the store to ready", starts, nil, 2),
+	}, nil
+}
+
+// openings opens the folder again and again, and returns how long it takes
+// until the engine can serve.
+func (r *run) openings(ctx context.Context, data string) (*Value, error) {
+	var took []float64
+	for range r.rounds {
+		begin := time.Now()
+		h, err := openHouse(ctx, data, houseOptions{})
+		if err != nil {
+			return nil, err
+		}
+		took = append(took, time.Since(begin).Seconds())
+		if err := h.close(); err != nil {
+			return nil, err
+		}
+	}
+	return measured(Seconds, took...), nil
+}
+
+// heap is what is held, in bytes.
+func heap() int64 {
+	runtime.GC()
+	runtime.GC() // what was freed by finalizers of the first
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// wakeUps returns the CPU time of a wake-up in which one entry is due: they
+// come a second apart.
+func (r *run) wakeUps(ctx context.Context, h *house, seen *firings) (*Value, error) {
+	const ahead = 3 // seconds, in which the store comes to rest
+	begin := nextSecond(ctx)
+	for i := range r.wakes {
+		if _, err := h.putEntry(ctx, soon(ahead+i)); err != nil {
+			return nil, err
+		}
+	}
+	var cpus []float64
+	for i := range r.wakes {
+		due := begin.Add(time.Duration(ahead+i) * time.Second)
+		pause(ctx, time.Until(due.Add(-100*time.Millisecond)))
+		cpu := processCPU()
+		pause(ctx, time.Until(due.Add(900*time.Millisecond)))
+		cpus = append(cpus, (processCPU() - cpu).Seconds())
+		if got := seen.count(); got != i+1 {
+			return nil, errors.Join(ctx.Err(), fmt.Errorf("%d entries were fired, not %d", got, i+1))
+		}
+	}
+	return measured(Seconds, cpus...), nil
+}
+
+// nextSecond waits for a whole second, in which schedule entries are due, and
+// returns it.
+func nextSecond(ctx context.Context) time.Time {
+	next := time.Now().Truncate(time.Second).Add(time.Second)
+	pause(ctx, time.Until(next))
+	return next
+}
+
+// additions adds entries one by one, and returns how long each took before
+// the store was asked to commit, ascending.
+func (r *run) additions(ctx context.Context, h *house, watch *stopwatch) ([]time.Duration, error) {
+	var took []time.Duration
+	for range r.adds {
+		begin := time.Now()
+		if _, err := h.putEntry(ctx, far); err != nil {
+			return nil, err
+		}
+		took = append(took, watch.asked().Sub(begin))
+	}
+	slices.Sort(took)
+	return took, nil
+}
+
+// stopwatch is a store that notes when it was asked to write.
+type stopwatch struct {
+	engine.Store
+	at atomic.Pointer[time.Time]
+}
+
+// Update implements engine.Store.
+func (s *stopwatch) Update(ctx context.Context, f func(engine.Tx) error) error {
+	now := time.Now()
+	s.at.Store(&now)
+	return s.Store.Update(ctx, f)
+}
+
+func (s *stopwatch) asked() time.Time { return *s.at.Load() }
+
+func (s *stopwatch) over(store engine.Store) engine.Store {
+	s.Store = store
+	return s
+}

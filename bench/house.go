@@ -1,0 +1,203 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/attach"
+	"flowdrive/clock"
+	"flowdrive/engine"
+	"flowdrive/identity"
+	"flowdrive/server"
+	"flowdrive/store/sqlite"
+)
+
+// databaseFile and contentsFolder are where the program has them in a data
+// folder.
+const (
+	databaseFile   = "flowdrive.db"
+	contentsFolder = "contents"
+)
+
+// The user for whom everything is done, and the routes.
+const (
+	caller   = "bench"
+	password = "bench"
+
+	routeOnce = "bench-once"
+	routeMany = "bench-many"
+	routeAuto = "bench-auto"
+)
+
+// documents are the routes: an action that completes its case, one that can
+// be performed for ever, and one that nobody need perform.
+func documents() []engine.Document {
+	return []engine.Document{
+		{Name: routeOnce, YAML: true, Source: []byte(`name: bench-once
+access: {start: [everyone]}
+roles: {worker: {assign: [starter]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, past: Begun}
+  finish: {in: [open], role: worker, to: done, past: Finished}
+`)},
+		{Name: routeMany, YAML: true, Source: []byte(`name: bench-many
+access: {start: [everyone]}
+roles: {worker: {assign: [starter]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, past: Begun}
+  note: {in: [open], role: worker, past: Noted}
+  finish: {in: [open], role: worker, to: done, past: Finished}
+`)},
+		{Name: routeAuto, YAML: true, Source: []byte(`name: bench-auto
+access: {start: [everyone]}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, past: Begun}
+  finish: {trigger: auto, in: [open], to: done, past: Finished}
+`)},
+	}
+}
+
+// house is an engine over its store in a data folder, wired as the program
+// wires it, without the HTTP above.
+type house struct {
+	store  *sqlite.DB
+	engine *engine.Engine
+	by     identity.Principal
+	stop   []func() error // in order
+}
+
+// houseOptions change what a house is made of.
+type houseOptions struct {
+	observer engine.Observer
+	wrap     func(engine.Store) engine.Store // puts something between engine and store
+}
+
+// unlimited is more than any figure stores.
+const unlimited = 1 << 40
+
+// openHouse opens the data folder, and fills it with the caller and the
+// routes where it is new. Engine and store run until close.
+func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err error) {
+	h := &house{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, h.close())
+		}
+	}()
+	if h.store, err = sqlite.Open(ctx, filepath.Join(data, databaseFile), sqlite.Options{}); err != nil {
+		return nil, err
+	}
+	h.stop = append(h.stop, h.store.Close)
+	h.start(ctx, h.store.Run)
+	blobs, err := attach.Open(filepath.Join(data, contentsFolder))
+	if err != nil {
+		return nil, err
+	}
+	var store engine.Store = h.store
+	if o.wrap != nil {
+		store = o.wrap(store)
+	}
+	h.engine = engine.New(engine.Config{
+		Store: store, Blobs: blobs, Clock: clock.Real{}, Log: zerolog.Nop(), HashPassword: server.HashPassword,
+		Limits:   engine.Limits{Entries: unlimited, Routes: unlimited, OpenCases: unlimited},
+		Observer: o.observer,
+	})
+	founded, err := h.engine.Found(ctx, clock.Real{}.Now(), "", documents())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.engine.Load(ctx); err != nil {
+		return nil, err
+	}
+	h.start(ctx, h.engine.Run)
+	if founded {
+		admin := h.engine.Principal(h.engine.PartyID(string(engine.Admin)))
+		user := []byte(`{"password": "` + password + `"}`)
+		if _, err := h.engine.PutParty(ctx, engine.Request{By: admin, Now: clock.Real{}.Now()}, identity.User, caller, user); err != nil {
+			return nil, err
+		}
+	}
+	h.by = h.engine.Principal(h.engine.PartyID(caller))
+	return h, nil
+}
+
+// start runs a service until the house is closed.
+func (h *house) start(ctx context.Context, service func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan error, 1)
+	go func() { ended <- service(ctx) }()
+	h.stop = append(h.stop, func() error { cancel(); return <-ended })
+}
+
+// close stops what runs, the last first.
+func (h *house) close() error {
+	var err error
+	for len(h.stop) > 0 {
+		last := len(h.stop) - 1
+		err = errors.Join(err, h.stop[last]())
+		h.stop = h.stop[:last]
+	}
+	return err
+}
+
+func (h *house) request() engine.Request {
+	return engine.Request{By: h.by, Now: clock.Real{}.Now()}
+}
+
+// startCase starts a case of the route and returns its id.
+func (h *house) startCase(ctx context.Context, route string) (int64, error) {
+	out, err := h.engine.PutCase(ctx, h.request(), engine.Ref{Author: h.by.ID}, []byte(`{"route": "`+route+`"}`))
+	if err != nil {
+		return 0, err
+	}
+	return out.CaseID, nil
+}
+
+func (h *house) perform(ctx context.Context, id int64, action string) error {
+	_, err := h.engine.Perform(ctx, h.request(), id, action, []byte(`{}`))
+	return err
+}
+
+// startAndFinish is one instance of P1.
+func (h *house) startAndFinish(ctx context.Context) error {
+	id, err := h.startCase(ctx, routeOnce)
+	if err != nil {
+		return err
+	}
+	return h.perform(ctx, id, "finish")
+}
+
+// putEntry creates a schedule entry.
+func (h *house) putEntry(ctx context.Context, document string) (*engine.Outcome, error) {
+	return h.engine.PutEntry(ctx, h.request(), engine.Ref{}, []byte(document))
+}
+
+// far is a document of a schedule entry that is due in 2099.
+const far = `{"type": "cron", "route": "` + routeAuto + `", "year": "2099", "month": "1", "day": "1", "hour": "0", "minute": "0"}`
+
+// soon returns the document of an entry that is due once, at the whole second
+// that lies so many seconds ahead.
+func soon(seconds int) string {
+	return fmt.Sprintf(`{"type": "interval", "route": "%s", "seconds": %d, "repeat": 1}`, routeAuto, seconds)
+}
+
+// rest waits until the store has brought its log into the database file,
+// which it does in a quiet moment, so that it does not do it in the round of
+// another side.
+func (h *house) rest(ctx context.Context) {
+	const longest, step = 3 * time.Second, 50 * time.Millisecond
+	before := h.store.Stats().Checkpoints
+	for begin := time.Now(); time.Since(begin) < longest; pause(ctx, step) {
+		if ctx.Err() != nil || h.store.Stats().Checkpoints != before {
+			return
+		}
+	}
+}

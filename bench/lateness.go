@@ -1,0 +1,120 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// measureLateness is P11: how late an instant's case is durable, on an engine
+// that does nothing else, and on one whose writer has no rest.
+func measureLateness(ctx context.Context, r *run) ([]Row, error) {
+	idle, err := r.lateness(ctx, "idle", func(ctx context.Context, _ *house, d time.Duration) error {
+		pause(ctx, d)
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	busy, err := r.lateness(ctx, "busy", func(ctx context.Context, h *house, d time.Duration) error {
+		_, err := load(ctx, callers, d, func(ctx context.Context, _ int) error {
+			_, err := h.startCase(ctx, routeOnce)
+			return err
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	row := func(work string, late []time.Duration, most float64) Row {
+		return atMost(work, measured(Seconds, quantile(late, 0.99).Seconds()), nil, most).
+			noted("until the case is durable; %d firings, %d at the same instant; p50 %s, the latest %s", len(late), r.perSecond,
+				quantity(quantile(late, 0.5).Seconds(), Seconds), quantity(quantile(late, 1).Seconds(), Seconds))
+	}
+	return []Row{
+		row("lateness of a firing, p99, idle", idle, 5e-3),
+		row(fmt.Sprintf("… while %d callers start cases", callers), busy, 50e-3),
+	}, nil
+}
+
+// lateness lets entries become due while work is done, and returns how late
+// each was fired, ascending.
+func (r *run) lateness(ctx context.Context, name string, work func(context.Context, *house, time.Duration) error) (_ []time.Duration, err error) {
+	data, err := r.folder(name)
+	if err != nil {
+		return nil, err
+	}
+	seen := &firings{}
+	h, err := openHouse(ctx, data, houseOptions{observer: seen})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, h.close()) }()
+	const ahead = 3 // seconds
+	begin := nextSecond(ctx)
+	for i := range r.instants * r.perSecond {
+		if _, err := h.putEntry(ctx, soon(ahead+i/r.perSecond)); err != nil {
+			return nil, err
+		}
+	}
+	if time.Since(begin) > time.Second {
+		return nil, errors.New("the machine is too slow to store the entries within a second")
+	}
+	if err := work(ctx, h, time.Until(begin.Add(time.Duration(ahead+r.instants)*time.Second))); err != nil {
+		return nil, err
+	}
+	late := seen.ascending()
+	if got, want := len(late), r.instants*r.perSecond; got != want {
+		return nil, fmt.Errorf("%d entries were fired, not %d", got, want)
+	}
+	return late, nil
+}
+
+// firings is an observer that notes how late instants were fired.
+type firings struct {
+	mu   sync.Mutex
+	late []time.Duration
+}
+
+// Fired implements engine.Observer. It is called when the case is durable; lag
+// is from the instant, a whole second, to when the engine began.
+func (f *firings) Fired(_ string, lag time.Duration) {
+	late := lateAt(time.Now(), lag)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.late = append(f.late, late)
+}
+
+// lateAt returns how long before now the whole second was from which lag was
+// measured, less than a second ago and in milliseconds.
+func lateAt(now time.Time, lag time.Duration) time.Duration {
+	late := lag.Truncate(time.Second) + now.Sub(now.Truncate(time.Second))
+	if late < lag-time.Millisecond {
+		late += time.Second
+	}
+	return late
+}
+
+// Performed implements engine.Observer.
+func (*firings) Performed(string) {}
+
+// CaseStarted implements engine.Observer.
+func (*firings) CaseStarted() {}
+
+// CaseEnded implements engine.Observer.
+func (*firings) CaseEnded(string) {}
+
+func (f *firings) count() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.late)
+}
+
+func (f *firings) ascending() []time.Duration {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Sorted(slices.Values(f.late))
+}
