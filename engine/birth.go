@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -60,10 +61,7 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 		Now: b.at, Created: now, PID: seed.ID, GUID: seed.GUID, Email: b.context.Email, Login: string(b.context.Name),
 		Route: b.info.Name, Title: seed.Title, ScheduledFor: b.scheduledFor, Iteration: b.iteration,
 	})
-	warnings := make([]string, 0, len(unknown))
-	for _, name := range unknown {
-		warnings = append(warnings, "The label "+name+" is not known and was left as it is")
-	}
+	warnings := labelWarnings(unknown)
 	out, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now})
 	if err != nil {
 		return nil, err
@@ -84,6 +82,21 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	change.messages = []*Message{m}
 	e.render(change, b.info.Compiled)
 	return change, nil
+}
+
+// labelWarnings says which labels were left as they are: unknown ones,
+// XATTRs that are absent or refer to each other in a circle. A hostile
+// dictionary can hold thousands; the log names some.
+func labelWarnings(left []string) []string {
+	const most = 50
+	warnings := make([]string, 0, min(len(left), most+1))
+	for i, name := range left {
+		if i == most {
+			return append(warnings, fmt.Sprintf("%d further labels were left as they are", len(left)-most))
+		}
+		warnings = append(warnings, "The label "+name+" has no value here and was left as it is")
+	}
+	return warnings
 }
 
 func routeTitle(r *route.Route) string {

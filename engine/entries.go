@@ -107,30 +107,47 @@ func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) (
 	}
 	var out []Resource
 	err := e.store.View(ctx, func(r Reader) error {
-		stored, err := r.Entries(filter)
-		if err != nil {
-			return err
-		}
-		uuids := make([]UUID, len(stored))
-		for i := range stored {
-			uuids[i] = stored[i].UUID
-		}
-		given, err := r.GivenNames(FolderSchedule, uuids, nil)
-		if err != nil {
-			return err
-		}
-		byEntry := make(map[UUID]*GivenName, len(given))
-		for i := range given {
-			byEntry[given[i].Entry] = &given[i]
-		}
-		for i := range stored {
-			if e.entryPasses(by, f, &stored[i]) {
-				out = append(out, *e.entryResource(by, &stored[i], byEntry[stored[i].UUID]))
+		for {
+			stored, err := r.Entries(filter)
+			if err != nil {
+				return err
 			}
+			if out, err = e.addEntries(r, by, f, stored, out); err != nil {
+				return err
+			}
+			if filter.Limit == 0 || len(stored) < filter.Limit || len(out) >= f.Limit {
+				return nil
+			}
+			filter.After = stored[len(stored)-1].Seq
 		}
-		return nil
 	})
+	if f.Limit > 0 && len(out) > f.Limit {
+		out = out[:f.Limit]
+	}
 	return out, err
+}
+
+// addEntries appends those of the entries that pass the filters which the
+// store does not know.
+func (e *Engine) addEntries(r Reader, by identity.Principal, f Filter, stored []Entry, out []Resource) ([]Resource, error) {
+	uuids := make([]UUID, len(stored))
+	for i := range stored {
+		uuids[i] = stored[i].UUID
+	}
+	given, err := r.GivenNames(FolderSchedule, uuids, nil)
+	if err != nil {
+		return nil, err
+	}
+	byEntry := make(map[UUID]*GivenName, len(given))
+	for i := range given {
+		byEntry[given[i].Entry] = &given[i]
+	}
+	for i := range stored {
+		if e.entryPasses(by, f, &stored[i]) {
+			out = append(out, *e.entryResource(by, &stored[i], byEntry[stored[i].UUID]))
+		}
+	}
+	return out, nil
 }
 
 // entryPasses applies the filters that the store does not know.
@@ -229,6 +246,7 @@ func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte
 type entryChange struct {
 	stored Entry
 	given  *GivenName // to be stored, nil for no name
+	byName bool       // the request's URL is the given name's
 	base   int64      // revision it was decided on, 0 for a new entry
 	body   []byte
 }
@@ -247,7 +265,7 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	if err := judge(req.If, entryVersion(stored, given, ref)); err != nil {
 		return nil, err
 	}
-	node, err := document.ParseJSON(body)
+	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
 	}
@@ -349,7 +367,7 @@ func (e *Engine) contextRef(by identity.Principal, root document.Value, id int64
 
 // entryDecided puts the read entry into the records to be stored.
 func (e *Engine) entryDecided(r Reader, req Request, ref Ref, entry *schedule.Entry, stored *Entry, given *GivenName, body []byte) (*entryChange, error) {
-	c := &entryChange{body: body}
+	c := &entryChange{body: body, byName: !ref.Identity()}
 	if stored == nil {
 		if err := hiddenName(r, FolderSchedule, ref); err != nil {
 			return nil, err
@@ -420,7 +438,7 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 		Created: created, Changed: true, Name: c.stored.UUID.String(), Form: c.stored.Form,
 		FormETag: entryETag(&c.stored), Modified: c.stored.Modified,
 	}
-	if c.given != nil {
+	if c.given != nil && c.byName {
 		out.ETag = c.given.ETag
 	} else if bytes.Equal(c.body, c.stored.Form) {
 		out.ETag = out.FormETag

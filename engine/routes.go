@@ -100,6 +100,13 @@ func parseDocument(source []byte, yaml bool) (*document.Node, error) {
 	return document.ParseJSON(source)
 }
 
+// parseNamed reads a document in the language that its name tells: YAML
+// under a given name that ends so, else JSON.
+func parseNamed(ref Ref, body []byte) (*document.Node, error) {
+	name := strings.ToLower(ref.Name)
+	return parseDocument(body, strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"))
+}
+
 // visibleRoute returns the route that by sees under that name, or nil.
 func (e *Engine) visibleRoute(by identity.Principal, name string) *routeInfo {
 	info := e.routes.Load().byName[identity.Fold(name)]

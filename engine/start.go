@@ -44,6 +44,7 @@ type putCase struct {
 	change  *caseChange
 	given   *GivenName // nil: none
 	created bool
+	byName  bool // the request's URL is the given name's
 	body    []byte
 }
 
@@ -54,7 +55,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err := judge(req.If, Version{}); err != nil {
 		return nil, err
 	}
-	b, err := e.readBirth(req, body)
+	b, err := e.readBirth(req, ref, body)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +69,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err != nil {
 		return nil, err
 	}
-	p := &putCase{change: change, created: true, body: body}
+	p := &putCase{change: change, created: true, byName: true, body: body}
 	if ref.Name != "" {
 		change.row.Named = true
 		p.given = &GivenName{Folder: FolderCases, Author: req.By.ID, Name: ref.Name, CaseID: change.row.ID}
@@ -83,8 +84,8 @@ func (p *putCase) name(body []byte, now time.Time) {
 }
 
 // readBirth reads a start document and judges the caller's rights to it.
-func (e *Engine) readBirth(req Request, body []byte) (*birth, error) {
-	node, err := document.ParseJSON(body)
+func (e *Engine) readBirth(req Request, ref Ref, body []byte) (*birth, error) {
+	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +163,7 @@ func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) 
 		Form: p.change.row.Form, FormETag: caseETag(c), Modified: c.Modified,
 		CaseID: c.ID, Life: c.Life, Status: c.Status, LogSeq: c.LogSeq,
 	}
-	if p.given != nil {
+	if p.given != nil && p.byName {
 		out.ETag = p.given.ETag
 	}
 	return out, e.keep(tx, req, out)
@@ -183,7 +184,7 @@ func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given
 	if err := judge(req.If, caseVersion(h, ref)); err != nil {
 		return nil, err
 	}
-	node, err := document.ParseJSON(body)
+	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
 	}
@@ -214,7 +215,7 @@ func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given
 		change = canceled
 	}
 	change.row.Named = row.Named
-	p := &putCase{change: change, given: h.given, body: body}
+	p := &putCase{change: change, given: h.given, byName: !ref.Identity(), body: body}
 	if p.given != nil {
 		p.name(body, req.Now)
 	}
