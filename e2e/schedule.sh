@@ -221,13 +221,31 @@ fault 422 "/minutes" "{$r, \"type\": \"interval\", \"minutes\": true}"
 fault 422 "/repeat" "{$r, \"type\": \"interval\", \"minutes\": 2, \"repeat\": 0}"
 fault 422 "/priority" "{$r, \"type\": \"interval\", \"minutes\": 2, \"priority\": -1}"
 fault 422 "/xattrDict/a" "{$r, \"type\": \"interval\", \"minutes\": 2, \"xattrDict\": {\"a\": null}}"
+fault 422 "/xattrDict/a" "{$r, \"type\": \"interval\", \"minutes\": 2, \"xattrDict\": {\"a\": [1]}}"
+fault 422 "/xattrDict/a" "{$r, \"type\": \"interval\", \"minutes\": 2, \"xattrDict\": {\"a\": {}}}"
+fault 422 "/priority" "{$r, \"type\": \"interval\", \"minutes\": 2, \"priority\": 65536}"
+fault 422 "/priority" "{$r, \"type\": \"interval\", \"minutes\": 2, \"priority\": true}"
+fault 422 "/repeat" "{$r, \"type\": \"interval\", \"minutes\": 2, \"repeat\": -1}"
+fault 422 "/repeat" "{$r, \"type\": \"simple\", \"date\": \"2013-01-01\", \"repeat\": 2}"
+fault 422 "/minutes" "{$r, \"type\": \"interval\", \"minutes\": -2}"
+fault 422 "/minutes" "{$r, \"type\": \"interval\", \"minutes\": 1.5}"
+fault 422 "/timezone" "{$r, \"type\": \"interval\", \"minutes\": 2, \"timezone\": \"Europe/Berlin\"}"
+fault 422 "/graceSeconds /misfire" "{$r, \"type\": \"interval\", \"minutes\": 2, \"misfire\": \"maybe\", \"graceSeconds\": -1}"
+fault 422 "/spec" "{$r, \"type\": \"crontab\", \"spec\": \"TZ=UTC 0 0 * * *\"}"
+fault 422 "/spec" "{$r, \"type\": \"crontab\", \"spec\": \"0 0 * *\"}"
+fault 422 "/spec" "{$r, \"type\": \"crontab\"}"
+fault 422 "/date" "{$r, \"type\": \"cron\", \"hour\": \"1\", \"date\": \"2013-01-01\"}"
+fault 422 "/day" "{$r, \"type\": \"cron\", \"day\": \"0\"}"
+fault 422 "/month" "{$r, \"type\": \"cron\", \"month\": \"13\"}"
+fault 422 "/week" "{$r, \"type\": \"cron\", \"week\": \"54\"}"
+fault 422 "/minute" "{$r, \"type\": \"cron\", \"minute\": \"*/0\"}"
 fault 422 "/hour" "{$r, \"type\": \"cron\", \"hour\": \"25\"}"
 fault 422 "/weekday" "{$r, \"type\": \"cron\", \"weekday\": \"7\"}"
 fault 422 "/weekday" "{$r, \"type\": \"cron\", \"weekday\": \"3,\"}"
 fault 422 "/weekday" "{$r, \"type\": \"cron\", \"weekday\": \"fri-mon\"}"
 fault 422 "/spec" "{$r, \"type\": \"crontab\", \"spec\": \"@every 5m\"}"
 fault 400 "" '{"route": "collector", '
-fault 501 "" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"timezone\": \"Europe/Berlin\"}"
+fault 501 "/timezone" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"timezone\": \"Europe/Berlin\"}"
 expect "  which says that it is not built" urn:flowdrive:problem:not-built "$(json .type)"
 # Where the pointer of a fault that concerns several fields stands is the
 # server's choice; that it is one fault and 422 is not.
@@ -284,7 +302,7 @@ put "$folder/Actions/close.json" '{}'
 expect "an action that is not enabled" "409 urn:flowdrive:problem:action-not-enabled" "$status $(json .type)"
 put "$folder/Actions/explode.json" '{}'
 expect "an action that does not exist" 404 "$status"
-put "$folder/Actions/resolve.json" '{"comment": "Water helped."}' -H 'If-Match: "an old one"'
+put "$folder/Actions/resolve.json" '{"comment": "Water helped."}' -H 'If-Match: "an-old-one"'
 expect "resolve, on an old version" 412 "$status"
 put "$folder/Actions/resolve.json" '{"comment": "Water helped."}'
 expect "resolve" "204 $bug active resolved" "$status $(header Location) $(header X-Flowdrive-Case-State) $(header X-Flowdrive-Case-Status)"
