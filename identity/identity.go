@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // ID numbers a user or team; contexts are named by it.
@@ -39,6 +40,20 @@ type Party struct {
 	Disabled bool // users: may not log in, and nothing runs in its context
 	Members  []Name
 	Admins   []Name // teams: who administers them
+	Deputy   Deputy // users: who stands in for them
+}
+
+// Deputy is a user who stands in for another from one instant to the next.
+// The zero Deputy is nobody.
+type Deputy struct {
+	User Name
+	From time.Time
+	To   time.Time // no longer
+}
+
+// Active reports whether the deputy stands in at the instant.
+func (d Deputy) Active(now time.Time) bool {
+	return d.User != "" && !now.Before(d.From) && now.Before(d.To)
 }
 
 // Directory is all users and teams at one moment. It is never changed once
@@ -48,6 +63,7 @@ type Directory struct {
 	byID       map[ID]*Party
 	byName     map[string]*Party // folded
 	principals map[ID]Principal  // every request asks for one
+	represents map[ID][]*Party   // by deputy: whom it may stand in for, by name
 	everyone   ID
 }
 
@@ -60,6 +76,7 @@ func NewDirectory(parties []Party) *Directory {
 		byID:       make(map[ID]*Party, len(parties)),
 		byName:     make(map[string]*Party, len(parties)),
 		principals: make(map[ID]Principal, len(parties)),
+		represents: map[ID][]*Party{},
 	}
 	for i := range parties {
 		p := &parties[i]
@@ -84,6 +101,12 @@ func NewDirectory(parties []Party) *Directory {
 	}
 	for _, p := range d.parties {
 		d.principals[p.ID] = d.principal(p, parents)
+		if deputy := d.ByName(p.Deputy.User); p.Kind == User && deputy != nil && deputy != p {
+			d.represents[deputy.ID] = append(d.represents[deputy.ID], p)
+		}
+	}
+	for _, of := range d.represents {
+		slices.SortFunc(of, func(a, b *Party) int { return cmp.Compare(a.Name, b.Name) })
 	}
 	return d
 }
@@ -144,6 +167,18 @@ func (d *Directory) Active(id ID) bool {
 	return p != nil && !p.Disabled
 }
 
+// RepresentedBy returns the users whose active deputy the user is, by name.
+// There are no chains, and a disabled user has no rights to lend.
+func (d *Directory) RepresentedBy(id ID, now time.Time) []*Party {
+	var out []*Party
+	for _, p := range d.represents[id] {
+		if p.Deputy.Active(now) && !p.Disabled {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // TeamCycle returns the names of teams along a cycle that giving the team
 // these members would close, from the team back to itself; nil for none.
 func (d *Directory) TeamCycle(team Name, members []Name) []Name {
@@ -179,6 +214,7 @@ type Principal struct {
 	ID       ID
 	Name     Name
 	Admin    bool
+	Device   bool // logged in by an app password, which does not change the account
 	contexts []ID
 	names    []Name
 }
