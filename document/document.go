@@ -58,15 +58,24 @@ type Member struct {
 
 // Get returns the value of the key, or nil where n is no object or has none.
 func (n *Node) Get(key string) *Node {
+	if i := n.Index(key); i >= 0 {
+		return n.Members[i].Value
+	}
+	return nil
+}
+
+// Index returns the place of the key among the members, or -1 where n is no
+// object or has none.
+func (n *Node) Index(key string) int {
 	if n == nil || n.Kind != Object {
-		return nil
+		return -1
 	}
 	for i := range n.Members {
 		if n.Members[i].Key == key {
-			return n.Members[i].Value
+			return i
 		}
 	}
-	return nil
+	return -1
 }
 
 // At returns the value at a path of keys and indices, or nil where the

@@ -135,9 +135,9 @@ func (v Value) Int(lo, hi int64) (i int64, ok bool) {
 
 func span(lo, hi int64) string {
 	switch {
-	case hi >= math.MaxInt64:
+	case hi == math.MaxInt64:
 		return fmt.Sprintf("%d or more", lo)
-	case lo <= math.MinInt64:
+	case lo == math.MinInt64:
 		return fmt.Sprintf("at most %d", hi)
 	}
 	return fmt.Sprintf("from %d to %d", lo, hi)

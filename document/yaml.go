@@ -216,7 +216,7 @@ func (y *yamlReader) scan(text string) (token.Tokens, error) {
 	s.Init(text)
 	for {
 		some, err := s.Scan()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		tokens.Add(some...)
