@@ -31,6 +31,8 @@ type Route struct {
 	Actions     []Action
 	Start       int // index of the start state in States
 	Init        int // index of the init action in Actions
+
+	parties []Party
 }
 
 // DefaultPriority is the priority of cases whose route names none.

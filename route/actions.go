@@ -1,0 +1,225 @@
+package route
+
+import (
+	"slices"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+)
+
+// TriggerMessage is the trigger of actions that wait for a message; see
+// unbuilt.
+const TriggerMessage Trigger = "message"
+
+// actionTypes are the types by which an action can be submitted. An action
+// may bear the name of a type only if it has that type (design: routes,
+// section 3), so that submitting by name and by type mean the same.
+func actionTypes() []string { return []string{"approve", "deny", "cancel", "restart", "resolve"} }
+
+// transitionExcludes and childExcludes are the keys that an action named in a
+// transition, and one with a child, does not have (design: routes, sections 2
+// and 4); taskOnly are those of user actions alone.
+func transitionExcludes() []string {
+	return []string{"in", "enabledIn", "always", "to", "decide", "child", "after"}
+}
+
+func childExcludes() []string {
+	return []string{"trigger", "role", "allowed", "accept", "form", "resolutions", "offerTimeout", "dueIn"}
+}
+
+func taskOnly() []string { return []string{"accept", "offerTimeout", "dueIn"} }
+
+// readTransitions notes which actions belong to transitions, which work by
+// other rules.
+func (c *compiler) readTransitions() {
+	c.inTransition = map[string]bool{}
+	v := c.root.Get("transitions")
+	if !isKind(v, document.List) {
+		return
+	}
+	actions := map[string]bool{}
+	for _, name := range keys(c.root.Get("actions").Node) {
+		actions[name] = true
+	}
+	for i := range v.Node.Items {
+		t := v.Item(i)
+		c.isState(t.Get("from"))
+		c.isState(t.Get("to"))
+		for _, required := range oneOrMore(t.Get("requires")) {
+			name, ok := str(required)
+			if ok && !actions[name] {
+				c.unknown(required, "%q is not an action of this route", name, sortedKeys(actions))
+			}
+			c.inTransition[name] = true
+		}
+	}
+}
+
+func (c *compiler) readActions() {
+	v := c.root.Get("actions")
+	if !isKind(v, document.Object) {
+		return
+	}
+	c.checkNames(v, "action")
+	inits := 0
+	for i := range v.Node.Members {
+		name, member := v.Member(i)
+		a := c.action(name, member)
+		c.route.Actions = append(c.route.Actions, a)
+		if a.Trigger != TriggerInit {
+			continue
+		}
+		if inits++; inits == 1 {
+			c.route.Init = i
+			continue
+		}
+		member.Get("trigger").Fail(errs.CodeConflict, "must not be init, which %q is already", c.route.Actions[c.route.Init].Name)
+	}
+	if inits == 0 && c.route.Model == FSM && len(v.Node.Members) > 0 {
+		v.Fail(errs.CodeRequired, "must have exactly one action with trigger: init, which is performed when a case starts")
+	}
+}
+
+func (c *compiler) action(name string, v document.Value) Action {
+	a := Action{Name: name, Trigger: TriggerUser, To: NoState}
+	a.Title, _ = str(v.Get("title"))
+	if a.Title == "" {
+		a.Title = name
+	}
+	if a.Past, _ = str(v.Get("past")); a.Past == "" {
+		a.Past = a.Title
+	}
+	a.Description, _ = str(v.Get("description"))
+	if trigger, ok := str(v.Get("trigger")); ok {
+		a.Trigger = Trigger(trigger)
+	}
+	a.Always = isKind(v.Get("always"), document.Bool) && v.Get("always").Node.Bool
+	c.stateSets(&a, v)
+	if to := v.Get("to"); to.Given() {
+		if i, ok := c.isState(to); ok {
+			a.To = i
+		}
+	} else if a.Trigger == TriggerInit {
+		a.To = c.route.Start
+	}
+	for _, item := range oneOrMore(v.Get("role")) {
+		if role, ok := str(item); ok && c.isRole(item, role) {
+			a.Roles = append(a.Roles, role)
+		}
+	}
+	a.Allowed = c.allowed(v.Get("allowed"))
+	a.Timeout = c.duration(v.Get("timeout"))
+	if !v.Given() || isKind(v, document.Object) {
+		c.checkAction(&a, v)
+		c.checkTask(&a, v)
+		c.checkDecision(v)
+	}
+	return a
+}
+
+// stateSets reads the states in which an action is enabled.
+func (c *compiler) stateSets(a *Action, v document.Value) {
+	for _, item := range oneOrMore(v.Get("in")) {
+		if i, ok := c.isState(item); ok {
+			a.In.Add(i)
+		}
+	}
+	for _, item := range oneOrMore(v.Get("enabledIn")) {
+		i, ok := c.isState(item)
+		if !ok {
+			continue
+		}
+		if a.In.Has(i) {
+			item.Fail(errs.CodeConflict, "%q stands in both in and enabledIn; keep one of them", c.route.States[i].Name)
+		}
+		a.EnabledIn.Add(i)
+	}
+}
+
+// checkAction judges what goes together with an action's trigger and name.
+func (c *compiler) checkAction(a *Action, v document.Value) {
+	switch a.Trigger {
+	case TriggerInit:
+		for _, key := range []string{"in", "enabledIn", "always"} {
+			if v.Get(key).Given() {
+				v.Get(key).Fail(errs.CodeConflict, "does not go with trigger: init, which is performed once, when the case starts")
+			}
+		}
+	case TriggerTime:
+		if !v.Get("timeout").Given() {
+			c.missing(v, "timeout", "is required with trigger: time")
+		}
+	case TriggerMessage:
+		if !v.Get("message").Given() {
+			c.missing(v, "message", "is required with trigger: message: the label to wait for")
+		}
+	case TriggerUser, TriggerAuto:
+	}
+	if a.Trigger != TriggerMessage && v.Get("message").Given() {
+		v.Get("message").Fail(errs.CodeConflict, "goes with trigger: message only")
+	}
+	typ, _ := str(v.Get("type"))
+	if slices.Contains(actionTypes(), a.Name) && typ != a.Name {
+		c.faults.Add(v.Node, v.Pointer+"/type", errs.CodeConflict, "must be %s: an action may bear the name of a type only if it has that type", a.Name)
+	}
+	if c.inTransition[a.Name] {
+		for _, key := range transitionExcludes() {
+			if v.Get(key).Given() {
+				v.Get(key).Fail(errs.CodeConflict, "does not go with an action that a transition names")
+			}
+		}
+	}
+}
+
+// checkTask judges what makes an action a task of people.
+func (c *compiler) checkTask(a *Action, v document.Value) {
+	if v.Get("child").Given() {
+		for _, key := range childExcludes() {
+			if v.Get(key).Given() {
+				v.Get(key).Fail(errs.CodeConflict, "does not go with child: the engine performs the action when its children are finished")
+			}
+		}
+		c.isState(v.Get("child").Get("while"))
+		c.checkNames(v.Get("child").Get("roles"), "role")
+		return
+	}
+	c.checkNames(v.Get("resolutions"), "resolution")
+	c.duration(v.Get("dueIn"))
+	c.duration(v.Get("offerTimeout"))
+	if a.Trigger != TriggerUser {
+		for _, key := range taskOnly() {
+			if v.Get(key).Given() {
+				v.Get(key).Fail(errs.CodeConflict, "goes with user actions only")
+			}
+		}
+		return
+	}
+	if !v.Get("role").Given() && !v.Get("allowed").Given() {
+		c.missing(v, "role", "is required, or allowed: somebody must be able to perform a user action")
+	}
+}
+
+// checkDecision judges how the new state is chosen.
+func (c *compiler) checkDecision(v document.Value) {
+	decide, outputs := v.Get("decide"), v.Get("outputs")
+	if decide.Given() && v.Get("to").Given() {
+		v.Get("to").Fail(errs.CodeConflict, "does not go with decide, whose outputs say the new state")
+	}
+	if decide.Given() && !outputs.Given() {
+		c.missing(v, "outputs", "is required with decide: every output that it can yield")
+	}
+	if outputs.Given() && !decide.Given() {
+		c.missing(v, "decide", "is required with outputs")
+	}
+	if isKind(outputs, document.Object) {
+		for i := range outputs.Node.Members {
+			_, state := outputs.Member(i)
+			c.isState(state)
+		}
+	}
+}
+
+// missing notes that an object lacks a key.
+func (c *compiler) missing(v document.Value, key, detail string) {
+	c.faults.Add(v.Node, document.Pointer(v.Pointer, key), errs.CodeRequired, "%s", detail)
+}

@@ -1,0 +1,284 @@
+package route_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/errs"
+	"flowdrive/route"
+)
+
+func TestNotBuilt(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		old, new string // replaced in base
+		want     []string
+	}{
+		{"nothing", "name: test", "name: test", nil},
+		{"defaults", "name: test", "model: fsm\ngroup:\ntimeout: 0\nonTimeout: []\nretention: P15D\nthen: archive\nxattrs: {}\ntimers: {}\ntransitions: []\nsideEffects: []\nnotify: {}", nil},
+		{"defaults of actions", "to: done", "to: done, accept: optional, max: unlimited, final: false, dueIn: 0, offerTimeout: 0, after: [], onFire: [], form: {}, guard: ~, resolutions: {}", nil},
+		{"type of its own name", "finish: {", "resolve: {type: resolve, ", nil},
+		{"head", "name: test", "group: g\ntimeout: P1D\nonTimeout: [{log: x}]\nretention: forever\nthen: delete\nxattrs: {a: {type: number}}\ntimers: {t: {limit: P1D}}\nsideEffects: [{log: x}]\nnotify: {remind: P2D}", []string{
+			"/group", "/timeout", "/onTimeout", "/retention", "/then", "/xattrs", "/timers", "/sideEffects", "/notify",
+		}},
+		{"states", "type: complete", "type: complete, onEnter: [{log: x}], timeout: 5, onTimeout: [{warn: x}]", []string{
+			"/states/done/onEnter", "/states/done/timeout", "/states/done/onTimeout",
+		}},
+		{"tasks", "to: done", "to: done, type: approve, accept: required, offerTimeout: P1D, onOfferTimeout: [{log: x}], dueIn: P1D, onDue: [{log: x}]", []string{
+			"/actions/finish/type", "/actions/finish/accept", "/actions/finish/offerTimeout", "/actions/finish/onOfferTimeout", "/actions/finish/dueIn", "/actions/finish/onDue",
+		}},
+		{"dependencies", "to: done", "to: done, after: [begin], max: 3, choice: c, distinct: [begin], final: true", []string{
+			"/actions/finish/after", "/actions/finish/max", "/actions/finish/choice", "/actions/finish/distinct", "/actions/finish/final",
+		}},
+		{"expressions and forms", "to: done", "decide: 'true', outputs: {a: done}, enableIf: 'true', guard: 'true', form: {type: object}, resolutions: {fixed: Fixed}", []string{
+			"/actions/finish/decide", "/actions/finish/outputs", "/actions/finish/enableIf", "/actions/finish/guard", "/actions/finish/form", "/actions/finish/resolutions",
+		}},
+		{"steps", "to: done", "to: done, onEnable: [{log: x}], onUnEnable: [{log: x}], onFire: [{log: x}], sideEffects: [{log: x}]", []string{
+			"/actions/finish/onEnable", "/actions/finish/onUnEnable", "/actions/finish/onFire", "/actions/finish/sideEffects",
+		}},
+		{"child", "role: clerk", "child: {route: other, while: open, roles: {a: {from: clerk, each: per_user}}}", []string{"/actions/finish/child"}},
+		{"message", "role: clerk", "trigger: message, message: answer", []string{"/actions/finish/trigger", "/actions/finish/message"}},
+		{"rules", "[starter]", "[starter, 'parent:boss', 'call:find'], pick: ['call:find']", []string{
+			"/roles/clerk/assign/1", "/roles/clerk/assign/2", "/roles/clerk/pick/0",
+		}},
+		{"transitions", "{in: [open], role: clerk, to: done}", "{role: clerk}\ntransitions: [{from: open, to: done, requires: [finish]}]", []string{"/transitions"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(base, tt.old, tt.new, 1)
+			_, _, err := route.Parse("test", readYAML(t, text))
+			var got []string
+			if e, ok := errors.AsType[*errs.Error](err); ok {
+				if e.Kind != errs.NotBuilt {
+					t.Fatalf("kind %s: %v", e.Kind, err)
+				}
+				for _, f := range e.Faults {
+					if f.Line == 0 {
+						t.Errorf("%s has no place", f.Pointer)
+					}
+					got = append(got, f.Pointer)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("not built (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNotBuiltComesLast makes sure that a document with faults is told them.
+func TestNotBuiltComesLast(t *testing.T) {
+	t.Parallel()
+	_, _, err := route.Parse("test", readYAML(t, strings.Replace(base, "to: done", "to: nowhere, guard: 'true'", 1)))
+	if !errs.Is(err, errs.Invalid) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestWholeLanguage reads routes that use nearly everything: the schema knows
+// all of the language, whatever is built.
+func TestWholeLanguage(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`
+name: test
+title: TIP voting
+access: {start: [everyone], read: [everyone]}
+xattrs: {amount: {type: number, default: 0, required: false, edit: [voter], title: Amount}}
+timers: {review: {limit: PT5M, onExpire: [{warn: late}, {if: 'xattr.amount > 3', unwarn: true}]}, other: {}}
+notify: {remind: P2D}
+retention: P1Y
+then: delete
+group: tips
+timeout: P30D
+onTimeout: [{cancel: true}]
+roles:
+  submitter: {assign: [starter]}
+  voter: {assign: ["team:core", "parent:voter", "call:find"], pick: [everyone]}
+  nobody:
+states:
+  proposed: {type: start, timeout: P1D, onTimeout: [{perform: withdraw}]}
+  voting: {onEnter: [{enableTimer: review}, {disableTimer: review}, {setTimer: {name: review, limit: P3D}}]}
+  withdrawn: {type: cancelled}
+  approved: {type: complete}
+  rejected: {type: denied}
+  idle:
+actions:
+  propose: {trigger: init, past: Proposed}
+  vote:
+    in: [proposed]
+    child: {route: tip-vote, roles: {voter: {from: voter, each: per_user}}, while: voting, complete: "tally.status.rejected > 2", inherit: true}
+    decide: >-
+      tally.status.approved > 0
+      ? "approved" : "rejected"
+    outputs: {approved: approved, rejected: rejected, again: }
+  withdraw: {in: [proposed, voting], role: submitter, to: withdrawn, past: Withdrawn, max: 1, accept: required, distinct: [propose], choice: c,
+    offerTimeout: 300, onOfferTimeout: [{log: "$Label; late"}], dueIn: P1D, onDue: [{suspend: {until: {cel: now}}}], resolutions: {a: A},
+    form: {type: object, properties: {amount: {type: number}}}, guard: 'timers["review"].expired', enableIf: 'true', after: [propose, {action: propose, min: 2}]}
+  wait: {trigger: message, message: answer, in: [voting]}
+  all:
+    trigger: auto
+    in: [idle]
+    onEnable: [{set: {amount: 5, text: "x $Label;", gone: null, sum: {cel: "1 + 2"}}}]
+    onUnEnable: [{message: {label: out, type: application/json, value: {a: [1]}}}]
+    onFire: [{jq: {from: in, filter: ".a", to: out}}, {assign: {role: voter, to: ["ann", "role:submitter"], mode: add}}, {unassign: {role: voter, to: []}}]
+    sideEffects:
+      - {addStakeholders: [ann]}
+      - {removeStakeholders: [ann]}
+      - {start: {route: other, title: x, xattrDict: {a: 1}, roles: {r: [ann]}, input: out, inherit: false}}
+      - {suspend: true}
+      - {mail: {to: ["role:voter", stakeholders, starter], subject: s, text: t}}
+      - {http: {url: "https://example.org/", method: POST, headers: {A: b}, from: out, into: answer, secret: s}}
+      - {exec: {command: sort, args: ["-n"], from: in, into: out}}
+      - {call: {name: find, value: {any: thing}, into: out}}
+      - {skip: withdraw}
+      - {abort: vote}
+      - {retry: all}
+      - {title: {cel: "case.title"}}
+`, `
+name: test
+roles: {r: {assign: [starter]}, s: {assign: [starter]}}
+states: {a: {type: start}, b: {type: complete}, c: {type: denied}}
+actions:
+  begin: {trigger: init}
+  approve: {type: approve, role: r}
+  deny-all: {type: deny, role: [r, s]}
+transitions:
+  - {name: T1, from: a, to: b, requires: [approve], onFollow: []}
+  - {from: a, to: c, requires: [deny-all]}
+`, `
+model: dependency
+roles: {r: {assign: [starter]}}
+actions:
+  one: {role: r}
+  two: {role: r, after: [one], final: true}
+`} {
+		_, _, err := route.Parse("test", readYAML(t, text))
+		if !errs.Is(err, errs.NotBuilt) {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name     string
+		old, new string // replaced in base
+		want     []string
+	}{
+		{"none", "name: test", "name: test", nil},
+		{"unreachable", "done:", "lost: {}\n  done:", []string{"/states/lost: no action leads to this state"}},
+		{"dead end", "to: done", "enabledIn: [done]", []string{
+			"/states/open: is a dead end: it is not complete, and no action leads out of it",
+			"/states/done: no action leads to this state",
+		}},
+		{"dead end of an action to itself", "to: done}", "to: open}\n  on: {trigger: auto, in: [done], to: done}", []string{
+			"/states/open: is a dead end: it is not complete, and no action leads out of it",
+			"/states/done: no action leads to this state",
+			"/actions/on: is part of a loop that never ends by itself: on",
+		}},
+		{"reopening", "to: done}", "to: done}\n  again: {enabledIn: [done], allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done)"}},
+		{"always, elsewhere", "to: done}", "to: done}\n  again: {always: true, allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done)"}},
+		{"role of nobody", "clerk:", "a: {}\n  b: {assign: ['role:a', 'role:c']}\n  c: {assign: ['role:b']}\n  d: {assign: ['role:clerk']}\n  e: {pick: [everyone]}\n  clerk:", []string{
+			"/roles/a: nobody can fill this role: it has no rule in assign that yields anybody, and no pick",
+			"/roles/b: nobody can fill this role: it has no rule in assign that yields anybody, and no pick",
+			"/roles/c: nobody can fill this role: it has no rule in assign that yields anybody, and no pick",
+		}},
+		{"role of a child", "roles:\n", "access: {start: []}\nroles:\n  a: {}\n", nil},
+		{"never enabled", "in: [open], role: clerk, to: done}", "in: [open], role: clerk, to: done}\n  x: {role: clerk}", []string{"/actions/x: is never enabled: it names no state in in or enabledIn, and is not always"}},
+		{"parties of the engine", "role: clerk", "trigger: auto, role: clerk, allowed: [everyone]", []string{
+			"/actions/finish/role: has no effect: nobody but the engine performs the action",
+			"/actions/finish/allowed: has no effect: nobody but the engine performs the action",
+		}},
+		{"keys of init", "trigger: init", "trigger: init, role: clerk, timeout: 5", []string{
+			"/actions/begin/role: has no effect: the action is performed once, when the case starts",
+			"/actions/begin/timeout: has no effect: the action is performed once, when the case starts",
+		}},
+		{"loop of one", "to: done}", "to: done}\n  tick: {trigger: auto, in: [open]}", []string{"/actions/tick: is part of a loop that never ends by itself: tick"}},
+		{"loop of timed actions", "to: done}", "to: done}\n  tick: {trigger: time, timeout: 0, in: [open]}\n  tock: {trigger: time, timeout: 1, in: [open]}", []string{"/actions/tick: is part of a loop that never ends by itself: tick"}},
+		{"loop over states", base, `states: {open: {type: start}, mid: {}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  forth: {trigger: auto, in: [open], to: mid}
+  back: {trigger: auto, in: [mid], to: open}
+  end: {in: [open], allowed: everyone, to: done}
+`, []string{"/actions/forth: is part of a loop that never ends by itself: forth, back"}},
+		{"no loop where another one leaves", "to: done}", "to: done}\n  tick: {trigger: auto, in: [open]}\n  out: {trigger: auto, in: [open], to: done}", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := strings.Replace(base, tt.old, tt.new, 1)
+			_, warnings := mustParse(t, "test", text)
+			var got []string
+			for _, w := range warnings {
+				if w.Line == 0 {
+					t.Errorf("%s has no place", w.Pointer)
+				}
+				got = append(got, w.Pointer+": "+w.Detail)
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, e := range route.Examples() {
+		names = append(names, e.Name)
+		if !e.YAML {
+			t.Errorf("%s is not YAML", e.Name)
+		}
+		r, warnings := mustParse(t, e.Name, string(e.Source))
+		want := map[string][]string{"bug": {"leads out of a complete state (closed)"}}[e.Name]
+		var got []string
+		for _, w := range warnings {
+			got = append(got, w.Detail)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", e.Name, diff)
+		}
+		if !slices.Equal(r.Access.Start, []string{"everyone"}) {
+			t.Errorf("%s: started by %v", e.Name, r.Access.Start)
+		}
+	}
+	if want := []string{"bug", "collector"}; !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+}
+
+// TestBugTable is the table of what is enabled in each state of a bug.
+func TestBugTable(t *testing.T) {
+	t.Parallel()
+	source := route.Examples()[0].Source
+	r, _ := mustParse(t, "bug", string(source))
+	want := map[string]string{
+		"open":     "comment edit resolve",
+		"resolved": "comment edit resolve close reopen",
+		"closed":   "comment edit reopen",
+	}
+	for state, names := range want {
+		var got []string
+		i := r.State(state)
+		for _, a := range r.Actions {
+			if a.Trigger == route.TriggerUser && (a.Always || a.In.Has(i) || a.EnabledIn.Has(i)) {
+				got = append(got, a.Name)
+			}
+		}
+		if strings.Join(got, " ") != names {
+			t.Errorf("%s: enabled %v, want %s", state, got, names)
+		}
+	}
+	if r.Actions[r.Init].Name != "open" || r.States[r.Actions[r.Init].To].Name != "open" || r.Role("submitter").Assign[0].Kind != route.RuleStarter {
+		t.Errorf("got %+v", r)
+	}
+}

@@ -1,0 +1,211 @@
+package route
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"flowdrive/document"
+)
+
+// Meta is what the complete form shows of a route besides its document.
+type Meta struct {
+	ID       int64
+	Version  int64
+	Context  string // the owner's name
+	Author   string
+	Warnings []string
+	Created  time.Time
+	Modified time.Time
+}
+
+// readOnly are the keys of the complete form that are no part of the
+// definition (design: the drive, section 5). A document that has them says
+// nothing by them.
+func readOnly() []string {
+	return []string{"id", "version", "warnings", "created", "modified", "author"}
+}
+
+// defaults are the keys of a document in the order in which the complete form
+// adds those that are absent, with what they mean then, as JSON. Where that is
+// "" it depends on the name or the owner.
+func defaults() [][2]string {
+	return [][2]string{
+		{"name", ""},
+		{"title", ""},
+		{"description", `""`},
+		{"model", `"fsm"`},
+		{"context", ""},
+		{"access", ""},
+		{"priority", strconv.Itoa(DefaultPriority)},
+		{"group", "null"},
+		{"timeout", "null"},
+		{"onTimeout", "[]"},
+		{"retention", `"P15D"`},
+		{"then", `"archive"`},
+		{"output", "null"},
+		{"xattrs", "{}"},
+		{"timers", "{}"},
+		{"roles", "{}"},
+		{"states", "{}"},
+		{"actions", "{}"},
+		{"transitions", "[]"},
+		{"sideEffects", "[]"},
+		{"notify", "{}"},
+	}
+}
+
+// CompleteForm returns the complete form of a route: a line of JSON with the
+// document's keys in their order, every absent one filled in, and the fields
+// that only the server knows. It is a document of the same route.
+func CompleteForm(node *document.Node, r *Route, meta Meta) []byte {
+	form := append(make([]byte, 0, 4096), '{')
+	for _, m := range complete(node, r.Name, meta.Context) {
+		form = appendKey(form, m.Key)
+		form = append(m.Value.AppendJSON(form), ',')
+	}
+	form = strconv.AppendInt(appendKey(form, "id"), meta.ID, 10)
+	form = strconv.AppendInt(appendKey(append(form, ','), "version"), meta.Version, 10)
+	form = append(appendKey(append(form, ','), "warnings"), '[')
+	for i, warning := range meta.Warnings {
+		if i > 0 {
+			form = append(form, ',')
+		}
+		form = document.AppendString(form, warning)
+	}
+	form = appendTime(appendKey(append(form, `],`...), "created"), meta.Created)
+	form = appendTime(appendKey(append(form, ','), "modified"), meta.Modified)
+	form = document.AppendString(appendKey(append(form, ','), "author"), meta.Author)
+	return append(form, "}\n"...)
+}
+
+func appendKey(dst []byte, key string) []byte { return append(document.AppendString(dst, key), ':') }
+
+func appendTime(dst []byte, t time.Time) []byte {
+	return append(t.UTC().AppendFormat(append(dst, '"'), time.RFC3339), '"')
+}
+
+// complete returns the members of a document that define the route, with
+// every absent one filled in. A null is filled in where it stands.
+func complete(node *document.Node, name, owner string) []document.Member {
+	absent := make(map[string]*document.Node)
+	for _, row := range defaults() {
+		absent[row[0]] = defaultOf(row, name, owner)
+	}
+	var out []document.Member
+	if node.Index("name") < 0 {
+		out = append(out, document.Member{Key: "name", Value: absent["name"]})
+		delete(absent, "name")
+	}
+	for _, m := range members(node) {
+		if slices.Contains(readOnly(), m.Key) {
+			continue
+		}
+		switch {
+		case m.Value.Kind == document.Null && absent[m.Key] != nil:
+			m.Value = absent[m.Key]
+		case m.Key == "access":
+			m.Value = access(m.Value, owner)
+		}
+		delete(absent, m.Key)
+		out = append(out, m)
+	}
+	for _, row := range defaults() {
+		if v := absent[row[0]]; v != nil {
+			out = append(out, document.Member{Key: row[0], Value: v})
+		}
+	}
+	return out
+}
+
+func members(n *document.Node) []document.Member {
+	if n == nil {
+		return nil
+	}
+	return n.Members
+}
+
+func given(node *document.Node, key string) bool {
+	v := node.Get(key)
+	return v != nil && v.Kind != document.Null
+}
+
+func defaultOf(row [2]string, name, owner string) *document.Node {
+	switch row[0] {
+	case "name", "title":
+		return text(name)
+	case "context":
+		return text(owner)
+	case "access":
+		return access(nil, owner)
+	}
+	v, err := document.ParseJSON([]byte(row[1]))
+	if err != nil {
+		panic("route: the default of " + row[0] + " is not JSON: " + err.Error())
+	}
+	return v
+}
+
+// access returns who may start, read and administer, filled in.
+func access(v *document.Node, owner string) *document.Node {
+	out := &document.Node{Kind: document.Object}
+	for _, key := range []string{"start", "read", "admin"} {
+		list := v.Get(key)
+		if !given(v, key) {
+			list = &document.Node{Kind: document.List}
+			if key != "admin" {
+				list.Items = []*document.Node{text(owner)}
+			}
+		}
+		out.Members = append(out.Members, document.Member{Key: key, Value: list})
+	}
+	return out
+}
+
+func text(s string) *document.Node { return &document.Node{Kind: document.String, Text: s} }
+
+// SameContent reports whether two documents of one route and one owner define
+// the same, so that storing the second makes no new version. An absent key is
+// the same as its default, and what the server adds does not count; the order
+// of keys and lists does, being content (design: routes).
+func SameContent(a, b *document.Node) bool {
+	name, owner := "", ""
+	for _, n := range []*document.Node{a, b} {
+		if given(n, "name") {
+			name = n.Get("name").Text
+		}
+		if given(n, "context") {
+			owner = n.Get("context").Text
+		}
+	}
+	x, y := complete(a, name, owner), complete(b, name, owner)
+	return sameMembers(x, y) && sameOrder(a, b)
+}
+
+// sameMembers compares the filled-in members of two documents, whatever the
+// order of the document's own keys.
+func sameMembers(x, y []document.Member) bool {
+	byKey := func(a, b document.Member) int {
+		switch {
+		case a.Key < b.Key:
+			return -1
+		case a.Key > b.Key:
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(x, byKey)
+	slices.SortFunc(y, byKey)
+	return document.Equal(&document.Node{Kind: document.Object, Members: x}, &document.Node{Kind: document.Object, Members: y})
+}
+
+// sameOrder reports whether the keys that both documents have stand in the
+// same order in both.
+func sameOrder(a, b *document.Node) bool {
+	common := func(of, other *document.Node) []string {
+		return slices.DeleteFunc(keys(of), func(key string) bool {
+			return slices.Contains(readOnly(), key) || !given(of, key) || !given(other, key)
+		})
+	}
+	return slices.Equal(common(a, b), common(b, a))
+}

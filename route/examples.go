@@ -1,0 +1,35 @@
+package route
+
+import (
+	"embed"
+	"strings"
+)
+
+//go:embed examples/*.yaml
+var exampleFiles embed.FS
+
+// Example is a route that ships with the program and is stored at the first
+// start.
+type Example struct {
+	Name   string
+	YAML   bool // Source is YAML, else JSON
+	Source []byte
+}
+
+// Examples returns the routes that ship, by name.
+func Examples() []Example {
+	const folder, extension = "examples", ".yaml"
+	entries, err := exampleFiles.ReadDir(folder) // sorted by name
+	if err != nil {
+		panic("route: the embedded examples have no folder: " + err.Error())
+	}
+	out := make([]Example, len(entries))
+	for i, entry := range entries {
+		source, err := exampleFiles.ReadFile(folder + "/" + entry.Name())
+		if err != nil {
+			panic("route: an embedded example cannot be read: " + err.Error())
+		}
+		out[i] = Example{Name: strings.TrimSuffix(entry.Name(), extension), YAML: true, Source: source}
+	}
+	return out
+}

@@ -1,0 +1,79 @@
+package route_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/route"
+)
+
+// FuzzParseRoute reads whatever is YAML or JSON as a route. An accepted one
+// must come back the same from its complete form.
+func FuzzParseRoute(f *testing.F) {
+	for _, e := range route.Examples() {
+		f.Add(e.Source, true)
+	}
+	f.Add([]byte(base), true)
+	f.Add([]byte(`{"states":{"a":{"type":"start"},"b":{"complete":true}},"actions":{"go":{"trigger":"init"},"x":{"trigger":"auto","in":["a"],"to":"b"}}}`), false)
+	f.Add([]byte(`{"model": "dependency", "actions": {"a": {"role": ["b"], "after": ["a"]}}, "roles": {"b": null}}`), false)
+	f.Add([]byte("actions: {a: {onFire: [{set: {a: {cel: x}}, if: y}]}}\ntransitions: [1]\nroles: []\nstates: {a: 1}\n"), true)
+	f.Fuzz(func(t *testing.T, data []byte, yaml bool) {
+		parse := document.ParseJSON
+		if yaml {
+			parse = document.ParseYAML
+		}
+		node, err := parse(data)
+		if err != nil {
+			return
+		}
+		r, _, err := route.Parse("x", node)
+		if err != nil {
+			if !errs.Is(err, errs.Invalid) && !errs.Is(err, errs.NotBuilt) {
+				t.Fatalf("kind %s: %v", errs.KindOf(err), err)
+			}
+			return
+		}
+		form, err := document.ParseJSON(route.CompleteForm(node, r, meta()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _, err := route.Parse("x", form)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, form.AppendJSON(nil))
+		}
+		// What is absent is the owner's in the form.
+		fill := func(list *[]string) {
+			if *list == nil {
+				*list = []string{meta().Context}
+			}
+		}
+		fill(&r.Access.Start)
+		fill(&r.Access.Read)
+		if r.Access.Admin == nil {
+			r.Access.Admin = []string{}
+		}
+		if r.Context == "" {
+			r.Context = meta().Context
+		}
+		if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(route.Route{})); diff != "" {
+			t.Fatalf("(-document +form):\n%s", diff)
+		}
+	})
+}
+
+func BenchmarkParse(b *testing.B) {
+	node, err := document.ParseYAML(route.Examples()[0].Source)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, _, err := route.Parse("bug", node); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,346 @@
+package route
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"flowdrive/clock"
+	"flowdrive/document"
+	"flowdrive/errs"
+)
+
+// mostFaults bounds an answer; a document with more has one mistake made over
+// and over. mostParts bounds the actions, states and so on of a route, since
+// judging and running it takes time that grows with their product.
+const (
+	mostFaults = 1000
+	mostParts  = 1000
+)
+
+// Parse compiles the route of that name, the stem of its file, from its
+// document; without a name the document must have one. Its errors are of kind
+// Invalid, with every fault of the document at once, and, where there is
+// none, NotBuilt, with everything that the document asks for and this version
+// does not do yet. The warnings are what is legal and probably not meant.
+func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
+	if err := errs.InvalidDocument(tooMany(node)); err != nil {
+		return nil, nil, err
+	}
+	c := compiler{route: &Route{Name: name}, node: node}
+	c.read()
+	faults := merge(structureFaults(node), c.faults.List())
+	if err := errs.InvalidDocument(faults[:min(len(faults), mostFaults)]); err != nil {
+		return nil, nil, err
+	}
+	if err := notBuilt(node); err != nil {
+		return nil, nil, err
+	}
+	return c.route, warnings(c.route, node), nil
+}
+
+// merge puts the faults of structure and meaning into the order of the
+// document. What both have something to say of is said by meaning.
+func merge(structure, meaning []errs.Fault) []errs.Fault {
+	said := make(map[string]bool, len(meaning))
+	for i := range meaning {
+		said[meaning[i].Pointer] = true
+	}
+	all := slices.DeleteFunc(structure, func(f errs.Fault) bool { return said[f.Pointer] })
+	all = append(all, meaning...)
+	slices.SortStableFunc(all, byPlace)
+	return slices.Compact(all)
+}
+
+func byPlace(a, b errs.Fault) int {
+	return cmp.Or(
+		cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), strings.Compare(a.Pointer, b.Pointer),
+		strings.Compare(string(a.Code), string(b.Code)), strings.Compare(a.Detail, b.Detail),
+	)
+}
+
+// tooMany judges the size of a route before anything else.
+func tooMany(node *document.Node) []errs.Fault {
+	var faults document.Faults
+	root := document.Root(node, &faults)
+	for _, key := range []string{"roles", "states", "actions", "transitions", "timers", "xattrs"} {
+		v := root.Get(key)
+		if v.Node != nil && len(v.Node.Members)+len(v.Node.Items) > mostParts {
+			v.Fail(errs.CodeRange, "must not have more than %d entries", mostParts)
+		}
+	}
+	return faults.List()
+}
+
+// compiler makes a route of a document. It judges what the document means and
+// takes what has the wrong type for absent: the schema has seen it.
+type compiler struct {
+	route  *Route
+	node   *document.Node
+	root   document.Value
+	faults document.Faults
+
+	roles        map[string]bool // names; nil where the document's roles cannot be read
+	states       map[string]int  // indices by name; nil where there are none to refer to
+	inTransition map[string]bool // actions that a transition names
+}
+
+func (c *compiler) read() {
+	c.root = document.Root(c.node, &c.faults)
+	if !isKind(c.root, document.Object) {
+		return
+	}
+	c.readHead()
+	c.readRoles()
+	c.readStates()
+	c.readTransitions()
+	c.readActions()
+}
+
+func (c *compiler) readHead() {
+	r := c.route
+	if name, ok := str(c.root.Get("name")); ok && r.Name == "" {
+		r.Name = name
+	} else if ok && name != r.Name {
+		c.root.Get("name").Fail(errs.CodeConflict, "must be equal to the file's name, %q", clip(r.Name))
+	} else if r.Name == "" {
+		c.faults.Add(c.node, "/name", errs.CodeRequired, "is required, since the document has no file's name")
+	}
+	r.Title, _ = str(c.root.Get("title"))
+	if r.Title == "" {
+		r.Title = r.Name
+	}
+	r.Description, _ = str(c.root.Get("description"))
+	r.Model = FSM
+	if model, ok := str(c.root.Get("model")); ok {
+		r.Model = Model(model)
+	}
+	r.Output, _ = str(c.root.Get("output"))
+	r.Priority = DefaultPriority
+	if v := c.root.Get("priority"); isKind(v, document.Number) {
+		quiet := document.Value{Node: v.Node, Faults: &document.Faults{}}
+		if p, ok := quiet.Int(0, 65535); ok {
+			r.Priority = int(p)
+		}
+	}
+	if v := c.root.Get("context"); isKind(v, document.String) {
+		if r.Context = v.Node.Text; r.Context != everyone {
+			c.party(v, r.Context)
+		}
+	}
+	access := c.root.Get("access")
+	r.Access = Access{Start: c.contexts(access.Get("start")), Read: c.contexts(access.Get("read")), Admin: c.contexts(access.Get("admin"))}
+	c.duration(c.root.Get("timeout"))
+	c.duration(c.root.Get("notify").Get("remind"))
+	c.checkNames(c.root.Get("timers"), "timer")
+}
+
+// contexts reads the names of a list of access; absent is nil.
+func (c *compiler) contexts(v document.Value) []string {
+	if !isKind(v, document.List) {
+		return nil
+	}
+	out := []string{}
+	for i := range v.Node.Items {
+		if name, ok := str(v.Item(i)); ok {
+			out = append(out, name)
+			if name != everyone {
+				c.party(v.Item(i), name)
+			}
+		}
+	}
+	return out
+}
+
+const everyone = "everyone"
+
+func (c *compiler) readRoles() {
+	v := c.root.Get("roles")
+	c.roles = map[string]bool{}
+	if !isKind(v, document.Object) {
+		if v.Given() {
+			c.roles = nil
+		}
+		return
+	}
+	c.checkNames(v, "role")
+	for i := range v.Node.Members {
+		name, member := v.Member(i)
+		c.roles[name] = true
+		if name == string(AllowedEveryone) || name == string(AllowedReaders) {
+			member.Fail(errs.CodeConflict, "a role cannot be called %s, which has a meaning of its own where actions say who is allowed", name)
+		}
+	}
+	for i := range v.Node.Members {
+		name, member := v.Member(i)
+		role := Role{Name: name, Assign: c.rules(member.Get("assign")), Pick: c.rules(member.Get("pick"))}
+		role.Title, _ = str(member.Get("title"))
+		if role.Title == "" {
+			role.Title = name
+		}
+		c.route.Roles = append(c.route.Roles, role)
+	}
+}
+
+func (c *compiler) readStates() {
+	if c.route.Model == Dependency {
+		return
+	}
+	v := c.root.Get("states")
+	if !v.Given() {
+		c.faults.Add(c.node, "/states", errs.CodeRequired, "is required: the states of a case, exactly one of them of type start")
+		return
+	}
+	if !isKind(v, document.Object) {
+		return
+	}
+	c.checkNames(v, "state")
+	c.states = make(map[string]int, len(v.Node.Members))
+	starts := 0
+	for i := range v.Node.Members {
+		name, member := v.Member(i)
+		c.states[name] = i
+		s := c.state(name, member)
+		c.route.States = append(c.route.States, s)
+		if s.Type != StateStart {
+			continue
+		}
+		if starts++; starts == 1 {
+			c.route.Start = i
+			continue
+		}
+		member.Get("type").Fail(errs.CodeConflict, "must not be start, which %q is already", c.route.States[c.route.Start].Name)
+	}
+	if starts == 0 {
+		v.Fail(errs.CodeRequired, "must have exactly one state of type start")
+	}
+}
+
+func (c *compiler) state(name string, v document.Value) State {
+	s := State{Name: name, Title: name, Type: StateNormal}
+	if title, ok := str(v.Get("title")); ok && title != "" {
+		s.Title = title
+	}
+	typ, typed := str(v.Get("type"))
+	if typed {
+		s.Type = StateType(typ)
+	}
+	s.Complete = s.Type == StateComplete || s.Type == StateDenied || s.Type == StateCancelled
+	if complete := v.Get("complete"); isKind(complete, document.Bool) {
+		if s.Complete && !complete.Node.Bool {
+			complete.Fail(errs.CodeConflict, "must not be false: a state of type %s is complete", s.Type)
+		}
+		if s.Complete = s.Complete || complete.Node.Bool; s.Complete && !typed {
+			s.Type = StateComplete
+		}
+	}
+	c.duration(v.Get("timeout"))
+	return s
+}
+
+// isState returns the index of the state that a value names.
+func (c *compiler) isState(v document.Value) (int, bool) {
+	name, ok := str(v)
+	if !ok || c.states == nil {
+		return NoState, false
+	}
+	i, known := c.states[name]
+	if !known {
+		c.unknown(v, "%q is not a state of this route", name, sortedKeys(c.states))
+	}
+	return i, known
+}
+
+// unknown notes a name that stands for nothing, with the nearest that does.
+// Guessing takes its time, so beyond what is told anyway it is left.
+func (c *compiler) unknown(v document.Value, format, name string, known []string) {
+	if len(c.faults.List()) < mostFaults {
+		v.Fail(errs.CodeNotFound, format+"%s", clip(name), document.Hint(name, known))
+	}
+}
+
+// duration reads a limit: relative, without years and months (design: timers).
+func (c *compiler) duration(v document.Value) *clock.Duration {
+	if !v.Given() {
+		return nil
+	}
+	switch {
+	case isKind(v, document.String):
+		d, err := clock.ParseDuration(v.Node.Text)
+		if err != nil {
+			v.Fail(errs.CodeFormat, "must be %s, not %q", durationForm, clip(v.Node.Text))
+			return nil
+		}
+		if d.Months != 0 {
+			v.Fail(errs.CodeRange, "must be %s: years and months have no fixed length", durationForm)
+			return nil
+		}
+		return &d
+	case isKind(v, document.Number):
+		quiet := document.Value{Node: v.Node, Faults: &document.Faults{}}
+		n, whole := quiet.Int(0, int64(clock.MaxExact/1e9))
+		if !whole {
+			v.Fail(errs.CodeRange, "must be %s, not %s", durationForm, clip(v.Node.Text))
+			return nil
+		}
+		d, _ := clock.Seconds(n)
+		return &d
+	}
+	return nil
+}
+
+// checkNames judges the keys of an object that are names: their form, and
+// that no two differ in case alone, since they become names of files.
+func (c *compiler) checkNames(v document.Value, what string) {
+	if !isKind(v, document.Object) {
+		return
+	}
+	folded := make(map[string]string, len(v.Node.Members))
+	for i := range v.Node.Members {
+		m := &v.Node.Members[i]
+		pointer := document.Pointer(v.Pointer, m.Key)
+		if !isName(m.Key) {
+			c.faults.AddKey(m, pointer, errs.CodeFormat, "the name of a %s must be %s", what, nameForm)
+			continue
+		}
+		if other, twice := folded[strings.ToLower(m.Key)]; twice {
+			c.faults.AddKey(m, pointer, errs.CodeConflict, "differs from the %s %q only in capitals", what, other)
+		}
+		folded[strings.ToLower(m.Key)] = m.Key
+	}
+}
+
+// isKind reports whether the value stands there and is of the kind.
+func isKind(v document.Value, kind document.Kind) bool { return v.Node != nil && v.Node.Kind == kind }
+
+// str returns the value's text, where it is one.
+func str(v document.Value) (string, bool) {
+	if !isKind(v, document.String) {
+		return "", false
+	}
+	return v.Node.Text, true
+}
+
+// oneOrMore returns the items of a list, or the value itself.
+func oneOrMore(v document.Value) []document.Value {
+	if !v.Given() {
+		return nil
+	}
+	if v.Node.Kind != document.List {
+		return []document.Value{v}
+	}
+	out := make([]document.Value, len(v.Node.Items))
+	for i := range out {
+		out[i] = v.Item(i)
+	}
+	return out
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,164 @@
+package route
+
+import (
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/label"
+)
+
+// The forms that texts of a route have, as messages need them.
+const (
+	nameForm     = "a name: a letter or digit, then up to 62 letters, digits, _ or -"
+	durationForm = "a duration in weeks, days, hours, minutes, seconds such as P3D or PT5M, or whole seconds"
+	ruleForm     = "starter, everyone, stakeholders, admins, user:<name>, team:<name>, role:<name>, parent:<role>, xattr:<key> or call:<name>"
+	allowedForm  = "a role of the route, user:<name>, team:<name>, everyone or readers"
+)
+
+// Kinds of rules that are not built yet; see unbuilt.
+const (
+	ruleParent RuleKind = "parent"
+	ruleCall   RuleKind = "call"
+)
+
+// isName reports whether the text can name an action, state, role, label,
+// user or team (design: the drive, section 3).
+func isName(text string) bool {
+	if text == "" || len(text) > 63 || text[0] == '_' || text[0] == '-' {
+		return false
+	}
+	for i := range len(text) {
+		c := text[i]
+		if !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-') {
+			return false
+		}
+	}
+	return true
+}
+
+// rules reads the rules of a role.
+func (c *compiler) rules(v document.Value) []Rule {
+	if !isKind(v, document.List) {
+		return nil
+	}
+	var out []Rule
+	for i := range v.Node.Items {
+		if rule, ok := c.rule(v.Item(i)); ok {
+			out = append(out, rule)
+		}
+	}
+	return out
+}
+
+func (c *compiler) rule(v document.Value) (Rule, bool) {
+	text, ok := str(v)
+	if !ok {
+		return Rule{}, false
+	}
+	word, arg, hasArg := strings.Cut(text, ":")
+	rule := Rule{Kind: RuleKind(word), Arg: arg}
+	switch rule.Kind {
+	case RuleStarter, RuleEveryone, RuleStakeholders, RuleAdmins:
+		if hasArg {
+			v.Fail(errs.CodeFormat, "%s takes nothing after it, not %q", word, clip(text))
+			return Rule{}, false
+		}
+	case RuleUser, RuleTeam, ruleCall, ruleParent:
+		if !isName(arg) {
+			v.Fail(errs.CodeFormat, "after %s: must be %s, not %q", word, nameForm, clip(arg))
+			return Rule{}, false
+		}
+		if rule.Kind == RuleUser || rule.Kind == RuleTeam {
+			c.party(v, arg)
+		}
+	case RuleRole:
+		if !c.isRole(v, arg) {
+			return Rule{}, false
+		}
+	case RuleXattr:
+		key, err := label.NormalizeKey(arg)
+		if err != nil {
+			v.Fail(errs.CodeFormat, "%s", err)
+			return Rule{}, false
+		}
+		rule.Arg = key
+	default:
+		v.Fail(errs.CodeFormat, "must be %s, not %q%s", ruleForm, clip(text), c.ruleHint(text))
+		return Rule{}, false
+	}
+	return rule, true
+}
+
+// ruleHint guesses what a rule that is none was meant to be.
+func (c *compiler) ruleHint(text string) string {
+	if c.roles[text] {
+		return "; did you mean \"role:" + text + "\"?"
+	}
+	return document.Hint(text, []string{"starter", "everyone", "stakeholders", "admins"})
+}
+
+// isRole notes a fault where the route has no role of that name.
+func (c *compiler) isRole(v document.Value, name string) bool {
+	if c.roles == nil || c.roles[name] {
+		return true
+	}
+	c.unknown(v, "%q is not a role of this route", name, sortedKeys(c.roles))
+	return false
+}
+
+// allowed reads who may perform an action without being its assignee.
+func (c *compiler) allowed(v document.Value) []Allowed {
+	var out []Allowed
+	for _, item := range oneOrMore(v) {
+		if a, ok := c.oneAllowed(item); ok {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+func (c *compiler) oneAllowed(v document.Value) (Allowed, bool) {
+	text, ok := str(v)
+	if !ok {
+		return Allowed{}, false
+	}
+	if k := AllowedKind(text); k == AllowedEveryone || k == AllowedReaders {
+		return Allowed{Kind: k}, true
+	}
+	word, name, prefixed := strings.Cut(text, ":")
+	if !prefixed {
+		if c.roles != nil && !c.roles[text] {
+			c.unknown(v, "must be "+allowedForm+", and %q is none", text, append(sortedKeys(c.roles), "everyone", "readers"))
+			return Allowed{}, false
+		}
+		return Allowed{Kind: AllowedRole, Name: text}, true
+	}
+	k := AllowedKind(word)
+	if k != AllowedUser && k != AllowedTeam {
+		v.Fail(errs.CodeFormat, "must be %s, not %q", allowedForm, clip(text))
+		return Allowed{}, false
+	}
+	if !isName(name) {
+		v.Fail(errs.CodeFormat, "after %s: must be %s, not %q", word, nameForm, clip(name))
+		return Allowed{}, false
+	}
+	c.party(v, name)
+	return Allowed{Kind: k, Name: name}, true
+}
+
+// Party is a user or team that a route names.
+type Party struct {
+	Name    string
+	Pointer string
+	Line    int
+	Column  int
+}
+
+// Parties returns the users and teams that the document names, in its order;
+// whether they exist is for whoever knows them to say.
+func (r *Route) Parties() []Party { return r.parties }
+
+func (c *compiler) party(v document.Value, name string) {
+	c.route.parties = append(c.route.parties, Party{Name: name, Pointer: v.Pointer, Line: v.Node.Line, Column: v.Node.Column})
+}

@@ -1,0 +1,261 @@
+package route
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+)
+
+// codeWarning marks what is legal and probably not meant.
+const codeWarning errs.Code = "warning"
+
+// warnings returns what is legal in a route and probably not meant (design:
+// routes, section 7), in the order of the document.
+func warnings(r *Route, node *document.Node) []errs.Fault {
+	w := warner{route: r, root: document.Root(node, &document.Faults{})}
+	w.roles()
+	w.states()
+	w.actions()
+	w.loops()
+	all := merge(nil, w.root.Faults.List())
+	return all[:min(len(all), mostFaults)]
+}
+
+type warner struct {
+	route *Route
+	root  document.Value
+}
+
+func (w *warner) warn(v document.Value, format string, args ...any) {
+	v.Fail(codeWarning, format, args...)
+}
+
+func (w *warner) state(i int) document.Value {
+	return w.root.Get("states").Get(w.route.States[i].Name)
+}
+
+func (w *warner) action(i int) document.Value {
+	return w.root.Get("actions").Get(w.route.Actions[i].Name)
+}
+
+// enabled reports whether the action is enabled in the state.
+func (a *Action) enabled(state int) bool {
+	return a.Trigger != TriggerInit && (a.Always || a.In.Has(state) || a.EnabledIn.Has(state))
+}
+
+// leaves reports whether the action leads from the state to another one.
+func (a *Action) leaves(state int) bool {
+	return a.enabled(state) && a.To != NoState && a.To != state
+}
+
+// roles warns of roles that nobody can fill: no rule yields anybody, and
+// nobody may be chosen. A route that nobody starts is a child of another,
+// which fills its roles.
+func (w *warner) roles() {
+	r := w.route
+	if r.Access.Start != nil && len(r.Access.Start) == 0 {
+		return
+	}
+	filled := map[string]bool{}
+	for range r.Roles { // a chain of roles is at most as long as there are roles
+		before := len(filled)
+		for i := range r.Roles {
+			role := &r.Roles[i]
+			if len(role.Pick) > 0 || slices.ContainsFunc(role.Assign, func(rule Rule) bool { return rule.Kind != RuleRole || filled[rule.Arg] }) {
+				filled[role.Name] = true
+			}
+		}
+		if len(filled) == before {
+			break
+		}
+	}
+	for i := range r.Roles {
+		if name := r.Roles[i].Name; !filled[name] {
+			w.warn(w.root.Get("roles").Get(name), "nobody can fill this role: it has no rule in assign that yields anybody, and no pick")
+		}
+	}
+}
+
+// states warns of states that no case comes to, and of such as no case comes
+// out of without being complete.
+func (w *warner) states() {
+	r := w.route
+	reached := w.reachable()
+	for i := range r.States {
+		s := &r.States[i]
+		if !reached.Has(i) {
+			w.warn(w.state(i), "no action leads to this state")
+			continue
+		}
+		if !s.Complete && !slices.ContainsFunc(r.Actions, func(a Action) bool { return a.leaves(i) }) {
+			w.warn(w.state(i), "is a dead end: it is not complete, and no action leads out of it")
+		}
+	}
+}
+
+// reachable returns the states that actions lead to from the start.
+func (w *warner) reachable() StateSet {
+	r := w.route
+	var reached StateSet
+	next := []int{r.Actions[r.Init].To}
+	reached.Add(next[0])
+	for len(next) > 0 {
+		state := next[0]
+		next = next[1:]
+		for i := range r.Actions {
+			if a := &r.Actions[i]; a.leaves(state) && !reached.Has(a.To) {
+				reached.Add(a.To)
+				next = append(next, a.To)
+			}
+		}
+	}
+	return reached
+}
+
+// actions warns of actions that are never enabled, that reopen a complete
+// state, and of parties where the engine performs.
+func (w *warner) actions() {
+	r := w.route
+	for i := range r.Actions {
+		a, v := &r.Actions[i], w.action(i)
+		if a.Trigger == TriggerInit {
+			w.ineffective(v, "the action is performed once, when the case starts", "role", "allowed", "timeout")
+			continue
+		}
+		if a.Trigger != TriggerUser {
+			w.ineffective(v, "nobody but the engine performs the action", "role", "allowed")
+		}
+		enabled := false
+		var complete []string
+		for state := range r.States {
+			enabled = enabled || a.enabled(state)
+			if s := &r.States[state]; s.Complete && a.leaves(state) {
+				complete = append(complete, s.Name)
+			}
+		}
+		if !enabled {
+			w.warn(v, "is never enabled: it names no state in in or enabledIn, and is not always")
+		}
+		if len(complete) > 0 {
+			w.warn(v, "leads out of a complete state (%s)", strings.Join(complete, ", "))
+		}
+	}
+}
+
+// ineffective warns of keys that change nothing.
+func (w *warner) ineffective(v document.Value, why string, keys ...string) {
+	for _, key := range keys {
+		if v.Get(key).Given() {
+			w.warn(v.Get(key), "has no effect: %s", why)
+		}
+	}
+}
+
+// mostWork bounds the search for automatic loops, by the actions that wait at
+// each step. What is not found within it is not proven.
+const mostWork = 1_000_000
+
+// loops warns of automatic actions that follow each other without end. From a
+// state at rest the engine performs what is automatic in the order of its
+// enablement (design: the engine, section 3), so following it is exact: a
+// loop is proven where state and waiting actions come back as they were.
+func (w *warner) loops() {
+	r := w.route
+	automatic := w.automatic()
+	known := map[string]bool{}  // situations that were followed to their end
+	warned := map[string]bool{} // loops by the actions in them
+	work := 0
+	for state := range r.States {
+		at := situation{state: state, waiting: slices.Clone(automatic[state])}
+		path := map[string]int{}
+		var performed []int
+		for len(at.waiting) > 0 && work < mostWork {
+			work += len(at.waiting)
+			key := at.key()
+			if from, again := path[key]; again {
+				w.loop(performed[from:], warned)
+				break
+			}
+			if known[key] {
+				break
+			}
+			known[key] = true
+			path[key] = len(performed)
+			performed = append(performed, at.perform(r, automatic))
+		}
+	}
+}
+
+// automatic returns, for each state, what performs itself at once in it.
+func (w *warner) automatic() [][]int {
+	r := w.route
+	out := make([][]int, len(r.States))
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if a.Trigger != TriggerAuto && (a.Timeout == nil || !a.Timeout.IsZero()) {
+			continue
+		}
+		for state := range r.States {
+			if a.enabled(state) {
+				out[state] = append(out[state], i)
+			}
+		}
+	}
+	return out
+}
+
+// situation is a state with the automatic actions that wait in it, in the
+// order in which they became enabled.
+type situation struct {
+	state   int
+	waiting []int
+}
+
+func (s *situation) key() string {
+	key := binary.AppendUvarint(make([]byte, 0, 2*len(s.waiting)+2), uint64(s.state))
+	for _, action := range s.waiting {
+		key = binary.AppendUvarint(key, uint64(action))
+	}
+	return string(key)
+}
+
+// perform does the first action that waits and returns it. What is not enabled
+// in the state that follows is let go of, and what is becomes enabled.
+func (s *situation) perform(r *Route, automatic [][]int) int {
+	first := s.waiting[0]
+	if to := r.Actions[first].To; to != NoState {
+		s.state = to
+	}
+	stays := make(map[int]bool, len(s.waiting))
+	var waiting []int
+	for _, action := range s.waiting[1:] {
+		if r.Actions[action].enabled(s.state) {
+			stays[action] = true
+			waiting = append(waiting, action)
+		}
+	}
+	for _, action := range automatic[s.state] {
+		if !stays[action] {
+			waiting = append(waiting, action)
+		}
+	}
+	s.waiting = waiting
+	return first
+}
+
+// loop warns of a loop, once for the same actions.
+func (w *warner) loop(performed []int, warned map[string]bool) {
+	members := slices.Compact(slices.Sorted(slices.Values(performed)))
+	if key := fmt.Sprint(members); !warned[key] {
+		warned[key] = true
+		names := make([]string, len(members))
+		for i, action := range members {
+			names[i] = w.route.Actions[action].Name
+		}
+		w.warn(w.action(members[0]), "is part of a loop that never ends by itself: %s", strings.Join(names, ", "))
+	}
+}
