@@ -3,9 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -28,8 +28,8 @@ func userCommand() *cobra.Command {
 				return err
 			}
 			user := map[string]any{"password": password, "fullName": fullName, "email": email, "admin": admin}
-			return control(cmd.Context(), &s, func(c *client) error {
-				return c.create(cmd.Context(), "/dav/Admin/Users/"+args[0]+".json", user)
+			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+				return c.create(cmd.Context(), usersFolder, args[0], user)
 			})
 		},
 	}
@@ -45,8 +45,8 @@ func userCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return control(cmd.Context(), &s, func(c *client) error {
-				return c.change(cmd.Context(), "/dav/Admin/Users/"+args[0]+".json", map[string]any{"password": password})
+			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"password": password})
 			})
 		},
 	}
@@ -54,15 +54,15 @@ func userCommand() *cobra.Command {
 		Use: "disable NAME", Short: "Disable a user: no log-in, and nothing runs in its context",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return control(cmd.Context(), &s, func(c *client) error {
-				return c.change(cmd.Context(), "/dav/Admin/Users/"+args[0]+".json", map[string]any{"disabled": true})
+			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+				return c.change(cmd.Context(), usersFolder, args[0], map[string]any{"disabled": true})
 			})
 		},
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List users", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return control(cmd.Context(), &s, func(c *client) error { return listUsers(cmd.Context(), c, cmd.OutOrStdout()) })
+			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error { return listUsers(cmd.Context(), c, cmd.OutOrStdout()) })
 		},
 	}
 	cmd.AddCommand(add, passwd, disable, list)
@@ -91,9 +91,10 @@ func listUsers(ctx context.Context, c *client, out io.Writer) error {
 		Admin    bool   `json:"admin"`
 		Disabled bool   `json:"disabled"`
 	}
-	if err := c.get(ctx, "/dav/Admin/Users/.contents", &users); err != nil {
+	if err := c.get(ctx, usersFolder+".contents", &users); err != nil {
 		return err
 	}
+	var table strings.Builder
 	for _, u := range users {
 		var notes []string
 		for note, set := range map[string]bool{"administrator": u.Admin, "disabled": u.Disabled} {
@@ -102,9 +103,11 @@ func listUsers(ctx context.Context, c *client, out io.Writer) error {
 			}
 		}
 		slices.Sort(notes)
-		fmt.Fprintln(out, strings.TrimRight(fmt.Sprintf("%-6d %-20s %-30s %-30s %s", u.ID, u.Name, u.FullName, u.Email, strings.Join(notes, ", ")), " "))
+		row := fmt.Sprintf("%-6d %-20s %-30s %-30s %s", u.ID, u.Name, u.FullName, u.Email, strings.Join(notes, ", "))
+		table.WriteString(strings.TrimRight(row, " ") + "\n")
 	}
-	return nil
+	_, err := io.WriteString(out, table.String())
+	return err
 }
 
 // team is a team's complete form.
@@ -122,24 +125,15 @@ func teamCommand() *cobra.Command {
 	add := &cobra.Command{
 		Use: "add NAME [MEMBER...]", Short: "Add a team", Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return control(cmd.Context(), &s, func(c *client) error {
-				return c.create(cmd.Context(), "/dav/Admin/Teams/"+args[0]+".json", map[string]any{"members": args[1:]})
+			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error {
+				return c.create(cmd.Context(), teamsFolder, args[0], map[string]any{"members": args[1:]})
 			})
 		},
 	}
 	list := &cobra.Command{
 		Use: "list", Short: "List teams with their members", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return control(cmd.Context(), &s, func(c *client) error {
-				var teams []team
-				if err := c.get(cmd.Context(), "/dav/Admin/Teams/.contents", &teams); err != nil {
-					return err
-				}
-				for _, t := range teams {
-					fmt.Fprintf(cmd.OutOrStdout(), "%-6d %-20s %s\n", t.ID, t.Name, strings.Join(t.Members, " "))
-				}
-				return nil
-			})
+			return control(cmd.Context(), &s, cmd.ErrOrStderr(), func(c *client) error { return listTeams(cmd.Context(), c, cmd.OutOrStdout()) })
 		},
 	}
 	join := membership("join TEAM USER...", "Put users or teams into a team", &s, func(members []string, who string) []string {
@@ -155,37 +149,38 @@ func teamCommand() *cobra.Command {
 	return cmd
 }
 
+func listTeams(ctx context.Context, c *client, out io.Writer) error {
+	var teams []team
+	if err := c.get(ctx, teamsFolder+".contents", &teams); err != nil {
+		return err
+	}
+	var table strings.Builder
+	for _, t := range teams {
+		row := fmt.Sprintf("%-6d %-20s %s", t.ID, t.Name, strings.Join(t.Members, " "))
+		table.WriteString(strings.TrimRight(row, " ") + "\n")
+	}
+	_, err := io.WriteString(out, table.String())
+	return err
+}
+
 func membership(use, short string, s *settings, edit func(members []string, who string) []string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return control(cmd.Context(), s, func(c *client) error {
-				path := "/dav/Admin/Teams/" + args[0] + ".json"
+			return control(cmd.Context(), s, cmd.ErrOrStderr(), func(c *client) error {
 				var t team
-				if err := c.get(cmd.Context(), path, &t); err != nil {
+				err := c.get(cmd.Context(), address(teamsFolder, args[0]), &t)
+				if refused(err, http.StatusNotFound) {
+					return fmt.Errorf("there is no team %q", args[0])
+				}
+				if err != nil {
 					return err
 				}
 				for _, who := range args[1:] {
 					t.Members = edit(t.Members, who)
 				}
-				return c.change(cmd.Context(), path, map[string]any{"members": t.Members})
+				return c.change(cmd.Context(), teamsFolder, args[0], map[string]any{"members": t.Members})
 			})
 		},
 	}
-}
-
-// problem is what a refused request answers.
-type problem struct {
-	Detail string `json:"detail"`
-	Errors []struct {
-		Pointer string `json:"pointer"`
-		Detail  string `json:"detail"`
-	} `json:"errors"`
-}
-
-func (p problem) err(status string, body []byte) error {
-	if json.Unmarshal(body, &p) != nil || p.Detail == "" {
-		return fmt.Errorf("the server answered %s", status)
-	}
-	return fmt.Errorf("%s", p.Detail)
 }

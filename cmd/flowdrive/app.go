@@ -95,7 +95,7 @@ func (a *app) openClock(ctx context.Context) (engine.Clock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if start.IsZero() {
+	if start.IsZero() && !a.settings.offline {
 		return clock.Real{}, nil
 	}
 	kept, err := engine.SandboxClock(ctx, a.db)
@@ -104,6 +104,9 @@ func (a *app) openClock(ctx context.Context) (engine.Clock, error) {
 	}
 	if kept.IsZero() {
 		kept = start
+	}
+	if kept.IsZero() {
+		return clock.Real{}, nil
 	}
 	a.sandbox = clock.NewSandbox(kept)
 	return a.sandbox, nil
@@ -190,8 +193,11 @@ func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Li
 		return err
 	}
 	inner := newGroup()
-	stopSweeper := inner.start(a.engine.Run)
-	stopControl, err := a.startControl(inner)
+	stopSweeper := func() {}
+	if !a.settings.offline {
+		stopSweeper = inner.start(a.engine.Run)
+	}
+	stopControl, err := a.startControl(ctx, inner)
 	if err != nil {
 		stopSweeper()
 		return errors.Join(err, inner.wait())
@@ -215,7 +221,7 @@ func (a *app) prepare(ctx context.Context) error {
 	if err := a.engine.Load(ctx); err != nil {
 		return err
 	}
-	if a.sandbox == nil {
+	if a.sandbox == nil || a.settings.offline {
 		return nil
 	}
 	start, err := a.settings.sandboxStart()
@@ -237,30 +243,6 @@ func (a *app) prepare(ctx context.Context) error {
 // the network.
 func (a *app) during(ctx context.Context, f func() error) error {
 	return a.serve(ctx, f)
-}
-
-// startControl serves the control socket.
-func (a *app) startControl(group *group) (stop func(), err error) {
-	path := filepath.Join(a.settings.data, socketName)
-	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("replace the control socket: %w", err)
-	}
-	listener, err := net.Listen("unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("open the control socket: %w", err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("protect the control socket: %w", err), listener.Close())
-	}
-	hs := &http.Server{Handler: a.operator, ReadHeaderTimeout: 10 * time.Second}
-	return group.start(func(ctx context.Context) error {
-		stopped := context.AfterFunc(ctx, func() { _ = hs.Close() })
-		defer stopped()
-		if err := hs.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			return fmt.Errorf("serve the control socket: %w", err)
-		}
-		return nil
-	}), nil
 }
 
 func (a *app) close() error {

@@ -9,7 +9,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"flowdrive/errs"
 )
 
 // client speaks to a server through the socket in its data folder: whoever
@@ -17,12 +24,14 @@ import (
 type client struct{ http *http.Client }
 
 // control calls f with a client of the server that has the data folder open;
-// where none has, the folder is opened for as long as f runs.
-func control(ctx context.Context, s *settings, f func(*client) error) error {
+// where none has, the folder is opened for as long as f runs, and made where
+// there is none, of which complaints is told.
+func control(ctx context.Context, s *settings, complaints io.Writer, f func(*client) error) error {
 	c := newClient(s.data)
 	if err := c.get(ctx, "/readyz", nil); err == nil {
 		return f(c)
 	}
+	s.offline = true
 	a, err := openApp(ctx, s, io.Discard)
 	if errors.Is(err, errLocked) {
 		return fmt.Errorf("%w, and it does not answer on %s", err, filepath.Join(s.data, socketName))
@@ -30,14 +39,75 @@ func control(ctx context.Context, s *settings, f func(*client) error) error {
 	if err != nil {
 		return err
 	}
-	return a.during(ctx, func() error { return f(c) })
+	return a.during(ctx, func() error {
+		if _, err := io.WriteString(complaints, a.news()); err != nil {
+			return err
+		}
+		return f(c)
+	})
+}
+
+// listenControl opens the control socket, for its owner alone. done is to be
+// called when it is closed.
+func listenControl(ctx context.Context, data string) (listener net.Listener, done func() error, err error) {
+	address, done, err := socketAddress(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := os.Remove(address); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, nil, errors.Join(fmt.Errorf("replace the control socket: %w", err), done())
+	}
+	mask := syscall.Umask(0o177) // a later chmod would leave a moment
+	listener, err = (&net.ListenConfig{}).Listen(ctx, "unix", address)
+	syscall.Umask(mask)
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open the control socket: %w", err), done())
+	}
+	return listener, done, nil
+}
+
+// socketAddress names the control socket of a data folder. The address of a
+// socket has room for some hundred bytes; for a folder with a longer path it
+// goes through the open folder, which done closes.
+func socketAddress(data string) (address string, done func() error, err error) {
+	const room = 100
+	if path := filepath.Join(data, socketName); len(path) <= room {
+		return path, func() error { return nil }, nil
+	}
+	folder, err := os.Open(data)
+	if err != nil {
+		return "", nil, fmt.Errorf("open the data folder: %w", err)
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), socketName), folder.Close, nil
+}
+
+// startControl serves the control socket.
+func (a *app) startControl(ctx context.Context, group *group) (stop func(), err error) {
+	listener, done, err := listenControl(ctx, a.settings.data)
+	if err != nil {
+		return nil, err
+	}
+	hs := &http.Server{Handler: a.operator, ReadHeaderTimeout: 10 * time.Second}
+	return group.start(func(ctx context.Context) error {
+		stopped := context.AfterFunc(ctx, func() { _ = hs.Close() })
+		defer stopped()
+		err := hs.Serve(listener)
+		if errors.Is(err, http.ErrServerClosed) {
+			return done()
+		}
+		return errors.Join(fmt.Errorf("serve the control socket: %w", err), done())
+	}), nil
 }
 
 func newClient(data string) *client {
-	path := filepath.Join(data, socketName)
 	return &client{http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "unix", path)
+			address, done, err := socketAddress(data)
+			if err != nil {
+				return nil, err
+			}
+			conn, err := (&net.Dialer{}).DialContext(ctx, "unix", address)
+			return conn, errors.Join(err, done())
 		},
 		DisableKeepAlives: true,
 	}}}
@@ -51,14 +121,31 @@ func (c *client) get(ctx context.Context, path string, into any) error {
 	return json.Unmarshal(body, into)
 }
 
+// The folders of what the operator's commands change.
+const (
+	usersFolder = "/dav/Admin/Users/"
+	teamsFolder = "/dav/Admin/Teams/"
+)
+
+// address is where the user or team of that name is.
+func address(folder, name string) string { return folder + url.PathEscape(name) + ".json" }
+
 // create refuses to change what exists.
-func (c *client) create(ctx context.Context, path string, document any) error {
-	return c.put(ctx, path, document, http.Header{"If-None-Match": {"*"}})
+func (c *client) create(ctx context.Context, folder, name string, document any) error {
+	err := c.put(ctx, address(folder, name), document, http.Header{"If-None-Match": {"*"}})
+	if refused(err, http.StatusPreconditionFailed) {
+		return fmt.Errorf("there is %q already", name)
+	}
+	return err
 }
 
 // change refuses to create what does not exist.
-func (c *client) change(ctx context.Context, path string, document any) error {
-	return c.put(ctx, path, document, http.Header{"If-Match": {"*"}})
+func (c *client) change(ctx context.Context, folder, name string, document any) error {
+	err := c.put(ctx, address(folder, name), document, http.Header{"If-Match": {"*"}})
+	if refused(err, http.StatusPreconditionFailed) {
+		return fmt.Errorf("there is no %q", name)
+	}
+	return err
 }
 
 func (c *client) put(ctx context.Context, path string, document any, header http.Header) error {
@@ -82,13 +169,49 @@ func (c *client) do(ctx context.Context, method, path string, header http.Header
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end below
+	defer resp.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, 64<<20))
 	if err != nil {
 		return nil, err
 	}
 	if resp.StatusCode >= http.StatusBadRequest {
-		return nil, problem{}.err(resp.Status, answer)
+		return nil, newRefusal(resp, answer)
 	}
 	return answer, nil
+}
+
+// refusal is a request that the server refused.
+type refusal struct {
+	status int
+	text   string
+}
+
+func (r *refusal) Error() string { return r.text }
+
+// refused reports whether err is a refusal with the status.
+func refused(err error, status int) bool {
+	r, ok := errors.AsType[*refusal](err)
+	return ok && r.status == status
+}
+
+// newRefusal says what the problem document (RFC 9457) says: the faults where
+// it has any, without places in a document that nobody wrote by hand.
+func newRefusal(resp *http.Response, body []byte) error {
+	var problem struct {
+		Detail string       `json:"detail"`
+		Errors []errs.Fault `json:"errors"`
+	}
+	r := &refusal{status: resp.StatusCode, text: "the server answered " + resp.Status}
+	if json.Unmarshal(body, &problem) != nil || problem.Detail == "" {
+		return r
+	}
+	r.text = problem.Detail
+	var faults []string
+	for _, f := range problem.Errors {
+		faults = append(faults, strings.TrimPrefix(f.Pointer, "/")+": "+f.Detail)
+	}
+	if len(faults) > 0 {
+		r.text = strings.Join(faults, "\n")
+	}
+	return r
 }

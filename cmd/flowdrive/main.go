@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -28,7 +29,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintln(stderr, "flowdrive:", err)
+		for line := range strings.Lines(err.Error()) {
+			_, _ = fmt.Fprintln(stderr, "flowdrive:", strings.TrimRight(line, "\n")) // there is nowhere else to say it
+		}
 		return exitCode(err)
 	}
 	return 0

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -20,16 +21,13 @@ func routeCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			failed := 0
 			for _, path := range args {
-				warnings, err := checkRoute(path)
-				if err != nil {
+				lines, ok := checkRoute(path)
+				if !ok {
 					failed++
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: %v\n", path, err)
-					continue
 				}
-				for _, w := range warnings {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: warning: %s\n", path, w)
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), strings.Join(lines, "\n")); err != nil {
+					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", path)
 			}
 			if failed > 0 {
 				return fmt.Errorf("%d of %d route documents cannot be used", failed, len(args))
@@ -40,10 +38,12 @@ func routeCommand() *cobra.Command {
 	return cmd
 }
 
-func checkRoute(path string) (warnings []string, err error) {
-	data, err := readFile(nil, path)
+// checkRoute returns what there is to say about a route document, a line
+// each, and whether it can be used.
+func checkRoute(path string) (lines []string, ok bool) {
+	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return []string{err.Error()}, false
 	}
 	extension := filepath.Ext(path)
 	name := strings.TrimSuffix(filepath.Base(path), extension)
@@ -53,11 +53,14 @@ func checkRoute(path string) (warnings []string, err error) {
 	}
 	node, err := parse(data)
 	if err != nil {
-		return nil, err
+		return faultLines(path, err), false
 	}
-	_, found, err := route.Parse(name, node)
-	for _, f := range found {
-		warnings = append(warnings, f.String())
+	_, warnings, err := route.Parse(name, node)
+	for _, w := range warnings {
+		lines = append(lines, faultLine(path, "warning: ", w))
 	}
-	return warnings, err
+	if err != nil {
+		return append(lines, faultLines(path, err)...), false
+	}
+	return append(lines, path+": ok"), true
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,21 +52,23 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 	}
 	node, err := document.ParseJSON(data)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return errors.New(strings.Join(faultLines(path, err), "\n"))
 	}
 	var faults document.Faults
 	entry := schedule.Read(document.Root(node, &faults), from, nil)
 	if err := faults.Err(); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return errors.New(strings.Join(faultLines(path, err), "\n"))
 	}
-	fmt.Fprintln(stdout, entry.Describe())
+	var b strings.Builder
+	fmt.Fprintln(&b, entry.Describe())
 	for _, later := range entry.NotBuilt() {
-		fmt.Fprintf(stdout, "not built yet and passed over: %s\n", later)
+		fmt.Fprintf(&b, "not built yet and passed over: %s\n", later)
 	}
 	for _, t := range schedule.Preview(entry, from, n) {
-		fmt.Fprintln(stdout, t.UTC().Format("2006-01-02T15:04:05Z Mon"))
+		fmt.Fprintln(&b, t.UTC().Format("2006-01-02T15:04:05Z Mon"))
 	}
-	return nil
+	_, err = io.WriteString(stdout, b.String())
+	return err
 }
 
 // readFile reads a file, or standard input where the path is "-".

@@ -55,21 +55,23 @@ func (a *app) greet(out io.Writer, addr net.Addr) error {
 	if a.password != "" {
 		password = a.password
 	}
-	var b []byte
-	if a.founded {
-		b = fmt.Appendf(b, "Made the data folder %s with the user admin, the team core and the example routes.\n", a.settings.data)
-	}
-	if a.password != "" {
-		b = fmt.Appendf(b, "The password of admin is %s (it is not shown again).\n", a.password)
-	} else if a.founded {
-		b = fmt.Appendf(b, "The password of admin is the one in FLOWDRIVE_ADMIN_PASSWORD.\n")
-	}
+	b := []byte(a.news())
 	if a.sandbox != nil {
 		b = fmt.Appendf(b, "Sandbox: the clock stands at %s until POST /clock moves it.\n", a.sandbox.Now().Format("2006-01-02T15:04:05Z"))
 	}
 	b = fmt.Appendf(b, "\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u admin:'%s' %sWorkflow/Schedule/.contents\n\n", url, dav, addr, password, url)
-	if _, err := out.Write(b); err != nil {
-		return err
+	_, err := out.Write(b)
+	return err
+}
+
+// news says what was made where the data folder is new.
+func (a *app) news() string {
+	if !a.founded {
+		return ""
 	}
-	return nil
+	text := fmt.Sprintf("Made the data folder %s with the user admin, the team core and the example routes.\n", a.settings.data)
+	if a.password == "" {
+		return text + "The password of admin is the one in FLOWDRIVE_ADMIN_PASSWORD.\n"
+	}
+	return text + fmt.Sprintf("The password of admin is %s (it is not shown again).\n", a.password)
 }

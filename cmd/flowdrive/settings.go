@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -28,6 +29,10 @@ type settings struct {
 	maxEntries     int64
 	maxRoutes      int64
 	maxOpenCases   int64
+
+	// offline is for an operator's command while no server runs: nothing
+	// becomes due meanwhile, and the clock is the folder's, whichever it is.
+	offline bool
 }
 
 func (s *settings) register(flags *pflag.FlagSet) {
@@ -71,7 +76,11 @@ func (s *settings) validate() error {
 			return usageError{fmt.Errorf("--max-entries, --max-routes and --max-open-cases must not be negative")}
 		}
 	}
-	return nil
+	// What is read later is checked before anything is made.
+	_, sandboxErr := s.sandboxStart()
+	_, proxyErr := s.proxies()
+	_, levelErr := s.level()
+	return errors.Join(sandboxErr, proxyErr, levelErr)
 }
 
 func loopback(host string) bool {
@@ -87,7 +96,7 @@ func (s *settings) proxies() ([]netip.Prefix, error) {
 	for _, text := range s.trustedProxies {
 		p, err := netip.ParsePrefix(strings.TrimSpace(text))
 		if err != nil {
-			return nil, usageError{fmt.Errorf("--trusted-proxy: %w", err)}
+			return nil, usageError{fmt.Errorf("--trusted-proxy: %q is not a network like 10.0.0.0/8", text)}
 		}
 		out = append(out, p)
 	}

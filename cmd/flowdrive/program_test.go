@@ -1,0 +1,331 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// adminPassword is the administrator's in the data folders of these tests.
+const adminPassword = "an-administrator-for-a-moment"
+
+// program is a running server.
+type program struct {
+	cmd        *exec.Cmd
+	base       string // http://127.0.0.1:port
+	greeting   *watched
+	complaints *watched
+	dead       chan struct{}
+	client     *http.Client
+}
+
+// startProgram starts a server over the data folder.
+func startProgram(t *testing.T, data string) *program {
+	t.Helper()
+	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn")
+	cmd.Env = append(os.Environ(), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
+	p, err := launch(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		p.kill()
+		if t.Failed() {
+			t.Logf("what the server complained about:\n%s", p.complaints)
+		}
+	})
+	return p
+}
+
+// launch starts a server and waits until it says where it listens, which it
+// does when it is ready.
+func launch(cmd *exec.Cmd) (*program, error) {
+	p := &program{
+		cmd: cmd, dead: make(chan struct{}), complaints: &watched{},
+		greeting: &watched{want: regexp.MustCompile(`(http://\S+)/dav/\n`), found: make(chan string, 1)},
+		client:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}},
+	}
+	cmd.Stdout, cmd.Stderr = p.greeting, p.complaints
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = cmd.Wait() // how it ended is in ProcessState
+		close(p.dead)
+	}()
+	select {
+	case p.base = <-p.greeting.found:
+		return p, nil
+	case <-p.dead:
+		return nil, fmt.Errorf("the server ended: %v\n%s", cmd.ProcessState, p.complaints)
+	case <-time.After(30 * time.Second):
+		p.kill()
+		return nil, fmt.Errorf("the server is not ready after 30 s; it said %q", p.greeting)
+	}
+}
+
+// kill ends the server as a power cut would, as far as a process can tell,
+// and waits until it is gone. Its children and files get no notice.
+func (p *program) kill() {
+	_ = p.cmd.Process.Kill() // it may be gone already
+	<-p.dead
+	p.client.CloseIdleConnections()
+}
+
+// stop ends the server as an operator does.
+func (p *program) stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.dead:
+	case <-time.After(20 * time.Second):
+		p.kill()
+		return errors.New("the server does not stop")
+	}
+	p.client.CloseIdleConnections()
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("the server stopped with %d:\n%s", code, p.complaints)
+	}
+	return nil
+}
+
+// watched is an output in which something is awaited.
+type watched struct {
+	mu    sync.Mutex
+	seen  bytes.Buffer
+	want  *regexp.Regexp // nil: nothing is awaited
+	found chan string    // the first group of the first match
+}
+
+// Write implements io.Writer.
+func (w *watched) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.seen.Write(b)
+	if w.want == nil {
+		return len(b), nil
+	}
+	if match := w.want.FindSubmatch(w.seen.Bytes()); match != nil {
+		w.found <- string(match[1])
+		w.want = nil
+	}
+	return len(b), nil
+}
+
+// String returns what was written.
+func (w *watched) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.seen.String()
+}
+
+// answer is what a server answered.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a *answer) String() string {
+	return fmt.Sprintf("%d %s", a.status, strings.Join(strings.Fields(string(a.body)), " "))
+}
+
+// do makes a request as the administrator. headers are names and values in
+// turn.
+func (p *program) do(ctx context.Context, method, path, body string, headers ...string) (*answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, p.base+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.GetBody = nil // a request that the server's death cut short is not repeated behind our back
+	req.SetBasicAuth("admin", adminPassword)
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	a := &answer{status: resp.StatusCode, header: resp.Header}
+	a.body, err = io.ReadAll(resp.Body)
+	return a, err
+}
+
+// must makes a request that has to be answered with the status.
+func (p *program) must(t *testing.T, status int, method, path, body string, headers ...string) *answer {
+	t.Helper()
+	a, err := p.do(t.Context(), method, path, body, headers...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.status != status {
+		t.Fatalf("%s %s: got %v, want %d", method, path, a, status)
+	}
+	return a
+}
+
+// get reads a JSON document.
+func get[T any](t *testing.T, p *program, path string) (document T) {
+	t.Helper()
+	a := p.must(t, http.StatusOK, http.MethodGet, path, "")
+	if err := json.Unmarshal(a.body, &document); err != nil {
+		t.Fatalf("GET %s: %v in %s", path, err, a.body)
+	}
+	return document
+}
+
+// eventually polls until f reports nothing that is amiss.
+func eventually(t *testing.T, limit time.Duration, f func() (amiss string)) {
+	t.Helper()
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		amiss := f()
+		if amiss == "" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline.C:
+			t.Fatalf("still so after %v: %s", limit, amiss)
+		}
+	}
+}
+
+// connections is how many clients speak to the server at once.
+const connections = 32
+
+// request is one that must be performed exactly once, whatever dies
+// meanwhile.
+type request struct {
+	path, body, key string
+	answer          *answer // of the attempt that was acknowledged
+}
+
+// perform makes the requests over all connections. What is answered well is
+// acknowledged; what is not answered is left as it is, for the server may
+// die. acknowledged is called after each acknowledgement, with their number.
+func (p *program) perform(t *testing.T, requests []*request, acknowledged func(n int)) {
+	t.Helper()
+	queue := make(chan *request, len(requests))
+	for _, r := range requests {
+		queue <- r
+	}
+	close(queue)
+	var mu sync.Mutex
+	n := 0
+	var group sync.WaitGroup
+	for range connections {
+		group.Go(func() {
+			for r := range queue {
+				a, err := p.do(t.Context(), http.MethodPut, r.path, r.body, "Idempotency-Key", r.key)
+				if err != nil {
+					return
+				}
+				if a.status >= http.StatusMultipleChoices {
+					t.Errorf("PUT %s %s: %v", r.path, r.body, a)
+					return
+				}
+				mu.Lock()
+				r.answer = a
+				n++
+				acknowledged(n)
+				mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+	if t.Failed() {
+		t.FailNow()
+	}
+}
+
+// faults are what a check found. It shows the first ones and how many there
+// are: where one request is lost, many are.
+type faults []string
+
+func (f *faults) add(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+
+func (f faults) report(t *testing.T) {
+	t.Helper()
+	if len(f) > 0 {
+		t.Fatalf("%d faults, of which the first are\n%s", len(f), strings.Join(f[:min(len(f), 10)], "\n"))
+	}
+}
+
+// performAndDie makes the requests and kills the server at a random moment on
+// the way. It reports how many were acknowledged.
+func (p *program) performAndDie(t *testing.T, random *rand.Rand, requests []*request) (acknowledged int) {
+	t.Helper()
+	last := random.IntN(len(requests))
+	delay := time.Duration(random.IntN(3000)) * time.Microsecond
+	if last == 0 {
+		time.AfterFunc(delay, func() { _ = p.cmd.Process.Kill() })
+	}
+	p.perform(t, requests, func(n int) {
+		acknowledged = n
+		if n == last {
+			time.AfterFunc(delay, func() { _ = p.cmd.Process.Kill() })
+		}
+	})
+	p.kill()
+	return acknowledged
+}
+
+// repeat makes every request again, under its old key, and checks the answers
+// of those that had one already: they must be the same.
+func (p *program) repeat(t *testing.T, requests []*request, headers ...string) {
+	t.Helper()
+	before := make([]*answer, len(requests))
+	for i, r := range requests {
+		before[i], r.answer = r.answer, nil
+	}
+	p.perform(t, requests, func(int) {})
+	var amiss faults
+	for i, r := range requests {
+		switch {
+		case r.answer == nil:
+			amiss.add("PUT %s %s: not answered by a server that nobody killed", r.path, r.body)
+		case before[i] != nil:
+			if r.answer.header.Get("Idempotent-Replayed") != "true" {
+				amiss.add("PUT %s %s: performed again, although it had been acknowledged", r.path, r.body)
+			}
+			for _, h := range headers {
+				if got, want := r.answer.header.Get(h), before[i].header.Get(h); got != want {
+					amiss.add("PUT %s %s: the repeated answer has %s %q, the first had %q", r.path, r.body, h, got, want)
+				}
+			}
+		}
+	}
+	amiss.report(t)
+}
+
+// newRandom returns a source whose seed a failure shows. FLOWDRIVE_TEST_SEED
+// sets it.
+func newRandom(t *testing.T) *rand.Rand {
+	t.Helper()
+	var seed uint64
+	if _, err := fmt.Sscan(cmp.Or(os.Getenv("FLOWDRIVE_TEST_SEED"), fmt.Sprint(rand.Uint64())), &seed); err != nil {
+		t.Fatal(errors.Join(errors.New("FLOWDRIVE_TEST_SEED"), err))
+	}
+	t.Logf("FLOWDRIVE_TEST_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
