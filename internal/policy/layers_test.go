@@ -36,6 +36,7 @@ func sideways() map[[2]string]string {
 		{"label", "clock"}:    "labels count in calendar months as durations do",
 		{"label", "document"}: "the value of an XATTR is a value of a document",
 		{"label", "errs"}:     "a key or label that is none is a fault of its document",
+		{"route", "schema"}:   "the structure of a route document is a JSON Schema",
 	}
 }
 
