@@ -55,6 +55,10 @@ func (a address) name() string {
 // path returns the decoded path, without a slash at its end.
 func (a address) path() string { return "/" + strings.Join(a.segments, "/") }
 
+// attached reports whether the address lies in /attachfs/, where every name is
+// an ordinary one.
+func (a address) attached() bool { return len(a.segments) > 0 && a.segments[0] == attachRoot }
+
 // href returns the path of the segments, absolute and percent-encoded, as it
 // stands in Location, in listings and in PROPFIND answers.
 func href(segments ...string) string {

@@ -18,6 +18,7 @@ type Engine interface {
 	Actions
 	Routes
 	Parties
+	Attachments
 
 	// Replay returns the first answer to a request with that key; nil where
 	// there was none. The same key with another URL or body is
@@ -75,6 +76,16 @@ type Parties interface {
 
 	// PartyID returns the id of the user or team of that name, 0 for none.
 	PartyID(name string) identity.ID
+}
+
+// Attachments are the files of /attachfs/ (design: labels, messages,
+// attachments, section 4).
+type Attachments interface {
+	Attachment(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.Attachment, error)
+	OpenAttachment(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.OpenAttachment, error)
+	Attachments(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error) // Name is the UUID, Given the name
+	PutAttachment(ctx context.Context, req engine.Request, given engine.NewAttachment, body io.Reader) (*engine.Outcome, error)
+	DeleteAttachment(ctx context.Context, req engine.Request, uuid engine.UUID) error
 }
 
 // Clock says what time it is on the drive: the machine's or the sandbox's.

@@ -41,6 +41,7 @@ type fake struct {
 	cases     []*stored
 	routes    []*stored
 	parties   []*stored
+	attached  []*attached
 	versions  map[string][]engine.Resource
 	messages  map[int64][]message
 	answers   map[string]kept

@@ -50,7 +50,10 @@ func (d *drive) getFile(x *exchange, n reader) error {
 	header.Set("Content-Type", about.mediaType)
 	header.Set("Cache-Control", "private, no-cache")
 	secure(header)
-	if runs(about.mediaType) {
+	switch {
+	case about.disposition != "":
+		header.Set("Content-Disposition", about.disposition)
+	case runs(about.mediaType):
 		header.Set("Content-Disposition", "attachment")
 	}
 	r := x.r.Clone(x.r.Context())

@@ -25,14 +25,15 @@ const (
 // info is what a listing, a PROPFIND and the head of a GET say about a node.
 // Size and ETag are those of the bytes that GET gives.
 type info struct {
-	name       string
-	dir        bool
-	size       int64
-	etag       string // quoted; "" for folders and streams
-	definition string // see engine.Version
-	mediaType  string
-	created    time.Time
-	modified   time.Time
+	name        string
+	dir         bool
+	size        int64
+	etag        string // quoted; "" for folders and streams
+	definition  string // see engine.Version
+	mediaType   string
+	disposition string // Content-Disposition; "": by the media type
+	created     time.Time
+	modified    time.Time
 }
 
 var (

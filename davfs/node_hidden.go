@@ -158,9 +158,10 @@ func (n hiddenFile) appendLine(dst []byte, r *engine.Resource) []byte {
 	about := n.folder.listed(r)
 	dst = document.AppendString(append(dst, `{"name":`...), about.name)
 	dst = append(dst, `,"id":`...)
-	if _, byUUID := n.folder.(scheduleFolder); byUUID {
+	switch n.folder.(type) {
+	case scheduleFolder, attachFolder, caseAttachments:
 		dst = document.AppendString(dst, r.Name)
-	} else {
+	default:
 		dst = strconv.AppendInt(dst, r.Seq, 10)
 	}
 	dst = document.AppendString(append(dst, `,"href":`...), href(append(n.folder.home(), about.name)...))

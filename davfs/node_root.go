@@ -52,7 +52,7 @@ func (n fixedFolder) list(ctx context.Context) ([]*info, error) {
 // they mount find something.
 func (s *scope) root() node {
 	return fixedFolder{s, "", func(s *scope) []place {
-		return []place{{"dav", fixedFolder{s, "dav", drivePlaces}, true}}
+		return []place{{"dav", fixedFolder{s, "dav", drivePlaces}, true}, {attachRoot, attachFolder{s}, true}}
 	}}
 }
 

@@ -2,6 +2,7 @@ package davfs
 
 import (
 	"crypto/sha256"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -12,22 +13,26 @@ import (
 
 // putRules says how a PUT to a node is read.
 type putRules struct {
-	route    bool     // as large as routes may be
-	content  bool     // any bytes of any type, streamed, not a document
-	action   bool     // the body is read before anything else is checked
-	existing bool     // the name never names anything new
-	illegal  error    // why nothing can be created under the name, nil where it can
-	later    []string // parameters of the contract that are not built
+	route      bool     // as large as routes may be
+	content    bool     // any bytes of any type, streamed, not a document
+	action     bool     // the body is read before anything else is checked
+	existing   bool     // the name never names anything new
+	illegal    error    // why nothing can be created under the name, nil where it can
+	parameters []string // what the query may hold
+	later      []string // parameters of the contract that are not built
 }
 
 // uncreatable is a place at which a PUT makes nothing, and says why.
 type uncreatable interface{ uncreated() error }
 
+// headed is a writer whose request has headers of its own.
+type headed interface{ headers(h http.Header) error }
+
 // put answers PUT. Checks run in the order of the contract (design: the
 // drive, section 2); what rests on what is stored is judged once more by the
 // engine, in the transaction of the change.
 func (d *drive) put(x *exchange) error {
-	if sideFile(x.at.name()) && !slices.Contains([]string{contentsName, lsName}, strings.ToLower(x.at.name())) {
+	if sideFile(x.at.name()) && !x.at.attached() && !slices.Contains([]string{contentsName, lsName}, strings.ToLower(x.at.name())) {
 		return sideFilesLater()
 	}
 	n, err := x.place()
@@ -81,7 +86,7 @@ func (x *exchange) putQuery(rules putRules) error {
 			return unbuilt("The parameter " + later).err()
 		}
 	}
-	return x.query.only()
+	return x.query.only(rules.parameters...)
 }
 
 // putting is a PUT on its way.
@@ -110,6 +115,10 @@ func (p *putting) headers() (err error) {
 	}
 	p.whole = prefersRepresentation(h.Values("Prefer"))
 	p.in = newUpload(p.r, p.limit())
+	p.in.query = p.query
+	if t, ok := p.target.(headed); ok {
+		return t.headers(h)
+	}
 	return nil
 }
 

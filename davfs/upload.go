@@ -21,6 +21,7 @@ type upload struct {
 	mediaType string // as the client gave it, "application/octet-stream" where it gave none
 	data      []byte
 	body      io.Reader
+	query     query
 	fault     error // what went wrong while the body was read, our words for it
 
 	r     *http.Request

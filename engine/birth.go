@@ -38,6 +38,7 @@ type caseChange struct {
 	base     int64 // revision it was decided on, 0 for a new case
 	log      []core.LogEntry
 	messages []*Message
+	holds    func(Tx) error // of the input, see content; nil: nothing to check
 }
 
 // bear decides on a new case: queued, or started at once.
@@ -80,6 +81,7 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	m := b.input.message(seed.ID, guid, LabelInput)
 	m.Created, m.Modified = now, now
 	change.messages = []*Message{m}
+	change.holds = b.input.holds
 	e.render(change, b.info.Compiled)
 	return change, nil
 }
@@ -167,6 +169,11 @@ func (e *Engine) access(c *core.Case) []identity.ID {
 // durable.
 func (e *Engine) write(tx Tx, c *caseChange) error {
 	var err error
+	if c.holds != nil {
+		if err := c.holds(tx); err != nil {
+			return err
+		}
+	}
 	if c.base == 0 {
 		err = tx.InsertCase(&c.row)
 	} else if err = tx.UpdateCase(&c.row, c.base); errs.Is(err, errs.Precondition) {

@@ -76,15 +76,28 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 	if v := root.Get("stakeholders"); v.Given() {
 		s.stakeholders = e.readParties(v)
 	}
-	for _, key := range []string{"attachmentUUID", "document"} {
-		if v := root.Get(key); v.Given() {
-			if text, ok := v.Str(); ok {
-				v.Fail(errs.CodeNotFound, "there is no such %s %q that you may use", map[string]string{"attachmentUUID": "attachment", "document": "document"}[key], text)
-			}
+	if v := root.Get("document"); v.Given() {
+		if text, ok := v.Str(); ok {
+			v.Fail(errs.CodeNotFound, "there is no such document %q that you may use", text)
 		}
 	}
 	s.input = readInput(root.Get("input"))
+	oneInput(root)
 	return s
+}
+
+// oneInput refuses a document that gives its case several inputs.
+func oneInput(root document.Value) {
+	first := ""
+	for _, key := range []string{"attachmentUUID", "document", "input"} {
+		switch v := root.Get(key); {
+		case !v.Given():
+		case first == "":
+			first = key
+		default:
+			v.Fail(errs.CodeConflict, "cannot stand beside %s: a case has one input message", first)
+		}
+	}
 }
 
 // readInput returns the input message that a document holds: a string as

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"io"
-
 )
 
 // ContentWriter stores contents.
@@ -45,19 +44,37 @@ const (
 type content struct {
 	mediaType string
 	inline    []byte
-	spooled   Spooled // nil for an inline one
+	spooled   Spooled     // one that was just read
+	file      *storedFile // one that a row refers to
+
+	// holds answers errStale where that row has gone; nil: nothing to check.
+	// Package-wide rule: it is asked in the unit that refers to the content
+	// as well (see blobs.go).
+	holds func(Tx) error
+}
+
+// storedFile is a content that is a file already.
+type storedFile struct {
+	sum  Digest
+	size int64
 }
 
 func (c *content) size() int64 {
-	if c.spooled != nil {
+	switch {
+	case c.spooled != nil:
 		return c.spooled.Size()
+	case c.file != nil:
+		return c.file.size
 	}
 	return int64(len(c.inline))
 }
 
 func (c *content) sum() Digest {
-	if c.spooled != nil {
+	switch {
+	case c.spooled != nil:
 		return c.spooled.Sum()
+	case c.file != nil:
+		return c.file.sum
 	}
 	return digestOf(c.inline)
 }
@@ -85,7 +102,7 @@ func (e *Engine) readContent(mediaType string, body io.Reader) (*content, error)
 func (c *content) message(caseID int64, guid UUID, label string) *Message {
 	m := &Message{
 		CaseID: caseID, Label: label, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
-		InFile: c.spooled != nil, Content: c.inline, Version: 1,
+		InFile: c.spooled != nil || c.file != nil, Content: c.inline, Version: 1,
 	}
 	m.UUID = messageUUID(guid, label, m.Version)
 	return m

@@ -281,7 +281,10 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 		}
 	}
 	entry := schedule.Read(root, req.Now, old)
-	contextErr := e.resolveEntry(req.By, root, entry, old)
+	contextErr, err := e.resolveEntry(r, req, root, entry)
+	if err != nil {
+		return nil, err
+	}
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -318,7 +321,8 @@ func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
 // resolveEntry fills in the context and the route that the document names,
 // and checks what it refers to. A context that is not the caller's is an
 // error of its own, told only where nothing else is wrong.
-func (e *Engine) resolveEntry(by identity.Principal, root document.Value, entry *schedule.Entry, old *schedule.Entry) error {
+func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry *schedule.Entry) (contextErr, err error) {
+	by := req.By
 	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context)
 	if contextErr == nil {
 		entry.ContextID, entry.Context = int64(context.ID), string(context.Name)
@@ -335,12 +339,18 @@ func (e *Engine) resolveEntry(by identity.Principal, root document.Value, entry 
 		}
 	}
 	if entry.AttachmentUUID != "" {
-		root.Get("attachmentUUID").Fail(errs.CodeNotFound, "there is no attachment %s that you may use", entry.AttachmentUUID)
+		as := by // where the context is none of the caller's
+		if contextErr == nil {
+			as = e.directory().Principal(context.ID)
+		}
+		if _, err := e.attachmentRef(r, as, root.Get("attachmentUUID"), entryAttachment(entry), req.Now); err != nil {
+			return nil, err
+		}
 	}
 	if entry.Document != "" {
 		root.Get("document").Fail(errs.CodeNotFound, "there is no document %q that you may use", entry.Document)
 	}
-	return contextErr
+	return contextErr, nil
 }
 
 // contextRef resolves "contextId" and "context" of a document to a context
@@ -384,6 +394,7 @@ func (e *Engine) entryDecided(r Reader, req Request, ref Ref, entry *schedule.En
 	c.stored.ContextID = identity.ID(entry.ContextID)
 	c.stored.RouteID = entry.RouteID
 	c.stored.Type = string(entry.Type)
+	c.stored.Attachment = entryAttachment(entry)
 	c.stored.Definition++
 	c.stored.Revision++
 	c.stored.Modified = req.Now
@@ -406,6 +417,7 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 	if _, err := tx.RouteStamp(c.stored.RouteID); err != nil {
 		return nil, staleIfGone(err)
 	}
+	var attached UUID // before
 	if created {
 		if err := tx.InsertEntry(&c.stored); err != nil {
 			return nil, err
@@ -421,6 +433,10 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 		if err := tx.UpdateEntry(&c.stored); err != nil {
 			return nil, err
 		}
+		attached = now.Attachment
+	}
+	if err := e.moveUse(tx, c.stored.ContextID, attached, c.stored.Attachment, req.Now); err != nil {
+		return nil, err
 	}
 	if c.given != nil {
 		if err := claimName(tx, c.given, created); err != nil {
@@ -512,12 +528,12 @@ func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 		if err := judge(req.If, entryVersion(stored, given, ref)); err != nil {
 			return err
 		}
-		return e.dropEntry(tx, stored, given)
+		return e.dropEntry(tx, stored, given, req.Now)
 	})
 }
 
 // dropEntry removes an entry with its given name.
-func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName) error {
+func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName, now time.Time) error {
 	if given != nil {
 		if err := tx.DeleteGivenName(FolderSchedule, given.Author, given.Name); err != nil {
 			return err
@@ -527,7 +543,7 @@ func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName) error {
 		return err
 	}
 	tx.AfterCommit(func() { e.usage.add(usedEntries, stored.AuthorID, -1) })
-	return nil
+	return e.moveUse(tx, stored.ContextID, stored.Attachment, UUID{}, now)
 }
 
 // xattrs returns an entry's dictionary as cases have it.

@@ -47,7 +47,7 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (fire
 		if err != nil {
 			return false, err
 		}
-		return true, e.dropEntry(tx, stored, given)
+		return true, e.dropEntry(tx, stored, given, now)
 	}
 	stored.Due, _ = entry.Due()
 	stored.Revision++
@@ -79,7 +79,7 @@ func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step s
 	if step.Late {
 		o.Outcome, o.Reason = OutcomeLate, "misfire: once"
 	}
-	b, err := e.scheduledBirth(tx, stored, entry, step)
+	b, err := e.scheduledBirth(tx, stored, entry, step, now)
 	if trouble != nil {
 		err = trouble
 	}
@@ -116,7 +116,7 @@ func reasonOf(err error) string {
 
 // scheduledBirth resolves what an entry asks for, under its context and at
 // the moment of firing.
-func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step) (*birth, error) {
+func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*birth, error) {
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
 	if context == nil || !d.Active(context.ID) {
@@ -130,9 +130,20 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 	if _, err := tx.RouteStamp(info.ID); err != nil {
 		return nil, err
 	}
+	var input *content
+	if stored.Attachment != (UUID{}) {
+		a, err := e.findAttachment(tx, as, stored.Attachment, now)
+		if err != nil {
+			return nil, err
+		}
+		if a == nil {
+			return nil, errs.New(errs.NotFound, "There is no attachment %s that %s may use.", stored.Attachment, context.Name)
+		}
+		input = a.input()
+	}
 	uuid := stored.UUID
 	return &birth{
-		info: info, context: *context, starter: *context, title: entry.Title, priority: entry.Priority,
+		input: input, info: info, context: *context, starter: *context, title: entry.Title, priority: entry.Priority,
 		xattrs: xattrs(entry.XattrDict), schedule: uuid, scheduledFor: step.Instant, iteration: step.Iteration, at: step.Instant,
 	}, nil
 }

@@ -55,6 +55,7 @@ type Outcome struct {
 	FormETag string
 	ETag     string // of what GET of the request's URL now gives, "" where unlike the bytes sent
 	Modified time.Time
+	Once     []byte // a body that is shown this once: it holds a new secret
 
 	// Of a performance and of changes to a case:
 	CaseID int64
@@ -89,8 +90,9 @@ type Resource struct {
 	Definition string // see Version
 	Source     []byte // what was PUT under the given name; for a route as stored
 	SourceETag string
-	SourceSize int64 // where Source was left out
-	YAML       bool  // a route whose source is YAML
+	SourceSize int64  // where Source was left out
+	YAML       bool   // a route whose source is YAML
+	MediaType  string // of an attachment
 	Created    time.Time
 	Modified   time.Time
 	Own        bool // of one of the caller's contexts, or seen without being administrator
@@ -105,6 +107,7 @@ type Filter struct {
 	Context string // name, id or "mine"
 	Parent  int64
 	Type    string // of a schedule entry
+	CaseID  int64  // attachments bound to it
 	Query   string // part of a title or note
 	After   int64  // Seq
 	Limit   int    // 0: all

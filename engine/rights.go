@@ -63,6 +63,37 @@ func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error
 	return r.CaseSeenBy(c.ID, by.Contexts())
 }
 
+// seesAttachment reports whether the attachment exists for by: who sees the
+// case that it is bound to; without one the members of its context.
+func (e *Engine) seesAttachment(r Reader, by identity.Principal, a *Attachment) (bool, error) {
+	if a.CaseID == 0 {
+		return by.Admin || by.In(a.ContextID), nil
+	}
+	c, err := orNil(r.Case(a.CaseID))
+	if err != nil || c == nil {
+		return false, err
+	}
+	return e.seesCase(r, by, c)
+}
+
+// mayDeleteAttachment reports whether by may delete the attachment: who has
+// uploaded it and the admins of the route of its case; without a case every
+// member of its context, of everyone only who has uploaded it.
+func (e *Engine) mayDeleteAttachment(r Reader, by identity.Principal, a *Attachment) (bool, error) {
+	if a.CaseID == 0 {
+		return e.mayChangeEntry(by, a.ContextID, a.AuthorID), nil
+	}
+	if by.Admin || by.ID == a.AuthorID {
+		return true, nil
+	}
+	c, err := r.Case(a.CaseID)
+	if err != nil {
+		return false, err
+	}
+	info := e.routes.Load().byID[c.RouteID]
+	return info != nil && e.administersRoute(by, info), nil
+}
+
 // administered returns the ids of the routes that by administers.
 func (e *Engine) administered(by identity.Principal) []int64 {
 	var ids []int64

@@ -55,7 +55,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err := judge(req.If, Version{}); err != nil {
 		return nil, err
 	}
-	b, err := e.readBirth(req, ref, body)
+	b, err := e.readBirth(r, req, ref, body)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (p *putCase) name(body []byte, now time.Time) {
 }
 
 // readBirth reads a start document and judges the caller's rights to it.
-func (e *Engine) readBirth(req Request, ref Ref, body []byte) (*birth, error) {
+func (e *Engine) readBirth(r Reader, req Request, ref Ref, body []byte) (*birth, error) {
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
@@ -92,6 +92,11 @@ func (e *Engine) readBirth(req Request, ref Ref, body []byte) (*birth, error) {
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	s := e.readStart(root)
+	if v := root.Get("attachmentUUID"); v.Given() {
+		if s.input, err = e.startInput(r, req, v); err != nil {
+			return nil, err
+		}
+	}
 	party, contextErr := e.contextRef(req.By, root, s.contextID, s.context)
 	info := e.routeRef(req.By, root, s.routeName, s.routeID)
 	if info != nil {

@@ -49,6 +49,7 @@ type Reader interface {
 	AnswerReader
 	SettingReader
 	BlobReader
+	AttachmentReader
 }
 
 // Tx reads and writes within one unit.
@@ -62,6 +63,7 @@ type Tx interface {
 	AnswerWriter
 	SettingWriter
 	BlobWriter
+	AttachmentWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
@@ -150,6 +152,7 @@ type Entry struct {
 	Definition int64     // counts PUTs; If-Match compares it
 	Revision   int64     // counts every change of Form
 	Due        time.Time // zero: never again
+	Attachment UUID      // that its cases take as their input, zero: none
 	Form       []byte
 	Created    time.Time
 	Modified   time.Time
@@ -245,11 +248,13 @@ type CaseReader interface {
 	NextDue() (time.Time, error)
 }
 
-// DueRow is a schedule entry or case of which something is due.
+// DueRow is a schedule entry or case of which something is due, or an
+// attachment that expires.
 type DueRow struct {
-	Due    time.Time
-	Entry  UUID  // of a schedule entry, else zero
-	CaseID int64 // of a case, else 0
+	Due        time.Time
+	Entry      UUID  // of a schedule entry, else zero
+	CaseID     int64 // of a case, else 0
+	Attachment UUID  // of an attachment, else zero
 }
 
 // CaseWriter writes cases with their logs and messages.

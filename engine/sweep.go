@@ -176,7 +176,9 @@ func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fi
 				return fired, unitErr
 			}
 		}
-		fired++
+		if rows[i].Attachment == (UUID{}) { // what expires is not fired
+			fired++
+		}
 	}
 	return fired, nil
 }
@@ -184,9 +186,12 @@ func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fi
 func (e *Engine) fireUnit(row DueRow, now time.Time, trouble error) func(Tx) error {
 	return func(tx Tx) error {
 		var err error
-		if row.CaseID != 0 {
+		switch {
+		case row.Attachment != (UUID{}):
+			err = e.expire(tx, row.Attachment, now)
+		case row.CaseID != 0:
 			_, err = e.fireCase(tx, row.CaseID, now)
-		} else {
+		default:
 			_, err = e.fireEntry(tx, row.Entry, now, trouble)
 		}
 		return err
@@ -201,6 +206,9 @@ func (e *Engine) fireFailed(ctx context.Context, row DueRow, now time.Time, caus
 	case errs.Unavailable, errs.Full:
 		return cause // the store cannot serve: later, in the same order
 	default:
+	}
+	if row.Attachment != (UUID{}) {
+		return cause
 	}
 	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Msg("something due failed")
 	if row.CaseID == 0 {

@@ -51,7 +51,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 func (s *Server) dispatch(x *exchange, r *http.Request) error {
 	switch x.area {
 	case areaOther, areaProbe, areas:
-	case areaRoot, areaDrive, areaWorkflow, areaSchedule, areaRoutes, areaCases, areaWorklist, areaArchive, areaDocuments, areaAccount, areaAdmin:
+	case areaRoot, areaDrive, areaWorkflow, areaSchedule, areaRoutes, areaCases, areaWorklist, areaArchive, areaDocuments, areaAccount, areaAdmin, areaAttach:
 		s.config.Drive.ServeHTTP(x, r)
 		return nil
 	case areaMetrics:
@@ -63,8 +63,6 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 			s.config.Clock.ServeHTTP(x, r)
 			return nil
 		}
-	case areaAttach:
-		return notBuilt("AttachFS")
 	case areaCalendar:
 		return notBuilt("The calendar by a secret address")
 	case areaPages:

@@ -39,6 +39,12 @@ func TestPlans(t *testing.T) {
 		"selectSetting": selectSetting, "upsertSetting": upsertSetting,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,
 		"deleteBlob": deleteBlob, "selectStoredBytes": selectStoredBytes,
+		"selectAttachment": selectAttachment, "selectAttachments": selectAttachments, "allAttachments": allAttachments,
+		"unboundAttachments": unboundAttachments, "attachmentsOfCase": attachmentsOfCase,
+		"attachmentsOfRoute": attachmentsOfRoute, "attachmentsSeenByOne": attachmentsSeenByOne,
+		"selectAttachmentUse": selectAttachmentUse, "insertAttachment": insertAttachment,
+		"updateAttachmentExpiry": updateAttachmentExpiry, "deleteAttachment": deleteAttachment,
+		"selectDueAttachments": selectDueAttachments,
 	} {
 		for _, step := range plan(t, db, query) {
 			limited := strings.Contains(query, "LIMIT") || name == "countRouteUses" || name == "selectNextDue"

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"flowdrive/engine"
 )
 
 // millis is an instant as it is stored: milliseconds since 1970 in UTC, NULL
@@ -78,6 +80,14 @@ func orNull(n int64) any {
 		return nil
 	}
 	return n
+}
+
+// orNone returns the column's value of a UUID that is NULL for none.
+func orNone(u engine.UUID) any {
+	if u == (engine.UUID{}) {
+		return nil
+	}
+	return u[:]
 }
 
 // list is a column that holds a JSON array.

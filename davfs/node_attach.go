@@ -1,0 +1,290 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/clock"
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// attachRoot is the first segment of every attachment's address.
+const attachRoot = "attachfs"
+
+// way is how an attachment is handed out: what stands between /attachfs/ and
+// its UUID.
+type way string
+
+const (
+	plain    way = "" // as any content
+	inline   way = "view"
+	download way = "download"
+)
+
+// disposition returns the header Content-Disposition (RFC 6266) of a file of
+// that name; "" leaves it to the media type.
+func (w way) disposition(name string) string {
+	kind := ""
+	switch w {
+	case inline:
+		kind = "inline"
+	case download:
+		kind = "attachment"
+	default:
+		return ""
+	}
+	ascii := strings.Map(func(r rune) rune {
+		if r < ' ' || r > '~' || r == '"' || r == '\\' {
+			return '_'
+		}
+		return r
+	}, name)
+	// Three characters stand in a path but not in RFC 8187, section 3.2.1.
+	escaped := strings.NewReplacer(":", "%3A", "=", "%3D", "@", "%40").Replace(url.PathEscape(name))
+	return kind + "; filename*=UTF-8''" + escaped + `; filename="` + ascii + `"`
+}
+
+// attachmentInfo describes an attachment, which is listed by its UUID: names
+// need not be unique.
+func attachmentInfo(w way, uuid, name, mediaType string, size int64, created time.Time) *info {
+	return &info{
+		name: uuid, size: size, etag: `"` + uuid + `"`, mediaType: mediaType,
+		disposition: w.disposition(name), created: created, modified: created,
+	}
+}
+
+// attachFolder is /attachfs/: what is bound to no case, by UUID (design:
+// labels, messages, attachments, section 4).
+type attachFolder struct{ *scope }
+
+func (n attachFolder) home() []string { return []string{attachRoot} }
+
+func (n attachFolder) stat(context.Context) (*info, error) {
+	return folderInfo(attachRoot, n.since), nil
+}
+
+func (n attachFolder) child(_ context.Context, name string) (node, error) {
+	switch {
+	case same(name, contentsName):
+		return hiddenFile{n.scope, n, contentsName}, nil
+	case same(name, lsName):
+		return hiddenFile{n.scope, n, lsName}, nil
+	case same(name, string(inline)):
+		return wayFolder{n.scope, inline}, nil
+	case same(name, string(download)):
+		return wayFolder{n.scope, download}, nil
+	case digits(name):
+		id, ok := parseID(name)
+		if !ok {
+			return nil, absent()
+		}
+		return caseAttachments{n.scope, id}, nil
+	}
+	return n.attachment(name, 0), nil
+}
+
+// attachment returns the attachment that a name of a folder names by its UUID, or
+// the place of a new one.
+func (s *scope) attachment(name string, caseID int64) node {
+	if uuid, ok := parseUUID(name); ok {
+		return attachmentFile{s, plain, caseID, uuid}
+	}
+	return newAttachment{s, caseID, norm.NFC.String(name)}
+}
+
+func (n attachFolder) list(ctx context.Context) ([]*info, error) {
+	files, err := n.attachments(ctx, plain, engine.Filter{OwnOnly: true})
+	return append([]*info{folderInfo(string(inline), n.since), folderInfo(string(download), n.since)}, files...), err
+}
+
+// attachments describes attachments as they are handed out in that way.
+func (s *scope) attachments(ctx context.Context, w way, f engine.Filter) ([]*info, error) {
+	list, err := s.engine.Attachments(ctx, s.by, f)
+	out := make([]*info, len(list))
+	for i := range list {
+		r := &list[i]
+		out[i] = attachmentInfo(w, r.Name, r.Given, r.MediaType, r.SourceSize, r.Created)
+	}
+	return out, err
+}
+
+func (n attachFolder) filters() []string { return []string{"context"} }
+
+func (n attachFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	return n.engine.Attachments(ctx, n.by, f)
+}
+
+func (n attachFolder) listed(r *engine.Resource) *info {
+	return attachmentInfo(plain, r.Name, r.Given, r.MediaType, r.SourceSize, r.Created)
+}
+
+// wayFolder is /attachfs/view/ or /attachfs/download/.
+type wayFolder struct {
+	*scope
+	way way
+}
+
+func (n wayFolder) stat(context.Context) (*info, error) {
+	return folderInfo(string(n.way), n.since), nil
+}
+
+func (n wayFolder) child(_ context.Context, name string) (node, error) {
+	uuid, ok := parseUUID(name)
+	if !ok {
+		return nil, absent()
+	}
+	return attachmentFile{n.scope, n.way, 0, uuid}, nil
+}
+
+func (n wayFolder) list(ctx context.Context) ([]*info, error) {
+	return n.attachments(ctx, n.way, engine.Filter{OwnOnly: true})
+}
+
+// caseAttachments is /attachfs/<caseId>/: what is bound to the case.
+type caseAttachments struct {
+	*scope
+	id int64
+}
+
+func (n caseAttachments) home() []string { return []string{attachRoot, strconv.FormatInt(n.id, 10)} }
+
+func (n caseAttachments) stat(ctx context.Context) (*info, error) {
+	return caseFolder(n).stat(ctx)
+}
+
+func (n caseAttachments) child(_ context.Context, name string) (node, error) {
+	switch {
+	case same(name, contentsName):
+		return hiddenFile{n.scope, n, contentsName}, nil
+	case same(name, lsName):
+		return hiddenFile{n.scope, n, lsName}, nil
+	}
+	return n.attachment(name, n.id), nil
+}
+
+func (n caseAttachments) list(ctx context.Context) ([]*info, error) {
+	return n.attachments(ctx, plain, engine.Filter{CaseID: n.id})
+}
+
+func (n caseAttachments) filters() []string { return nil }
+
+func (n caseAttachments) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	f.CaseID = n.id
+	return n.engine.Attachments(ctx, n.by, f)
+}
+
+func (n caseAttachments) listed(r *engine.Resource) *info { return attachFolder{n.scope}.listed(r) }
+
+// attachmentFile is an attachment by its UUID.
+type attachmentFile struct {
+	*scope
+	way    way
+	caseID int64 // in the folder of a case: that it must be bound to
+	uuid   engine.UUID
+}
+
+func (n attachmentFile) about(a *engine.Attachment) (*info, error) {
+	if n.caseID != 0 && a.CaseID != n.caseID {
+		return nil, absent()
+	}
+	return attachmentInfo(n.way, a.UUID.String(), a.Name, a.MediaType, a.Size, a.Created), nil
+}
+
+func (n attachmentFile) stat(ctx context.Context) (*info, error) {
+	a, err := n.engine.Attachment(ctx, n.by, n.uuid)
+	if err != nil {
+		return nil, err
+	}
+	return n.about(a)
+}
+
+func (n attachmentFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	a, err := n.engine.OpenAttachment(ctx, n.by, n.uuid)
+	if err != nil {
+		return nil, nil, err
+	}
+	about, err := n.about(&a.Attachment)
+	if err != nil {
+		_ = a.Body.Close() // only read
+		return nil, nil, err
+	}
+	return about, a.Body, nil
+}
+
+func (n attachmentFile) options() []string { return nil }
+
+func (n attachmentFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	if n.caseID != 0 {
+		if _, err := n.stat(ctx); err != nil {
+			return err
+		}
+	}
+	return n.engine.DeleteAttachment(ctx, req, n.uuid)
+}
+
+// newAttachment is the place of a new attachment: each PUT makes one, and
+// nothing is found under the name.
+type newAttachment struct {
+	*scope
+	caseID int64 // to bind it to, 0 for none
+	name   string
+}
+
+func (n newAttachment) stat(context.Context) (*info, error) { return nil, absent() }
+
+func (n newAttachment) putRules() putRules {
+	rules := putRules{content: true, illegal: legalName(n.name)}
+	if n.caseID == 0 {
+		rules.parameters = []string{"context"}
+	}
+	return rules
+}
+
+// expiresIn is the header that says how long an attachment shall live.
+const expiresIn = "X-Expires-In"
+
+// headers answers what is wrong with the headers that an upload has.
+func (n newAttachment) headers(h http.Header) error {
+	_, err := lifetime(h)
+	return err
+}
+
+func lifetime(h http.Header) (clock.Duration, error) {
+	values := h.Values(expiresIn)
+	if len(values) == 0 {
+		return clock.Duration{}, nil
+	}
+	d, err := clock.ParseDuration(values[0])
+	if err != nil || len(values) > 1 || d.IsZero() {
+		return d, errs.New(errs.BadParameter, "The header %s must be a duration like P30D or PT12H, above zero, and stand once.", expiresIn)
+	}
+	return d, nil
+}
+
+func (n newAttachment) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	context, err := in.query.text("context")
+	if err != nil {
+		return nil, err
+	}
+	given := engine.NewAttachment{Name: n.name, CaseID: n.caseID, Context: context, MediaType: in.mediaType}
+	if in.r.Header.Get("Content-Type") == "" {
+		given.MediaType = ""
+	}
+	if given.Lifetime, err = lifetime(in.r.Header); err != nil {
+		return nil, err
+	}
+	return n.engine.PutAttachment(ctx, req, given, in.body)
+}
+
+func (n newAttachment) describe(a *answer, o *engine.Outcome) {
+	a.locate(attachRoot, string(inline), o.Name)
+	a.add("X-OpenGroupware-AttachmentUUID", o.Name)
+}

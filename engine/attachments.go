@@ -1,0 +1,436 @@
+package engine
+
+import (
+	"context"
+	"encoding/hex"
+	"io"
+	"time"
+
+	"flowdrive/clock"
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/schedule"
+)
+
+// Attachment is a file that somebody has uploaded to be used: as the input
+// of cases, or beside a case. It never changes (design: labels, messages,
+// attachments, section 4).
+type Attachment struct {
+	Seq       int64 // order of creation, set by the store
+	UUID      UUID
+	ContextID identity.ID
+	AuthorID  identity.ID
+	CaseID    int64 // that it is bound to, 0: none
+	Name      string
+	MediaType string
+	Size      int64
+	SHA256    Digest
+	Lifetime  string    // how long it lives while no entry names it, an ISO 8601 duration; "" for ever
+	Expires   time.Time // zero: not while it is named, or not at all
+	Created   time.Time
+}
+
+// AttachmentFilter selects attachments. Zero fields select all.
+type AttachmentFilter struct {
+	Access  []identity.ID // nil: all; else what belongs to one of these or to a case that one of them sees …
+	Routes  []int64       // … or to a case of one of these routes
+	Unbound bool          // only what is bound to no case
+	CaseID  int64         // only what is bound to it
+	Now     time.Time     // what has expired by then is left out
+	After   int64         // Seq
+	Limit   int           // 0: all
+}
+
+// AttachmentReader reads attachments.
+type AttachmentReader interface {
+	Attachment(uuid UUID) (*Attachment, error) // also one that has expired
+	Attachments(f AttachmentFilter) ([]Attachment, error)
+	AttachmentInUse(uuid UUID) (bool, error) // whether a schedule entry names it
+}
+
+// AttachmentWriter writes attachments.
+type AttachmentWriter interface {
+	InsertAttachment(a *Attachment) error // sets Seq; its content must be known, see NoteBlob
+	SetExpiry(uuid UUID, expires time.Time) error
+	DeleteAttachment(uuid UUID) error
+}
+
+// NewAttachment is what an upload says of itself.
+type NewAttachment struct {
+	Name      string
+	MediaType string         // "": by the name
+	CaseID    int64          // to bind it to, 0 for none
+	Context   string         // name or id of the context to give it to, "" for the caller's own
+	Lifetime  clock.Duration // zero: the default
+}
+
+// defaultLifetime is how long an attachment lives that is bound to no case.
+const defaultLifetime = 30 * 24 * time.Hour
+
+// OpenAttachment is an attachment with its content, to be read and closed.
+type OpenAttachment struct {
+	Attachment
+	Body io.ReadSeekCloser
+}
+
+// ETag is the entity tag of an attachment, quoted: its identity, since it
+// never changes.
+func (a *Attachment) ETag() string { return `"` + a.UUID.String() + `"` }
+
+// attachmentForm is an attachment in .contents.
+type attachmentForm struct {
+	UUID    string  `json:"uuid"`
+	Name    string  `json:"name"`
+	Type    string  `json:"type"`
+	Size    int64   `json:"size"`
+	SHA256  string  `json:"sha256"`
+	Created string  `json:"created"`
+	Expires *string `json:"expires"`
+	BoundTo *int64  `json:"boundTo"`
+}
+
+func (a *Attachment) resource(by identity.Principal) *Resource {
+	form := attachmentForm{
+		UUID: a.UUID.String(), Name: a.Name, Type: a.MediaType, Size: a.Size,
+		SHA256: hex.EncodeToString(a.SHA256[:]), Created: a.Created.UTC().Format(time.RFC3339),
+	}
+	if !a.Expires.IsZero() {
+		text := a.Expires.UTC().Format(time.RFC3339)
+		form.Expires = &text
+	}
+	if a.CaseID != 0 {
+		form.BoundTo = &a.CaseID
+	}
+	data := mustJSON(form)
+	return &Resource{
+		Name: form.UUID, Seq: a.Seq, Form: data, FormETag: a.ETag(), SourceETag: a.ETag(), SourceSize: a.Size,
+		Given: a.Name, MediaType: a.MediaType, Created: a.Created, Modified: a.Created, Own: a.CaseID == 0 && by.In(a.ContextID),
+	}
+}
+
+// findAttachment returns the attachment if by sees it at now; nil where
+// there is none.
+func (e *Engine) findAttachment(r Reader, by identity.Principal, uuid UUID, now time.Time) (*Attachment, error) {
+	a, err := orNil(r.Attachment(uuid))
+	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
+		return nil, err
+	}
+	if sees, err := e.seesAttachment(r, by, a); err != nil || !sees {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Attachments returns the attachments that by sees, in order of creation.
+func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+	filter := AttachmentFilter{CaseID: f.CaseID, Now: e.clock.Now(), After: f.After, Limit: f.Limit}
+	switch {
+	case f.OwnOnly:
+		filter.Access, filter.Unbound = by.Contexts(), true
+	case !by.Admin:
+		filter.Access, filter.Routes = by.Contexts(), e.administered(by)
+	}
+	var out []Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		if err := e.needCase(r, by, f.CaseID); err != nil {
+			return err
+		}
+		for {
+			list, err := r.Attachments(filter)
+			if err != nil {
+				return err
+			}
+			for i := range list {
+				if e.inContext(by, f.Context, list[i].ContextID) {
+					out = append(out, *list[i].resource(by))
+				}
+			}
+			if filter.Limit == 0 || len(list) < filter.Limit || len(out) >= f.Limit {
+				return nil
+			}
+			filter.After = list[len(list)-1].Seq
+		}
+	})
+	if f.Limit > 0 && len(out) > f.Limit {
+		out = out[:f.Limit]
+	}
+	return out, err
+}
+
+// needCase answers errs.NotFound for a case that by does not see; 0 is none.
+func (e *Engine) needCase(r Reader, by identity.Principal, id int64) error {
+	if id == 0 {
+		return nil
+	}
+	row, _, err := e.findCase(r, by, Ref{CaseID: id})
+	if err == nil && row == nil {
+		err = absent("case")
+	}
+	return err
+}
+
+// Attachment returns an attachment without its content.
+func (e *Engine) Attachment(ctx context.Context, by identity.Principal, uuid UUID) (*Attachment, error) {
+	var a *Attachment
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		a, err = e.findAttachment(r, by, uuid, e.clock.Now())
+		return err
+	})
+	if err == nil && a == nil {
+		err = absent("attachment")
+	}
+	return a, err
+}
+
+// OpenAttachment opens an attachment.
+func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid UUID) (*OpenAttachment, error) {
+	var out *OpenAttachment
+	err := e.reading(func() error {
+		a, err := e.Attachment(ctx, by, uuid)
+		if err != nil {
+			return err
+		}
+		body, err := e.openBlob(a.SHA256)
+		out = &OpenAttachment{Attachment: *a, Body: body}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// PutAttachment stores a new attachment.
+func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
+	var a *Attachment
+	limit := int64(maxContent)
+	err := e.store.View(ctx, func(r Reader) (err error) { // before the body is read
+		if a, err = e.newAttachment(r, req, given); err != nil {
+			return err
+		}
+		room, err := e.room(r, req.By.ID)
+		limit = min(limit, room)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	spooled, err := e.blobs.Spool(body, limit)
+	if errs.Is(err, errs.TooLarge) && limit < maxContent {
+		return nil, e.overQuota()
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.Size, a.SHA256 = spooled.Size(), spooled.Sum()
+	var out *Outcome
+	err = e.storing(ctx, spooled, func() error {
+		return e.store.Update(ctx, func(tx Tx) (err error) {
+			out, err = e.insertAttachment(tx, req, given, a)
+			return err
+		})
+	})
+	return out, err
+}
+
+// newAttachment returns the attachment that shall be, but for its content,
+// if the caller may make it.
+func (e *Engine) newAttachment(r Reader, req Request, given NewAttachment) (*Attachment, error) {
+	a := &Attachment{
+		UUID: NewUUID(), ContextID: req.By.ID, AuthorID: req.By.ID, CaseID: given.CaseID,
+		Name: given.Name, MediaType: given.MediaType, Created: req.Now,
+	}
+	if a.MediaType == "" {
+		a.MediaType = MediaTypeOf(a.Name)
+	}
+	if err := e.needCase(r, req.By, given.CaseID); err != nil {
+		return nil, err
+	}
+	if given.Context != "" {
+		id, err := e.ownContext(req.By, given.Context)
+		if err != nil {
+			return nil, err
+		}
+		a.ContextID = id
+	}
+	lifetime := given.Lifetime
+	if lifetime.IsZero() && given.CaseID == 0 {
+		lifetime.Exact = defaultLifetime
+	}
+	if !lifetime.IsZero() {
+		a.Lifetime, a.Expires = lifetime.String(), lifetime.After(req.Now)
+		if a.Expires.Year() > 9999 || !a.Expires.After(req.Now) {
+			return nil, errs.New(errs.BadParameter, "An attachment cannot expire after %s; give it less time.", a.Lifetime)
+		}
+	}
+	return a, judge(req.If, Version{})
+}
+
+// ownContext returns the context of that name or id, of which by may create
+// objects.
+func (e *Engine) ownContext(by identity.Principal, text string) (identity.ID, error) {
+	id := e.contextID(text)
+	if id == 0 || !e.directory().MayOwn(by, id) {
+		return 0, errs.New(errs.ContextNotAvailable, "The context is not one of yours; leave it out, or name one of your own.")
+	}
+	return id, nil
+}
+
+func (e *Engine) insertAttachment(tx Tx, req Request, given NewAttachment, a *Attachment) (*Outcome, error) {
+	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
+		return nil, err
+	}
+	if err := e.checkQuota(tx, req.By.ID, a.Size); err != nil {
+		return nil, err
+	}
+	if err := tx.InsertAttachment(a); err != nil {
+		return nil, err
+	}
+	tx.AfterCommit(func() { e.sweeper.note(a.Expires) })
+	out := &Outcome{
+		Created: true, Changed: true, Name: a.UUID.String(), Form: a.resource(req.By).Form, ETag: a.ETag(), FormETag: a.ETag(),
+		Modified: a.Created, CaseID: a.CaseID,
+	}
+	return out, e.keep(tx, req, out)
+}
+
+// DeleteAttachment deletes an attachment that no schedule entry names.
+func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid UUID) error {
+	return e.store.Update(ctx, func(tx Tx) error {
+		a, err := e.findAttachment(tx, req.By, uuid, req.Now)
+		if err != nil {
+			return err
+		}
+		if a == nil {
+			return absent("attachment")
+		}
+		may, err := e.mayDeleteAttachment(tx, req.By, a)
+		if err != nil {
+			return err
+		}
+		if !may {
+			return errs.New(errs.NotAllowed, "Only who has uploaded it and the route's administrators may delete this attachment.")
+		}
+		if err := judge(req.If, Version{Exists: true, ETag: a.ETag(), Modified: a.Created}); err != nil {
+			return err
+		}
+		used, err := tx.AttachmentInUse(uuid)
+		if err != nil {
+			return err
+		}
+		if used {
+			return errs.New(errs.InUse, "A schedule entry takes this attachment as its input; change or delete the entry first.")
+		}
+		return e.dropAttachment(tx, uuid)
+	})
+}
+
+func (e *Engine) dropAttachment(tx Tx, uuid UUID) error {
+	e.unreferred(tx)
+	return tx.DeleteAttachment(uuid)
+}
+
+// expire deletes an attachment that has expired. The row is read again: an
+// entry may have begun to name it.
+func (e *Engine) expire(tx Tx, uuid UUID, now time.Time) error {
+	a, err := orNil(tx.Attachment(uuid))
+	if err != nil || a == nil || a.Expires.IsZero() || a.Expires.After(now) {
+		return err
+	}
+	return e.dropAttachment(tx, uuid)
+}
+
+// moveUse keeps attachments from expiring while a schedule entry names them:
+// the entry named was, and from now on names is, or neither. It is called
+// when the entry is written. errStale says that the attachment has gone
+// since the entry was read.
+func (e *Engine) moveUse(tx Tx, context identity.ID, was, is UUID, now time.Time) error {
+	if is != (UUID{}) {
+		a, err := e.findAttachment(tx, e.directory().Principal(context), is, now)
+		if err != nil {
+			return err
+		}
+		if a == nil {
+			return errStale
+		}
+		if !a.Expires.IsZero() {
+			if err := tx.SetExpiry(is, time.Time{}); err != nil {
+				return err
+			}
+		}
+	}
+	if was == (UUID{}) || was == is {
+		return nil
+	}
+	return e.endUse(tx, was, now)
+}
+
+// endUse lets an attachment expire again that no entry names any more: it
+// has its whole lifetime from now on.
+func (e *Engine) endUse(tx Tx, uuid UUID, now time.Time) error {
+	used, err := tx.AttachmentInUse(uuid)
+	if err != nil || used {
+		return err
+	}
+	a, err := orNil(tx.Attachment(uuid))
+	if err != nil || a == nil || a.Lifetime == "" {
+		return err
+	}
+	lifetime, err := clock.ParseDuration(a.Lifetime)
+	if err != nil {
+		return errs.Wrap("read the lifetime of attachment "+uuid.String(), err)
+	}
+	expires := lifetime.After(now)
+	tx.AfterCommit(func() { e.sweeper.note(expires) })
+	return tx.SetExpiry(uuid, expires)
+}
+
+// entryAttachment returns the attachment that the entry names, zero for none.
+func entryAttachment(entry *schedule.Entry) UUID {
+	uuid, _ := ParseUUID(entry.AttachmentUUID) // checked when the entry was read
+	return uuid
+}
+
+// attachmentRef resolves an "attachmentUUID" of a document to an attachment
+// that by sees. One that does not is a fault at v, and nil.
+func (e *Engine) attachmentRef(r Reader, by identity.Principal, v document.Value, uuid UUID, now time.Time) (*Attachment, error) {
+	a, err := e.findAttachment(r, by, uuid, now)
+	if err == nil && a == nil {
+		v.Fail(errs.CodeNotFound, "there is no attachment %s that %s may use", uuid, by.Name)
+	}
+	return a, err
+}
+
+// input returns the attachment as the input of a case: the same content, and
+// the same media type.
+func (a *Attachment) input() *content {
+	return &content{mediaType: a.MediaType, file: &storedFile{sum: a.SHA256, size: a.Size}}
+}
+
+// startInput returns the attachment that a start document names as the input
+// of its case; nil where it names none or one that the caller does not see.
+func (e *Engine) startInput(r Reader, req Request, v document.Value) (*content, error) {
+	text, ok := v.Str()
+	if !ok {
+		return nil, nil
+	}
+	uuid, ok := ParseUUID(text)
+	if !ok {
+		v.Fail(errs.CodeFormat, "must be the UUID of an attachment: 32 hexadecimal digits, with or without dashes and braces")
+		return nil, nil
+	}
+	a, err := e.attachmentRef(r, req.By, v, uuid, req.Now)
+	if err != nil || a == nil {
+		return nil, err
+	}
+	c := a.input()
+	c.holds = func(tx Tx) error {
+		again, err := e.findAttachment(tx, req.By, uuid, req.Now)
+		if err == nil && again == nil {
+			err = errStale
+		}
+		return err
+	}
+	return c, nil
+}

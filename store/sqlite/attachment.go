@@ -1,0 +1,113 @@
+package sqlite
+
+import (
+	"slices"
+	"time"
+
+	"flowdrive/engine"
+)
+
+const (
+	attachmentColumns = `id, uuid, context_id, author_id, case_id, name, media_type, size, sha256, lifetime, expires, created`
+
+	selectAttachment = `SELECT ` + attachmentColumns + ` FROM attachments WHERE uuid = ?1`
+
+	// ?1 is a chunk of ids; what has expired by ?2 is left out.
+	selectAttachments = `
+		SELECT ` + attachmentColumns + ` FROM attachments
+		WHERE id IN (SELECT value FROM json_each(?1)) AND (expires IS NULL OR expires > ?2)
+		ORDER BY id`
+
+	allAttachments     = `SELECT id FROM attachments WHERE id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
+	unboundAttachments = `SELECT id FROM attachments WHERE context_id = ?1 AND case_id IS NULL AND id > ?2 ORDER BY id LIMIT ?3`
+	attachmentsOfCase  = `SELECT id FROM attachments WHERE case_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`
+	attachmentsOfRoute = `SELECT id FROM attachments a WHERE case_id IS NOT NULL AND id > ?2
+		AND EXISTS (SELECT 1 FROM cases WHERE cases.id = a.case_id AND route_id = ?1) ORDER BY id LIMIT ?3`
+	attachmentsSeenByOne = `SELECT id FROM attachments a WHERE case_id IS NOT NULL AND id > ?2
+		AND EXISTS (SELECT 1 FROM case_access c WHERE c.party_id = ?1 AND c.case_id = a.case_id) ORDER BY id LIMIT ?3`
+
+	selectAttachmentUse = `SELECT EXISTS (SELECT 1 FROM entries WHERE attachment = ?1)`
+
+	insertAttachment = `
+		INSERT INTO attachments (uuid, context_id, author_id, case_id, name, media_type, size, sha256, lifetime, expires, created)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+	updateAttachmentExpiry = `UPDATE attachments SET expires = ?2 WHERE uuid = ?1`
+	deleteAttachment       = `DELETE FROM attachments WHERE uuid = ?1`
+)
+
+func scanAttachment(scan scan, a *engine.Attachment) error {
+	return scan(&a.Seq, bits(a.UUID[:]), &a.ContextID, &a.AuthorID, number{&a.CaseID}, &a.Name, &a.MediaType, &a.Size,
+		bits(a.SHA256[:]), &a.Lifetime, millis{&a.Expires}, millis{&a.Created})
+}
+
+// Attachment returns the attachment, also one that has expired.
+func (r *reader) Attachment(uuid engine.UUID) (*engine.Attachment, error) {
+	a := &engine.Attachment{}
+	found, err := r.c.row(selectAttachment, uuid[:]).read(func(scan scan) error { return scanAttachment(scan, a) })
+	if err := read(found, err, "attachment"); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Attachments returns the attachments that the filter selects, in the order
+// in which they were created.
+func (r *reader) Attachments(f engine.AttachmentFilter) (all []engine.Attachment, err error) {
+	err = r.walk(attachmentSources(f), f.After, func(ids []int64) (bool, error) {
+		err := r.c.each(selectAttachments, func(scan scan) error {
+			var a engine.Attachment
+			err := scanAttachment(scan, &a)
+			all = append(all, a)
+			return err
+		}, array(ids), f.Now.UnixMilli())
+		return f.Limit > 0 && len(all) >= f.Limit, err
+	})
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = slices.Clip(all[:f.Limit])
+	}
+	return all, failure("read the attachments", err)
+}
+
+func attachmentSources(f engine.AttachmentFilter) []source {
+	switch {
+	case f.CaseID != 0:
+		return []source{{attachmentsOfCase, f.CaseID}}
+	case f.Access == nil:
+		return []source{{allAttachments, 0}}
+	}
+	sources := sourcesOf(unboundAttachments, f.Access)
+	if f.Unbound {
+		return sources
+	}
+	sources = append(sources, sourcesOf(attachmentsSeenByOne, f.Access)...)
+	return append(sources, sourcesOf(attachmentsOfRoute, f.Routes)...)
+}
+
+// AttachmentInUse reports whether a schedule entry names the attachment.
+func (r *reader) AttachmentInUse(uuid engine.UUID) (used bool, err error) {
+	_, err = r.c.row(selectAttachmentUse, uuid[:]).scan(&used)
+	return used, failure("read what uses an attachment", err)
+}
+
+// InsertAttachment stores a new attachment and sets its Seq. Its content must
+// be known; see NoteBlob.
+func (t *tx) InsertAttachment(a *engine.Attachment) error {
+	res, err := t.c.exec(insertAttachment, a.UUID[:], int64(a.ContextID), int64(a.AuthorID), orNull(a.CaseID), a.Name,
+		a.MediaType, a.Size, a.SHA256[:], a.Lifetime, at(a.Expires), at(a.Created))
+	if err == nil {
+		a.Seq, err = res.LastInsertId()
+	}
+	return failure("store an attachment", err)
+}
+
+// SetExpiry changes when an attachment expires; zero for not at all.
+func (t *tx) SetExpiry(uuid engine.UUID, expires time.Time) error {
+	n, err := t.c.change(updateAttachmentExpiry, uuid[:], at(expires))
+	return found(n, err, "attachment")
+}
+
+// DeleteAttachment deletes an attachment.
+func (t *tx) DeleteAttachment(uuid engine.UUID) error {
+	n, err := t.c.change(deleteAttachment, uuid[:])
+	return found(n, err, "attachment")
+}
