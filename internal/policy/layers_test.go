@@ -24,7 +24,7 @@ func rows() []row {
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify"}},
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},
-		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "schema"}, pure: true},
+		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "expr", "schema"}, pure: true},
 		{what: "vocabulary", packages: []string{"errs", "label", "clock", "document"}, pure: true},
 	}
 }
@@ -36,6 +36,7 @@ func sideways() map[[2]string]string {
 		{"label", "clock"}:    "labels count in calendar months as durations do",
 		{"label", "document"}: "the value of an XATTR is a value of a document",
 		{"label", "errs"}:     "a key or label that is none is a fault of its document",
+		{"route", "expr"}:     "expressions are compiled where a route is",
 		{"route", "schema"}:   "the structure of a route document is a JSON Schema",
 	}
 }

@@ -1,0 +1,269 @@
+package expr
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/interpreter"
+)
+
+// provider knows the types of the variables beside those of CEL.
+type provider struct{ *types.Registry }
+
+// FindStructType returns the type of that name.
+func (p provider) FindStructType(name string) (*types.Type, bool) {
+	if fields(name) == nil {
+		return p.Registry.FindStructType(name)
+	}
+	return types.NewTypeTypeWithParam(cel.ObjectType(name)), true
+}
+
+// FindStructFieldType returns the type of a field and how to get it.
+func (p provider) FindStructFieldType(of, name string) (*types.FieldType, bool) {
+	known := fields(of)
+	if known == nil {
+		return p.Registry.FindStructFieldType(of, name)
+	}
+	t, ok := known[name]
+	if !ok {
+		return nil, false
+	}
+	return &types.FieldType{
+		Type:    t,
+		IsSet:   func(target any) bool { return !types.IsUnknownOrError(field(target, name)) },
+		GetFrom: func(target any) (any, error) { return got(field(target, name)) },
+	}, true
+}
+
+// FindStructFieldNames returns the names of a type's fields.
+func (p provider) FindStructFieldNames(of string) ([]string, bool) {
+	known := fields(of)
+	if known == nil {
+		return p.Registry.FindStructFieldNames(of)
+	}
+	names := make([]string, 0, len(known))
+	for name := range known {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, true
+}
+
+func got(v ref.Val) (any, error) {
+	if err, bad := v.(*types.Err); bad {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Cases and tasks are values of CEL that have fields and nothing else.
+
+func noConversion(v ref.Val, to any) error {
+	return fmt.Errorf("a %s cannot be made a %v", v.Type().TypeName(), to)
+}
+
+// ConvertToNative fails: there is nothing else that a case could be.
+func (c Case) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(c, to) }
+
+// ConvertToType fails but for the type itself.
+func (c Case) ConvertToType(to ref.Type) ref.Val { return toType(c, to) }
+
+// Equal compares with another case.
+func (c Case) Equal(other ref.Val) ref.Val { o, ok := other.(Case); return types.Bool(ok && o == c) }
+
+// Type returns the type.
+func (c Case) Type() ref.Type { return caseType }
+
+// Value returns the case itself.
+func (c Case) Value() any { return c }
+
+// Get returns a field.
+func (c Case) Get(index ref.Val) ref.Val { return fieldAt(c, index) }
+
+// ConvertToNative fails: there is nothing else that a task could be.
+func (t Task) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(t, to) }
+
+// ConvertToType fails but for the type itself.
+func (t Task) ConvertToType(to ref.Type) ref.Val { return toType(t, to) }
+
+// Equal compares with another task.
+func (t Task) Equal(other ref.Val) ref.Val { o, ok := other.(Task); return types.Bool(ok && o == t) }
+
+// Type returns the type.
+func (t Task) Type() ref.Type { return taskType }
+
+// Value returns the task itself.
+func (t Task) Value() any { return t }
+
+// Get returns a field.
+func (t Task) Get(index ref.Val) ref.Val { return fieldAt(t, index) }
+
+func toType(v ref.Val, to ref.Type) ref.Val {
+	switch to {
+	case types.TypeType:
+		return types.NewTypeTypeWithParam(cel.ObjectType(v.Type().TypeName()))
+	case v.Type():
+		return v
+	}
+	return types.NewErr("%s", noConversion(v, to.TypeName()).Error())
+}
+
+func fieldAt(of any, index ref.Val) ref.Val {
+	name, ok := index.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(index)
+	}
+	return field(of, string(name))
+}
+
+// table is a map from texts that keeps its order, so that nothing an
+// expression does with it depends on chance.
+type table struct {
+	size int
+	key  func(i int) string
+	find func(key string) (ref.Val, bool)
+}
+
+// ConvertToNative fails: tables are looked into, not handed out.
+func (t *table) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(t, to) }
+
+// ConvertToType fails but for maps.
+func (t *table) ConvertToType(to ref.Type) ref.Val {
+	switch to {
+	case types.MapType:
+		return t
+	case types.TypeType:
+		return types.MapType
+	}
+	return types.NewErr("%s", noConversion(t, to.TypeName()).Error())
+}
+
+// Equal compares with another map, whatever the order.
+func (t *table) Equal(other ref.Val) ref.Val {
+	o, ok := other.(traits.Mapper)
+	if !ok || o.Size() != t.Size() {
+		return types.False
+	}
+	for i := range t.size {
+		key := types.String(t.key(i))
+		mine, _ := t.Find(key)
+		theirs, found := o.Find(key)
+		if !found || types.Equal(mine, theirs) != types.True {
+			return types.False
+		}
+	}
+	return types.True
+}
+
+// Type returns the type of maps.
+func (t *table) Type() ref.Type { return types.MapType }
+
+// Value returns the table itself.
+func (t *table) Value() any { return t }
+
+// Contains reports whether there is the key.
+func (t *table) Contains(key ref.Val) ref.Val {
+	v, found := t.Find(key)
+	if v != nil && types.IsUnknownOrError(v) && !found {
+		return v
+	}
+	return types.Bool(found)
+}
+
+// Get returns the value of the key.
+func (t *table) Get(key ref.Val) ref.Val {
+	v, found := t.Find(key)
+	if !found {
+		return types.ValOrErr(v, "no such key: %v", key)
+	}
+	return v
+}
+
+// Find returns the value of the key, if there is one.
+func (t *table) Find(key ref.Val) (ref.Val, bool) {
+	name, ok := key.(types.String)
+	if !ok {
+		return types.MaybeNoSuchOverloadErr(key), false
+	}
+	return t.find(string(name))
+}
+
+// Size returns the number of keys.
+func (t *table) Size() ref.Val { return types.Int(t.size) }
+
+// Iterator visits the keys in order.
+func (t *table) Iterator() traits.Iterator {
+	return &keys{size: t.size, key: func(i int) ref.Val { return types.String(t.key(i)) }}
+}
+
+// keys visits the keys of a map.
+type keys struct {
+	ref.Val
+	at, size int
+	key      func(i int) ref.Val
+}
+
+// HasNext reports whether there is another key.
+func (k *keys) HasNext() ref.Val { return types.Bool(k.at < k.size) }
+
+// Next returns the next key.
+func (k *keys) Next() ref.Val {
+	if k.at >= k.size {
+		return nil
+	}
+	k.at++
+	return k.key(k.at - 1)
+}
+
+// ordered makes the maps that an expression writes out visit their keys in
+// order; CEL leaves that to chance, and equal inputs would give unequal
+// outputs.
+func ordered(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+	if c, ok := i.(interpreter.InterpretableConstructor); ok && c.Type() == types.MapType {
+		return &orderedMap{c}, nil
+	}
+	return i, nil
+}
+
+type orderedMap struct {
+	interpreter.InterpretableConstructor
+}
+
+// Eval makes the map.
+func (o *orderedMap) Eval(vars interpreter.Activation) ref.Val {
+	return inOrder(o.InterpretableConstructor.Eval(vars))
+}
+
+// Exec makes the map.
+func (o *orderedMap) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	return inOrder(o.InterpretableConstructor.Exec(frame))
+}
+
+func inOrder(v ref.Val) ref.Val {
+	m, ok := v.(traits.Mapper)
+	if !ok {
+		return v
+	}
+	return &sortedMap{Mapper: m}
+}
+
+// sortedMap is a map of CEL's own with its keys sorted.
+type sortedMap struct{ traits.Mapper }
+
+// Iterator visits the keys, sorted by type and then by value.
+func (s *sortedMap) Iterator() traits.Iterator {
+	var all []ref.Val
+	for it := s.Mapper.Iterator(); it.HasNext() == types.True; {
+		all = append(all, it.Next())
+	}
+	slices.SortFunc(all, func(a, b ref.Val) int {
+		return cmp.Or(cmp.Compare(a.Type().TypeName(), b.Type().TypeName()), cmp.Compare(fmt.Sprint(a.Value()), fmt.Sprint(b.Value())))
+	})
+	return &keys{size: len(all), key: func(i int) ref.Val { return all[i] }}
+}

@@ -1,0 +1,208 @@
+package expr
+
+import (
+	"time"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/interpreter"
+
+	"flowdrive/document"
+	"flowdrive/label"
+)
+
+// Values are what an expression is evaluated over. The functions are asked
+// only for what the expression names; where one is nil there is nothing.
+type Values struct {
+	Case    Case
+	Xattrs  label.Dict
+	Actor   string // "" for the engine
+	Now     time.Time
+	Message func(label string) *document.Node // of JSON; nil: none
+	Input   string                            // the label of the input message
+	Actions int                               // how many actions the route has
+	Action  func(i int) string                // their names, in order of definition
+	Task    func(name string) (Task, bool)
+}
+
+// Case is what an expression sees of its case.
+type Case struct {
+	ID      int64
+	Title   string
+	Status  string
+	Starter string
+	Created time.Time
+	Version int64
+}
+
+// Task is what an expression sees of an action and how it was performed.
+type Task struct {
+	Count      int64
+	By         string    // who performed it last
+	At         time.Time // when, zero for never
+	Resolution string
+	Output     string
+	State      string // of its enablement, "" for none
+}
+
+// activation answers for the variables of an expression, each only when it
+// is asked for.
+type activation struct {
+	values  *Values
+	message ref.Val
+}
+
+// Parent returns nil: there are no variables but these.
+func (a *activation) Parent() interpreter.Activation { return nil }
+
+// ResolveName returns the value of a variable.
+func (a *activation) ResolveName(name string) (any, bool) {
+	v := a.values
+	switch name {
+	case "case":
+		return v.Case, true
+	case "xattr":
+		return v.xattrs(), true
+	case "input":
+		if v.Message == nil {
+			return types.NullValue, true
+		}
+		return jsonValue(v.Message(v.Input)), true
+	case "message":
+		return v.messages(), true
+	case "actor":
+		return types.String(v.Actor), true
+	case "now":
+		return types.Timestamp{Time: v.Now}, true
+	case "timers":
+		return &table{key: func(int) string { return "" }, find: func(string) (ref.Val, bool) { return nil, false }}, true
+	case "tasks":
+		return v.tasks(), true
+	}
+	return nil, false
+}
+
+func (v *Values) xattrs() ref.Val {
+	return &table{
+		size: len(v.Xattrs),
+		key:  func(i int) string { return v.Xattrs[i].Key },
+		find: func(key string) (ref.Val, bool) {
+			value, ok := v.Xattrs.Get(key)
+			if !ok {
+				return nil, false
+			}
+			return xattrValue(value), true
+		},
+	}
+}
+
+// messages answers for single labels; expressions that would need the list
+// of them are refused when they are compiled.
+func (v *Values) messages() ref.Val {
+	return &table{
+		key: func(int) string { return "" },
+		find: func(key string) (ref.Val, bool) {
+			if v.Message == nil {
+				return nil, false
+			}
+			n := v.Message(key)
+			return jsonValue(n), n != nil
+		},
+	}
+}
+
+func (v *Values) tasks() ref.Val {
+	return &table{
+		size: v.Actions,
+		key:  v.Action,
+		find: func(key string) (ref.Val, bool) {
+			if v.Task == nil {
+				return nil, false
+			}
+			t, ok := v.Task(key)
+			return t, ok
+		},
+	}
+}
+
+// The types that variables have besides those of CEL.
+var (
+	caseType  = cel.ObjectType("case")
+	timerType = cel.ObjectType("timer")
+	taskType  = cel.ObjectType("task")
+)
+
+// fields are the fields of these types with theirs.
+func fields(of string) map[string]*types.Type {
+	switch of {
+	case "case":
+		return map[string]*types.Type{
+			"id": cel.IntType, "title": cel.StringType, "status": cel.StringType, "starter": cel.StringType,
+			"created": cel.TimestampType, "version": cel.IntType,
+		}
+	case "timer":
+		return map[string]*types.Type{"expired": cel.BoolType, "enabled": cel.BoolType, "date": cel.TimestampType}
+	case "task":
+		return map[string]*types.Type{
+			"count": cel.IntType, "by": cel.StringType, "at": cel.TimestampType, "resolution": cel.StringType,
+			"output": cel.StringType, "state": cel.StringType,
+		}
+	}
+	return nil
+}
+
+// field returns a field of a case or task.
+func field(of any, name string) ref.Val {
+	switch x := of.(type) {
+	case Case:
+		return x.field(name)
+	case Task:
+		return x.field(name)
+	}
+	return types.NewErr("no such field: %s", name)
+}
+
+func (c Case) field(name string) ref.Val {
+	switch name {
+	case "id":
+		return types.Int(c.ID)
+	case "title":
+		return types.String(c.Title)
+	case "status":
+		return types.String(c.Status)
+	case "starter":
+		return types.String(c.Starter)
+	case "created":
+		return moment(c.Created)
+	case "version":
+		return types.Int(c.Version)
+	}
+	return types.NewErr("no such field: %s", name)
+}
+
+func (t Task) field(name string) ref.Val {
+	switch name {
+	case "count":
+		return types.Int(t.Count)
+	case "by":
+		return types.String(t.By)
+	case "at":
+		return moment(t.At)
+	case "resolution":
+		return types.String(t.Resolution)
+	case "output":
+		return types.String(t.Output)
+	case "state":
+		return types.String(t.State)
+	}
+	return types.NewErr("no such field: %s", name)
+}
+
+// moment is null where there is none.
+func moment(t time.Time) ref.Val {
+	if t.IsZero() {
+		return types.NullValue
+	}
+	return types.Timestamp{Time: t}
+}
