@@ -32,13 +32,14 @@ type birth struct {
 
 // caseChange is a case as a decision left it, ready to be stored.
 type caseChange struct {
-	before   core.Life // "" for a new case
-	after    *core.Case
-	row      Case
-	base     int64 // revision it was decided on, 0 for a new case
-	log      []core.LogEntry
-	messages []*Message
-	holds    func(Tx) error // of the input, see content; nil: nothing to check
+	before    core.Life // "" for a new case
+	after     *core.Case
+	row       Case
+	base      int64 // revision it was decided on, 0 for a new case
+	log       []core.LogEntry
+	messages  []*Message
+	holds     func(Tx) error // of the input, see content; nil: nothing to check
+	freesName bool           // a canceled case is listed no more, and gives its name back
 }
 
 // bear decides on a new case: queued, or started at once.
@@ -182,6 +183,11 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 	if err != nil {
 		return err
 	}
+	if c.freesName {
+		if err := freeName(tx, c.row.ID); err != nil {
+			return err
+		}
+	}
 	if len(c.log) > 0 {
 		if err := tx.AppendLog(c.row.ID, c.log[0].Seq, core.AppendLog(nil, c.log)); err != nil {
 			return err
@@ -208,10 +214,12 @@ func (e *Engine) changed(c *caseChange) {
 		e.usage.add(usedOpenCases, c.row.StarterID, 1)
 	case open(c.before) && !open(now):
 		e.usage.add(usedOpenCases, c.row.StarterID, -1)
-		e.observer.CaseEnded(string(now))
 	}
 	if c.before == "" {
 		e.observer.CaseStarted()
+	}
+	if !c.before.Ended() && now.Ended() {
+		e.observer.CaseEnded(string(now))
 	}
 	for i := range c.log {
 		if c.log[i].Kind == core.LogAction && c.log[i].Trigger != nil {

@@ -11,20 +11,23 @@ import (
 	"flowdrive/route"
 )
 
-// The fields of a case's complete form that the server computes: read and
-// left alone. With those below they are all that a document may hold.
-var computedFields = []string{
-	"routeVersion", "status", "starter", "parent", "parentAction", "children", "enabledActions", "pendingActions",
-	"warnings", "childrenCount", "visit", "scheduleUUID", "scheduledFor", "resolution", "started", "modified",
-	"completed", "version",
+// caseFields are the fields of a case's complete form: those that a document
+// can change or that identify the case, and those that the server computes,
+// which are passed over.
+func caseFields() []string {
+	return []string{
+		"id", "guid", "route", "routeId", "title", "state", "contextId", "context", "priority", "roles", "stakeholders",
+		"xattrDict", "suspendedUntil", "startAt", "created",
+
+		"routeVersion", "status", "starter", "parent", "parentAction", "children", "enabledActions", "pendingActions",
+		"warnings", "childrenCount", "visit", "scheduleUUID", "scheduledFor", "resolution", "started", "modified",
+		"completed", "version",
+	}
 }
 
-var caseFields = slices.Concat([]string{
-	"id", "guid", "route", "routeId", "title", "state", "contextId", "context", "priority", "roles", "stakeholders",
-	"xattrDict", "suspendedUntil", "startAt", "created",
-}, computedFields)
-
-var startFields = slices.Concat(caseFields, []string{"attachmentUUID", "document", "input"})
+// startOnly are the fields that only a document that starts a case has: one
+// of them is its input message.
+func startOnly() []string { return []string{"attachmentUUID", "document", "input"} }
 
 // maxTitle bounds a title, in bytes.
 const maxTitle = 1000
@@ -49,14 +52,12 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 	if !root.Is(document.Object) {
 		return s
 	}
-	root.Only(startFields...)
+	root.Only(append(caseFields(), startOnly()...)...)
 	byName, byID := root.Get("route"), root.Get("routeId")
 	if !byName.Given() && !byID.Given() {
 		byID.Fail(errs.CodeRequired, "is required: routeId, or route with the route's name")
 	}
-	if byName.Given() {
-		s.routeName, _ = byName.Str()
-	}
+	s.routeName = readName(byName)
 	if byID.Given() {
 		s.routeID, _ = byID.Int(1, 1<<53-1)
 	}
@@ -67,9 +68,7 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 	if v := root.Get("contextId"); v.Given() {
 		s.contextID, _ = v.Int(1, 1<<53-1)
 	}
-	if v := root.Get("context"); v.Given() {
-		s.context, _ = v.Str()
-	}
+	s.context = readName(root.Get("context"))
 	if v := root.Get("xattrDict"); v.Given() {
 		s.xattrs = label.ReadDict(v)
 	}
@@ -84,6 +83,18 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 	s.input = readInput(root.Get("input"))
 	oneInput(root)
 	return s
+}
+
+// readName reads an optional name, which cannot be empty.
+func readName(v document.Value) string {
+	if !v.Given() {
+		return ""
+	}
+	name, ok := v.Str()
+	if ok && name == "" {
+		v.Fail(errs.CodeFormat, "must not be empty")
+	}
+	return name
 }
 
 // oneInput refuses a document that gives its case several inputs.

@@ -21,8 +21,8 @@ type held struct {
 	admin bool       // by administers its route
 }
 
-// findCase returns the case that a reference names and by sees; nil where
-// there is none.
+// findCase returns the case that a reference names and by sees, with the
+// given name where it names it by that; nil where there is none.
 func (e *Engine) findCase(r Reader, by identity.Principal, ref Ref) (*Case, *GivenName, error) {
 	id := ref.CaseID
 	var given *GivenName
@@ -44,6 +44,15 @@ func (e *Engine) findCase(r Reader, by identity.Principal, ref Ref) (*Case, *Giv
 		return nil, nil, err
 	}
 	return row, given, nil
+}
+
+// caseName returns the given name of a case, nil for none; known is what
+// findCase returned.
+func caseName(r Reader, row *Case, known *GivenName) (*GivenName, error) {
+	if known != nil || !row.Named {
+		return known, nil
+	}
+	return orNil(r.GivenNameOf(FolderCases, UUID{}, row.ID))
 }
 
 // hold returns the case for a change, or errs.NotFound.
@@ -85,6 +94,8 @@ func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, 
 	}
 	c := &caseChange{before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log}
 	e.render(c, h.route.Compiled)
+	c.freesName = h.row.Named && out.Case.Life == core.Canceled
+	c.row.Named = h.row.Named && !c.freesName
 	return c, nil
 }
 
@@ -98,7 +109,6 @@ func caseETag(c *core.Case) string {
 
 // caseForm is what listings need of a complete form.
 type caseForm struct {
-	GUID  string              `json:"guid"`
 	Title string              `json:"title"`
 	Roles map[string][]string `json:"roles"`
 }
@@ -138,10 +148,8 @@ func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Res
 		if row == nil {
 			return absent("case")
 		}
-		if given == nil && row.Named {
-			if given, err = orNil(r.GivenNameOf(FolderCases, UUID{}, row.ID)); err != nil {
-				return err
-			}
+		if given, err = caseName(r, row, given); err != nil {
+			return err
 		}
 		out, err = e.caseResource(by, row, given)
 		return err
@@ -149,24 +157,13 @@ func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Res
 	return out, err
 }
 
-// Cases returns the cases that by sees, by id.
+// Cases returns the cases that by sees, by id. Canceled ones resolve but are
+// not listed, unless they are what is asked for (design: the drive, section
+// 1).
 func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
-	filter := CaseFilter{State: f.State, Status: f.Status, After: f.After, Limit: f.Limit}
-	switch {
-	case f.OwnOnly:
-		filter.Access = by.Contexts()
-	case !by.Admin:
-		filter.Access, filter.Routes = by.Contexts(), e.administered(by)
-	}
-	if f.Parent != 0 {
-		return nil, nil // cases have no parents yet
-	}
-	if f.Route != "" {
-		info := e.visibleRoute(by, f.Route)
-		if info == nil {
-			return nil, nil
-		}
-		filter.RouteID = info.ID
+	filter, absent, some := e.caseFilter(by, f)
+	if !some {
+		return nil, nil
 	}
 	var out []Resource
 	err := e.store.View(ctx, func(r Reader) error {
@@ -175,7 +172,7 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 			if err != nil {
 				return err
 			}
-			if out, err = e.addCases(r, by, f, rows, out); err != nil {
+			if out, err = e.addCases(r, by, f, absent, rows, out); err != nil {
 				return err
 			}
 			if filter.Limit == 0 || len(rows) < filter.Limit || len(out) >= f.Limit {
@@ -190,9 +187,38 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 	return out, err
 }
 
+// caseFilter returns what the store is asked for, and for whom by stands in;
+// some is false where the filter lets nothing pass.
+func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter CaseFilter, absent []identity.Principal, some bool) {
+	if f.Parent != 0 {
+		return filter, nil, false // cases have no parents yet
+	}
+	filter = CaseFilter{State: f.State, Status: f.Status, After: f.After, Limit: f.Limit}
+	if !by.Admin || f.OwnOnly {
+		absent = e.represented(by)
+		filter.Access = withContexts(by, absent)
+	}
+	if !by.Admin {
+		filter.Routes = e.administered(by)
+	}
+	if f.Context != "" && f.Context != contextMine {
+		if filter.Context = e.contextID(f.Context); filter.Context == 0 {
+			return filter, nil, false
+		}
+	}
+	if f.Route != "" {
+		info := e.visibleRoute(by, f.Route)
+		if info == nil {
+			return filter, nil, false
+		}
+		filter.RouteID = info.ID
+	}
+	return filter, absent, true
+}
+
 // addCases appends those of the rows that pass the filters which the store
 // does not know.
-func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, rows []Case, out []Resource) ([]Resource, error) {
+func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, absent []identity.Principal, rows []Case, out []Resource) ([]Resource, error) {
 	var named []int64
 	for i := range rows {
 		if rows[i].Named {
@@ -211,7 +237,7 @@ func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, rows []Case
 	}
 	for i := range rows {
 		row := &rows[i]
-		passes, err := e.casePasses(by, f, row)
+		passes, err := e.casePasses(by, f, absent, row)
 		if err != nil {
 			return nil, err
 		}
@@ -227,9 +253,14 @@ func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, rows []Case
 	return out, nil
 }
 
-func (e *Engine) casePasses(by identity.Principal, f Filter, row *Case) (bool, error) {
-	if !e.inContext(by, f.Context, row.ContextID) {
+func (e *Engine) casePasses(by identity.Principal, f Filter, absent []identity.Principal, row *Case) (bool, error) {
+	if f.State == "" && row.State == string(core.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
+	}
+	if len(absent) > 0 {
+		if sees, err := e.seesListed(by, absent, by.Admin && f.OwnOnly, row); err != nil || !sees {
+			return false, err
+		}
 	}
 	if f.Query == "" && f.Role == "" {
 		return true, nil
@@ -244,7 +275,7 @@ func (e *Engine) casePasses(by identity.Principal, f Filter, row *Case) (bool, e
 	return f.Role == "" || by.InAny(names(form.Roles[f.Role])), nil
 }
 
-// DeleteCase cancels an open case. The given name, if any, goes with it.
+// DeleteCase cancels an open case, whose given name is free then.
 func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	err := e.change(ctx, func(r Reader) (decision, error) {
 		h, err := e.hold(r, req.By, ref)
@@ -269,7 +300,8 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	if err != nil {
 		return err
 	}
-	return e.settle(ctx)
+	e.settle(ctx)
+	return nil
 }
 
 func caseVersion(h *held, ref Ref) Version {

@@ -25,9 +25,14 @@ func (e *Engine) readEdit(by identity.Principal, h *held, root document.Value, r
 	if !root.Is(document.Object) {
 		return ed, nil
 	}
-	known := caseFields
+	known := caseFields()
 	if !ref.Identity() {
-		known = startFields // a case under its given name is saved again as it was started
+		known = append(known, startOnly()...) // a case under its given name is saved again as it was started
+		for _, key := range startOnly() {
+			if v := root.Get(key); v.Given() {
+				v.Fail(errs.CodeReadOnly, "was taken when the case started; it is the message %s now", LabelInput)
+			}
+		}
 	}
 	root.Only(known...)
 	checkCaseIdentity(root, h.core)
@@ -113,13 +118,10 @@ func (e *Engine) readRoleChange(root document.Value, h *held, ed *edit) {
 
 func (e *Engine) readContextChange(by identity.Principal, root document.Value, h *held, ed *edit) error {
 	var id int64
-	var name string
 	if v := root.Get("contextId"); v.Given() {
 		id, _ = v.Int(1, 1<<53-1)
 	}
-	if v := root.Get("context"); v.Given() {
-		name, _ = v.Str()
-	}
+	name := readName(root.Get("context"))
 	sameID := id == 0 || id == h.core.ContextID
 	sameName := name == "" || identity.Fold(name) == identity.Fold(h.core.Context)
 	if sameID && sameName {
@@ -130,7 +132,7 @@ func (e *Engine) readContextChange(by identity.Principal, root document.Value, h
 	} else if sameName {
 		name = ""
 	}
-	party, err := e.contextRef(by, root, id, name)
+	party, err := e.contextRef(by, root, id, name, identity.ID(h.core.ContextID))
 	if err != nil {
 		return err
 	}
@@ -165,8 +167,18 @@ func readLife(root document.Value, h *held, ed *edit) error {
 	return nil
 }
 
-// judgeEdit judges the caller's rights to what the edit changes.
+// empty reports whether the edit changes nothing.
+func (ed *edit) empty() bool {
+	return ed.Title == nil && ed.Priority == nil && ed.ContextID == nil && ed.Roles == nil && ed.Stakeholders == nil &&
+		ed.Xattrs == nil && !ed.cancel
+}
+
+// judgeEdit judges the caller's rights to what the edit changes. A canceled
+// case is read-only (design: the drive, section 1).
 func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
+	if h.core.Life == core.Canceled && !ed.empty() {
+		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, not changed.")
+	}
 	if h.admin {
 		return nil
 	}

@@ -7,7 +7,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -36,9 +35,18 @@ type Config struct {
 	Clock        Clock
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
-	Sandbox      bool // the clock stands still; what a request makes due is done before its answer
-	Limits       Limits
-	Observer     Observer // nil: nobody watches
+
+	// CheckPassword checks a user's password as a log-in of the same request
+	// would, with the same limits: a wrong one is errs.LogIn, too many are
+	// errs.TooMany.
+	CheckPassword func(ctx context.Context, user identity.Name, password string) error
+	// Address returns where a request comes from, "" for the machine itself.
+	Address func(ctx context.Context) string
+
+	Sandbox  bool // the clock stands still; what a request makes due is done before its answer
+	Firings  int  // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
+	Limits   Limits
+	Observer Observer // nil: nobody watches
 }
 
 // Limits bounds what one user may have (design: the drive, section 7).
@@ -55,6 +63,7 @@ const (
 	DefaultRoutes    = 1_000
 	DefaultOpenCases = 1_000_000
 	DefaultQuota     = 10 << 30
+	DefaultFirings   = 100_000
 )
 
 func (l Limits) withDefaults() Limits {
@@ -88,17 +97,20 @@ type Engine struct {
 	clock    Clock
 	log      zerolog.Logger
 	hash     func(string) (string, error)
+	check    func(context.Context, identity.Name, string) error
+	address  func(context.Context) string
 	sandbox  bool
+	firings  int
 	limits   Limits
 	observer Observer
 
-	parties   atomic.Pointer[partyTable] // replaced after every change of a user or team
-	routes    atomic.Pointer[routeTable] // replaced after every change of a route
-	versions  versionCache
-	usage     usage
-	sweeper   sweeper
-	collector *collector
-	advancing sync.Mutex // one move of the sandbox clock at a time
+	parties    atomic.Pointer[partyTable] // replaced after every change of a user or team
+	routes     atomic.Pointer[routeTable] // replaced after every change of a route
+	versions   versionCache
+	usage      usage
+	sweeper    sweeper
+	background *background
+	collector  *collector
 }
 
 // New returns an engine over the store. Load must be called before it is
@@ -110,7 +122,10 @@ func New(cfg Config) *Engine {
 		clock:     cfg.Clock,
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,
+		check:     cfg.CheckPassword,
+		address:   cfg.Address,
 		sandbox:   cfg.Sandbox,
+		firings:   cfg.Firings,
 		limits:    cfg.Limits.withDefaults(),
 		observer:  cfg.Observer,
 		collector: newCollector(),
@@ -118,7 +133,19 @@ func New(cfg Config) *Engine {
 	if e.observer == nil {
 		e.observer = nobody{}
 	}
-	e.sweeper.wake = make(chan struct{}, 1)
+	if e.check == nil {
+		e.check = func(context.Context, identity.Name, string) error {
+			return errs.New(errs.Unavailable, "Passwords cannot be checked here.")
+		}
+	}
+	if e.address == nil {
+		e.address = func(context.Context) string { return "" }
+	}
+	e.background = newBackground(cfg.Store, cfg.Log)
+	if e.firings == 0 {
+		e.firings = DefaultFirings
+	}
+	e.sweeper.wake, e.sweeper.stuck = make(chan struct{}, 1), map[int64]bool{}
 	e.parties.Store(newPartyTable(nil))
 	e.routes.Store(&routeTable{})
 	return e
@@ -135,16 +162,14 @@ func (nobody) CaseEnded(string)            {}
 // and rights.
 func (e *Engine) Load(ctx context.Context) error {
 	return e.store.View(ctx, func(r Reader) error {
-		parties, err := r.Parties()
+		parties, err := readParties(r)
 		if err != nil {
 			return err
 		}
-		e.parties.Store(newPartyTable(parties))
-		table, err := e.newRouteTable(r)
-		if err != nil {
+		e.parties.Store(parties)
+		if err := e.loadRoutes(r); err != nil {
 			return err
 		}
-		e.routes.Store(table)
 		return e.loadSweeper(r)
 	})
 }
@@ -156,14 +181,17 @@ func (e *Engine) directory() *identity.Directory { return e.parties.Load().direc
 // transaction in which everything it was decided on still holds.
 type decision func(Tx) error
 
-// attempts is how often a change is decided outside the writer before it is
-// decided inside, where nothing can move.
-const attempts = 4
+// How often a change is decided outside the writer before it is decided
+// inside. Inside nothing stored can move; but what is kept in memory learns
+// of a commit only after it, so that a second time may be needed.
+const (
+	attempts       = 4
+	attemptsInside = 2
+)
 
 // change decides on a snapshot and applies the decision in a unit of its
 // own. A decision that finds that something moved returns errStale and is
-// made again; the last time within the unit itself, so that it cannot fail
-// for that reason.
+// made again, at last within the unit itself.
 func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, error)) error {
 	for range attempts {
 		var apply decision
@@ -171,29 +199,36 @@ func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, erro
 			apply, err = decide(r)
 			return err
 		})
-		if err != nil {
-			return err
+		if err == nil {
+			err = e.store.Update(ctx, apply)
 		}
-		if apply == nil {
-			return nil
-		}
-		if err = e.store.Update(ctx, apply); !errors.Is(err, errStale) {
+		if !errors.Is(err, errStale) {
 			return err
 		}
 	}
-	return e.store.Update(ctx, func(tx Tx) error {
-		apply, err := decide(tx)
-		if err != nil || apply == nil {
-			return err
+	var err error
+	for range attemptsInside {
+		err = e.store.Update(ctx, func(tx Tx) error {
+			apply, err := decide(tx)
+			if err != nil {
+				return err
+			}
+			return apply(tx)
+		})
+		if !errors.Is(err, errStale) {
+			break
 		}
-		return apply(tx)
-	})
+	}
+	return err
 }
 
 // keep stores the answer of a request with an idempotency key.
 func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
 	if req.Key == nil {
 		return nil
+	}
+	if err := tx.DeleteAnswersBefore(req.Now.Add(-keepAnswers)); err != nil {
+		return err
 	}
 	err := tx.PutAnswer(&Answer{
 		User:    req.By.ID,
@@ -213,9 +248,9 @@ func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
 // faster; its answer is the answer.
 var errReplay = errs.New(errs.NameTaken, "Another request with this Idempotency-Key was faster; ask again for its answer.")
 
-// IsReplay reports whether err says that another request with the same
-// idempotency key was faster, so that Replay has the answer.
-func IsReplay(err error) bool { return errors.Is(err, errReplay) }
+// keepAnswers is how long the answer to a request with an idempotency key is
+// given again (design: the drive, section 2).
+const keepAnswers = 24 * time.Hour
 
 // Replay returns the first answer to a request with the key; nil where there
 // was none yet. The same key with another URL or body is
@@ -231,6 +266,9 @@ func (e *Engine) Replay(ctx context.Context, by identity.Principal, key Idempote
 	}
 	if err != nil {
 		return nil, err
+	}
+	if answer.Created.Before(e.clock.Now().Add(-keepAnswers)) {
+		return nil, nil
 	}
 	if answer.URL != key.URL || answer.Request != key.Request {
 		return nil, errs.New(errs.IdempotencyMismatch, "This Idempotency-Key was used for another request; use a new key for a new request.")

@@ -74,18 +74,6 @@ func (e *Engine) entryResource(by identity.Principal, s *Entry, given *GivenName
 	return res
 }
 
-// addGiven adds the given name and what was stored under it.
-func (e *Engine) addGiven(res *Resource, given *GivenName) {
-	if given == nil {
-		return
-	}
-	res.Given, res.AuthorID = given.Name, given.Author
-	res.Source, res.SourceETag, res.SourceSize = given.Source, given.ETag, given.Size
-	if p := e.directory().ByID(given.Author); p != nil {
-		res.Author = p.Name
-	}
-}
-
 // entryDefinition begins every ETag of the entry's present definition; what
 // follows counts firings.
 func entryDefinition(s *Entry) string { return fmt.Sprintf(`"%x-%d.`, s.UUID[:4], s.Definition) }
@@ -239,13 +227,15 @@ func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte
 	if err != nil {
 		return nil, err
 	}
-	return out, e.settle(ctx)
+	e.settle(ctx)
+	return out, nil
 }
 
 // entryChange is a schedule entry as it shall be.
 type entryChange struct {
 	stored Entry
 	given  *GivenName // to be stored, nil for no name
+	was    string     // ETag of what the name has, "" for a new name
 	byName bool       // the request's URL is the given name's
 	base   int64      // revision it was decided on, 0 for a new entry
 	body   []byte
@@ -281,7 +271,11 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 		}
 	}
 	entry := schedule.Read(root, req.Now, old)
-	contextErr, err := e.resolveEntry(r, req, root, entry)
+	var keeps identity.ID
+	if stored != nil {
+		keeps = stored.ContextID
+	}
+	contextErr, err := e.resolveEntry(r, req, root, entry, keeps)
 	if err != nil {
 		return nil, err
 	}
@@ -319,24 +313,21 @@ func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
 }
 
 // resolveEntry fills in the context and the route that the document names,
-// and checks what it refers to. A context that is not the caller's is an
-// error of its own, told only where nothing else is wrong.
-func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry *schedule.Entry) (contextErr, err error) {
+// and checks what it refers to. A context that is not available is an error
+// of its own, told only where nothing else is wrong; keeps is the one that
+// the entry has already.
+func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
 	by := req.By
-	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context)
+	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context, keeps)
 	if contextErr == nil {
 		entry.ContextID, entry.Context = int64(context.ID), string(context.Name)
 	}
-	info := e.routeRef(by, root, entry.Route, entry.RouteID)
-	if info != nil {
+	usable := func(info *routeInfo) bool {
+		as := e.directory().Principal(context.ID)
+		return contextErr != nil || e.seesRoute(as, info) && e.mayStart(as, info)
+	}
+	if info := e.routeRef(by, root, entry.Route, entry.RouteID, usable); info != nil {
 		entry.RouteID, entry.Route = info.ID, info.Name
-		if as := e.directory().Principal(context.ID); contextErr == nil && (!e.seesRoute(as, info) || !e.mayStart(as, info)) {
-			at := root.Get("route")
-			if !at.Given() {
-				at = root.Get("routeId")
-			}
-			at.Fail(errs.CodeNotFound, "there is no route %q of which %s may start cases", info.Name, context.Name)
-		}
 	}
 	if entry.AttachmentUUID != "" {
 		as := by // where the context is none of the caller's
@@ -351,28 +342,6 @@ func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry 
 		root.Get("document").Fail(errs.CodeNotFound, "there is no document %q that you may use", entry.Document)
 	}
 	return contextErr, nil
-}
-
-// contextRef resolves "contextId" and "context" of a document to a context
-// that by may create objects of; by itself where neither is given.
-func (e *Engine) contextRef(by identity.Principal, root document.Value, id int64, name string) (identity.Party, error) {
-	d := e.directory()
-	party := d.ByID(by.ID)
-	byID, byName := root.Get("contextId").Given() && id != 0, root.Get("context").Given() && name != ""
-	if byID {
-		party = d.ByID(identity.ID(id))
-	}
-	if byName {
-		named := d.ByName(identity.Name(name))
-		if byID && party != nil && named != party {
-			root.Get("context").Fail(errs.CodeConflict, "is %q, but contextId is %d, another context; give one of the two", name, id)
-		}
-		party = named
-	}
-	if party == nil || !d.MayOwn(by, party.ID) {
-		return identity.Party{}, errs.New(errs.ContextNotAvailable, "The context is not one of yours; leave contextId out, or name one of your own.")
-	}
-	return *party, nil
 }
 
 // entryDecided puts the read entry into the records to be stored.
@@ -402,12 +371,12 @@ func (e *Engine) entryDecided(r Reader, req Request, ref Ref, entry *schedule.En
 	c.stored.Form = entry.Form()
 	switch {
 	case given != nil:
-		c.given = given
+		c.given, c.was = given, given.ETag
 	case ref.Name != "":
 		c.given = &GivenName{Folder: FolderSchedule, Author: req.By.ID, Name: ref.Name, Entry: c.stored.UUID}
 	}
 	if c.given != nil {
-		c.given.Source, c.given.ETag, c.given.Size, c.given.Modified = body, sourceETag(body), int64(len(body)), req.Now
+		c.given.setSource(body, req.Now)
 	}
 	return c, nil
 }
@@ -439,7 +408,7 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 		return nil, err
 	}
 	if c.given != nil {
-		if err := claimName(tx, c.given, created); err != nil {
+		if err := claimName(tx, c.given, c.was); err != nil {
 			return nil, err
 		}
 	}
@@ -454,54 +423,13 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 		Created: created, Changed: true, Name: c.stored.UUID.String(), Form: c.stored.Form,
 		FormETag: entryETag(&c.stored), Modified: c.stored.Modified,
 	}
-	if c.given != nil && c.byName {
+	switch {
+	case c.given != nil && c.byName:
 		out.ETag = c.given.ETag
-	} else if bytes.Equal(c.body, c.stored.Form) {
+	case bytes.Equal(c.body, c.stored.Form):
 		out.ETag = out.FormETag
 	}
 	return out, e.keep(tx, req, out)
-}
-
-// hiddenName answers errs.NameTaken where the name was given to a resource
-// that its author no longer sees.
-func hiddenName(r Reader, folder Folder, ref Ref) error {
-	if ref.Name == "" {
-		return nil
-	}
-	held, err := nameHeld(r, folder, ref.Author, ref.Name)
-	if err != nil || !held {
-		return err
-	}
-	return errs.New(errs.NameTaken, "You gave the name %q to a resource that you may no longer see; choose another name.", ref.Name)
-}
-
-// nameHeld reports whether a resource that still exists bears the name.
-func nameHeld(r Reader, folder Folder, author identity.ID, name string) (bool, error) {
-	given, err := orNil(r.GivenName(folder, author, name))
-	if err != nil || given == nil {
-		return false, err
-	}
-	if folder == FolderSchedule {
-		holder, err := orNil(r.Entry(given.Entry))
-		return holder != nil, err
-	}
-	holder, err := orNil(r.Case(given.CaseID))
-	return holder != nil, err
-}
-
-// claimName stores a given name. For a new resource the name must not have
-// been taken since it was found free.
-func claimName(tx Tx, given *GivenName, created bool) error {
-	if created {
-		held, err := nameHeld(tx, given.Folder, given.Author, given.Name)
-		if err != nil {
-			return err
-		}
-		if held {
-			return errStale
-		}
-	}
-	return tx.PutGivenName(given)
 }
 
 // staleIfGone says that something a decision rests on has gone.

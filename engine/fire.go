@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,38 +23,39 @@ const (
 // fireEntry does what an entry's due instant asks for, in one unit: creates
 // the case, counts, computes what comes next, deletes an exhausted entry.
 // The row is read again, because what was fired before may have changed it.
-// force records trouble instead of a case: what is left to do when creating
-// it failed.
-func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (fired bool, err error) {
+// trouble is recorded instead of a case: what is left to do when creating it
+// failed. It returns when the entry is due next.
+func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next time.Time, fired bool, err error) {
 	stored, err := orNil(tx.Entry(uuid))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
-		return false, err
+		return time.Time{}, false, err
 	}
 	entry, err := schedule.ReadForm(stored.Form)
 	if err != nil {
-		return false, errs.Wrap("read a stored schedule entry", err)
+		return time.Time{}, false, errs.Wrap("read a stored schedule entry", err)
 	}
 	step := entry.Step(now)
-	if err := skipMissed(tx, stored, step, now); err != nil {
-		return false, err
+	if step.Instant.IsZero() {
+		return time.Time{}, false, errs.New(errs.Internal, "The schedule entry %s is due, but has no instant.", stored.UUID)
 	}
-	if !step.Instant.IsZero() {
-		if err := e.fireInstant(tx, stored, entry, step, now, trouble); err != nil {
-			return false, err
-		}
+	if err := skipMissed(tx, stored, step, now); err != nil {
+		return time.Time{}, false, err
+	}
+	if err := e.fireInstant(tx, stored, entry, step, now, trouble); err != nil {
+		return time.Time{}, false, err
 	}
 	if step.Ended {
 		given, err := orNil(tx.GivenNameOf(FolderSchedule, stored.UUID, 0))
 		if err != nil {
-			return false, err
+			return time.Time{}, false, err
 		}
-		return true, e.dropEntry(tx, stored, given, now)
+		return time.Time{}, true, e.dropEntry(tx, stored, given, now)
 	}
 	stored.Due, _ = entry.Due()
 	stored.Revision++
 	stored.Form = entry.Form()
 	tx.AfterCommit(func() { e.sweeper.note(stored.Due) })
-	return true, tx.UpdateEntry(stored)
+	return stored.Due, true, tx.UpdateEntry(stored)
 }
 
 // skipMissed leaves a row for every instant that was passed over.
@@ -64,7 +66,7 @@ func skipMissed(tx Tx, stored *Entry, step schedule.Step, now time.Time) error {
 			reason = "misfire: this and earlier instants were missed by more than the grace"
 		}
 		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, Reason: reason, FiredAt: now}
-		if err := tx.InsertOccurrence(o); err != nil {
+		if err := tx.InsertOccurrence(o); err != nil && !errs.Is(err, errs.NameTaken) {
 			return err
 		}
 	}
@@ -73,29 +75,38 @@ func skipMissed(tx Tx, stored *Entry, step schedule.Step, now time.Time) error {
 
 // fireInstant creates the case of an instant, or records why there is none.
 // The pair of entry and instant is unique in the store, so that no instant
-// ever makes two cases.
+// ever makes two cases: one that was dealt with before makes none, and the
+// entry goes on.
 func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time, trouble error) error {
 	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: step.Instant, Outcome: OutcomeFired, FiredAt: now}
 	if step.Late {
 		o.Outcome, o.Reason = OutcomeLate, "misfire: once"
 	}
-	b, err := e.scheduledBirth(tx, stored, entry, step, now)
-	if trouble != nil {
-		err = trouble
-	}
-	if err == nil {
-		var c *caseChange
-		if c, err = e.bear(*b, now, false); err == nil {
-			entry.LastCase, entry.LastError = c.row.ID, ""
-			o.CaseID = c.row.ID
-			if err := e.write(tx, c); err != nil {
-				return err
-			}
+	var c *caseChange
+	if trouble == nil {
+		c, trouble = e.scheduledCase(tx, stored, entry, step, now)
+		if unserved(trouble) {
+			return trouble
 		}
 	}
+	if trouble == nil {
+		o.CaseID = c.row.ID
+	} else {
+		o.Outcome, o.Reason = OutcomeFailed, reasonOf(trouble)
+	}
+	err := tx.InsertOccurrence(o)
+	if errs.Is(err, errs.NameTaken) {
+		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", step.Instant).Msg("an instant of a schedule entry was dealt with before")
+		return nil
+	}
 	if err != nil {
-		o.Outcome, o.Reason = OutcomeFailed, reasonOf(err)
-		entry.LastCase, entry.LastError = 0, o.Reason
+		return err
+	}
+	entry.LastCase, entry.LastError = o.CaseID, ""
+	if trouble != nil {
+		entry.LastError = o.Reason
+	} else if err := e.write(tx, c); err != nil {
+		return err
 	}
 	tx.AfterCommit(func() {
 		e.observer.Fired(o.Outcome, now.Sub(step.Instant))
@@ -103,15 +114,24 @@ func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step s
 			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", step.Instant).Str("reason", o.Reason).Msg("a schedule entry could not create its case")
 		}
 	})
-	return tx.InsertOccurrence(o)
+	return nil
 }
 
 // reasonOf is what may be told of an error to whoever sees the entry.
 func reasonOf(err error) string {
-	if errs.KindOf(err) == errs.Internal {
-		return "an internal error; the server's log has it"
+	if told, ok := errors.AsType[*errs.Error](err); ok && told.Kind != errs.Internal {
+		return told.Detail
 	}
-	return err.Error()
+	return "an internal error; the server's log has it"
+}
+
+// scheduledCase decides on the case of an instant.
+func (e *Engine) scheduledCase(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*caseChange, error) {
+	b, err := e.scheduledBirth(tx, stored, entry, step, now)
+	if err != nil {
+		return nil, err
+	}
+	return e.bear(*b, now, false)
 }
 
 // scheduledBirth resolves what an entry asks for, under its context and at
@@ -122,12 +142,15 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 	if context == nil || !d.Active(context.ID) {
 		return nil, errs.New(errs.ContextNotAvailable, "The entry's context is disabled or gone.")
 	}
+	noRoute := errs.New(errs.NotFound, "There is no route %q of which %s may start cases.", entry.Route, context.Name)
 	info := e.routes.Load().byID[stored.RouteID]
 	as := d.Principal(context.ID)
 	if info == nil || !e.seesRoute(as, info) || !e.mayStart(as, info) {
-		return nil, errs.New(errs.NotFound, "There is no route %q of which %s may start cases.", entry.Route, context.Name)
+		return nil, noRoute
 	}
-	if _, err := tx.RouteStamp(info.ID); err != nil {
+	if _, err := tx.RouteStamp(info.ID); errs.Is(err, errs.NotFound) {
+		return nil, noRoute
+	} else if err != nil {
 		return nil, err
 	}
 	var input *content
@@ -148,13 +171,18 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 	}, nil
 }
 
-// fireCase does what is due on a case: its timed actions.
-func (e *Engine) fireCase(tx Tx, id int64, now time.Time) (fired bool, err error) {
+// fireCase does what is due on a case: its timed actions. It returns when
+// something of it is due next.
+func (e *Engine) fireCase(tx Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
 	row, err := orNil(tx.Case(id))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
-		return false, err
+		return time.Time{}, false, err
 	}
-	return true, e.advanceCase(tx, row, core.Due{}, now)
+	c, err := e.advanceCase(tx, row, core.Due{}, now)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	return c.row.Due, true, nil
 }
 
 // startQueued starts one queued case.
@@ -163,19 +191,20 @@ func (e *Engine) startQueued(tx Tx, id int64, now time.Time) error {
 	if err != nil || row == nil || row.State != string(core.Queued) {
 		return err
 	}
-	return e.advanceCase(tx, row, core.Start{}, now)
+	_, err = e.advanceCase(tx, row, core.Start{}, now)
+	return err
 }
 
-// advanceCase decides on an event of the engine's own within the writer.
-func (e *Engine) advanceCase(tx Tx, row *Case, event core.Event, now time.Time) error {
+// advanceCase decides on an event of the engine's own within the writer, and
+// stores what it does.
+func (e *Engine) advanceCase(tx Tx, row *Case, event core.Event, now time.Time) (*caseChange, error) {
 	h, err := e.held(tx, identity.Principal{}, row, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c, err := e.decideOn(h, event, Request{Now: now})
 	if err != nil {
-		return errs.Wrap(fmt.Sprintf("%T of case %d", event, row.ID), err)
+		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, row.ID), err)
 	}
-	c.row.Named = row.Named
-	return e.write(tx, c)
+	return c, e.write(tx, c)
 }

@@ -23,7 +23,8 @@ const (
 	ModeReal    = "real"
 	ModeSandbox = "sandbox"
 
-	settingMode = "mode"
+	settingMode     = "mode"
+	settingExamples = "examples" // "stored" once all of them were
 )
 
 // Found fills an empty store: the team everyone, the administrator, the team
@@ -67,16 +68,36 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 		}
 		return e.refreshParties(tx)
 	})
-	if err != nil || !founded {
+	if err != nil {
 		return founded, err
+	}
+	return founded, e.storeExamples(ctx, now, routes)
+}
+
+// storeExamples stores the routes that come with the program, once: those
+// that a first start which was cut short has not stored yet.
+func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Document) error {
+	var stored string
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		stored, err = r.Setting(settingExamples)
+		return err
+	})
+	if err != nil || stored != "" {
+		return err
+	}
+	if err := e.Load(ctx); err != nil {
+		return err
 	}
 	by := e.Principal(e.PartyID(string(Admin)))
 	for _, doc := range routes {
+		if e.visibleRoute(by, doc.Name) != nil {
+			continue
+		}
 		if _, err := e.PutRoute(ctx, Request{By: by, Now: now}, doc.Name, doc.YAML, doc.Source); err != nil {
-			return founded, errs.Wrap("store the route "+doc.Name, err)
+			return errs.Wrap("store the route "+doc.Name, err)
 		}
 	}
-	return founded, nil
+	return e.store.Update(ctx, func(tx Tx) error { return tx.PutSetting(settingExamples, "stored") })
 }
 
 // Empty reports whether nothing was ever founded in the store.

@@ -4,19 +4,18 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
 
-// The names of a case's own contents in its folder: what Message takes for
-// a label where not a label is meant.
+// The names of a case's own contents in its folder. To Message they mean
+// these, also where a label is called so: that one is asked for by its UUID.
 const (
-	OwnInput     = "@input"
-	OwnOutput    = "@output"
-	OwnException = "@exception"
+	OwnInput     = "input"
+	OwnOutput    = "output"
+	OwnException = "exception"
 )
 
 // Messages returns the messages of a case, in order of creation, without
@@ -88,12 +87,10 @@ func output(r Reader, h *held) (*Message, error) {
 	return nil, nil
 }
 
-var labelName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
-
 // PutLabel creates or replaces the message of a label on an open case, and
 // wakes the case.
 func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
-	if !labelName.MatchString(name) {
+	if !legalWord(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
 	if err := e.store.View(ctx, func(r Reader) error { // before the body is read
@@ -114,7 +111,8 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 	if err != nil {
 		return nil, err
 	}
-	return out, e.settle(ctx)
+	e.settle(ctx)
+	return out, nil
 }
 
 // putLabel stores a message whose content is stored.
@@ -137,6 +135,15 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 		}
 		c.messages = append(c.messages, m)
 		return func(tx Tx) error {
+			// Writing a message need not change the case: its revision alone
+			// would not tell that the label was written meanwhile.
+			now, err := orNil(tx.MessageByLabel(id, name))
+			if err != nil {
+				return err
+			}
+			if (now == nil) != (old == nil) || now != nil && now.Version != old.Version {
+				return errStale
+			}
 			if err := e.write(tx, c); err != nil {
 				return err
 			}

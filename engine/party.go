@@ -4,19 +4,23 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
 
-// partyTable is all users and teams, as they are kept in memory.
+// partyTable is all users and teams, as they are kept in memory, with their
+// app passwords. It is never changed once made.
 type partyTable struct {
 	directory *identity.Directory
 	byID      map[identity.ID]*Party
+	apps      appTable
+	modified  time.Time // of whatever changed last
 }
 
 func newPartyTable(parties []Party) *partyTable {
@@ -25,6 +29,9 @@ func newPartyTable(parties []Party) *partyTable {
 	for i := range parties {
 		plain[i] = parties[i].Party
 		t.byID[parties[i].ID] = &parties[i]
+		if m := parties[i].Modified; m.After(t.modified) {
+			t.modified = m
+		}
 	}
 	t.directory = identity.NewDirectory(plain)
 	return t
@@ -108,7 +115,7 @@ type userForm struct {
 	Email    string        `json:"email"`
 	Admin    bool          `json:"admin"`
 	Disabled bool          `json:"disabled"`
-	Deputy   *struct{}     `json:"deputy"`
+	Deputy   *deputyForm   `json:"deputy"`
 	Created  string        `json:"created"`
 	Modified string        `json:"modified"`
 }
@@ -128,7 +135,7 @@ func partyForm(p *Party) []byte {
 	if p.Kind == identity.User {
 		form = userForm{
 			Name: p.Name, ID: p.ID, FullName: p.FullName, Email: p.Email, Admin: p.Admin, Disabled: p.Disabled,
-			Created: created, Modified: modified,
+			Deputy: formOfDeputy(p.Deputy), Created: created, Modified: modified,
 		}
 	} else {
 		form = teamForm{Name: p.Name, ID: p.ID, Members: orEmpty(p.Members), Admins: orEmpty(p.Admins), Created: created, Modified: modified}
@@ -151,8 +158,6 @@ func mustJSON(v any) []byte {
 	}
 	return append(data, '\n')
 }
-
-var partyName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
 // PutParty creates or changes a user or a team: a record, changed field by
 // field.
@@ -178,7 +183,7 @@ func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, 
 		if err != nil {
 			return err
 		}
-		out, err = e.writeParty(tx, req, change)
+		out, err = e.writeParty(ctx, tx, req, change)
 		return err
 	})
 	return out, err
@@ -195,18 +200,28 @@ func (e *Engine) hashGiven(kind identity.Kind, node *document.Node) (string, err
 	return hash, errs.Wrap("hash a password", err)
 }
 
-func passwordFits(password string) bool { return password != "" && len(password) <= 1024 }
+// passwordFits reports whether Basic can carry the password (RFC 7617).
+func passwordFits(password string) bool {
+	return password != "" && len(password) <= 1024 && !strings.ContainsFunc(password, unicode.IsControl)
+}
 
 func readParties(r Reader) (*partyTable, error) {
 	parties, err := r.Parties()
 	if err != nil {
 		return nil, err
 	}
-	return newPartyTable(parties), nil
+	apps, err := r.AppPasswords()
+	if err != nil {
+		return nil, err
+	}
+	t := newPartyTable(parties)
+	t.apps = newAppTable(apps)
+	return t, nil
 }
 
 // partyChange is a user or team as it shall be.
 type partyChange struct {
+	old     *Party // nil where it is new
 	party   Party
 	created bool
 	changed bool
@@ -218,14 +233,14 @@ func (e *Engine) readParty(req Request, t *partyTable, kind identity.Kind, name 
 		return nil, err
 	}
 	if old == nil {
-		if !partyName.MatchString(name) {
+		if !legalWord(name) {
 			return nil, errs.New(errs.NameNotAllowed, "%q is no name for a %s: use letters, digits, _ and -, at most 63, the first a letter or digit.", name, kind)
 		}
 		if t.directory.ByName(identity.Name(name)) != nil || identity.Fold(name) == string(identity.Everyone) {
 			return nil, errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", name)
 		}
 	}
-	c := &partyChange{created: old == nil}
+	c := &partyChange{old: old, created: old == nil}
 	if old == nil {
 		c.party = Party{Party: identity.Party{ID: identity.ID(e.store.NextID()), Name: identity.Name(name), Kind: kind}, Created: req.Now}
 	} else {
@@ -238,16 +253,13 @@ func (e *Engine) readParty(req Request, t *partyTable, kind identity.Kind, name 
 	if root.Is(document.Object) {
 		checkIdentity(root, &c.party, c.created)
 		if kind == identity.User {
-			readUser(root, &c.party)
+			readUser(root, t.directory, &c.party, req.Now)
 		} else {
 			readTeam(root, t.directory, &c.party)
 		}
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
-	}
-	if root.Get("deputy").Given() {
-		return nil, notBuiltYet("/deputy", "Deputies are not built yet; leave deputy out or null.")
 	}
 	if kind == identity.User && root.Get("password").Node != nil {
 		c.party.Password = hash // "" where null takes it away
@@ -276,19 +288,21 @@ func checkIdentity(root document.Value, p *Party, created bool) {
 	}
 }
 
-func readUser(root document.Value, p *Party) {
+func readUser(root document.Value, d *identity.Directory, p *Party, now time.Time) {
 	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "password", "created", "modified")
 	readText(root.Get("fullName"), &p.FullName, 200)
 	readText(root.Get("email"), &p.Email, 254)
 	readFlag(root.Get("admin"), &p.Admin)
 	readFlag(root.Get("disabled"), &p.Disabled)
-	if v := root.Get("deputy"); v.Given() {
-		v.Is(document.Object)
-	}
+	readDeputy(root.Get("deputy"), d, p, now)
 	if v := root.Get("password"); v.Given() {
-		if s, ok := v.Str(); ok && !passwordFits(s) {
-			v.Fail(errs.CodeRange, "must have from 1 to 1024 bytes")
-		}
+		checkPassword(v)
+	}
+}
+
+func checkPassword(v document.Value) {
+	if s, ok := v.Str(); ok && !passwordFits(s) {
+		v.Fail(errs.CodeRange, "must have from 1 to 1024 bytes, none of them a control character")
 	}
 }
 
@@ -296,8 +310,11 @@ func readTeam(root document.Value, d *identity.Directory, p *Party) {
 	root.Only("name", "id", "members", "admins", "created", "modified")
 	readNames(root.Get("members"), d, &p.Members)
 	readNames(root.Get("admins"), d, &p.Admins)
-	if p.Name == identity.Everyone && root.Get("members").Given() && len(p.Members) > 0 {
+	if p.Name == identity.Everyone && len(p.Members) > 0 {
 		root.Get("members").Fail(errs.CodeReadOnly, "cannot be given: everyone belongs to everyone")
+	}
+	if p.Name == identity.Everyone && len(p.Admins) > 0 {
+		root.Get("admins").Fail(errs.CodeReadOnly, "cannot be given: administrators alone act for everyone")
 	}
 	if cycle := d.TeamCycle(p.Name, p.Members); cycle != nil {
 		root.Get("members").Fail(errs.CodeConflict, "would make the team contain itself: %v", cycle)
@@ -365,7 +382,11 @@ func readNames(v document.Value, d *identity.Directory, to *[]identity.Name) {
 
 func sameParty(a, b *Party) bool {
 	return a.FullName == b.FullName && a.Email == b.Email && a.Admin == b.Admin && a.Disabled == b.Disabled &&
-		a.Password == b.Password && slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
+		a.Password == b.Password && sameDeputy(a.Deputy, b.Deputy) && slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
+}
+
+func sameDeputy(a, b identity.Deputy) bool {
+	return a.User == b.User && a.From.Equal(b.From) && a.To.Equal(b.To)
 }
 
 func partyVersion(p *Party) Version {
@@ -375,24 +396,15 @@ func partyVersion(p *Party) Version {
 	return Version{Exists: true, ETag: partyETag(p), Definition: partyETag(p), Modified: p.Modified}
 }
 
-// judge asks the condition, if there is one.
-func judge(c Condition, v Version) error {
-	if c == nil {
-		return nil
-	}
-	return c(v)
-}
-
-func notBuiltYet(pointer, detail string) error {
-	return &errs.Error{Kind: errs.NotBuilt, Detail: detail, Faults: []errs.Fault{{Pointer: pointer, Detail: detail}}}
-}
-
-func (e *Engine) writeParty(tx Tx, req Request, c *partyChange) (*Outcome, error) {
+func (e *Engine) writeParty(ctx context.Context, tx Tx, req Request, c *partyChange) (*Outcome, error) {
 	p := c.party
 	if c.changed {
 		p.Revision++
 		p.Modified = req.Now
 		if err := tx.PutParty(&p); err != nil {
+			return nil, err
+		}
+		if err := e.auditParty(ctx, tx, req, c.old, &p); err != nil {
 			return nil, err
 		}
 		if err := e.refreshParties(tx); err != nil {
@@ -441,8 +453,18 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 			if slices.Contains(other.Members, p.Name) || slices.Contains(other.Admins, p.Name) {
 				return errs.New(errs.InUse, "The team %q names %q; take it out there first.", other.Name, p.Name)
 			}
+			if other.Deputy.User == p.Name {
+				return errs.New(errs.InUse, "%q is the deputy of %q; take it away there first.", p.Name, other.Name)
+			}
 		}
 		if err := tx.DeleteParty(p.ID); err != nil {
+			return err
+		}
+		action := AuditUserDelete
+		if kind == identity.Team {
+			action = AuditTeamDelete
+		}
+		if err := e.audit(ctx, tx, req, action, string(p.Name), ""); err != nil {
 			return err
 		}
 		return e.refreshParties(tx)

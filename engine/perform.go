@@ -93,7 +93,8 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 	if err != nil {
 		return nil, err
 	}
-	return out, e.settle(ctx)
+	e.settle(ctx)
+	return out, nil
 }
 
 // performed decides on the performance.

@@ -28,6 +28,14 @@ type Request struct {
 // Condition judges a conditional request against what is stored.
 type Condition func(Version) error
 
+// judge asks the condition, if there is one.
+func judge(c Condition, v Version) error {
+	if c == nil {
+		return nil
+	}
+	return c(v)
+}
+
 // Version is what is stored under the request's URL. Definition is the part
 // of a form's ETag that stays the same while only counters move: an If-Match
 // holds for every ETag that begins with it.
@@ -122,3 +130,7 @@ type Content struct {
 
 // errStale says that what a change was decided on has moved meanwhile.
 var errStale = errs.New(errs.Unavailable, "The resource changed at the same moment; try again.")
+
+func notBuiltYet(pointer, detail string) error {
+	return &errs.Error{Kind: errs.NotBuilt, Detail: detail, Faults: []errs.Fault{{Pointer: pointer, Detail: detail}}}
+}

@@ -47,9 +47,9 @@ func (e *Engine) mayChangeEntry(by identity.Principal, context, author identity.
 }
 
 // isStarter reports whether by started the case; of one that a team's
-// schedule started, every member did.
+// schedule started, every member did. What is everyone's nobody started.
 func isStarter(by identity.Principal, c *core.Case) bool {
-	return by.InAny([]identity.Name{identity.Name(c.Starter)})
+	return c.Starter != string(identity.Everyone) && by.InAny([]identity.Name{identity.Name(c.Starter)})
 }
 
 // seesCase reports whether the case exists for by.

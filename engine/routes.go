@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,27 +34,53 @@ type routeTable struct {
 	byName map[string]*routeInfo // folded
 }
 
-func (e *Engine) newRouteTable(r Reader) (*routeTable, error) {
-	routes, err := r.Routes()
-	if err != nil {
-		return nil, err
-	}
-	t := &routeTable{byID: make(map[int64]*routeInfo, len(routes)), byName: make(map[string]*routeInfo, len(routes))}
-	for i := range routes {
-		stored := &routes[i]
-		compiled, err := e.versions.get(r, stored.ID, stored.Version)
-		if err != nil {
-			return nil, err
-		}
-		info := &routeInfo{
-			ID: stored.ID, Name: stored.Name, ContextID: stored.ContextID, AuthorID: stored.AuthorID,
-			Version: stored.Version, Compiled: compiled,
-		}
-		t.list = append(t.list, info)
+func newRouteTable(list []*routeInfo) *routeTable {
+	t := &routeTable{list: list, byID: make(map[int64]*routeInfo, len(list)), byName: make(map[string]*routeInfo, len(list))}
+	for _, info := range list {
 		t.byID[info.ID] = info
 		t.byName[identity.Fold(info.Name)] = info
 	}
-	return t, nil
+	return t
+}
+
+// with returns the table with the route added or replaced.
+func (t *routeTable) with(info *routeInfo) *routeTable {
+	list := slices.Clone(t.list)
+	if i, found := slices.BinarySearchFunc(list, info.ID, byRouteID); found {
+		list[i] = info
+	} else {
+		list = slices.Insert(list, i, info)
+	}
+	return newRouteTable(list)
+}
+
+// without returns the table without the route of that id.
+func (t *routeTable) without(id int64) *routeTable {
+	return newRouteTable(slices.DeleteFunc(slices.Clone(t.list), func(info *routeInfo) bool { return info.ID == id }))
+}
+
+func byRouteID(info *routeInfo, id int64) int { return cmp.Compare(info.ID, id) }
+
+// loadRoutes reads all routes into the table.
+func (e *Engine) loadRoutes(r Reader) error {
+	stored, err := r.Routes()
+	if err != nil {
+		return err
+	}
+	list := make([]*routeInfo, len(stored))
+	for i := range stored {
+		compiled, err := e.versions.get(r, stored[i].ID, stored[i].Version)
+		if err != nil {
+			return err
+		}
+		list[i] = infoOf(&stored[i], compiled)
+	}
+	e.routes.Store(newRouteTable(list))
+	return nil
+}
+
+func infoOf(s *Route, compiled *route.Route) *routeInfo {
+	return &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, Compiled: compiled}
 }
 
 // versionCache holds compiled versions of routes, which never change.
@@ -65,32 +93,43 @@ type versionKey struct{ id, version int64 }
 
 // get returns the compiled version, from the store where it is not held yet.
 func (c *versionCache) get(r Reader, id, version int64) (*route.Route, error) {
-	key := versionKey{id, version}
 	c.mu.RLock()
-	held := c.compiled[key]
+	held := c.compiled[versionKey{id, version}]
 	c.mu.RUnlock()
 	if held != nil {
 		return held, nil
 	}
-	stored, err := r.RouteVersion(id, version)
-	if err != nil {
-		return nil, errs.Wrap(fmt.Sprintf("read version %d of route %d", version, id), err)
+	compiled, err := compileVersion(r, id, version)
+	if err == nil {
+		c.put(id, version, compiled)
 	}
-	node, err := parseDocument(stored.Source, stored.YAML)
-	if err != nil {
-		return nil, errs.Wrap(fmt.Sprintf("read version %d of route %d", version, id), err)
-	}
-	compiled, _, err := route.Parse(stored.Name, node)
-	if err != nil {
-		return nil, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)
-	}
+	return compiled, err
+}
+
+// put holds a version that is durable.
+func (c *versionCache) put(id, version int64, compiled *route.Route) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.compiled == nil {
 		c.compiled = map[versionKey]*route.Route{}
 	}
-	c.compiled[key] = compiled
-	return compiled, nil
+	c.compiled[versionKey{id, version}] = compiled
+}
+
+// compileVersion compiles a stored version.
+func compileVersion(r Reader, id, version int64) (*route.Route, error) {
+	stored, err := r.RouteVersion(id, version)
+	if unserved(err) {
+		return nil, err
+	}
+	var compiled *route.Route
+	if err == nil {
+		var node *document.Node
+		if node, err = parseDocument(stored.Source, stored.YAML); err == nil {
+			compiled, _, err = route.Parse(stored.Name, node)
+		}
+	}
+	return compiled, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)
 }
 
 func parseDocument(source []byte, yaml bool) (*document.Node, error) {
@@ -162,13 +201,16 @@ func (e *Engine) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 	return out, nil
 }
 
+// contextMine is the filter for all contexts that are the caller's.
+const contextMine = "mine"
+
 // inContext reports whether the context passes a filter: a name, an id,
-// "mine", or "" for all.
+// contextMine, or "" for all.
 func (e *Engine) inContext(by identity.Principal, filter string, context identity.ID) bool {
 	switch filter {
 	case "":
 		return true
-	case "mine":
+	case contextMine:
 		return by.In(context)
 	}
 	return e.contextID(filter) == context
@@ -187,7 +229,7 @@ func (e *Engine) contextID(text string) identity.ID {
 }
 
 func (e *Engine) routeResource(by identity.Principal, s *Route) *Resource {
-	etag := fmt.Sprintf(`"r%d-%d"`, s.ID, s.Version)
+	etag := routeETag(s.ID, s.Version)
 	return &Resource{
 		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
 		Source: s.Source, SourceETag: s.ETag, SourceSize: s.SourceSize, YAML: s.YAML,
@@ -215,7 +257,7 @@ func (e *Engine) RouteVersions(ctx context.Context, by identity.Principal, name 
 		v := &stored[i]
 		out[i] = Resource{
 			Name: strconv.FormatInt(v.Version, 10), Seq: v.Version, Form: v.Form,
-			FormETag: fmt.Sprintf(`"r%d-%d"`, v.RouteID, v.Version), Created: v.Created, Modified: v.Created,
+			FormETag: routeETag(v.RouteID, v.Version), Created: v.Created, Modified: v.Created,
 		}
 	}
 	return out, nil
@@ -224,28 +266,37 @@ func (e *Engine) RouteVersions(ctx context.Context, by identity.Principal, name 
 // PutRoute stores a route under its name. A changed document makes a new
 // version; an equal one only replaces the source.
 func (e *Engine) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
-	old := e.routes.Load().byName[identity.Fold(name)]
-	if old != nil && !e.seesRoute(req.By, old) {
-		return nil, errs.New(errs.NameTaken, "The name %q is in use; choose another.", name)
-	}
-	if old != nil && !e.administersRoute(req.By, old) {
-		return nil, errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
-	}
-	if old != nil {
-		name = old.Name
-	}
 	var out *Outcome
 	err := e.change(ctx, func(r Reader) (decision, error) {
-		next, err := e.readRoute(r, req, old, name, yaml, body)
+		next, err := e.readRoute(r, req, name, yaml, body)
 		if err != nil {
 			return nil, err
 		}
 		return func(tx Tx) (err error) {
-			out, err = e.writeRoute(tx, req, next)
+			out, err = e.writeRoute(ctx, tx, req, next)
 			return err
 		}, nil
 	})
 	return out, err
+}
+
+// routeNamed returns the route of that name as it is stored, with what its
+// rights are judged by; nil for none.
+func (e *Engine) routeNamed(r Reader, name string) (*Route, *routeInfo, error) {
+	stored, err := orNil(r.RouteByName(name))
+	if err != nil || stored == nil {
+		return nil, nil, err
+	}
+	if info := e.routes.Load().byID[stored.ID]; info != nil && info.Version == stored.Version {
+		return stored, info, nil
+	}
+	// What another unit of the same commit stored: not to be held, for the
+	// commit may fail.
+	compiled, err := compileVersion(r, stored.ID, stored.Version)
+	if err != nil {
+		return nil, nil, err
+	}
+	return stored, infoOf(stored, compiled), nil
 }
 
 // routeChange is a route as it shall be.
@@ -255,27 +306,29 @@ type routeChange struct {
 	node     *document.Node
 	warnings []errs.Fault
 	created  bool
-	base     int64 // version it was decided on, 0 for a new route
+	changed  bool   // anything is to be stored at all
+	base     int64  // version it was decided on, 0 for a new route
+	baseETag string // of the source that it was decided on
 }
 
-func (e *Engine) readRoute(r Reader, req Request, info *routeInfo, name string, yaml bool, body []byte) (*routeChange, error) {
-	c := &routeChange{created: info == nil}
-	version := Version{}
-	if info != nil {
-		stored, err := r.RouteByID(info.ID)
-		if errs.Is(err, errs.NotFound) {
-			return nil, absent("route")
-		}
-		if err != nil {
-			return nil, err
-		}
-		c.stored, c.base = *stored, stored.Version
-		version = Version{Exists: true, ETag: stored.ETag, Definition: fmt.Sprintf(`"r%d-%d"`, stored.ID, stored.Version), Modified: stored.Modified}
-	}
-	if err := judge(req.If, version); err != nil {
+func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
+	old, info, err := e.routeNamed(r, name)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	c := &routeChange{created: old == nil}
+	if old != nil {
+		if !e.seesRoute(req.By, info) {
+			return nil, errs.New(errs.NameTaken, "The name %q is in use; choose another.", name)
+		}
+		if !e.administersRoute(req.By, info) {
+			return nil, errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
+		}
+		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
+	}
+	if err := judge(req.If, routeVersion(old)); err != nil {
+		return nil, err
+	}
 	if c.node, err = parseDocument(body, yaml); err != nil {
 		return nil, err
 	}
@@ -286,37 +339,54 @@ func (e *Engine) readRoute(r Reader, req Request, info *routeInfo, name string, 
 	if err != nil {
 		return nil, err
 	}
-	c.warnings = append(c.warnings, e.unknownParties(c.compiled)...)
 	if c.created {
-		if err := e.usage.check(usedRoutes, req.By.ID, e.limits.Routes, e.countRoutes); err != nil {
+		if err := e.checkRoutes(req.By.ID); err != nil {
 			return nil, err
 		}
 		c.stored = Route{ID: e.store.NextID(), Name: name, AuthorID: req.By.ID, Created: req.Now}
 	}
-	same := !c.created && owner == c.stored.ContextID && e.sameContent(c)
-	c.stored.ContextID = owner
-	if !same {
-		c.stored.Version++
+	same := !c.created && owner == c.stored.ContextID && sameContent(c)
+	c.changed = !same || yaml != c.stored.YAML || !bytes.Equal(body, c.stored.Source)
+	if !c.changed {
+		return c, nil
 	}
 	c.stored.YAML, c.stored.Source, c.stored.ETag = yaml, body, sourceETag(body)
 	c.stored.Modified = req.Now
-	c.stored.Form = route.CompleteForm(c.node, c.compiled, e.routeMeta(c))
+	if !same {
+		c.stored.ContextID = owner
+		c.stored.Version++
+		c.warnings = append(c.warnings, e.unknownParties(c.compiled)...)
+		c.stored.Form = route.CompleteForm(c.node, c.compiled, e.routeMeta(c))
+	}
 	return c, nil
 }
 
-// countRoutes counts from memory what a limit asks for.
-func (e *Engine) countRoutes(author identity.ID) (n int64, err error) {
+// routeETag is the ETag of a version's complete form, which is also what an
+// If-Match compares: equal content under another source keeps it.
+func routeETag(id, version int64) string { return fmt.Sprintf(`"r%d-%d"`, id, version) }
+
+func routeVersion(s *Route) Version {
+	if s == nil {
+		return Version{}
+	}
+	return Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
+}
+
+// checkRoutes answers errs.TooMany where the author has as many routes as
+// the limit. It counts what is in memory anyway.
+func (e *Engine) checkRoutes(author identity.ID) error {
+	n := int64(0)
 	for _, info := range e.routes.Load().list {
 		if info.AuthorID == author {
 			n++
 		}
 	}
-	return n, nil
+	return withinLimit("routes", n, e.limits.Routes)
 }
 
 // sameContent reports whether the stored source says the same as the new
 // document, order included.
-func (e *Engine) sameContent(c *routeChange) bool {
+func sameContent(c *routeChange) bool {
 	before, err := parseDocument(c.stored.Source, c.stored.YAML)
 	return err == nil && route.SameContent(before, c.node)
 }
@@ -376,31 +446,35 @@ func (e *Engine) unknownParties(r *route.Route) []errs.Fault {
 	return out
 }
 
-func (e *Engine) writeRoute(tx Tx, req Request, c *routeChange) (*Outcome, error) {
-	version, err := tx.RouteStamp(c.stored.ID)
-	if err != nil && !errs.Is(err, errs.NotFound) {
-		return nil, err
-	}
-	if version != c.base {
-		return nil, errStale
-	}
-	if err := tx.PutRoute(&c.stored); err != nil {
-		return nil, err
-	}
-	table, err := e.newRouteTable(tx)
+func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeChange) (*Outcome, error) {
+	now, err := orNil(tx.RouteByID(c.stored.ID))
 	if err != nil {
 		return nil, err
 	}
-	tx.AfterCommit(func() {
-		e.routes.Store(table)
-		if c.created {
-			e.usage.add(usedRoutes, req.By.ID, 1)
+	if c.created != (now == nil) || now != nil && (now.Version != c.base || now.ETag != c.baseETag) {
+		return nil, errStale
+	}
+	if c.changed {
+		if err := tx.PutRoute(&c.stored); errs.Is(err, errs.NameTaken) {
+			return nil, errStale // somebody was faster
+		} else if err != nil {
+			return nil, err
 		}
-	})
-	etag := fmt.Sprintf(`"r%d-%d"`, c.stored.ID, c.stored.Version)
+		action := AuditRouteChange
+		if c.created {
+			action = AuditRouteAdd
+		}
+		if err := e.audit(ctx, tx, req, action, c.stored.Name, fmt.Sprintf("version %d", c.stored.Version)); err != nil {
+			return nil, err
+		}
+		tx.AfterCommit(func() {
+			e.versions.put(c.stored.ID, c.stored.Version, c.compiled)
+			e.routes.Store(e.routes.Load().with(infoOf(&c.stored, c.compiled)))
+		})
+	}
 	out := &Outcome{
-		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name,
-		Form: c.stored.Form, FormETag: etag, ETag: c.stored.ETag, Modified: c.stored.Modified,
+		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, Form: c.stored.Form,
+		FormETag: routeETag(c.stored.ID, c.stored.Version), ETag: c.stored.ETag, Modified: c.stored.Modified,
 	}
 	return out, e.keep(tx, req, out)
 }
@@ -408,23 +482,18 @@ func (e *Engine) writeRoute(tx Tx, req Request, c *routeChange) (*Outcome, error
 // DeleteRoute deletes a route that nothing uses. With force it ends its open
 // cases and pauses its entries, which is not built yet.
 func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
-	info := e.visibleRoute(req.By, name)
-	if info == nil {
-		return absent("route")
-	}
-	if !e.administersRoute(req.By, info) {
-		return errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
-	}
 	return e.store.Update(ctx, func(tx Tx) error {
-		stored, err := tx.RouteByID(info.ID)
-		if errs.Is(err, errs.NotFound) {
-			return absent("route")
-		}
+		stored, info, err := e.routeNamed(tx, name)
 		if err != nil {
 			return err
 		}
-		version := Version{Exists: true, ETag: stored.ETag, Definition: fmt.Sprintf(`"r%d-%d"`, stored.ID, stored.Version), Modified: stored.Modified}
-		if err := judge(req.If, version); err != nil {
+		if stored == nil || !e.seesRoute(req.By, info) {
+			return absent("route")
+		}
+		if !e.administersRoute(req.By, info) {
+			return errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
+		}
+		if err := judge(req.If, routeVersion(stored)); err != nil {
 			return err
 		}
 		cases, entries, err := tx.RouteInUse(stored.ID)
@@ -440,54 +509,9 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 		if err := tx.DeleteRoute(stored.ID); err != nil {
 			return err
 		}
-		table, err := e.newRouteTable(tx)
-		if err != nil {
-			return err
-		}
-		tx.AfterCommit(func() {
-			e.routes.Store(table)
-			e.usage.add(usedRoutes, stored.AuthorID, -1)
-		})
-		return nil
+		tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
+		return e.audit(ctx, tx, req, AuditRouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
 	})
-}
-
-// routeRef resolves "route" and "routeId" of a document to a route that by
-// sees. What does not resolve is a fault at the key that was given, in the
-// same words for absent and invisible.
-func (e *Engine) routeRef(by identity.Principal, root document.Value, name string, id int64) *routeInfo {
-	byName, byID := root.Get("route"), root.Get("routeId")
-	table := e.routes.Load()
-	var info *routeInfo
-	if byID.Given() && id != 0 {
-		if info = table.byID[id]; info == nil || !e.seesRoute(by, info) {
-			byID.Fail(errs.CodeNotFound, "there is no route %d that you may use", id)
-			return nil
-		}
-	}
-	if byName.Given() && name != "" {
-		named := table.byName[identity.Fold(name)]
-		if named == nil || !e.seesRoute(by, named) {
-			byName.Fail(errs.CodeNotFound, "there is no route %q that you may use", name)
-			return nil
-		}
-		if info != nil && info != named {
-			byName.Fail(errs.CodeConflict, "is %q, but routeId %d is the route %q; give one of the two", name, id, info.Name)
-			return nil
-		}
-		info = named
-	}
-	return info
-}
-
-// RouteNames returns the names of all routes, for the first start.
-func (e *Engine) RouteNames() []string {
-	var out []string
-	for _, info := range e.routes.Load().list {
-		out = append(out, info.Name)
-	}
-	slices.Sort(out)
-	return out
 }
 
 func sourceETag(source []byte) string {

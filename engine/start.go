@@ -2,13 +2,12 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"time"
+	"slices"
+	"strconv"
 
 	"flowdrive/document"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
-	"flowdrive/identity"
 )
 
 // PutCase starts a case, or changes the one that the reference names.
@@ -36,16 +35,17 @@ func (e *Engine) PutCase(ctx context.Context, req Request, ref Ref, body []byte)
 	if err != nil {
 		return nil, err
 	}
-	return out, e.settle(ctx)
+	e.settle(ctx)
+	return out, nil
 }
 
 // putCase is a case with the given name to be stored.
 type putCase struct {
 	change  *caseChange
 	given   *GivenName // nil: none
+	was     string     // ETag of what the name has, "" for a new name
 	created bool
 	byName  bool // the request's URL is the given name's
-	body    []byte
 }
 
 func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putCase, error) {
@@ -69,18 +69,13 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err != nil {
 		return nil, err
 	}
-	p := &putCase{change: change, created: true, byName: true, body: body}
+	p := &putCase{change: change, created: true, byName: true}
 	if ref.Name != "" {
 		change.row.Named = true
 		p.given = &GivenName{Folder: FolderCases, Author: req.By.ID, Name: ref.Name, CaseID: change.row.ID}
-		p.name(body, req.Now)
+		p.given.setSource(body, req.Now)
 	}
 	return p, nil
-}
-
-// name stores the bytes under the given name.
-func (p *putCase) name(body []byte, now time.Time) {
-	p.given.Source, p.given.ETag, p.given.Size, p.given.Modified = body, sourceETag(body), int64(len(body)), now
 }
 
 // readBirth reads a start document and judges the caller's rights to it.
@@ -97,8 +92,8 @@ func (e *Engine) readBirth(r Reader, req Request, ref Ref, body []byte) (*birth,
 			return nil, err
 		}
 	}
-	party, contextErr := e.contextRef(req.By, root, s.contextID, s.context)
-	info := e.routeRef(req.By, root, s.routeName, s.routeID)
+	party, contextErr := e.contextRef(req.By, root, s.contextID, s.context, 0)
+	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *routeInfo) bool { return e.mayStart(req.By, info) })
 	if info != nil {
 		s.roles = e.readRoles(root.Get("roles"), info.Compiled)
 	}
@@ -107,9 +102,6 @@ func (e *Engine) readBirth(r Reader, req Request, ref Ref, body []byte) (*birth,
 	}
 	if contextErr != nil {
 		return nil, contextErr
-	}
-	if !e.mayStart(req.By, info) {
-		return nil, errs.New(errs.NotAllowed, "You may see the route %q but not start its cases.", info.Name)
 	}
 	if root.Get("startAt").Given() {
 		return nil, notBuiltYet("/startAt", "Starting a case later by startAt is not built yet; use a schedule entry of the type simple.")
@@ -125,17 +117,35 @@ func (e *Engine) readBirth(r Reader, req Request, ref Ref, body []byte) (*birth,
 	if s.hasPriority {
 		b.priority = int(s.priority)
 	}
-	return b, e.judgeRoles(req.By, info, b)
+	return b, e.judgeRoles(req, info, b)
 }
 
-// judgeRoles refuses roles that the starter may not fill.
-func (e *Engine) judgeRoles(by identity.Principal, info *routeInfo, b *birth) error {
-	if e.administersRoute(by, info) {
+// judgeRoles refuses roles that the starter may not fill. Whom the route's
+// own rules put there anyway is no choice of the starter's, so that a copy of
+// a case starts as the case did.
+func (e *Engine) judgeRoles(req Request, info *routeInfo, b *birth) error {
+	if e.administersRoute(req.By, info) {
 		return nil
 	}
 	c := &core.Case{Starter: string(b.starter.Name), Roles: b.roles, Stakeholders: b.stakeholders, Xattrs: b.xattrs}
+	var chosen, others []core.Players
 	for _, p := range b.roles {
-		if !e.mayAssign(info.Compiled, c, p.Role, p.Parties) {
+		if e.mayAssign(info.Compiled, c, p.Role, p.Parties) {
+			chosen = append(chosen, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	b.roles = chosen
+	ruled, err := e.bear(*b, req.Now, true)
+	if err != nil {
+		return err
+	}
+	for _, p := range others {
+		if !slices.Equal(ruled.after.RoleParties(p.Role), p.Parties) {
 			return roleNotAssignable(p.Role)
 		}
 	}
@@ -157,18 +167,19 @@ func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) 
 			return nil, err
 		}
 	}
-	if p.given != nil {
-		if err := claimName(tx, p.given, p.created); err != nil {
+	keeps := p.given != nil && !p.change.freesName
+	if keeps {
+		if err := claimName(tx, p.given, p.was); err != nil {
 			return nil, err
 		}
 	}
 	c := p.change.after
 	out := &Outcome{
-		Created: p.created, Changed: p.change.row.Revision != p.change.base, Name: fmt.Sprint(c.ID),
+		Created: p.created, Changed: p.change.row.Revision != p.change.base, Name: strconv.FormatInt(c.ID, 10),
 		Form: p.change.row.Form, FormETag: caseETag(c), Modified: c.Modified,
 		CaseID: c.ID, Life: c.Life, Status: c.Status, LogSeq: c.LogSeq,
 	}
-	if p.given != nil && p.byName {
+	if keeps && p.byName {
 		out.ETag = p.given.ETag
 	}
 	return out, e.keep(tx, req, out)
@@ -177,14 +188,13 @@ func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) 
 // readCaseChange reads a document that changes an open or ended case field
 // by field (design: the drive, sections 3, 5 and 6).
 func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given *GivenName, body []byte) (*putCase, error) {
-	h, err := e.held(r, req.By, row, given)
+	given, err := caseName(r, row, given)
 	if err != nil {
 		return nil, err
 	}
-	if h.given == nil && row.Named {
-		if h.given, err = orNil(r.GivenNameOf(FolderCases, UUID{}, row.ID)); err != nil {
-			return nil, err
-		}
+	h, err := e.held(r, req.By, row, given)
+	if err != nil {
+		return nil, err
 	}
 	if err := judge(req.If, caseVersion(h, ref)); err != nil {
 		return nil, err
@@ -193,36 +203,63 @@ func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given
 	if err != nil {
 		return nil, err
 	}
+	if ref.Name != "" {
+		if source, err := parseNamed(ref, given.Source); err == nil {
+			node = edited(node, source)
+		}
+	}
 	var faults document.Faults
-	edit, contextErr := e.readEdit(req.By, h, document.Root(node, &faults), ref)
+	edit, other := e.readEdit(req.By, h, document.Root(node, &faults), ref)
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
-	if contextErr != nil {
-		return nil, contextErr
+	if other != nil {
+		return nil, other
 	}
 	if err := e.judgeEdit(req.By, h, edit); err != nil {
 		return nil, err
 	}
-	change, err := e.decideOn(h, edit.Edit, req)
+	change, err := e.decideEdit(req, h, edit)
 	if err != nil {
 		return nil, err
 	}
-	if edit.cancel {
-		after := *h
-		after.core = change.after
-		canceled, err := e.decideOn(&after, core.Cancel{Actor: e.actor(req.By, h.admin)}, req)
-		if err != nil {
-			return nil, err
-		}
-		canceled.before, canceled.base = h.core.Life, h.row.Revision
-		canceled.log = append(change.log, canceled.log...)
-		change = canceled
-	}
-	change.row.Named = row.Named
-	p := &putCase{change: change, given: h.given, byName: !ref.Identity(), body: body}
-	if p.given != nil {
-		p.name(body, req.Now)
+	p := &putCase{change: change, given: given, byName: !ref.Identity()}
+	if given != nil {
+		p.was = given.ETag
+		given.setSource(body, req.Now)
 	}
 	return p, nil
+}
+
+// edited returns the document without what its stored source says already:
+// a file that is saved again asks for nothing by what nobody edited in it,
+// though labels were substituted and roles filled since it started the case.
+func edited(node, source *document.Node) *document.Node {
+	if node.Kind != document.Object {
+		return node
+	}
+	out := *node
+	out.Members = slices.DeleteFunc(slices.Clone(node.Members), func(m document.Member) bool {
+		said := source.Get(m.Key)
+		return said != nil && document.Equal(m.Value, said)
+	})
+	return &out
+}
+
+// decideEdit decides on the changed fields, and then on the end of the case
+// where the document asks for that as well.
+func (e *Engine) decideEdit(req Request, h *held, ed *edit) (*caseChange, error) {
+	change, err := e.decideOn(h, ed.Edit, req)
+	if err != nil || !ed.cancel {
+		return change, err
+	}
+	after := *h
+	after.core = change.after
+	canceled, err := e.decideOn(&after, core.Cancel{Actor: ed.Actor}, req)
+	if err != nil {
+		return nil, err
+	}
+	canceled.before, canceled.base = change.before, change.base
+	canceled.log = append(change.log, canceled.log...)
+	return canceled, nil
 }

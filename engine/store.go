@@ -177,9 +177,9 @@ type ScheduleReader interface {
 
 // ScheduleWriter writes schedule entries.
 type ScheduleWriter interface {
-	InsertEntry(e *Entry) error // sets Seq
-	UpdateEntry(e *Entry) error // by UUID
-	DeleteEntry(uuid UUID) error
+	InsertEntry(e *Entry) error  // sets Seq
+	UpdateEntry(e *Entry) error  // by UUID
+	DeleteEntry(uuid UUID) error // with its given name
 
 	// InsertOccurrence records what became of an instant. The pair (entry,
 	// instant) is unique: a second one is errs.NameTaken. Occurrences outlive

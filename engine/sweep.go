@@ -3,10 +3,12 @@ package engine
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"flowdrive/clock"
 	"flowdrive/errs"
 )
 
@@ -18,9 +20,6 @@ const (
 	longestSleep = 30 * time.Second
 	// retryAfter is the wait after the store failed.
 	retryAfter = time.Second
-	// maxFirings bounds one move of the sandbox clock (design: the drive,
-	// section 8).
-	maxFirings = 100_000
 )
 
 // sweeper knows when something is due next, so that nothing polls: the
@@ -29,24 +28,33 @@ type sweeper struct {
 	next   atomic.Int64 // Unix milliseconds of the earliest due time; never: none
 	queued atomic.Bool  // cases may be waiting to be started
 	wake   chan struct{}
+
+	// mu is held while things are fired and started: two at a time would
+	// take the head of the due times away from each other.
+	mu    sync.Mutex
+	stuck map[int64]bool // queued cases that a defect keeps from starting
 }
 
 const never = math.MaxInt64
 
 // note says that something is due then.
 func (s *sweeper) note(due time.Time) {
-	if due.IsZero() {
-		return
+	if !due.IsZero() && s.lower(due) {
+		s.rouse()
 	}
+}
+
+// lower moves the head of the due times to an earlier instant, and reports
+// whether it did.
+func (s *sweeper) lower(due time.Time) bool {
 	at := due.UnixMilli()
 	for {
 		held := s.next.Load()
 		if held <= at {
-			return
+			return false
 		}
 		if s.next.CompareAndSwap(held, at) {
-			s.rouse()
-			return
+			return true
 		}
 	}
 }
@@ -100,29 +108,36 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-e.sweeper.wake:
 		case <-timer.C:
 		}
-		wait := longestSleep
-		if now := e.clock.Now(); e.sweeper.due(now) {
-			if _, err := e.runOnce(ctx, now); err != nil && ctx.Err() == nil {
-				e.log.Error().Err(err).Msg("the sweeper failed; it tries again")
-				wait = retryAfter
-			}
-		}
-		if until := time.UnixMilli(e.sweeper.next.Load()).Sub(e.clock.Now()); e.sweeper.next.Load() != never && !e.sandbox {
-			wait = min(wait, max(until, 0))
-		}
-		if e.sweeper.queued.Load() {
-			wait = min(wait, retryAfter)
-		}
-		timer.Reset(wait)
+		timer.Reset(e.sweep(ctx))
 	}
 }
 
+// sweep does what is due now, and returns how long nothing else will be.
+func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
+	e.sweeper.mu.Lock()
+	defer e.sweeper.mu.Unlock()
+	if _, err := e.runOnce(ctx, e.clock.Now(), e.firings); err != nil {
+		if ctx.Err() == nil {
+			e.log.Error().Err(err).Msg("the sweeper failed; it tries again")
+		}
+		return retryAfter
+	}
+	now := e.clock.Now()
+	switch {
+	case e.sweeper.due(now):
+		return 0
+	case e.sandbox || e.sweeper.next.Load() == never:
+		return longestSleep
+	}
+	return min(time.UnixMilli(e.sweeper.next.Load()).Sub(now), longestSleep)
+}
+
 // runOnce does everything that is due at now: due rows in order, then queued
-// cases by priority, until nothing is left. It returns how many due rows it
-// fired.
-func (e *Engine) runOnce(ctx context.Context, now time.Time) (fired int, err error) {
-	for e.sweeper.due(now) {
-		n, err := e.fireDue(ctx, now)
+// cases by priority, until nothing is left or so many rows were fired as the
+// limit says. It returns how many. The sweeper's lock must be held.
+func (e *Engine) runOnce(ctx context.Context, now time.Time, limit int) (fired int, err error) {
+	for fired < limit && e.sweeper.due(now) {
+		n, err := e.fireDue(ctx, now, min(batch, limit-fired))
 		fired += n
 		if err != nil {
 			return fired, err
@@ -130,150 +145,227 @@ func (e *Engine) runOnce(ctx context.Context, now time.Time) (fired int, err err
 		if err := e.startAll(ctx, now); err != nil {
 			return fired, err
 		}
-		if fired >= maxFirings {
-			break
-		}
 	}
 	return fired, nil
 }
 
 // fireDue fires one batch of due rows, each in a unit of its own, and finds
 // out what is due next.
-func (e *Engine) fireDue(ctx context.Context, now time.Time) (int, error) {
+func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired int, err error) {
 	e.sweeper.next.Store(never) // commits from here on lower it again
+	defer func() {
+		if err != nil {
+			e.sweeper.lower(now) // try again, but not at once
+		}
+	}()
 	var rows []DueRow
-	err := e.store.View(ctx, func(r Reader) (err error) {
-		rows, err = r.DueRows(now, batch)
+	err = e.store.View(ctx, func(r Reader) (err error) {
+		rows, err = r.DueRows(now, limit)
 		return err
 	})
-	fired := 0
-	if err == nil {
-		fired, err = e.fireRows(ctx, rows, now)
+	if err != nil {
+		return 0, err
+	}
+	if len(rows) > 0 {
+		if fired, err = e.fireRows(ctx, rows, now); err != nil {
+			return fired, err
+		}
 	}
 	var next time.Time
-	if err == nil {
-		err = e.store.View(ctx, func(r Reader) (err error) {
-			next, err = r.NextDue()
-			return err
-		})
-	}
+	err = e.store.View(ctx, func(r Reader) (err error) {
+		next, err = r.NextDue()
+		return err
+	})
 	if err != nil {
-		e.sweeper.note(now) // try again
 		return fired, err
 	}
 	e.sweeper.note(next)
 	return fired, nil
 }
 
+// volley is a batch of due rows on its way through the writer, which runs
+// its units one after the other.
+type volley struct {
+	now   time.Time
+	again time.Time // the earliest instant that became due within it, zero for none
+}
+
+// passes reports whether something that became due meanwhile comes before
+// the row, which then waits for the next batch.
+func (v *volley) passes(row DueRow) bool { return !v.again.IsZero() && !row.Due.Before(v.again) }
+
+// became notes when a row that was fired is due next.
+func (v *volley) became(due time.Time) {
+	if !due.IsZero() && !due.After(v.now) && (v.again.IsZero() || due.Before(v.again)) {
+		v.again = due
+	}
+}
+
 func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fired int, err error) {
-	units := make([]func(Tx) error, len(rows))
+	v := &volley{now: now}
+	did := make([]bool, len(rows))
+	units := make([]func(Tx) error, 0, len(rows)+1)
+	if e.sandbox {
+		// What was fired at an instant must not be in the future of a sandbox
+		// that was killed on its way.
+		units = append(units, func(tx Tx) error { return putClock(tx, now) })
+	}
+	first := len(units)
 	for i := range rows {
-		units[i] = e.fireUnit(rows[i], now, nil)
+		units = append(units, func(tx Tx) (err error) {
+			if v.passes(rows[i]) {
+				return nil
+			}
+			did[i], err = e.fireRow(tx, v, rows[i], nil)
+			return err
+		})
 	}
 	for i, unitErr := range e.store.UpdateAll(ctx, units) {
-		if unitErr != nil {
-			if unitErr = e.fireFailed(ctx, rows[i], now, unitErr); unitErr != nil {
+		switch {
+		case i < first && unitErr != nil:
+			return fired, unitErr
+		case i < first:
+			continue
+		case unitErr != nil:
+			if unitErr = e.fireFailed(ctx, rows[i-first], now, unitErr); unitErr != nil {
 				return fired, unitErr
 			}
-		}
-		if rows[i].Attachment == (UUID{}) { // what expires is not fired
+			fired++
+		case did[i-first]:
 			fired++
 		}
 	}
 	return fired, nil
 }
 
-func (e *Engine) fireUnit(row DueRow, now time.Time, trouble error) func(Tx) error {
-	return func(tx Tx) error {
-		var err error
-		switch {
-		case row.Attachment != (UUID{}):
-			err = e.expire(tx, row.Attachment, now)
-		case row.CaseID != 0:
-			_, err = e.fireCase(tx, row.CaseID, now)
-		default:
-			_, err = e.fireEntry(tx, row.Entry, now, trouble)
-		}
-		return err
+// fireRow fires one due row; fired is false where nothing of it was due any
+// more, and for what expires.
+func (e *Engine) fireRow(tx Tx, v *volley, row DueRow, trouble error) (fired bool, err error) {
+	var due time.Time
+	switch {
+	case row.Attachment != (UUID{}):
+		err = e.expire(tx, row.Attachment, v.now)
+	case row.CaseID != 0:
+		due, fired, err = e.fireCase(tx, row.CaseID, v.now)
+	default:
+		due, fired, err = e.fireEntry(tx, row.Entry, v.now, trouble)
 	}
+	if err == nil {
+		v.became(due)
+	}
+	return fired, err
+}
+
+// unserved reports whether an error is the store's, which cannot serve now:
+// the same thing is tried again later, in the same order.
+func unserved(err error) bool {
+	kind := errs.KindOf(err)
+	return kind == errs.Unavailable || kind == errs.Full
 }
 
 // fireFailed handles a due row whose unit failed, so that it neither stops
 // the others nor is due for ever: an entry's instant is recorded as failed
-// and the entry goes on; a case has its due time taken away.
+// and the entry goes on. What cannot even be recorded has its due time taken
+// away, as has a case.
 func (e *Engine) fireFailed(ctx context.Context, row DueRow, now time.Time, cause error) error {
-	switch errs.KindOf(cause) {
-	case errs.Unavailable, errs.Full:
-		return cause // the store cannot serve: later, in the same order
-	default:
+	if ctx.Err() != nil || unserved(cause) {
+		return cause
 	}
 	if row.Attachment != (UUID{}) {
 		return cause
 	}
 	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Msg("something due failed")
 	if row.CaseID == 0 {
-		return e.store.Update(ctx, e.fireUnit(row, now, cause))
+		err := e.store.Update(ctx, func(tx Tx) error {
+			_, err := e.fireRow(tx, &volley{now: now}, row, cause)
+			return err
+		})
+		if err == nil || ctx.Err() != nil || unserved(err) {
+			return err
+		}
+		e.log.Error().Err(err).Str("entry", row.Entry.String()).Msg("a schedule entry cannot go on; it stops until it is stored anew")
 	}
-	return e.store.Update(ctx, func(tx Tx) error {
-		stored, err := orNil(tx.Case(row.CaseID))
+	return e.store.Update(ctx, func(tx Tx) error { return stopDue(tx, row) })
+}
+
+// stopDue takes the due time of a row away.
+func stopDue(tx Tx, row DueRow) error {
+	if row.CaseID == 0 {
+		stored, err := orNil(tx.Entry(row.Entry))
 		if err != nil || stored == nil {
 			return err
 		}
-		base := stored.Revision
 		stored.Due = time.Time{}
-		return tx.UpdateCase(stored, base)
-	})
+		return tx.UpdateEntry(stored)
+	}
+	stored, err := orNil(tx.Case(row.CaseID))
+	if err != nil || stored == nil {
+		return err
+	}
+	stored.Due = time.Time{}
+	return tx.UpdateCase(stored, stored.Revision)
 }
 
-// startAll starts the queued cases, higher priority first.
+// startAll starts the queued cases, higher priority first. One that a defect
+// keeps from starting stays queued and is not tried again by this process.
 func (e *Engine) startAll(ctx context.Context, now time.Time) error {
 	for e.sweeper.queued.Swap(false) {
-		var ids []int64
-		err := e.store.View(ctx, func(r Reader) (err error) {
-			ids, err = r.QueuedCases(batch)
-			return err
-		})
+		more, err := e.startSome(ctx, now)
+		if more || err != nil {
+			e.sweeper.queued.Store(true)
+		}
 		if err != nil {
-			e.sweeper.queued.Store(true)
 			return err
-		}
-		if len(ids) == 0 {
-			return nil
-		}
-		units := make([]func(Tx) error, len(ids))
-		for i, id := range ids {
-			units[i] = func(tx Tx) error { return e.startQueued(tx, id, now) }
-		}
-		for i, err := range e.store.UpdateAll(ctx, units) {
-			if err == nil {
-				continue
-			}
-			if kind := errs.KindOf(err); kind == errs.Unavailable || kind == errs.Full {
-				e.sweeper.queued.Store(true)
-				return err
-			}
-			e.log.Error().Err(err).Int64("case", ids[i]).Msg("a queued case could not be started")
-		}
-		if len(ids) == batch {
-			e.sweeper.queued.Store(true)
 		}
 	}
 	return nil
 }
 
-// settle does, in a sandbox, what a request made due, before its answer.
-func (e *Engine) settle(ctx context.Context) error {
+// startSome starts a batch of queued cases, and reports whether there may be
+// more.
+func (e *Engine) startSome(ctx context.Context, now time.Time) (more bool, err error) {
+	s := &e.sweeper
+	var ids []int64
+	err = e.store.View(ctx, func(r Reader) (err error) {
+		ids, err = r.QueuedCases(batch + len(s.stuck))
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	ids = slices.DeleteFunc(ids, func(id int64) bool { return s.stuck[id] })
+	ids = ids[:min(len(ids), batch)]
+	if len(ids) == 0 {
+		return false, nil
+	}
+	units := make([]func(Tx) error, len(ids))
+	for i, id := range ids {
+		units[i] = func(tx Tx) error { return e.startQueued(tx, id, now) }
+	}
+	for i, err := range e.store.UpdateAll(ctx, units) {
+		switch {
+		case err == nil:
+		case ctx.Err() != nil || unserved(err):
+			return false, err
+		default:
+			e.log.Error().Err(err).Int64("case", ids[i]).Msg("a queued case could not be started")
+			s.stuck[ids[i]] = true
+		}
+	}
+	return len(ids) == batch, nil
+}
+
+// settle does, in a sandbox, what a request made due, before its answer. The
+// request itself is durable: what fails here is tried again, not told.
+func (e *Engine) settle(ctx context.Context) {
 	if !e.sandbox {
-		return nil
+		return
 	}
-	now := e.clock.Now()
-	if !e.sweeper.due(now) {
-		return nil
+	e.sweeper.mu.Lock()
+	defer e.sweeper.mu.Unlock()
+	if _, err := e.runOnce(context.WithoutCancel(ctx), e.clock.Now(), e.firings); err != nil {
+		e.log.Error().Err(err).Msg("what a request made due was not done; it is tried again")
 	}
-	e.advancing.Lock()
-	defer e.advancing.Unlock()
-	_, err := e.runOnce(ctx, now)
-	return err
 }
 
 // Advanced is what moving the sandbox clock did.
@@ -286,43 +378,36 @@ type Advanced struct {
 // Advance moves the sandbox clock to the instant through every due one, in
 // order: set is told of each before what is due at it is fired.
 func (e *Engine) Advance(ctx context.Context, to time.Time, set func(time.Time)) (Advanced, error) {
-	e.advancing.Lock()
-	defer e.advancing.Unlock()
-	now := e.clock.Now()
-	if to.Before(now) {
-		return Advanced{}, errs.New(errs.Invalid, "The clock stands at %s and moves forward only.", now.Format(time.RFC3339))
+	e.sweeper.mu.Lock()
+	defer e.sweeper.mu.Unlock()
+	done := Advanced{Now: e.clock.Now()}
+	if to = clock.Trim(to); to.Before(done.Now) {
+		return Advanced{}, errs.New(errs.Invalid, "The clock stands at %s and moves forward only.", done.Now.Format(time.RFC3339))
 	}
-	done := Advanced{}
 	for {
-		fired, err := e.runOnce(ctx, now)
-		done.Now = now
+		fired, err := e.runOnce(ctx, done.Now, e.firings-done.Fired)
 		done.Fired += fired
 		if err != nil {
 			return done, err
 		}
-		if now.Equal(to) {
-			done.Complete = !e.sweeper.due(now)
-			return done, e.keepClock(ctx, now)
+		left := e.sweeper.due(done.Now)
+		if done.Now.Equal(to) || left || done.Fired >= e.firings {
+			done.Complete = done.Now.Equal(to) && !left
+			return done, e.store.Update(ctx, func(tx Tx) error { return putClock(tx, done.Now) })
 		}
-		if done.Fired >= maxFirings {
-			return done, e.keepClock(ctx, now)
-		}
+		done.Now = to
 		if next := e.sweeper.next.Load(); next < to.UnixMilli() {
-			now = time.UnixMilli(next).UTC()
-		} else {
-			now = to
+			done.Now = time.UnixMilli(next).UTC()
 		}
-		set(now)
+		set(done.Now)
 	}
 }
 
 // settingClock is the setting that keeps the sandbox clock.
 const settingClock = "sandbox-clock"
 
-func (e *Engine) keepClock(ctx context.Context, now time.Time) error {
-	return e.store.Update(ctx, func(tx Tx) error {
-		return tx.PutSetting(settingClock, now.UTC().Format(time.RFC3339Nano))
-	})
+func putClock(tx Tx, now time.Time) error {
+	return tx.PutSetting(settingClock, now.UTC().Format(time.RFC3339Nano))
 }
 
 // SandboxClock returns the instant at which a sandbox's clock was left, zero

@@ -22,7 +22,6 @@ type usageKey struct {
 
 const (
 	usedEntries   = "schedule entries"
-	usedRoutes    = "routes"
 	usedOpenCases = "open cases"
 )
 
@@ -49,6 +48,11 @@ func (u *usage) check(what string, user identity.ID, limit int64, count func(ide
 		}
 		u.mu.Unlock()
 	}
+	return withinLimit(what, n, limit)
+}
+
+// withinLimit answers errs.TooMany where somebody has as many as the limit.
+func withinLimit(what string, n, limit int64) error {
 	if n >= limit {
 		return errs.New(errs.TooMany, "You have %d %s already, and the limit is %d; delete some first or ask an administrator.", n, what, limit)
 	}

@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"time"
+
+	"flowdrive/errs"
+)
+
+// Given names: a resource that a person saved under a name keeps it beside
+// its identity (design: the drive, section 3).
+
+// addGiven adds the given name and what was stored under it.
+func (e *Engine) addGiven(res *Resource, given *GivenName) {
+	if given == nil {
+		return
+	}
+	res.Given, res.AuthorID = given.Name, given.Author
+	res.Source, res.SourceETag, res.SourceSize = given.Source, given.ETag, given.Size
+	if p := e.directory().ByID(given.Author); p != nil {
+		res.Author = p.Name
+	}
+}
+
+// legalWord reports whether a name has the form that users, teams and labels
+// have (design: the drive, section 3, Legal names).
+func legalWord(name string) bool {
+	const longest = 63
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9':
+		case i > 0 && (c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return name != "" && len(name) <= longest
+}
+
+// setSource notes the bytes that are stored under the name.
+func (n *GivenName) setSource(body []byte, now time.Time) {
+	n.Source, n.ETag, n.Size, n.Modified = body, sourceETag(body), int64(len(body)), now
+}
+
+// hiddenName answers errs.NameTaken where the name was given to a resource
+// that its author no longer sees.
+func hiddenName(r Reader, folder Folder, ref Ref) error {
+	if ref.Name == "" {
+		return nil
+	}
+	held, err := orNil(r.GivenName(folder, ref.Author, ref.Name))
+	if err != nil || held == nil {
+		return err
+	}
+	return errs.New(errs.NameTaken, "You gave the name %q to a resource that you may no longer see; choose another name.", ref.Name)
+}
+
+// claimName stores a given name. What it was decided on must still hold: the
+// name has the source of the ETag was, or "" for a name that is free.
+func claimName(tx Tx, given *GivenName, was string) error {
+	now, err := orNil(tx.GivenName(given.Folder, given.Author, given.Name))
+	if err != nil {
+		return err
+	}
+	if (now == nil) != (was == "") || now != nil && now.ETag != was {
+		return errStale
+	}
+	return tx.PutGivenName(given)
+}
+
+// freeName takes the given name of a case away, if it has one.
+func freeName(tx Tx, caseID int64) error {
+	given, err := orNil(tx.GivenNameOf(FolderCases, UUID{}, caseID))
+	if err != nil || given == nil {
+		return err
+	}
+	return tx.DeleteGivenName(FolderCases, given.Author, given.Name)
+}
