@@ -34,7 +34,7 @@ func measureEntries(ctx context.Context, r *run) (_ []Row, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, h.close()) }()
-	wakes, err := r.wakeUps(ctx, h, seen)
+	wakes, idle, err := r.wakeUps(ctx, h, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func measureEntries(ctx context.Context, r *run) (_ []Row, err error) {
 	held := float64(max(heap()-before, 0)) / float64(r.entries)
 	return []Row{
 		atMost(plain(float64(r.entries))+" entries: CPU of a wake-up that fires one", wakes, quoted(Seconds, 191e-3, "robfig/cron"), 1e-3).
-			noted("with the durable commit and a second of idling; the limit is robfig/cron's"),
+			noted("with the durable commits and the rest of its second; a second in which nothing is due: %s; the limit is robfig/cron's", quantity(idle, Seconds)),
 		atMost("… adding one, before the commit", measured(Seconds, quantile(deciding, 0.5).Seconds()), quoted(Seconds, 88e-3, "robfig/cron"), 20e-6).
 			noted("the median of %d; p99 %s; the limit is robfig/cron's", len(deciding), quantity(quantile(deciding, 0.99).Seconds(), Seconds)),
 		atMost("… heap of each", measured(Bytes, held), quoted(Bytes, 185, "robfig/cron"), 250).
@@ -81,28 +81,32 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// wakeUps returns the CPU time of a wake-up in which one entry is due: they
-// come a second apart.
-func (r *run) wakeUps(ctx context.Context, h *house, seen *firings) (*Value, error) {
-	const ahead = 3 // seconds, in which the store comes to rest
+// wakeUps returns the CPU time of a wake-up in which one entry is due, they
+// come a second apart, and of a second in which none is.
+func (r *run) wakeUps(ctx context.Context, h *house, seen *firings) (wake *Value, idle float64, err error) {
+	const ahead = 4 // seconds, in which the store comes to rest
 	begin := nextSecond(ctx)
 	for i := range r.wakes {
 		if _, err := h.putEntry(ctx, soon(ahead+i)); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
+	second := func(i int) float64 { // from a tenth before it
+		at := begin.Add(time.Duration(ahead+i) * time.Second)
+		pause(ctx, time.Until(at.Add(-100*time.Millisecond)))
+		cpu := processCPU()
+		pause(ctx, time.Until(at.Add(890*time.Millisecond)))
+		return (processCPU() - cpu).Seconds()
+	}
+	idle = second(-1)
 	var cpus []float64
 	for i := range r.wakes {
-		due := begin.Add(time.Duration(ahead+i) * time.Second)
-		pause(ctx, time.Until(due.Add(-100*time.Millisecond)))
-		cpu := processCPU()
-		pause(ctx, time.Until(due.Add(900*time.Millisecond)))
-		cpus = append(cpus, (processCPU() - cpu).Seconds())
+		cpus = append(cpus, second(i))
 		if got := seen.count(); got != i+1 {
-			return nil, errors.Join(ctx.Err(), fmt.Errorf("%d entries were fired, not %d", got, i+1))
+			return nil, 0, errors.Join(ctx.Err(), fmt.Errorf("%d entries were fired, not %d", got, i+1))
 		}
 	}
-	return measured(Seconds, cpus...), nil
+	return measured(Seconds, cpus...), idle, nil
 }
 
 // nextSecond waits for a whole second, in which schedule entries are due, and

@@ -162,20 +162,27 @@ func measureMemory(ctx context.Context, r *run) (_ []Row, err error) {
 	}, nil
 }
 
-func (r *run) emptyMemory(ctx context.Context) (_ Row, err error) {
+// emptyMemory is the memory of the first start, which hashes a password; that
+// of the next is told as well.
+func (r *run) emptyMemory(ctx context.Context) (Row, error) {
 	data, err := r.folder("empty")
 	if err != nil {
 		return Row{}, err
 	}
-	p, err := r.start(ctx, data)
-	if err != nil {
-		return Row{}, err
+	var now [2]float64
+	for i := range now {
+		p, err := r.start(ctx, data)
+		if err != nil {
+			return Row{}, err
+		}
+		pause(ctx, time.Second)
+		now[i], _, err = p.memory()
+		if err = errors.Join(err, p.stop()); err != nil {
+			return Row{}, err
+		}
 	}
-	defer func() { err = errors.Join(err, p.stop()) }()
-	pause(ctx, time.Second)
-	now, most, err := p.memory()
-	return atMost(workMemory, measured(Bytes, now), nil, 40<<20).
-		noted("RSS a second after the first start, which hashes a password; the most it ever was: %s", quantity(most, Bytes)), err
+	return atMost(workMemory, measured(Bytes, now[0]), nil, 40<<20).
+		noted("RSS a second after the first start, which hashes a password, for which argon2id takes 19 MiB; after the second start %s", quantity(now[1], Bytes)), nil
 }
 
 // measureReady is P14: how long the program takes until it serves.
