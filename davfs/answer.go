@@ -30,7 +30,7 @@ func (p *putting) answer(o *engine.Outcome) *answer {
 		a.Status = http.StatusCreated
 	}
 	p.target.describe(a, o)
-	if !p.whole || p.rules.content {
+	if !p.whole || p.rules.content || o.Once != nil {
 		// The name of an identity gives the complete form, never the bytes
 		// that were PUT, unless they are the same.
 		if o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag) {

@@ -19,6 +19,8 @@ type Engine interface {
 	Routes
 	Parties
 	Attachments
+	Accounts
+	AuditLog
 
 	// Replay returns the first answer to a request with that key; nil where
 	// there was none. The same key with another URL or body is
@@ -86,6 +88,24 @@ type Attachments interface {
 	Attachments(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error) // Name is the UUID, Given the name
 	PutAttachment(ctx context.Context, req engine.Request, given engine.NewAttachment, body io.Reader) (*engine.Outcome, error)
 	DeleteAttachment(ctx context.Context, req engine.Request, uuid engine.UUID) error
+}
+
+// Accounts are what users know and change of themselves.
+type Accounts interface {
+	Me(ctx context.Context, by identity.Principal) (*engine.Resource, error)
+	PutMe(ctx context.Context, req engine.Request, body []byte) (*engine.Outcome, error)
+	People(ctx context.Context, by identity.Principal) (*engine.Resource, error)
+
+	AppPasswords(ctx context.Context, by identity.Principal) ([]engine.Resource, error) // Name is the label
+	AppPassword(ctx context.Context, by identity.Principal, label string) (*engine.Resource, error)
+	PutAppPassword(ctx context.Context, req engine.Request, label string, body []byte) (*engine.Outcome, error)
+	DeleteAppPassword(ctx context.Context, req engine.Request, label string) error
+}
+
+// AuditLog is what administrators read of what was done and refused.
+type AuditLog interface {
+	AuditDays(ctx context.Context, by identity.Principal) ([]engine.Resource, error) // Name is the date
+	AuditDay(ctx context.Context, by identity.Principal, date string) (*engine.Resource, io.ReadSeekCloser, error)
 }
 
 // Clock says what time it is on the drive: the machine's or the sandbox's.

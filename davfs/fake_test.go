@@ -45,6 +45,7 @@ type fake struct {
 	versions  map[string][]engine.Resource
 	messages  map[int64][]message
 	answers   map[string]kept
+	accounts  fakeAccounts
 	calls     map[string]int // of the methods that list
 	hidden    int            // how many calls of Replay find nothing yet
 	failAfter int            // listings fail from that call on, 0 never

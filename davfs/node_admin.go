@@ -16,7 +16,7 @@ func adminPlaces(s *scope) []place {
 		{"Users", partiesFolder{s, identity.User, "Users"}, true},
 		{"Teams", partiesFolder{s, identity.Team, "Teams"}, true},
 		{"Holds", unbuilt("Admin/Holds/"), false},
-		{"Audit", unbuilt("Admin/Audit/"), false},
+		{"Audit", auditFolder{s}, true},
 	}
 }
 
@@ -53,16 +53,7 @@ func (n partiesFolder) filters() []string { return nil }
 // page cuts the page out of all: users and teams are few and held in memory.
 func (n partiesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
 	all, err := n.engine.Parties(ctx, n.by, n.kind)
-	if err != nil {
-		return nil, err
-	}
-	for len(all) > 0 && all[0].Seq <= f.After {
-		all = all[1:]
-	}
-	if f.Limit > 0 && len(all) > f.Limit {
-		all = all[:f.Limit]
-	}
-	return all, nil
+	return cutPage(all, f), err
 }
 
 func (n partiesFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }

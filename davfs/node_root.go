@@ -64,7 +64,7 @@ func drivePlaces(s *scope) []place {
 	}
 	return append(places,
 		place{"Documents", unbuilt("Documents/"), false},
-		place{"Account", unbuilt("Account/"), false},
+		place{"Account", fixedFolder{s, "Account", accountPlaces}, true},
 	)
 }
 
@@ -77,7 +77,7 @@ func workflowPlaces(s *scope) []place {
 		{"Worklist", unbuilt("Workflow/Worklist/"), false},
 		{"Archive", unbuilt("Workflow/Archive/"), false},
 		{"Calendar", unbuilt("Workflow/Calendar/"), false},
-		{"Schemas", unbuilt("Workflow/Schemas/"), false},
+		{"Schemas", schemasFolder(s), true},
 	}
 }
 

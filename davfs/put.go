@@ -17,6 +17,8 @@ type putRules struct {
 	content    bool     // any bytes of any type, streamed, not a document
 	action     bool     // the body is read before anything else is checked
 	existing   bool     // the name never names anything new
+	bare       bool     // nothing needs to be said: a script may send no body
+	secret     bool     // body or answer hold a secret: an idempotency key would keep it
 	illegal    error    // why nothing can be created under the name, nil where it can
 	parameters []string // what the query may hold
 	later      []string // parameters of the contract that are not built
@@ -112,6 +114,9 @@ func (p *putting) headers() (err error) {
 	}
 	if p.key, err = p.idempotencyKey(); err != nil {
 		return err
+	}
+	if p.rules.secret {
+		p.key = nil
 	}
 	p.whole = prefersRepresentation(h.Values("Prefer"))
 	p.in = newUpload(p.r, p.limit())
@@ -216,7 +221,7 @@ func (p *putting) document() error {
 	if len(p.in.data) > 0 {
 		return nil
 	}
-	if p.rules.action && p.scriptClient(p.r.UserAgent()) {
+	if (p.rules.action || p.rules.bare) && p.scriptClient(p.r.UserAgent()) {
 		p.in.data = []byte("{}")
 		return nil
 	}

@@ -65,6 +65,9 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			if err := tx.PutParty(party); err != nil {
 				return err
 			}
+			if err := e.auditParty(ctx, tx, Request{Now: now}, nil, party); err != nil {
+				return err
+			}
 		}
 		return e.refreshParties(tx)
 	})

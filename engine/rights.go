@@ -60,7 +60,10 @@ func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error
 	if info := e.routes.Load().byID[c.RouteID]; info != nil && e.administersRoute(by, info) {
 		return true, nil
 	}
-	return r.CaseSeenBy(c.ID, by.Contexts())
+	if seen, err := r.CaseSeenBy(c.ID, by.Contexts()); seen || err != nil {
+		return seen, err
+	}
+	return e.seesAsDeputy(by, c)
 }
 
 // seesAttachment reports whether the attachment exists for by: who sees the
@@ -107,11 +110,15 @@ func (e *Engine) administered(by identity.Principal) []int64 {
 
 // actor returns by as the core sees a performer.
 func (e *Engine) actor(by identity.Principal, routeAdmin bool) core.Actor {
+	return core.Actor{Name: string(by.Name), Contexts: contextNames(by), RouteAdmin: routeAdmin, DeputyFor: e.deputyFor(by)}
+}
+
+func contextNames(by identity.Principal) []string {
 	contexts := make([]string, 0, len(by.ContextNames()))
 	for _, n := range by.ContextNames() {
 		contexts = append(contexts, string(n))
 	}
-	return core.Actor{Name: string(by.Name), Contexts: contexts, RouteAdmin: routeAdmin}
+	return contexts
 }
 
 func names(list []string) []identity.Name {

@@ -49,6 +49,8 @@ type Reader interface {
 	AnswerReader
 	SettingReader
 	BlobReader
+	AccountReader
+	AuditReader
 	AttachmentReader
 }
 
@@ -63,6 +65,8 @@ type Tx interface {
 	AnswerWriter
 	SettingWriter
 	BlobWriter
+	AccountWriter
+	AuditWriter
 	AttachmentWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and

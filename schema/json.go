@@ -1,9 +1,25 @@
 package schema
 
-import "embed"
+import (
+	"embed"
+	"strings"
+)
 
 //go:embed json/*.json
 var jsonFiles embed.FS
+
+// Names returns the names of the JSON Schemas, sorted.
+func Names() []string {
+	files, err := jsonFiles.ReadDir("json")
+	if err != nil {
+		panic("schema: the embedded files have no folder json: " + err.Error())
+	}
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(f.Name(), ".schema.json")
+	}
+	return names
+}
 
 // JSON returns the JSON Schema of a kind of document, "route" for instance,
 // or nil where there is none of that name. The bytes are the caller's.

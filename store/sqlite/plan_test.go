@@ -12,7 +12,7 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	small := regexp.MustCompile(`^SCAN (json_each|parties|routes|open_cases|sequence|CONSTANT ROW|\(subquery)`)
+	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|d$|days$|routes|open_cases|sequence|CONSTANT ROW|\(subquery)`)
 	byIndex := regexp.MustCompile(`^SCAN \S+ USING (COVERING )?INDEX`)
 	for name, query := range map[string]string{
 		"selectSequence": selectSequence, "updateSequence": updateSequence,
@@ -37,6 +37,10 @@ func TestPlans(t *testing.T) {
 		"upsertName": upsertName, "deleteName": deleteName,
 		"selectAnswer": selectAnswer, "insertAnswer": insertAnswer, "deleteAnswers": deleteAnswers,
 		"selectSetting": selectSetting, "upsertSetting": upsertSetting,
+		"selectAppPasswords": selectAppPasswords, "insertAppPassword": insertAppPassword,
+		"touchAppPassword": touchAppPassword, "deleteAppPassword": deleteAppPassword,
+		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
+		"insertAudit": insertAudit,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,
 		"deleteBlob": deleteBlob, "selectStoredBytes": selectStoredBytes,
 		"selectAttachment": selectAttachment, "selectAttachments": selectAttachments, "allAttachments": allAttachments,

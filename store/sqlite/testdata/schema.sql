@@ -10,6 +10,17 @@ CREATE TABLE answers (
 
 CREATE INDEX answers_by_age ON answers (created);
 
+CREATE TABLE app_passwords (
+	id        INTEGER PRIMARY KEY,
+	user_id   INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	folded    TEXT    NOT NULL,
+	label     TEXT    NOT NULL CHECK (label <> ''),
+	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
+	created   INTEGER NOT NULL,
+	last_used INTEGER,
+	UNIQUE (user_id, folded)
+) STRICT;
+
 CREATE TABLE attachments (
 	id         INTEGER PRIMARY KEY,
 	uuid       BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -42,6 +53,14 @@ CREATE TRIGGER attachments_inserted AFTER INSERT ON attachments BEGIN
 	UPDATE blobs SET refs = refs + 1 WHERE sha256 = new.sha256;
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
 END;
+
+CREATE TABLE audit (
+	day   INTEGER NOT NULL,
+	start INTEGER NOT NULL CHECK (start >= 0),
+	time  INTEGER NOT NULL,
+	line  BLOB    NOT NULL CHECK (length(line) > 0),
+	PRIMARY KEY (day, start)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE blobs (
 	sha256 BLOB    NOT NULL PRIMARY KEY CHECK (length(sha256) = 32),
@@ -210,7 +229,9 @@ CREATE TABLE parties (
 	password  TEXT    NOT NULL,
 	revision  INTEGER NOT NULL CHECK (revision >= 0),
 	created   INTEGER NOT NULL,
-	modified  INTEGER NOT NULL,
+	modified  INTEGER NOT NULL, deputy_id INTEGER REFERENCES parties (id), deputy_from INTEGER
+	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')), deputy_to INTEGER
+	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))
 ) STRICT;
 

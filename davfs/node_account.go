@@ -1,0 +1,137 @@
+package davfs
+
+import (
+	"context"
+	"io"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// accountPlaces are the members of "/dav/Account/", the caller's own.
+func accountPlaces(s *scope) []place {
+	return []place{
+		{"me.json", meFile{formFile{s, "me.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+			return s.engine.Me(ctx, s.by)
+		}}}, true},
+		{"people.json", formFile{s, "people.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+			return s.engine.People(ctx, s.by)
+		}}, true},
+		{"AppPasswords", appPasswordsFolder{s}, true},
+		{"CalendarLinks", unbuilt("Account/CalendarLinks/"), false},
+	}
+}
+
+// meFile is me.json: who I am. What is PUT may hold passwords, so that GET
+// never gives those bytes.
+type meFile struct{ formFile }
+
+func (n meFile) putRules() putRules { return putRules{existing: true, secret: true} }
+
+func (n meFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.engine.PutMe(ctx, req, in.data)
+}
+
+func (n meFile) describe(a *answer, _ *engine.Outcome) { a.locate("dav", "Account", "me.json") }
+
+// appPasswordsFolder is Account/AppPasswords/.
+type appPasswordsFolder struct{ *scope }
+
+func (n appPasswordsFolder) home() []string { return []string{"dav", "Account", "AppPasswords"} }
+
+func (n appPasswordsFolder) stat(context.Context) (*info, error) {
+	return folderInfo("AppPasswords", n.since), nil
+}
+
+func (n appPasswordsFolder) child(_ context.Context, name string) (node, error) {
+	if at := special(n.scope, n, name); at != nil {
+		return at, nil
+	}
+	name = norm.NFC.String(name)
+	stem, ext := splitName(name)
+	file := appPasswordFile{scope: n.scope, label: stem, illegal: legalName(name)}
+	if ext != ".json" {
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a device or program and ends with .json.")
+	}
+	return file, nil
+}
+
+func (n appPasswordsFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
+
+func (n appPasswordsFolder) filters() []string { return nil }
+
+// page cuts the page out of all: they are few and held in memory.
+func (n appPasswordsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	all, err := n.engine.AppPasswords(ctx, n.by)
+	return cutPage(all, f), err
+}
+
+// cutPage returns the page that the filter asks for of what is held whole.
+func cutPage(all []engine.Resource, f engine.Filter) []engine.Resource {
+	for len(all) > 0 && all[0].Seq <= f.After {
+		all = all[1:]
+	}
+	if f.Limit > 0 && len(all) > f.Limit {
+		all = all[:f.Limit]
+	}
+	return all
+}
+
+func (n appPasswordsFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
+
+// appPasswordFile is AppPasswords/<label>.json: a PUT makes one and answers
+// its secret, this once.
+type appPasswordFile struct {
+	*scope
+	label   string
+	illegal error
+}
+
+func (n appPasswordFile) load(ctx context.Context) (*engine.Resource, error) {
+	if n.illegal != nil {
+		return nil, absent()
+	}
+	return n.engine.AppPassword(ctx, n.by, n.label)
+}
+
+func (n appPasswordFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return formInfo(r.Name+".json", r), nil
+}
+
+func (n appPasswordFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
+}
+
+func (n appPasswordFile) putRules() putRules {
+	return putRules{secret: true, bare: true, illegal: n.illegal}
+}
+
+func (n appPasswordFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.engine.PutAppPassword(ctx, req, n.label, in.data)
+}
+
+func (n appPasswordFile) describe(a *answer, o *engine.Outcome) {
+	a.locate("dav", "Account", "AppPasswords", o.Name+".json")
+	a.add("Content-Type", typeJSON)
+	a.add("Cache-Control", "no-store")
+	a.Body = o.Once
+}
+
+func (n appPasswordFile) options() []string { return nil }
+
+func (n appPasswordFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	if n.illegal != nil {
+		return absent()
+	}
+	return n.engine.DeleteAppPassword(ctx, req, n.label)
+}

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/schedule"
+)
+
+// deputyForm is a deputy as users and me.json show it.
+type deputyForm struct {
+	User identity.Name `json:"user"`
+	From string        `json:"from"`
+	To   string        `json:"to"`
+}
+
+func formOfDeputy(d identity.Deputy) *deputyForm {
+	if d.User == "" {
+		return nil
+	}
+	return &deputyForm{User: d.User, From: d.From.UTC().Format(time.RFC3339), To: d.To.UTC().Format(time.RFC3339)}
+}
+
+// readDeputy reads who stands in for the user: absent stays, null is nobody.
+// Without a beginning it is from now on; an end there must be, so that nobody
+// lends a right and forgets it.
+func readDeputy(v document.Value, d *identity.Directory, p *Party, now time.Time) {
+	if v.Node == nil {
+		return
+	}
+	if v.Node.Kind == document.Null {
+		p.Deputy = identity.Deputy{}
+		return
+	}
+	if !v.Is(document.Object) {
+		return
+	}
+	v.Only("user", "from", "to")
+	next := identity.Deputy{From: now.UTC().Truncate(time.Second)}
+	if name, ok := v.Get("user").Str(); ok {
+		switch user := d.ByName(identity.Name(name)); {
+		case user == nil || user.Kind != identity.User:
+			v.Get("user").Fail(errs.CodeNotFound, "%q is no user", name)
+		case user.ID == p.ID:
+			v.Get("user").Fail(errs.CodeConflict, "cannot be the user itself")
+		default:
+			next.User = user.Name
+		}
+	}
+	if from := v.Get("from"); from.Given() {
+		if t, ok := schedule.ParseTime(from); ok {
+			next.From = t
+		}
+	}
+	to := v.Get("to")
+	if to.Node == nil {
+		to.Fail(errs.CodeRequired, "is required: when the deputy's time ends")
+	} else if t, ok := schedule.ParseTime(to); ok {
+		next.To = t
+		if !next.From.Before(t) {
+			to.Fail(errs.CodeRange, "must be later than from, which is %s", next.From.Format(time.RFC3339))
+		}
+	}
+	p.Deputy = next
+}
+
+// represented returns those whose active deputy by is, as principals.
+func (e *Engine) represented(by identity.Principal) []identity.Principal {
+	d := e.directory()
+	parties := d.RepresentedBy(by.ID, e.clock.Now())
+	if len(parties) == 0 {
+		return nil
+	}
+	out := make([]identity.Principal, len(parties))
+	for i, p := range parties {
+		out[i] = d.Principal(p.ID)
+	}
+	return out
+}
+
+// deputyFor returns the same as the core sees them.
+func (e *Engine) deputyFor(by identity.Principal) []core.Absent {
+	var out []core.Absent
+	for _, p := range e.represented(by) {
+		out = append(out, core.Absent{Name: string(p.Name), Contexts: contextNames(p)})
+	}
+	return out
+}
+
+// withContexts returns the ids of by's contexts and of those of the absent:
+// what these bring besides is sorted out by seesListed.
+func withContexts(by identity.Principal, absent []identity.Principal) []identity.ID {
+	if len(absent) == 0 {
+		return by.Contexts()
+	}
+	contexts := slices.Clone(by.Contexts())
+	for _, p := range absent {
+		contexts = append(contexts, p.Contexts()...)
+	}
+	slices.Sort(contexts)
+	return slices.Compact(contexts)
+}
+
+// players are the fields of a case's form that say who has a part in it.
+type players struct {
+	Roles        map[string][]string `json:"roles"`
+	Stakeholders []string            `json:"stakeholders"`
+}
+
+// seenByDeputy reports whether somebody whose active deputy by is plays a
+// role in the case. What else the absent see is not lent: not what they
+// started, nor what they have a stake in (design: the drive, section 6).
+func (p *players) seenByDeputy(absent []identity.Principal) bool {
+	for _, a := range absent {
+		for _, parties := range p.Roles {
+			if p.among(a, parties) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// among reports whether the principal is one of the parties of a role.
+func (p *players) among(by identity.Principal, parties []string) bool {
+	for _, name := range parties {
+		switch name {
+		case core.PartyAdmins: // of the route, who see it whatever role they play
+		case core.PartyStakeholders:
+			if by.InAny(names(p.Stakeholders)) {
+				return true
+			}
+		default:
+			if by.InAny([]identity.Name{identity.Name(name)}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// seesListed reports whether by sees a case that was found by a tie to one of
+// by's contexts or of those of the absent: which tie it was, its form says.
+func (e *Engine) seesListed(by identity.Principal, absent []identity.Principal, ownOnly bool, row *Case) (bool, error) {
+	if by.In(row.ContextID) || by.In(row.StarterID) {
+		return true, nil
+	}
+	form, err := readPlayers(row)
+	if err != nil {
+		return false, err
+	}
+	if by.InAny(names(form.Stakeholders)) {
+		return true, nil
+	}
+	for _, parties := range form.Roles {
+		if form.among(by, parties) {
+			return true, nil
+		}
+	}
+	info := e.routes.Load().byID[row.RouteID]
+	if !ownOnly && info != nil && e.administersRoute(by, info) {
+		return true, nil
+	}
+	return form.seenByDeputy(absent), nil
+}
+
+// seesAsDeputy reports whether by sees the case only for whom it stands in.
+func (e *Engine) seesAsDeputy(by identity.Principal, row *Case) (bool, error) {
+	absent := e.represented(by)
+	if len(absent) == 0 {
+		return false, nil
+	}
+	form, err := readPlayers(row)
+	return err == nil && form.seenByDeputy(absent), err
+}
+
+func readPlayers(row *Case) (*players, error) {
+	form := &players{}
+	if err := json.Unmarshal(row.Form, form); err != nil {
+		return nil, errs.Wrap(fmt.Sprintf("read the form of case %d", row.ID), err)
+	}
+	return form, nil
+}

@@ -1,0 +1,78 @@
+package sqlite
+
+import (
+	"time"
+
+	"flowdrive/engine"
+)
+
+const (
+	// The first and the last row of a day tell all that there is to know of
+	// it.
+	auditDay = `
+		SELECT day,
+			(SELECT start + length(line) FROM audit l WHERE l.day = d.day ORDER BY start DESC LIMIT 1),
+			(SELECT time FROM audit l WHERE l.day = d.day ORDER BY start LIMIT 1),
+			(SELECT time FROM audit l WHERE l.day = d.day ORDER BY start DESC LIMIT 1)
+		FROM days d WHERE day IS NOT NULL`
+	// Each day is found by the one before, without reading its rows.
+	selectAuditDays = `
+		WITH RECURSIVE days (day) AS (
+			SELECT min(day) FROM audit
+			UNION ALL SELECT (SELECT min(day) FROM audit a WHERE a.day > days.day) FROM days WHERE day IS NOT NULL
+		)` + auditDay
+	selectAuditDay  = `WITH days (day) AS (SELECT day FROM audit WHERE day = ?1 LIMIT 1)` + auditDay
+	selectAuditText = `
+		SELECT start, line FROM audit
+		WHERE day = ?1 AND start >= (SELECT max(start) FROM audit WHERE day = ?1 AND start <= ?2)
+		ORDER BY start LIMIT ?3`
+	insertAudit = `
+		INSERT INTO audit (day, start, time, line) VALUES (?1,
+			coalesce((SELECT start + length(line) FROM audit WHERE day = ?1 ORDER BY start DESC LIMIT 1), 0), ?2, ?3)`
+)
+
+func scanAuditDay(scan scan, d *engine.AuditDay) error {
+	return scan(&d.Day, &d.Size, millis{&d.First}, millis{&d.Last})
+}
+
+// AuditDays returns the days of which there is an audit log, ascending.
+func (r *reader) AuditDays() (all []engine.AuditDay, err error) {
+	err = r.c.each(selectAuditDays, func(scan scan) error {
+		var d engine.AuditDay
+		err := scanAuditDay(scan, &d)
+		all = append(all, d)
+		return err
+	})
+	return all, failure("read the days of the audit log", err)
+}
+
+// AuditDay returns what there is of a day.
+func (r *reader) AuditDay(day int64) (*engine.AuditDay, error) {
+	d := &engine.AuditDay{}
+	found, err := r.c.row(selectAuditDay, day).read(func(scan scan) error { return scanAuditDay(scan, d) })
+	if err := read(found, err, "day of the audit log"); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// AuditText returns a part of a day's text that begins at the offset, of at
+// most that many lines; nothing at its end.
+func (r *reader) AuditText(day, offset int64, lines int) (text []byte, err error) {
+	err = r.c.each(selectAuditText, func(scan scan) error {
+		var start int64
+		var line []byte
+		if err := scan(&start, &line); err != nil {
+			return err
+		}
+		text = append(text, line[min(max(offset-start, 0), int64(len(line))):]...)
+		return nil
+	}, day, offset, lines)
+	return text, failure("read the audit log", err)
+}
+
+// AppendAudit appends a line to the text of its day.
+func (t *tx) AppendAudit(when time.Time, line []byte) error {
+	_, err := t.c.exec(insertAudit, engine.DayOf(when), at(when), line)
+	return failure("write the audit log", err)
+}
