@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -233,9 +234,12 @@ func quantity(value float64, unit Unit) string {
 	return plain(value) + " " + string(unit)
 }
 
-// plain writes a number with three digits, more only before the point.
+// plain writes a number with three digits, more only before the point and
+// fewer behind it.
 func plain(x float64) string {
 	switch a := math.Abs(x); {
+	case 0 < a && a < 0.005:
+		return strconv.FormatFloat(x, 'f', int(math.Ceil(-math.Log10(a))), 64)
 	case a >= 1000:
 		return thousands(int64(math.Round(x)))
 	case a >= 100:
