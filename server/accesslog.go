@@ -20,6 +20,7 @@ func (s *Server) end(x *exchange, r *http.Request) {
 	if x.status == 0 {
 		x.status = http.StatusOK // as net/http will say
 	}
+	s.auditRequest(x, r)
 	took := s.config.Now().Sub(x.started)
 	s.metrics.observe(x.area, r.Method, x.status, took)
 	s.config.Log.WithLevel(x.level()).Func(func(e *zerolog.Event) { x.describe(e, r, took) }).Msg("request")

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -21,13 +22,17 @@ import (
 	"flowdrive/identity"
 )
 
-// Accounts knows the users. Both methods are asked on every request and
-// answer from memory.
+// Accounts knows the users. Its methods are asked on every request and answer
+// from memory.
 type Accounts interface {
 	// Account returns what a log-in is checked against: the user's id and
 	// encoded password hash, "" for none. Names are compared as identity.Fold
 	// does.
 	Account(name string) (id identity.ID, encodedHash string, disabled bool, ok bool)
+
+	// UseAppPassword reports whether the secret is an app password of the
+	// user, and notes that it is used. What could be none costs nothing.
+	UseAppPassword(id identity.ID, secret string) bool
 
 	// Principal returns the acting view of the user, the zero Principal where
 	// there is none.
@@ -77,30 +82,60 @@ func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
 // when too many wait to be checked.
 //
 // While a pair of address and user must wait, its right password is refused
-// as well, or the wait would not slow down guessing.
+// as well, or the wait would not slow down guessing. An app password is not:
+// it cannot be guessed, and one device with an old password shall not shut
+// out the others of the house. For the same reason it is neither hashed
+// slowly nor cached, so that it ends when it is revoked.
 func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (identity.Principal, error) {
 	name, password, ok := parseBasic(authorization)
 	if !ok {
 		return identity.Principal{}, errs.New(errs.LogIn, "Log in with your user name and password (Basic, UTF-8).")
 	}
-	attempt := pairOf(from, identity.Fold(name))
-	if wait := a.throttle.wait(attempt); wait > 0 {
-		return identity.Principal{}, tooMany(wait)
-	}
 	id, encoded, disabled, known := a.accounts.Account(name)
-	if !known || disabled {
-		encoded = ""
-	}
-	key := a.verified.key(attempt, password, encoded)
-	if encoded == "" || !a.verified.has(key) {
-		if err := a.verifyOnce(key, attempt, password, encoded); err != nil {
+	device := known && !disabled && a.accounts.UseAppPassword(id, password)
+	if !device {
+		if !known || disabled {
+			encoded = ""
+		}
+		if err := a.checkPassword(name, password, encoded, from); err != nil {
 			return identity.Principal{}, err
 		}
 	}
 	if p := a.accounts.Principal(id); p.ID != 0 {
+		p.Device = device
 		return p, nil
 	}
 	return identity.Principal{}, errNotLoggedIn()
+}
+
+// checkPassword compares a password with the stored hash, "" for none, unless
+// the same was found right a moment ago.
+func (a *Authenticator) checkPassword(name, password, encoded string, from netip.Addr) error {
+	attempt := pairOf(from, identity.Fold(name))
+	if wait := a.throttle.wait(attempt); wait > 0 {
+		return tooMany(wait)
+	}
+	key := a.verified.key(attempt, password, encoded)
+	if encoded != "" && a.verified.has(key) {
+		return nil
+	}
+	return a.verifyOnce(key, attempt, password, encoded)
+}
+
+// Confirm checks the password of a user once more, for the request that the
+// context belongs to: as its log-in, and counted with its log-ins, so that
+// nothing can be tried here that could not be tried there. Errors are those
+// of Authenticate.
+func (a *Authenticator) Confirm(ctx context.Context, name, password string) error {
+	_, encoded, disabled, known := a.accounts.Account(name)
+	if !known || disabled || len(password) > MaxPassword || !sendable(password) {
+		encoded, password = "", ""
+	}
+	var from netip.Addr
+	if x := exchangeOf(ctx); x != nil {
+		from = x.client
+	}
+	return a.checkPassword(name, password, encoded, from)
 }
 
 func errNotLoggedIn() error {

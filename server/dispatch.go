@@ -22,13 +22,12 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		return s.ready(x, r)
 	case "/version":
 		return reply(x, r, "application/json", s.version)
+	case "/openapi.json":
+		return reply(x, r, "application/json", s.openAPI)
 	}
 	if s.draining.Load() {
 		x.Header().Set("Connection", "close")
 		return errs.New(errs.Unavailable, "The server is stopping; try again in a moment.")
-	}
-	if r.URL.Path == "/openapi.json" {
-		return notBuilt("The description of the interface")
 	}
 	if x.area == areaMetrics && x.peer.IsLoopback() && !isForwarded(r.Header) {
 		return s.scrapeMetrics(x, r)
@@ -36,6 +35,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if !needsNoLogIn(r) {
 		p, err := s.config.Auth.Authenticate(r.Header.Get("Authorization"), x.client)
 		if err != nil {
+			s.auditLogIn(x, r, err)
 			return err
 		}
 		x.principal = p
@@ -50,7 +50,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 // it is for.
 func (s *Server) dispatch(x *exchange, r *http.Request) error {
 	switch x.area {
-	case areaOther, areaProbe, areas:
+	case areaOther, areaProbe, areaAPI, areas:
 	case areaRoot, areaDrive, areaWorkflow, areaSchedule, areaRoutes, areaCases, areaWorklist, areaArchive, areaDocuments, areaAccount, areaAdmin, areaAttach:
 		s.config.Drive.ServeHTTP(x, r)
 		return nil
@@ -69,8 +69,6 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 		return notBuilt("The web interface")
 	case areaEvents:
 		return notBuilt("The stream of events")
-	case areaAPI:
-		return notBuilt("The description of the interface")
 	}
 	return errs.New(errs.NotFound, "There is nothing at this address; the drive is /dav/.")
 }

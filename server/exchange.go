@@ -73,6 +73,15 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
+// AddressOf returns the address that the request comes from, "" where it came
+// over no network.
+func AddressOf(ctx context.Context) string {
+	if x := exchangeOf(ctx); x != nil && x.client.IsValid() {
+		return x.client.String()
+	}
+	return ""
+}
+
 // newRequestID returns 16 hex digits.
 func newRequestID() string {
 	const digits = "0123456789abcdef"

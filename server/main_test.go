@@ -46,6 +46,7 @@ type account struct {
 	hash     string
 	disabled bool
 	admin    bool
+	app      string // an app password
 }
 
 func newAccounts() *accounts {
@@ -71,6 +72,17 @@ func (a *accounts) Account(name string) (id identity.ID, hash string, disabled, 
 	defer a.mu.Unlock()
 	u, ok := a.users[identity.Fold(name)]
 	return u.id, u.hash, u.disabled, ok
+}
+
+func (a *accounts) UseAppPassword(id identity.ID, secret string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, u := range a.users {
+		if u.id == id && u.app != "" && u.app == secret {
+			return true
+		}
+	}
+	return false
 }
 
 func (a *accounts) Principal(id identity.ID) identity.Principal {

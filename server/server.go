@@ -16,6 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
+
+	"flowdrive/schema"
 )
 
 // Config is what a Server is made of. Fields without a default are required.
@@ -30,6 +32,7 @@ type Config struct {
 	// PrincipalOf; OPTIONS of /, /dav and /dav/ come without one.
 	Drive http.Handler
 
+	Audit          Auditor                     // learns what was refused; nil: nobody does
 	Clock          http.Handler                // serves /clock; nil: 404, as outside a sandbox
 	Ready          func(context.Context) error // says why not; nil: always ready
 	TrustedProxies []netip.Prefix              // whose X-Forwarded-For counts
@@ -71,6 +74,7 @@ type Server struct {
 	metrics  *metrics
 	scrape   http.Handler
 	version  []byte
+	openAPI  []byte
 	requests requests
 	draining atomic.Bool
 }
@@ -86,6 +90,7 @@ func New(config Config) (*Server, error) {
 		config:  config,
 		proxies: config.TrustedProxies,
 		scrape:  promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}),
+		openAPI: schema.OpenAPI(),
 		version: append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
 	}
 	if s.metrics, err = newMetrics(config.Metrics, s.requests.count); err != nil {

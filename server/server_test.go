@@ -16,6 +16,7 @@ import (
 
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/schema"
 )
 
 func TestDispatch(t *testing.T) {
@@ -40,7 +41,9 @@ func TestDispatch(t *testing.T) {
 		{x, "GET", "/readyz", anonymous, 200, "ready\n"},
 		{x, "GET", "/version", anonymous, 200, `{"name":"flowdrive","version":"1.2.3"}` + "\n"},
 		{x, "PUT", "/version", anonymous, 405, "method"},
-		{x, "GET", "/openapi.json", anonymous, 501, "not-built"},
+		{x, "GET", "/openapi.json", anonymous, 200, string(schema.OpenAPI())},
+		{x, "PUT", "/openapi.json", anonymous, 405, "method"},
+		{x, "GET", "/openapi.json/", sam, 404, "not-found"},
 		{x, "OPTIONS", "/", anonymous, 200, " /"},
 		{x, "OPTIONS", "/dav", anonymous, 200, " /dav"},
 		{x, "OPTIONS", "/dav/", anonymous, 200, " /dav/"},

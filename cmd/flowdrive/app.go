@@ -20,6 +20,7 @@ import (
 	"flowdrive/clock"
 	"flowdrive/davfs"
 	"flowdrive/engine"
+	"flowdrive/identity"
 	"flowdrive/route"
 	"flowdrive/server"
 	"flowdrive/store/sqlite"
@@ -32,6 +33,7 @@ type app struct {
 	unlock   func() error
 	db       *sqlite.DB
 	engine   *engine.Engine
+	auth     *server.Authenticator
 	sandbox  *clock.Sandbox // nil: real time
 	server   *server.Server
 	operator http.Handler // the drive for whoever may open the control socket
@@ -79,7 +81,12 @@ func (a *app) open(ctx context.Context) error {
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases},
 		Observer: observer,
+		Address:  server.AddressOf,
+		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
+			return a.auth.Confirm(ctx, string(user), password)
+		},
 	})
+	a.auth = server.NewAuthenticator(a.engine, time.Now)
 	drive := davfs.New(davfs.Config{
 		Engine: a.engine, Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError,
 		ScriptClients: a.settings.scriptClients,
@@ -118,7 +125,7 @@ func (a *app) wireServer(drive http.Handler, registry *prometheus.Registry) erro
 		return err
 	}
 	cfg := server.Config{
-		Log: a.log, Metrics: registry, Auth: server.NewAuthenticator(a.engine, time.Now), Now: time.Now, Version: version,
+		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version,
 		Drive: drive, Ready: a.engine.Ready, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
 	}
 	if a.sandbox != nil {
@@ -290,5 +297,6 @@ func newLogger(to io.Writer, level zerolog.Level) zerolog.Logger {
 
 var (
 	_ server.Accounts = (*engine.Engine)(nil)
+	_ server.Auditor  = (*engine.Engine)(nil)
 	_ davfs.Engine    = (*engine.Engine)(nil)
 )

@@ -1,0 +1,58 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Auditor learns what was refused. Its methods never block.
+type Auditor interface {
+	// LogInRefused is about a log-in as a user, 0 where there is none of that
+	// name: what somebody typed there is not passed on.
+	LogInRefused(user identity.ID, address, detail string)
+
+	// RequestRefused is about a request that its user has no right to.
+	RequestRefused(by identity.Principal, address, target string, kind errs.Kind, detail string)
+}
+
+// auditLogIn passes on that a log-in was refused. A request without
+// credentials is none: clients make one before they ask for them.
+func (s *Server) auditLogIn(x *exchange, r *http.Request, err error) {
+	kind := errs.KindOf(err)
+	name, _, given := parseBasic(r.Header.Get("Authorization"))
+	if s.config.Audit == nil || !given || kind != errs.LogIn && kind != errs.TooMany {
+		return
+	}
+	id, _, disabled, known := s.config.Auth.accounts.Account(name)
+	detail := "wrong password"
+	switch {
+	case kind == errs.TooMany:
+		detail = "too many failures before"
+	case !known:
+		id, detail = 0, "no such user"
+	case disabled:
+		detail = "the user is disabled"
+	}
+	s.config.Audit.LogInRefused(id, x.client.String(), detail)
+}
+
+// auditRequest passes on that a request was refused for want of a right.
+func (s *Server) auditRequest(x *exchange, r *http.Request) {
+	switch x.kind {
+	case errs.NotAllowed, errs.ContextNotAvailable, errs.RoleNotAssignable, errs.FourEyes:
+	default:
+		return
+	}
+	if s.config.Audit == nil || x.principal.ID == 0 {
+		return
+	}
+	detail := ""
+	if e, ok := errors.AsType[*errs.Error](x.err); ok {
+		detail = e.Detail
+	}
+	target := clip(r.Method, 32) + " " + loggedPath(x.area, r.URL.EscapedPath())
+	s.config.Audit.RequestRefused(x.principal, x.client.String(), target, x.kind, detail)
+}
