@@ -36,8 +36,8 @@ const (
 
 // documents are the routes: an action that completes its case, one that can
 // be performed for ever, and one that nobody need perform.
-func documents() []engine.Document {
-	return []engine.Document{
+func documents() []engine.Example {
+	return []engine.Example{
 		{Name: routeOnce, YAML: true, Source: []byte(`name: bench-once
 access: {start: [everyone]}
 roles: {worker: {assign: [starter]}}

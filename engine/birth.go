@@ -80,7 +80,7 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 		b.input = &content{mediaType: "text/plain"}
 	}
 	m := b.input.message(seed.ID, guid, LabelInput)
-	m.Created, m.Modified = now, now
+	m.Created, m.Modified, m.AuthorID = now, now, b.starter.ID
 	change.messages = []*Message{m}
 	change.holds = b.input.holds
 	e.render(change, b.info.Compiled)
@@ -195,6 +195,12 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 	}
 	for _, m := range c.messages {
 		if err := tx.PutMessage(m); err != nil {
+			return err
+		}
+		if m.Size == 0 {
+			continue
+		}
+		if err := e.checkQuota(tx, m.AuthorID, 0); err != nil {
 			return err
 		}
 	}

@@ -231,7 +231,11 @@ func (e *Engine) collectWhenRoused(ctx context.Context) {
 		case <-e.collector.wake:
 		case <-retry.C:
 		}
-		if err := e.collect(ctx); err != nil && ctx.Err() == nil {
+		err := e.purge(ctx)
+		if err == nil {
+			err = e.collect(ctx)
+		}
+		if err != nil && ctx.Err() == nil {
 			e.log.Error().Err(err).Msg("contents that nothing refers to could not be removed; it is tried again")
 			retry.Reset(collectAgain)
 		}

@@ -75,11 +75,6 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 	if v := root.Get("stakeholders"); v.Given() {
 		s.stakeholders = e.readParties(v)
 	}
-	if v := root.Get("document"); v.Given() {
-		if text, ok := v.Str(); ok {
-			v.Fail(errs.CodeNotFound, "there is no such document %q that you may use", text)
-		}
-	}
 	s.input = readInput(root.Get("input"))
 	oneInput(root)
 	return s

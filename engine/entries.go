@@ -329,17 +329,19 @@ func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry 
 	if info := e.routeRef(by, root, entry.Route, entry.RouteID, usable); info != nil {
 		entry.RouteID, entry.Route = info.ID, info.Name
 	}
+	as := by // where the context is none of the caller's
+	if contextErr == nil {
+		as = e.directory().Principal(context.ID)
+	}
 	if entry.AttachmentUUID != "" {
-		as := by // where the context is none of the caller's
-		if contextErr == nil {
-			as = e.directory().Principal(context.ID)
-		}
 		if _, err := e.attachmentRef(r, as, root.Get("attachmentUUID"), entryAttachment(entry), req.Now); err != nil {
 			return nil, err
 		}
 	}
 	if entry.Document != "" {
-		root.Get("document").Fail(errs.CodeNotFound, "there is no document %q that you may use", entry.Document)
+		if entry.Document, err = e.documentRef(r, as, root.Get("document"), entry.Document); err != nil {
+			return nil, err
+		}
 	}
 	return contextErr, nil
 }

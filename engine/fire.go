@@ -148,9 +148,11 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 	if info == nil || !e.seesRoute(as, info) || !e.mayStart(as, info) {
 		return nil, noRoute
 	}
-	if _, err := tx.RouteStamp(info.ID); errs.Is(err, errs.NotFound) {
+	_, err := tx.RouteStamp(info.ID)
+	if errs.Is(err, errs.NotFound) {
 		return nil, noRoute
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, err
 	}
 	var input *content
@@ -163,6 +165,16 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 			return nil, errs.New(errs.NotFound, "There is no attachment %s that %s may use.", stored.Attachment, context.Name)
 		}
 		input = a.input()
+	}
+	if entry.Document != "" {
+		if input, err = e.firingDocument(tx, as, entry.Document); err != nil {
+			return nil, err
+		}
+	}
+	if input != nil {
+		if err := e.checkQuota(tx, context.ID, input.size()); err != nil {
+			return nil, err
+		}
 	}
 	uuid := stored.UUID
 	return &birth{

@@ -11,8 +11,8 @@ import (
 // Admin is the user that the first start makes.
 const Admin identity.Name = "admin"
 
-// Document is a route document that comes with the program.
-type Document struct {
+// Example is a route that comes with the program.
+type Example struct {
 	Name   string
 	YAML   bool
 	Source []byte
@@ -31,7 +31,7 @@ const (
 // core, and the routes that come with the program, owned by the
 // administrator. It reports whether the store was empty; a store of the
 // other mode is refused.
-func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, routes []Document) (bool, error) {
+func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, routes []Example) (bool, error) {
 	mode := ModeReal
 	if e.sandbox {
 		mode = ModeSandbox
@@ -79,7 +79,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 
 // storeExamples stores the routes that come with the program, once: those
 // that a first start which was cut short has not stored yet.
-func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Document) error {
+func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Example) error {
 	var stored string
 	err := e.store.View(ctx, func(r Reader) (err error) {
 		stored, err = r.Setting(settingExamples)

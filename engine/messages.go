@@ -93,13 +93,22 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 	if !legalWord(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
+	var room int64
 	if err := e.store.View(ctx, func(r Reader) error { // before the body is read
-		_, _, err := e.labelTarget(r, req, id, name)
+		_, old, err := e.labelTarget(r, req, id, name)
+		if err != nil {
+			return err
+		}
+		freed := int64(0)
+		if old != nil && old.AuthorID == req.By.ID {
+			freed = old.Size
+		}
+		room, err = e.roomFor(r, req.By.ID, freed, -1)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	content, err := e.readContent(mediaType, body)
+	content, err := e.readContent(mediaType, e.within(body, room))
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +137,7 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 			return nil, err
 		}
 		m := content.message(id, mustGUID(h.core.GUID), name)
-		m.Created, m.Modified = req.Now, req.Now
+		m.Created, m.Modified, m.AuthorID = req.Now, req.Now, req.By.ID
 		if old != nil {
 			m.Version, m.Created = old.Version+1, old.Created
 			m.UUID = old.UUID

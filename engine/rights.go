@@ -128,3 +128,14 @@ func names(list []string) []identity.Name {
 	}
 	return out
 }
+
+// readsDocuments reports whether the documents of the context exist for by.
+func readsDocuments(by identity.Principal, context identity.ID) bool {
+	return by.Admin || by.In(context)
+}
+
+// writesDocuments reports whether by may write the documents of the context:
+// its members; those of everyone only as administrator.
+func (e *Engine) writesDocuments(by identity.Principal, context identity.ID) bool {
+	return e.directory().MayOwn(by, context)
+}

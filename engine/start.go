@@ -92,6 +92,11 @@ func (e *Engine) readBirth(r Reader, req Request, ref Ref, body []byte) (*birth,
 			return nil, err
 		}
 	}
+	if v := root.Get("document"); v.Given() {
+		if s.input, err = e.documentInput(r, req, v); err != nil {
+			return nil, err
+		}
+	}
 	party, contextErr := e.contextRef(req.By, root, s.contextID, s.context, 0)
 	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *routeInfo) bool { return e.mayStart(req.By, info) })
 	if info != nil {

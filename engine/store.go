@@ -52,6 +52,7 @@ type Reader interface {
 	AccountReader
 	AuditReader
 	AttachmentReader
+	DocumentReader
 }
 
 // Tx reads and writes within one unit.
@@ -68,6 +69,7 @@ type Tx interface {
 	AccountWriter
 	AuditWriter
 	AttachmentWriter
+	DocumentWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
@@ -282,6 +284,7 @@ type Message struct {
 	UUID      UUID
 	CaseID    int64
 	Label     string
+	AuthorID  identity.ID // whose quota it counts against
 	MediaType string
 	Size      int64
 	SHA256    Digest

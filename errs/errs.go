@@ -40,6 +40,7 @@ const (
 	EndlessLoop         Kind = "endless-automatic-loop"
 	RouteFault          Kind = "route-fault"
 	Migrate             Kind = "migrate"
+	MissingParent       Kind = "missing-parent"
 	Precondition        Kind = "precondition"
 	TooLarge            Kind = "too-large"
 	MediaType           Kind = "media-type"

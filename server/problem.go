@@ -50,6 +50,7 @@ var problems = map[errs.Kind]problem{
 	errs.EndlessLoop:      {409, "Endless automatic loop", ""},
 	errs.RouteFault:       {409, "The route has a fault", ""},
 	errs.Migrate:          {409, "The case must be migrated", ""},
+	errs.MissingParent:    {409, "The folder above is missing", ""},
 
 	errs.Precondition: {412, "Precondition failed", ""},
 	errs.TooLarge:     {413, "Too large", ""},

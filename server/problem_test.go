@@ -65,7 +65,7 @@ func TestStatus(t *testing.T) {
 		403: "not-allowed read-only not-movable not-deletable not-lockable context-not-available role-not-assignable four-eyes propfind-finite-depth",
 		404: "not-found",
 		405: "method",
-		409: "action-not-enabled case-not-open ambiguous-move in-use name-taken endless-automatic-loop route-fault migrate",
+		409: "action-not-enabled case-not-open ambiguous-move in-use name-taken endless-automatic-loop route-fault migrate missing-parent",
 		412: "precondition",
 		413: "too-large",
 		415: "media-type",

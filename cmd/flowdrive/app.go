@@ -174,9 +174,9 @@ func (a *app) found(ctx context.Context) error {
 		}
 	}
 	examples := route.Examples()
-	documents := make([]engine.Document, len(examples))
+	documents := make([]engine.Example, len(examples))
 	for i, e := range examples {
-		documents[i] = engine.Document{Name: e.Name, YAML: e.YAML, Source: e.Source}
+		documents[i] = engine.Example{Name: e.Name, YAML: e.YAML, Source: e.Source}
 	}
 	now := clock.Real{}.Now()
 	if a.sandbox != nil {

@@ -101,12 +101,19 @@ func consistent(tb testing.TB, db *DB) {
 				SELECT sha256, refs AS n FROM blobs
 				UNION ALL SELECT sha256, -1 FROM messages WHERE content IS NULL
 				UNION ALL SELECT sha256, -1 FROM attachments
+				UNION ALL SELECT sha256, -1 FROM documents WHERE folder = 0 AND content IS NULL
 			) GROUP BY sha256 HAVING sum(n) <> 0`},
 		{"a wrong count of stored bytes", `
 			SELECT author_id || ' ' || sum(n) FROM (
 				SELECT author_id, n FROM stored_bytes
 				UNION ALL SELECT author_id, -size FROM attachments
+				UNION ALL SELECT author_id, -size FROM documents
+				UNION ALL SELECT author_id, -size FROM messages WHERE author_id <> 0
 			) GROUP BY author_id HAVING sum(n) <> 0`},
+		{"a document in what is no folder", `
+			SELECT d.id FROM documents d JOIN documents above ON above.id = d.parent_id WHERE above.folder = 0`},
+		{"a user or team without a root", `
+			SELECT id FROM parties EXCEPT SELECT context_id FROM documents`},
 		{"an id beyond the sequence", `
 			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties)
 			WHERE id >= (SELECT next FROM sequence)`},

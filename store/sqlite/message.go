@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	messageColumns = `uuid, case_id, label, media_type, size, sha256, content IS NULL, version, created, modified`
+	messageColumns = `uuid, case_id, label, author_id, media_type, size, sha256, content IS NULL, version, created, modified`
 
 	// A case has few messages; those of one are found by the index of labels.
 	selectMessage        = `SELECT ` + messageColumns + `, content FROM messages WHERE case_id = ?1 AND uuid = ?2`
@@ -15,17 +15,18 @@ const (
 	selectMessages       = `SELECT ` + messageColumns + `, NULL FROM messages WHERE case_id = ?1 ORDER BY id`
 
 	upsertMessage = `
-		INSERT INTO messages (case_id, label, uuid, media_type, size, sha256, version, created, modified, content)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+		INSERT INTO messages (case_id, label, uuid, media_type, size, sha256, version, created, modified, content, author_id)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
 		ON CONFLICT (case_id, label) DO UPDATE SET
-			uuid = ?3, media_type = ?4, size = ?5, sha256 = ?6, version = ?7, created = ?8, modified = ?9, content = ?10`
+			uuid = ?3, media_type = ?4, size = ?5, sha256 = ?6, version = ?7, created = ?8, modified = ?9, content = ?10,
+			author_id = ?11`
 
 	selectLog = `SELECT entries FROM case_log WHERE case_id = ?1 ORDER BY seq`
 	insertLog = `INSERT INTO case_log (case_id, seq, entries) VALUES (?1, ?2, ?3)`
 )
 
 func scanMessage(scan scan, m *engine.Message) error {
-	return scan(bits(m.UUID[:]), &m.CaseID, &m.Label, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
+	return scan(bits(m.UUID[:]), &m.CaseID, &m.Label, &m.AuthorID, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
 		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.Content)
 }
 
@@ -67,7 +68,7 @@ func (t *tx) PutMessage(m *engine.Message) error {
 		content = blob(m.Content)
 	}
 	_, err := t.c.exec(upsertMessage, m.CaseID, m.Label, m.UUID[:], m.MediaType, m.Size, m.SHA256[:],
-		m.Version, at(m.Created), at(m.Modified), content)
+		m.Version, at(m.Created), at(m.Modified), content, int64(m.AuthorID))
 	if isReferred(err) {
 		return notFound("case")
 	}

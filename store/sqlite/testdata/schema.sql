@@ -128,6 +128,52 @@ CREATE TRIGGER cases_regarded AFTER UPDATE OF access ON cases WHEN old.access <>
 		SELECT value, new.id FROM json_each(new.access) EXCEPT SELECT value, new.id FROM json_each(old.access);
 END;
 
+CREATE TABLE documents (
+	id         INTEGER PRIMARY KEY,
+	context_id INTEGER UNIQUE REFERENCES parties (id),  -- of a root, else NULL
+	parent_id  INTEGER REFERENCES documents (id),       -- a folder; of a root NULL
+	name       TEXT    NOT NULL,                        -- '' of a root
+	folder     INTEGER NOT NULL CHECK (folder IN (0, 1)),
+	author_id  INTEGER NOT NULL REFERENCES parties (id),
+	revision   INTEGER NOT NULL CHECK (revision > 0),
+	media_type TEXT    NOT NULL,
+	size       INTEGER NOT NULL CHECK (size >= 0),
+	sha256     BLOB    CHECK (sha256 IS NULL OR length(sha256) = 32), -- NULL: a folder
+	created    INTEGER NOT NULL,
+	modified   INTEGER NOT NULL,
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
+	UNIQUE (parent_id, name),
+	CHECK ((context_id IS NULL) = (name <> '')),
+	CHECK (context_id IS NULL OR parent_id IS NULL AND folder = 1),
+	CHECK (folder = (sha256 IS NULL)),
+	CHECK (folder = 0 OR size = 0 AND media_type = '' AND content IS NULL)
+) STRICT;
+
+CREATE INDEX documents_by_author ON documents (author_id);
+
+CREATE INDEX documents_by_folder ON documents (parent_id);
+
+CREATE INDEX documents_detached ON documents (id) WHERE parent_id IS NULL AND context_id IS NULL;
+
+CREATE TRIGGER documents_deleted AFTER DELETE ON documents WHEN old.folder = 0 BEGIN
+	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
+	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
+END;
+
+CREATE TRIGGER documents_inserted AFTER INSERT ON documents WHEN new.folder = 0 BEGIN
+	INSERT INTO blobs (sha256, refs) SELECT new.sha256, 1 WHERE new.content IS NULL
+		ON CONFLICT DO UPDATE SET refs = refs + 1;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
+END;
+
+CREATE TRIGGER documents_replaced AFTER UPDATE OF author_id, size, sha256, content ON documents WHEN new.folder = 0 BEGIN
+	INSERT INTO blobs (sha256, refs) SELECT new.sha256, 1 WHERE new.content IS NULL
+		ON CONFLICT DO UPDATE SET refs = refs + 1;
+	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
+	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
+END;
+
 CREATE TABLE entries (
 	seq        INTEGER PRIMARY KEY,
 	uuid       BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -178,16 +224,30 @@ CREATE TABLE messages (
 	version    INTEGER NOT NULL CHECK (version > 0),
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL,
-	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), author_id INTEGER NOT NULL DEFAULT 0, -- NULL: in the file
 	UNIQUE (case_id, label)
 ) STRICT;
+
+CREATE TRIGGER messages_counted AFTER INSERT ON messages WHEN new.author_id <> 0 AND new.size > 0 BEGIN
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
+END;
 
 CREATE TRIGGER messages_deleted AFTER DELETE ON messages WHEN old.content IS NULL BEGIN
 	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256;
 END;
 
+CREATE TRIGGER messages_discounted AFTER DELETE ON messages WHEN old.author_id <> 0 BEGIN
+	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
+END;
+
 CREATE TRIGGER messages_inserted AFTER INSERT ON messages WHEN new.content IS NULL BEGIN
 	INSERT INTO blobs (sha256, refs) VALUES (new.sha256, 1) ON CONFLICT DO UPDATE SET refs = refs + 1;
+END;
+
+CREATE TRIGGER messages_recounted AFTER UPDATE OF author_id, size ON messages BEGIN
+	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
+	INSERT INTO stored_bytes (author_id, n) SELECT new.author_id, new.size WHERE new.author_id <> 0
+		ON CONFLICT DO UPDATE SET n = n + new.size;
 END;
 
 CREATE TRIGGER messages_replaced AFTER UPDATE OF sha256, content ON messages
@@ -234,6 +294,16 @@ CREATE TABLE parties (
 	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))
 ) STRICT;
+
+CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
+	INSERT INTO documents (context_id, name, folder, author_id, revision, media_type, size, created, modified)
+		VALUES (new.id, '', 1, new.id, 1, '', 0, new.created, new.created);
+END;
+
+CREATE TRIGGER parties_leaving BEFORE DELETE ON parties BEGIN
+	DELETE FROM documents WHERE context_id = old.id
+		AND NOT EXISTS (SELECT 1 FROM documents member WHERE member.parent_id = documents.id);
+END;
 
 CREATE TABLE route_versions (
 	route_id INTEGER NOT NULL,

@@ -1,0 +1,94 @@
+package engine
+
+import (
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Documents as the input of cases (design: labels, messages, attachments,
+// section 5): read when the case is created, so that they can be edited in
+// place between two firings of an entry.
+
+// documentRef resolves the "document" of a schedule entry, as who the entry
+// acts as, and returns its path as the store spells it. One that does not
+// resolve is a fault at v.
+func (e *Engine) documentRef(r Reader, as identity.Principal, v document.Value, text string) (string, error) {
+	d, path, err := e.documentNamed(r, as, text)
+	if err != nil {
+		return "", err
+	}
+	if d == nil {
+		v.Fail(errs.CodeNotFound, "there is no document %q that %s may use", text, as.Name)
+		return text, nil
+	}
+	return path.String(), nil
+}
+
+// documentNamed returns the document at the path that a text holds, and its
+// path as the store spells it; nil where as sees none.
+func (e *Engine) documentNamed(r Reader, as identity.Principal, text string) (*Document, DocumentPath, error) {
+	path, err := ParseDocumentPath(text)
+	if err != nil {
+		return nil, nil, nil // nothing can be there
+	}
+	at, err := e.documentAt(r, as, path)
+	if errs.Is(err, errs.NotFound) {
+		return nil, nil, nil
+	}
+	if err != nil || at.found == nil || at.found.Folder {
+		return nil, nil, err
+	}
+	return at.found, at.path, nil
+}
+
+// documentInput returns the document that a start document names as the
+// input of its case; nil where the caller sees none. The content is what the
+// document has when the case is decided on, and must still be that when the
+// case is written.
+func (e *Engine) documentInput(r Reader, req Request, v document.Value) (*content, error) {
+	text, ok := v.Str()
+	if !ok {
+		return nil, nil
+	}
+	text = decodedPath(text)
+	d, path, err := e.documentNamed(r, req.By, text)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		v.Fail(errs.CodeNotFound, "there is no document %q that %s may use", text, req.By.Name)
+		return nil, nil
+	}
+	c := d.input()
+	c.holds = func(tx Tx) error {
+		again, _, err := e.documentNamed(tx, req.By, path.String())
+		if err == nil && (again == nil || again.ID != d.ID || again.Revision != d.Revision) {
+			err = errStale
+		}
+		return err
+	}
+	return c, nil
+}
+
+// firingDocument returns what the document of an entry holds at this moment,
+// as who the entry acts as.
+func (e *Engine) firingDocument(tx Tx, as identity.Principal, path string) (*content, error) {
+	d, _, err := e.documentNamed(tx, as, path)
+	if err != nil {
+		return nil, err
+	}
+	if d == nil {
+		return nil, errs.New(errs.NotFound, "There is no document %q that %s may use.", path, as.Name)
+	}
+	return d.input(), nil
+}
+
+// input returns the document as the input of a case: the same content, and
+// the same media type.
+func (d *Document) input() *content {
+	if d.InFile {
+		return &content{mediaType: d.MediaType, file: &storedFile{sum: d.SHA256, size: d.Size}}
+	}
+	return &content{mediaType: d.MediaType, inline: d.Content}
+}

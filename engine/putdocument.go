@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Upload is a content on its way in.
+type Upload struct {
+	MediaType string // "": by the name
+	Size      int64  // as announced, -1 where it was not
+	Body      io.Reader
+}
+
+// PutDocument creates or replaces the document at the path. A body that
+// breaks off or is too large changes nothing.
+func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath, up Upload) (*Outcome, error) {
+	var room int64
+	err := e.store.View(ctx, func(r Reader) error { // before the body is read
+		at, err := e.putTarget(r, req, path)
+		if err != nil {
+			return err
+		}
+		freed := int64(0)
+		if at.found != nil && at.found.AuthorID == req.By.ID {
+			freed = at.found.Size
+		}
+		room, err = e.roomFor(r, req.By.ID, freed, up.Size)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if up.MediaType == "" {
+		up.MediaType = MediaTypeOf(path[len(path)-1])
+	}
+	content, err := e.readContent(up.MediaType, e.within(up.Body, room))
+	if err != nil {
+		return nil, err
+	}
+	var out *Outcome
+	err = e.storingContent(ctx, content, func() error {
+		return e.store.Update(ctx, func(tx Tx) (err error) {
+			out, err = e.putDocument(tx, req, path, content)
+			return err
+		})
+	})
+	return out, err
+}
+
+// writable answers why by may not write below the root, nil where it may.
+func (e *Engine) writable(by identity.Principal, root *identity.Party) error {
+	if e.writesDocuments(by, root.ID) {
+		return nil
+	}
+	if root.ID == e.directory().EveryoneID() {
+		return errs.New(errs.NotAllowed, "Only administrators write into the documents of everyone; all read them.")
+	}
+	return errs.New(errs.NotAllowed, "The documents of %s are for its members to write; administrators only read them.", root.Name)
+}
+
+// putTarget returns where the path leads, if the caller may store a document
+// there.
+func (e *Engine) putTarget(r Reader, req Request, path DocumentPath) (*documentPlace, error) {
+	at, err := e.documentAt(r, req.By, path)
+	if err != nil {
+		return nil, err
+	}
+	if at.found != nil && at.found.Folder {
+		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.path.String())
+	}
+	if err := e.writable(req.By, at.root); err != nil {
+		return nil, err
+	}
+	if err := judge(req.If, at.found.version()); err != nil {
+		return nil, err
+	}
+	return at, at.placeable()
+}
+
+// placeable answers why nothing can be created at the place: its name, or
+// the folder that would hold it (RFC 4918, sections 9.3.1 and 9.7.1).
+func (at *documentPlace) placeable() error {
+	switch {
+	case at.illegal != nil:
+		return at.illegal
+	case at.folder == nil:
+		return errs.New(errs.MissingParent, "The folder that would hold %q does not exist; make it first.", at.path.String())
+	}
+	return nil
+}
+
+func (e *Engine) putDocument(tx Tx, req Request, path DocumentPath, c *content) (*Outcome, error) {
+	at, err := e.putTarget(tx, req, path) // while the body came, things may have moved
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
+	if at.found != nil {
+		d = at.found
+		if d.InFile {
+			e.unreferred(tx)
+		}
+	}
+	d.AuthorID, d.MediaType, d.Size, d.SHA256 = req.By.ID, c.mediaType, c.size(), c.sum()
+	d.InFile, d.Content = c.spooled != nil, c.inline
+	d.Revision++
+	d.Modified = req.Now
+	if at.found == nil {
+		err = tx.InsertDocument(d)
+	} else {
+		err = tx.ReplaceDocument(d)
+	}
+	if err == nil {
+		err = tx.TouchFolder(at.folder.ID, req.Now)
+	}
+	if err == nil {
+		err = e.checkQuota(tx, req.By.ID, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
+	return out, e.keep(tx, req, out)
+}
+
+// MakeFolder makes an empty folder at the path.
+func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath) (*Outcome, error) {
+	var out *Outcome
+	err := e.store.Update(ctx, func(tx Tx) error {
+		at, err := e.documentAt(tx, req.By, path)
+		if err != nil {
+			return err
+		}
+		if at.found != nil {
+			return errs.New(errs.Method, "%q exists already.", at.path.String())
+		}
+		if err := e.writable(req.By, at.root); err != nil {
+			return err
+		}
+		if err := judge(req.If, Version{}); err != nil {
+			return err
+		}
+		if err := at.placeable(); err != nil {
+			return err
+		}
+		d := &Document{
+			ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Folder: true, AuthorID: req.By.ID, Revision: 1,
+			Created: req.Now, Modified: req.Now,
+		}
+		if err := tx.InsertDocument(d); err != nil {
+			return err
+		}
+		out = &Outcome{Created: true, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
+		return tx.TouchFolder(at.folder.ID, req.Now)
+	})
+	return out, err
+}
+
+// purgeAtOnce is how many documents are deleted in one unit: others wait for
+// that long.
+const purgeAtOnce = 1000
+
+// DeleteDocument deletes the document at the path, or the folder with all
+// that is below it: at a stroke for whoever looks. Of a large tree the rows
+// go later, bit by bit.
+func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentPath) error {
+	return e.store.Update(ctx, func(tx Tx) error {
+		at, err := e.documentAt(tx, req.By, path)
+		if err != nil {
+			return err
+		}
+		if at.found == nil {
+			return absent("document")
+		}
+		if err := e.writable(req.By, at.root); err != nil {
+			return err
+		}
+		if at.folder == nil {
+			return errs.New(errs.NotDeletable, "The folder of a user or team cannot be deleted; delete what is in it.")
+		}
+		if err := judge(req.If, at.found.version()); err != nil {
+			return err
+		}
+		e.unreferred(tx)
+		if !at.found.Folder {
+			err = tx.DeleteDocument(at.found.ID)
+		} else if err = tx.DetachFolder(at.found.ID); err == nil {
+			_, err = tx.PurgeDocuments(purgeAtOnce)
+		}
+		if err != nil {
+			return err
+		}
+		return tx.TouchFolder(at.folder.ID, req.Now)
+	})
+}
+
+// purge deletes what was taken out of its tree and not deleted yet.
+func (e *Engine) purge(ctx context.Context) error {
+	var more bool
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		more, err = r.DetachedDocuments()
+		return err
+	})
+	for more && err == nil {
+		err = e.store.Update(ctx, func(tx Tx) (err error) {
+			more, err = tx.PurgeDocuments(purgeAtOnce)
+			return err
+		})
+	}
+	return err
+}

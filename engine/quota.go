@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"io"
+
+	"flowdrive/identity"
+)
+
+// Bytes count against the quota of who has written them (design: the drive,
+// section 7): those of attachments, documents and messages, each as often as
+// it is stored under a name, however often the same content is. The store
+// counts them in the transactions that write those rows. Who takes a body in
+//
+//   - asks roomFor before it is read, which needs its length only where that
+//     is known,
+//   - reads it through within, so that one of unknown length ends where the
+//     room does, and
+//   - asks checkQuota in the unit, since others may have filled the room
+//     meanwhile.
+
+// Quota is how much a user may store.
+type Quota struct {
+	Used      int64
+	Available int64
+}
+
+// Quota returns how much by has stored and may still store.
+func (e *Engine) Quota(ctx context.Context, by identity.Principal) (Quota, error) {
+	var q Quota
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		q.Used, err = r.StoredBytes(by.ID)
+		q.Available = max(0, e.limits.Quota-q.Used)
+		return err
+	})
+	return q, err
+}
+
+// roomFor returns how many bytes the author may store where freed of their
+// own are replaced, or errs.Full where the announced length is more; -1
+// announces nothing.
+func (e *Engine) roomFor(r BlobReader, author identity.ID, freed, announced int64) (int64, error) {
+	used, err := r.StoredBytes(author)
+	if err != nil {
+		return 0, err
+	}
+	room := max(0, e.limits.Quota-used+freed)
+	if announced > room {
+		return 0, e.overQuota()
+	}
+	return room, nil
+}
+
+// within returns a reader of the body that answers errs.Full once it has
+// more than room bytes.
+func (e *Engine) within(body io.Reader, room int64) io.Reader {
+	return &roomReader{r: body, room: room, full: e.overQuota}
+}
+
+type roomReader struct {
+	r    io.Reader
+	room int64
+	full func() error
+}
+
+// Read reads on as long as there is room.
+func (r *roomReader) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if r.room -= int64(n); r.room < 0 {
+		return 0, r.full()
+	}
+	return n, err
+}

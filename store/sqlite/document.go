@@ -1,0 +1,212 @@
+package sqlite
+
+import (
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+const (
+	// content comes last: what only lists does not read it.
+	documentColumns = `doc.id, doc.context_id, doc.parent_id, doc.name, doc.folder, doc.author_id, doc.revision, doc.media_type, doc.size,
+		doc.sha256, doc.folder = 0 AND doc.content IS NULL, doc.created, doc.modified`
+
+	// ?2 is a list of names. It ends with what exists of them.
+	selectDocumentsAlong = `
+		WITH RECURSIVE along (id, depth) AS (
+			SELECT id, 0 FROM documents WHERE context_id = ?1
+			UNION ALL
+			SELECT below.id, depth + 1 FROM along
+				JOIN documents below ON below.parent_id = along.id AND below.name = json_extract(?2, '$[' || depth || ']')
+		)
+		SELECT ` + documentColumns + `, doc.content FROM along CROSS JOIN documents doc ON doc.id = along.id ORDER BY depth`
+
+	selectDocumentRoots = `
+		SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.context_id IN (SELECT value FROM json_each(?1))`
+	selectAllDocumentRoots = `
+		SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.context_id IN (SELECT id FROM parties)`
+	selectDocumentMembers = `SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.parent_id = ?1 ORDER BY doc.name`
+	selectDocumentPage    = `
+		SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.parent_id = ?1 AND doc.id > ?2 ORDER BY doc.id LIMIT ?3`
+	selectDocumentTree = `
+		WITH RECURSIVE below (id) AS (
+			SELECT id FROM documents WHERE parent_id = ?1
+			UNION ALL
+			SELECT documents.id FROM below JOIN documents ON documents.parent_id = below.id
+			LIMIT ?2
+		)
+		SELECT ` + documentColumns + `, NULL FROM below CROSS JOIN documents doc ON doc.id = below.id`
+
+	insertDocument = `
+		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+	replaceDocument = `
+		UPDATE documents SET author_id = ?2, revision = ?3, media_type = ?4, size = ?5, sha256 = ?6, modified = ?7, content = ?8
+		WHERE id = ?1 AND folder = 0`
+	touchFolder    = `UPDATE documents SET revision = revision + 1, modified = ?2 WHERE id = ?1 AND folder = 1`
+	deleteDocument = `DELETE FROM documents WHERE id = ?1 AND context_id IS NULL`
+	detachFolder   = `UPDATE documents SET parent_id = NULL WHERE id = ?1 AND folder = 1 AND context_id IS NULL`
+
+	selectDetached      = `SELECT id FROM documents WHERE parent_id IS NULL AND context_id IS NULL ORDER BY id LIMIT 1`
+	selectDocumentsIn   = `SELECT id, folder FROM documents WHERE parent_id = ?1 LIMIT ?2`
+	deleteDocumentFiles = `DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?1))`
+	detachFolders       = `UPDATE documents SET parent_id = NULL WHERE id IN (SELECT value FROM json_each(?1))`
+)
+
+func scanDocument(scan scan, d *engine.Document) error {
+	return scan(&d.ID, number{(*int64)(&d.ContextID)}, number{&d.ParentID}, &d.Name, &d.Folder, &d.AuthorID, &d.Revision,
+		&d.MediaType, &d.Size, bits(d.SHA256[:]), &d.InFile, millis{&d.Created}, millis{&d.Modified}, &d.Content)
+}
+
+func (r *reader) documents(query string, args ...any) (all []engine.Document, err error) {
+	err = r.c.each(query, func(scan scan) error {
+		all = append(all, engine.Document{})
+		return scanDocument(scan, &all[len(all)-1])
+	}, args...)
+	return all, failure("read documents", err)
+}
+
+// DocumentsAlong returns what lies along the path from the root of the
+// context down: the root, and as many of the names as exist.
+func (r *reader) DocumentsAlong(context identity.ID, names []string) ([]engine.Document, error) {
+	return r.documents(selectDocumentsAlong, int64(context), array(names))
+}
+
+// DocumentRoots returns the roots of the contexts, nil for all.
+func (r *reader) DocumentRoots(contexts []identity.ID) ([]engine.Document, error) {
+	if contexts == nil {
+		return r.documents(selectAllDocumentRoots)
+	}
+	return r.documents(selectDocumentRoots, array(contexts))
+}
+
+// DocumentMembers returns what is in the folder, by name.
+func (r *reader) DocumentMembers(folder int64) ([]engine.Document, error) {
+	return r.documents(selectDocumentMembers, folder)
+}
+
+// DocumentPage returns what is in the folder, by id, after the given one.
+func (r *reader) DocumentPage(folder, after int64, limit int) ([]engine.Document, error) {
+	return r.documents(selectDocumentPage, folder, after, limit)
+}
+
+// DocumentTree returns what is below the folder at any depth, at most limit.
+func (r *reader) DocumentTree(folder int64, limit int) ([]engine.Document, error) {
+	return r.documents(selectDocumentTree, folder, limit)
+}
+
+// InsertDocument stores a new document or folder and sets its ID. A name in
+// use in its folder is errs.NameTaken.
+func (t *tx) InsertDocument(d *engine.Document) error {
+	sum := any(nil)
+	if !d.Folder {
+		sum = d.SHA256[:]
+	}
+	res, err := t.c.exec(insertDocument, d.ParentID, d.Name, d.Folder, int64(d.AuthorID), d.Revision, d.MediaType, d.Size,
+		sum, at(d.Created), at(d.Modified), documentContent(d))
+	if err == nil {
+		d.ID, err = res.LastInsertId()
+	}
+	if isUnique(err) {
+		return errs.New(errs.NameTaken, "The name %q is in use in this folder.", d.Name)
+	}
+	return failure("store a document", err)
+}
+
+// documentContent returns the column of a content that is held in the row.
+func documentContent(d *engine.Document) any {
+	if d.Folder || d.InFile {
+		return nil
+	}
+	return blob(d.Content)
+}
+
+// ReplaceDocument changes the file of that ID.
+func (t *tx) ReplaceDocument(d *engine.Document) error {
+	n, err := t.c.change(replaceDocument, d.ID, int64(d.AuthorID), d.Revision, d.MediaType, d.Size, d.SHA256[:],
+		at(d.Modified), documentContent(d))
+	return found(n, err, "document")
+}
+
+// TouchFolder counts a change of the folder's members.
+func (t *tx) TouchFolder(id int64, modified time.Time) error {
+	n, err := t.c.change(touchFolder, id, at(modified))
+	return found(n, err, "folder")
+}
+
+// DeleteDocument deletes a file, or a folder without members.
+func (t *tx) DeleteDocument(id int64) error {
+	n, err := t.c.change(deleteDocument, id)
+	return found(n, err, "document")
+}
+
+// DetachFolder takes a folder with all that is below it out of its tree, to
+// be deleted by PurgeDocuments.
+func (t *tx) DetachFolder(id int64) error {
+	n, err := t.c.change(detachFolder, id)
+	return found(n, err, "folder")
+}
+
+// DetachedDocuments reports whether anything waits for PurgeDocuments.
+func (r *reader) DetachedDocuments() (bool, error) {
+	_, waits, err := r.detached()
+	return waits, err
+}
+
+func (r *reader) detached() (id int64, found bool, err error) {
+	found, err = r.c.row(selectDetached).scan(&id)
+	return id, found, failure("read what is to be deleted", err)
+}
+
+// PurgeDocuments deletes about so many rows of what was detached, and reports
+// whether there are more. No step looks at a whole tree: of a detached folder
+// it deletes the files, detaches the folders, and in the end deletes it.
+func (t *tx) PurgeDocuments(limit int) (more bool, err error) {
+	for {
+		id, found, err := t.detached()
+		if err != nil || !found || limit <= 0 {
+			return found, err
+		}
+		n, err := t.purgeFolder(id, limit)
+		if err != nil {
+			return false, failure("delete documents", err)
+		}
+		limit -= n
+	}
+}
+
+// purgeFolder takes a step towards deleting a detached folder, and returns
+// how many rows that changed.
+func (t *tx) purgeFolder(id int64, limit int) (int, error) {
+	var files, folders []int64
+	err := t.c.each(selectDocumentsIn, func(scan scan) error {
+		var member int64
+		var folder bool
+		err := scan(&member, &folder)
+		if folder {
+			folders = append(folders, member)
+		} else {
+			files = append(files, member)
+		}
+		return err
+	}, id, limit)
+	if err != nil {
+		return 0, err
+	}
+	if len(files) > 0 {
+		if _, err := t.c.exec(deleteDocumentFiles, array(files)); err != nil {
+			return 0, err
+		}
+	}
+	if len(folders) > 0 {
+		if _, err := t.c.exec(detachFolders, array(folders)); err != nil {
+			return 0, err
+		}
+	}
+	if n := len(files) + len(folders); n > 0 {
+		return n, nil
+	}
+	return 1, t.DeleteDocument(id)
+}
