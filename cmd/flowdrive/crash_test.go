@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"path"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -40,8 +42,8 @@ func (f entryForm) hex() string {
 // TestKilledWhilePutting kills the server during 1,000 concurrent PUTs of
 // schedule entries. Afterwards everything that was acknowledged is there,
 // nothing is there twice, and what was not acknowledged can be put again
-// under its key to be there once. Every other PUT is to a name that is not
-// kept, where only the key tells a repetition from another entry.
+// under its key to be there once. Where the name is not kept only the key
+// tells a repetition from another entry.
 func TestKilledWhilePutting(t *testing.T) {
 	t.Parallel()
 	random := newRandom(t)
@@ -49,19 +51,8 @@ func TestKilledWhilePutting(t *testing.T) {
 	stored := 0
 	p := startProgram(t, data)
 	rounds(8, 12*time.Second, func(round int) {
-		requests := make([]*request, 1000)
-		for i := range requests {
-			title := fmt.Sprintf("entry-%d-of-round-%d", i, round)
-			name := "request"
-			if i%2 == 0 {
-				name = fmt.Sprintf("e-%d-%d.json", round, i)
-			}
-			requests[i] = &request{
-				path: scheduleFolder + name, key: title,
-				body: fmt.Sprintf(`{"route": "collector", "type": "interval", "weeks": 9, "title": %q}`, title),
-			}
-		}
-		n := p.performAndDie(t, random, requests)
+		requests := putEntries(1000, round)
+		n := p.performUntil(t, os.Kill, random, requests)
 		p = startProgram(t, data)
 		held := p.checkEntries(t, requests, false)
 		p.repeat(t, requests, "Location", "X-OpenGroupware-ScheduleEntryUUID")
@@ -74,6 +65,46 @@ func TestKilledWhilePutting(t *testing.T) {
 	if err := p.stop(); err != nil {
 		t.Error(err)
 	}
+}
+
+// putEntries returns requests that put schedule entries, whose titles are
+// their keys. Every other one goes to a name that is not kept.
+func putEntries(n, round int) []*request {
+	requests := make([]*request, n)
+	for i := range requests {
+		title := fmt.Sprintf("entry-%d-of-round-%d", i, round)
+		name := "request"
+		if i%2 == 0 {
+			name = fmt.Sprintf("e-%d-%d.json", round, i)
+		}
+		requests[i] = &request{
+			path: scheduleFolder + name, key: title,
+			body: fmt.Sprintf(`{"route": "collector", "type": "interval", "weeks": 9, "title": %q}`, title),
+		}
+	}
+	return requests
+}
+
+// TestStoppedWhilePutting asks the server to stop in the middle of load: it
+// ends well and soon, and what it did it also answered.
+func TestStoppedWhilePutting(t *testing.T) {
+	t.Parallel()
+	random := newRandom(t)
+	data := t.TempDir()
+	stored := 0
+	p := startProgram(t, data)
+	rounds(4, 5*time.Second, func(round int) {
+		requests := putEntries(1000, round)
+		n := p.performUntil(t, syscall.SIGTERM, random, requests)
+		if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+			t.Errorf("the server stopped with %d", code)
+		}
+		p = startProgram(t, data)
+		if got := p.checkEntries(t, requests, false); got != stored+n {
+			t.Errorf("%d requests were answered, and %d done", n, got-stored)
+		}
+		stored += n
+	})
 }
 
 // checkEntries compares what was acknowledged with what there is, of which it
@@ -160,7 +191,7 @@ func TestKilledWhilePerforming(t *testing.T) {
 			}
 		}
 		random.Shuffle(len(requests), func(i, j int) { requests[i], requests[j] = requests[j], requests[i] })
-		n := p.performAndDie(t, random, requests)
+		n := p.performUntil(t, os.Kill, random, requests)
 		p = startProgram(t, data)
 		held := p.checkLogs(t, bugs, requests, false)
 		p.repeat(t, requests, "X-Flowdrive-Log-Entry", "X-Flowdrive-Case-Status")

@@ -241,6 +241,9 @@ func (p *program) perform(t *testing.T, requests []*request, acknowledged func(n
 				if err != nil {
 					return
 				}
+				if a.status == http.StatusServiceUnavailable {
+					return // it is stopping
+				}
 				if a.status >= http.StatusMultipleChoices {
 					t.Errorf("PUT %s %s: %v", r.path, r.body, a)
 					return
@@ -272,22 +275,27 @@ func (f faults) report(t *testing.T) {
 	}
 }
 
-// performAndDie makes the requests and kills the server at a random moment on
+// performUntil makes the requests and ends the server at a random moment on
 // the way. It reports how many were acknowledged.
-func (p *program) performAndDie(t *testing.T, random *rand.Rand, requests []*request) (acknowledged int) {
+func (p *program) performUntil(t *testing.T, end os.Signal, random *rand.Rand, requests []*request) (acknowledged int) {
 	t.Helper()
 	last := random.IntN(len(requests))
 	delay := time.Duration(random.IntN(3000)) * time.Microsecond
+	signal := func() { _ = p.cmd.Process.Signal(end) } // it cannot have ended before
 	if last == 0 {
-		time.AfterFunc(delay, func() { _ = p.cmd.Process.Kill() })
+		time.AfterFunc(delay, signal)
 	}
 	p.perform(t, requests, func(n int) {
 		acknowledged = n
 		if n == last {
-			time.AfterFunc(delay, func() { _ = p.cmd.Process.Kill() })
+			time.AfterFunc(delay, signal)
 		}
 	})
-	p.kill()
+	select {
+	case <-p.dead:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the server does not end upon %v", end)
+	}
 	return acknowledged
 }
 
