@@ -483,8 +483,12 @@ func (e *Engine) newPassword(ctx context.Context, by identity.Principal, node *d
 	}
 	switch err := e.check(ctx, by.Name, node.Get("oldPassword").Text); {
 	case errs.Is(err, errs.LogIn):
+		e.auditRefusal(ctx, by, AuditPassword, "the old password was wrong")
 		return "", wrongPassword()
 	case err != nil:
+		if errs.Is(err, errs.TooMany) {
+			e.auditRefusal(ctx, by, AuditPassword, "too many failures before")
+		}
 		return "", err
 	}
 	hash, err := e.hash(password.Text)

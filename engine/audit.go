@@ -145,6 +145,13 @@ func (e *Engine) auditLater(ctx context.Context, by identity.Principal, action A
 	e.background.row(e.row(ctx, by, e.clock.Now(), action, target, detail))
 }
 
+// auditRefusal notes what by was refused to do to itself.
+func (e *Engine) auditRefusal(ctx context.Context, by identity.Principal, action AuditAction, why string) {
+	row := e.row(ctx, by, e.clock.Now(), action, string(by.Name), why)
+	row.outcome = auditRefused
+	e.background.row(row)
+}
+
 // RequestRefused notes a request that was refused for want of a right. It
 // never blocks.
 func (e *Engine) RequestRefused(by identity.Principal, address, target string, kind errs.Kind, detail string) {
