@@ -87,6 +87,7 @@ type auditRow struct {
 	target  string
 	outcome string
 	detail  string
+	lost    int // of a row about rows that were not written: how many
 }
 
 const mostAuditText = 1000 // bytes of a target or detail

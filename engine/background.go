@@ -57,7 +57,7 @@ func (b *background) row(r *auditRow) {
 		line := admitted.line()
 		if !b.add(func(tx Tx) error { return tx.AppendAudit(admitted.time, line) }) {
 			b.mu.Lock()
-			b.lost++
+			b.lost += max(admitted.lost, 1)
 			b.mu.Unlock()
 		}
 	}
@@ -105,7 +105,7 @@ func (b *background) takeLost(at time.Time) *auditRow {
 	}
 	row := &auditRow{
 		time: at, action: AuditLost, outcome: auditDone,
-		detail: fmt.Sprintf("%d rows were not written: too many came at once", b.lost),
+		detail: fmt.Sprintf("%d rows were not written: too many came at once", b.lost), lost: b.lost,
 	}
 	b.lost = 0
 	return row

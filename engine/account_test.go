@@ -1,0 +1,342 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+func (u user) putMe(doc string, options ...option) (*engine.Outcome, error) {
+	u.Helper()
+	return u.PutMe(u.Context(), u.request(options), []byte(doc))
+}
+
+func (u user) mustPutMe(doc string, options ...option) *engine.Outcome {
+	u.Helper()
+	return try(u.putMe(doc, options...)).must(u.world, "PUT of me.json")
+}
+
+func (u user) me() form {
+	u.Helper()
+	return u.form(try(u.Me(u.Context(), u.by())).must(u.world, "GET of me.json").Form)
+}
+
+func (u user) putApp(label, doc string, options ...option) (*engine.Outcome, error) {
+	u.Helper()
+	return u.PutAppPassword(u.Context(), u.request(options), label, []byte(doc))
+}
+
+// newApp makes an app password and returns its secret.
+func (u user) newApp(label string) string {
+	u.Helper()
+	out := try(u.putApp(label, `{}`)).must(u.world, "PUT of an app password")
+	return unquote(u.form(out.Once).get("secret"))
+}
+
+func (u user) deleteApp(label string, options ...option) error {
+	return u.DeleteAppPassword(u.Context(), u.request(options), label)
+}
+
+// onDevice has a request come from a device.
+func onDevice() option { return func(req *engine.Request) { req.By.Device = true } }
+
+// checksPasswords has the engine check passwords by the hashes of the tests;
+// "throttled" stands for one that was not even looked at.
+func checksPasswords(w *world) {
+	w.config = func(cfg *engine.Config) {
+		cfg.CheckPassword = func(_ context.Context, user identity.Name, password string) error {
+			_, hash, _, _ := w.Account(string(user))
+			switch {
+			case password == "throttled":
+				return errs.New(errs.TooMany, "Too many.")
+			case hash != "hash of "+password:
+				return errs.New(errs.LogIn, "Wrong.")
+			}
+			return nil
+		}
+	}
+}
+
+func TestMe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	sam.me().wants("name", `"sam"`, "email", `"sam@example.org"`, "fullName", `""`, "deputy", "null")
+	var contexts []string
+	me := ann.me()
+	for i := range me.node.Get("contexts").Items {
+		at := fmt.Sprintf("contexts/%d/", i)
+		if id := me.get(at + "id"); id == "absent" || id == "0" {
+			t.Errorf("context %d has the id %s", i, id)
+		}
+		contexts = append(contexts, unquote(me.get(at+"name"))+" "+unquote(me.get(at+"kind"))+" "+me.get(at+"admin"))
+	}
+	want := []string{"everyone team false", "core team true", "ann user true", "staff team false"}
+	same(t, "contexts", contexts, want)
+
+	out := sam.mustPutMe(`{"name": "SAM", "fullName": "Sam Example", "contexts": [], "deputy": null}`)
+	if !out.Changed || out.Created {
+		t.Errorf("changed: %+v", out)
+	}
+	sam.me().wants("fullName", `"Sam Example"`, "email", `"sam@example.org"`)
+	sam.mustPutMe(`{"email": null}`)
+	sam.me().wants("fullName", `"Sam Example"`, "email", `""`)
+	if out := sam.mustPutMe(`{"fullName": "Sam Example"}`); out.Changed {
+		t.Error("a change that changes nothing is one")
+	}
+	w.as("admin").mustPutParty(identity.User, "admin", `{"fullName": "Root"}`)
+	sam.me().wants("fullName", `"Sam Example"`)
+
+	// What is PUT is what GET gives, so that it can be saved back.
+	sam.mustPutMe(sam.me().text)
+}
+
+func TestMeRefuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, checksPasswords)
+	sam := w.as("sam")
+	for doc, want := range map[string][]string{
+		`[]`:                                            {" type"},
+		`{"name": "ann"}`:                               {"/name read-only"},
+		`{"name": 1}`:                                   {"/name read-only"},
+		`{"admin": true, "id": 7}`:                      {"/admin unknown-field", "/id unknown-field"},
+		`{"fullName": 7, "email": "no"}`:                {"/fullName type", "/email format"},
+		`{"fullName": "a\nb"}`:                          {"/fullName format"},
+		`{"email": "Sam <sam@x.org>"}`:                  {"/email format"},
+		`{"email": "a@x.org\nBcc: b"}`:                  {"/email format"},
+		`{"password": "new"}`:                           {"/oldPassword required"},
+		`{"password": null}`:                            {"/password type", "/oldPassword required"},
+		`{"password": ""}`:                              {"/password range", "/oldPassword required"},
+		`{"password": "a\u0000b", "oldPassword": ""}`:   {"/password range"},
+		`{"oldPassword": "x"}`:                          {"/password required"},
+		`{"deputy": "ann"}`:                             {"/deputy type"},
+		`{"password": "x", "oldPassword": "y", "x": 1}`: {"/x unknown-field"},
+	} {
+		_, err := sam.putMe(doc)
+		if diff := cmp.Diff(want, faultsOf(err)); diff != "" || !errs.Is(err, errs.Invalid) {
+			t.Errorf("%s: %v\n(-want +got):\n%s", doc, err, diff)
+		}
+	}
+	_, err := sam.putMe(`{"email": `)
+	w.refused(err, errs.NotParseable)
+	_, err = sam.putMe(`{"email": "s@example.org"}`, onDevice())
+	w.refused(err, errs.NotAllowed)
+	_, err = sam.putMe(`{"email": "s@example.org"}`, ifMatch(`"other"`))
+	w.refused(err, errs.Precondition)
+	_, err = sam.putMe(`not JSON`, ifMatch(`"other"`))
+	w.refused(err, errs.Precondition)
+	sam.me().wants("email", `"sam@example.org"`)
+	res := try(sam.Me(t.Context(), sam.by())).must(w, "GET of me.json")
+	sam.mustPutMe(`{"email": "s@example.org"}`, ifMatch(res.FormETag))
+}
+
+func TestOwnPassword(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, checksPasswords)
+	w.as("admin").mustPutParty(identity.User, "sam", `{"password": "old"}`)
+	sam := w.as("sam")
+	hash := func() string {
+		_, hash, _, _ := w.Account("sam")
+		return hash
+	}
+	_, err := sam.putMe(`{"password": "new", "oldPassword": "guess", "email": "x@example.org"}`)
+	w.refused(err, errs.Invalid, "/oldPassword conflict")
+	_, err = sam.putMe(`{"password": "new", "oldPassword": "throttled"}`)
+	w.refused(err, errs.TooMany)
+	same(t, "the password", hash(), "hash of old")
+	sam.me().wants("email", `"sam@example.org"`)
+
+	sam.mustPutMe(`{"password": "new", "oldPassword": "old", "email": "x@example.org"}`)
+	same(t, "the password", hash(), "hash of new")
+	sam.me().wants("email", `"x@example.org"`, "password", "absent")
+	w.reopen()
+	same(t, "the password after a restart", hash(), "hash of new")
+}
+
+// The old password may cease to be right while it is checked: that counts as
+// wrong.
+func TestOwnPasswordIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(cfg *engine.Config) {
+			cfg.CheckPassword = func(context.Context, identity.Name, string) error {
+				w.as("admin").mustPutParty(identity.User, "sam", `{"password": "meanwhile"}`)
+				return nil
+			}
+		}
+	})
+	w.as("admin").mustPutParty(identity.User, "sam", `{"password": "old"}`)
+	_, err := w.as("sam").putMe(`{"password": "new", "oldPassword": "old"}`)
+	w.refused(err, errs.Invalid, "/oldPassword conflict")
+	_, hash, _, _ := w.Account("sam")
+	same(t, "the password", hash, "hash of meanwhile")
+}
+
+func TestPeople(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": true}`)
+	res := try(w.People(t.Context(), w.as("eve").by())).must(w, "GET of people.json")
+	want := `{"users":[{"name":"admin","fullName":"Administrator"},{"name":"sam","fullName":""},{"name":"ann","fullName":""},{"name":"eve","fullName":""}],` +
+		`"teams":[{"name":"everyone"},{"name":"core"},{"name":"ops"},{"name":"staff"}]}` + "\n"
+	same(t, "people.json", string(res.Form), want)
+}
+
+func TestAppPasswords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	phone, tablet := sam.newApp("my phone"), sam.newApp("tablet")
+	if len(phone) != len("fd-")+32 || phone == tablet || strings.ToLower(phone) != phone {
+		t.Errorf("the secrets are %q and %q", phone, tablet)
+	}
+	same(t, "listed", names(w.AppPasswords(t.Context(), sam.by())), "my phone tablet")
+	same(t, "of ann", names(w.AppPasswords(t.Context(), ann.by())), "")
+	res := try(w.AppPassword(t.Context(), sam.by(), "MY PHONE")).must(w, "GET of an app password")
+	same(t, "the form", string(res.Form), `{"label":"my phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
+	_, err := w.AppPassword(t.Context(), ann.by(), "tablet")
+	w.refused(err, errs.NotFound)
+
+	uses := func(want bool, who user, secret string) {
+		t.Helper()
+		if got := w.UseAppPassword(who.id(), secret); got != want {
+			t.Errorf("%s uses %q: %v; want %v", who.name, secret, got, want)
+		}
+	}
+	uses(true, sam, phone)
+	uses(true, sam, tablet)
+	uses(false, ann, phone)
+	uses(false, sam, strings.ToUpper(phone))
+	uses(false, sam, phone[:len(phone)-1])
+	uses(false, sam, "")
+
+	for what, attempt := range map[string]struct {
+		label, doc string
+		options    []option
+		kind       errs.Kind
+	}{
+		"a label in use":   {"Tablet", `{}`, nil, errs.NameTaken},
+		"only a new one":   {"tablet", `{}`, []option{ifNew()}, errs.Precondition},
+		"another label":    {"x", `{"label": "y"}`, nil, errs.Invalid},
+		"a secret given":   {"x", `{"secret": "mine"}`, nil, errs.Invalid},
+		"no object":        {"x", `[]`, nil, errs.Invalid},
+		"no JSON":          {"x", `{`, nil, errs.NotParseable},
+		"from a device":    {"x", `{}`, []option{onDevice()}, errs.NotAllowed},
+		"on one not there": {"x", `{}`, []option{ifMatch(`"a1.0"`)}, errs.Precondition},
+	} {
+		_, err := sam.putApp(attempt.label, attempt.doc, attempt.options...)
+		if got := errs.KindOf(err); got != attempt.kind {
+			t.Errorf("%s: %v; want %s", what, err, attempt.kind)
+		}
+	}
+	if _, err := sam.putApp("laptop", `{"label": "laptop"}`, ifNew()); err != nil {
+		t.Error(err)
+	}
+
+	w.refused(sam.deleteApp("nothing"), errs.NotFound)
+	w.refused(ann.deleteApp("tablet"), errs.NotFound)
+	w.refused(sam.deleteApp("tablet", onDevice()), errs.NotAllowed)
+	w.refused(sam.deleteApp("tablet", ifMatch(`"a0.0"`)), errs.Precondition)
+	uses(true, sam, tablet)
+	if err := sam.deleteApp("TABLET"); err != nil {
+		t.Fatal(err)
+	}
+	uses(false, sam, tablet)
+	w.reopen()
+	uses(true, sam, phone)
+	uses(false, sam, tablet)
+
+	// They go with their user, and a disabled user's are told apart by the
+	// log-in.
+	w.as("admin").mustPutParty(identity.User, "sam", `{"disabled": true}`)
+	if _, _, disabled, _ := w.Account("sam"); !disabled {
+		t.Error("sam is not disabled")
+	}
+}
+
+// Nothing that the store keeps is the secret.
+func TestAppPasswordSecretIsNotKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	secret := w.as("sam").newApp("phone")
+	w.view(func(r engine.Reader) error {
+		all, err := r.AppPasswords()
+		if len(all) != 1 || strings.Contains(fmt.Sprintf("%+v %s", all, all[0].SHA256[:]), secret) {
+			t.Errorf("stored: %+v", all)
+		}
+		return err
+	})
+}
+
+func TestAppPasswordsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	for i := range 100 {
+		sam.newApp(fmt.Sprint(i))
+	}
+	_, err := sam.putApp("one more", `{}`)
+	w.refused(err, errs.TooMany)
+	_, err = sam.putApp("7", `{}`)
+	w.refused(err, errs.NameTaken)
+	w.as("ann").newApp("phone")
+}
+
+// running lets the engine run until the function that it returns is called,
+// which waits for the end.
+func (w *world) running() (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(w.Context()))
+	done := make(chan error, 1)
+	go func() { done <- w.Engine.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.Error(err)
+		}
+	}
+}
+
+// TestLastUse: the first use is written soon, others of the same hour cost
+// nothing, and what waits at the end is written then.
+func TestLastUse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	secret := sam.newApp("phone")
+	use := func() string {
+		t.Helper()
+		stop := w.running()
+		for range 10 {
+			if !w.UseAppPassword(sam.id(), secret) {
+				t.Fatal("it is none")
+			}
+		}
+		stop()
+		res := try(w.AppPassword(t.Context(), sam.by(), "phone")).must(w, "GET of an app password")
+		return unquote(sam.form(res.Form).get("lastUsed")) + " " + res.FormETag
+	}
+	before := try(w.AppPassword(t.Context(), sam.by(), "phone")).must(w, "GET of an app password")
+	first := use()
+	same(t, "the first use", strings.Fields(first)[0], "2012-11-09T12:34:56Z")
+	if first == before.FormETag || !strings.HasPrefix(strings.Fields(first)[1], before.Definition) {
+		t.Errorf("ETag %s after %s, definition %s", first, before.FormETag, before.Definition)
+	}
+	commits := w.db.Stats().Units
+	w.advance(59 * time.Minute)
+	unwritten := w.db.Stats().Units - commits // of the clock
+	same(t, "within the hour", use(), first)
+	same(t, "units within the hour", w.db.Stats().Units-commits, unwritten)
+	w.advance(time.Minute)
+	same(t, "an hour later", strings.Fields(use())[0], "2012-11-09T13:34:56Z")
+	w.reopen()
+	res := try(w.AppPassword(t.Context(), sam.by(), "phone")).must(w, "GET of an app password")
+	sam.form(res.Form).wants("lastUsed", `"2012-11-09T13:34:56Z"`)
+}

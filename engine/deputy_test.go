@@ -1,0 +1,198 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// standsIn makes the deputy of a user, for the next two hours.
+func (w *world) standsIn(deputy, absent string) {
+	w.Helper()
+	to := w.clock.Now().Add(2 * time.Hour).Format(time.RFC3339)
+	w.as(absent).mustPutMe(fmt.Sprintf(`{"deputy": {"user": %q, "to": %q}}`, deputy, to))
+}
+
+func (u user) sees(id int64) bool {
+	u.Helper()
+	_, err := u.Case(u.Context(), u.by(), engine.Ref{CaseID: id})
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		u.Fatal(err)
+	}
+	return err == nil
+}
+
+func (u user) lists(f engine.Filter) string {
+	return names(u.Cases(u.Context(), u.by(), f))
+}
+
+func TestDeputyDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	admin.mustPutParty(identity.User, "sam", `{"deputy": {"user": "ANN", "from": "2012-11-10", "to": "2012-11-12T10:00:00+02:00"}}`)
+	want := `{"user":"ann","from":"2012-11-10T00:00:00Z","to":"2012-11-12T08:00:00Z"}`
+	sam := w.as("sam")
+	sam.me().wants("deputy", want)
+	res := try(w.Party(t.Context(), admin.by(), identity.User, "sam")).must(w, "GET of a user")
+	w.form(res.Form).wants("deputy", want)
+	if out := admin.mustPutParty(identity.User, "sam", string(res.Form)); out.Changed {
+		t.Error("saving a user back changes it")
+	}
+
+	for doc, fault := range map[string]string{
+		`"ann"`:                       "/deputy type",
+		`{}`:                          "/deputy/user required|/deputy/to required",
+		`{"user": "ann"}`:             "/deputy/to required",
+		`{"user": "ann", "to": null}`: "/deputy/to type",
+		`{"user": "ann", "to": "2012-11-10", "why": 1}`:             "/deputy/why unknown-field",
+		`{"user": "nobody", "to": "2012-11-10"}`:                    "/deputy/user not-found",
+		`{"user": "core", "to": "2012-11-10"}`:                      "/deputy/user not-found",
+		`{"user": "Sam", "to": "2012-11-10"}`:                       "/deputy/user conflict",
+		`{"user": "ann", "to": "2012-11-09"}`:                       "/deputy/to range",
+		`{"user": "ann", "from": "2012-11-10", "to": "2012-11-10"}`: "/deputy/to range",
+		`{"user": "ann", "from": "someday", "to": "2012-11-10"}`:    "/deputy/from format",
+		`{"user": "ann", "from": "2012-11-10", "to": "2012-11-31"}`: "/deputy/to range",
+	} {
+		for _, put := range []func() error{
+			func() error { _, err := sam.putMe(`{"deputy": ` + doc + `}`); return err },
+			func() error {
+				_, err := admin.putParty(identity.User, "sam", `{"deputy": `+doc+`}`)
+				return err
+			},
+		} {
+			got := ""
+			for i, f := range faultsOf(put()) {
+				if i > 0 {
+					got += "|"
+				}
+				got += f
+			}
+			if got != fault {
+				t.Errorf("%s: %q; want %q", doc, got, fault)
+			}
+		}
+	}
+	sam.me().wants("deputy", want)
+
+	w.refused(w.DeleteParty(t.Context(), admin.request(nil), identity.User, "ann"), errs.InUse)
+	sam.mustPutMe(`{"deputy": null}`)
+	sam.me().wants("deputy", "null")
+	w.standsIn("eve", "sam")
+	sam.me().wants("deputy", `{"user":"eve","from":"2012-11-09T12:34:56Z","to":"2012-11-09T14:34:56Z"}`)
+	w.reopen()
+	sam.me().wants("deputy/user", `"eve"`)
+}
+
+// TestDeputySees: a deputy sees the cases in which those it stands in for
+// play a role, and no others of theirs.
+func TestDeputySees(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, eve := w.as("sam"), w.as("eve")
+	byName := sam.startCase(`{"route": "ask", "xattrDict": {"helper": "bob"}}`)
+	byTeam := sam.startCase(`{"route": "ask", "xattrDict": {"helper": "ops"}}`)
+	others := sam.startCase(`{"route": "ask"}`) // core's
+	w.as("bob").mustPutCase("started.json", `{"route": "auto"}`)
+	started := w.as("bob").startCase(`{"route": "auto"}`)
+	stake := w.as("ann").startCase(`{"route": "own", "context": "ann", "stakeholders": ["bob"]}`)
+	all := []int64{byName, byTeam, others, started, stake}
+	check := func(when string, want ...int64) {
+		t.Helper()
+		listed := ""
+		for _, id := range all {
+			seen := false
+			for _, w := range want {
+				seen = seen || w == id
+			}
+			if seen {
+				listed += fmt.Sprint(" ", id)
+			}
+			if got := eve.sees(id); got != seen {
+				t.Errorf("%s: eve sees %d: %v; want %v", when, id, got, seen)
+			}
+		}
+		for _, f := range []engine.Filter{{}, {OwnOnly: true}, {Limit: 10}} {
+			if got := " " + eve.lists(f); got != listed && got != " "+listed {
+				t.Errorf("%s: eve lists%s; want%s", when, got, listed)
+			}
+		}
+		for i, id := range want { // page by page
+			after := int64(0)
+			if i > 0 {
+				after = want[i-1]
+			}
+			same(t, when+": a page of one", eve.lists(engine.Filter{After: after, Limit: 1}), fmt.Sprint(id))
+		}
+	}
+	check("before")
+	w.standsIn("eve", "bob")
+	check("meanwhile", byName, byTeam)
+	if !w.as("bob").sees(byName) || !w.as("bob").sees(started) {
+		t.Error("bob no longer sees what is his")
+	}
+	_, err := w.CaseLog(t.Context(), eve.by(), byTeam)
+	if err != nil {
+		t.Error(err)
+	}
+	w.advance(2 * time.Hour)
+	check("after")
+}
+
+// An administrator who stands in for somebody has those cases in the mounted
+// folder too, and not what its being administrator would show.
+func TestDeputyWhoIsAdministrator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine := w.as("sam").startCase(`{"route": "ask", "xattrDict": {"helper": "bob"}}`)
+	w.as("bob").startCase(`{"route": "auto"}`)
+	same(t, "before", w.as("admin").lists(engine.Filter{OwnOnly: true}), "")
+	w.standsIn("admin", "bob")
+	same(t, "meanwhile", w.as("admin").lists(engine.Filter{OwnOnly: true}), fmt.Sprint(mine))
+}
+
+func TestDeputyPerforms(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, eve := w.as("sam"), w.as("eve")
+	id := sam.startCase(`{"route": "ask", "xattrDict": {"helper": "ops"}}`)
+	w.standsIn("eve", "bob")
+	_, err := eve.perform(id, "audit", `{}`) // the boss's
+	w.refused(err, errs.NotAllowed)
+	_, err = eve.PutCase(t.Context(), eve.request(nil), engine.Ref{CaseID: id}, []byte(`{"title": "Eve's"}`))
+	w.refused(err, errs.NotAllowed)
+	if _, err := eve.putLabel(id, "remark", "hello"); err != nil { // who may perform an action may write labels
+		t.Error(err)
+	}
+	eve.mustPerform(id, "answer")
+	res := try(w.CaseLog(t.Context(), sam.by(), id)).must(w, "GET of the log")
+	log := w.form(res.Form)
+	found := false
+	for i := range log.node.Items {
+		at := fmt.Sprintf("%d/", i)
+		if log.get(at+"action") == `"answer"` {
+			found = true
+			log.wants(at+"actor", `"eve"`, at+"onBehalfOf", `"bob"`)
+		} else {
+			log.wants(at+"onBehalfOf", "null")
+		}
+	}
+	if !found {
+		t.Error("the log does not have the performance")
+	}
+
+	// Without the deputy's time, and of a disabled user, nothing is lent.
+	second := sam.startCase(`{"route": "ask", "xattrDict": {"helper": "ops"}}`)
+	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": true}`)
+	_, err = eve.perform(second, "answer", `{}`)
+	w.refused(err, errs.NotFound)
+	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": false}`)
+	w.advance(2 * time.Hour)
+	_, err = eve.perform(second, "answer", `{}`)
+	w.refused(err, errs.NotFound)
+	w.as("bob").mustPerform(second, "answer")
+}
