@@ -274,7 +274,7 @@ func (n newAttachment) put(ctx context.Context, req engine.Request, in *upload) 
 	if err != nil {
 		return nil, err
 	}
-	given := engine.NewAttachment{Name: n.name, CaseID: n.caseID, Context: context, MediaType: in.mediaType}
+	given := engine.NewAttachment{Name: n.name, CaseID: n.caseID, Context: context, MediaType: in.mediaType, Size: in.r.ContentLength}
 	if in.r.Header.Get("Content-Type") == "" {
 		given.MediaType = ""
 	}

@@ -63,6 +63,7 @@ type NewAttachment struct {
 	CaseID    int64          // to bind it to, 0 for none
 	Context   string         // name or id of the context to give it to, "" for the caller's own
 	Lifetime  clock.Duration // zero: the default
+	Size      int64          // as it was announced, -1: not at all
 }
 
 // defaultLifetime is how long an attachment lives that is bound to no case.
@@ -204,22 +205,18 @@ func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid
 // PutAttachment stores a new attachment.
 func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
 	var a *Attachment
-	limit := int64(maxContent)
+	var room int64
 	err := e.store.View(ctx, func(r Reader) (err error) { // before the body is read
 		if a, err = e.newAttachment(r, req, given); err != nil {
 			return err
 		}
-		room, err := e.room(r, req.By.ID)
-		limit = min(limit, room)
+		room, err = e.roomFor(r, req.By.ID, 0, given.Size)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	spooled, err := e.blobs.Spool(body, limit)
-	if errs.Is(err, errs.TooLarge) && limit < maxContent {
-		return nil, e.overQuota()
-	}
+	spooled, err := e.blobs.Spool(e.within(body, room), maxContent)
 	if err != nil {
 		return nil, err
 	}

@@ -38,9 +38,8 @@ import (
 // To keep contents of another table this way: three triggers like those of
 // messages (schema/sql/0002_attachments.sql), storing around the change that
 // writes a row, unreferred in every unit that may drop one, and a line in the
-// store's consistency test. Bytes that count against a quota (design: the
-// drive, section 7) are counted by the same triggers in stored_bytes;
-// room is asked before, and checkQuota in the unit.
+// store's consistency test. Bytes that count against a quota are counted by
+// the same triggers in stored_bytes (quota.go).
 
 // BlobReader reads what is known of contents that are files.
 type BlobReader interface {
@@ -303,30 +302,4 @@ func (e *Engine) remove(ctx context.Context, claimed []Digest) error {
 		}
 		return nil
 	})
-}
-
-// room returns how many bytes the author may still store, or errs.Full for
-// none.
-func (e *Engine) room(r BlobReader, author identity.ID) (int64, error) {
-	used, err := r.StoredBytes(author)
-	if err != nil {
-		return 0, err
-	}
-	if used >= e.limits.Quota {
-		return 0, e.overQuota()
-	}
-	return e.limits.Quota - used, nil
-}
-
-// checkQuota answers errs.Full where so many bytes more are too many.
-func (e *Engine) checkQuota(r BlobReader, author identity.ID, more int64) error {
-	used, err := r.StoredBytes(author)
-	if err == nil && used+more > e.limits.Quota {
-		return e.overQuota()
-	}
-	return err
-}
-
-func (e *Engine) overQuota() error {
-	return errs.New(errs.Full, "That would be more than the %d bytes you may store; delete something first, or ask an administrator.", e.limits.Quota)
 }

@@ -2,8 +2,11 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 
+	"flowdrive/errs"
 	"flowdrive/identity"
 )
 
@@ -50,6 +53,27 @@ func (e *Engine) roomFor(r BlobReader, author identity.ID, freed, announced int6
 	}
 	return room, nil
 }
+
+// checkQuota answers errs.Full where so many bytes more are too many.
+func (e *Engine) checkQuota(r BlobReader, author identity.ID, more int64) error {
+	used, err := r.StoredBytes(author)
+	if err == nil && used+more > e.limits.Quota {
+		return e.overQuota()
+	}
+	return err
+}
+
+func (e *Engine) overQuota() error {
+	return &errs.Error{
+		Kind:   errs.Full,
+		Detail: fmt.Sprintf("That would be more than the %d bytes you may store; delete something first, or ask an administrator.", e.limits.Quota),
+		Err:    errQuota,
+	}
+}
+
+// errQuota tells a full quota, which is somebody's own, from a full disk,
+// upon which nothing can be stored until there is room.
+var errQuota = errors.New("the quota is used up")
 
 // within returns a reader of the body that answers errs.Full once it has
 // more than room bytes.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"sync"
@@ -261,7 +262,7 @@ func (e *Engine) fireRow(tx Tx, v *volley, row DueRow, trouble error) (fired boo
 // the same thing is tried again later, in the same order.
 func unserved(err error) bool {
 	kind := errs.KindOf(err)
-	return kind == errs.Unavailable || kind == errs.Full
+	return kind == errs.Unavailable || kind == errs.Full && !errors.Is(err, errQuota)
 }
 
 // fireFailed handles a due row whose unit failed, so that it neither stops

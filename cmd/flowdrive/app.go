@@ -79,7 +79,7 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.engine = engine.New(engine.Config{
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
-		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases},
+		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: a.settings.quota},
 		Observer: observer,
 		Address:  server.AddressOf,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {

@@ -40,7 +40,7 @@ func TestPlans(t *testing.T) {
 		"selectAppPasswords": selectAppPasswords, "insertAppPassword": insertAppPassword,
 		"touchAppPassword": touchAppPassword, "deleteAppPassword": deleteAppPassword,
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
-		"insertAudit": insertAudit,
+		"insertAudit":       insertAudit,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,
 		"deleteBlob": deleteBlob, "selectStoredBytes": selectStoredBytes,
 		"selectAttachment": selectAttachment, "selectAttachments": selectAttachments, "allAttachments": allAttachments,

@@ -1,0 +1,26 @@
+package engine
+
+import "testing"
+
+func TestMediaTypeOf(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"rates.csv":       "text/csv",
+		"RATES.CSV":       "text/csv",
+		"a.b.xml":         "application/xml",
+		"Zahlen 2012.ods": "application/vnd.oasis.opendocument.spreadsheet",
+		"a.xlsx":          "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		"photo.JPEG":      "image/jpeg",
+		"dump.tar.gz":     "application/gzip",
+		".yaml":           "application/yaml",
+		"Makefile":        UnknownType,
+		"a.":              UnknownType,
+		"a.unknown":       UnknownType,
+		"a.csv/b":         UnknownType,
+		"":                UnknownType,
+	} {
+		if got := MediaTypeOf(name); got != want {
+			t.Errorf("%q: %s, want %s", name, got, want)
+		}
+	}
+}
