@@ -27,6 +27,11 @@
 //	  Admin/                             node_admin.go; administrators only
 //	    Users/<name>.json, Teams/<name>.json
 //
+//	/attachfs/                           node_attach.go
+//	  <uuid>, view/<uuid>, download/<uuid>
+//	  <name>                             the place of a new attachment
+//	  <caseId>/<uuid>, <caseId>/<name>   of one that is bound to a case
+//
 // Every folder of resources has the hidden keys .contents and .ls
 // (node_hidden.go). Places of the contract that come later answer 501.
 //
