@@ -59,6 +59,10 @@ func (a address) path() string { return "/" + strings.Join(a.segments, "/") }
 // an ordinary one.
 func (a address) attached() bool { return len(a.segments) > 0 && a.segments[0] == attachRoot }
 
+// inDocuments reports whether the address lies below a root of Documents/,
+// where every name is an ordinary one as well.
+func (a address) inDocuments() bool { return len(a.segments) > 2 && same(a.segments[1], documentsRoot) }
+
 // href returns the path of the segments, absolute and percent-encoded, as it
 // stands in Location, in listings and in PROPFIND answers.
 func href(segments ...string) string {

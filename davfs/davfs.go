@@ -2,7 +2,9 @@ package davfs
 
 import (
 	"context"
+	"errors"
 	"html/template"
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -150,6 +152,9 @@ func allowed(n node) []string {
 	if _, ok := n.(remover); ok {
 		out = append(out, http.MethodDelete)
 	}
+	if _, ok := n.(maker); ok {
+		out = append(out, "MKCOL")
+	}
 	return out
 }
 
@@ -208,8 +213,9 @@ func (d *drive) remove(x *exchange) error {
 	return nil
 }
 
-// mkcol answers MKCOL: the folders of the workflow are given. What exists is
-// 405 (RFC 4918, section 9.3.1), on which some clients rely.
+// mkcol answers MKCOL: below Documents/ it makes a folder, those of the
+// workflow are given. What exists is 405 (RFC 4918, section 9.3.1), on which
+// some clients rely.
 func (d *drive) mkcol(x *exchange) error {
 	if err := x.query.only(); err != nil {
 		return err
@@ -223,10 +229,47 @@ func (d *drive) mkcol(x *exchange) error {
 	if !errs.Is(err, errs.NotFound) {
 		return err
 	}
+	if target, ok := n.(maker); ok {
+		return d.makeFolder(x, target)
+	}
 	if sideFile(x.at.name()) {
 		return sideFilesLater()
 	}
 	return errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
+}
+
+// makeFolder answers MKCOL at a place for it. A body would have to say what
+// else to make, and no kind of it is known (RFC 4918, section 9.3.1).
+func (d *drive) makeFolder(x *exchange, n maker) error {
+	if has, err := hasBody(x.r); has || err != nil {
+		return errs.New(errs.MediaType, "MKCOL takes no body here; send it without.")
+	}
+	condition, err := x.condition()
+	if err != nil {
+		return err
+	}
+	req := x.request(d.Clock.Now())
+	req.If = condition
+	out, err := n.makeFolder(x.r.Context(), req)
+	if err != nil {
+		return err
+	}
+	x.w.Header().Set("Location", asFolder(href(strings.TrimPrefix(out.Name, "/"))))
+	x.w.Header().Set("Content-Length", "0")
+	x.w.WriteHeader(http.StatusCreated)
+	return nil
+}
+
+// hasBody reports whether a request has a body of at least a byte.
+func hasBody(r *http.Request) (bool, error) {
+	if r.ContentLength >= 0 {
+		return r.ContentLength > 0, nil
+	}
+	n, err := io.ReadFull(r.Body, make([]byte, 1))
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n > 0, err
 }
 
 func sideFilesLater() error {

@@ -24,6 +24,7 @@
 //	        Messages/<uuid>              node_message.go
 //	        Labels/<label>               node_message.go
 //	        log.json, log.txt
+//	  Documents/<context>/…              node_documents.go
 //	  Admin/                             node_admin.go; administrators only
 //	    Users/<name>.json, Teams/<name>.json
 //

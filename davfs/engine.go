@@ -21,6 +21,7 @@ type Engine interface {
 	Attachments
 	Accounts
 	AuditLog
+	Documents
 
 	// Replay returns the first answer to a request with that key; nil where
 	// there was none. The same key with another URL or body is
@@ -106,6 +107,23 @@ type Accounts interface {
 type AuditLog interface {
 	AuditDays(ctx context.Context, by identity.Principal) ([]engine.Resource, error) // Name is the date
 	AuditDay(ctx context.Context, by identity.Principal, date string) (*engine.Resource, io.ReadSeekCloser, error)
+}
+
+// Documents are the trees of files below Documents/ (design: labels,
+// messages, attachments, section 5).
+type Documents interface {
+	Document(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.Document, error)
+	OpenDocument(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.OpenDocument, error)
+	DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]engine.Document, error)
+	DocumentMembers(ctx context.Context, by identity.Principal, path engine.DocumentPath) ([]engine.Document, error)
+	DocumentTree(ctx context.Context, by identity.Principal, path engine.DocumentPath, limit int) (*engine.Document, []engine.Document, error)
+	Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath, f engine.Filter) ([]engine.Resource, error)
+	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up engine.Upload) (*engine.Outcome, error)
+	MakeFolder(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Outcome, error)
+	DeleteDocument(ctx context.Context, req engine.Request, path engine.DocumentPath) error
+
+	// Quota returns how much by has stored and may still store, anywhere.
+	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)
 }
 
 // Clock says what time it is on the drive: the machine's or the sandbox's.

@@ -42,6 +42,7 @@ type fake struct {
 	routes    []*stored
 	parties   []*stored
 	attached  []*attached
+	documents []*engine.Document
 	versions  map[string][]engine.Resource
 	messages  map[int64][]message
 	answers   map[string]kept

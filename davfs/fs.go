@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
 	"time"
 
 	"golang.org/x/net/webdav"
+
+	"flowdrive/engine"
 )
 
 // view is the webdav.FileSystem of one PROPFIND: a node and, for depth 1,
@@ -17,8 +20,13 @@ import (
 // several times; here that costs a look into a map.
 type view struct {
 	files   map[string]viewed
-	members []fs.FileInfo // of the folder at the top
-	named   bool          // the request names its properties
+	members map[string][]fs.FileInfo // of the folders
+	named   bool                     // the request names its properties
+	quota   *engine.Quota            // nil: not asked for
+}
+
+func newView(at string, top viewed, named bool) *view {
+	return &view{files: map[string]viewed{at: top}, members: map[string][]fs.FileInfo{}, named: named}
 }
 
 // viewed is a file of the view; node is nil for a member.
@@ -35,12 +43,26 @@ func (v *view) fetch(ctx context.Context, dir folder, at string) error {
 	if err != nil {
 		return err
 	}
-	v.members = make([]fs.FileInfo, len(members))
+	v.add(at, members)
+	return nil
+}
+
+// fetchAll adds all that is below the folder at the path.
+func (v *view) fetchAll(ctx context.Context, dir tree, at string) error {
+	below, err := dir.below(ctx)
+	for folder, members := range below {
+		v.add(path.Join(at, folder), members)
+	}
+	return err
+}
+
+func (v *view) add(at string, members []*info) {
+	list := make([]fs.FileInfo, len(members))
 	for i, m := range members {
-		v.members[i] = m
+		list[i] = m
 		v.files[path.Join(at, m.name)] = viewed{info: m}
 	}
-	return nil
+	v.members[at] = list
 }
 
 // Stat describes what was fetched.
@@ -61,7 +83,7 @@ func (v *view) OpenFile(ctx context.Context, name string, flag int, _ os.FileMod
 	case flag&(os.O_WRONLY|os.O_RDWR) != 0:
 		return nil, fs.ErrPermission
 	}
-	open := &openFile{view: v, viewed: file}
+	open := &openFile{view: v, name: name, viewed: file}
 	if r, ok := file.node.(reader); ok {
 		open.content = func() (io.ReadSeekCloser, error) {
 			_, content, err := r.open(ctx)
@@ -85,6 +107,7 @@ func (v *view) Rename(context.Context, string, string) error { return fs.ErrPerm
 type openFile struct {
 	viewed
 	view    *view
+	name    string
 	content func() (io.ReadSeekCloser, error)
 	body    io.ReadSeekCloser
 }
@@ -97,13 +120,13 @@ var (
 // Stat describes the file.
 func (f *openFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 
-// Readdir returns the members of the folder at the top; it is asked for all
-// of them at once.
+// Readdir returns the members of a folder, those that were fetched; it is
+// asked for all of them at once.
 func (f *openFile) Readdir(int) ([]fs.FileInfo, error) {
-	if f.node == nil || !f.info.dir {
+	if !f.info.dir {
 		return nil, fs.ErrInvalid
 	}
-	return f.view.members, nil
+	return f.view.members[f.name], nil
 }
 
 func (f *openFile) load() (err error) {
@@ -144,6 +167,13 @@ func (f *openFile) Close() error {
 	return f.body.Close()
 }
 
+// The properties of RFC 4331. They are the caller's, whatever the folder, and
+// only told to who names them, as section 3 there has it.
+const (
+	quotaUsed      = "quota-used-bytes"
+	quotaAvailable = "quota-available-bytes"
+)
+
 // DeadProps returns properties that webdav.Handler does not know, or says
 // wrongly: a property that is found here is taken from here. supportedlock
 // must be empty while there are no locks; in an answer to allprop, where the
@@ -156,6 +186,13 @@ func (f *openFile) DeadProps() (map[xml.Name]webdav.Property, error) {
 	}
 	if !f.info.created.IsZero() {
 		add("creationdate", f.info.created.UTC().Format(time.RFC3339))
+	}
+	if f.info.dir && f.info.etag != "" {
+		add("getetag", escapeXML(f.info.etag))
+	}
+	if q := f.view.quota; q != nil && f.info.dir {
+		add(quotaUsed, strconv.FormatInt(q.Used, 10))
+		add(quotaAvailable, strconv.FormatInt(q.Available, 10))
 	}
 	if f.view.named {
 		add("lockdiscovery", "")

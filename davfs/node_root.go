@@ -63,7 +63,7 @@ func drivePlaces(s *scope) []place {
 		places = append(places, place{"Admin", fixedFolder{s, "Admin", adminPlaces}, true})
 	}
 	return append(places,
-		place{"Documents", unbuilt("Documents/"), false},
+		place{documentsRoot, documentsFolder{s}, true},
 		place{"Account", fixedFolder{s, "Account", accountPlaces}, true},
 	)
 }

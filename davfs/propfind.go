@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/net/webdav"
 
+	"flowdrive/engine"
 	"flowdrive/errs"
 )
 
@@ -46,23 +47,34 @@ func (d *drive) propfind(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	if depth == infinite {
+	whole, isTree := n.(tree)
+	if _, isFile := n.(documentFile); depth == infinite && isFile {
+		depth = "0" // there is nothing below a file
+	}
+	if depth == infinite && !isTree {
 		return errs.New(errs.FiniteDepth, "The depth must be 0 or 1: ask folder by folder, or read the hidden key %s.", contentsName)
 	}
 	body, err := readXML(x.r)
 	if err != nil {
 		return err
 	}
-	named, err := judgePropfind(body)
+	asked, err := judgePropfind(body)
 	if err != nil {
 		return err
 	}
 	at := path.Clean(x.at.path())
-	view := &view{files: map[string]viewed{at: {about, n}}, named: named}
+	view := newView(at, viewed{about, n}, asked.named)
 	if dir, ok := n.(folder); ok && depth == "1" {
-		if err := view.fetch(x.r.Context(), dir, at); err != nil {
-			return err
-		}
+		err = view.fetch(x.r.Context(), dir, at)
+	} else if depth == infinite {
+		err = view.fetchAll(x.r.Context(), whole, at)
+	}
+	if err == nil && asked.quota {
+		view.quota = new(engine.Quota)
+		*view.quota, err = x.engine.Quota(x.r.Context(), x.by)
+	}
+	if err != nil {
+		return err
 	}
 	r := x.r.Clone(x.r.Context())
 	r.URL.Path, r.URL.RawPath = at, ""
@@ -74,7 +86,7 @@ func (d *drive) propfind(x *exchange) error {
 }
 
 // readDepth reads the header; without it the depth is infinite (RFC 4918,
-// section 9.1), which is refused everywhere in the workflow.
+// section 9.1), which is refused everywhere but in Documents/.
 func readDepth(header string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(header)) {
 	case "0":
@@ -102,35 +114,41 @@ func readXML(r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
+// asked is what a PROPFIND wants to know.
+type asked struct {
+	named bool // it names its properties
+	quota bool // the quota's are among them
+}
+
 // judgePropfind looks at what webdav.Handler would let pass: a document type
 // (design: the drive, section 7: none), a prefix bound to nothing (Namespaces
-// in XML, section 2.3), more than anybody asks for. It reports whether the
-// request names its properties.
-func judgePropfind(body []byte) (named bool, err error) {
+// in XML, section 2.3), more than anybody asks for.
+func judgePropfind(body []byte) (asked asked, err error) {
 	elements := 0
 	decoder := xml.NewDecoder(bytes.NewReader(body))
 	for depth := 0; ; {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
-			return named, nil
+			return asked, nil
 		}
 		if err != nil {
-			return false, errs.New(errs.NotParseable, "The body is not XML: %v.", err)
+			return asked, errs.New(errs.NotParseable, "The body is not XML: %v.", err)
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			return false, errs.New(errs.NotParseable, "The body has a document type declaration; send it without.")
+			return asked, errs.New(errs.NotParseable, "The body has a document type declaration; send it without.")
 		case xml.StartElement:
 			depth++
 			if elements++; elements > mostProps {
-				return false, errs.New(errs.NotParseable, "The body names more than %d properties.", mostProps)
+				return asked, errs.New(errs.NotParseable, "The body names more than %d properties.", mostProps)
 			}
 			for _, a := range t.Attr {
 				if a.Name.Space == "xmlns" && a.Value == "" {
-					return false, errs.New(errs.NotParseable, "The prefix %q is bound to no namespace.", a.Name.Local)
+					return asked, errs.New(errs.NotParseable, "The prefix %q is bound to no namespace.", a.Name.Local)
 				}
 			}
-			named = named || depth == 2 && t.Name == xml.Name{Space: davSpace, Local: "prop"}
+			asked.named = asked.named || depth == 2 && t.Name == xml.Name{Space: davSpace, Local: "prop"}
+			asked.quota = asked.quota || depth == 3 && t.Name.Space == davSpace && (t.Name.Local == quotaUsed || t.Name.Local == quotaAvailable)
 		case xml.EndElement:
 			depth--
 		}

@@ -34,7 +34,7 @@ type headed interface{ headers(h http.Header) error }
 // drive, section 2); what rests on what is stored is judged once more by the
 // engine, in the transaction of the change.
 func (d *drive) put(x *exchange) error {
-	if sideFile(x.at.name()) && !x.at.attached() && !slices.Contains([]string{contentsName, lsName}, strings.ToLower(x.at.name())) {
+	if sideFile(x.at.name()) && !x.at.attached() && !x.at.inDocuments() && !slices.Contains([]string{contentsName, lsName}, strings.ToLower(x.at.name())) {
 		return sideFilesLater()
 	}
 	n, err := x.place()

@@ -84,6 +84,26 @@ type remover interface {
 	options() []string
 }
 
+// maker is a place at which MKCOL makes a folder.
+type maker interface {
+	node
+	makeFolder(ctx context.Context, req engine.Request) (*engine.Outcome, error) // its Name is the path
+}
+
+// tree is a folder of which a PROPFIND may show all that is below it.
+type tree interface {
+	folder
+	// below describes it: the members of each folder, by the path that leads
+	// from here to the folder, "" to this one.
+	below(ctx context.Context) (map[string][]*info, error)
+}
+
+// unresolved is a place whose kind depends on what is stored.
+type unresolved interface {
+	node
+	resolve(ctx context.Context) (node, error)
+}
+
 // walk returns the place that the address names. It answers errs.NotFound
 // where the tree has no such place, whatever is stored.
 func (s *scope) walk(ctx context.Context, a address) (node, error) {
@@ -101,6 +121,9 @@ func (s *scope) walk(ctx context.Context, a address) (node, error) {
 			return nil, err
 		}
 		at = next
+	}
+	if place, ok := at.(unresolved); ok {
+		return place.resolve(ctx)
 	}
 	return at, nil
 }

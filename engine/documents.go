@@ -267,23 +267,21 @@ func (e *Engine) DocumentMembers(ctx context.Context, by identity.Principal, pat
 	return out, err
 }
 
-// DocumentTree returns what is below the folder at the path, at any depth and
-// in no particular order: ParentID says what lies where. More than limit is
-// errs.FiniteDepth.
-func (e *Engine) DocumentTree(ctx context.Context, by identity.Principal, path DocumentPath, limit int) ([]Document, error) {
-	var out []Document
-	err := e.store.View(ctx, func(r Reader) error {
-		d, err := e.readFolder(r, by, path)
-		if err != nil {
+// DocumentTree returns the folder at the path and what is below it, at any
+// depth and in no particular order: ParentID says what lies where. More than
+// limit is errs.FiniteDepth.
+func (e *Engine) DocumentTree(ctx context.Context, by identity.Principal, path DocumentPath, limit int) (top *Document, below []Document, err error) {
+	err = e.store.View(ctx, func(r Reader) (err error) {
+		if top, err = e.readFolder(r, by, path); err != nil {
 			return err
 		}
-		out, err = r.DocumentTree(d.ID, limit+1)
+		below, err = r.DocumentTree(top.ID, limit+1)
 		return err
 	})
-	if err == nil && len(out) > limit {
-		return nil, errs.New(errs.FiniteDepth, "There are more than %d files and folders below this one; ask folder by folder.", limit)
+	if err == nil && len(below) > limit {
+		err = errs.New(errs.FiniteDepth, "There are more than %d files and folders below this one; ask folder by folder.", limit)
 	}
-	return out, err
+	return top, below, err
 }
 
 // Documents returns a page of the members of the folder at the path, or of

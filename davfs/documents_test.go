@@ -1,0 +1,77 @@
+package davfs
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"flowdrive/engine"
+)
+
+// fillDocuments adds files to a new folder of sam's root without going
+// through HTTP.
+func (f *fake) fillDocuments(folder string, n int) {
+	root := f.rootOf(f.directory.ByID(samID))
+	in := &engine.Document{ID: f.nextID(), ParentID: root.ID, Name: folder, Folder: true, Revision: 1, Created: f.now, Modified: f.now}
+	f.documents = append(f.documents, in)
+	for i := range n {
+		f.documents = append(f.documents, &engine.Document{
+			ID: f.nextID(), ParentID: in.ID, Name: fmt.Sprintf("%05d.txt", i), MediaType: "text/plain", Created: f.now, Modified: f.now,
+		})
+	}
+}
+
+// TestDocumentsAreListedAtOnce: a listing asks the engine what the path names
+// and once for all that is below it, however much that is.
+func TestDocumentsAreListedAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		request, depth string
+		want           int
+	}{
+		{"PROPFIND /dav/Documents/sam/reports/", "1", 601},
+		{"PROPFIND /dav/Documents/sam/", "infinity", 602},
+		{"PROPFIND /dav/Documents/sam/reports/", "0", 1},
+	} {
+		d := newTestDrive()
+		d.fillDocuments("reports", 600)
+		rec := d.ask(t, "sam "+tt.request, "Depth: "+tt.depth)
+		if got := strings.Count(rec.Body.String(), "<D:href>"); got != tt.want {
+			t.Errorf("%s, depth %s: %d members, want %d", tt.request, tt.depth, got, tt.want)
+		}
+		if d.calls["document"] > 2 {
+			t.Errorf("%s, depth %s: %d questions, want at most 2", tt.request, tt.depth, d.calls["document"])
+		}
+	}
+}
+
+// TestTreesAreBounded: an answer of infinite depth is refused where it would
+// be too large, and everything can be asked folder by folder.
+func TestTreesAreBounded(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive()
+	d.fillDocuments("many", maxTree)
+	for path, want := range map[string]int{"/dav/Documents/sam/many": 207, "/dav/Documents/sam": 403, "/dav/Documents": 403} {
+		if rec := d.ask(t, "sam PROPFIND "+path, "Depth: infinity", "> <propfind xmlns=\"DAV:\"><propname/></propfind>"); rec.Code != want {
+			t.Errorf("%s: got %d, want %d", path, rec.Code, want)
+		}
+	}
+}
+
+// TestMakeFolderWithChunkedBody: a body is seen also where its length is not
+// announced; none is none.
+func TestMakeFolderWithChunkedBody(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]int{"": http.StatusCreated, "x": http.StatusUnsupportedMediaType} {
+		d := newTestDrive()
+		r := d.request(t, []string{"sam MKCOL /dav/Documents/sam/new", "> " + body}, "")
+		r.ContentLength = -1
+		rec := httptest.NewRecorder()
+		d.handler.ServeHTTP(rec, r)
+		if rec.Code != want {
+			t.Errorf("body %q: got %d, want %d", body, rec.Code, want)
+		}
+	}
+}

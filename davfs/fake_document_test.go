@@ -1,0 +1,290 @@
+package davfs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// fakeQuota is how much each user of the fake may store.
+const fakeQuota = 1000
+
+// documentPlace is where a path of the fake leads.
+type documentPlace struct {
+	root   *identity.Party
+	path   engine.DocumentPath
+	folder *engine.Document
+	found  *engine.Document
+}
+
+// documentAt walks down from the root of a context, which comes to be when
+// somebody looks at it.
+func (f *fake) documentAt(by identity.Principal, p engine.DocumentPath) (*documentPlace, error) {
+	f.calls["document"]++
+	root := f.directory.ByName(identity.Name(p[0]))
+	if root == nil || !by.Admin && !by.In(root.ID) {
+		return nil, notThere()
+	}
+	at := &documentPlace{root: root, path: engine.DocumentPath{string(root.Name)}, found: f.rootOf(root)}
+	for _, name := range p[1:] {
+		name = norm.NFC.String(name)
+		at.path = append(at.path, name)
+		at.folder, at.found = at.found, f.member(at.found, name)
+	}
+	return at, nil
+}
+
+func (f *fake) rootOf(p *identity.Party) *engine.Document {
+	for _, d := range f.documents {
+		if d.ContextID == p.ID {
+			return d
+		}
+	}
+	d := &engine.Document{ID: f.nextID(), ContextID: p.ID, Name: string(p.Name), Folder: true, Revision: 1, Created: f.now, Modified: f.now}
+	f.documents = append(f.documents, d)
+	return d
+}
+
+func (f *fake) member(folder *engine.Document, name string) *engine.Document {
+	for _, d := range f.membersOf(folder) {
+		if d.Name == name {
+			return d
+		}
+	}
+	return nil
+}
+
+func (f *fake) membersOf(folder *engine.Document) (out []*engine.Document) {
+	for _, d := range f.documents {
+		if folder != nil && d.ParentID == folder.ID {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func (f *fake) documentOf(by identity.Principal, p engine.DocumentPath, folder bool) (*engine.Document, error) {
+	at, err := f.documentAt(by, p)
+	if err != nil {
+		return nil, err
+	}
+	if at.found == nil || folder && !at.found.Folder {
+		return nil, notThere()
+	}
+	return at.found, nil
+}
+
+func (f *fake) Document(_ context.Context, by identity.Principal, p engine.DocumentPath) (*engine.Document, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.documentOf(by, p, false)
+}
+
+func (f *fake) OpenDocument(_ context.Context, by identity.Principal, p engine.DocumentPath) (*engine.OpenDocument, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d, err := f.documentOf(by, p, false)
+	if err != nil {
+		return nil, err
+	}
+	return &engine.OpenDocument{Document: *d, Body: inMemory{bytes.NewReader(d.Content)}}, nil
+}
+
+func (f *fake) DocumentRoots(_ context.Context, by identity.Principal, own bool) ([]engine.Document, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []engine.Document
+	for _, p := range f.directory.Parties() {
+		if by.In(p.ID) || by.Admin && !own {
+			out = append(out, *f.rootOf(p))
+		}
+	}
+	slices.SortFunc(out, func(a, b engine.Document) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+func (f *fake) DocumentMembers(_ context.Context, by identity.Principal, p engine.DocumentPath) ([]engine.Document, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	d, err := f.documentOf(by, p, true)
+	var out []engine.Document
+	for _, m := range f.membersOf(d) {
+		out = append(out, *m)
+	}
+	slices.SortFunc(out, func(a, b engine.Document) int { return strings.Compare(a.Name, b.Name) })
+	return out, err
+}
+
+func (f *fake) DocumentTree(_ context.Context, by identity.Principal, p engine.DocumentPath, limit int) (*engine.Document, []engine.Document, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	top, err := f.documentOf(by, p, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	var out []engine.Document
+	for queue := []*engine.Document{top}; len(queue) > 0; queue = queue[1:] {
+		for _, m := range f.membersOf(queue[0]) {
+			out = append(out, *m)
+			if m.Folder {
+				queue = append(queue, m)
+			}
+		}
+	}
+	slices.Reverse(out) // no particular order
+	if len(out) > limit {
+		return nil, nil, errs.New(errs.FiniteDepth, "There is too much below.")
+	}
+	return top, out, nil
+}
+
+func (f *fake) Documents(ctx context.Context, by identity.Principal, p engine.DocumentPath, filter engine.Filter) ([]engine.Resource, error) {
+	list, err := f.DocumentRoots(ctx, by, false)
+	if len(p) > 0 {
+		list, err = f.DocumentMembers(ctx, by, p)
+	}
+	slices.SortFunc(list, func(a, b engine.Document) int { return int(a.ID - b.ID) })
+	var out []engine.Resource
+	for i := range list {
+		d := &list[i]
+		if d.ID <= filter.After || !strings.Contains(d.Name, filter.Query) || filter.Limit > 0 && len(out) == filter.Limit {
+			continue
+		}
+		out = append(out, engine.Resource{
+			Name: d.Name, Seq: d.ID, Form: mustMarshal(map[string]any{"id": d.ID, "name": d.Name}), SourceETag: d.ETag(),
+			SourceSize: d.Size, MediaType: d.MediaType, Created: d.Created, Modified: d.Modified,
+		})
+	}
+	return out, err
+}
+
+// writable says why by may not make or change what is at the place.
+func (f *fake) writable(req engine.Request, at *documentPlace) error {
+	if !f.directory.MayOwn(req.By, at.root.ID) {
+		return errs.New(errs.NotAllowed, "You may only read here.")
+	}
+	version := engine.Version{}
+	if at.found != nil {
+		version = engine.Version{Exists: true, ETag: at.found.ETag(), Modified: at.found.Modified}
+	}
+	if req.If == nil {
+		return nil
+	}
+	return req.If(version)
+}
+
+func (f *fake) placeable(at *documentPlace) error {
+	if strings.ContainsFunc(at.path[len(at.path)-1], unwritable) || strings.Contains(at.path[len(at.path)-1], "/") {
+		return errs.New(errs.NameNotAllowed, "Nothing can have this name.")
+	}
+	if at.folder == nil || !at.folder.Folder {
+		return errs.New(errs.MissingParent, "There is no folder for it.")
+	}
+	return nil
+}
+
+func (f *fake) PutDocument(_ context.Context, req engine.Request, p engine.DocumentPath, up engine.Upload) (*engine.Outcome, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, err := f.documentAt(req.By, p)
+	if err != nil {
+		return nil, err
+	}
+	if at.found != nil && at.found.Folder {
+		return nil, errs.New(errs.Method, "It is a folder.")
+	}
+	if err := f.writable(req, at); err != nil {
+		return nil, err
+	}
+	if err := f.placeable(at); err != nil {
+		return nil, err
+	}
+	if up.Size > fakeQuota {
+		return nil, errs.New(errs.Full, "You have no room for it.")
+	}
+	content, err := io.ReadAll(up.Body)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.free(req); err != nil {
+		return nil, err
+	}
+	d := at.found
+	if d == nil {
+		d = &engine.Document{ID: f.nextID(), ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: f.now}
+		f.documents = append(f.documents, d)
+	}
+	if d.MediaType = up.MediaType; d.MediaType == "" {
+		d.MediaType = engine.MediaTypeOf(d.Name)
+	}
+	d.AuthorID, d.Size, d.SHA256, d.Content, d.Modified = req.By.ID, int64(len(content)), sha256.Sum256(content), content, f.now
+	at.folder.Revision++
+	return f.keep(req, &engine.Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag()}), nil
+}
+
+func (f *fake) MakeFolder(_ context.Context, req engine.Request, p engine.DocumentPath) (*engine.Outcome, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, err := f.documentAt(req.By, p)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.writable(req, at); err != nil {
+		return nil, err
+	}
+	if err := f.placeable(at); err != nil {
+		return nil, err
+	}
+	d := &engine.Document{
+		ID: f.nextID(), ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Folder: true, Revision: 1, Created: f.now, Modified: f.now,
+	}
+	f.documents = append(f.documents, d)
+	at.folder.Revision++
+	return &engine.Outcome{Created: true, Changed: true, Name: at.path.String(), ETag: d.ETag()}, nil
+}
+
+func (f *fake) DeleteDocument(_ context.Context, req engine.Request, p engine.DocumentPath) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, err := f.documentAt(req.By, p)
+	if err != nil {
+		return err
+	}
+	if err := f.writable(req, at); err != nil {
+		return err
+	}
+	if at.folder == nil {
+		return errs.New(errs.NotDeletable, "A root stays.")
+	}
+	at.folder.Revision++
+	f.deleteTree(at.found)
+	return nil
+}
+
+func (f *fake) deleteTree(d *engine.Document) {
+	for _, m := range f.membersOf(d) {
+		f.deleteTree(m)
+	}
+	f.documents = slices.DeleteFunc(f.documents, func(o *engine.Document) bool { return o == d })
+}
+
+func (f *fake) Quota(_ context.Context, by identity.Principal) (engine.Quota, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	q := engine.Quota{Available: fakeQuota}
+	for _, d := range f.documents {
+		if d.AuthorID == by.ID {
+			q.Used, q.Available = q.Used+d.Size, q.Available-d.Size
+		}
+	}
+	return q, nil
+}

@@ -1,0 +1,260 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+const documentsRoot = "Documents"
+
+// maxTree bounds how many members the answer to a PROPFIND of infinite depth
+// has: they are fetched at once, so that it shows one moment.
+const maxTree = 20_000
+
+// documentsFolder is /dav/Documents/: a root for each of the caller's
+// contexts, each a complete, ordinary file area (design: labels, messages,
+// attachments, section 5).
+type documentsFolder struct{ *scope }
+
+func (n documentsFolder) home() []string { return []string{"dav", documentsRoot} }
+
+func (n documentsFolder) stat(context.Context) (*info, error) {
+	return folderInfo(documentsRoot, n.since), nil
+}
+
+func (n documentsFolder) child(_ context.Context, name string) (node, error) {
+	if at := documentKey(n.scope, n, name); at != nil {
+		return at, nil
+	}
+	return documentPath{n.scope, engine.DocumentPath{name}}, nil
+}
+
+func (n documentsFolder) list(ctx context.Context) ([]*info, error) {
+	roots, err := n.engine.DocumentRoots(ctx, n.by, true)
+	return documentInfos(roots), err
+}
+
+func (n documentsFolder) below(ctx context.Context) (map[string][]*info, error) {
+	roots, err := n.engine.DocumentRoots(ctx, n.by, true)
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]*info{"": documentInfos(roots)}
+	room := maxTree
+	for i := range roots {
+		in, err := n.treeBelow(ctx, engine.DocumentPath{roots[i].Name}, room)
+		if err != nil {
+			return nil, err
+		}
+		for folder, members := range in {
+			all[path.Join(roots[i].Name, folder)] = members
+			room -= len(members)
+		}
+	}
+	return all, nil
+}
+
+func (n documentsFolder) filters() []string { return []string{"q"} }
+
+func (n documentsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	return n.engine.Documents(ctx, n.by, nil, f)
+}
+
+func (n documentsFolder) listed(r *engine.Resource) *info { return listedDocument(r) }
+
+// documentKey returns a hidden key of a folder below Documents/, nil for any
+// other name: there every other name is an ordinary one.
+func documentKey(s *scope, c collection, name string) node {
+	if name == contentsName || name == lsName {
+		return hiddenFile{s, c, name}
+	}
+	return nil
+}
+
+func documentInfo(d *engine.Document) *info {
+	if d.Folder {
+		about := folderInfo(d.Name, d.Modified)
+		about.created, about.etag = d.Created, d.ETag()
+		return about
+	}
+	return &info{
+		name: d.Name, size: d.Size, etag: d.ETag(), mediaType: d.MediaType, created: d.Created, modified: d.Modified,
+	}
+}
+
+func documentInfos(all []engine.Document) []*info {
+	out := make([]*info, len(all))
+	for i := range all {
+		out[i] = documentInfo(&all[i])
+	}
+	return out
+}
+
+func listedDocument(r *engine.Resource) *info {
+	return &info{
+		name: r.Name, size: r.SourceSize, etag: r.SourceETag, mediaType: r.MediaType, created: r.Created, modified: r.Modified,
+	}
+}
+
+// documentPath is a path below Documents/, of which nobody has asked yet what
+// is there.
+type documentPath struct {
+	*scope
+	path engine.DocumentPath
+}
+
+func (n documentPath) stat(ctx context.Context) (*info, error) {
+	at, err := n.resolve(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return at.stat(ctx)
+}
+
+func (n documentPath) child(_ context.Context, name string) (node, error) {
+	if at := documentKey(n.scope, documentFolder{documentPath: n}, name); at != nil {
+		return at, nil
+	}
+	return documentPath{n.scope, append(slices.Clip(n.path), name)}, nil
+}
+
+func (n documentPath) list(ctx context.Context) ([]*info, error) {
+	members, err := n.engine.DocumentMembers(ctx, n.by, n.path)
+	return documentInfos(members), err
+}
+
+// resolve returns what is at the path: a folder, a file, or the place of one.
+func (n documentPath) resolve(ctx context.Context) (node, error) {
+	d, err := n.engine.Document(ctx, n.by, n.path)
+	switch {
+	case errs.Is(err, errs.NotFound) && len(n.path) > 1:
+		return newDocument{documentTarget{n.scope, n.path}}, nil
+	case err != nil:
+		return nil, err
+	case d.Folder:
+		return documentFolder{n, d}, nil
+	}
+	return documentFile{documentTarget{n.scope, n.path}, d}, nil
+}
+
+// documentFolder is a folder below Documents/. Of a hidden key's it is not
+// asked whether it is there: the engine says so when it lists it.
+type documentFolder struct {
+	documentPath
+	found *engine.Document
+}
+
+func (n documentFolder) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }
+
+func (n documentFolder) remove(ctx context.Context, req engine.Request, _ query) error {
+	return n.engine.DeleteDocument(ctx, req, n.path)
+}
+
+func (n documentFolder) options() []string { return nil }
+
+func (n documentFolder) home() []string { return documentSegments(n.path) }
+
+func (n documentFolder) below(ctx context.Context) (map[string][]*info, error) {
+	return n.treeBelow(ctx, n.path, maxTree)
+}
+
+func (n documentFolder) filters() []string { return []string{"q"} }
+
+func (n documentFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	return n.engine.Documents(ctx, n.by, n.path, f)
+}
+
+func (n documentFolder) listed(r *engine.Resource) *info { return listedDocument(r) }
+
+func documentSegments(p engine.DocumentPath) []string {
+	return append([]string{"dav", documentsRoot}, p...)
+}
+
+// treeBelow describes what is below a folder: the members of each folder by
+// its path from there, in order of name.
+func (s *scope) treeBelow(ctx context.Context, at engine.DocumentPath, room int) (map[string][]*info, error) {
+	top, tree, err := s.engine.DocumentTree(ctx, s.by, at, room)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]*engine.Document, len(tree))
+	for i := range tree {
+		byID[tree[i].ID] = &tree[i]
+	}
+	paths := map[int64]string{top.ID: ""}
+	var pathOf func(folder int64) string
+	pathOf = func(folder int64) string {
+		if known, ok := paths[folder]; ok {
+			return known
+		}
+		d := byID[folder]
+		paths[folder] = path.Join(pathOf(d.ParentID), d.Name)
+		return paths[folder]
+	}
+	out := map[string][]*info{}
+	for i := range tree {
+		in := pathOf(tree[i].ParentID)
+		out[in] = append(out[in], documentInfo(&tree[i]))
+	}
+	for _, members := range out {
+		slices.SortFunc(members, func(a, b *info) int { return strings.Compare(a.name, b.name) })
+	}
+	return out, nil
+}
+
+// documentTarget is where a PUT below Documents/ stores a file.
+type documentTarget struct {
+	*scope
+	path engine.DocumentPath
+}
+
+func (n documentTarget) putRules() putRules { return putRules{content: true} }
+
+func (n documentTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	up := engine.Upload{MediaType: in.mediaType, Size: in.r.ContentLength, Body: in.body}
+	if in.r.Header.Get("Content-Type") == "" {
+		up.MediaType = ""
+	}
+	return n.engine.PutDocument(ctx, req, n.path, up)
+}
+
+func (n documentTarget) describe(a *answer, o *engine.Outcome) {
+	a.locate(strings.TrimPrefix(o.Name, "/"))
+}
+
+// documentFile is a file below Documents/.
+type documentFile struct {
+	documentTarget
+	found *engine.Document
+}
+
+func (n documentFile) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }
+
+func (n documentFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	d, err := n.engine.OpenDocument(ctx, n.by, n.path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return documentInfo(&d.Document), d.Body, nil
+}
+
+func (n documentFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	return n.engine.DeleteDocument(ctx, req, n.path)
+}
+
+func (n documentFile) options() []string { return nil }
+
+// newDocument is the place of a new file or folder below Documents/.
+type newDocument struct{ documentTarget }
+
+func (n newDocument) stat(context.Context) (*info, error) { return nil, absent() }
+
+func (n newDocument) makeFolder(ctx context.Context, req engine.Request) (*engine.Outcome, error) {
+	return n.engine.MakeFolder(ctx, req, n.path)
+}
