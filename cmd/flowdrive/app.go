@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -79,7 +80,7 @@ func (a *app) open(ctx context.Context) error {
 	}
 	a.engine = engine.New(engine.Config{
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
-		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: a.settings.quota},
+		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer,
 		Address:  server.AddressOf,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
@@ -172,6 +173,9 @@ func (a *app) found(ctx context.Context) error {
 		if hash, err = server.HashPassword(password); err != nil {
 			return fmt.Errorf("the administrator's password: %w", err)
 		}
+		// A hash takes 19 MiB on purpose; the server that follows shall not
+		// hold them.
+		debug.FreeOSMemory()
 	}
 	examples := route.Examples()
 	documents := make([]engine.Example, len(examples))

@@ -29,7 +29,7 @@ type settings struct {
 	maxEntries     int64
 	maxRoutes      int64
 	maxOpenCases   int64
-	quota          int64
+	quota          byteSize
 
 	// offline is for an operator's command while no server runs: nothing
 	// becomes due meanwhile, and the clock is the folder's, whichever it is.
@@ -49,7 +49,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&s.maxEntries, "max-entries", 0, "schedule entries a user may have (default 10000)")
 	flags.Int64Var(&s.maxRoutes, "max-routes", 0, "routes a user may have (default 1000)")
 	flags.Int64Var(&s.maxOpenCases, "max-open-cases", 0, "open cases a user may have (default 1000000)")
-	flags.Int64Var(&s.quota, "quota", 0, "bytes a user may store (default 10737418240, 10 GiB)")
+	flags.Var(&s.quota, "quota", "bytes a user may store, for example 500MiB (default 10GiB)")
 }
 
 // registerData registers the flags that every command on a data folder has.
@@ -73,9 +73,9 @@ func (s *settings) validate() error {
 	if s.tlsCert == "" && !s.insecureHTTP && !loopback(host) {
 		return usageError{fmt.Errorf("--addr %s is not loopback, and passwords would cross the network in the clear; give --tls-cert and --tls-key, or --insecure-http behind a proxy that has them", s.addr)}
 	}
-	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases, s.quota} {
+	for _, limit := range []int64{s.maxEntries, s.maxRoutes, s.maxOpenCases} {
 		if limit < 0 {
-			return usageError{fmt.Errorf("--max-entries, --max-routes, --max-open-cases and --quota must not be negative")}
+			return usageError{fmt.Errorf("--max-entries, --max-routes and --max-open-cases must not be negative")}
 		}
 	}
 	// What is read later is checked before anything is made.
