@@ -73,7 +73,7 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 		s.xattrs = label.ReadDict(v)
 	}
 	if v := root.Get("stakeholders"); v.Given() {
-		s.stakeholders = e.readParties(v)
+		s.stakeholders = e.partyNames(v)
 	}
 	s.input = readInput(root.Get("input"))
 	oneInput(root)
@@ -118,8 +118,9 @@ func readInput(v document.Value) *content {
 	return &content{mediaType: "application/json", inline: v.Node.AppendJSON(nil)}
 }
 
-// readParties reads a list of names of users and teams.
-func (e *Engine) readParties(v document.Value) []string {
+// partyNames reads a list of names of users and teams, and of the symbolic
+// parties given.
+func (e *Engine) partyNames(v document.Value, symbolic ...string) []string {
 	if !v.Is(document.List) {
 		return nil
 	}
@@ -130,7 +131,7 @@ func (e *Engine) readParties(v document.Value) []string {
 		if !ok {
 			continue
 		}
-		if name == core.PartyAdmins || name == core.PartyStakeholders {
+		if slices.Contains(symbolic, name) {
 			out = append(out, name)
 			continue
 		}
@@ -162,7 +163,7 @@ func (e *Engine) readRoles(v document.Value, r *route.Route) []core.Players {
 		if player.Node == nil || player.Node.Kind == document.Null {
 			continue
 		}
-		if parties := e.readParties(player); len(parties) > 0 {
+		if parties := e.partyNames(player, core.PartyAdmins, core.PartyStakeholders); len(parties) > 0 {
 			out = append(out, core.Players{Role: role, Parties: parties})
 		}
 	}

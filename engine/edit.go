@@ -108,7 +108,7 @@ func (e *Engine) readRoleChange(root document.Value, h *held, ed *edit) {
 	if v := root.Get("stakeholders"); v.Node != nil {
 		var list []string
 		if v.Given() {
-			list = e.readParties(v)
+			list = e.partyNames(v)
 		}
 		if !slices.Equal(list, h.core.Stakeholders) {
 			ed.Stakeholders = &list

@@ -135,6 +135,14 @@ func (w *world) reopen() {
 	w.load()
 }
 
+// in returns the world for a sub-test.
+func (w *world) in(t *testing.T) *world {
+	t.Helper()
+	inner := *w
+	inner.T = t
+	return &inner
+}
+
 // update writes to the store behind the engine's back.
 func (w *world) update(f func(engine.Tx) error) {
 	w.Helper()

@@ -82,15 +82,20 @@ func (s *sweeper) due(now time.Time) bool {
 	return s.queued.Load() || s.next.Load() <= now.UnixMilli()
 }
 
-// loadSweeper reads the head of the due times at start.
+// loadSweeper reads the head of the due times at start, and whether cases
+// wait.
 func (e *Engine) loadSweeper(r Reader) error {
 	next, err := r.NextDue()
 	if err != nil {
 		return err
 	}
+	waiting, err := r.QueuedCases(1)
+	if err != nil {
+		return err
+	}
 	e.sweeper.next.Store(never)
 	e.sweeper.note(next)
-	e.sweeper.queued.Store(true)
+	e.sweeper.queued.Store(len(waiting) > 0)
 	return nil
 }
 

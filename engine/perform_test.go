@@ -1,0 +1,215 @@
+package engine_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+func TestPerform(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	id := sam.startCase(`{"route": "ask"}`)
+	tasks := try(w.Tasks(t.Context(), ann.by(), id)).must(w, "tasks")
+	same(t, "tasks", names(tasks, nil), "answer note audit")
+	task := try(w.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
+	w.form(task.Form).wants("case", fmt.Sprint(id), "action", `"answer"`, "state", `"offered"`, "roles", `["helper"]`, "assignees", `["core"]`)
+	same(t, "the task's ETag", task.FormETag, tasks[0].FormETag)
+
+	out := try(ann.perform(id, "answer", `{"do": "perform", "comment": "42"}`)).must(w, "answer")
+	same(t, "outcome", fmt.Sprint(out.CaseID, out.Life, out.Status, out.LogSeq, out.Changed), fmt.Sprint(id, "active", "answered", 3, true))
+	sam.caseForm(id).wants("status", `"answered"`, "enabledActions", `["close","note","audit"]`)
+	log := w.form(try(w.CaseLog(t.Context(), sam.by(), id)).must(w, "log").Form)
+	log.wants("2/kind", `"action"`, "2/action", `"answer"`, "2/actor", `"ann"`, "2/from", `"open"`, "2/to", `"answered"`,
+		"2/comment", `"42"`, "2/trigger", `"user"`, "2/text", `"Answered"`, "2/seq", "3", "3", "absent")
+	text := string(try(w.CaseLogText(t.Context(), sam.by(), id)).must(w, "log").Form)
+	if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.Contains(lines[2], "ann Answered (open → answered): 42") {
+		t.Errorf("log.txt:\n%s", text)
+	}
+	sam.mustPerform(id, "close")
+	sam.caseForm(id).wants("state", `"completed"`, "status", `"closed"`, "enabledActions", `["reopen","note","audit"]`)
+	out = sam.mustPerform(id, "reopen")
+	same(t, "reopened", fmt.Sprint(out.Life, " ", out.Status), "active open")
+
+	// A task's complete form may be saved back, which performs it.
+	task = try(w.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
+	try(ann.perform(id, "answer", string(task.Form))).must(w, "the form saved back")
+	_, err := w.Task(t.Context(), ann.by(), id, "answer")
+	w.refused(err, errs.NotFound) // no more enabled
+}
+
+// The checks come in the order of the contract: the document, the case, the
+// action, the condition, what is enabled, the right, the document's faults.
+func TestPerformOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.as("sam").startCase(`{"route": "ask"}`)
+	const wrong = `{"commnt": "x"}`
+	for _, test := range []struct {
+		who    string
+		id     int64
+		action string
+		doc    string
+		option []option
+		want   errs.Kind
+	}{
+		{"eve", id, "nothere", `{`, []option{ifMatch(`"x"`)}, errs.NotParseable},
+		{"eve", id, "answer", wrong, []option{ifMatch(`"x"`)}, errs.NotFound},
+		{"sam", 99999, "answer", wrong, []option{ifMatch(`"x"`)}, errs.NotFound},
+		{"sam", id, "nothere", wrong, []option{ifMatch(`"x"`)}, errs.NotFound},
+		{"sam", id, "ask", wrong, []option{ifMatch(`"x"`)}, errs.Precondition},
+		{"sam", id, "close", wrong, []option{ifMatch(`"x"`)}, errs.Precondition},
+		{"sam", id, "close", wrong, nil, errs.ActionNotEnabled},
+		{"sam", id, "audit", wrong, nil, errs.NotAllowed},
+		{"ann", id, "answer", wrong, nil, errs.Invalid},
+		{"ann", id, "answer", `[]`, nil, errs.Invalid},
+		{"ann", id, "answer", `{"do": "explode"}`, nil, errs.Invalid},
+		{"ann", id, "answer", `{"xattrDict": {"a": 1}}`, nil, errs.Invalid},
+		{"ann", id, "answer", `{"resolution": "fixed"}`, nil, errs.Invalid},
+		{"ann", id, "answer", `{"comment": 5, "xattrDict": 7}`, nil, errs.Invalid},
+	} {
+		_, err := w.as(test.who).perform(test.id, test.action, test.doc, test.option...)
+		if got := errs.KindOf(err); got != test.want {
+			t.Errorf("%s performs %s with %s: %v; want %s", test.who, test.action, test.doc, err, test.want)
+		}
+	}
+	same(t, "log", len(w.as("sam").logTexts(id)), 2)
+
+	// Of a task the condition is strict.
+	ann := w.as("ann")
+	etag := try(w.Task(t.Context(), ann.by(), id, "note")).must(w, "the task").FormETag
+	try(ann.perform(id, "note", `{}`, ifMatch(etag))).must(w, "note")
+	w.advance(1e9)
+	try(ann.perform(id, "note", `{}`)).must(w, "note")
+	_, err := ann.perform(id, "note", `{}`, ifMatch(etag))
+	w.refused(err, errs.Precondition)
+}
+
+// What is refused names what is possible, and who was faster.
+func TestActionNotEnabled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	id := sam.startCase(`{"route": "ask"}`)
+	ann.mustPerform(id, "answer")
+	w.advance(5e9)
+	_, err := sam.perform(id, "answer", `{}`)
+	w.refused(err, errs.ActionNotEnabled)
+	problem, _ := errors.AsType[*errs.Error](err)
+	same(t, "members of the problem", problem.Extra, map[string]any{
+		"enabled": []string{"close", "note", "audit"}, "performedBy": "ann", "performedAt": start,
+	})
+	_, err = sam.perform(id, "reopen", `{}`)
+	problem, _ = errors.AsType[*errs.Error](err)
+	if problem == nil || problem.Extra["performedBy"] != nil {
+		t.Errorf("nobody reopened: %v", err)
+	}
+}
+
+// Who may perform: players of the roles, those it allows, the route's
+// admins; whoever else sees the case may not.
+func TestPerformRights(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	admin.mustPutParty(identity.User, "lou", `{}`)
+	admin.mustPutRoute("run", routeRun())
+	start := func() int64 { return w.as("sam").startCase(`{"route": "run", "stakeholders": ["lou"]}`) }
+	for action, who := range map[string]map[string]errs.Kind{
+		"answer": {"sam": "", "ann": "", "bob": "", "admin": "", "lou": errs.NotAllowed, "eve": errs.NotFound},
+		"note":   {"sam": "", "ann": "", "bob": "", "admin": "", "lou": "", "eve": errs.NotFound},
+		"audit":  {"sam": errs.NotAllowed, "ann": errs.NotAllowed, "bob": "", "admin": "", "lou": errs.NotAllowed, "eve": errs.NotFound},
+	} {
+		for name, want := range who {
+			_, err := w.as(name).perform(start(), action, `{}`)
+			if got := errs.KindOf(err); got != want {
+				t.Errorf("%s performs %s: %v; want %q", name, action, err, want)
+			}
+		}
+	}
+	// Who leaves the team has lost the right at once.
+	id := start()
+	admin.mustPutParty(identity.Team, "core", `{"members": ["sam"]}`)
+	_, err := w.as("ann").perform(id, "answer", `{}`)
+	w.refused(err, errs.NotFound)
+}
+
+// Of two who perform at once one wins, whoever loses is told who was faster.
+func TestOneWinner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const rounds = 100
+	var lost []error
+	for range rounds {
+		id := w.as("sam").startCase(`{"route": "ask", "roles": {"helper": ["ann", "bob"]}}`)
+		outs, failed := [2]*engine.Outcome{}, [2]error{}
+		var wg sync.WaitGroup
+		for i, who := range []string{"ann", "bob"} {
+			wg.Go(func() { outs[i], failed[i] = w.as(who).perform(id, "answer", `{}`) })
+		}
+		wg.Wait()
+		winner, loser := 0, 1
+		if failed[0] != nil {
+			winner, loser = 1, 0
+		}
+		if failed[winner] != nil || failed[loser] == nil {
+			t.Fatalf("ann: %v, bob: %v", failed[0], failed[1])
+		}
+		lost = append(lost, failed[loser])
+		problem, _ := errors.AsType[*errs.Error](failed[loser])
+		want := []string{"ann", "bob"}[winner]
+		if problem == nil || problem.Kind != errs.ActionNotEnabled || problem.Extra["performedBy"] != want {
+			t.Fatalf("%v; %s was faster", failed[loser], want)
+		}
+		if log := w.as("sam").logTexts(id); len(log) != 3 {
+			t.Fatalf("log: %q", log)
+		}
+	}
+	same(t, "losers", len(lost), rounds)
+}
+
+// Performing is serialised, whoever does it: none is lost, none twice.
+func TestPerformTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.as("sam").startCase(`{"route": "ask", "roles": {"helper": ["core", "bob"]}}`)
+	const each = 8
+	var wg sync.WaitGroup
+	for _, who := range []string{"sam", "ann", "bob", "admin"} {
+		for range each {
+			wg.Go(func() {
+				if _, err := w.as(who).perform(id, "note", `{}`); err != nil {
+					t.Errorf("%s: %v", who, err)
+				}
+			})
+		}
+	}
+	wg.Wait()
+	log := w.form(try(w.CaseLog(t.Context(), w.as("sam").by(), id)).must(w, "log").Form)
+	same(t, "entries of the log", len(log.node.Items), 2+4*each)
+	for i := range log.node.Items {
+		log.wants(fmt.Sprint(i)+"/seq", fmt.Sprint(i+1))
+	}
+}
+
+func TestWhatTasksCannotDoYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.as("sam").startCase(`{"route": "ask"}`)
+	for _, do := range []string{"accept", "release", "reject", "delegate", "skip", "retry", "abort"} {
+		_, err := w.as("ann").perform(id, "answer", `{"do": "`+do+`"}`)
+		w.refused(err, errs.NotBuilt)
+		_, err = w.as("sam").perform(id, "audit", `{"do": "`+do+`"}`)
+		w.refused(err, errs.NotAllowed)
+		_, err = w.as("ann").perform(id, "close", `{"do": "`+do+`"}`)
+		w.refused(err, errs.ActionNotEnabled)
+	}
+	same(t, "log", len(w.as("sam").logTexts(id)), 2)
+}
