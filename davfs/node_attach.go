@@ -32,14 +32,12 @@ const (
 // disposition returns the header Content-Disposition (RFC 6266) of a file of
 // that name; "" leaves it to the media type.
 func (w way) disposition(name string) string {
-	kind := ""
-	switch w {
-	case inline:
-		kind = "inline"
-	case download:
-		kind = "attachment"
-	default:
+	if w == plain {
 		return ""
+	}
+	kind := "inline"
+	if w == download {
+		kind = "attachment"
 	}
 	ascii := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {

@@ -250,11 +250,7 @@ func TestReadWhileReplaced(t *testing.T) {
 
 // mortal dies after a number of steps: from then on nothing that it stands
 // before happens any more, as after a kill.
-type mortal struct {
-	left  atomic.Int64
-	store engine.Store
-	blobs engine.Blobs
-}
+type mortal struct{ left atomic.Int64 }
 
 // forLife is more steps than anything takes.
 const forLife = 1 << 40
