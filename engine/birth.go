@@ -38,8 +38,11 @@ type caseChange struct {
 	base      int64 // revision it was decided on, 0 for a new case
 	log       []core.LogEntry
 	messages  []*Message
-	holds     func(Tx) error // of the input, see content; nil: nothing to check
-	freesName bool           // a canceled case is listed no more, and gives its name back
+	written   []core.NewMessage // by steps, after messages
+	read      []readFact        // what it rests on
+	holds     func(Tx) error    // of the input, see content; nil: nothing to check
+	performed string            // the action that a person's request was about
+	freesName bool              // a canceled case is listed no more, and gives its name back
 }
 
 // bear decides on a new case: queued, or started at once.
@@ -64,24 +67,29 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 		Route: b.info.Name, Title: seed.Title, ScheduledFor: b.scheduledFor, Iteration: b.iteration,
 	})
 	warnings := labelWarnings(unknown)
-	out, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now})
-	if err != nil {
-		return nil, err
-	}
-	change := &caseChange{after: out.Case, log: out.Log}
-	if start {
-		if out, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now}); err != nil {
-			return nil, err
-		}
-		change.after = out.Case
-		change.log = append(change.log, out.Log...)
-	}
 	if b.input == nil {
 		b.input = &content{mediaType: "text/plain"}
 	}
 	m := b.input.message(seed.ID, guid, LabelInput)
 	m.Created, m.Modified, m.AuthorID = now, now, b.starter.ID
-	change.messages = []*Message{m}
+	find := func(label string) (*Message, error) {
+		if label == LabelInput {
+			return m, nil
+		}
+		return nil, nil
+	}
+	out, _, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now}, find)
+	if err != nil {
+		return nil, err
+	}
+	change := &caseChange{after: out.Case, log: out.Log, messages: []*Message{m}}
+	if start {
+		if out, _, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now}, find); err != nil {
+			return nil, err
+		}
+		change.after, change.written = out.Case, out.Messages
+		change.log = append(change.log, out.Log...)
+	}
 	change.holds = b.input.holds
 	e.render(change, b.info.Compiled)
 	return change, nil
@@ -107,27 +115,6 @@ func routeTitle(r *route.Route) string {
 		return r.Title
 	}
 	return r.Name
-}
-
-// decide asks the core, and looks up what it needs until it decides.
-func (e *Engine) decide(in core.Input) (*core.Output, error) {
-	const rounds = 100 // each looks up at least one name more; a case names few
-	for range rounds {
-		out, needs, err := core.Decide(in)
-		if err != nil {
-			return nil, err
-		}
-		if len(needs) == 0 {
-			return out, nil
-		}
-		if in.Facts.Parties == nil {
-			in.Facts.Parties = map[string]core.PartyKind{}
-		}
-		for _, need := range needs {
-			in.Facts.Parties[need.Party] = e.partyKind(need.Party)
-		}
-	}
-	return nil, errs.New(errs.Internal, "The core asked for facts without end.")
 }
 
 func (e *Engine) partyKind(name string) core.PartyKind {
@@ -174,6 +161,9 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 		if err := c.holds(tx); err != nil {
 			return err
 		}
+	}
+	if err := factsHold(tx, c); err != nil {
+		return err
 	}
 	if c.base == 0 {
 		err = tx.InsertCase(&c.row)

@@ -19,6 +19,7 @@ type held struct {
 	core  *core.Case
 	route *routeInfo // of the version that the case has; Compiled is set always
 	admin bool       // by administers its route
+	find  finder     // its messages, while the reader lives that it was read by
 }
 
 // findCase returns the case that a reference names and by sees, with the
@@ -76,7 +77,8 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 	if err != nil {
 		return nil, err
 	}
-	h := &held{row: row, given: given, core: c, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
+	find := func(label string) (*Message, error) { return orNil(r.MessageByLabel(row.ID, label)) }
+	h := &held{row: row, given: given, core: c, find: find, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
 		h.admin = e.administersRoute(by, info)
@@ -88,11 +90,11 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 
 // decideOn returns the change that the event makes of a held case.
 func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
-	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now})
+	out, read, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now}, h.find)
 	if err != nil {
 		return nil, err
 	}
-	c := &caseChange{before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log}
+	c := &caseChange{before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, read: read, performed: out.Performed}
 	e.render(c, h.route.Compiled)
 	c.freesName = h.row.Named && out.Case.Life == core.Canceled
 	c.row.Named = h.row.Named && !c.freesName

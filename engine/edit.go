@@ -183,8 +183,13 @@ func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 		return nil
 	}
 	starter := isStarter(by, h.core)
-	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.Xattrs != nil || ed.cancel) {
-		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, stakeholders and XATTRs, or cancel it.")
+	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.cancel) {
+		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title and stakeholders, or cancel it.")
+	}
+	if ed.Xattrs != nil {
+		if key := core.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {
+			return errs.New(errs.NotAllowed, "The XATTR %q may be changed by the route's administrators, and by the roles that the route names for it, else the case's starter.", key)
+		}
 	}
 	if ed.Priority != nil || ed.ContextID != nil {
 		return errs.New(errs.NotAllowed, "Only the route's administrators may change a case's priority and context.")

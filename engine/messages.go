@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"flowdrive/engine/core"
 	"flowdrive/errs"
@@ -132,16 +133,25 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.decideOn(h, core.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
-		if err != nil {
-			return nil, err
-		}
 		m := content.message(id, mustGUID(h.core.GUID), name)
 		m.Created, m.Modified, m.AuthorID = req.Now, req.Now, req.By.ID
 		if old != nil {
 			m.Version, m.Created = old.Version+1, old.Created
 			m.UUID = old.UUID
 		}
+		stored := h.find
+		h.find = func(label string) (*Message, error) {
+			if label == name {
+				return m, nil
+			}
+			return stored(label)
+		}
+		c, err := e.decideOn(h, core.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
+		if err != nil {
+			return nil, err
+		}
+		// Whether this one is the next version is checked below.
+		c.read = slices.DeleteFunc(c.read, func(fact readFact) bool { return fact.label == name })
 		c.messages = append(c.messages, m)
 		return func(tx Tx) error {
 			// Writing a message need not change the case: its revision alone

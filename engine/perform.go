@@ -85,7 +85,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 			}
 			out = &Outcome{
 				Changed: true, Name: fmt.Sprint(id), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
-				CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c.log, action),
+				CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c.log, c.performed), Action: c.performed,
 			}
 			return e.keep(tx, req, out)
 		}, nil
@@ -97,21 +97,21 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 	return out, nil
 }
 
-// performed decides on the performance.
+// performed decides on what a person asks of an action, which may be named by
+// its type.
 func (e *Engine) performed(req Request, h *held, action string, node *document.Node) (*caseChange, error) {
-	if h.route.Compiled.Action(action) < 0 {
+	if !h.route.Compiled.Knows(action) {
 		return nil, absent("action")
 	}
 	if err := judge(req.If, taskVersion(h, action)); err != nil {
 		return nil, err
 	}
 	var faults document.Faults
-	event, later := readPerform(document.Root(node, &faults), action)
-	event.Actor = e.actor(req.By, h.admin)
+	t, later := readTask(document.Root(node, &faults))
 	if len(faults.List()) > 0 {
-		event.Xattrs = nil // judged by the faults, which come after the rights
+		t.xattrs, t.resolution = nil, "" // judged by the faults, which come after the rights
 	}
-	c, err := e.decideOn(h, event, req)
+	c, err := e.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
 		return nil, fe
 	}
@@ -129,23 +129,45 @@ func taskVersion(h *held, action string) Version {
 	return Version{Exists: true, ETag: res.FormETag, Modified: res.Modified}
 }
 
-// actionSeq returns the number of the log entry of the performance itself,
-// which automatic ones may follow.
+// actionSeq returns the number of the log entry of what was asked for, which
+// automatic performances may follow.
 func actionSeq(log []core.LogEntry, action string) int64 {
 	for i := range log {
-		if log[i].Kind == core.LogAction && log[i].Action != nil && *log[i].Action == action {
+		if (log[i].Kind == core.LogAction || log[i].Kind == core.LogTask) && log[i].Action != nil && *log[i].Action == action && log[i].Trigger != nil && *log[i].Trigger == core.ByUser {
 			return log[i].Seq
 		}
 	}
 	return 0
 }
 
-// readPerform reads the document of a performance: {} or {"do": "perform"}
-// with a comment. What else can be done with a task comes later.
-func readPerform(root document.Value, action string) (core.Perform, error) {
-	p := core.Perform{Action: action}
+// taskChange is what a document asks of an action.
+type taskChange struct {
+	do         string // perform, skip, abort or retry
+	comment    string
+	resolution string
+	output     string
+	xattrs     []core.Change
+}
+
+// event returns the event that the document asks for.
+func (t *taskChange) event(action string, actor core.Actor) core.Event {
+	switch t.do {
+	case "skip":
+		return core.Skip{Action: action, Actor: actor, Comment: t.comment, Output: t.output}
+	case "abort":
+		return core.Abort{Action: action, Actor: actor, Comment: t.comment}
+	case "retry":
+		return core.Retry{Action: action, Actor: actor, Comment: t.comment}
+	}
+	return core.Perform{Action: action, Actor: actor, Comment: t.comment, Resolution: t.resolution, Xattrs: t.xattrs}
+}
+
+// readTask reads the document that is saved as an action: {} or {"do":
+// "perform"} performs it. What else can be done with a task comes later.
+func readTask(root document.Value) (*taskChange, error) {
+	t := &taskChange{do: "perform"}
 	if !root.Is(document.Object) {
-		return p, nil
+		return t, nil
 	}
 	// The complete form of a task may be saved back: what is computed in it is
 	// passed over.
@@ -155,8 +177,9 @@ func readPerform(root document.Value, action string) (core.Perform, error) {
 	var later error
 	if v := root.Get("do"); v.Given() {
 		switch do, ok := v.Str(); do {
-		case "perform":
-		case "accept", "release", "reject", "delegate", "skip", "retry", "abort":
+		case "perform", "skip", "abort", "retry":
+			t.do = do
+		case "accept", "release", "reject", "delegate":
 			later = notBuiltYet("/do", fmt.Sprintf("%q is not built yet; actions can be performed.", do))
 		default:
 			if ok {
@@ -165,17 +188,31 @@ func readPerform(root document.Value, action string) (core.Perform, error) {
 		}
 	}
 	if v := root.Get("comment"); v.Given() {
-		readText(v, &p.Comment, 10_000)
+		readText(v, &t.comment, 10_000)
 	}
-	for _, key := range []string{"resolution", "to", "output"} {
-		if v := root.Get(key); v.Given() && later == nil {
-			v.Fail(errs.CodeConflict, "cannot be given: this action takes none")
+	if later != nil {
+		return t, later
+	}
+	for _, field := range []struct {
+		key string
+		to  *string
+		do  string
+	}{{"resolution", &t.resolution, "perform"}, {"output", &t.output, "skip"}, {"to", nil, "delegate"}} {
+		v := root.Get(field.key)
+		switch {
+		case !v.Given():
+		case field.do != t.do:
+			v.Fail(errs.CodeConflict, "goes with %q, not with %q", field.do, t.do)
+		default:
+			*field.to, _ = v.Str()
 		}
 	}
 	if v := root.Get("xattrDict"); v.Given() && v.Is(document.Object) {
-		p.Xattrs = readChanges(v)
+		if t.xattrs = readChanges(v); t.do != "perform" && len(t.xattrs) > 0 {
+			v.Fail(errs.CodeConflict, "goes with \"perform\", not with %q", t.do)
+		}
 	}
-	return p, later
+	return t, nil
 }
 
 // readChanges reads XATTRs to be merged into the case's; null removes one.

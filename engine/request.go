@@ -70,6 +70,7 @@ type Outcome struct {
 	Life   core.Life
 	Status string
 	LogSeq int64
+	Action string // that was performed, whatever the request called it
 }
 
 // Ref names a schedule entry or case as a path does: by its identity, or by

@@ -266,5 +266,6 @@ func (e *Engine) decideEdit(req Request, h *held, ed *edit) (*caseChange, error)
 	}
 	canceled.before, canceled.base = change.before, change.base
 	canceled.log = append(change.log, canceled.log...)
+	canceled.written, canceled.read = change.written, append(change.read, canceled.read...)
 	return canceled, nil
 }

@@ -7,10 +7,6 @@ import (
 	"flowdrive/errs"
 )
 
-// TriggerMessage is the trigger of actions that wait for a message; see
-// unbuilt.
-const TriggerMessage Trigger = "message"
-
 // actionTypes are the types by which an action can be submitted. An action
 // may bear the name of a type only if it has that type (design: routes,
 // section 3), so that submitting by name and by type mean the same.
@@ -28,32 +24,6 @@ func childExcludes() []string {
 }
 
 func taskOnly() []string { return []string{"accept", "offerTimeout", "dueIn"} }
-
-// readTransitions notes which actions belong to transitions, which work by
-// other rules.
-func (c *compiler) readTransitions() {
-	c.inTransition = map[string]bool{}
-	v := c.root.Get("transitions")
-	if !isKind(v, document.List) {
-		return
-	}
-	actions := map[string]bool{}
-	for _, name := range keys(c.root.Get("actions").Node) {
-		actions[name] = true
-	}
-	for i := range v.Node.Items {
-		t := v.Item(i)
-		c.isState(t.Get("from"))
-		c.isState(t.Get("to"))
-		for _, required := range oneOrMore(t.Get("requires")) {
-			name, ok := str(required)
-			if ok && !actions[name] {
-				c.unknown(required, "%q is not an action of this route", name, sortedKeys(actions))
-			}
-			c.inTransition[name] = true
-		}
-	}
-}
 
 func (c *compiler) readActions() {
 	v := c.root.Get("actions")
@@ -75,7 +45,11 @@ func (c *compiler) readActions() {
 		}
 		member.Get("trigger").Fail(errs.CodeConflict, "must not be init, which %q is already", c.route.Actions[c.route.Init].Name)
 	}
-	if inits == 0 && c.route.Model == FSM && len(v.Node.Members) > 0 {
+	if inits > 0 {
+		return
+	}
+	c.route.Init = NoAction
+	if c.route.Model == FSM && len(v.Node.Members) > 0 {
 		v.Fail(errs.CodeRequired, "must have exactly one action with trigger: init, which is performed when a case starts")
 	}
 }
@@ -109,10 +83,18 @@ func (c *compiler) action(name string, v document.Value) Action {
 	}
 	a.Allowed = c.allowed(v.Get("allowed"))
 	a.Timeout = c.duration(v.Get("timeout"))
+	a.Message, _ = str(v.Get("message"))
+	a.Type, _ = str(v.Get("type"))
+	c.conditions(&a, v)
+	c.dependencies(&a, v)
+	c.readTask(&a, v)
+	a.OnEnable, a.OnUnEnable = c.steps(v.Get("onEnable")), c.steps(v.Get("onUnEnable"))
+	a.OnFire, a.SideEffects = c.steps(v.Get("onFire")), c.steps(v.Get("sideEffects"))
 	if !v.Given() || isKind(v, document.Object) {
 		c.checkAction(&a, v)
 		c.checkTask(&a, v)
 		c.checkDecision(v)
+		c.checkModel(v)
 	}
 	return a
 }
@@ -183,7 +165,6 @@ func (c *compiler) checkTask(a *Action, v document.Value) {
 		c.checkNames(v.Get("child").Get("roles"), "role")
 		return
 	}
-	c.checkNames(v.Get("resolutions"), "resolution")
 	c.duration(v.Get("dueIn"))
 	c.duration(v.Get("offerTimeout"))
 	if a.Trigger != TriggerUser {
@@ -210,12 +191,6 @@ func (c *compiler) checkDecision(v document.Value) {
 	}
 	if outputs.Given() && !decide.Given() {
 		c.missing(v, "decide", "is required with outputs")
-	}
-	if isKind(outputs, document.Object) {
-		for i := range outputs.Node.Members {
-			_, state := outputs.Member(i)
-			c.isState(state)
-		}
 	}
 }
 

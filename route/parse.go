@@ -33,7 +33,7 @@ func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
 	if err := errs.InvalidDocument(faults[:min(len(faults), mostFaults)]); err != nil {
 		return nil, nil, err
 	}
-	if err := notBuilt(node); err != nil {
+	if err := notBuilt(node, c.later); err != nil {
 		return nil, nil, err
 	}
 	return c.route, warnings(c.route, node), nil
@@ -82,7 +82,11 @@ type compiler struct {
 
 	roles        map[string]bool // names; nil where the document's roles cannot be read
 	states       map[string]int  // indices by name; nil where there are none to refer to
+	actions      map[string]int  // indices by name
 	inTransition map[string]bool // actions that a transition names
+	timers       []string
+	programs     map[program]compiled
+	later        []errs.Fault // what is right and not built yet
 }
 
 func (c *compiler) read() {
@@ -90,11 +94,42 @@ func (c *compiler) read() {
 	if !isKind(c.root, document.Object) {
 		return
 	}
+	c.index()
 	c.readHead()
 	c.readRoles()
+	c.readXattrs()
 	c.readStates()
-	c.readTransitions()
 	c.readActions()
+	c.readTransitions()
+	c.route.SideEffects = c.steps(c.root.Get("sideEffects"))
+	c.checkCycles()
+}
+
+// index notes the names that other parts of the document refer to before
+// they are read.
+func (c *compiler) index() {
+	c.actions = map[string]int{}
+	for i, name := range keys(c.root.Get("actions").Node) {
+		c.actions[name] = i
+	}
+	c.timers = keys(c.root.Get("timers").Node)
+	c.inTransition = map[string]bool{}
+	for _, t := range oneOrMore(c.root.Get("transitions")) {
+		for _, required := range oneOrMore(t.Get("requires")) {
+			if name, ok := str(required); ok {
+				c.inTransition[name] = true
+			}
+		}
+	}
+	if model, _ := str(c.root.Get("model")); Model(model) != Dependency {
+		c.states = map[string]int{}
+		for i, name := range keys(c.root.Get("states").Node) {
+			c.states[name] = i
+		}
+		if len(c.states) == 0 {
+			c.states = nil
+		}
+	}
 }
 
 func (c *compiler) readHead() {
@@ -183,10 +218,16 @@ func (c *compiler) readRoles() {
 }
 
 func (c *compiler) readStates() {
+	v := c.root.Get("states")
 	if c.route.Model == Dependency {
+		c.route.Start = NoState
+		for _, key := range []string{"states", "transitions"} {
+			if w := c.root.Get(key); w.Given() && len(w.Node.Members)+len(w.Node.Items) > 0 {
+				w.Fail(errs.CodeConflict, "does not go with the dependency model, in which a case has no states but what was performed")
+			}
+		}
 		return
 	}
-	v := c.root.Get("states")
 	if !v.Given() {
 		c.faults.Add(c.node, "/states", errs.CodeRequired, "is required: the states of a case, exactly one of them of type start")
 		return
@@ -195,11 +236,9 @@ func (c *compiler) readStates() {
 		return
 	}
 	c.checkNames(v, "state")
-	c.states = make(map[string]int, len(v.Node.Members))
 	starts := 0
 	for i := range v.Node.Members {
 		name, member := v.Member(i)
-		c.states[name] = i
 		s := c.state(name, member)
 		c.route.States = append(c.route.States, s)
 		if s.Type != StateStart {
@@ -235,6 +274,7 @@ func (c *compiler) state(name string, v document.Value) State {
 		}
 	}
 	c.duration(v.Get("timeout"))
+	s.OnEnter = c.steps(v.Get("onEnter"))
 	return s
 }
 

@@ -245,13 +245,14 @@ func TestFaults(t *testing.T) {
 			`9:64 /actions/finish/dueIn: goes with user actions only (conflict)`,
 			`9:78 /actions/finish/message: goes with trigger: message only (conflict)`,
 		}},
-		{name: "decide", old: "to: done", new: "to: done, decide: 'true'", want: []string{
+		{name: "decide", old: "to: done", new: "to: done, decide: '\"x\"'", want: []string{
 			`9:11 /actions/finish/outputs: is required with decide: every output that it can yield (required)`,
 			`9:41 /actions/finish/to: does not go with decide, whose outputs say the new state (conflict)`,
 		}},
-		{name: "outputs", old: "to: done", new: "decide: x, outputs: {a: done, b: gone, c: ~, d: 1}", want: []string{
-			`9:70 /actions/finish/outputs/b: "gone" is not a state of this route; did you mean "done"? (not-found)`,
-			`9:85 /actions/finish/outputs/d: must be a string, not a number (type)`,
+		{name: "outputs", old: "to: done", new: "decide: 'true ? \"a\" : \"e\"', outputs: {a: done, b: gone, c: ~, d: 1}", want: []string{
+			`9:45 /actions/finish/decide: can yield "e", which outputs does not list (not-found)`,
+			`9:87 /actions/finish/outputs/b: "gone" is not a state of this route; did you mean "done"? (not-found)`,
+			`9:102 /actions/finish/outputs/d: must be a string, not a number (type)`,
 		}},
 		{name: "transitions", old: "actions:", new: "transitions:\n  - {from: open, to: gone, requires: []}\n  - {name: T, from: open, to: done, requires: [finish, finnish], requries: 1}\nactions:", want: []string{
 			`8:22 /transitions/0/to: "gone" is not a state of this route; did you mean "done"? (not-found)`,

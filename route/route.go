@@ -3,7 +3,10 @@
 // run anything and looks nobody up.
 package route
 
-import "flowdrive/clock"
+import (
+	"flowdrive/clock"
+	"flowdrive/expr"
+)
 
 // Model says how a route decides what comes next.
 type Model string
@@ -29,8 +32,11 @@ type Route struct {
 	Roles       []Role
 	States      []State
 	Actions     []Action
-	Start       int // index of the start state in States
-	Init        int // index of the init action in Actions
+	Transitions []Transition
+	Xattrs      []Xattr // declared ones
+	SideEffects []Step  // after every performance
+	Start       int     // index of the start state in States; NoState in the dependency model
+	Init        int     // index of the init action in Actions; NoAction in a dependency model without one
 
 	parties []Party
 }
@@ -94,27 +100,33 @@ type State struct {
 	Title    string
 	Type     StateType
 	Complete bool
+	OnEnter  []Step
+	Out      []int // transitions from it, by index in Route.Transitions
 }
 
 // Trigger says who performs an action.
 type Trigger string
 
-// The triggers that are built.
+// The triggers.
 const (
-	TriggerUser Trigger = "user"
-	TriggerInit Trigger = "init"
-	TriggerAuto Trigger = "auto"
-	TriggerTime Trigger = "time"
+	TriggerUser    Trigger = "user"
+	TriggerInit    Trigger = "init"
+	TriggerAuto    Trigger = "auto"
+	TriggerTime    Trigger = "time"
+	TriggerMessage Trigger = "message"
 )
 
 // Action is something that can be done to a case. In and EnabledIn are sets
-// of states by index; To is the index of the new state, or NoState.
+// of states by index; To is the index of the new state, or NoState. An action
+// that transitions require is in their states.
 type Action struct {
 	Name        string
 	Title       string
 	Past        string // what the log says
 	Description string
 	Trigger     Trigger
+	Message     string // label that it waits for
+	Type        string // how it can be submitted, "" for only by name
 	In          StateSet
 	EnabledIn   StateSet
 	Always      bool
@@ -122,10 +134,57 @@ type Action struct {
 	Allowed     []Allowed // who else may perform it
 	To          int
 	Timeout     *clock.Duration // nil: none
+	Decide      *expr.Program   // instead of To: yields the name of one of Outputs
+	Outputs     []Output
+	EnableIf    *expr.Program
+	Guard       *expr.Program
+	After       []After
+	Max         int64 // in the life of a case, 0 for unlimited
+	Choice      string
+	Distinct    []int // actions whose performers may not perform this one
+	Final       bool
+	Form        *Form // of the XATTRs that a performer sends; nil: it takes none
+	Resolutions []Resolution
+	Transitions []int // that require it, by index in Route.Transitions
+	OnEnable    []Step
+	OnUnEnable  []Step
+	OnFire      []Step
+	SideEffects []Step
 }
 
-// NoState is the index of no state.
-const NoState = -1
+// Output is what a decision can yield, and the state that it leads to, or
+// NoState.
+type Output struct {
+	Name string
+	To   int
+}
+
+// After is what must have been performed before: an action, that often.
+type After struct {
+	Action int
+	Min    int64
+}
+
+// Resolution is one of the ways in which an action can be resolved.
+type Resolution struct {
+	Name  string
+	Title string
+}
+
+// Transition is a way from state to state that several actions open
+// (design: routes, section 3).
+type Transition struct {
+	Name     string
+	From, To int
+	Requires []int // actions
+	OnFollow []Step
+}
+
+// NoState and NoAction are the indices of no state and no action.
+const (
+	NoState  = -1
+	NoAction = -1
+)
 
 // AllowedKind is the kind of a party that an action allows.
 type AllowedKind string
@@ -172,14 +231,46 @@ func (r *Route) State(name string) int {
 	return NoState
 }
 
-// Action returns the index of the named action, or -1.
+// Action returns the index of the named action, or NoAction.
 func (r *Route) Action(name string) int {
 	for i := range r.Actions {
 		if r.Actions[i].Name == name {
 			return i
 		}
 	}
-	return -1
+	return NoAction
+}
+
+// Knows reports whether something can be performed by that name: an action,
+// or all those of a type (design: routes, section 3, Submission by type).
+func (r *Route) Knows(name string) bool {
+	for i := range r.Actions {
+		if r.Actions[i].Name == name || r.Actions[i].Type == name && name != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// Output returns where an output of the action's decision leads, and whether
+// the action has it.
+func (a *Action) Output(name string) (to int, ok bool) {
+	for i := range a.Outputs {
+		if a.Outputs[i].Name == name {
+			return a.Outputs[i].To, true
+		}
+	}
+	return NoState, false
+}
+
+// Xattr returns the declaration of the XATTR, or nil.
+func (r *Route) Xattr(key string) *Xattr {
+	for i := range r.Xattrs {
+		if r.Xattrs[i].Key == key {
+			return &r.Xattrs[i]
+		}
+	}
+	return nil
 }
 
 // Role returns the named role, or nil.

@@ -231,6 +231,15 @@ func form(url string) string {
 }
 
 func explainType(k *kind.Type, at *document.Node) string {
+	got := at.Kind.String()
+	if at.Kind == document.Number && slices.Contains(k.Want, "integer") {
+		got = clip(at.Text)
+	}
+	return fmt.Sprintf("must be %s, not %s", explainWanted(k.Want), got)
+}
+
+// explainWanted names types of JSON Schema in words.
+func explainWanted(types []string) string {
 	var want []string
 	for _, w := range [][2]string{
 		{"string", "a string"},
@@ -240,15 +249,11 @@ func explainType(k *kind.Type, at *document.Node) string {
 		{"array", "a list"},
 		{"object", "an object"},
 	} {
-		if slices.Contains(k.Want, w[0]) {
+		if slices.Contains(types, w[0]) {
 			want = append(want, w[1])
 		}
 	}
-	got := at.Kind.String()
-	if at.Kind == document.Number && slices.Contains(k.Want, "integer") {
-		got = clip(at.Text)
-	}
-	return fmt.Sprintf("must be %s, not %s", alternatives(want), got)
+	return alternatives(want)
 }
 
 func explainEnum(k *kind.Enum, at *document.Node) (errs.Code, string) {

@@ -18,9 +18,13 @@ const codeWarning errs.Code = "warning"
 func warnings(r *Route, node *document.Node) []errs.Fault {
 	w := warner{route: r, root: document.Root(node, &document.Faults{})}
 	w.roles()
-	w.states()
+	if r.Model == FSM {
+		w.states()
+		w.loops()
+	}
 	w.actions()
-	w.loops()
+	w.types()
+	w.dependencies()
 	all := merge(nil, w.root.Faults.List())
 	return all[:min(len(all), mostFaults)]
 }
@@ -47,9 +51,29 @@ func (a *Action) enabled(state int) bool {
 	return a.Trigger != TriggerInit && (a.Always || a.In.Has(state) || a.EnabledIn.Has(state))
 }
 
+// destinations returns the states that performing the action in the state
+// can lead to.
+func (r *Route) destinations(a *Action, state int) []int {
+	var out []int
+	if a.To != NoState {
+		out = append(out, a.To)
+	}
+	for _, output := range a.Outputs {
+		if output.To != NoState {
+			out = append(out, output.To)
+		}
+	}
+	for _, t := range a.Transitions {
+		if r.Transitions[t].From == state && r.Transitions[t].To != NoState {
+			out = append(out, r.Transitions[t].To)
+		}
+	}
+	return out
+}
+
 // leaves reports whether the action leads from the state to another one.
-func (a *Action) leaves(state int) bool {
-	return a.enabled(state) && a.To != NoState && a.To != state
+func (r *Route) leaves(a *Action, state int) bool {
+	return a.enabled(state) && slices.ContainsFunc(r.destinations(a, state), func(to int) bool { return to != state })
 }
 
 // roles warns of roles that nobody can fill: no rule yields anybody, and
@@ -91,7 +115,7 @@ func (w *warner) states() {
 			w.warn(w.state(i), "no action leads to this state")
 			continue
 		}
-		if !s.Complete && !slices.ContainsFunc(r.Actions, func(a Action) bool { return a.leaves(i) }) {
+		if !s.Complete && !slices.ContainsFunc(r.Actions, func(a Action) bool { return r.leaves(&a, i) }) {
 			w.warn(w.state(i), "is a dead end: it is not complete, and no action leads out of it")
 		}
 	}
@@ -101,15 +125,24 @@ func (w *warner) states() {
 func (w *warner) reachable() StateSet {
 	r := w.route
 	var reached StateSet
-	next := []int{r.Actions[r.Init].To}
-	reached.Add(next[0])
+	next := r.destinations(&r.Actions[r.Init], NoState)
+	if len(next) == 0 {
+		next = []int{r.Start}
+	}
+	for _, state := range next {
+		reached.Add(state)
+	}
 	for len(next) > 0 {
 		state := next[0]
 		next = next[1:]
 		for i := range r.Actions {
-			if a := &r.Actions[i]; a.leaves(state) && !reached.Has(a.To) {
-				reached.Add(a.To)
-				next = append(next, a.To)
+			if a := &r.Actions[i]; a.enabled(state) {
+				for _, to := range r.destinations(a, state) {
+					if !reached.Has(to) {
+						reached.Add(to)
+						next = append(next, to)
+					}
+				}
 			}
 		}
 	}
@@ -127,13 +160,16 @@ func (w *warner) actions() {
 			continue
 		}
 		if a.Trigger != TriggerUser {
-			w.ineffective(v, "nobody but the engine performs the action", "role", "allowed")
+			w.ineffective(v, "nobody but the engine performs the action", "role", "allowed", "form", "resolutions", "distinct", "type")
+		}
+		if r.Model == Dependency {
+			continue
 		}
 		enabled := false
 		var complete []string
 		for state := range r.States {
 			enabled = enabled || a.enabled(state)
-			if s := &r.States[state]; s.Complete && a.leaves(state) {
+			if s := &r.States[state]; s.Complete && r.leaves(a, state) {
 				complete = append(complete, s.Name)
 			}
 		}
@@ -142,6 +178,56 @@ func (w *warner) actions() {
 		}
 		if len(complete) > 0 {
 			w.warn(v, "leads out of a complete state (%s)", strings.Join(complete, ", "))
+		}
+	}
+}
+
+// types warns of actions that submitting by type cannot tell apart: of one
+// type, for one role, in one state.
+func (w *warner) types() {
+	type place struct {
+		typ, role string
+		state     int
+	}
+	r := w.route
+	first := map[place]int{}
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if a.Type == "" || a.Trigger != TriggerUser {
+			continue
+		}
+		for _, role := range a.Roles {
+			states := []int{NoState}
+			if r.Model == FSM {
+				states = nil
+				for state := range r.States {
+					if a.enabled(state) {
+						states = append(states, state)
+					}
+				}
+			}
+			for _, state := range states {
+				key := place{a.Type, role, state}
+				other, taken := first[key]
+				if !taken {
+					first[key] = i
+				} else if other != i {
+					w.warn(w.action(i).Get("type"), "%q has the same type, role and state: submitting by type performs the first of them", r.Actions[other].Name)
+					break
+				}
+			}
+		}
+	}
+}
+
+// dependencies warns of actions that wait for more than can be.
+func (w *warner) dependencies() {
+	for i := range w.route.Actions {
+		for _, after := range w.route.Actions[i].After {
+			other := &w.route.Actions[after.Action]
+			if other.Max > 0 && after.Min > other.Max {
+				w.warn(w.action(i).Get("after"), "is never fulfilled: %q can be performed %d times, not %d", other.Name, other.Max, after.Min)
+			}
 		}
 	}
 }
@@ -165,6 +251,9 @@ const mostWork = 1_000_000
 // loop is proven where state and waiting actions come back as they were.
 func (w *warner) loops() {
 	r := w.route
+	if r.intervenes() {
+		return
+	}
 	automatic := w.automatic()
 	known := map[string]bool{}  // situations that were followed to their end
 	warned := map[string]bool{} // loops by the actions in them
@@ -173,7 +262,7 @@ func (w *warner) loops() {
 		at := situation{state: state, waiting: slices.Clone(automatic[state])}
 		path := map[string]int{}
 		var performed []int
-		for len(at.waiting) > 0 && work < mostWork {
+		for len(at.waiting) > 0 && at.certain(r) && work < mostWork {
 			work += len(at.waiting)
 			key := at.key()
 			if from, again := path[key]; again {
@@ -206,6 +295,31 @@ func (w *warner) automatic() [][]int {
 		}
 	}
 	return out
+}
+
+// conditional reports whether more than the state decides what the action
+// does and when.
+func (a *Action) conditional() bool {
+	return a.Guard != nil || a.EnableIf != nil || a.Decide != nil || len(a.After) > 0 || a.Max > 0 || a.Choice != "" || len(a.Transitions) > 0
+}
+
+// intervenes reports whether some step has a hand in what is performed.
+func (r *Route) intervenes() bool {
+	has := func(lists ...[]Step) bool {
+		return slices.ContainsFunc(lists, func(steps []Step) bool {
+			return slices.ContainsFunc(steps, func(s Step) bool { return s.Action != NoAction || s.Verb == StepCancel })
+		})
+	}
+	return has(r.SideEffects) ||
+		slices.ContainsFunc(r.States, func(s State) bool { return has(s.OnEnter) }) ||
+		slices.ContainsFunc(r.Transitions, func(t Transition) bool { return has(t.OnFollow) }) ||
+		slices.ContainsFunc(r.Actions, func(a Action) bool { return has(a.OnEnable, a.OnUnEnable, a.OnFire, a.SideEffects) })
+}
+
+// certain reports whether nothing that waits is conditional: what will be
+// performed is known.
+func (s *situation) certain(r *Route) bool {
+	return !slices.ContainsFunc(s.waiting, func(i int) bool { return r.Actions[i].conditional() })
 }
 
 // situation is a state with the automatic actions that wait in it, in the

@@ -48,8 +48,12 @@ type Case struct {
 	Xattrs       label.Dict  `json:"x,omitempty"`
 	Enabled      []Enabled   `json:"e,omitempty"` // in order of row
 	LastRow      int64       `json:"lr,omitempty"`
-	Visit        int64       `json:"v,omitempty"` // number of the present visit
-	Performed    []Performed `json:"d,omitempty"` // for life, in order of first performance
+	Visit        int64       `json:"v,omitempty"`  // number of the present visit
+	Done         []string    `json:"vd,omitempty"` // actions of transitions performed in this visit
+	Withdrawn    []string    `json:"wd,omitempty"` // actions taken out of this visit
+	Performed    []Performed `json:"d,omitempty"`  // for life, in order of first performance
+	Written      []Written   `json:"wr,omitempty"` // of the labels that actions wait for
+	Resolution   string      `json:"re,omitempty"` // the last one chosen
 	Warnings     []Warning   `json:"w,omitempty"`
 	LogSeq       int64       `json:"q,omitempty"` // number of the last log entry
 	Version      int64       `json:"ver"`         // counts what changed the case itself
@@ -81,6 +85,7 @@ type TaskState string
 
 // The states of enabled actions that are built.
 const (
+	Waiting   TaskState = "waiting"   // its guard is false
 	Offered   TaskState = "offered"   // somebody or something may perform it
 	Running   TaskState = "running"   // automatic, waits for the engine
 	Escalated TaskState = "escalated" // the engine failed to perform it
@@ -101,14 +106,30 @@ type Performed struct {
 	Action string    `json:"a"`
 	Count  int64     `json:"n"`
 	By     string    `json:"by,omitempty"` // "" for the engine and timers
+	For    string    `json:"fo,omitempty"` // on whose behalf, "" for nobody's
+	At     time.Time `json:"at"`
+
+	// What came of the last performance.
+	Resolution string `json:"re,omitempty"`
+	Output     string `json:"o,omitempty"`  // of its decision
+	Used       int64  `json:"us,omitempty"` // number of the writing that it used, see Written
+}
+
+// Written is the last writing of a label that some action waits for. A
+// message action is due while it has not used that one.
+type Written struct {
+	Label  string    `json:"l"`
+	Number int64     `json:"n"` // 1, 2, … within the case and label
+	By     string    `json:"by,omitempty"`
 	At     time.Time `json:"at"`
 }
 
 // Warning is a notice on the case for people.
 type Warning struct {
-	Timer string    `json:"timer"`
+	Timer string    `json:"timer"` // the timer or action that made it
 	Time  time.Time `json:"time"`
 	Text  string    `json:"text"`
+	Row   int64     `json:"n,omitempty"` // of the enablement with which it goes, 0 for the case
 }
 
 // NextDue returns the earliest instant at which something of the case is
@@ -119,6 +140,9 @@ func (c *Case) NextDue() time.Time {
 		return first
 	}
 	for i := range c.Enabled {
+		if c.Enabled[i].State == Waiting {
+			continue // its guard becomes true by an event
+		}
 		if due := c.Enabled[i].Due; !due.IsZero() && (first.IsZero() || due.Before(first)) {
 			first = due
 		}
@@ -148,8 +172,14 @@ type Input struct {
 
 // Facts are values that the shell has looked up.
 type Facts struct {
-	Parties map[string]PartyKind // by name as asked for; NoParty where there is none
+	Parties  map[string]PartyKind // by name as asked for; NoParty where there is none
+	Emails   map[string]string    // addresses, by name as asked for
+	Messages map[string][]byte    // contents of the case's messages by label; nil where there is none, or one too long
 }
+
+// MaxFact bounds the content of a message that a decision rests on, and of
+// one that a step writes; a longer one is as if it were absent.
+const MaxFact = 1 << 20
 
 // PartyKind says what a name stands for.
 type PartyKind string
@@ -161,9 +191,11 @@ const (
 	TeamParty PartyKind = "team"
 )
 
-// Need is a fact that was absent: the kind of the party of that name.
+// Need is a fact that was absent; one of its fields is set.
 type Need struct {
-	Party string
+	Party   string // the kind of the party of that name
+	Email   string // the address of the party of that name
+	Message string // the content of the message with that label
 }
 
 // Actor is who performs, with what the shell knows of it.
@@ -194,12 +226,38 @@ type (
 	// Start performs the init action of a queued case; the manager's event.
 	Start struct{}
 
-	// Perform is a person's performance of an enabled action.
+	// Perform is a person's performance of an enabled action, by its name or
+	// by its type.
 	Perform struct {
+		Action     string
+		Actor      Actor
+		Comment    string
+		Resolution string
+		Xattrs     []Change // merged into the case's
+	}
+
+	// Skip passes an offered action over: it counts as performed. It is a
+	// right of the route's administrators, as Abort and Retry are.
+	Skip struct {
 		Action  string
 		Actor   Actor
 		Comment string
-		Xattrs  []Change // merged into the case's
+		Output  string // of an action that decides
+	}
+
+	// Abort ends an enablement without a performance; the action is taken out
+	// of this visit.
+	Abort struct {
+		Action  string
+		Actor   Actor
+		Comment string
+	}
+
+	// Retry lets the engine try again what was escalated.
+	Retry struct {
+		Action  string
+		Actor   Actor
+		Comment string
 	}
 
 	// Due says that something of the case may be due; the sweeper's event.
@@ -235,6 +293,9 @@ type (
 func (Create) event()  {}
 func (Start) event()   {}
 func (Perform) event() {}
+func (Skip) event()    {}
+func (Abort) event()   {}
+func (Retry) event()   {}
 func (Due) event()     {}
 func (Cancel) event()  {}
 func (Edit) event()    {}
@@ -247,11 +308,20 @@ type Change struct {
 	Remove bool
 }
 
-// Output is what an event does: the case afterwards and what it left in the
-// log. The shell stores both in one transaction.
+// Output is what an event does: the case afterwards, what it left in the log
+// and the messages it wrote. The shell stores all in one transaction.
 type Output struct {
-	Case *Case
-	Log  []LogEntry
+	Case      *Case
+	Log       []LogEntry
+	Messages  []NewMessage // in order; of one label the last counts
+	Performed string       // the action that a person's request was about, whatever it called it
+}
+
+// NewMessage is a message that a step wrote.
+type NewMessage struct {
+	Label     string
+	MediaType string
+	Content   []byte
 }
 
 // LogKind is the kind of a log entry.
@@ -307,4 +377,5 @@ type LogEntry struct {
 // Limits on what one event may set off (design: the engine, section 3).
 const (
 	MaxPerformances = 1000
+	MaxSteps        = 10_000
 )

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/errs"
+	"flowdrive/expr"
 	"flowdrive/route"
 )
 
@@ -17,8 +19,8 @@ import (
 // what did not change.
 //
 // Errors are of errs.NotFound, errs.CaseNotOpen, errs.ActionNotEnabled,
-// errs.NotAllowed, errs.Invalid and errs.EndlessLoop, as the events say;
-// errs.NotBuilt for a model of routes that is not built; else internal.
+// errs.NotAllowed, errs.FourEyes, errs.Invalid, errs.RouteFault and
+// errs.EndlessLoop, as the events say; else internal.
 func Decide(in Input) (*Output, []Need, error) {
 	d, err := begin(in)
 	if err != nil {
@@ -54,8 +56,18 @@ type decision struct {
 	enabled []bool // of each action: whether it has a row
 
 	performed int         // performances in this event, undone ones too
+	steps     int         // steps of handlers likewise
 	last      performance // the last one, which is why the case lives or ends
 	changed   bool        // the case is no longer what it was
+	asked     string      // the action that a person's request is about
+
+	queue    []request // what steps want done, in order
+	canceled bool      // a step cancels the case
+	renew    int64     // rows of transitions up to this one are of an earlier visit
+	messages []NewMessage
+	written  int                       // bytes of messages
+	known    map[string]*document.Node // messages that are JSON, as far as they were asked for
+	values   *expr.Values
 }
 
 // unknown is the index of an action that the route does not have.
@@ -65,9 +77,7 @@ func begin(in Input) (*decision, error) {
 	switch {
 	case in.Route == nil || in.Case == nil:
 		return nil, errs.New(errs.Internal, "core: an event without route or case")
-	case in.Route.Model == route.Dependency:
-		return nil, errs.New(errs.NotBuilt, "Routes of the dependency model are not built yet.")
-	case !has(in.Route.Actions, in.Route.Init) || !has(in.Route.States, in.Route.Start):
+	case in.Route.Model != route.Dependency && (!has(in.Route.Actions, in.Route.Init) || !has(in.Route.States, in.Route.Start)):
 		return nil, errs.New(errs.Internal, "core: the route %q has no init action or start state", in.Route.Name)
 	}
 	d := &decision{route: in.Route, c: in.Case.clone(), facts: in.Facts, status: route.NoState}
@@ -88,6 +98,7 @@ func (c *Case) clone() *Case {
 	out := *c
 	out.Enabled = slices.Clone(c.Enabled)
 	out.Performed = slices.Clone(c.Performed)
+	out.Written = slices.Clone(c.Written)
 	return &out
 }
 
@@ -141,6 +152,12 @@ func (d *decision) decide(event Event) error {
 		return d.start()
 	case Perform:
 		return d.performByPerson(e)
+	case Skip:
+		return d.skip(e)
+	case Abort:
+		return d.abortByPerson(e)
+	case Retry:
+		return d.retryByPerson(e)
 	case Due:
 		d.sweeps = true
 		return d.settle()
@@ -149,6 +166,9 @@ func (d *decision) decide(event Event) error {
 	case Edit:
 		return d.edit(e)
 	case Wake:
+		if d.c.Life == Active || d.c.Life == Completed || d.c.Life == Queued {
+			d.wrote(e.Label, e.Actor.Name)
+		}
 		return d.settle()
 	default:
 		return errs.New(errs.Internal, "core: an unknown event %T", event)
@@ -165,7 +185,8 @@ func (d *decision) output() *Output {
 	// Equal cases are equal whether read from a marking or just decided.
 	c.Enabled, c.Performed, c.Roles = nilIfEmpty(c.Enabled), nilIfEmpty(c.Performed), nilIfEmpty(c.Roles)
 	c.Stakeholders, c.Xattrs, c.Warnings = nilIfEmpty(c.Stakeholders), nilIfEmpty(c.Xattrs), nilIfEmpty(c.Warnings)
-	return &Output{Case: c, Log: d.log}
+	c.Done, c.Withdrawn, c.Written = nilIfEmpty(c.Done), nilIfEmpty(c.Withdrawn), nilIfEmpty(c.Written)
+	return &Output{Case: c, Log: d.log, Messages: d.messages, Performed: d.asked}
 }
 
 func nilIfEmpty[S ~[]T, T any](list S) S {
@@ -177,19 +198,31 @@ func nilIfEmpty[S ~[]T, T any](list S) S {
 
 // snapshot is what a unit is undone to.
 type snapshot struct {
-	c       *Case
-	log     int
-	last    performance
-	changed bool
+	c        *Case
+	log      int
+	last     performance
+	changed  bool
+	queue    []request
+	canceled bool
+	renew    int64
+	messages int
+	written  int
 }
 
 func (d *decision) snapshot() snapshot {
-	return snapshot{c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed}
+	return snapshot{
+		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, queue: slices.Clone(d.queue),
+		canceled: d.canceled, renew: d.renew, messages: len(d.messages), written: d.written,
+	}
 }
 
-// restore undoes everything since the snapshot but the count of
-// performances, which is what bounds an event.
+// restore undoes everything since the snapshot but the counts of
+// performances and steps, which are what bounds an event.
 func (d *decision) restore(s snapshot) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
+	d.queue, d.canceled, d.renew = s.queue, s.canceled, s.renew
+	if s.messages < len(d.messages) {
+		d.messages, d.written, d.known = d.messages[:s.messages], s.written, nil
+	}
 	d.index()
 }

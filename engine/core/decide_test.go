@@ -244,7 +244,6 @@ func TestDecideDefects(t *testing.T) {
 		"no event":   {Input{Route: r, Case: c}, errs.Internal},
 		"no init":    {Input{Route: &noInit, Case: c, Event: Start{}}, errs.Internal},
 		"no status":  {Input{Route: r, Case: lost, Event: Due{}}, errs.Internal},
-		"dependency": {Input{Route: &route.Route{Model: route.Dependency}, Case: c, Event: Start{}}, errs.NotBuilt},
 	} {
 		if out, needs, err := Decide(test.in); out != nil || needs != nil || !errs.Is(err, test.want) {
 			t.Errorf("%s: %v %v %v, want %s", name, out, needs, err, test.want)

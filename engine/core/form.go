@@ -22,12 +22,7 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendInt(b, `,"routeVersion":`, c.RouteVersion)
 	b = appendString(b, `,"title":`, c.Title)
 	b = appendString(b, `,"state":`, string(c.Life))
-	b = append(b, `,"status":`...)
-	if c.Status == "" {
-		b = append(b, "null"...)
-	} else {
-		b = document.AppendString(b, c.Status)
-	}
+	b = appendTextOrNull(append(b, `,"status":`...), c.Status)
 	b = appendInt(b, `,"contextId":`, c.ContextID)
 	b = appendString(b, `,"context":`, c.Context)
 	b = appendString(b, `,"starter":`, c.Starter)
@@ -45,10 +40,12 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendStrings(append(b, `,"enabledActions":`...), enabledFor(c, r, people))
 	b = appendStrings(append(b, `,"pendingActions":`...), enabledFor(c, r, engine))
 	b = appendWarnings(append(b, `,"warnings":`...), c.Warnings)
-	b = append(b, `,"suspendedUntil":null,"startAt":null,"childrenCount":0,"visit":null,"scheduleUUID":`...)
+	b = append(b, `,"suspendedUntil":null,"startAt":null,"childrenCount":0,"visit":`...)
+	b = appendVisit(b, c, r)
+	b = append(b, `,"scheduleUUID":`...)
 	b = appendUUID(b, c.ScheduleUUID)
 	b = appendTimeOrNull(append(b, `,"scheduledFor":`...), c.ScheduledFor)
-	b = append(b, `,"resolution":null`...)
+	b = appendTextOrNull(append(b, `,"resolution":`...), c.Resolution)
 	b = appendTimeOrNull(append(b, `,"created":`...), c.Created)
 	b = appendTimeOrNull(append(b, `,"started":`...), c.Started)
 	b = appendTimeOrNull(append(b, `,"modified":`...), c.Modified)
@@ -85,7 +82,77 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	b = appendStrings(append(b, `,"assignees":`...), parties(assignees))
 	b = appendTimeOrNull(append(b, `,"acceptedBy":null,"offered":`...), e.Since)
 	b = appendTimeOrNull(append(b, `,"fireAt":`...), e.Due)
-	return append(b, `,"due":null,"acceptBy":null,"warnings":[],"resolutions":{},"form":null}`+"\n"...)
+	var warnings []Warning
+	for _, w := range c.Warnings {
+		if w.Row == e.Row {
+			warnings = append(warnings, w)
+		}
+	}
+	b = appendWarnings(append(b, `,"due":null,"acceptBy":null,"warnings":`...), warnings)
+	b = append(b, `,"resolutions":{`...)
+	for i, resolution := range a.Resolutions {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(document.AppendString(b, resolution.Name), ':')
+		b = document.AppendString(b, resolution.Title)
+	}
+	b = append(b, `},"form":`...)
+	if a.Form == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, a.Form.Source()...)
+	}
+	return append(b, "}\n"...)
+}
+
+// appendVisit appends how far the transitions of the status are; null where
+// it has none (design: routes, section 3).
+func appendVisit(b []byte, c *Case, r *route.Route) []byte {
+	status := r.State(c.Status)
+	if status == route.NoState || len(r.States[status].Out) == 0 || c.Life != Active && c.Life != Completed {
+		return append(b, "null"...)
+	}
+	out := r.States[status].Out
+	b = append(appendInt(b, `{"number":`, c.Visit), `,"actions":[`...)
+	first := true
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		var serves []string
+		for _, t := range a.Transitions {
+			if slices.Contains(out, t) {
+				serves = append(serves, r.Transitions[t].Name)
+			}
+		}
+		if serves == nil {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = appendStrings(append(appendString(b, `{"action":`, a.Name), `,"transitions":`...), serves)
+		state, by, at := "waiting", "", time.Time{}
+		if slices.Contains(c.Done, a.Name) {
+			state = "performed"
+			if p := c.performed(a.Name); p != nil {
+				by, at = p.By, p.At
+			}
+		} else if slices.Contains(c.Withdrawn, a.Name) {
+			state = "withdrawn"
+		}
+		b = appendString(b, `,"state":`, state)
+		b = appendTextOrNull(append(b, `,"by":`...), by)
+		b = append(appendTimeOrNull(append(b, `,"at":`...), at), '}')
+	}
+	return append(b, "]}"...)
+}
+
+func appendTextOrNull(b []byte, s string) []byte {
+	if s == "" {
+		return append(b, "null"...)
+	}
+	return document.AppendString(b, s)
 }
 
 // audience is whom an enabled action waits for.

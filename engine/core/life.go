@@ -5,12 +5,16 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/errs"
+	"flowdrive/label"
+	"flowdrive/route"
 )
 
 // What the log says of a life.
 const (
 	textCreated   = "Created"
+	textStarted   = "Started"
 	textCompleted = "Completed"
 	textReopened  = "Reopened"
 	textCanceled  = "Canceled"
@@ -28,6 +32,10 @@ func (d *decision) create(e Create) error {
 	c.Roles, c.Stakeholders, c.Xattrs = roles, parties(c.Stakeholders), c.Xattrs.Sorted()
 	c.Life, c.Status, c.Visit = Queued, "", 0
 	c.Enabled, c.LastRow, c.Performed, c.Warnings = nil, 0, nil, nil
+	c.Done, c.Withdrawn, c.Written, c.Resolution = nil, nil, nil, ""
+	if err := d.declared(); err != nil {
+		return err
+	}
 	c.LogSeq, c.Version, c.Revision = 0, 0, 0
 	c.ScheduledFor = c.ScheduledFor.UTC().Round(0)
 	c.Created, c.Started, c.Completed = d.now, time.Time{}, time.Time{}
@@ -53,18 +61,100 @@ func (d *decision) start() error {
 		return d.notOpen()
 	}
 	before := d.snapshot()
-	d.c.Life, d.c.Started = Active, d.now
-	err := d.perform(performance{action: d.route.Init, trigger: ByInit, actor: d.c.Starter})
+	d.c.Started = d.now
+	d.wrote(labelInput, d.c.Starter)
+	err := d.begin()
 	if err == nil {
 		err = d.settle()
 	}
-	if errs.KindOf(err) != errs.EndlessLoop {
+	if kind := errs.KindOf(err); kind != errs.EndlessLoop && kind != errs.RouteFault {
 		return err
 	}
 	d.restore(before)
 	d.changed = true
 	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + err.Error()})
 	d.live(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
+	return nil
+}
+
+// begin makes the case active: by its init action, if its route has one.
+func (d *decision) begin() error {
+	if has(d.route.Actions, d.route.Init) {
+		d.c.Life = Active
+		if d.route.Model == route.Dependency {
+			d.c.Visit = 1
+		}
+		return d.perform(performance{action: d.route.Init, trigger: ByInit, actor: d.c.Starter})
+	}
+	d.c.Visit = 1
+	d.live(Active, LogEntry{Actor: new(d.c.Starter), Trigger: new(ByInit), Text: textStarted})
+	return d.assignRoles()
+}
+
+// declared gives a new case the declared XATTRs that it lacks, and judges
+// those that it has.
+func (d *decision) declared() error {
+	var faults document.Faults
+	for i := range d.route.Xattrs {
+		x := &d.route.Xattrs[i]
+		if _, given := d.c.Xattrs.Get(x.Key); given {
+			continue
+		}
+		if x.Default != nil {
+			d.c.Xattrs = d.c.Xattrs.Set(x.Key, *x.Default)
+		} else if x.Required {
+			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
+		}
+	}
+	d.fit(&faults)
+	return faults.Err()
+}
+
+// fit judges the types of declared XATTRs.
+func (d *decision) fit(faults *document.Faults) {
+	for i := range d.route.Xattrs {
+		x := &d.route.Xattrs[i]
+		if v, given := d.c.Xattrs.Get(x.Key); given && !x.Fits(v) {
+			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeType, "must be %s, not %s", x.Wants(), v.Kind)
+		}
+	}
+}
+
+// MayEdit returns the first XATTR that the actor may not change as that
+// dictionary would, "" for none: declared with edit, those roles may, else
+// the starter; administrators of the route may all (design: the drive,
+// section 6).
+func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) (key string) {
+	if actor.RouteAdmin {
+		return ""
+	}
+	may := func(key string) bool {
+		x := r.Xattr(key)
+		if x == nil || x.Edit == nil {
+			return starter
+		}
+		return slices.ContainsFunc(x.Edit, func(role string) bool { return actor.plays(c, role) })
+	}
+	for _, x := range to {
+		if old, had := c.Xattrs.Get(x.Key); (!had || old != x.Value) && !may(x.Key) {
+			return x.Key
+		}
+	}
+	for _, x := range c.Xattrs {
+		if _, kept := to.Get(x.Key); !kept && !may(x.Key) {
+			return x.Key
+		}
+	}
+	return ""
+}
+
+// cancelByStep ends the case because a step says so.
+func (d *decision) cancelByStep() error {
+	d.canceled = false
+	d.c.Enabled, d.queue = nil, nil
+	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
+	d.index()
+	d.live(Canceled, LogEntry{Trigger: new(ByStep), Text: textCanceled})
 	return nil
 }
 
@@ -82,6 +172,7 @@ func (d *decision) cancel(e Cancel) error {
 		return d.notOpen()
 	}
 	d.c.Enabled = nil
+	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
 	d.index()
 	d.changed = true
 	d.live(Canceled, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textCanceled})
@@ -141,6 +232,10 @@ func (d *decision) edit(e Edit) error {
 	if e.Xattrs != nil {
 		if given := e.Xattrs.Sorted(); !slices.Equal(given, c.Xattrs) {
 			c.Xattrs = given
+			var faults document.Faults
+			if d.fit(&faults); faults.Err() != nil {
+				return faults.Err()
+			}
 			fields = append(fields, "xattrDict")
 		}
 	}

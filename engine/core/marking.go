@@ -30,7 +30,15 @@ func (c *Case) Marking() []byte {
 	b = c.appendEnabled(b)
 	b = appendNonzero(b, `,"lr":`, c.LastRow)
 	b = appendNonzero(b, `,"v":`, c.Visit)
+	if len(c.Done) > 0 {
+		b = appendStrings(append(b, `,"vd":`...), c.Done)
+	}
+	if len(c.Withdrawn) > 0 {
+		b = appendStrings(append(b, `,"wd":`...), c.Withdrawn)
+	}
 	b = c.appendPerformed(b)
+	b = c.appendWritten(b)
+	b = appendFilled(b, `,"re":`, c.Resolution)
 	b = c.appendWarnings(b)
 	b = appendNonzero(b, `,"q":`, c.LogSeq)
 	b = appendInt(b, `,"ver":`, c.Version)
@@ -77,9 +85,25 @@ func (c *Case) appendPerformed(b []byte) []byte {
 		b = appendString(b, `{"a":`, p.Action)
 		b = appendInt(b, `,"n":`, p.Count)
 		b = appendFilled(b, `,"by":`, p.By)
-		b = append(appendInstant(append(b, `,"at":`...), p.At), '}')
+		b = appendFilled(b, `,"fo":`, p.For)
+		b = appendInstant(append(b, `,"at":`...), p.At)
+		b = appendFilled(b, `,"re":`, p.Resolution)
+		b = appendFilled(b, `,"o":`, p.Output)
+		b = append(appendNonzero(b, `,"us":`, p.Used), '}')
 	}
 	return appendEnd(b, len(c.Performed))
+}
+
+func (c *Case) appendWritten(b []byte) []byte {
+	for i := range c.Written {
+		w := &c.Written[i]
+		b = appendItem(b, `,"wr":`, i)
+		b = appendString(b, `{"l":`, w.Label)
+		b = appendInt(b, `,"n":`, w.Number)
+		b = appendFilled(b, `,"by":`, w.By)
+		b = append(appendInstant(append(b, `,"at":`...), w.At), '}')
+	}
+	return appendEnd(b, len(c.Written))
 }
 
 func (c *Case) appendWarnings(b []byte) []byte {
@@ -88,7 +112,8 @@ func (c *Case) appendWarnings(b []byte) []byte {
 		b = appendItem(b, `,"w":`, i)
 		b = appendString(b, `{"timer":`, w.Timer)
 		b = appendInstant(append(b, `,"time":`...), w.Time)
-		b = append(appendString(b, `,"text":`, w.Text), '}')
+		b = appendString(b, `,"text":`, w.Text)
+		b = append(appendNonzero(b, `,"n":`, w.Row), '}')
 	}
 	return appendEnd(b, len(c.Warnings))
 }

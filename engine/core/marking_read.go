@@ -86,8 +86,16 @@ func (r *markingReader) courseField(c *Case, key []byte) {
 		c.LastRow = r.integer()
 	case "v":
 		c.Visit = r.integer()
+	case "vd":
+		c.Done = list(r, r.text)
+	case "wd":
+		c.Withdrawn = list(r, r.text)
 	case "d":
 		c.Performed = list(r, r.performed)
+	case "wr":
+		c.Written = list(r, r.written)
+	case "re":
+		c.Resolution = r.text()
 	case "w":
 		c.Warnings = list(r, r.warning)
 	case "q":
@@ -156,13 +164,39 @@ func (r *markingReader) performed() (p Performed) {
 			p.Count = r.integer()
 		case "by":
 			p.By = r.text()
+		case "fo":
+			p.For = r.text()
 		case "at":
 			p.At = r.instant()
+		case "re":
+			p.Resolution = r.text()
+		case "o":
+			p.Output = r.text()
+		case "us":
+			p.Used = r.integer()
 		default:
 			r.unknown(key)
 		}
 	})
 	return p
+}
+
+func (r *markingReader) written() (w Written) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "l":
+			w.Label = r.text()
+		case "n":
+			w.Number = r.integer()
+		case "by":
+			w.By = r.text()
+		case "at":
+			w.At = r.instant()
+		default:
+			r.unknown(key)
+		}
+	})
+	return w
 }
 
 func (r *markingReader) warning() (w Warning) {
@@ -174,6 +208,8 @@ func (r *markingReader) warning() (w Warning) {
 			w.Time = r.instant()
 		case "text":
 			w.Text = r.text()
+		case "n":
+			w.Row = r.integer()
 		default:
 			r.unknown(key)
 		}

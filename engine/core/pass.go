@@ -15,64 +15,143 @@ func (d *decision) settle() error {
 	if d.c.Life != Active && d.c.Life != Completed {
 		return nil
 	}
-	if d.status == route.NoState {
+	if d.route.Model != route.Dependency && d.status == route.NoState {
 		return errs.New(errs.Internal, "core: case %d has the status %q, which its route does not", d.c.ID, d.c.Status)
 	}
 	for {
-		performed, err := pass{d}.run()
-		if err != nil || !performed {
+		if d.canceled {
+			return d.cancelByStep()
+		}
+		p := pass{decision: d}
+		performed, err := p.run()
+		if err != nil || !performed && !d.canceled {
 			return err
 		}
 	}
 }
 
 // pass is one pass over a case. It holds what is true for this pass alone.
-type pass struct{ *decision }
+type pass struct {
+	*decision
+	over    bool   // of the dependency model: nothing is wanted any more
+	refused []bool // of each action: enableIf was asked and was false; nil: none
+}
 
-// run takes the numbered steps of a pass. Steps 2 (enableIf), 4 (guards) and
-// 5 (while) concern keys of the language that routes do not have yet. It
-// reports whether something was performed, upon which a new pass begins.
-func (p pass) run() (performed bool, err error) {
-	p.unenable()
-	p.enable()
-	if due, ok := p.due(); ok {
-		return true, p.unit(due)
+// run takes the numbered steps of a pass; step 5 (while) concerns a key of
+// the language that is not built. It reports whether something was performed,
+// upon which a new pass begins.
+func (p *pass) run() (performed bool, err error) {
+	for !p.canceled {
+		p.over = p.route.Model == route.Dependency && (p.c.Life == Completed || p.finished())
+		if err := p.unenable(); err != nil {
+			return false, err
+		}
+		if err := p.enable(); err != nil {
+			return false, err
+		}
+		if err := p.guards(); err != nil {
+			return false, err
+		}
+		next, ok := p.due()
+		switch {
+		case !ok:
+			p.conclude()
+			return false, nil
+		case next.performance != nil:
+			return true, p.unit(*next.performance)
+		}
+		if err := p.handle(next.request); err != nil {
+			return false, err
+		}
 	}
-	p.conclude()
 	return false, nil
 }
 
-// wanted reports whether the action is to be enabled in the present status.
-func (p pass) wanted(action int) bool {
+// finished reports whether a final action was performed.
+func (d *decision) finished() bool {
+	for i := range d.route.Actions {
+		if a := &d.route.Actions[i]; a.Final && d.c.performed(a.Name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted reports whether the action is to be enabled now (design: the engine,
+// section 3, Wanted).
+func (p *pass) wanted(action int) bool {
 	a := &p.route.Actions[action]
-	return a.Trigger != route.TriggerInit && (a.Always || a.In.Has(p.status) || a.EnabledIn.Has(p.status))
+	switch {
+	case a.Trigger == route.TriggerInit:
+		return false
+	case p.route.Model == route.Dependency:
+		if p.over && !a.Always {
+			return false
+		}
+	case !a.Always && !a.In.Has(p.status) && !a.EnabledIn.Has(p.status):
+		return false
+	}
+	if len(a.Transitions) > 0 && slices.Contains(p.c.Done, a.Name) || slices.Contains(p.c.Withdrawn, a.Name) {
+		return false
+	}
+	if a.Max > 0 && p.c.count(a.Name) >= a.Max {
+		return false
+	}
+	for _, after := range a.After {
+		if p.c.count(p.route.Actions[after.Action].Name) < after.Min {
+			return false
+		}
+	}
+	return true
 }
 
 // unenable is step 1: rows of what is not wanted go, whatever they are
-// doing. Rows of what is wanted stay untouched, and so do their due times.
-func (p pass) unenable() {
+// doing. Rows of what is wanted stay untouched, and so do their due times,
+// but those of transitions that an earlier visit left.
+func (p *pass) unenable() error {
+	var gone []int
 	kept := 0
 	for i, action := range p.actions {
-		if action == unknown || !p.wanted(action) {
+		stale := action != unknown && len(p.route.Actions[action].Transitions) > 0 && p.c.Enabled[i].Row <= p.renew
+		if action == unknown || stale || !p.wanted(action) {
+			p.unwarnRow(p.c.Enabled[i].Row)
 			if action != unknown {
 				p.enabled[action] = false
+				if len(p.route.Actions[action].OnUnEnable) > 0 {
+					gone = append(gone, action)
+				}
 			}
 			continue
 		}
 		p.c.Enabled[kept], p.actions[kept] = p.c.Enabled[i], action
 		kept++
 	}
-	if kept < len(p.actions) {
-		p.changed = true
-		p.c.Enabled, p.actions = slices.Delete(p.c.Enabled, kept, len(p.actions)), p.actions[:kept]
+	p.renew = 0
+	if kept == len(p.actions) {
+		return nil
 	}
+	p.changed = true
+	p.c.Enabled, p.actions = slices.Delete(p.c.Enabled, kept, len(p.actions)), p.actions[:kept]
+	slices.Sort(gone)
+	for _, action := range gone {
+		if err := p.handler(p.route.Actions[action].OnUnEnable, action); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// enable is step 3: what is wanted and has no row gets one, in order of
-// definition, all of them before anything is performed.
-func (p pass) enable() {
+// enable is steps 2 and 3: what is wanted, has no row and is not refused gets
+// one, in order of definition, all of them before anything is performed.
+func (p *pass) enable() error {
+	var handlers []int
 	for i := range p.route.Actions {
 		if p.enabled[i] || !p.wanted(i) {
+			continue
+		}
+		if refused, err := p.refuses(i); err != nil {
+			return err
+		} else if refused {
 			continue
 		}
 		a := &p.route.Actions[i]
@@ -83,7 +162,72 @@ func (p pass) enable() {
 		p.actions = append(p.actions, i)
 		p.enabled[i] = true
 		p.changed = true
+		if len(a.OnEnable) > 0 {
+			handlers = append(handlers, i)
+		}
 	}
+	for _, action := range handlers {
+		if !p.enabled[action] {
+			continue
+		}
+		if err := p.handler(p.route.Actions[action].OnEnable, action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuses asks enableIf, once per pass.
+func (p *pass) refuses(action int) (bool, error) {
+	a := &p.route.Actions[action]
+	switch {
+	case a.EnableIf == nil:
+		return false, nil
+	case p.refused != nil && p.refused[action]:
+		return true, nil
+	}
+	yes, err := p.condition(a.EnableIf, "", "enableIf", a.Name, 0)
+	if err != nil {
+		return false, err
+	}
+	if !yes {
+		if p.refused == nil {
+			p.refused = make([]bool, len(p.route.Actions))
+		}
+		p.refused[action] = true
+	}
+	return !yes, nil
+}
+
+// guards is step 4: what has a guard is waiting while it is false.
+func (p *pass) guards() error {
+	for i := range p.c.Enabled {
+		if err := p.guard(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guard evaluates the guard of a row.
+func (d *decision) guard(row int) error {
+	a := &d.route.Actions[d.actions[row]]
+	if a.Guard == nil || d.c.Enabled[row].State == Escalated {
+		return nil
+	}
+	open, err := d.condition(a.Guard, "", "guard", a.Name, d.c.Enabled[row].Row)
+	if err != nil {
+		return err
+	}
+	state := Waiting
+	if open {
+		state = initialState(a)
+	}
+	if e := &d.c.Enabled[row]; e.State != state {
+		e.State = state
+		d.changed = true
+	}
+	return nil
 }
 
 func initialState(a *route.Action) TaskState {
@@ -110,33 +254,84 @@ func dueTime(a *route.Action, now time.Time) time.Time {
 	return due
 }
 
+// next is the one thing to be done now: a performance, or what a step wants
+// done that is none.
+type next struct {
+	performance *performance
+	request     request
+}
+
 // due is the choice of step 6: the one thing to be done now, by the smallest
-// due time and row.
-func (p pass) due() (performance, bool) {
-	first := -1
+// due time and row. What a step wants done is due now.
+func (p *pass) due() (next, bool) {
+	first, when, message := -1, time.Time{}, ""
 	for i := range p.c.Enabled {
 		e := &p.c.Enabled[i]
-		if e.Due.IsZero() || e.Due.After(p.now) {
+		if e.State == Waiting || e.State == Escalated {
 			continue
 		}
-		if first < 0 || e.Due.Before(p.c.Enabled[first].Due) {
-			first = i // rows ascend: of equal due times the first row wins
+		due, by := e.Due, ""
+		if written := p.pending(p.actions[i]); written != nil {
+			if at := later(e.Since, written.At); due.IsZero() || !due.Before(at) {
+				due, by = at, written.Label
+			}
+		}
+		if due.IsZero() || due.After(p.now) {
+			continue
+		}
+		if first < 0 || due.Before(when) {
+			first, when, message = i, due, by // rows ascend: of equal due times the first row wins
 		}
 	}
+	if r, ok := p.requested(first, when); ok {
+		return r, true
+	}
 	if first < 0 {
-		return performance{}, false
+		return next{}, false
 	}
-	action, trigger := p.actions[first], ByTime
+	action := p.actions[first]
+	todo := performance{action: action, row: p.c.Enabled[first].Row, trigger: ByTime}
 	if p.route.Actions[action].Trigger == route.TriggerAuto {
-		trigger = ByAuto
+		todo.trigger = ByAuto
 	}
-	return performance{action: action, row: p.c.Enabled[first].Row, trigger: trigger}, true
+	if message != "" {
+		todo.trigger, todo.actor = ByMessage, p.c.written(message).By
+	}
+	return next{performance: &todo}, true
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// pending returns the writing that a message action has not used yet.
+func (p *pass) pending(action int) *Written {
+	a := &p.route.Actions[action]
+	if a.Trigger != route.TriggerMessage {
+		return nil
+	}
+	w := p.c.written(a.Message)
+	if w == nil {
+		return nil
+	}
+	if done := p.c.performed(a.Name); done != nil && done.Used >= w.Number {
+		return nil
+	}
+	return w
 }
 
 // conclude is step 7: at rest, the state of the life cycle follows from the
-// status.
-func (p pass) conclude() {
-	complete := isComplete(&p.route.States[p.status])
+// status; in the dependency model from what was performed.
+func (p *pass) conclude() {
+	var complete bool
+	if p.route.Model == route.Dependency {
+		complete = p.over || len(p.c.Enabled) == 0 && !slices.ContainsFunc(p.route.Actions, func(a route.Action) bool { return a.Final })
+	} else {
+		complete = isComplete(&p.route.States[p.status])
+	}
 	if complete == (p.c.Life == Completed) {
 		return
 	}
@@ -171,17 +366,26 @@ func isComplete(s *route.State) bool {
 func (d *decision) unit(p performance) error {
 	before := d.snapshot()
 	err := d.perform(p)
-	if !d.sweeps || !errs.Is(err, errs.EndlessLoop) {
+	switch {
+	case errs.Is(err, errs.RouteFault):
+		d.restore(before)
+		d.escalate(p, err)
+		return nil
+	case !d.sweeps || !errs.Is(err, errs.EndlessLoop):
 		return err
 	}
 	d.restore(before)
 	d.escalate(p, err)
+	d.queue = nil
 	// The event has had its share: what else is due is of the loop, or would
 	// be performed into it, and waits for somebody as well.
-	for more, ok := (pass{d}).due(); ok; more, ok = (pass{d}).due() {
-		d.escalate(more, err)
+	for {
+		more, ok := (&pass{decision: d}).due()
+		if !ok {
+			return nil
+		}
+		d.escalate(*more.performance, err)
 	}
-	return nil
 }
 
 // escalate keeps the row of what failed, without its due time, until somebody

@@ -13,42 +13,147 @@ import (
 
 // performance is one performance of an action.
 type performance struct {
-	action  int     // index in the route
-	row     int64   // its enablement; 0 for the init action, which has none
-	trigger Trigger // ByUser, ByInit, ByAuto or ByTime
-	actor   string  // the person; "" for the engine and for timers
-	behalf  string  // of whom the actor is the deputy in this, "" for nobody
-	comment string
+	action     int     // index in the route
+	row        int64   // its enablement; 0 for the init action, which has none
+	trigger    Trigger // ByUser, ByInit, ByAuto, ByTime, ByMessage or ByStep
+	actor      string  // the person; "" for the engine and for timers
+	behalf     string  // of whom the actor is the deputy in this, "" for nobody
+	comment    string
+	resolution string
+	xattrs     []Change
+	skips      bool   // it counts, and its steps do not run
+	output     string // of a skipped one that decides
 }
 
 // performByPerson checks what a person asks for and performs it (design: the
 // engine, section 2). The order of the checks is the contract's: 404 for an
 // unknown action, 409, 403, 422.
 func (d *decision) performByPerson(e Perform) error {
-	i := d.route.Action(e.Action)
-	if i == unknown {
-		return d.noAction(e.Action)
-	}
-	row, err := d.offered(i)
+	i, err := d.named(e)
 	if err != nil {
 		return err
 	}
 	a := &d.route.Actions[i]
+	d.asked = a.Name
+	row, err := d.offered(i)
+	if err != nil {
+		return err
+	}
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
 		return errs.New(errs.NotAllowed, "%q may be performed by %s; you are none of them.", a.Name, performers(a, d.status))
 	}
-	if len(e.Xattrs) > 0 { // an action without a form takes none, and forms are not built
-		return errs.InvalidDocument([]errs.Fault{{
-			Pointer: "/xattrDict", Code: errs.CodeUnknownField,
-			Detail: fmt.Sprintf("must be absent or empty: the action %q takes no XATTRs", a.Name),
-		}})
+	if err := d.judge(a, e); err != nil {
+		return err
 	}
-	err = d.perform(performance{action: i, row: row, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment})
+	if err := d.fourEyes(a, e.Actor.Name, behalf); err != nil {
+		return err
+	}
+	err = d.perform(performance{
+		action: i, row: row, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
+	})
 	if err != nil {
 		return err
 	}
 	return d.settle()
+}
+
+// named returns the action that a person means: by its name, else the first
+// enabled one of that type that is the person's (design: routes, section 3,
+// Submission by type).
+func (d *decision) named(e Perform) (int, error) {
+	if i := d.route.Action(e.Action); i != unknown {
+		return i, nil
+	}
+	if !d.route.Knows(e.Action) {
+		return 0, d.noAction(e.Action)
+	}
+	if d.c.Life != Active && d.c.Life != Completed {
+		return 0, d.notOpen()
+	}
+	var others []string
+	for i := range d.route.Actions {
+		a := &d.route.Actions[i]
+		if a.Type != e.Action || a.Trigger != route.TriggerUser {
+			continue
+		}
+		if _, err := d.offered(i); err == errAbsent {
+			return 0, err
+		} else if err != nil {
+			continue
+		}
+		if _, may := mayPerform(d.c, d.status, a, e.Actor); may {
+			return i, nil
+		}
+		others = append(others, a.Name)
+	}
+	if others == nil {
+		return 0, d.notEnabled(e.Action)
+	}
+	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", e.Action, strings.Join(others, ", "))
+}
+
+// judge judges what a person sends: form and resolution, every fault at once.
+func (d *decision) judge(a *route.Action, e Perform) error {
+	var faults []errs.Fault
+	fault := func(pointer string, code errs.Code, format string, args ...any) {
+		faults = append(faults, errs.Fault{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
+	}
+	known := slices.ContainsFunc(a.Resolutions, func(r route.Resolution) bool { return r.Name == e.Resolution })
+	switch {
+	case len(a.Resolutions) == 0 && e.Resolution != "":
+		fault("/resolution", errs.CodeConflict, "cannot be given: the action %q takes none", a.Name)
+	case len(a.Resolutions) > 0 && !known:
+		names := make([]string, len(a.Resolutions))
+		for i := range names {
+			names[i] = a.Resolutions[i].Name
+		}
+		code := errs.CodeRange
+		if e.Resolution == "" {
+			code = errs.CodeRequired
+		}
+		fault("/resolution", code, "must be one of %s", strings.Join(names, ", "))
+	}
+	if a.Form == nil {
+		if len(e.Xattrs) > 0 {
+			fault("/xattrDict", errs.CodeUnknownField, "must be absent or empty: the action %q takes no XATTRs", a.Name)
+		}
+		return errs.InvalidDocument(faults)
+	}
+	sent := make([]route.Sent, len(e.Xattrs))
+	for i := range e.Xattrs {
+		if sent[i].Key = e.Xattrs[i].Key; !e.Xattrs[i].Remove {
+			sent[i].Value = &e.Xattrs[i].Value
+		}
+	}
+	faults = append(faults, a.Form.Faults(sent, "/xattrDict")...)
+	for _, x := range e.Xattrs {
+		if declared := d.route.Xattr(x.Key); declared != nil && !x.Remove && !declared.Fits(x.Value) {
+			fault(document.Pointer("/xattrDict", x.Key), errs.CodeType, "must be %s, not %s", declared.Wants(), x.Value.Kind)
+		}
+	}
+	return errs.InvalidDocument(faults)
+}
+
+// fourEyes refuses who performed one of the actions that must be somebody
+// else's, or is represented by whoever did (design: routes, section 2,
+// distinct). Administrators are not exempt.
+func (d *decision) fourEyes(a *route.Action, actor, behalf string) error {
+	for _, i := range a.Distinct {
+		other := &d.route.Actions[i]
+		last := d.c.performed(other.Name)
+		if last == nil {
+			continue
+		}
+		for _, did := range []string{last.By, last.For} {
+			for _, wants := range []string{actor, behalf} {
+				if did != "" && wants != "" && sameName(did, wants) {
+					return errs.New(errs.FourEyes, "%q must be performed by somebody other than %s, who performed %q.", a.Name, did, other.Name)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (d *decision) noAction(name string) error {
@@ -66,19 +171,28 @@ func (d *decision) offered(action int) (row int64, err error) {
 	default:
 		return 0, d.notOpen()
 	}
-	for i := range d.c.Enabled {
-		if d.actions[i] == action && d.c.Enabled[i].State == Offered {
-			return d.c.Enabled[i].Row, nil
-		}
+	at := d.row(action)
+	if at < 0 {
+		return 0, d.notEnabled(d.route.Actions[action].Name)
 	}
-	return 0, d.notEnabled(d.route.Actions[action].Name)
+	if err := d.guard(at); err != nil { // what it asks may have changed, as time does
+		return 0, err
+	}
+	if d.c.Enabled[at].State != Offered {
+		return 0, d.notEnabled(d.route.Actions[action].Name)
+	}
+	return d.c.Enabled[at].Row, nil
 }
 
 // notEnabled says what is enabled instead, and who was faster.
-func (d *decision) notEnabled(action string) error {
+func (d *decision) notEnabled(action string) *errs.Error {
 	enabled := enabledFor(d.c, d.route, people)
 	var detail strings.Builder
-	fmt.Fprintf(&detail, "%q is not enabled in %q; ", action, d.c.Status)
+	fmt.Fprintf(&detail, "%q is not enabled", action)
+	if d.c.Status != "" {
+		fmt.Fprintf(&detail, " in %q", d.c.Status)
+	}
+	detail.WriteString("; ")
 	if len(enabled) == 0 {
 		detail.WriteString("nothing is.")
 	} else {
@@ -86,13 +200,30 @@ func (d *decision) notEnabled(action string) error {
 	}
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabled}
-	if p := d.c.performed(action); p != nil && p.By != "" {
+	if p := d.lastOf(action); p != nil && p.By != "" {
 		at := p.At.Format(time.RFC3339)
 		fmt.Fprintf(&detail, " %s performed it at %s.", p.By, at)
 		e.Extra["performedBy"], e.Extra["performedAt"] = p.By, at
 	}
 	e.Detail = detail.String()
 	return e
+}
+
+// lastOf returns the last performance of an action, or of those of a type.
+func (d *decision) lastOf(name string) *Performed {
+	if d.route.Action(name) != unknown {
+		return d.c.performed(name)
+	}
+	var last *Performed
+	for i := range d.route.Actions {
+		if d.route.Actions[i].Type != name {
+			continue
+		}
+		if p := d.c.performed(d.route.Actions[i].Name); p != nil && (last == nil || p.At.After(last.At)) {
+			last = p
+		}
+	}
+	return last
 }
 
 // performed returns how often the action was performed, or nil for never.
@@ -105,7 +236,7 @@ func (c *Case) performed(action string) *Performed {
 	return nil
 }
 
-// perform performs the action: points 7 to 11 of section 2. What it asks of
+// perform performs the action: points 5 to 12 of section 2. What it asks of
 // people has been asked. A pass must follow.
 func (d *decision) perform(p performance) error {
 	if d.performed == MaxPerformances {
@@ -115,50 +246,146 @@ func (d *decision) perform(p performance) error {
 	d.last = p
 	d.changed = true
 	a := &d.route.Actions[p.action]
-
-	entry := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
-	if p.behalf != "" {
-		entry.OnBehalfOf = new(p.behalf)
+	for _, x := range p.xattrs { // 5
+		d.change(x)
 	}
-	to := d.destination(p.action) // 7
-	if to != route.NoState {
-		if d.status != route.NoState {
-			entry.From = new(d.c.Status)
+	if !p.skips {
+		if err := d.run(a.OnFire, a.Name, p.actor); err != nil { // 6
+			return err
 		}
-		entry.To = new(d.route.States[to].Name)
 	}
+	way, err := d.destination(p) // 7
+	if err != nil {
+		return err
+	}
+	withdrawn := d.choose(p.action)
 	d.endEnablement(p.row) // 8
-	d.count(a.Name, p.actor)
-	d.add(entry) // 9
-	if to != route.NoState {
-		d.enter(to) // 10
+	d.count(a, p, way.output)
+	d.add(d.entry(p, way, withdrawn)) // 9
+	if way.to != route.NoState {
+		if err := d.enter(way, p); err != nil { // 10
+			return err
+		}
 	}
-	return d.assignRoles() // 11
+	if err := d.assignRoles(); err != nil { // 11
+		return err
+	}
+	if p.skips {
+		return nil
+	}
+	if err := d.run(d.route.SideEffects, a.Name, p.actor); err != nil { // 12
+		return err
+	}
+	return d.run(a.SideEffects, a.Name, p.actor)
+}
+
+// entry is what the log says of a performance.
+func (d *decision) entry(p performance, way way, withdrawn []string) LogEntry {
+	a := &d.route.Actions[p.action]
+	e := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
+	if p.skips {
+		e.Text = "Skipped " + title(a)
+	}
+	if way.transition != nil {
+		e.Text += " (transition " + way.transition.Name + ")"
+	}
+	if len(withdrawn) > 0 {
+		e.Text += ", which withdrew " + strings.Join(withdrawn, ", ")
+	}
+	if p.behalf != "" {
+		e.OnBehalfOf = new(p.behalf)
+	}
+	if p.resolution != "" {
+		e.Resolution = new(p.resolution)
+	}
+	if way.to != route.NoState {
+		if d.status != route.NoState {
+			e.From = new(d.c.Status)
+		}
+		e.To = new(d.route.States[way.to].Name)
+	}
+	return e
 }
 
 // by returns the actor as the log names it: null for the engine.
 func (p performance) by() *string {
-	switch p.trigger {
-	case ByTime:
+	switch {
+	case p.trigger == ByTime:
 		return new(ActorTimer)
-	case ByAuto:
+	case p.trigger == ByAuto, p.trigger == ByStep, p.actor == "":
 		return nil
-	default:
-		return new(p.actor)
 	}
+	return new(p.actor)
 }
 
-// destination returns the state that performing the action leads to, or
-// route.NoState where it leads nowhere.
-func (d *decision) destination(action int) int {
-	to := d.route.Actions[action].To
-	if !has(d.route.States, to) {
-		to = route.NoState
+// way is where a performance leads.
+type way struct {
+	to         int               // the new state, or route.NoState
+	output     string            // of the decision that said so
+	transition *route.Transition // that the performance completes
+}
+
+// destination finds where performing the action leads: by its decision, else
+// by its to, else by the first transition that it completes.
+func (d *decision) destination(p performance) (way, error) {
+	a := &d.route.Actions[p.action]
+	w := way{to: a.To}
+	var err error
+	switch {
+	case a.Decide != nil && p.skips:
+		w.output = p.output
+		w.to, _ = a.Output(p.output)
+	case a.Decide != nil:
+		w.output, w.to, err = d.decideOutput(a, p.actor)
+	case len(a.Transitions) > 0:
+		w.to, w.transition = d.mark(a)
 	}
-	if to == route.NoState && action == d.route.Init {
-		to = d.route.Start
+	if !has(d.route.States, w.to) {
+		w.to = route.NoState
 	}
-	return to
+	if w.to == route.NoState && p.action == d.route.Init && d.route.Model != route.Dependency {
+		w.to = d.route.Start
+	}
+	return w, err
+}
+
+// mark notes the action of a transition as done in this visit, and returns
+// the first transition of the status that is complete by it.
+func (d *decision) mark(a *route.Action) (to int, followed *route.Transition) {
+	if !slices.Contains(d.c.Done, a.Name) {
+		d.c.Done = append(slices.Clip(d.c.Done), a.Name)
+	}
+	if !has(d.route.States, d.status) {
+		return route.NoState, nil
+	}
+	for _, i := range d.route.States[d.status].Out {
+		t := &d.route.Transitions[i]
+		open := slices.ContainsFunc(t.Requires, func(action int) bool { return !slices.Contains(d.c.Done, d.route.Actions[action].Name) })
+		if !open {
+			return t.To, t
+		}
+	}
+	return route.NoState, nil
+}
+
+// choose withdraws the other actions of the same choice, and returns those of
+// them that were enabled.
+func (d *decision) choose(action int) (withdrawn []string) {
+	choice := d.route.Actions[action].Choice
+	if choice == "" {
+		return nil
+	}
+	for i := range d.route.Actions {
+		a := &d.route.Actions[i]
+		if i == action || a.Choice != choice {
+			continue
+		}
+		d.withdraw(a.Name)
+		if d.enabled[i] {
+			withdrawn = append(withdrawn, a.Name)
+		}
+	}
+	return withdrawn
 }
 
 // endEnablement removes a row: the action was performed. Wanted again, it
@@ -167,6 +394,7 @@ func (d *decision) endEnablement(row int64) {
 	for i := range d.c.Enabled {
 		if d.c.Enabled[i].Row == row {
 			d.enabled[d.actions[i]] = false
+			d.unwarnRow(row)
 			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
 			d.actions = slices.Delete(d.actions, i, i+1)
 			return
@@ -174,27 +402,57 @@ func (d *decision) endEnablement(row int64) {
 	}
 }
 
-func (d *decision) count(action, by string) {
-	p := d.c.performed(action)
+// count counts a performance.
+func (d *decision) count(a *route.Action, by performance, output string) {
+	p := d.c.performed(a.Name)
 	if p == nil {
-		d.c.Performed = append(d.c.Performed, Performed{Action: action})
+		d.c.Performed = append(d.c.Performed, Performed{Action: a.Name})
 		p = &d.c.Performed[len(d.c.Performed)-1]
 	}
 	p.Count++
-	p.By, p.At = by, d.now
+	p.By, p.For, p.At = by.actor, by.behalf, d.now
+	p.Resolution, p.Output = by.resolution, output
+	if by.resolution != "" {
+		d.c.Resolution = by.resolution
+	}
+	if w := d.c.written(a.Message); w != nil && a.Trigger == route.TriggerMessage {
+		p.Used = w.Number
+	}
+}
+
+// count returns how often the action was performed.
+func (c *Case) count(action string) int64 {
+	if p := c.performed(action); p != nil {
+		return p.Count
+	}
+	return 0
 }
 
 // enter begins a visit of the state, also of the one that the case is in.
-func (d *decision) enter(state int) {
-	d.status = state
-	d.c.Status = d.route.States[state].Name
+// Its transition actions are enabled afresh.
+func (d *decision) enter(w way, p performance) error {
+	s := &d.route.States[w.to]
+	d.status = w.to
+	d.c.Status = s.Name
 	d.c.Visit++
+	d.c.Done, d.c.Withdrawn = nil, nil
+	d.renew = d.c.LastRow
+	source := d.route.Actions[p.action].Name
+	if w.transition != nil {
+		if err := d.run(w.transition.OnFollow, source, p.actor); err != nil {
+			return err
+		}
+	}
+	return d.run(s.OnEnter, source, p.actor)
 }
 
 // endless returns the error of an event that sets off too much, naming the
 // actions. What came late in the event belongs to the loop; what led into it
 // was earlier.
 func (d *decision) endless() error {
+	if d.steps == MaxSteps {
+		return errs.New(errs.EndlessLoop, "The steps of this route set each other off without end: more than %d in one event. The route must be mended.", MaxSteps)
+	}
 	late := map[string]bool{}
 	for _, entry := range d.log[len(d.log)/2:] {
 		if entry.Kind == LogAction && *entry.Trigger != ByUser && *entry.Trigger != ByInit {

@@ -68,7 +68,7 @@ func (a Actor) allowed(c *Case, action *route.Action) bool {
 // assignedRoles returns the roles whose players are assignees of the action:
 // none where the status only enables it.
 func assignedRoles(a *route.Action, status int) []string {
-	if a.In.Has(status) {
+	if status == route.NoState || a.In.Has(status) { // the dependency model has no states
 		return a.Roles
 	}
 	return nil

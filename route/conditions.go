@@ -1,0 +1,279 @@
+package route
+
+import (
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/expr"
+)
+
+// mostExpressions bounds the different expressions of a route: each takes a
+// fraction of a millisecond to check.
+const mostExpressions = 1000
+
+// program is what an expression is compiled from, compiled what came of it.
+type program struct {
+	source string
+	want   expr.Want
+}
+
+type compiled struct {
+	*expr.Program
+	faults []expr.Fault
+}
+
+// expression compiles the expression that stands there; equal ones once.
+func (c *compiler) expression(v document.Value, want expr.Want) *expr.Program {
+	source, ok := str(v)
+	if !ok || source == "" {
+		return nil
+	}
+	key := program{source, want}
+	got, known := c.programs[key]
+	if !known {
+		if len(c.programs) == mostExpressions {
+			v.Fail(errs.CodeRange, "a route must not have more than %d different expressions", mostExpressions)
+			return nil
+		}
+		if c.programs == nil {
+			c.programs = map[program]compiled{}
+		}
+		got.Program, got.faults = expr.Compile(source, want, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timers})
+		c.programs[key] = got
+	}
+	for _, fault := range got.faults {
+		v.Fail(errs.CodeFormat, "%s", fault)
+	}
+	if got.Program != nil && got.UsesTimers() {
+		c.notYet(v, "timers are not built yet")
+	}
+	return got.Program
+}
+
+// notYet notes what is right and not built yet; see unbuilt.
+func (c *compiler) notYet(v document.Value, format string, args ...any) {
+	quiet := document.Faults{}
+	document.Value{Node: v.Node, Pointer: v.Pointer, Faults: &quiet}.Fail(errs.CodeRange, format, args...)
+	c.later = append(c.later, quiet.List()...)
+}
+
+// conditions reads what is asked before an action is enabled, while it is,
+// and when it is performed.
+func (c *compiler) conditions(a *Action, v document.Value) {
+	a.EnableIf = c.expression(v.Get("enableIf"), expr.Truth)
+	a.Guard = c.expression(v.Get("guard"), expr.Truth)
+	if !v.Get("child").Given() { // what it sees then is not built
+		a.Decide = c.expression(v.Get("decide"), expr.Text)
+	}
+	outputs := v.Get("outputs")
+	if !isKind(outputs, document.Object) {
+		return
+	}
+	for i := range outputs.Node.Members {
+		name, member := outputs.Member(i)
+		to := NoState
+		if c.route.Model == Dependency && member.Given() {
+			member.Fail(errs.CodeConflict, "must be null: the dependency model has no states")
+		} else if state, ok := c.isState(member); ok {
+			to = state
+		}
+		a.Outputs = append(a.Outputs, Output{Name: name, To: to})
+	}
+	if a.Decide == nil {
+		return
+	}
+	for _, literal := range a.Decide.Literals() {
+		if _, ok := a.Output(literal); !ok {
+			v.Get("decide").Fail(errs.CodeNotFound, "can yield %q, which outputs does not list", clip(literal))
+		}
+	}
+}
+
+// dependencies reads what else an action depends on.
+func (c *compiler) dependencies(a *Action, v document.Value) {
+	for _, item := range oneOrMore(v.Get("after")) {
+		after := After{Action: NoAction, Min: 1}
+		name := item
+		if isKind(item, document.Object) {
+			name = item.Get("action")
+			if n, ok := whole(item.Get("min")); ok {
+				after.Min = n
+			}
+		}
+		if i, ok := c.isAction(name); ok {
+			after.Action = i
+			a.After = append(a.After, after)
+		}
+	}
+	if c.route.Model == Dependency {
+		a.Max = 1
+	}
+	if limit := v.Get("max"); isKind(limit, document.String) {
+		a.Max = 0
+	} else if n, ok := whole(limit); ok {
+		a.Max = n
+	}
+	a.Choice, _ = str(v.Get("choice"))
+	for _, item := range oneOrMore(v.Get("distinct")) {
+		if i, ok := c.isAction(item); ok {
+			a.Distinct = append(a.Distinct, i)
+		}
+	}
+	if final := v.Get("final"); isKind(final, document.Bool) {
+		if a.Final = final.Node.Bool; a.Final && c.route.Model == FSM {
+			final.Fail(errs.CodeConflict, "goes with the dependency model; here a complete state ends a case")
+		}
+	}
+}
+
+// whole returns the positive whole number that stands there.
+func whole(v document.Value) (int64, bool) {
+	if !isKind(v, document.Number) {
+		return 0, false
+	}
+	quiet := document.Value{Node: v.Node, Faults: &document.Faults{}}
+	return quiet.Int(1, 1<<53-1)
+}
+
+// isAction returns the index of the action that a value names.
+func (c *compiler) isAction(v document.Value) (int, bool) {
+	name, ok := str(v)
+	if !ok || !isName(name) {
+		return NoAction, false
+	}
+	i, known := c.actions[name]
+	if !known {
+		c.unknown(v, "%q is not an action of this route", name, sortedKeys(c.actions))
+	}
+	return i, known
+}
+
+// checkModel judges what does not go with the dependency model.
+func (c *compiler) checkModel(v document.Value) {
+	if c.route.Model != Dependency {
+		return
+	}
+	for _, key := range []string{"in", "enabledIn", "to"} {
+		if w := v.Get(key); w.Given() && len(oneOrMore(w)) > 0 {
+			w.Fail(errs.CodeConflict, "does not go with the dependency model, which has no states")
+		}
+	}
+}
+
+// readTransitions reads the ways that several actions open.
+func (c *compiler) readTransitions() {
+	v := c.root.Get("transitions")
+	if !isKind(v, document.List) || c.route.Model == Dependency {
+		return
+	}
+	names := map[string]bool{}
+	for i := range v.Node.Items {
+		item := v.Item(i)
+		t := Transition{From: NoState, To: NoState, OnFollow: c.steps(item.Get("onFollow"))}
+		if name, ok := str(item.Get("name")); ok {
+			if names[name] {
+				item.Get("name").Fail(errs.CodeConflict, "another transition is called %q", name)
+			}
+			names[name] = true
+			t.Name = name
+		}
+		if from, ok := c.isState(item.Get("from")); ok {
+			t.From = from
+		}
+		if to, ok := c.isState(item.Get("to")); ok {
+			t.To = to
+		}
+		for _, required := range oneOrMore(item.Get("requires")) {
+			action, ok := c.isAction(required)
+			if !ok || action >= len(c.route.Actions) {
+				continue
+			}
+			if c.route.Actions[action].Trigger == TriggerInit {
+				required.Fail(errs.CodeConflict, "the init action is performed once, when the case starts; no transition can wait for it")
+				continue
+			}
+			t.Requires = append(t.Requires, action)
+		}
+		c.route.Transitions = append(c.route.Transitions, t)
+	}
+	c.joinTransitions()
+}
+
+// joinTransitions tells actions and states of their transitions.
+func (c *compiler) joinTransitions() {
+	for i := range c.route.Transitions {
+		t := &c.route.Transitions[i]
+		if t.Name == "" {
+			t.Name = c.route.States[max(t.From, 0)].Name + "-" + c.route.States[max(t.To, 0)].Name
+		}
+		if t.From == NoState {
+			continue
+		}
+		from := &c.route.States[t.From]
+		from.Out = append(from.Out, i)
+		for _, action := range t.Requires {
+			a := &c.route.Actions[action]
+			a.In.Add(t.From)
+			a.Transitions = append(a.Transitions, i)
+		}
+	}
+}
+
+// checkCycles judges what waits for itself: such actions are never enabled.
+func (c *compiler) checkCycles() {
+	const (
+		unseen = iota
+		open
+		closed
+	)
+	seen := make([]int, len(c.route.Actions))
+	var path []int
+	var visit func(i int)
+	visit = func(i int) {
+		seen[i] = open
+		path = append(path, i)
+		for _, after := range c.route.Actions[i].After {
+			switch next := after.Action; seen[next] {
+			case unseen:
+				visit(next)
+			case open:
+				c.cycle(path, next)
+			}
+		}
+		path = path[:len(path)-1]
+		seen[i] = closed
+	}
+	for i := range c.route.Actions {
+		if seen[i] == unseen {
+			visit(i)
+		}
+	}
+}
+
+// cycle notes that the actions of the path from that one on wait for each
+// other.
+func (c *compiler) cycle(path []int, from int) {
+	var names []string
+	for i := len(path) - 1; i >= 0; i-- {
+		names = append([]string{c.route.Actions[path[i]].Name}, names...)
+		if path[i] == from {
+			break
+		}
+	}
+	v := c.root.Get("actions").Get(c.route.Actions[path[len(path)-1]].Name).Get("after")
+	if len(names) == 1 {
+		v.Fail(errs.CodeConflict, "%q waits for itself and so is never enabled; max says how often it can be performed", names[0])
+		return
+	}
+	v.Fail(errs.CodeConflict, "these actions wait for each other and so are never enabled: %s", clipList(names))
+}
+
+// clipList joins names, not all of very many.
+func clipList(names []string) string {
+	const most = 10
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " and more"
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,268 @@
+package route
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/expr"
+	"flowdrive/label"
+)
+
+// Verb is what a step does.
+type Verb string
+
+// The verbs of steps that are built.
+const (
+	StepSet                Verb = "set"
+	StepMessage            Verb = "message"
+	StepLog                Verb = "log"
+	StepWarn               Verb = "warn"
+	StepUnwarn             Verb = "unwarn"
+	StepTitle              Verb = "title"
+	StepAssign             Verb = "assign"
+	StepUnassign           Verb = "unassign"
+	StepAddStakeholders    Verb = "addStakeholders"
+	StepRemoveStakeholders Verb = "removeStakeholders"
+	StepPerform            Verb = "perform"
+	StepSkip               Verb = "skip"
+	StepAbort              Verb = "abort"
+	StepRetry              Verb = "retry"
+	StepCancel             Verb = "cancel"
+)
+
+// Step is one thing that a handler does (design: routes, section 5). Which
+// fields it has depends on its verb.
+type Step struct {
+	If      *expr.Program // nil: always
+	Verb    Verb
+	Set     []Setting   // set
+	Message *NewMessage // message
+	Text    Value       // log, warn, title
+	Role    string      // assign, unassign
+	Parties []Recipient // assign, unassign, addStakeholders, removeStakeholders
+	Add     bool        // assign: beside those that the role has
+	Action  int         // perform, skip, abort, retry
+}
+
+// Value is a value that a step uses: an expression, or a literal, which may
+// be a text with labels; neither of both is null.
+type Value struct {
+	Expr    *expr.Program
+	Literal *label.Value
+}
+
+// Setting sets an XATTR; null removes it.
+type Setting struct {
+	Key   string
+	Value Value
+}
+
+// NewMessage is a message that a step writes: a text with labels, an
+// expression, or JSON in which texts may have labels.
+type NewMessage struct {
+	Label string
+	Type  string // media type
+	Text  *string
+	Expr  *expr.Program
+	JSON  *document.Node
+}
+
+// RecipientKind is the kind of those whom a step names.
+type RecipientKind string
+
+// Whom a step can name.
+const (
+	RecipientParty        RecipientKind = "party" // Name is a user's or team's, or everyone
+	RecipientRole         RecipientKind = "role"  // whoever plays it
+	RecipientStarter      RecipientKind = "starter"
+	RecipientStakeholders RecipientKind = "stakeholders"
+)
+
+// Recipient is somebody whom a step names.
+type Recipient struct {
+	Kind RecipientKind
+	Name string
+}
+
+// laterVerbs are the verbs that are checked and not built yet.
+func laterVerbs() []string {
+	return []string{"jq", "enableTimer", "disableTimer", "setTimer", "start", "suspend", "mail", "http", "exec", "call"}
+}
+
+// steps reads a handler.
+func (c *compiler) steps(v document.Value) []Step {
+	if !isKind(v, document.List) {
+		return nil
+	}
+	var out []Step
+	for i := range v.Node.Items {
+		item := v.Item(i)
+		for j := range len(keys(item.Node)) {
+			verb, member := item.Member(j)
+			if verb == "if" {
+				continue
+			}
+			if slices.Contains(laterVerbs(), verb) {
+				c.laterStep(verb, member)
+				continue
+			}
+			s := Step{Verb: Verb(verb), If: c.expression(item.Get("if"), expr.Truth), Action: NoAction}
+			c.step(&s, member)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// laterStep judges a step that is not built yet, as far as it names anything.
+func (c *compiler) laterStep(verb string, v document.Value) {
+	name := v
+	switch verb {
+	case "setTimer":
+		name = v.Get("name")
+		fallthrough
+	case "enableTimer", "disableTimer":
+		if timer, ok := str(name); ok && !slices.Contains(c.timers, timer) {
+			c.unknown(name, "%q is not a timer of this route", timer, c.timers)
+		}
+	}
+	c.notYet(v, "%s is not built yet", verb)
+}
+
+// step reads what the verb is about.
+func (c *compiler) step(s *Step, v document.Value) {
+	switch s.Verb {
+	case StepSet:
+		s.Set = c.settings(v)
+	case StepMessage:
+		s.Message = c.message(v)
+	case StepLog, StepWarn, StepTitle:
+		s.Text = c.value(v)
+	case StepAssign, StepUnassign:
+		role := v.Get("role")
+		if name, ok := str(role); ok && c.isRole(role, name) {
+			s.Role = name
+		}
+		s.Parties = c.recipients(v.Get("to"))
+		mode, _ := str(v.Get("mode"))
+		s.Add = mode == "add"
+	case StepAddStakeholders, StepRemoveStakeholders:
+		s.Parties = c.recipients(v)
+	case StepPerform, StepSkip, StepAbort, StepRetry:
+		s.Action, _ = c.isAction(v)
+		name, _ := str(v)
+		if s.Verb == StepSkip && c.root.Get("actions").Get(name).Get("decide").Given() {
+			v.Fail(errs.CodeConflict, "cannot skip %q, which decides: only a person can name the output", name)
+		}
+	case StepUnwarn, StepCancel:
+	}
+}
+
+// value reads a literal, a text with labels or an expression.
+func (c *compiler) value(v document.Value) Value {
+	if isKind(v, document.Object) {
+		return Value{Expr: c.expression(v.Get("cel"), expr.Scalar)}
+	}
+	if !v.Given() {
+		return Value{}
+	}
+	literal, ok := label.ValueOf(v.Node)
+	if !ok {
+		return Value{}
+	}
+	return Value{Literal: &literal}
+}
+
+func (c *compiler) settings(v document.Value) []Setting {
+	if !isKind(v, document.Object) {
+		return nil
+	}
+	var out []Setting
+	for i := range v.Node.Members {
+		name, member := v.Member(i)
+		key, err := label.NormalizeKey(name)
+		if err != nil {
+			c.faults.AddKey(&v.Node.Members[i], member.Pointer, errs.CodeFormat, "%s", err)
+			continue
+		}
+		s := Setting{Key: key, Value: c.value(member)}
+		if x := c.route.Xattr(key); x != nil && s.Value.Literal != nil && !x.Fits(*s.Value.Literal) {
+			member.Fail(errs.CodeType, "must be %s, as the XATTR is declared", x.Wants())
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// mediaType is what a media type looks like, roughly; whoever reads the
+// message judges it.
+var mediaType = regexp.MustCompile(`^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;[ -~]*)?$`)
+
+func (c *compiler) message(v document.Value) *NewMessage {
+	m := &NewMessage{Type: "text/plain"}
+	m.Label, _ = str(v.Get("label"))
+	text, value := v.Get("text"), v.Get("value")
+	switch {
+	case text.Given() && value.Given():
+		value.Fail(errs.CodeConflict, "does not go with text; keep one of them")
+	case !text.Given() && value.Node == nil && isKind(v, document.Object):
+		c.missing(v, "text", "is required, or value: what the message says")
+	case text.Given():
+		if content, ok := str(text); ok {
+			m.Text = &content
+		}
+	default:
+		m.Type = "application/json"
+		if isKind(value, document.Object) && len(value.Node.Members) == 1 && value.Get("cel").Given() {
+			m.Expr = c.expression(value.Get("cel"), expr.Any)
+		} else {
+			m.JSON = value.Node
+		}
+	}
+	if typ, ok := str(v.Get("type")); ok {
+		if m.Type = typ; !mediaType.MatchString(typ) {
+			v.Get("type").Fail(errs.CodeFormat, "must be a media type such as text/plain, not %q", clip(typ))
+		}
+	}
+	return m
+}
+
+const recipientForm = "a user or team, everyone, starter, stakeholders or role:<name>"
+
+// recipients reads whom a step names.
+func (c *compiler) recipients(v document.Value) []Recipient {
+	if !isKind(v, document.List) {
+		return nil
+	}
+	var out []Recipient
+	for i := range v.Node.Items {
+		item := v.Item(i)
+		text, ok := str(item)
+		if !ok {
+			continue
+		}
+		word, name, prefixed := strings.Cut(text, ":")
+		switch {
+		case text == string(RecipientStarter) || text == string(RecipientStakeholders):
+			out = append(out, Recipient{Kind: RecipientKind(text)})
+		case prefixed && word == "role":
+			if c.isRole(item, name) {
+				out = append(out, Recipient{Kind: RecipientRole, Name: name})
+			}
+		case prefixed && (word == "user" || word == "team") && isName(name):
+			c.party(item, name)
+			out = append(out, Recipient{Kind: RecipientParty, Name: name})
+		case !prefixed && isName(text):
+			if text != everyone {
+				c.party(item, text)
+			}
+			out = append(out, Recipient{Kind: RecipientParty, Name: text})
+		default:
+			item.Fail(errs.CodeFormat, "must be %s, not %q", recipientForm, clip(text))
+		}
+	}
+	return out
+}
