@@ -386,7 +386,7 @@ func TestHashPassword(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(encoded, "$argon2id$v=19$m=19456,t=2,p=1$") {
+	if !strings.HasPrefix(encoded, "$argon2id$v=19$m=7168,t=5,p=1$") {
 		t.Errorf("HashPassword = %s", encoded)
 	}
 	h, ok := parseHash(encoded)
