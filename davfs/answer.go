@@ -23,14 +23,29 @@ func (a *answer) add(name, value string) { a.Headers = append(a.Headers, [2]stri
 // locate says where the resource is found by its identity.
 func (a *answer) locate(segments ...string) { a.add("Location", href(segments...)) }
 
+// represented is a writer of contents of which something comes that has a
+// complete form, and where that is found.
+type represented interface {
+	formAt(o *engine.Outcome) string
+}
+
 // answer makes the answer to a PUT of its outcome.
 func (p *putting) answer(o *engine.Outcome) *answer {
+	if p.dryRun {
+		a := &answer{Status: http.StatusOK, Body: o.Form}
+		a.add("Content-Type", typeJSON)
+		return a
+	}
 	a := &answer{Status: http.StatusNoContent}
 	if o.Created {
 		a.Status = http.StatusCreated
 	}
 	p.target.describe(a, o)
-	if !p.whole || p.rules.content || o.Once != nil {
+	where := ""
+	if r, ok := p.target.(represented); ok {
+		where = r.formAt(o)
+	}
+	if !p.whole || p.rules.content && where == "" || o.Once != nil {
 		// The name of an identity gives the complete form, never the bytes
 		// that were PUT, unless they are the same.
 		if o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag) {
@@ -42,9 +57,12 @@ func (p *putting) answer(o *engine.Outcome) *answer {
 		a.Status = http.StatusOK
 	}
 	for _, h := range a.Headers {
-		if h[0] == "Location" {
-			a.add("Content-Location", h[1])
+		if h[0] == "Location" && where == "" {
+			where = h[1]
 		}
+	}
+	if where != "" {
+		a.add("Content-Location", where)
 	}
 	if o.FormETag != "" {
 		a.add("ETag", o.FormETag)
@@ -60,7 +78,7 @@ func (p *putting) answer(o *engine.Outcome) *answer {
 func (a *answer) send(w http.ResponseWriter) {
 	header := w.Header()
 	for _, h := range a.Headers {
-		if strings.HasPrefix(h[0], "X-OpenGroupware-") {
+		if strings.HasPrefix(h[0], "X-OpenGroupware-") || strings.HasPrefix(h[0], "X-COILS-") {
 			header[h[0]] = []string{h[1]}
 		} else {
 			header.Set(h[0], h[1])

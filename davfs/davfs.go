@@ -70,6 +70,10 @@ type exchange struct {
 	r     *http.Request
 	at    address
 	query query
+
+	// malformed is what is wrong with the query of a PUT: it does not matter
+	// where the query is part of what is written (queried).
+	malformed error
 }
 
 // ServeHTTP answers a request; whatever fails is answered in one place.
@@ -85,12 +89,12 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	q, err := parseQuery(r.URL.RawQuery)
-	if err != nil {
+	if err != nil && r.Method != http.MethodPut {
 		return err
 	}
 	x := &exchange{
 		scope: &scope{engine: d.Engine, by: d.Principal(r.Context()), since: d.since},
-		w:     w, r: r, at: at, query: q,
+		w:     w, r: r, at: at, query: q, malformed: err,
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:

@@ -19,6 +19,7 @@ type Engine interface {
 	Routes
 	Parties
 	Attachments
+	Drops
 	Accounts
 	AuditLog
 	Documents
@@ -68,6 +69,20 @@ type Routes interface {
 	RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) // Name is the number
 	PutRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
 	DeleteRoute(ctx context.Context, req engine.Request, name string, force bool) error
+}
+
+// Drops are the files dropped into the folders of routes, and the boards
+// beside them.
+type Drops interface {
+	MayDrop(ctx context.Context, by identity.Principal, route string) error
+	Drop(ctx context.Context, req engine.Request, d engine.Drop, up engine.Upload) (*engine.Outcome, error)
+	Alias(ctx context.Context, by identity.Principal, route, name string) (*engine.Alias, error)
+	Aliases(ctx context.Context, by identity.Principal, route string) ([]engine.Alias, error)
+	OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*engine.Content, error)
+	DeleteAlias(ctx context.Context, req engine.Request, route, name string) error
+
+	Board(ctx context.Context, by identity.Principal, route string) ([]engine.BoardState, error)
+	BoardState(ctx context.Context, by identity.Principal, route, state string) (string, error)
 }
 
 // Parties are the users and teams, for administrators.

@@ -38,6 +38,7 @@ func (f *fake) Me(_ context.Context, by identity.Principal) (*engine.Resource, e
 func (f *fake) PutMe(_ context.Context, req engine.Request, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	if req.Key != nil {
 		return nil, errs.New(errs.Internal, "A key was passed on with a secret.")
 	}
@@ -90,6 +91,7 @@ func (f *fake) AppPassword(_ context.Context, by identity.Principal, label strin
 func (f *fake) PutAppPassword(_ context.Context, req engine.Request, label string, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	if req.Key != nil {
 		return nil, errs.New(errs.Internal, "A key was passed on with a secret.")
 	}
@@ -107,7 +109,7 @@ func (f *fake) PutAppPassword(_ context.Context, req engine.Request, label strin
 	s.Name, s.Seq, s.Created = label, f.nextID(), f.now
 	s.form(f.now, fmt.Sprintf(`{"label":%q}`, label))
 	f.accounts.apps = append(f.accounts.apps, s)
-	return &engine.Outcome{Created: true, Changed: true, Name: label, Once: fmt.Appendf(nil, "{\"label\":%q,\"secret\":\"fd-1\"}\n", label)}, nil
+	return &engine.Outcome{Created: true, Changed: true, Name: label, Form: s.Form, Once: fmt.Appendf(nil, "{\"label\":%q,\"secret\":\"fd-1\"}\n", label)}, nil
 }
 
 func (f *fake) DeleteAppPassword(_ context.Context, req engine.Request, label string) error {

@@ -85,6 +85,7 @@ func (f *fake) Attachments(_ context.Context, by identity.Principal, filter engi
 func (f *fake) PutAttachment(_ context.Context, req engine.Request, given engine.NewAttachment, body io.Reader) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	if given.CaseID != 0 && f.find(f.cases, req.By, engine.Ref{CaseID: given.CaseID}) == nil {
 		return nil, notThere()
 	}

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 
+	"flowdrive/document"
 	"flowdrive/engine"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/label"
 )
 
 type fakeForm struct {
@@ -20,6 +22,10 @@ type fakeForm struct {
 	Route  string    `json:"route"`
 	State  core.Life `json:"state"`
 	Status string    `json:"status"`
+
+	Title    string     `json:"title,omitempty"`
+	Priority int        `json:"priority,omitempty"` // where it was asked for
+	Xattrs   label.Dict `json:"xattrDict,omitempty"`
 }
 
 func (f *fake) Case(_ context.Context, by identity.Principal, ref engine.Ref) (*engine.Resource, error) {
@@ -33,13 +39,15 @@ func (f *fake) Cases(_ context.Context, by identity.Principal, filter engine.Fil
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.page(f.cases, by, filter, func(s *stored) bool {
-		return (filter.State == "" || string(s.life) == filter.State) && (filter.Route == "" || same(s.note, filter.Route))
+		return (filter.State == "" || string(s.life) == filter.State) && (filter.Route == "" || same(s.note, filter.Route)) &&
+			(filter.Status == "" || s.Status == filter.Status) && (!filter.OnBoard || s.life != core.Canceled)
 	})
 }
 
 func (f *fake) PutCase(_ context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	s := f.find(f.cases, req.By, ref)
 	if s == nil && (ref.Identity() || ref.Name != "" && ref.Author != req.By.ID) {
 		return nil, notThere()
@@ -63,6 +71,12 @@ func (f *fake) PutCase(_ context.Context, req engine.Request, ref engine.Ref, bo
 		f.cases = append(f.cases, s)
 		f.write(s.Seq, "InputMessage", "text/plain", []byte("hello"))
 	}
+	var faults document.Faults
+	root := document.Root(node, &faults)
+	if v := root.Get("title"); v.Given() {
+		s.title = v.Node.Text
+	}
+	s.xattrs = label.ReadDict(root.Get("xattrDict"))
 	s.version++
 	f.renderCase(s, "open")
 	if s.Given != "" {
@@ -76,7 +90,8 @@ func (f *fake) PutCase(_ context.Context, req engine.Request, ref engine.Ref, bo
 }
 
 func (f *fake) renderCase(s *stored, status string) {
-	s.form(f.now, string(mustMarshal(fakeForm{s.Seq, s.note, s.life, status})))
+	s.Status = status
+	s.form(f.now, string(mustMarshal(fakeForm{s.Seq, s.note, s.life, status, s.title, s.priority, s.xattrs})))
 }
 
 func (f *fake) DeleteCase(_ context.Context, req engine.Request, ref engine.Ref) error {
@@ -169,6 +184,7 @@ func (f *fake) Message(_ context.Context, by identity.Principal, id int64, uuid 
 func (f *fake) PutLabel(_ context.Context, req engine.Request, id int64, label, mediaType string, body io.Reader) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	s := f.find(f.cases, req.By, engine.Ref{CaseID: id})
 	if s == nil {
 		return nil, notThere()
@@ -241,6 +257,7 @@ func (f *fake) Task(_ context.Context, by identity.Principal, id int64, action s
 func (f *fake) Perform(_ context.Context, req engine.Request, id int64, action string, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	if _, err := f.read(body, ""); err != nil {
 		return nil, err
 	}
@@ -304,6 +321,7 @@ func (f *fake) RouteVersions(_ context.Context, by identity.Principal, name stri
 func (f *fake) PutRoute(_ context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	s := f.route(req.By, name)
 	if s == nil && slices.ContainsFunc(f.routes, func(r *stored) bool { return same(r.Name, name) }) {
 		return nil, errs.New(errs.NameTaken, "The name %q is in use; choose another.", name)

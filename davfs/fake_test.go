@@ -17,6 +17,7 @@ import (
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/label"
 )
 
 // The people of the tests: sam and ann are in the team ops, bob is not, eva
@@ -43,6 +44,7 @@ type fake struct {
 	parties   []*stored
 	attached  []*attached
 	documents []*engine.Document
+	dropped   []dropped
 	versions  map[string][]engine.Resource
 	messages  map[int64][]message
 	answers   map[string]kept
@@ -54,13 +56,16 @@ type fake struct {
 
 type stored struct {
 	engine.Resource
-	context identity.ID
-	life    core.Life
-	uuid    engine.UUID
-	kind    identity.Kind
-	note    string
-	version int64 // of the definition
-	count   int64 // what only counts
+	context  identity.ID
+	life     core.Life
+	uuid     engine.UUID
+	kind     identity.Kind
+	note     string
+	title    string
+	xattrs   label.Dict
+	priority int
+	version  int64 // of the definition
+	count    int64 // what only counts
 }
 
 type message struct {
@@ -268,6 +273,7 @@ func (f *fake) Occurrences(_ context.Context, by identity.Principal, uuid engine
 func (f *fake) PutEntry(_ context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	s := f.find(f.entries, req.By, ref)
 	if s == nil && (ref.Identity() || ref.Name != "" && ref.Author != req.By.ID) {
 		return nil, notThere()
@@ -371,6 +377,7 @@ func (f *fake) Parties(_ context.Context, _ identity.Principal, kind identity.Ki
 func (f *fake) PutParty(_ context.Context, req engine.Request, kind identity.Kind, name string, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	defer f.rehearse(req)()
 	s := f.party(kind, name)
 	if err := cmp.Or(s.judge(req, false), f.free(req)); err != nil {
 		return nil, err

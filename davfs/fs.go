@@ -22,6 +22,7 @@ type view struct {
 	files   map[string]viewed
 	members map[string][]fs.FileInfo // of the folders
 	named   bool                     // the request names its properties
+	xattrs  bool                     // it may name XATTRs, or ask for all there is
 	quota   *engine.Quota            // nil: not asked for
 }
 
@@ -197,6 +198,9 @@ func (f *openFile) DeadProps() (map[xml.Name]webdav.Property, error) {
 	if f.view.named {
 		add("lockdiscovery", "")
 		add("supportedlock", "")
+	}
+	if f.view.xattrs {
+		return props, f.info.addXattrs(props)
 	}
 	return props, nil
 }

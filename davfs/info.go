@@ -34,6 +34,7 @@ type info struct {
 	disposition string // Content-Disposition; "": by the media type
 	created     time.Time
 	modified    time.Time
+	caseForm    []byte // of a case: its XATTRs are properties
 }
 
 var (
@@ -93,6 +94,12 @@ func (i *info) version() engine.Version {
 // folderInfo describes a folder.
 func folderInfo(name string, modified time.Time) *info {
 	return &info{name: name, dir: true, modified: modified}
+}
+
+// ofCase adds that what is described is a case.
+func (i *info) ofCase(r *engine.Resource) *info {
+	i.caseForm = r.Form
+	return i
 }
 
 // formInfo describes the complete form of a resource.

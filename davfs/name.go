@@ -14,6 +14,8 @@ import (
 const (
 	maxName = 200       // bytes of a legal name
 	maxID   = 1<<53 - 1 // ids survive every JSON reader
+
+	illegalMarks = `\/:*?"<>|@` // none of them stands in a legal name
 )
 
 // same reports whether two names are one: equal but for case is equal.
@@ -45,7 +47,7 @@ func legalName(name string) error {
 		return refuse("is not UTF-8")
 	case strings.ContainsFunc(name, unwritable):
 		return refuse("holds a control character")
-	case strings.ContainsAny(name, `\/:*?"<>|@`):
+	case strings.ContainsAny(name, illegalMarks):
 		return refuse(`holds one of \ / : * ? " < > | @`)
 	case strings.TrimSpace(name) != name:
 		return refuse("begins or ends with a blank")

@@ -3,6 +3,9 @@ package davfs
 import (
 	"context"
 	"encoding/json"
+	"io"
+
+	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
 	"flowdrive/errs"
@@ -35,13 +38,27 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 	case same(name, "Versions"):
 		return versionsFolder(n), nil
 	case same(name, "Board"):
-		return unbuilt("Routes/<route>/Board/"), nil
+		return boardFolder(n), nil
 	case same(name, "diagram.svg"):
 		return unbuilt("Routes/<route>/diagram.svg"), nil
 	case digits(name):
 		return n.caseOf(ctx, name)
 	}
-	return dropFile{}, nil
+	return dropFile{scope: n.scope, route: n.route, name: norm.NFC.String(name)}, nil
+}
+
+// reserved answers the names that mean something else in a drop folder
+// (design: the drive, section 3, Legal names).
+func (n dropFolder) reserved(name string) error {
+	for _, taken := range []string{"Board", "Versions", "Rejected", "diagram.svg"} {
+		if same(name, taken) {
+			return errs.New(errs.NameNotAllowed, "The name %q has a meaning of its own in the folder of a route; choose another.", name)
+		}
+	}
+	if digits(name) {
+		return errs.New(errs.NameNotAllowed, "The name %q is a case's in the folder of a route; choose one that is not all digits.", name)
+	}
+	return nil
 }
 
 // caseOf returns the folder of a case of this route: the addresses of the
@@ -73,11 +90,22 @@ func (n dropFolder) uncreated() error {
 }
 
 func (n dropFolder) list(ctx context.Context) ([]*info, error) {
-	about, err := versionsFolder(n).stat(ctx)
+	dropped, err := n.engine.Aliases(ctx, n.by, n.route)
 	if err != nil {
 		return nil, err
 	}
-	return []*info{about}, nil
+	out := make([]*info, 0, 2+len(dropped))
+	for _, dir := range []folder{boardFolder(n), versionsFolder(n)} {
+		about, err := dir.stat(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, about)
+	}
+	for i := range dropped {
+		out = append(out, messageInfo(dropped[i].Name, &dropped[i].Input))
+	}
+	return out, nil
 }
 
 func (n dropFolder) filters() []string {
@@ -94,12 +122,82 @@ func (n dropFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resourc
 
 func (n dropFolder) listed(r *engine.Resource) *info { return casesFolder{n.scope}.listed(r) }
 
-// dropFile is a file dropped into a route's folder: none is there yet, and a
-// PUT, which will start a case, is not built.
-type dropFile struct{}
+// dropFile is a file in the folder of a route: a PUT starts a case with it,
+// and while that is open its author finds it under its name.
+type dropFile struct {
+	*scope
+	route string
+	name  string
+	drop  engine.Drop // of a PUT, what its query says
+}
 
-func (dropFile) stat(context.Context) (*info, error) { return nil, absent() }
+func (n dropFile) load(ctx context.Context) (*engine.Alias, error) {
+	if legalName(n.name) != nil {
+		return nil, absent()
+	}
+	return n.engine.Alias(ctx, n.by, n.route, n.name)
+}
 
-func (dropFile) uncreated() error {
-	return unbuilt("Starting a case by dropping a file into the folder of its route").err()
+func (n dropFile) stat(ctx context.Context) (*info, error) {
+	a, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return messageInfo(a.Name, &a.Input), nil
+}
+
+func (n dropFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	a, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	content, err := n.engine.OpenAlias(ctx, n.by, n.route, n.name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return messageInfo(a.Name, &content.Message), content.Body, nil
+}
+
+func (n dropFile) options() []string { return nil }
+
+func (n dropFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	if legalName(n.name) != nil {
+		return absent()
+	}
+	return n.engine.DeleteAlias(ctx, req, n.route, n.name)
+}
+
+func (n dropFile) putRules() putRules {
+	return putRules{content: true, drafts: true, illegal: legalName(n.name)}
+}
+
+func (n dropFile) query(raw string) (w writer, dryRun bool, err error) {
+	n.drop, dryRun, err = readDrop(raw)
+	n.drop.Route, n.drop.Name = n.route, n.name
+	return n, dryRun, err
+}
+
+func (n dropFile) guard(ctx context.Context) error { return n.engine.MayDrop(ctx, n.by, n.route) }
+
+func (n dropFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	up := engine.Upload{Size: in.r.ContentLength, Body: in.body}
+	if in.r.Header.Get("Content-Type") != "" {
+		up.MediaType = in.mediaType
+	}
+	return n.engine.Drop(ctx, req, n.drop, up)
+}
+
+// describe answers as the original system did, except that a case has been
+// made and not moved: 201, not 301.
+func (n dropFile) describe(a *answer, o *engine.Outcome) {
+	at := func(file string) []string { return []string{"dav", "Workflow", "Routes", o.Route, o.Name, file} }
+	a.locate(at("input")...)
+	a.add("X-COILS-WORKFLOW-PROCESS-ID", o.Name)
+	a.add("X-COILS-WORKFLOW-MESSAGE-UUID", o.Message.String())
+	a.add("X-COILS-WORKFLOW-MESSAGE-LABEL", engine.LabelInput)
+	a.add("X-COILS-WORKFLOW-OUTPUT-URL", href(at("output")...))
+}
+
+func (n dropFile) formAt(o *engine.Outcome) string {
+	return href("dav", "Workflow", "Cases", o.Name+".json")
 }

@@ -25,6 +25,10 @@ const mostProps = 256
 const (
 	davSpace = "DAV:"
 	infinite = "infinity"
+
+	// miniRedirector mounts drives on Windows. It asks for all there is,
+	// shows no XATTRs, and refuses large answers.
+	miniRedirector = "Microsoft-WebDAV-MiniRedir"
 )
 
 // propfind answers PROPFIND for a resource and its members. What is said of
@@ -68,6 +72,10 @@ func (d *drive) propfind(x *exchange) error {
 		err = view.fetch(x.r.Context(), dir, at)
 	} else if depth == infinite {
 		err = view.fetchAll(x.r.Context(), whole, at)
+	}
+	view.xattrs = asked.xattrs
+	if !asked.named {
+		view.xattrs = depth == "0" || !strings.HasPrefix(x.r.UserAgent(), miniRedirector)
 	}
 	if err == nil && asked.quota {
 		view.quota = new(engine.Quota)
@@ -116,8 +124,9 @@ func readXML(r *http.Request) ([]byte, error) {
 
 // asked is what a PROPFIND wants to know.
 type asked struct {
-	named bool // it names its properties
-	quota bool // the quota's are among them
+	named  bool // it names its properties
+	quota  bool // the quota's are among them
+	xattrs bool // XATTRs are
 }
 
 // judgePropfind looks at what webdav.Handler would let pass: a document type
@@ -149,6 +158,7 @@ func judgePropfind(body []byte) (asked asked, err error) {
 			}
 			asked.named = asked.named || depth == 2 && t.Name == xml.Name{Space: davSpace, Local: "prop"}
 			asked.quota = asked.quota || depth == 3 && t.Name.Space == davSpace && (t.Name.Local == quotaUsed || t.Name.Local == quotaAvailable)
+			asked.xattrs = asked.xattrs || depth == 3 && t.Name.Space == xattrSpace
 		case xml.EndElement:
 			depth--
 		}

@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"context"
 	"crypto/sha256"
 	"net/http"
 	"slices"
@@ -19,6 +20,7 @@ type putRules struct {
 	existing   bool     // the name never names anything new
 	bare       bool     // nothing needs to be said: a script may send no body
 	secret     bool     // body or answer hold a secret: an idempotency key would keep it
+	drafts     bool     // what mounts a drive means nothing yet by an empty body
 	illegal    error    // why nothing can be created under the name, nil where it can
 	parameters []string // what the query may hold
 	later      []string // parameters of the contract that are not built
@@ -27,8 +29,27 @@ type putRules struct {
 // uncreatable is a place at which a PUT makes nothing, and says why.
 type uncreatable interface{ uncreated() error }
 
+// reserving is a folder in which nothing can be PUT under some names, whatever
+// they stand for there.
+type reserving interface {
+	folder
+	reserved(name string) error
+}
+
 // headed is a writer whose request has headers of its own.
 type headed interface{ headers(h http.Header) error }
+
+// queried is a writer that reads the query of its request itself: it is part
+// of what is written.
+type queried interface {
+	query(raw string) (w writer, dryRun bool, err error)
+}
+
+// guarded is a writer that says, before anything else is looked at, whether
+// the caller may write there at all.
+type guarded interface {
+	guard(ctx context.Context) error
+}
 
 // put answers PUT. Checks run in the order of the contract (design: the
 // drive, section 2); what rests on what is stored is judged once more by the
@@ -38,6 +59,12 @@ func (d *drive) put(x *exchange) error {
 		return sideFilesLater()
 	}
 	n, err := x.place()
+	if _, own := n.(queried); x.malformed != nil && !own {
+		return x.malformed
+	}
+	if reserved := x.reserved(); reserved != nil {
+		return reserved
+	}
 	if err != nil {
 		return err
 	}
@@ -45,15 +72,17 @@ func (d *drive) put(x *exchange) error {
 	if !ok || x.at.slash {
 		return d.putNowhere(x, n)
 	}
-	rules := target.putRules()
-	if err := x.putQuery(rules); err != nil {
+	p := &putting{drive: d, exchange: x, target: target, rules: target.putRules()}
+	if err := p.readQuery(); err != nil {
 		return err
 	}
-	p := &putting{drive: d, exchange: x, target: target, rules: rules}
 	if err := p.headers(); err != nil {
 		return err
 	}
-	if p.key != nil && !rules.content {
+	if err := p.guard(); err != nil {
+		return err
+	}
+	if p.key != nil && !p.rules.content {
 		// What was answered once is answered again, whatever is stored now.
 		if err := p.read(); err != nil {
 			return p.unless404(err)
@@ -66,6 +95,30 @@ func (d *drive) put(x *exchange) error {
 		return err
 	}
 	return p.perform()
+}
+
+// reserved answers a PUT to a name that its folder keeps for something else,
+// if the folder is there.
+func (x *exchange) reserved() error {
+	if len(x.at.segments) == 0 {
+		return nil
+	}
+	parent, err := x.walk(x.r.Context(), address{segments: x.at.segments[:len(x.at.segments)-1]})
+	if err != nil {
+		return nil //nolint:nilerr // the walk to the whole path says so itself
+	}
+	dir, ok := parent.(reserving)
+	if !ok {
+		return nil
+	}
+	refusal := dir.reserved(x.at.name())
+	if refusal == nil {
+		return nil
+	}
+	if _, err := dir.stat(x.r.Context()); err != nil {
+		return err
+	}
+	return refusal
 }
 
 // putNowhere answers a PUT to what takes none.
@@ -81,14 +134,19 @@ func (d *drive) putNowhere(x *exchange, n node) error {
 	return d.notAllowed(x, n)
 }
 
-// putQuery judges the query: the drive knows parameters that are not built.
-func (x *exchange) putQuery(rules putRules) error {
-	for _, later := range append(rules.later, "dryRun") {
-		if _, given := x.query[later]; given {
+// readQuery judges the query: the drive knows parameters that are not built.
+func (p *putting) readQuery() (err error) {
+	if own, ok := p.target.(queried); ok {
+		p.target, p.dryRun, err = own.query(p.r.URL.RawQuery)
+		return err
+	}
+	for _, later := range p.rules.later {
+		if _, given := p.query[later]; given {
 			return unbuilt("The parameter " + later).err()
 		}
 	}
-	return x.query.only(rules.parameters...)
+	p.dryRun = p.query.flag("dryRun")
+	return p.query.only(append([]string{"dryRun"}, p.rules.parameters...)...)
 }
 
 // putting is a PUT on its way.
@@ -101,6 +159,7 @@ type putting struct {
 	key       *engine.IdempotencyKey
 	in        *upload
 	whole     bool // asked for the complete form (Prefer)
+	dryRun    bool // asked what would result
 }
 
 // headers reads the headers that can be wrong by themselves.
@@ -115,7 +174,7 @@ func (p *putting) headers() (err error) {
 	if p.key, err = p.idempotencyKey(); err != nil {
 		return err
 	}
-	if p.rules.secret {
+	if p.rules.secret || p.dryRun { // which does nothing that could be done twice
 		p.key = nil
 	}
 	p.whole = prefersRepresentation(h.Values("Prefer"))
@@ -125,6 +184,21 @@ func (p *putting) headers() (err error) {
 		return t.headers(h)
 	}
 	return nil
+}
+
+// guard asks whether the caller may write here at all. With a key the answer
+// may have been given before.
+func (p *putting) guard() error {
+	target, ok := p.target.(guarded)
+	if !ok {
+		return nil
+	}
+	err := target.guard(p.r.Context())
+	if err != nil && p.key != nil && p.rules.content {
+		p.in.stream(p.key)
+		return p.failed(err)
+	}
+	return err
 }
 
 func (p *putting) limit() int64 {
@@ -193,11 +267,14 @@ func (p *putting) perform() error {
 			return p.rules.illegal
 		}
 		p.in.stream(p.key)
+		if p.rules.drafts && !p.scriptClient(p.r.UserAgent()) {
+			p.in.nothing = unbuilt("Keeping a file that is empty, for the content that is to follow,").err()
+		}
 	} else if err := p.document(); err != nil {
 		return p.unless404(err)
 	}
 	req := p.request(p.Clock.Now())
-	req.If = p.condition
+	req.If, req.DryRun = p.condition, p.dryRun
 	if p.key != nil {
 		req.Key = p.key
 		req.Answer = func(o *engine.Outcome) []byte { return p.answer(o).encode() }

@@ -22,6 +22,7 @@ type upload struct {
 	data      []byte
 	body      io.Reader
 	query     query
+	nothing   error // what is wrong with a streamed body that is empty, nil for nothing
 	fault     error // what went wrong while the body was read, our words for it
 
 	r     *http.Request
@@ -131,6 +132,9 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	}
 	if announced := b.r.ContentLength; !errors.Is(err, io.EOF) || announced >= 0 && b.n < announced {
 		return 0, b.fail(cutShort(err, b.n))
+	}
+	if b.n == 0 && b.nothing != nil {
+		return 0, b.fail(b.nothing)
 	}
 	if b.key != nil {
 		b.hash.Sum(b.key.Request[:0])

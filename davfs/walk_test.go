@@ -25,6 +25,7 @@ func furnish(t *testing.T, d *testDrive) {
 		{"sam PUT /dav/Workflow/Cases/23/Actions/resolve.json", "> {}"},
 		{"sam PUT /attachfs/a.csv", "> 1,2"},
 		{"sam PUT /attachfs/23/b.html", "> <p>"},
+		{"sam PUT /dav/Workflow/Routes/tip/rates.csv", "> 1,2"},
 		{"sam PUT /dav/Account/AppPasswords/phone.json", "> {}"},
 	} {
 		if rec := d.do(t, request, ""); rec.Code >= 300 {

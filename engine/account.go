@@ -199,7 +199,7 @@ func (e *Engine) PutAppPassword(ctx context.Context, req Request, label string, 
 	}
 	secret := newSecret()
 	p := &AppPassword{UserID: req.By.ID, Label: label, SHA256: digestOf([]byte(secret)), Created: req.Now}
-	err := e.store.Update(ctx, func(tx Tx) error {
+	err := e.update(ctx, func(tx Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err
@@ -219,13 +219,19 @@ func (e *Engine) PutAppPassword(ctx context.Context, req Request, label string, 
 		if err := e.audit(ctx, tx, req, AuditAppPassword, string(req.By.Name)+"/"+label, ""); err != nil {
 			return err
 		}
-		return e.refreshParties(tx)
+		if err := e.refreshParties(tx); err != nil {
+			return err
+		}
+		return undone(req)
 	})
 	if err != nil {
 		return nil, err
 	}
-	form := appPasswordForm{Label: label, Created: p.Created.UTC().Format(time.RFC3339), Secret: secret}
-	return &Outcome{Created: true, Changed: true, Name: label, Once: mustJSON(form), Modified: req.Now}, nil
+	form := appPasswordForm{Label: label, Created: p.Created.UTC().Format(time.RFC3339)}
+	out := &Outcome{Created: true, Changed: true, Name: label, Form: mustJSON(form), Modified: req.Now}
+	form.Secret = secret
+	out.Once = mustJSON(form)
+	return out, nil
 }
 
 // readAppPassword reads the document of a new app password: nothing needs to
@@ -383,7 +389,7 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 		return nil, err
 	}
 	var out *Outcome
-	err = e.store.Update(ctx, func(tx Tx) error {
+	err = e.update(ctx, func(tx Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err
@@ -410,7 +416,7 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 		}
 		me := t.me(p.ID)
 		out = &Outcome{Changed: change.changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
-		return nil
+		return undone(req)
 	})
 	return out, err
 }

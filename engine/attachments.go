@@ -216,14 +216,14 @@ func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttach
 	if err != nil {
 		return nil, err
 	}
-	spooled, err := e.blobs.Spool(e.within(body, room), maxContent)
+	spooled, err := e.spool(req, e.within(body, room), maxContent)
 	if err != nil {
 		return nil, err
 	}
 	a.Size, a.SHA256 = spooled.Size(), spooled.Sum()
 	var out *Outcome
 	err = e.storing(ctx, spooled, func() error {
-		return e.store.Update(ctx, func(tx Tx) (err error) {
+		return e.update(ctx, func(tx Tx) (err error) {
 			out, err = e.insertAttachment(tx, req, given, a)
 			return err
 		})
@@ -280,6 +280,11 @@ func (e *Engine) insertAttachment(tx Tx, req Request, given NewAttachment, a *At
 	}
 	if err := e.checkQuota(tx, req.By.ID, a.Size); err != nil {
 		return nil, err
+	}
+	if req.DryRun { // whose content has no row yet
+		if err := tx.NoteBlob(a.SHA256); err != nil {
+			return nil, err
+		}
 	}
 	if err := tx.InsertAttachment(a); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 // birth is a case that shall be: what a start document or a schedule entry
 // asks for, resolved.
 type birth struct {
+	id           int64 // of the case, 0: the next one
 	info         *routeInfo
 	context      identity.Party
 	starter      identity.Party
@@ -48,8 +49,11 @@ type caseChange struct {
 // bear decides on a new case: queued, or started at once.
 func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	guid := NewUUID()
+	if b.id == 0 {
+		b.id = e.store.NextID()
+	}
 	seed := &core.Case{
-		ID: e.store.NextID(), GUID: guid.String(),
+		ID: b.id, GUID: guid.String(),
 		RouteID: b.info.ID, RouteName: b.info.Name, RouteVersion: b.info.Version,
 		Title: b.title, ContextID: int64(b.context.ID), Context: string(b.context.Name),
 		Starter: string(b.starter.Name), Priority: b.priority,
@@ -166,7 +170,9 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 		return err
 	}
 	if c.base == 0 {
-		err = tx.InsertCase(&c.row)
+		if err = tx.InsertCase(&c.row); errs.Is(err, errs.NameTaken) {
+			err = errStale // a dry run had looked at an id that was given since
+		}
 	} else if err = tx.UpdateCase(&c.row, c.base); errs.Is(err, errs.Precondition) {
 		err = errStale
 	}

@@ -150,6 +150,9 @@ func (c *collector) release(claimed []Digest) {
 // units of its own. Until f has returned the content is not collected; where
 // f fails and nothing else refers to it, it is.
 func (e *Engine) storing(ctx context.Context, s Spooled, f func() error) error {
+	if _, dryRun := s.(*weighed); dryRun {
+		return f()
+	}
 	sum := Digest(s.Sum())
 	if err := e.collector.pin(ctx, sum); err != nil {
 		s.Discard()

@@ -123,7 +123,7 @@ func (e *Engine) caseResource(by identity.Principal, row *Case, given *GivenName
 	definition := caseDefinition(guid, row.Version)
 	res := &Resource{
 		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
-		Definition: definition, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
+		Definition: definition, Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
 	}
 	e.addGiven(res, given)
 	return res, nil
@@ -195,7 +195,7 @@ func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter CaseFilter,
 	if f.Parent != 0 {
 		return filter, nil, false // cases have no parents yet
 	}
-	filter = CaseFilter{State: f.State, Status: f.Status, After: f.After, Limit: f.Limit}
+	filter = CaseFilter{State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit}
 	if !by.Admin || f.OwnOnly {
 		absent = e.represented(by)
 		filter.Access = withContexts(by, absent)

@@ -81,7 +81,7 @@ func (c *content) sum() Digest {
 
 // readContent reads a body: a small one into memory, a large one into a
 // file, never more of it at once than a buffer holds.
-func (e *Engine) readContent(mediaType string, body io.Reader) (*content, error) {
+func (e *Engine) readContent(req Request, mediaType string, body io.Reader) (*content, error) {
 	head := make([]byte, inlineContent+1)
 	n, err := io.ReadFull(body, head)
 	switch err {
@@ -91,7 +91,7 @@ func (e *Engine) readContent(mediaType string, body io.Reader) (*content, error)
 	default:
 		return nil, err
 	}
-	spooled, err := e.blobs.Spool(io.MultiReader(bytes.NewReader(head), body), maxContent)
+	spooled, err := e.spool(req, io.MultiReader(bytes.NewReader(head), body), maxContent)
 	if err != nil {
 		return nil, err
 	}

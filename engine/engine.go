@@ -200,7 +200,7 @@ func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, erro
 			return err
 		})
 		if err == nil {
-			err = e.store.Update(ctx, apply)
+			err = e.update(ctx, apply)
 		}
 		if !errors.Is(err, errStale) {
 			return err
@@ -208,7 +208,7 @@ func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, erro
 	}
 	var err error
 	for range attemptsInside {
-		err = e.store.Update(ctx, func(tx Tx) error {
+		err = e.update(ctx, func(tx Tx) error {
 			apply, err := decide(tx)
 			if err != nil {
 				return err
@@ -222,8 +222,12 @@ func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, erro
 	return err
 }
 
-// keep stores the answer of a request with an idempotency key.
+// keep ends the unit of every PUT: it stores the answer of a request with an
+// idempotency key, and undoes a dry run.
 func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
+	if err := undone(req); err != nil {
+		return err
+	}
 	if req.Key == nil {
 		return nil
 	}

@@ -109,7 +109,7 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 	}); err != nil {
 		return nil, err
 	}
-	content, err := e.readContent(mediaType, e.within(body, room))
+	content, err := e.readContent(req, mediaType, e.within(body, room))
 	if err != nil {
 		return nil, err
 	}

@@ -174,7 +174,7 @@ func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, 
 		return nil, err
 	}
 	var out *Outcome
-	err = e.store.Update(ctx, func(tx Tx) error {
+	err = e.update(ctx, func(tx Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err
@@ -242,7 +242,7 @@ func (e *Engine) readParty(req Request, t *partyTable, kind identity.Kind, name 
 	}
 	c := &partyChange{old: old, created: old == nil}
 	if old == nil {
-		c.party = Party{Party: identity.Party{ID: identity.ID(e.store.NextID()), Name: identity.Name(name), Kind: kind}, Created: req.Now}
+		c.party = Party{Party: identity.Party{ID: identity.ID(e.newID(req)), Name: identity.Name(name), Kind: kind}, Created: req.Now}
 	} else {
 		c.party = *old
 		c.party.Members = slices.Clone(old.Members)

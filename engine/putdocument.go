@@ -37,13 +37,13 @@ func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath
 	if up.MediaType == "" {
 		up.MediaType = MediaTypeOf(path[len(path)-1])
 	}
-	content, err := e.readContent(up.MediaType, e.within(up.Body, room))
+	content, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
 	if err != nil {
 		return nil, err
 	}
 	var out *Outcome
 	err = e.storingContent(ctx, content, func() error {
-		return e.store.Update(ctx, func(tx Tx) (err error) {
+		return e.update(ctx, func(tx Tx) (err error) {
 			out, err = e.putDocument(tx, req, path, content)
 			return err
 		})
@@ -124,6 +124,9 @@ func (e *Engine) putDocument(tx Tx, req Request, path DocumentPath, c *content) 
 		return nil, err
 	}
 	out := &Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
+	if req.DryRun {
+		out.Form = e.documentResource(d).Form
+	}
 	return out, e.keep(tx, req, out)
 }
 

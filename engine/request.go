@@ -19,6 +19,9 @@ type Request struct {
 	// condition. Its error, of errs.Precondition, is the answer.
 	If Condition
 
+	// DryRun asks for what would result: nothing is stored.
+	DryRun bool
+
 	// Key is the idempotency key, nil for none. The answer that Answer makes
 	// of the outcome is stored in the transaction of the change.
 	Key    *IdempotencyKey
@@ -71,6 +74,10 @@ type Outcome struct {
 	Status string
 	LogSeq int64
 	Action string // that was performed, whatever the request called it
+
+	// Of a dropped file:
+	Route   string // the name of the route
+	Message UUID   // the input message
 }
 
 // Ref names a schedule entry or case as a path does: by its identity, or by
@@ -102,6 +109,7 @@ type Resource struct {
 	SourceSize int64  // where Source was left out
 	YAML       bool   // a route whose source is YAML
 	MediaType  string // of an attachment
+	Status     string // of a case
 	Created    time.Time
 	Modified   time.Time
 	Own        bool // of one of the caller's contexts, or seen without being administrator
@@ -112,6 +120,7 @@ type Filter struct {
 	Route   string
 	State   string
 	Status  string
+	OnBoard bool   // cases that a board shows: all but canceled ones
 	Role    string // cases in which one of my contexts plays it
 	Context string // name, id or "mine"
 	Parent  int64

@@ -343,7 +343,7 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 		if err := e.checkRoutes(req.By.ID); err != nil {
 			return nil, err
 		}
-		c.stored = Route{ID: e.store.NextID(), Name: name, AuthorID: req.By.ID, Created: req.Now}
+		c.stored = Route{ID: e.newID(req), Name: name, AuthorID: req.By.ID, Created: req.Now}
 	}
 	same := !c.created && owner == c.stored.ContextID && sameContent(c)
 	c.changed = !same || yaml != c.stored.YAML || !bytes.Equal(body, c.stored.Source)

@@ -65,6 +65,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err := e.usage.check(usedOpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
 		return nil, err
 	}
+	b.id = e.newID(req)
 	change, err := e.bear(*b, req.Now, e.sweeper.idle())
 	if err != nil {
 		return nil, err

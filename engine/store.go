@@ -37,6 +37,9 @@ type Store interface {
 	// NextID returns an id that was never given before: one sequence for
 	// cases, routes, users and teams. It may be called outside a transaction.
 	NextID() int64
+
+	// PeekID returns what NextID would, and does not give it.
+	PeekID() int64
 }
 
 // Reader reads. Slices and byte slices it returns belong to the caller.
@@ -53,6 +56,8 @@ type Reader interface {
 	AuditReader
 	AttachmentReader
 	DocumentReader
+	AliasReader
+	BoardReader
 }
 
 // Tx reads and writes within one unit.
@@ -70,6 +75,7 @@ type Tx interface {
 	AuditWriter
 	AttachmentWriter
 	DocumentWriter
+	AliasWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
@@ -231,6 +237,7 @@ type CaseFilter struct {
 	RouteID int64
 	State   string
 	Status  string
+	OnBoard bool // all but canceled ones
 	Context identity.ID
 	After   int64 // ID
 	Limit   int   // 0: all
@@ -265,7 +272,7 @@ type DueRow struct {
 
 // CaseWriter writes cases with their logs and messages.
 type CaseWriter interface {
-	InsertCase(c *Case) error
+	InsertCase(c *Case) error // errs.NameTaken where the id is in use
 
 	// UpdateCase stores c where the stored revision is still base; else it is
 	// errs.Precondition and nothing is written. Access nil leaves it as it is.

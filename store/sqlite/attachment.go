@@ -71,9 +71,9 @@ func (r *reader) Attachments(f engine.AttachmentFilter) (all []engine.Attachment
 func attachmentSources(f engine.AttachmentFilter) []source {
 	switch {
 	case f.CaseID != 0:
-		return []source{{attachmentsOfCase, f.CaseID}}
+		return []source{{query: attachmentsOfCase, key: f.CaseID}}
 	case f.Access == nil:
-		return []source{{allAttachments, 0}}
+		return []source{{query: allAttachments}}
 	}
 	sources := sourcesOf(unboundAttachments, f.Access)
 	if f.Unbound {

@@ -20,6 +20,7 @@ const (
 		WHERE id IN (SELECT value FROM json_each(?1))
 			AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR state = ?3)
 			AND (?4 = '' OR status = ?4) AND (?5 = 0 OR context_id = ?5)
+			AND (?6 = 0 OR state <> 'canceled')
 		ORDER BY id`
 
 	allCases     = `SELECT id FROM cases WHERE id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
@@ -73,7 +74,7 @@ func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
 			err := scanCase(scan, &c)
 			all = append(all, c)
 			return err
-		}, array(ids), f.RouteID, f.State, f.Status, int64(f.Context))
+		}, array(ids), f.RouteID, f.State, f.Status, int64(f.Context), f.OnBoard)
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	if f.Limit > 0 && len(all) > f.Limit {
@@ -86,13 +87,16 @@ func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
 // may see: among as few as there is a way to.
 func caseSources(f engine.CaseFilter) []source {
 	everything := f.Access == nil
+	whole := f.RouteID != 0 && (everything || slices.Contains(f.Routes, f.RouteID))
 	switch {
-	case f.RouteID != 0 && (everything || slices.Contains(f.Routes, f.RouteID)):
-		return []source{{casesOfRoute, f.RouteID}}
+	case whole && f.OnBoard && f.Status != "":
+		return []source{{query: openOfRoute, key: f.RouteID}, {query: endedInStatus, key: f.RouteID, more: []any{f.Status}}}
+	case whole:
+		return []source{{query: casesOfRoute, key: f.RouteID}}
 	case f.Context != 0 && (everything || slices.Contains(f.Access, f.Context)):
-		return []source{{casesOfParty, int64(f.Context)}} // a context sees its cases
+		return []source{{query: casesOfParty, key: int64(f.Context)}} // a context sees its cases
 	case everything:
-		return []source{{allCases, 0}}
+		return []source{{query: allCases}}
 	}
 	return append(sourcesOf(casesOfParty, f.Access), sourcesOf(casesOfRoute, f.Routes)...)
 }
@@ -126,10 +130,16 @@ func (r *reader) QueuedCases(limit int) (ids []int64, err error) {
 	return ids, failure("read the queued cases", err)
 }
 
-// InsertCase stores a new case.
+// InsertCase stores a new case. An id in use is errs.NameTaken.
 func (t *tx) InsertCase(c *engine.Case) error {
 	_, err := t.c.exec(insertCase, c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, c.Priority,
 		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access))
+	if isUnique(err) {
+		var one int
+		if taken, readErr := t.c.row(caseExists, c.ID).scan(&one); taken && readErr == nil {
+			return errs.New(errs.NameTaken, "There is a case %d already.", c.ID)
+		}
+	}
 	return failure("store a case", err)
 }
 

@@ -114,6 +114,9 @@ func consistent(tb testing.TB, db *DB) {
 			SELECT d.id FROM documents d JOIN documents above ON above.id = d.parent_id WHERE above.folder = 0`},
 		{"a user or team without a root", `
 			SELECT id FROM parties EXCEPT SELECT context_id FROM documents`},
+		{"an alias that does not follow its case", `
+			SELECT aliases.name FROM aliases JOIN cases ON cases.id = case_id
+			WHERE open <> (state IN ('queued', 'active', 'suspended'))`},
 		{"an id beyond the sequence", `
 			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties)
 			WHERE id >= (SELECT next FROM sequence)`},

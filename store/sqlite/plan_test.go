@@ -55,6 +55,9 @@ func TestPlans(t *testing.T) {
 		"insertDocument": insertDocument, "replaceDocument": replaceDocument, "touchFolder": touchFolder,
 		"deleteDocument": deleteDocument, "detachFolder": detachFolder, "selectDetached": selectDetached,
 		"selectDocumentsIn": selectDocumentsIn, "deleteDocumentFiles": deleteDocumentFiles, "detachFolders": detachFolders,
+		"selectAlias": selectAlias, "selectAliases": selectAliases, "upsertAlias": upsertAlias, "deleteAlias": deleteAlias,
+		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
+		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {
 		for _, step := range plan(t, db, query) {
 			limited := strings.Contains(query, "LIMIT") || name == "countRouteUses" || name == "selectNextDue"

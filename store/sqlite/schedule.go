@@ -68,7 +68,7 @@ func (r *reader) Entry(uuid engine.UUID) (*engine.Entry, error) {
 func (r *reader) Entries(f engine.EntryFilter) (all []engine.Entry, err error) {
 	sources := sourcesOf(entriesOfContext, f.Contexts)
 	if f.Contexts == nil {
-		sources = []source{{allEntries, 0}}
+		sources = []source{{query: allEntries}}
 	}
 	err = r.walk(sources, f.After, func(seqs []int64) (bool, error) {
 		err := r.c.each(selectEntries, func(scan scan) error {

@@ -32,6 +32,10 @@ const (
 // routes, users and teams. It never waits.
 func (db *DB) NextID() int64 { return db.ids.last.Add(1) }
 
+// PeekID returns what NextID would, and does not give it. Within a unit no
+// row has that id.
+func (db *DB) PeekID() int64 { return db.ids.last.Load() + 1 }
+
 func (s *sequence) load(c *conn) error {
 	const op = "read the sequence of ids"
 	var next int64

@@ -7,6 +7,7 @@ import "slices"
 type source struct {
 	query string
 	key   int64
+	more  []any // from ?4 on
 }
 
 // walkChunk is how many ids are asked of a source at a time.
@@ -56,7 +57,7 @@ func (r *reader) ids(s source, after int64) (ids []int64, err error) {
 		err := scan(&id)
 		ids = append(ids, id)
 		return err
-	}, s.key, after, walkChunk)
+	}, append([]any{s.key, after, walkChunk}, s.more...)...)
 	return ids, err
 }
 
@@ -64,7 +65,7 @@ func (r *reader) ids(s source, after int64) (ids []int64, err error) {
 func sourcesOf[ID ~int64](query string, keys []ID) []source {
 	out := make([]source, 0, len(keys))
 	for _, k := range keys {
-		out = append(out, source{query, int64(k)})
+		out = append(out, source{query: query, key: int64(k)})
 	}
 	return out
 }

@@ -1,3 +1,16 @@
+CREATE TABLE aliases (
+	id        INTEGER PRIMARY KEY,
+	author_id INTEGER NOT NULL REFERENCES parties (id),
+	route_id  INTEGER NOT NULL,
+	folded    TEXT    NOT NULL,
+	name      TEXT    NOT NULL CHECK (name <> ''),
+	case_id   INTEGER NOT NULL UNIQUE REFERENCES cases (id) ON DELETE CASCADE,
+	open      INTEGER NOT NULL CHECK (open IN (0, 1)), -- whether the case is
+	UNIQUE (author_id, route_id, folded)
+) STRICT;
+
+CREATE INDEX aliases_open ON aliases (author_id, route_id) WHERE open = 1;
+
 CREATE TABLE answers (
 	user_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
 	key     TEXT    NOT NULL,
@@ -105,7 +118,16 @@ CREATE INDEX cases_by_due ON cases (due) WHERE due IS NOT NULL;
 
 CREATE INDEX cases_by_route ON cases (route_id);
 
+CREATE INDEX cases_ended ON cases (route_id, status) WHERE state IN ('completed', 'closed', 'failed');
+
+CREATE INDEX cases_open ON cases (route_id) WHERE state IN ('queued', 'active', 'suspended');
+
 CREATE INDEX cases_queued ON cases (priority DESC, id) WHERE state = 'queued';
+
+CREATE TRIGGER aliases_follow AFTER UPDATE OF state ON cases
+WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued', 'active', 'suspended')) BEGIN
+	UPDATE aliases SET open = new.state IN ('queued', 'active', 'suspended') WHERE case_id = new.id;
+END;
 
 CREATE TRIGGER cases_inserted AFTER INSERT ON cases BEGIN
 	INSERT INTO case_access (party_id, case_id) SELECT value, new.id FROM json_each(new.access);

@@ -1,0 +1,188 @@
+package davfs
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/engine"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+)
+
+// boardFolder is Routes/<route>/Board/: a folder for each open state and for
+// each in which there are cases that the caller sees.
+type boardFolder struct {
+	*scope
+	route string
+}
+
+func (n boardFolder) stat(ctx context.Context) (*info, error) {
+	about, err := dropFolder(n).stat(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return folderInfo("Board", about.modified), nil
+}
+
+func (n boardFolder) child(_ context.Context, name string) (node, error) {
+	if !legalWord(name) {
+		return nil, absent()
+	}
+	return stateFolder{n.scope, n.route, name}, nil
+}
+
+func (n boardFolder) list(ctx context.Context) ([]*info, error) {
+	about, err := n.stat(ctx)
+	if err != nil {
+		return nil, err
+	}
+	states, err := n.engine.Board(ctx, n.by, n.route)
+	if err != nil {
+		return nil, err
+	}
+	var out []*info
+	for _, s := range states {
+		if s.Listed {
+			out = append(out, folderInfo(s.Name, about.modified))
+		}
+	}
+	return out, nil
+}
+
+// stateFolder is Board/<state>/: the cases in that state.
+type stateFolder struct {
+	*scope
+	route string
+	state string
+}
+
+func (n stateFolder) stat(ctx context.Context) (*info, error) {
+	about, err := boardFolder{n.scope, n.route}.stat(ctx)
+	if err != nil {
+		return nil, err
+	}
+	state, err := n.engine.BoardState(ctx, n.by, n.route, n.state)
+	if err != nil {
+		return nil, err
+	}
+	return folderInfo(state, about.modified), nil
+}
+
+// child finds a case by the id with which its name begins: its title may have
+// changed since somebody saw it.
+func (n stateFolder) child(_ context.Context, name string) (node, error) {
+	stem, ext := splitName(name)
+	number, _, _ := strings.Cut(stem, " ")
+	id, ok := parseID(number)
+	if ext != ".json" || !ok {
+		return nil, absent()
+	}
+	return boardFile{n, id}, nil
+}
+
+func (n stateFolder) list(ctx context.Context) ([]*info, error) {
+	state, err := n.engine.BoardState(ctx, n.by, n.route, n.state)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := n.engine.Cases(ctx, n.by, engine.Filter{Route: n.route, Status: state, OnBoard: true})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*info, len(cases))
+	for i := range cases {
+		brief, err := readCard(&cases[i])
+		if err != nil {
+			return nil, err
+		}
+		out[i] = formInfo(brief.name(), &cases[i])
+	}
+	return out, nil
+}
+
+// boardFile is Board/<state>/<id> <title>.json: the complete form of a case.
+type boardFile struct {
+	folder stateFolder
+	id     int64
+}
+
+// card is what a board shows of a case's form.
+type card struct {
+	ID     int64     `json:"id"`
+	Route  string    `json:"route"`
+	Title  string    `json:"title"`
+	State  core.Life `json:"state"`
+	Status string    `json:"status"`
+}
+
+func readCard(r *engine.Resource) (card, error) {
+	var c card
+	if err := json.Unmarshal(r.Form, &c); err != nil {
+		return c, errs.Wrap("read the form of case "+r.Name, err)
+	}
+	return c, nil
+}
+
+// mostCard is how many characters the name of a case on a board may have
+// before its extension.
+const mostCard = 80
+
+// name returns the file name of the case: what cannot stand in one is
+// replaced, what is too long is cut (design: the drive, section 3, Legal
+// names).
+func (c card) name() string {
+	const ext = ".json"
+	title := strings.Map(func(r rune) rune {
+		if unwritable(r) || r == utf8.RuneError || strings.ContainsRune(illegalMarks, r) {
+			return '_'
+		}
+		return r
+	}, norm.NFC.String(c.Title))
+	name := strconv.FormatInt(c.ID, 10) + " " + title
+	characters := 0
+	for i, r := range name {
+		if characters == mostCard || i+utf8.RuneLen(r) > maxName-len(ext) {
+			name = name[:i]
+			break
+		}
+		characters++
+	}
+	return strings.TrimSpace(name) + ext
+}
+
+func (n boardFile) load(ctx context.Context) (*engine.Resource, string, error) {
+	r, err := n.folder.engine.Case(ctx, n.folder.by, engine.Ref{CaseID: n.id})
+	if err != nil {
+		return nil, "", err
+	}
+	c, err := readCard(r)
+	if err != nil {
+		return nil, "", err
+	}
+	if !same(c.Route, n.folder.route) || !same(c.Status, n.folder.state) || c.State == core.Canceled {
+		return nil, "", absent()
+	}
+	return r, c.name(), nil
+}
+
+func (n boardFile) stat(ctx context.Context) (*info, error) {
+	r, name, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return formInfo(name, r), nil
+}
+
+func (n boardFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, name, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return formInfo(name, r), contentOf(r.Form), nil
+}

@@ -1,0 +1,123 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"flowdrive/identity"
+	"flowdrive/route"
+)
+
+// BoardState is a state on the board of a route.
+type BoardState struct {
+	Name   string
+	Listed bool // open, or held by a case that the caller sees
+}
+
+// BoardReader reads boards.
+type BoardReader interface {
+	// EndedStatuses returns the states of the route's cases that have ended
+	// and were not canceled, by name.
+	EndedStatuses(routeID int64) ([]string, error)
+
+	// OpenStatuses returns the states of the route's open cases that are not
+	// among the known ones.
+	OpenStatuses(routeID int64, known []string) ([]string, error)
+}
+
+// Board returns the states of a route in order of definition, and after them
+// those of older versions in which by sees cases (design: the drive, section
+// 1).
+func (e *Engine) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
+	info := e.visibleRoute(by, name)
+	if info == nil {
+		return nil, absent("route")
+	}
+	held, err := e.heldStates(ctx, by, info)
+	if err != nil {
+		return nil, err
+	}
+	var out []BoardState
+	for i := range info.Compiled.States {
+		s := &info.Compiled.States[i]
+		out = append(out, BoardState{Name: s.Name, Listed: !s.Complete || slices.Contains(held, s.Name)})
+	}
+	for _, name := range held {
+		if info.Compiled.State(name) == route.NoState {
+			out = append(out, BoardState{Name: name, Listed: true})
+		}
+	}
+	return out, nil
+}
+
+// BoardState returns the state of that name, whatever its case, as it is
+// spelled on the board of the route.
+func (e *Engine) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
+	info := e.visibleRoute(by, name)
+	if info == nil {
+		return "", absent("route")
+	}
+	for i := range info.Compiled.States {
+		if s := info.Compiled.States[i].Name; identity.Fold(s) == identity.Fold(state) {
+			return s, nil
+		}
+	}
+	held, err := e.heldStates(ctx, by, info) // of older versions
+	if err != nil {
+		return "", err
+	}
+	for _, s := range held {
+		if identity.Fold(s) == identity.Fold(state) {
+			return s, nil
+		}
+	}
+	return "", absent("state")
+}
+
+// heldStates returns the states in which there are cases that by sees, and
+// that are not canceled, in order of name; open states of the route may be
+// missing. It costs what by sees, or for who sees everything what is open.
+func (e *Engine) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
+	if by.Admin || e.administersRoute(by, info) {
+		err = e.store.View(ctx, func(r Reader) (err error) {
+			held, err = allHeldStates(r, info)
+			return err
+		})
+		return held, err
+	}
+	const page = 500
+	filter := Filter{Route: info.Name, OnBoard: true, Limit: page}
+	for {
+		cases, err := e.Cases(ctx, by, filter)
+		if err != nil {
+			return nil, err
+		}
+		for i := range cases {
+			if status := cases[i].Status; status != "" && !slices.Contains(held, status) {
+				held = append(held, status)
+			}
+		}
+		if len(cases) < page {
+			slices.Sort(held)
+			return held, nil
+		}
+		filter.After = cases[len(cases)-1].Seq
+	}
+}
+
+func allHeldStates(r Reader, info *routeInfo) ([]string, error) {
+	held, err := r.EndedStatuses(info.ID)
+	if err != nil || info.Version == 1 { // then no case is in a state of another version
+		return held, err
+	}
+	known := slices.Clone(held)
+	for i := range info.Compiled.States {
+		if s := &info.Compiled.States[i]; !s.Complete {
+			known = append(known, s.Name)
+		}
+	}
+	others, err := r.OpenStatuses(info.ID, known)
+	held = append(held, others...)
+	slices.Sort(held)
+	return held, err
+}

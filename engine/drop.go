@@ -1,0 +1,156 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/label"
+)
+
+// Drop is a file dropped into the folder of a route: a case of the route with
+// the file as its input message (design: the drive, section 1; labels,
+// section 2).
+type Drop struct {
+	Route    string
+	Name     string     // under which its author finds it while the case is open
+	Xattrs   label.Dict // keys normalised; labels not substituted yet
+	Title    string     // "": the route's
+	Priority *int       // nil: the route's
+	Context  string     // name or id of the context that the case shall belong to; "": the caller's own
+}
+
+// MayDrop answers errs.NotFound where the route is not there for by, and
+// errs.NotAllowed where by may not start its cases.
+func (e *Engine) MayDrop(_ context.Context, by identity.Principal, route string) error {
+	_, err := e.startable(by, route)
+	return err
+}
+
+// startable returns the route of that name if by may start its cases.
+func (e *Engine) startable(by identity.Principal, name string) (*routeInfo, error) {
+	info := e.visibleRoute(by, name)
+	if info == nil {
+		return nil, absent("route")
+	}
+	if !e.mayStart(by, info) {
+		return nil, errs.New(errs.NotAllowed, "You may see the route %q but not start its cases.", info.Name)
+	}
+	return info, nil
+}
+
+// Drop starts a case of a route with the upload as its input message. Another
+// file under the same name starts another case.
+func (e *Engine) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
+	if up.MediaType == "" {
+		up.MediaType = MediaTypeOf(d.Name)
+	}
+	var room int64
+	err := e.store.View(ctx, func(r Reader) (err error) { // before the body is read
+		if _, err = e.readDrop(r, req, d, nil); err != nil {
+			return err
+		}
+		room, err = e.roomFor(r, req.By.ID, 0, up.Size)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	input, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
+	if err != nil {
+		return nil, err
+	}
+	var out *Outcome
+	err = e.storingContent(ctx, input, func() (err error) {
+		out, err = e.drop(ctx, req, d, input)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.settle(ctx)
+	return out, nil
+}
+
+// readDrop returns the case that a dropped file asks for, if the caller may
+// start it.
+func (e *Engine) readDrop(r Reader, req Request, d Drop, input *content) (*birth, error) {
+	info, err := e.startable(req.By, d.Route)
+	if err != nil {
+		return nil, err
+	}
+	starter := e.directory().ByID(req.By.ID)
+	if starter == nil {
+		return nil, errs.New(errs.NotAllowed, "Only users start cases.")
+	}
+	if err := judgeAlias(r, req, info.ID, d.Name); err != nil {
+		return nil, err
+	}
+	owner := starter
+	if d.Context != "" {
+		id, err := e.ownContext(req.By, d.Context)
+		if err != nil {
+			return nil, err
+		}
+		owner = e.directory().ByID(id)
+	}
+	if err := e.usage.check(usedOpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
+		return nil, err
+	}
+	b := &birth{
+		info: info, context: *owner, starter: *starter, title: d.Title, priority: info.Compiled.Priority,
+		xattrs: d.Xattrs, input: input, at: req.Now,
+	}
+	if d.Priority != nil {
+		b.priority = *d.Priority
+	}
+	return b, nil
+}
+
+// drop starts the case of a file whose content is stored.
+func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) (*Outcome, error) {
+	var out *Outcome
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		b, err := e.readDrop(r, req, d, input)
+		if err != nil {
+			return nil, err
+		}
+		b.id = e.newID(req)
+		c, err := e.bear(*b, req.Now, e.sweeper.idle())
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) (err error) {
+			out, err = e.writeDrop(tx, req, d, c)
+			return err
+		}, nil
+	})
+	return out, err
+}
+
+func (e *Engine) writeDrop(tx Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
+	if _, err := tx.RouteStamp(c.row.RouteID); err != nil {
+		return nil, staleIfGone(err)
+	}
+	if err := judgeAlias(tx, req, c.row.RouteID, d.Name); err != nil {
+		return nil, err
+	}
+	if err := e.write(tx, c); err != nil {
+		return nil, err
+	}
+	alias := &Alias{Author: req.By.ID, RouteID: c.row.RouteID, Name: d.Name, CaseID: c.row.ID}
+	if err := tx.PutAlias(alias); err != nil {
+		return nil, err
+	}
+	input := c.messages[0]
+	out := &Outcome{
+		Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), Form: c.row.Form, FormETag: caseETag(c.after),
+		Modified: c.after.Modified, CaseID: c.row.ID, Life: c.after.Life, Status: c.after.Status, LogSeq: c.after.LogSeq,
+		Route: c.after.RouteName, Message: input.UUID,
+	}
+	if open(c.after.Life) {
+		out.ETag = MessageETag(input)
+	}
+	return out, e.keep(tx, req, out)
+}
