@@ -1,0 +1,478 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"flowdrive/document"
+	"flowdrive/schema"
+)
+
+// inProcess is the whole server in this process, without a network: a
+// sandbox in a folder of its own.
+type inProcess struct {
+	*testing.T
+	*app
+	passwords map[string]string
+}
+
+// withServer lets f use a server.
+func withServer(t *testing.T, f func(s *inProcess)) {
+	t.Helper()
+	settings := &settings{data: t.TempDir(), sandbox: "2012-11-09T12:34:56Z", logLevel: "error"}
+	a, err := openApp(t.Context(), settings, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = a.during(t.Context(), func() error {
+		s := &inProcess{T: t, app: a, passwords: map[string]string{"admin": cmp.Or(a.password, os.Getenv("FLOWDRIVE_ADMIN_PASSWORD"))}}
+		for _, name := range []string{"sam", "ann"} {
+			s.passwords[name] = "a password of " + name
+			s.must(http.MethodPut, "/dav/Admin/Users/"+name+".json", `{"password": "`+s.passwords[name]+`"}`)
+		}
+		f(s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// as makes a request as that user, "" for nobody.
+func (s *inProcess) as(user, method, path, body string, header ...string) *httptest.ResponseRecorder {
+	s.Helper()
+	r := httptest.NewRequest(method, path, strings.NewReader(body)).WithContext(s.Context())
+	r.Header.Set("User-Agent", "curl/8.5")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	if user != "" {
+		r.SetBasicAuth(user, s.passwords[user])
+	}
+	w := httptest.NewRecorder()
+	s.server.Handler().ServeHTTP(w, r)
+	return w
+}
+
+// must makes a request as administrator that has to succeed.
+func (s *inProcess) must(method, path, body string, header ...string) *httptest.ResponseRecorder {
+	s.Helper()
+	w := s.as("admin", method, path, body, header...)
+	if w.Code >= http.StatusMultipleChoices {
+		s.Fatalf("%s %s: %d %s", method, path, w.Code, w.Body)
+	}
+	return w
+}
+
+// furnished is what furnish has put on the drive.
+type furnished struct{ entry, id, message, attachment, day string }
+
+// furnish puts something of every kind on the drive.
+func (s *inProcess) furnish() furnished {
+	s.Helper()
+	var f furnished
+	last := func(w *httptest.ResponseRecorder) string {
+		location := w.Header().Get("Location")
+		return strings.TrimSuffix(location[strings.LastIndexByte(location, '/')+1:], ".json")
+	}
+	s.must("PUT", "/dav/Admin/Teams/ops.json", `{"members": ["sam"]}`)
+	s.must("PUT", "/dav/Account/me.json", `{"deputy": {"user": "sam", "to": "2012-12-24"}}`)
+	s.must("PUT", "/dav/Account/AppPasswords/phone.json", ``)
+	f.entry = last(s.must("PUT", "/dav/Workflow/Schedule/nightly.json", `{"type": "cron", "route": "bug", "hour": "23", "minute": "0", "xattrDict": {"a": 1}}`))
+	s.must("PUT", "/dav/Workflow/Schedule/once.json", `{"type": "simple", "route": "collector", "date": "2012-11-10"}`)
+	s.must("PUT", "/dav/Workflow/Schedule/often.json", `{"type": "interval", "route": "collector", "hours": 8}`)
+	s.must("PUT", "/dav/Workflow/Schedule/tab.json", `{"type": "crontab", "route": "collector", "spec": "0 6 * * 1"}`)
+	s.must("POST", "/clock", `{"advance": "P1D"}`, "Content-Type", "application/json")
+	f.id = last(s.must("PUT", "/dav/Workflow/Cases/fire.json", `{"route": "bug", "title": "Fire", "input": {"where": "hall"}, "roles": {"assignee": ["sam"]}}`))
+	s.must("PUT", "/dav/Workflow/Cases/"+f.id+"/Labels/remark", "hello", "Content-Type", "text/plain")
+	s.must("PUT", "/dav/Workflow/Cases/"+f.id+"/Actions/resolve.json", `{"comment": "Put out."}`)
+	f.attachment = last(s.must("PUT", "/attachfs/plan.csv", "1,2", "Content-Type", "text/csv"))
+	s.must("PUT", "/attachfs/"+f.id+"/hall.svg", "<svg/>", "Content-Type", "image/svg+xml")
+	s.must("PUT", "/dav/Workflow/Routes/copy.yaml", "states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n")
+	f.day = "2012-11-09"
+	listing := s.must("PROPFIND", "/dav/Workflow/Cases/"+f.id+"/Messages/", "", "Depth", "1").Body.String()
+	_, rest, _ := strings.Cut(listing, "/Messages/</")
+	_, rest, _ = strings.Cut(rest, "/Messages/")
+	if len(rest) < 32 {
+		s.Fatalf("no messages: %s", listing)
+	}
+	f.message = rest[:32]
+	return f
+}
+
+// TestAnswersAndSchemas: what the server answers is what the schemas on the
+// drive say.
+func TestAnswersAndSchemas(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		f := s.furnish()
+		compiler := jsonschema.NewCompiler()
+		for _, name := range schema.Names() {
+			served := s.as("sam", "GET", "/dav/Workflow/Schemas/"+name+".schema.json", "")
+			if !bytes.Equal(served.Body.Bytes(), schema.JSON(name)) || served.Header().Get("Content-Type") != "application/schema+json" {
+				t.Errorf("the schema %s is served as %d %s", name, served.Code, served.Header())
+			}
+			value, err := jsonschema.UnmarshalJSON(served.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := compiler.AddResource("urn:flowdrive:schema:"+name, value); err != nil {
+				t.Fatal(err)
+			}
+		}
+		used := map[string]bool{"task": true, "team": true, "user": true, "me": true, "app-password": true}
+		for _, test := range []struct {
+			schema, path string
+			as           string // admin where it is ""
+			kind         string // of the answer: "" for one document, "list" for each of an array, "lines"
+		}{
+			{"schedule-entry", "/dav/Workflow/Schedule/" + f.entry + ".json", "", ""},
+			{"schedule-entry", "/dav/Workflow/Schedule/.contents", "", "list"},
+			{"occurrences", "/dav/Workflow/Schedule/" + f.entry + "/occurrences.json", "", ""},
+			{"listing", "/dav/Workflow/Schedule/.ls", "", ""},
+			{"listing", "/dav/Workflow/Cases/.ls", "", ""},
+			{"listing", "/dav/Workflow/Routes/.ls", "", ""},
+			{"listing", "/attachfs/.ls", "", ""},
+			{"listing", "/dav/Account/AppPasswords/.ls", "", ""},
+			{"listing", "/dav/Admin/Users/.ls", "", ""},
+			{"listing", "/dav/Admin/Audit/.ls", "", ""},
+			{"route", "/dav/Workflow/Routes/copy.json", "", ""},
+			{"route", "/dav/Workflow/Routes/.contents", "", "list"},
+			{"case#form", "/dav/Workflow/Cases/" + f.id + ".json", "", ""},
+			{"case#form", "/dav/Workflow/Cases/.contents", "", "list"},
+			{"case#start", "/dav/Workflow/Cases/fire.json", "", ""},
+			{"task#form", "/dav/Workflow/Cases/" + f.id + "/Actions/close.json", "", ""},
+			{"task#form", "/dav/Workflow/Cases/" + f.id + "/Actions/comment.json", "", ""},
+			{"log", "/dav/Workflow/Cases/" + f.id + "/log.json", "", ""},
+			{"attachment", "/attachfs/.contents", "", "list"},
+			{"attachment", "/attachfs/" + f.id + "/.contents", "", "list"},
+			{"me#form", "/dav/Account/me.json", "", ""},
+			{"me#form", "/dav/Account/me.json", "sam", ""},
+			{"people", "/dav/Account/people.json", "sam", ""},
+			{"app-password#form", "/dav/Account/AppPasswords/phone.json", "", ""},
+			{"app-password#form", "/dav/Account/AppPasswords/.contents", "", "list"},
+			{"user#form", "/dav/Admin/Users/admin.json", "", ""},
+			{"user#form", "/dav/Admin/Users/.contents", "", "list"},
+			{"team#form", "/dav/Admin/Teams/.contents", "", "list"},
+			{"audit", "/dav/Admin/Audit/" + f.day + ".jsonl", "", "lines"},
+			{"audit#day", "/dav/Admin/Audit/.contents", "", "list"},
+			{"clock", "/clock", "sam", ""},
+			{"problem", "/dav/Admin/", "sam", ""},
+			{"problem", "/dav/", "nobody", ""},
+			{"problem", "/dav/Workflow/Cases/.contents?limit=x", "sam", ""},
+		} {
+			name, _, _ := strings.Cut(test.schema, "#")
+			used[name] = true
+			compiled, err := compiler.Compile("urn:flowdrive:schema:" + test.schema)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if test.as == "" {
+				test.as = "admin"
+			}
+			w := s.as(test.as, "GET", test.path, "")
+			documents := strings.Split(strings.TrimSuffix(w.Body.String(), "\n"), "\n")
+			if test.kind != "lines" {
+				documents = []string{w.Body.String()}
+			}
+			checked := 0
+			for _, text := range documents {
+				value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+				if err != nil {
+					t.Fatalf("%s: %d %v: %s", test.path, w.Code, err, text)
+				}
+				values, isList := value.([]any)
+				if !isList || test.kind != "list" {
+					values = []any{value}
+				}
+				for _, v := range values {
+					checked++
+					if err := compiled.Validate(v); err != nil {
+						t.Errorf("%s is not as %s says: %v\n%v", test.path, test.schema, err, v)
+					}
+				}
+			}
+			if checked == 0 || test.kind == "lines" && checked < 5 {
+				t.Errorf("%s: %d values", test.path, checked)
+			}
+		}
+		made := s.must("PUT", "/dav/Account/AppPasswords/tablet.json", `{}`)
+		compiled, err := compiler.Compile("urn:flowdrive:schema:app-password#made")
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := jsonschema.UnmarshalJSON(made.Body)
+		if err == nil {
+			err = compiled.Validate(value)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		if got := slices.Sorted(maps.Keys(used)); !slices.Equal(got, schema.Names()) {
+			t.Errorf("tried: %q; there are %q", got, schema.Names())
+		}
+	})
+}
+
+// TestOpenAPIAndServer asks what the OpenAPI document describes: each
+// operation answers with a status and a media type that it lists, a body of
+// the schema that it names, and the headers that it promises; what it does
+// not list is refused.
+func TestOpenAPIAndServer(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		f := s.furnish()
+		description := s.as("", "GET", "/openapi.json", "")
+		if description.Code != http.StatusOK || !bytes.Equal(description.Body.Bytes(), schema.OpenAPI()) {
+			t.Fatalf("the description: %d", description.Code)
+		}
+		o := newOpenAPI(t, description.Body.Bytes())
+		values := map[string]string{
+			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment",
+			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day,
+		}
+		special := map[string][2]string{ // by path: what stands for a parameter there
+			"/dav/Workflow/Schedule/{name}":            {"{name}", "nightly.json"},
+			"/dav/Account/AppPasswords/{name}":         {"{name}", "phone.json"},
+			"/dav/Workflow/Cases/{id}/Messages/{uuid}": {"{uuid}", f.message},
+			"/attachfs/view/{uuid}":                    {"{uuid}", f.attachment},
+			"/attachfs/download/{uuid}":                {"{uuid}", f.attachment},
+			"/dav/Admin/Teams/{party}.json":            {"{party}", "ops"},
+			"/attachfs/{id}/{file}":                    {"{file}", "more.csv"},
+		}
+		bodies := map[string]string{
+			"/dav/Workflow/Schedule/{name}":                  `{"type": "cron", "route": "bug", "hour": "22"}`,
+			"/dav/Workflow/Routes/{route}.yaml":              "states: {a: {type: start}}\nactions: {begin: {trigger: init}}\n",
+			"/dav/Workflow/Routes/{route}.json":              `{"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}}`,
+			"/dav/Workflow/Cases/{name}":                     `{"title": "Smoke"}`,
+			"/dav/Workflow/Cases/{id}/Actions/{action}.json": `{"comment": "Still warm."}`,
+			"/dav/Workflow/Cases/{id}/Labels/{label}":        "bye",
+			"/attachfs/{file}":                               "1,2,3",
+			"/attachfs/{id}/{file}":                          "4,5",
+			"/clock":                                         `{"advance": "PT1H"}`,
+		}
+		for _, path := range o.paths() {
+			target := path
+			if at, ok := special[path]; ok {
+				target = strings.ReplaceAll(target, at[0], at[1])
+			}
+			for name, value := range values {
+				target = strings.ReplaceAll(target, name, value)
+			}
+			body, given := bodies[path]
+			if !given {
+				body = `{}`
+			}
+			for _, method := range []string{"GET", "HEAD", "OPTIONS", "PUT", "POST", "DELETE"} {
+				if method == "DELETE" && strings.HasPrefix(path, "/dav/Admin/Users/{") {
+					continue // sam has still to do
+				}
+				to := target
+				if method == "PUT" && path == "/attachfs/{file}" {
+					to = "/attachfs/other.csv"
+				}
+				var header []string
+				if method == "POST" {
+					header = []string{"Content-Type", "application/json"}
+				}
+				text := ""
+				if method == "PUT" || method == "POST" {
+					text = body
+				}
+				if err := o.judge(path, method, s.as("admin", method, to, text, header...)); err != nil {
+					t.Errorf("%s %s: %v", method, to, err)
+				}
+				if text == "" {
+					continue
+				}
+				if err := o.judge(path, method, s.as("admin", method, to, text[:1], append(header, "If-None-Match", "*", "If-Match", "*")...)); err != nil {
+					t.Errorf("%s %s on a condition that cannot hold: %v", method, to, err)
+				}
+			}
+			if err := o.judge(path, "GET", s.as("admin", "GET", target, "", "Range", "bytes=0-0")); err != nil {
+				t.Errorf("GET of a part of %s: %v", target, err)
+			}
+			if err := o.judge(path, "GET", s.as("nobody", "GET", target, "")); err != nil {
+				t.Errorf("GET %s without a log-in: %v", target, err)
+			}
+			if err := o.judge(path, "GET", s.as("admin", "GET", target+"?nonsense=1", "")); err != nil {
+				t.Errorf("GET %s with a query: %v", target, err)
+			}
+		}
+	})
+}
+
+// TestOpenAPIAndCreation does the same for what creates something, with and
+// without its form in the answer.
+func TestOpenAPIAndCreation(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		f := s.furnish()
+		o := newOpenAPI(t, schema.OpenAPI())
+		for _, test := range []struct{ path, target, body string }{
+			{"/dav/Workflow/Schedule/{name}", "/dav/Workflow/Schedule/%s.json", `{"type": "cron", "route": "bug", "hour": "22"}`},
+			{"/dav/Workflow/Schedule/{name}", "/dav/Workflow/Schedule/%s.yaml", "type: cron\nroute: bug\nhour: '22'\n"},
+			{"/dav/Workflow/Routes/{route}.yaml", "/dav/Workflow/Routes/%s.yaml", "states: {a: {type: start}}\nactions: {begin: {trigger: init}}\n"},
+			{"/dav/Workflow/Routes/{route}.json", "/dav/Workflow/Routes/%s-j.json", `{"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}}`},
+			{"/dav/Workflow/Cases/{name}", "/dav/Workflow/Cases/%s.json", `{"route": "bug"}`},
+			{"/dav/Workflow/Cases/{id}/Labels/{label}", "/dav/Workflow/Cases/" + f.id + "/Labels/%s", "hello"},
+			{"/attachfs/{file}", "/attachfs/%s.csv", "1,2"},
+			{"/attachfs/{id}/{file}", "/attachfs/" + f.id + "/%s.csv", "1,2"},
+			{"/dav/Account/AppPasswords/{name}", "/dav/Account/AppPasswords/%s.json", `{}`},
+			{"/dav/Admin/Users/{party}.json", "/dav/Admin/Users/u-%s.json", `{}`},
+			{"/dav/Admin/Teams/{party}.json", "/dav/Admin/Teams/t-%s.json", `{}`},
+		} {
+			for name, headers := range map[string][]string{"plain": nil, "whole": {"Prefer", "return=representation"}, "once": {"Idempotency-Key", test.path + test.target}} {
+				target := fmt.Sprintf(test.target, name)
+				w := s.as("admin", "PUT", target, test.body, headers...)
+				if err := o.judge(test.path, "PUT", w); err != nil || w.Code != http.StatusCreated {
+					t.Errorf("PUT %s: %d %v", target, w.Code, err)
+				}
+			}
+		}
+	})
+}
+
+// openAPI is the document that is tried.
+type openAPI struct {
+	doc      *document.Node
+	compiler *jsonschema.Compiler
+}
+
+const openAPIAt = "https://flowdrive.invalid/openapi.json"
+
+func newOpenAPI(t *testing.T, text []byte) *openAPI {
+	t.Helper()
+	doc, err := document.ParseJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &openAPI{doc: doc, compiler: jsonschema.NewCompiler()}
+	if err := o.compiler.AddResource(openAPIAt, value); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func (o *openAPI) paths() (out []string) {
+	for _, m := range o.doc.Get("paths").Members {
+		out = append(out, m.Key)
+	}
+	return out
+}
+
+// follow returns what a reference names, and the pointer to it.
+func (o *openAPI) follow(n *document.Node, pointer string) (*document.Node, string) {
+	if ref := n.Get("$ref"); ref != nil {
+		path := strings.TrimPrefix(ref.Text, "#/")
+		return o.doc.At(strings.Split(path, "/")...), "#/" + path
+	}
+	return n, pointer
+}
+
+// judge compares an answer with the document.
+func (o *openAPI) judge(path, method string, w *httptest.ResponseRecorder) error {
+	key := strings.ToLower(method)
+	if method == http.MethodHead {
+		key = "get"
+	}
+	item := o.doc.At("paths", path)
+	op := item.Get(key)
+	if op == nil {
+		switch w.Code {
+		case http.StatusMethodNotAllowed, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
+			http.StatusNotFound, http.StatusTooManyRequests, http.StatusNotImplemented:
+			return nil
+		}
+		if method == http.MethodOptions && w.Code == http.StatusOK {
+			return nil // said of all in one place
+		}
+		return fmt.Errorf("%d for what is not described", w.Code)
+	}
+	code := strconv.Itoa(w.Code)
+	answer := op.At("responses", code)
+	if answer == nil {
+		return fmt.Errorf("the status %s is not described: %s", code, w.Body)
+	}
+	pointer := "#/paths/" + escape(path) + "/" + key + "/responses/" + code
+	answer, pointer = o.follow(answer, pointer)
+	if w.Code < http.StatusMultipleChoices && w.Code != http.StatusOK || w.Code == http.StatusUnauthorized {
+		for _, h := range members(answer.Get("headers")) {
+			switch h {
+			case "ETag", "Idempotent-Replayed": // not on every answer
+			default:
+				if len(w.Header().Values(h)) == 0 && w.Header()[h] == nil {
+					return fmt.Errorf("%s without the header %s", code, h)
+				}
+			}
+		}
+	}
+	content := answer.Get("content")
+	if method == http.MethodHead || w.Body.Len() == 0 {
+		return nil
+	}
+	if content == nil {
+		return fmt.Errorf("%s with a body that is not described: %s", code, w.Body)
+	}
+	kind, _, err := mime.ParseMediaType(w.Header().Get("Content-Type"))
+	if err != nil {
+		return err
+	}
+	if content.Get(kind) == nil {
+		if kind = "*/*"; content.Get(kind) == nil {
+			return fmt.Errorf("%s as %s is not described", code, w.Header().Get("Content-Type"))
+		}
+	}
+	if kind != "application/json" && kind != "application/problem+json" {
+		return nil
+	}
+	return o.validate(pointer+"/content/"+escape(kind)+"/schema", w.Body.Bytes())
+}
+
+func (o *openAPI) validate(pointer string, body []byte) error {
+	compiled, err := o.compiler.Compile(openAPIAt + pointer)
+	if err != nil {
+		return err
+	}
+	if !json.Valid(body) {
+		return errors.New("the body is no JSON")
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(value)
+}
+
+func members(n *document.Node) (keys []string) {
+	if n != nil {
+		for _, m := range n.Members {
+			keys = append(keys, m.Key)
+		}
+	}
+	return keys
+}
+
+// escape makes a key a part of a JSON pointer in a URL.
+func escape(key string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D", "*", "%2A").Replace(key)
+}
