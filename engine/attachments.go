@@ -126,11 +126,13 @@ func (e *Engine) findAttachment(r Reader, by identity.Principal, uuid UUID, now 
 // Attachments returns the attachments that by sees, in order of creation.
 func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter := AttachmentFilter{CaseID: f.CaseID, Now: e.clock.Now(), After: f.After, Limit: f.Limit}
+	var absent []identity.Principal // for whom by stands in
 	switch {
 	case f.OwnOnly:
 		filter.Access, filter.Unbound = by.Contexts(), true
 	case !by.Admin:
-		filter.Access, filter.Routes = by.Contexts(), e.administered(by)
+		absent = e.represented(by)
+		filter.Access, filter.Routes = withContexts(by, absent), e.administered(by)
 	}
 	var out []Resource
 	err := e.store.View(ctx, func(r Reader) error {
@@ -143,7 +145,13 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 				return err
 			}
 			for i := range list {
-				if e.inContext(by, f.Context, list[i].ContextID) {
+				sees := true
+				if len(absent) > 0 { // found by what they see, some of which is not lent
+					if sees, err = e.seesAttachment(r, by, &list[i]); err != nil {
+						return err
+					}
+				}
+				if sees && e.inContext(by, f.Context, list[i].ContextID) {
 					out = append(out, *list[i].resource(by))
 				}
 			}

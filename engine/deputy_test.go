@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,25 @@ func TestDeputySees(t *testing.T) {
 	}
 	w.advance(2 * time.Hour)
 	check("after")
+}
+
+func TestDeputySeesAttachments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, bob, eve := w.as("sam"), w.as("bob"), w.as("eve")
+	id := sam.startCase(`{"route": "ask", "xattrDict": {"helper": "bob"}}`)
+	attach := func(u user, caseID int64) string {
+		given := engine.NewAttachment{Name: "plan.csv", CaseID: caseID}
+		return try(w.PutAttachment(t.Context(), u.request(nil), given, strings.NewReader("1,2"))).must(w, "PUT of an attachment").Name
+	}
+	bound := attach(sam, id)
+	attach(bob, 0)
+	list := func(f engine.Filter) string { return names(w.Attachments(t.Context(), eve.by(), f)) }
+	same(t, "before", list(engine.Filter{}), "")
+	w.standsIn("eve", "bob")
+	same(t, "meanwhile", list(engine.Filter{}), bound)
+	same(t, "of the case", list(engine.Filter{CaseID: id}), bound)
+	same(t, "one's own", list(engine.Filter{OwnOnly: true}), "")
 }
 
 // An administrator who stands in for somebody has those cases in the mounted
