@@ -244,16 +244,19 @@ func TestOpenAPIAndServer(t *testing.T) {
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
 			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment",
-			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day,
+			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json",
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
-			"/dav/Workflow/Schedule/{name}":            {"{name}", "nightly.json"},
-			"/dav/Account/AppPasswords/{name}":         {"{name}", "phone.json"},
-			"/dav/Workflow/Cases/{id}/Messages/{uuid}": {"{uuid}", f.message},
-			"/attachfs/view/{uuid}":                    {"{uuid}", f.attachment},
-			"/attachfs/download/{uuid}":                {"{uuid}", f.attachment},
-			"/dav/Admin/Teams/{party}.json":            {"{party}", "ops"},
-			"/attachfs/{id}/{file}":                    {"{file}", "more.csv"},
+			"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
+			"/dav/Account/AppPasswords/{name}":                  {"{name}", "phone.json"},
+			"/dav/Workflow/Cases/{id}/Messages/{uuid}":          {"{uuid}", f.message},
+			"/attachfs/view/{uuid}":                             {"{uuid}", f.attachment},
+			"/attachfs/download/{uuid}":                         {"{uuid}", f.attachment},
+			"/dav/Admin/Teams/{party}.json":                     {"{party}", "ops"},
+			"/attachfs/{id}/{file}":                             {"{file}", "more.csv"},
+			"/dav/Workflow/Routes/{route}/{file}":               {"{file}", "drop.txt"},
+			"/dav/Workflow/Routes/{route}/Board/{state}/":       {"{route}", "bug"},
+			"/dav/Workflow/Routes/{route}/Board/{state}/{card}": {"{route}", "bug"},
 		}
 		bodies := map[string]string{
 			"/dav/Workflow/Schedule/{name}":                  `{"type": "cron", "route": "bug", "hour": "22"}`,
@@ -300,6 +303,15 @@ func TestOpenAPIAndServer(t *testing.T) {
 				if text == "" {
 					continue
 				}
+				if method == "PUT" {
+					query := "?dryRun"
+					if strings.Contains(path, "{route}/{file}") {
+						query = "?.dryRun&.title=x&a=1"
+					}
+					if err := o.judge(path, method, s.as("admin", method, to+query, text)); err != nil {
+						t.Errorf("a dry run of %s: %v", to, err)
+					}
+				}
 				if err := o.judge(path, method, s.as("admin", method, to, text[:1], append(header, "If-None-Match", "*", "If-Match", "*")...)); err != nil {
 					t.Errorf("%s %s on a condition that cannot hold: %v", method, to, err)
 				}
@@ -331,6 +343,7 @@ func TestOpenAPIAndCreation(t *testing.T) {
 			{"/dav/Workflow/Routes/{route}.json", "/dav/Workflow/Routes/%s-j.json", `{"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}}`},
 			{"/dav/Workflow/Cases/{name}", "/dav/Workflow/Cases/%s.json", `{"route": "bug"}`},
 			{"/dav/Workflow/Cases/{id}/Labels/{label}", "/dav/Workflow/Cases/" + f.id + "/Labels/%s", "hello"},
+			{"/dav/Workflow/Routes/{route}/{file}", "/dav/Workflow/Routes/bug/%s.txt", "1,2"},
 			{"/attachfs/{file}", "/attachfs/%s.csv", "1,2"},
 			{"/attachfs/{id}/{file}", "/attachfs/" + f.id + "/%s.csv", "1,2"},
 			{"/dav/Account/AppPasswords/{name}", "/dav/Account/AppPasswords/%s.json", `{}`},
