@@ -140,10 +140,13 @@ func (e *Engine) audit(ctx context.Context, tx Tx, req Request, action AuditActi
 	return tx.AppendAudit(req.Now, e.row(ctx, req.By, req.Now, action, target, detail).line())
 }
 
-// auditLater notes what changed nothing: an administrator's look at what is
-// another's. It never blocks and is written soon.
-func (e *Engine) auditLater(ctx context.Context, by identity.Principal, action AuditAction, target, detail string) {
-	e.background.row(e.row(ctx, by, e.clock.Now(), action, target, detail))
+// auditLook notes that an administrator has looked at what is another's,
+// which changes nothing. It never blocks and is written soon; however many
+// there are, each has its row.
+func (e *Engine) auditLook(ctx context.Context, by identity.Principal, owner identity.ID, action AuditAction, target string) {
+	if by.Admin && !by.In(owner) {
+		e.background.write(e.row(ctx, by, e.clock.Now(), action, target, ""))
+	}
 }
 
 // auditRefusal notes what by was refused to do to itself.

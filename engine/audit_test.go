@@ -148,6 +148,58 @@ func TestAuditOfRefusals(t *testing.T) {
 	}
 }
 
+// TestAuditOfLooks: an administrator who reads what is another's leaves a row
+// for each look; whoever reads their own leaves none.
+func TestAuditOfLooks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path := func(text string) engine.DocumentPath { return strings.Split(text, "/") }
+	write := func(u user, at string) {
+		t.Helper()
+		_, err := w.PutDocument(t.Context(), u.request(nil), path(at), engine.Upload{Body: strings.NewReader("hello"), Size: 5})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(w.as("sam"), "sam/a b.txt")
+	write(w.as("sam"), "core/c.txt")
+	write(w.as("admin"), "everyone/e.txt")
+	write(w.as("admin"), "admin/d.txt")
+	before := len(w.audited("2012-11-09"))
+	stop := w.running()
+	for _, who := range []string{"admin", "sam"} {
+		for _, at := range []string{"sam/a b.txt", "core/c.txt", "everyone/e.txt", "admin/d.txt", "sam/none.txt"} {
+			if doc, err := w.OpenDocument(t.Context(), w.as(who).by(), path(at)); err == nil {
+				_ = doc.Body.Close()
+			}
+		}
+	}
+	admin := w.as("admin").by()
+	for range 2 * 10 { // more than of what is refused
+		if _, err := w.DocumentMembers(t.Context(), admin, path("sam")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := w.DocumentTree(t.Context(), admin, path("core"), 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Documents(t.Context(), admin, path("core"), engine.Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Documents(t.Context(), admin, nil, engine.Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	want := []string{"admin document-read Documents/sam/a b.txt done: null", "admin document-read Documents/core/c.txt done: null"}
+	for range 20 {
+		want = append(want, "admin document-read Documents/sam done: null")
+	}
+	want = append(want, "admin document-read Documents/core done: null", "admin document-read Documents/core done: null")
+	if diff := cmp.Diff(want, w.audited("2012-11-09")[before:]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestAuditHasTheAddress(t *testing.T) {
 	t.Parallel()
 	w := emptyWorld(t, func(w *world) {

@@ -51,16 +51,24 @@ func newBackground(store Store, log zerolog.Logger) *background {
 	}
 }
 
-// row takes a row of the audit log, or counts it where there were too many.
+// row takes a row of the audit log about what somebody tried, or counts it
+// where there were too many.
 func (b *background) row(r *auditRow) {
 	for _, admitted := range b.admit(r) {
-		line := admitted.line()
-		if !b.add(func(tx Tx) error { return tx.AppendAudit(admitted.time, line) }) {
-			b.mu.Lock()
-			b.lost += max(admitted.lost, 1)
-			b.mu.Unlock()
-		}
+		b.write(admitted)
 	}
+}
+
+// write takes a row of the audit log, or counts it where too much waits.
+func (b *background) write(r *auditRow) {
+	line := r.line()
+	if b.add(func(tx Tx) error { return tx.AppendAudit(r.time, line) }) {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost += max(r.lost, 1)
+	b.last = r.time
 }
 
 // add takes what shall be written; false where too much waits.

@@ -228,7 +228,16 @@ func (e *Engine) OpenDocument(ctx context.Context, by identity.Principal, path D
 	if err != nil {
 		return nil, err
 	}
+	e.auditDocument(ctx, by, path)
 	return out, nil
+}
+
+// auditDocument notes that an administrator has read what is in another's
+// document or folder.
+func (e *Engine) auditDocument(ctx context.Context, by identity.Principal, path DocumentPath) {
+	if root := e.directory().ByName(identity.Name(path[0])); root != nil {
+		e.auditLook(ctx, by, root.ID, AuditDocumentRead, "Documents/"+strings.Join(path, "/"))
+	}
 }
 
 // DocumentRoots returns the roots of the caller's contexts by name, and
@@ -264,6 +273,9 @@ func (e *Engine) DocumentMembers(ctx context.Context, by identity.Principal, pat
 		out, err = r.DocumentMembers(d.ID)
 		return err
 	})
+	if err == nil {
+		e.auditDocument(ctx, by, path)
+	}
 	return out, err
 }
 
@@ -278,6 +290,9 @@ func (e *Engine) DocumentTree(ctx context.Context, by identity.Principal, path D
 		below, err = r.DocumentTree(top.ID, limit+1)
 		return err
 	})
+	if err == nil {
+		e.auditDocument(ctx, by, path)
+	}
 	if err == nil && len(below) > limit {
 		err = errs.New(errs.FiniteDepth, "There are more than %d files and folders below this one; ask folder by folder.", limit)
 	}
@@ -332,6 +347,9 @@ func (e *Engine) membersAfter(ctx context.Context, by identity.Principal, path D
 			page, err = r.DocumentPage(d.ID, after, limit)
 			return err
 		})
+		if err == nil && after == 0 {
+			e.auditDocument(ctx, by, path)
+		}
 		return page, err
 	}
 }
