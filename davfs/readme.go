@@ -15,6 +15,9 @@ Schedule/   What shall happen when. Each file is a schedule entry: a route, and
 
 Routes/     What can happen: the definitions. <route>.yaml or <route>.json is
             one, as it was stored; change it and save it for a new version.
+              Routes/<route>/                    drop any other file here, and a
+                                                 case starts with it as input
+              Routes/<route>/Board/<state>/      its cases, by state
               Routes/<route>/Versions/<n>.json   every version ever stored
 
 Cases/      What is happening: one file and one folder for each case.
@@ -25,8 +28,29 @@ Cases/      What is happening: one file and one folder for each case.
               Cases/<id>/Labels/, Messages/      all its messages
               Cases/<id>/log.txt, log.json       who did what, and when
 
+Schemas/    What may stand in each kind of document, as JSON Schemas: for
+            editors that help with writing them.
+
+Beside Workflow/:
+
+Documents/  Files, in ordinary folders: one for you, one for each of your
+            teams, and everyone. Entries and cases can take them as input.
+
+Account/    Yourself. Change a file to change what it says.
+              Account/me.json                    who you are, your teams with
+                                                 their ids, who stands in for
+                                                 you; a new password
+              Account/AppPasswords/<name>.json   a password of its own for each
+                                                 device or program; delete the
+                                                 file, and it ends
+              Account/people.json                the names that you can write
+                                                 where people are meant
+
+Admin/      For administrators only: users, teams, and in Audit/ what was done
+            and refused, a file for each day.
+
 You see your own and your teams' entries and cases. What you may not see is not
-there. Administrators find users and teams in Admin/, beside Workflow/.
+there.
 
 
 Names
