@@ -104,6 +104,8 @@ func (s *inProcess) furnish() furnished {
 	f.attachment = last(s.must("PUT", "/attachfs/plan.csv", "1,2", "Content-Type", "text/csv"))
 	s.must("PUT", "/attachfs/"+f.id+"/hall.svg", "<svg/>", "Content-Type", "image/svg+xml")
 	s.must("PUT", "/dav/Workflow/Routes/copy.yaml", "states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n")
+	s.must("MKCOL", "/dav/Documents/admin/plans", "")
+	s.must("PUT", "/dav/Documents/admin/plans/hall.txt", "hello")
 	f.day = "2012-11-09"
 	listing := s.must("PROPFIND", "/dav/Workflow/Cases/"+f.id+"/Messages/", "", "Depth", "1").Body.String()
 	_, rest, _ := strings.Cut(listing, "/Messages/</")
@@ -161,6 +163,9 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"log", "/dav/Workflow/Cases/" + f.id + "/log.json", "", ""},
 			{"attachment", "/attachfs/.contents", "", "list"},
 			{"attachment", "/attachfs/" + f.id + "/.contents", "", "list"},
+			{"document", "/dav/Documents/.contents", "", "list"},
+			{"document", "/dav/Documents/admin/.contents", "", "list"},
+			{"listing", "/dav/Documents/admin/plans/.ls", "", ""},
 			{"me#form", "/dav/Account/me.json", "", ""},
 			{"me#form", "/dav/Account/me.json", "sam", ""},
 			{"people", "/dav/Account/people.json", "sam", ""},
@@ -244,7 +249,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
 			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment",
-			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json",
+			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{path}": "plans/hall.txt",
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
 			"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
@@ -344,6 +349,7 @@ func TestOpenAPIAndCreation(t *testing.T) {
 			{"/dav/Workflow/Cases/{name}", "/dav/Workflow/Cases/%s.json", `{"route": "bug"}`},
 			{"/dav/Workflow/Cases/{id}/Labels/{label}", "/dav/Workflow/Cases/" + f.id + "/Labels/%s", "hello"},
 			{"/dav/Workflow/Routes/{route}/{file}", "/dav/Workflow/Routes/bug/%s.txt", "1,2"},
+			{"/dav/Documents/{context}/{path}", "/dav/Documents/admin/plans/%s.csv", "1,2"},
 			{"/attachfs/{file}", "/attachfs/%s.csv", "1,2"},
 			{"/attachfs/{id}/{file}", "/attachfs/" + f.id + "/%s.csv", "1,2"},
 			{"/dav/Account/AppPasswords/{name}", "/dav/Account/AppPasswords/%s.json", `{}`},
