@@ -93,6 +93,9 @@ var environment = sync.OnceValue(func() *cel.Env {
 	if err != nil {
 		panic("expr: the environment cannot be made: " + err.Error())
 	}
+	// With its first unknown name cel-go fills a table that other goroutines
+	// read without a lock: it is filled before there are any.
+	env.Compile("unknown")
 	return env
 })
 

@@ -26,7 +26,8 @@ func testValues(tb testing.TB) *Values {
 		Xattrs: label.Dict{
 			{Key: "amount", Value: label.Value{Kind: document.Number, Text: "1000"}},
 			{Key: "rate", Value: label.Value{Kind: document.Number, Text: "0.5"}},
-			{Key: "urgent", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "who", Value: label.Text("sam")},
+			{Key: "urgent", Value: label.Value{Kind: document.Bool, Text: "true"}},
+			{Key: "who", Value: label.Text("sam")},
 		},
 		Actor: "ann", Now: at.Add(time.Hour), Input: "InputMessage",
 		Message: func(name string) *document.Node {

@@ -194,6 +194,7 @@ func xattrValue(v label.Value) ref.Val {
 		return number(v.Text)
 	case document.Bool:
 		return types.Bool(v.Text == "true")
+	default:
+		return types.String(v.Text)
 	}
-	return types.String(v.Text)
 }

@@ -49,8 +49,7 @@ type Task struct {
 // activation answers for the variables of an expression, each only when it
 // is asked for.
 type activation struct {
-	values  *Values
-	message ref.Val
+	values *Values
 }
 
 // Parent returns nil: there are no variables but these.
