@@ -122,6 +122,11 @@ on_a_mount() {
 	eventually "  the server has it" holds "$work/entry.json" "$schedule/by-$name.json"
 	succeeds "  deletes it" rm "$m/Workflow/Schedule/by-$name.json"
 	eventually "  it is gone" answers 404 GET "$schedule/by-$name.json"
+	succeeds "  makes a folder in Documents/" mkdir "$m/Documents/admin/$name"
+	succeeds "  copies a file into it" cp "$work/entry.json" "$m/Documents/admin/$name/a file"
+	eventually "  the server has it" holds "$work/entry.json" "/dav/Documents/admin/$name/a%20file"
+	succeeds "  deletes the folder whole" rm -r "$m/Documents/admin/$name"
+	eventually "  it is gone" answers 404 GET "/dav/Documents/admin/$name/"
 }
 
 if has rclone 'rclone mount' && has fusermount3 'rclone mount' && has_fuse 'rclone mount'; then
@@ -164,16 +169,20 @@ fi
 # for; the folders of Workflow/ rightly refuse both.
 if has litmus litmus; then
 	request PROPFIND /dav/Documents/admin/ -H 'Depth: 0'
-	if [[ $status != 207 ]]; then
-		skip litmus "the suites basic, copymove, props, locks and http run in Documents/, which is not built"
-	else
-		mkdir -p "$work/litmus"
-		out=$(cd "$work/litmus" && TESTS="basic copymove props locks http" litmus -k "$base/dav/Documents/admin/" admin "$admin_password" </dev/null 2>&1 | tr '\r' '\n')
-		expect "litmus: nothing fails" "" "$(grep -E 'FAIL' <<<"$out" || true)"
-		for suite in basic copymove props locks http; do
-			expect_match "  $suite" "summary for .$suite'" "$out"
-		done
-	fi
+	expect "litmus runs in Documents/" 207 "$status"
+	mkdir -p "$work/litmus"
+	litmus_suite() {
+		(cd "$work/litmus" && TESTS=$1 litmus -k "$base/dav/Documents/admin/" admin "$admin_password" </dev/null 2>&1 | tr '\r' '\n')
+	}
+	for suite in basic http; do
+		out=$(litmus_suite "$suite")
+		expect "  $suite: nothing fails" "" "$(grep -E 'FAIL' <<<"$out" || true)"
+		expect_match "    and all of it ran" "summary for .$suite'.* 0 failed" "${out//$'\n'/ }"
+	done
+	# COPY, MOVE, PROPPATCH and LOCK come with a later version of the drive.
+	for suite in copymove props locks; do
+		skip "litmus $suite" "$(litmus_suite "$suite" | sed -n "s/^<- summary for .$suite': //p"); its methods are not built"
+	done
 fi
 
 stop
