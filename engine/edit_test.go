@@ -51,10 +51,10 @@ func TestCaseRights(t *testing.T) {
 	} {
 		t.Run(test.change, func(t *testing.T) {
 			t.Parallel()
+			w := newWorld(t)
+			w.as("admin").mustPutParty(identity.User, "lou", `{}`)
+			w.as("admin").mustPutRoute("run", routeRun())
 			for i, who := range people {
-				w := newWorld(t)
-				w.as("admin").mustPutParty(identity.User, "lou", `{}`)
-				w.as("admin").mustPutRoute("run", routeRun())
 				id := w.as("sam").startCase(`{"route": "run", "xattrDict": {"a": "1"}, "stakeholders": ["lou"]}`)
 				before := w.as("admin").caseForm(id)
 				_, err := w.as(who).putCase(fmt.Sprint(id)+".json", test.change)

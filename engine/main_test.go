@@ -67,7 +67,7 @@ func newWorld(t *testing.T, options ...func(*world)) *world {
 // teams of a first start.
 func emptyWorld(t *testing.T, options ...func(*world)) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir(), clock: clock.NewSandbox(instant(start))}
+	w := &world{T: t, dir: t.TempDir(), clock: sandboxAt(start)}
 	for _, option := range options {
 		option(w)
 	}
@@ -174,6 +174,8 @@ func (w *world) advanceTo(to string) engine.Advanced {
 	}
 	return done
 }
+
+func sandboxAt(text string) *clock.Sandbox { return clock.NewSandbox(instant(text)) }
 
 func instant(text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)

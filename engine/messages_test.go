@@ -1,0 +1,250 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// contents returns how many contents are kept as files.
+func (w *world) contents() int {
+	w.Helper()
+	kept, _ := w.files()
+	return len(kept)
+}
+
+// messages returns the label and version of every message of a case.
+func (u user) messages(id int64) (out []string) {
+	u.Helper()
+	for _, m := range try(u.Messages(u.Context(), u.by(), id)).must(u.world, "messages") {
+		out = append(out, fmt.Sprintf("%s %d", m.Label, m.Version))
+	}
+	return out
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "ask", "input": "in"}`)
+	out := try(sam.putLabel(id, "Note", "one")).must(w, "a new label")
+	uuid, ok := engine.ParseUUID(out.Name)
+	if !out.Created || !ok || out.CaseID != id || out.Status != "open" {
+		t.Errorf("%+v", out)
+	}
+	if uuid[6]>>4 != 5 {
+		t.Errorf("the UUID %s is not of version 5", out.Name)
+	}
+	same(t, "content", sam.read(id, "Note"), "text/plain: one")
+	byUUID := try(w.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID")
+	same(t, "size, version", fmt.Sprint(byUUID.Size, byUUID.Version), "3 1")
+	same(t, "ETag", engine.MessageETag(&byUUID.Message), out.ETag)
+
+	w.advance(1e9)
+	again := try(sam.putLabel(id, "Note", "two")).must(w, "another content")
+	if again.Created || again.Name != out.Name || again.ETag == out.ETag {
+		t.Errorf("%+v", again)
+	}
+	same(t, "content", sam.read(id, "Note"), "text/plain: two")
+	m := try(w.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID")
+	same(t, "times", m.Created.Format("05")+" "+m.Modified.Format("05"), "56 57")
+	same(t, "messages", sam.messages(id), []string{"InputMessage 1", "Note 2"})
+
+	// Conditions; labels differ by case; other cases have labels of their own.
+	_, err := sam.putLabel(id, "Note", "x", ifMatch(out.ETag))
+	w.refused(err, errs.Precondition)
+	_, err = sam.putLabel(id, "Note", "x", ifNew())
+	w.refused(err, errs.Precondition)
+	try(sam.putLabel(id, "Note", "three", ifMatch(again.ETag))).must(w, "as it was")
+	try(sam.putLabel(id, "note", "small", ifNew())).must(w, "in small letters")
+	other := sam.startCase(`{"route": "ask"}`)
+	same(t, "messages", sam.messages(other), []string{"InputMessage 1"})
+	w.refused(try(w.Message(t.Context(), sam.by(), other, uuid, "")).err, errs.NotFound)
+	w.refused(try(w.Message(t.Context(), sam.by(), other, engine.UUID{}, "Note")).err, errs.NotFound)
+
+	// A label may be called as the case calls its own.
+	out = try(sam.putLabel(id, "output", "mine")).must(w, "the label output")
+	w.refused(try(w.Message(t.Context(), sam.by(), id, engine.UUID{}, engine.OwnOutput)).err, errs.NotFound)
+	uuid, _ = engine.ParseUUID(out.Name)
+	same(t, "label", try(w.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID").Label, "output")
+
+	for _, illegal := range []string{"", "a b", "-a", "_a", "é", "a/b", "a@b", strings.Repeat("a", 64)} {
+		_, err := sam.putLabel(id, illegal, "x")
+		w.refused(err, errs.NameNotAllowed)
+	}
+	try(sam.putLabel(id, strings.Repeat("a", 63), "x")).must(w, "a long label")
+}
+
+func TestLabelRights(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("run", routeRun())
+	id := w.as("sam").startCase(`{"route": "run", "stakeholders": ["ops"]}`)
+	answered := w.as("sam").startCase(`{"route": "own"}`)
+	for _, test := range []struct {
+		who, label string
+		id         int64
+		want       errs.Kind
+	}{
+		{"sam", "Note", id, ""},
+		{"ann", "Note", id, ""}, // may answer
+		{"bob", "Note", id, ""},
+		{"admin", "Note", id, ""},
+		{"eve", "Note", id, errs.NotFound},
+		{"sam", "InputMessage", id, errs.NotAllowed},
+		{"ann", "InputMessage", id, errs.NotAllowed},
+		{"bob", "InputMessage", id, ""},
+		{"admin", "InputMessage", id, ""},
+		{"sam", "Note", answered, ""},
+		{"eve", "Note", 99999, errs.NotFound},
+	} {
+		_, err := w.as(test.who).putLabel(test.id, test.label, "x")
+		if got := errs.KindOf(err); got != test.want {
+			t.Errorf("%s writes %s: %v; want %q", test.who, test.label, err, test.want)
+		}
+	}
+	// Nothing can be written once the case has ended.
+	sam := w.as("sam")
+	sam.mustPerform(answered, "end")
+	_, err := sam.putLabel(answered, "Note", "x")
+	w.refused(err, errs.CaseNotOpen)
+}
+
+// What a case shows as its own: the input always, an output once it is
+// completed, an exception once it has failed.
+func TestOwnContents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("named", "access: {start: [everyone]}\noutput: Result\nroles: {worker: {assign: [starter]}}\n"+
+		"states: {open: {type: start}, done: {type: complete}}\nactions: {begin: {trigger: init}, end: {in: [open], role: worker, to: done}}\n")
+	admin.mustPutRoute("loop", routeLoop)
+	none := func(id int64, name string) {
+		t.Helper()
+		w.refused(try(w.Message(t.Context(), sam.by(), id, engine.UUID{}, name)).err, errs.NotFound)
+	}
+	id := sam.startCase(`{"route": "auto", "input": "in"}`)
+	same(t, "output", sam.read(id, engine.OwnOutput), "text/plain; charset=utf-8: in")
+	none(id, engine.OwnException)
+
+	open := sam.startCase(`{"route": "named", "input": "in"}`)
+	none(open, engine.OwnOutput)
+	try(sam.putLabel(open, "Result", "result")).must(w, "a label")
+	named := sam.startCase(`{"route": "named", "input": "in"}`)
+	for _, label := range []string{"Result", "OutputMessage"} {
+		try(sam.putLabel(named, label, label)).must(w, "a label")
+	}
+	for id, want := range map[int64]string{open: "result", named: "OutputMessage"} {
+		sam.mustPerform(id, "end")
+		same(t, "output", sam.read(id, engine.OwnOutput), "text/plain: "+want)
+	}
+
+	failed := sam.startCase(`{"route": "loop", "input": "in"}`)
+	none(failed, engine.OwnOutput)
+	same(t, "exception", sam.read(failed, engine.OwnException), "text/plain; charset=utf-8: in")
+
+	canceled := sam.startCase(`{"route": "ask"}`)
+	if err := sam.deleteCase(fmt.Sprint(canceled) + ".json"); err != nil {
+		t.Fatal(err)
+	}
+	none(canceled, engine.OwnOutput)
+	none(canceled, engine.OwnException)
+	same(t, "input", sam.read(canceled, engine.OwnInput), "text/plain: ")
+}
+
+// Small contents are in the database, large ones are files; what breaks off
+// leaves nothing.
+func TestLargeContents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "ask"}`)
+	small, large := strings.Repeat("s", 4<<10), strings.Repeat("l", 4<<10+1)
+	try(sam.putLabel(id, "Small", small)).must(w, "a small content")
+	same(t, "files", w.contents(), 0)
+	try(sam.putLabel(id, "Large", large)).must(w, "a large content")
+	same(t, "files", w.contents(), 1)
+	try(sam.putLabel(id, "Equal", large)).must(w, "an equal content")
+	same(t, "files", w.contents(), 1)
+	for label, want := range map[string]string{"Small": small, "Large": large, "Equal": large} {
+		same(t, label, sam.read(id, label), "text/plain: "+want)
+	}
+	content := try(w.Message(t.Context(), sam.by(), id, engine.UUID{}, "Large")).must(w, "the message")
+	if at, err := content.Body.Seek(-1, io.SeekEnd); at != 4<<10 || err != nil {
+		t.Errorf("a part of it: %d, %v", at, err)
+	}
+	if err := content.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	w.reopen()
+	sam = w.as("sam")
+	same(t, "after a restart", sam.read(id, "Large"), "text/plain: "+large)
+
+	cut := errors.New("cut")
+	for _, body := range []io.Reader{
+		iotest.ErrReader(cut),
+		io.MultiReader(strings.NewReader("x"), iotest.ErrReader(cut)),
+		io.MultiReader(strings.NewReader(large), iotest.ErrReader(cut)),
+	} {
+		_, err := w.PutLabel(t.Context(), sam.request(nil), id, "Cut", "text/plain", body)
+		if !errors.Is(err, cut) {
+			t.Errorf("a body that breaks off: %v", err)
+		}
+	}
+	same(t, "messages", sam.messages(id), []string{"InputMessage 1", "Small 1", "Large 1", "Equal 1"})
+	same(t, "files", w.contents(), 1)
+
+	// What is refused is not read.
+	_, err := w.PutLabel(t.Context(), w.as("eve").request(nil), id, "Note", "text/plain", iotest.ErrReader(cut))
+	w.refused(err, errs.NotFound)
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := w.PutLabel(ended, sam.request(nil), id, "Note", "text/plain", strings.NewReader("x")); !errors.Is(err, context.Canceled) {
+		t.Errorf("a request that has ended: %v", err)
+	}
+}
+
+// Writers of one label at once are serialised: the versions count them all,
+// and one alone finds nothing there.
+func TestConcurrentLabels(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "ask"}`)
+	const writers = 32
+	outs, failed := make([]*engine.Outcome, writers), make([]error, writers)
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			var options []option
+			if i%2 == 0 {
+				options = []option{ifNew()}
+			}
+			outs[i], failed[i] = sam.putLabel(id, "Note", fmt.Sprint(i), options...)
+		})
+	}
+	wg.Wait()
+	created, written := 0, 0
+	for i := range writers {
+		if failed[i] == nil {
+			written++
+			if outs[i].Created {
+				created++
+			} else if i%2 == 0 {
+				t.Errorf("writer %d replaced what it wanted to create", i)
+			}
+		} else if i%2 != 0 || !errs.Is(failed[i], errs.Precondition) {
+			t.Errorf("writer %d: %v", i, failed[i])
+		}
+	}
+	same(t, "created", created, 1)
+	same(t, "messages", sam.messages(id), []string{"InputMessage 1", fmt.Sprintf("Note %d", written)})
+}
