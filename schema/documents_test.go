@@ -79,8 +79,10 @@ func TestDocumentsAndSchemas(t *testing.T) {
 		{"team", `{"members": ["sam"]}|{"members": null}`, `{"members": ["a b"]}|{"users": []}`},
 		{"me", `{"password": "x", "oldPassword": "y"}|{"deputy": null}`, `{"password": "x"}|{"oldPassword": "x"}|{"admin": true}`},
 		{"app-password", `{}|{"label": "x"}`, `{"secret": "x"}|[]`},
-		{"app-password#made", `{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null, "secret": "fd-` + strings.Repeat("a", 32) + `"}`,
-			`{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null}`},
+		{
+			"app-password#made", `{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null, "secret": "fd-` + strings.Repeat("a", 32) + `"}`,
+			`{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null}`,
+		},
 		{"clock#move", `{"advance": "P7D"}|{"advance": 60}|{"set": "2012-11-11T23:00:00Z"}`, `{}|{"advance": "P1D", "set": "x"}|{"back": 1}`},
 	} {
 		compiled, err := c.Compile("urn:flowdrive:schema:" + test.schema)

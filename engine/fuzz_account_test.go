@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// FuzzMe: whatever is PUT to me.json is refused with what is wrong with it,
+// or leaves a user whose form can be PUT again and changes nothing.
+func FuzzMe(f *testing.F) {
+	for _, seed := range []string{
+		`{"fullName": "Sam", "email": "sam@example.org"}`,
+		`{"deputy": {"user": "ann", "from": "2012-11-10T00:00:00Z", "to": 1352851200}}`,
+		`{"deputy": {"user": "ann", "from": "2012-11-10T00:00:00.5+01:00", "to": "9999-12-31T23:59:59.9"}}`,
+		`{"password": "new", "oldPassword": "old"}`,
+		`{"name": "SAM", "contexts": [], "deputy": null, "email": null}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	now := time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)
+	parties := []Party{
+		{Party: identity.Party{ID: 1, Name: identity.Everyone, Kind: identity.Team}},
+		{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User}},
+		{Party: identity.Party{ID: 3, Name: "ann", Kind: identity.User}},
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		node, err := document.ParseJSON(body)
+		if err != nil {
+			return
+		}
+		table := newPartyTable(parties)
+		req := Request{By: table.directory.Principal(2), Now: now}
+		change, err := readMe(table, req, node, "")
+		if err != nil {
+			if !errs.Is(err, errs.Invalid) {
+				t.Fatalf("%s: %v", body, err)
+			}
+			return
+		}
+		p := change.party
+		if p.ID != 2 || p.Name != "sam" || p.Admin || p.Disabled || p.Password != "" || p.Deputy.User != "" && !p.Deputy.From.Before(p.Deputy.To) {
+			t.Fatalf("%s made of sam %+v", body, p)
+		}
+		changed := newPartyTable([]Party{parties[0], p, parties[2]})
+		form, err := document.ParseJSON(changed.me(2).Form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := readMe(changed, req, form, "")
+		if err != nil || again.changed {
+			t.Fatalf("%s: the form %s, PUT again: %v, changed %v", body, changed.me(2).Form, err, again != nil && again.changed)
+		}
+	})
+}
+
+// FuzzAuditRow: whatever is in a row, it is a line of JSON that says it.
+func FuzzAuditRow(f *testing.F) {
+	f.Add("sam", "192.0.2.1", "PUT /dav/a%20b", "No.")
+	f.Add("", "", "a\nb\u2028", "\xff\"}\n{")
+	f.Fuzz(func(t *testing.T, actor, address, target, detail string) {
+		row := auditRow{actor: actor, address: address, action: AuditRequest, target: target, outcome: auditRefused, detail: detail}
+		line := row.line()
+		if bytes.Count(line, []byte("\n")) != 1 || line[len(line)-1] != '\n' || len(line) > 7*(len(actor)+len(address)+2*mostAuditText)+300 {
+			t.Fatalf("%q", line)
+		}
+		var back map[string]any
+		if err := json.Unmarshal(line, &back); err != nil || len(back) != 7 {
+			t.Fatalf("%q: %v", line, err)
+		}
+	})
+}
