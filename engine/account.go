@@ -461,7 +461,7 @@ func readMe(t *partyTable, req Request, node *document.Node, hash string) (*part
 // readPlainText reads an optional text of one line.
 func readPlainText(v document.Value, to *string, most int) {
 	text := *to
-	if readText(v, &text, most); strings.ContainsFunc(text, unicode.IsControl) {
+	if readText(v, &text, most); text != *to && strings.ContainsFunc(text, unicode.IsControl) {
 		v.Fail(errs.CodeFormat, "must have no control characters")
 		return
 	}

@@ -340,3 +340,16 @@ func TestLastUse(t *testing.T) {
 	res := try(w.AppPassword(t.Context(), sam.by(), "phone")).must(w, "GET of an app password")
 	sam.form(res.Form).wants("lastUsed", `"2012-11-09T13:34:56Z"`)
 }
+
+// What becomes the header of a mail one day is no more than a line, whoever
+// writes it.
+func TestTextsOfUsers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	_, err := admin.putParty(identity.User, "sam", `{"fullName": "Sam\nBcc: ann", "email": "nobody"}`)
+	w.refused(err, errs.Invalid, "/fullName format", "/email format")
+	_, err = admin.putParty(identity.User, "sam", `{"password": "a\u0007b"}`)
+	w.refused(err, errs.Invalid, "/password range")
+	admin.mustPutParty(identity.User, "sam", `{"fullName": "Sam Österberg", "email": "sam+x@example.org"}`)
+}

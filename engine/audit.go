@@ -36,9 +36,7 @@ const (
 	AuditRouteChange    AuditAction = "route-change"
 	AuditRouteDelete    AuditAction = "route-delete"
 	AuditDocumentRead   AuditAction = "document-read" // another's, by an administrator
-	AuditLockBreak      AuditAction = "lock-break"
-	AuditPurge          AuditAction = "purge"
-	AuditLost           AuditAction = "rows-lost" // too many at once; the detail says how many
+	AuditLost           AuditAction = "rows-lost"     // too many at once; the detail says how many
 )
 
 // The outcomes of what is in the audit log.

@@ -290,8 +290,8 @@ func checkIdentity(root document.Value, p *Party, created bool) {
 
 func readUser(root document.Value, d *identity.Directory, p *Party, now time.Time) {
 	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "password", "created", "modified")
-	readText(root.Get("fullName"), &p.FullName, 200)
-	readText(root.Get("email"), &p.Email, 254)
+	readPlainText(root.Get("fullName"), &p.FullName, 200)
+	readEmail(root.Get("email"), &p.Email)
 	readFlag(root.Get("admin"), &p.Admin)
 	readFlag(root.Get("disabled"), &p.Disabled)
 	readDeputy(root.Get("deputy"), d, p, now)
