@@ -113,6 +113,7 @@ type Performed struct {
 	Resolution string `json:"re,omitempty"`
 	Output     string `json:"o,omitempty"`  // of its decision
 	Used       int64  `json:"us,omitempty"` // number of the writing that it used, see Written
+	Seq        int64  `json:"q,omitempty"`  // of its log entry
 }
 
 // Written is the last writing of a label that some action waits for. A

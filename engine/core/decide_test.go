@@ -239,11 +239,11 @@ func TestDecideDefects(t *testing.T) {
 		in   Input
 		want errs.Kind
 	}{
-		"nothing":    {Input{}, errs.Internal},
-		"no case":    {Input{Route: r, Event: Start{}}, errs.Internal},
-		"no event":   {Input{Route: r, Case: c}, errs.Internal},
-		"no init":    {Input{Route: &noInit, Case: c, Event: Start{}}, errs.Internal},
-		"no status":  {Input{Route: r, Case: lost, Event: Due{}}, errs.Internal},
+		"nothing":   {Input{}, errs.Internal},
+		"no case":   {Input{Route: r, Event: Start{}}, errs.Internal},
+		"no event":  {Input{Route: r, Case: c}, errs.Internal},
+		"no init":   {Input{Route: &noInit, Case: c, Event: Start{}}, errs.Internal},
+		"no status": {Input{Route: r, Case: lost, Event: Due{}}, errs.Internal},
 	} {
 		if out, needs, err := Decide(test.in); out != nil || needs != nil || !errs.Is(err, test.want) {
 			t.Errorf("%s: %v %v %v, want %s", name, out, needs, err, test.want)

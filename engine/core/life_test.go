@@ -79,7 +79,7 @@ func TestStart(t *testing.T) {
 	if got := string(AppendLog(nil, p.log[1:])); got != want {
 		t.Errorf("log\n got %s\nwant %s", got, want)
 	}
-	if diff := cmp.Diff([]Performed{{Action: "open", Count: 1, By: "sam", At: p.now}}, p.c.Performed); diff != "" {
+	if diff := cmp.Diff([]Performed{{Action: "open", Count: 1, By: "sam", At: p.now, Seq: 2}}, p.c.Performed); diff != "" {
 		t.Error(diff)
 	}
 	if err := p.do("start"); !errs.Is(err, errs.CaseNotOpen) {

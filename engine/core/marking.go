@@ -89,7 +89,8 @@ func (c *Case) appendPerformed(b []byte) []byte {
 		b = appendInstant(append(b, `,"at":`...), p.At)
 		b = appendFilled(b, `,"re":`, p.Resolution)
 		b = appendFilled(b, `,"o":`, p.Output)
-		b = append(appendNonzero(b, `,"us":`, p.Used), '}')
+		b = appendNonzero(b, `,"us":`, p.Used)
+		b = append(appendNonzero(b, `,"q":`, p.Seq), '}')
 	}
 	return appendEnd(b, len(c.Performed))
 }

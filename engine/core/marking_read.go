@@ -174,6 +174,8 @@ func (r *markingReader) performed() (p Performed) {
 			p.Output = r.text()
 		case "us":
 			p.Used = r.integer()
+		case "q":
+			p.Seq = r.integer()
 		default:
 			r.unknown(key)
 		}

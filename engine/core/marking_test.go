@@ -23,10 +23,12 @@ func fullCase() *Case {
 		Stakeholders: []string{"s", "t"},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
 		Enabled:      []Enabled{{Row: 6, Action: "a", State: Offered, Since: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at}},
-		LastRow:      7, Visit: 8,
-		Performed: []Performed{{Action: "p", Count: 9, By: "sam", At: at}, {Action: "q", Count: 1, At: at}},
-		Warnings:  []Warning{{Timer: "t", Time: at, Text: "w"}, {Time: at}},
-		LogSeq:    10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Created: at, Started: at, Modified: at, Completed: at,
+		LastRow:      7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"},
+		Performed:  []Performed{{Action: "p", Count: 9, By: "sam", For: "bob", At: at, Resolution: "r", Output: "o", Used: 3, Seq: 5}, {Action: "q", Count: 1, At: at}},
+		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
+		Resolution: "r",
+		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Row: 7}, {Time: at}},
+		LogSeq:     10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Created: at, Started: at, Modified: at, Completed: at,
 	}
 }
 

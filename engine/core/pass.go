@@ -24,8 +24,13 @@ func (d *decision) settle() error {
 		}
 		p := pass{decision: d}
 		performed, err := p.run()
-		if err != nil || !performed && !d.canceled {
+		if err != nil {
 			return err
+		}
+		// What was refused before the last row came may be allowed now: without
+		// another pass the next event would find a case that is not at rest.
+		if again := performed || d.canceled || p.moved && p.refused != nil; !again {
+			return nil
 		}
 	}
 }
@@ -35,6 +40,7 @@ type pass struct {
 	*decision
 	over    bool   // of the dependency model: nothing is wanted any more
 	refused []bool // of each action: enableIf was asked and was false; nil: none
+	moved   bool   // rows came or went, which enableIf may look at, and what they set
 }
 
 // run takes the numbered steps of a pass; step 5 (while) concerns a key of
@@ -54,12 +60,15 @@ func (p *pass) run() (performed bool, err error) {
 		}
 		next, ok := p.due()
 		switch {
+		case !ok && p.moved && p.refused != nil:
+			return false, nil
 		case !ok:
 			p.conclude()
 			return false, nil
 		case next.performance != nil:
 			return true, p.unit(*next.performance)
 		}
+		p.moved = true
 		if err := p.handle(next.request); err != nil {
 			return false, err
 		}
@@ -130,7 +139,7 @@ func (p *pass) unenable() error {
 	if kept == len(p.actions) {
 		return nil
 	}
-	p.changed = true
+	p.changed, p.moved = true, true
 	p.c.Enabled, p.actions = slices.Delete(p.c.Enabled, kept, len(p.actions)), p.actions[:kept]
 	slices.Sort(gone)
 	for _, action := range gone {
@@ -161,7 +170,7 @@ func (p *pass) enable() error {
 		})
 		p.actions = append(p.actions, i)
 		p.enabled[i] = true
-		p.changed = true
+		p.changed, p.moved = true, true
 		if len(a.OnEnable) > 0 {
 			handlers = append(handlers, i)
 		}

@@ -219,7 +219,7 @@ func (d *decision) lastOf(name string) *Performed {
 		if d.route.Actions[i].Type != name {
 			continue
 		}
-		if p := d.c.performed(d.route.Actions[i].Name); p != nil && (last == nil || p.At.After(last.At)) {
+		if p := d.c.performed(d.route.Actions[i].Name); p != nil && (last == nil || p.Seq > last.Seq) {
 			last = p
 		}
 	}
@@ -410,7 +410,7 @@ func (d *decision) count(a *route.Action, by performance, output string) {
 		p = &d.c.Performed[len(d.c.Performed)-1]
 	}
 	p.Count++
-	p.By, p.For, p.At = by.actor, by.behalf, d.now
+	p.By, p.For, p.At, p.Seq = by.actor, by.behalf, d.now, d.c.LogSeq+1
 	p.Resolution, p.Output = by.resolution, output
 	if by.resolution != "" {
 		d.c.Resolution = by.resolution
