@@ -7,7 +7,7 @@ import (
 
 const (
 	aliasColumns = `a.author_id, a.route_id, a.name, a.case_id,
-		m.uuid, m.case_id, m.label, m.media_type, m.size, m.sha256, m.content IS NULL, m.version, m.created, m.modified`
+		m.uuid, m.case_id, m.label, m.media_type, m.size, m.sha256, m.content IS NULL, m.version, m.created, m.modified, m.author_id`
 	joinInput = `FROM aliases a JOIN messages m ON m.case_id = a.case_id AND m.label = '` + engine.LabelInput + `'`
 
 	selectAlias = `SELECT ` + aliasColumns + `, m.content ` + joinInput + `
@@ -26,7 +26,7 @@ func scanAlias(scan scan, a *engine.Alias) error {
 	m := &a.Input
 	return scan(&a.Author, &a.RouteID, &a.Name, &a.CaseID,
 		bits(m.UUID[:]), &m.CaseID, &m.Label, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
-		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.Content)
+		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.AuthorID, &m.Content)
 }
 
 // Alias returns what the author finds under that name, whatever its case, in
