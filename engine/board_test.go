@@ -1,0 +1,131 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// board returns the states on the board of a route, those that are not listed
+// in brackets.
+func (u user) board(route string) string {
+	u.Helper()
+	states := try(u.Board(u.Context(), u.by(), route)).must(u.world, "the board of "+route)
+	out := make([]string, len(states))
+	for i, s := range states {
+		if out[i] = s.Name; !s.Listed {
+			out[i] = "(" + s.Name + ")"
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// TestBoard: the open states, and each that holds a case which one sees.
+func TestBoard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, sam, ann, bob, eve := w.as("admin"), w.as("sam"), w.as("ann"), w.as("bob"), w.as("eve")
+	cards := func(u user, state string) string {
+		u.Helper()
+		return names(w.Cases(t.Context(), u.by(), engine.Filter{Route: "ask", Status: state, OnBoard: true}))
+	}
+	same(t, "empty", sam.board("ask"), "open answered (closed)")
+	// Helpers are the team core, so that ann sees what sam and bob start.
+	one, two := sam.startCase(`{"route": "ask"}`), bob.startCase(`{"route": "ask"}`)
+	ann.mustPerform(one, "answer")
+	sam.mustPerform(one, "close")
+	for u, want := range map[user]string{sam: "open answered closed", admin: "open answered closed", bob: "open answered (closed)"} {
+		same(t, "to "+u.name, u.board("ASK"), want)
+	}
+	for u, want := range map[user]string{eve: "", ann: fmt.Sprint(two), admin: fmt.Sprint(two), bob: fmt.Sprint(two)} {
+		same(t, "open to "+u.name, cards(u, "open"), want)
+	}
+	same(t, "closed to sam", cards(sam, "closed"), fmt.Sprint(one))
+	same(t, "closed to bob", cards(bob, "closed"), "")
+
+	// What is canceled is on no board, whatever it was in.
+	w.kind("cancel", bob.deleteCase(fmt.Sprint(two)+".json"), "")
+	same(t, "canceled", cards(bob, "open")+cards(admin, "open"), "")
+
+	// Cases of an older version may be in states that the route has no more.
+	three := bob.startCase(`{"route": "ask"}`)
+	renamed := strings.NewReplacer("open:", "fresh:", "[open]", "[fresh]", "to: open", "to: fresh", "closed:", "over:",
+		"[closed]", "[over]", "to: closed", "to: over").Replace(routeAsk)
+	admin.mustPutRoute("ask", renamed)
+	same(t, "to sam", sam.board("ask"), "fresh answered (over) closed open")
+	same(t, "to bob", bob.board("ask"), "fresh answered (over) open")
+	same(t, "to eve", eve.board("ask"), "fresh answered (over)")
+	same(t, "to admin", admin.board("ask"), "fresh answered (over) closed open")
+	same(t, "in the old state", cards(bob, "open"), fmt.Sprint(three))
+
+	for _, tt := range []struct {
+		u           user
+		state, want string
+	}{
+		{sam, "FRESH", "fresh"},
+		{eve, "over", "over"},
+		{sam, "Closed", "closed"},
+		{bob, "open", "open"},
+		{admin, "OPEN", "open"},
+		{eve, "open", ""},
+		{bob, "closed", ""},
+		{admin, "never", ""},
+	} {
+		got, err := w.BoardState(t.Context(), tt.u.by(), "ask", tt.state)
+		if tt.want == "" {
+			w.kind(tt.state+" to "+tt.u.name, err, errs.NotFound)
+		} else if err != nil || got != tt.want {
+			t.Errorf("%s to %s: %q, %v", tt.state, tt.u.name, got, err)
+		}
+	}
+	w.kind("of a route that is not seen", try(w.Board(t.Context(), bob.by(), "own")).err, errs.NotFound)
+	w.kind("of a route that is not seen", try(w.BoardState(t.Context(), bob.by(), "own", "open")).err, errs.NotFound)
+}
+
+// TestBoardOfDeputy: who stands in sees the cases in which the absent plays a
+// role, on the board as well.
+func TestBoardOfDeputy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, eve := w.as("sam"), w.as("eve")
+	id := sam.startCase(`{"route": "ask"}`)
+	w.as("ann").mustPerform(id, "answer")
+	sam.mustPerform(id, "close")
+	same(t, "before", eve.board("ask"), "open answered (closed)")
+	w.standsIn("eve", "ann")
+	same(t, "standing in", eve.board("ask"), "open answered closed")
+}
+
+// TestLargeBoard: more cases than are read at once.
+func TestLargeBoard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, eve := w.as("sam"), w.as("eve").id()
+	w.update(func(tx engine.Tx) error {
+		routeID := int64(0)
+		if r, err := tx.RouteByName("ask"); err == nil {
+			routeID = r.ID
+		}
+		for i := range 1200 {
+			c := &engine.Case{
+				ID: w.db.NextID(), RouteID: routeID, ContextID: sam.id(), StarterID: sam.id(), State: "active", Status: "open",
+				Version: 1, Revision: 1, Marking: []byte("{}"), Created: w.clock.Now(), Modified: w.clock.Now(),
+				Form: fmt.Appendf(nil, `{"guid":"%032d","title":"","roles":{}}`, i), Access: []identity.ID{sam.id()},
+			}
+			if i == 1100 {
+				c.State, c.Status, c.Access = "completed", "closed", []identity.ID{sam.id(), eve}
+			}
+			if err := tx.InsertCase(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, name := range []string{"sam", "eve", "admin"} {
+		same(t, name, w.as(name).board("ask"), "open answered closed")
+	}
+}
