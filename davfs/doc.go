@@ -14,6 +14,8 @@
 //	    Routes/                          node_route.go
 //	      <route>.yaml, <route>.json
 //	      <route>/                       node_drop.go
+//	        <name>                       a dropped file, to its author
+//	        Board/<state>/<id> ….json    node_board.go
 //	        Versions/<n>.json            node_version.go
 //	        <id>/                        resolves to Cases/<id>/, is not listed
 //	    Cases/                           node_case.go
