@@ -2,6 +2,7 @@ package davfs
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -58,6 +59,17 @@ func (a address) path() string { return "/" + strings.Join(a.segments, "/") }
 // attached reports whether the address lies in /attachfs/, where every name is
 // an ordinary one.
 func (a address) attached() bool { return len(a.segments) > 0 && a.segments[0] == attachRoot }
+
+// equal reports whether two addresses are one: names differ by case below the
+// roots of Documents/, and nowhere else.
+func (a address) equal(b address) bool {
+	if !a.inDocuments() {
+		return same(a.path(), b.path())
+	}
+	const root = 3 // segments: dav, Documents, the context
+	return b.inDocuments() && same(strings.Join(a.segments[:root], "/"), strings.Join(b.segments[:root], "/")) &&
+		slices.Equal(a.segments[root:], b.segments[root:])
+}
 
 // inDocuments reports whether the address lies below a root of Documents/,
 // where every name is an ordinary one as well.

@@ -54,6 +54,15 @@ func (f *fake) rootOf(p *identity.Party) *engine.Document {
 	return d
 }
 
+func (f *fake) copyDocuments() []*engine.Document {
+	out := make([]*engine.Document, len(f.documents))
+	for i, d := range f.documents {
+		clone := *d
+		out[i] = &clone
+	}
+	return out
+}
+
 func (f *fake) member(folder *engine.Document, name string) *engine.Document {
 	for _, d := range f.membersOf(folder) {
 		if d.Name == name {
@@ -208,6 +217,7 @@ func (f *fake) PutDocument(_ context.Context, req engine.Request, p engine.Docum
 	if err := f.placeable(at); err != nil {
 		return nil, err
 	}
+	defer f.rehearse(req)()
 	if up.Size > fakeQuota {
 		return nil, errs.New(errs.Full, "You have no room for it.")
 	}
@@ -228,7 +238,11 @@ func (f *fake) PutDocument(_ context.Context, req engine.Request, p engine.Docum
 	}
 	d.AuthorID, d.Size, d.SHA256, d.Content, d.Modified = req.By.ID, int64(len(content)), sha256.Sum256(content), content, f.now
 	at.folder.Revision++
-	return f.keep(req, &engine.Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag()}), nil
+	o := &engine.Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag()}
+	if req.DryRun {
+		o.Form = mustMarshal(map[string]any{"name": d.Name, "size": d.Size})
+	}
+	return f.keep(req, o), nil
 }
 
 func (f *fake) MakeFolder(_ context.Context, req engine.Request, p engine.DocumentPath) (*engine.Outcome, error) {

@@ -39,7 +39,7 @@ func (f *fake) rehearse(req engine.Request) (undo func()) {
 	}
 	last, email := f.last, f.accounts.email
 	files, names := slices.Clone(f.attached), slices.Clone(f.dropped)
-	versions, messages := maps.Clone(f.versions), maps.Clone(f.messages)
+	versions, messages, documents := maps.Clone(f.versions), maps.Clone(f.messages), f.copyDocuments()
 	for id := range messages {
 		messages[id] = slices.Clone(messages[id])
 	}
@@ -48,7 +48,7 @@ func (f *fake) rehearse(req engine.Request) (undo func()) {
 			*list = before[i]
 		}
 		f.last, f.accounts.email, f.attached, f.dropped = last, email, files, names
-		f.versions, f.messages = versions, messages
+		f.versions, f.messages, f.documents = versions, messages, documents
 	}
 }
 

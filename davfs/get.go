@@ -123,7 +123,7 @@ func (x *exchange) condition() (engine.Condition, error) {
 func (x *exchange) settleElsewhere(c *conditions) error {
 	for i := range c.lists {
 		list := &c.lists[i]
-		if list.tag == nil || same(list.tag.path(), x.at.path()) {
+		if list.tag == nil || list.tag.equal(x.at) {
 			continue
 		}
 		var there engine.Version

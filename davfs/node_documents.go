@@ -117,6 +117,7 @@ func (n documentPath) stat(ctx context.Context) (*info, error) {
 	return at.stat(ctx)
 }
 
+//nolint:unparam // folder's method may fail
 func (n documentPath) child(_ context.Context, name string) (node, error) {
 	if at := documentKey(n.scope, documentFolder{documentPath: n}, name); at != nil {
 		return at, nil
@@ -134,13 +135,13 @@ func (n documentPath) resolve(ctx context.Context) (node, error) {
 	d, err := n.engine.Document(ctx, n.by, n.path)
 	switch {
 	case errs.Is(err, errs.NotFound) && len(n.path) > 1:
-		return newDocument{documentTarget{n.scope, n.path}}, nil
+		return newDocument{documentTarget(n)}, nil
 	case err != nil:
 		return nil, err
 	case d.Folder:
 		return documentFolder{n, d}, nil
 	}
-	return documentFile{documentTarget{n.scope, n.path}, d}, nil
+	return documentFile{documentTarget(n), d}, nil
 }
 
 // documentFolder is a folder below Documents/. Of a hidden key's it is not

@@ -29,8 +29,11 @@ func (e *Engine) documentRef(r Reader, as identity.Principal, v document.Value, 
 // path as the store spells it; nil where as sees none.
 func (e *Engine) documentNamed(r Reader, as identity.Principal, text string) (*Document, DocumentPath, error) {
 	path, err := ParseDocumentPath(text)
-	if err != nil {
+	if errs.Is(err, errs.NameNotAllowed) {
 		return nil, nil, nil // nothing can be there
+	}
+	if err != nil {
+		return nil, nil, err
 	}
 	at, err := e.documentAt(r, as, path)
 	if errs.Is(err, errs.NotFound) {

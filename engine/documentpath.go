@@ -55,7 +55,7 @@ func decodedPath(text string) string {
 // everything else is a name in Documents/, and names differ by case (design:
 // the drive, section 3).
 func legalDocumentName(name string) error {
-	why := ""
+	var why string
 	switch {
 	case name == "":
 		why = "is empty"

@@ -145,21 +145,30 @@ func (e *Engine) documentAt(r Reader, by identity.Principal, path DocumentPath) 
 	}
 	at := &documentPlace{root: root, path: path.normal()}
 	at.path[0] = string(root.Name)
+	return at, at.look(r)
+}
+
+// look finds out what is at the place.
+func (at *documentPlace) look(r Reader) error {
 	for _, name := range at.path[1:] {
-		if at.illegal = legalDocumentName(name); at.illegal != nil {
-			return at, nil
+		if err := legalDocumentName(name); at.illegal == nil {
+			at.illegal = err
 		}
 	}
-	along, err := r.DocumentsAlong(root.ID, at.path[1:])
-	if err != nil {
-		return nil, err
+	if at.illegal == nil { // else nothing is there
+		return at.find(r)
 	}
+	return nil
+}
+
+func (at *documentPlace) find(r Reader) error {
+	along, err := r.DocumentsAlong(at.root.ID, at.path[1:])
 	for i := range along {
 		d := &along[i]
 		if i == 0 {
 			d.Name = at.path[0]
 		}
-		switch len(path) - i {
+		switch len(at.path) - i {
 		case 1:
 			at.found = d
 		case 2:
@@ -168,7 +177,7 @@ func (e *Engine) documentAt(r Reader, by identity.Principal, path DocumentPath) 
 			}
 		}
 	}
-	return at, nil
+	return err
 }
 
 // readDocument returns the document that is at the path.

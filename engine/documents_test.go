@@ -214,10 +214,19 @@ func TestDocumentRights(t *testing.T) {
 	}
 	const reads, writes, absent = "reads", "writes", ""
 	for _, tt := range []struct{ user, root, may string }{
-		{"sam", "sam", writes}, {"ann", "sam", absent}, {"bob", "sam", absent}, {"admin", "sam", reads},
-		{"sam", "core", writes}, {"ann", "core", writes}, {"bob", "core", absent}, {"admin", "core", reads},
-		{"sam", "everyone", reads}, {"bob", "everyone", reads}, {"admin", "everyone", writes},
-		{"sam", "nobody", absent}, {"admin", "nobody", absent},
+		{"sam", "sam", writes},
+		{"ann", "sam", absent},
+		{"bob", "sam", absent},
+		{"admin", "sam", reads},
+		{"sam", "core", writes},
+		{"ann", "core", writes},
+		{"bob", "core", absent},
+		{"admin", "core", reads},
+		{"sam", "everyone", reads},
+		{"bob", "everyone", reads},
+		{"admin", "everyone", writes},
+		{"sam", "nobody", absent},
+		{"admin", "nobody", absent},
 	} {
 		u, what := w.as(tt.user), tt.user+" in "+tt.root
 		read, write := errs.NotFound, errs.NotFound
@@ -508,6 +517,30 @@ func TestDocumentOnce(t *testing.T) {
 	w.kind("the second", err, errs.NameTaken)
 	answer := try(w.Replay(t.Context(), sam.by(), *keyOf("k", "/a", "1"))).must(w, "the answer")
 	same(t, "the answer", string(answer), "/dav/Documents/sam/a")
+}
+
+// TestDocumentDryRun: every check is made, and nothing is stored.
+func TestDocumentDryRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withQuota(50_000))
+	sam := w.as("sam")
+	sam.mustPutDocument("sam/a.csv", "stays")
+	before := sam.mustDocument("sam").ETag()
+	dry := func(req *engine.Request) { req.DryRun = true }
+	for at, text := range map[string]string{"sam/a.csv": "small", "sam/b.csv": large("x")} {
+		out := try(sam.putDocument(at, text, dry)).must(w, "a dry run")
+		w.form(out.Form).wants("name", `"`+path(at)[1]+`"`, "size", fmt.Sprint(len(text)), "sha256", `"`+hexOf(text)+`"`)
+	}
+	_, err := sam.putDocument("sam/c.csv", strings.Repeat("x", 50_001), dry)
+	w.kind("beyond the quota", err, errs.Full)
+	_, err = sam.putDocument("sam/gone/c.csv", "x", dry)
+	w.kind("without a folder", err, errs.MissingParent)
+	same(t, "the members", sam.members("sam"), []string{"a.csv"})
+	same(t, "the file", sam.readDocument("sam/a.csv"), "text/csv: stays")
+	w.collect()
+	if names, spooled := w.files(); len(names)+spooled != 0 || sam.mustDocument("sam").ETag() != before || sam.used() != 5 {
+		t.Errorf("something was stored: %v, %d, %d bytes", names, spooled, sam.used())
+	}
 }
 
 // TestDocumentPages: .contents is in order of creation, whole and by pages,
