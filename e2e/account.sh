@@ -79,7 +79,8 @@ as sam put $account/AppPasswords/tablet.json '{}'
 expect "  it cannot change the account" "403 urn:flowdrive:problem:not-allowed" "$status $(json .type)"
 secret=${passwords[sam]}
 passwords[sam]=$own
-used() { as sam request GET $account/AppPasswords/phone.json && [[ $(json .lastUsed) == 2012-11-09T12:34:56Z ]]; }
+# shellcheck disable=SC2317 # eventually calls it
+used() { as sam request GET "$account/AppPasswords/phone.json" && [[ $(json .lastUsed) == 2012-11-09T12:34:56Z ]]; }
 eventually "  its last use is shown" used
 as sam put $account/AppPasswords/Phone.json '{}'
 expect "a label names one" "409 urn:flowdrive:problem:name-taken" "$status $(json .type)"
