@@ -200,6 +200,9 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 			return err
 		}
 	}
+	if err := e.putWritten(tx, c); err != nil {
+		return err
+	}
 	tx.AfterCommit(func() { e.changed(c) })
 	return nil
 }

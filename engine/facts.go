@@ -91,7 +91,7 @@ func (e *Engine) messageFact(label string, find finder) (content []byte, version
 	if err != nil {
 		return nil, 0, err
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	content, err = io.ReadAll(io.LimitReader(body, core.MaxFact))
 	if err != nil {
 		return nil, 0, errs.Wrap("read the message "+label, err)
@@ -115,6 +115,7 @@ func factsHold(tx Tx, c *caseChange) error {
 }
 
 // putWritten stores the messages that steps wrote; of one label the last.
+// They are the starter's, who lets the route write them.
 func (e *Engine) putWritten(tx Tx, c *caseChange) error {
 	for i, n := range c.written {
 		replaced := false
@@ -126,7 +127,7 @@ func (e *Engine) putWritten(tx Tx, c *caseChange) error {
 		}
 		inline := &content{mediaType: n.MediaType, inline: n.Content}
 		m := inline.message(c.row.ID, mustGUID(c.after.GUID), n.Label)
-		m.Created, m.Modified = c.after.Modified, c.after.Modified
+		m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
 		old, err := orNil(tx.MessageByLabel(c.row.ID, n.Label))
 		if err != nil {
 			return err
@@ -141,5 +142,8 @@ func (e *Engine) putWritten(tx Tx, c *caseChange) error {
 			return err
 		}
 	}
-	return nil
+	if len(c.written) == 0 {
+		return nil
+	}
+	return e.checkQuota(tx, c.row.StarterID, 0)
 }

@@ -180,6 +180,7 @@ func plain(v label.Value) any {
 		return json.Number(v.Text)
 	case document.Bool:
 		return v.Text == "true"
+	case document.Null, document.String, document.List, document.Object:
 	}
 	return v.Text
 }

@@ -1,6 +1,7 @@
 package route_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -124,7 +125,7 @@ func TestLanguageFaults(t *testing.T) {
 
 func compare(t *testing.T, err error, want []string) {
 	t.Helper()
-	e, ok := err.(*errs.Error)
+	e, ok := errors.AsType[*errs.Error](err)
 	if !ok || e.Kind != errs.Invalid {
 		t.Fatalf("got %v", err)
 	}

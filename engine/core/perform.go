@@ -77,9 +77,11 @@ func (d *decision) named(e Perform) (int, error) {
 		if a.Type != e.Action || a.Trigger != route.TriggerUser {
 			continue
 		}
-		if _, err := d.offered(i); err == errAbsent {
+		_, err := d.offered(i)
+		if len(d.needs) > 0 {
 			return 0, err
-		} else if err != nil {
+		}
+		if err != nil {
 			continue
 		}
 		if _, may := mayPerform(d.c, d.status, a, e.Actor); may {
