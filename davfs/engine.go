@@ -50,7 +50,7 @@ type Cases interface {
 	Messages(ctx context.Context, by identity.Principal, id int64) ([]engine.Message, error)
 
 	// Message opens a message by its UUID, or by its label where that is not
-	// "": "input" and "output" are the case's own, "exception" as well.
+	// "": engine.OwnInput and its like are the case's own.
 	Message(ctx context.Context, by identity.Principal, id int64, uuid engine.UUID, label string) (*engine.Content, error)
 	PutLabel(ctx context.Context, req engine.Request, id int64, label, mediaType string, body io.Reader) (*engine.Outcome, error)
 }

@@ -14,9 +14,9 @@ import (
 // The names of a case's own contents in its folder. To Message they mean
 // these, also where a label is called so: that one is asked for by its UUID.
 const (
-	OwnInput     = "input"
-	OwnOutput    = "output"
-	OwnException = "exception"
+	OwnInput     = "@input"
+	OwnOutput    = "@output"
+	OwnException = "@exception"
 )
 
 // Messages returns the messages of a case, in order of creation, without
