@@ -11,8 +11,8 @@ import (
 	"flowdrive/identity"
 )
 
-// The names of a case's own contents in its folder. To Message they mean
-// these, also where a label is called so: that one is asked for by its UUID.
+// What Message takes for a label where a case's own contents are meant. No
+// label begins so.
 const (
 	OwnInput     = "@input"
 	OwnOutput    = "@output"
