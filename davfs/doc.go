@@ -53,6 +53,10 @@
 //	POST, …     405
 //	LOCK, UNLOCK, MOVE, COPY, PROPPATCH                   501
 //
+// Documents/ is the part where folders can be made and deleted and infinite
+// depth is answered; the kind of place there depends on what is stored, which
+// is asked once, where the path ends.
+//
 // x/net/webdav knows no conditional requests, no status but its own and no
 // transaction, so everything that changes something has a handler of its own
 // in front of it.

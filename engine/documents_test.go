@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -459,6 +460,41 @@ func TestDeleteTree(t *testing.T) {
 		t.Errorf("on disk are %v", names)
 	}
 	same(t, "the new folder", sam.members("sam/tree"), []string{})
+}
+
+// TestTreesGoByThemselves: what a deletion has left the engine deletes while
+// it runs, and the contents with it.
+func TestTreesGoByThemselves(t *testing.T) {
+	t.Parallel()
+	removed := make(chan struct{}, 10)
+	w := newWorld(t, overBlobs(func(b engine.Blobs) engine.Blobs { return teller{b, removed} }))
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := w.Engine.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	defer running.Wait()
+	defer stop()
+	sam := w.as("sam")
+	sam.mustMakeFolder("sam/tree")
+	w.update(func(tx engine.Tx) error {
+		along, err := tx.DocumentsAlong(sam.id(), []string{"tree"})
+		for i := 0; i < 1100 && err == nil; i++ { // more than a unit deletes
+			err = tx.InsertDocument(&engine.Document{
+				ParentID: along[1].ID, Name: fmt.Sprint(i), AuthorID: sam.id(), Revision: 1, SHA256: digest(""), Content: []byte{},
+				Created: noon(), Modified: noon(),
+			})
+		}
+		return err
+	})
+	sam.mustPutDocument("sam/tree/last", large("x"))
+	w.kind("DELETE", sam.deleteDocument("sam/tree"), "")
+	<-removed
+	if got := sam.used(); got != 0 {
+		t.Errorf("%d bytes are used", got)
+	}
 }
 
 // TestSamePathAtOnce: of writers to one path one creates, none is lost, and
