@@ -218,6 +218,7 @@ func TestIdempotencyEverywhere(t *testing.T) {
 		{"sam", "/dav/Workflow/Cases/22/Labels/report", `text`, `other`},
 		{"sam", "/attachfs/a.csv", `1,2`, `1,3`},
 		{"sam", "/attachfs/22/a.csv", `1,2`, `1,3`},
+		{"sam", "/dav/Documents/sam/new.txt", `1,2`, `1,3`},
 		{"eva", "/dav/Admin/Users/dan.json", `{}`, `{"fullName": "Dan"}`},
 		{"eva", "/dav/Admin/Teams/crew.json", `{}`, `{"members": []}`},
 	} {
@@ -262,5 +263,5 @@ func (f *fake) count() string {
 	for _, list := range f.messages {
 		messages += len(list)
 	}
-	return fmt.Sprint(changes, messages, len(f.attached), len(f.dropped), len(f.answers))
+	return fmt.Sprint(changes, messages, len(f.attached), len(f.dropped), len(f.documents), len(f.answers))
 }
