@@ -80,7 +80,7 @@ var environment = sync.OnceValue(func() *cel.Env {
 		cel.CustomTypeProvider(provider{types.NewEmptyRegistry()}),
 		cel.CrossTypeNumericComparisons(true),
 		cel.DefaultUTCTimeZone(true),
-		cel.ParserRecursionLimit(100),
+		cel.ParserRecursionLimit(50),
 		cel.Variable("case", caseType),
 		cel.Variable("xattr", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("input", cel.DynType),
@@ -268,7 +268,14 @@ func literals(e ast.Expr) []string {
 
 // eval evaluates the program over the values.
 func (p *Program) eval(v *Values) (ref.Val, error) {
-	out, _, err := p.program.Eval(&activation{values: v})
+	if v.Budget > 0 && v.Cost >= v.Budget {
+		return nil, errors.New("the expressions cost too much, taken together")
+	}
+	out, details, err := p.program.Eval(&activation{values: v})
+	const least = 10 // what an evaluation costs that does nothing
+	if v.Cost += least; details != nil && details.ActualCost() != nil {
+		v.Cost += *details.ActualCost()
+	}
 	if err != nil {
 		return nil, err
 	}

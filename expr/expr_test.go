@@ -157,6 +157,40 @@ func TestErrorsAreValues(t *testing.T) {
 	}
 }
 
+// TestBudget: evaluations add up, and end where the budget does.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	p, faults := Compile("[1, 2, 3, 4, 5, 6, 7, 8].all(a, [1, 2, 3, 4, 5, 6, 7, 8].all(b, a + b > 0))", Truth, testNames())
+	if faults != nil {
+		t.Fatal(faults)
+	}
+	v := testValues(t)
+	v.Budget = 5000
+	for n := 1; ; n++ {
+		if _, err := p.Truth(v); err != nil {
+			if n < 3 || n > 50 || v.Cost > v.Budget+MaxCost || !strings.Contains(err.Error(), "cost too much") {
+				t.Errorf("after %d evaluations of cost %d: %v", n, v.Cost, err)
+			}
+			return
+		}
+	}
+}
+
+// BenchmarkCost is what the most expensive expression takes.
+func BenchmarkCost(b *testing.B) {
+	ten := "[1,2,3,4,5,6,7,8,9,10]"
+	p, faults := Compile(ten+".all(a, "+ten+".all(b, "+ten+".all(c, "+ten+".all(d, a+b+c+d > 0))))", Truth, testNames())
+	if faults != nil {
+		b.Fatal(faults)
+	}
+	v := testValues(b)
+	for b.Loop() {
+		if _, err := p.Truth(v); err == nil {
+			b.Fatal("not limited")
+		}
+	}
+}
+
 func TestScalar(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]label.Value{

@@ -24,6 +24,10 @@ type Values struct {
 	Actions int                               // how many actions the route has
 	Action  func(i int) string                // their names, in order of definition
 	Task    func(name string) (Task, bool)
+
+	// Cost is what evaluations over these values have cost so far; with a
+	// Budget they fail once it is used up.
+	Cost, Budget uint64
 }
 
 // Case is what an expression sees of its case.

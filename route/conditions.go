@@ -8,9 +8,13 @@ import (
 	"flowdrive/expr"
 )
 
-// mostExpressions bounds the different expressions of a route: each takes a
-// fraction of a millisecond to check.
-const mostExpressions = 1000
+// mostExpressions bounds the different expressions of a route, and
+// mostSource their bytes together: checking them takes a fraction of a
+// millisecond each, some milliseconds for the longest.
+const (
+	mostExpressions = 1000
+	mostSource      = 128 << 10
+)
 
 // program is what an expression is compiled from, compiled what came of it.
 type program struct {
@@ -32,8 +36,8 @@ func (c *compiler) expression(v document.Value, want expr.Want) *expr.Program {
 	key := program{source, want}
 	got, known := c.programs[key]
 	if !known {
-		if len(c.programs) == mostExpressions {
-			v.Fail(errs.CodeRange, "a route must not have more than %d different expressions", mostExpressions)
+		if c.source += len(source); len(c.programs) == mostExpressions || c.source > mostSource {
+			v.Fail(errs.CodeRange, "a route must not have more than %d different expressions, and %d bytes of them", mostExpressions, mostSource)
 			return nil
 		}
 		if c.programs == nil {

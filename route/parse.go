@@ -86,6 +86,7 @@ type compiler struct {
 	inTransition map[string]bool // actions that a transition names
 	timers       []string
 	programs     map[program]compiled
+	source       int          // bytes of them
 	later        []errs.Fault // what is right and not built yet
 }
 

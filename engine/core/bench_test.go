@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/label"
 	"flowdrive/route"
 )
@@ -91,6 +92,39 @@ func BenchmarkDecideWide(b *testing.B) {
 	for b.Loop() {
 		if _, _, err := Decide(in); err == nil {
 			b.Fatal("no loop")
+		}
+	}
+}
+
+// BenchmarkDecideLanguage is a performance in a route that uses expressions:
+// three guards, a decision, a form and a step.
+func BenchmarkDecideLanguage(b *testing.B) {
+	p := newPlay(b, parsed(b, `
+roles: {claimant: {assign: [starter]}, boss: {assign: ["user:bob"]}}
+states: {open: {type: start}, checked: {}, paid: {type: complete}, refused: {type: denied}}
+actions:
+  submit: {trigger: init}
+  comment: {always: true, allowed: everyone}
+  approve-small: {in: [open], role: boss, guard: xattr.amount <= 100, distinct: [submit], form: {properties: {note: {type: string}}}, decide: 'xattr.amount > 50 ? "check" : "pay"', outputs: {check: checked, pay: paid}, onFire: [{set: {count: {cel: 'has(xattr.count) ? xattr.count + 1 : 1'}}}]}
+  approve-large: {in: [open], role: boss, guard: xattr.amount > 100, to: checked}
+  withdraw: {in: [open, checked], role: claimant, guard: 'tasks["approve-small"].count == 0', to: refused}
+  pay: {in: [checked], role: boss, to: paid}
+`))
+	xattrs := label.Dict{{Key: "amount", Value: label.Value{Kind: document.Number, Text: "70"}}, {Key: "iban", Value: label.Text("DE1")}}
+	if err := p.event(Edit{Actor: actorNamed("sam"), Xattrs: &xattrs}); err != nil {
+		b.Fatal(err)
+	}
+	if err := p.do("start"); err != nil {
+		b.Fatal(err)
+	}
+	in := Input{
+		Route: p.r, Case: p.c, Now: p.now.Add(time.Hour), Facts: factsOfTests(),
+		Event: Perform{Action: "approve-small", Actor: actorNamed("bob"), Xattrs: []Change{{Key: "note", Value: label.Text("fine")}}},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if out, _, err := Decide(in); err != nil || out.Case.Status != "checked" {
+			b.Fatal(err)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func (d *decision) scope(actor string) *expr.Values {
 	v := d.values
 	if v == nil {
 		v = &expr.Values{
-			Now: d.now, Message: d.message, Input: labelInput, Actions: len(d.route.Actions),
+			Now: d.now, Message: d.message, Input: labelInput, Budget: MaxCost, Actions: len(d.route.Actions),
 			Action: func(i int) string { return d.route.Actions[i].Name }, Task: d.task,
 		}
 		d.values = v

@@ -379,4 +379,5 @@ type LogEntry struct {
 const (
 	MaxPerformances = 1000
 	MaxSteps        = 10_000
+	MaxCost         = 1_000_000 // of expressions, in the units of CEL
 )
