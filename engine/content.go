@@ -82,14 +82,14 @@ func (c *content) sum() Digest {
 // readContent reads a body: a small one into memory, a large one into a
 // file, never more of it at once than a buffer holds.
 func (e *Engine) readContent(req Request, mediaType string, body io.Reader) (*content, error) {
-	head := make([]byte, inlineContent+1)
-	n, err := io.ReadFull(body, head)
-	switch err {
-	case io.EOF, io.ErrUnexpectedEOF:
-		return &content{mediaType: mediaType, inline: head[:n:n]}, nil
-	case nil:
-	default:
+	// Not io.ReadFull: it says of a body that ends what a body says that was
+	// cut short.
+	head, err := io.ReadAll(io.LimitReader(body, inlineContent+1))
+	if err != nil {
 		return nil, err
+	}
+	if len(head) <= inlineContent {
+		return &content{mediaType: mediaType, inline: head}, nil
 	}
 	spooled, err := e.spool(req, io.MultiReader(bytes.NewReader(head), body), maxContent)
 	if err != nil {

@@ -199,11 +199,16 @@ func TestLargeContents(t *testing.T) {
 			t.Errorf("a body that breaks off: %v", err)
 		}
 	}
+	// As net/http says it.
+	_, err := w.PutLabel(t.Context(), sam.request(nil), id, "Cut", "text/plain", io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	if !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("a body that breaks off: %v", err)
+	}
 	same(t, "messages", sam.messages(id), []string{"InputMessage 1", "Small 1", "Large 1", "Equal 1"})
 	same(t, "files", w.contents(), 1)
 
 	// What is refused is not read.
-	_, err := w.PutLabel(t.Context(), w.as("eve").request(nil), id, "Note", "text/plain", iotest.ErrReader(cut))
+	_, err = w.PutLabel(t.Context(), w.as("eve").request(nil), id, "Note", "text/plain", iotest.ErrReader(cut))
 	w.refused(err, errs.NotFound)
 	ended, end := context.WithCancel(t.Context())
 	end()
@@ -247,4 +252,38 @@ func TestConcurrentLabels(t *testing.T) {
 	}
 	same(t, "created", created, 1)
 	same(t, "messages", sam.messages(id), []string{"InputMessage 1", fmt.Sprintf("Note %d", written)})
+}
+
+// What a route's steps write is a message like any other: with its case when
+// it starts, and with each performance.
+func TestMessagesOfSteps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("writes", `
+access: {start: [everyone]}
+roles: {worker: {assign: [starter]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, onFire: [{message: {label: Begun, type: text/markdown, text: "by $__LOGIN__;"}}]}
+  end:
+    in: [open]
+    role: worker
+    to: done
+    onFire:
+      - {message: {label: OutputMessage, text: "one"}}
+      - {message: {label: Begun, text: "no more"}}
+      - {message: {label: OutputMessage, text: "two"}}
+`)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "writes"}`)
+	same(t, "messages", sam.messages(id), []string{"InputMessage 1", "Begun 1"})
+	same(t, "written at the start", sam.read(id, "Begun"), "text/markdown: by sam")
+	sam.mustPerform(id, "end")
+	same(t, "messages", sam.messages(id), []string{"InputMessage 1", "Begun 2", "OutputMessage 1"})
+	same(t, "output", sam.read(id, engine.OwnOutput), "text/plain: two")
+	// A scheduled case writes when it is started.
+	sam.mustPutEntry("", `{"type": "interval", "minutes": 2, "repeat": 1, "route": "writes"}`)
+	w.advanceTo("2012-11-09T12:36:56Z")
+	scheduled := sam.ref(w.cases()[1].get("id")).CaseID
+	same(t, "written at the start", sam.read(scheduled, "Begun"), "text/markdown: by sam")
 }

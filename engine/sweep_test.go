@@ -266,9 +266,9 @@ func TestQueuedCasesSurvive(t *testing.T) {
 	same(t, "occurrences", sam.occurrences(out.Name), []string{"fired 2012-11-09T12:36:56Z"})
 }
 
-// real opens a world of real time, for use in a bubble of synctest, and runs
+// realTime opens a world of real time, for use in a bubble of synctest, and runs
 // it until stop is called.
-func real(t *testing.T, options ...func(*world)) (w *world, stop func()) {
+func realTime(t *testing.T, options ...func(*world)) (w *world, stop func()) {
 	t.Helper()
 	w = newWorld(t, append(options, func(w *world) {
 		inner := w.config
@@ -304,7 +304,7 @@ func await(d time.Duration) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, stop := real(t)
+		w, stop := realTime(t)
 		defer stop()
 		sam := w.as("sam")
 		begun := clock.Real{}.Now()
@@ -340,7 +340,7 @@ func TestRunWhenTheStoreFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := &spy{}
-		w, stop := real(t, spied(s))
+		w, stop := realTime(t, spied(s))
 		defer stop()
 		sam := w.as("sam")
 		w.clock.Set(clock.Real{}.Now())
@@ -372,7 +372,7 @@ func TestRunWhenTheStoreFails(t *testing.T) {
 func TestStartsAtOnceWhenIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w, stop := real(t)
+		w, stop := realTime(t)
 		defer stop()
 		synctest.Wait()
 		sam := w.as("sam")
