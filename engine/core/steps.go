@@ -21,8 +21,10 @@ const (
 	maxNotices = 100      // warnings on a case
 )
 
-// handler runs the steps of onEnable or onUnEnable. It is a unit of its own:
-// a fault undoes it and leaves a warning (design: the engine, section 2).
+// handler runs the steps of onEnable or onUnEnable. They belong to no
+// performance and are a unit of their own: a fault undoes them, the log says
+// so, and the case goes on (design: the engine, section 2, Failures). So does
+// a loop where no person waits for the answer.
 func (d *decision) handler(steps []route.Step, action int) error {
 	if len(steps) == 0 {
 		return nil
@@ -30,7 +32,7 @@ func (d *decision) handler(steps []route.Step, action int) error {
 	before := d.snapshot()
 	name := d.route.Actions[action].Name
 	err := d.run(steps, name, "")
-	if !errs.Is(err, errs.RouteFault) {
+	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
 		return err
 	}
 	d.restore(before)
