@@ -102,9 +102,14 @@ func TestXattrRights(t *testing.T) {
 	w.as("admin").mustPutRoute("expense", routeExpense)
 	id := w.as("sam").startCase(`{"route": "expense", "xattrDict": {"amount": 5}}`)
 	for _, test := range []struct{ who, dict, want string }{
-		{"sam", `{"amount": 6}`, ""}, {"sam", `{"amount": "x"}`, "invalid"}, {"sam", `{"amount": 6, "checked": true}`, "not-allowed"},
-		{"bob", `{"amount": 6, "checked": true}`, ""}, {"bob", `{"amount": 7, "checked": true}`, "not-allowed"}, {"bob", `{"amount": 6, "checked": "yes"}`, "invalid"},
-		{"bob", `{"amount": 6, "checked": true, "closed": 1}`, "not-allowed"}, {"admin", `{"amount": 6, "checked": true, "closed": 1}`, ""},
+		{"sam", `{"amount": 6}`, ""},
+		{"sam", `{"amount": "x"}`, "invalid"},
+		{"sam", `{"amount": 6, "checked": true}`, "not-allowed"},
+		{"bob", `{"amount": 6, "checked": true}`, ""},
+		{"bob", `{"amount": 7, "checked": true}`, "not-allowed"},
+		{"bob", `{"amount": 6, "checked": "yes"}`, "invalid"},
+		{"bob", `{"amount": 6, "checked": true, "closed": 1}`, "not-allowed"},
+		{"admin", `{"amount": 6, "checked": true, "closed": 1}`, ""},
 	} {
 		_, err := w.as(test.who).putCase(fmt.Sprint(id), `{"xattrDict": `+test.dict+`}`)
 		if got := string(errs.KindOf(err)); got != test.want {

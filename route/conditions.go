@@ -208,11 +208,11 @@ func (c *compiler) readTransitions() {
 func (c *compiler) joinTransitions() {
 	for i := range c.route.Transitions {
 		t := &c.route.Transitions[i]
-		if t.Name == "" {
-			t.Name = c.route.States[max(t.From, 0)].Name + "-" + c.route.States[max(t.To, 0)].Name
+		if t.From == NoState || t.To == NoState {
+			continue // a fault says so
 		}
-		if t.From == NoState {
-			continue
+		if t.Name == "" {
+			t.Name = c.route.States[t.From].Name + "-" + c.route.States[t.To].Name
 		}
 		from := &c.route.States[t.From]
 		from.Out = append(from.Out, i)

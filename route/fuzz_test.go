@@ -1,6 +1,7 @@
 package route_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -8,6 +9,7 @@ import (
 
 	"flowdrive/document"
 	"flowdrive/errs"
+	"flowdrive/expr"
 	"flowdrive/route"
 )
 
@@ -21,6 +23,8 @@ func FuzzParseRoute(f *testing.F) {
 	f.Add([]byte(`{"states":{"a":{"type":"start"},"b":{"complete":true}},"actions":{"go":{"trigger":"init"},"x":{"trigger":"auto","in":["a"],"to":"b"}}}`), false)
 	f.Add([]byte(`{"model": "dependency", "actions": {"a": {"role": ["b"], "after": ["a"]}}, "roles": {"b": null}}`), false)
 	f.Add([]byte("actions: {a: {onFire: [{set: {a: {cel: x}}, if: y}]}}\ntransitions: [1]\nroles: []\nstates: {a: 1}\n"), true)
+	f.Add([]byte(languageRoute), true)
+	f.Add([]byte("model: dependency\nactions:\n  one: {allowed: everyone, form: {type: [object]}, decide: '\"x\"', outputs: {x: }}\n  two: {trigger: message, message: m, after: [one, {action: one, min: 2}], final: true}\n"), true)
 	f.Fuzz(func(t *testing.T, data []byte, yaml bool) {
 		parse := document.ParseJSON
 		if yaml {
@@ -59,10 +63,23 @@ func FuzzParseRoute(f *testing.F) {
 		if r.Context == "" {
 			r.Context = meta().Context
 		}
-		if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(route.Route{})); diff != "" {
+		if diff := cmp.Diff(r, again, cmpopts.IgnoreUnexported(route.Route{}), bySource()); diff != "" {
 			t.Fatalf("(-document +form):\n%s", diff)
 		}
 	})
+}
+
+// bySource compares what is compiled by what it is compiled from.
+func bySource() cmp.Option {
+	return cmp.Options{
+		cmp.Comparer(func(a, b *expr.Program) bool {
+			return (a == nil) == (b == nil) && (a == nil || a.Source() == b.Source())
+		}),
+		cmp.Comparer(func(a, b *route.Form) bool {
+			return (a == nil) == (b == nil) && (a == nil || bytes.Equal(a.Source(), b.Source()))
+		}),
+		cmp.Comparer(func(a, b *document.Node) bool { return (a == nil) == (b == nil) && (a == nil || document.Equal(a, b)) }),
+	}
 }
 
 func BenchmarkParse(b *testing.B) {

@@ -13,10 +13,8 @@ import (
 	"flowdrive/route"
 )
 
-// TestLanguage reads what the whole language of a single case compiles to.
-func TestLanguage(t *testing.T) {
-	t.Parallel()
-	r, warnings := mustParse(t, "test", `
+// languageRoute has nearly every key of a single case.
+const languageRoute = `
 xattrs: {Amount: {type: number, default: 5, edit: []}, note: {required: true}}
 roles: {boss: {assign: [admins]}}
 states: {a: {type: start, onEnter: [{log: in}]}, b: {}, c: {type: complete}}
@@ -35,7 +33,12 @@ actions:
 transitions:
   - {from: a, to: b, requires: [approve], onFollow: [{title: x}]}
 sideEffects: [{addStakeholders: [stakeholders, "team:core"]}]
-`)
+`
+
+// TestLanguage reads what the whole language of a single case compiles to.
+func TestLanguage(t *testing.T) {
+	t.Parallel()
+	r, warnings := mustParse(t, "test", languageRoute)
 	if len(warnings) > 1 {
 		t.Errorf("warnings %v", warnings)
 	}

@@ -22,8 +22,12 @@ func TestLanguage(t *testing.T) {
 		"a guard offers and withdraws": {
 			states + "  pay: {in: [a], allowed: everyone, guard: 'has(xattr.n) && xattr.n > 3', to: b}",
 			[]step{
-				{"start", "active a: | pay"}, {"sam pay", "!action-not-enabled"}, {"sam n=5", "active a: pay"}, {"sam n=2", "active a: | pay"},
-				{"sam n=4", "active a: pay"}, {"sam pay", "active b:"},
+				{"start", "active a: | pay"},
+				{"sam pay", "!action-not-enabled"},
+				{"sam n=5", "active a: pay"},
+				{"sam n=2", "active a: | pay"},
+				{"sam n=4", "active a: pay"},
+				{"sam pay", "active b:"},
 			},
 		},
 		"an automatic action runs when its guard becomes true": {
@@ -49,8 +53,14 @@ func TestLanguage(t *testing.T) {
 		"a decision": {
 			states + "  go: {in: [a, b], allowed: everyone, decide: 'xattr.n > 3 ? \"big\" : (xattr.n > 1 ? \"stay\" : \"small\")', outputs: {big: b, small: c, stay: }}",
 			[]step{
-				{"start", "active a: go"}, {"sam go", "!route-fault"}, {"sam n=2", "active a: go"}, {"sam go", "active a: go"},
-				{"sam n=4", "active a: go"}, {"sam go", "active b: go"}, {"sam n=1", "active b: go"}, {"sam go", "completed c:"},
+				{"start", "active a: go"},
+				{"sam go", "!route-fault"},
+				{"sam n=2", "active a: go"},
+				{"sam go", "active a: go"},
+				{"sam n=4", "active a: go"},
+				{"sam go", "active b: go"},
+				{"sam n=1", "active b: go"},
+				{"sam go", "completed c:"},
 			},
 		},
 		"an output that is not listed": {
@@ -72,8 +82,14 @@ func TestLanguage(t *testing.T) {
 		"four eyes": {
 			states + "  one: {in: [a], allowed: everyone, distinct: [begin]}\n  two: {in: [a], allowed: everyone, distinct: [one, begin], to: b}",
 			[]step{
-				{"start", "active a: one two"}, {"sam one", "!four-eyes"}, {"bob one", "active a: one two"}, {"bob two", "!four-eyes"},
-				{"sam two", "!four-eyes"}, {"admin one", "active a: one two"}, {"admin two", "!four-eyes"}, {"bob two", "active b:"},
+				{"start", "active a: one two"},
+				{"sam one", "!four-eyes"},
+				{"bob one", "active a: one two"},
+				{"bob two", "!four-eyes"},
+				{"sam two", "!four-eyes"},
+				{"admin one", "active a: one two"},
+				{"admin two", "!four-eyes"},
+				{"bob two", "active b:"},
 			},
 		},
 		"resolutions": {
@@ -83,15 +99,22 @@ func TestLanguage(t *testing.T) {
 		"a message": {
 			states + "  got: {trigger: message, message: answer, in: [b], decide: 'message[\"answer\"].ok ? \"yes\" : \"no\"', outputs: {\"yes\": c, \"no\": }}\n  go: {in: [a], allowed: everyone, to: b}",
 			[]step{
-				{"start", "active a: go"}, {`ann @answer {"ok": false}`, "active a: go"}, {"sam go", "active b: | got"},
-				{`ann @other {"ok": true}`, "active b: | got"}, {`ann @answer {"ok": true}`, "completed c:"},
+				{"start", "active a: go"},
+				{`ann @answer {"ok": false}`, "active a: go"},
+				{"sam go", "active b: | got"},
+				{`ann @other {"ok": true}`, "active b: | got"},
+				{`ann @answer {"ok": true}`, "completed c:"},
 			},
 		},
 		"a message that is none": {
 			states + "  got: {trigger: message, message: answer, in: [a], decide: 'message[\"answer\"].ok ? \"yes\" : \"no\"', outputs: {\"yes\": c, \"no\": }}",
 			[]step{
-				{"start", "active a: | got"}, {`ann @answer no JSON`, "active a: | got"}, {"ann !retry got", "!not-allowed"},
-				{"admin !retry got", "active a: | got"}, {`ann @answer {"ok": true}`, "active a: | got"}, {"admin !retry got", "completed c:"},
+				{"start", "active a: | got"},
+				{`ann @answer no JSON`, "active a: | got"},
+				{"ann !retry got", "!not-allowed"},
+				{"admin !retry got", "active a: | got"},
+				{`ann @answer {"ok": true}`, "active a: | got"},
+				{"admin !retry got", "completed c:"},
 			},
 		},
 		"the input message counts as written at the start": {
@@ -105,9 +128,16 @@ func TestLanguage(t *testing.T) {
 		"skip, abort": {
 			states + "  go: {in: [a], allowed: everyone, to: b, onFire: [{cancel: true}]}\n  other: {in: [a], allowed: everyone}\n  end: {in: [b], allowed: everyone, decide: '\"x\"', outputs: {x: c, y: a}}",
 			[]step{
-				{"start", "active a: go other"}, {"sam !abort other", "!not-allowed"}, {"admin !abort other", "active a: go"}, {"admin !abort other", "!action-not-enabled"},
-				{"admin !skip go x", "!invalid"}, {"admin !skip go", "active b: end"}, {"admin !skip end", "!invalid"}, {"admin !skip end y", "active a: go other"},
-				{"admin !retry go", "!action-not-enabled"}, {"admin !abort nothing", "!not-found"},
+				{"start", "active a: go other"},
+				{"sam !abort other", "!not-allowed"},
+				{"admin !abort other", "active a: go"},
+				{"admin !abort other", "!action-not-enabled"},
+				{"admin !skip go x", "!invalid"},
+				{"admin !skip go", "active b: end"},
+				{"admin !skip end", "!invalid"},
+				{"admin !skip end y", "active a: go other"},
+				{"admin !retry go", "!action-not-enabled"},
+				{"admin !abort nothing", "!not-found"},
 			},
 		},
 		"steps skip and abort": {
@@ -125,8 +155,13 @@ func TestLanguage(t *testing.T) {
 		"a fault in what follows does not undo it": {
 			states + "  go: {in: [a], allowed: everyone, to: b}\n  then: {trigger: auto, in: [b], onFire: [{set: {x: {cel: xattr.none}}}], to: c}",
 			[]step{
-				{"start", "active a: go"}, {"sam go", "active b: | then"}, {"+1h due", "active b: | then"}, {"sam !retry then", "!not-allowed"},
-				{"admin !retry then", "active b: | then"}, {"sam none=1", "active b: | then"}, {"admin !retry then", "completed c:"},
+				{"start", "active a: go"},
+				{"sam go", "active b: | then"},
+				{"+1h due", "active b: | then"},
+				{"sam !retry then", "!not-allowed"},
+				{"admin !retry then", "active b: | then"},
+				{"sam none=1", "active b: | then"},
+				{"admin !retry then", "completed c:"},
 			},
 		},
 		"what is escalated can be skipped": {
@@ -204,8 +239,13 @@ func TestConformanceDependencies(t *testing.T) {
 		"L14":            {leiden, append(all[:6:6], step{"bob a6", "active : b1 b3 b6"})},
 		"L14/repeatable": {strings.ReplaceAll(leiden, "a6: {", "a6: {max: unlimited, "), append(all[:6:6], step{"bob a6", "active : a6 b1 b3 b6"})},
 		"L15": {leiden, []step{
-			all[0], {"bob b3", "active : a1 a3 a6 b1 b6"}, {"bob b1", "active : a1 a3 a6 b2 b6"}, {"bob b4", "!action-not-enabled"},
-			{"bob a1", "active : a2 a3 a6 b2 b6"}, {"bob b2", "active : a2 a3 a6 b4 b6"}, {"bob a2", "active : a3 a6 b4 b6"},
+			all[0],
+			{"bob b3", "active : a1 a3 a6 b1 b6"},
+			{"bob b1", "active : a1 a3 a6 b2 b6"},
+			{"bob b4", "!action-not-enabled"},
+			{"bob a1", "active : a2 a3 a6 b2 b6"},
+			{"bob b2", "active : a2 a3 a6 b4 b6"},
+			{"bob a2", "active : a3 a6 b4 b6"},
 		}},
 		"L20": {leiden, append(all[:8:8], step{"cancel", "canceled :"})},
 		"without a final action": {
@@ -267,12 +307,22 @@ func TestConformanceUsers(t *testing.T) {
 		steps []step
 	}{
 		"SIM-Tilburg": {tilburg, []step{
-			{"start", "active started: ask"}, {"sam ask", "active open: ask-more consult intervene write"}, {"sam consult", "active open: ask-more consult intervene write"},
-			{"ann intervene", "!not-allowed"}, {"bob intervene", "active open: ask-more consult intervene write"}, {"sam write", "active written: correct"}, {"ann correct", "completed done:"},
+			{"start", "active started: ask"},
+			{"sam ask", "active open: ask-more consult intervene write"},
+			{"sam consult", "active open: ask-more consult intervene write"},
+			{"ann intervene", "!not-allowed"},
+			{"bob intervene", "active open: ask-more consult intervene write"},
+			{"sam write", "active written: correct"},
+			{"ann correct", "completed done:"},
 		}},
 		"BT": {reported, []step{
-			{"start", "active open: reassign resolve"}, {"bob resolve", "!invalid"}, {"sam reassign", "active open: reassign resolve"}, {"bob resolve fixed", "!not-allowed"},
-			{"ann resolve fixed", "active resolved: reassign close reopen"}, {"sam close", "completed closed: reopen"}, {"sam reopen", "active open: reassign resolve"},
+			{"start", "active open: reassign resolve"},
+			{"bob resolve", "!invalid"},
+			{"sam reassign", "active open: reassign resolve"},
+			{"bob resolve fixed", "!not-allowed"},
+			{"ann resolve fixed", "active resolved: reassign close reopen"},
+			{"sam close", "completed closed: reopen"},
+			{"sam reopen", "active open: reassign resolve"},
 		}},
 		"BT-default-assignment": {reported, []step{{"sam component=ann", "queued :"}, {"start", "active open: reassign resolve"}, {"bob resolve fixed", "!not-allowed"}, {"ann resolve fixed", "active resolved: reassign close reopen"}}},
 	} {
