@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +20,10 @@ func nightly(more string) string {
 // sunday is when the nightly entry comes first.
 const sunday = "2012-11-11T23:00:00Z"
 
-// Every label of the original and ours, at a firing.
-func TestLabelsAtAFiring(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	sam := w.as("sam")
-	table := []struct{ label, want string }{
+// firedLabels are all labels of the original and ours, with what they stand
+// for on sunday: <id> and <uuid> are the case's own.
+func firedLabels() [][2]string {
+	return [][2]string{
 		{"DATE", "20121111"},
 		{"TODAY", "2012-11-11"},
 		{"YESTERDAY", "2012-11-10"},
@@ -45,8 +42,8 @@ func TestLabelsAtAFiring(t *testing.T) {
 		{"INITDATE", "2012-11-11"},
 		{"PID", "<id>"},
 		{"PARENTPID", ""},
-		{"UUID", "{<dashed>}"},
-		{"GUID", "<dashed>"},
+		{"UUID", "{<uuid>}"},
+		{"GUID", "<uuid>"},
 		{"TASK", ""},
 		{"EMAIL", "sam@example.org"},
 		{"LOGIN", "sam"},
@@ -63,39 +60,45 @@ func TestLabelsAtAFiring(t *testing.T) {
 		{"TITLE", "The nightly run"},
 		{"TODAY+3D", "2012-11-14"},
 		{"MONTHSTART-1M", "2012-10-01"},
-		{"XATTR_x-today", "2012-11-11"},
+		{"XATTR_plain", "2012-11-11"},
 		{"FOO", "$__FOO__;"},
 	}
-	var dict []string
-	for _, row := range table {
-		key := "x-" + strings.ToLower(strings.ReplaceAll(row.label, "+", "."))
-		dict = append(dict, fmt.Sprintf(`"%s": "a $__%s__; b"`, key, row.label))
+}
+
+// Labels in the dictionary of an entry stand for what they mean at the
+// firing.
+func TestLabelsAtAFiring(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	dict := []string{`"plain": "$__TODAY__;"`, `"twice": "$__FOO__;$__FOO__;"`, `"number": 7.50`, `"truth": true`, `"Big Key": "$__TODAY__;"`}
+	for i, row := range firedLabels() {
+		dict = append(dict, fmt.Sprintf(`"label%d": "a $__%s__; b"`, i, row[0]))
 	}
-	dict = slices.DeleteFunc(dict, func(s string) bool { return strings.Contains(s, `"x-today"`) })
-	dict = append(dict, `"x-today": "$__TODAY__;"`, `"twice": "$__FOO__;$__FOO__;"`, `"number": 7.50`, `"truth": true`, `"Big Key": "$__TODAY__;"`)
 	sam.mustPutEntry("nightly.json", nightly(`, "title": "The nightly run", "xattrDict": {`+strings.Join(dict, ", ")+`}`))
 	w.advanceTo(sunday)
 
 	c := w.cases()[0]
-	id, guid := c.get("id"), unquote(c.get("guid"))
-	dashed := guid[:8] + "-" + guid[8:12] + "-" + guid[12:16] + "-" + guid[16:20] + "-" + guid[20:]
-	for _, row := range table {
-		want := strings.NewReplacer("<id>", id, "<dashed>", dashed).Replace("a " + row.want + " b")
-		if row.label == "TODAY" {
-			want = row.want
+	id := sam.ref(c.get("id")).CaseID
+	guid, ok := engine.ParseUUID(unquote(c.get("guid")))
+	if !ok {
+		t.Fatalf("guid %s", c.get("guid"))
+	}
+	own := strings.NewReplacer("<id>", c.get("id"), "<uuid>", strings.Trim(guid.Braced(), "{}"))
+	for i, row := range firedLabels() {
+		if got, want := c.get(fmt.Sprintf("xattrDict/label%d", i)), own.Replace(`"a `+row[1]+` b"`); got != want {
+			t.Errorf("%s is %s; want %s", row[0], got, want)
 		}
-		key := "x-" + strings.ToLower(strings.ReplaceAll(row.label, "+", "."))
-		c.wants("xattrDict/"+key, `"`+want+`"`)
 	}
 	c.wants("xattrDict/number", "7.50", "xattrDict/truth", "true", "xattrDict/bigkey", `"2012-11-11"`, "xattrDict/twice", `"$__FOO__;$__FOO__;"`)
 
 	// An unknown label is reported once.
-	log := strings.Join(sam.logTexts(sam.ref(id+".json").CaseID), "\n")
+	log := strings.Join(sam.logTexts(id), "\n")
 	if n := strings.Count(log, "FOO"); n != 1 || !strings.Contains(log, "warning: ") {
 		t.Errorf("FOO is in the log %d times:\n%s", n, log)
 	}
 	// The entry itself keeps its labels.
-	sam.entry("nightly.json").wants("xattrDict/x-date", `"a $__DATE__; b"`)
+	sam.entry("nightly.json").wants("xattrDict/label0", `"a $__DATE__; b"`)
 }
 
 // The entry of seed and manual: what is passed on to the case, and what the
@@ -208,49 +211,49 @@ func TestFarJump(t *testing.T) {
 	sam.entry(out.Name+".json").wants("iterationsPerformed", "60", "nextIteration", `"`+w.clock.Now().Add(time.Second).Format("2006-01-02T15:04:05")+`"`)
 }
 
+// trouble is what keeps an entry of sam's from creating its case.
+type trouble struct {
+	name   string
+	arise  func(w *world)
+	reason string
+	remedy func(w *world) // nil: there is none
+}
+
+func troubles() []trouble {
+	const noRoute = `"There is no route \"auto\" of which sam may start cases."`
+	deleteRoute := func(w *world) { w.update(func(tx engine.Tx) error { return tx.DeleteRoute(autoID(w)) }) }
+	return []trouble{
+		{name: "route deleted", arise: deleteRoute, reason: noRoute},
+		{
+			name:   "route deleted before a restart",
+			arise:  func(w *world) { deleteRoute(w); w.reopen() },
+			reason: noRoute,
+		},
+		{
+			name:   "context disabled",
+			arise:  func(w *world) { w.as("admin").mustPutParty(identity.User, "sam", `{"disabled": true}`) },
+			reason: `"The entry's context is disabled or gone."`,
+			remedy: func(w *world) { w.as("admin").mustPutParty(identity.User, "sam", `{"disabled": false}`) },
+		},
+		{
+			name:   "right withdrawn",
+			arise:  func(w *world) { w.as("admin").mustPutRoute("auto", "access: {start: [ann]}\n"+plainStates) },
+			reason: noRoute,
+			remedy: func(w *world) { w.as("admin").mustPutRoute("auto", routeAuto) },
+		},
+	}
+}
+
 // Trouble at an instant: no case, a reason, and the entry goes on.
 func TestFiringFails(t *testing.T) {
 	t.Parallel()
-	const closed = `access: {start: [ann]}` + "\nstates: {open: {type: start}, done: {type: complete}}\nactions: {begin: {trigger: init}, finish: {trigger: auto, in: [open], to: done}}\n"
-	for _, test := range []struct {
-		name      string
-		trouble   func(w *world)
-		reason    string
-		remedy    func(w *world) // nil: there is none
-		recovered bool
-	}{
-		{
-			name:    "route deleted",
-			trouble: func(w *world) { w.update(func(tx engine.Tx) error { return tx.DeleteRoute(autoID(w)) }) },
-			reason:  `"There is no route \"auto\" of which sam may start cases."`,
-		},
-		{
-			name: "route deleted before a restart",
-			trouble: func(w *world) {
-				w.update(func(tx engine.Tx) error { return tx.DeleteRoute(autoID(w)) })
-				w.reopen()
-			},
-			reason: `"There is no route \"auto\" of which sam may start cases."`,
-		},
-		{
-			name:    "context disabled",
-			trouble: func(w *world) { w.as("admin").mustPutParty(identity.User, "sam", `{"disabled": true}`) },
-			reason:  `"The entry's context is disabled or gone."`,
-			remedy:  func(w *world) { w.as("admin").mustPutParty(identity.User, "sam", `{"disabled": false}`) },
-		},
-		{
-			name:    "right withdrawn",
-			trouble: func(w *world) { w.as("admin").mustPutRoute("auto", closed) },
-			reason:  `"There is no route \"auto\" of which sam may start cases."`,
-			remedy:  func(w *world) { w.as("admin").mustPutRoute("auto", routeAuto) },
-		},
-	} {
+	for _, test := range troubles() {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			out := w.as("sam").mustPutEntry("nightly.json", `{"type": "interval", "minutes": 2, "repeat": 3, "route": "auto"}`)
 			w.as("ann").mustPutEntry("other.json", `{"type": "interval", "minutes": 2, "route": "own", "context": "core"}`)
-			test.trouble(w)
+			test.arise(w)
 			if done := w.advanceTo("2012-11-09T12:36:56Z"); done.Fired != 2 || !done.Complete {
 				t.Errorf("%+v", done)
 			}

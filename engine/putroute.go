@@ -1,0 +1,263 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/route"
+)
+
+// PutRoute stores a route under its name. A changed document makes a new
+// version; an equal one only replaces the source.
+func (e *Engine) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
+	var out *Outcome
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		next, err := e.readRoute(r, req, name, yaml, body)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) (err error) {
+			out, err = e.writeRoute(ctx, tx, req, next)
+			return err
+		}, nil
+	})
+	return out, err
+}
+
+// routeNamed returns the route of that name as it is stored, with what its
+// rights are judged by; nil for none.
+func (e *Engine) routeNamed(r Reader, name string) (*Route, *routeInfo, error) {
+	stored, err := orNil(r.RouteByName(name))
+	if err != nil || stored == nil {
+		return nil, nil, err
+	}
+	if info := e.routes.Load().byID[stored.ID]; info != nil && info.Version == stored.Version {
+		return stored, info, nil
+	}
+	// What another unit of the same commit stored: not to be held, for the
+	// commit may fail.
+	compiled, err := compileVersion(r, stored.ID, stored.Version)
+	if err != nil {
+		return nil, nil, err
+	}
+	return stored, infoOf(stored, compiled), nil
+}
+
+// routeChange is a route as it shall be.
+type routeChange struct {
+	stored   Route
+	compiled *route.Route
+	node     *document.Node
+	warnings []errs.Fault
+	created  bool
+	changed  bool   // anything is to be stored at all
+	base     int64  // version it was decided on, 0 for a new route
+	baseETag string // of the source that it was decided on
+}
+
+func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
+	old, info, err := e.routeNamed(r, name)
+	if err != nil {
+		return nil, err
+	}
+	c := &routeChange{created: old == nil}
+	if old != nil {
+		if !e.seesRoute(req.By, info) {
+			return nil, errs.New(errs.NameTaken, "The name %q is in use; choose another.", name)
+		}
+		if !e.administersRoute(req.By, info) {
+			return nil, errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
+		}
+		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
+	}
+	if err := judge(req.If, routeVersion(old)); err != nil {
+		return nil, err
+	}
+	if c.node, err = parseDocument(body, yaml); err != nil {
+		return nil, err
+	}
+	if c.compiled, c.warnings, err = route.Parse(name, c.node); err != nil {
+		return nil, err
+	}
+	owner, err := e.routeOwner(req.By, c)
+	if err != nil {
+		return nil, err
+	}
+	if c.created {
+		if err := e.checkRoutes(req.By.ID); err != nil {
+			return nil, err
+		}
+		c.stored = Route{ID: e.newID(req), Name: name, AuthorID: req.By.ID, Created: req.Now}
+	}
+	same := !c.created && owner == c.stored.ContextID && sameContent(c)
+	c.changed = !same || yaml != c.stored.YAML || !bytes.Equal(body, c.stored.Source)
+	if !c.changed {
+		return c, nil
+	}
+	c.stored.YAML, c.stored.Source, c.stored.ETag = yaml, body, sourceETag(body)
+	c.stored.Modified = req.Now
+	if !same {
+		c.stored.ContextID = owner
+		c.stored.Version++
+		c.warnings = append(c.warnings, e.unknownParties(c.compiled)...)
+		c.stored.Form = route.CompleteForm(c.node, c.compiled, e.routeMeta(c))
+	}
+	return c, nil
+}
+
+// routeETag is the ETag of a version's complete form, which is also what an
+// If-Match compares: equal content under another source keeps it.
+func routeETag(id, version int64) string { return fmt.Sprintf(`"r%d-%d"`, id, version) }
+
+func routeVersion(s *Route) Version {
+	if s == nil {
+		return Version{}
+	}
+	return Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
+}
+
+// checkRoutes answers errs.TooMany where the author has as many routes as
+// the limit. It counts what is in memory anyway.
+func (e *Engine) checkRoutes(author identity.ID) error {
+	n := int64(0)
+	for _, info := range e.routes.Load().list {
+		if info.AuthorID == author {
+			n++
+		}
+	}
+	return withinLimit("routes", n, e.limits.Routes)
+}
+
+// sameContent reports whether the stored source says the same as the new
+// document, order included.
+func sameContent(c *routeChange) bool {
+	before, err := parseDocument(c.stored.Source, c.stored.YAML)
+	return err == nil && route.SameContent(before, c.node)
+}
+
+func (e *Engine) routeMeta(c *routeChange) route.Meta {
+	author := ""
+	if p := e.directory().ByID(c.stored.AuthorID); p != nil {
+		author = string(p.Name)
+	}
+	context := ""
+	if p := e.directory().ByID(c.stored.ContextID); p != nil {
+		context = string(p.Name)
+	}
+	warnings := make([]string, len(c.warnings))
+	for i, w := range c.warnings {
+		warnings[i] = w.String()
+	}
+	return route.Meta{
+		ID: c.stored.ID, Version: c.stored.Version, Context: context, Author: author,
+		Warnings: warnings, Created: c.stored.Created, Modified: c.stored.Modified,
+	}
+}
+
+// routeOwner returns the context that the route shall belong to: any user
+// stores for itself, a team's admins for the team.
+func (e *Engine) routeOwner(by identity.Principal, c *routeChange) (identity.ID, error) {
+	d := e.directory()
+	owner := by.ID
+	if !c.created {
+		owner = c.stored.ContextID
+	}
+	if c.compiled.Context != "" {
+		p := d.ByName(identity.Name(c.compiled.Context))
+		if p == nil {
+			return 0, errs.New(errs.ContextNotAvailable, "The context %q is not yours to store routes for.", c.compiled.Context)
+		}
+		owner = p.ID
+	}
+	if c.created || owner != c.stored.ContextID {
+		if !d.Administers(by, owner) {
+			return 0, errs.New(errs.ContextNotAvailable, "The context %q is not yours to store routes for.", c.compiled.Context)
+		}
+	}
+	return owner, nil
+}
+
+// unknownParties warns of users and teams that the route names and that do
+// not exist (yet).
+func (e *Engine) unknownParties(r *route.Route) []errs.Fault {
+	var out []errs.Fault
+	d := e.directory()
+	for _, p := range r.Parties() {
+		if d.ByName(identity.Name(p.Name)) == nil {
+			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("there is no user or team %q yet", p.Name)})
+		}
+	}
+	return out
+}
+
+func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeChange) (*Outcome, error) {
+	now, err := orNil(tx.RouteByID(c.stored.ID))
+	if err != nil {
+		return nil, err
+	}
+	if c.created != (now == nil) || now != nil && (now.Version != c.base || now.ETag != c.baseETag) {
+		return nil, errStale
+	}
+	if c.changed {
+		if err := tx.PutRoute(&c.stored); errs.Is(err, errs.NameTaken) {
+			return nil, errStale // somebody was faster
+		} else if err != nil {
+			return nil, err
+		}
+		action := AuditRouteChange
+		if c.created {
+			action = AuditRouteAdd
+		}
+		if err := e.audit(ctx, tx, req, action, c.stored.Name, fmt.Sprintf("version %d", c.stored.Version)); err != nil {
+			return nil, err
+		}
+		tx.AfterCommit(func() {
+			e.versions.put(c.stored.ID, c.stored.Version, c.compiled)
+			e.routes.Store(e.routes.Load().with(infoOf(&c.stored, c.compiled)))
+		})
+	}
+	out := &Outcome{
+		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, Form: c.stored.Form,
+		FormETag: routeETag(c.stored.ID, c.stored.Version), ETag: c.stored.ETag, Modified: c.stored.Modified,
+	}
+	return out, e.keep(tx, req, out)
+}
+
+// DeleteRoute deletes a route that nothing uses. With force it ends its open
+// cases and pauses its entries, which is not built yet.
+func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
+	return e.store.Update(ctx, func(tx Tx) error {
+		stored, info, err := e.routeNamed(tx, name)
+		if err != nil {
+			return err
+		}
+		if stored == nil || !e.seesRoute(req.By, info) {
+			return absent("route")
+		}
+		if !e.administersRoute(req.By, info) {
+			return errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
+		}
+		if err := judge(req.If, routeVersion(stored)); err != nil {
+			return err
+		}
+		cases, entries, err := tx.RouteInUse(stored.ID)
+		if err != nil {
+			return err
+		}
+		if cases+entries > 0 && force {
+			return notBuiltYet("", "Deleting a route that is in use, with its cases, is not built yet; end the cases and delete the entries first.")
+		}
+		if cases+entries > 0 {
+			return errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)
+		}
+		if err := tx.DeleteRoute(stored.ID); err != nil {
+			return err
+		}
+		tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
+		return e.audit(ctx, tx, req, AuditRouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
+	})
+}
