@@ -424,6 +424,10 @@ actions:
 	if n, _ := p.c.Xattrs.Get("n"); n.Text != "5" {
 		t.Errorf("n is %v", n)
 	}
+	dict := p.c.Xattrs.Set("n", label.Text("-7.5"))
+	if err := p.event(Edit{Actor: actorNamed("sam"), Xattrs: &dict}); err != nil || string(p.c.Xattrs.AppendJSON(nil)) != `{"n":-7.5,"note":"x"}` {
+		t.Errorf("%s %v", p.c.Xattrs.AppendJSON(nil), err)
+	}
 	err = p.event(Perform{Action: "go", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "none", Value: label.Text("y")}, {Key: "n", Value: label.Text("y")}}})
 	if e := asError(t, err); e.Kind != errs.Invalid || len(e.Faults) != 1 || e.Faults[0].Pointer != "/xattrDict/n" {
 		t.Errorf("%v", err)

@@ -110,14 +110,35 @@ func (d *decision) declared() error {
 	return faults.Err()
 }
 
-// fit judges the types of declared XATTRs.
+// fit judges the types of declared XATTRs. A text that reads as the number or
+// boolean that it should be is taken as one: queries, properties and labels
+// have only texts to offer.
 func (d *decision) fit(faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
-		if v, given := d.c.Xattrs.Get(x.Key); given && !x.Fits(v) {
-			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeType, "must be %s, not %s", x.Wants(), v.Kind)
+		v, given := d.c.Xattrs.Get(x.Key)
+		if !given || x.Fits(v) {
+			continue
 		}
+		if read, ok := readAs(x.Type, v); ok {
+			d.c.Xattrs = d.c.Xattrs.Set(x.Key, read)
+			continue
+		}
+		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeType, "must be %s, not %s", x.Wants(), v.Kind)
 	}
+}
+
+// readAs reads a text as a value of the kind.
+func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
+	const longest = 100 // of a number
+	if v.Kind != document.String || len(v.Text) > longest {
+		return v, false
+	}
+	n, err := document.ParseJSON([]byte(v.Text))
+	if err != nil || n.Kind != kind {
+		return v, false
+	}
+	return label.ValueOf(n)
 }
 
 // MayEdit returns the first XATTR that the actor may not change as that
@@ -230,13 +251,16 @@ func (d *decision) edit(e Edit) error {
 		}
 	}
 	if e.Xattrs != nil {
-		if given := e.Xattrs.Sorted(); !slices.Equal(given, c.Xattrs) {
-			c.Xattrs = given
-			var faults document.Faults
-			if d.fit(&faults); faults.Err() != nil {
-				return faults.Err()
-			}
+		before := c.Xattrs
+		c.Xattrs = e.Xattrs.Sorted()
+		var faults document.Faults
+		if d.fit(&faults); faults.Err() != nil {
+			return faults.Err()
+		}
+		if !slices.Equal(before, c.Xattrs) {
 			fields = append(fields, "xattrDict")
+		} else {
+			c.Xattrs = before
 		}
 	}
 	if fields != nil {
