@@ -35,7 +35,7 @@ step lint make lint
 step vet make vet
 step tidy make tidy-check
 step race make race
-step fuzz make fuzz FUZZTIME=5000x
+step fuzz make fuzz FUZZTIME=30s
 step e2e make e2e
 step bench make bench-smoke
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fuzzes every target of the repository for FUZZTIME, one after the other. A
-# failing input is left in the target's testdata/fuzz, to be committed with
-# the mend.
+# Fuzzes every target of the repository for FUZZTIME, as many at a time as
+# there are processors. A failing input is left in the target's
+# testdata/fuzz, to be committed with the mend.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-fuzztime=${FUZZTIME:-10s}
+export FUZZTIME=${FUZZTIME:-10s}
 
 targets=$(grep -rEo --include='*_test.go' --exclude-dir=testdata '^func Fuzz[A-Za-z0-9_]+' . | sort)
 if [[ -z $targets ]]; then
@@ -12,18 +12,22 @@ if [[ -z $targets ]]; then
 	exit 1
 fi
 
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-status=0
-while IFS=: read -r file func; do
-	dir=$(dirname "$file")
-	name=${func#func }
-	if go test -run='^$' -fuzz="^$name\$" -fuzztime="$fuzztime" "$dir" >"$log" 2>&1; then
+# one fuzzes one target, given as FILE:func NAME.
+one() {
+	local dir name log
+	dir=$(dirname "${1%%:*}")
+	name=${1##* }
+	log=$(mktemp)
+	if go test -run='^$' -fuzz="^$name\$" -fuzztime="$FUZZTIME" -parallel=1 "$dir" >"$log" 2>&1; then
 		printf 'fuzz %-24s %s: %s\n' "$dir" "$name" "$(grep -E '^fuzz: elapsed' "$log" | tail -n 1)"
-	else
-		printf 'fuzz %-24s %s: FAILED\n' "$dir" "$name"
-		cat "$log"
-		status=1
+		rm -f "$log"
+		return 0
 	fi
-done <<<"$targets"
-exit "$status"
+	printf 'fuzz %-24s %s: FAILED\n%s\n' "$dir" "$name" "$(cat "$log")"
+	rm -f "$log"
+	return 1
+}
+export -f one
+
+# Ends with 123 where any target failed; the others have run all the same.
+xargs -d '\n' -P "$(nproc)" -I '{}' bash -c 'one "$1"' _ '{}' <<<"$targets"
