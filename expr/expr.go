@@ -76,8 +76,12 @@ func (p *Program) UsesTimers() bool { return p.timers }
 // environment is the language with its variables. Making it takes a
 // millisecond, so there is one. That it can be made is our own affair.
 var environment = sync.OnceValue(func() *cel.Env {
+	registry, err := types.NewRegistry()
+	if err != nil {
+		panic("expr: the types cannot be registered: " + err.Error())
+	}
 	env, err := cel.NewEnv(
-		cel.CustomTypeProvider(provider{types.NewEmptyRegistry()}),
+		cel.CustomTypeProvider(provider{registry}),
 		cel.CrossTypeNumericComparisons(true),
 		cel.DefaultUTCTimeZone(true),
 		cel.ParserRecursionLimit(50),

@@ -105,11 +105,11 @@ func (t Task) Value() any { return t }
 func (t Task) Get(index ref.Val) ref.Val { return fieldAt(t, index) }
 
 func toType(v ref.Val, to ref.Type) ref.Val {
-	switch to {
-	case types.TypeType:
-		return types.NewTypeTypeWithParam(cel.ObjectType(v.Type().TypeName()))
-	case v.Type():
+	if to == v.Type() {
 		return v
+	}
+	if own, ok := v.Type().(*types.Type); ok && to == types.TypeType {
+		return own
 	}
 	return types.NewErr("%s", noConversion(v, to.TypeName()).Error())
 }
