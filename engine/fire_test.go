@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/clock"
 	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -371,6 +372,31 @@ func TestDefectsStayWhereTheyAre(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	same(t, "log", sam.logTexts(other)[2], "action: Reminded")
+}
+
+// An attachment that cannot be removed stays, and stops nobody.
+func TestExpiryThatFails(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	w := newWorld(t, spied(s))
+	sam := w.as("sam")
+	bad := sam.upload(engine.NewAttachment{Lifetime: clock.Duration{Exact: time.Minute}}, "bad")
+	good := sam.upload(engine.NewAttachment{Lifetime: clock.Duration{Exact: 2 * time.Minute}}, "good")
+	out := sam.mustPutEntry("", every)
+	first := true
+	s.before = func(wr write) error {
+		if wr.method == "DeleteAttachment" && first {
+			first = false
+			return broken()
+		}
+		return nil
+	}
+	done := w.advance(3 * time.Minute)
+	same(t, "advanced", done, engine.Advanced{Now: w.clock.Now(), Fired: 1, Complete: true})
+	same(t, "occurrences", sam.occurrences(out.Name), []string{"fired 2012-11-09T12:36:56Z"})
+	w.cases()[0].wants("state", `"completed"`)
+	same(t, "bad, good", fmt.Sprint(sam.seesAttachment(bad), sam.seesAttachment(good)), "true false")
+	same(t, "lines in the server's log", w.log.count(bad.String()), 1)
 }
 
 // A store that is away for a while loses nothing and doubles nothing.

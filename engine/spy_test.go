@@ -145,6 +145,10 @@ func (t spyTx) DeleteGivenName(folder engine.Folder, author identity.ID, name st
 	return t.pass(write{method: "DeleteGivenName"}, func() error { return t.Tx.DeleteGivenName(folder, author, name) })
 }
 
+func (t spyTx) DeleteAttachment(uuid engine.UUID) error {
+	return t.pass(write{method: "DeleteAttachment"}, func() error { return t.Tx.DeleteAttachment(uuid) })
+}
+
 func (t spyTx) PutAnswer(a *engine.Answer) error {
 	return t.pass(write{method: "PutAnswer", row: a}, func() error { return t.Tx.PutAnswer(a) })
 }

@@ -237,7 +237,9 @@ func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fi
 			if unitErr = e.fireFailed(ctx, rows[i-first], now, unitErr); unitErr != nil {
 				return fired, unitErr
 			}
-			fired++
+			if rows[i-first].Attachment == (UUID{}) {
+				fired++
+			}
 		case did[i-first]:
 			fired++
 		}
@@ -273,16 +275,13 @@ func unserved(err error) bool {
 // fireFailed handles a due row whose unit failed, so that it neither stops
 // the others nor is due for ever: an entry's instant is recorded as failed
 // and the entry goes on. What cannot even be recorded has its due time taken
-// away, as has a case.
+// away, as has a case or an attachment.
 func (e *Engine) fireFailed(ctx context.Context, row DueRow, now time.Time, cause error) error {
 	if ctx.Err() != nil || unserved(cause) {
 		return cause
 	}
-	if row.Attachment != (UUID{}) {
-		return cause
-	}
-	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Msg("something due failed")
-	if row.CaseID == 0 {
+	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Msg("something due failed")
+	if row.Entry != (UUID{}) {
 		err := e.store.Update(ctx, func(tx Tx) error {
 			_, err := e.fireRow(tx, &volley{now: now}, row, cause)
 			return err
@@ -297,20 +296,31 @@ func (e *Engine) fireFailed(ctx context.Context, row DueRow, now time.Time, caus
 
 // stopDue takes the due time of a row away.
 func stopDue(tx Tx, row DueRow) error {
-	if row.CaseID == 0 {
-		stored, err := orNil(tx.Entry(row.Entry))
-		if err != nil || stored == nil {
-			return err
+	switch {
+	case row.Attachment != (UUID{}):
+		return ifThere(tx.SetExpiry(row.Attachment, time.Time{}))
+	case row.CaseID != 0:
+		stored, err := tx.Case(row.CaseID)
+		if err != nil {
+			return ifThere(err)
 		}
 		stored.Due = time.Time{}
-		return tx.UpdateEntry(stored)
+		return tx.UpdateCase(stored, stored.Revision)
 	}
-	stored, err := orNil(tx.Case(row.CaseID))
-	if err != nil || stored == nil {
-		return err
+	stored, err := tx.Entry(row.Entry)
+	if err != nil {
+		return ifThere(err)
 	}
 	stored.Due = time.Time{}
-	return tx.UpdateCase(stored, stored.Revision)
+	return tx.UpdateEntry(stored)
+}
+
+// ifThere returns the error, unless it says that there is no such thing.
+func ifThere(err error) error {
+	if errs.Is(err, errs.NotFound) {
+		return nil
+	}
+	return err
 }
 
 // startAll starts the queued cases, higher priority first. One that a defect
