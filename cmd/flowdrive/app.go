@@ -130,7 +130,7 @@ func (a *app) wireServer(drive http.Handler, registry *prometheus.Registry) erro
 		Drive: drive, Ready: a.engine.Ready, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
 	}
 	if a.sandbox != nil {
-		cfg.Clock = &sandboxClock{clock: a.sandbox, engine: a.engine}
+		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}
 	}
 	if a.settings.tlsCert != "" {
 		certificate, err := server.LoadCertificate(a.settings.tlsCert, a.settings.tlsKey)

@@ -1,8 +1,7 @@
-package main
+package server
 
 import (
 	"encoding/json"
-	"io"
 	"mime"
 	"net/http"
 	"time"
@@ -11,13 +10,13 @@ import (
 	"flowdrive/document"
 	"flowdrive/engine"
 	"flowdrive/errs"
-	"flowdrive/server"
 )
 
-// sandboxClock is /clock (design: the drive, section 8).
-type sandboxClock struct {
-	clock  *clock.Sandbox
-	engine *engine.Engine
+// SandboxClock serves /clock: it tells the clock of a sandbox, and moves it
+// for administrators (design: the drive, section 8).
+type SandboxClock struct {
+	Clock  *clock.Sandbox
+	Engine *engine.Engine
 }
 
 // clockForm is what /clock answers. Mode is there on GET, Fired and Complete
@@ -30,21 +29,21 @@ type clockForm struct {
 }
 
 // ServeHTTP implements http.Handler.
-func (s *sandboxClock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *SandboxClock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var form clockForm
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
-		form = clockForm{Now: s.clock.Now().Format(time.RFC3339), Mode: engine.ModeSandbox}
+		form = clockForm{Now: s.Clock.Now().Format(time.RFC3339), Mode: engine.ModeSandbox}
 	case http.MethodPost:
 		done, err := s.move(w, r)
 		if err != nil {
-			server.WriteError(w, r, err)
+			WriteError(w, r, err)
 			return
 		}
 		form = clockForm{Now: done.Now.Format(time.RFC3339), Fired: &done.Fired, Complete: &done.Complete}
 	default:
-		server.WriteError(w, r, &errs.Error{
-			Kind: errs.Method, Detail: "The clock is read by GET and moved by POST.", Extra: map[string]any{server.ExtraAllow: []string{"GET", "HEAD", "POST"}},
+		WriteError(w, r, &errs.Error{
+			Kind: errs.Method, Detail: "The clock is read by GET and moved by POST.", Extra: map[string]any{ExtraAllow: []string{"GET", "HEAD", "POST"}},
 		})
 		return
 	}
@@ -54,27 +53,27 @@ func (s *sandboxClock) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // move moves the clock as the document of a POST asks for.
-func (s *sandboxClock) move(w http.ResponseWriter, r *http.Request) (engine.Advanced, error) {
-	if !server.PrincipalOf(r.Context()).Admin {
+func (s *SandboxClock) move(w http.ResponseWriter, r *http.Request) (engine.Advanced, error) {
+	if !PrincipalOf(r.Context()).Admin {
 		return engine.Advanced{}, errs.New(errs.NotAllowed, "Only administrators move the clock.")
 	}
 	if media := r.Header.Get("Content-Type"); !isJSON(media) {
 		return engine.Advanced{}, errs.New(errs.MediaType, "Send the document with Content-Type: application/json.")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
+	body, err := ReadBody(w, r, 64<<10)
 	if err != nil {
-		return engine.Advanced{}, errs.New(errs.TooLarge, "The document is larger than 64 KiB or was cut short.")
+		return engine.Advanced{}, err
 	}
 	node, err := document.ParseJSON(body)
 	if err != nil {
 		return engine.Advanced{}, err
 	}
 	var faults document.Faults
-	to := readMove(document.Root(node, &faults), s.clock.Now())
+	to := readMove(document.Root(node, &faults), s.Clock.Now())
 	if err := faults.Err(); err != nil {
 		return engine.Advanced{}, err
 	}
-	return s.engine.Advance(r.Context(), to, s.clock.Set)
+	return s.Engine.Advance(r.Context(), to, s.Clock.Set)
 }
 
 // readMove reads {"advance": duration} or {"set": instant}.
