@@ -220,9 +220,9 @@ func (d *decision) snapshot() snapshot {
 // performances and steps, which are what bounds an event.
 func (d *decision) restore(s snapshot) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
-	d.queue, d.canceled, d.renew = s.queue, s.canceled, s.renew
+	d.queue, d.canceled, d.renew, d.written = s.queue, s.canceled, s.renew, s.written
 	if s.messages < len(d.messages) {
-		d.messages, d.written, d.known = d.messages[:s.messages], s.written, nil
+		d.messages, d.known = d.messages[:s.messages], nil
 	}
 	d.index()
 }
