@@ -175,8 +175,8 @@ actions:
 func TestMoreWarnings(t *testing.T) {
 	t.Parallel()
 	_, got := mustParse(t, "test", `
-roles: {r: {assign: [starter]}}
-states: {a: {type: start}, b: {type: complete}}
+roles: {r: {assign: [starter]}, filled: {}, empty: {}}
+states: {a: {type: start, onEnter: [{assign: {role: filled, to: [starter]}}]}, b: {type: complete}}
 actions:
   begin: {trigger: init}
   yes: {in: [a], role: r, type: approve, to: b}
@@ -188,7 +188,7 @@ actions:
 	for _, f := range got {
 		pointers = append(pointers, f.Pointer)
 	}
-	if diff := cmp.Diff([]string{"/actions/also/type"}, pointers); diff != "" {
+	if diff := cmp.Diff([]string{"/roles/empty", "/actions/also/type"}, pointers); diff != "" {
 		t.Errorf("%s %v", diff, got)
 	}
 }

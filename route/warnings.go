@@ -76,8 +76,8 @@ func (r *Route) leaves(a *Action, state int) bool {
 	return a.enabled(state) && slices.ContainsFunc(r.destinations(a, state), func(to int) bool { return to != state })
 }
 
-// roles warns of roles that nobody can fill: no rule yields anybody, and
-// nobody may be chosen. A route that nobody starts is a child of another,
+// roles warns of roles that nobody can fill: no rule yields anybody, no step
+// assigns it, and nobody may be chosen. A route that nobody starts is a child of another,
 // which fills its roles.
 func (w *warner) roles() {
 	r := w.route
@@ -85,6 +85,12 @@ func (w *warner) roles() {
 		return
 	}
 	filled := map[string]bool{}
+	r.hasStep(func(s *Step) bool {
+		if s.Verb == StepAssign && s.Role != "" {
+			filled[s.Role] = true
+		}
+		return false // look at all of them
+	})
 	for range r.Roles { // a chain of roles is at most as long as there are roles
 		before := len(filled)
 		for i := range r.Roles {
@@ -305,9 +311,14 @@ func (a *Action) conditional() bool {
 
 // intervenes reports whether some step has a hand in what is performed.
 func (r *Route) intervenes() bool {
+	return r.hasStep(func(s *Step) bool { return s.Action != NoAction || s.Verb == StepCancel })
+}
+
+// hasStep reports whether any handler has such a step.
+func (r *Route) hasStep(such func(*Step) bool) bool {
 	has := func(lists ...[]Step) bool {
 		return slices.ContainsFunc(lists, func(steps []Step) bool {
-			return slices.ContainsFunc(steps, func(s Step) bool { return s.Action != NoAction || s.Verb == StepCancel })
+			return slices.ContainsFunc(steps, func(s Step) bool { return such(&s) })
 		})
 	}
 	return has(r.SideEffects) ||
