@@ -211,3 +211,30 @@ func TestConcurrentParties(t *testing.T) {
 	same(t, "users, from the store", names(w.Parties(t.Context(), admin.by(), identity.User)), before)
 	same(t, "the team, from the store", string(try(w.Party(t.Context(), admin.by(), identity.Team, "many")).must(w, "many").Form), form)
 }
+
+func TestLastAdministratorStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	refused := func() {
+		t.Helper()
+		for doc, faults := range map[string][]string{
+			`{"admin": false}`:                    {"/admin conflict"},
+			`{"admin": null}`:                     {"/admin conflict"},
+			`{"disabled": true}`:                  {"/disabled conflict"},
+			`{"admin": false, "disabled": true}`:  {"/admin conflict", "/disabled conflict"},
+			`{"disabled": true, "email": "a b@"}`: {"/email format", "/disabled conflict"},
+		} {
+			_, err := admin.putParty(identity.User, "admin", doc)
+			w.refused(err, errs.Invalid, faults...)
+		}
+		w.refused(w.DeleteParty(t.Context(), admin.request(nil), identity.User, "admin"), errs.NotDeletable)
+	}
+	refused()
+	admin.mustPutParty(identity.User, "second", `{"admin": true, "disabled": true}`)
+	refused() // who cannot log in administers nothing
+	admin.mustPutParty(identity.User, "second", `{"disabled": false}`)
+	admin.mustPutParty(identity.User, "admin", `{"admin": false}`)
+	_, err := w.as("second").putParty(identity.User, "second", `{"admin": false}`)
+	w.refused(err, errs.Invalid, "/admin conflict")
+}

@@ -254,6 +254,7 @@ func (e *Engine) readParty(req Request, t *partyTable, kind identity.Kind, name 
 		checkIdentity(root, &c.party, c.created)
 		if kind == identity.User {
 			readUser(root, t.directory, &c.party, req.Now)
+			keepAdministrator(root, t, old, &c.party)
 		} else {
 			readTeam(root, t.directory, &c.party)
 		}
@@ -297,6 +298,37 @@ func readUser(root document.Value, d *identity.Directory, p *Party, now time.Tim
 	readDeputy(root.Get("deputy"), d, p, now)
 	if v := root.Get("password"); v.Given() {
 		checkPassword(v)
+	}
+}
+
+// administers reports whether the user is an administrator who may log in.
+func administers(p *Party) bool { return p != nil && p.Kind == identity.User && p.Admin && !p.Disabled }
+
+// lastAdministrator reports whether without that user nobody could administer
+// the server, which nothing but a change of its store would mend.
+func lastAdministrator(t *partyTable, p *Party) bool {
+	if !administers(p) {
+		return false
+	}
+	for _, other := range t.byID {
+		if other.ID != p.ID && administers(other) {
+			return false
+		}
+	}
+	return true
+}
+
+// keepAdministrator refuses to demote or disable the last administrator.
+func keepAdministrator(root document.Value, t *partyTable, old, p *Party) {
+	if !lastAdministrator(t, old) {
+		return
+	}
+	const detail = "cannot be so for the last enabled administrator; make another user an administrator first"
+	if !p.Admin {
+		root.Get("admin").Fail(errs.CodeConflict, detail)
+	}
+	if p.Disabled {
+		root.Get("disabled").Fail(errs.CodeConflict, detail)
 	}
 }
 
@@ -445,6 +477,9 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 		}
 		if err := judge(req.If, partyVersion(p)); err != nil {
 			return err
+		}
+		if lastAdministrator(t, p) {
+			return errs.New(errs.NotDeletable, "%q is the last enabled administrator; make another user an administrator first.", p.Name)
 		}
 		if p.Name == identity.Everyone || p.ID == req.By.ID {
 			return errs.New(errs.NotDeletable, "%q cannot be deleted.", p.Name)
