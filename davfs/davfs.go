@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"flowdrive/clock"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -20,6 +21,10 @@ type Config struct {
 	Engine Engine
 	Clock  Clock
 	Log    zerolog.Logger
+
+	// Now is the machine's clock, whatever the drive's says: some habits of
+	// clients are a matter of seconds. Without it there is clock.Real.
+	Now func() time.Time
 
 	// Principal returns who makes the request that the context belongs to.
 	Principal func(ctx context.Context) identity.Principal
@@ -48,6 +53,7 @@ type drive struct {
 	Config
 	since   time.Time
 	listing *template.Template
+	refused *refusals
 }
 
 // New returns the handler of "/", "/dav" and everything below.
@@ -60,7 +66,12 @@ func New(cfg Config) http.Handler {
 			*limit.at = limit.value
 		}
 	}
-	return &drive{Config: cfg, since: cfg.Clock.Now().UTC().Truncate(time.Second), listing: newListing()}
+	if cfg.Now == nil {
+		cfg.Now = clock.Real{}.Now
+	}
+	return &drive{
+		Config: cfg, since: cfg.Clock.Now().UTC().Truncate(time.Second), listing: newListing(), refused: newRefusals(cfg.Now),
+	}
 }
 
 // exchange is one request with its answer, and where in the tree it leads.
@@ -100,7 +111,9 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 	case http.MethodGet, http.MethodHead:
 		return d.get(x)
 	case http.MethodPut:
-		return d.put(x)
+		err := d.put(x)
+		d.remember(x, err)
+		return err
 	case http.MethodDelete:
 		return d.remove(x)
 	case http.MethodOptions:
@@ -203,6 +216,12 @@ func (d *drive) remove(x *exchange) error {
 	}
 	if err := x.query.only(target.options()...); err != nil {
 		return err
+	}
+	if kept, err := d.keeps(x, target); err != nil {
+		return err
+	} else if kept {
+		x.w.WriteHeader(http.StatusNoContent)
+		return nil
 	}
 	condition, err := x.condition()
 	if err != nil {
