@@ -274,7 +274,7 @@ func TestCrashOfAFiring(t *testing.T) {
 	sam := w.as("sam")
 	timed := sam.startCase(`{"route": "timed"}`)
 	out := sam.mustPutEntry("e.json", `{"type": "interval", "hours": 2, "repeat": 12, "route": "auto"}`)
-	to := instant("2012-11-10T12:34:56Z")
+	end := instant("2012-11-10T12:34:56Z")
 	failures := 0
 	for n := 1; ; n = n%9 + 1 {
 		left := n
@@ -284,7 +284,7 @@ func TestCrashOfAFiring(t *testing.T) {
 			}
 			return nil
 		}
-		done, err := w.Advance(t.Context(), to, w.clock.Set)
+		done, err := w.Advance(t.Context(), to(end), w.clock.Set)
 		if err == nil && done.Complete {
 			break
 		}

@@ -415,7 +415,7 @@ func TestStoreAway(t *testing.T) {
 				}
 				return nil
 			}
-			_, err := w.Advance(t.Context(), instant("2012-11-09T12:36:56Z"), w.clock.Set)
+			_, err := w.Advance(t.Context(), to(instant("2012-11-09T12:36:56Z")), w.clock.Set)
 			w.refused(err, errs.Unavailable)
 			s.before = nil
 			w.advance(0)

@@ -165,13 +165,18 @@ func (w *world) advance(d time.Duration) engine.Advanced {
 }
 
 // advanceTo moves the clock to the instant.
-func (w *world) advanceTo(to string) engine.Advanced {
+func (w *world) advanceTo(at string) engine.Advanced {
 	w.Helper()
-	done, err := w.Advance(w.Context(), instant(to), w.clock.Set)
+	done, err := w.Advance(w.Context(), to(instant(at)), w.clock.Set)
 	if err != nil {
 		w.Fatal(err)
 	}
 	return done
+}
+
+// to leads a move of the clock to the instant, wherever it begins.
+func to(at time.Time) func(time.Time) (time.Time, error) {
+	return func(time.Time) (time.Time, error) { return at, nil }
 }
 
 func sandboxAt(text string) *clock.Sandbox { return clock.NewSandbox(instant(text)) }

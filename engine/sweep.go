@@ -31,8 +31,12 @@ type sweeper struct {
 	wake   chan struct{}
 
 	// mu is held while things are fired and started: two at a time would
-	// take the head of the due times away from each other.
+	// take the head of the due times away from each other. A move of the
+	// sandbox clock holds it for one instant at a time, so that requests,
+	// which settle under it, are answered on the way; moves is held for the
+	// whole of it, so that moves come one after the other.
 	mu    sync.Mutex
+	moves sync.Mutex
 	stuck map[int64]bool // queued cases that a defect keeps from starting
 }
 
@@ -392,32 +396,72 @@ type Advanced struct {
 	Complete bool // false where it stopped on the way, to be asked again
 }
 
-// Advance moves the sandbox clock to the instant through every due one, in
-// order: set is told of each before what is due at it is fired.
-func (e *Engine) Advance(ctx context.Context, to time.Time, set func(time.Time)) (Advanced, error) {
+// Advance moves the sandbox clock to an instant through every due one, in
+// order: set is told of each before what is due at it is fired. Moves come
+// one after the other; target says where this one leads from where the clock
+// stands when its turn comes. Requests are served between two instants.
+func (e *Engine) Advance(ctx context.Context, target func(now time.Time) (time.Time, error), set func(time.Time)) (Advanced, error) {
+	e.sweeper.moves.Lock()
+	defer e.sweeper.moves.Unlock()
+	now := e.clock.Now()
+	to, err := target(now)
+	if err != nil {
+		return Advanced{}, err
+	}
+	if to = clock.Trim(to); to.Before(now) {
+		return Advanced{}, errs.New(errs.Invalid, "The clock stands at %s and moves forward only.", now.Format(time.RFC3339))
+	}
+	m := move{Advanced: Advanced{Now: now}, to: to, set: set}
+	for {
+		if over, err := e.advanceStep(ctx, &m); over || err != nil {
+			return m.Advanced, err
+		}
+	}
+}
+
+// move is a move of the sandbox clock on its way.
+type move struct {
+	Advanced
+	to    time.Time
+	set   func(time.Time)
+	begun bool // what was due where it begins is done
+}
+
+// advanceStep moves the clock to the next instant and does everything that is
+// due there, so that nothing is left to others in between.
+func (e *Engine) advanceStep(ctx context.Context, m *move) (over bool, err error) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	done := Advanced{Now: e.clock.Now()}
-	if to = clock.Trim(to); to.Before(done.Now) {
-		return Advanced{}, errs.New(errs.Invalid, "The clock stands at %s and moves forward only.", done.Now.Format(time.RFC3339))
+	if m.begun {
+		m.Now = e.nextInstant(m)
+		m.set(m.Now)
 	}
-	for {
-		fired, err := e.runOnce(ctx, done.Now, e.firings-done.Fired)
-		done.Fired += fired
-		if err != nil {
-			return done, err
-		}
-		left := e.sweeper.due(done.Now)
-		if done.Now.Equal(to) || left || done.Fired >= e.firings {
-			done.Complete = done.Now.Equal(to) && !left
-			return done, e.store.Update(ctx, func(tx Tx) error { return putClock(tx, done.Now) })
-		}
-		done.Now = to
-		if next := e.sweeper.next.Load(); next < to.UnixMilli() {
-			done.Now = time.UnixMilli(next).UTC()
-		}
-		set(done.Now)
+	m.begun = true
+	fired, err := e.runOnce(ctx, m.Now, e.firings-m.Fired)
+	m.Fired += fired
+	if err != nil {
+		return true, err
 	}
+	left := e.sweeper.due(m.Now)
+	if m.Now.Equal(m.to) || left || m.Fired >= e.firings {
+		m.Complete = m.Now.Equal(m.to) && !left
+		return true, e.store.Update(ctx, func(tx Tx) error { return putClock(tx, m.Now) })
+	}
+	return false, nil
+}
+
+// nextInstant returns the next instant of a move: the next due one, or where
+// it leads. What a request made due while it was on its way is done where the
+// clock stands, which never goes back.
+func (e *Engine) nextInstant(m *move) time.Time {
+	next := e.sweeper.next.Load()
+	if next >= m.to.UnixMilli() {
+		return m.to
+	}
+	if at := time.UnixMilli(next).UTC(); at.After(m.Now) {
+		return at
+	}
+	return m.Now
 }
 
 // settingClock is the setting that keeps the sandbox clock.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,30 +156,30 @@ func TestAdvanceIsBounded(t *testing.T) {
 	w := newWorld(t, func(w *world) { w.config = func(c *engine.Config) { c.Firings = 5 } })
 	sam := w.as("sam")
 	out := sam.mustPutEntry("", `{"type": "interval", "minutes": 1, "route": "auto"}`)
-	to := w.clock.Now().Add(7 * time.Minute)
-	done := try(w.Advance(t.Context(), to, w.clock.Set)).must(w, "advance")
+	end := w.clock.Now().Add(7 * time.Minute)
+	done := try(w.Advance(t.Context(), to(end), w.clock.Set)).must(w, "advance")
 	same(t, "advanced", done, engine.Advanced{Now: instant("2012-11-09T12:39:56Z"), Fired: 5})
 	same(t, "clock", w.clock.Now(), done.Now)
-	done = try(w.Advance(t.Context(), to, w.clock.Set)).must(w, "advance")
-	same(t, "advanced", done, engine.Advanced{Now: to, Fired: 2, Complete: true})
+	done = try(w.Advance(t.Context(), to(end), w.clock.Set)).must(w, "advance")
+	same(t, "advanced", done, engine.Advanced{Now: end, Fired: 2, Complete: true})
 	same(t, "occurrences", len(sam.occurrences(out.Name)), 7)
 
 	// At one instant as well.
 	for range 7 {
 		sam.mustPutEntry("", `{"type": "simple", "date": "2012-11-09T12:42:00", "route": "auto"}`)
 	}
-	to = instant("2012-11-09T12:42:00Z")
-	done = try(w.Advance(t.Context(), to, w.clock.Set)).must(w, "advance")
-	same(t, "advanced", done, engine.Advanced{Now: to, Fired: 5})
-	done = try(w.Advance(t.Context(), to, w.clock.Set)).must(w, "advance")
-	same(t, "advanced", done, engine.Advanced{Now: to, Fired: 2, Complete: true})
+	end = instant("2012-11-09T12:42:00Z")
+	done = try(w.Advance(t.Context(), to(end), w.clock.Set)).must(w, "advance")
+	same(t, "advanced", done, engine.Advanced{Now: end, Fired: 5})
+	done = try(w.Advance(t.Context(), to(end), w.clock.Set)).must(w, "advance")
+	same(t, "advanced", done, engine.Advanced{Now: end, Fired: 2, Complete: true})
 	same(t, "cases", len(w.cases()), 14)
 }
 
 func TestClockMovesForwardAndIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	_, err := w.Advance(t.Context(), w.clock.Now().Add(-time.Millisecond), w.clock.Set)
+	_, err := w.Advance(t.Context(), to(w.clock.Now().Add(-time.Millisecond)), w.clock.Set)
 	w.refused(err, errs.Invalid)
 	same(t, "clock", w.clock.Now(), instant(start))
 	w.as("sam").mustPutEntry("", `{"type": "interval", "minutes": 1, "route": "auto"}`)
@@ -193,7 +194,7 @@ func TestClockMovesForwardAndIsKept(t *testing.T) {
 	// A move that is cut short keeps what it fired: nothing is fired after
 	// the clock of a sandbox that was killed.
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = w.Advance(ctx, w.clock.Now().Add(time.Hour), func(now time.Time) {
+	_, err = w.Advance(ctx, to(w.clock.Now().Add(time.Hour)), func(now time.Time) {
 		w.clock.Set(now)
 		if now.Equal(instant("2012-11-09T12:40:56Z")) {
 			cancel()
@@ -249,7 +250,7 @@ func TestQueuedCasesSurvive(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := w.Advance(t.Context(), instant("2012-11-09T12:36:56Z"), w.clock.Set); !errs.Is(err, errs.Unavailable) {
+	if _, err := w.Advance(t.Context(), to(instant("2012-11-09T12:36:56Z")), w.clock.Set); !errs.Is(err, errs.Unavailable) {
 		t.Fatal(err)
 	}
 	w.cases()[0].wants("state", `"queued"`)
@@ -395,7 +396,7 @@ func TestAdvanceByManyAtOnce(t *testing.T) {
 	fired := make([]int, 4)
 	for i := range fired {
 		wg.Go(func() {
-			done, err := w.Advance(t.Context(), instant("2012-11-09T13:01:00Z"), w.clock.Set)
+			done, err := w.Advance(t.Context(), to(instant("2012-11-09T13:01:00Z")), w.clock.Set)
 			if err != nil || !done.Complete {
 				t.Errorf("%+v, %v", done, err)
 			}
@@ -411,4 +412,71 @@ func TestAdvanceByManyAtOnce(t *testing.T) {
 			t.Fatalf("%s: %q", name, got)
 		}
 	}
+}
+
+// A long move keeps no request waiting for its end.
+func TestRequestsWhileTheClockMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	const minutes = 400
+	long := sam.mustPutEntry("", `{"type": "interval", "minutes": 1, "route": "auto"}`)
+	last := w.clock.Now().Add(minutes * time.Minute)
+	var answered atomic.Pointer[time.Time]
+	var wg sync.WaitGroup
+	begun := false
+	done := try(w.Advance(t.Context(), to(last), func(now time.Time) {
+		w.clock.Set(now)
+		if begun {
+			return
+		}
+		begun = true
+		wg.Go(func() {
+			out, err := sam.putCase("", `{"route": "auto"}`)
+			at := w.clock.Now()
+			answered.Store(&at)
+			if err != nil || !out.Created {
+				t.Errorf("%+v, %v", out, err)
+			}
+		})
+	})).must(w, "advance")
+	wg.Wait()
+	same(t, "complete", done.Complete, true)
+	same(t, "occurrences", len(sam.occurrences(long.Name)), minutes)
+	if at := answered.Load(); !at.Before(last) {
+		t.Error("the request was answered after the move")
+	}
+	same(t, "clock", w.clock.Now(), last)
+	seen := map[string]bool{}
+	for _, c := range w.cases() {
+		key := c.get("scheduleUUID") + c.get("scheduledFor")
+		if seen[key] {
+			t.Errorf("an instant fired twice: %s", key)
+		}
+		seen[key] = true
+		c.wants("state", `"completed"`)
+	}
+}
+
+// Two moves by some minutes each move by the sum of both.
+func TestMovesAddUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	out := w.as("sam").mustPutEntry("", `{"type": "interval", "minutes": 1, "route": "auto"}`)
+	begun := w.clock.Now()
+	const moves, minutes = 5, 7
+	var wg sync.WaitGroup
+	for range moves {
+		wg.Go(func() {
+			done, err := w.Advance(t.Context(), func(now time.Time) (time.Time, error) { return now.Add(minutes * time.Minute), nil }, w.clock.Set)
+			if err != nil || !done.Complete || done.Fired != minutes {
+				t.Errorf("%+v, %v", done, err)
+			}
+		})
+	}
+	wg.Wait()
+	same(t, "clock", w.clock.Now(), begun.Add(moves*minutes*time.Minute))
+	same(t, "occurrences", len(w.as("sam").occurrences(out.Name)), moves*minutes)
+	_, err := w.Advance(t.Context(), func(time.Time) (time.Time, error) { return time.Time{}, broken() }, w.clock.Set)
+	w.refused(err, errs.Internal)
 }

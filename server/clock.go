@@ -68,12 +68,17 @@ func (s *SandboxClock) move(w http.ResponseWriter, r *http.Request) (engine.Adva
 	if err != nil {
 		return engine.Advanced{}, err
 	}
-	var faults document.Faults
-	to := readMove(document.Root(node, &faults), s.Clock.Now())
-	if err := faults.Err(); err != nil {
+	target := func(now time.Time) (time.Time, error) {
+		var faults document.Faults
+		to := readMove(document.Root(node, &faults), now)
+		return to, faults.Err()
+	}
+	// What is wrong is told at once, though other moves may come first; the
+	// clock may stand further on when this one's turn comes.
+	if _, err := target(s.Clock.Now()); err != nil {
 		return engine.Advanced{}, err
 	}
-	return s.Engine.Advance(r.Context(), to, s.Clock.Set)
+	return s.Engine.Advance(r.Context(), target, s.Clock.Set)
 }
 
 // readMove reads {"advance": duration} or {"set": instant}.

@@ -239,11 +239,14 @@ func (a *app) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if start.Before(a.sandbox.Now()) {
-		start = a.sandbox.Now()
+	target := func(now time.Time) (time.Time, error) {
+		if start.Before(now) {
+			return now, nil
+		}
+		return start, nil
 	}
 	for {
-		done, err := a.engine.Advance(ctx, start, a.sandbox.Set)
+		done, err := a.engine.Advance(ctx, target, a.sandbox.Set)
 		if err != nil || done.Complete {
 			return err
 		}
