@@ -118,6 +118,10 @@ func TestPartyNames(t *testing.T) {
 	}
 	_, err := admin.putParty(identity.Team, "sam", `{}`)
 	w.refused(err, errs.NameTaken)
+	_, err = admin.putParty(identity.Team, "sam", `{`) // what is wrong with the document is told first
+	w.refused(err, errs.NotParseable)
+	_, err = admin.putParty(identity.Team, "sam", `{"members": 5}`)
+	w.refused(err, errs.Invalid, "/members type")
 	w.refused(try(w.Party(t.Context(), admin.by(), identity.Team, "sam")).err, errs.NotFound)
 }
 

@@ -165,7 +165,7 @@ func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, 
 	if !req.By.Admin {
 		return nil, absent("folder")
 	}
-	node, err := document.ParseJSON(body)
+	node, err := parseDocument(body, false)
 	if err != nil {
 		return nil, err
 	}
@@ -236,9 +236,6 @@ func (e *Engine) readParty(req Request, t *partyTable, kind identity.Kind, name 
 		if !legalWord(name) {
 			return nil, errs.New(errs.NameNotAllowed, "%q is no name for a %s: use letters, digits, _ and -, at most 63, the first a letter or digit.", name, kind)
 		}
-		if t.directory.ByName(identity.Name(name)) != nil || identity.Fold(name) == string(identity.Everyone) {
-			return nil, errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", name)
-		}
 	}
 	c := &partyChange{old: old, created: old == nil}
 	if old == nil {
@@ -261,6 +258,9 @@ func (e *Engine) readParty(req Request, t *partyTable, kind identity.Kind, name 
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
+	}
+	if old == nil && (t.directory.ByName(identity.Name(name)) != nil || identity.Fold(name) == string(identity.Everyone)) {
+		return nil, errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", name)
 	}
 	if kind == identity.User && root.Get("password").Node != nil {
 		c.party.Password = hash // "" where null takes it away

@@ -65,10 +65,11 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 		return nil, err
 	}
 	c := &routeChange{created: old == nil}
+	hidden := old != nil && !e.seesRoute(req.By, info)
+	if hidden {
+		old = nil // told last, of a document that is right
+	}
 	if old != nil {
-		if !e.seesRoute(req.By, info) {
-			return nil, errs.New(errs.NameTaken, "The name %q is in use; choose another.", name)
-		}
 		if !e.administersRoute(req.By, info) {
 			return nil, errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
 		}
@@ -82,6 +83,9 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 	}
 	if c.compiled, c.warnings, err = route.Parse(name, c.node); err != nil {
 		return nil, err
+	}
+	if hidden {
+		return nil, errs.New(errs.NameTaken, "The name %q is in use; choose another.", name)
 	}
 	owner, err := e.routeOwner(req.By, c)
 	if err != nil {

@@ -87,6 +87,8 @@ func TestRouteRights(t *testing.T) {
 		// Names are unique, whether or not one sees who has them.
 		{"bob", "A", plainStates, errs.NameTaken},
 		{"bob", "own", plainStates, errs.NameTaken},
+		{"bob", "own", "actions: [", errs.NotParseable}, // told first, as of any other name
+		{"bob", "own", "states: {open: {}}\nactions: {}\n", errs.Invalid},
 		{"bob", "ask", plainStates, errs.NotAllowed},
 		{"sam", "b", plainStates, errs.NotAllowed},
 		{"sam", "f", "states: {open: {}}\nactions: {}\n", errs.Invalid},
