@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -65,7 +66,12 @@ func taskResource(h *held, action string) *Resource {
 // Perform performs an enabled action as the caller (design: the engine,
 // section 2, which gives the order of the checks).
 func (e *Engine) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
-	node, err := document.ParseJSON(body)
+	node, err := parseDocument(body, false)
+	var unsaid error // what is asked for, which is judged after everything else
+	if errs.Is(err, errs.EmptyDocument) {
+		unsaid = err
+		node, err = parseDocument([]byte("{}"), false)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +82,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 			return nil, err
 		}
 		c, err := e.performed(req, h, action, node)
-		if err != nil {
+		if err = cmp.Or(err, unsaid); err != nil {
 			return nil, err
 		}
 		return func(tx Tx) error {
@@ -227,9 +233,8 @@ func readChanges(v document.Value) []core.Change {
 		}
 		change := core.Change{Key: name, Remove: !member.Given()}
 		if !change.Remove {
-			value, ok := label.ValueOf(member.Node)
+			value, ok := label.ReadValue(member)
 			if !ok {
-				member.Fail(errs.CodeType, "must be a string, a number, a boolean or null, not %s", member.Node.Kind)
 				continue
 			}
 			change.Value = value

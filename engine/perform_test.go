@@ -213,3 +213,22 @@ func TestWhatTasksCannotDoYet(t *testing.T) {
 	}
 	same(t, "log", len(w.as("sam").logTexts(id)), 2)
 }
+
+// An XATTR is what expressions and readers of JSON can take, wherever it is
+// given.
+func TestNumbersThatNoDoubleHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "ask", "xattrDict": {"n": 1e308}}`)
+	const dict = `"xattrDict": {"n": 1e400, "m": -1e999, "o": []}`
+	_, err := sam.perform(id, "note", `{`+dict+`}`)
+	w.refused(err, errs.Invalid, "/xattrDict/n range", "/xattrDict/m range", "/xattrDict/o type")
+	_, err = sam.putCase("", `{"route": "ask", `+dict+`}`)
+	w.refused(err, errs.Invalid, "/xattrDict/n range", "/xattrDict/m range", "/xattrDict/o type")
+	_, err = sam.putCase(fmt.Sprint(id, ".json"), `{"xattrDict": {"n": 1e400}}`)
+	w.refused(err, errs.Invalid, "/xattrDict/n range")
+	_, err = sam.putEntry("", `{"type": "interval", "minutes": 1, "route": "ask", "xattrDict": {"n": 1e400}}`)
+	w.refused(err, errs.Invalid, "/xattrDict/n range")
+	sam.caseForm(id).wants("xattrDict", `{"n":1e308}`)
+}

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"flowdrive/document"
+	"flowdrive/errs"
 )
 
 // Value is the value of an XATTR: a string, a number or a boolean.
@@ -104,6 +106,29 @@ func (d *Dict) UnmarshalJSON(data []byte) error {
 		*d = append(*d, XAttr{Key: m.Key, Value: v})
 	}
 	return nil
+}
+
+// ReadValue reads the value of an XATTR from a document. What is none becomes
+// a fault of it: null, lists and objects, and numbers that no double holds,
+// which neither an expression nor many a reader of JSON could take (RFC 8259,
+// section 6).
+func ReadValue(v document.Value) (value Value, ok bool) {
+	if v.Node == nil {
+		v.Fail(errs.CodeRequired, "is required and must be a string, a number or a boolean")
+		return Value{}, false
+	}
+	value, ok = ValueOf(v.Node)
+	if !ok {
+		v.Fail(errs.CodeType, "must be a string, a number or a boolean, not %s", v.Node.Kind)
+		return Value{}, false
+	}
+	if value.Kind == document.Number {
+		if _, err := strconv.ParseFloat(value.Text, 64); err != nil {
+			v.Fail(errs.CodeRange, "must be a number of at most 1.8e308, which is what a double holds")
+			return Value{}, false
+		}
+	}
+	return value, true
 }
 
 // ValueOf returns a node as a value; ok is false where it is none.

@@ -38,8 +38,8 @@ func clip(s string) string {
 
 // ReadDict reads an object of XATTRs from a document, keys normalised and
 // sorted. Absent and null are the empty dictionary. What is wrong becomes a
-// fault of the document: values that are no string, number or boolean, keys
-// that are not legal, keys that are equal once normalised.
+// fault of the document: values that ReadValue refuses, keys that are not
+// legal, keys that are equal once normalised.
 func ReadDict(v document.Value) Dict {
 	if !v.Given() || !v.Is(document.Object) {
 		return nil
@@ -48,10 +48,7 @@ func ReadDict(v document.Value) Dict {
 	first := make(map[string]string, len(v.Node.Members)) // normal key → as it stands
 	for i := range v.Node.Members {
 		given, member := v.Member(i)
-		value, ok := ValueOf(member.Node)
-		if !ok {
-			member.Fail(errs.CodeType, "must be a string, a number or a boolean, not %s", member.Node.Kind)
-		}
+		value, ok := ReadValue(member)
 		key, err := NormalizeKey(given)
 		if err != nil {
 			member.Fail(errs.CodeFormat, "%s", err)

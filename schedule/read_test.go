@@ -146,6 +146,7 @@ func TestReadFaults(t *testing.T) {
 		// XATTRs.
 		{with("interval", everyTwo+`, "xattrDict": []`), "/xattrDict type"},
 		{with("interval", everyTwo+`, "xattrDict": {"a": null, "b": [], "c": {}}`), "/xattrDict/a type, /xattrDict/b type, /xattrDict/c type"},
+		{with("interval", everyTwo+`, "xattrDict": {"a": 1e400, "b": -1e400, "c": 1e308, "d": 1e-400}`), "/xattrDict/a range, /xattrDict/b range"},
 		{with("interval", everyTwo+`, "xattrDict": {"Start Day": 1, "startday": 2}`), "/xattrDict/startday conflict"},
 		{with("interval", everyTwo+`, "xattrDict": {"": 1, " ": 2, "ä": 3, "a:b": 4, "a/b": 5}`), "/xattrDict/ format, /xattrDict/  format, /xattrDict/ä format, /xattrDict/a:b format, /xattrDict/a~1b format"},
 		{with("interval", everyTwo+`, "xattrDict": {"`+strings.Repeat("x", 128)+`": 1}`), "/xattrDict/" + strings.Repeat("x", 128) + " format"},

@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/document"
 	"flowdrive/errs"
+	"flowdrive/label"
 )
 
 // XAttr is one item of an entry's xattrDict, as it was given. The value is a
@@ -55,9 +56,8 @@ func readXAttrs(v document.Value) []XAttr {
 		} else {
 			names[name] = key
 		}
-		var ok bool
-		if x.Value, ok = xattrValue(member.Node); !ok {
-			member.Fail(errs.CodeType, "must be a string, a number or a boolean, not %s", member.Node.Kind)
+		if _, ok := label.ReadValue(member); ok {
+			x.Value, _ = xattrValue(member.Node)
 		}
 		out = append(out, x)
 	}
