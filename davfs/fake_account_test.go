@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 
-	"flowdrive/document"
 	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -45,7 +44,7 @@ func (f *fake) PutMe(_ context.Context, req engine.Request, body []byte) (*engin
 	if err := f.me(req.By).judge(req, false); err != nil {
 		return nil, err
 	}
-	node, err := document.ParseJSON(body)
+	node, err := parse(body)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +98,7 @@ func (f *fake) PutAppPassword(_ context.Context, req engine.Request, label strin
 	if err := s.judge(req, false); err != nil {
 		return nil, err
 	}
-	if _, err := document.ParseJSON(body); err != nil {
+	if _, err := parse(body); err != nil {
 		return nil, err
 	}
 	if s != nil {

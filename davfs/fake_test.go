@@ -231,8 +231,16 @@ func found(s *stored) (*engine.Resource, error) {
 }
 
 // read parses a document and checks the fields that the tests break.
+// parse reads a document as the engine does, for which an empty one is none.
+func parse(body []byte) (*document.Node, error) {
+	if len(body) == 0 {
+		return nil, errs.New(errs.EmptyDocument, "The document is empty; nothing was changed.")
+	}
+	return document.ParseJSON(body)
+}
+
 func (f *fake) read(body []byte, required string) (*document.Node, error) {
-	node, err := document.ParseJSON(body)
+	node, err := parse(body)
 	if err != nil {
 		return nil, err
 	}
@@ -281,7 +289,7 @@ func (f *fake) PutEntry(_ context.Context, req engine.Request, ref engine.Ref, b
 	if err := cmp.Or(s.judge(req, !ref.Identity()), f.free(req)); err != nil {
 		return nil, err
 	}
-	node, err := document.ParseJSON(body)
+	node, err := parse(body)
 	if err != nil {
 		return nil, err
 	}

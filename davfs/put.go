@@ -295,14 +295,10 @@ func (p *putting) document() error {
 	if p.rules.illegal != nil {
 		return p.rules.illegal
 	}
-	if len(p.in.data) > 0 {
-		return nil
-	}
-	if (p.rules.action || p.rules.bare) && p.scriptClient(p.r.UserAgent()) {
+	if len(p.in.data) == 0 && (p.rules.action || p.rules.bare) && p.scriptClient(p.r.UserAgent()) {
 		p.in.data = []byte("{}")
-		return nil
 	}
-	return errs.New(errs.EmptyDocument, "The document is empty; nothing was changed.")
+	return nil
 }
 
 // scriptClient reports whether the client is a script, which means what it

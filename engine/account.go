@@ -237,7 +237,7 @@ func (e *Engine) PutAppPassword(ctx context.Context, req Request, label string, 
 // readAppPassword reads the document of a new app password: nothing needs to
 // be said in it.
 func readAppPassword(label string, body []byte) error {
-	node, err := document.ParseJSON(body)
+	node, err := parseDocument(body, false)
 	if err != nil {
 		return err
 	}
@@ -377,7 +377,7 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 	if err := judge(req.If, meVersion(held, req.By.ID)); err != nil {
 		return nil, err
 	}
-	node, err := document.ParseJSON(body)
+	node, err := parseDocument(body, false)
 	if err != nil {
 		return nil, err
 	}

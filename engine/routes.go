@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -131,7 +132,13 @@ func compileVersion(r Reader, id, version int64) (*route.Route, error) {
 	return compiled, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)
 }
 
+// parseDocument reads a document. One in which nothing stands is said to be
+// empty, here and not before anything is asked: whether the caller may know
+// of the place comes first (design: the drive, section 2).
 func parseDocument(source []byte, yaml bool) (*document.Node, error) {
+	if len(bytes.TrimSpace(source)) == 0 {
+		return nil, errs.New(errs.EmptyDocument, "The document is empty; nothing was changed.")
+	}
 	if yaml {
 		return document.ParseYAML(source)
 	}
