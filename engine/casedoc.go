@@ -29,9 +29,6 @@ func caseFields() []string {
 // of them is its input message.
 func startOnly() []string { return []string{"attachmentUUID", "document", "input"} }
 
-// maxTitle bounds a title, in bytes.
-const maxTitle = 1000
-
 // startDocument is a document that starts a case, as it was read.
 type startDocument struct {
 	routeName    string
@@ -61,7 +58,7 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 	if byID.Given() {
 		s.routeID, _ = byID.Int(1, 1<<53-1)
 	}
-	readText(root.Get("title"), &s.title, maxTitle)
+	readTitle(root.Get("title"), &s.title)
 	if v := root.Get("priority"); v.Given() {
 		s.priority, s.hasPriority = v.Int(0, 65535)
 	}

@@ -101,6 +101,7 @@ func TestStartRefused(t *testing.T) {
 			},
 		},
 		{"sam", `{"route": "ask", "title": "` + strings.Repeat("x", 1001) + `"}`, errs.Invalid, []string{"/title range"}},
+		{"sam", `{"route": "ask", "title": "a\nb"}`, errs.Invalid, []string{"/title format"}},
 		{"sam", `{"route": "ask", "attachmentUUID": "` + strings.Repeat("ab", 16) + `"}`, errs.Invalid, []string{"/attachmentUUID not-found"}},
 		{"sam", `{"route": "ask", "startAt": "2012-12-01T00:00:00Z"}`, errs.NotBuilt, nil},
 		{"sam", `{"route": "ask", "roles": {"asker": ["bob"]}}`, errs.RoleNotAssignable, nil},

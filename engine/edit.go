@@ -9,6 +9,7 @@ import (
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/label"
+	"flowdrive/schedule"
 )
 
 // edit is what a document changes of a case: only fields that differ from
@@ -66,9 +67,23 @@ func checkCaseIdentity(root document.Value, c *core.Case) {
 	must("created", c.Created.UTC().Format(time.RFC3339))
 }
 
+// readTitle reads an optional title; null resets it. One that is as it was,
+// which may be the route's, is right.
+func readTitle(v document.Value, to *string) {
+	switch {
+	case v.Node == nil || v.Node.Kind == document.String && v.Node.Text == *to:
+	case v.Node.Kind == document.Null:
+		*to = ""
+	default:
+		if title, ok := schedule.ReadTitle(v); ok {
+			*to = title
+		}
+	}
+}
+
 func (e *Engine) readPlain(root document.Value, h *held, ed *edit) {
 	title := h.core.Title
-	if readText(root.Get("title"), &title, maxTitle); title != h.core.Title {
+	if readTitle(root.Get("title"), &title); title != h.core.Title {
 		if title == "" {
 			title = routeTitle(h.route.Compiled)
 		}

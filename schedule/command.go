@@ -32,7 +32,7 @@ func Command(root document.Value) (name string, ok bool) {
 	case CommandPause:
 		root.Only("do", "note")
 		if note := root.Get("note"); note.Given() {
-			note.Str()
+			ReadNote(note)
 		}
 	case CommandBackfill:
 		root.Only("do", "from", "to")

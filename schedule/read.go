@@ -69,8 +69,12 @@ func Read(root document.Value, now time.Time, old *Entry) *Entry {
 	r.readInput()
 	r.readPolicies()
 	e.Paused = r.truth("paused")
-	e.Note = r.string("note")
-	e.Title = r.string("title")
+	if v := r.get("note"); v.Given() {
+		e.Note, _ = ReadNote(v)
+	}
+	if v := r.get("title"); v.Given() {
+		e.Title, _ = ReadTitle(v)
+	}
 	definite := r.readRecurrence()
 	r.readRepeat()
 	if definite {

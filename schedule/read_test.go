@@ -148,6 +148,9 @@ func TestReadFaults(t *testing.T) {
 		{with("interval", everyTwo+`, "xattrDict": {"a": null, "b": [], "c": {}}`), "/xattrDict/a type, /xattrDict/b type, /xattrDict/c type"},
 		{with("interval", everyTwo+`, "xattrDict": {"a": 1e400, "b": -1e400, "c": 1e308, "d": 1e-400}`), "/xattrDict/a range, /xattrDict/b range"},
 		{with("interval", everyTwo+`, "xattrDict": {"Start Day": 1, "startday": 2}`), "/xattrDict/startday conflict"},
+		{with("interval", everyTwo+`, "title": "`+strings.Repeat("é", 501)+`", "note": "`+strings.Repeat("x", 10_001)+`"`), "/note range, /title range"},
+		{with("interval", everyTwo+`, "title": "a\nb", "note": "a\u0000b"`), "/note format, /title format"},
+		{with("interval", everyTwo+`, "title": "a\u0085b", "note": 5`), "/note type, /title format"},
 		{with("interval", everyTwo+`, "xattrDict": {"": 1, " ": 2, "ä": 3, "a:b": 4, "a/b": 5}`), "/xattrDict/ format, /xattrDict/  format, /xattrDict/ä format, /xattrDict/a:b format, /xattrDict/a~1b format"},
 		{with("interval", everyTwo+`, "xattrDict": {"`+strings.Repeat("x", 128)+`": 1}`), "/xattrDict/" + strings.Repeat("x", 128) + " format"},
 
@@ -263,6 +266,8 @@ func TestReadAccepts(t *testing.T) {
 		{with("interval", everyTwo+`, "priority": 0`), "priority", `0`},
 		{with("interval", everyTwo+`, "xattrDict": {"B b": "$__TODAY__;", "a": 1.50, "c": false, "`+strings.Repeat("x", 127)+`": ""}`), "xattrDict", `{"B b":"$__TODAY__;","a":1.50,"c":false,"` + strings.Repeat("x", 127) + `":""}`},
 		{with("interval", everyTwo+`, "xattrDict": null`), "xattrDict", `{}`},
+		{with("interval", everyTwo+`, "title": "`+strings.Repeat("é", 500)+`"`), "title", `"` + strings.Repeat("é", 500) + `"`},
+		{with("interval", everyTwo+`, "note": "a\r\n\tb"`), "note", `"a\r\n\tb"`},
 		{with("interval", everyTwo+`, "attachmentUUID": "{0F6BD804-a4f1-4cf6-a280-7dad625e2bb1}"`), "attachmentUUID", `"` + uuid + `"`},
 		{with("interval", everyTwo+`, "attachmentUUID": "{`+uuid+`}"`), "attachmentUUID", `"` + uuid + `"`},
 		{with("interval", everyTwo+`, "attachmentUUID": null, "document": "/dav/Documents/ops/a%20b%2525.csv"`), "document", `"/dav/Documents/ops/a b%25.csv"`},
@@ -282,7 +287,7 @@ func TestReadAccepts(t *testing.T) {
 		{with("cron", `"minute": "*"`), "minute", `"*"`},
 		{with("cron", `"week": "53"`), "week", `"53"`},
 		{with("crontab", `"spec": " 30 5  * * Mon-Fri"`), "spec", `"30 5 * * mon-fri"`},
-		{with("cron", nightly+`, "note": null, "title": "Tägliche Läufe\n", "paused": null, "exclude": null`), "title", `"Tägliche Läufe\n"`},
+		{with("cron", nightly+`, "note": null, "title": "Tägliche Läufe", "paused": null, "exclude": null`), "title", `"Tägliche Läufe"`},
 		{with("cron", nightly+`, "graceSeconds": 0`), "graceSeconds", `0`},
 		// On a new entry everything that only the server sets is ignored.
 		{with("interval", everyTwo+`, "UUID": "nonsense", "created": false, "iterationsPerformed": 7, "interval": "x", "upcoming": 5, "lastCase": {}, "modified": [], "nextIteration": null, "description": 0, "lastIteration": 1, "lastError": 2, "iterationsRemaining": "x"`), "iterationsPerformed", `0`},

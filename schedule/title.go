@@ -1,0 +1,43 @@
+package schedule
+
+import (
+	"strings"
+	"unicode"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+)
+
+// How long titles and notes may be, in bytes.
+const (
+	MaxTitle = 1000
+	MaxNote  = 10_000
+)
+
+// ReadTitle reads a title, of an entry or of a case, which takes that of its
+// entry: a text of one line. What is wrong with it becomes a fault of the
+// document.
+func ReadTitle(v document.Value) (title string, ok bool) {
+	return readBounded(v, MaxTitle, unicode.IsControl, "must have no control characters, and no line breaks")
+}
+
+// ReadNote reads a note, which may have several lines.
+func ReadNote(v document.Value) (note string, ok bool) {
+	control := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+	return readBounded(v, MaxNote, control, "must have no control characters other than line breaks and tabs")
+}
+
+func readBounded(v document.Value, most int, illegal func(rune) bool, detail string) (text string, ok bool) {
+	text, ok = v.Str()
+	switch {
+	case !ok:
+		return "", false
+	case len(text) > most:
+		v.Fail(errs.CodeRange, "must have at most %d bytes, not %d", most, len(text))
+		return "", false
+	case strings.ContainsFunc(text, illegal):
+		v.Fail(errs.CodeFormat, "%s", detail)
+		return "", false
+	}
+	return text, true
+}
