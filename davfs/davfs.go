@@ -217,6 +217,9 @@ func (d *drive) remove(x *exchange) error {
 	if err := x.query.only(target.options()...); err != nil {
 		return err
 	}
+	if err := x.wholeFolder(n); err != nil {
+		return err
+	}
 	if kept, err := d.keeps(x, target); err != nil {
 		return err
 	} else if kept {
@@ -233,6 +236,18 @@ func (d *drive) remove(x *exchange) error {
 		return err
 	}
 	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// wholeFolder refuses to delete less of a folder than all of it (RFC 4918,
+// section 9.6.1): a client that asks for less would lose the rest.
+func (x *exchange) wholeFolder(n node) error {
+	_, isFolder := n.(folder)
+	for _, depth := range x.r.Header.Values("Depth") {
+		if isFolder && !strings.EqualFold(depth, "infinity") {
+			return errs.New(errs.BadParameter, "DELETE of a folder deletes all that is in it: Depth must be infinity, or not there, not %q.", depth)
+		}
+	}
 	return nil
 }
 

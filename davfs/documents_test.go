@@ -75,3 +75,28 @@ func TestMakeFolderWithChunkedBody(t *testing.T) {
 		}
 	}
 }
+
+// TestDeleteOfAFolderIsWhole: a depth that is not infinite deletes nothing.
+func TestDeleteOfAFolderIsWhole(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		path, depth string
+		want        int
+	}{
+		{"/dav/Documents/sam/reports/", "0", http.StatusBadRequest},
+		{"/dav/Documents/sam/reports", "1", http.StatusBadRequest},
+		{"/dav/Documents/sam/reports", "", http.StatusBadRequest},
+		{"/dav/Documents/sam/reports/", "Infinity", http.StatusNoContent},
+		{"/dav/Documents/sam/reports/00000.txt", "0", http.StatusNoContent}, // no collection
+	} {
+		d := newTestDrive()
+		d.fillDocuments("reports", 2)
+		before := len(d.documents)
+		if rec := d.ask(t, "sam DELETE "+tt.path, "Depth: "+tt.depth); rec.Code != tt.want {
+			t.Errorf("%s, depth %q: got %d, want %d", tt.path, tt.depth, rec.Code, tt.want)
+		}
+		if gone := len(d.documents) < before; gone != (tt.want == http.StatusNoContent) {
+			t.Errorf("%s, depth %q: gone is %t", tt.path, tt.depth, gone)
+		}
+	}
+}
