@@ -38,7 +38,11 @@ func readDrop(rawQuery string) (d engine.Drop, dryRun bool, err error) {
 		}
 	}
 	d.Xattrs = q.xattrs.Sorted()
-	return d, q.options.flag(".dryRun"), readOptions(q.options, &d)
+	if err := readOptions(q.options, &d); err != nil {
+		return engine.Drop{}, false, err
+	}
+	dryRun, err = q.options.flag(".dryRun")
+	return d, dryRun, err
 }
 
 // add reads one parameter.

@@ -129,8 +129,12 @@ func (n routeFile) describe(a *answer, o *engine.Outcome) {
 func (n routeFile) options() []string { return []string{"force"} }
 
 func (n routeFile) remove(ctx context.Context, req engine.Request, q query) error {
+	force, err := q.flag("force")
+	if err != nil {
+		return err
+	}
 	if _, err := n.load(ctx); err != nil {
 		return err
 	}
-	return n.engine.DeleteRoute(ctx, req, n.name, q.flag("force"))
+	return n.engine.DeleteRoute(ctx, req, n.name, force)
 }

@@ -145,8 +145,11 @@ func (p *putting) readQuery() (err error) {
 			return unbuilt("The parameter " + later).err()
 		}
 	}
-	p.dryRun = p.query.flag("dryRun")
-	return p.query.only(append([]string{"dryRun"}, p.rules.parameters...)...)
+	if err := p.query.only(append([]string{"dryRun"}, p.rules.parameters...)...); err != nil {
+		return err
+	}
+	p.dryRun, err = p.query.flag("dryRun")
+	return err
 }
 
 // putting is a PUT on its way.

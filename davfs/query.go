@@ -53,9 +53,14 @@ func (q query) only(known ...string) error {
 }
 
 // flag reports whether a parameter is given that needs no value ("?force").
-func (q query) flag(name string) bool {
+// What might mean that it is not wanted is refused: of a rehearsal it would
+// make a change by surprise, or the other way round.
+func (q query) flag(name string) (bool, error) {
 	value, given := q[name]
-	return given && value != "false" && value != "0"
+	if given && !slices.Contains([]string{"", "1", "true"}, value) {
+		return false, errs.New(errs.BadParameter, "The parameter %s is given as it is, or with true or 1, not %q; leave it out otherwise.", name, value)
+	}
+	return given, nil
 }
 
 // number reads a parameter that is a whole number; 0 where it is not given.
