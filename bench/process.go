@@ -182,7 +182,7 @@ func (r *run) emptyMemory(ctx context.Context) (Row, error) {
 		}
 	}
 	return atMost(workMemory, measured(Bytes, now[0]), nil, 40<<20).
-		noted("RSS a second after the first start, which hashes a password, for which argon2id takes 19 MiB; after the second start %s", quantity(now[1], Bytes)), nil
+		noted("RSS a second after the first start, which hashes a password; after the second %s", quantity(now[1], Bytes)), nil
 }
 
 // measureReady is P14: how long the program takes until it serves.
