@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 
 	"flowdrive/errs"
@@ -14,6 +15,12 @@ import (
 func (s *Server) answer(x *exchange, r *http.Request) error {
 	if err := checkHead(r); err != nil {
 		return err
+	}
+	switch r.URL.Path {
+	case "/healthz", "/readyz", "/version", "/openapi.json":
+		if err := takesNoQuery(r); err != nil {
+			return err
+		}
 	}
 	switch r.URL.Path {
 	case "/healthz":
@@ -60,6 +67,9 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 		}
 	case areaClock:
 		if s.config.Clock != nil && r.URL.Path == "/clock" {
+			if err := takesNoQuery(r); err != nil {
+				return err
+			}
 			s.config.Clock.ServeHTTP(x, r)
 			return nil
 		}
@@ -116,6 +126,9 @@ func (s *Server) scrapeMetrics(x *exchange, r *http.Request) error {
 	if r.URL.Path != "/metrics" {
 		return errs.New(errs.NotFound, "The metrics are at /metrics.")
 	}
+	if err := takesNoQuery(r); err != nil {
+		return err
+	}
 	if err := onlyRead(r); err != nil {
 		return err
 	}
@@ -135,6 +148,20 @@ func reply(x *exchange, r *http.Request, mediaType string, body []byte) error {
 		_, _ = x.Write(body)
 	}
 	return nil
+}
+
+// takesNoQuery refuses parameters where none means anything (design: the
+// drive's contract, section 2).
+func takesNoQuery(r *http.Request) error {
+	first, _, _ := strings.Cut(strings.TrimLeft(r.URL.RawQuery, "&"), "&")
+	if first == "" {
+		return nil
+	}
+	name, _, _ := strings.Cut(first, "=")
+	if plain, err := url.QueryUnescape(name); err == nil {
+		name = plain
+	}
+	return errs.New(errs.BadParameter, "There is no parameter %q here; this address takes none.", name)
 }
 
 // onlyRead refuses methods other than GET and HEAD.

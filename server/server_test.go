@@ -74,6 +74,20 @@ func TestDispatch(t *testing.T) {
 		// The rest.
 		{x, "GET", "/clock", sam, 200, "clock for sam"},
 		{x, "GET", "/clock/x", sam, 404, "not-found"},
+
+		// What no resource of the server's own asks for.
+		{x, "GET", "/healthz?x", "", 400, "bad-parameter"},
+		{x, "GET", "/readyz?verbose=1", "", 400, "bad-parameter"},
+		{x, "GET", "/version?x=y", "", 400, "bad-parameter"},
+		{x, "GET", "/openapi.json?format=yaml", "", 400, "bad-parameter"},
+		{x, "GET", "/openapi.json?a;b", "", 400, "bad-parameter"},
+		{x, "GET", "/metrics?x", admin, 400, "bad-parameter"},
+		{x, "GET", "/metrics?x", sam, 404, "not-found"},
+		{x, "GET", "/clock?x", sam, 400, "bad-parameter"},
+		{x, "GET", "/clock?", sam, 200, "clock for sam"},
+		{x, "POST", "/clock?dryRun", admin, 400, "bad-parameter"},
+		{x, "GET", "/clock?x", "", 401, "log-in"},
+		{plain, "GET", "/clock?x", admin, 404, "not-found"},
 		{plain, "GET", "/clock", admin, 404, "not-found"},
 		{x, "GET", "/attachfs", sam, 200, "sam /attachfs"},
 		{x, "PUT", "/attachfs/a.ods", sam, 200, "sam /attachfs/a.ods"},
