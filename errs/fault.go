@@ -20,11 +20,12 @@ const (
 
 // Fault is one thing that is wrong with a document. Pointer is a JSON
 // pointer (RFC 6901); for a missing field it is where the field would stand.
-// Line and Column count from 1 and are 0 where the place is not known.
+// Code is "" where nothing is wrong with the value: it asks for what is not
+// built. Line and Column count from 1 and are 0 where the place is not known.
 type Fault struct {
 	Pointer string `json:"pointer"`
 	Detail  string `json:"detail"`
-	Code    Code   `json:"code"`
+	Code    Code   `json:"code,omitempty"`
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 }

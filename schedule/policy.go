@@ -122,7 +122,6 @@ func (e *Entry) NotBuilt() []errs.Fault {
 		if field.asked {
 			out = append(out, errs.Fault{
 				Pointer: "/" + field.key,
-				Code:    errs.CodeRange,
 				Detail:  "is a legal value, but this version only knows " + field.built,
 			})
 		}
