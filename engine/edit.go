@@ -217,13 +217,14 @@ func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 			continue
 		}
 		if !starter || !e.mayAssign(h.route.Compiled, h.core, p.Role, p.Parties) {
-			return roleNotAssignable(p.Role)
+			return errs.New(errs.RoleNotAssignable, "You may not choose these players for the role %q; leave it as it is, or ask the route's administrators.", p.Role)
 		}
 	}
 	for _, p := range h.core.Roles {
 		gone := !slices.ContainsFunc(*ed.Roles, func(q core.Players) bool { return q.Role == p.Role })
 		if def := h.route.Compiled.Role(p.Role); gone && (!starter || def == nil || len(def.Pick) == 0) {
-			return roleNotAssignable(p.Role)
+			return errs.New(errs.RoleNotAssignable, "The field roles is replaced whole, and the role %q is missing in it, which you may not empty; "+
+				"give it as it is, or ask the route's administrators.", p.Role)
 		}
 	}
 	return nil

@@ -175,3 +175,17 @@ func TestCaseConditions(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The field roles is replaced whole; whoever leaves a role out is told so.
+func TestRoleMissingFromRoles(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("run", routeRun())
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "run"}`)
+	_, err := sam.putCase(fmt.Sprint(id)+".json", `{"roles": {"helper": ["core"]}}`)
+	w.refused(err, errs.RoleNotAssignable)
+	if err == nil || !strings.Contains(err.Error(), "replaced whole") || !strings.Contains(err.Error(), `"asker"`) || strings.Contains(err.Error(), "leave it out") {
+		t.Error(err)
+	}
+}
