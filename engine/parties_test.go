@@ -242,3 +242,35 @@ func TestLastAdministratorStays(t *testing.T) {
 	_, err := w.as("second").putParty(identity.User, "second", `{"admin": false}`)
 	w.refused(err, errs.Invalid, "/admin conflict")
 }
+
+// What is refused says what to do about it.
+func TestPartyRefusalsSayWhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin := w.as("admin")
+	says := func(err error, kind errs.Kind, text string) {
+		t.Helper()
+		w.refused(err, kind)
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("got %v; want it to say %q", err, text)
+		}
+	}
+	remove := func(name string) error {
+		return w.DeleteParty(t.Context(), admin.request(nil), identity.Team, name)
+	}
+	admin.mustPutParty(identity.Team, "t1", `{}`)
+	admin.mustPutParty(identity.Team, "t2", `{"members": ["t1"]}`)
+	_, err := admin.putParty(identity.Team, "t1", `{"members": ["t2"]}`)
+	says(err, errs.Invalid, "t1 → t2 → t1")
+	admin.mustPutParty(identity.Team, "t1", `{"members": ["ann"]}`)
+	admin.mustPutParty(identity.Team, "t2", `{"members": ["ann"]}`)
+
+	ann := w.as("ann")
+	entry := ann.mustPutEntry("", `{"type": "interval", "minutes": 1, "route": "auto", "context": "t1"}`)
+	says(remove("t1"), errs.InUse, "is the context of the schedule entries "+entry.Name)
+	id := ann.startCase(`{"route": "ask", "context": "t2"}`)
+	says(remove("t2"), errs.InUse, fmt.Sprintf("takes part in the cases %d", id))
+	admin.mustPutParty(identity.Team, "t3", `{}`)
+	admin.mustPutRoute("theirs", "context: t3\n"+plainStates)
+	says(remove("t3"), errs.InUse, "owns the routes theirs")
+}

@@ -349,8 +349,17 @@ func readTeam(root document.Value, d *identity.Directory, p *Party) {
 		root.Get("admins").Fail(errs.CodeReadOnly, "cannot be given: administrators alone act for everyone")
 	}
 	if cycle := d.TeamCycle(p.Name, p.Members); cycle != nil {
-		root.Get("members").Fail(errs.CodeConflict, "would make the team contain itself: %v", cycle)
+		root.Get("members").Fail(errs.CodeConflict, "would make the team contain itself: %s", chain(cycle))
 	}
+}
+
+// chain returns the names in a row, an arrow between each two.
+func chain(names []identity.Name) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = string(name)
+	}
+	return strings.Join(out, " → ")
 }
 
 // readText reads an optional string of at most that many bytes; null resets.
@@ -458,50 +467,4 @@ func (e *Engine) refreshParties(tx Tx) error {
 	}
 	tx.AfterCommit(func() { e.parties.Store(t) })
 	return nil
-}
-
-// DeleteParty deletes a user or team that nothing refers to. Whoever owns
-// entries, routes or cases is disabled instead of deleted.
-func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
-	if !req.By.Admin {
-		return absent("folder")
-	}
-	return e.store.Update(ctx, func(tx Tx) error {
-		t, err := readParties(tx)
-		if err != nil {
-			return err
-		}
-		p := t.byName(kind, name)
-		if p == nil {
-			return absent(string(kind))
-		}
-		if err := judge(req.If, partyVersion(p)); err != nil {
-			return err
-		}
-		if lastAdministrator(t, p) {
-			return errs.New(errs.NotDeletable, "%q is the last enabled administrator; make another user an administrator first.", p.Name)
-		}
-		if p.Name == identity.Everyone || p.ID == req.By.ID {
-			return errs.New(errs.NotDeletable, "%q cannot be deleted.", p.Name)
-		}
-		for _, other := range t.directory.Parties() {
-			if slices.Contains(other.Members, p.Name) || slices.Contains(other.Admins, p.Name) {
-				return errs.New(errs.InUse, "The team %q names %q; take it out there first.", other.Name, p.Name)
-			}
-			if other.Deputy.User == p.Name {
-				return errs.New(errs.InUse, "%q is the deputy of %q; take it away there first.", p.Name, other.Name)
-			}
-		}
-		if err := tx.DeleteParty(p.ID); err != nil {
-			return err
-		}
-		action := AuditUserDelete
-		if kind == identity.Team {
-			action = AuditTeamDelete
-		}
-		if err := e.audit(ctx, tx, req, action, string(p.Name), ""); err != nil {
-			return err
-		}
-		return e.refreshParties(tx)
-	})
 }

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// DeleteParty deletes a user or team that nothing refers to. Whoever owns
+// entries, routes or cases is disabled instead of deleted.
+func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
+	if !req.By.Admin {
+		return absent("folder")
+	}
+	return e.store.Update(ctx, func(tx Tx) error {
+		t, err := readParties(tx)
+		if err != nil {
+			return err
+		}
+		p := t.byName(kind, name)
+		if p == nil {
+			return absent(string(kind))
+		}
+		if err := judge(req.If, partyVersion(p)); err != nil {
+			return err
+		}
+		if lastAdministrator(t, p) {
+			return errs.New(errs.NotDeletable, "%q is the last enabled administrator; make another user an administrator first.", p.Name)
+		}
+		if p.Name == identity.Everyone || p.ID == req.By.ID {
+			return errs.New(errs.NotDeletable, "%q cannot be deleted.", p.Name)
+		}
+		for _, other := range t.directory.Parties() {
+			if slices.Contains(other.Members, p.Name) || slices.Contains(other.Admins, p.Name) {
+				return errs.New(errs.InUse, "The team %q names %q; take it out there first.", other.Name, p.Name)
+			}
+			if other.Deputy.User == p.Name {
+				return errs.New(errs.InUse, "%q is the deputy of %q; take it away there first.", p.Name, other.Name)
+			}
+		}
+		if err := tx.DeleteParty(p.ID); errs.Is(err, errs.InUse) && kind == identity.Team {
+			return e.teamInUse(tx, p)
+		} else if err != nil {
+			return err
+		}
+		action := AuditUserDelete
+		if kind == identity.Team {
+			action = AuditTeamDelete
+		}
+		if err := e.audit(ctx, tx, req, action, string(p.Name), ""); err != nil {
+			return err
+		}
+		return e.refreshParties(tx)
+	})
+}
+
+// teamInUse says where a team is used, which cannot be disabled as a user can.
+func (e *Engine) teamInUse(r Reader, p *Party) error {
+	var routes []string
+	for _, info := range e.routes.Load().list {
+		if info.ContextID == p.ID {
+			routes = append(routes, info.Name)
+		}
+	}
+	entries, err := r.Entries(EntryFilter{Contexts: []identity.ID{p.ID}})
+	if err != nil {
+		return err
+	}
+	cases, err := r.Cases(CaseFilter{Access: []identity.ID{p.ID}, Limit: mostNamed})
+	if err != nil {
+		return err
+	}
+	var uses []string
+	if len(routes) > 0 {
+		uses = append(uses, "owns the routes "+few(routes))
+	}
+	if n := len(entries); n > 0 {
+		names := make([]string, n)
+		for i := range entries {
+			names[i] = entries[i].UUID.String()
+		}
+		uses = append(uses, "is the context of the schedule entries "+few(names))
+	}
+	if n := len(cases); n > 0 {
+		names := make([]string, n)
+		for i := range cases {
+			names[i] = strconv.FormatInt(cases[i].ID, 10)
+		}
+		uses = append(uses, "takes part in the cases "+few(names))
+	}
+	if len(uses) == 0 {
+		uses = append(uses, "has documents or attachments")
+	}
+	return errs.New(errs.InUse, "The team %q %s; a team can be deleted once nothing is its own, and until then its members can be taken out.",
+		p.Name, strings.Join(uses, ", and "))
+}
+
+// mostNamed is how many things a message names.
+const mostNamed = 5
+
+// few lists the first of many.
+func few(names []string) string {
+	if len(names) < mostNamed {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:mostNamed-1], ", ") + ", …"
+}
