@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/robfig/cron/v3"
@@ -78,14 +80,80 @@ func crontabText(spec string) (string, *problem) {
 		return "", problemf(errs.CodeFormat,
 			"a crontab line has five fields (minute, hour, day of the month, month, weekday with 0 = Sunday), not %d", len(fields))
 	}
-	for _, field := range fields {
+	for i, field := range fields {
 		for item := range strings.SplitSeq(field, ",") {
 			if !crontabItem(item) {
 				return "", problemf(errs.CodeFormat, "%q in %q is not understood: write *, a value, a-b, or one of them with a step /n", item, field)
 			}
+			if detail := crontabFields()[i].fault(item); detail != "" {
+				return "", problemf(errs.CodeFormat, "%s", detail)
+			}
 		}
 	}
 	return strings.Join(fields, " "), nil
+}
+
+// crontabField is what a field of a crontab line takes.
+type crontabField struct {
+	name      string
+	low, high int
+	words     string // names for values, three letters each, "" for none
+	first     int    // the value of the first name …
+	begins    string // … written out
+}
+
+func crontabFields() [5]crontabField {
+	return [5]crontabField{
+		{name: "minute", high: 59},
+		{name: "hour", high: 23},
+		{name: "day of the month", low: 1, high: 31},
+		{name: "month", low: 1, high: 12, words: "jan feb mar apr may jun jul aug sep oct nov dec", first: 1, begins: "January"},
+		{name: "weekday", high: 6, words: "sun mon tue wed thu fri sat", begins: "Sunday"},
+	}
+}
+
+// fault says what is wrong with an item of the right form, "" for nothing.
+func (f crontabField) fault(item string) string {
+	span, step, stepped := strings.Cut(item, "/")
+	if n, _ := digits(step); stepped && n == 0 {
+		return fmt.Sprintf("%q: the step of the %s must be at least 1", item, f.name)
+	}
+	if span == "*" || span == "?" {
+		return ""
+	}
+	low, high, ranged := strings.Cut(span, "-")
+	a, ok := f.value(low)
+	if !ok {
+		return f.refuse(low)
+	}
+	if !ranged {
+		return ""
+	}
+	b, ok := f.value(high)
+	if !ok {
+		return f.refuse(high)
+	}
+	if b < a {
+		return fmt.Sprintf("%q: a range of the %s must not end before it begins", item, f.name)
+	}
+	return ""
+}
+
+func (f crontabField) value(text string) (int, bool) {
+	n, ok := digits(text)
+	if !ok {
+		i := slices.Index(strings.Fields(f.words), text)
+		return f.first + i, i >= 0
+	}
+	return n, n >= f.low && n <= f.high
+}
+
+func (f crontabField) refuse(text string) string {
+	takes := fmt.Sprintf("%d to %d", f.low, f.high)
+	if words := strings.Fields(f.words); len(words) > 0 {
+		takes += fmt.Sprintf(" (%d = %s), or the names %s to %s", f.first, f.begins, words[0], words[len(words)-1])
+	}
+	return fmt.Sprintf("%q is no %s: it takes %s", text, f.name, takes)
 }
 
 // crontabItem reports whether the item has the form *, a, a-b, */n, a/n or

@@ -98,7 +98,13 @@ func TestCrontabFaults(t *testing.T) {
 		{"1-2-3 * * * *", "not understood"},
 		{"1/2/3 * * * *", "not understood"},
 		{"1/ * * * *", "not understood"},
-		{"x * * * *", "x"},
+		{"x * * * *", `"x" is no minute: it takes 0 to 59`},
+		{"0 l * * *", `"l" is no hour: it takes 0 to 23`},
+		{"0 0 l * *", `"l" is no day of the month: it takes 1 to 31`},
+		{"0 0 1 l *", `"l" is no month: it takes 1 to 12 (1 = January), or the names jan to dec`},
+		{"0 0 * * l", `"l" is no weekday: it takes 0 to 6 (0 = Sunday), or the names sun to sat`},
+		{"0 0 * * mon-sun", `"mon-sun": a range of the weekday must not end before it begins`},
+		{"0 0 * * */0", `"*/0": the step of the weekday must be at least 1`},
 		{"* * * jan-x *", "x"},
 		{"99999999999999999999 * * * *", "99999999999999999999"},
 		{"* * * * fri-mon", "fri-mon"},
@@ -108,6 +114,9 @@ func TestCrontabFaults(t *testing.T) {
 		s, _, fault := schedule.ParseCrontab(test.spec)
 		if s != nil || fault == nil || fault.Pointer != "/spec" || !strings.Contains(fault.Detail, test.says) {
 			t.Errorf("%q: got %v, want a fault that speaks of %q", test.spec, fault, test.says)
+		}
+		if fault != nil && strings.Contains(fault.Detail, "strconv") {
+			t.Errorf("%q: %s", test.spec, fault.Detail)
 		}
 		if fault != nil && fault.Code != errs.CodeFormat && fault.Code != errs.CodeRange {
 			t.Errorf("%q: got code %s", test.spec, fault.Code)
