@@ -3,6 +3,7 @@ package davfs
 import (
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"flowdrive/engine"
@@ -59,8 +60,28 @@ func (d *drive) getFile(x *exchange, n reader) error {
 	r := x.r.Clone(x.r.Context())
 	r.Header.Del("If-Match") // judged above, where a form's counters do not count
 	r.Header.Del("If-Unmodified-Since")
+	settleRange(r.Header, about.size)
 	http.ServeContent(x.w, r, "", about.modified, content)
 	return nil
+}
+
+// settleRange prepares a Range header for http.ServeContent, which refuses
+// units that it does not know instead of passing over them (RFC 9110, section
+// 14.2), and gives nothing where the last 0 bytes are asked for, which cannot
+// be satisfied (section 14.1.2).
+func settleRange(header http.Header, size int64) {
+	unit, set, given := strings.Cut(header.Get("Range"), "=")
+	if !given || !strings.EqualFold(unit, "bytes") {
+		header.Del("Range")
+		return
+	}
+	parts := strings.Split(set, ",")
+	for i, part := range parts {
+		if length, last := strings.CutPrefix(strings.TrimSpace(part), "-"); last && length != "" && strings.Trim(length, "0") == "" {
+			parts[i] = strconv.FormatInt(size, 10) + "-" // behind the end
+		}
+	}
+	header.Set("Range", "bytes="+strings.Join(parts, ","))
 }
 
 // secure keeps a browser from running what users have stored (design: the
