@@ -98,7 +98,11 @@ func strict(cmd *cobra.Command) {
 			return nil
 		}
 		if err := wanted(cmd, args); err != nil {
-			return usageError{fmt.Errorf("%s: %w", cmd.CommandPath(), err)}
+			// The program's name stands before every error anyway.
+			if path, below := strings.CutPrefix(cmd.CommandPath(), cmd.Root().Name()+" "); below {
+				err = fmt.Errorf("%s: %w", path, err)
+			}
+			return usageError{err}
 		}
 		return nil
 	}

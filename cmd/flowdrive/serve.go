@@ -51,15 +51,15 @@ func (a *app) greet(out io.Writer, addr net.Addr) error {
 		scheme, dav = "https", "davs"
 	}
 	url := fmt.Sprintf("%s://%s/dav/", scheme, addr)
-	password := "the administrator's password"
+	login := "admin" // curl asks for the password
 	if a.password != "" {
-		password = a.password
+		login = fmt.Sprintf("admin:'%s'", a.password)
 	}
 	b := []byte(a.news())
 	if a.sandbox != nil {
 		b = fmt.Appendf(b, "Sandbox: the clock stands at %s until POST /clock moves it.\n", a.sandbox.Now().Format("2006-01-02T15:04:05Z"))
 	}
-	b = fmt.Appendf(b, "\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u admin:'%s' %sWorkflow/Schedule/.contents\n\n", url, dav, addr, password, url)
+	b = fmt.Appendf(b, "\n  open   %s\n  mount  %s://admin@%s/dav/\n  curl   curl -u %s %sWorkflow/Schedule/.contents\n\n", url, dav, addr, login, url)
 	_, err := out.Write(b)
 	return err
 }
