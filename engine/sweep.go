@@ -123,11 +123,13 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// sweep does what is due now, and returns how long nothing else will be.
+// sweep does one round of what is due now, and returns how long nothing else
+// will be. Time goes on while cases are started, however many there are: each
+// round asks the clock anew, so that what becomes due does not wait for them.
 func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	if _, err := e.runOnce(ctx, e.clock.Now(), e.firings); err != nil {
+	if _, err := e.round(ctx, e.clock.Now(), e.firings); err != nil {
 		if ctx.Err() == nil {
 			e.log.Error().Err(err).Msg("the sweeper failed; it tries again")
 		}
@@ -148,16 +150,27 @@ func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 // limit says. It returns how many. The sweeper's lock must be held.
 func (e *Engine) runOnce(ctx context.Context, now time.Time, limit int) (fired int, err error) {
 	for fired < limit && e.sweeper.due(now) {
+		n, err := e.round(ctx, now, limit-fired)
+		fired += n
+		if err != nil {
+			return fired, err
+		}
+	}
+	return fired, nil
+}
+
+// round fires the due rows, at most limit, then starts a batch of queued
+// cases: what is due at one instant is all there before the first starts, so
+// that priority decides. It returns how many rows it fired.
+func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired int, err error) {
+	for fired < limit && e.sweeper.next.Load() <= now.UnixMilli() {
 		n, err := e.fireDue(ctx, now, min(batch, limit-fired))
 		fired += n
 		if err != nil {
 			return fired, err
 		}
-		if err := e.startAll(ctx, now); err != nil {
-			return fired, err
-		}
 	}
-	return fired, nil
+	return fired, e.startQueue(ctx, now)
 }
 
 // fireDue fires one batch of due rows, each in a unit of its own, and finds
@@ -327,19 +340,18 @@ func ifThere(err error) error {
 	return err
 }
 
-// startAll starts the queued cases, higher priority first. One that a defect
-// keeps from starting stays queued and is not tried again by this process.
-func (e *Engine) startAll(ctx context.Context, now time.Time) error {
-	for e.sweeper.queued.Swap(false) {
-		more, err := e.startSome(ctx, now)
-		if more || err != nil {
-			e.sweeper.queued.Store(true)
-		}
-		if err != nil {
-			return err
-		}
+// startQueue starts a batch of the queued cases, higher priority first. One
+// that a defect keeps from starting stays queued and is not tried again by
+// this process.
+func (e *Engine) startQueue(ctx context.Context, now time.Time) error {
+	if !e.sweeper.queued.Swap(false) {
+		return nil
 	}
-	return nil
+	more, err := e.startSome(ctx, now)
+	if more || err != nil {
+		e.sweeper.queued.Store(true)
+	}
+	return err
 }
 
 // startSome starts a batch of queued cases, and reports whether there may be
