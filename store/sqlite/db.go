@@ -24,7 +24,7 @@ var _ engine.Store = (*DB)(nil)
 
 // Options are the settings of a database; zero fields take their defaults.
 type Options struct {
-	WriterCache int // of pages, in KiB; 64 MiB
+	WriterCache int // of pages, in KiB; 32 MiB, which with the rest keeps a busy server below 80
 	ReaderCache int // of pages, in KiB, each; 4 MiB
 	Readers     int // connections that read; 4
 
@@ -37,7 +37,7 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	if o.WriterCache == 0 {
-		o.WriterCache = 64 << 10
+		o.WriterCache = 32 << 10
 	}
 	if o.ReaderCache == 0 {
 		o.ReaderCache = 4 << 10
