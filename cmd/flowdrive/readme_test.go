@@ -18,7 +18,7 @@ func TestReadme(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("the walk-through needs %s", tool)
+			t.Fatalf("the walk-through needs %s; make deps installs it", tool)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))

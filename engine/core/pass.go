@@ -299,14 +299,14 @@ func (p *pass) due() (next, bool) {
 		return next{}, false
 	}
 	action := p.actions[first]
-	todo := performance{action: action, row: p.c.Enabled[first].Row, trigger: ByTime}
+	chosen := performance{action: action, row: p.c.Enabled[first].Row, trigger: ByTime}
 	if p.route.Actions[action].Trigger == route.TriggerAuto {
-		todo.trigger = ByAuto
+		chosen.trigger = ByAuto
 	}
 	if message != "" {
-		todo.trigger, todo.actor = ByMessage, p.c.written(message).By
+		chosen.trigger, chosen.actor = ByMessage, p.c.written(message).By
 	}
-	return next{performance: &todo}, true
+	return next{performance: &chosen}, true
 }
 
 func later(a, b time.Time) time.Time {
