@@ -27,8 +27,11 @@ type Route struct {
 	Model       Model
 	Context     string // the owner's name, "" for the author
 	Access      Access
-	Priority    int    // of its cases; DefaultPriority where the document has none
-	Output      string // label of the message shown as output, "" for the default
+	Priority    int             // of its cases; DefaultPriority where the document has none
+	Output      string          // label of the message shown as output, "" for the default
+	Timeout     *clock.Duration // from start to completion; nil: none
+	OnTimeout   []Step          // nil: a warning
+	Timers      []Timer         // user-defined ones
 	Roles       []Role
 	States      []State
 	Actions     []Action
@@ -102,6 +105,16 @@ type State struct {
 	Complete bool
 	OnEnter  []Step
 	Out      []int // transitions from it, by index in Route.Transitions
+
+	Timeout   *clock.Duration // of a visit; nil: none
+	OnTimeout []Step          // nil: a warning
+}
+
+// Timer is a user-defined timer of the cases (design: timers).
+type Timer struct {
+	Name     string
+	Limit    *clock.Duration // nil: none, until one is set
+	OnExpire []Step
 }
 
 // Trigger says who performs an action.
@@ -150,6 +163,42 @@ type Action struct {
 	OnUnEnable  []Step
 	OnFire      []Step
 	SideEffects []Step
+
+	// What makes it a task of people (design: the engine, section 5).
+	MustAccept     bool            // before it can be performed
+	OfferTimeout   *clock.Duration // while it is offered; nil: none
+	OnOfferTimeout []Step          // nil: a warning
+	DueIn          *clock.Duration // from its first offer until it is performed; nil: none
+	OnDue          []Step          // nil: a warning
+
+	Child *Child // nil: none; else the engine performs it when its children are finished
+}
+
+// Each says how the parties of a role become children.
+type Each string
+
+// How children are made of the parties of a role (design: routes, section 4).
+const (
+	PerRole   Each = "per_role"   // one child that has them all
+	PerMember Each = "per_member" // one for each party
+	PerUser   Each = "per_user"   // one for each person, once
+)
+
+// Child are the cases that an action starts when it is enabled, and waits
+// for.
+type Child struct {
+	Route    string // its latest version, when they are created
+	Roles    []ChildRole
+	While    int           // status of the parent in the meantime, or NoState
+	Complete *expr.Program // finishes the action early; nil: when all have
+	Inherit  bool          // the parent's XATTRs
+}
+
+// ChildRole maps a role of the children.
+type ChildRole struct {
+	Role string // of the child's route
+	From string // of the parent's
+	Each Each
 }
 
 // Output is what a decision can yield, and the state that it leads to, or

@@ -232,11 +232,17 @@ func (d *decision) guard(row int) error {
 	if open {
 		state = initialState(a)
 	}
+	d.become(row, state)
+	return nil
+}
+
+// become moves an enablement to another state: the one place where that is
+// done, so that what goes with a state comes and goes with it.
+func (d *decision) become(row int, state TaskState) {
 	if e := &d.c.Enabled[row]; e.State != state {
 		e.State = state
 		d.changed = true
 	}
-	return nil
 }
 
 func initialState(a *route.Action) TaskState {
@@ -402,7 +408,8 @@ func (d *decision) unit(p performance) error {
 func (d *decision) escalate(p performance, err error) {
 	for i := range d.c.Enabled {
 		if e := &d.c.Enabled[i]; e.Row == p.row {
-			e.State, e.Due = Escalated, time.Time{}
+			d.become(i, Escalated)
+			e.Due = time.Time{}
 		}
 	}
 	d.changed = true

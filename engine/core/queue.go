@@ -78,7 +78,8 @@ func (d *decision) abort(row int, entry LogEntry) error {
 func (d *decision) retry(row int, entry LogEntry) {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
-	e.State, e.Due = initialState(a), dueTime(a, e.Since)
+	d.become(row, initialState(a))
+	e.Due = dueTime(a, e.Since)
 	d.changed = true
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Retried "+title(a)
 	d.add(entry)
