@@ -83,13 +83,6 @@ func (d *decision) content(name string) (content []byte, ok bool) {
 	return content, ok
 }
 
-// need notes that a fact is absent.
-func (d *decision) need(n Need) {
-	if !slices.Contains(d.needs, n) {
-		d.needs = append(d.needs, n)
-	}
-}
-
 // condition evaluates guard, enableIf or if. An error counts as false and
 // leaves one warning, which goes when it is evaluated without (design: the
 // engine, section 2, Failures). The error returned is errAbsent.

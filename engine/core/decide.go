@@ -3,7 +3,6 @@ package core
 import (
 	"errors"
 	"slices"
-	"time"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -40,26 +39,21 @@ func Decide(in Input) (*Output, []Need, error) {
 // which.
 var errAbsent = errors.New("core: a fact is absent")
 
-// decision is one call of Decide: the case as it becomes, and what is known
-// on the way.
+// decision is what becomes of one case in a call of Decide, and what is known
+// of it on the way.
 type decision struct {
-	route  *route.Route
-	c      *Case // the copy that is worked on; its lists are replaced or d's own
-	now    time.Time
-	facts  Facts
-	sweeps bool // no person waits for the answer: loops are escalated
-	needs  []Need
-	log    []LogEntry
+	*tree
+	route *route.Route
+	c     *Case // the copy that is worked on; its lists are replaced or d's own
+	log   []LogEntry
 
 	status  int    // index of the case's status, or route.NoState
 	actions []int  // of each row of c.Enabled: the index of its action, or unknown
 	enabled []bool // of each action: whether it has a row
 
-	performed int         // performances in this event, undone ones too
-	steps     int         // steps of handlers likewise
-	last      performance // the last one, which is why the case lives or ends
-	changed   bool        // the case is no longer what it was
-	asked     string      // the action that a person's request is about
+	last    performance // the last one, which is why the case lives or ends
+	changed bool        // the case is no longer what it was
+	asked   string      // the action that a person's request is about
 
 	queue    []request // what steps want done, in order
 	canceled bool      // a step cancels the case
@@ -80,9 +74,7 @@ func begin(in Input) (*decision, error) {
 	case in.Route.Model != route.Dependency && (!has(in.Route.Actions, in.Route.Init) || !has(in.Route.States, in.Route.Start)):
 		return nil, errs.New(errs.Internal, "core: the route %q has no init action or start state", in.Route.Name)
 	}
-	d := &decision{route: in.Route, c: in.Case.clone(), facts: in.Facts, status: route.NoState}
-	// A monotonic reading or a zone would make equal instants unequal.
-	d.now = in.Now.UTC().Round(0)
+	d := &decision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState}
 	if d.now.Before(d.c.Modified) {
 		d.now = d.c.Modified
 	}
