@@ -1,6 +1,6 @@
 // Package davfs is the drive: the tree of files below /dav/ and what HTTP and
-// WebDAV methods do to it (design: the drive, sections 1 to 3). It alone
-// imports x/net/webdav. It decides nothing about schedules, routes and cases:
+// WebDAV methods do to it (design: the drive, sections 1 to 3). It decides
+// nothing about schedules, routes and cases:
 // it finds the place that a path names, reads the request, asks the engine,
 // and answers. Who is asking, and how a failure looks on the wire, it leaves
 // to the server.
@@ -47,7 +47,7 @@
 //	GET, HEAD   its bytes             a page, never 405   501
 //	PUT         put.go; read-only 405 405                 501
 //	DELETE      204; read-only 405    403 not-deletable   501
-//	PROPFIND    x/net/webdav over a view of the node and its members (fs.go)
+//	PROPFIND    its properties      also of its members 501
 //	MKCOL       405                   405; new: 403       501
 //	OPTIONS     what the kind of place takes              501
 //	POST, …     405
@@ -57,7 +57,8 @@
 // depth is answered; the kind of place there depends on what is stored, which
 // is asked once, where the path ends.
 //
-// x/net/webdav knows no conditional requests, no status but its own and no
-// transaction, so everything that changes something has a handler of its own
-// in front of it.
+// A PROPFIND first fetches what it tells, the members of a folder with one
+// question, and then writes the answer as it is sent: propfind_request.go
+// reads what is asked for, props.go knows the properties, propfind_write.go
+// writes.
 package davfs

@@ -42,7 +42,9 @@ func (n casesFolder) list(ctx context.Context) ([]*info, error) {
 	}
 	out := make([]*info, 0, 2*len(cases))
 	for i := range cases {
-		out = append(out, n.listed(&cases[i]), folderInfo(cases[i].Name, cases[i].Modified).ofCase(&cases[i]))
+		file, dir := n.listed(&cases[i]), folderInfo(cases[i].Name, cases[i].Modified)
+		dir.ofCase = file.ofCase
+		out = append(out, file, dir)
 	}
 	return out, nil
 }
@@ -55,7 +57,7 @@ func (n casesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resour
 	return n.engine.Cases(ctx, n.by, f)
 }
 
-func (n casesFolder) listed(r *engine.Resource) *info { return n.listedFile(r).ofCase(r) }
+func (n casesFolder) listed(r *engine.Resource) *info { return n.listedFile(r).withXattrs(r) }
 
 // caseFile is a case under its id or a given name, or the place of one.
 type caseFile struct {
@@ -75,7 +77,7 @@ func (n caseFile) stat(ctx context.Context) (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.name.about(n.scope, r).ofCase(r), nil
+	return n.name.about(n.scope, r).withXattrs(r), nil
 }
 
 func (n caseFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
@@ -83,7 +85,7 @@ func (n caseFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return n.name.about(n.scope, r).ofCase(r), n.name.content(r), nil
+	return n.name.about(n.scope, r).withXattrs(r), n.name.content(r), nil
 }
 
 func (n caseFile) putRules() putRules { return n.name.putRules() }
@@ -136,7 +138,7 @@ func (n caseFolder) stat(ctx context.Context) (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return folderInfo(r.Name, r.Modified).ofCase(r), nil
+	return folderInfo(r.Name, r.Modified).withXattrs(r), nil
 }
 
 func (n caseFolder) child(_ context.Context, name string) (node, error) {

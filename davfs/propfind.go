@@ -1,40 +1,31 @@
 package davfs
 
 import (
-	"bytes"
+	"context"
 	"encoding/xml"
-	"errors"
-	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
-
-	"golang.org/x/net/webdav"
 
 	"flowdrive/engine"
 	"flowdrive/errs"
 )
 
-// maxXML bounds the body of a PROPFIND; real ones have a few hundred bytes.
-const maxXML = 64 << 10
+const infinite = "infinity"
 
-// mostProps bounds how many properties a request may name: each is answered
-// for every member.
-const mostProps = 256
-
+// What mounts drives on Windows asks for all there is, shows no XATTRs, and
+// refuses an answer of more than a million bytes, and with it the whole
+// folder. It sees the newest members; the others can be opened by name.
 const (
-	davSpace = "DAV:"
-	infinite = "infinity"
-
-	// miniRedirector mounts drives on Windows. It asks for all there is,
-	// shows no XATTRs, and refuses large answers.
-	miniRedirector = "Microsoft-WebDAV-MiniRedir"
+	miniRedirector   = "Microsoft-WebDAV-MiniRedir"
+	bytesToWindows   = 1_000_000 // bytes
+	membersToWindows = 2_000     // members
 )
 
-// propfind answers PROPFIND for a resource and its members. What is said of
-// them is fetched here, with one question for all members; webdav.Handler
-// then reads the request and writes the answer from what was fetched, so
-// that nothing can fail once the answer has begun.
+// propfind answers PROPFIND for a resource and its members. What is told of
+// them is fetched first, the members with one question; then the answer is
+// written as it is sent, and nothing can fail any more.
 func (d *drive) propfind(x *exchange) error {
 	depth, err := readDepth(x.r.Header.Get("Depth"))
 	if err != nil {
@@ -51,7 +42,7 @@ func (d *drive) propfind(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	whole, isTree := n.(tree)
+	_, isTree := n.(tree)
 	if _, isFile := n.(documentFile); depth == infinite && isFile {
 		depth = "0" // there is nothing below a file
 	}
@@ -62,35 +53,19 @@ func (d *drive) propfind(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	asked, err := judgePropfind(body)
+	want, err := parsePropfind(body)
 	if err != nil {
 		return err
 	}
-	at := path.Clean(x.at.path())
-	view := newView(at, viewed{about, n}, asked.named)
-	if dir, ok := n.(folder); ok && depth == "1" {
-		err = view.fetch(x.r.Context(), dir, at)
-	} else if depth == infinite {
-		err = view.fetchAll(x.r.Context(), whole, at)
-	}
-	view.xattrs = asked.xattrs
-	if !asked.named {
-		view.xattrs = depth == "0" || !strings.HasPrefix(x.r.UserAgent(), miniRedirector)
-	}
-	if err == nil && asked.quota {
-		view.quota = new(engine.Quota)
-		*view.quota, err = x.engine.Quota(x.r.Context(), x.by)
-	}
-	if err != nil {
+	f := &finding{exchange: x, want: want, windows: strings.HasPrefix(x.r.UserAgent(), miniRedirector)}
+	if err := f.fetch(n, about, depth); err != nil {
 		return err
 	}
-	r := x.r.Clone(x.r.Context())
-	r.URL.Path, r.URL.RawPath = at, ""
-	r.Header.Set("Depth", depth)
-	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	answer := &repairer{ResponseWriter: x.w}
-	(&webdav.Handler{FileSystem: view, LockSystem: noLocks{}}).ServeHTTP(answer, r)
-	return answer.err()
+	header := x.w.Header()
+	header.Set("Content-Type", "text/xml; charset=utf-8")
+	header.Set("Cache-Control", "private, no-cache")
+	x.w.WriteHeader(http.StatusMultiStatus)
+	return f.write()
 }
 
 // readDepth reads the header; without it the depth is infinite (RFC 4918,
@@ -107,98 +82,124 @@ func readDepth(header string) (string, error) {
 	return "", errs.New(errs.BadParameter, "The header Depth is %q; it must be 0 or 1.", header)
 }
 
-func readXML(r *http.Request) ([]byte, error) {
-	tooLarge := errs.New(errs.TooLarge, "The body is larger than %d bytes.", maxXML)
-	if r.ContentLength > maxXML {
-		return nil, tooLarge
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxXML+1))
-	switch {
-	case err != nil || int64(len(body)) < r.ContentLength:
-		return nil, cutShort(err, int64(len(body)))
-	case len(body) > maxXML:
-		return nil, tooLarge
-	}
-	return body, nil
+// finding is a PROPFIND with what is told.
+type finding struct {
+	*exchange
+	want    *wanted
+	windows bool
+	xattrs  bool
+	quota   *engine.Quota
+	top     *info
+	members map[string][]*info // of each folder, by its path from the top
 }
 
-// asked is what a PROPFIND wants to know.
-type asked struct {
-	named  bool // it names its properties
-	quota  bool // the quota's are among them
-	xattrs bool // XATTRs are
-}
-
-// judgePropfind looks at what webdav.Handler would let pass: a document type
-// (design: the drive, section 7: none), a prefix bound to nothing (Namespaces
-// in XML, section 2.3), more than anybody asks for.
-func judgePropfind(body []byte) (asked asked, err error) {
-	elements := 0
-	decoder := xml.NewDecoder(bytes.NewReader(body))
-	for depth := 0; ; {
-		token, err := decoder.Token()
-		if errors.Is(err, io.EOF) {
-			return asked, nil
+// fetch fetches what is told of the node and its members, as far as it is
+// asked for.
+func (f *finding) fetch(n node, top *info, depth string) error {
+	ctx := f.r.Context()
+	f.top = top
+	if err := f.fetchMembers(ctx, n, depth); err != nil {
+		return err
+	}
+	f.xattrs = f.want.asks(func(n xml.Name) bool { return n.Space == xattrSpace })
+	if f.want.form != namedProps {
+		f.xattrs = f.xattrs || depth == "0" || !f.windows
+	}
+	if f.xattrs {
+		if err := f.readXattrs(); err != nil {
+			return err
 		}
+	}
+	if f.want.dav(quotaUsed) || f.want.dav(quotaAvailable) {
+		quota, err := f.engine.Quota(ctx, f.by)
 		if err != nil {
-			return asked, errs.New(errs.NotParseable, "The body is not XML: %v.", err)
+			return err
 		}
-		switch t := token.(type) {
-		case xml.Directive:
-			return asked, errs.New(errs.NotParseable, "The body has a document type declaration; send it without.")
-		case xml.StartElement:
-			depth++
-			if elements++; elements > mostProps {
-				return asked, errs.New(errs.NotParseable, "The body names more than %d properties.", mostProps)
+		f.quota = &quota
+	}
+	return nil
+}
+
+func (f *finding) fetchMembers(ctx context.Context, n node, depth string) (err error) {
+	switch depth {
+	case infinite:
+		f.members, err = n.(tree).below(ctx)
+		return err
+	case "1":
+		dir, ok := n.(folder)
+		if !ok {
+			return nil
+		}
+		members, err := dir.list(ctx)
+		if f.windows {
+			members = newest(members)
+		}
+		f.members = map[string][]*info{"": members}
+		return err
+	}
+	return nil
+}
+
+// newest returns what Windows is shown of the members, the newest first.
+func newest(members []*info) []*info {
+	slices.SortStableFunc(members, func(a, b *info) int { return b.modified.Compare(a.modified) })
+	return members[:min(len(members), membersToWindows)]
+}
+
+func (f *finding) readXattrs() error {
+	if err := f.top.readXattrs(); err != nil {
+		return err
+	}
+	for _, members := range f.members {
+		for _, m := range members {
+			if err := m.readXattrs(); err != nil {
+				return err
 			}
-			for _, a := range t.Attr {
-				if a.Name.Space == "xmlns" && a.Value == "" {
-					return asked, errs.New(errs.NotParseable, "The prefix %q is bound to no namespace.", a.Name.Local)
-				}
-			}
-			asked.named = asked.named || depth == 2 && t.Name == xml.Name{Space: davSpace, Local: "prop"}
-			asked.quota = asked.quota || depth == 3 && t.Name.Space == davSpace && (t.Name.Local == quotaUsed || t.Name.Local == quotaAvailable)
-			asked.xattrs = asked.xattrs || depth == 3 && t.Name.Space == xattrSpace
-		case xml.EndElement:
-			depth--
 		}
 	}
+	return nil
 }
 
-// repairer keeps webdav.Handler from answering failures in its own words: a
-// status that it writes becomes an error of ours.
-type repairer struct {
-	http.ResponseWriter
-	status int // what it would have answered, where that is a failure
+// write writes the answer.
+func (f *finding) write() error {
+	out := &multistatus{w: f.w, want: f.want, listing: f.members != nil, xattrs: f.xattrs, quota: f.quota, windows: f.windows}
+	out.begin()
+	at := href(f.at.segments...)
+	if f.top.dir {
+		at = asFolder(at)
+	}
+	base := appendText(nil, at)
+	if out.add(base, f.top) {
+		f.writeBelow(out, base, "")
+	}
+	return out.end()
 }
 
-// WriteHeader passes a success on.
-func (w *repairer) WriteHeader(status int) {
-	if w.status == 0 && status >= http.StatusBadRequest {
-		w.status = status
-		return
+// writeBelow writes the members of a folder, each with what is below it, and
+// reports whether there is room for more.
+func (f *finding) writeBelow(out *multistatus, base []byte, folder string) bool {
+	for _, m := range f.members[folder] {
+		at := appendName(base, m.name) // behind base, where the one before was
+		if m.dir {
+			at = append(at, '/')
+		}
+		if !out.add(at, m) {
+			return false
+		}
+		if m.dir && !f.writeBelow(out, at, path.Join(folder, m.name)) {
+			return false
+		}
 	}
-	if w.status == 0 {
-		w.ResponseWriter.WriteHeader(status)
-	}
+	return true
 }
 
-// Write drops the text of a failure.
-func (w *repairer) Write(p []byte) (int, error) {
-	if w.status != 0 {
-		return len(p), nil
+// appendName appends a name as it stands in an href, as XML.
+func appendName(dst []byte, name string) []byte {
+	plain := !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
+	})
+	if plain {
+		return append(dst, name...)
 	}
-	return w.ResponseWriter.Write(p)
-}
-
-// err returns what is to be answered instead. The path was looked up before,
-// so it can only be the body.
-func (w *repairer) err() error {
-	switch {
-	case w.status == 0:
-		return nil
-	case w.status < http.StatusInternalServerError:
-		return errs.New(errs.NotParseable, "The body is no propfind request (RFC 4918, section 14.20): it must ask for prop, propname or allprop.")
-	}
-	return errs.New(errs.Internal, "The PROPFIND was answered with the status %d.", w.status)
+	return appendText(dst, href(name)[1:])
 }

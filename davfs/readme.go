@@ -85,6 +85,10 @@ Good to know
 A file that cannot be accepted changes nothing: what was stored stays in force.
 Programs on a mounted drive seldom show why; curl does.
 
+Windows takes no folder of more than a million bytes: it is shown the newest
+2,000 files of a folder, or fewer if their names are long. The others are there
+and open by their names; other programs see them all.
+
 Days of the week count from 0 = Monday to 6 = Sunday; mon, tue, … are safer.
 All times are UTC unless a file says otherwise.
 

@@ -70,7 +70,7 @@ func visit(t *testing.T, n node, path []string) (visited int) {
 		if err != nil {
 			t.Fatalf("%s: listed, but: %v", href(where...), err)
 		}
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(info{})); diff != "" {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(info{}, caseProps{})); diff != "" {
 			t.Errorf("%s: described otherwise than listed (-listed +described):\n%s", href(where...), diff)
 		}
 		if _, ok := n.(folder); ok != want.dir {

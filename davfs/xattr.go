@@ -2,36 +2,68 @@ package davfs
 
 import (
 	"encoding/json"
-	"encoding/xml"
+	"strings"
 
-	"golang.org/x/net/webdav"
-
+	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/label"
 )
 
 // XATTRs of cases are WebDAV properties of this namespace, as in the original
-// system: "xattr_" and the key (design: labels, section 2).
+// system: "xattr_" and the key (design: labels, section 2). Their keys are
+// such that they are names in XML.
 const (
 	xattrSpace  = "http://www.opengroupware.us/oie"
 	xattrPrefix = "xattr_"
 )
 
-// addXattrs adds the XATTRs of a case to its properties. Their keys are such
-// that they are names in XML.
-func (i *info) addXattrs(props map[xml.Name]webdav.Property) error {
-	if i.caseForm == nil {
+// caseProps are the properties that a case has of its own: they are read from
+// its form where they are asked for.
+type caseProps struct {
+	form []byte
+	dict label.Dict
+	read bool
+}
+
+// withXattrs adds that what is described is a case.
+func (i *info) withXattrs(r *engine.Resource) *info {
+	i.ofCase = &caseProps{form: r.Form}
+	return i
+}
+
+// readXattrs makes the XATTRs of a case ready to be told.
+func (i *info) readXattrs() error {
+	if i.ofCase == nil || i.ofCase.read {
 		return nil
 	}
 	var form struct {
 		Xattrs label.Dict `json:"xattrDict"`
 	}
-	if err := json.Unmarshal(i.caseForm, &form); err != nil {
+	if err := json.Unmarshal(i.ofCase.form, &form); err != nil {
 		return errs.Wrap("read the XATTRs of case "+i.name, err)
 	}
-	for _, x := range form.Xattrs {
-		name := xml.Name{Space: xattrSpace, Local: xattrPrefix + x.Key}
-		props[name] = webdav.Property{XMLName: name, InnerXML: []byte(escapeXML(x.Value.Text))}
-	}
+	i.ofCase.dict, i.ofCase.read = form.Xattrs, true
 	return nil
+}
+
+// xattrs returns the XATTRs of a case that were read, none for anything else.
+func (i *info) xattrs() label.Dict {
+	if i.ofCase == nil {
+		return nil
+	}
+	return i.ofCase.dict
+}
+
+// xattr returns the XATTR that is the property of that local name.
+func (i *info) xattr(local string) (text string, ok bool) {
+	key, ok := strings.CutPrefix(local, xattrPrefix)
+	if !ok {
+		return "", false
+	}
+	for _, x := range i.xattrs() {
+		if x.Key == key {
+			return x.Value.Text, true
+		}
+	}
+	return "", false
 }

@@ -1,0 +1,278 @@
+package davfs
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"flowdrive/errs"
+)
+
+// The limits of an XML body. Real ones have a few hundred bytes, and a few
+// levels of depth.
+const (
+	maxXML      = 64 << 10
+	maxXMLDepth = 64
+)
+
+const (
+	xmlSpace   = "http://www.w3.org/XML/1998/namespace" // of the prefix xml
+	xmlnsSpace = "http://www.w3.org/2000/xmlns/"        // of the prefix xmlns
+)
+
+// readXML reads the body of a request that takes XML.
+func readXML(r *http.Request) ([]byte, error) {
+	tooLarge := errs.New(errs.TooLarge, "The body is larger than %d bytes.", maxXML)
+	if r.ContentLength > maxXML {
+		return nil, tooLarge
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxXML+1))
+	switch {
+	case err != nil || int64(len(body)) < r.ContentLength:
+		return nil, cutShort(err, int64(len(body)))
+	case len(body) > maxXML:
+		return nil, tooLarge
+	}
+	return body, nil
+}
+
+// xmlElement is an element of a request's body, with what is in it.
+type xmlElement struct {
+	name   xml.Name // with the namespace itself
+	prefix string   // as it was written
+	attrs  []xmlAttr
+	scope  *xmlScope
+	in     []xmlItem
+}
+
+// xmlItem is what an element holds: an element, or text.
+type xmlItem struct {
+	element *xmlElement
+	text    string
+}
+
+// xmlAttr is an attribute that declares no namespace.
+type xmlAttr struct {
+	name   xml.Name
+	prefix string
+	value  string
+}
+
+// xmlScope is what prefixes mean where an element stands, and its language.
+type xmlScope struct {
+	outer    *xmlScope
+	prefixes map[string]string // what the element itself binds; "" is the default
+	lang     string
+}
+
+// bound returns the namespace of a prefix.
+func (s *xmlScope) bound(prefix string) (space string, ok bool) {
+	for ; s != nil; s = s.outer {
+		if space, ok := s.prefixes[prefix]; ok {
+			return space, true
+		}
+	}
+	return "", prefix == ""
+}
+
+// child returns the only element of that DAV: name, nil where there is none.
+func (e *xmlElement) child(local string) (found *xmlElement, err error) {
+	for c := range e.elements() {
+		if c.name != (xml.Name{Space: davSpace, Local: local}) {
+			continue
+		}
+		if found != nil {
+			return nil, errs.New(errs.NotParseable, "The element %s has more than one %s.", e.name.Local, local)
+		}
+		found = c
+	}
+	return found, nil
+}
+
+// elements returns the elements that it holds.
+func (e *xmlElement) elements() func(yield func(*xmlElement) bool) {
+	return func(yield func(*xmlElement) bool) {
+		for _, item := range e.in {
+			if item.element != nil && !yield(item.element) {
+				return
+			}
+		}
+	}
+}
+
+// parseXML reads a body as XML with namespaces (Namespaces in XML 1.0). A
+// document type is refused (design: the drive, section 7), so that there are
+// no entities but the five of XML itself. The decoder reads raw tokens: what
+// it makes of undeclared prefixes and of bindings to nothing is not what the
+// standard says, and their spelling is wanted for values that are kept.
+func parseXML(body []byte) (*xmlElement, error) {
+	p := &xmlParser{decoder: xml.NewDecoder(bytes.NewReader(body)), scope: &xmlScope{prefixes: map[string]string{"xml": xmlSpace}}}
+	for {
+		token, err := p.decoder.RawToken()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = p.take(token)
+		}
+		if err != nil {
+			return nil, p.failed(err)
+		}
+	}
+	switch {
+	case len(p.open) > 0:
+		return nil, p.failed(errors.New("it ends before the end of the element " + p.open[len(p.open)-1].name.Local))
+	case p.root == nil:
+		return nil, p.failed(errors.New("it has no element"))
+	}
+	return p.root, nil
+}
+
+type xmlParser struct {
+	decoder *xml.Decoder
+	scope   *xmlScope
+	open    []*xmlElement
+	names   []xml.Name // of what is open, as they were written
+	root    *xmlElement
+}
+
+func (p *xmlParser) failed(err error) error {
+	line, column := p.decoder.InputPos()
+	text := err.Error()
+	if e, ok := errors.AsType[*xml.SyntaxError](err); ok {
+		text, line = e.Msg, e.Line
+	}
+	return errs.New(errs.NotParseable, "The body cannot be read as XML, line %d column %d: %s.", line, column, text)
+}
+
+func (p *xmlParser) take(token xml.Token) error {
+	switch t := token.(type) {
+	case xml.StartElement:
+		return p.start(t)
+	case xml.EndElement:
+		return p.end(t)
+	case xml.CharData:
+		if len(p.open) > 0 {
+			top := p.open[len(p.open)-1]
+			top.in = append(top.in, xmlItem{text: string(t)})
+		} else if len(bytes.TrimLeft(t, " \t\r\n\ufeff")) > 0 {
+			return errors.New("text stands outside of the element")
+		}
+	case xml.Directive:
+		return errors.New("it has a document type declaration; send it without")
+	}
+	return nil // comments and processing instructions say nothing
+}
+
+func (p *xmlParser) start(t xml.StartElement) error {
+	switch {
+	case len(p.open) == maxXMLDepth:
+		return errors.New("it is nested too deeply")
+	case len(p.open) == 0 && p.root != nil:
+		return errors.New("a second element follows the first")
+	}
+	scope, err := p.inner(t)
+	if err != nil {
+		return err
+	}
+	e := &xmlElement{prefix: t.Name.Space, scope: scope}
+	if e.name, err = scope.expand(t.Name, true); err != nil {
+		return err
+	}
+	for _, a := range t.Attr {
+		if declares(a.Name) {
+			continue
+		}
+		name, err := scope.expand(a.Name, false)
+		if err != nil {
+			return err
+		}
+		for _, other := range e.attrs {
+			if other.name == name {
+				return errors.New("an attribute stands twice: " + name.Local)
+			}
+		}
+		e.attrs = append(e.attrs, xmlAttr{name: name, prefix: a.Name.Space, value: a.Value})
+	}
+	if len(p.open) == 0 {
+		p.root = e
+	} else {
+		top := p.open[len(p.open)-1]
+		top.in = append(top.in, xmlItem{element: e})
+	}
+	p.open, p.names, p.scope = append(p.open, e), append(p.names, t.Name), scope
+	return nil
+}
+
+func (p *xmlParser) end(t xml.EndElement) error {
+	last := len(p.open) - 1
+	if last < 0 || p.names[last] != t.Name {
+		return errors.New("an element ends that was not begun: " + t.Name.Local)
+	}
+	p.open, p.names, p.scope = p.open[:last], p.names[:last], p.scope.outer
+	return nil
+}
+
+// declares reports whether an attribute declares a namespace.
+func declares(name xml.Name) bool {
+	return name.Space == "xmlns" || name.Space == "" && name.Local == "xmlns"
+}
+
+// inner returns the scope of an element that begins.
+func (p *xmlParser) inner(t xml.StartElement) (*xmlScope, error) {
+	scope := &xmlScope{outer: p.scope, lang: p.scope.lang}
+	for _, a := range t.Attr {
+		if a.Name.Space == "xml" && a.Name.Local == "lang" {
+			scope.lang = a.Value
+		}
+		if !declares(a.Name) {
+			continue
+		}
+		prefix := a.Name.Local
+		if a.Name.Space == "" {
+			prefix = ""
+		}
+		if _, twice := scope.prefixes[prefix]; twice {
+			return nil, errors.New("a prefix is bound twice: " + prefix)
+		}
+		if err := mayBind(prefix, a.Value); err != nil {
+			return nil, err
+		}
+		if scope.prefixes == nil {
+			scope.prefixes = map[string]string{}
+		}
+		scope.prefixes[prefix] = a.Value
+	}
+	return scope, nil
+}
+
+// mayBind says why a prefix cannot be bound to the namespace (Namespaces in
+// XML 1.0, section 3).
+func mayBind(prefix, space string) error {
+	switch {
+	case prefix != "" && space == "":
+		return errors.New("a prefix is bound to no namespace: " + prefix)
+	case prefix == "xmlns", space == xmlnsSpace, (prefix == "xml") != (space == xmlSpace):
+		return errors.New("a prefix is bound that cannot be: " + prefix)
+	}
+	return nil
+}
+
+// expand returns a name with its namespace instead of its prefix. What has no
+// prefix has the default one, if it is an element's.
+func (s *xmlScope) expand(name xml.Name, element bool) (xml.Name, error) {
+	if strings.Contains(name.Local, ":") {
+		return xml.Name{}, errors.New("a name holds more than one colon, or nothing beside it: " + name.Local)
+	}
+	if name.Space == "" && !element {
+		return name, nil
+	}
+	space, ok := s.bound(name.Space)
+	if !ok {
+		return xml.Name{}, errors.New("a prefix is not declared: " + name.Space)
+	}
+	return xml.Name{Space: space, Local: name.Local}, nil
+}

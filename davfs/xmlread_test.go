@@ -1,0 +1,93 @@
+package davfs
+
+import (
+	"encoding/xml"
+	"strings"
+	"testing"
+
+	"flowdrive/errs"
+)
+
+// TestParseXML: a body is XML with namespaces, or it is refused.
+func TestParseXML(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		body string
+		want string // part of the error, "" for none
+	}{
+		{`<a/>`, ""},
+		{"\ufeff" + `<?xml version="1.0" encoding="utf-8"?>` + "\r\n<!-- so --><a><?b c?></a>\n", ""},
+		{`<a xmlns="urn:x" b="1" xml:lang="de"><c xmlns=""/></a>`, ""},
+		{`<p:a xmlns:p="urn:x"><p:b xmlns:p="urn:y"/></p:a>`, ""},
+		{`<a>&lt;&#65;<![CDATA[<]]></a>`, ""},
+		{``, "no element"},
+		{`<!-- -->`, "no element"},
+		{`text`, "outside"},
+		{`<a/>text`, "outside"},
+		{`<a/><b/>`, "second element"},
+		{`<a>`, "ends before"},
+		{`<a><b></a></b>`, "ends that was not begun"},
+		{`</a>`, "ends that was not begun"},
+		{`<p:a xmlns:p="urn:x" xmlns:q="urn:x"></q:a>`, "ends that was not begun"},
+		{`<!DOCTYPE a><a/>`, "document type"},
+		{`<a>&other;</a>`, "entity"},
+		{`<p:a/>`, "not declared: p"},
+		{`<a p:b=""/>`, "not declared: p"},
+		{`<p:a xmlns:p="urn:x"/><p:b/>`, "second element"},
+		{`<a><b xmlns:p="urn:x"/><p:c/></a>`, "not declared: p"},
+		{`<a xmlns:p=""/>`, "bound to no namespace: p"},
+		{`<a xmlns:xml="urn:x"/>`, "cannot be: xml"},
+		{`<a xmlns:p="http://www.w3.org/XML/1998/namespace"/>`, "cannot be: p"},
+		{`<a xmlns:xmlns="urn:x"/>`, "cannot be: xmlns"},
+		{`<a xmlns="http://www.w3.org/2000/xmlns/"/>`, "cannot be"},
+		{`<a xmlns:p="urn:x" xmlns:p="urn:y"/>`, "bound twice"},
+		{`<a b="" b=""/>`, "stands twice: b"},
+		{`<a xmlns:p="urn:x" xmlns:q="urn:x" p:b="" q:b=""/>`, "stands twice: b"},
+		{`<a b="" xmlns:p="urn:x" p:b=""/>`, ""},
+		{`<a:b:c xmlns:a="urn:x"/>`, "line 1"},
+		{`<a:/>`, "colon"},
+		{"<a>\x01</a>", "line 1"},
+		{`<?xml version="1.0" encoding="utf-16"?><a/>`, "encoding"},
+		{strings.Repeat("<a>", maxXMLDepth) + strings.Repeat("</a>", maxXMLDepth), ""},
+		{strings.Repeat("<a>", maxXMLDepth+1), "nested too deeply"},
+	} {
+		_, err := parseXML([]byte(tt.body))
+		switch {
+		case tt.want == "" && err != nil:
+			t.Errorf("%.80s: %v", tt.body, err)
+		case tt.want != "" && (!errs.Is(err, errs.NotParseable) || !strings.Contains(err.Error(), tt.want)):
+			t.Errorf("%.80s: %v, want %q", tt.body, err, tt.want)
+		}
+	}
+}
+
+// FuzzParseXML: nothing that is sent does harm, and what is taken is XML to
+// the decoder of the library as well.
+func FuzzParseXML(f *testing.F) {
+	for _, body := range []string{
+		`<propfind xmlns="DAV:"><prop><getetag/><x:y xmlns:x="urn:x"/></prop></propfind>`,
+		`<D:propfind xmlns:D="DAV:"><D:allprop/><D:include><D:supportedlock/></D:include></D:propfind>`,
+		`<a xmlns="" xml:lang="x">t<b/>&amp;<![CDATA[c]]></a>`, `<a b="1" b="2">`, `<a:b/>`, ``,
+	} {
+		f.Add([]byte(body))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		root, err := parseXML(body)
+		if err != nil {
+			if !errs.Is(err, errs.NotParseable) {
+				t.Errorf("%q: %v", body, err)
+			}
+			return
+		}
+		var got struct{ XMLName xml.Name }
+		if err := xml.Unmarshal(body, &got); err != nil {
+			t.Errorf("%q is taken, but: %v", body, err)
+		}
+		if got.XMLName != root.name {
+			t.Errorf("%q: got %v, want %v", body, root.name, got.XMLName)
+		}
+		if want, err := parsePropfind(body); err == nil && len(want.names) > mostProps {
+			t.Errorf("%d names", len(want.names))
+		}
+	})
+}
