@@ -16,7 +16,7 @@ import (
 // what is stored are set.
 type edit struct {
 	core.Edit
-	cancel bool
+	life core.Event // Cancel, Suspend or Resume: what becomes of it then; nil: nothing
 }
 
 // readEdit reads a document against the case that it changes. Absent fields
@@ -157,35 +157,10 @@ func (e *Engine) readContextChange(by identity.Principal, root document.Value, h
 	return nil
 }
 
-// readLife reads "state": the one that the case has, or "canceled".
-func readLife(root document.Value, h *held, ed *edit) error {
-	for _, key := range []string{"suspendedUntil", "startAt"} {
-		if root.Get(key).Given() {
-			return notBuiltYet("/"+key, "Suspending and delaying cases is not built yet; leave "+key+" out or null.")
-		}
-	}
-	v := root.Get("state")
-	if !v.Given() {
-		return nil
-	}
-	state, ok := v.Str()
-	switch {
-	case !ok || state == string(h.core.Life):
-		return nil
-	case state == string(core.Canceled):
-		ed.cancel = true
-	case state == "suspended" || state == string(core.Active):
-		return notBuiltYet("/state", "Suspending, resuming and reopening by the state is not built yet.")
-	default:
-		v.Fail(errs.CodeRange, "can be set to suspended, active or canceled, not to %q", state)
-	}
-	return nil
-}
-
 // empty reports whether the edit changes nothing.
 func (ed *edit) empty() bool {
 	return ed.Title == nil && ed.Priority == nil && ed.ContextID == nil && ed.Roles == nil && ed.Stakeholders == nil &&
-		ed.Xattrs == nil && !ed.cancel
+		ed.Xattrs == nil && ed.life == nil
 }
 
 // judgeEdit judges the caller's rights to what the edit changes. A canceled
@@ -198,8 +173,8 @@ func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 		return nil
 	}
 	starter := isStarter(by, h.core)
-	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.cancel) {
-		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title and stakeholders, or cancel it.")
+	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.life != nil) {
+		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title and stakeholders, suspend, resume or cancel it.")
 	}
 	if ed.Xattrs != nil {
 		if key := core.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {

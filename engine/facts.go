@@ -99,6 +99,25 @@ func (e *Engine) messageFact(label string, find finder) (content []byte, version
 	return content, m.Version, nil
 }
 
+// finder returns the case's messages as they are after the change: what its
+// steps wrote, else what is stored. What a further decision reads of those
+// holds while the stored ones stand.
+func (c *caseChange) finder(stored finder) finder {
+	return func(label string) (*Message, error) {
+		old, err := stored(label)
+		for i := len(c.written) - 1; i >= 0 && err == nil; i-- {
+			if n := &c.written[i]; n.Label == label {
+				m := &Message{Size: int64(len(n.Content)), Content: n.Content}
+				if old != nil {
+					m.Version = old.Version
+				}
+				return m, nil
+			}
+		}
+		return old, err
+	}
+}
+
 // factsHold answers errStale where a message that the change rests on was
 // written since.
 func factsHold(tx Tx, c *caseChange) error {

@@ -252,21 +252,27 @@ func edited(node, source *document.Node) *document.Node {
 	return &out
 }
 
-// decideEdit decides on the changed fields, and then on the end of the case
-// where the document asks for that as well.
+// decideEdit decides on the changed fields, and then on the life of the case
+// where the document asks for another as well.
 func (e *Engine) decideEdit(req Request, h *held, ed *edit) (*caseChange, error) {
 	change, err := e.decideOn(h, ed.Edit, req)
-	if err != nil || !ed.cancel {
+	if err != nil || ed.life == nil {
 		return change, err
 	}
+	return e.decideFurther(req, h, change, ed.life)
+}
+
+// decideFurther decides on an event after another one, as one change.
+func (e *Engine) decideFurther(req Request, h *held, first *caseChange, event core.Event) (*caseChange, error) {
 	after := *h
-	after.core = change.after
-	canceled, err := e.decideOn(&after, core.Cancel{Actor: ed.Actor}, req)
+	after.core = first.after
+	after.find = first.finder(h.find)
+	then, err := e.decideOn(&after, event, req)
 	if err != nil {
 		return nil, err
 	}
-	canceled.before, canceled.base = change.before, change.base
-	canceled.log = append(change.log, canceled.log...)
-	canceled.written, canceled.read = change.written, append(change.read, canceled.read...)
-	return canceled, nil
+	then.before, then.base = first.before, first.base
+	then.log = append(first.log, then.log...)
+	then.written, then.read = append(first.written, then.written...), append(first.read, then.read...)
+	return then, nil
 }

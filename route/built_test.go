@@ -31,9 +31,9 @@ func TestNotBuilt(t *testing.T) {
 		{"tasks", "to: done", "to: done, accept: required, offerTimeout: P1D, onOfferTimeout: [{log: x}], dueIn: P1D, onDue: [{log: x}]", []string{
 			"/actions/finish/accept", "/actions/finish/offerTimeout", "/actions/finish/onOfferTimeout", "/actions/finish/dueIn", "/actions/finish/onDue",
 		}},
-		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}, {suspend: true}, {jq: {from: a, filter: ., to: b}}]", []string{
+		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}, {jq: {from: a, filter: ., to: b}}]", []string{
 			"/actions/finish/onEnable/0/mail", "/actions/finish/onUnEnable/0/http", "/actions/finish/onFire/0/exec",
-			"/actions/finish/sideEffects/0/call", "/actions/finish/sideEffects/1/start", "/actions/finish/sideEffects/2/suspend", "/actions/finish/sideEffects/3/jq",
+			"/actions/finish/sideEffects/0/call", "/actions/finish/sideEffects/1/start", "/actions/finish/sideEffects/2/jq",
 		}},
 		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}]}\ntimers: {t: {limit: 5}}", []string{
 			"/actions/finish/guard", "/actions/finish/onFire/0/enableTimer", "/timers",

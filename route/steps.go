@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/clock"
 	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/expr"
@@ -30,6 +31,7 @@ const (
 	StepSkip               Verb = "skip"
 	StepAbort              Verb = "abort"
 	StepRetry              Verb = "retry"
+	StepSuspend            Verb = "suspend"
 	StepCancel             Verb = "cancel"
 )
 
@@ -45,6 +47,7 @@ type Step struct {
 	Parties []Recipient // assign, unassign, addStakeholders, removeStakeholders
 	Add     bool        // assign: beside those that the role has
 	Action  int         // perform, skip, abort, retry
+	Until   Value       // suspend: null for no date
 }
 
 // Value is a value that a step uses: an expression, or a literal, which may
@@ -89,7 +92,7 @@ type Recipient struct {
 
 // laterVerbs are the verbs that are checked and not built yet.
 func laterVerbs() []string {
-	return []string{"jq", "enableTimer", "disableTimer", "setTimer", "start", "suspend", "mail", "http", "exec", "call"}
+	return []string{"jq", "enableTimer", "disableTimer", "setTimer", "start", "mail", "http", "exec", "call"}
 }
 
 // steps reads a handler.
@@ -157,7 +160,27 @@ func (c *compiler) step(s *Step, v document.Value) {
 		if s.Verb == StepSkip && c.root.Get("actions").Get(name).Get("decide").Given() {
 			v.Fail(errs.CodeConflict, "cannot skip %q, which decides: only a person can name the output", name)
 		}
+	case StepSuspend:
+		c.suspend(s, v)
 	case StepUnwarn, StepCancel:
+	}
+}
+
+// suspend reads for how long: true, or until an instant.
+func (c *compiler) suspend(s *Step, v document.Value) {
+	if isKind(v, document.Bool) && !v.Node.Bool {
+		v.Fail(errs.CodeRange, "must be true, or {until: …}")
+		return
+	}
+	if !isKind(v, document.Object) {
+		return
+	}
+	at := v.Get("until")
+	s.Until = c.value(at)
+	if literal := s.Until.Literal; literal != nil && !strings.Contains(literal.Text, "$") {
+		if _, ok := clock.ParseInstant(literal.Text); literal.Kind != document.String || !ok {
+			at.Fail(errs.CodeFormat, "must be %s, or {cel: …} that yields one, not %q", clock.InstantForm, clip(literal.Text))
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ const rightsOnCases = `
   PUT {"xattrDict": {"plain": "1", "amount": 3}} | 204 204 403 204 403 403 404 401
   PUT {"xattrDict": {"plain": "1", "sealed": "x"}} | 204 204 403 403 403 403 404 401
   PUT {"state": "canceled"}               | 204 204 403 403 403 403 404 401
+  PUT {"state": "suspended"}              | 204 204 403 403 403 403 404 401
   PUT {                                   | 400 400 400 400 400 400 404 401
   DELETE                                  | 204 204 403 403 403 403 404 401
   POST                                    | 405 405 405 405 405 405 404 401
@@ -105,6 +106,7 @@ const rightsOnCases = `
   PUT {"xattrDict": {"plain": "1", "amount": 3}} | 204 403 404 204 403 403 404 401
   PUT {"xattrDict": {"plain": "1", "sealed": "x"}} | 204 403 404 403 403 403 404 401
   PUT {"state": "canceled"}               | 204 204 404 403 403 403 404 401
+  PUT {"state": "suspended"}              | 204 204 404 403 403 403 404 401
   DELETE                                  | 204 204 404 403 403 403 404 401
   POST                                    | 405 405 404 405 405 405 404 401
   MKCOL                                   | 405 405 403 405 405 405 403 401

@@ -18,14 +18,16 @@ type Life string
 const (
 	Queued    Life = "queued"
 	Active    Life = "active"
+	Suspended Life = "suspended"
 	Completed Life = "completed"
+	Closed    Life = "closed" // completed, and its parent has moved on
 	Canceled  Life = "canceled"
 	Failed    Life = "failed"
 )
 
 // Ended reports whether the case has come to an end. A completed one may
 // still be reopened by an action.
-func (l Life) Ended() bool { return l == Completed || l == Canceled || l == Failed }
+func (l Life) Ended() bool { return l == Completed || l == Closed || l == Canceled || l == Failed }
 
 // Case is all that is known of a case. It is what Decide takes and returns;
 // its JSON is the marking as it is stored. A Case that Decide was given is
@@ -38,6 +40,8 @@ type Case struct {
 	RouteVersion int64       `json:"rv"`
 	Title        string      `json:"t,omitempty"`
 	Life         Life        `json:"l"`
+	Held         bool        `json:"h,omitempty"` // suspended by its own mark, not only by an ancestor's
+	HeldUntil    time.Time   `json:"hu,omitzero"` // when the mark goes by itself; zero: only by hand
 	Status       string      `json:"s,omitempty"` // name of the FSM state, "" before the start
 	ContextID    int64       `json:"cid"`
 	Context      string      `json:"c"`
@@ -137,7 +141,11 @@ type Warning struct {
 // due, zero for none.
 func (c *Case) NextDue() time.Time {
 	var first time.Time
-	if c.Life != Active && c.Life != Completed {
+	switch c.Life {
+	case Active, Completed:
+	case Suspended:
+		return c.HeldUntil
+	case Queued, Closed, Canceled, Failed:
 		return first
 	}
 	for i := range c.Enabled {
@@ -270,6 +278,21 @@ type (
 		Comment string
 	}
 
+	// Suspend holds an active case: people do not see its tasks, and nothing
+	// happens to it by itself until it is resumed. Of one that is suspended it
+	// changes the date.
+	Suspend struct {
+		Actor   Actor
+		Comment string
+		Until   time.Time // when it resumes by itself; zero: never
+	}
+
+	// Resume lets a suspended case go on.
+	Resume struct {
+		Actor   Actor
+		Comment string
+	}
+
 	// Edit changes the case's own fields; nil leaves one as it is. Rights
 	// were judged by the shell.
 	Edit struct {
@@ -299,6 +322,8 @@ func (Abort) event()   {}
 func (Retry) event()   {}
 func (Due) event()     {}
 func (Cancel) event()  {}
+func (Suspend) event() {}
+func (Resume) event()  {}
 func (Edit) event()    {}
 func (Wake) event()    {}
 

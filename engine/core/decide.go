@@ -57,6 +57,7 @@ type decision struct {
 
 	queue    []request // what steps want done, in order
 	canceled bool      // a step cancels the case
+	suspends *halt     // a step suspends the case; nil: none
 	renew    int64     // rows of transitions up to this one are of an earlier visit
 	messages []NewMessage
 	written  int                       // bytes of messages
@@ -137,6 +138,9 @@ func appendActions(dst []int, r *route.Route, rows []Enabled) []int {
 }
 
 func (d *decision) decide(event Event) error {
+	if err := d.wakeFor(event); err != nil {
+		return err
+	}
 	switch e := event.(type) {
 	case Create:
 		return d.create(e)
@@ -151,15 +155,20 @@ func (d *decision) decide(event Event) error {
 	case Retry:
 		return d.retryByPerson(e)
 	case Due:
-		d.sweeps = true
 		return d.settle()
 	case Cancel:
 		return d.cancel(e)
+	case Suspend:
+		return d.suspend(e)
+	case Resume:
+		return d.resume(e)
 	case Edit:
 		return d.edit(e)
 	case Wake:
-		if d.c.Life == Active || d.c.Life == Completed || d.c.Life == Queued {
+		switch d.c.Life {
+		case Queued, Active, Suspended, Completed:
 			d.wrote(e.Label, e.Actor.Name)
+		case Closed, Canceled, Failed:
 		}
 		return d.settle()
 	default:
@@ -196,6 +205,7 @@ type snapshot struct {
 	changed  bool
 	queue    []request
 	canceled bool
+	suspends *halt
 	renew    int64
 	messages int
 	written  int
@@ -204,7 +214,7 @@ type snapshot struct {
 func (d *decision) snapshot() snapshot {
 	return snapshot{
 		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, queue: slices.Clone(d.queue),
-		canceled: d.canceled, renew: d.renew, messages: len(d.messages), written: d.written,
+		canceled: d.canceled, suspends: d.suspends, renew: d.renew, messages: len(d.messages), written: d.written,
 	}
 }
 
@@ -212,7 +222,7 @@ func (d *decision) snapshot() snapshot {
 // performances and steps, which are what bounds an event.
 func (d *decision) restore(s snapshot) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
-	d.queue, d.canceled, d.renew, d.written = s.queue, s.canceled, s.renew, s.written
+	d.queue, d.canceled, d.suspends, d.renew, d.written = s.queue, s.canceled, s.suspends, s.renew, s.written
 	if s.messages < len(d.messages) {
 		d.messages, d.known = d.messages[:s.messages], nil
 	}

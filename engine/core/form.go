@@ -40,7 +40,8 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendStrings(append(b, `,"enabledActions":`...), enabledFor(c, r, people))
 	b = appendStrings(append(b, `,"pendingActions":`...), enabledFor(c, r, engine))
 	b = appendWarnings(append(b, `,"warnings":`...), c.Warnings)
-	b = append(b, `,"suspendedUntil":null,"startAt":null,"childrenCount":0,"visit":`...)
+	b = appendTimeOrNull(append(b, `,"suspendedUntil":`...), c.HeldUntil)
+	b = append(b, `,"startAt":null,"childrenCount":0,"visit":`...)
 	b = appendVisit(b, c, r)
 	b = append(b, `,"scheduleUUID":`...)
 	b = appendUUID(b, c.ScheduleUUID)
@@ -110,7 +111,7 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 // it has none (design: routes, section 3).
 func appendVisit(b []byte, c *Case, r *route.Route) []byte {
 	status := r.State(c.Status)
-	if status == route.NoState || len(r.States[status].Out) == 0 || c.Life != Active && c.Life != Completed {
+	if status == route.NoState || len(r.States[status].Out) == 0 || c.Life != Active && c.Life != Suspended && c.Life != Completed {
 		return append(b, "null"...)
 	}
 	out := r.States[status].Out

@@ -91,9 +91,10 @@ func (d *drawing) handlers(key string) string {
 		step := d.one("step",
 			"set: {n: {cel: xattr.n + 1}}", "set: {n: 0}", "set: {who: {cel: actor}}", "set: {n: {cel: xattr.none}}", "message: {label: m, value: {ok: true}}",
 			"log: logged", "warn: warned", "unwarn: true", "title: x", "assign: {role: r1, to: [starter]}", "unassign: {role: r1, to: [\"role:r1\"]}", "addStakeholders: [ann]",
-			"perform: "+d.other("of"), "abort: "+d.other("of"), "retry: "+d.other("of"), "cancel: true",
+			"perform: "+d.other("of"), "abort: "+d.other("of"), "retry: "+d.other("of"), "cancel: true", "suspend: true",
+			`suspend: {until: {cel: "now + duration('5s')"}}`, "suspend: {until: {cel: now}}",
 		)
-		if step == "cancel: true" && !d.maybe("really", 5) {
+		if (step == "cancel: true" || step == "suspend: true") && !d.maybe("really", 5) {
 			step = "log: not yet"
 		}
 		if d.maybe("if", 3) {
@@ -188,7 +189,7 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 	if len(c.Enabled) > 0 && rapid.IntRange(0, 4).Draw(t, "enabled") > 0 {
 		action = rapid.SampledFrom(c.Enabled).Draw(t, "row").Action
 	}
-	switch rapid.IntRange(0, 15).Draw(t, "event") {
+	switch rapid.IntRange(0, 18).Draw(t, "event") {
 	default:
 		return Perform{Action: action, Actor: actor, Resolution: rapid.SampledFrom([]string{"", "fixed"}).Draw(t, "resolution")}, ""
 	case 0:
@@ -209,6 +210,10 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 		return Edit{Actor: actor, Xattrs: &dict}, ""
 	case 8:
 		return Wake{Actor: actor, Label: "m"}, rapid.SampledFrom([]string{`{"ok": true}`, `{"ok": false}`, "no JSON"}).Draw(t, "content")
+	case 10:
+		return Suspend{Actor: actor, Until: drawDate(t)}, ""
+	case 11, 12:
+		return Resume{Actor: actor}, ""
 	case 9:
 		if rapid.IntRange(0, 20).Draw(t, "cancel") == 0 {
 			return Cancel{Actor: actor}, ""

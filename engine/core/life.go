@@ -31,6 +31,7 @@ func (d *decision) create(e Create) error {
 	}
 	c.Roles, c.Stakeholders, c.Xattrs = roles, parties(c.Stakeholders), c.Xattrs.Sorted()
 	c.Life, c.Status, c.Visit = Queued, "", 0
+	c.Held, c.HeldUntil = false, time.Time{}
 	c.Enabled, c.LastRow, c.Performed, c.Warnings = nil, 0, nil, nil
 	c.Done, c.Withdrawn, c.Written, c.Resolution = nil, nil, nil, ""
 	if err := d.declared(); err != nil {
@@ -184,7 +185,7 @@ func (d *decision) cancelByStep() error {
 // route (design: the engine, section 1).
 func (d *decision) cancel(e Cancel) error {
 	switch d.c.Life {
-	case Queued, Active:
+	case Queued, Active, Suspended:
 	case Failed:
 		if !e.Actor.RouteAdmin {
 			return errs.New(errs.NotAllowed, "Only an administrator of the route may cancel a failed case.")
@@ -192,7 +193,7 @@ func (d *decision) cancel(e Cancel) error {
 	default:
 		return d.notOpen()
 	}
-	d.c.Enabled = nil
+	d.c.Enabled, d.c.Held, d.c.HeldUntil = nil, false, time.Time{}
 	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
 	d.index()
 	d.changed = true
@@ -213,6 +214,9 @@ func (d *decision) live(to Life, entry LogEntry) {
 func (d *decision) notOpen() error {
 	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
 	e.Extra = map[string]any{"state": string(d.c.Life)}
+	if d.c.Life == Suspended {
+		e.Detail = "The case is suspended" + until(d.c.HeldUntil) + "; resume it first, by its state active."
+	}
 	return e
 }
 

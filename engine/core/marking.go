@@ -18,6 +18,10 @@ func (c *Case) Marking() []byte {
 	b = appendInt(b, `,"rv":`, c.RouteVersion)
 	b = appendFilled(b, `,"t":`, c.Title)
 	b = appendString(b, `,"l":`, string(c.Life))
+	if c.Held {
+		b = append(b, `,"h":true`...)
+	}
+	b = appendSet(b, `,"hu":`, c.HeldUntil)
 	b = appendFilled(b, `,"s":`, c.Status)
 	b = appendInt(b, `,"cid":`, c.ContextID)
 	b = appendString(b, `,"c":`, c.Context)

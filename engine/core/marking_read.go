@@ -55,6 +55,10 @@ func (r *markingReader) caseField(c *Case, key []byte) {
 		c.Title = r.text()
 	case "l":
 		c.Life = Life(r.text())
+	case "h":
+		c.Held = r.yes()
+	case "hu":
+		c.HeldUntil = r.instant()
 	case "s":
 		c.Status = r.text()
 	case "cid":
@@ -349,6 +353,14 @@ func (r *markingReader) literal() []byte {
 		r.at++
 	}
 	return r.data[begin:r.at]
+}
+
+// yes reads true: what is false is not written.
+func (r *markingReader) yes() bool {
+	if literal := r.literal(); string(literal) != "true" {
+		r.fail("%q is not true", literal)
+	}
+	return true
 }
 
 func (r *markingReader) integer() int64 {

@@ -29,7 +29,7 @@ func (d *decision) settle() error {
 		}
 		// What was refused before the last row came may be allowed now: without
 		// another pass the next event would find a case that is not at rest.
-		if again := performed || d.canceled || p.moved && p.refused != nil; !again {
+		if again := performed || d.canceled || p.moved && p.refused != nil; !again || d.c.Life == Suspended {
 			return nil
 		}
 	}
@@ -57,6 +57,9 @@ func (p *pass) run() (performed bool, err error) {
 		}
 		if err := p.guards(); err != nil {
 			return false, err
+		}
+		if p.canceled || p.halts() {
+			return false, nil
 		}
 		next, ok := p.due()
 		switch {
@@ -341,12 +344,7 @@ func (p *pass) pending(action int) *Written {
 // conclude is step 7: at rest, the state of the life cycle follows from the
 // status; in the dependency model from what was performed.
 func (p *pass) conclude() {
-	var complete bool
-	if p.route.Model == route.Dependency {
-		complete = p.over || len(p.c.Enabled) == 0 && !slices.ContainsFunc(p.route.Actions, func(a route.Action) bool { return a.Final })
-	} else {
-		complete = isComplete(&p.route.States[p.status])
-	}
+	complete := p.complete()
 	if complete == (p.c.Life == Completed) {
 		return
 	}
@@ -363,6 +361,14 @@ func (p *pass) conclude() {
 		entry.Text = textReopened
 		p.live(Active, entry)
 	}
+}
+
+// complete reports whether the case would be complete, were it at rest.
+func (p *pass) complete() bool {
+	if p.route.Model == route.Dependency {
+		return p.over || len(p.c.Enabled) == 0 && !slices.ContainsFunc(p.route.Actions, func(a route.Action) bool { return a.Final })
+	}
+	return isComplete(&p.route.States[p.status])
 }
 
 func isComplete(s *route.State) bool {

@@ -248,7 +248,7 @@ func (p *play) event(e Event) error {
 
 // do carries out a step as the tables write it: "start", "due", "wake",
 // "cancel", "+1s" (time passes), "+1s due", "sam resolve", "sam resolve
-// fixed" (a resolution), "admin !skip resolve", "sam @label content" (writes
+// fixed" (a resolution), "admin !skip resolve", "sam !suspend 48h", "sam @label content" (writes
 // a message) or "sam n=5" (changes an XATTR).
 func (p *play) do(step string) error {
 	p.t.Helper()
@@ -302,6 +302,18 @@ func (p *play) by(actor Actor, what string) error {
 		return p.event(Skip{Action: action, Actor: actor, Output: output})
 	case "!abort":
 		return p.event(Abort{Action: rest, Actor: actor})
+	case "!suspend":
+		e := Suspend{Actor: actor}
+		if rest != "" {
+			d, err := time.ParseDuration(rest)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			e.Until = p.now.Add(d)
+		}
+		return p.event(e)
+	case "!resume":
+		return p.event(Resume{Actor: actor})
 	case "!retry":
 		return p.event(Retry{Action: rest, Actor: actor})
 	}
@@ -385,6 +397,12 @@ func consistent(r *route.Route, before *Case, out *Output) string {
 // own (design: the engine, section 3, Wanted).
 func rowsAgree(r *route.Route, c *Case) string {
 	wanted := map[string]bool{}
+	if (c.Held || !c.HeldUntil.IsZero()) && c.Life != Suspended {
+		return "a mark outlives the suspension"
+	}
+	if c.Life == Suspended {
+		return suspendedAgrees(r, c)
+	}
 	if c.Life == Active || c.Life == Completed {
 		if wrong := lifeAgrees(r, c); wrong != "" {
 			return wrong
@@ -416,6 +434,22 @@ func rowsAgree(r *route.Route, c *Case) string {
 		if w.Row != 0 && !slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Row == w.Row }) {
 			return "a warning outlives its row: " + w.Text
 		}
+	}
+	return ""
+}
+
+// suspendedAgrees checks a suspended case: its rows are as the last pass left
+// them, each of an action of the route, and nothing is due but its date.
+func suspendedAgrees(r *route.Route, c *Case) string {
+	seen := map[string]bool{}
+	for _, e := range c.Enabled {
+		if seen[e.Action] || r.Action(e.Action) == route.NoAction {
+			return e.Action + " has two rows, or is nothing of the route"
+		}
+		seen[e.Action] = true
+	}
+	if !c.NextDue().Equal(c.HeldUntil) || !c.Held {
+		return "a suspended case is due " + c.NextDue().String()
 	}
 	return ""
 }

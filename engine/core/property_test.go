@@ -70,7 +70,7 @@ func drawRoute(t *rapid.T) *route.Route {
 
 func drawEvent(t *rapid.T, r *route.Route) Event {
 	actor := actorNamed(rapid.SampledFrom([]string{"sam", "bob", "admin"}).Draw(t, "actor"))
-	switch rapid.SampledFrom([]string{"perform", "perform", "perform", "perform", "perform", "due", "due", "due", "edit", "wake", "cancel", "start"}).Draw(t, "event") {
+	switch rapid.SampledFrom([]string{"perform", "perform", "perform", "perform", "perform", "due", "due", "due", "edit", "wake", "cancel", "start", "suspend", "resume", "resume"}).Draw(t, "event") {
 	case "perform":
 		action := rapid.SampledFrom(r.Actions).Draw(t, "action").Name
 		return Perform{Action: action, Actor: actor, Comment: rapid.SampledFrom([]string{"", " ", "well"}).Draw(t, "comment")}
@@ -95,8 +95,17 @@ func drawEvent(t *rapid.T, r *route.Route) Event {
 		return Wake{Actor: actor, Label: "x"}
 	case "cancel":
 		return Cancel{Actor: actor}
+	case "suspend":
+		return Suspend{Actor: actor, Until: drawDate(t)}
+	case "resume":
+		return Resume{Actor: actor}
 	}
 	return Start{}
+}
+
+// drawDate draws until when a case is suspended; zero for no date.
+func drawDate(t *rapid.T) time.Time {
+	return rapid.SampledFrom([]time.Time{{}, startOfTests(), startOfTests().Add(30 * time.Second), startOfTests().AddDate(0, 2, 0)}).Draw(t, "until")
 }
 
 // twice decides two times and checks that equal inputs give byte-equal

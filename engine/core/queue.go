@@ -48,17 +48,21 @@ func (d *decision) row(action int) int { return slices.Index(d.actions, action) 
 // done has no effect, and the log says so.
 func (d *decision) handle(r request) error {
 	row := d.row(r.action)
-	a := &d.route.Actions[r.action]
 	switch {
 	case r.verb == route.StepAbort && row >= 0:
 		return d.abort(row, LogEntry{Trigger: new(ByStep)})
 	case r.verb == route.StepRetry && row >= 0 && d.c.Enabled[row].State == Escalated:
 		d.retry(row, LogEntry{Trigger: new(ByStep)})
 	default:
-		d.changed = true
-		d.add(LogEntry{Kind: LogTask, Action: new(a.Name), Trigger: new(ByStep), Text: "No effect: " + string(r.verb) + " by " + r.source})
+		d.noEffect(r)
 	}
 	return nil
+}
+
+// noEffect says that what a step wants done cannot be.
+func (d *decision) noEffect(r request) {
+	d.changed = true
+	d.add(LogEntry{Kind: LogTask, Action: new(d.route.Actions[r.action].Name), Trigger: new(ByStep), Text: "No effect: " + string(r.verb) + " by " + r.source})
 }
 
 // abort ends an enablement without a performance and takes the action out of

@@ -83,6 +83,8 @@ func (d *decision) step(s *route.Step, source, actor string) error {
 		d.queue = append(d.queue, request{verb: s.Verb, action: s.Action, source: source})
 	case route.StepCancel:
 		d.canceled = true
+	case route.StepSuspend:
+		return d.suspendLater(s, source, actor)
 	default:
 		return errs.New(errs.Internal, "core: an unknown step %q", s.Verb)
 	}
