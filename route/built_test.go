@@ -2,6 +2,7 @@ package route_test
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -251,16 +252,36 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s: started by %v", e.Name, r.Access.Start)
 		}
 	}
-	if want := []string{"bug", "collector"}; !slices.Equal(names, want) {
-		t.Errorf("got %v, want %v", names, want)
+	files, err := filepath.Glob("examples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
 	}
+	var want []string // every route has its scenario beside it, and every scenario its route
+	for _, name := range names {
+		want = append(want, "examples/"+name+".scenario.yaml", "examples/"+name+".yaml")
+	}
+	slices.Sort(want)
+	if diff := cmp.Diff(want, files); diff != "" {
+		t.Errorf("examples (-want +got):\n%s", diff)
+	}
+}
+
+// example returns the source of an example.
+func example(t testing.TB, name string) []byte {
+	t.Helper()
+	for _, e := range route.Examples() {
+		if e.Name == name {
+			return e.Source
+		}
+	}
+	t.Fatalf("there is no example %s", name)
+	return nil
 }
 
 // TestBugTable is the table of what is enabled in each state of a bug.
 func TestBugTable(t *testing.T) {
 	t.Parallel()
-	source := route.Examples()[0].Source
-	r, _ := mustParse(t, "bug", string(source))
+	r, _ := mustParse(t, "bug", string(example(t, "bug")))
 	want := map[string]string{
 		"open":     "comment edit resolve",
 		"resolved": "comment edit resolve close reopen",

@@ -5,7 +5,10 @@ import (
 	"strings"
 )
 
-//go:embed examples/*.yaml
+// Beside each route there is a scenario, <name>.scenario.yaml, which is for
+// those who read and test the routes.
+//
+//go:embed examples/bug.yaml examples/collector.yaml examples/request.yaml
 var exampleFiles embed.FS
 
 // Example is a route that ships with the program and is stored at the first

@@ -83,7 +83,7 @@ func bySource() cmp.Option {
 }
 
 func BenchmarkParse(b *testing.B) {
-	node, err := document.ParseYAML(route.Examples()[0].Source)
+	node, err := document.ParseYAML(example(b, "bug"))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -37,6 +37,7 @@ type app struct {
 	auth     *server.Authenticator
 	sandbox  *clock.Sandbox // nil: real time
 	server   *server.Server
+	drive    http.Handler // for whoever the request's context says
 	operator http.Handler // the drive for whoever may open the control socket
 
 	founded  bool
@@ -88,12 +89,12 @@ func (a *app) open(ctx context.Context) error {
 		},
 	})
 	a.auth = server.NewAuthenticator(a.engine, time.Now)
-	drive := davfs.New(davfs.Config{
+	a.drive = davfs.New(davfs.Config{
 		Engine: a.engine, Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError,
 		ScriptClients: a.settings.scriptClients,
 	})
-	a.operator = a.asOperator(drive)
-	return a.wireServer(drive, registry)
+	a.operator = a.asOperator(a.drive)
+	return a.wireServer(registry)
 }
 
 // openClock opens the sandbox's clock where a sandbox is asked for: it goes
@@ -120,14 +121,14 @@ func (a *app) openClock(ctx context.Context) (engine.Clock, error) {
 	return a.sandbox, nil
 }
 
-func (a *app) wireServer(drive http.Handler, registry *prometheus.Registry) error {
+func (a *app) wireServer(registry *prometheus.Registry) error {
 	proxies, err := a.settings.proxies()
 	if err != nil {
 		return err
 	}
 	cfg := server.Config{
 		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version,
-		Drive: drive, Ready: a.engine.Ready, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
+		Drive: a.drive, Ready: a.engine.Ready, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
 	}
 	if a.sandbox != nil {
 		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}
@@ -177,7 +178,10 @@ func (a *app) found(ctx context.Context) error {
 		// hold them.
 		debug.FreeOSMemory()
 	}
-	examples := route.Examples()
+	var examples []route.Example
+	if !a.settings.bare {
+		examples = route.Examples()
+	}
 	documents := make([]engine.Example, len(examples))
 	for i, e := range examples {
 		documents[i] = engine.Example{Name: e.Name, YAML: e.YAML, Source: e.Source}

@@ -45,17 +45,11 @@ func checkRoute(path string) (lines []string, ok bool) {
 	if err != nil {
 		return []string{err.Error()}, false
 	}
-	extension := filepath.Ext(path)
-	name := strings.TrimSuffix(filepath.Base(path), extension)
-	parse := document.ParseYAML
-	if extension == ".json" {
-		parse = document.ParseJSON
-	}
-	node, err := parse(data)
+	node, err := parseFile(path, data)
 	if err != nil {
 		return faultLines(path, err), false
 	}
-	_, warnings, err := route.Parse(name, node)
+	_, warnings, err := route.Parse(routeName(path), node)
 	for _, w := range warnings {
 		lines = append(lines, faultLine(path, "warning: ", w))
 	}
@@ -63,4 +57,17 @@ func checkRoute(path string) (lines []string, ok bool) {
 		return append(lines, faultLines(path, err)...), false
 	}
 	return append(lines, path+": ok"), true
+}
+
+// routeName returns the name of the route in a file.
+func routeName(path string) string {
+	return strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+}
+
+// parseFile parses a document as its file's name says: JSON, else YAML.
+func parseFile(path string, data []byte) (*document.Node, error) {
+	if filepath.Ext(path) == ".json" {
+		return document.ParseJSON(data)
+	}
+	return document.ParseYAML(data)
 }

@@ -34,6 +34,9 @@ type settings struct {
 	// offline is for an operator's command while no server runs: nothing
 	// becomes due meanwhile, and the clock is the folder's, whichever it is.
 	offline bool
+
+	// bare leaves the examples out of a new data folder.
+	bare bool
 }
 
 func (s *settings) register(flags *pflag.FlagSet) {

@@ -20,7 +20,7 @@ func rows() []row {
 		{what: "tests of the whole", packages: []string{"internal/policy"}},
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
 		{what: "measurements of the whole", packages: []string{"bench"}},
-		{what: "the drive and the pages", packages: []string{"davfs", "web"}},
+		{what: "the drive and the pages", packages: []string{"davfs", "web", "simulate"}},
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify"}},
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"flowdrive/document"
+	"flowdrive/server"
+	"flowdrive/simulate"
+)
+
+func simulateCommand() *cobra.Command {
+	var children []string
+	cmd := &cobra.Command{
+		Use:   "simulate ROUTE SCENARIO",
+		Short: "Play a scenario against a route on a clock that jumps, and print the log",
+		Long: "Plays what SCENARIO tells, step by step, against the route in the file ROUTE, on\n" +
+			"a drive of its own that is gone afterwards: the same server, with a clock that\n" +
+			"stands still until a step moves it. Prints what the cases logged. Routes that\n" +
+			"ROUTE has as children or starts are taken from files beside it, named for them,\n" +
+			"unless --child names one.\n\n" +
+			"It ends with 1 where something is not as the scenario expects, after the log up\n" +
+			"to there, and with 2 where ROUTE or SCENARIO cannot be used, with every fault\n" +
+			"and its place.\n\n" + simulate.Language,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return simulateFile(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], children)
+		},
+	}
+	cmd.Flags().StringSliceVar(&children, "child", nil, "file of a route that ROUTE names")
+	return cmd
+}
+
+func simulateFile(ctx context.Context, stdout, stderr io.Writer, routePath, scenarioPath string, children []string) error {
+	routes, err := readRoutes(routePath, children)
+	if err != nil {
+		return usageError{err}
+	}
+	data, err := os.ReadFile(scenarioPath)
+	if err != nil {
+		return usageError{err}
+	}
+	scenario, err := simulate.Parse(data)
+	if err != nil {
+		return usageError{errors.New(strings.Join(faultLines(scenarioPath, err), "\n"))}
+	}
+	report, err := playScenario(ctx, stderr, scenario, routes)
+	if err != nil {
+		return err
+	}
+	if _, err := io.WriteString(stdout, report.Log); err != nil {
+		return err
+	}
+	if len(report.Failures) == 0 {
+		_, err := fmt.Fprintf(stdout, "%s: ok (steps: %d, expectations: %d)\n", scenarioPath, report.Steps, report.Checked)
+		return err
+	}
+	lines := make([]string, len(report.Failures))
+	for i, f := range report.Failures {
+		lines[i] = faultLine(scenarioPath, "", f)
+	}
+	return errors.New(strings.Join(lines, "\n"))
+}
+
+// readRoutes reads the route, the given children, and from files beside the
+// route what these name and what is not given.
+func readRoutes(routePath string, children []string) ([]simulate.Route, error) {
+	var routes []simulate.Route
+	var faults []string
+	add := func(path string) {
+		lines, ok := checkRoute(path)
+		source, err := os.ReadFile(path)
+		if err != nil {
+			lines, ok = []string{err.Error()}, false
+		}
+		if !ok {
+			faults = append(faults, lines...)
+			return
+		}
+		routes = append(routes, simulate.Route{File: path, Name: routeName(path), Source: source})
+	}
+	for _, path := range append([]string{routePath}, children...) {
+		add(path)
+	}
+	for i := 0; i < len(routes); i++ {
+		for _, name := range namedRoutes(&routes[i]) {
+			known := slices.ContainsFunc(routes, func(r simulate.Route) bool { return strings.EqualFold(r.Name, name) })
+			if known || name != filepath.Base(name) {
+				continue
+			}
+			if path := beside(routePath, name); path != "" {
+				add(path)
+			} else {
+				faults = append(faults, fmt.Sprintf("%s: names the route %q, of which there is no file beside %s; give --child FILE", routes[i].File, name, routePath))
+			}
+		}
+	}
+	if len(faults) > 0 {
+		return nil, errors.New(strings.Join(faults, "\n"))
+	}
+	return routes, nil
+}
+
+// beside returns the file of a route in the folder of another's, "" for none.
+func beside(routePath, name string) string {
+	for _, extension := range []string{".yaml", ".yml", ".json"} {
+		path := filepath.Join(filepath.Dir(routePath), name+extension)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
+// namedRoutes returns the routes that a definition names: as children of its
+// actions, or to be started by its steps.
+func namedRoutes(r *simulate.Route) []string {
+	node, err := parseFile(r.File, r.Source)
+	if err != nil {
+		return nil // which checkRoute has told
+	}
+	var names []string
+	var walk func(n *document.Node)
+	walk = func(n *document.Node) {
+		for _, item := range n.Items {
+			walk(item)
+		}
+		for _, m := range n.Members {
+			if m.Key == "child" || m.Key == "start" {
+				if name := m.Value.Get("route"); name != nil && name.Kind == document.String {
+					names = append(names, name.Text)
+				}
+			}
+			walk(m.Value)
+		}
+	}
+	walk(node)
+	return names
+}
+
+// playScenario plays a scenario on the whole server in this process, in a
+// data folder of its own.
+func playScenario(ctx context.Context, complaints io.Writer, s *simulate.Scenario, routes []simulate.Route) (report *simulate.Report, err error) {
+	folder, err := os.MkdirTemp("", "flowdrive-simulate-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	a, err := openApp(ctx, &settings{
+		data: folder, sandbox: s.Clock.Format(time.RFC3339Nano), logLevel: "error", bare: true,
+	}, complaints)
+	if err != nil {
+		return nil, err
+	}
+	err = a.during(ctx, func() error {
+		report, err = simulate.Play(ctx, a.inProcess, s, routes)
+		return err
+	})
+	return report, err
+}
+
+// inProcess answers a request as the server would its user, who needs no
+// password here.
+func (a *app) inProcess(ctx context.Context, r simulate.Request) (*simulate.Answer, error) {
+	by := a.engine.Principal(a.engine.PartyID(r.User))
+	req, err := http.NewRequestWithContext(server.WithPrincipal(ctx, by), r.Method, r.Path, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("User-Agent", "curl") // a script client, which is taken at its word
+	if r.Type != "" {
+		req.Header.Set("Content-Type", r.Type)
+	}
+	w := &collected{status: http.StatusOK, header: http.Header{}}
+	if r.Path == "/clock" {
+		(&server.SandboxClock{Clock: a.sandbox, Engine: a.engine}).ServeHTTP(w, req)
+	} else {
+		a.drive.ServeHTTP(w, req)
+	}
+	return &simulate.Answer{Status: w.status, Location: w.header.Get("Location"), Body: w.body.Bytes()}, nil
+}
+
+// collected is an answer that stays in the process.
+type collected struct {
+	begun  bool
+	status int
+	header http.Header
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (c *collected) Header() http.Header { return c.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (c *collected) WriteHeader(status int) {
+	if !c.begun {
+		c.begun, c.status = true, status
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (c *collected) Write(b []byte) (int, error) {
+	c.begun = true
+	return c.body.Write(b)
+}
