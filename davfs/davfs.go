@@ -104,8 +104,11 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	x := &exchange{
-		scope: &scope{engine: d.Engine, by: d.Principal(r.Context()), since: d.since},
-		w:     w, r: r, at: at, query: q, malformed: err,
+		scope: &scope{
+			engine: d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
+			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
+		},
+		w: w, r: r, at: at, query: q, malformed: err,
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -251,8 +254,8 @@ func (x *exchange) wholeFolder(n node) error {
 	return nil
 }
 
-// mkcol answers MKCOL: below Documents/ it makes a folder, those of the
-// workflow are given. What exists is 405 (RFC 4918, section 9.3.1), on which
+// mkcol answers MKCOL: below Documents/ and of a side file's name it makes a
+// folder, those of the workflow are given. What exists is 405 (RFC 4918, section 9.3.1), on which
 // some clients rely.
 func (d *drive) mkcol(x *exchange) error {
 	if err := x.query.only(); err != nil {
@@ -269,9 +272,6 @@ func (d *drive) mkcol(x *exchange) error {
 	}
 	if target, ok := n.(maker); ok {
 		return d.makeFolder(x, target)
-	}
-	if sideFile(x.at.name()) {
-		return sideFilesLater()
 	}
 	return errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
 }
@@ -308,8 +308,4 @@ func hasBody(r *http.Request) (bool, error) {
 		err = nil
 	}
 	return n > 0, err
-}
-
-func sideFilesLater() error {
-	return unbuilt("Keeping the temporary files of editors and desktops").err()
 }

@@ -100,7 +100,7 @@ type testDrive struct {
 func newTestDrive() *testDrive {
 	f := newFake()
 	return &testDrive{f, New(Config{
-		Engine: f, Clock: f, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem,
+		Engine: f, Clock: f, Now: f.Now, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem,
 		MaxDocument: 400, MaxRoute: 800, MaxContent: 1200,
 		ScriptClients: []string{"acme-robot/"},
 	})}
@@ -137,8 +137,12 @@ func (d *testDrive) request(t *testing.T, lines []string, etag string) *http.Req
 	return d.as(words[0], r.WithContext(t.Context()))
 }
 
-// as makes the request in the name of the user.
+// as makes the request in the name of the user. Who does not say otherwise is
+// a script.
 func (d *testDrive) as(user string, r *http.Request) *http.Request {
+	if r.Header.Get("User-Agent") == "" {
+		r.Header.Set("User-Agent", "curl/8.5.0")
+	}
 	p := d.directory.Principal(d.PartyID(user))
 	return r.WithContext(server.WithPrincipal(r.Context(), p))
 }

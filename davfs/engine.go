@@ -23,6 +23,7 @@ type Engine interface {
 	Accounts
 	AuditLog
 	Documents
+	ScratchArea
 
 	// Replay returns the first answer to a request with that key; nil where
 	// there was none. The same key with another URL or body is
@@ -139,6 +140,19 @@ type Documents interface {
 
 	// Quota returns how much by has stored and may still store, anywhere.
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)
+}
+
+// ScratchArea is what callers keep beside the documents of the workflow, each
+// for themselves (design: the drive, section 4). now, and the time of
+// requests, are the machine's.
+type ScratchArea interface {
+	Scratch(ctx context.Context, by identity.Principal, now time.Time, at engine.ScratchPlace) (*engine.Scratch, error)
+	OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at engine.ScratchPlace) (*engine.OpenScratch, error)
+	ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]engine.Scratch, error)
+	PutScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace, up engine.Upload) (*engine.Outcome, error)
+	MakeScratchFolder(ctx context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Outcome, error)
+	DeleteScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace) error
+	MoveScratch(ctx context.Context, req engine.Request, from, to engine.ScratchPlace) (*engine.Outcome, error)
 }
 
 // Clock says what time it is on the drive: the machine's or the sandbox's.

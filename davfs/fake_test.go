@@ -45,6 +45,7 @@ type fake struct {
 	attached  []*attached
 	documents []*engine.Document
 	dropped   []dropped
+	scratch   []*engine.Scratch
 	versions  map[string][]engine.Resource
 	messages  map[int64][]message
 	answers   map[string]kept

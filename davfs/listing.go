@@ -34,7 +34,7 @@ func (d *drive) getFolder(x *exchange, n folder) error {
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}
-	members, err := n.list(x.r.Context())
+	members, err := x.members(x.r.Context(), n)
 	if err != nil {
 		return err
 	}

@@ -49,6 +49,8 @@ func (n casesFolder) list(ctx context.Context) ([]*info, error) {
 	return out, nil
 }
 
+func (n casesFolder) means(_ context.Context, name string) (bool, error) { return digits(name), nil }
+
 func (n casesFolder) filters() []string {
 	return []string{"route", "state", "status", "role", "context", "parent", "q"}
 }

@@ -218,11 +218,7 @@ type documentTarget struct {
 func (n documentTarget) putRules() putRules { return putRules{content: true} }
 
 func (n documentTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	up := engine.Upload{MediaType: in.mediaType, Size: in.r.ContentLength, Body: in.body}
-	if in.r.Header.Get("Content-Type") == "" {
-		up.MediaType = ""
-	}
-	return n.engine.PutDocument(ctx, req, n.path, up)
+	return n.engine.PutDocument(ctx, req, n.path, in.content())
 }
 
 func (n documentTarget) describe(a *answer, o *engine.Outcome) {

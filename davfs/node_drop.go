@@ -180,11 +180,7 @@ func (n dropFile) query(raw string) (w writer, dryRun bool, err error) {
 func (n dropFile) guard(ctx context.Context) error { return n.engine.MayDrop(ctx, n.by, n.route) }
 
 func (n dropFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	up := engine.Upload{Size: in.r.ContentLength, Body: in.body}
-	if in.r.Header.Get("Content-Type") != "" {
-		up.MediaType = in.mediaType
-	}
-	return n.engine.Drop(ctx, req, n.drop, up)
+	return n.engine.Drop(ctx, req, n.drop, in.content())
 }
 
 // describe answers as the original system did, except that a case has been

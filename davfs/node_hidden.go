@@ -24,9 +24,9 @@ func special(s *scope, c collection, name string) node {
 		return hiddenFile{s, c, contentsName}
 	case same(name, lsName):
 		return hiddenFile{s, c, lsName}
-	case same(name, ".history"):
+	case same(name, historyName):
 		return unbuilt("The history of deleted documents")
-	case same(name, "Rejected"):
+	case same(name, rejectedName):
 		return unbuilt("The folder of rejected documents")
 	}
 	return nil
@@ -36,6 +36,12 @@ func special(s *scope, c collection, name string) node {
 const (
 	contentsName = ".contents" // the complete forms
 	lsName       = ".ls"       // a line about each
+)
+
+// The folders that a folder of the workflow has besides.
+const (
+	historyName  = ".history" // what was overwritten and deleted
+	rejectedName = "Rejected" // what was refused
 )
 
 // hiddenFile is a hidden key of a collection.

@@ -43,6 +43,18 @@ func (n routesFolder) list(ctx context.Context) ([]*info, error) {
 	return out, nil
 }
 
+// means reports whether a route has the name: it is its folder's.
+func (n routesFolder) means(ctx context.Context, name string) (bool, error) {
+	switch err := n.engine.MayDrop(ctx, n.by, name); {
+	case errs.Is(err, errs.NotFound):
+		return false, nil
+	case errs.Is(err, errs.NotAllowed):
+		return true, nil
+	default:
+		return err == nil, err
+	}
+}
+
 func (n routesFolder) filters() []string { return []string{"context", "q"} }
 
 func (n routesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {

@@ -31,6 +31,11 @@ func (n scheduleFolder) child(_ context.Context, name string) (node, error) {
 
 func (n scheduleFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
+func (n scheduleFolder) means(_ context.Context, name string) (bool, error) {
+	_, identity := parseUUID(name)
+	return identity, nil
+}
+
 func (n scheduleFolder) filters() []string { return []string{"route", "context", "type", "q"} }
 
 func (n scheduleFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {

@@ -130,7 +130,7 @@ func (f *finding) fetchMembers(ctx context.Context, n node, depth string) (err e
 		if !ok {
 			return nil
 		}
-		members, err := dir.list(ctx)
+		members, err := f.exchange.members(ctx, dir)
 		if f.windows {
 			members = newest(members)
 		}

@@ -55,9 +55,6 @@ type guarded interface {
 // drive, section 2); what rests on what is stored is judged once more by the
 // engine, in the transaction of the change.
 func (d *drive) put(x *exchange) error {
-	if sideFile(x.at.name()) && !x.at.attached() && !x.at.inDocuments() && !slices.Contains([]string{contentsName, lsName}, strings.ToLower(x.at.name())) {
-		return sideFilesLater()
-	}
 	n, err := x.place()
 	if _, own := n.(queried); x.malformed != nil && !own {
 		return x.malformed

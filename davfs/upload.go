@@ -38,6 +38,16 @@ func newUpload(r *http.Request, limit int64) *upload {
 	return &upload{mediaType: mediaType, r: r, limit: limit}
 }
 
+// content returns the body as the engine takes one in; its media type is left
+// to its name where the client gave none.
+func (u *upload) content() engine.Upload {
+	up := engine.Upload{MediaType: u.mediaType, Size: u.r.ContentLength, Body: u.body}
+	if u.r.Header.Get("Content-Type") == "" {
+		up.MediaType = ""
+	}
+	return up
+}
+
 // judgeHeaders answers what is wrong with a body before it is read.
 func (u *upload) judgeHeaders(content bool) error {
 	if u.r.ContentLength > u.limit {

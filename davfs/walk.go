@@ -15,6 +15,9 @@ type scope struct {
 	engine Engine
 	by     identity.Principal
 	since  time.Time // when the generated files of the drive came to be
+	wall   time.Time // the machine's time, whatever the drive's clock says
+	script bool      // a script asks, not what has mounted the drive
+	writes bool      // by a PUT
 }
 
 // node is a place in the tree. Whether anything is there only stat says: a
@@ -108,7 +111,7 @@ type unresolved interface {
 // where the tree has no such place, whatever is stored.
 func (s *scope) walk(ctx context.Context, a address) (node, error) {
 	at := s.root()
-	for _, name := range a.segments {
+	for i, name := range a.segments {
 		if n, ok := at.(unbuilt); ok {
 			return n, nil // and so is everything below it
 		}
@@ -116,7 +119,10 @@ func (s *scope) walk(ctx context.Context, a address) (node, error) {
 		if !ok {
 			return nil, absent()
 		}
-		next, err := dir.child(ctx, name)
+		next, err := s.scratchChild(ctx, dir, a.segments[:i], name)
+		if next == nil && err == nil {
+			next, err = dir.child(ctx, name)
+		}
 		if err != nil {
 			return nil, err
 		}

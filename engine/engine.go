@@ -111,6 +111,7 @@ type Engine struct {
 	sweeper    sweeper
 	background *background
 	collector  *collector
+	expiry     *expiry
 }
 
 // New returns an engine over the store. Load must be called before it is
@@ -129,6 +130,7 @@ func New(cfg Config) *Engine {
 		limits:    cfg.Limits.withDefaults(),
 		observer:  cfg.Observer,
 		collector: newCollector(),
+		expiry:    newExpiry(),
 	}
 	if e.observer == nil {
 		e.observer = nobody{}

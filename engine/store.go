@@ -58,6 +58,7 @@ type Reader interface {
 	DocumentReader
 	AliasReader
 	BoardReader
+	ScratchReader
 }
 
 // Tx reads and writes within one unit.
@@ -76,6 +77,7 @@ type Tx interface {
 	AttachmentWriter
 	DocumentWriter
 	AliasWriter
+	ScratchWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.

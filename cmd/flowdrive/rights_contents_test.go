@@ -48,7 +48,7 @@ const rightsOnContents = `
   GET HEAD                                | 200 200 200 200 200 200 404 401
   PROPFIND                                | 207 207 207 207 207 207 404 401
   PUT DELETE POST                         | 405 405 405 405 405 405 404 401
-  MKCOL                                   | 405 405 405 405 405 405 501 401
+  MKCOL                                   | 405 405 405 405 405 405 403 401
 /attachfs/new.csv
   GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
@@ -83,7 +83,7 @@ const rightsOnContents = `
   GET HEAD                                | 200 200 404 404 404 404 404 401
   PROPFIND                                | 207 207 404 404 404 404 404 401
   PUT DELETE POST                         | 405 405 404 404 404 404 404 401
-  MKCOL                                   | 405 405 501 501 501 501 501 401
+  MKCOL                                   | 405 405 403 403 403 403 403 401
 /dav/Documents/{user}/plans/hall.txt
   GET HEAD                                | 200 200 404 404 404 404 404 401
   PROPFIND                                | 207 207 404 404 404 404 404 401
@@ -179,7 +179,7 @@ const rightsOnContents = `
   OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT DELETE POST                         | 405 404 404 404 404 404 404 401
-  MKCOL                                   | 405 501 501 501 501 501 501 401
+  MKCOL                                   | 405 403 403 403 403 403 403 401
 /dav/Admin/Audit/{date}.jsonl
   OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401

@@ -241,7 +241,7 @@ const rightsTable = `
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
   PUT DELETE POST                         | 405 405 405 405 404 404 404 401
-  MKCOL                                   | 405 405 405 405 501 501 501 401
+  MKCOL                                   | 405 405 405 405 403 403 403 401
 /dav/Workflow/Routes/{desk}/Board/open/{case}%20Counter.json
   GET HEAD                                | 200 200 200 200 200 200 404 401
   PROPFIND                                | 207 207 207 207 207 207 404 401

@@ -102,6 +102,7 @@ func consistent(tb testing.TB, db *DB) {
 				UNION ALL SELECT sha256, -1 FROM messages WHERE content IS NULL
 				UNION ALL SELECT sha256, -1 FROM attachments
 				UNION ALL SELECT sha256, -1 FROM documents WHERE folder = 0 AND content IS NULL
+				UNION ALL SELECT sha256, -1 FROM scratch WHERE content IS NULL
 			) GROUP BY sha256 HAVING sum(n) <> 0`},
 		{"a wrong count of stored bytes", `
 			SELECT author_id || ' ' || sum(n) FROM (
@@ -109,6 +110,13 @@ func consistent(tb testing.TB, db *DB) {
 				UNION ALL SELECT author_id, -size FROM attachments
 				UNION ALL SELECT author_id, -size FROM documents
 				UNION ALL SELECT author_id, -size FROM messages WHERE author_id <> 0
+				UNION ALL SELECT author_id, -size FROM scratch
+				UNION ALL SELECT author_id, -length(source) FROM history
+			) GROUP BY author_id HAVING sum(n) <> 0`},
+		{"a wrong count of scratch", `
+			SELECT author_id || ' ' || sum(n) FROM (
+				SELECT author_id, n FROM scratch_bytes
+				UNION ALL SELECT author_id, -size - 4096 FROM scratch
 			) GROUP BY author_id HAVING sum(n) <> 0`},
 		{"a document in what is no folder", `
 			SELECT d.id FROM documents d JOIN documents above ON above.id = d.parent_id WHERE above.folder = 0`},

@@ -56,6 +56,11 @@ func TestPlans(t *testing.T) {
 		"deleteDocument": deleteDocument, "detachFolder": detachFolder, "selectDetached": selectDetached,
 		"selectDocumentsIn": selectDocumentsIn, "deleteDocumentFiles": deleteDocumentFiles, "detachFolders": detachFolders,
 		"selectAlias": selectAlias, "selectAliases": selectAliases, "upsertAlias": upsertAlias, "deleteAlias": deleteAlias,
+		"selectScratch": selectScratch, "selectScratchIn": selectScratchIn, "selectScratchBytes": selectScratchBytes,
+		"selectOldestScratch": selectOldestScratch, "selectScratchExpiry": selectScratchExpiry,
+		"upsertScratch": upsertScratch, "moveScratch": moveScratch, "moveScratchBelow": moveScratchBelow,
+		"deleteScratch": deleteScratch, "deleteScratchBelow": deleteScratchBelow,
+		"deleteScratchByID": deleteScratchByID, "deleteExpiredScratch": deleteExpiredScratch,
 		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {

@@ -150,6 +150,17 @@ CREATE TRIGGER cases_regarded AFTER UPDATE OF access ON cases WHEN old.access <>
 		SELECT value, new.id FROM json_each(new.access) EXCEPT SELECT value, new.id FROM json_each(old.access);
 END;
 
+CREATE TABLE departed (
+	author_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	folder    TEXT    NOT NULL CHECK (folder IN ('schedule', 'routes')),
+	folded    TEXT    NOT NULL,
+	deleted   INTEGER NOT NULL,
+	remains   TEXT    NOT NULL CHECK (json_valid(remains)),
+	PRIMARY KEY (author_id, folder, folded)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX departed_by_age ON departed (deleted);
+
 CREATE TABLE documents (
 	id         INTEGER PRIMARY KEY,
 	context_id INTEGER UNIQUE REFERENCES parties (id),  -- of a root, else NULL
@@ -234,6 +245,29 @@ CREATE TABLE given_names (
 	CHECK ((folder = 'schedule') = (entry IS NOT NULL)),
 	CHECK ((folder = 'cases') = (case_id IS NOT NULL))
 ) STRICT;
+
+CREATE TABLE history (
+	id        INTEGER PRIMARY KEY,
+	folder    TEXT    NOT NULL CHECK (folder IN ('schedule', 'routes', 'cases')),
+	author_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	folded    TEXT    NOT NULL,
+	name      TEXT    NOT NULL CHECK (name <> ''),
+	replaced  INTEGER NOT NULL,
+	etag      TEXT    NOT NULL,
+	source    BLOB    NOT NULL,
+	UNIQUE (folder, author_id, folded, replaced)
+) STRICT;
+
+CREATE INDEX history_by_age ON history (replaced);
+
+CREATE TRIGGER history_deleted AFTER DELETE ON history BEGIN
+	UPDATE stored_bytes SET n = n - length(old.source) WHERE author_id = old.author_id;
+END;
+
+CREATE TRIGGER history_inserted AFTER INSERT ON history BEGIN
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, length(new.source))
+		ON CONFLICT DO UPDATE SET n = n + length(new.source);
+END;
 
 CREATE TABLE messages (
 	id         INTEGER PRIMARY KEY,
@@ -351,6 +385,57 @@ CREATE TABLE routes (
 	form       BLOB    NOT NULL,
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE scratch (
+	id         INTEGER PRIMARY KEY,
+	author_id  INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	folder     TEXT    NOT NULL CHECK (folder <> ''),
+	folded     TEXT    NOT NULL,
+	name       TEXT    NOT NULL CHECK (name <> ''),
+	kind       TEXT    NOT NULL CHECK (kind IN ('side', 'folder', 'draft', 'rejected')),
+	locked     INTEGER NOT NULL CHECK (locked IN (0, 1)), -- of a draft: it ends with the lock that made it
+	media_type TEXT    NOT NULL,
+	size       INTEGER NOT NULL CHECK (size >= 0),
+	sha256     BLOB    NOT NULL CHECK (length(sha256) = 32),
+	created    INTEGER NOT NULL,
+	modified   INTEGER NOT NULL,
+	expires    INTEGER NOT NULL,
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
+	UNIQUE (author_id, folder, folded),
+	CHECK (kind IN ('side', 'rejected') OR size = 0 AND content IS NOT NULL),
+	CHECK (locked = 0 OR kind = 'draft')
+) STRICT;
+
+CREATE INDEX scratch_by_age ON scratch (author_id, modified);
+
+CREATE INDEX scratch_by_expiry ON scratch (expires);
+
+CREATE TRIGGER scratch_deleted AFTER DELETE ON scratch BEGIN
+	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
+	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
+	UPDATE scratch_bytes SET n = n - old.size - 4096 WHERE author_id = old.author_id;
+END;
+
+CREATE TRIGGER scratch_inserted AFTER INSERT ON scratch BEGIN
+	INSERT INTO blobs (sha256, refs) SELECT new.sha256, 1 WHERE new.content IS NULL
+		ON CONFLICT DO UPDATE SET refs = refs + 1;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
+	INSERT INTO scratch_bytes (author_id, n) VALUES (new.author_id, new.size + 4096)
+		ON CONFLICT DO UPDATE SET n = n + new.size + 4096;
+END;
+
+CREATE TRIGGER scratch_replaced AFTER UPDATE OF size, sha256, content ON scratch BEGIN
+	INSERT INTO blobs (sha256, refs) SELECT new.sha256, 1 WHERE new.content IS NULL
+		ON CONFLICT DO UPDATE SET refs = refs + 1;
+	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
+	UPDATE stored_bytes SET n = n - old.size + new.size WHERE author_id = new.author_id;
+	UPDATE scratch_bytes SET n = n - old.size + new.size WHERE author_id = new.author_id;
+END;
+
+CREATE TABLE scratch_bytes (
+	author_id INTEGER NOT NULL PRIMARY KEY,
+	n         INTEGER NOT NULL CHECK (n >= 0)
 ) STRICT;
 
 CREATE TABLE sequence (

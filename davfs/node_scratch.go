@@ -1,0 +1,227 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// desk is a folder of the workflow in which whoever mounts the drive may keep
+// files of their own beside the documents: every name that is no document's
+// is a side file there, but for those that have a meaning.
+type desk interface {
+	folder
+	means(ctx context.Context, name string) (bool, error)
+}
+
+// scratchArea reports whether side files are kept in the folder of that
+// path: anywhere on the drive but in Documents/, where every name is an
+// ordinary one.
+func scratchArea(path []string) bool {
+	return len(path) > 0 && same(path[0], "dav") && (len(path) < 2 || !same(path[1], documentsRoot))
+}
+
+// scratchChild returns the place of a side file in the folder, nil where the
+// name is none there (design: the drive, section 4). A script that reads finds
+// what is there; what it writes is a document.
+func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, name string) (node, error) {
+	if _, inside := dir.(scratchPlace); inside || !scratchArea(path) {
+		return nil, nil
+	}
+	for _, key := range []string{contentsName, lsName, historyName} {
+		if same(name, key) {
+			return nil, nil
+		}
+	}
+	place := scratchPlace{s, dir, path, norm.NFC.String(name)}
+	if sideFile(name) {
+		return place, nil
+	}
+	at, isDesk := dir.(desk)
+	if _, ext := splitName(name); !isDesk || ext != "" || same(name, rejectedName) || s.script && s.writes {
+		return nil, nil
+	}
+	if means, err := at.means(ctx, norm.NFC.String(name)); means || err != nil {
+		return nil, err
+	}
+	if !s.script {
+		return place, nil
+	}
+	switch _, err := place.load(ctx); {
+	case errs.Is(err, errs.NotFound):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return place, nil
+}
+
+// scratchPlace is a place in the caller's scratch area, of which nobody has
+// asked yet what is there.
+type scratchPlace struct {
+	*scope
+	parent folder
+	path   []string // of the parent
+	name   string
+}
+
+func (n scratchPlace) place() engine.ScratchPlace {
+	return engine.ScratchPlace{Folder: folderPath(n.path), Name: n.name}
+}
+
+// folderPath is the path by which the scratch area knows a folder.
+func folderPath(segments []string) string { return "/" + strings.Join(segments, "/") }
+
+func (n scratchPlace) load(ctx context.Context) (*engine.Scratch, error) {
+	return n.engine.Scratch(ctx, n.by, n.wall, n.place())
+}
+
+func (n scratchPlace) stat(ctx context.Context) (*info, error) {
+	s, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return scratchInfo(s), nil
+}
+
+//nolint:unparam // folder's method may fail
+func (n scratchPlace) child(_ context.Context, name string) (node, error) {
+	return scratchPlace{n.scope, n, append(slices.Clip(n.path), n.name), norm.NFC.String(name)}, nil
+}
+
+func (n scratchPlace) list(ctx context.Context) ([]*info, error) {
+	members, err := n.engine.ScratchIn(ctx, n.by, n.wall, n.place().Folder+"/"+n.name)
+	return scratchInfos(members), err
+}
+
+// resolve returns what is at the place: a folder, a file, or nothing yet.
+func (n scratchPlace) resolve(ctx context.Context) (node, error) {
+	s, err := n.load(ctx)
+	switch {
+	case errs.Is(err, errs.NotFound):
+		return newScratch{scratchTarget{n}}, nil
+	case err != nil:
+		return nil, err
+	case s.Kind == engine.ScratchFolder:
+		return scratchFolder{n, s}, nil
+	}
+	return scratchFile{scratchTarget{n}, s}, nil
+}
+
+func scratchInfo(s *engine.Scratch) *info {
+	if s.Kind == engine.ScratchFolder {
+		about := folderInfo(s.Place.Name, s.Modified)
+		about.created = s.Created
+		return about
+	}
+	return &info{
+		name: s.Place.Name, size: s.Size, etag: s.ETag(), mediaType: s.MediaType, created: s.Created, modified: s.Modified,
+	}
+}
+
+func scratchInfos(all []engine.Scratch) []*info {
+	out := make([]*info, len(all))
+	for i := range all {
+		out[i] = scratchInfo(&all[i])
+	}
+	return out
+}
+
+// wallRequest is a request as the scratch area counts its time: by the
+// machine's clock.
+func (n scratchPlace) wallRequest(req engine.Request) engine.Request {
+	req.Now = n.wall
+	return req
+}
+
+// scratchFolder is a folder of side files.
+type scratchFolder struct {
+	scratchPlace
+	found *engine.Scratch
+}
+
+func (n scratchFolder) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
+
+func (n scratchFolder) remove(ctx context.Context, req engine.Request, _ query) error {
+	return n.engine.DeleteScratch(ctx, n.wallRequest(req), n.place())
+}
+
+func (n scratchFolder) options() []string { return nil }
+
+// scratchTarget is where a PUT stores a side file.
+type scratchTarget struct{ at scratchPlace }
+
+func (n scratchTarget) putRules() putRules { return putRules{content: true} }
+
+// guard answers that the folder is not there, before anything else is looked
+// at.
+func (n scratchTarget) guard(ctx context.Context) error {
+	about, err := n.at.parent.stat(ctx)
+	if _, inside := n.at.parent.(scratchPlace); inside && (errs.Is(err, errs.NotFound) || err == nil && !about.dir) {
+		return errs.New(errs.MissingParent, "The folder that would hold %q does not exist; make it first.", n.at.name)
+	}
+	return err
+}
+
+func (n scratchTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.at.engine.PutScratch(ctx, n.at.wallRequest(req), n.at.place(), in.content())
+}
+
+func (n scratchTarget) describe(a *answer, o *engine.Outcome) {
+	a.locate(strings.TrimPrefix(o.Name, "/"))
+}
+
+// scratchFile is a side file.
+type scratchFile struct {
+	scratchTarget
+	found *engine.Scratch
+}
+
+func (n scratchFile) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
+
+func (n scratchFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	s, err := n.at.engine.OpenScratch(ctx, n.at.by, n.at.wall, n.at.place())
+	if err != nil {
+		return nil, nil, err
+	}
+	return scratchInfo(&s.Scratch), s.Body, nil
+}
+
+func (n scratchFile) remove(ctx context.Context, req engine.Request, _ query) error {
+	return n.at.engine.DeleteScratch(ctx, n.at.wallRequest(req), n.at.place())
+}
+
+func (n scratchFile) options() []string { return nil }
+
+// newScratch is the place of a new side file or folder.
+type newScratch struct{ scratchTarget }
+
+func (n newScratch) stat(context.Context) (*info, error) { return nil, absent() }
+
+func (n newScratch) makeFolder(ctx context.Context, req engine.Request) (*engine.Outcome, error) {
+	if err := n.guard(ctx); err != nil {
+		return nil, err
+	}
+	return n.at.engine.MakeScratchFolder(ctx, n.at.wallRequest(req), n.at.place())
+}
+
+// members describes what a listing of the folder shows to the caller: its
+// resources, and what the caller keeps beside them.
+func (x *exchange) members(ctx context.Context, dir folder) ([]*info, error) {
+	members, err := dir.list(ctx)
+	_, scratch := dir.(scratchFolder)
+	if err != nil || scratch || !scratchArea(x.at.segments) {
+		return members, err
+	}
+	own, err := x.engine.ScratchIn(ctx, x.by, x.wall, folderPath(x.at.segments))
+	if err != nil {
+		return nil, err
+	}
+	return append(members, scratchInfos(own)...), nil
+}

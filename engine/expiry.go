@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"flowdrive/clock"
+)
+
+// expiry deletes what has expired by the machine's clock: scratch files and
+// what was deleted before them. Nothing polls: while there is none, it waits
+// for one.
+type expiry struct {
+	now  func() time.Time
+	idle atomic.Bool // nothing expires: it waits to be told
+	wake chan struct{}
+}
+
+func newExpiry() *expiry { return &expiry{now: clock.Real{}.Now, wake: make(chan struct{}, 1)} }
+
+// soonest is the shortest wait between two looks: what has expired is not
+// read any more, so that deleting it has time.
+const soonest = time.Minute
+
+// note says that something was stored that expires, unless it failed.
+func (x *expiry) note(failure error) {
+	if failure == nil && x.idle.Load() {
+		select {
+		case x.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// dropExpired deletes what expires until ctx ends.
+func (e *Engine) dropExpired(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-e.expiry.wake:
+		case <-timer.C:
+		}
+		e.expiry.idle.Store(true) // before the look: what comes behind it wakes
+		next, err := e.dropScratch(ctx)
+		switch now := e.expiry.now(); {
+		case err != nil && ctx.Err() == nil:
+			e.log.Error().Err(err).Msg("expired temporary files could not be deleted; it is tried again")
+			timer.Reset(collectAgain)
+		case !next.IsZero():
+			e.expiry.idle.Store(false)
+			timer.Reset(max(soonest, next.Sub(now)))
+		}
+	}
+}
+
+// dropScratch deletes the scratch files that have expired and returns when
+// the next one does, zero for never.
+func (e *Engine) dropScratch(ctx context.Context) (next time.Time, err error) {
+	for {
+		err := e.store.View(ctx, func(r Reader) (err error) {
+			next, err = r.NextScratchExpiry()
+			return err
+		})
+		now := e.expiry.now()
+		if err != nil || next.IsZero() || next.After(now) {
+			return next, err
+		}
+		err = e.store.Update(ctx, func(tx Tx) error {
+			e.unreferred(tx)
+			_, err := tx.DeleteExpiredScratch(now, purgeAtOnce)
+			return err
+		})
+		if err != nil {
+			return next, err
+		}
+	}
+}

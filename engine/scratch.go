@@ -1,0 +1,404 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// ScratchKind says what a row of the scratch area is.
+type ScratchKind string
+
+// The kinds of scratch (design: the drive, section 4).
+const (
+	SideFile      ScratchKind = "side"     // what an editor or desktop writes beside a document
+	ScratchFolder ScratchKind = "folder"   // the same, a folder
+	Draft         ScratchKind = "draft"    // a document without content yet, which does nothing
+	Rejected      ScratchKind = "rejected" // what was refused, and why
+)
+
+// ScratchPlace is a place in a user's scratch area: a name in a folder of
+// the drive. Both are compared folded, as the names of the workflow are.
+type ScratchPlace struct {
+	Folder string // its decoded path, from "/dav", without a slash at its end
+	Name   string
+}
+
+// path returns the place as a folder's path.
+func (p ScratchPlace) path() string { return p.Folder + "/" + p.Name }
+
+// Scratch is a file or folder of somebody's scratch area: never validated,
+// started or shown to others, and gone after a day by the machine's clock.
+type Scratch struct {
+	ID        int64
+	Author    identity.ID
+	Place     ScratchPlace
+	Kind      ScratchKind
+	Locked    bool // of a draft: it ends with the lock that made it
+	MediaType string
+	Size      int64
+	SHA256    Digest
+	InFile    bool   // the content is the blob SHA256
+	Content   []byte // when not InFile; nil where it was left out
+	Created   time.Time
+	Modified  time.Time
+	Expires   time.Time
+}
+
+// ETag is the entity tag of a scratch file, quoted: its content's.
+func (s *Scratch) ETag() string { return fmt.Sprintf(`"%x"`, s.SHA256.short()) }
+
+func (s *Scratch) version() Version {
+	if s == nil {
+		return Version{}
+	}
+	return Version{Exists: true, ETag: s.ETag(), Modified: s.Modified}
+}
+
+// OpenScratch is a scratch file with its content, to be read and closed.
+type OpenScratch struct {
+	Scratch
+	Body io.ReadSeekCloser
+}
+
+// ScratchReader reads scratch areas. What has expired is still read.
+type ScratchReader interface {
+	Scratch(author identity.ID, at ScratchPlace) (*Scratch, error)
+
+	// ScratchIn returns what is in the folders, by folder and folded name,
+	// without Content.
+	ScratchIn(author identity.ID, folders ...string) ([]Scratch, error)
+
+	ScratchBytes(author identity.ID) (int64, error)         // with 4 KiB for each row
+	OldestScratch(author identity.ID) (id int64, err error) // the one that was changed first, 0 for none
+	NextScratchExpiry() (time.Time, error)                  // the earliest, zero for none
+}
+
+// ScratchWriter writes scratch areas.
+type ScratchWriter interface {
+	// PutScratch stores a row or replaces the one of that author and place,
+	// and sets its ID.
+	PutScratch(s *Scratch) error
+
+	// MoveScratch gives the row, and of a folder all below it, another place,
+	// which must be free.
+	MoveScratch(author identity.ID, from, to ScratchPlace) error
+	DeleteScratch(author identity.ID, at ScratchPlace) error // and all below it
+	DeleteScratchByID(id int64) error
+
+	// DeleteExpiredScratch deletes what has expired by then, at most limit
+	// rows, and reports how many those were.
+	DeleteExpiredScratch(now time.Time, limit int) (int64, error)
+}
+
+const (
+	// scratchLasts is how long a scratch file lives after its last change.
+	scratchLasts = 24 * time.Hour
+	// mostScratch bounds the scratch area of a user, within the quota.
+	mostScratch = 256 << 20
+	// scratchRow is what a row counts besides its content.
+	scratchRow = 4 << 10
+	// mostDropped bounds how many old rows one change drops for room.
+	mostDropped = 4096
+)
+
+// normal returns the place with its name in NFC.
+func (p ScratchPlace) normal() ScratchPlace { return ScratchPlace{p.Folder, norm.NFC.String(p.Name)} }
+
+// liveScratch returns what is at the place and has not expired, or nil.
+func liveScratch(r Reader, author identity.ID, at ScratchPlace, now time.Time) (*Scratch, error) {
+	s, err := orNil(r.Scratch(author, at.normal()))
+	if err != nil || s == nil || !s.Expires.After(now) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Scratch returns what by has at the place. In this use case and those
+// beside it now and Request.Now are the machine's time, in a sandbox too.
+func (e *Engine) Scratch(ctx context.Context, by identity.Principal, now time.Time, at ScratchPlace) (*Scratch, error) {
+	var s *Scratch
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		s, err = liveScratch(r, by.ID, at, now)
+		return err
+	})
+	if err == nil && s == nil {
+		err = absent("file")
+	}
+	return s, err
+}
+
+// OpenScratch opens what by has at the place.
+func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at ScratchPlace) (*OpenScratch, error) {
+	var out *OpenScratch
+	err := e.reading(func() error {
+		s, err := e.Scratch(ctx, by, now, at)
+		if err != nil {
+			return err
+		}
+		out = &OpenScratch{Scratch: *s, Body: inMemory{bytes.NewReader(s.Content)}}
+		if s.InFile {
+			out.Body, err = e.openBlob(s.SHA256)
+		}
+		return err
+	})
+	return out, err
+}
+
+// ScratchIn returns what by has in the folders, by folder and name.
+func (e *Engine) ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]Scratch, error) {
+	var all []Scratch
+	err := e.store.View(ctx, func(r Reader) error {
+		rows, err := r.ScratchIn(by.ID, folders...)
+		for i := range rows {
+			if rows[i].Expires.After(now) {
+				all = append(all, rows[i])
+			}
+		}
+		return err
+	})
+	return all, err
+}
+
+// PutScratch creates or replaces a side file.
+func (e *Engine) PutScratch(ctx context.Context, req Request, at ScratchPlace, up Upload) (*Outcome, error) {
+	if err := legalDocumentName(at.Name); err != nil {
+		return nil, err
+	}
+	var room int64
+	err := e.store.View(ctx, func(r Reader) error { // before the body is read
+		if _, err := scratchTarget(r, req, at); err != nil {
+			return err
+		}
+		var err error
+		room, err = e.scratchRoom(r, req.By.ID, up.Size)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if up.MediaType == "" {
+		up.MediaType = MediaTypeOf(at.Name)
+	}
+	c, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
+	if err != nil {
+		return nil, err
+	}
+	var out *Outcome
+	err = e.storingContent(ctx, c, func() error {
+		return e.update(ctx, func(tx Tx) (err error) {
+			out, err = e.putSideFile(tx, req, at, c)
+			return err
+		})
+	})
+	e.expiry.note(err)
+	return out, err
+}
+
+// scratchTarget returns what a PUT to the place replaces, nil for nothing.
+func scratchTarget(r Reader, req Request, at ScratchPlace) (*Scratch, error) {
+	found, err := liveScratch(r, req.By.ID, at, req.Now)
+	if err != nil {
+		return nil, err
+	}
+	if found != nil && found.Kind == ScratchFolder {
+		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.Name)
+	}
+	return found, judge(req.If, found.version())
+}
+
+// scratchRoom returns how large a scratch file may be: what the area and the
+// quota hold once everything else in the area is dropped.
+func (e *Engine) scratchRoom(r Reader, author identity.ID, announced int64) (int64, error) {
+	stored, err := r.StoredBytes(author)
+	if err != nil {
+		return 0, err
+	}
+	scratch, err := r.ScratchBytes(author)
+	if err != nil {
+		return 0, err
+	}
+	// The rows' own weight counts as stored here: the room is a little less.
+	room := max(0, min(mostScratch, e.limits.Quota-max(0, stored-scratch))-scratchRow)
+	if announced > room {
+		return 0, e.overScratch(room)
+	}
+	return room, nil
+}
+
+func (e *Engine) overScratch(room int64) error {
+	return &errs.Error{
+		Kind:   errs.Full,
+		Detail: fmt.Sprintf("There is room for %d bytes of temporary files; store large files in Documents/.", room),
+		Err:    errQuota,
+	}
+}
+
+func (e *Engine) putSideFile(tx Tx, req Request, at ScratchPlace, c *content) (*Outcome, error) {
+	found, err := scratchTarget(tx, req, at)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scratch{
+		Author: req.By.ID, Place: at.normal(), Kind: SideFile, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
+		InFile: c.spooled != nil || c.file != nil, Content: c.inline,
+		Created: req.Now, Modified: req.Now, Expires: req.Now.Add(scratchLasts),
+	}
+	if found != nil {
+		s.Created = found.Created
+	}
+	if err := e.keepScratch(tx, s); err != nil {
+		return nil, err
+	}
+	out := &Outcome{Created: found == nil, Changed: true, Name: s.Place.path(), ETag: s.ETag(), Modified: s.Modified}
+	if req.DryRun {
+		out.Form = mustJSON(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
+	}
+	return out, e.keep(tx, req, out)
+}
+
+// keepScratch stores a row, and drops the author's oldest others where the
+// area or the quota would be too full.
+func (e *Engine) keepScratch(tx Tx, s *Scratch) error {
+	if _, err := tx.DeleteExpiredScratch(s.Modified, purgeAtOnce); err != nil {
+		return err
+	}
+	if err := tx.PutScratch(s); err != nil {
+		return err
+	}
+	e.unreferred(tx)
+	for range mostDropped {
+		scratch, err := tx.ScratchBytes(s.Author)
+		if err != nil {
+			return err
+		}
+		stored, err := tx.StoredBytes(s.Author)
+		if err != nil {
+			return err
+		}
+		if scratch <= mostScratch && stored <= e.limits.Quota {
+			return nil
+		}
+		oldest, err := tx.OldestScratch(s.Author)
+		if err != nil {
+			return err
+		}
+		if oldest == s.ID || oldest == 0 {
+			break
+		}
+		if err := tx.DeleteScratchByID(oldest); err != nil {
+			return err
+		}
+	}
+	return e.overScratch(0)
+}
+
+// MakeScratchFolder makes a folder for side files.
+func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at ScratchPlace) (*Outcome, error) {
+	if err := legalDocumentName(at.Name); err != nil {
+		return nil, err
+	}
+	var out *Outcome
+	err := e.update(ctx, func(tx Tx) error {
+		found, err := liveScratch(tx, req.By.ID, at, req.Now)
+		if err != nil {
+			return err
+		}
+		if found != nil {
+			return errs.New(errs.Method, "%q exists already.", at.Name)
+		}
+		if err := judge(req.If, Version{}); err != nil {
+			return err
+		}
+		s := emptyScratch(req, at, ScratchFolder, req.Now.Add(scratchLasts))
+		out = &Outcome{Created: true, Changed: true, Name: s.Place.path(), Modified: s.Modified}
+		return e.keepScratch(tx, s)
+	})
+	e.expiry.note(err)
+	return out, err
+}
+
+func emptyScratch(req Request, at ScratchPlace, kind ScratchKind, expires time.Time) *Scratch {
+	s := &Scratch{
+		Author: req.By.ID, Place: at.normal(), Kind: kind, SHA256: digestOf(nil), Content: []byte{},
+		Created: req.Now, Modified: req.Now, Expires: expires,
+	}
+	if kind == Draft {
+		s.MediaType = MediaTypeOf(at.Name)
+	}
+	return s
+}
+
+// DeleteScratch deletes what the caller has at the place, a folder with all
+// that is below it.
+func (e *Engine) DeleteScratch(ctx context.Context, req Request, at ScratchPlace) error {
+	return e.update(ctx, func(tx Tx) error {
+		found, err := liveScratch(tx, req.By.ID, at, req.Now)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			return absent("file")
+		}
+		if err := judge(req.If, found.version()); err != nil {
+			return err
+		}
+		e.unreferred(tx)
+		return tx.DeleteScratch(req.By.ID, found.Place)
+	})
+}
+
+// MoveScratch gives a side file or folder another place in the scratch area,
+// in place of what is there. Like every move it reports whether something
+// new has come to be.
+func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchPlace) (*Outcome, error) {
+	if err := legalDocumentName(to.Name); err != nil {
+		return nil, err
+	}
+	var out *Outcome
+	err := e.update(ctx, func(tx Tx) error {
+		found, err := liveScratch(tx, req.By.ID, from, req.Now)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			return absent("file")
+		}
+		if err := judge(req.If, found.version()); err != nil {
+			return err
+		}
+		if atOrBelow(found.Place.path(), to.path()) {
+			return errs.New(errs.NotMovable, "%q cannot be moved into itself.", found.Place.Name)
+		}
+		there, err := orNil(tx.Scratch(req.By.ID, to.normal()))
+		if err != nil {
+			return err
+		}
+		if there != nil {
+			e.unreferred(tx)
+			if err := tx.DeleteScratch(req.By.ID, there.Place); err != nil {
+				return err
+			}
+		}
+		out = &Outcome{
+			Created: there == nil || !there.Expires.After(req.Now), Changed: true, Name: to.normal().path(),
+			ETag: found.ETag(), Modified: found.Modified,
+		}
+		return tx.MoveScratch(req.By.ID, found.Place, to.normal())
+	})
+	return out, err
+}
+
+// atOrBelow reports whether a path is another one or lies below it.
+func atOrBelow(above, path string) bool {
+	above, path = identity.Fold(above), identity.Fold(path)
+	return above == path || strings.HasPrefix(path, above+"/")
+}
