@@ -117,7 +117,11 @@ func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) 
 			return nil, err
 		}
 		b.id = e.newID(req)
-		c, err := e.bear(*b, req.Now, e.sweeper.idle())
+		now, err := e.startsNow(r, b.priority)
+		if err != nil {
+			return nil, err
+		}
+		c, err := e.bear(*b, req.Now, now)
 		if err != nil {
 			return nil, err
 		}

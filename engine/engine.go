@@ -147,7 +147,7 @@ func New(cfg Config) *Engine {
 	if e.firings == 0 {
 		e.firings = DefaultFirings
 	}
-	e.sweeper.wake, e.sweeper.stuck = make(chan struct{}, 1), map[int64]bool{}
+	e.sweeper.wake = make(chan struct{}, 1)
 	e.parties.Store(newPartyTable(nil))
 	e.routes.Store(&routeTable{})
 	return e

@@ -66,7 +66,11 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 		return nil, err
 	}
 	b.id = e.newID(req)
-	change, err := e.bear(*b, req.Now, e.sweeper.idle())
+	now, err := e.startsNow(r, b.priority)
+	if err != nil {
+		return nil, err
+	}
+	change, err := e.bear(*b, req.Now, now)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +36,7 @@ type sweeper struct {
 	// whole of it, so that moves come one after the other.
 	mu    sync.Mutex
 	moves sync.Mutex
-	stuck map[int64]bool // queued cases that a defect keeps from starting
+	stuck stuckCases
 }
 
 const never = math.MaxInt64
@@ -69,10 +68,6 @@ func (s *sweeper) noteQueued() {
 	s.queued.Store(true)
 	s.rouse()
 }
-
-// idle reports whether no case waits to be started, so that a new one may be
-// started where it is created.
-func (s *sweeper) idle() bool { return !s.queued.Load() }
 
 func (s *sweeper) rouse() {
 	select {
@@ -339,54 +334,6 @@ func ifThere(err error) error {
 		return nil
 	}
 	return err
-}
-
-// startQueue starts a batch of the queued cases, higher priority first. One
-// that a defect keeps from starting stays queued and is not tried again by
-// this process.
-func (e *Engine) startQueue(ctx context.Context, now time.Time) error {
-	if !e.sweeper.queued.Swap(false) {
-		return nil
-	}
-	more, err := e.startSome(ctx, now)
-	if more || err != nil {
-		e.sweeper.queued.Store(true)
-	}
-	return err
-}
-
-// startSome starts a batch of queued cases, and reports whether there may be
-// more.
-func (e *Engine) startSome(ctx context.Context, now time.Time) (more bool, err error) {
-	s := &e.sweeper
-	var ids []int64
-	err = e.store.View(ctx, func(r Reader) (err error) {
-		ids, err = r.QueuedCases(batch + len(s.stuck))
-		return err
-	})
-	if err != nil {
-		return false, err
-	}
-	ids = slices.DeleteFunc(ids, func(id int64) bool { return s.stuck[id] })
-	ids = ids[:min(len(ids), batch)]
-	if len(ids) == 0 {
-		return false, nil
-	}
-	units := make([]func(Tx) error, len(ids))
-	for i, id := range ids {
-		units[i] = func(tx Tx) error { return e.startQueued(tx, id, now) }
-	}
-	for i, err := range e.store.UpdateAll(ctx, units) {
-		switch {
-		case err == nil:
-		case ctx.Err() != nil || unserved(err):
-			return false, err
-		default:
-			e.log.Error().Err(err).Int64("case", ids[i]).Msg("a queued case could not be started")
-			s.stuck[ids[i]] = true
-		}
-	}
-	return len(ids) == batch, nil
 }
 
 // settle does, in a sandbox, what a request made due, before its answer. The

@@ -122,13 +122,20 @@ func ReadValue(v document.Value) (value Value, ok bool) {
 		v.Fail(errs.CodeType, "must be a string, a number or a boolean, not %s", v.Node.Kind)
 		return Value{}, false
 	}
-	if value.Kind == document.Number {
-		if _, err := strconv.ParseFloat(value.Text, 64); err != nil {
-			v.Fail(errs.CodeRange, "must be a number of at most 1.8e308, which is what a double holds")
-			return Value{}, false
-		}
+	if !value.Finite() {
+		v.Fail(errs.CodeRange, "must be a number of at most 1.8e308, which is what a double holds")
+		return Value{}, false
 	}
 	return value, true
+}
+
+// Finite reports whether the value is no number, or one that a double holds.
+func (v Value) Finite() bool {
+	if v.Kind != document.Number {
+		return true
+	}
+	_, err := strconv.ParseFloat(v.Text, 64)
+	return err == nil
 }
 
 // ValueOf returns a node as a value; ok is false where it is none.

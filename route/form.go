@@ -69,7 +69,7 @@ func (c *compiler) xattr(key string, v document.Value) Xattr {
 		x.Type = document.Bool
 	}
 	if def := v.Get("default"); def.Given() {
-		if value, ok := label.ValueOf(def.Node); ok {
+		if value, ok := scalar(def); ok {
 			x.Default = &value
 			if !x.Fits(value) {
 				def.Fail(errs.CodeType, "must be %s, as type says", x.Wants())

@@ -192,11 +192,19 @@ func (c *compiler) value(v document.Value) Value {
 	if !v.Given() {
 		return Value{}
 	}
-	literal, ok := label.ValueOf(v.Node)
+	literal, ok := scalar(v)
 	if !ok {
 		return Value{}
 	}
 	return Value{Literal: &literal}
+}
+
+// scalar reads a value of an XATTR. Of what is none the schema has told.
+func scalar(v document.Value) (label.Value, bool) {
+	if _, ok := label.ValueOf(v.Node); !ok {
+		return label.Value{}, false
+	}
+	return label.ReadValue(v)
 }
 
 func (c *compiler) settings(v document.Value) []Setting {

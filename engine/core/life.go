@@ -139,7 +139,8 @@ func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
 	if err != nil || n.Kind != kind {
 		return v, false
 	}
-	return label.ValueOf(n)
+	value, ok := label.ValueOf(n)
+	return value, ok && value.Finite()
 }
 
 // MayEdit returns the first XATTR that the actor may not change as that

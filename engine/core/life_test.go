@@ -161,3 +161,17 @@ func TestEdit(t *testing.T) {
 		t.Errorf("edit of an ended case: %v", err)
 	}
 }
+
+// A text is taken as the number that it should be, if a double holds it.
+func TestTextAsNumber(t *testing.T) {
+	t.Parallel()
+	r := parsed(t, "xattrs: {n: {type: number}}\nstates: {a: {type: start}}\nactions: {open: {trigger: init}}\n")
+	for text, want := range map[string]errs.Kind{"5": "", "1e308": "", "1e400": errs.Invalid, "five": errs.Invalid} {
+		s := seed()
+		s.Xattrs = label.Dict{{Key: "n", Value: label.Text(text)}}
+		_, _, err := Decide(Input{Route: r, Case: s, Event: Create{}, Now: startOfTests()})
+		if errs.KindOf(err) != want {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

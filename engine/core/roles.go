@@ -79,7 +79,9 @@ func assignedRoles(a *route.Action, status int) []string {
 func performers(a *route.Action, status int) string {
 	who := slices.Clone(assignedRoles(a, status))
 	for _, allowed := range a.Allowed {
-		who = append(who, allowed.Name)
+		if !slices.Contains(who, allowed.Name) {
+			who = append(who, allowed.Name)
+		}
 	}
 	return strings.Join(append(who, "administrators of the route"), ", ")
 }

@@ -187,3 +187,18 @@ func TestNeedsOfPerform(t *testing.T) {
 		t.Errorf("out %v, err %v, needs %s", out, err, diff)
 	}
 }
+
+// Whom a refusal names it names once.
+func TestPerformersOnce(t *testing.T) {
+	t.Parallel()
+	r := parsed(t, `
+roles: {r: {assign: [starter]}, s: {}}
+states: {a: {type: start}}
+actions:
+  open: {trigger: init}
+  do: {in: [a], role: [r], allowed: [r, s, "user:ann"]}
+`)
+	if got, want := performers(&r.Actions[1], 0), "r, s, ann, administrators of the route"; got != want {
+		t.Errorf("performers %q, want %q", got, want)
+	}
+}

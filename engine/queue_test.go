@@ -1,0 +1,40 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"flowdrive/engine"
+	"flowdrive/engine/core"
+)
+
+// What a person starts is there when the answer is, whatever waits, unless
+// what waits comes first: the manager starts by priority, then by id.
+func TestStartsNow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(c *engine.Config) { c.Sandbox = false } // in which nobody starts what waits while this test does not
+	})
+	sam := w.as("sam")
+	first := sam.startCase(`{"route": "ask"}`)
+	w.update(func(tx engine.Tx) error {
+		c, err := tx.Case(first)
+		if err != nil {
+			return err
+		}
+		c.ID, c.State, c.Priority, c.Named = w.db.NextID(), string(core.Queued), 300, false
+		return tx.InsertCase(c)
+	})
+	w.reopen()
+	sam = w.as("sam")
+	for priority, want := range map[int]string{200: `"queued"`, 300: `"queued"`, 301: `"active"`} {
+		id := sam.startCase(fmt.Sprintf(`{"route": "ask", "priority": %d}`, priority))
+		if got := sam.caseForm(id).get("state"); got != want {
+			t.Errorf("priority %d: %s, want %s", priority, got, want)
+		}
+	}
+	dropped, err := sam.drop("ask", "a.txt", "x", func(d *engine.Drop) { d.Priority = new(301) })
+	if err != nil || dropped.Life != core.Active {
+		t.Errorf("a dropped file: %v %v", dropped, err)
+	}
+}
