@@ -29,6 +29,7 @@ type birth struct {
 	scheduledFor time.Time
 	iteration    int64
 	at           time.Time // the instant that labels are about
+	dryRun       bool
 }
 
 // caseChange is a case as a decision left it, ready to be stored.
@@ -41,9 +42,12 @@ type caseChange struct {
 	messages  []*Message
 	written   []core.NewMessage // by steps, after messages
 	read      []readFact        // what it rests on
-	holds     func(Tx) error    // of the input, see content; nil: nothing to check
-	performed string            // the action that a person's request was about
-	freesName bool              // a canceled case is listed no more, and gives its name back
+	readCases []readCase        // likewise
+	others    []*caseChange     // of other cases of the tree
+	plans     map[int64]*core.Plan
+	holds     func(Tx) error // of the input, see content; nil: nothing to check
+	performed string         // the action that a person's request was about
+	freesName bool           // a canceled case is listed no more, and gives its name back
 }
 
 // bear decides on a new case: queued, or started at once.
@@ -82,17 +86,19 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 		}
 		return nil, nil
 	}
-	out, _, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now}, find)
+	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun})}
+	out, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now}, l)
 	if err != nil {
 		return nil, err
 	}
 	change := &caseChange{after: out.Case, log: out.Log, messages: []*Message{m}}
 	if start {
-		if out, _, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now}, find); err != nil {
+		if out, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now}, l); err != nil {
 			return nil, err
 		}
 		change.after, change.written = out.Case, out.Messages
 		change.log = append(change.log, out.Log...)
+		e.addOthers(change, out, l)
 	}
 	change.holds = b.input.holds
 	e.render(change, b.info.Compiled)
@@ -138,7 +144,7 @@ func (e *Engine) render(c *caseChange, r *route.Route) {
 	c.row = Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
-		Version: after.Version, Revision: after.Revision, Due: after.NextDue(),
+		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Parent: after.Parent, ParentRow: after.ParentRow,
 		Marking: after.Marking(), Form: core.Form(after, r), Created: after.Created, Modified: after.Modified,
 		Access: e.access(after),
 	}
@@ -170,6 +176,11 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 		return err
 	}
 	if c.base == 0 {
+		if c.row.Parent != 0 { // a case that was asked for had its route looked at
+			if _, err := tx.RouteStamp(c.row.RouteID); err != nil {
+				return staleIfGone(err)
+			}
+		}
 		if err = tx.InsertCase(&c.row); errs.Is(err, errs.NameTaken) {
 			err = errStale // a dry run had looked at an id that was given since
 		}
@@ -203,7 +214,15 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 	if err := e.putWritten(tx, c); err != nil {
 		return err
 	}
+	if err := putPlans(tx, c); err != nil {
+		return err
+	}
 	tx.AfterCommit(func() { e.changed(c) })
+	for _, other := range c.others {
+		if err := e.write(tx, other); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

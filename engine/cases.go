@@ -20,6 +20,8 @@ type held struct {
 	route *routeInfo // of the version that the case has; Compiled is set always
 	admin bool       // by administers its route
 	find  finder     // its messages, while the reader lives that it was read by
+	from  Reader
+	after map[int64]*caseChange // see lookup
 }
 
 // findCase returns the case that a reference names and by sees, with the
@@ -78,7 +80,7 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 		return nil, err
 	}
 	find := func(label string) (*Message, error) { return orNil(r.MessageByLabel(row.ID, label)) }
-	h := &held{row: row, given: given, core: c, find: find, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
+	h := &held{row: row, given: given, core: c, find: find, from: r, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
 		h.admin = e.administersRoute(by, info)
@@ -90,12 +92,16 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 
 // decideOn returns the change that the event makes of a held case.
 func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
-	out, read, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now}, h.find)
+	l := &lookup{reader: h.from, find: h.find, ids: e.newIDs(req), after: h.after}
+	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now}, l)
 	if err != nil {
 		return nil, err
 	}
-	c := &caseChange{before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, read: read, performed: out.Performed}
+	c := &caseChange{
+		before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, read: l.messages, performed: out.Performed,
+	}
 	e.render(c, h.route.Compiled)
+	e.addOthers(c, out, l)
 	c.freesName = h.row.Named && out.Case.Life == core.Canceled
 	c.row.Named = h.row.Named && !c.freesName
 	return c, nil
@@ -192,10 +198,7 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 // caseFilter returns what the store is asked for, and for whom by stands in;
 // some is false where the filter lets nothing pass.
 func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter CaseFilter, absent []identity.Principal, some bool) {
-	if f.Parent != 0 {
-		return filter, nil, false // cases have no parents yet
-	}
-	filter = CaseFilter{State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit}
+	filter = CaseFilter{Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit}
 	if !by.Admin || f.OwnOnly {
 		absent = e.represented(by)
 		filter.Access = withContexts(by, absent)

@@ -3,6 +3,8 @@ package engine
 import (
 	"errors"
 	"io"
+	"slices"
+	"strings"
 
 	"flowdrive/engine/core"
 	"flowdrive/errs"
@@ -15,57 +17,194 @@ type finder func(label string) (*Message, error)
 // readFact is a message that a decision rests on: where another version is
 // stored by the time the decision is, it is made again.
 type readFact struct {
+	caseID  int64
 	label   string
 	version int64 // 0: there was none
 }
 
-// decide asks the core, and looks up what it needs until it decides.
-func (e *Engine) decide(in core.Input, find finder) (*core.Output, []readFact, error) {
-	const rounds = 100 // each looks up at least one fact more; a case needs few
-	var read []readFact
-	for range rounds {
-		out, needs, err := core.Decide(in)
-		if err != nil {
-			return nil, nil, err
-		}
-		if len(needs) == 0 {
-			return out, read, nil
-		}
-		for _, need := range needs {
-			if need.Message == "" {
-				e.partyFact(&in.Facts, need)
-				continue
-			}
-			content, version, err := e.messageFact(need.Message, find)
-			if err != nil {
-				return nil, nil, err
-			}
-			if in.Facts.Messages == nil {
-				in.Facts.Messages = map[string][]byte{}
-			}
-			in.Facts.Messages[need.Message] = content
-			read = append(read, readFact{need.Message, version})
-		}
-	}
-	return nil, nil, errs.New(errs.Internal, "The core asked for facts without end.")
+// readCase is another case that a decision rests on, as it was.
+type readCase struct {
+	id       int64
+	revision int64 // 0: there was none
 }
 
-// partyFact looks up what a name stands for, or its address.
-func (e *Engine) partyFact(facts *core.Facts, need core.Need) {
-	if need.Email == "" {
-		if facts.Parties == nil {
-			facts.Parties = map[string]core.PartyKind{}
+// lookup finds what a decision needs to know.
+type lookup struct {
+	reader Reader // nil where nothing is stored yet that could be asked for
+	find   finder // messages of the event's case
+	ids    func() int64
+	rows   map[int64]*Case       // other cases, as they were read
+	after  map[int64]*caseChange // what an earlier decision of the same change made of some of them
+
+	messages []readFact
+	cases    []readCase
+}
+
+// decide asks the core, and looks up what it needs until it decides.
+func (e *Engine) decide(in core.Input, l *lookup) (*core.Output, error) {
+	const rounds = 1000 // each looks up at least one fact more; a case needs few
+	for range rounds {
+		out, needs, err := core.Decide(in)
+		if err != nil || len(needs) == 0 {
+			return out, err
 		}
-		facts.Parties[need.Party] = e.partyKind(need.Party)
-		return
+		for _, need := range needs {
+			if err := e.fact(&in, l, need); err != nil {
+				return nil, err
+			}
+		}
 	}
-	if facts.Emails == nil {
-		facts.Emails = map[string]string{}
+	return nil, errs.New(errs.Internal, "The core asked for facts without end.")
+}
+
+// fact looks one fact up.
+func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
+	facts := &in.Facts
+	switch {
+	case need.Message != "":
+		return e.messageNeed(in, l, need)
+	case need.Email != "":
+		address := ""
+		if p := e.directory().ByName(identity.Name(need.Email)); p != nil {
+			address = p.Email
+		}
+		keep(&facts.Emails, need.Email, address)
+	case need.Party != "":
+		keep(&facts.Parties, need.Party, e.partyKind(need.Party))
+	case need.Members != "":
+		keep(&facts.Members, need.Members, e.persons(need.Members))
+	case need.Route != "":
+		keep(&facts.Routes, need.Route, e.definition(need.Route))
+	case need.New > 0:
+		for len(facts.New) < need.New {
+			facts.New = append(facts.New, core.Identity{ID: l.ids(), GUID: NewUUID().String()})
+		}
+	case need.Case != 0:
+		var relative *core.Relative
+		if relative, err = e.relative(l, need.Case); err == nil {
+			keep(&facts.Cases, need.Case, relative)
+		}
+	case need.Siblings.Case != 0:
+		var ids []int64
+		if l.reader != nil {
+			ids, err = l.reader.Children(need.Siblings.Case, need.Siblings.Row, need.Siblings.After, core.Batch)
+		}
+		keep(&facts.Siblings, need.Siblings, ids)
+	case need.Children.Case != 0:
+		var all []core.Sibling
+		if l.reader != nil {
+			all, err = siblings(l.reader, need.Children)
+		}
+		keep(&facts.Children, need.Children, all)
+	case need.Plan.Case != 0:
+		var plan *core.Plan
+		if l.reader != nil {
+			plan, err = readPlan(l.reader, need.Plan)
+		}
+		keep(&facts.Plans, need.Plan, plan)
 	}
-	facts.Emails[need.Email] = ""
-	if p := e.directory().ByName(identity.Name(need.Email)); p != nil {
-		facts.Emails[need.Email] = p.Email
+	return err
+}
+
+// keep adds to a map that need not be there yet.
+func keep[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
 	}
+	(*m)[key] = value
+}
+
+// messageNeed looks up the message of the event's case or of another one.
+func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
+	find, messages := l.find, &in.Facts.Messages
+	id := in.Case.ID
+	if need.Case != 0 {
+		id = need.Case
+		find = func(label string) (*Message, error) { return orNil(l.reader.MessageByLabel(id, label)) }
+		relative := in.Facts.Cases[id]
+		if relative == nil || l.reader == nil {
+			return errs.New(errs.Internal, "The core asked for a message of the case %d, which it does not know.", id)
+		}
+		messages = &relative.Messages
+	}
+	content, version, err := e.messageFact(need.Message, find)
+	if err != nil {
+		return err
+	}
+	keep(messages, need.Message, content)
+	l.messages = append(l.messages, readFact{id, need.Message, version})
+	return nil
+}
+
+// persons returns the users whom a party stands for, in order of names; those
+// who are disabled are nobody's players.
+func (e *Engine) persons(party string) []string {
+	d := e.directory()
+	var out []string
+	p := d.ByName(identity.Name(party))
+	for _, user := range d.Parties() {
+		if user.Kind != identity.User || !d.Active(user.ID) {
+			continue
+		}
+		if party == string(identity.Everyone) || p != nil && (p.ID == user.ID || slices.Contains(d.Contexts(user.ID), p.ID)) {
+			out = append(out, string(user.Name))
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return strings.Compare(identity.Fold(a), identity.Fold(b)) })
+	return out
+}
+
+// definition returns the latest version of a route, nil for none.
+func (e *Engine) definition(name string) *core.Definition {
+	info := e.routes.Load().byName[identity.Fold(name)]
+	if info == nil {
+		return nil
+	}
+	return &core.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
+}
+
+// relative returns another case of the tree, nil where there is none.
+func (e *Engine) relative(l *lookup, id int64) (*core.Relative, error) {
+	if l.reader == nil {
+		return nil, nil
+	}
+	row, err := orNil(l.reader.Case(id))
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		l.cases = append(l.cases, readCase{id: id})
+		return nil, nil
+	}
+	c, err := core.ReadMarking(row.Marking)
+	if err != nil {
+		return nil, errs.Wrap("read a case of the tree", err)
+	}
+	if changed := l.after[id]; changed != nil {
+		c = changed.after
+	}
+	compiled, err := e.versions.get(l.reader, c.RouteID, c.RouteVersion)
+	if err != nil {
+		return nil, err
+	}
+	l.cases = append(l.cases, readCase{id, row.Revision})
+	keep(&l.rows, id, row)
+	return &core.Relative{Route: compiled, Case: c}, nil
+}
+
+// siblings returns all children of an enablement as decide and complete see
+// them.
+func siblings(r Reader, of core.Enablement) ([]core.Sibling, error) {
+	var all []core.Sibling
+	err := r.ChildMarkings(of.Case, of.Row, func(marking []byte) error {
+		c, err := core.ReadMarking(marking)
+		if err != nil {
+			return err
+		}
+		all = append(all, core.Sibling{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles})
+		return nil
+	})
+	return all, err
 }
 
 // messageFact reads a message that a decision may rest on: nil where there is
@@ -122,11 +261,20 @@ func (c *caseChange) finder(stored finder) finder {
 // written since.
 func factsHold(tx Tx, c *caseChange) error {
 	for _, fact := range c.read {
-		m, err := orNil(tx.MessageByLabel(c.row.ID, fact.label))
+		m, err := orNil(tx.MessageByLabel(fact.caseID, fact.label))
 		if err != nil {
 			return err
 		}
 		if m == nil && fact.version != 0 || m != nil && m.Version != fact.version {
+			return errStale
+		}
+	}
+	for _, fact := range c.readCases {
+		revision, err := tx.CaseRevision(fact.id)
+		if err != nil && !errs.Is(err, errs.NotFound) {
+			return err
+		}
+		if revision != fact.revision {
 			return errStale
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -82,6 +83,9 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 		return nil, err
 	}
 	if c.compiled, c.warnings, err = route.Parse(name, c.node); err != nil {
+		return nil, err
+	}
+	if err := e.checkChildren(req.By, c); err != nil {
 		return nil, err
 	}
 	if hidden {
@@ -254,6 +258,9 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 		}
 		if cases+entries > 0 && force {
 			return notBuiltYet("", "Deleting a route that is in use, with its cases, is not built yet; end the cases and delete the entries first.")
+		}
+		if parents := e.parentsOf(stored.Name); len(parents) > 0 && !force {
+			return errs.New(errs.InUse, "Cases of it are children in other routes (%s); change those first.", strings.Join(parents, ", "))
 		}
 		if cases+entries > 0 {
 			return errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)

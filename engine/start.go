@@ -65,7 +65,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err := e.usage.check(usedOpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
 		return nil, err
 	}
-	b.id = e.newID(req)
+	b.id, b.dryRun = e.newID(req), req.DryRun
 	now, err := e.startsNow(r, b.priority)
 	if err != nil {
 		return nil, err
@@ -269,14 +269,12 @@ func (e *Engine) decideEdit(req Request, h *held, ed *edit) (*caseChange, error)
 // decideFurther decides on an event after another one, as one change.
 func (e *Engine) decideFurther(req Request, h *held, first *caseChange, event core.Event) (*caseChange, error) {
 	after := *h
-	after.core = first.after
+	after.core, after.after = first.after, first.byID()
 	after.find = first.finder(h.find)
 	then, err := e.decideOn(&after, event, req)
 	if err != nil {
 		return nil, err
 	}
-	then.before, then.base = first.before, first.base
-	then.log = append(first.log, then.log...)
-	then.written, then.read = append(first.written, then.written...), append(first.read, then.read...)
+	then.follow(first)
 	return then, nil
 }

@@ -224,6 +224,8 @@ type Case struct {
 	Version   int64
 	Revision  int64
 	Due       time.Time // zero: nothing due
+	Parent    int64     // case of which it is a child, 0: none
+	ParentRow int64     // enablement that created it
 	Named     bool      // somebody gave it a name; a column
 	Marking   []byte    // the core's case
 	Form      []byte    // complete form, JSON
@@ -241,6 +243,7 @@ type CaseFilter struct {
 	Status  string
 	OnBoard bool // all but canceled ones
 	Context identity.ID
+	Parent  int64
 	After   int64 // ID
 	Limit   int   // 0: all
 }
@@ -249,6 +252,16 @@ type CaseFilter struct {
 type CaseReader interface {
 	Case(id int64) (*Case, error)       // without Access
 	Cases(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
+	CaseRevision(id int64) (int64, error)
+
+	// Children returns the ids of the children of an enablement that are
+	// neither closed nor canceled: the first ones after an id.
+	Children(parent, row, after int64, limit int) ([]int64, error)
+	// ChildMarkings calls f for the marking of each child of an enablement, by
+	// id.
+	ChildMarkings(parent, row int64, f func(marking []byte) error) error
+	Plan(caseID, row int64) ([]byte, error) // as PutPlan stored it
+
 	CaseSeenBy(id int64, parties []identity.ID) (bool, error)
 	CountOpenCases(starter identity.ID) (int64, error)
 	QueuedCases(limit int) ([]int64, error) // by priority, higher first, then id
@@ -282,6 +295,9 @@ type CaseWriter interface {
 
 	// AppendLog adds log entries, a JSON array, which begin at seq.
 	AppendLog(caseID, seq int64, entries []byte) error
+
+	// PutPlan keeps which children an enablement shall have; nil drops it.
+	PutPlan(caseID, row int64, plan []byte) error
 
 	// PutMessage creates a message or replaces the one of that case and label.
 	PutMessage(m *Message) error

@@ -24,6 +24,7 @@ import (
 const (
 	MaxSource = 2048 // bytes
 	MaxCost   = 10_000
+	ChildCost = 100 // more for each child, where an expression looks at them
 )
 
 // Want is what an expression is to yield.
@@ -39,8 +40,9 @@ const (
 
 // Names are the names that an expression may use as keys of tasks and timers.
 type Names struct {
-	Actions []string
-	Timers  []string
+	Actions  []string
+	Timers   []string
+	Children bool // it is asked about the children of an action, and may use children and tally
 }
 
 // Fault is what is wrong with an expression, and where in its text; Line and
@@ -61,6 +63,8 @@ type Program struct {
 	want     Want
 	literals []string
 	timers   bool
+	tally    bool
+	checked  *cel.Ast // where it uses children, whose number is its limit
 }
 
 // Source returns the text of the expression.
@@ -72,6 +76,12 @@ func (p *Program) Literals() []string { return p.literals }
 
 // UsesTimers reports whether the expression asks for timers.
 func (p *Program) UsesTimers() bool { return p.timers }
+
+// UsesTally reports whether the expression asks for the tally of children.
+func (p *Program) UsesTally() bool { return p.tally }
+
+// UsesChildren reports whether the expression looks at single children.
+func (p *Program) UsesChildren() bool { return p.checked != nil }
 
 // environment is the language with its variables. Making it takes a
 // millisecond, so there is one. That it can be made is our own affair.
@@ -93,6 +103,8 @@ var environment = sync.OnceValue(func() *cel.Env {
 		cel.Variable("now", cel.TimestampType),
 		cel.Variable("timers", cel.MapType(cel.StringType, timerType)),
 		cel.Variable("tasks", cel.MapType(cel.StringType, taskType)),
+		cel.Variable("children", cel.ListType(childType)),
+		cel.Variable("tally", tallyType),
 	)
 	if err != nil {
 		panic("expr: the environment cannot be made: " + err.Error())
@@ -127,11 +139,20 @@ func Compile(source string, want Want, names Names) (*Program, []Fault) {
 		return nil, u.faults
 	}
 	// There is no context to interrupt by: the cost bounds an evaluation.
-	program, err := env.Program(checked, cel.CostLimit(MaxCost), cel.CustomDecoratorV2(ordered))
+	program, err := limited(checked, MaxCost)
 	if err != nil {
 		return nil, []Fault{{1, 1, err.Error()}}
 	}
-	return &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), timers: u.timers}, nil
+	p := &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), timers: u.timers, tally: u.tally}
+	if u.children {
+		p.checked = checked
+	}
+	return p, nil
+}
+
+// limited makes a program that must not cost more.
+func limited(checked *cel.Ast, cost uint64) (cel.Program, error) {
+	return environment().Program(checked, cel.CostLimit(cost), cel.CustomDecoratorV2(ordered))
 }
 
 func faultsOf(issues *cel.Issues) []Fault {
@@ -176,10 +197,10 @@ func yields(checked *cel.Ast, want Want) string {
 
 // usage judges what an expression uses of its variables.
 type usage struct {
-	tree   *ast.AST
-	names  Names
-	faults []Fault
-	timers bool
+	tree                    *ast.AST
+	names                   Names
+	faults                  []Fault
+	timers, tally, children bool
 }
 
 func (u *usage) visit(e ast.Expr) {
@@ -198,6 +219,12 @@ func (u *usage) visit(e ast.Expr) {
 		}
 	case "tasks":
 		u.known(parent, has, e, "an action", u.names.Actions)
+	case "children", "tally":
+		if !u.names.Children {
+			u.fault(e, "is there in decide and complete of an action with children only")
+		}
+		u.children = u.children || e.AsIdent() == "children"
+		u.tally = u.tally || e.AsIdent() == "tally"
 	case "timers":
 		u.timers = true
 		u.known(parent, has, e, "a timer", u.names.Timers)
@@ -275,10 +302,18 @@ func (p *Program) eval(v *Values) (ref.Val, error) {
 	if v.Budget > 0 && v.Cost >= v.Budget {
 		return nil, errors.New("the expressions cost too much, taken together")
 	}
-	out, details, err := p.program.Eval(&activation{values: v})
+	program, limit := p.program, uint64(MaxCost)
+	if p.checked != nil && v.Kids != nil {
+		var err error
+		limit += ChildCost * uint64(len(v.Kids.Children))
+		if program, err = limited(p.checked, limit); err != nil {
+			return nil, err
+		}
+	}
+	out, details, err := program.Eval(&activation{values: v})
 	const least = 10 // what an evaluation costs that does nothing
 	if v.Cost += least; details != nil && details.ActualCost() != nil {
-		v.Cost += *details.ActualCost()
+		v.Cost += *details.ActualCost() * MaxCost / limit // what it may cost more for children is not counted
 	}
 	if err != nil {
 		return nil, err

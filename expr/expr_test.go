@@ -128,7 +128,7 @@ func TestFaults(t *testing.T) {
 		{"  ", Any, "must not be empty"},
 		{strings.Repeat("1+", 1100) + "1", Any, "must not be longer than 2048 bytes"},
 		{strings.Repeat("(", 500) + "1" + strings.Repeat(")", 500), Any, "expression recursion limit exceeded"},
-		{"children.size() > 0", Truth, "undeclared reference to 'children'"},
+		{"children.size() > 0", Truth, "is there in decide and complete of an action with children only"},
 	} {
 		p, faults := Compile(test.source, test.want, testNames())
 		var all []string

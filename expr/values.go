@@ -24,6 +24,7 @@ type Values struct {
 	Actions int                               // how many actions the route has
 	Action  func(i int) string                // their names, in order of definition
 	Task    func(name string) (Task, bool)
+	Kids    *Kids // of the action that decides; nil: it has no children
 
 	// Cost is what evaluations over these values have cost so far; with a
 	// Budget they fail once it is used up.
@@ -82,16 +83,22 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return &table{key: func(int) string { return "" }, find: func(string) (ref.Val, bool) { return nil, false }}, true
 	case "tasks":
 		return v.tasks(), true
+	case "children":
+		return v.Kids.list(), true
+	case "tally":
+		return v.Kids.tally(), true
 	}
 	return nil, false
 }
 
-func (v *Values) xattrs() ref.Val {
+func (v *Values) xattrs() ref.Val { return xattrTable(v.Xattrs) }
+
+func xattrTable(dict label.Dict) ref.Val {
 	return &table{
-		size: len(v.Xattrs),
-		key:  func(i int) string { return v.Xattrs[i].Key },
+		size: len(dict),
+		key:  func(i int) string { return dict[i].Key },
 		find: func(key string) (ref.Val, bool) {
-			value, ok := v.Xattrs.Get(key)
+			value, ok := dict.Get(key)
 			if !ok {
 				return nil, false
 			}
@@ -134,6 +141,8 @@ var (
 	caseType  = cel.ObjectType("case")
 	timerType = cel.ObjectType("timer")
 	taskType  = cel.ObjectType("task")
+	childType = cel.ObjectType("child")
+	tallyType = cel.ObjectType("tally")
 )
 
 // fields are the fields of these types with theirs.
@@ -151,6 +160,15 @@ func fields(of string) map[string]*types.Type {
 			"count": cel.IntType, "by": cel.StringType, "at": cel.TimestampType, "resolution": cel.StringType,
 			"output": cel.StringType, "state": cel.StringType,
 		}
+	case "child":
+		return map[string]*types.Type{
+			"id": cel.IntType, "state": cel.StringType, "status": cel.StringType, "resolution": cel.StringType,
+			"xattr": cel.MapType(cel.StringType, cel.DynType), "roles": cel.MapType(cel.StringType, cel.ListType(cel.StringType)),
+		}
+	case "tally":
+		return map[string]*types.Type{
+			"status": cel.MapType(cel.StringType, cel.IntType), "total": cel.IntType, "open": cel.IntType, "canceled": cel.IntType,
+		}
 	}
 	return nil
 }
@@ -161,6 +179,10 @@ func field(of any, name string) ref.Val {
 	case Case:
 		return x.field(name)
 	case Task:
+		return x.field(name)
+	case Child:
+		return x.field(name)
+	case tally:
 		return x.field(name)
 	}
 	return types.NewErr("no such field: %s", name)

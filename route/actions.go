@@ -83,6 +83,9 @@ func (c *compiler) action(name string, v document.Value) Action {
 	}
 	a.Allowed = c.allowed(v.Get("allowed"))
 	a.Timeout = c.duration(v.Get("timeout"))
+	if a.Child = c.child(v.Get("child")); a.Child != nil {
+		a.Trigger = TriggerChild
+	}
 	a.Message, _ = str(v.Get("message"))
 	a.Type, _ = str(v.Get("type"))
 	c.conditions(&a, v)
@@ -135,7 +138,7 @@ func (c *compiler) checkAction(a *Action, v document.Value) {
 		if !v.Get("message").Given() {
 			c.missing(v, "message", "is required with trigger: message: the label to wait for")
 		}
-	case TriggerUser, TriggerAuto:
+	case TriggerUser, TriggerAuto, TriggerChild:
 	}
 	if a.Trigger != TriggerMessage && v.Get("message").Given() {
 		v.Get("message").Fail(errs.CodeConflict, "goes with trigger: message only")
@@ -161,8 +164,6 @@ func (c *compiler) checkTask(a *Action, v document.Value) {
 				v.Get(key).Fail(errs.CodeConflict, "does not go with child: the engine performs the action when its children are finished")
 			}
 		}
-		c.isState(v.Get("child").Get("while"))
-		c.checkNames(v.Get("child").Get("roles"), "role")
 		return
 	}
 	c.duration(v.Get("dueIn"))

@@ -39,9 +39,8 @@ func TestNotBuilt(t *testing.T) {
 		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}]}\ntimers: {t: {limit: 5}}", []string{
 			"/actions/finish/guard", "/actions/finish/onFire/0/enableTimer", "/timers",
 		}},
-		{"child", "role: clerk", "child: {route: other, while: open, roles: {a: {from: clerk, each: per_user}}}", []string{"/actions/finish/child"}},
 		{"rules", "[starter]", "[starter, 'parent:boss', 'call:find'], pick: ['call:find']", []string{
-			"/roles/clerk/assign/1", "/roles/clerk/assign/2", "/roles/clerk/pick/0",
+			"/roles/clerk/assign/2", "/roles/clerk/pick/0",
 		}},
 	}
 	for _, tt := range tests {

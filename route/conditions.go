@@ -18,8 +18,9 @@ const (
 
 // program is what an expression is compiled from, compiled what came of it.
 type program struct {
-	source string
-	want   expr.Want
+	source   string
+	want     expr.Want
+	children bool
 }
 
 type compiled struct {
@@ -29,11 +30,20 @@ type compiled struct {
 
 // expression compiles the expression that stands there; equal ones once.
 func (c *compiler) expression(v document.Value, want expr.Want) *expr.Program {
+	return c.compile(v, want, false)
+}
+
+// overChildren compiles one that may look at the children of its action.
+func (c *compiler) overChildren(v document.Value, want expr.Want) *expr.Program {
+	return c.compile(v, want, true)
+}
+
+func (c *compiler) compile(v document.Value, want expr.Want, children bool) *expr.Program {
 	source, ok := str(v)
 	if !ok || source == "" {
 		return nil
 	}
-	key := program{source, want}
+	key := program{source, want, children}
 	got, known := c.programs[key]
 	if !known {
 		if c.source += len(source); len(c.programs) == mostExpressions || c.source > mostSource {
@@ -43,7 +53,7 @@ func (c *compiler) expression(v document.Value, want expr.Want) *expr.Program {
 		if c.programs == nil {
 			c.programs = map[program]compiled{}
 		}
-		got.Program, got.faults = expr.Compile(source, want, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timers})
+		got.Program, got.faults = expr.Compile(source, want, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timers, Children: children})
 		c.programs[key] = got
 	}
 	for _, fault := range got.faults {
@@ -67,9 +77,7 @@ func (c *compiler) notYet(v document.Value, format string, args ...any) {
 func (c *compiler) conditions(a *Action, v document.Value) {
 	a.EnableIf = c.expression(v.Get("enableIf"), expr.Truth)
 	a.Guard = c.expression(v.Get("guard"), expr.Truth)
-	if !v.Get("child").Given() { // what it sees then is not built
-		a.Decide = c.expression(v.Get("decide"), expr.Text)
-	}
+	a.Decide = c.compile(v.Get("decide"), expr.Text, a.Child != nil)
 	outputs := v.Get("outputs")
 	if !isKind(outputs, document.Object) {
 		return

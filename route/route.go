@@ -76,7 +76,8 @@ const (
 	RuleRole         RuleKind = "role" // Arg is another role
 	RuleStakeholders RuleKind = "stakeholders"
 	RuleAdmins       RuleKind = "admins"
-	RuleXattr        RuleKind = "xattr" // Arg is a key; its value a user's or team's name
+	RuleXattr        RuleKind = "xattr"  // Arg is a key; its value a user's or team's name
+	RuleParent       RuleKind = "parent" // Arg is a role of the case that started this one as a child
 )
 
 // Rule yields parties for a role.
@@ -127,6 +128,7 @@ const (
 	TriggerAuto    Trigger = "auto"
 	TriggerTime    Trigger = "time"
 	TriggerMessage Trigger = "message"
+	TriggerChild   Trigger = "child" // when its children are finished; no document says so
 )
 
 // Action is something that can be done to a case. In and EnabledIn are sets

@@ -16,11 +16,8 @@ const (
 	allowedForm  = "a role of the route, user:<name>, team:<name>, everyone or readers"
 )
 
-// Kinds of rules that are not built yet; see unbuilt.
-const (
-	ruleParent RuleKind = "parent"
-	ruleCall   RuleKind = "call"
-)
+// ruleCall is a kind of rules that is not built yet; see unbuilt.
+const ruleCall RuleKind = "call"
 
 // isName reports whether the text can name an action, state, role, label,
 // user or team (design: the drive, section 3).
@@ -64,7 +61,7 @@ func (c *compiler) rule(v document.Value) (Rule, bool) {
 			v.Fail(errs.CodeFormat, "%s takes nothing after it, not %q", word, clip(text))
 			return Rule{}, false
 		}
-	case RuleUser, RuleTeam, ruleCall, ruleParent:
+	case RuleUser, RuleTeam, ruleCall, RuleParent:
 		if !isName(arg) {
 			v.Fail(errs.CodeFormat, "after %s: must be %s, not %q", word, nameForm, clip(arg))
 			return Rule{}, false

@@ -29,7 +29,6 @@ func unbuilt() [][2]string {
 		{"actions/*/onOfferTimeout", ""},
 		{"actions/*/dueIn", "0"},
 		{"actions/*/onDue", ""},
-		{"actions/*/child", ""},
 	}
 }
 
@@ -86,8 +85,8 @@ func asks(n *document.Node, nothing string) bool {
 	return nothing == "" || string(n.AppendJSON(nil)) != nothing
 }
 
-// unbuiltWords notes the values of built keys that are not built: two kinds
-// of rules.
+// unbuiltWords notes the values of built keys that are not built: a kind of
+// rules.
 func unbuiltWords(root *document.Node, asked *document.Faults) {
 	at := document.Root(root, asked)
 	each(at.Get("roles"), func(_ string, role document.Value) {
@@ -95,7 +94,7 @@ func unbuiltWords(root *document.Node, asked *document.Faults) {
 			for _, rule := range oneOrMore(role.Get(key)) {
 				text, _ := str(rule)
 				word, _, _ := strings.Cut(text, ":")
-				if kind := RuleKind(word); kind == ruleParent || kind == ruleCall {
+				if RuleKind(word) == ruleCall {
 					rule.Fail(errs.CodeRange, "rules with %s: are not built yet", word)
 				}
 			}

@@ -48,7 +48,7 @@ func (w *warner) action(i int) document.Value {
 
 // enabled reports whether the action is enabled in the state.
 func (a *Action) enabled(state int) bool {
-	return a.Trigger != TriggerInit && (a.Always || a.In.Has(state) || a.EnabledIn.Has(state))
+	return a.Trigger != TriggerInit && (a.Always || a.In.Has(state) || a.EnabledIn.Has(state) || a.Child != nil && a.Child.While == state)
 }
 
 // destinations returns the states that performing the action in the state
@@ -62,6 +62,9 @@ func (r *Route) destinations(a *Action, state int) []int {
 		if output.To != NoState {
 			out = append(out, output.To)
 		}
+	}
+	if a.Child != nil && a.Child.While != NoState {
+		out = append(out, a.Child.While)
 	}
 	for _, t := range a.Transitions {
 		if r.Transitions[t].From == state && r.Transitions[t].To != NoState {
@@ -306,7 +309,7 @@ func (w *warner) automatic() [][]int {
 // conditional reports whether more than the state decides what the action
 // does and when.
 func (a *Action) conditional() bool {
-	return a.Guard != nil || a.EnableIf != nil || a.Decide != nil || len(a.After) > 0 || a.Max > 0 || a.Choice != "" || len(a.Transitions) > 0
+	return a.Guard != nil || a.EnableIf != nil || a.Decide != nil || len(a.After) > 0 || a.Max > 0 || a.Choice != "" || len(a.Transitions) > 0 || a.Child != nil
 }
 
 // intervenes reports whether some step has a hand in what is performed.

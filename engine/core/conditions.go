@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,18 +15,80 @@ import (
 // scope returns what expressions are evaluated over; actor is "" for the
 // engine.
 func (d *decision) scope(actor string) *expr.Values {
-	v := d.values
-	if v == nil {
-		v = &expr.Values{
-			Now: d.now, Message: d.message, Input: labelInput, Budget: MaxCost, Actions: len(d.route.Actions),
+	v := &d.values
+	if c := d.c; v.Budget == 0 || d.scoped != c.ID {
+		d.scoped = c.ID
+		*v = expr.Values{
+			Now: d.now, Message: d.message, Input: labelInput, Cost: v.Cost, Budget: MaxCost, Actions: len(d.route.Actions),
 			Action: func(i int) string { return d.route.Actions[i].Name }, Task: d.task,
 		}
-		d.values = v
 	}
 	c := d.c
+	v.Kids = nil
 	v.Case = expr.Case{ID: c.ID, Title: c.Title, Status: c.Status, Starter: c.Starter, Created: c.Created, Version: c.Version}
 	v.Xattrs, v.Actor = c.Xattrs, actor
 	return v
+}
+
+// scopeOf is scope with the children of an enablement, if it has any.
+func (d *decision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
+	v := d.scope(actor)
+	i := d.c.rowOf(row)
+	if row == 0 || i < 0 || d.c.Enabled[i].Kids == nil {
+		return v, nil
+	}
+	k := d.c.Enabled[i].Kids
+	v.Kids = &expr.Kids{Total: k.Total, Open: k.open(), Canceled: k.Canceled}
+	if p.UsesTally() {
+		def, err := d.definition(k.Route)
+		if err != nil {
+			return nil, err
+		}
+		if def != nil {
+			for s := range def.Route.States {
+				v.Kids.Statuses = append(v.Kids.Statuses, expr.Status{Name: def.Route.States[s].Name})
+			}
+		}
+		for _, t := range k.Tally {
+			v.Kids.Count(t.Status, t.Count)
+		}
+	}
+	if p.UsesChildren() {
+		list, err := d.brothers(row)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			child := expr.Child{ID: s.ID, State: string(s.Life), Status: s.Status, Resolution: s.Resolution, Xattrs: s.Xattrs}
+			for _, r := range s.Roles {
+				child.Roles = append(child.Roles, expr.Role{Name: r.Role, Parties: r.Parties})
+			}
+			v.Kids.Children = append(v.Kids.Children, child)
+		}
+	}
+	return v, nil
+}
+
+// brothers returns all children of an enablement as they are now, by id.
+func (d *decision) brothers(row int64) ([]Sibling, error) {
+	stored, known := d.facts.Children[Enablement{d.c.ID, row}]
+	if !known && d.from != nil {
+		d.need(Need{Children: Enablement{d.c.ID, row}})
+		return nil, errAbsent
+	}
+	list := slices.Clone(stored)
+	for i := range list {
+		if now := d.cases[list[i].ID]; now != nil {
+			list[i] = siblingOf(now.c)
+		}
+	}
+	for _, other := range d.order {
+		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentRow == row {
+			list = append(list, siblingOf(other.c))
+		}
+	}
+	slices.SortFunc(list, func(a, b Sibling) int { return cmp.Compare(a.ID, b.ID) })
+	return list, nil
 }
 
 // labelInput is the label of the message that a case started with.
@@ -76,9 +139,17 @@ func (d *decision) content(name string) (content []byte, ok bool) {
 			return d.messages[i].Content, true
 		}
 	}
-	content, ok = d.facts.Messages[name]
-	if !ok {
+	switch content, ok = d.stored[name]; {
+	case ok:
+	case d.from == nil && d.c.ID != d.own: // new, and so without any
+		if name == labelInput {
+			content = []byte{}
+		}
+		ok = true
+	case d.c.ID == d.own:
 		d.need(Need{Message: name})
+	default:
+		d.need(Need{Message: name, Case: d.c.ID})
 	}
 	return content, ok
 }
@@ -87,7 +158,11 @@ func (d *decision) content(name string) (content []byte, ok bool) {
 // leaves one warning, which goes when it is evaluated without (design: the
 // engine, section 2, Failures). The error returned is errAbsent.
 func (d *decision) condition(p *expr.Program, actor, key, source string, row int64) (bool, error) {
-	yes, err := p.Truth(d.scope(actor))
+	v, err := d.scopeOf(p, actor, row)
+	if err != nil {
+		return false, err
+	}
+	yes, err := p.Truth(v)
 	if len(d.needs) > 0 {
 		return false, errAbsent
 	}
@@ -125,8 +200,12 @@ func (d *decision) dropWarnings(drop func(Warning) bool) {
 }
 
 // decideOutput returns what the action's decision yields.
-func (d *decision) decideOutput(a *route.Action, actor string) (output string, to int, err error) {
-	output, err = a.Decide.Text(d.scope(actor))
+func (d *decision) decideOutput(a *route.Action, actor string, row int64) (output string, to int, err error) {
+	v, err := d.scopeOf(a.Decide, actor, row)
+	if err != nil {
+		return "", 0, err
+	}
+	output, err = a.Decide.Text(v)
 	if len(d.needs) > 0 {
 		return "", 0, errAbsent
 	}

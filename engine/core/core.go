@@ -59,15 +59,16 @@ type Case struct {
 	Written      []Written   `json:"wr,omitempty"` // of the labels that actions wait for
 	Resolution   string      `json:"re,omitempty"` // the last one chosen
 	Warnings     []Warning   `json:"w,omitempty"`
-	LogSeq       int64       `json:"q,omitempty"` // number of the last log entry
-	Version      int64       `json:"ver"`         // counts what changed the case itself
-	Revision     int64       `json:"rev"`         // counts every change of its complete form
-	ScheduleUUID string      `json:"su,omitempty"`
-	ScheduledFor time.Time   `json:"sf,omitzero"`
-	Created      time.Time   `json:"cr"`
-	Started      time.Time   `json:"st,omitzero"`
-	Modified     time.Time   `json:"mo"`
-	Completed    time.Time   `json:"co,omitzero"`
+	Family
+	LogSeq       int64     `json:"q,omitempty"` // number of the last log entry
+	Version      int64     `json:"ver"`         // counts what changed the case itself
+	Revision     int64     `json:"rev"`         // counts every change of its complete form
+	ScheduleUUID string    `json:"su,omitempty"`
+	ScheduledFor time.Time `json:"sf,omitzero"`
+	Created      time.Time `json:"cr"`
+	Started      time.Time `json:"st,omitzero"`
+	Modified     time.Time `json:"mo"`
+	Completed    time.Time `json:"co,omitzero"`
 }
 
 // Players are the parties of a role: names of users and teams, and the
@@ -101,7 +102,8 @@ type Enabled struct {
 	Action string    `json:"a"`
 	State  TaskState `json:"s"`
 	Since  time.Time `json:"f"`
-	Due    time.Time `json:"d,omitzero"` // when it performs itself; zero: never
+	Due    time.Time `json:"d,omitzero"`  // when it performs itself; zero: never
+	Kids   *Kids     `json:"k,omitempty"` // of an action with children, once they were planned
 }
 
 // Performed is how often an action was performed in the life of the case,
@@ -141,6 +143,9 @@ type Warning struct {
 // due, zero for none.
 func (c *Case) NextDue() time.Time {
 	var first time.Time
+	if len(c.Work) > 0 {
+		return c.Modified
+	}
 	switch c.Life {
 	case Active, Completed:
 	case Suspended:
@@ -184,6 +189,14 @@ type Facts struct {
 	Parties  map[string]PartyKind // by name as asked for; NoParty where there is none
 	Emails   map[string]string    // addresses, by name as asked for
 	Messages map[string][]byte    // contents of the case's messages by label; nil where there is none, or one too long
+
+	Cases    map[int64]*Relative      // nil where there is none
+	Members  map[string][]string      // the persons of a party by its name, transitively, in order of names
+	Routes   map[string]*Definition   // by name; nil where there is none
+	New      []Identity               // of new cases
+	Siblings map[Siblings][]int64     // ids, ascending
+	Children map[Enablement][]Sibling // all of an enablement, by id
+	Plans    map[Enablement]*Plan     // that an Output had
 }
 
 // MaxFact bounds the content of a message that a decision rests on, and of
@@ -204,7 +217,15 @@ const (
 type Need struct {
 	Party   string // the kind of the party of that name
 	Email   string // the address of the party of that name
-	Message string // the content of the message with that label
+	Message string // the content of the message with that label; of the case Case, 0 for the event's own
+
+	Case     int64 // the case, without Message
+	Members  string
+	Route    string
+	New      int // so many identities in all
+	Siblings Siblings
+	Children Enablement
+	Plan     Enablement
 }
 
 // Actor is who performs, with what the shell knows of it.
@@ -339,8 +360,18 @@ type Change struct {
 type Output struct {
 	Case      *Case
 	Log       []LogEntry
-	Messages  []NewMessage // in order; of one label the last counts
-	Performed string       // the action that a person's request was about, whatever it called it
+	Messages  []NewMessage    // in order; of one label the last counts
+	Performed string          // the action that a person's request was about, whatever it called it
+	Plans     map[int64]*Plan // by row: to be kept until it is nil
+	Others    []Changed       // other cases that changed, in order: a parent before its new children
+}
+
+// Changed is another case that an event changed.
+type Changed struct {
+	Output
+	New   bool  // it is another case's child, or was started by one
+	From  *Case // as it was, nil for a new one
+	Route *route.Route
 }
 
 // NewMessage is a message that a step wrote.

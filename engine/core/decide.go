@@ -6,7 +6,6 @@ import (
 
 	"flowdrive/document"
 	"flowdrive/errs"
-	"flowdrive/expr"
 	"flowdrive/route"
 )
 
@@ -21,18 +20,37 @@ import (
 // errs.NotAllowed, errs.FourEyes, errs.Invalid, errs.RouteFault and
 // errs.EndlessLoop, as the events say; else internal.
 func Decide(in Input) (*Output, []Need, error) {
+	out, needs, err := decide(in)
+	if _, starts := in.Event.(Start); starts && (errs.Is(err, errs.EndlessLoop) || errs.Is(err, errs.RouteFault)) {
+		in.Event = misstart{err}
+		return decide(in)
+	}
+	return out, needs, err
+}
+
+// misstart makes a queued case a failed one: it started, and what that set
+// off among its relatives has no end.
+type misstart struct{ cause error }
+
+func (misstart) event() {}
+
+func decide(in Input) (*Output, []Need, error) {
 	d, err := begin(in)
 	if err != nil {
 		return nil, nil, err
 	}
 	err = d.decide(in.Event)
+	if err == nil {
+		d.tell()
+		err = d.deliver()
+	}
 	if len(d.needs) > 0 {
 		return nil, d.needs, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return d.output(), nil, nil
+	return d.result(), nil, nil
 }
 
 // errAbsent unwinds a decision for which a fact is absent; the needs say
@@ -53,7 +71,15 @@ type decision struct {
 
 	last    performance // the last one, which is why the case lives or ends
 	changed bool        // the case is no longer what it was
+	shown   bool        // or what it shows of others is not
 	asked   string      // the action that a person's request is about
+
+	from   *Case             // as it was before the event; nil for a new one
+	stored map[string][]byte // its messages, as far as they were looked up
+	told   standing          // what its parent knows of it
+	under  bool              // an ancestor is suspended
+	heard  []int64           // enablements whose children had news
+	plans  map[int64]*Plan
 
 	queue    []request // what steps want done, in order
 	canceled bool      // a step cancels the case
@@ -62,7 +88,6 @@ type decision struct {
 	messages []NewMessage
 	written  int                       // bytes of messages
 	known    map[string]*document.Node // messages that are JSON, as far as they were asked for
-	values   *expr.Values
 }
 
 // unknown is the index of an action that the route does not have.
@@ -75,10 +100,13 @@ func begin(in Input) (*decision, error) {
 	case in.Route.Model != route.Dependency && (!has(in.Route.Actions, in.Route.Init) || !has(in.Route.States, in.Route.Start)):
 		return nil, errs.New(errs.Internal, "core: the route %q has no init action or start state", in.Route.Name)
 	}
-	d := &decision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState}
+	d := &decision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState, from: in.Case, stored: in.Facts.Messages}
 	if d.now.Before(d.c.Modified) {
 		d.now = d.c.Modified
 	}
+	d.told = standingOf(d.c)
+	d.own = d.c.ID
+	d.cases = map[int64]*decision{d.own: d}
 	d.index()
 	return d, nil
 }
@@ -138,6 +166,11 @@ func appendActions(dst []int, r *route.Route, rows []Enabled) []int {
 }
 
 func (d *decision) decide(event Event) error {
+	if _, creates := event.(Create); !creates && d.c.Parent != 0 {
+		if done, err := d.withAncestors(event); done || err != nil {
+			return err
+		}
+	}
 	if err := d.wakeFor(event); err != nil {
 		return err
 	}
@@ -146,6 +179,8 @@ func (d *decision) decide(event Event) error {
 		return d.create(e)
 	case Start:
 		return d.start()
+	case misstart:
+		return d.fail(e.cause)
 	case Perform:
 		return d.performByPerson(e)
 	case Skip:
@@ -155,6 +190,9 @@ func (d *decision) decide(event Event) error {
 	case Retry:
 		return d.retryByPerson(e)
 	case Due:
+		if err := d.proceed(); err != nil {
+			return err
+		}
 		return d.settle()
 	case Cancel:
 		return d.cancel(e)
@@ -176,18 +214,73 @@ func (d *decision) decide(event Event) error {
 	}
 }
 
+// withAncestors does what a child's ancestors mean for an event; done says
+// that nothing else is to be done.
+func (d *decision) withAncestors(event Event) (done bool, err error) {
+	kin, err := d.ancestry()
+	switch {
+	case err != nil:
+		return true, err
+	case kin.orphan:
+		return true, d.abandoned(event)
+	case !kin.held:
+		return false, nil
+	}
+	d.under = true
+	d.holdBack() // where that has not reached it yet
+	switch event.(type) {
+	case Due:
+		return len(d.c.Work) == 0 && !d.wakes(), nil
+	case Start:
+		return true, nil
+	case Edit, Cancel, Wake:
+		return false, nil
+	}
+	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")
+	e.Extra = map[string]any{"state": string(d.c.Life)}
+	return true, e
+}
+
+// abandoned answers an event of a case whose parent has moved on: people are
+// told, and what the engine wanted with it is its end.
+func (d *decision) abandoned(event Event) error {
+	switch event.(type) {
+	case Due, Start:
+		d.c.Work = nil
+		d.end()
+		return nil
+	}
+	return errs.New(errs.CaseNotOpen, "The case that started this one has moved on; nothing can be done with this one any more.")
+}
+
+// result is what the event did to its case and to others.
+func (d *decision) result() *Output {
+	out := d.output()
+	for _, other := range d.order {
+		if other.from != nil && !other.changed && !other.shown {
+			continue
+		}
+		out.Others = append(out.Others, Changed{Output: *other.output(), From: other.from, New: other.from == nil, Route: other.route})
+	}
+	return out
+}
+
 func (d *decision) output() *Output {
 	c := d.c
-	if d.changed {
+	switch {
+	case d.changed:
 		c.Version++
 		c.Revision++
-		c.Modified = d.now
+		c.Modified = later(d.now, c.Modified)
+	case d.shown:
+		c.Revision++
 	}
 	// Equal cases are equal whether read from a marking or just decided.
 	c.Enabled, c.Performed, c.Roles = nilIfEmpty(c.Enabled), nilIfEmpty(c.Performed), nilIfEmpty(c.Roles)
 	c.Stakeholders, c.Xattrs, c.Warnings = nilIfEmpty(c.Stakeholders), nilIfEmpty(c.Xattrs), nilIfEmpty(c.Warnings)
 	c.Done, c.Withdrawn, c.Written = nilIfEmpty(c.Done), nilIfEmpty(c.Withdrawn), nilIfEmpty(c.Written)
-	return &Output{Case: c, Log: d.log, Messages: d.messages, Performed: d.asked}
+	c.Children, c.Work, c.Mapped = nilIfEmpty(c.Children), nilIfEmpty(c.Work), nilIfEmpty(c.Mapped)
+	return &Output{Case: c, Log: d.log, Messages: d.messages, Performed: d.asked, Plans: d.plans}
 }
 
 func nilIfEmpty[S ~[]T, T any](list S) S {
@@ -209,12 +302,13 @@ type snapshot struct {
 	renew    int64
 	messages int
 	written  int
+	point    point
 }
 
 func (d *decision) snapshot() snapshot {
 	return snapshot{
 		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, queue: slices.Clone(d.queue),
-		canceled: d.canceled, suspends: d.suspends, renew: d.renew, messages: len(d.messages), written: d.written,
+		canceled: d.canceled, suspends: d.suspends, renew: d.renew, messages: len(d.messages), written: d.written, point: d.tree.point(),
 	}
 }
 
@@ -226,5 +320,6 @@ func (d *decision) restore(s snapshot) {
 	if s.messages < len(d.messages) {
 		d.messages, d.known = d.messages[:s.messages], nil
 	}
+	d.undo(s.point)
 	d.index()
 }

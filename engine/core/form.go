@@ -27,7 +27,7 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendString(b, `,"context":`, c.Context)
 	b = appendString(b, `,"starter":`, c.Starter)
 	b = appendInt(b, `,"priority":`, int64(c.Priority))
-	b = append(b, `,"parent":null,"parentAction":null,"children":[],"roles":{`...)
+	b = append(c.appendParent(b), `,"roles":{`...)
 	for i := range r.Roles {
 		if i > 0 {
 			b = append(b, ',')
@@ -41,7 +41,8 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendStrings(append(b, `,"pendingActions":`...), enabledFor(c, r, engine))
 	b = appendWarnings(append(b, `,"warnings":`...), c.Warnings)
 	b = appendTimeOrNull(append(b, `,"suspendedUntil":`...), c.HeldUntil)
-	b = append(b, `,"startAt":null,"childrenCount":0,"visit":`...)
+	b = append(b, `,"startAt":null`...)
+	b = append(appendInt(b, `,"childrenCount":`, c.ChildrenCount), `,"visit":`...)
 	b = appendVisit(b, c, r)
 	b = append(b, `,"scheduleUUID":`...)
 	b = appendUUID(b, c.ScheduleUUID)

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,11 @@ func (d *decision) create(e Create) error {
 	if c.ScheduleUUID != "" {
 		by, trigger = ActorTimer, ByTime
 	}
-	d.add(LogEntry{Kind: LogLife, Actor: new(by), Trigger: new(trigger), To: new(string(Queued)), Text: textCreated})
+	entry := LogEntry{Kind: LogLife, Actor: new(by), Trigger: new(trigger), To: new(string(Queued)), Text: textCreated}
+	if c.Parent != 0 {
+		entry.Actor, entry.Trigger, entry.Text = nil, new(ByChild), fmt.Sprintf("%s by %s of case %d", textCreated, c.ParentAction, c.Parent)
+	}
+	d.add(entry)
 	for _, text := range e.Warnings {
 		d.add(LogEntry{Kind: LogWarning, Text: text})
 	}
@@ -72,8 +77,13 @@ func (d *decision) start() error {
 		return err
 	}
 	d.restore(before)
+	return d.fail(err)
+}
+
+// fail makes a queued case a failed one.
+func (d *decision) fail(cause error) error {
 	d.changed = true
-	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + err.Error()})
+	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + cause.Error()})
 	d.live(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
 	return nil
 }
@@ -173,10 +183,8 @@ func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) 
 
 // cancelByStep ends the case because a step says so.
 func (d *decision) cancelByStep() error {
-	d.canceled = false
-	d.c.Enabled, d.queue = nil, nil
-	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
-	d.index()
+	d.canceled, d.queue = false, nil
+	d.dropRows()
 	d.live(Canceled, LogEntry{Trigger: new(ByStep), Text: textCanceled})
 	return nil
 }
@@ -194,10 +202,8 @@ func (d *decision) cancel(e Cancel) error {
 	default:
 		return d.notOpen()
 	}
-	d.c.Enabled, d.c.Held, d.c.HeldUntil = nil, false, time.Time{}
-	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
-	d.index()
-	d.changed = true
+	d.c.Held, d.c.HeldUntil = false, time.Time{}
+	d.dropRows()
 	d.live(Canceled, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textCanceled})
 	return nil
 }

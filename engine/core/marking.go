@@ -44,6 +44,7 @@ func (c *Case) Marking() []byte {
 	b = c.appendWritten(b)
 	b = appendFilled(b, `,"re":`, c.Resolution)
 	b = c.appendWarnings(b)
+	b = c.appendFamily(b)
 	b = appendNonzero(b, `,"q":`, c.LogSeq)
 	b = appendInt(b, `,"ver":`, c.Version)
 	b = appendInt(b, `,"rev":`, c.Revision)
@@ -77,7 +78,7 @@ func (c *Case) appendEnabled(b []byte) []byte {
 		b = appendString(b, `,"a":`, e.Action)
 		b = appendString(b, `,"s":`, string(e.State))
 		b = appendInstant(append(b, `,"f":`...), e.Since)
-		b = append(appendSet(b, `,"d":`, e.Due), '}')
+		b = append(e.Kids.append(appendSet(b, `,"d":`, e.Due)), '}')
 	}
 	return appendEnd(b, len(c.Enabled))
 }

@@ -121,7 +121,7 @@ func (r *markingReader) courseField(c *Case, key []byte) {
 	case "co":
 		c.Completed = r.instant()
 	default:
-		r.unknown(key)
+		r.familyField(&c.Family, key)
 	}
 }
 
@@ -152,6 +152,8 @@ func (r *markingReader) enabled() (e Enabled) {
 			e.Since = r.instant()
 		case "d":
 			e.Due = r.instant()
+		case "k":
+			e.Kids = r.kids()
 		default:
 			r.unknown(key)
 		}

@@ -22,8 +22,10 @@ func fullCase() *Case {
 		Roles:        []Players{{Role: "a", Parties: []string{"x", "y"}}, {Role: "b", Parties: []string{"z"}}},
 		Stakeholders: []string{"s", "t"},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
-		Enabled:      []Enabled{{Row: 6, Action: "a", State: Offered, Since: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at}},
-		LastRow:      7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"},
+		Enabled: []Enabled{{Row: 6, Action: "a", State: Offered, Since: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at, Kids: &Kids{
+			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,
+		}}},
+		LastRow: 7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"},
 		Performed:  []Performed{{Action: "p", Count: 9, By: "sam", For: "bob", At: at, Resolution: "r", Output: "o", Used: 3, Seq: 5}, {Action: "q", Count: 1, At: at}},
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
 		Resolution: "r",

@@ -43,9 +43,8 @@ type pass struct {
 	moved   bool   // rows came or went, which enableIf may look at, and what they set
 }
 
-// run takes the numbered steps of a pass; step 5 (while) concerns a key of
-// the language that is not built. It reports whether something was performed,
-// upon which a new pass begins.
+// run takes the numbered steps of a pass. It reports whether something was
+// performed, upon which a new pass begins.
 func (p *pass) run() (performed bool, err error) {
 	for !p.canceled {
 		p.over = p.route.Model == route.Dependency && (p.c.Life == Completed || p.finished())
@@ -57,6 +56,11 @@ func (p *pass) run() (performed bool, err error) {
 		}
 		if err := p.guards(); err != nil {
 			return false, err
+		}
+		if entered, err := p.meanwhile(); err != nil {
+			return false, err
+		} else if entered {
+			continue
 		}
 		if p.canceled || p.halts() {
 			return false, nil
@@ -100,7 +104,7 @@ func (p *pass) wanted(action int) bool {
 		if p.over && !a.Always {
 			return false
 		}
-	case !a.Always && !a.In.Has(p.status) && !a.EnabledIn.Has(p.status):
+	case !a.Always && !a.In.Has(p.status) && !a.EnabledIn.Has(p.status) && !p.inProgress(action):
 		return false
 	}
 	if len(a.Transitions) > 0 && slices.Contains(p.c.Done, a.Name) || slices.Contains(p.c.Withdrawn, a.Name) {
@@ -117,6 +121,58 @@ func (p *pass) wanted(action int) bool {
 	return true
 }
 
+// inProgress reports whether the action has children, and the status is the
+// one that the case is in until they are finished.
+func (p *pass) inProgress(action int) bool {
+	a := &p.route.Actions[action]
+	return a.Child != nil && a.Child.While != route.NoState && a.Child.While == p.status && p.enabled[action]
+}
+
+// meanwhile is step 5: the status in the meantime is entered, once for each
+// enablement (design: the engine, section 3).
+func (p *pass) meanwhile() (entered bool, err error) {
+	first := -1
+	for i := range p.c.Enabled {
+		if action := p.actions[i]; p.waits(i) && (first < 0 || action < p.actions[first]) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return false, nil
+	}
+	a := &p.route.Actions[p.actions[first]]
+	k := *p.c.Enabled[first].Kids
+	k.Entered = true
+	p.c.Enabled[first].Kids = &k
+	p.changed = true
+	if p.status == a.Child.While {
+		return true, nil
+	}
+	before := p.snapshot()
+	entry := LogEntry{Kind: LogState, Action: new(a.Name), From: new(p.c.Status), To: new(p.route.States[a.Child.While].Name), Text: title(a) + " begins"}
+	p.visit(a.Child.While)
+	p.add(entry)
+	p.moved = true
+	err = p.decision.run(p.route.States[a.Child.While].OnEnter, a.Name, "")
+	if errs.Is(err, errs.RouteFault) {
+		p.restore(before)
+		p.escalate(performance{action: p.actions[first], row: p.c.Enabled[first].Row, trigger: ByChild}, err)
+		err = nil
+	}
+	return true, err
+}
+
+// waits reports whether the children of a row are there, and the status in
+// the meantime was not entered for them.
+func (p *pass) waits(row int) bool {
+	e := &p.c.Enabled[row]
+	if e.Kids == nil || e.Kids.Entered || e.State == Escalated || p.actions[row] == unknown {
+		return false
+	}
+	child := p.route.Actions[p.actions[row]].Child
+	return child != nil && child.While != route.NoState
+}
+
 // unenable is step 1: rows of what is not wanted go, whatever they are
 // doing. Rows of what is wanted stay untouched, and so do their due times,
 // but those of transitions that an earlier visit left.
@@ -127,6 +183,7 @@ func (p *pass) unenable() error {
 		stale := action != unknown && len(p.route.Actions[action].Transitions) > 0 && p.c.Enabled[i].Row <= p.renew
 		if action == unknown || stale || !p.wanted(action) {
 			p.unwarnRow(p.c.Enabled[i].Row)
+			p.disown(&p.c.Enabled[i])
 			if action != unknown {
 				p.enabled[action] = false
 				if len(p.route.Actions[action].OnUnEnable) > 0 {
@@ -177,6 +234,9 @@ func (p *pass) enable() error {
 		if len(a.OnEnable) > 0 {
 			handlers = append(handlers, i)
 		}
+	}
+	if err := p.children(); err != nil {
+		return err
 	}
 	for _, action := range handlers {
 		if !p.enabled[action] {
@@ -279,6 +339,9 @@ type next struct {
 	request     request
 }
 
+// byChildren stands where a label does: no label begins so.
+const byChildren = "@children"
+
 // due is the choice of step 6: the one thing to be done now, by the smallest
 // due time and row. What a step wants done is due now.
 func (p *pass) due() (next, bool) {
@@ -289,6 +352,9 @@ func (p *pass) due() (next, bool) {
 			continue
 		}
 		due, by := e.Due, ""
+		if k := e.Kids; k != nil && !k.Finished.IsZero() && (due.IsZero() || k.Finished.Before(due)) {
+			due, by = k.Finished, byChildren
+		}
 		if written := p.pending(p.actions[i]); written != nil {
 			if at := later(e.Since, written.At); due.IsZero() || !due.Before(at) {
 				due, by = at, written.Label
@@ -312,7 +378,11 @@ func (p *pass) due() (next, bool) {
 	if p.route.Actions[action].Trigger == route.TriggerAuto {
 		chosen.trigger = ByAuto
 	}
-	if message != "" {
+	switch message {
+	case "":
+	case byChildren:
+		chosen.trigger = ByChild
+	default:
 		chosen.trigger, chosen.actor = ByMessage, p.c.written(message).By
 	}
 	return next{performance: &chosen}, true

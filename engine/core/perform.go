@@ -338,7 +338,7 @@ func (d *decision) destination(p performance) (way, error) {
 		w.output = p.output
 		w.to, _ = a.Output(p.output)
 	case a.Decide != nil:
-		w.output, w.to, err = d.decideOutput(a, p.actor)
+		w.output, w.to, err = d.decideOutput(a, p.actor, p.row)
 	case len(a.Transitions) > 0:
 		w.to, w.transition = d.mark(a)
 	}
@@ -397,6 +397,7 @@ func (d *decision) endEnablement(row int64) {
 		if d.c.Enabled[i].Row == row {
 			d.enabled[d.actions[i]] = false
 			d.unwarnRow(row)
+			d.disown(&d.c.Enabled[i])
 			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
 			d.actions = slices.Delete(d.actions, i, i+1)
 			return
@@ -433,19 +434,23 @@ func (c *Case) count(action string) int64 {
 // enter begins a visit of the state, also of the one that the case is in.
 // Its transition actions are enabled afresh.
 func (d *decision) enter(w way, p performance) error {
-	s := &d.route.States[w.to]
-	d.status = w.to
-	d.c.Status = s.Name
-	d.c.Visit++
-	d.c.Done, d.c.Withdrawn = nil, nil
-	d.renew = d.c.LastRow
+	d.visit(w.to)
 	source := d.route.Actions[p.action].Name
 	if w.transition != nil {
 		if err := d.run(w.transition.OnFollow, source, p.actor); err != nil {
 			return err
 		}
 	}
-	return d.run(s.OnEnter, source, p.actor)
+	return d.run(d.route.States[w.to].OnEnter, source, p.actor)
+}
+
+// visit begins a visit of a state.
+func (d *decision) visit(state int) {
+	d.status = state
+	d.c.Status = d.route.States[state].Name
+	d.c.Visit++
+	d.c.Done, d.c.Withdrawn = nil, nil
+	d.renew = d.c.LastRow
 }
 
 // endless returns the error of an event that sets off too much, naming the

@@ -203,8 +203,8 @@ type assignment struct {
 // anybody wins. A role that another one takes its parties from comes first,
 // wherever it is defined; a circle of roles yields nobody.
 func (a *assignment) assign(role int) {
-	if a.visited[role] || len(a.parties[role]) > 0 {
-		return
+	if a.visited[role] || len(a.parties[role]) > 0 || slices.Contains(a.c.Mapped, a.route.Roles[role].Name) {
+		return // what the parent filled, or left empty, no rule does
 	}
 	a.visited[role] = true
 	for _, rule := range a.route.Roles[role].Assign {
@@ -241,6 +241,15 @@ func (a *assignment) yield(rule route.Rule) []string {
 		}
 	case route.RuleAdmins:
 		return []string{PartyAdmins}
+	case route.RuleParent:
+		if a.c.Parent == 0 {
+			return nil
+		}
+		parent, err := a.relative(a.c.Parent)
+		if err != nil || parent == nil {
+			return nil // an absent fact is noted, and asked for
+		}
+		return parent.byName(parent.c.RoleParties(rule.Arg))
 	case route.RuleXattr:
 		v, ok := a.c.Xattrs.Get(rule.Arg)
 		if ok && (v.Kind == document.String || v.Kind == document.Number) && v.Text != "" && v.Text[0] != '@' {

@@ -60,6 +60,7 @@ func (d *decision) hold(date time.Time, entry LogEntry) {
 	d.c.Held, d.c.HeldUntil = true, date
 	entry.Text = textSuspended + until(date)
 	d.live(Suspended, entry)
+	d.grips(true)
 }
 
 // suspendLater notes that a step suspends the case. It is done in the pass,
@@ -155,5 +156,10 @@ func (d *decision) resume(e Resume) error {
 func (d *decision) release(entry LogEntry) {
 	d.c.Held, d.c.HeldUntil = false, time.Time{}
 	entry.Text = textResumed
-	d.live(Active, entry)
+	if d.under {
+		entry.Text = "Its own suspension is over; it goes on with the case that it belongs to"
+		d.live(Suspended, entry)
+		return
+	}
+	d.goOn(entry)
 }

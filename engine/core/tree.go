@@ -3,10 +3,14 @@ package core
 import (
 	"slices"
 	"time"
+
+	"flowdrive/expr"
 )
 
 // tree is one call of Decide: what the cases that the event touches have in
-// common.
+// common, and what they have to say to each other. The case of the event
+// comes to rest first; then letters are delivered in order, and each brings
+// the case that it is for to rest again (design: the engine, section 6).
 type tree struct {
 	now    time.Time
 	facts  Facts
@@ -15,7 +19,20 @@ type tree struct {
 
 	performed int // performances in this event, undone ones too
 	steps     int // steps of handlers likewise
+	values    expr.Values
+	scoped    int64 // id of the case that values are of
+
+	own     int64 // id of the event's case
+	cases   map[int64]*decision
+	order   []*decision // those of cases besides the event's, as they were touched
+	inbox   []letter
+	taken   int // identities of facts.New
+	touched int // children that were told something
 }
+
+// letter is what one case has to say to another. Nothing is said before the
+// one who says it is at rest.
+type letter interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
 	// A monotonic reading or a zone would make equal instants unequal.
@@ -27,4 +44,384 @@ func (t *tree) need(n Need) {
 	if !slices.Contains(t.needs, n) {
 		t.needs = append(t.needs, n)
 	}
+}
+
+// add makes a case part of the event.
+func (t *tree) add(d *decision) {
+	t.cases[d.c.ID] = d
+	t.order = append(t.order, d)
+}
+
+// relative returns the decision on a case, nil where there is no such case.
+func (t *tree) relative(id int64) (*decision, error) {
+	if d := t.cases[id]; d != nil {
+		return d, nil
+	}
+	stored, known := t.facts.Cases[id]
+	if !known {
+		t.need(Need{Case: id})
+		return nil, errAbsent
+	}
+	if stored == nil {
+		return nil, nil
+	}
+	d := &decision{tree: t, route: stored.Route, c: stored.Case.clone(), from: stored.Case, stored: stored.Messages}
+	d.told = standingOf(d.c)
+	d.index()
+	t.add(d)
+	return d, nil
+}
+
+// deliver delivers all letters, and those that they give rise to.
+func (t *tree) deliver() error {
+	for len(t.inbox) > 0 {
+		l := t.inbox[0]
+		t.inbox = t.inbox[1:]
+		if err := l.deliver(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// point is one to which a tree can be undone while no letter is delivered.
+type point struct{ inbox, order, taken int }
+
+func (t *tree) point() point { return point{len(t.inbox), len(t.order), t.taken} }
+
+func (t *tree) undo(to point) {
+	for _, d := range t.order[to.order:] {
+		if d.from == nil {
+			delete(t.cases, d.c.ID)
+		}
+	}
+	// What was only looked at may stay.
+	kept := slices.DeleteFunc(slices.Clone(t.order[to.order:]), func(d *decision) bool { return d.from == nil })
+	t.order = append(t.order[:to.order], kept...)
+	t.inbox, t.taken = t.inbox[:to.inbox], to.taken
+}
+
+// identity returns the identity of a new case.
+func (t *tree) identity() (Identity, error) {
+	if t.taken == len(t.facts.New) {
+		t.need(Need{New: t.taken + 1})
+		return Identity{}, errAbsent
+	}
+	t.taken++
+	return t.facts.New[t.taken-1], nil
+}
+
+// definition returns the latest version of a route, nil for none.
+func (t *tree) definition(name string) (*Definition, error) {
+	def, known := t.facts.Routes[name]
+	if !known {
+		t.need(Need{Route: name})
+		return nil, errAbsent
+	}
+	return def, nil
+}
+
+// standing is what a parent knows of a child.
+type standing struct {
+	life   Life
+	status string
+}
+
+func standingOf(c *Case) standing { return standing{c.Life, c.Status} }
+
+// tell tells the parent where the case is now, if that is news to it.
+func (d *decision) tell() {
+	is := standingOf(d.c)
+	if d.c.Parent == 0 || is == d.told {
+		return
+	}
+	d.inbox = append(d.inbox, news{child: d, was: d.told, is: is})
+	d.told = is
+}
+
+// news is what a child tells its parent: once an event, where it ended up.
+type news struct {
+	child   *decision
+	was, is standing
+}
+
+func (n news) deliver(t *tree) error {
+	parent, err := t.relative(n.child.c.Parent)
+	if err != nil || parent == nil {
+		return err
+	}
+	parent.hear(n)
+	if len(t.inbox) > 0 {
+		if next, ok := t.inbox[0].(news); ok && next.child.c.Parent == n.child.c.Parent {
+			return nil // all that children have to say is heard before anything is done about it
+		}
+	}
+	return parent.consider()
+}
+
+// birth says that a new child may start.
+type birth struct{ child *decision }
+
+// deliver starts the child. Where the event has had its share of
+// performances the manager does it, by an event of its own.
+func (b birth) deliver(t *tree) error {
+	const share = MaxPerformances / 2
+	d := b.child
+	if t.performed >= share || d.c.Life != Queued {
+		return nil
+	}
+	before := t.performed
+	if err := d.start(); err != nil {
+		return err
+	}
+	if d.c.Life == Failed && !t.sweeps && t.performed == MaxPerformances && t.performed-before < share {
+		return d.endless() // the loop is not the child's own
+	}
+	d.tell()
+	return nil
+}
+
+// farewell says that an enablement is gone, whose children end with it.
+type farewell struct {
+	parent *decision
+	row    int64
+	stored bool  // some of them were there before this event
+	after  int64 // id of the last that was seen to
+}
+
+func (f farewell) deliver(t *tree) error {
+	for _, d := range slices.Clone(t.order) {
+		if d.from == nil && d.c.Parent == f.parent.c.ID && d.c.ParentRow == f.row {
+			d.end()
+		}
+	}
+	if !f.stored {
+		return nil
+	}
+	if t.touched >= Batch {
+		f.parent.leave(Work{Kind: WorkEnd, Row: f.row, After: f.after})
+		return nil
+	}
+	ids, err := t.siblings(f.parent.c.ID, f.row, f.after)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		d, err := t.relative(id)
+		if err != nil {
+			continue // every one that is absent is asked for at once
+		}
+		if d != nil {
+			d.end()
+		}
+	}
+	if len(t.needs) > 0 {
+		return errAbsent
+	}
+	if t.touched += len(ids); len(ids) == Batch {
+		f.parent.leave(Work{Kind: WorkEnd, Row: f.row, After: ids[len(ids)-1]})
+	}
+	return nil
+}
+
+// siblings returns the ids of the next children of an enablement that are
+// neither closed nor canceled.
+func (t *tree) siblings(parent, row, after int64) ([]int64, error) {
+	asked := Siblings{Enablement{parent, row}, after}
+	ids, known := t.facts.Siblings[asked]
+	if !known {
+		t.need(Need{Siblings: asked})
+		return nil, errAbsent
+	}
+	return ids, nil
+}
+
+// end ends a case because its parent has moved on: completed ones are closed,
+// others canceled (design: the engine, section 1, Parents).
+func (d *decision) end() {
+	entry := LogEntry{Trigger: new(ByChild), Text: "Canceled: its parent has moved on"}
+	to := Canceled
+	switch d.c.Life {
+	case Closed, Canceled:
+		return
+	case Completed:
+		to, entry.Text = Closed, "Closed: its parent has moved on"
+	}
+	d.dropRows()
+	d.live(to, entry)
+	d.tell()
+}
+
+// dropRows ends every enablement of a case that goes no further, and what
+// hangs on them.
+func (d *decision) dropRows() {
+	for i := range d.c.Enabled {
+		d.disown(&d.c.Enabled[i])
+	}
+	d.c.Enabled = nil
+	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
+	d.changed = true
+	d.index()
+}
+
+// disown ends the children of an enablement that is about to go.
+func (d *decision) disown(e *Enabled) {
+	if e.Kids == nil {
+		return
+	}
+	made := int64(0)
+	for _, other := range d.order {
+		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentRow == e.Row {
+			made++
+		}
+	}
+	d.inbox = append(d.inbox, farewell{parent: d, row: e.Row, stored: e.Kids.Made > made})
+	if e.Kids.Made < e.Kids.Total {
+		d.c.Work = slices.DeleteFunc(slices.Clone(d.c.Work), func(w Work) bool { return w.Kind == WorkMake && w.Row == e.Row })
+		d.keepPlan(e.Row, nil)
+	}
+}
+
+// leave leaves work to further events.
+func (d *decision) leave(w Work) {
+	d.c.Work = append(slices.Clip(d.c.Work), w)
+	d.shown = true
+}
+
+// proceed does a batch of what earlier events left.
+func (d *decision) proceed() error {
+	if len(d.c.Work) == 0 {
+		return nil
+	}
+	w := d.c.Work[0]
+	d.c.Work = slices.Clone(d.c.Work[1:])
+	d.shown = true
+	switch w.Kind {
+	case WorkMake:
+		return d.makeMore(w.Row)
+	case WorkEnd:
+		d.inbox = append(d.inbox, farewell{parent: d, row: w.Row, stored: true, after: w.After})
+	case WorkHold, WorkRelease:
+		d.inbox = append(d.inbox, grip{parent: d, row: w.Row, hold: w.Kind == WorkHold, after: w.After})
+	}
+	return nil
+}
+
+// kinship is how a case stands to its ancestors.
+type kinship struct {
+	orphan bool // the parent has moved on: nothing can be done with it any more, though its end may not have reached it
+	held   bool // one of them is suspended
+}
+
+// ancestry looks at the case's ancestors. One that has ended for good has
+// none that matter.
+func (d *decision) ancestry() (kin kinship, err error) {
+	if d.c.Life == Closed || d.c.Life == Canceled {
+		return kin, nil
+	}
+	for c := d.c; c.Parent != 0; {
+		parent, err := d.relative(c.Parent)
+		if err != nil {
+			return kin, err
+		}
+		if parent == nil || parent.c.Life == Closed || parent.c.Life == Canceled || parent.c.Life == Failed || parent.c.rowOf(c.ParentRow) < 0 {
+			kin.orphan = true
+			return kin, nil
+		}
+		kin.held = kin.held || parent.c.Life == Suspended
+		c = parent.c
+	}
+	return kin, nil
+}
+
+// grip says that children are to be suspended with their parent, or to go on
+// with it (design: the engine, section 1, Suspension).
+type grip struct {
+	parent *decision
+	row    int64
+	hold   bool
+	after  int64 // id of the last child that was seen to
+}
+
+// grips tells the children that the case is suspended, or is no longer.
+func (d *decision) grips(hold bool) {
+	for i := range d.c.Enabled {
+		if d.c.Enabled[i].Kids != nil {
+			d.inbox = append(d.inbox, grip{parent: d, row: d.c.Enabled[i].Row, hold: hold})
+		}
+	}
+}
+
+func (g grip) deliver(t *tree) error {
+	rest := Work{Kind: WorkRelease, Row: g.row, After: g.after}
+	if g.hold {
+		rest.Kind = WorkHold
+	}
+	if t.touched >= Batch {
+		g.parent.leave(rest)
+		return nil
+	}
+	ids, err := t.siblings(g.parent.c.ID, g.row, g.after)
+	if err != nil {
+		return err
+	}
+	var all []*decision
+	for _, id := range ids {
+		if d, err := t.relative(id); err == nil && d != nil {
+			all = append(all, d)
+		}
+	}
+	if len(t.needs) > 0 {
+		return errAbsent
+	}
+	for _, d := range all {
+		if g.hold {
+			d.holdBack()
+		} else if err := d.letGo(); err != nil {
+			return err
+		}
+		d.tell()
+	}
+	if t.touched += len(ids); len(ids) == Batch {
+		rest.After = ids[len(ids)-1]
+		g.parent.leave(rest)
+	}
+	return nil
+}
+
+// holdBack suspends the case with its parent. It bears no mark of its own.
+func (d *decision) holdBack() {
+	switch d.c.Life {
+	case Active, Queued:
+		d.live(Suspended, LogEntry{Trigger: new(ByChild), Text: textSuspended + " with its parent"})
+		d.grips(true)
+	}
+}
+
+// letGo lets the case go on with its parent, but for one that bears a mark of
+// its own, whose date may have come.
+func (d *decision) letGo() error {
+	switch {
+	case d.c.Life != Suspended:
+		return nil
+	case d.c.Held:
+		return d.wake()
+	}
+	d.goOn(LogEntry{Trigger: new(ByChild), Text: textResumed + " with its parent"})
+	return d.settle()
+}
+
+// goOn moves a suspended case to where it was.
+func (d *decision) goOn(entry LogEntry) {
+	to := Active
+	if d.c.Started.IsZero() {
+		to = Queued
+	}
+	d.live(to, entry)
+	d.grips(false)
+}
+
+// rowOf returns the place of an enablement by its number, or -1.
+func (c *Case) rowOf(row int64) int {
+	return slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Row == row })
 }

@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	caseColumns = `id, route_id, context_id, starter_id, state, status, priority, version, revision, due, named, form, created, modified`
+	caseColumns = `id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
+		coalesce(parent_id, 0), coalesce(parent_row, 0), named, form, created, modified`
 
 	selectCase = `SELECT ` + caseColumns + `, marking FROM cases WHERE id = ?1`
 
@@ -20,10 +21,11 @@ const (
 		WHERE id IN (SELECT value FROM json_each(?1))
 			AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR state = ?3)
 			AND (?4 = '' OR status = ?4) AND (?5 = 0 OR context_id = ?5)
-			AND (?6 = 0 OR state <> 'canceled')
+			AND (?6 = 0 OR state <> 'canceled') AND (?7 = 0 OR parent_id = ?7)
 		ORDER BY id`
 
 	allCases     = `SELECT id FROM cases WHERE id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
+	casesOfCase  = `SELECT id FROM cases WHERE parent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`
 	casesOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`
 	casesOfParty = `SELECT case_id FROM case_access WHERE party_id = ?1 AND case_id > ?2 ORDER BY case_id LIMIT ?3`
 
@@ -35,8 +37,8 @@ const (
 
 	insertCase = `
 		INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
-			due, named, form, created, modified, marking, access)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`
+			due, named, form, created, modified, marking, access, parent_id, parent_row)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, nullif(?17, 0), nullif(?18, 0))`
 	updateCase = `
 		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
 			form = ?11, modified = ?12, marking = ?13,
@@ -52,7 +54,7 @@ const (
 
 func scanCase(scan scan, c *engine.Case) error {
 	return scan(&c.ID, &c.RouteID, &c.ContextID, &c.StarterID, &c.State, &c.Status, &c.Priority, &c.Version, &c.Revision,
-		millis{&c.Due}, &c.Named, &c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
+		millis{&c.Due}, &c.Parent, &c.ParentRow, &c.Named, &c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
 }
 
 // Case returns the case, without Access.
@@ -74,7 +76,7 @@ func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
 			err := scanCase(scan, &c)
 			all = append(all, c)
 			return err
-		}, array(ids), f.RouteID, f.State, f.Status, int64(f.Context), f.OnBoard)
+		}, array(ids), f.RouteID, f.State, f.Status, int64(f.Context), f.OnBoard, f.Parent)
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	if f.Limit > 0 && len(all) > f.Limit {
@@ -95,6 +97,8 @@ func caseSources(f engine.CaseFilter) []source {
 		return []source{{query: casesOfRoute, key: f.RouteID}}
 	case f.Context != 0 && (everything || slices.Contains(f.Access, f.Context)):
 		return []source{{query: casesOfParty, key: int64(f.Context)}} // a context sees its cases
+	case everything && f.Parent != 0:
+		return []source{{query: casesOfCase, key: f.Parent}}
 	case everything:
 		return []source{{query: allCases}}
 	}
@@ -133,7 +137,8 @@ func (r *reader) QueuedCases(limit int) (ids []int64, err error) {
 // InsertCase stores a new case. An id in use is errs.NameTaken.
 func (t *tx) InsertCase(c *engine.Case) error {
 	_, err := t.c.exec(insertCase, c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, c.Priority,
-		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access))
+		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access),
+		c.Parent, c.ParentRow)
 	if isUnique(err) {
 		var one int
 		if taken, readErr := t.c.row(caseExists, c.ID).scan(&one); taken && readErr == nil {

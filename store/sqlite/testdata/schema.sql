@@ -112,13 +112,17 @@ CREATE TABLE cases (
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-) STRICT;
+, parent_id INTEGER, parent_row INTEGER) STRICT;
 
 CREATE INDEX cases_by_due ON cases (due) WHERE due IS NOT NULL;
 
 CREATE INDEX cases_by_route ON cases (route_id);
 
 CREATE INDEX cases_ended ON cases (route_id, status) WHERE state IN ('completed', 'closed', 'failed');
+
+CREATE INDEX cases_of_enablement ON cases (parent_id, parent_row, id) WHERE parent_id IS NOT NULL;
+
+CREATE INDEX cases_of_parent ON cases (parent_id, id) WHERE parent_id IS NOT NULL;
 
 CREATE INDEX cases_open ON cases (route_id) WHERE state IN ('queued', 'active', 'suspended');
 
@@ -360,6 +364,13 @@ CREATE TRIGGER parties_leaving BEFORE DELETE ON parties BEGIN
 	DELETE FROM documents WHERE context_id = old.id
 		AND NOT EXISTS (SELECT 1 FROM documents member WHERE member.parent_id = documents.id);
 END;
+
+CREATE TABLE plans (
+	case_id INTEGER NOT NULL,
+	row     INTEGER NOT NULL,
+	plan    BLOB    NOT NULL,
+	PRIMARY KEY (case_id, row)
+) STRICT;
 
 CREATE TABLE route_versions (
 	route_id INTEGER NOT NULL,

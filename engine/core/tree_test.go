@@ -1,0 +1,159 @@
+package core
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestTIP(t *testing.T) {
+	t.Parallel()
+	w := tip(t)
+	id := w.start("tip", nil)
+	check := func(want string) {
+		t.Helper()
+		if got := w.show(id); got != want {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	}
+	check("active voting | vote; 18 active open, 19 active open")
+	if got := w.cases[18].Title + w.cases[19].Title; got != "A case (bob)A case (cy)" {
+		t.Errorf("titles %q", got)
+	}
+	if err := w.perform(18, "cy", "approve"); refusal(err) != "not-allowed" {
+		t.Errorf("another's vote: %v", err)
+	}
+	if err := w.perform(18, "bob", "approve"); err != nil {
+		t.Fatal(err)
+	}
+	check("active voting | vote; 18 completed approved, 19 active open")
+	w.pass(7*24*time.Hour - time.Second)
+	check("active voting | vote; 18 completed approved, 19 active open")
+	w.pass(time.Second)
+	check("completed approved; 18 closed approved, 19 closed abstained")
+	if err := w.perform(18, "bob", "reject"); refusal(err) != "case-not-open" {
+		t.Errorf("a vote of a closed case: %v", err)
+	}
+}
+
+func TestWithdraw(t *testing.T) {
+	t.Parallel()
+	w := tip(t)
+	id := w.start("tip", nil)
+	if err := w.perform(19, "cy", "reject"); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.perform(id, "sam", "withdraw"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := w.show(id), "completed withdrawn; 18 canceled open, 19 closed rejected"; got != want {
+		t.Fatalf("got  %s\nwant %s", got, want)
+	}
+}
+
+// TestManyChildren: 100,000 children are created, ended and tallied in
+// batches, without looking at all of them at once.
+func TestManyChildren(t *testing.T) {
+	t.Parallel()
+	const many = 3000 // the test of the store has more
+	w := tip(t)
+	var voters []string
+	for i := range many {
+		voters = append(voters, fmt.Sprintf("v%06d", i))
+	}
+	w.teams["core"] = voters
+	id := w.start("tip", nil)
+	if got := len(w.cases); got != many+1 {
+		t.Fatalf("%d cases", got)
+	}
+	if w.most > 2*Batch {
+		t.Errorf("a transaction changed %d cases", w.most)
+	}
+	if c := w.cases[id]; c.Enabled[0].Kids.open() != many || len(c.Children) != maxLines || c.ChildrenCount != many {
+		t.Fatalf("%+v", c.Enabled[0].Kids)
+	}
+	for i := range 3 {
+		if err := w.perform(int64(18+i), fmt.Sprintf("v%06d", i), "reject"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c := w.cases[id]; c.Status != "rejected" || len(c.Work) != 0 {
+		t.Fatalf("status %s, %v", c.Status, c.Work)
+	}
+	for _, c := range w.cases {
+		if c.ID != id && c.Life != Canceled && c.Life != Closed {
+			t.Fatalf("case %d is %s", c.ID, c.Life)
+		}
+	}
+	if w.scans > 0 {
+		t.Errorf("%d scans", w.scans)
+	}
+}
+
+// TestSuspendTree: a case is suspended while an ancestor is, and its own mark
+// is its own (design: the engine, section 1, Suspension).
+func TestSuspendTree(t *testing.T) {
+	t.Parallel()
+	w := tip(t)
+	id := w.start("tip", nil)
+	admin := actorNamed("admin")
+	do := func(id int64, e Event, want string) {
+		t.Helper()
+		if got := refusal(w.event(id, e)); got != want {
+			t.Fatalf("%T of case %d: %q, want %q", e, id, got, want)
+		}
+		w.run()
+	}
+	check := func(want string) {
+		t.Helper()
+		if got := w.show(id); got != want {
+			t.Fatalf("got  %s\nwant %s", got, want)
+		}
+	}
+	do(19, Suspend{Actor: admin}, "")
+	check("active voting | vote; 18 active open, 19 suspended open")
+	do(id, Suspend{Actor: admin}, "")
+	check("suspended voting | vote; 18 suspended open, 19 suspended open")
+	do(18, Perform{Action: "approve", Actor: actorNamed("bob")}, "case-not-open")
+	do(18, Resume{Actor: admin}, "case-not-open")
+	w.pass(8 * 24 * time.Hour)
+	check("suspended voting | vote; 18 suspended open, 19 suspended open")
+	do(id, Resume{Actor: admin}, "")
+	check("active voting | vote; 18 completed abstained, 19 suspended open")
+	do(19, Resume{Actor: admin}, "")
+	check("completed rejected; 18 closed abstained, 19 closed abstained")
+}
+
+func TestSuspendMany(t *testing.T) {
+	t.Parallel()
+	w := tip(t)
+	var voters []string
+	for i := range 700 {
+		voters = append(voters, fmt.Sprintf("v%06d", i))
+	}
+	w.teams["core"] = voters
+	id := w.start("tip", nil)
+	count := func(life Life) (n int) {
+		for _, c := range w.cases {
+			if c.Life == life {
+				n++
+			}
+		}
+		return n
+	}
+	for _, e := range []struct {
+		event Event
+		life  Life
+	}{{Suspend{Actor: actorNamed("admin")}, Suspended}, {Resume{Actor: actorNamed("admin")}, Active}, {Cancel{Actor: actorNamed("admin")}, Canceled}} {
+		if err := w.event(id, e.event); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(e.life); n > Batch+1 {
+			t.Errorf("%T: %d at once", e.event, n)
+		}
+		w.run()
+		if n := count(e.life); n != 701 {
+			t.Errorf("%T: %d %s", e.event, n, e.life)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+)
+
+// newIDs gives the ids of cases that a decision makes besides the one that it
+// is about. A dry run only looks at those that would be next.
+func (e *Engine) newIDs(req Request) func() int64 {
+	if !req.DryRun {
+		return e.store.NextID
+	}
+	next := e.store.PeekID()
+	return func() int64 {
+		next++
+		return next
+	}
+}
+
+// addOthers adds what a decision did to other cases of the tree.
+func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) {
+	c.plans, c.readCases = out.Plans, l.cases
+	for i := range out.Others {
+		other := &out.Others[i]
+		change := &caseChange{after: other.Case, log: other.Log, written: other.Messages, plans: other.Plans}
+		if other.New {
+			input := &content{mediaType: "text/plain"}
+			m := input.message(other.Case.ID, mustGUID(other.Case.GUID), LabelInput)
+			m.Created, m.Modified, m.AuthorID = other.Case.Created, other.Case.Created, e.PartyID(other.Case.Starter)
+			change.messages = []*Message{m}
+		} else {
+			change.before, change.base = other.From.Life, other.From.Revision
+		}
+		e.render(change, other.Route)
+		if row := l.rows[other.Case.ID]; row != nil {
+			change.base = row.Revision
+			change.freesName = row.Named && other.Case.Life == core.Canceled
+			change.row.Named = row.Named && !change.freesName
+		}
+		if earlier := l.after[other.Case.ID]; earlier != nil {
+			change.follow(earlier)
+		}
+		c.others = append(c.others, change)
+	}
+}
+
+// follow makes a change of a case the second part of one.
+func (c *caseChange) follow(earlier *caseChange) {
+	c.before, c.base = earlier.before, earlier.base
+	c.log = append(earlier.log, c.log...)
+	c.written = append(earlier.written, c.written...)
+	c.messages = append(earlier.messages, c.messages...)
+	c.read = append(earlier.read, c.read...)
+	c.readCases = append(earlier.readCases, c.readCases...)
+	for row, plan := range earlier.plans {
+		if _, known := c.plans[row]; !known {
+			keep(&c.plans, row, plan)
+		}
+	}
+	for _, other := range earlier.others {
+		if !c.changes(other.after.ID) {
+			c.others = append(c.others, other)
+		}
+	}
+}
+
+func (c *caseChange) changes(id int64) bool {
+	for _, other := range c.others {
+		if other.after.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// byID returns the other cases of a change.
+func (c *caseChange) byID() map[int64]*caseChange {
+	var all map[int64]*caseChange
+	for _, other := range c.others {
+		keep(&all, other.after.ID, other)
+	}
+	return all
+}
+
+// putPlans keeps what is needed to go on with children, or drops it.
+func putPlans(tx Tx, c *caseChange) error {
+	for _, row := range slices.Sorted(maps.Keys(c.plans)) {
+		var form []byte
+		if plan := c.plans[row]; plan != nil {
+			var err error
+			if form, err = json.Marshal(plan); err != nil {
+				return errs.Wrap("store a plan of children", err)
+			}
+		}
+		if err := tx.PutPlan(c.row.ID, row, form); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readPlan(r Reader, of core.Enablement) (*core.Plan, error) {
+	form, err := r.Plan(of.Case, of.Row)
+	if errs.Is(err, errs.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	plan := &core.Plan{}
+	return plan, errs.Wrap("read a plan of children", json.Unmarshal(form, plan))
+}

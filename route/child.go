@@ -1,0 +1,49 @@
+package route
+
+import (
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/expr"
+)
+
+// child reads which cases an action starts and waits for (design: routes,
+// section 4). Whether there is such a route, and it has such roles, is for
+// whoever knows the others to say.
+func (c *compiler) child(v document.Value) *Child {
+	if !isKind(v, document.Object) {
+		return nil
+	}
+	child := &Child{While: NoState}
+	child.Route, _ = str(v.Get("route"))
+	child.Complete = c.overChildren(v.Get("complete"), expr.Truth)
+	if inherit := v.Get("inherit"); isKind(inherit, document.Bool) {
+		child.Inherit = inherit.Node.Bool
+	}
+	if while := v.Get("while"); while.Given() {
+		if c.route.Model == Dependency {
+			while.Fail(errs.CodeConflict, "does not go with the dependency model, which has no states")
+		} else if i, ok := c.isState(while); ok {
+			child.While = i
+		}
+	}
+	roles := v.Get("roles")
+	if !isKind(roles, document.Object) {
+		return child
+	}
+	c.checkNames(roles, "role")
+	for i := range roles.Node.Members {
+		name, member := roles.Member(i)
+		if !isKind(member, document.Object) {
+			continue
+		}
+		mapped := ChildRole{Role: name, Each: PerRole}
+		if from, ok := str(member.Get("from")); ok && c.isRole(member.Get("from"), from) {
+			mapped.From = from
+		}
+		if each, ok := str(member.Get("each")); ok {
+			mapped.Each = Each(each)
+		}
+		child.Roles = append(child.Roles, mapped)
+	}
+	return child
+}

@@ -1,0 +1,59 @@
+package sqlite
+
+const (
+	caseRevision = `SELECT revision FROM cases WHERE id = ?1`
+
+	childrenOfRow = `SELECT id FROM cases WHERE parent_id = ?1 AND parent_row = ?2 AND id > ?3 AND state NOT IN ('closed', 'canceled') ORDER BY id LIMIT ?4`
+	childMarkings = `SELECT marking FROM cases WHERE parent_id = ?1 AND parent_row = ?2 ORDER BY id`
+
+	selectPlan = `SELECT plan FROM plans WHERE case_id = ?1 AND row = ?2`
+	putPlan    = `INSERT INTO plans (case_id, row, plan) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET plan = excluded.plan`
+	deletePlan = `DELETE FROM plans WHERE case_id = ?1 AND row = ?2`
+)
+
+// CaseRevision returns the revision of a case.
+func (r *reader) CaseRevision(id int64) (revision int64, err error) {
+	found, err := r.c.row(caseRevision, id).scan(&revision)
+	return revision, read(found, err, "case")
+}
+
+// Children returns the ids of the children of an enablement that are neither
+// closed nor canceled, the first ones after an id.
+func (r *reader) Children(parent, row, after int64, limit int) (ids []int64, err error) {
+	err = r.c.each(childrenOfRow, func(scan scan) error {
+		var id int64
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	}, parent, row, after, limit)
+	return ids, failure("read the children of a case", err)
+}
+
+// ChildMarkings calls f for the marking of each child of an enablement, by
+// id.
+func (r *reader) ChildMarkings(parent, row int64, f func(marking []byte) error) error {
+	err := r.c.each(childMarkings, func(scan scan) error {
+		var marking []byte
+		if err := scan(&marking); err != nil {
+			return err
+		}
+		return f(marking)
+	}, parent, row)
+	return failure("read the children of a case", err)
+}
+
+// Plan returns which children an enablement shall have.
+func (r *reader) Plan(caseID, row int64) (plan []byte, err error) {
+	found, err := r.c.row(selectPlan, caseID, row).scan(&plan)
+	return plan, read(found, err, "plan")
+}
+
+// PutPlan keeps which children an enablement shall have; nil drops it.
+func (t *tx) PutPlan(caseID, row int64, plan []byte) error {
+	if plan == nil {
+		_, err := t.c.exec(deletePlan, caseID, row)
+		return failure("drop a plan of children", err)
+	}
+	_, err := t.c.exec(putPlan, caseID, row, blob(plan))
+	return failure("store a plan of children", err)
+}
