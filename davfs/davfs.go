@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/clock"
+	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -39,6 +40,11 @@ type Config struct {
 	// ScriptClients are prefixes of User-Agent that name further script
 	// clients, which are taken at their word.
 	ScriptClients []string
+
+	// PublicNames are the hosts, with or without port, by which clients call
+	// the server: a Destination at another host is refused. Without any the
+	// host is not looked at.
+	PublicNames []string
 }
 
 // The limits of the contract (design: the drive, section 7).
@@ -85,6 +91,8 @@ type exchange struct {
 	// malformed is what is wrong with the query of a PUT: it does not matter
 	// where the query is part of what is written (queried).
 	malformed error
+
+	tokens []engine.UUID // that the If header submits; condition reads them
 }
 
 // ServeHTTP answers a request; whatever fails is answered in one place.
@@ -125,7 +133,13 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 		return d.propfind(x)
 	case "MKCOL":
 		return d.mkcol(x)
-	case "PROPPATCH", "COPY", "MOVE", "LOCK", "UNLOCK":
+	case "COPY", "MOVE":
+		return d.copyOrMove(x)
+	case "LOCK":
+		return d.lock(x)
+	case "UNLOCK":
+		return d.unlock(x)
+	case "PROPPATCH":
 		return unbuilt("The method " + r.Method).err()
 	}
 	n, err := x.place()
@@ -162,8 +176,7 @@ func (d *drive) notAllowed(x *exchange, n node) error {
 	return errs.New(errs.Method, "%s is not for this address; it takes %s.", x.r.Method, allow)
 }
 
-// allowed lists the methods of a node. LOCK, MOVE and their like are not
-// among them until they are built.
+// allowed lists the methods of a node.
 func allowed(n node) []string {
 	out := []string{http.MethodOptions, http.MethodGet, http.MethodHead, "PROPFIND"}
 	if _, ok := n.(writer); ok {
@@ -174,6 +187,9 @@ func allowed(n node) []string {
 	}
 	if _, ok := n.(maker); ok {
 		out = append(out, "MKCOL")
+	}
+	if _, ok := n.(lockable); ok {
+		out = append(out, "LOCK", "UNLOCK")
 	}
 	return out
 }
@@ -188,9 +204,14 @@ func (d *drive) options(x *exchange) error {
 	if err := x.query.only(); err != nil {
 		return err
 	}
-	// Class 2 follows with LOCK. Office programs open a file for reading
-	// only where locks are offered and refused (RFC 4918, section 18).
-	x.w.Header().Set("DAV", "1, 3")
+	// Clients ask the folder that they mount, so that the class is the
+	// drive's, also where single places cannot be locked; those say so in
+	// supportedlock, by which Office programs go.
+	class := "1, 2, 3"
+	if x.at.attached() {
+		class = "1, 3"
+	}
+	x.w.Header().Set("DAV", class)
 	x.w.Header().Set("MS-Author-Via", "DAV")
 	x.w.Header().Set("Allow", strings.Join(allowed(n), ", "))
 	x.w.Header().Set("Content-Length", "0")

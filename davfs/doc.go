@@ -51,7 +51,8 @@
 //	MKCOL       405                   405; new: 403       501
 //	OPTIONS     what the kind of place takes              501
 //	POST, …     405
-//	LOCK, UNLOCK, MOVE, COPY, PROPPATCH                   501
+//	LOCK, UNLOCK lock.go: documents that can be written    403 not-lockable
+//	MOVE, COPY, PROPPATCH                                 501
 //
 // Documents/ is the part where folders can be made and deleted and infinite
 // depth is answered; the kind of place there depends on what is stored, which

@@ -24,6 +24,7 @@ type Engine interface {
 	AuditLog
 	Documents
 	ScratchArea
+	Locks
 
 	// Replay returns the first answer to a request with that key; nil where
 	// there was none. The same key with another URL or body is
@@ -153,6 +154,16 @@ type ScratchArea interface {
 	MakeScratchFolder(ctx context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Outcome, error)
 	DeleteScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace) error
 	MoveScratch(ctx context.Context, req engine.Request, from, to engine.ScratchPlace) (*engine.Outcome, error)
+}
+
+// Locks are the write locks (design: the drive, section 4).
+type Locks interface {
+	Lock(ctx context.Context, req engine.Request, t engine.Target, want engine.NewLock) (lock *engine.Lock, created bool, err error)
+	RefreshLock(ctx context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*engine.Lock, error)
+	Unlock(ctx context.Context, req engine.Request, t engine.Target, token engine.UUID) error
+	BreakLocks(ctx context.Context, req engine.Request, t engine.Target) error
+	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]engine.Lock, error)
+	LocksBelow(ctx context.Context, prefix engine.LockKey) ([]engine.Lock, error)
 }
 
 // Clock says what time it is on the drive: the machine's or the sandbox's.

@@ -44,6 +44,7 @@ type fake struct {
 	parties   []*stored
 	attached  []*attached
 	documents []*engine.Document
+	locks     []engine.Lock
 	dropped   []dropped
 	scratch   []*engine.Scratch
 	versions  map[string][]engine.Resource

@@ -132,10 +132,33 @@ func (x *exchange) condition() (engine.Condition, error) {
 	if err != nil || conditions.none() {
 		return nil, err
 	}
+	x.tokens = submitted(conditions.lists)
 	if err := x.settleElsewhere(&conditions); err != nil {
 		return nil, err
 	}
 	return conditions.judge, nil
+}
+
+// versionOf returns what a condition judges of a node that was looked at,
+// about being nil where nothing is there: with the tokens of the locks that
+// cover it, where the request has any to compare.
+func (x *exchange) versionOf(n node, about *info) (engine.Version, error) {
+	var v engine.Version
+	if about != nil {
+		v = about.version()
+	}
+	target, ok := n.(lockable)
+	if !ok || len(x.tokens) == 0 {
+		return v, nil
+	}
+	locks, err := x.engine.LocksCovering(x.r.Context(), x.by, x.lockTarget(target))
+	if errs.Is(err, errs.NotFound) {
+		return v, nil
+	}
+	for i := range locks {
+		v.Tokens = append(v.Tokens, locks[i].Token)
+	}
+	return v, err
 }
 
 // settleElsewhere judges the lists of an If header that are about other
@@ -151,8 +174,9 @@ func (x *exchange) settleElsewhere(c *conditions) error {
 		n, err := x.walk(x.r.Context(), *list.tag)
 		if err == nil {
 			var about *info
-			if about, err = n.stat(x.r.Context()); err == nil {
-				there = about.version()
+			about, err = n.stat(x.r.Context())
+			if err == nil || errs.Is(err, errs.NotFound) {
+				there, err = x.versionOf(n, about)
 			}
 		}
 		if kind := errs.KindOf(err); kind != "" && kind != errs.NotFound && kind != errs.NotBuilt {

@@ -24,19 +24,38 @@ type ifList struct {
 // ifTerm is a condition of a list: a state token or an entity tag.
 type ifTerm struct {
 	not   bool
-	token string // "" for an entity tag
+	token string      // "" for an entity tag
+	lock  engine.UUID // of the token; zero for one that no lock has, "DAV:no-lock" for instance
 	etag  string
 }
 
-// hold judges the list. There are no locks, so no state token ever matches.
+// hold judges the list: a token matches where a lock of it covers the
+// resource.
 func (l *ifList) hold(v engine.Version) bool {
 	if l.settled {
 		return l.holds
 	}
 	return !slices.ContainsFunc(l.terms, func(t ifTerm) bool {
-		matches := t.token == "" && strongly(t.etag, v)
+		matches := strongly(t.etag, v)
+		if t.token != "" {
+			matches = t.lock != engine.UUID{} && slices.Contains(v.Tokens, t.lock)
+		}
 		return matches == t.not
 	})
+}
+
+// submitted returns the lock tokens that stand anywhere in the lists: to name
+// one is to submit it (RFC 4918, section 10.4.1).
+func submitted(lists []ifList) []engine.UUID {
+	var out []engine.UUID
+	for i := range lists {
+		for _, t := range lists[i].terms {
+			if t.lock != (engine.UUID{}) && !slices.Contains(out, t.lock) {
+				out = append(out, t.lock)
+			}
+		}
+	}
+	return out
 }
 
 // parseIf reads the value of an If header (RFC 4918, section 10.4.2): lists
@@ -145,6 +164,7 @@ func (p *ifParser) terms() []ifTerm {
 			if t.token = p.until(">"); t.token == "" {
 				p.fail("a state token is empty")
 			}
+			t.lock, _ = parseToken(t.token)
 		case p.take("["):
 			t.etag = p.entityTag()
 		default:

@@ -14,6 +14,7 @@ const (
 	typeYAML = "application/yaml"
 	typeText = "text/plain; charset=utf-8"
 	typeHTML = "text/html; charset=utf-8"
+	typeXML  = "application/xml; charset=utf-8"
 )
 
 // info is what a listing, a PROPFIND and the head of a GET say about a node.

@@ -223,12 +223,12 @@ func (p *putting) admit() error {
 	if p.condition == nil || p.key != nil && p.rules.content {
 		return nil // a known key comes first, and is known by the whole content
 	}
-	version := engine.Version{}
 	about, err := p.target.stat(p.r.Context())
-	switch {
-	case err == nil:
-		version = about.version()
-	case !errs.Is(err, errs.NotFound) || p.rules.existing:
+	if err != nil && (!errs.Is(err, errs.NotFound) || p.rules.existing) {
+		return err
+	}
+	version, err := p.versionOf(p.target, about)
+	if err != nil {
 		return err
 	}
 	return p.condition(version)
@@ -366,5 +366,5 @@ func (x *exchange) idempotencyKey() (*engine.IdempotencyKey, error) {
 
 // request is what every change carries.
 func (x *exchange) request(now time.Time) engine.Request {
-	return engine.Request{By: x.by, Now: now}
+	return engine.Request{By: x.by, Now: now, Tokens: x.tokens}
 }

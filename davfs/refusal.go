@@ -123,7 +123,11 @@ func (d *drive) keeps(x *exchange, target node) (kept bool, err error) {
 		return false, err
 	}
 	if condition != nil {
-		if err := condition(about.version()); err != nil {
+		version, err := x.versionOf(target, about)
+		if err != nil {
+			return false, err
+		}
+		if err := condition(version); err != nil {
 			return false, err
 		}
 	}

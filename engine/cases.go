@@ -290,7 +290,7 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 		if !h.admin && !isStarter(req.By, h.core) {
 			return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may cancel a case.")
 		}
-		if err := judge(req.If, caseVersion(h, ref)); err != nil {
+		if err := e.admit(r, req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
 			return nil, err
 		}
 		if h.core.Life.Ended() {
@@ -300,7 +300,12 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) error { return e.write(tx, c) }, nil
+		return func(tx Tx) error {
+			if err := e.write(tx, c); err != nil {
+				return err
+			}
+			return tx.DeleteLocksOn(caseKey(h.row.ID))
+		}, nil
 	})
 	if err != nil {
 		return err

@@ -129,6 +129,7 @@ type documentPlace struct {
 	path   DocumentPath // as it is spelled in the store
 	folder *Document    // that holds it or would; nil where there is none, or at a root
 	found  *Document    // nil where nothing is there
+	above  []int64      // the folders down to folder, the root first
 
 	illegal error // why nothing can have the path's names, nil where it can
 }
@@ -171,13 +172,28 @@ func (at *documentPlace) find(r Reader) error {
 		switch len(at.path) - i {
 		case 1:
 			at.found = d
+			continue
 		case 2:
 			if d.Folder {
 				at.folder = d
 			}
 		}
+		at.above = append(at.above, d.ID)
 	}
 	return err
+}
+
+// scene is the place as a change finds it: whether its locks allow it. joins
+// says that something comes there, or goes.
+func (at *documentPlace) scene(joins bool) scene {
+	s := scene{joins: joins && at.folder != nil}
+	if at.found != nil {
+		s.self = documentKey(at.root.ID, at.found.ID)
+	}
+	for _, id := range slices.Backward(at.above) {
+		s.folders = append(s.folders, documentKey(at.root.ID, id))
+	}
+	return s
 }
 
 // readDocument returns the document that is at the path.

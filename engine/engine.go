@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"flowdrive/clock"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -42,6 +43,10 @@ type Config struct {
 	CheckPassword func(ctx context.Context, user identity.Name, password string) error
 	// Address returns where a request comes from, "" for the machine itself.
 	Address func(ctx context.Context) string
+
+	// Wall is the machine's clock, whatever Clock says: locks are a matter of
+	// real time. Without it there is clock.Real.
+	Wall func() time.Time
 
 	Sandbox  bool // the clock stands still; what a request makes due is done before its answer
 	Firings  int  // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
@@ -95,6 +100,7 @@ type Engine struct {
 	store    Store
 	blobs    Blobs
 	clock    Clock
+	wall     func() time.Time
 	log      zerolog.Logger
 	hash     func(string) (string, error)
 	check    func(context.Context, identity.Name, string) error
@@ -121,6 +127,7 @@ func New(cfg Config) *Engine {
 		store:     cfg.Store,
 		blobs:     cfg.Blobs,
 		clock:     cfg.Clock,
+		wall:      cfg.Wall,
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,
 		check:     cfg.CheckPassword,
@@ -134,6 +141,9 @@ func New(cfg Config) *Engine {
 	}
 	if e.observer == nil {
 		e.observer = nobody{}
+	}
+	if e.wall == nil {
+		e.wall = clock.Real{}.Now
 	}
 	if e.check == nil {
 		e.check = func(context.Context, identity.Name, string) error {

@@ -252,7 +252,7 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	if stored != nil && !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
 	}
-	if err := judge(req.If, entryVersion(stored, given, ref)); err != nil {
+	if err := e.admit(r, req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
 		return nil, err
 	}
 	node, err := parseNamed(ref, body)
@@ -310,6 +310,13 @@ func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
 		v.ETag = given.ETag
 	}
 	return v
+}
+
+func sceneOfEntry(s *Entry) scene {
+	if s == nil {
+		return scene{}
+	}
+	return on(entryKey(s.UUID))
 }
 
 // resolveEntry fills in the context and the route that the document names,
@@ -455,7 +462,10 @@ func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 		if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 			return errs.New(errs.NotAllowed, "Only its author and administrators may delete an entry of everyone.")
 		}
-		if err := judge(req.If, entryVersion(stored, given, ref)); err != nil {
+		if err := e.admit(tx, req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+			return err
+		}
+		if err := tx.DeleteLocksOn(entryKey(stored.UUID)); err != nil {
 			return err
 		}
 		return e.dropEntry(tx, stored, given, req.Now)

@@ -197,7 +197,7 @@ func (e *Engine) labelTarget(r Reader, req Request, id int64, name string) (*hel
 	if old != nil {
 		version = Version{Exists: true, ETag: MessageETag(old), Modified: old.Modified}
 	}
-	if err := judge(req.If, version); err != nil {
+	if err := e.admit(r, req, version, on(labelKey(id, name))); err != nil {
 		return nil, nil, err
 	}
 	if h.core.Life.Ended() {

@@ -448,6 +448,11 @@ func (e *Engine) writeParty(ctx context.Context, tx Tx, req Request, c *partyCha
 		if err := e.auditParty(ctx, tx, req, c.old, &p); err != nil {
 			return nil, err
 		}
+		if p.Disabled {
+			if err := tx.DeleteLocksOf(p.ID); err != nil {
+				return nil, err
+			}
+		}
 		if err := e.refreshParties(tx); err != nil {
 			return nil, err
 		}

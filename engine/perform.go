@@ -81,7 +81,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.performed(req, h, action, node)
+		c, err := e.performed(r, req, h, action, node)
 		if err = cmp.Or(err, unsaid); err != nil {
 			return nil, err
 		}
@@ -105,11 +105,11 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 
 // performed decides on what a person asks of an action, which may be named by
 // its type.
-func (e *Engine) performed(req Request, h *held, action string, node *document.Node) (*caseChange, error) {
+func (e *Engine) performed(r Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
 	if !h.route.Compiled.Knows(action) {
 		return nil, absent("action")
 	}
-	if err := judge(req.If, taskVersion(h, action)); err != nil {
+	if err := e.admit(r, req, taskVersion(h, action), on(taskKey(h.row.ID, action))); err != nil {
 		return nil, err
 	}
 	var faults document.Faults

@@ -75,7 +75,7 @@ func (e *Engine) putTarget(r Reader, req Request, path DocumentPath) (*documentP
 	if err := e.writable(req.By, at.root); err != nil {
 		return nil, err
 	}
-	if err := judge(req.If, at.found.version()); err != nil {
+	if err := e.admit(r, req, at.found.version(), at.scene(at.found == nil)); err != nil {
 		return nil, err
 	}
 	return at, at.placeable()
@@ -98,7 +98,20 @@ func (e *Engine) putDocument(tx Tx, req Request, path DocumentPath, c *content) 
 	if err != nil {
 		return nil, err
 	}
-	d := &Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
+	d, err := e.makeDocument(tx, req, at, c)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
+	if req.DryRun {
+		out.Form = e.documentResource(d).Form
+	}
+	return out, e.keep(tx, req, out)
+}
+
+// makeDocument stores the content as the document at the place.
+func (e *Engine) makeDocument(tx Tx, req Request, at *documentPlace, c *content) (d *Document, err error) {
+	d = &Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
 	if at.found != nil {
 		d = at.found
 		if d.InFile {
@@ -106,7 +119,7 @@ func (e *Engine) putDocument(tx Tx, req Request, path DocumentPath, c *content) 
 		}
 	}
 	d.AuthorID, d.MediaType, d.Size, d.SHA256 = req.By.ID, c.mediaType, c.size(), c.sum()
-	d.InFile, d.Content = c.spooled != nil, c.inline
+	d.InFile, d.Content = c.inline == nil, c.inline
 	d.Revision++
 	d.Modified = req.Now
 	if at.found == nil {
@@ -120,14 +133,7 @@ func (e *Engine) putDocument(tx Tx, req Request, path DocumentPath, c *content) 
 	if err == nil {
 		err = e.checkQuota(tx, req.By.ID, 0)
 	}
-	if err != nil {
-		return nil, err
-	}
-	out := &Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
-	if req.DryRun {
-		out.Form = e.documentResource(d).Form
-	}
-	return out, e.keep(tx, req, out)
+	return d, err
 }
 
 // MakeFolder makes an empty folder at the path.
@@ -144,7 +150,7 @@ func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath)
 		if err := e.writable(req.By, at.root); err != nil {
 			return err
 		}
-		if err := judge(req.If, Version{}); err != nil {
+		if err := e.admit(tx, req, Version{}, at.scene(true)); err != nil {
 			return err
 		}
 		if err := at.placeable(); err != nil {
@@ -185,20 +191,31 @@ func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentP
 		if at.folder == nil {
 			return errs.New(errs.NotDeletable, "The folder of a user or team cannot be deleted; delete what is in it.")
 		}
-		if err := judge(req.If, at.found.version()); err != nil {
+		if err := e.admit(tx, req, at.found.version(), at.scene(true)); err != nil {
 			return err
 		}
-		e.unreferred(tx)
-		if !at.found.Folder {
-			err = tx.DeleteDocument(at.found.ID)
-		} else if err = tx.DetachFolder(at.found.ID); err == nil {
-			_, err = tx.PurgeDocuments(purgeAtOnce)
-		}
-		if err != nil {
+		if err := e.removeDocument(tx, req, at); err != nil {
 			return err
 		}
 		return tx.TouchFolder(at.folder.ID, req.Now)
 	})
+}
+
+// removeDocument deletes what is at the place, with its locks and all that is
+// below it.
+func (e *Engine) removeDocument(tx Tx, req Request, at *documentPlace) error {
+	if err := e.releaseTree(tx, req, at); err != nil {
+		return err
+	}
+	e.unreferred(tx)
+	if !at.found.Folder {
+		return tx.DeleteDocument(at.found.ID)
+	}
+	if err := tx.DetachFolder(at.found.ID); err != nil {
+		return err
+	}
+	_, err := tx.PurgeDocuments(purgeAtOnce)
+	return err
 }
 
 // purge deletes what was taken out of its tree and not deleted yet.

@@ -76,7 +76,7 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 		}
 		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
 	}
-	if err := judge(req.If, routeVersion(old)); err != nil {
+	if err := e.admit(r, req, routeVersion(old), sceneOfRoute(old)); err != nil {
 		return nil, err
 	}
 	if c.node, err = parseDocument(body, yaml); err != nil {
@@ -126,6 +126,13 @@ func routeVersion(s *Route) Version {
 		return Version{}
 	}
 	return Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
+}
+
+func sceneOfRoute(s *Route) scene {
+	if s == nil {
+		return scene{}
+	}
+	return on(routeKey(s.ID))
 }
 
 // checkRoutes answers errs.TooMany where the author has as many routes as
@@ -249,7 +256,7 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 		if !e.administersRoute(req.By, info) {
 			return errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
 		}
-		if err := judge(req.If, routeVersion(stored)); err != nil {
+		if err := e.admit(tx, req, routeVersion(stored), sceneOfRoute(stored)); err != nil {
 			return err
 		}
 		cases, entries, err := tx.RouteInUse(stored.ID)
@@ -266,6 +273,9 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 			return errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)
 		}
 		if err := tx.DeleteRoute(stored.ID); err != nil {
+			return err
+		}
+		if err := tx.DeleteLocksOn(routeKey(stored.ID)); err != nil {
 			return err
 		}
 		tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })

@@ -19,6 +19,9 @@ type Request struct {
 	// condition. Its error, of errs.Precondition, is the answer.
 	If Condition
 
+	// Tokens are the lock tokens that the request submits, all of them.
+	Tokens []UUID
+
 	// DryRun asks for what would result: nothing is stored.
 	DryRun bool
 
@@ -47,6 +50,7 @@ type Version struct {
 	ETag       string // of what GET of the URL gives, quoted
 	Definition string // "" where If-Match is strict
 	Modified   time.Time
+	Tokens     []UUID // of the locks that cover it
 }
 
 // IdempotencyKey names a request that may come twice (design: the drive,

@@ -206,7 +206,7 @@ func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given
 	if err != nil {
 		return nil, err
 	}
-	if err := judge(req.If, caseVersion(h, ref)); err != nil {
+	if err := e.admit(r, req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
 		return nil, err
 	}
 	node, err := parseNamed(ref, body)

@@ -59,6 +59,7 @@ type Reader interface {
 	AliasReader
 	BoardReader
 	ScratchReader
+	LockReader
 }
 
 // Tx reads and writes within one unit.
@@ -78,6 +79,7 @@ type Tx interface {
 	DocumentWriter
 	AliasWriter
 	ScratchWriter
+	LockWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.

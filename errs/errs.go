@@ -50,6 +50,7 @@ const (
 	NameNotAllowed      Kind = "name-not-allowed"
 	IdempotencyMismatch Kind = "idempotency-mismatch"
 	NotBuilt            Kind = "not-built"
+	OtherServer         Kind = "other-server"
 	Unavailable         Kind = "unavailable"
 	Full                Kind = "full"
 

@@ -64,6 +64,7 @@ var problems = map[errs.Kind]problem{
 
 	errs.Internal:    {500, "Internal error", ""},
 	errs.NotBuilt:    {501, "Not built yet", ""},
+	errs.OtherServer: {502, "Another server's", ""},
 	errs.Unavailable: {503, "Unavailable for the moment", ""},
 	errs.Full:        {507, "Full", "sufficient-disk-space"},
 }

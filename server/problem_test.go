@@ -73,6 +73,7 @@ func TestStatus(t *testing.T) {
 		422: "invalid empty-document name-not-allowed idempotency-mismatch",
 		500: "internal",
 		501: "not-built",
+		502: "other-server",
 		503: "unavailable",
 		507: "full",
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -14,12 +15,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // methods are what is tried on every kind of node.
 func methods() []string {
 	return []string{"OPTIONS", "GET", "HEAD", "PUT", "DELETE", "PROPFIND", "MKCOL", "PROPPATCH", "COPY", "MOVE", "LOCK", "UNLOCK", "POST"}
+}
+
+// lockMethods have a table of their own.
+func lockMethods() []string { return []string{"LOCK", "UNLOCK"} }
+
+// allRights returns the whole table.
+func allRights(t *testing.T) []right {
+	t.Helper()
+	others := slices.DeleteFunc(methods(), func(m string) bool { return slices.Contains(lockMethods(), m) })
+	return append(readRights(t, rightsTable, others), readRights(t, rightsOfLocks, lockMethods())...)
 }
 
 // actors are the columns of the table.
@@ -66,7 +77,7 @@ type rightLine struct {
 // with the paths of its nodes, and below them, indented, what may be done: the
 // methods, a query and a body where there are any, and what each actor is
 // answered. What a kind does not say is said once for all under "*".
-func readRights(t *testing.T, table string) []right {
+func readRights(t *testing.T, table string, methods []string) []right {
 	t.Helper()
 	var out []right
 	var common, lines []rightLine
@@ -76,7 +87,7 @@ func readRights(t *testing.T, table string) []right {
 			common = lines
 		} else {
 			for _, path := range paths {
-				out = append(out, kindOf(t, path, common, lines)...)
+				out = append(out, kindOf(t, path, methods, common, lines)...)
 			}
 		}
 		paths, lines = nil, nil
@@ -128,8 +139,8 @@ func readRightLine(t *testing.T, number int, text string) rightLine {
 	return l
 }
 
-// kindOf returns the requests to one kind of node: every method.
-func kindOf(t *testing.T, path string, common, lines []rightLine) []right {
+// kindOf returns the requests to one kind of node: every one of the methods.
+func kindOf(t *testing.T, path string, methods []string, common, lines []rightLine) []right {
 	t.Helper()
 	var out []right
 	said := map[string]bool{}
@@ -143,6 +154,12 @@ func kindOf(t *testing.T, path string, common, lines []rightLine) []right {
 			r.header = []string{"Depth", "1"}
 		case "POST":
 			r.header = []string{"Content-Type", "application/json"}
+		case "COPY", "MOVE":
+			r.header = []string{"Destination", "/dav/Documents/{me}/copy"}
+		case "LOCK":
+			r.body = `<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>`
+		case "UNLOCK":
+			r.header = []string{"Lock-Token", "<urn:uuid:00000000-0000-4000-8000-000000000000>"}
 		}
 		out = append(out, r)
 	}
@@ -160,7 +177,7 @@ func kindOf(t *testing.T, path string, common, lines []rightLine) []right {
 			}
 		}
 	}
-	for _, method := range methods() {
+	for _, method := range methods {
 		if !said[method] {
 			t.Fatalf("the table says nothing of %s %s", method, path)
 		}
@@ -332,8 +349,12 @@ func (s *inProcess) ask(actor string, r *right, names map[string]string) *httpte
 	for name, value := range names {
 		pairs = append(pairs, name, value)
 	}
-	replacer := strings.NewReplacer(pairs...)
-	return s.as(actor, r.method, replacer.Replace(r.path), replacer.Replace(r.body), r.header...)
+	replacer := strings.NewReplacer(append(pairs, "{me}", cmp.Or(actor, "owner"))...)
+	header := slices.Clone(r.header)
+	for i := range header {
+		header[i] = replacer.Replace(header[i])
+	}
+	return s.as(actor, r.method, replacer.Replace(r.path), replacer.Replace(r.body), header...)
 }
 
 // all returns everything that is stored, as an administrator finds it.
@@ -358,7 +379,7 @@ func TestRights(t *testing.T) {
 		*right
 		actor int
 	}
-	table := readRights(t, rightsTable)
+	table := allRights(t)
 	var changing []cell
 	compare := func(t *testing.T, s *inProcess, c cell) bool {
 		t.Helper()
@@ -389,7 +410,7 @@ func TestRights(t *testing.T) {
 					spoilt = compare(t, s, rest[0])
 					rest = rest[1:]
 				}
-				if diff := cmp.Diff(before, s.all()); diff != "" && !spoilt {
+				if diff := gocmp.Diff(before, s.all()); diff != "" && !spoilt {
 					t.Errorf("what was refused has changed something: %s", diff)
 				}
 			})
@@ -411,7 +432,7 @@ func TestAbsentAndInvisible(t *testing.T) {
 	stranger := slices.Index(actors(), "stranger")
 	visible := map[string]bool{"{common}": true}
 	var asked []right
-	for _, r := range readRights(t, rightsTable) {
+	for _, r := range allRights(t) {
 		for name := range f.names {
 			if !visible[name] && strings.Contains(r.path+r.body, name) {
 				asked = append(asked, r)
@@ -434,7 +455,7 @@ func TestAbsentAndInvisible(t *testing.T) {
 					}
 					continue
 				}
-				if diff := cmp.Diff(told(want, r, f.nowhere), told(got, r, f.names)); diff != "" {
+				if diff := gocmp.Diff(told(want, r, f.nowhere), told(got, r, f.names)); diff != "" {
 					t.Errorf("%v: invisible (+) differs from absent (-):\n%s", r, diff)
 				}
 			}

@@ -25,6 +25,7 @@ type settings struct {
 	tlsKey         string
 	trustedProxies []string
 	scriptClients  []string
+	publicNames    []string
 	logLevel       string
 	maxEntries     int64
 	maxRoutes      int64
@@ -49,6 +50,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the certificate's key")
 	flags.StringSliceVar(&s.trustedProxies, "trusted-proxy", nil, "CIDR of proxies whose forwarded headers count")
 	flags.StringSliceVar(&s.scriptClients, "script-client", nil, "prefix of User-Agent of further script clients")
+	flags.StringSliceVar(&s.publicNames, "public-name", nil, "host by which clients call the server; a COPY or MOVE to another is refused (default: any)")
 	flags.Int64Var(&s.maxEntries, "max-entries", 0, "schedule entries a user may have (default 10000)")
 	flags.Int64Var(&s.maxRoutes, "max-routes", 0, "routes a user may have (default 1000)")
 	flags.Int64Var(&s.maxOpenCases, "max-open-cases", 0, "open cases a user may have (default 1000000)")

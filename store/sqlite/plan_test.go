@@ -12,7 +12,7 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|d$|days$|routes|open_cases|sequence|along|below|CONSTANT ROW|\(subquery)`)
+	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|d$|days$|routes|open_cases|sequence|along|below|up|CONSTANT ROW|\(subquery)`)
 	byIndex := regexp.MustCompile(`^SCAN \S+ USING (COVERING )?INDEX`)
 	for name, query := range map[string]string{
 		"selectSequence": selectSequence, "updateSequence": updateSequence,
@@ -61,6 +61,10 @@ func TestPlans(t *testing.T) {
 		"upsertScratch": upsertScratch, "moveScratch": moveScratch, "moveScratchBelow": moveScratchBelow,
 		"deleteScratch": deleteScratch, "deleteScratchBelow": deleteScratchBelow,
 		"deleteScratchByID": deleteScratchByID, "deleteExpiredScratch": deleteExpiredScratch,
+		"selectLocksOn": selectLocksOn, "selectLocksBelow": selectLocksBelow, "selectLockByToken": selectLockByToken,
+		"countLocks": countLocks, "selectDocumentsBelow": selectDocumentsBelow, "insertLock": insertLock,
+		"refreshLock": refreshLock, "deleteLock": deleteLock, "deleteLocksOn": deleteLocksOn, "deleteLocksOf": deleteLocksOf,
+		"deleteLocksBefore": deleteLocksBefore, "moveLocks": moveLocks,
 		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {
@@ -69,7 +73,8 @@ func TestPlans(t *testing.T) {
 			switch {
 			case strings.HasPrefix(step, "SCAN") && small.MatchString(step):
 			case byIndex.MatchString(step) && limited: // reads from the front of an index, as far as it needs
-			case name == "selectMessages", name == "selectDocumentsAlong": // sorts the few of one case, of one path
+			case name == "selectMessages", name == "selectDocumentsAlong", name == "selectLocksOn", name == "selectLocksBelow":
+				// sorts the few of one case, of one path, of one resource, and of one kind
 			case strings.HasPrefix(step, "SCAN"), strings.Contains(step, "TEMP B-TREE"):
 				t.Errorf("%s: %s", name, step)
 			}

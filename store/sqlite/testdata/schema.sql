@@ -272,6 +272,24 @@ CREATE TRIGGER history_inserted AFTER INSERT ON history BEGIN
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, length(new.source))
 		ON CONFLICT DO UPDATE SET n = n + length(new.source);
 END;
+CREATE TABLE locks (
+	id        INTEGER PRIMARY KEY,
+	token     BLOB    NOT NULL UNIQUE CHECK (length(token) = 16),
+	target    TEXT    NOT NULL CHECK (target <> ''),
+	holder_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	shared    INTEGER NOT NULL CHECK (shared IN (0, 1)),
+	deep      INTEGER NOT NULL CHECK (deep IN (0, 1)), -- covers what is below a folder
+	owner     TEXT    NOT NULL,                        -- what the holder says of itself, XML
+	root      TEXT    NOT NULL,                        -- the path that was locked
+	seconds   INTEGER NOT NULL CHECK (seconds > 0),    -- that it was given for
+	expires   INTEGER NOT NULL                         -- by the machine's clock, in a sandbox too
+) STRICT;
+
+CREATE INDEX locks_by_expiry ON locks (expires);
+
+CREATE INDEX locks_by_holder ON locks (holder_id);
+
+CREATE INDEX locks_by_target ON locks (target);
 
 CREATE TABLE messages (
 	id         INTEGER PRIMARY KEY,

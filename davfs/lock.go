@@ -1,0 +1,210 @@
+package davfs
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// lockable is a node that a LOCK locks, or at which it makes something.
+type lockable interface {
+	node
+	lockTarget() engine.Target
+}
+
+// lockTarget names the node as locks are on it, at the request's path.
+func (x *exchange) lockTarget(n lockable) engine.Target {
+	t := n.lockTarget()
+	t.URL = x.at.path()
+	return t
+}
+
+// lock answers LOCK: a new lock, or one that shall last on.
+func (d *drive) lock(x *exchange) error {
+	deep, err := readLockDepth(x.r.Header)
+	if err != nil {
+		return err
+	}
+	if err := x.query.only(); err != nil {
+		return err
+	}
+	condition, err := x.condition()
+	if err != nil {
+		return err
+	}
+	target, err := d.lockPlace(x)
+	if err != nil {
+		return err
+	}
+	body, err := readXML(x.r)
+	if err != nil {
+		return err
+	}
+	want, err := readLockInfo(body)
+	if err != nil {
+		return err
+	}
+	req := x.request(d.Clock.Now())
+	req.If = condition
+	lasts := readTimeout(x.r.Header.Values("Timeout"))
+	if want == nil {
+		return d.refreshLock(x, req, target, lasts)
+	}
+	l, created, err := x.engine.Lock(x.r.Context(), req, target, engine.NewLock{
+		Shared: want.shared, Deep: deep, Owner: want.owner, Lasts: lasts,
+	})
+	if err != nil {
+		return err
+	}
+	x.w.Header().Set("Lock-Token", "<"+tokenText(l.Token)+">")
+	status := http.StatusOK
+	if created {
+		status = http.StatusCreated
+		x.w.Header().Set("Location", href(x.at.segments...))
+	}
+	return x.answerLock(status, l)
+}
+
+// lockPlace returns what a LOCK or UNLOCK is about.
+func (d *drive) lockPlace(x *exchange) (engine.Target, error) {
+	n, err := x.place()
+	if err != nil {
+		return engine.Target{}, err
+	}
+	if target, ok := n.(lockable); ok {
+		return x.lockTarget(target), nil
+	}
+	if _, err := n.stat(x.r.Context()); err != nil {
+		return engine.Target{}, err
+	}
+	if _, ok := n.(folder); ok {
+		return engine.Target{}, errs.New(errs.NotLockable, "Folders of the workflow cannot be locked; lock the document.")
+	}
+	return engine.Target{}, errs.New(errs.NotLockable, "This is not to be changed under a lock.")
+}
+
+// refreshLock answers a LOCK without body: the lock that its If header names
+// shall last on (RFC 4918, section 9.10.2).
+func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, lasts time.Duration) error {
+	if len(x.tokens) == 0 {
+		return errs.New(errs.BadParameter, "A LOCK without body makes a lock last longer; the header If must hold its token.")
+	}
+	l, err := x.engine.RefreshLock(x.r.Context(), req, t, lasts)
+	if err != nil {
+		return err
+	}
+	return x.answerLock(http.StatusOK, l)
+}
+
+// answerLock answers with the lock as a property (RFC 4918, section 9.10.1).
+func (x *exchange) answerLock(status int, l *engine.Lock) error {
+	var b bytes.Buffer
+	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<D:prop xmlns:D="DAV:"><D:lockdiscovery>`)
+	b.Write(appendActiveLock(nil, l, x.by.ID, l.Expires.Add(-l.Lasts)))
+	b.WriteString("</D:lockdiscovery></D:prop>\n")
+	x.w.Header().Set("Content-Type", typeXML)
+	x.w.Header().Set("Cache-Control", "no-store")
+	x.w.Header().Set("Content-Length", fmt.Sprint(b.Len()))
+	x.w.WriteHeader(status)
+	_, err := x.w.Write(b.Bytes())
+	return err
+}
+
+// appendActiveLock appends a DAV:activelock (RFC 4918, section 14.1), whose
+// prefix D is bound to DAV: around it. Its token is told to its holder only.
+func appendActiveLock(dst []byte, l *engine.Lock, to identity.ID, now time.Time) []byte {
+	scope, depth := "exclusive", "0"
+	if l.Shared {
+		scope = "shared"
+	}
+	if l.Deep {
+		depth = infinite
+	}
+	dst = append(dst, "<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope><D:"+scope+"/></D:lockscope><D:depth>"+depth+"</D:depth>"...)
+	if l.Owner != "" {
+		dst = append(dst, "<D:owner>"+l.Owner+"</D:owner>"...)
+	}
+	dst = fmt.Appendf(dst, "<D:timeout>Second-%d</D:timeout>", int64((l.Expires.Sub(now)+time.Second-1)/time.Second))
+	if l.HolderID == to {
+		dst = append(dst, "<D:locktoken><D:href>"+tokenText(l.Token)+"</D:href></D:locktoken>"...)
+	}
+	root := href(strings.Split(strings.Trim(l.Root, "/"), "/")...)
+	return append(dst, "<D:lockroot><D:href>"+escapeXML(root)+"</D:href></D:lockroot></D:activelock>"...)
+}
+
+// unlock answers UNLOCK. With ?force instead of a token it breaks all locks
+// that cover the resource, which administrators may, and who owns a root of
+// Documents/.
+func (d *drive) unlock(x *exchange) error {
+	if err := x.query.only("force"); err != nil {
+		return err
+	}
+	force, err := x.query.flag("force")
+	if err != nil {
+		return err
+	}
+	var token engine.UUID
+	if values := x.r.Header.Values("Lock-Token"); !force || len(values) > 0 {
+		if token, err = readLockToken(values); err != nil {
+			return err
+		}
+	}
+	condition, err := x.condition()
+	if err != nil {
+		return err
+	}
+	target, err := d.lockPlace(x)
+	if err != nil {
+		return err
+	}
+	req := x.request(d.Clock.Now())
+	req.If = condition
+	if force {
+		err = x.engine.BreakLocks(x.r.Context(), req, target)
+	} else {
+		err = x.engine.Unlock(x.r.Context(), req, target, token)
+	}
+	if err != nil {
+		return err
+	}
+	x.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (n documentPath) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnDocument, Document: n.path}
+}
+
+func (n documentTarget) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnDocument, Document: n.path}
+}
+
+func (n entryFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnEntry, Ref: n.name.ref}
+}
+
+func (n routeFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnRoute, Name: n.name}
+}
+
+func (n caseFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnCase, Ref: n.name.ref}
+}
+
+func (n dropFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnDrop, Name: n.route}
+}
+
+func (n actionFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnTask, Ref: engine.Ref{CaseID: n.id}, Name: n.action}
+}
+
+func (n labelFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnLabel, Ref: engine.Ref{CaseID: n.id}, Name: n.label}
+}

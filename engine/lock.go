@@ -1,0 +1,314 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// NewLock is the lock that a LOCK asks for.
+type NewLock struct {
+	Shared bool
+	Deep   bool
+	Owner  string
+	Lasts  time.Duration // at most an hour is given
+}
+
+// mostOwner bounds what the holder of a lock says of itself.
+const mostOwner = 4 << 10
+
+// Lock locks a resource (RFC 4918, section 9.10); created says that nothing
+// had the name, and an empty document has it now.
+func (e *Engine) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *Lock, created bool, err error) {
+	if len(want.Owner) > mostOwner {
+		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have %d bytes.", mostOwner)
+	}
+	err = e.store.Update(ctx, func(tx Tx) (err error) {
+		lock, created, err = e.lock(tx, req, t, want)
+		return err
+	})
+	return lock, created, err
+}
+
+func (e *Engine) lock(tx Tx, req Request, t Target, want NewLock) (*Lock, bool, error) {
+	at, err := e.target(tx, req.By, t)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := at.lockable(t); err != nil {
+		return nil, false, err
+	}
+	if err := e.admitLock(tx, req, at, want); err != nil {
+		return nil, false, err
+	}
+	created := !at.exists()
+	if created {
+		if err := e.makeForLock(tx, req, at); err != nil {
+			return nil, false, err
+		}
+	}
+	l := &Lock{
+		Token: NewUUID(), On: at.self, HolderID: req.By.ID, Shared: want.Shared, Deep: want.Deep && at.folder,
+		Owner: want.Owner, Root: t.URL, Lasts: lasting(want.Lasts),
+	}
+	l.Expires = e.wall().Add(l.Lasts)
+	if err := e.boundLocks(tx, req.By.ID); err != nil {
+		return nil, false, err
+	}
+	return l, created, tx.InsertLock(l)
+}
+
+// lockable answers why no lock can be had on what a target stands for.
+func (at *targeted) lockable(t Target) error {
+	switch {
+	case at.refused != nil:
+		return at.refused
+	case at.exists():
+		return nil
+	case at.document == nil:
+		return notBuiltYet("", fmt.Sprintf("There is nothing at %q to lock; keeping a name for what is to follow is not built yet.", t.URL))
+	}
+	return nil
+}
+
+// admitLock judges the condition of a LOCK, and whether other locks leave room
+// for it (RFC 4918, section 6.1): an exclusive one shares nothing with any
+// other, be it above or below.
+func (e *Engine) admitLock(tx Tx, req Request, at *targeted, want NewLock) error {
+	covers, ofFolder, err := at.covering(tx, e.wall())
+	if err != nil {
+		return err
+	}
+	v := at.version
+	v.Tokens = tokensOf(covers)
+	if err := judge(req.If, v); err != nil {
+		return err
+	}
+	if !at.exists() { // a document comes into the folder
+		at.joins = true
+		if covers, ofFolder, err = at.covering(tx, e.wall()); err != nil {
+			return err
+		}
+		if err := req.passes(ofFolder); err != nil {
+			return err
+		}
+	}
+	if at.folder && want.Deep {
+		below, err := e.locksWithin(tx, at.document)
+		if err != nil {
+			return err
+		}
+		covers = append(covers, below...)
+	}
+	for i := range covers {
+		if !want.Shared || !covers[i].Shared {
+			return locked(&covers[i])
+		}
+	}
+	return nil
+}
+
+// makeForLock makes the empty document that a LOCK of an unmapped name leaves
+// (RFC 4918, section 7.3).
+func (e *Engine) makeForLock(tx Tx, req Request, at *targeted) error {
+	if err := at.document.placeable(); err != nil {
+		return err
+	}
+	name := at.document.path[len(at.document.path)-1]
+	d, err := e.makeDocument(tx, req, at.document, &content{mediaType: MediaTypeOf(name), inline: []byte{}})
+	if err == nil {
+		at.self = documentKey(at.document.root.ID, d.ID)
+	}
+	return err
+}
+
+// lasting is how long a lock is given that was asked for so long; 0 asks for
+// nothing in particular.
+func lasting(asked time.Duration) time.Duration {
+	if asked <= 0 {
+		return maxLock
+	}
+	return min(max(asked.Truncate(time.Second), time.Second), maxLock)
+}
+
+// boundLocks clears away what has expired, and bounds what one user has.
+func (e *Engine) boundLocks(tx Tx, holder identity.ID) error {
+	now := e.wall()
+	if err := tx.DeleteLocksBefore(now); err != nil {
+		return err
+	}
+	n, err := tx.CountLocks(holder, now)
+	if err != nil {
+		return err
+	}
+	return withinLimit("locks", n, DefaultLocks)
+}
+
+// RefreshLock makes the lock last anew whose token the request submits, and
+// which covers the target (RFC 4918, section 9.10.2).
+func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*Lock, error) {
+	var out *Lock
+	err := e.store.Update(ctx, func(tx Tx) error {
+		at, err := e.target(tx, req.By, t)
+		if err != nil {
+			return err
+		}
+		covers, _, err := at.covering(tx, e.wall())
+		if err != nil {
+			return err
+		}
+		v := at.version
+		v.Tokens = tokensOf(covers)
+		if err := judge(req.If, v); err != nil {
+			return err
+		}
+		i := slices.IndexFunc(covers, req.holds)
+		if i < 0 {
+			return notThisLock(errs.Precondition)
+		}
+		out = &covers[i]
+		out.Lasts = lasting(lasts)
+		out.Expires = e.wall().Add(out.Lasts)
+		return tx.RefreshLock(out.Token, out.Lasts, out.Expires)
+	})
+	return out, err
+}
+
+// notThisLock says that a token is of no lock that covers the request's
+// resource.
+func notThisLock(kind errs.Kind) error {
+	return &errs.Error{
+		Kind: kind, Detail: "The lock token is of no lock on this resource; it may have expired.",
+		Extra: map[string]any{"condition": "lock-token-matches-request-uri"},
+	}
+}
+
+// Unlock removes the lock of that token, which must cover the target (RFC
+// 4918, section 9.11). Its holder may; and who may break locks there.
+func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token UUID) error {
+	return e.store.Update(ctx, func(tx Tx) error {
+		l, err := orNil(tx.LockByToken(token, e.wall()))
+		if err != nil {
+			return err
+		}
+		if l != nil && l.HolderID == req.By.ID && l.Root == t.URL {
+			return tx.DeleteLock(token) // whatever became of what it was on
+		}
+		at, err := e.target(tx, req.By, t)
+		if err != nil {
+			return err
+		}
+		covers, _, err := at.covering(tx, e.wall())
+		if err != nil {
+			return err
+		}
+		v := at.version
+		v.Tokens = tokensOf(covers)
+		if err := judge(req.If, v); err != nil {
+			return err
+		}
+		if !at.exists() {
+			return absent("resource")
+		}
+		if !slices.Contains(v.Tokens, token) {
+			return notThisLock(errs.InUse)
+		}
+		if l.HolderID != req.By.ID && !at.breaks {
+			return errs.New(errs.NotAllowed, "The lock is not yours; its holder can remove it, and an administrator break it.")
+		}
+		return tx.DeleteLock(token)
+	})
+}
+
+// BreakLocks removes all locks that cover the target, whoever holds them:
+// administrators may, and who owns a root of Documents/.
+func (e *Engine) BreakLocks(ctx context.Context, req Request, t Target) error {
+	return e.store.Update(ctx, func(tx Tx) error {
+		at, err := e.target(tx, req.By, t)
+		if err != nil {
+			return err
+		}
+		if !at.exists() {
+			return absent("resource")
+		}
+		if !at.breaks {
+			return errs.New(errs.NotAllowed, "Only administrators, and the owner of a folder in Documents/, may break the locks of others.")
+		}
+		covers, _, err := at.covering(tx, e.wall())
+		for i := range covers {
+			if err == nil {
+				err = tx.DeleteLock(covers[i].Token)
+			}
+		}
+		return err
+	})
+}
+
+// LocksCovering returns the locks that cover the target.
+func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]Lock, error) {
+	var out []Lock
+	err := e.store.View(ctx, func(r Reader) error {
+		at, err := e.target(r, by, t)
+		if err != nil {
+			return err
+		}
+		out, _, err = at.covering(r, e.wall())
+		return err
+	})
+	return out, err
+}
+
+// locksWithin returns the locks on what is below a folder, without those on
+// the folder itself.
+func (e *Engine) locksWithin(r Reader, at *documentPlace) ([]Lock, error) {
+	all, err := r.LocksBelow(rootKey(at.root.ID), e.wall())
+	if err != nil || len(all) == 0 || at.found == nil || !at.found.Folder {
+		return nil, err
+	}
+	ids := make([]int64, len(all))
+	for i := range all {
+		if ids[i], err = all[i].document(); err != nil {
+			return nil, err
+		}
+	}
+	below, err := r.DocumentsBelow(at.found.ID, ids)
+	var out []Lock
+	for i := range all {
+		if ids[i] != at.found.ID && slices.Contains(below, ids[i]) {
+			out = append(out, all[i])
+		}
+	}
+	return out, err
+}
+
+// document returns the id of the document that the lock is on.
+func (l *Lock) document() (int64, error) {
+	text := string(l.On)
+	id, err := strconv.ParseInt(text[strings.LastIndexByte(text, '/')+1:], 10, 64)
+	return id, errs.Wrap("read the key of a lock", err)
+}
+
+// releaseTree takes the locks away from a document that goes, and from all
+// that is below it, if the request may: one that somebody else holds anywhere
+// below keeps the whole (RFC 4918, section 9.6.1).
+func (e *Engine) releaseTree(tx Tx, req Request, at *documentPlace) error {
+	below, err := e.locksWithin(tx, at)
+	if err != nil {
+		return err
+	}
+	for i := range below {
+		if err := req.passes(below[i : i+1]); err != nil {
+			return err
+		}
+		if err := tx.DeleteLock(below[i].Token); err != nil {
+			return err
+		}
+	}
+	return tx.DeleteLocksOn(documentKey(at.root.ID, at.found.ID))
+}

@@ -1,0 +1,184 @@
+package engine
+
+import (
+	"slices"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/route"
+)
+
+// TargetKind says what kind of resource a Target is.
+type TargetKind int
+
+// The kinds of resources that can be locked.
+const (
+	_ TargetKind = iota
+	OnDocument
+	OnEntry
+	OnCase
+	OnRoute
+	OnTask
+	OnLabel
+	OnDrop
+)
+
+// Target is a resource that can be locked, as a path names it.
+type Target struct {
+	Kind     TargetKind
+	Document DocumentPath // OnDocument
+	Ref      Ref          // OnEntry, OnCase; of OnTask and OnLabel the case
+	Name     string       // of a route, an action or a label; OnDrop of the route
+	URL      string       // the path, decoded
+}
+
+// targeted is what a target stands for.
+type targeted struct {
+	scene
+	version  Version
+	folder   bool
+	refused  error          // why by may not write it, nil where by may
+	breaks   bool           // by may break the locks there
+	document *documentPlace // OnDocument
+}
+
+func (t *targeted) exists() bool { return t.self != "" }
+
+// target returns what a target stands for; what by may not see is
+// errs.NotFound, and so is what does not exist and cannot be made by a lock.
+func (e *Engine) target(r Reader, by identity.Principal, t Target) (*targeted, error) {
+	out, err := e.resolveTarget(r, by, t)
+	if err == nil {
+		out.breaks = out.breaks || by.Admin
+	}
+	return out, err
+}
+
+func (e *Engine) resolveTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+	switch t.Kind {
+	case OnDocument:
+		return e.documentTarget(r, by, t)
+	case OnEntry:
+		return e.entryTarget(r, by, t)
+	case OnCase:
+		return e.caseTarget(r, by, t)
+	case OnRoute:
+		return e.routeTarget(r, by, t)
+	case OnTask, OnLabel:
+		return e.targetInCase(r, by, t)
+	case OnDrop:
+		_, err := e.startable(by, t.Name)
+		return &targeted{}, err
+	}
+	return nil, errs.New(errs.NotLockable, "This cannot be locked.")
+}
+
+func (e *Engine) documentTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+	at, err := e.documentAt(r, by, t.Document)
+	if err != nil {
+		return nil, err
+	}
+	out := &targeted{document: at, scene: at.scene(false), version: at.found.version(), refused: e.writable(by, at.root)}
+	out.breaks = e.directory().Administers(by, at.root.ID)
+	out.folder = at.found != nil && at.found.Folder
+	return out, nil
+}
+
+func (e *Engine) entryTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+	stored, given, err := e.findEntry(r, by, t.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil {
+		return unmapped(by, t.Ref, "schedule entry")
+	}
+	out := &targeted{scene: on(entryKey(stored.UUID)), version: entryVersion(stored, given, t.Ref)}
+	if !e.mayChangeEntry(by, stored.ContextID, stored.AuthorID) {
+		out.refused = errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
+	}
+	return out, nil
+}
+
+// unmapped is the target of a name that nothing has, if by may give it to
+// something (design: the drive, section 3).
+func unmapped(by identity.Principal, ref Ref, what string) (*targeted, error) {
+	if ref.Identity() || ref.Name != "" && ref.Author != by.ID {
+		return nil, absent(what)
+	}
+	return &targeted{}, nil
+}
+
+func (e *Engine) caseTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+	row, given, err := e.findCase(r, by, t.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if row == nil {
+		return unmapped(by, t.Ref, "case")
+	}
+	h, err := e.held(r, by, row, given)
+	if err != nil {
+		return nil, err
+	}
+	out := &targeted{scene: on(caseKey(row.ID)), version: caseVersion(h, t.Ref)}
+	if !e.mayEditCase(by, h) {
+		out.refused = errs.New(errs.NotAllowed, "Only its starter, the route's administrators and who may edit its XATTRs may change the case.")
+	}
+	return out, nil
+}
+
+// mayEditCase reports whether by may change anything of the case by a PUT
+// (judgeEdit judges what).
+func (e *Engine) mayEditCase(by identity.Principal, h *held) bool {
+	if h.admin || isStarter(by, h.core) {
+		return true
+	}
+	actor := e.actor(by, false)
+	return slices.ContainsFunc(h.route.Compiled.Xattrs, func(x route.Xattr) bool {
+		other, _ := h.core.Xattrs.Get(x.Key)
+		other.Text += "?"
+		return core.MayEdit(h.core, h.route.Compiled, actor, false, h.core.Xattrs.Set(x.Key, other)) == ""
+	})
+}
+
+func (e *Engine) routeTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+	stored, info, err := e.routeNamed(r, t.Name)
+	if err != nil || stored == nil || !e.seesRoute(by, info) {
+		return &targeted{}, err
+	}
+	out := &targeted{scene: on(routeKey(stored.ID)), version: routeVersion(stored)}
+	if !e.administersRoute(by, info) {
+		out.refused = errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
+	}
+	return out, nil
+}
+
+// targetInCase returns an enabled action, or the message of a label.
+func (e *Engine) targetInCase(r Reader, by identity.Principal, t Target) (*targeted, error) {
+	h, err := e.hold(r, by, Ref{CaseID: t.Ref.CaseID})
+	if err != nil {
+		return nil, err
+	}
+	out := &targeted{}
+	if t.Kind == OnLabel {
+		if !e.mayLabel(by, h, t.Name) {
+			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)
+		}
+		m, err := orNil(r.MessageByLabel(h.row.ID, t.Name))
+		if err != nil || m == nil {
+			return out, err
+		}
+		out.scene = on(labelKey(h.row.ID, t.Name))
+		out.version = Version{Exists: true, ETag: MessageETag(m), Modified: m.Modified}
+		return out, nil
+	}
+	if out.version = taskVersion(h, t.Name); !out.version.Exists {
+		return nil, absent("enabled action")
+	}
+	out.scene = on(taskKey(h.row.ID, t.Name))
+	if !h.admin && !core.MayPerform(h.core, h.route.Compiled, t.Name, e.actor(by, false)) {
+		out.refused = errs.New(errs.NotAllowed, "You may not perform this action.")
+	}
+	return out, nil
+}

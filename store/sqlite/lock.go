@@ -1,0 +1,141 @@
+package sqlite
+
+import (
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+const (
+	lockColumns = `token, target, holder_id, shared, deep, owner, root, seconds, expires`
+
+	selectLocksOn = `SELECT ` + lockColumns + ` FROM locks
+		WHERE target IN (SELECT value FROM json_each(?1)) AND expires > ?2 ORDER BY id`
+	// What begins with a prefix is a range: after the slash at its end comes
+	// the character "0".
+	selectLocksBelow  = `SELECT ` + lockColumns + ` FROM locks WHERE target > ?1 AND target < ?2 AND expires > ?3 ORDER BY id`
+	selectLockByToken = `SELECT ` + lockColumns + ` FROM locks WHERE token = ?1 AND expires > ?2`
+	countLocks        = `SELECT count(*) FROM locks WHERE holder_id = ?1 AND expires > ?2`
+
+	// It climbs from each document to its root: there are few, and they lie
+	// a few folders deep.
+	selectDocumentsBelow = `
+		WITH RECURSIVE up (document, at) AS (
+			SELECT value, value FROM json_each(?1)
+			UNION ALL
+			SELECT up.document, folder.parent_id FROM up
+				JOIN documents folder ON folder.id = up.at WHERE folder.parent_id IS NOT NULL
+		)
+		SELECT document FROM up WHERE at = ?2`
+
+	insertLock = `
+		INSERT INTO locks (token, target, holder_id, shared, deep, owner, root, seconds, expires)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
+	refreshLock       = `UPDATE locks SET seconds = ?2, expires = ?3 WHERE token = ?1`
+	deleteLock        = `DELETE FROM locks WHERE token = ?1`
+	deleteLocksOn     = `DELETE FROM locks WHERE target = ?1`
+	deleteLocksOf     = `DELETE FROM locks WHERE holder_id = ?1`
+	deleteLocksBefore = `DELETE FROM locks WHERE expires <= ?1`
+	moveLocks         = `UPDATE locks SET target = ?2 WHERE target = ?1`
+)
+
+func (r *reader) locks(query string, args ...any) (all []engine.Lock, err error) {
+	err = r.c.each(query, func(scan scan) error {
+		var l engine.Lock
+		err := scanLock(scan, &l)
+		all = append(all, l)
+		return err
+	}, args...)
+	return all, failure("read locks", err)
+}
+
+func scanLock(scan scan, l *engine.Lock) error {
+	var seconds int64
+	err := scan(bits(l.Token[:]), &l.On, &l.HolderID, &l.Shared, &l.Deep, &l.Owner, &l.Root, &seconds, millis{&l.Expires})
+	l.Lasts = time.Duration(seconds) * time.Second
+	return err
+}
+
+// LocksOn returns the locks on any of the keys.
+func (r *reader) LocksOn(keys []engine.LockKey, now time.Time) ([]engine.Lock, error) {
+	return r.locks(selectLocksOn, array(keys), at(now))
+}
+
+// LocksBelow returns the locks on all keys that begin with the prefix, which
+// ends with a slash.
+func (r *reader) LocksBelow(prefix engine.LockKey, now time.Time) ([]engine.Lock, error) {
+	end := prefix[:len(prefix)-1] + "0"
+	return r.locks(selectLocksBelow, string(prefix), string(end), at(now))
+}
+
+// LockByToken returns the lock that has the token.
+func (r *reader) LockByToken(token engine.UUID, now time.Time) (*engine.Lock, error) {
+	l := &engine.Lock{}
+	found, err := r.c.row(selectLockByToken, token[:], at(now)).read(func(scan scan) error { return scanLock(scan, l) })
+	if err := read(found, err, "lock"); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// CountLocks returns how many locks the holder has.
+func (r *reader) CountLocks(holder identity.ID, now time.Time) (n int64, err error) {
+	_, err = r.c.row(countLocks, int64(holder), at(now)).scan(&n)
+	return n, failure("count locks", err)
+}
+
+// DocumentsBelow returns those of the documents that are below the folder at
+// any depth, or are it.
+func (r *reader) DocumentsBelow(folder int64, documents []int64) (below []int64, err error) {
+	err = r.c.each(selectDocumentsBelow, func(scan scan) error {
+		var id int64
+		err := scan(&id)
+		below = append(below, id)
+		return err
+	}, array(documents), folder)
+	return below, failure("find documents below a folder", err)
+}
+
+// InsertLock stores a new lock.
+func (t *tx) InsertLock(l *engine.Lock) error {
+	_, err := t.c.exec(insertLock, l.Token[:], string(l.On), int64(l.HolderID), l.Shared, l.Deep, l.Owner, l.Root,
+		int64(l.Lasts/time.Second), at(l.Expires))
+	return failure("store a lock", err)
+}
+
+// RefreshLock makes a lock last anew.
+func (t *tx) RefreshLock(token engine.UUID, lasts time.Duration, expires time.Time) error {
+	n, err := t.c.change(refreshLock, token[:], int64(lasts/time.Second), at(expires))
+	return found(n, err, "lock")
+}
+
+// DeleteLock deletes the lock that has the token, if there is one.
+func (t *tx) DeleteLock(token engine.UUID) error {
+	_, err := t.c.exec(deleteLock, token[:])
+	return failure("delete a lock", err)
+}
+
+// DeleteLocksOn deletes all locks on the key.
+func (t *tx) DeleteLocksOn(key engine.LockKey) error {
+	_, err := t.c.exec(deleteLocksOn, string(key))
+	return failure("delete locks", err)
+}
+
+// DeleteLocksOf deletes all locks of the holder.
+func (t *tx) DeleteLocksOf(holder identity.ID) error {
+	_, err := t.c.exec(deleteLocksOf, int64(holder))
+	return failure("delete locks", err)
+}
+
+// DeleteLocksBefore deletes the locks that had expired by then.
+func (t *tx) DeleteLocksBefore(expired time.Time) error {
+	_, err := t.c.exec(deleteLocksBefore, at(expired))
+	return failure("delete locks", err)
+}
+
+// MoveLocks puts the locks on one key on another.
+func (t *tx) MoveLocks(from, to engine.LockKey) error {
+	_, err := t.c.exec(moveLocks, string(from), string(to))
+	return failure("move locks", err)
+}
