@@ -227,7 +227,7 @@ func TestNeverInternal(t *testing.T) {
 	seen := map[int]int{}
 	for range 20_000 {
 		request := []string{pick("sam", "ann", "bob", "eva", "nobody") + " " +
-			pick("GET", "HEAD", "PUT", "DELETE", "PROPFIND", "OPTIONS", "MKCOL", "POST", "LOCK", "MOVE", "PATCH", "TRACE") + " " +
+			pick("GET", "HEAD", "PUT", "DELETE", "PROPFIND", "OPTIONS", "MKCOL", "POST", "LOCK", "UNLOCK", "MOVE", "COPY", "PATCH", "TRACE") + " " +
 			randomPath(pick) + pick(slices.Concat(make([]string, 20), []string{"?limit=2", "?force", "?x=%", "?dryRun", "?a&a", "?.dryRun", "?.priority=1&a;b"})...)}
 		for range random.IntN(4) {
 			request = append(request, randomHeader(pick))
@@ -237,7 +237,11 @@ func TestNeverInternal(t *testing.T) {
 		}
 		request = append(request, "> "+pick(`{"type": "cron"}`, `{"route": "tip"}`, `{}`, ``, `{`, `name: x`, "\xff", `[1]`, `"do"`,
 			`{"do": "x", "contextId": 103}`, `{"type": "cron", "note": "`+strings.Repeat("y", 400)+`"}`,
-			`<propfind xmlns="DAV:"><allprop/></propfind>`, `<propfind xmlns="DAV:"><prop><a/><getetag/></prop></propfind>`, `<!DOCTYPE x>`))
+			`<propfind xmlns="DAV:"><allprop/></propfind>`, `<propfind xmlns="DAV:"><prop><a/><getetag/></prop></propfind>`, `<!DOCTYPE x>`,
+			`<lockinfo xmlns="DAV:"><lockscope><shared/></lockscope><locktype><write/></locktype></lockinfo>`))
+		if words := strings.Fields(request[0]); words[1] == "MOVE" || words[1] == "COPY" {
+			request = append(request, "Destination: "+randomPath(pick))
+		}
 		rec := d.do(t, request, pick(`"a"`, `"21-1.1"`))
 		if seen[rec.Code]++; !known[rec.Code] {
 			t.Errorf("%q: %d %s", request, rec.Code, rec.Body)
@@ -281,8 +285,9 @@ func randomPath(pick func(...string) string) string {
 
 func randomHeader(pick func(...string) string) string {
 	return pick("Depth: ", "If-Match: ", "If-None-Match: ", "If: ", "Prefer: ", "Idempotency-Key: ", "Content-Type: ", "Content-Range: ",
-		"Content-Length: ", "Content-Encoding: ", "If-Unmodified-Since: ", "Range: ", "User-Agent: ") +
+		"Content-Length: ", "Content-Encoding: ", "If-Unmodified-Since: ", "Range: ", "User-Agent: ", "Overwrite: ", "Timeout: ", "Lock-Token: ", "Destination: ") +
 		pick("0", "1", "infinity", "*", `"a"`, `"21-1.1"`, `W/"a"`, "@etag", `(["a"])`, `(Not <urn:a>)`, `</dav/Workflow/Cases/22.json> (["a"])`,
 			"<x", "return=representation", "k", "k2", "text/html", "image/png", "application/json", "gzip", "bytes=0-3", "bytes=9-",
-			"Fri, 09 Nov 2012 12:34:56 GMT", "curl/8", "davfs2/1.6", "")
+			"Fri, 09 Nov 2012 12:34:56 GMT", "T", "F", "Second-1, Infinite", "<urn:uuid:a0000000-0000-0000-0000-000000000011>",
+			"(<urn:uuid:a0000000-0000-0000-0000-000000000011>)", "http://x/dav/Documents/sam/a", "curl/8", "davfs2/1.6", "")
 }

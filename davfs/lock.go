@@ -135,7 +135,8 @@ func appendActiveLock(dst []byte, l *engine.Lock, to identity.ID, now time.Time)
 		dst = append(dst, "<D:locktoken><D:href>"+tokenText(l.Token)+"</D:href></D:locktoken>"...)
 	}
 	root := href(strings.Split(strings.Trim(l.Root, "/"), "/")...)
-	return append(dst, "<D:lockroot><D:href>"+escapeXML(root)+"</D:href></D:lockroot></D:activelock>"...)
+	dst = appendText(append(dst, "<D:lockroot><D:href>"...), root)
+	return append(dst, "</D:href></D:lockroot></D:activelock>"...)
 }
 
 // unlock answers UNLOCK. With ?force instead of a token it breaks all locks

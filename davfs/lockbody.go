@@ -2,10 +2,6 @@ package davfs
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -90,7 +86,7 @@ func readLockDepth(h http.Header) (deep bool, err error) {
 // lockInfo is the body of a LOCK (RFC 4918, section 14.11).
 type lockInfo struct {
 	shared bool
-	owner  string // the inner XML of DAV:owner, well-formed by itself
+	owner  string // what is in DAV:owner, well-formed by itself
 }
 
 // readLockInfo reads the body of a LOCK; nil for an empty one, which asks for
@@ -99,154 +95,69 @@ func readLockInfo(body []byte) (*lockInfo, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, nil
 	}
-	p := &lockInfoParser{decoder: xml.NewDecoder(bytes.NewReader(body))}
-	if err := p.read(); err != nil {
-		return nil, errs.New(errs.NotParseable, "The body is no lockinfo (RFC 4918, section 14.11): %v.", err)
-	}
-	return &p.info, nil
-}
-
-// lockInfoParser reads a lockinfo element by element.
-type lockInfoParser struct {
-	decoder      *xml.Decoder
-	info         lockInfo
-	scope, write bool
-	elements     int
-}
-
-// mostElements bounds a lockinfo; real ones have six.
-const mostElements = 256
-
-func (p *lockInfoParser) token() (xml.Token, error) {
-	t, err := p.decoder.Token()
-	switch t := t.(type) {
-	case xml.Directive:
-		return nil, errors.New("it has a document type declaration; send it without")
-	case xml.StartElement:
-		if p.elements++; p.elements > mostElements {
-			return nil, fmt.Errorf("it has more than %d elements", mostElements)
-		}
-		for _, a := range t.Attr {
-			if a.Name.Space == "xmlns" && a.Value == "" {
-				return nil, fmt.Errorf("the prefix %q is bound to no namespace", a.Name.Local)
-			}
-		}
-	}
-	return t, err
-}
-
-func davName(local string) xml.Name { return xml.Name{Space: davSpace, Local: local} }
-
-func (p *lockInfoParser) read() error {
-	root, err := p.start()
+	root, err := parseXML(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if root.Name != davName("lockinfo") {
-		return fmt.Errorf("it begins with %q", root.Name.Local)
+	info := &lockInfo{}
+	known, err := info.read(root)
+	if err == nil && !known {
+		err = errs.New(errs.NotParseable, "The body is no lockinfo (RFC 4918, section 14.11): it must have a lockscope, exclusive or shared, and the locktype write.")
 	}
-	if err := p.members(p.member); err != nil {
-		return err
+	if err != nil {
+		return nil, err
 	}
-	for { // nothing but blanks and comments may follow
-		t, err := p.token()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		if _, ok := t.(xml.StartElement); ok {
-			return errors.New("something follows the element")
-		}
-	}
-	if !p.scope || !p.write {
-		return errors.New("it must have a lockscope, exclusive or shared, and the locktype write")
-	}
-	return nil
+	return info, nil
 }
 
-// start reads up to the first element.
-func (p *lockInfoParser) start() (xml.StartElement, error) {
-	for {
-		t, err := p.token()
-		if err != nil {
-			return xml.StartElement{}, err
-		}
-		if e, ok := t.(xml.StartElement); ok {
-			return e, nil
-		}
+// read reads the element, and reports whether it asks for a lock that is
+// known. What else stands in it is passed over (RFC 4918, section 17).
+func (l *lockInfo) read(root *xmlElement) (known bool, err error) {
+	if root.name.Space != davSpace || root.name.Local != "lockinfo" {
+		return false, nil
 	}
+	inner := func(of, local string) bool {
+		if err != nil {
+			return false
+		}
+		var outer, found *xmlElement
+		if outer, err = root.child(of); err == nil && outer != nil {
+			found, err = outer.child(local)
+		}
+		return found != nil
+	}
+	l.shared = inner("lockscope", "shared")
+	known = (l.shared || inner("lockscope", "exclusive")) && inner("locktype", "write")
+	if err != nil {
+		return false, err
+	}
+	owner, err := root.child("owner")
+	if owner != nil {
+		l.owner = string(appendInner(nil, owner))
+	}
+	return known, err
 }
 
-// members calls f for each element in the one that has begun; f reads it to
-// its end.
-func (p *lockInfoParser) members(f func(xml.StartElement) error) error {
-	for {
-		t, err := p.token()
-		if err != nil {
-			return err
+// appendInner appends what is in an element, well-formed by itself: each
+// element says its namespace anew, so that it needs none of the prefixes
+// around it. Of attributes it keeps those without a namespace.
+func appendInner(dst []byte, e *xmlElement) []byte {
+	for _, item := range e.in {
+		inner := item.element
+		if inner == nil {
+			dst = appendText(dst, item.text)
+			continue
 		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			if err := f(t); err != nil {
-				return err
+		dst = append(append(append(dst, '<'), inner.name.Local...), ` xmlns="`...)
+		dst = append(append(dst, escapeAttr(inner.name.Space)...), '"')
+		for _, a := range inner.attrs {
+			if a.name.Space == "" {
+				dst = append(append(append(dst, ' '), a.name.Local...), `="`...)
+				dst = append(append(dst, escapeAttr(a.value)...), '"')
 			}
-		case xml.EndElement:
-			return nil
 		}
+		dst = appendInner(append(dst, '>'), inner)
+		dst = append(append(append(dst, "</"...), inner.name.Local...), '>')
 	}
-}
-
-// skip reads an element to its end.
-func (p *lockInfoParser) skip(xml.StartElement) error { return p.members(p.skip) }
-
-func (p *lockInfoParser) member(e xml.StartElement) error {
-	switch e.Name {
-	case davName("lockscope"):
-		return p.members(func(scope xml.StartElement) error {
-			switch scope.Name {
-			case davName("shared"):
-				p.info.shared, p.scope = true, true
-			case davName("exclusive"):
-				p.scope = true
-			}
-			return p.skip(scope)
-		})
-	case davName("locktype"):
-		return p.members(func(kind xml.StartElement) error {
-			p.write = p.write || kind.Name == davName("write")
-			return p.skip(kind)
-		})
-	case davName("owner"):
-		return p.owner()
-	}
-	return p.skip(e) // what is not known is passed over (RFC 4918, section 17)
-}
-
-// owner copies what stands in the owner element. Each element declares its
-// namespace anew, so that the copy needs none of the prefixes around it.
-func (p *lockInfoParser) owner() error {
-	var out bytes.Buffer
-	for depth := 0; ; {
-		t, err := p.token()
-		if err != nil {
-			return err
-		}
-		switch t := t.(type) {
-		case xml.StartElement:
-			depth++
-			fmt.Fprintf(&out, "<%s xmlns=\"", t.Name.Local)
-			_ = xml.EscapeText(&out, []byte(t.Name.Space)) // into memory
-			out.WriteString("\">")
-		case xml.EndElement:
-			if depth--; depth < 0 {
-				p.info.owner = out.String()
-				return nil
-			}
-			fmt.Fprintf(&out, "</%s>", t.Name.Local)
-		case xml.CharData:
-			_ = xml.EscapeText(&out, t)
-		}
-	}
+	return dst
 }

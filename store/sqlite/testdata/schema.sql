@@ -272,6 +272,7 @@ CREATE TRIGGER history_inserted AFTER INSERT ON history BEGIN
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, length(new.source))
 		ON CONFLICT DO UPDATE SET n = n + length(new.source);
 END;
+
 CREATE TABLE locks (
 	id        INTEGER PRIMARY KEY,
 	token     BLOB    NOT NULL UNIQUE CHECK (length(token) = 16),
