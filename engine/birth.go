@@ -40,6 +40,7 @@ type caseChange struct {
 	base      int64 // revision it was decided on, 0 for a new case
 	log       []core.LogEntry
 	messages  []*Message
+	inherited *Message          // input of a case that another one made: nobody's quota holds it up
 	written   []core.NewMessage // by steps, after messages
 	read      []readFact        // what it rests on
 	readCases []readCase        // likewise
@@ -98,7 +99,9 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 		}
 		change.after, change.written = out.Case, out.Messages
 		change.log = append(change.log, out.Log...)
-		e.addOthers(change, out, l)
+		if err := e.addOthers(change, out, l); err != nil {
+			return nil, err
+		}
 	}
 	change.holds = b.input.holds
 	e.render(change, b.info.Compiled)
@@ -208,6 +211,11 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 			continue
 		}
 		if err := e.checkQuota(tx, m.AuthorID, 0); err != nil {
+			return err
+		}
+	}
+	if c.inherited != nil {
+		if err := tx.PutMessage(c.inherited); err != nil {
 			return err
 		}
 	}

@@ -167,45 +167,9 @@ func (e *Engine) readRoles(v document.Value, r *route.Route) []core.Players {
 	return out
 }
 
-// mayAssign reports whether the starter may put the parties into the role:
-// what the role's pick rules yield (design: the drive, section 6).
+// mayAssign reports whether the starter may put the parties into the role.
 func (e *Engine) mayAssign(r *route.Route, c *core.Case, role string, parties []string) bool {
-	def := r.Role(role)
-	if def == nil {
-		return false
-	}
-	for _, party := range parties {
-		if !slices.ContainsFunc(def.Pick, func(rule route.Rule) bool { return e.yields(rule, r, c, party) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// yields reports whether a pick rule yields the party: names it, or a team
-// to which it belongs.
-func (e *Engine) yields(rule route.Rule, r *route.Route, c *core.Case, party string) bool {
-	among := func(list []string) bool {
-		return slices.ContainsFunc(list, func(one string) bool { return e.belongs(party, one) })
-	}
-	switch rule.Kind {
-	case route.RuleEveryone:
-		return true
-	case route.RuleStarter:
-		return e.belongs(party, c.Starter)
-	case route.RuleUser, route.RuleTeam:
-		return e.belongs(party, rule.Arg)
-	case route.RuleRole:
-		return among(c.RoleParties(rule.Arg))
-	case route.RuleStakeholders:
-		return party == core.PartyStakeholders || among(c.Stakeholders)
-	case route.RuleAdmins:
-		return party == core.PartyAdmins || among(r.Access.Admin)
-	case route.RuleXattr:
-		v, ok := c.Xattrs.Get(rule.Arg)
-		return ok && e.belongs(party, v.Text)
-	}
-	return false
+	return core.Picks(r, c, role, parties, e.belongs)
 }
 
 // belongs reports whether the party is the other one or belongs to it.

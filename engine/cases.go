@@ -101,7 +101,9 @@ func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, 
 		before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, read: l.messages, performed: out.Performed,
 	}
 	e.render(c, h.route.Compiled)
-	e.addOthers(c, out, l)
+	if err := e.addOthers(c, out, l); err != nil {
+		return nil, err
+	}
 	c.freesName = h.row.Named && out.Case.Life == core.Canceled
 	c.row.Named = h.row.Named && !c.freesName
 	return c, nil

@@ -75,6 +75,8 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 		keep(&facts.Members, need.Members, e.persons(need.Members))
 	case need.Route != "":
 		keep(&facts.Routes, need.Route, e.definition(need.Route))
+	case need.Right != core.StartRight{}:
+		keep(&facts.Rights, need.Right, e.mayStartAs(need.Right))
 	case need.New > 0:
 		for len(facts.New) < need.New {
 			facts.New = append(facts.New, core.Identity{ID: l.ids(), GUID: NewUUID().String()})
@@ -163,6 +165,17 @@ func (e *Engine) definition(name string) *core.Definition {
 	return &core.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
 }
 
+// mayStartAs reports whether a context may start cases of a route.
+func (e *Engine) mayStartAs(right core.StartRight) bool {
+	d := e.directory()
+	info, context := e.routes.Load().byName[identity.Fold(right.Route)], d.ByName(identity.Name(right.Context))
+	if info == nil || context == nil {
+		return false
+	}
+	as := d.Principal(context.ID)
+	return e.seesRoute(as, info) && e.mayStart(as, info)
+}
+
 // relative returns another case of the tree, nil where there is none.
 func (e *Engine) relative(l *lookup, id int64) (*core.Relative, error) {
 	if l.reader == nil {
@@ -246,7 +259,7 @@ func (c *caseChange) finder(stored finder) finder {
 		old, err := stored(label)
 		for i := len(c.written) - 1; i >= 0 && err == nil; i-- {
 			if n := &c.written[i]; n.Label == label {
-				m := &Message{Size: int64(len(n.Content)), Content: n.Content}
+				m := &Message{MediaType: n.MediaType, Size: int64(len(n.Content)), Content: n.Content}
 				if old != nil {
 					m.Version = old.Version
 				}

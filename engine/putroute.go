@@ -206,6 +206,11 @@ func (e *Engine) unknownParties(r *route.Route) []errs.Fault {
 			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("there is no user or team %q yet", p.Name)})
 		}
 	}
+	for _, p := range r.Started() {
+		if e.routes.Load().byName[identity.Fold(p.Name)] == nil && identity.Fold(p.Name) != identity.Fold(r.Name) {
+			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("there is no route %q yet", p.Name)})
+		}
+	}
 	return out
 }
 

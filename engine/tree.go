@@ -23,16 +23,17 @@ func (e *Engine) newIDs(req Request) func() int64 {
 }
 
 // addOthers adds what a decision did to other cases of the tree.
-func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) {
+func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 	c.plans, c.readCases = out.Plans, l.cases
 	for i := range out.Others {
 		other := &out.Others[i]
 		change := &caseChange{after: other.Case, log: other.Log, written: other.Messages, plans: other.Plans}
 		if other.New {
-			input := &content{mediaType: "text/plain"}
-			m := input.message(other.Case.ID, mustGUID(other.Case.GUID), LabelInput)
-			m.Created, m.Modified, m.AuthorID = other.Case.Created, other.Case.Created, e.PartyID(other.Case.Starter)
-			change.messages = []*Message{m}
+			m, err := e.inherited(c, out, other, l)
+			if err != nil {
+				return err
+			}
+			change.inherited = m
 		} else {
 			change.before, change.base = other.From.Life, other.From.Revision
 		}
@@ -47,6 +48,51 @@ func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) {
 		}
 		c.others = append(c.others, change)
 	}
+	return nil
+}
+
+// inherited returns the input of a case that a decision made: a message of
+// the case that made it, as that is after the event, else an empty one.
+func (e *Engine) inherited(c *caseChange, out *core.Output, other *core.Changed, l *lookup) (*Message, error) {
+	input := &content{mediaType: "text/plain"}
+	var source *Message
+	if from := other.Input; from.Case != 0 {
+		var err error
+		if source, err = e.messageAfter(c, out, l, from); err != nil {
+			return nil, err
+		}
+		version := int64(0)
+		if source != nil {
+			input.mediaType, input.inline, version = source.MediaType, source.Content, source.Version
+		}
+		c.read = append(c.read, readFact{from.Case, from.Label, version})
+	}
+	m := input.message(other.Case.ID, mustGUID(other.Case.GUID), LabelInput)
+	if source != nil && source.InFile {
+		m.Size, m.SHA256, m.InFile, m.Content = source.Size, source.SHA256, true, nil
+	}
+	m.Created, m.Modified, m.AuthorID = other.Case.Created, other.Case.Created, e.PartyID(other.Case.Starter)
+	return m, nil
+}
+
+// messageAfter returns a message of one of the decision's cases as it is
+// after the event, nil for none.
+func (e *Engine) messageAfter(c *caseChange, out *core.Output, l *lookup, of core.InputRef) (*Message, error) {
+	if of.Case == c.after.ID {
+		return c.finder(l.find)(of.Label)
+	}
+	stored := func(label string) (*Message, error) {
+		if l.reader == nil {
+			return nil, nil
+		}
+		return orNil(l.reader.MessageByLabel(of.Case, label))
+	}
+	for i := range out.Others {
+		if out.Others[i].Case.ID == of.Case {
+			return (&caseChange{written: out.Others[i].Messages}).finder(stored)(of.Label)
+		}
+	}
+	return stored(of.Label)
 }
 
 // follow makes a change of a case the second part of one.

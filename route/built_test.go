@@ -34,7 +34,7 @@ func TestNotBuilt(t *testing.T) {
 		}},
 		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}, {jq: {from: a, filter: ., to: b}}]", []string{
 			"/actions/finish/onEnable/0/mail", "/actions/finish/onUnEnable/0/http", "/actions/finish/onFire/0/exec",
-			"/actions/finish/sideEffects/0/call", "/actions/finish/sideEffects/1/start", "/actions/finish/sideEffects/2/jq",
+			"/actions/finish/sideEffects/0/call", "/actions/finish/sideEffects/2/jq",
 		}},
 		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}]}\ntimers: {t: {limit: 5}}", []string{
 			"/actions/finish/guard", "/actions/finish/onFire/0/enableTimer", "/timers",

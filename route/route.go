@@ -42,6 +42,7 @@ type Route struct {
 	Init        int     // index of the init action in Actions; NoAction in a dependency model without one
 
 	parties []Party
+	started []Party // routes of which steps start cases
 }
 
 // DefaultPriority is the priority of cases whose route names none.

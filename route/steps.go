@@ -32,6 +32,7 @@ const (
 	StepAbort              Verb = "abort"
 	StepRetry              Verb = "retry"
 	StepSuspend            Verb = "suspend"
+	StepStart              Verb = "start"
 	StepCancel             Verb = "cancel"
 )
 
@@ -47,6 +48,7 @@ type Step struct {
 	Parties []Recipient // assign, unassign, addStakeholders, removeStakeholders
 	Add     bool        // assign: beside those that the role has
 	Action  int         // perform, skip, abort, retry
+	Start   *NewCase    // start
 	Until   Value       // suspend: null for no date
 }
 
@@ -92,7 +94,7 @@ type Recipient struct {
 
 // laterVerbs are the verbs that are checked and not built yet.
 func laterVerbs() []string {
-	return []string{"jq", "enableTimer", "disableTimer", "setTimer", "start", "mail", "http", "exec", "call"}
+	return []string{"jq", "enableTimer", "disableTimer", "setTimer", "mail", "http", "exec", "call"}
 }
 
 // steps reads a handler.
@@ -162,6 +164,8 @@ func (c *compiler) step(s *Step, v document.Value) {
 		}
 	case StepSuspend:
 		c.suspend(s, v)
+	case StepStart:
+		s.Start = c.start(v)
 	case StepUnwarn, StepCancel:
 	}
 }

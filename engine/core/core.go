@@ -190,9 +190,10 @@ type Facts struct {
 	Emails   map[string]string    // addresses, by name as asked for
 	Messages map[string][]byte    // contents of the case's messages by label; nil where there is none, or one too long
 
-	Cases    map[int64]*Relative      // nil where there is none
-	Members  map[string][]string      // the persons of a party by its name, transitively, in order of names
-	Routes   map[string]*Definition   // by name; nil where there is none
+	Cases    map[int64]*Relative    // nil where there is none
+	Members  map[string][]string    // the persons of a party by its name, transitively, in order of names
+	Routes   map[string]*Definition // by name; nil where there is none
+	Rights   map[StartRight]bool
 	New      []Identity               // of new cases
 	Siblings map[Siblings][]int64     // ids, ascending
 	Children map[Enablement][]Sibling // all of an enablement, by id
@@ -222,6 +223,7 @@ type Need struct {
 	Case     int64 // the case, without Message
 	Members  string
 	Route    string
+	Right    StartRight
 	New      int // so many identities in all
 	Siblings Siblings
 	Children Enablement
@@ -372,6 +374,13 @@ type Changed struct {
 	New   bool  // it is another case's child, or was started by one
 	From  *Case // as it was, nil for a new one
 	Route *route.Route
+	Input InputRef // of a new one
+}
+
+// InputRef is the message of another case that a new one has as its input.
+type InputRef struct {
+	Case  int64 // 0: none, the input is empty
+	Label string
 }
 
 // NewMessage is a message that a step wrote.

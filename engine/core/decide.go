@@ -78,6 +78,8 @@ type decision struct {
 	stored map[string][]byte // its messages, as far as they were looked up
 	told   standing          // what its parent knows of it
 	under  bool              // an ancestor is suspended
+	heir   string            // of a new one: label of the message that is its input …
+	heirOf int64             // … in this case
 	heard  []int64           // enablements whose children had news
 	plans  map[int64]*Plan
 
@@ -260,7 +262,7 @@ func (d *decision) result() *Output {
 		if other.from != nil && !other.changed && !other.shown {
 			continue
 		}
-		out.Others = append(out.Others, Changed{Output: *other.output(), From: other.from, New: other.from == nil, Route: other.route})
+		out.Others = append(out.Others, Changed{Output: *other.output(), From: other.from, New: other.from == nil, Route: other.route, Input: InputRef{other.heirOf, other.heir}})
 	}
 	return out
 }

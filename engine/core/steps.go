@@ -81,6 +81,8 @@ func (d *decision) step(s *route.Step, source, actor string) error {
 		return d.stakeholders(s)
 	case route.StepPerform, route.StepSkip, route.StepAbort, route.StepRetry:
 		d.queue = append(d.queue, request{verb: s.Verb, action: s.Action, source: source})
+	case route.StepStart:
+		return d.beginCase(s.Start, actor)
 	case route.StepCancel:
 		d.canceled = true
 	case route.StepSuspend:

@@ -1,0 +1,59 @@
+package route
+
+import (
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/label"
+)
+
+// NewCase is a case that a step starts: an independent one, of which the case
+// that started it knows nothing more (design: routes, section 5).
+type NewCase struct {
+	Route   string
+	Title   Value     // null: the route's
+	Xattrs  []Setting // over those that it inherits
+	Roles   []NewRole
+	Input   string // label of the message that is its input, "" for an empty one
+	Inherit bool   // the XATTRs
+}
+
+// NewRole fills a role of a new case.
+type NewRole struct {
+	Role    string // of the new case's route
+	Parties []Recipient
+}
+
+func (c *compiler) start(v document.Value) *NewCase {
+	s := &NewCase{Title: c.value(v.Get("title"))}
+	if name, ok := str(v.Get("route")); ok {
+		s.Route = name
+		at := v.Get("route")
+		c.route.started = append(c.route.started, Party{Name: name, Pointer: at.Pointer, Line: at.Node.Line, Column: at.Node.Column})
+	}
+	s.Input, _ = str(v.Get("input"))
+	if inherit := v.Get("inherit"); isKind(inherit, document.Bool) {
+		s.Inherit = inherit.Node.Bool
+	}
+	if dict := v.Get("xattrDict"); isKind(dict, document.Object) {
+		for i := range dict.Node.Members {
+			name, member := dict.Member(i)
+			key, err := label.NormalizeKey(name)
+			if err != nil {
+				c.faults.AddKey(&dict.Node.Members[i], member.Pointer, errs.CodeFormat, "%s", err)
+				continue
+			}
+			s.Xattrs = append(s.Xattrs, Setting{Key: key, Value: c.value(member)})
+		}
+	}
+	if roles := v.Get("roles"); isKind(roles, document.Object) {
+		for i := range roles.Node.Members {
+			name, member := roles.Member(i)
+			s.Roles = append(s.Roles, NewRole{Role: name, Parties: c.recipients(member)})
+		}
+	}
+	return s
+}
+
+// Started returns the routes of which steps start cases, in the order of the
+// document; whether they exist is for whoever knows them to say.
+func (r *Route) Started() []Party { return r.started }
