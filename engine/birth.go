@@ -149,7 +149,7 @@ func (e *Engine) render(c *caseChange, r *route.Route) {
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Parent: after.Parent, ParentRow: after.ParentRow,
 		Marking: after.Marking(), Form: core.Form(after, r), Created: after.Created, Modified: after.Modified,
-		Access: e.access(after),
+		Access: e.access(after), Tasks: e.shares(core.Shares(after, r)),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"flowdrive/engine/core"
@@ -22,6 +23,8 @@ type held struct {
 	find  finder     // its messages, while the reader lives that it was read by
 	from  Reader
 	after map[int64]*caseChange // see lookup
+
+	shares []core.Share // of worklists, as the case is stored
 }
 
 // findCase returns the case that a reference names and by sees, with the
@@ -79,8 +82,9 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 	if err != nil {
 		return nil, err
 	}
+	shares := core.Shares(c, compiled)
 	find := func(label string) (*Message, error) { return orNil(r.MessageByLabel(row.ID, label)) }
-	h := &held{row: row, given: given, core: c, find: find, from: r, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
+	h := &held{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
 		h.admin = e.administersRoute(by, info)
@@ -101,6 +105,9 @@ func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, 
 		before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, read: l.messages, performed: out.Performed,
 	}
 	e.render(c, h.route.Compiled)
+	if slices.Equal(h.shares, core.Shares(out.Case, h.route.Compiled)) {
+		c.row.Tasks = nil // who has tasks is as it was
+	}
 	if err := e.addOthers(c, out, l); err != nil {
 		return nil, err
 	}
@@ -244,7 +251,7 @@ func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, absent []id
 	}
 	for i := range rows {
 		row := &rows[i]
-		passes, err := e.casePasses(by, f, absent, row)
+		passes, err := e.casePasses(r, by, f, absent, row)
 		if err != nil {
 			return nil, err
 		}
@@ -260,12 +267,12 @@ func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, absent []id
 	return out, nil
 }
 
-func (e *Engine) casePasses(by identity.Principal, f Filter, absent []identity.Principal, row *Case) (bool, error) {
+func (e *Engine) casePasses(r Reader, by identity.Principal, f Filter, absent []identity.Principal, row *Case) (bool, error) {
 	if f.State == "" && row.State == string(core.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
 	if len(absent) > 0 {
-		if sees, err := e.seesListed(by, absent, by.Admin && f.OwnOnly, row); err != nil || !sees {
+		if sees, err := e.seesListed(r, by, absent, by.Admin && f.OwnOnly, row); err != nil || !sees {
 			return false, err
 		}
 	}

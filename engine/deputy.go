@@ -147,7 +147,7 @@ func (p *players) among(by identity.Principal, parties []string) bool {
 
 // seesListed reports whether by sees a case that was found by a tie to one of
 // by's contexts or of those of the absent: which tie it was, its form says.
-func (e *Engine) seesListed(by identity.Principal, absent []identity.Principal, ownOnly bool, row *Case) (bool, error) {
+func (e *Engine) seesListed(r Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *Case) (bool, error) {
 	if by.In(row.ContextID) || by.In(row.StarterID) {
 		return true, nil
 	}
@@ -167,17 +167,44 @@ func (e *Engine) seesListed(by identity.Principal, absent []identity.Principal, 
 	if !ownOnly && info != nil && e.administersRoute(by, info) {
 		return true, nil
 	}
-	return form.seenByDeputy(absent), nil
+	if form.seenByDeputy(absent) {
+		return true, nil
+	}
+	if seen, err := r.CaseSeenBy(row.ID, []identity.ID{by.ID}); seen || err != nil {
+		return seen, err
+	}
+	return delegated(r, absent, row.ID)
 }
 
 // seesAsDeputy reports whether by sees the case only for whom it stands in.
-func (e *Engine) seesAsDeputy(by identity.Principal, row *Case) (bool, error) {
+func (e *Engine) seesAsDeputy(r Reader, by identity.Principal, row *Case) (bool, error) {
 	absent := e.represented(by)
 	if len(absent) == 0 {
 		return false, nil
 	}
 	form, err := readPlayers(row)
-	return err == nil && form.seenByDeputy(absent), err
+	if err != nil || form.seenByDeputy(absent) {
+		return err == nil, err
+	}
+	return delegated(r, absent, row.ID)
+}
+
+// delegated reports whether one of those has a task in the case and sees it
+// as this user: one that was delegated to it.
+func delegated(r Reader, users []identity.Principal, caseID int64) (bool, error) {
+	for _, user := range users {
+		one := []identity.ID{user.ID}
+		has, err := r.HasTasks(caseID, one)
+		if err != nil {
+			return false, err
+		}
+		if has {
+			if has, err = r.CaseSeenBy(caseID, one); has || err != nil {
+				return has, err
+			}
+		}
+	}
+	return false, nil
 }
 
 func readPlayers(row *Case) (*players, error) {

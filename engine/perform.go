@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"flowdrive/document"
 	"flowdrive/engine/core"
@@ -53,11 +55,9 @@ func (e *Engine) viewCase(ctx context.Context, by identity.Principal, id int64) 
 func taskResource(h *held, action string) *Resource {
 	for i := range h.core.Enabled {
 		if en := &h.core.Enabled[i]; en.Action == action {
-			form := core.TaskForm(h.core, h.route.Compiled, action)
-			return &Resource{
-				Name: action, Seq: en.Row, Form: form, FormETag: sourceETag(form),
-				Created: en.Since, Modified: h.core.Modified, Own: true,
-			}
+			res := taskOf(h.core, h.route.Compiled, en, 0)
+			res.Name, res.Seq = action, en.Row
+			return res
 		}
 	}
 	return nil
@@ -91,7 +91,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 			}
 			out = &Outcome{
 				Changed: true, Name: fmt.Sprint(id), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
-				CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c.log, c.performed), Action: c.performed,
+				CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c, c.performed), Action: c.performed,
 			}
 			return e.keep(tx, req, out)
 		}, nil
@@ -113,18 +113,15 @@ func (e *Engine) performed(r Reader, req Request, h *held, action string, node *
 		return nil, err
 	}
 	var faults document.Faults
-	t, later := readTask(document.Root(node, &faults))
+	t := readTask(document.Root(node, &faults))
 	if len(faults.List()) > 0 {
-		t.xattrs, t.resolution = nil, "" // judged by the faults, which come after the rights
+		t.xattrs, t.resolution, t.to = nil, "", "" // judged by the faults, which come after the rights
 	}
 	c, err := e.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
 		return nil, fe
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c, later
+	return c, err
 }
 
 func taskVersion(h *held, action string) Version {
@@ -136,20 +133,23 @@ func taskVersion(h *held, action string) Version {
 }
 
 // actionSeq returns the number of the log entry of what was asked for, which
-// automatic performances may follow.
-func actionSeq(log []core.LogEntry, action string) int64 {
+// automatic performances may follow; of what changed nothing, the last one of
+// the case.
+func actionSeq(c *caseChange, action string) int64 {
+	log := c.log
 	for i := range log {
 		if (log[i].Kind == core.LogAction || log[i].Kind == core.LogTask) && log[i].Action != nil && *log[i].Action == action && log[i].Trigger != nil && *log[i].Trigger == core.ByUser {
 			return log[i].Seq
 		}
 	}
-	return 0
+	return c.after.LogSeq
 }
 
 // taskChange is what a document asks of an action.
 type taskChange struct {
-	do         string // perform, skip, abort or retry
+	do         string // one of taskDos
 	comment    string
+	to         string
 	resolution string
 	output     string
 	xattrs     []core.Change
@@ -164,46 +164,51 @@ func (t *taskChange) event(action string, actor core.Actor) core.Event {
 		return core.Abort{Action: action, Actor: actor, Comment: t.comment}
 	case "retry":
 		return core.Retry{Action: action, Actor: actor, Comment: t.comment}
+	case "accept":
+		return core.Accept{Action: action, Actor: actor, Comment: t.comment}
+	case "release":
+		return core.Release{Action: action, Actor: actor, Comment: t.comment}
+	case "reject":
+		return core.Reject{Action: action, Actor: actor, Comment: t.comment}
+	case "delegate":
+		return core.Delegate{Action: action, Actor: actor, Comment: t.comment, To: t.to}
 	}
 	return core.Perform{Action: action, Actor: actor, Comment: t.comment, Resolution: t.resolution, Xattrs: t.xattrs}
 }
 
+// taskDos are what can be done to an action (design: the drive, section 5).
+func taskDos() []string {
+	return []string{"perform", "accept", "release", "reject", "delegate", "skip", "retry", "abort"}
+}
+
 // readTask reads the document that is saved as an action: {} or {"do":
-// "perform"} performs it. What else can be done with a task comes later.
-func readTask(root document.Value) (*taskChange, error) {
+// "perform"} performs it.
+func readTask(root document.Value) *taskChange {
 	t := &taskChange{do: "perform"}
 	if !root.Is(document.Object) {
-		return t, nil
+		return t
 	}
 	// The complete form of a task may be saved back: what is computed in it is
 	// passed over.
 	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
 		"case", "route", "action", "title", "state", "roles", "assignees", "acceptedBy", "offered", "fireAt", "due",
 		"acceptBy", "warnings", "resolutions", "form")
-	var later error
 	if v := root.Get("do"); v.Given() {
-		switch do, ok := v.Str(); do {
-		case "perform", "skip", "abort", "retry":
+		switch do, ok := v.Str(); {
+		case slices.Contains(taskDos(), do):
 			t.do = do
-		case "accept", "release", "reject", "delegate":
-			later = notBuiltYet("/do", fmt.Sprintf("%q is not built yet; actions can be performed.", do))
-		default:
-			if ok {
-				v.Fail(errs.CodeRange, "must be perform, accept, release, reject, delegate, skip, retry or abort, not %q", do)
-			}
+		case ok:
+			v.Fail(errs.CodeRange, "must be one of %s, not %q", strings.Join(taskDos(), ", "), do)
 		}
 	}
 	if v := root.Get("comment"); v.Given() {
 		readText(v, &t.comment, 10_000)
 	}
-	if later != nil {
-		return t, later
-	}
 	for _, field := range []struct {
 		key string
 		to  *string
 		do  string
-	}{{"resolution", &t.resolution, "perform"}, {"output", &t.output, "skip"}, {"to", nil, "delegate"}} {
+	}{{"resolution", &t.resolution, "perform"}, {"output", &t.output, "skip"}, {"to", &t.to, "delegate"}} {
 		v := root.Get(field.key)
 		switch {
 		case !v.Given():
@@ -218,7 +223,7 @@ func readTask(root document.Value) (*taskChange, error) {
 			v.Fail(errs.CodeConflict, "goes with \"perform\", not with %q", t.do)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // readChanges reads XATTRs to be merged into the case's; null removes one.

@@ -199,21 +199,6 @@ func TestPerformTogether(t *testing.T) {
 	}
 }
 
-func TestWhatTasksCannotDoYet(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	id := w.as("sam").startCase(`{"route": "ask"}`)
-	for _, do := range []string{"accept", "release", "reject", "delegate"} {
-		_, err := w.as("ann").perform(id, "answer", `{"do": "`+do+`"}`)
-		w.refused(err, errs.NotBuilt)
-		_, err = w.as("sam").perform(id, "audit", `{"do": "`+do+`"}`)
-		w.refused(err, errs.NotAllowed)
-		_, err = w.as("ann").perform(id, "close", `{"do": "`+do+`"}`)
-		w.refused(err, errs.ActionNotEnabled)
-	}
-	same(t, "log", len(w.as("sam").logTexts(id)), 2)
-}
-
 // An XATTR is what expressions and readers of JSON can take, wherever it is
 // given.
 func TestNumbersThatNoDoubleHolds(t *testing.T) {

@@ -63,7 +63,7 @@ func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error
 	if seen, err := r.CaseSeenBy(c.ID, by.Contexts()); seen || err != nil {
 		return seen, err
 	}
-	return e.seesAsDeputy(by, c)
+	return e.seesAsDeputy(r, by, c)
 }
 
 // seesAttachment reports whether the attachment exists for by: who sees the

@@ -60,6 +60,7 @@ type Reader interface {
 	BoardReader
 	ScratchReader
 	LockReader
+	TaskReader
 }
 
 // Tx reads and writes within one unit.
@@ -234,6 +235,7 @@ type Case struct {
 	Created   time.Time
 	Modified  time.Time
 	Access    []identity.ID // whose contexts see it: context, starter, players, stakeholders; ascending
+	Tasks     []TaskShare   // who may have tasks in it; nil where that is as it was
 }
 
 // CaseFilter selects cases. Zero fields select all.
@@ -292,7 +294,8 @@ type CaseWriter interface {
 	InsertCase(c *Case) error // errs.NameTaken where the id is in use
 
 	// UpdateCase stores c where the stored revision is still base; else it is
-	// errs.Precondition and nothing is written. Access nil leaves it as it is.
+	// errs.Precondition and nothing is written. Access and Tasks nil leave
+	// them as they are.
 	UpdateCase(c *Case, base int64) error
 
 	// AppendLog adds log entries, a JSON array, which begin at seq.

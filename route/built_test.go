@@ -30,7 +30,7 @@ func TestNotBuilt(t *testing.T) {
 			"/states/done/timeout", "/states/done/onTimeout",
 		}},
 		{"tasks", "to: done", "to: done, accept: required, offerTimeout: P1D, onOfferTimeout: [{log: x}], dueIn: P1D, onDue: [{log: x}]", []string{
-			"/actions/finish/accept", "/actions/finish/offerTimeout", "/actions/finish/onOfferTimeout", "/actions/finish/dueIn", "/actions/finish/onDue",
+			"/actions/finish/offerTimeout", "/actions/finish/onOfferTimeout", "/actions/finish/dueIn", "/actions/finish/onDue",
 		}},
 		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}, {jq: {from: a, filter: ., to: b}}]", []string{
 			"/actions/finish/onEnable/0/mail", "/actions/finish/onUnEnable/0/http", "/actions/finish/onFire/0/exec",

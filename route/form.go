@@ -116,6 +116,8 @@ func (c *compiler) readTask(a *Action, v document.Value) {
 	if form := v.Get("form"); isKind(form, document.Object) {
 		a.Form = c.form(form)
 	}
+	accept, _ := str(v.Get("accept"))
+	a.MustAccept = accept == "required"
 }
 
 // form compiles a schema. It refers to nothing outside itself.

@@ -24,7 +24,6 @@ func unbuilt() [][2]string {
 		{"notify", ""},
 		{"states/*/timeout", ""},
 		{"states/*/onTimeout", ""},
-		{"actions/*/accept", `"optional"`},
 		{"actions/*/offerTimeout", "0"},
 		{"actions/*/onOfferTimeout", ""},
 		{"actions/*/dueIn", "0"},

@@ -104,6 +104,7 @@ type Enabled struct {
 	Since  time.Time `json:"f"`
 	Due    time.Time `json:"d,omitzero"`  // when it performs itself; zero: never
 	Kids   *Kids     `json:"k,omitempty"` // of an action with children, once they were planned
+	Offer
 }
 
 // Performed is how often an action was performed in the life of the case,

@@ -191,6 +191,14 @@ func (d *decision) decide(event Event) error {
 		return d.abortByPerson(e)
 	case Retry:
 		return d.retryByPerson(e)
+	case Accept:
+		return d.acceptTask(e)
+	case Release:
+		return d.releaseTask(e)
+	case Reject:
+		return d.rejectTask(e)
+	case Delegate:
+		return d.delegateTask(e)
 	case Due:
 		if err := d.proceed(); err != nil {
 			return err

@@ -65,11 +65,7 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 		return nil
 	}
 	a, e := &r.Actions[i], &c.Enabled[row]
-	roles := assignedRoles(a, r.State(c.Status))
-	var assignees []string
-	for _, role := range roles {
-		assignees = append(assignees, c.RoleParties(role)...)
-	}
+	status := r.State(c.Status)
 	b := make([]byte, 0, 512)
 	b = appendInt(b, `{"case":`, c.ID)
 	b = appendString(b, `,"route":`, c.RouteName)
@@ -80,9 +76,10 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	}
 	b = appendString(b, `,"title":`, title)
 	b = appendString(b, `,"state":`, string(e.State))
-	b = appendStrings(append(b, `,"roles":`...), roles)
-	b = appendStrings(append(b, `,"assignees":`...), parties(assignees))
-	b = appendTimeOrNull(append(b, `,"acceptedBy":null,"offered":`...), e.Since)
+	b = appendStrings(append(b, `,"roles":`...), assignedRoles(a, status))
+	b = appendStrings(append(b, `,"assignees":`...), assignees(c, status, a, e))
+	b = appendTextOrNull(append(b, `,"acceptedBy":`...), e.By)
+	b = appendTimeOrNull(append(b, `,"offered":`...), e.Since)
 	b = appendTimeOrNull(append(b, `,"fireAt":`...), e.Due)
 	var warnings []Warning
 	for _, w := range c.Warnings {
@@ -161,7 +158,7 @@ func appendTextOrNull(b []byte, s string) []byte {
 type audience bool
 
 const (
-	people audience = true  // it is offered
+	people audience = true  // it is offered, or somebody has accepted it
 	engine audience = false // it is in progress, waits for its time, or is escalated
 )
 
@@ -172,7 +169,7 @@ func enabledFor(c *Case, r *route.Route, who audience) []string {
 	actions := appendActions(few[:0], r, c.Enabled)
 	kept := actions[:0]
 	for i, action := range actions {
-		if action != unknown && (c.Enabled[i].State == Offered) == bool(who) {
+		if action != unknown && c.Enabled[i].State.forPeople() == bool(who) {
 			kept = append(kept, action)
 		}
 	}

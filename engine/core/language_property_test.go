@@ -141,6 +141,9 @@ func (d *drawing) action(i int) []string {
 	if d.maybe("distinct", 5) {
 		out = append(out, "distinct: ["+d.other("of")+"]")
 	}
+	if trigger == "user" && d.maybe("accept", 4) {
+		out = append(out, "accept: required")
+	}
 	if d.maybe("resolutions", 6) {
 		out = append(out, "resolutions: {fixed: Fixed}")
 	}
@@ -189,7 +192,7 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 	if len(c.Enabled) > 0 && rapid.IntRange(0, 4).Draw(t, "enabled") > 0 {
 		action = rapid.SampledFrom(c.Enabled).Draw(t, "row").Action
 	}
-	switch rapid.IntRange(0, 18).Draw(t, "event") {
+	switch rapid.IntRange(0, 22).Draw(t, "event") {
 	default:
 		return Perform{Action: action, Actor: actor, Resolution: rapid.SampledFrom([]string{"", "fixed"}).Draw(t, "resolution")}, ""
 	case 0:
@@ -200,6 +203,15 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 		return Abort{Action: action, Actor: actorNamed("admin")}, ""
 	case 3:
 		return Retry{Action: action, Actor: actorNamed("admin")}, ""
+	case 16, 17:
+		return Accept{Action: action, Actor: actor}, ""
+	case 18:
+		return Release{Action: action, Actor: actor}, ""
+	case 19:
+		if rapid.Bool().Draw(t, "reject") {
+			return Reject{Action: action, Actor: actor}, ""
+		}
+		return Delegate{Action: action, Actor: actor, To: rapid.SampledFrom([]string{"ann", "sam", "core"}).Draw(t, "to")}, ""
 	case 4, 5:
 		return Due{}, ""
 	case 6, 7:

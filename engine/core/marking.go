@@ -78,7 +78,7 @@ func (c *Case) appendEnabled(b []byte) []byte {
 		b = appendString(b, `,"a":`, e.Action)
 		b = appendString(b, `,"s":`, string(e.State))
 		b = appendInstant(append(b, `,"f":`...), e.Since)
-		b = append(e.Kids.append(appendSet(b, `,"d":`, e.Due)), '}')
+		b = append(e.appendOffer(e.Kids.append(appendSet(b, `,"d":`, e.Due))), '}')
 	}
 	return appendEnd(b, len(c.Enabled))
 }

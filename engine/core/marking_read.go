@@ -155,7 +155,7 @@ func (r *markingReader) enabled() (e Enabled) {
 		case "k":
 			e.Kids = r.kids()
 		default:
-			r.unknown(key)
+			r.offerField(&e.Offer, key)
 		}
 	})
 	return e

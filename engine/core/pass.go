@@ -284,7 +284,7 @@ func (p *pass) guards() error {
 // guard evaluates the guard of a row.
 func (d *decision) guard(row int) error {
 	a := &d.route.Actions[d.actions[row]]
-	if a.Guard == nil || d.c.Enabled[row].State == Escalated {
+	if s := d.c.Enabled[row].State; a.Guard == nil || s == Escalated || s == Accepted {
 		return nil
 	}
 	open, err := d.condition(a.Guard, "", "guard", a.Name, d.c.Enabled[row].Row)
@@ -303,6 +303,9 @@ func (d *decision) guard(row int) error {
 // done, so that what goes with a state comes and goes with it.
 func (d *decision) become(row int, state TaskState) {
 	if e := &d.c.Enabled[row]; e.State != state {
+		if e.State == Accepted {
+			d.giveBack(e)
+		}
 		e.State = state
 		d.changed = true
 	}

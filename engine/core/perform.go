@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,19 +30,18 @@ type performance struct {
 // engine, section 2). The order of the checks is the contract's: 404 for an
 // unknown action, 409, 403, 422.
 func (d *decision) performByPerson(e Perform) error {
-	i, err := d.named(e)
+	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
+	if err := d.ready(row, e.Actor); err != nil {
+		return err
+	}
+	i := d.actions[row]
 	a := &d.route.Actions[i]
-	d.asked = a.Name
-	row, err := d.offered(i)
-	if err != nil {
-		return err
-	}
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
-		return errs.New(errs.NotAllowed, "%q may be performed by %s; you are none of them.", a.Name, performers(a, d.status))
+		return d.notTheirs(row, e.Actor)
 	}
 	if err := d.judge(a, e); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (d *decision) performByPerson(e Perform) error {
 		return err
 	}
 	err = d.perform(performance{
-		action: i, row: row, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
+		action: i, row: d.c.Enabled[row].Row, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
 	})
 	if err != nil {
 		return err
@@ -61,38 +61,43 @@ func (d *decision) performByPerson(e Perform) error {
 // named returns the action that a person means: by its name, else the first
 // enabled one of that type that is the person's (design: routes, section 3,
 // Submission by type).
-func (d *decision) named(e Perform) (int, error) {
-	if i := d.route.Action(e.Action); i != unknown {
+func (d *decision) named(action string, actor Actor) (int, error) {
+	if i := d.route.Action(action); i != unknown {
 		return i, nil
 	}
-	if !d.route.Knows(e.Action) {
-		return 0, d.noAction(e.Action)
+	if !d.route.Knows(action) {
+		return 0, d.noAction(action)
 	}
 	if d.c.Life != Active && d.c.Life != Completed {
 		return 0, d.notOpen()
 	}
 	var others []string
+	var taken error
 	for i := range d.route.Actions {
 		a := &d.route.Actions[i]
-		if a.Type != e.Action || a.Trigger != route.TriggerUser {
+		if a.Type != action || a.Trigger != route.TriggerUser {
 			continue
 		}
-		_, err := d.offered(i)
+		row, err := d.offered(i)
 		if len(d.needs) > 0 {
 			return 0, err
 		}
 		if err != nil {
 			continue
 		}
-		if _, may := mayPerform(d.c, d.status, a, e.Actor); may {
+		if err := d.another(row, actor); err != nil && !actor.RouteAdmin {
+			taken = cmp.Or(taken, err)
+			continue
+		}
+		if _, may := mayPerform(d.c, d.status, a, actor); may {
 			return i, nil
 		}
 		others = append(others, a.Name)
 	}
 	if others == nil {
-		return 0, d.notEnabled(e.Action)
+		return 0, cmp.Or(taken, error(d.notEnabled(action)))
 	}
-	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", e.Action, strings.Join(others, ", "))
+	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", action, strings.Join(others, ", "))
 }
 
 // judge judges what a person sends: form and resolution, every fault at once.
@@ -166,8 +171,9 @@ func (d *decision) noAction(name string) error {
 	return errs.New(errs.NotFound, "The route %q has no action %q%s", d.route.Name, name, document.Hint(name, known))
 }
 
-// offered returns the row of an action that people may perform now.
-func (d *decision) offered(action int) (row int64, err error) {
+// offered returns the place of the row of an action that people may perform
+// now; somebody may have accepted it.
+func (d *decision) offered(action int) (row int, err error) {
 	switch d.c.Life {
 	case Active, Completed:
 	default:
@@ -180,10 +186,10 @@ func (d *decision) offered(action int) (row int64, err error) {
 	if err := d.guard(at); err != nil { // what it asks may have changed, as time does
 		return 0, err
 	}
-	if d.c.Enabled[at].State != Offered {
+	if !d.c.Enabled[at].State.forPeople() {
 		return 0, d.notEnabled(d.route.Actions[action].Name)
 	}
-	return d.c.Enabled[at].Row, nil
+	return at, nil
 }
 
 // notEnabled says what is enabled instead, and who was faster.
@@ -206,6 +212,10 @@ func (d *decision) notEnabled(action string) *errs.Error {
 		at := p.At.Format(time.RFC3339)
 		fmt.Fprintf(&detail, " %s performed it at %s.", p.By, at)
 		e.Extra["performedBy"], e.Extra["performedAt"] = p.By, at
+	}
+	if by, instead := d.outdone(action); by != "" {
+		fmt.Fprintf(&detail, " %s has accepted %q instead.", by, instead)
+		e.Extra["acceptedBy"] = by
 	}
 	e.Detail = detail.String()
 	return e

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -139,8 +140,15 @@ func actorNamed(name string) Actor {
 
 func factsOfTests() Facts {
 	return Facts{Parties: map[string]PartyKind{
-		"sam": UserParty, "ann": UserParty, "bob": UserParty, "cy": UserParty, "admin": UserParty, "core": TeamParty, "everyone": TeamParty, "nobody": NoParty,
+		"sam": UserParty, "ann": UserParty, "bob": UserParty, "cy": UserParty, "dan": UserParty, "admin": UserParty, "core": TeamParty, "everyone": TeamParty, "nobody": NoParty,
 	}}
+}
+
+func membersOfTests() map[string][]string {
+	return map[string][]string{
+		"sam": {"sam"}, "ann": {"ann"}, "bob": {"bob"}, "cy": {"cy"}, "dan": {}, "admin": {"admin"}, "core": {"bob", "cy"},
+		"everyone": {"admin", "ann", "bob", "cy", "sam"}, "nobody": nil,
+	}
 }
 
 func seed() *Case {
@@ -185,7 +193,8 @@ func resolve(tb failer, in Input, messages map[string][]byte) (*Output, error) {
 		if len(needs) == 0 {
 			return out, err
 		}
-		facts := Facts{Parties: in.Facts.Parties, Emails: map[string]string{}, Messages: map[string][]byte{}}
+		facts := Facts{Parties: in.Facts.Parties, Members: map[string][]string{}, Emails: map[string]string{}, Messages: map[string][]byte{}}
+		maps.Copy(facts.Members, in.Facts.Members)
 		for name, content := range in.Facts.Messages {
 			facts.Messages[name] = content
 		}
@@ -193,6 +202,8 @@ func resolve(tb failer, in Input, messages map[string][]byte) (*Output, error) {
 			switch {
 			case need.Message != "":
 				facts.Messages[need.Message] = messages[need.Message]
+			case need.Members != "":
+				facts.Members[need.Members] = membersOfTests()[need.Members]
 			case need.Email != "":
 				facts.Emails[need.Email] = need.Email + "@example.org"
 			default:
@@ -248,7 +259,7 @@ func (p *play) event(e Event) error {
 
 // do carries out a step as the tables write it: "start", "due", "wake",
 // "cancel", "+1s" (time passes), "+1s due", "sam resolve", "sam resolve
-// fixed" (a resolution), "admin !skip resolve", "sam !suspend 48h", "sam @label content" (writes
+// fixed" (a resolution), "admin !skip resolve", "sam !delegate resolve ann", "sam !suspend 48h", "sam @label content" (writes
 // a message) or "sam n=5" (changes an XATTR).
 func (p *play) do(step string) error {
 	p.t.Helper()
@@ -316,6 +327,15 @@ func (p *play) by(actor Actor, what string) error {
 		return p.event(Resume{Actor: actor})
 	case "!retry":
 		return p.event(Retry{Action: rest, Actor: actor})
+	case "!accept":
+		return p.event(Accept{Action: rest, Actor: actor})
+	case "!release":
+		return p.event(Release{Action: rest, Actor: actor})
+	case "!reject":
+		return p.event(Reject{Action: rest, Actor: actor})
+	case "!delegate":
+		action, to, _ := strings.Cut(rest, " ")
+		return p.event(Delegate{Action: action, Actor: actor, To: to})
 	}
 	return p.event(Perform{Action: word, Actor: actor, Resolution: rest})
 }
@@ -424,6 +444,9 @@ func rowsAgree(r *route.Route, c *Case) string {
 		if e.State == Escalated && !e.Due.IsZero() {
 			return e.Action + " is escalated and due"
 		}
+		if wrong := offerAgrees(r, &e); wrong != "" {
+			return e.Action + wrong
+		}
 	}
 	for name, w := range wanted {
 		if w && r.Actions[r.Action(name)].EnableIf == nil {
@@ -450,6 +473,18 @@ func suspendedAgrees(r *route.Route, c *Case) string {
 	}
 	if !c.NextDue().Equal(c.HeldUntil) || !c.Held {
 		return "a suspended case is due " + c.NextDue().String()
+	}
+	return ""
+}
+
+// offerAgrees checks what is known of a task against its state.
+func offerAgrees(r *route.Route, e *Enabled) string {
+	user := r.Actions[r.Action(e.Action)].Trigger == route.TriggerUser
+	switch accepted := e.State == Accepted; {
+	case accepted != (e.By != "") || !accepted && (e.For != "" || e.Withdrew != nil):
+		return " is " + string(e.State) + " and accepted by " + e.By
+	case !user && (accepted || e.To != "" || e.Rejected != nil):
+		return " is the engine's and a task of people"
 	}
 	return ""
 }

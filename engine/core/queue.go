@@ -33,7 +33,7 @@ func (p *pass) requested(first int, when time.Time) (next, bool) {
 		state = p.c.Enabled[row].State
 	}
 	switch {
-	case r.verb == route.StepPerform && (state == Offered || state == Running):
+	case r.verb == route.StepPerform && (state.forPeople() || state == Running):
 		return next{performance: &performance{action: r.action, row: p.c.Enabled[row].Row, trigger: ByStep}}, true
 	case r.verb == route.StepSkip && state == Offered:
 		return next{performance: &performance{action: r.action, row: p.c.Enabled[row].Row, trigger: ByStep, skips: true}}, true
@@ -70,6 +70,7 @@ func (d *decision) noEffect(r request) {
 func (d *decision) abort(row int, entry LogEntry) error {
 	action := d.actions[row]
 	a := &d.route.Actions[action]
+	d.giveBack(&d.c.Enabled[row])
 	d.endEnablement(d.c.Enabled[row].Row)
 	d.withdraw(a.Name)
 	d.changed = true

@@ -13,7 +13,7 @@ import (
 // MayPerform reports whether the actor may perform the action, would it be
 // enabled, in the case's present status: as an assignee or as the deputy of
 // one, as somebody it allows, or as an administrator of the route. What the
-// engine performs is nobody's.
+// engine performs is nobody's, and what somebody has accepted nobody else's.
 func MayPerform(c *Case, r *route.Route, action string, actor Actor) bool {
 	i := r.Action(action)
 	if i == unknown || r.Actions[i].Trigger != route.TriggerUser {
@@ -29,25 +29,47 @@ func MayPerform(c *Case, r *route.Route, action string, actor Actor) bool {
 // Only what assignees may is lent to deputies (design: the drive, section
 // 6), and there are no chains: the deputy of a deputy is nobody's.
 func mayPerform(c *Case, status int, a *route.Action, actor Actor) (onBehalfOf string, may bool) {
-	if actor.assigned(c, status, a) {
+	e := c.enablement(a.Name)
+	if onBehalfOf, may = actor.assignee(c, status, a, e); may {
+		return onBehalfOf, true
+	}
+	if actor.RouteAdmin {
 		return "", true
 	}
-	for i := range actor.DeputyFor {
-		absent := Actor{Name: actor.DeputyFor[i].Name, Contexts: actor.DeputyFor[i].Contexts}
-		if absent.assigned(c, status, a) {
+	delegated := e != nil && e.To != ""
+	return "", !delegated && !e.rejectedBy(actor.Name) && e.open(actor.Name) && actor.allowed(c, a)
+}
+
+// assignee reports whether the action, enabled or not, is the actor's to do:
+// its own, or that of somebody it stands in for. Who has rejected it does it
+// for nobody.
+func (a *Actor) assignee(c *Case, status int, action *route.Action, e *Enabled) (onBehalfOf string, yes bool) {
+	if e.rejectedBy(a.Name) {
+		return "", false
+	}
+	if e.open(a.Name) && a.assigned(c, status, action, e) {
+		return "", true
+	}
+	for i := range a.DeputyFor {
+		absent := Actor{Name: a.DeputyFor[i].Name, Contexts: a.DeputyFor[i].Contexts}
+		if e.open(absent.Name) && !e.rejectedBy(absent.Name) && absent.assigned(c, status, action, e) {
 			return absent.Name, true
 		}
 	}
-	return "", actor.RouteAdmin || actor.allowed(c, a)
+	return "", false
 }
 
-// assigned reports whether the actor is an assignee of the action.
-func (a Actor) assigned(c *Case, status int, action *route.Action) bool {
+// assigned reports whether the actor is an assignee of the action: the one it
+// was delegated to, else a player of its roles.
+func (a *Actor) assigned(c *Case, status int, action *route.Action, e *Enabled) bool {
+	if e != nil && e.To != "" {
+		return sameName(a.Name, e.To)
+	}
 	return slices.ContainsFunc(assignedRoles(action, status), func(role string) bool { return a.plays(c, role) })
 }
 
 // allowed reports whether the action allows the actor besides its assignees.
-func (a Actor) allowed(c *Case, action *route.Action) bool {
+func (a *Actor) allowed(c *Case, action *route.Action) bool {
 	for _, allowed := range action.Allowed {
 		switch allowed.Kind {
 		case route.AllowedRole:
@@ -86,12 +108,15 @@ func performers(a *route.Action, status int) string {
 	return strings.Join(append(who, "administrators of the route"), ", ")
 }
 
-// plays reports whether the actor, who is no administrator of the route, is
-// among the parties of the role.
-func (a Actor) plays(c *Case, role string) bool {
+// plays reports whether the actor is among the parties of the role. To
+// administer a route is not lent to deputies.
+func (a *Actor) plays(c *Case, role string) bool {
 	for _, party := range c.RoleParties(role) {
 		switch party {
-		case PartyAdmins: // they may whatever role they play
+		case PartyAdmins:
+			if a.RouteAdmin {
+				return true
+			}
 		case PartyStakeholders:
 			if slices.ContainsFunc(c.Stakeholders, a.is) {
 				return true
@@ -106,7 +131,7 @@ func (a Actor) plays(c *Case, role string) bool {
 }
 
 // is reports whether the name is the actor's or one of its contexts'.
-func (a Actor) is(name string) bool {
+func (a *Actor) is(name string) bool {
 	return sameName(a.Name, name) || name == string(identity.Everyone) ||
 		slices.ContainsFunc(a.Contexts, func(own string) bool { return sameName(own, name) })
 }
@@ -121,6 +146,9 @@ func Parties(c *Case) []string {
 	names := append([]string{c.Context, c.Starter}, c.Stakeholders...)
 	for i := range c.Roles {
 		names = append(names, c.Roles[i].Parties...)
+	}
+	for i := range c.Enabled {
+		names = append(names, c.Enabled[i].To)
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" || name[0] == '@' })
 	slices.Sort(names)

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	caseColumns = `id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
-		coalesce(parent_id, 0), coalesce(parent_row, 0), named, form, created, modified`
+	caseHead = `id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
+		coalesce(parent_id, 0), coalesce(parent_row, 0), named`
+	caseColumns = caseHead + `, form, created, modified`
 
 	selectCase = `SELECT ` + caseColumns + `, marking FROM cases WHERE id = ?1`
 
@@ -145,11 +146,15 @@ func (t *tx) InsertCase(c *engine.Case) error {
 			return errs.New(errs.NameTaken, "There is a case %d already.", c.ID)
 		}
 	}
-	return failure("store a case", err)
+	if err != nil || len(c.Tasks) == 0 {
+		return failure("store a case", err)
+	}
+	return t.putTasks(c)
 }
 
 // UpdateCase stores c where the stored revision is still base; else it is
-// errs.Precondition and nothing is written. Access nil leaves it as it is.
+// errs.Precondition and nothing is written. Access and Tasks nil leave them as
+// they are.
 func (t *tx) UpdateCase(c *engine.Case, base int64) error {
 	var access any
 	if c.Access != nil {
@@ -165,6 +170,9 @@ func (t *tx) UpdateCase(c *engine.Case, base int64) error {
 	}
 	if n == 0 && err == nil {
 		n, err = t.c.change(updateCase, args...)
+	}
+	if n == 1 && err == nil && c.Tasks != nil {
+		return t.putTasks(c)
 	}
 	if n == 1 || err != nil {
 		return failure("store a case", err)

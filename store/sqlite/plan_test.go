@@ -65,6 +65,9 @@ func TestPlans(t *testing.T) {
 		"countLocks": countLocks, "selectDocumentsBelow": selectDocumentsBelow, "insertLock": insertLock,
 		"refreshLock": refreshLock, "deleteLock": deleteLock, "deleteLocksOn": deleteLocksOn, "deleteLocksOf": deleteLocksOf,
 		"deleteLocksBefore": deleteLocksBefore, "moveLocks": moveLocks,
+		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "selectMarkings": selectMarkings, "hasTasks": hasTasks,
+		"deleteTasks": deleteTasks, "upsertTasks": upsertTasks,
+		"deleteRouteTasks": deleteRouteTasks, "upsertRouteTasks": upsertRouteTasks,
 		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {

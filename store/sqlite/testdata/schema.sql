@@ -391,6 +391,13 @@ CREATE TABLE plans (
 	PRIMARY KEY (case_id, row)
 ) STRICT;
 
+CREATE TABLE route_tasks (
+	route_id INTEGER NOT NULL,
+	case_id  INTEGER NOT NULL UNIQUE REFERENCES cases (id) ON DELETE CASCADE,
+	lists    INTEGER NOT NULL CHECK (lists > 0),
+	PRIMARY KEY (route_id, case_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE route_versions (
 	route_id INTEGER NOT NULL,
 	version  INTEGER NOT NULL CHECK (version > 0),
@@ -482,3 +489,12 @@ CREATE TABLE stored_bytes (
 	author_id INTEGER NOT NULL PRIMARY KEY,
 	n         INTEGER NOT NULL CHECK (n >= 0)
 ) STRICT;
+
+CREATE TABLE tasks (
+	party_id INTEGER NOT NULL REFERENCES parties (id),
+	case_id  INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	lists    INTEGER NOT NULL CHECK (lists > 0),
+	PRIMARY KEY (party_id, case_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX tasks_of_case ON tasks (case_id);

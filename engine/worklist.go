@@ -1,0 +1,244 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/route"
+)
+
+// TaskShare says that a party may have tasks in a case, and on which lists;
+// the party 0 are the administrators of its route.
+type TaskShare struct {
+	Party identity.ID
+	Lists core.Lists
+}
+
+// TaskFilter selects cases in which there may be tasks: of one of the parties,
+// or of the administrators of one of the routes.
+type TaskFilter struct {
+	Lists   core.Lists
+	Parties []identity.ID
+	Routes  []int64
+	After   int64 // ID
+	Limit   int   // 0: all
+}
+
+// TaskReader reads who has tasks.
+type TaskReader interface {
+	TaskCases(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
+	HasTasks(caseID int64, parties []identity.ID) (bool, error)
+}
+
+// Worklist is one of the lists of tasks that everybody has (design: the
+// drive, section 1).
+type Worklist string
+
+// The worklists.
+const (
+	WorklistOffered   Worklist = "Offered"
+	WorklistAccepted  Worklist = "Accepted"
+	WorklistWarnings  Worklist = "Warnings"
+	WorklistEscalated Worklist = "Escalated"
+)
+
+func (w Worklist) list() core.Lists {
+	switch w {
+	case WorklistAccepted:
+		return core.OnAccepted
+	case WorklistWarnings:
+		return core.OnWarnings
+	case WorklistEscalated:
+		return core.OnEscalated
+	}
+	return core.OnOffered
+}
+
+// ordinals is how many tasks of a case can be told apart in the order of a
+// worklist: a route's document has no room for so many actions.
+const ordinals = 1 << 20
+
+// Worklist returns the tasks on one of by's lists, by case and in order of
+// definition. The Name of each is the case's id and the action's name, with a
+// dot between.
+func (e *Engine) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
+	filter := e.taskFilter(by, list, f)
+	var out []Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		l := e.lister(r, by, list, f)
+		for {
+			rows, err := r.TaskCases(filter)
+			if err != nil {
+				return err
+			}
+			for i := range rows {
+				if out, err = l.add(&rows[i], out); err != nil {
+					return err
+				}
+			}
+			if filter.Limit == 0 || len(rows) < filter.Limit || len(out) >= f.Limit {
+				return nil
+			}
+			filter.After = rows[len(rows)-1].ID
+		}
+	})
+	if f.Limit > 0 && len(out) > f.Limit {
+		out = out[:f.Limit]
+	}
+	return out, err
+}
+
+// taskFilter returns what the store is asked for. What else the filter says is
+// judged task by task, of as many cases at a time as a page is likely to take.
+func (e *Engine) taskFilter(by identity.Principal, list Worklist, f Filter) TaskFilter {
+	filter := TaskFilter{Lists: list.list(), Parties: withContexts(by, e.represented(by)), Routes: e.administered(by), Limit: f.Limit}
+	const many = 500
+	if f.Limit > 0 && (f.Route != "" || f.Context != "" || f.Role != "" || f.Query != "") {
+		filter.Limit = max(f.Limit, many)
+	}
+	if f.After > 0 {
+		filter.After = f.After/ordinals - 1 // the case of the last one may have more
+	}
+	return filter
+}
+
+// lister makes the tasks of cases into resources.
+type lister struct {
+	*Engine
+	r     Reader
+	by    identity.Principal
+	actor core.Actor
+	list  core.Lists
+	f     Filter
+}
+
+func (e *Engine) lister(r Reader, by identity.Principal, list Worklist, f Filter) *lister {
+	return &lister{Engine: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
+}
+
+// add appends the tasks of a case that are on the list and pass the filter.
+func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
+	c, err := core.ReadMarking(row.Marking)
+	if err != nil {
+		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
+	}
+	if !l.passes(row, c) {
+		return out, nil
+	}
+	compiled, err := l.versions.get(l.r, c.RouteID, c.RouteVersion)
+	if err != nil {
+		return nil, err
+	}
+	l.actor.RouteAdmin = l.by.Admin
+	if info := l.routes.Load().byID[c.RouteID]; info != nil {
+		l.actor.RouteAdmin = l.administersRoute(l.by, info)
+	}
+	for _, task := range core.Tasks(c, compiled, l.actor) {
+		a := &compiled.Actions[task.Action]
+		if task.Lists&l.list == 0 || l.f.Role != "" && !slices.Contains(core.TaskRoles(c, compiled, a), l.f.Role) || !l.asks(c, a) {
+			continue
+		}
+		if !task.Assigned {
+			if sees, err := l.sees(row.ID); err != nil || !sees {
+				return out, err
+			}
+		}
+		if res := taskOf(c, compiled, task.Row, task.Action); res.Seq > l.f.After {
+			out = append(out, *res)
+		}
+	}
+	return out, nil
+}
+
+// passes asks the filters that are about the case.
+func (l *lister) passes(row *Case, c *core.Case) bool {
+	if l.f.Route != "" && identity.Fold(l.f.Route) != identity.Fold(c.RouteName) {
+		return false
+	}
+	switch l.f.Context {
+	case "":
+		return true
+	case contextMine:
+		return l.by.In(row.ContextID)
+	}
+	return l.contextID(l.f.Context) == row.ContextID
+}
+
+// asks asks the filter that is about titles.
+func (l *lister) asks(c *core.Case, a *route.Action) bool {
+	q := identity.Fold(l.f.Query)
+	return q == "" || strings.Contains(identity.Fold(c.Title), q) || strings.Contains(identity.Fold(a.Title), q)
+}
+
+// sees reports whether the case exists for the reader of the list, who may
+// have accepted a task in it and lost its role since.
+func (l *lister) sees(id int64) (bool, error) {
+	row, _, err := l.findCase(l.r, l.by, Ref{CaseID: id})
+	return row != nil, err
+}
+
+// taskOf returns an enabled action as a resource of a worklist.
+func taskOf(c *core.Case, r *route.Route, en *core.Enabled, action int) *Resource {
+	form := core.TaskForm(c, r, en.Action)
+	return &Resource{
+		Name: fmt.Sprintf("%d.%s", c.ID, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: sourceETag(form),
+		Created: en.Since, Modified: c.Modified, Own: true,
+	}
+}
+
+// WorklistTask returns a task that is on one of by's lists.
+func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
+	var found *Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		row, _, err := e.findCase(r, by, Ref{CaseID: id})
+		if err != nil || row == nil {
+			return err
+		}
+		tasks, err := e.lister(r, by, list, Filter{}).add(row, nil)
+		for i := range tasks {
+			if strings.HasSuffix(tasks[i].Name, "."+action) {
+				found = &tasks[i]
+			}
+		}
+		return err
+	})
+	if err == nil && found == nil {
+		err = absent("task")
+	}
+	return found, err
+}
+
+// MoveTask does what it means to move a task from one worklist to another: to
+// the accepted ones accepts it, back to the offered ones releases it.
+func (e *Engine) MoveTask(ctx context.Context, req Request, from, to Worklist, id int64, action string) (*Outcome, error) {
+	do := ""
+	switch {
+	case from == WorklistOffered && to == WorklistAccepted:
+		do = "accept"
+	case from == WorklistAccepted && to == WorklistOffered:
+		do = "release"
+	default:
+		return nil, errs.New(errs.NotMovable, "Tasks can be moved from Offered to Accepted, which accepts them, and back, which releases them; not from %s to %s.", from, to)
+	}
+	return e.Perform(ctx, req, id, action, append(document.AppendString([]byte(`{"do":`), do), '}'))
+}
+
+// shares returns who may have tasks, by id. A name that is nobody's any more
+// has none.
+func (e *Engine) shares(list []core.Share) []TaskShare {
+	out := make([]TaskShare, 0, len(list))
+	for _, s := range list {
+		if s.Party == core.PartyAdmins {
+			out = append(out, TaskShare{Lists: s.Lists})
+		} else if id := e.PartyID(s.Party); id != 0 {
+			out = append(out, TaskShare{Party: id, Lists: s.Lists})
+		}
+	}
+	return out
+}

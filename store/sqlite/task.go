@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+const (
+	tasksOfParty = `
+		SELECT case_id FROM tasks
+		WHERE party_id = ?1 AND case_id > ?2 AND lists & ?4 <> 0 ORDER BY case_id LIMIT ?3`
+	tasksOfRoute = `
+		SELECT case_id FROM route_tasks
+		WHERE route_id = ?1 AND case_id > ?2 AND lists & ?4 <> 0 ORDER BY case_id LIMIT ?3`
+
+	selectMarkings = `
+		SELECT ` + caseHead + `, NULL, created, modified, marking FROM cases
+		WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`
+
+	hasTasks = `
+		SELECT 1 FROM tasks
+		WHERE case_id = ?1 AND party_id IN (SELECT value FROM json_each(?2)) LIMIT 1`
+
+	deleteTasks = `
+		DELETE FROM tasks
+		WHERE case_id = ?1 AND party_id NOT IN (SELECT value ->> 0 FROM json_each(?2))`
+	upsertTasks = `
+		INSERT INTO tasks (party_id, case_id, lists)
+		SELECT value ->> 0, ?1, value ->> 1 FROM json_each(?2) WHERE true
+		ON CONFLICT DO UPDATE SET lists = excluded.lists WHERE lists <> excluded.lists`
+	deleteRouteTasks = `DELETE FROM route_tasks WHERE case_id = ?1`
+	upsertRouteTasks = `
+		INSERT INTO route_tasks (route_id, case_id, lists) VALUES (?1, ?2, ?3)
+		ON CONFLICT DO UPDATE SET lists = excluded.lists`
+)
+
+// TaskCases returns the cases in which somebody may have tasks, by id, with
+// Marking, without Form, Access and Tasks.
+func (r *reader) TaskCases(f engine.TaskFilter) (all []engine.Case, err error) {
+	lists := []any{int64(f.Lists)}
+	sources := sourcesOf(tasksOfParty, f.Parties)
+	sources = append(sources, sourcesOf(tasksOfRoute, f.Routes)...)
+	for i := range sources {
+		sources[i].more = lists
+	}
+	err = r.walk(sources, f.After, func(ids []int64) (bool, error) {
+		if f.Limit > 0 {
+			ids = ids[:min(len(ids), f.Limit-len(all))]
+		}
+		err := r.c.each(selectMarkings, func(scan scan) error {
+			var c engine.Case
+			err := scanCase(scan, &c)
+			all = append(all, c)
+			return err
+		}, array(ids))
+		return f.Limit > 0 && len(all) >= f.Limit, err
+	})
+	return all, failure("read the cases with tasks", err)
+}
+
+// HasTasks reports whether one of the parties may have tasks in the case.
+func (r *reader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
+	var one int
+	found, err := r.c.row(hasTasks, caseID, array(parties)).scan(&one)
+	return found, failure("read the tasks of a case", err)
+}
+
+// putTasks keeps the index of worklists in step with the case.
+func (t *tx) putTasks(c *engine.Case) error {
+	parties, ofAdmins := [][2]int64{}, int64(0)
+	for _, share := range c.Tasks {
+		if share.Party == 0 {
+			ofAdmins = int64(share.Lists)
+		} else {
+			parties = append(parties, [2]int64{int64(share.Party), int64(share.Lists)})
+		}
+	}
+	if _, err := t.c.exec(deleteTasks, c.ID, array(parties)); err != nil {
+		return failure("store the tasks of a case", err)
+	}
+	if len(parties) > 0 {
+		if _, err := t.c.exec(upsertTasks, c.ID, array(parties)); err != nil {
+			return failure("store the tasks of a case", err)
+		}
+	}
+	var err error
+	if ofAdmins == 0 {
+		_, err = t.c.exec(deleteRouteTasks, c.ID)
+	} else {
+		_, err = t.c.exec(upsertRouteTasks, c.RouteID, c.ID, ofAdmins)
+	}
+	return failure("store the tasks of a case", err)
+}

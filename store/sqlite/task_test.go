@@ -1,0 +1,116 @@
+package sqlite
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/engine"
+	"flowdrive/engine/core"
+	"flowdrive/identity"
+)
+
+// TestTasks keeps the index of worklists in step with cases, and reads it.
+func TestTasks(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	const routeID, otherRoute = 7, 8
+	share := func(party identity.ID, lists core.Lists) engine.TaskShare {
+		return engine.TaskShare{Party: party, Lists: lists}
+	}
+	add := func(route int64, shares ...engine.TaskShare) *engine.Case {
+		t.Helper()
+		c := newCase(db, sam, route)
+		c.Tasks = shares
+		if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertCase(c) }); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	change := func(c *engine.Case, shares []engine.TaskShare) {
+		t.Helper()
+		c.Revision++
+		c.Tasks = shares
+		if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finds := func(what string, f engine.TaskFilter, want ...*engine.Case) {
+		t.Helper()
+		var got, ids []int64
+		err := db.View(t.Context(), func(r engine.Reader) error {
+			rows, err := r.TaskCases(f)
+			for _, c := range rows {
+				if got = append(got, c.ID); c.Form != nil || len(c.Marking) == 0 {
+					t.Errorf("%s: form %q, marking %q", what, c.Form, c.Marking)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range want {
+			ids = append(ids, c.ID)
+		}
+		if diff := cmp.Diff(ids, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	one := add(routeID, share(sam, core.OnOffered|core.OnWarnings), share(ann, core.OnOffered))
+	two := add(routeID, share(ann, core.OnAccepted), share(0, core.OnEscalated))
+	three := add(otherRoute, share(sam, core.OnOffered), share(0, core.OnOffered))
+	add(routeID)
+
+	offered := engine.TaskFilter{Lists: core.OnOffered, Parties: []identity.ID{sam, ann}}
+	finds("offered to either", offered, one, three)
+	finds("accepted", engine.TaskFilter{Lists: core.OnAccepted, Parties: []identity.ID{sam, ann}}, two)
+	finds("with warnings", engine.TaskFilter{Lists: core.OnWarnings, Parties: []identity.ID{sam, ann}}, one)
+	finds("of a route's administrators", engine.TaskFilter{Lists: core.OnEscalated, Routes: []int64{routeID, otherRoute}}, two)
+	finds("of both", engine.TaskFilter{Lists: core.OnOffered, Parties: []identity.ID{ann}, Routes: []int64{otherRoute}}, one, three)
+	finds("of nobody", engine.TaskFilter{Lists: core.OnOffered})
+	offered.Limit = 1
+	finds("a page", offered, one)
+	offered.After = one.ID
+	finds("the next page", offered, three)
+	offered.After, offered.Limit = 0, 0
+
+	change(one, nil)
+	finds("left as it was", offered, one, three)
+	change(one, []engine.TaskShare{share(ann, core.OnAccepted)})
+	finds("replaced", offered, three)
+	finds("accepted", engine.TaskFilter{Lists: core.OnAccepted, Parties: []identity.ID{ann}}, one, two)
+	change(two, []engine.TaskShare{})
+	finds("emptied", engine.TaskFilter{Lists: core.OnEscalated, Routes: []int64{routeID}})
+	finds("accepted", engine.TaskFilter{Lists: core.OnAccepted, Parties: []identity.ID{ann}}, one)
+	err := db.View(t.Context(), func(r engine.Reader) error {
+		for id, want := range map[int64]bool{one.ID: true, two.ID: false, three.ID: false} {
+			if has, err := r.HasTasks(id, []identity.ID{ann}); err != nil || has != want {
+				t.Errorf("case %d: %v %v, want %v", id, has, err, want)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The index says what a walk over many says.
+	var many []*engine.Case
+	err = db.Update(t.Context(), func(tx engine.Tx) error {
+		for range walkChunk + 5 {
+			c := newCase(db, sam, routeID)
+			c.Tasks = []engine.TaskShare{share(sam, core.OnOffered)}
+			if err := tx.InsertCase(c); err != nil {
+				return err
+			}
+			many = append(many, c)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	finds("many", offered, slices.Concat([]*engine.Case{three}, many)...)
+}
