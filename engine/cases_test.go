@@ -287,7 +287,7 @@ func TestCancel(t *testing.T) {
 			_, err = sam.putLabel(out.CaseID, "Note", "x")
 			w.refused(err, errs.CaseNotOpen)
 			_, err = sam.putCase(out.Name+".json", `{"state": "active"}`)
-			w.refused(err, errs.NotBuilt)
+			w.refused(err, errs.NotAllowed)
 			w.refused(sam.deleteCase(out.Name+".json"), errs.NotBuilt)
 		})
 	}

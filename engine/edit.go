@@ -16,7 +16,7 @@ import (
 // what is stored are set.
 type edit struct {
 	core.Edit
-	life core.Event // Cancel, Suspend or Resume: what becomes of it then; nil: nothing
+	life core.Event // Cancel, Suspend, Resume or Reopen: what becomes of it then; nil: nothing
 }
 
 // readEdit reads a document against the case that it changes. Absent fields
@@ -166,11 +166,15 @@ func (ed *edit) empty() bool {
 // judgeEdit judges the caller's rights to what the edit changes. A canceled
 // case is read-only (design: the drive, section 1).
 func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
-	if h.core.Life == core.Canceled && !ed.empty() {
-		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, not changed.")
+	_, reopens := ed.life.(core.Reopen)
+	if h.core.Life == core.Canceled && !reopens && !ed.empty() {
+		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by its state active.")
 	}
 	if h.admin {
 		return nil
+	}
+	if reopens && (h.core.Life == core.Canceled || h.core.Life == core.Failed) {
+		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case, or try again to start a failed one.")
 	}
 	starter := isStarter(by, h.core)
 	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.life != nil) {

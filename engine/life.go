@@ -40,7 +40,7 @@ func readLife(root document.Value, h *held, ed *edit) error {
 	case life == core.Active && h.core.Life == core.Suspended:
 		ed.life = core.Resume{Actor: ed.Actor}
 	case life == core.Active:
-		return notBuiltYet("/state", "Reopening by the state is not built yet.")
+		ed.life = core.Reopen{Actor: ed.Actor}
 	default:
 		root.Get("state").Fail(errs.CodeRange, "can be set to suspended, active or canceled, not to %q", life)
 	}
@@ -64,4 +64,51 @@ func readUntil(v document.Value, c *core.Case) (date time.Time, differs bool) {
 		}
 	}
 	return date, !date.Equal(c.HeldUntil)
+}
+
+// decideEdit decides on the changed fields, and then on the life of the case
+// where the document asks for another as well.
+func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChange, error) {
+	change, err := e.decideOn(h, ed.Edit, req)
+	if err != nil || ed.life == nil {
+		return change, err
+	}
+	event := ed.life
+	if reopen, is := event.(core.Reopen); is {
+		h, reopen.Version = e.renewed(h)
+		event = reopen
+	}
+	if change, err = e.decideFurther(req, h, change, event); err != nil || change.after.Life != core.Queued {
+		return change, err
+	}
+	now, err := e.startsNow(r, change.after.Priority)
+	if err != nil || !now {
+		return change, err
+	}
+	return e.decideFurther(req, h, change, core.Start{})
+}
+
+// renewed returns a case that could not start with the present version of its
+// route, which may have been mended since. Any other case keeps its version.
+func (e *Engine) renewed(h *held) (*held, int64) {
+	info := e.routes.Load().byID[h.core.RouteID]
+	if h.core.Life != core.Failed || info == nil {
+		return h, h.core.RouteVersion
+	}
+	with := *h
+	with.route = info
+	return &with, info.Version
+}
+
+// decideFurther decides on an event after another one, as one change.
+func (e *Engine) decideFurther(req Request, h *held, first *caseChange, event core.Event) (*caseChange, error) {
+	after := *h
+	after.core, after.after = first.after, first.byID()
+	after.find = first.finder(h.find)
+	then, err := e.decideOn(&after, event, req)
+	if err != nil {
+		return nil, err
+	}
+	then.follow(first)
+	return then, nil
 }

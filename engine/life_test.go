@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine"
 	"flowdrive/errs"
 )
 
@@ -117,4 +118,75 @@ func TestSuspendRefuses(t *testing.T) {
 	}
 	_, err := sam.putCase(name, `{"state": "suspended"}`)
 	w.refused(err, errs.CaseNotOpen)
+}
+
+// A canceled case is taken back by an administrator of its route, and by
+// nobody else; a completed one by its actions.
+func TestReopen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.as("admin").mustPutRoute("run", routeRun())
+	sam, bob := w.as("sam"), w.as("bob")
+	sam.mustPutCase("mine.json", `{"route": "run", "title": "T"}`)
+	id := sam.ref(sam.caseResource("mine.json").Name).CaseID
+	name := fmt.Sprint(id) + ".json"
+	if err := sam.deleteCase(name); err != nil {
+		t.Fatal(err)
+	}
+	for _, doc := range []string{`{"title": "U"}`, `{"state": "suspended"}`, `{"xattrDict": {"a": 1}}`} {
+		_, err := bob.putCase(name, doc)
+		w.refused(err, errs.ReadOnly)
+	}
+	_, err := sam.putCase(name, `{"state": "active"}`)
+	w.refused(err, errs.NotAllowed)
+	same(t, "listed", names(sam.Cases(t.Context(), sam.by(), engine.Filter{})), "")
+
+	bob.mustPutCase(name, `{"state": "active", "title": "Again"}`)
+	sam.caseForm(id).wants("state", `"active"`, "title", `"Again"`, "status", `"open"`, "completed", "null")
+	same(t, "listed", names(sam.Cases(t.Context(), sam.by(), engine.Filter{})), fmt.Sprint(id))
+	log := sam.logTexts(id)
+	same(t, "log", log[len(log)-3:], []string{"life: Canceled", "life: Changed title", "life: Reopened"})
+	if sam.caseForm(id).get("enabledActions") == "[]" {
+		t.Error("nothing is enabled")
+	}
+	sam.mustPutCase("mine.json", `{"route": "run"}`) // the name was free again
+	if got := sam.caseResource("mine.json").Name; got == fmt.Sprint(id) {
+		t.Error("the name still is the reopened case's")
+	}
+
+	sam.mustPerform(id, "answer")
+	sam.mustPerform(id, "close")
+	sam.caseForm(id).wants("state", `"completed"`)
+	_, err = sam.putCase(name, `{"state": "active"}`)
+	w.refused(err, errs.CaseNotOpen)
+	if !strings.Contains(err.Error(), "reopen") {
+		t.Errorf("the refusal names no action: %v", err)
+	}
+}
+
+// A case that could not start is started again by an administrator of its
+// route, by what the route says now.
+func TestRetryStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, sam := w.as("admin"), w.as("sam")
+	admin.mustPutRoute("loop", routeLoop)
+	id := sam.startCase(`{"route": "loop"}`)
+	name := fmt.Sprint(id) + ".json"
+	sam.caseForm(id).wants("state", `"failed"`)
+	for _, doc := range []string{`{"state": "active"}`, `{"state": "canceled"}`} {
+		_, err := sam.putCase(name, doc)
+		w.refused(err, errs.NotAllowed)
+	}
+	admin.mustPutCase(name, `{"state": "active"}`)
+	sam.caseForm(id).wants("state", `"failed"`, "routeVersion", "1")
+	admin.mustPutRoute("loop", strings.Replace(routeAsk, "name: ask", "name: loop", 1))
+	admin.mustPutCase(name, `{"state": "active"}`)
+	sam.caseForm(id).wants("state", `"active"`, "routeVersion", "2", "status", `"open"`)
+
+	other := sam.startCase(`{"route": "ask"}`)
+	sam.mustPutCase(fmt.Sprint(other)+".json", `{"state": "canceled"}`)
+	admin.mustPutRoute("ask", routeAsk+"\ndescription: Another\n")
+	admin.mustPutCase(fmt.Sprint(other)+".json", `{"state": "active"}`)
+	sam.caseForm(other).wants("state", `"active"`, "routeVersion", "1")
 }

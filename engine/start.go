@@ -229,7 +229,7 @@ func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given
 	if err := e.judgeEdit(req.By, h, edit); err != nil {
 		return nil, err
 	}
-	change, err := e.decideEdit(req, h, edit)
+	change, err := e.decideEdit(r, req, h, edit)
 	if err != nil {
 		return nil, err
 	}
@@ -254,27 +254,4 @@ func edited(node, source *document.Node) *document.Node {
 		return said != nil && document.Equal(m.Value, said)
 	})
 	return &out
-}
-
-// decideEdit decides on the changed fields, and then on the life of the case
-// where the document asks for another as well.
-func (e *Engine) decideEdit(req Request, h *held, ed *edit) (*caseChange, error) {
-	change, err := e.decideOn(h, ed.Edit, req)
-	if err != nil || ed.life == nil {
-		return change, err
-	}
-	return e.decideFurther(req, h, change, ed.life)
-}
-
-// decideFurther decides on an event after another one, as one change.
-func (e *Engine) decideFurther(req Request, h *held, first *caseChange, event core.Event) (*caseChange, error) {
-	after := *h
-	after.core, after.after = first.after, first.byID()
-	after.find = first.finder(h.find)
-	then, err := e.decideOn(&after, event, req)
-	if err != nil {
-		return nil, err
-	}
-	then.follow(first)
-	return then, nil
 }

@@ -56,6 +56,18 @@ func TestConformance(t *testing.T) {
 			{"sam close", "completed closed: comment edit reopen"},
 			{"sam reopen", "active open: comment edit resolve"},
 		}},
+		"CS1": {timed, []step{
+			{"start", "active a: stay go | nag"},
+			{"sam !suspend 48h", "suspended a: stay go | nag"},
+			{"+172799s due", "suspended a: stay go | nag"},
+			{"+1s due", "active a: stay go | nag"},
+		}},
+		"CS2": {timed, []step{
+			{"start", "active a: stay go | nag"},
+			{"sam !suspend", "suspended a: stay go | nag"},
+			{"+9000h due", "suspended a: stay go | nag"},
+			{"sam !resume", "active a: stay go | nag"},
+		}},
 		"TM3": {timed, []step{
 			{"start", "active a: stay go | nag"},
 			{"sam go", "active b: back"},
@@ -174,6 +186,18 @@ func TestConformanceTimers(t *testing.T) {
 		want := []string{"sam Created", "sam Opened", "sam Gone", "timer First", "timer Second", "timer Completed"}
 		if got := p.texts(); !cmp.Equal(got, want) {
 			t.Errorf("log %q, want %q", got, want)
+		}
+	})
+	t.Run("TM19", func(t *testing.T) {
+		t.Parallel()
+		p := started(t, timed(t))
+		p.script([]step{{"sam !suspend", "suspended a: stay go | nag"}, {"+168h due", "suspended a: stay go | nag"}})
+		if n := count(p, "timer Nagged"); n != 0 {
+			t.Errorf("fired %d times while suspended", n)
+		}
+		p.script([]step{{"sam !resume", "active a: stay go | nag"}})
+		if n := count(p, "timer Nagged"); n != 1 {
+			t.Errorf("fired %d times once resumed, want once", n)
 		}
 	})
 	t.Run("TM10", func(t *testing.T) {

@@ -317,6 +317,14 @@ type (
 		Comment string
 	}
 
+	// Reopen takes back a canceled case, or one that could not start; both
+	// are rights of the route's administrators, judged by the shell.
+	Reopen struct {
+		Actor   Actor
+		Comment string
+		Version int64 // of the Input's route, for one that could not start; 0: the one it has
+	}
+
 	// Edit changes the case's own fields; nil leaves one as it is. Rights
 	// were judged by the shell.
 	Edit struct {
@@ -348,6 +356,7 @@ func (Due) event()     {}
 func (Cancel) event()  {}
 func (Suspend) event() {}
 func (Resume) event()  {}
+func (Reopen) event()  {}
 func (Edit) event()    {}
 func (Wake) event()    {}
 

@@ -210,6 +210,8 @@ func (d *decision) decide(event Event) error {
 		return d.suspend(e)
 	case Resume:
 		return d.resume(e)
+	case Reopen:
+		return d.reopen(e)
 	case Edit:
 		return d.edit(e)
 	case Wake:
@@ -227,7 +229,7 @@ func (d *decision) decide(event Event) error {
 // withAncestors does what a child's ancestors mean for an event; done says
 // that nothing else is to be done.
 func (d *decision) withAncestors(event Event) (done bool, err error) {
-	kin, err := d.ancestry()
+	kin, err := d.ancestry(event)
 	switch {
 	case err != nil:
 		return true, err

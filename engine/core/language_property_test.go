@@ -192,7 +192,7 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 	if len(c.Enabled) > 0 && rapid.IntRange(0, 4).Draw(t, "enabled") > 0 {
 		action = rapid.SampledFrom(c.Enabled).Draw(t, "row").Action
 	}
-	switch rapid.IntRange(0, 22).Draw(t, "event") {
+	switch rapid.IntRange(0, 23).Draw(t, "event") {
 	default:
 		return Perform{Action: action, Actor: actor, Resolution: rapid.SampledFrom([]string{"", "fixed"}).Draw(t, "resolution")}, ""
 	case 0:
@@ -226,6 +226,8 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 		return Suspend{Actor: actor, Until: drawDate(t)}, ""
 	case 11, 12:
 		return Resume{Actor: actor}, ""
+	case 13:
+		return Reopen{Actor: actor}, ""
 	case 9:
 		if rapid.IntRange(0, 20).Draw(t, "cancel") == 0 {
 			return Cancel{Actor: actor}, ""
@@ -279,8 +281,13 @@ func walkLanguage(t *rapid.T, steps, refused *atomic.Int64) {
 		if w.loops > mostLoops {
 			break
 		}
-		if w.c == nil || w.c.Life == Canceled || w.c.Life == Failed {
+		switch {
+		case w.c == nil, (w.c.Life == Canceled || w.c.Life == Failed) && rapid.Bool().Draw(t, "another"):
 			w.another()
+		case w.c.Life == Canceled || w.c.Life == Failed:
+			w.event(Reopen{Actor: actorNamed("admin")}, "")
+		case w.c.Life == Queued:
+			w.event(Start{}, "")
 		}
 		w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, 7 * time.Second, -time.Second, 40 * 24 * time.Hour}).Draw(t, "later"))
 		e, content := drawLanguageEvent(t, w.r, w.c)

@@ -221,7 +221,12 @@ func (d *decision) live(to Life, entry LogEntry) {
 func (d *decision) notOpen() error {
 	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
 	e.Extra = map[string]any{"state": string(d.c.Life)}
-	if d.c.Life == Suspended {
+	switch d.c.Life {
+	case Closed:
+		e.Detail = "The case is closed: its parent has moved on, and it stays as it is."
+	case Queued:
+		e.Detail = "The case is queued; this can be done once it has started."
+	case Suspended:
 		e.Detail = "The case is suspended" + until(d.c.HeldUntil) + "; resume it first, by its state active."
 	}
 	return e

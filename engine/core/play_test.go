@@ -325,6 +325,10 @@ func (p *play) by(actor Actor, what string) error {
 		return p.event(e)
 	case "!resume":
 		return p.event(Resume{Actor: actor})
+	case "!reopen":
+		return p.event(Reopen{Actor: actor})
+	case "!cancel":
+		return p.event(Cancel{Actor: actor})
 	case "!retry":
 		return p.event(Retry{Action: rest, Actor: actor})
 	case "!accept":

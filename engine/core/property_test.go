@@ -70,7 +70,7 @@ func drawRoute(t *rapid.T) *route.Route {
 
 func drawEvent(t *rapid.T, r *route.Route) Event {
 	actor := actorNamed(rapid.SampledFrom([]string{"sam", "bob", "admin"}).Draw(t, "actor"))
-	switch rapid.SampledFrom([]string{"perform", "perform", "perform", "perform", "perform", "due", "due", "due", "edit", "wake", "cancel", "start", "suspend", "resume", "resume"}).Draw(t, "event") {
+	switch rapid.SampledFrom([]string{"perform", "perform", "perform", "perform", "perform", "due", "due", "due", "edit", "wake", "cancel", "start", "suspend", "resume", "resume", "reopen", "reopen"}).Draw(t, "event") {
 	case "perform":
 		action := rapid.SampledFrom(r.Actions).Draw(t, "action").Name
 		return Perform{Action: action, Actor: actor, Comment: rapid.SampledFrom([]string{"", " ", "well"}).Draw(t, "comment")}
@@ -99,6 +99,8 @@ func drawEvent(t *rapid.T, r *route.Route) Event {
 		return Suspend{Actor: actor, Until: drawDate(t)}
 	case "resume":
 		return Resume{Actor: actor}
+	case "reopen":
+		return Reopen{Actor: actor}
 	}
 	return Start{}
 }

@@ -314,9 +314,10 @@ type kinship struct {
 }
 
 // ancestry looks at the case's ancestors. One that has ended for good has
-// none that matter.
-func (d *decision) ancestry() (kin kinship, err error) {
-	if d.c.Life == Closed || d.c.Life == Canceled {
+// none that matter; to reopen it they do.
+func (d *decision) ancestry(event Event) (kin kinship, err error) {
+	_, reopens := event.(Reopen)
+	if d.c.Life == Closed || d.c.Life == Canceled && !reopens {
 		return kin, nil
 	}
 	for c := d.c; c.Parent != 0; {
