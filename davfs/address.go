@@ -75,6 +75,12 @@ func (a address) equal(b address) bool {
 // where every name is an ordinary one as well.
 func (a address) inDocuments() bool { return len(a.segments) > 2 && same(a.segments[1], documentsRoot) }
 
+// inWorkflow reports whether the address is of a folder of Workflow/, or lies
+// below one.
+func (a address) inWorkflow() bool {
+	return len(a.segments) > 2 && same(a.segments[0], "dav") && same(a.segments[1], "Workflow")
+}
+
 // href returns the path of the segments, absolute and percent-encoded, as it
 // stands in Location, in listings and in PROPFIND answers.
 func href(segments ...string) string {

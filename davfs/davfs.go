@@ -59,7 +59,7 @@ type drive struct {
 	Config
 	since   time.Time
 	listing *template.Template
-	refused *refusals
+	memory  *memory
 }
 
 // New returns the handler of "/", "/dav" and everything below.
@@ -76,7 +76,7 @@ func New(cfg Config) http.Handler {
 		cfg.Now = clock.Real{}.Now
 	}
 	return &drive{
-		Config: cfg, since: cfg.Clock.Now().UTC().Truncate(time.Second), listing: newListing(), refused: newRefusals(cfg.Now),
+		Config: cfg, since: cfg.Clock.Now().UTC().Truncate(time.Second), listing: newListing(), memory: newMemory(cfg.Now),
 	}
 }
 
@@ -87,6 +87,8 @@ type exchange struct {
 	r     *http.Request
 	at    address
 	query query
+
+	memory *memory
 
 	// malformed is what is wrong with the query of a PUT: it does not matter
 	// where the query is part of what is written (queried).
@@ -116,14 +118,14 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 			engine: d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
 		},
-		w: w, r: r, at: at, query: q, malformed: err,
+		w: w, r: r, at: at, query: q, malformed: err, memory: d.memory,
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
 		return d.get(x)
 	case http.MethodPut:
 		err := d.put(x)
-		d.remember(x, err)
+		d.noteRefusal(x, err)
 		return err
 	case http.MethodDelete:
 		return d.remove(x)
@@ -225,6 +227,9 @@ func (d *drive) remove(x *exchange) error {
 	if err != nil {
 		return err
 	}
+	if done, err := d.removeShown(x, n); done || err != nil {
+		return err
+	}
 	target, ok := n.(remover)
 	if !ok {
 		if _, isFolder := n.(folder); !isFolder {
@@ -244,21 +249,18 @@ func (d *drive) remove(x *exchange) error {
 	if err := x.wholeFolder(n); err != nil {
 		return err
 	}
-	if kept, err := d.keeps(x, target); err != nil {
-		return err
-	} else if kept {
-		x.w.WriteHeader(http.StatusNoContent)
-		return nil
-	}
 	condition, err := x.condition()
 	if err != nil {
 		return err
 	}
 	req := x.request(d.Clock.Now())
-	req.If = condition
+	if req.If, err = x.asShown(x.r.Context(), x.at, n, condition); err != nil {
+		return err
+	}
 	if err := target.remove(x.r.Context(), req, x.query); err != nil {
 		return err
 	}
+	x.memory.echoes.forget(spotOf(x.by.ID, x.at))
 	x.w.WriteHeader(http.StatusNoContent)
 	return nil
 }

@@ -138,3 +138,36 @@ func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to engin
 	moved.Place = to
 	return out, nil
 }
+
+func (f *fake) MakeDraft(_ context.Context, req engine.Request, at engine.ScratchPlace, until time.Time) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.scratchAt(req.By, at) >= 0 {
+		return false, nil
+	}
+	_, err := f.putScratch(req, at, engine.Draft, engine.MediaTypeOf(at.Name), nil)
+	f.scratch[f.scratchAt(req.By, at)].Locked = !until.IsZero()
+	return err == nil, err
+}
+
+func (f *fake) EndDraft(_ context.Context, by identity.Principal, at engine.ScratchPlace, unlocked bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.scratch = slices.DeleteFunc(f.scratch, func(s *engine.Scratch) bool {
+		return s.Author == by.ID && same(s.Place.Folder, at.Folder) && same(s.Place.Name, at.Name) &&
+			s.Kind == engine.Draft && (!unlocked || s.Locked)
+	})
+	return nil
+}
+
+func (f *fake) Reject(_ context.Context, req engine.Request, r engine.Refusal) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at := engine.ScratchPlace{Folder: r.At.Folder + "/Rejected", Name: req.Now.UTC().Format("20060102T150405Z") + " " + r.At.Name}
+	if _, err := f.putScratch(req, at, engine.Rejected, r.MediaType, r.Body); err != nil {
+		return err
+	}
+	at.Name += ".txt"
+	_, err := f.putScratch(req, at, engine.Rejected, "text/plain; charset=utf-8", []byte(r.Reasons))
+	return err
+}

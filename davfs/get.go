@@ -38,7 +38,7 @@ func (d *drive) getFile(x *exchange, n reader) error {
 	if err != nil {
 		return err
 	}
-	about, content, err := n.open(x.r.Context())
+	about, content, err := x.open(x.r.Context(), n)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (x *exchange) settleElsewhere(c *conditions) error {
 		n, err := x.walk(x.r.Context(), *list.tag)
 		if err == nil {
 			var about *info
-			about, err = n.stat(x.r.Context())
+			about, err = x.shown(x.r.Context(), *list.tag, n)
 			if err == nil || errs.Is(err, errs.NotFound) {
 				there, err = x.versionOf(n, about)
 			}

@@ -3,6 +3,7 @@ package davfs
 import (
 	"bytes"
 	"io"
+	"strings"
 	"time"
 
 	"flowdrive/engine"
@@ -36,6 +37,9 @@ type info struct {
 func (i *info) version() engine.Version {
 	return engine.Version{Exists: true, ETag: i.etag, Definition: i.definition, Modified: i.modified}
 }
+
+// byName is the order of infos by name.
+func byName(a, b *info) int { return strings.Compare(a.name, b.name) }
 
 // folderInfo describes a folder.
 func folderInfo(name string, modified time.Time) *info {

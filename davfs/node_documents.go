@@ -204,7 +204,7 @@ func (s *scope) treeBelow(ctx context.Context, at engine.DocumentPath, room int)
 		out[in] = append(out[in], documentInfo(&tree[i]))
 	}
 	for _, members := range out {
-		slices.SortFunc(members, func(a, b *info) int { return strings.Compare(a.name, b.name) })
+		slices.SortFunc(members, byName)
 	}
 	return out, nil
 }

@@ -168,7 +168,7 @@ func (n dropFile) remove(ctx context.Context, req engine.Request, _ query) error
 }
 
 func (n dropFile) putRules() putRules {
-	return putRules{content: true, drafts: true, illegal: legalName(n.name)}
+	return putRules{content: true, illegal: legalName(n.name)}
 }
 
 func (n dropFile) query(raw string) (w writer, dryRun bool, err error) {

@@ -26,8 +26,6 @@ func special(s *scope, c collection, name string) node {
 		return hiddenFile{s, c, lsName}
 	case same(name, historyName):
 		return unbuilt("The history of deleted documents")
-	case same(name, rejectedName):
-		return unbuilt("The folder of rejected documents")
 	}
 	return nil
 }

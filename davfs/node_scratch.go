@@ -31,7 +31,7 @@ func scratchArea(path []string) bool {
 // name is none there (design: the drive, section 4). A script that reads finds
 // what is there; what it writes is a document.
 func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, name string) (node, error) {
-	if _, inside := dir.(scratchPlace); inside || !scratchArea(path) {
+	if _, inside := dir.(aside); inside || !scratchArea(path) {
 		return nil, nil
 	}
 	for _, key := range []string{contentsName, lsName, historyName} {
@@ -39,12 +39,15 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 			return nil, nil
 		}
 	}
+	if same(name, rejectedName) {
+		return s.rejected(ctx, path)
+	}
 	place := scratchPlace{s, dir, path, norm.NFC.String(name)}
 	if sideFile(name) {
 		return place, nil
 	}
 	at, isDesk := dir.(desk)
-	if _, ext := splitName(name); !isDesk || ext != "" || same(name, rejectedName) || s.script && s.writes {
+	if _, ext := splitName(name); !isDesk || ext != "" || s.script && s.writes {
 		return nil, nil
 	}
 	if means, err := at.means(ctx, norm.NFC.String(name)); means || err != nil {
@@ -140,6 +143,8 @@ func (n scratchPlace) wallRequest(req engine.Request) engine.Request {
 	return req
 }
 
+func (scratchPlace) isAside() {}
+
 // scratchFolder is a folder of side files.
 type scratchFolder struct {
 	scratchPlace
@@ -158,6 +163,8 @@ func (n scratchFolder) options() []string { return nil }
 type scratchTarget struct{ at scratchPlace }
 
 func (n scratchTarget) putRules() putRules { return putRules{content: true} }
+
+func (scratchTarget) isAside() {}
 
 // guard answers that the folder is not there, before anything else is looked
 // at.
@@ -209,19 +216,4 @@ func (n newScratch) makeFolder(ctx context.Context, req engine.Request) (*engine
 		return nil, err
 	}
 	return n.at.engine.MakeScratchFolder(ctx, n.at.wallRequest(req), n.at.place())
-}
-
-// members describes what a listing of the folder shows to the caller: its
-// resources, and what the caller keeps beside them.
-func (x *exchange) members(ctx context.Context, dir folder) ([]*info, error) {
-	members, err := dir.list(ctx)
-	_, scratch := dir.(scratchFolder)
-	if err != nil || scratch || !scratchArea(x.at.segments) {
-		return members, err
-	}
-	own, err := x.engine.ScratchIn(ctx, x.by, x.wall, folderPath(x.at.segments))
-	if err != nil {
-		return nil, err
-	}
-	return append(members, scratchInfos(own)...), nil
 }

@@ -38,7 +38,7 @@ func (d *drive) propfind(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	about, err := n.stat(x.r.Context())
+	about, err := x.shown(x.r.Context(), x.at, n)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package davfs
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,7 +21,6 @@ type putRules struct {
 	existing   bool     // the name never names anything new
 	bare       bool     // nothing needs to be said: a script may send no body
 	secret     bool     // body or answer hold a secret: an idempotency key would keep it
-	drafts     bool     // what mounts a drive means nothing yet by an empty body
 	illegal    error    // why nothing can be created under the name, nil where it can
 	parameters []string // what the query may hold
 	later      []string // parameters of the contract that are not built
@@ -76,6 +76,16 @@ func (d *drive) put(x *exchange) error {
 	if err := p.headers(); err != nil {
 		return err
 	}
+	err = p.run()
+	if err != nil {
+		p.reject(x.r.Context(), err)
+	}
+	return err
+}
+
+// run makes the checks that the contract has behind the headers, and what is
+// asked.
+func (p *putting) run() error {
 	if err := p.guard(); err != nil {
 		return err
 	}
@@ -158,8 +168,9 @@ type putting struct {
 	condition engine.Condition
 	key       *engine.IdempotencyKey
 	in        *upload
-	whole     bool // asked for the complete form (Prefer)
-	dryRun    bool // asked what would result
+	echo      *echo // that a streamed body may repeat
+	whole     bool  // asked for the complete form (Prefer)
+	dryRun    bool  // asked what would result
 }
 
 // headers reads the headers that can be wrong by themselves.
@@ -169,6 +180,9 @@ func (p *putting) headers() (err error) {
 		return errs.New(errs.ContentRange, "A PUT with Content-Range would store a part as the whole (RFC 9110, section 14.5); send the whole.")
 	}
 	if p.condition, err = p.exchange.condition(); err != nil {
+		return err
+	}
+	if p.condition, err = p.asShown(p.r.Context(), p.at, p.target, p.condition); err != nil {
 		return err
 	}
 	if p.key, err = p.idempotencyKey(); err != nil {
@@ -262,16 +276,9 @@ func (p *putting) read() error {
 
 // perform asks the engine and answers.
 func (p *putting) perform() error {
-	if p.rules.content {
-		if p.rules.illegal != nil {
-			return p.rules.illegal
-		}
-		p.in.stream(p.key)
-		if p.rules.drafts && !p.scriptClient(p.r.UserAgent()) {
-			p.in.nothing = unbuilt("Keeping a file that is empty, for the content that is to follow,").err()
-		}
-	} else if err := p.document(); err != nil {
-		return p.unless404(err)
+	ctx := p.r.Context()
+	if answered, err := p.prepare(ctx); answered || err != nil {
+		return err
 	}
 	req := p.request(p.Clock.Now())
 	req.If, req.DryRun = p.condition, p.dryRun
@@ -279,12 +286,65 @@ func (p *putting) perform() error {
 		req.Key = p.key
 		req.Answer = func(o *engine.Outcome) []byte { return p.answer(o).encode() }
 	}
-	out, err := p.target.put(p.r.Context(), req, p.in)
+	out, err := p.target.put(ctx, req, p.in)
 	if err != nil {
 		return p.failed(err)
 	}
-	p.answer(out).send(p.w)
+	a := p.answer(out)
+	p.settle(ctx, out, a)
+	a.send(p.w)
 	return nil
+}
+
+// prepare makes the body ready. It answers what needs no more: an empty one
+// that means nothing yet, one that was accepted a moment ago.
+func (p *putting) prepare(ctx context.Context) (answered bool, err error) {
+	if !p.rules.content {
+		if err := p.document(); err != nil {
+			return false, p.unless404(err)
+		}
+		if len(p.in.data) == 0 && p.draftable() {
+			return p.draft(ctx)
+		}
+		p.unhide()
+		return p.replayEcho(ctx)
+	}
+	if p.rules.illegal != nil {
+		return false, p.rules.illegal
+	}
+	if p.draftable() {
+		if p.in.empty() {
+			return p.draft(ctx)
+		}
+		if err := p.expectEcho(ctx); err != nil {
+			return false, err
+		}
+	}
+	p.unhide()
+	p.in.stream(p.key)
+	return false, nil
+}
+
+// unhide ends that a name is hidden: a PUT of it has come.
+func (p *putting) unhide() {
+	if !p.dryRun && shaded(p.at, p.target) {
+		p.exchange.memory.hidden.forget(spotOf(p.by.ID, p.at))
+	}
+}
+
+// settle settles what has come of an accepted PUT with what its client is
+// shown. A draft that stays is shown no more: something is there now.
+func (p *putting) settle(ctx context.Context, o *engine.Outcome, a *answer) {
+	if p.dryRun || !shaded(p.at, p.target) {
+		return
+	}
+	p.remember(ctx, o, a)
+	if p.script {
+		return
+	}
+	if err := p.endDraft(ctx, p.at); err != nil {
+		p.Log.Warn().Err(err).Msg("the draft of what was stored has stayed")
+	}
 }
 
 // document reads the body and judges what needs no look into it.
@@ -313,6 +373,10 @@ func (d *drive) scriptClient(agent string) bool {
 // failed says why a PUT failed. With a key, another request may have been
 // faster and have done what this one asks for: its answer is the answer.
 func (p *putting) failed(err error) error {
+	if errors.Is(p.in.fault, errRepeated) {
+		p.echo.answer.send(p.w)
+		return nil
+	}
 	if p.in.fault != nil {
 		return p.in.fault
 	}

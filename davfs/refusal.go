@@ -1,80 +1,21 @@
 package davfs
 
 import (
+	"net/http"
 	"strings"
-	"sync"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"flowdrive/errs"
-	"flowdrive/identity"
 )
 
-// How long a refusal is remembered, and how many are at most.
+// How long a refusal is remembered, and how many are at most. Some clients,
+// rclone above all, clear up after an upload that failed by a DELETE of its
+// URL, which would take away what was stored there before: the first one
+// after a refusal is answered and not obeyed (design: the drive, section 4).
 const (
 	refusalLasts = 10 * time.Second
 	mostRefusals = 10_000
 )
-
-// refusals remembers the PUTs that were refused of late. Some clients, rclone
-// above all, clear up after an upload that failed by a DELETE of its URL,
-// which would take away what was stored there before: the first one after a
-// refusal is answered and not obeyed (design: the drive, section 4). Like the
-// clients' patience it is a matter of real time, and of this process.
-type refusals struct {
-	now func() time.Time
-
-	mu    sync.Mutex
-	last  map[upon]time.Time
-	order []refusal // the oldest first; what is not last's any more is spent
-}
-
-// upon is what a refusal was about: whose request, and its path.
-type upon struct {
-	by   identity.ID
-	path string
-}
-
-type refusal struct {
-	upon
-	at time.Time
-}
-
-func newRefusals(now func() time.Time) *refusals {
-	return &refusals{now: now, last: map[upon]time.Time{}}
-}
-
-// add remembers a refusal, in the place of the oldest where there are many.
-func (s *refusals) add(what upon) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := s.now()
-	for len(s.order) > 0 && (len(s.order) >= mostRefusals || now.Sub(s.order[0].at) > refusalLasts) {
-		oldest := s.order[0]
-		if s.last[oldest.upon].Equal(oldest.at) {
-			delete(s.last, oldest.upon)
-		}
-		s.order = s.order[1:]
-	}
-	s.last[what] = now
-	s.order = append(s.order, refusal{what, now})
-}
-
-// recent reports whether there was one of late.
-func (s *refusals) recent(what upon) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, known := s.last[what]
-	return known && s.now().Sub(at) <= refusalLasts
-}
-
-// spend forgets a refusal.
-func (s *refusals) spend(what upon) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.last, what)
-}
 
 // clearsUp reports whether the client is one whose DELETE may be meant for
 // what it failed to store: a script means what it says, and davfs2 keeps its
@@ -85,52 +26,105 @@ func (d *drive) clearsUp(x *exchange) bool {
 		!d.scriptClient(agent) && !strings.HasPrefix(agent, "davfs2/")
 }
 
-// remember remembers that a PUT failed, until one is accepted. A condition that
+// noteRefusal remembers that a PUT failed, until one is accepted. A condition that
 // does not hold and a limit that is reached say nothing about what was sent.
-func (d *drive) remember(x *exchange, failure error) {
+func (d *drive) noteRefusal(x *exchange, failure error) {
 	if !d.clearsUp(x) {
 		return
 	}
 	switch errs.KindOf(failure) {
 	case "":
-		d.refused.spend(x.upon())
+		d.memory.refused.forget(spotOf(x.by.ID, x.at))
 	case errs.LogIn, errs.TooMany, errs.Precondition:
 	default:
-		d.refused.add(x.upon())
+		d.memory.refused.add(spotOf(x.by.ID, x.at), struct{}{}, 0)
 	}
 }
-
-// upon returns what the request is about, whatever the case of its letters
-// and however they are composed.
-func (x *exchange) upon() upon { return upon{x.by.ID, identity.Fold(norm.NFC.String(x.at.path()))} }
 
 // keeps answers a DELETE that follows a refusal as if it were done, if what
 // it is about is there; its conditions count all the same.
 func (d *drive) keeps(x *exchange, target node) (kept bool, err error) {
-	what := x.upon()
-	if !d.clearsUp(x) || !d.refused.recent(what) {
+	at := spotOf(x.by.ID, x.at)
+	if !d.clearsUp(x) || !d.memory.refused.has(at) {
 		return false, nil
 	}
-	condition, err := x.condition()
-	if err != nil {
+	var options []string
+	if r, ok := target.(remover); ok {
+		options = r.options()
+	}
+	if err := x.query.only(options...); err != nil {
 		return false, err
 	}
 	about, err := target.stat(x.r.Context())
 	if errs.Is(err, errs.NotFound) {
-		d.refused.spend(what)
+		d.memory.refused.forget(at)
+		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if condition != nil {
-		version, err := x.versionOf(target, about)
-		if err != nil {
-			return false, err
+	if err := x.judgeShown(target, about); err != nil {
+		return false, err
+	}
+	d.memory.refused.forget(at)
+	return true, nil
+}
+
+// judgeShown judges the request's conditions by what the caller was shown in
+// the place of what is stored, nil for nothing.
+func (x *exchange) judgeShown(n node, about *info) error {
+	condition, err := x.condition()
+	if err == nil {
+		condition, err = x.asShown(x.r.Context(), x.at, n, condition)
+	}
+	if err != nil || condition == nil {
+		return err
+	}
+	version, err := x.versionOf(n, about)
+	if err != nil {
+		return err
+	}
+	return condition(version)
+}
+
+// removeShown answers a DELETE that is about what is shown and not stored: an
+// echo, a draft, what follows a refusal.
+func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
+	if done, err := d.removeKept(x, n); done || err != nil || !shaded(x.at, n) {
+		return done, err
+	}
+	ctx, at := x.r.Context(), spotOf(x.by.ID, x.at)
+	if _, err := x.unhidden(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
+		return false, err
+	}
+	s, err := x.shade(ctx, x.at, n)
+	if err != nil || s.echo == nil && s.draft == nil {
+		if err == nil && s.hidden {
+			err = absent()
 		}
-		if err := condition(version); err != nil {
+		return false, err
+	}
+	if err := x.query.only(); err != nil {
+		return false, err
+	}
+	if err := x.judgeShown(n, nil); err != nil {
+		return false, err
+	}
+	if s.draft != nil {
+		if err := x.engine.EndDraft(ctx, x.by, x.at.scratch(), false); err != nil {
 			return false, err
 		}
 	}
-	d.refused.spend(what)
+	x.memory.echoes.forget(at)
+	x.w.WriteHeader(http.StatusNoContent)
+	return true, nil
+}
+
+// removeKept answers a DELETE that follows a refusal.
+func (d *drive) removeKept(x *exchange, n node) (done bool, err error) {
+	if kept, err := d.keeps(x, n); !kept || err != nil {
+		return false, err
+	}
+	x.w.WriteHeader(http.StatusNoContent)
 	return true, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"flowdrive/identity"
 	"flowdrive/server"
 )
 
@@ -141,24 +140,5 @@ func TestRefusalDestroysNothing(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestRefusalsAreBounded: the oldest makes room, and what is over is dropped.
-func TestRefusalsAreBounded(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	s := newRefusals(func() time.Time { return now })
-	nth := func(n int) upon { return upon{identity.ID(n), "/dav"} }
-	for n := range mostRefusals + 2 {
-		s.add(nth(n))
-	}
-	if s.recent(nth(0)) || s.recent(nth(1)) || !s.recent(nth(2)) || !s.recent(nth(mostRefusals+1)) || len(s.last) != mostRefusals {
-		t.Errorf("%d are remembered, not the latest %d", len(s.last), mostRefusals)
-	}
-	now = now.Add(refusalLasts + time.Second)
-	s.add(nth(2))
-	if !s.recent(nth(2)) || s.recent(nth(3)) || len(s.last) != 1 || len(s.order) != 1 {
-		t.Errorf("%d and %d are remembered after their time, want the last", len(s.last), len(s.order))
 	}
 }

@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -22,10 +23,16 @@ type upload struct {
 	data      []byte
 	body      io.Reader
 	query     query
-	nothing   error // what is wrong with a streamed body that is empty, nil for nothing
 	fault     error // what went wrong while the body was read, our words for it
 
+	// Of a body that was read to its end. judge, where there is one, is asked
+	// before that end is told: its error is the body's.
+	size  int64
+	sum   [sha256.Size]byte
+	judge func(sum [sha256.Size]byte) error
+
 	r     *http.Request
+	begun *bufio.Reader // what was looked into
 	limit int64
 	read  bool
 }
@@ -100,13 +107,27 @@ func (u *upload) readAll() error {
 }
 
 // stream makes body ready, which counts what is read and hashes it for the
-// key: the digest of a content is known when its last byte is.
+// key and the judge: the digest of a content is known when its last byte is.
 func (u *upload) stream(key *engine.IdempotencyKey) {
-	b := &bodyReader{upload: u, key: key}
-	if key != nil {
+	b := &bodyReader{upload: u, from: u.r.Body, key: key}
+	if u.begun != nil {
+		b.from = u.begun
+	}
+	if key != nil || u.judge != nil {
 		b.hash = sha256.New()
 	}
 	u.body = b
+}
+
+// empty reports whether a body that is to be streamed has no byte. One that
+// is cut short is not empty.
+func (u *upload) empty() bool {
+	if u.r.ContentLength >= 0 {
+		return u.r.ContentLength == 0
+	}
+	u.begun = bufio.NewReader(u.r.Body)
+	_, err := u.begun.Peek(1)
+	return errors.Is(err, io.EOF)
 }
 
 // finish reads what is left of a streamed body, for its digest.
@@ -118,6 +139,7 @@ func (u *upload) finish() error {
 // bodyReader reads the body of a request to exactly its end.
 type bodyReader struct {
 	*upload
+	from io.Reader
 	n    int64
 	hash hash.Hash
 	key  *engine.IdempotencyKey
@@ -129,7 +151,7 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if b.fault != nil {
 		return 0, b.fault
 	}
-	n, err := b.r.Body.Read(p)
+	n, err := b.from.Read(p)
 	b.n += int64(n)
 	if b.n > b.limit {
 		return 0, b.fail(b.tooLarge())
@@ -143,11 +165,17 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if announced := b.r.ContentLength; !errors.Is(err, io.EOF) || announced >= 0 && b.n < announced {
 		return 0, b.fail(cutShort(err, b.n))
 	}
-	if b.n == 0 && b.nothing != nil {
-		return 0, b.fail(b.nothing)
+	b.size = b.n
+	if b.hash != nil {
+		b.hash.Sum(b.sum[:0])
 	}
 	if b.key != nil {
-		b.hash.Sum(b.key.Request[:0])
+		b.key.Request = b.sum
+	}
+	if b.judge != nil {
+		if err := b.judge(b.sum); err != nil {
+			return 0, b.fail(err)
+		}
 	}
 	return n, io.EOF
 }

@@ -4,20 +4,17 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
-
-	"flowdrive/clock"
 )
 
 // expiry deletes what has expired by the machine's clock: scratch files and
 // what was deleted before them. Nothing polls: while there is none, it waits
 // for one.
 type expiry struct {
-	now  func() time.Time
 	idle atomic.Bool // nothing expires: it waits to be told
 	wake chan struct{}
 }
 
-func newExpiry() *expiry { return &expiry{now: clock.Real{}.Now, wake: make(chan struct{}, 1)} }
+func newExpiry() *expiry { return &expiry{wake: make(chan struct{}, 1)} }
 
 // soonest is the shortest wait between two looks: what has expired is not
 // read any more, so that deleting it has time.
@@ -46,7 +43,7 @@ func (e *Engine) dropExpired(ctx context.Context) {
 		}
 		e.expiry.idle.Store(true) // before the look: what comes behind it wakes
 		next, err := e.dropScratch(ctx)
-		switch now := e.expiry.now(); {
+		switch now := e.wall(); {
 		case err != nil && ctx.Err() == nil:
 			e.log.Error().Err(err).Msg("expired temporary files could not be deleted; it is tried again")
 			timer.Reset(collectAgain)
@@ -65,7 +62,7 @@ func (e *Engine) dropScratch(ctx context.Context) (next time.Time, err error) {
 			next, err = r.NextScratchExpiry()
 			return err
 		})
-		now := e.expiry.now()
+		now := e.wall()
 		if err != nil || next.IsZero() || next.After(now) {
 			return next, err
 		}

@@ -48,7 +48,6 @@ const rightsOfLocks = `
 /dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Schedule/.history/
-/dav/Workflow/Cases/Rejected/
 /ui/
 /events
 /dav/Workflow/Routes/{desk}/diagram.svg
@@ -57,6 +56,9 @@ const rightsOfLocks = `
   LOCK UNLOCK                             | 405 405 405 405 405 405 405 401
 /metrics
   LOCK UNLOCK                             | 405 404 404 404 404 404 404 401
+/dav/Workflow/Cases/Rejected/
+  LOCK                                    | 501 501 501 501 501 501 501 401
+  UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Schedule/{entry}.json
 /dav/Workflow/Schedule/{nightly}@owner.json
   LOCK                                    | 200 200 404 404 404 404 404 401

@@ -19,7 +19,7 @@ const rightsTable = `
   PROPPATCH COPY MOVE                     | 501 501 501 501 501 501 501 401
   OPTIONS                                 | 200 200 200 200 200 200 200 401
 # OPTIONS tells by the kind of place what may be done there, whatever is there. So does MKCOL refuse what is no place for
-# a folder; where a name begins with a dot it is the folder of a desktop, which is not built either.
+# a folder.
 
 # ---- what is the same for all
 /healthz
@@ -96,10 +96,14 @@ const rightsTable = `
 /dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Schedule/.history/
-/dav/Workflow/Cases/Rejected/
 /ui/
 /events
   GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401
+
+# There while somebody had something refused.
+/dav/Workflow/Cases/Rejected/
+  GET HEAD PUT DELETE PROPFIND POST       | 404 404 404 404 404 404 404 401
+  MKCOL                                   | 403 403 403 403 403 403 403 401
 
 # Its name, like Board, Versions and digits below, is not for a file that is dropped.
 /dav/Workflow/Routes/{desk}/diagram.svg

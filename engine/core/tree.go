@@ -419,7 +419,6 @@ func (d *decision) goOn(entry LogEntry) {
 		to = Queued
 	}
 	d.live(to, entry)
-	d.resumed = true
 	d.grips(false)
 }
 

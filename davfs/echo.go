@@ -1,0 +1,178 @@
+package davfs
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// What is remembered of what clients do, and for how long (design: the drive,
+// section 4).
+const (
+	echoLasts   = time.Minute
+	mostEchoes  = 10_000
+	echoBytes   = 16 << 20
+	hiddenLasts = time.Minute
+	mostHidden  = 10_000
+)
+
+// memory is what the drive remembers of what clients have just done.
+type memory struct {
+	refused *recent[struct{}] // PUTs that were refused
+	echoes  *recent[*echo]    // PUTs of mounting clients that were accepted
+	hidden  *recent[struct{}] // names whose resource was moved out of the way, and stays
+}
+
+func newMemory(now func() time.Time) *memory {
+	return &memory{
+		refused: newRecent[struct{}](now, refusalLasts, mostRefusals, 1),
+		echoes:  newRecent[*echo](now, echoLasts, mostEchoes, echoBytes),
+		hidden:  newRecent[struct{}](now, hiddenLasts, mostHidden, 1),
+	}
+}
+
+// echo is an accepted PUT of a mounting client. For a minute its author finds
+// under its URL the bytes that were sent, whatever has become of them: such
+// clients compare what they find with what they sent, delete what differs,
+// and send again what they do not find.
+type echo struct {
+	sum     [sha256.Size]byte
+	about   info   // of the bytes
+	kept    bool   // a GET of the URL gives the bytes by itself
+	behind  string // the ETag of what was stored then under the URL
+	content []byte // of a document
+	bare    bool   // nobody has the bytes but what is stored
+	caseID  int64  // whose input the bytes are, where they are no document
+	answer  *answer
+}
+
+// describe describes the echo in the place of what is there, if anything is.
+func (e *echo) describe(name string, there *info) *info {
+	about := e.about
+	about.name, about.created = name, about.modified
+	if there != nil {
+		about.name, about.created, about.ofCase = there.name, there.created, there.ofCase
+	}
+	return &about
+}
+
+// open opens the bytes.
+func (e *echo) open(ctx context.Context, x *exchange) (io.ReadSeekCloser, error) {
+	if e.caseID == 0 {
+		return contentOf(e.content), nil
+	}
+	input, err := x.engine.Message(ctx, x.by, e.caseID, engine.UUID{}, engine.OwnInput)
+	if err != nil {
+		return nil, err
+	}
+	return input.Body, nil
+}
+
+// mounted reports whether the request is of what has mounted the drive, about
+// a place at which it is treated as such.
+func (x *exchange) mounted() bool { return !x.script && x.at.inWorkflow() }
+
+// findEcho returns the echo under an address; nil for none.
+func (x *exchange) findEcho(a address) *echo {
+	if x.script || !a.inWorkflow() {
+		return nil
+	}
+	e, _ := x.memory.echoes.find(spotOf(x.by.ID, a))
+	return e
+}
+
+// repeats returns the echo of a PUT that this one may repeat, nil for none. A
+// resource that keeps its bytes must still have them.
+func (p *putting) repeats(ctx context.Context) (*echo, error) {
+	e := p.findEcho(p.at)
+	if e == nil || p.dryRun || p.key != nil {
+		return nil, nil
+	}
+	if !e.kept || e.caseID != 0 {
+		return e, nil
+	}
+	about, err := p.target.stat(ctx)
+	if err == nil && about.etag != e.about.etag || errs.Is(err, errs.NotFound) {
+		return nil, nil
+	}
+	return e, err
+}
+
+// replayEcho answers a PUT of a document that repeats one that was accepted a
+// moment ago as that was answered, and does nothing.
+func (p *putting) replayEcho(ctx context.Context) (replayed bool, err error) {
+	e, err := p.repeats(ctx)
+	if err != nil || e == nil || e.sum != sha256.Sum256(p.in.data) {
+		return false, err
+	}
+	if p.condition != nil && p.rules.action {
+		if err := p.condition(e.about.version()); err != nil {
+			return false, err
+		}
+	}
+	e.answer.send(p.w)
+	return true, nil
+}
+
+// expectEcho looks for a PUT that a content may repeat: that is known when the
+// last of it was read, before anything is done with it.
+func (p *putting) expectEcho(ctx context.Context) (err error) {
+	p.echo, err = p.repeats(ctx)
+	p.in.judge = func(sum [sha256.Size]byte) error {
+		if p.echo != nil && p.echo.sum == sum {
+			return errRepeated
+		}
+		return nil
+	}
+	return err
+}
+
+// errRepeated ends the reading of a content that was sent a moment ago.
+var errRepeated = errs.New(errs.Internal, "A content that was repeated was taken for a failure.")
+
+// remember remembers an accepted PUT, and completes its answer: what a GET of
+// the URL now gives has an ETag.
+func (p *putting) remember(ctx context.Context, o *engine.Outcome, a *answer) {
+	at := spotOf(p.by.ID, p.at)
+	p.exchange.memory.echoes.forget(at)
+	if p.script || p.rules.secret {
+		return
+	}
+	e := &echo{content: p.in.data, answer: a, kept: p.keeps(o)}
+	e.about = info{name: p.at.name(), mediaType: p.in.mediaType, modified: p.wall}
+	if p.rules.content {
+		e.sum, e.about.size = p.in.sum, p.in.size
+		if _, dropped := p.target.(dropFile); dropped {
+			e.caseID = o.CaseID
+		}
+		e.bare = e.caseID == 0
+	} else {
+		e.sum, e.about.size = sha256.Sum256(p.in.data), int64(len(p.in.data))
+	}
+	e.about.etag = fmt.Sprintf(`"%x"`, e.sum[:16])
+	switch {
+	case e.kept:
+		e.about.etag = o.ETag
+	case e.bare:
+		return // something else has replaced it already
+	default:
+		if there, err := p.target.stat(ctx); err == nil {
+			e.behind = there.etag
+		}
+		if !p.whole {
+			a.add("ETag", e.about.etag)
+		}
+	}
+	p.exchange.memory.echoes.add(at, e, int64(len(e.content)))
+}
+
+// keeps reports whether a GET of the request's URL gives the bytes that were
+// sent.
+func (p *putting) keeps(o *engine.Outcome) bool {
+	return o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag)
+}

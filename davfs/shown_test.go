@@ -1,0 +1,299 @@
+package davfs
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// agents are what real clients call themselves.
+var agents = map[string]string{
+	"davfs2":  "davfs2/1.6.1 neon/0.32.5",
+	"rclone":  "rclone/v1.60.1-DEV",
+	"gvfs":    "gvfs/1.50.3",
+	"windows": "Microsoft-WebDAV-MiniRedir/10.0.19045",
+	"finder":  "WebDAVFS/3.0.0 (03008000) Darwin/22.1.0 (x86_64)",
+	"office":  "Microsoft Office Word 2014 (16.0.5134)",
+	"curl":    "curl/8.5.0",
+}
+
+// scene is a drive on which clients act, a line each:
+//
+//	client[:user] METHOD path [If-Match: "…"] | body | status [| what is read]
+//
+// A path begins in Workflow/. LIST reads the names in a folder, HEAD the size.
+// Between bars nothing stands for no body, ” for one that is empty. "+5" lets
+// so many seconds pass.
+type scene struct {
+	*testing.T
+	*testDrive
+	now  *time.Time
+	etag string // of the last answer that had one
+}
+
+func newScene(t *testing.T) *scene {
+	t.Helper()
+	d, now := clockDrive()
+	s := &scene{T: t, testDrive: d, now: now}
+	s.play(`
+		curl PUT Routes/tip.yaml | name: tip | 201
+		curl PUT Cases/bug.json | {"route":"tip"} | 201`)
+	return s
+}
+
+func (s *scene) play(script string) {
+	s.Helper()
+	for line := range strings.Lines(script) {
+		line = strings.TrimSpace(line)
+		var seconds int
+		if n, _ := fmt.Sscanf(line, "+%d", &seconds); n == 1 {
+			*s.now = s.now.Add(time.Duration(seconds) * time.Second)
+		} else if line != "" && line[0] != '#' {
+			s.step(line)
+		}
+	}
+}
+
+func (s *scene) step(line string) {
+	s.Helper()
+	parts := strings.Split(line, "|")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	words := strings.Fields(parts[0])
+	client, user, _ := strings.Cut(words[0], ":")
+	if user == "" {
+		user = "sam"
+	}
+	method, path := words[1], "/dav/Workflow/"+strings.ReplaceAll(words[2], "~~", "%20")
+	request := []string{user + " " + method + " " + path, "User-Agent: " + agents[client]}
+	if method == "LIST" {
+		request = []string{user + " PROPFIND " + path, "User-Agent: " + agents[client], "Depth: 1"}
+	}
+	if _, header, found := strings.Cut(parts[0], words[2]+" "); found {
+		request = append(request, strings.ReplaceAll(header, "@etag", s.etag))
+	}
+	if parts[1] != "" && parts[1] != "''" {
+		request = append(request, "> "+parts[1])
+	}
+	rec := s.do(s.T, request, "")
+	if got := fmt.Sprint(rec.Code); !regexp.MustCompile("^" + parts[2] + "$").MatchString(got) {
+		s.Fatalf("%s\ngot %s %s", line, got, rec.Body)
+	}
+	if tag := rec.Header().Get("Etag"); tag != "" {
+		s.etag = tag
+	}
+	if len(parts) < 4 {
+		return
+	}
+	got := rec.Body.String()
+	switch method {
+	case "LIST":
+		got = strings.Join(listedNames(got), " ")
+	case http.MethodHead:
+		got = rec.Header().Get("Content-Length")
+	}
+	if want := regexp.MustCompile("^(?s:" + parts[3] + ")$"); !want.MatchString(strings.TrimSpace(got)) {
+		s.Fatalf("%s\ngot %s", line, got)
+	}
+}
+
+var hrefs = regexp.MustCompile(`<D:href>([^<]*)</D:href>`)
+
+// listedNames returns the last segments of the members' paths.
+func listedNames(multistatus string) []string {
+	var names []string
+	for _, m := range hrefs.FindAllStringSubmatch(multistatus, -1)[1:] {
+		parts := strings.Split(strings.TrimSuffix(m[1], "/"), "/")
+		names = append(names, parts[len(parts)-1])
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestDrafts: an empty PUT of what mounts the drive means nothing yet (design:
+// the drive, section 4, Drafts).
+func TestDrafts(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"a document": `
+			windows PUT Schedule/a.json | '' | 201
+			windows HEAD Schedule/a.json | | 200 | 0
+			windows GET Schedule/a.json | | 200 |
+			windows LIST Schedule/ | | 207 | a.json
+			curl GET Schedule/.contents | | 200 | \[\]
+			curl:ann GET Schedule/a.json | | 404
+			curl:ann LIST Schedule/ | | 207 |
+			windows PUT Schedule/a.json | '' | 204
+			windows PUT Schedule/a.json | {"type":"cron"} | 201
+			windows GET Schedule/a.json | | 200 | {"type":"cron"}
+			windows LIST Schedule/ | | 207 | a.json
+			windows DELETE Schedule/a.json | | 204
+			windows GET Schedule/a.json | | 404
+			windows LIST Schedule/ | | 207 |`,
+		"refused content leaves it": `
+			finder PUT Schedule/a.json | '' | 201
+			finder PUT Schedule/a.json | {"type":1} | 422
+			finder HEAD Schedule/a.json | | 200 | 0
+			finder DELETE Schedule/a.json | | 204
+			finder GET Schedule/a.json | | 404`,
+		"what is stored stays in force": `
+			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			finder PUT Schedule/a.json | '' | 204
+			finder GET Schedule/a.json | | 200 | {"type":"cron"}
+			finder PUT Schedule/a.json If-Match: "other" | '' | 412
+			finder PUT Schedule/b.json If-Match: "other" | '' | 412`,
+		"its version is judged": `
+			davfs2 PUT Schedule/a.json | '' | 201
+			davfs2 HEAD Schedule/a.json | | 200 | 0
+			davfs2 PUT Schedule/a.json If-None-Match: * | {"type":"cron"} | 412
+			davfs2 PUT Schedule/a.json If-Match: @etag | {"type":"cron"} | 201`,
+		"a dropped file": `
+			windows PUT Routes/tip/a.csv | '' | 201
+			windows LIST Routes/tip/ | | 207 | Board Versions a.csv
+			windows PUT Routes/tip/a.csv | a,b | 201
+			windows LIST Routes/tip/ | | 207 | Board Versions a.csv
+			windows PUT Routes/tip/a.csv | '' | 204
+			windows GET Routes/tip/a.csv | | 200 | a,b
+			windows PUT Routes/tip/Board | '' | 422
+			windows PUT Routes/none/a.csv | '' | 409`,
+		"a message": `
+			windows PUT Cases/18/Labels/report | '' | 201
+			windows PUT Cases/18/Labels/report | text | 201
+			windows PUT Cases/99/Labels/report | '' | 404`,
+		"an action that there is": `
+			davfs2 PUT Cases/18/Actions/resolve.json | '' | 204
+			curl GET Cases/bug.json | | 200
+			davfs2 PUT Cases/18/Actions/reopen.json | '' | 422
+			curl PUT Cases/18/Actions/resolve.json | '' | 204`,
+		"an identity names only what there is": `
+			windows PUT Schedule/c6000000000000000000000000000099.json | '' | 404`,
+		"a script means what it sends": `
+			curl PUT Schedule/a.json | '' | 422
+			curl PUT Routes/tip/a.csv | '' | 201
+			curl GET Routes/tip/a.csv | | 200 |`,
+		"a name that nothing can have": `
+			windows PUT Schedule/CON.json | '' | 422`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			newScene(t).play(script)
+		})
+	}
+}
+
+// TestEchoes: for a minute a client finds what it has PUT (design: the drive,
+// section 4, Echo).
+func TestEchoes(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"a name that is not kept": `
+			rclone PUT Schedule/new.json | {"type":"cron"} | 201
+			rclone LIST Schedule/ | | 207 | c6\S*.json new.json
+			rclone HEAD Schedule/new.json | | 200 | 15
+			rclone GET Schedule/new.json | | 200 | {"type":"cron"}
+			curl GET Schedule/new.json | | 404
+			curl LIST Schedule/ | | 207 | c6\S*.json
+			rclone:ann GET Schedule/new.json | | 404
+			curl GET Schedule/.contents | | 200 | \[\n{"UUID":"{c6[^\n]*\n\]
+			rclone PUT Schedule/new.json | {"type":"cron"} | 201
+			rclone LIST Schedule/ | | 207 | c6\S*.json new.json
+			rclone PUT Schedule/new.json | {"type":"simple"} | 201
+			rclone LIST Schedule/ | | 207 | c6\S*.json c6\S*.json new.json
+			rclone GET Schedule/new.json | | 200 | {"type":"simple"}
+			rclone DELETE Schedule/new.json | | 204
+			rclone GET Schedule/new.json | | 404
+			rclone DELETE Schedule/new.json | | 404`,
+		"after a minute": `
+			rclone PUT Schedule/new.json | {"type":"cron"} | 201
+			+60
+			rclone GET Schedule/new.json | | 200
+			+1
+			rclone GET Schedule/new.json | | 404
+			rclone PUT Schedule/new.json | {"type":"cron"} | 201
+			rclone LIST Schedule/ | | 207 | c6\S*.json c6\S*.json new.json`,
+		"a complete form": `
+			rclone PUT Cases/18.json | {"title":"a"} | 204
+			rclone GET Cases/18.json | | 200 | {"title":"a"}
+			rclone LIST Cases/ | | 207 | 18 18.json bug.json
+			curl GET Cases/18.json | | 200 | {"id":18,.*
+			rclone HEAD Cases/18.json | | 200 | 13
+			rclone PUT Cases/18.json If-Match: @etag | {"title":"b"} | 204
+			curl:eva PUT Cases/18.json | {"title":"c"} | 204
+			rclone HEAD Cases/18.json | | 200 | 13
+			rclone PUT Cases/18.json If-Match: @etag | {"title":"d"} | 412
+			+61
+			rclone GET Cases/18.json | | 200 | {"id":18,.*`,
+		"an action": `
+			rclone PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 204
+			rclone HEAD Cases/18/Actions/resolve.json | | 200 | 16
+			rclone LIST Cases/18/Actions | | 207 | .*resolve.json
+			rclone PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 204
+			curl PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 409
+			rclone DELETE Cases/18/Actions/resolve.json | | 204
+			rclone GET Cases/18/Actions/resolve.json | | 404`,
+		"a name that is kept": `
+			rclone PUT Schedule/a.json | {"type":"cron"} | 201
+			rclone PUT Schedule/a.json | {"type":"cron"} | 201
+			rclone PUT Schedule/a.json If-None-Match: * | {"type":"cron"} | 412
+			curl PUT Schedule/a.json | {"type":"simple"} | 204
+			rclone GET Schedule/a.json | | 200 | {"type":"simple"}
+			rclone PUT Schedule/a.json | {"type":"cron"} | 204
+			rclone GET Schedule/a.json | | 200 | {"type":"cron"}
+			rclone DELETE Schedule/a.json | | 204
+			rclone GET Schedule/a.json | | 404
+			rclone PUT Schedule/a.json | {"type":"cron"} | 201`,
+		"a dropped file": `
+			rclone PUT Routes/tip/a.csv | a,b | 201
+			rclone PUT Routes/tip/a.csv | a,b | 201
+			curl LIST Cases/ | | 207 | 18 19 19.json bug.json
+			rclone PUT Routes/tip/a.csv | a,c | 201
+			curl LIST Cases/ | | 207 | 18 19 19.json 20 20.json bug.json
+			curl PUT Routes/tip/a.csv | a,c | 201
+			curl LIST Cases/ | | 207 | 18 19 19.json 20 20.json 21 21.json bug.json`,
+		"a dry run": `
+			rclone PUT Schedule/new.json?dryRun | {"type":"cron"} | 200
+			rclone GET Schedule/new.json | | 404`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			newScene(t).play(script)
+		})
+	}
+}
+
+// TestRejected: what was refused is kept and explained (design: the drive,
+// section 4).
+func TestRejected(t *testing.T) {
+	t.Parallel()
+	const at = "20261120T120000Z~~a.json"
+	newScene(t).play(strings.ReplaceAll(`
+		windows GET Schedule/Rejected/ | | 404
+		curl PUT Schedule/a.json | {"type":1} | 422
+		curl LIST Schedule/ | | 207 |
+		windows PUT Schedule/a.json | {"type":1} | 422
+		windows LIST Schedule/ | | 207 | Rejected
+		curl LIST Schedule/ | | 207 | Rejected
+		curl:ann LIST Schedule/ | | 207 |
+		curl GET Schedule/.ls | | 200 | \[\]
+		windows LIST Schedule/Rejected/ | | 207 | 20261120T120000Z%20a.json 20261120T120000Z%20a.json.txt
+		windows GET Schedule/Rejected/@ | | 200 | {"type":1}
+		windows GET Schedule/Rejected/@.txt | | 200 | /dav/Workflow/Schedule/a.json was not saved.*/type.*
+		windows PUT Schedule/Rejected/@ | x | 405
+		windows PUT Schedule/Rejected/other | x | 404
+		windows:ann GET Schedule/Rejected/@ | | 404
+		windows DELETE Schedule/Rejected/@.txt | | 204
+		windows LIST Schedule/Rejected | | 207 | 20261120T120000Z%20a.json
+		windows DELETE Schedule/Rejected/ | | 204
+		windows LIST Schedule/ | | 207 |
+		davfs2 PUT Cases/18/Actions/resolve.json | [ | 400
+		davfs2 LIST Cases/18/Actions/ | | 207 | Rejected resolve.json
+		finder PUT Schedule/b.json If-Match: "other" | {"type":"cron"} | 412
+		windows PUT Schedule/new.json | [ | 400
+		windows LIST Schedule/ | | 207 | Rejected
+	`, "@", at))
+}
