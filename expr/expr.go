@@ -17,6 +17,8 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+
+	"flowdrive/document"
 )
 
 // Limits of expressions (design: routes, section 5). The cost is CEL's own
@@ -62,7 +64,6 @@ type Program struct {
 	program  cel.Program
 	want     Want
 	literals []string
-	timers   bool
 	tally    bool
 	checked  *cel.Ast // where it uses children, whose number is its limit
 }
@@ -73,9 +74,6 @@ func (p *Program) Source() string { return p.source }
 // Literals returns the texts that stand where the expression yields them:
 // one that is a text itself, and the branches of its conditions.
 func (p *Program) Literals() []string { return p.literals }
-
-// UsesTimers reports whether the expression asks for timers.
-func (p *Program) UsesTimers() bool { return p.timers }
 
 // UsesTally reports whether the expression asks for the tally of children.
 func (p *Program) UsesTally() bool { return p.tally }
@@ -143,7 +141,7 @@ func Compile(source string, want Want, names Names) (*Program, []Fault) {
 	if err != nil {
 		return nil, []Fault{{1, 1, err.Error()}}
 	}
-	p := &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), timers: u.timers, tally: u.tally}
+	p := &Program{source: source, program: program, want: want, literals: literals(tree.Expr()), tally: u.tally}
 	if u.children {
 		p.checked = checked
 	}
@@ -197,10 +195,10 @@ func yields(checked *cel.Ast, want Want) string {
 
 // usage judges what an expression uses of its variables.
 type usage struct {
-	tree                    *ast.AST
-	names                   Names
-	faults                  []Fault
-	timers, tally, children bool
+	tree            *ast.AST
+	names           Names
+	faults          []Fault
+	tally, children bool
 }
 
 func (u *usage) visit(e ast.Expr) {
@@ -226,7 +224,6 @@ func (u *usage) visit(e ast.Expr) {
 		u.children = u.children || e.AsIdent() == "children"
 		u.tally = u.tally || e.AsIdent() == "tally"
 	case "timers":
-		u.timers = true
 		u.known(parent, has, e, "a timer", u.names.Timers)
 	}
 }
@@ -237,7 +234,7 @@ func (u *usage) known(parent ast.NavigableExpr, has bool, e ast.Expr, what strin
 		return
 	}
 	if key, literal := keyOf(parent, e); literal && !slices.Contains(names, key) {
-		u.fault(parent, fmt.Sprintf("%q is not %s of this route", key, what))
+		u.fault(parent, fmt.Sprintf("%q is not %s of this route%s", key, what, document.Hint(key, names)))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 func testNames() Names {
-	return Names{Actions: []string{"approve", "deny"}, Timers: []string{"review"}}
+	return Names{Actions: []string{"approve", "deny"}, Timers: []string{"review", "case"}}
 }
 
 func testValues(tb testing.TB) *Values {
@@ -47,43 +47,54 @@ func testValues(tb testing.TB) *Values {
 			}
 			return Task{}, name == "deny"
 		},
+		Timers: 1, TimerAt: func(int) string { return "review" },
+		Timer: func(name string) (Timer, bool) {
+			if name == "review" {
+				return Timer{Expired: true, Enabled: true, Date: at}, true
+			}
+			return Timer{}, name == "case"
+		},
 	}
 }
 
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{
-		`xattr.amount > 999.5 && xattr.amount == 1000.0`:                             `true`,
-		`dyn(case).title + dyn(tasks.approve)["by"]`:                                 `"A casebob"`,
-		`[case][0].id + case.version`:                                                `20`,
-		`type(case) == type(dyn(case)) && type(case) != type(tasks.approve)`:         `true`,
-		`dyn(xattr)["who"] + {"a": "b"}["a"] + dyn({"c": 1}).map(k, k)[0]`:           `"sambc"`,
-		`type(xattr) == map && size(xattr) == 4 && size(timers) == 0`:                `true`,
-		`[dyn(tasks.deny).state, dyn(tasks.deny).resolution, case.starter]`:          `["","","sam"]`,
-		`{"a": {"n": 0.5, "big": 1e16, "when": now - duration("1s")}}.a`:             `{"big":1e+16,"n":0.5,"when":"2012-11-09T12:59:59Z"}`,
-		`xattr == xattr && xattr != {"amount": 1000} && input.b != {"z": 1, "x": 2}`: `true`,
-		`has(dyn(input).b.z) && !has(input.b.q)`:                                     `true`,
-		`xattr.amount + 1`:                                                           `1001`,
-		`xattr.rate * 3.0`:                                                           `1.5`,
-		`has(xattr.who) && !has(xattr.absent)`:                                       `true`,
-		`"who" in xattr`:                                                             `true`,
-		`xattr.map(k, k)`:                                                            `["amount","rate","urgent","who"]`,
-		`{"b": 1, "a": {"z": 1, "y": xattr.who}}`:                                    `{"a":{"y":"sam","z":1},"b":1}`,
-		`{"b": 1, "c": 2, "a": 3}.map(k, k)`:                                         `["a","b","c"]`,
-		`input.b`:                                                                    `{"z":1,"a":[1,"x",null,true]}`,
-		`input.amount > input.n`:                                                     `true`,
-		`input.b == {"a": [1, "x", null, true], "z": 1}`:                             `true`,
-		`message["answer"].ok && message.answer["ok"]`:                               `true`,
-		`has(message.other) || "other" in message`:                                   `false`,
-		`case.title + " " + case.status`:                                             `"A case open"`,
-		`case.created + duration("1h") == now`:                                       `true`,
-		`now`:                                                                        `"2012-11-09T13:00:00Z"`,
-		`now - case.created`:                                                         `"PT3600S"`,
-		`tasks["approve"].count + tasks.deny.count`:                                  `2`,
-		`tasks.approve.by == "bob" && tasks.deny.at == null`:                         `true`,
-		`[tasks.approve.resolution, tasks["approve"].output]`:                        `["fine","yes"]`,
-		`tasks.map(a, a)`:                                                            `["approve","deny"]`,
-		`tasks.exists(a, tasks[a].state == "offered")`:                               `true`,
+		`xattr.amount > 999.5 && xattr.amount == 1000.0`:                                                                        `true`,
+		`dyn(case).title + dyn(tasks.approve)["by"]`:                                                                            `"A casebob"`,
+		`[case][0].id + case.version`:                                                                                           `20`,
+		`type(case) == type(dyn(case)) && type(case) != type(tasks.approve)`:                                                    `true`,
+		`dyn(xattr)["who"] + {"a": "b"}["a"] + dyn({"c": 1}).map(k, k)[0]`:                                                      `"sambc"`,
+		`type(xattr) == map && size(xattr) == 4 && size(timers) == 1`:                                                           `true`,
+		`[dyn(tasks.deny).state, dyn(tasks.deny).resolution, case.starter]`:                                                     `["","","sam"]`,
+		`{"a": {"n": 0.5, "big": 1e16, "when": now - duration("1s")}}.a`:                                                        `{"big":1e+16,"n":0.5,"when":"2012-11-09T12:59:59Z"}`,
+		`xattr == xattr && xattr != {"amount": 1000} && input.b != {"z": 1, "x": 2}`:                                            `true`,
+		`has(dyn(input).b.z) && !has(input.b.q)`:                                                                                `true`,
+		`timers.review.expired && timers["review"].enabled && !timers["case"].enabled`:                                          `true`,
+		`[timers.review.date, timers["case"].date]`:                                                                             `["2012-11-09T12:00:00Z",null]`,
+		`timers.map(k, k + string(timers[k].expired))`:                                                                          `["reviewtrue"]`,
+		`type(timers.review) == type(timers["case"]) && timers.review == dyn(timers).review && timers.review != timers["case"]`: `true`,
+		`xattr.amount + 1`:                                    `1001`,
+		`xattr.rate * 3.0`:                                    `1.5`,
+		`has(xattr.who) && !has(xattr.absent)`:                `true`,
+		`"who" in xattr`:                                      `true`,
+		`xattr.map(k, k)`:                                     `["amount","rate","urgent","who"]`,
+		`{"b": 1, "a": {"z": 1, "y": xattr.who}}`:             `{"a":{"y":"sam","z":1},"b":1}`,
+		`{"b": 1, "c": 2, "a": 3}.map(k, k)`:                  `["a","b","c"]`,
+		`input.b`:                                             `{"z":1,"a":[1,"x",null,true]}`,
+		`input.amount > input.n`:                              `true`,
+		`input.b == {"a": [1, "x", null, true], "z": 1}`:      `true`,
+		`message["answer"].ok && message.answer["ok"]`:        `true`,
+		`has(message.other) || "other" in message`:            `false`,
+		`case.title + " " + case.status`:                      `"A case open"`,
+		`case.created + duration("1h") == now`:                `true`,
+		`now`:                                                 `"2012-11-09T13:00:00Z"`,
+		`now - case.created`:                                  `"PT3600S"`,
+		`tasks["approve"].count + tasks.deny.count`:           `2`,
+		`tasks.approve.by == "bob" && tasks.deny.at == null`:  `true`,
+		`[tasks.approve.resolution, tasks["approve"].output]`: `["fine","yes"]`,
+		`tasks.map(a, a)`:                                     `["approve","deny"]`,
+		`tasks.exists(a, tasks[a].state == "offered")`:        `true`,
 		`actor`:           `"ann"`,
 		`double(1) / 3.0`: `0.3333333333333333`,
 		`1e300`:           `1e+300`,

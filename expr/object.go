@@ -62,7 +62,7 @@ func got(v ref.Val) (any, error) {
 	return v, nil
 }
 
-// Cases and tasks are values of CEL that have fields and nothing else.
+// Cases, tasks and timers are values of CEL that have fields and nothing else.
 
 func noConversion(v ref.Val, to any) error {
 	return fmt.Errorf("a %s cannot be made a %v", v.Type().TypeName(), to)
@@ -103,6 +103,24 @@ func (t Task) Value() any { return t }
 
 // Get returns a field.
 func (t Task) Get(index ref.Val) ref.Val { return fieldAt(t, index) }
+
+// ConvertToNative fails: there is nothing else that a timer could be.
+func (t Timer) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(t, to) }
+
+// ConvertToType fails but for the type itself.
+func (t Timer) ConvertToType(to ref.Type) ref.Val { return toType(t, to) }
+
+// Equal compares with another timer.
+func (t Timer) Equal(other ref.Val) ref.Val { o, ok := other.(Timer); return types.Bool(ok && o == t) }
+
+// Type returns the type.
+func (t Timer) Type() ref.Type { return timerType }
+
+// Value returns the timer itself.
+func (t Timer) Value() any { return t }
+
+// Get returns a field.
+func (t Timer) Get(index ref.Val) ref.Val { return fieldAt(t, index) }
 
 func toType(v ref.Val, to ref.Type) ref.Val {
 	if to == v.Type() {

@@ -24,7 +24,10 @@ type Values struct {
 	Actions int                               // how many actions the route has
 	Action  func(i int) string                // their names, in order of definition
 	Task    func(name string) (Task, bool)
-	Kids    *Kids // of the action that decides; nil: it has no children
+	Kids    *Kids                           // of the action that decides; nil: it has no children
+	Timers  int                             // how many user-defined timers the route has
+	TimerAt func(i int) string              // their names, in order of definition
+	Timer   func(name string) (Timer, bool) // of any timer
 
 	// Cost is what evaluations over these values have cost so far; with a
 	// Budget they fail once it is used up.
@@ -49,6 +52,13 @@ type Task struct {
 	Resolution string
 	Output     string
 	State      string // of its enablement, "" for none
+}
+
+// Timer is what an expression sees of a timer.
+type Timer struct {
+	Expired bool
+	Enabled bool      // it runs, or will when its case is resumed
+	Date    time.Time // when it expires, zero for never
 }
 
 // activation answers for the variables of an expression, each only when it
@@ -80,7 +90,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case "now":
 		return types.Timestamp{Time: v.Now}, true
 	case "timers":
-		return &table{key: func(int) string { return "" }, find: func(string) (ref.Val, bool) { return nil, false }}, true
+		return v.timers(), true
 	case "tasks":
 		return v.tasks(), true
 	case "children":
@@ -136,6 +146,22 @@ func (v *Values) tasks() ref.Val {
 	}
 }
 
+// timers answers for every timer that is named; its keys are the user-defined
+// ones.
+func (v *Values) timers() ref.Val {
+	return &table{
+		size: v.Timers,
+		key:  v.TimerAt,
+		find: func(key string) (ref.Val, bool) {
+			if v.Timer == nil {
+				return nil, false
+			}
+			t, ok := v.Timer(key)
+			return t, ok
+		},
+	}
+}
+
 // The types that variables have besides those of CEL.
 var (
 	caseType  = cel.ObjectType("case")
@@ -173,12 +199,14 @@ func fields(of string) map[string]*types.Type {
 	return nil
 }
 
-// field returns a field of a case or task.
+// field returns a field of a case, task or timer.
 func field(of any, name string) ref.Val {
 	switch x := of.(type) {
 	case Case:
 		return x.field(name)
 	case Task:
+		return x.field(name)
+	case Timer:
 		return x.field(name)
 	case Child:
 		return x.field(name)
@@ -220,6 +248,18 @@ func (t Task) field(name string) ref.Val {
 		return types.String(t.Output)
 	case "state":
 		return types.String(t.State)
+	}
+	return types.NewErr("no such field: %s", name)
+}
+
+func (t Timer) field(name string) ref.Val {
+	switch name {
+	case "expired":
+		return types.Bool(t.Expired)
+	case "enabled":
+		return types.Bool(t.Enabled)
+	case "date":
+		return moment(t.Date)
 	}
 	return types.NewErr("no such field: %s", name)
 }

@@ -91,6 +91,7 @@ func (c *compiler) action(name string, v document.Value) Action {
 	c.conditions(&a, v)
 	c.dependencies(&a, v)
 	c.readTask(&a, v)
+	c.readTaskTimers(&a, v)
 	a.OnEnable, a.OnUnEnable = c.steps(v.Get("onEnable")), c.steps(v.Get("onUnEnable"))
 	a.OnFire, a.SideEffects = c.steps(v.Get("onFire")), c.steps(v.Get("sideEffects"))
 	if !v.Given() || isKind(v, document.Object) {
@@ -166,8 +167,6 @@ func (c *compiler) checkTask(a *Action, v document.Value) {
 		}
 		return
 	}
-	c.duration(v.Get("dueIn"))
-	c.duration(v.Get("offerTimeout"))
 	if a.Trigger != TriggerUser {
 		for _, key := range taskOnly() {
 			if v.Get(key).Given() {

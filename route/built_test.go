@@ -23,22 +23,14 @@ func TestNotBuilt(t *testing.T) {
 		{"nothing", "name: test", "name: test", nil},
 		{"defaults", "name: test", "model: fsm\ngroup:\ntimeout: 0\nonTimeout: []\nretention: P15D\nthen: archive\ntimers: {}\nnotify: {}", nil},
 		{"defaults of actions", "to: done", "to: done, accept: optional, max: unlimited, dueIn: 0, offerTimeout: 0, guard: ~", nil},
-		{"head", "name: test", "group: g\ntimeout: P1D\nonTimeout: [{log: x}]\nretention: forever\nthen: delete\ntimers: {t: {limit: P1D}}\nnotify: {remind: P2D}", []string{
-			"/group", "/timeout", "/onTimeout", "/retention", "/then", "/timers", "/notify",
-		}},
-		{"states", "type: complete", "type: complete, timeout: 5, onTimeout: [{warn: x}]", []string{
-			"/states/done/timeout", "/states/done/onTimeout",
-		}},
-		{"tasks", "to: done", "to: done, accept: required, offerTimeout: P1D, onOfferTimeout: [{log: x}], dueIn: P1D, onDue: [{log: x}]", []string{
-			"/actions/finish/offerTimeout", "/actions/finish/onOfferTimeout", "/actions/finish/dueIn", "/actions/finish/onDue",
+		{"head", "name: test", "group: g\nretention: forever\nthen: delete\nnotify: {remind: P2D}", []string{
+			"/group", "/retention", "/then", "/notify",
 		}},
 		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}, {jq: {from: a, filter: ., to: b}}]", []string{
 			"/actions/finish/onEnable/0/mail", "/actions/finish/onUnEnable/0/http", "/actions/finish/onFire/0/exec",
 			"/actions/finish/sideEffects/0/call", "/actions/finish/sideEffects/2/jq",
 		}},
-		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}]}\ntimers: {t: {limit: 5}}", []string{
-			"/actions/finish/guard", "/actions/finish/onFire/0/enableTimer", "/timers",
-		}},
+		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}], dueIn: 5, onDue: [{log: x}]}\ntimers: {t: {limit: 5}}\ntimeout: P1D\nonTimeout: [{log: x}]", nil},
 		{"rules", "[starter]", "[starter, 'parent:boss', 'call:find'], pick: ['call:find']", []string{
 			"/roles/clerk/assign/2", "/roles/clerk/pick/0",
 		}},

@@ -53,14 +53,11 @@ func (c *compiler) compile(v document.Value, want expr.Want, children bool) *exp
 		if c.programs == nil {
 			c.programs = map[program]compiled{}
 		}
-		got.Program, got.faults = expr.Compile(source, want, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timers, Children: children})
+		got.Program, got.faults = expr.Compile(source, want, expr.Names{Actions: keys(c.root.Get("actions").Node), Timers: c.timerNames(), Children: children})
 		c.programs[key] = got
 	}
 	for _, fault := range got.faults {
 		v.Fail(errs.CodeFormat, "%s", fault)
-	}
-	if got.Program != nil && got.UsesTimers() {
-		c.notYet(v, "timers are not built yet")
 	}
 	return got.Program
 }

@@ -84,7 +84,8 @@ type compiler struct {
 	states       map[string]int  // indices by name; nil where there are none to refer to
 	actions      map[string]int  // indices by name
 	inTransition map[string]bool // actions that a transition names
-	timers       []string
+	timers       []string        // user-defined ones
+	timersOfExpr []string        // that expressions may name; see timerNames
 	programs     map[program]compiled
 	source       int          // bytes of them
 	later        []errs.Fault // what is right and not built yet
@@ -99,6 +100,7 @@ func (c *compiler) read() {
 	c.readHead()
 	c.readRoles()
 	c.readXattrs()
+	c.readTimers()
 	c.readStates()
 	c.readActions()
 	c.readTransitions()
@@ -166,7 +168,6 @@ func (c *compiler) readHead() {
 	}
 	access := c.root.Get("access")
 	r.Access = Access{Start: c.contexts(access.Get("start")), Read: c.contexts(access.Get("read")), Admin: c.contexts(access.Get("admin"))}
-	c.duration(c.root.Get("timeout"))
 	c.duration(c.root.Get("notify").Get("remind"))
 	c.checkNames(c.root.Get("timers"), "timer")
 }
@@ -274,7 +275,7 @@ func (c *compiler) state(name string, v document.Value) State {
 			s.Type = StateComplete
 		}
 	}
-	c.duration(v.Get("timeout"))
+	s.Timeout, s.OnTimeout = c.duration(v.Get("timeout")), c.steps(v.Get("onTimeout"))
 	s.OnEnter = c.steps(v.Get("onEnter"))
 	return s
 }

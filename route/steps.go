@@ -34,6 +34,9 @@ const (
 	StepSuspend            Verb = "suspend"
 	StepStart              Verb = "start"
 	StepCancel             Verb = "cancel"
+	StepEnableTimer        Verb = "enableTimer"
+	StepDisableTimer       Verb = "disableTimer"
+	StepSetTimer           Verb = "setTimer"
 )
 
 // Step is one thing that a handler does (design: routes, section 5). Which
@@ -43,13 +46,15 @@ type Step struct {
 	Verb    Verb
 	Set     []Setting   // set
 	Message *NewMessage // message
-	Text    Value       // log, warn, title
+	Text    Value       // log, warn, title; setTimer: where it is not Limit
 	Role    string      // assign, unassign
 	Parties []Recipient // assign, unassign, addStakeholders, removeStakeholders
 	Add     bool        // assign: beside those that the role has
 	Action  int         // perform, skip, abort, retry
 	Start   *NewCase    // start
 	Until   Value       // suspend: null for no date
+	Timer   string      // enableTimer, disableTimer, setTimer
+	Limit   Limit       // setTimer
 }
 
 // Value is a value that a step uses: an expression, or a literal, which may
@@ -94,7 +99,7 @@ type Recipient struct {
 
 // laterVerbs are the verbs that are checked and not built yet.
 func laterVerbs() []string {
-	return []string{"jq", "enableTimer", "disableTimer", "setTimer", "mail", "http", "exec", "call"}
+	return []string{"jq", "mail", "http", "exec", "call"}
 }
 
 // steps reads a handler.
@@ -111,7 +116,7 @@ func (c *compiler) steps(v document.Value) []Step {
 				continue
 			}
 			if slices.Contains(laterVerbs(), verb) {
-				c.laterStep(verb, member)
+				c.notYet(member, "%s is not built yet", verb)
 				continue
 			}
 			s := Step{Verb: Verb(verb), If: c.expression(item.Get("if"), expr.Truth), Action: NoAction}
@@ -120,21 +125,6 @@ func (c *compiler) steps(v document.Value) []Step {
 		}
 	}
 	return out
-}
-
-// laterStep judges a step that is not built yet, as far as it names anything.
-func (c *compiler) laterStep(verb string, v document.Value) {
-	name := v
-	switch verb {
-	case "setTimer":
-		name = v.Get("name")
-		fallthrough
-	case "enableTimer", "disableTimer":
-		if timer, ok := str(name); ok && !slices.Contains(c.timers, timer) {
-			c.unknown(name, "%q is not a timer of this route", timer, c.timers)
-		}
-	}
-	c.notYet(v, "%s is not built yet", verb)
 }
 
 // step reads what the verb is about.
@@ -166,6 +156,8 @@ func (c *compiler) step(s *Step, v document.Value) {
 		c.suspend(s, v)
 	case StepStart:
 		s.Start = c.start(v)
+	case StepEnableTimer, StepDisableTimer, StepSetTimer:
+		c.timerStep(s, v)
 	case StepUnwarn, StepCancel:
 	}
 }

@@ -16,18 +16,9 @@ import (
 func unbuilt() [][2]string {
 	return [][2]string{
 		{"group", ""},
-		{"timeout", "0"}, // none (design: timers)
-		{"onTimeout", ""},
 		{"retention", `"P15D"`},
 		{"then", `"archive"`},
-		{"timers", ""},
 		{"notify", ""},
-		{"states/*/timeout", ""},
-		{"states/*/onTimeout", ""},
-		{"actions/*/offerTimeout", "0"},
-		{"actions/*/onOfferTimeout", ""},
-		{"actions/*/dueIn", "0"},
-		{"actions/*/onDue", ""},
 	}
 }
 

@@ -169,7 +169,7 @@ func (w *warner) actions() {
 			continue
 		}
 		if a.Trigger != TriggerUser {
-			w.ineffective(v, "nobody but the engine performs the action", "role", "allowed", "form", "resolutions", "distinct", "type")
+			w.ineffective(v, "nobody but the engine performs the action", "role", "allowed", "form", "resolutions", "distinct", "type", "onDue", "onOfferTimeout")
 		}
 		if r.Model == Dependency {
 			continue
@@ -324,10 +324,13 @@ func (r *Route) hasStep(such func(*Step) bool) bool {
 			return slices.ContainsFunc(steps, func(s Step) bool { return such(&s) })
 		})
 	}
-	return has(r.SideEffects) ||
-		slices.ContainsFunc(r.States, func(s State) bool { return has(s.OnEnter) }) ||
+	return has(r.SideEffects, r.OnTimeout) ||
+		slices.ContainsFunc(r.Timers, func(t Timer) bool { return has(t.OnExpire) }) ||
+		slices.ContainsFunc(r.States, func(s State) bool { return has(s.OnEnter, s.OnTimeout) }) ||
 		slices.ContainsFunc(r.Transitions, func(t Transition) bool { return has(t.OnFollow) }) ||
-		slices.ContainsFunc(r.Actions, func(a Action) bool { return has(a.OnEnable, a.OnUnEnable, a.OnFire, a.SideEffects) })
+		slices.ContainsFunc(r.Actions, func(a Action) bool {
+			return has(a.OnEnable, a.OnUnEnable, a.OnFire, a.SideEffects, a.OnOfferTimeout, a.OnDue)
+		})
 }
 
 // certain reports whether nothing that waits is conditional: what will be

@@ -21,6 +21,7 @@ func (d *decision) scope(actor string) *expr.Values {
 		*v = expr.Values{
 			Now: d.now, Message: d.message, Input: labelInput, Cost: v.Cost, Budget: MaxCost, Actions: len(d.route.Actions),
 			Action: func(i int) string { return d.route.Actions[i].Name }, Task: d.task,
+			Timers: len(d.route.Timers), TimerAt: func(i int) string { return d.route.Timers[i].Name }, Timer: d.timer,
 		}
 	}
 	c := d.c
@@ -184,7 +185,7 @@ func (d *decision) condition(p *expr.Program, actor, key, source string, row int
 func (d *decision) warn(source string, row int64, text string) {
 	d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: text, Row: row})
 	d.changed = true
-	d.add(LogEntry{Kind: LogWarning, Action: new(source), Text: text})
+	d.add(LogEntry{Kind: LogWarning, Action: d.sourceAction(source), Text: text})
 }
 
 // unwarnRow removes the notices that go with an enablement.

@@ -52,6 +52,7 @@ type Case struct {
 	Xattrs       label.Dict  `json:"x,omitempty"`
 	Enabled      []Enabled   `json:"e,omitempty"` // in order of row
 	LastRow      int64       `json:"lr,omitempty"`
+	Timers       []Timer     `json:"ti,omitempty"` // those of the case of which something is known, by name
 	Visit        int64       `json:"v,omitempty"`  // number of the present visit
 	Done         []string    `json:"vd,omitempty"` // actions of transitions performed in this visit
 	Withdrawn    []string    `json:"wd,omitempty"` // actions taken out of this visit
@@ -105,6 +106,11 @@ type Enabled struct {
 	Due    time.Time `json:"d,omitzero"`  // when it performs itself; zero: never
 	Kids   *Kids     `json:"k,omitempty"` // of an action with children, once they were planned
 	Offer
+
+	// What is known of its timers; replaced, never changed in place.
+	AcceptBy *Timer `json:"ta,omitempty"`
+	DoBy     *Timer `json:"td,omitempty"`
+	FireBy   *Timer `json:"tf,omitempty"` // of a timed action: the limit that was set, with the date that it gives
 }
 
 // Performed is how often an action was performed in the life of the case,
@@ -161,6 +167,9 @@ func (c *Case) NextDue() time.Time {
 		if due := c.Enabled[i].Due; !due.IsZero() && (first.IsZero() || due.Before(first)) {
 			first = due
 		}
+	}
+	if _, date, _, ok := c.firstTimer(); ok && (first.IsZero() || date.Before(first)) {
+		return date
 	}
 	return first
 }

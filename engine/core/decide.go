@@ -90,6 +90,8 @@ type decision struct {
 	messages []NewMessage
 	written  int                       // bytes of messages
 	known    map[string]*document.Node // messages that are JSON, as far as they were asked for
+	firing   *firing                   // the timer whose handlers run, else nil
+	resumed  bool                      // a suspension is over, and overdue timers come first
 }
 
 // unknown is the index of an action that the route does not have.
@@ -122,6 +124,7 @@ func (c *Case) clone() *Case {
 	out.Enabled = slices.Clone(c.Enabled)
 	out.Performed = slices.Clone(c.Performed)
 	out.Written = slices.Clone(c.Written)
+	out.Timers = slices.Clone(c.Timers)
 	return &out
 }
 
@@ -214,6 +217,8 @@ func (d *decision) decide(event Event) error {
 		return d.reopen(e)
 	case Edit:
 		return d.edit(e)
+	case SetTimer:
+		return d.setTimerByPerson(e)
 	case Wake:
 		switch d.c.Life {
 		case Queued, Active, Suspended, Completed:
@@ -291,6 +296,7 @@ func (d *decision) output() *Output {
 	c.Enabled, c.Performed, c.Roles = nilIfEmpty(c.Enabled), nilIfEmpty(c.Performed), nilIfEmpty(c.Roles)
 	c.Stakeholders, c.Xattrs, c.Warnings = nilIfEmpty(c.Stakeholders), nilIfEmpty(c.Xattrs), nilIfEmpty(c.Warnings)
 	c.Done, c.Withdrawn, c.Written = nilIfEmpty(c.Done), nilIfEmpty(c.Withdrawn), nilIfEmpty(c.Written)
+	c.Timers = nilIfEmpty(c.Timers)
 	c.Children, c.Work, c.Mapped = nilIfEmpty(c.Children), nilIfEmpty(c.Work), nilIfEmpty(c.Mapped)
 	return &Output{Case: c, Log: d.log, Messages: d.messages, Performed: d.asked, Plans: d.plans}
 }

@@ -87,7 +87,10 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 			warnings = append(warnings, w)
 		}
 	}
-	b = appendWarnings(append(b, `,"due":null,"acceptBy":null,"warnings":`...), warnings)
+	due, acceptBy := e.dueDates()
+	b = appendTimeOrNull(append(b, `,"due":`...), due)
+	b = appendTimeOrNull(append(b, `,"acceptBy":`...), acceptBy)
+	b = appendWarnings(append(b, `,"warnings":`...), warnings)
 	b = append(b, `,"resolutions":{`...)
 	for i, resolution := range a.Resolutions {
 		if i > 0 {

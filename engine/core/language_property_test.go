@@ -24,11 +24,13 @@ func drawDocument(t *rapid.T) string {
 	d.n = rapid.IntRange(1, 6).Draw(t, "actions")
 	transitions := d.drawTransitions()
 	var b strings.Builder
+	b.WriteString(d.timers())
 	b.WriteString("xattrs: {n: {type: number, default: 0}}\nroles: {r0: {assign: [starter]}, r1: {assign: [\"xattr:who\", \"team:core\"]}}\n")
 	if d.dependency {
 		b.WriteString("model: dependency\n")
 	} else {
-		fmt.Fprintf(&b, "states: {a: {type: start%s}, b: {%s}, c: {type: complete}}\n", d.handlers(", onEnter"), strings.TrimPrefix(d.handlers(", onEnter"), ", "))
+		fmt.Fprintf(&b, "states: {a: {type: start%s%s}, b: {title: B%s%s}, c: {type: complete%s}}\n",
+			d.handlers(", onEnter"), d.stateTimer(), d.handlers(", onEnter"), d.stateTimer(), d.stateTimer())
 	}
 	b.WriteString("actions:\n  begin: {trigger: init}\n")
 	for i := range d.n {
@@ -78,7 +80,8 @@ func (d *drawing) drawTransitions() string {
 // conditions may look at anything but at what they decide themselves: whether
 // a row is there, and in which state.
 func (d *drawing) condition() string {
-	return d.one("condition", "true", "false", "xattr.n > 1", "xattr.none > 1", `tasks["x0"].count < 2`, `message["m"].ok`, "now > case.created + duration('5s')", `case.status != "b"`, `has(xattr.who)`)
+	return d.one("condition", "true", "false", "xattr.n > 1", "xattr.none > 1", `tasks["x0"].count < 2`, `message["m"].ok`, "now > case.created + duration('5s')", `case.status != "b"`, `has(xattr.who)`,
+		`timers.t.expired`, `!timers["u"].expired`, `timers.t.date == null || timers.t.date > now`, `!timers["case"].expired`)
 }
 
 // handlers draws steps, sometimes.
@@ -93,6 +96,7 @@ func (d *drawing) handlers(key string) string {
 			"log: logged", "warn: warned", "unwarn: true", "title: x", "assign: {role: r1, to: [starter]}", "unassign: {role: r1, to: [\"role:r1\"]}", "addStakeholders: [ann]",
 			"perform: "+d.other("of"), "abort: "+d.other("of"), "retry: "+d.other("of"), "cancel: true", "suspend: true",
 			`suspend: {until: {cel: "now + duration('5s')"}}`, "suspend: {until: {cel: now}}",
+			"enableTimer: t", "enableTimer: u", "disableTimer: t", "setTimer: {name: t, limit: 0}", "setTimer: {name: u, limit: PT5S}", "setTimer: {name: case, limit: null}",
 		)
 		if (step == "cancel: true" || step == "suspend: true") && !d.maybe("really", 5) {
 			step = "log: not yet"
@@ -125,6 +129,14 @@ func (d *drawing) action(i int) []string {
 	}
 	if d.maybe("enableIf", 5) {
 		out = append(out, "enableIf: '"+strings.ReplaceAll(d.condition(), "'", `"`)+"'")
+	}
+	if trigger == "user" && d.maybe("task timers", 3) {
+		out = append(out, "dueIn: "+d.one("dueIn", "1", "PT5S", "P40D"), "offerTimeout: "+d.one("offer", "1", "PT7S"))
+		for _, key := range []string{"onDue", "onOfferTimeout"} {
+			if h := d.handlers(key); h != "" {
+				out = append(out, h)
+			}
+		}
 	}
 	if d.maybe("max", 3) || trigger == "auto" && !d.maybe("endless", 4) {
 		out = append(out, "max: "+d.one("max", "1", "2", "3"))
@@ -192,7 +204,7 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 	if len(c.Enabled) > 0 && rapid.IntRange(0, 4).Draw(t, "enabled") > 0 {
 		action = rapid.SampledFrom(c.Enabled).Draw(t, "row").Action
 	}
-	switch rapid.IntRange(0, 23).Draw(t, "event") {
+	switch rapid.IntRange(0, 25).Draw(t, "event") {
 	default:
 		return Perform{Action: action, Actor: actor, Resolution: rapid.SampledFrom([]string{"", "fixed"}).Draw(t, "resolution")}, ""
 	case 0:
@@ -228,6 +240,8 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 		return Resume{Actor: actor}, ""
 	case 13:
 		return Reopen{Actor: actor}, ""
+	case 14, 15:
+		return drawSetTimer(t, actor, action), ""
 	case 9:
 		if rapid.IntRange(0, 20).Draw(t, "cancel") == 0 {
 			return Cancel{Actor: actor}, ""
@@ -373,6 +387,9 @@ func (w *walker) check(in Input, messages map[string][]byte, out *Output) {
 	if wrong := rowsAgree(w.r, c); wrong != "" {
 		w.Fatalf("after %#v: %s\n%s", in.Event, wrong, marking)
 	}
+	if wrong := timersAgree(w.r, in.Case, out); wrong != "" {
+		w.Fatalf("after %#v: %s\n%s", in.Event, wrong, marking)
+	}
 	performed := 0
 	for _, e := range out.Log {
 		if e.Kind == LogAction {
@@ -415,6 +432,7 @@ func (w *walker) rest(in Input) {
 	if !bytes.Equal(again.Case.Marking(), w.c.Marking()) || again.Log != nil {
 		w.Fatalf("after %#v a second pass changed\n%s\n%s", in.Event, w.c.Marking(), again.Case.Marking())
 	}
+	w.inverse(in)
 }
 
 // replay decides on the recorded events again, from the seed.

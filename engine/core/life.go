@@ -33,7 +33,7 @@ func (d *decision) create(e Create) error {
 	c.Roles, c.Stakeholders, c.Xattrs = roles, parties(c.Stakeholders), c.Xattrs.Sorted()
 	c.Life, c.Status, c.Visit = Queued, "", 0
 	c.Held, c.HeldUntil = false, time.Time{}
-	c.Enabled, c.LastRow, c.Performed, c.Warnings = nil, 0, nil, nil
+	c.Enabled, c.LastRow, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
 	c.Done, c.Withdrawn, c.Written, c.Resolution = nil, nil, nil, ""
 	if err := d.declared(); err != nil {
 		return err
@@ -214,6 +214,9 @@ func (d *decision) live(to Life, entry LogEntry) {
 	entry.Kind, entry.From, entry.To = LogLife, new(string(d.c.Life)), new(string(to))
 	d.c.Life = to
 	d.changed = true
+	if to == Canceled || to == Failed || to == Closed {
+		d.endTimers()
+	}
 	d.add(entry)
 }
 

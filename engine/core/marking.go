@@ -33,6 +33,10 @@ func (c *Case) Marking() []byte {
 	}
 	b = c.appendEnabled(b)
 	b = appendNonzero(b, `,"lr":`, c.LastRow)
+	for i := range c.Timers {
+		b = appendTimer(appendItem(b, `,"ti":`, i), &c.Timers[i])
+	}
+	b = appendEnd(b, len(c.Timers))
 	b = appendNonzero(b, `,"v":`, c.Visit)
 	if len(c.Done) > 0 {
 		b = appendStrings(append(b, `,"vd":`...), c.Done)
@@ -78,7 +82,10 @@ func (c *Case) appendEnabled(b []byte) []byte {
 		b = appendString(b, `,"a":`, e.Action)
 		b = appendString(b, `,"s":`, string(e.State))
 		b = appendInstant(append(b, `,"f":`...), e.Since)
-		b = append(e.appendOffer(e.Kids.append(appendSet(b, `,"d":`, e.Due))), '}')
+		b = e.appendOffer(e.Kids.append(appendSet(b, `,"d":`, e.Due)))
+		b = appendOwnTimer(b, `,"ta":`, e.AcceptBy)
+		b = appendOwnTimer(b, `,"td":`, e.DoBy)
+		b = append(appendOwnTimer(b, `,"tf":`, e.FireBy), '}')
 	}
 	return appendEnd(b, len(c.Enabled))
 }

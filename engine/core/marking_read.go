@@ -88,6 +88,8 @@ func (r *markingReader) courseField(c *Case, key []byte) {
 		c.Enabled = list(r, r.enabled)
 	case "lr":
 		c.LastRow = r.integer()
+	case "ti":
+		c.Timers = list(r, r.timer)
 	case "v":
 		c.Visit = r.integer()
 	case "vd":
@@ -154,6 +156,12 @@ func (r *markingReader) enabled() (e Enabled) {
 			e.Due = r.instant()
 		case "k":
 			e.Kids = r.kids()
+		case "ta":
+			e.AcceptBy = new(r.timer())
+		case "td":
+			e.DoBy = new(r.timer())
+		case "tf":
+			e.FireBy = new(r.timer())
 		default:
 			r.offerField(&e.Offer, key)
 		}

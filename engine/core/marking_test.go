@@ -11,6 +11,7 @@ import (
 	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/label"
+	"flowdrive/route"
 )
 
 // fullCase has something in every field.
@@ -22,9 +23,10 @@ func fullCase() *Case {
 		Roles:        []Players{{Role: "a", Parties: []string{"x", "y"}}, {Role: "b", Parties: []string{"z"}}},
 		Stakeholders: []string{"s", "t"},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
-		Enabled: []Enabled{{Row: 6, Action: "a", State: Offered, Since: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at, Kids: &Kids{
+		Enabled: []Enabled{{Row: 6, Action: "a", State: Offered, Since: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Kids: &Kids{
 			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,
 		}}},
+		Timers:  []Timer{{Name: "a", Row: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},
 		LastRow: 7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"},
 		Performed:  []Performed{{Action: "p", Count: 9, By: "sam", For: "bob", At: at, Resolution: "r", Output: "o", Used: 3, Seq: 5}, {Action: "q", Count: 1, At: at}},
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
@@ -63,7 +65,7 @@ func TestReadMarkingRefuses(t *testing.T) {
 		"", "{", "null", "[]", `{"id":1`, `{"id":1}x`, `{"id":1,}`, `{"id"}`, `{"id":}`, `{"id":"1"}`, `{"id":1.5}`, `{"id":01}`, `{"id":+1}`, `{"id":00}`, `{"id":-01}`, `{"id":-}`, `{"id":99999999999999999999}`,
 		`{"more":1}`, `{"t":"a`, `{"t":"a\`, "{\"t\":\"\x01\"}", "{\"t\":\"\xff\"}", `{"t":"\q"}`, `{"t":null}`, `{"sh":["a",]}`, `{"sh":["a"`, `{"sh":"a"}`,
 		`{"x":{"k":null}}`, `{"x":{"k":[]}}`, `{"x":{"k":1e}}`, `{"x":{"k":tru}}`, `{"cr":"yesterday"}`, `{"cr":"9999-12-31T23:59:59-01:00"}`, `{"e":[{"z":1}]}`,
-		`{"r":[{"z":1}]}`, `{"d":[{"z":1}]}`, `{"w":[{"z":1}]}`, whole[:len(whole)/2], whole + whole,
+		`{"r":[{"z":1}]}`, `{"ti":[{"z":1}]}`, `{"ti":[{"on":false}]}`, `{"ti":[{"on":null}]}`, `{"ti":[{"l":{"z":1}}]}`, `{"d":[{"z":1}]}`, `{"w":[{"z":1}]}`, whole[:len(whole)/2], whole + whole,
 	} {
 		if c, err := ReadMarking([]byte(data)); c != nil || !errs.Is(err, errs.Internal) {
 			t.Errorf("%s: read %v, %v", data, c, err)

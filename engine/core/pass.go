@@ -19,6 +19,9 @@ func (d *decision) settle() error {
 		return errs.New(errs.Internal, "core: case %d has the status %q, which its route does not", d.c.ID, d.c.Status)
 	}
 	for {
+		if err := d.resumeTimers(); err != nil {
+			return err
+		}
 		if d.canceled {
 			return d.cancelByStep()
 		}
@@ -62,6 +65,10 @@ func (p *pass) run() (performed bool, err error) {
 		} else if entered {
 			continue
 		}
+		if p.tendTimers() {
+			p.moved = true
+			continue // guards may ask for it
+		}
 		if p.canceled || p.halts() {
 			return false, nil
 		}
@@ -70,13 +77,17 @@ func (p *pass) run() (performed bool, err error) {
 		case !ok && p.moved && p.refused != nil:
 			return false, nil
 		case !ok:
-			p.conclude()
-			return false, nil
+			return p.conclude(), nil
 		case next.performance != nil:
 			return true, p.unit(*next.performance)
 		}
 		p.moved = true
-		if err := p.handle(next.request); err != nil {
+		if next.timer != nil {
+			err = p.expire(*next.timer)
+		} else {
+			err = p.handle(next.request)
+		}
+		if err != nil {
 			return false, err
 		}
 	}
@@ -335,10 +346,11 @@ func dueTime(a *route.Action, now time.Time) time.Time {
 	return due
 }
 
-// next is the one thing to be done now: a performance, or what a step wants
-// done that is none.
+// next is the one thing to be done now: a performance, a timer that expires,
+// or what a step wants done that is neither.
 type next struct {
 	performance *performance
+	timer       *timerRef
 	request     request
 }
 
@@ -348,7 +360,33 @@ const byChildren = "@children"
 // due is the choice of step 6: the one thing to be done now, by the smallest
 // due time and row. What a step wants done is due now.
 func (p *pass) due() (next, bool) {
-	first, when, message := -1, time.Time{}, ""
+	first, when, message := p.performable()
+	row := int64(0)
+	if first >= 0 {
+		row = p.c.Enabled[first].Row
+	}
+	timer, date, timerRow, expires := p.c.firstTimer()
+	if expires = expires && !date.After(p.now); expires && (first < 0 || date.Before(when) || date.Equal(when) && timerRow <= row) {
+		when, row = date, timerRow
+	} else {
+		expires = false
+	}
+	switch r, ok := p.requested(when, row, expires || first >= 0); {
+	case ok:
+		return r, true
+	case expires:
+		return next{timer: &timer}, true
+	case first < 0:
+		return next{}, false
+	}
+	return next{performance: p.performance(first, message)}, true
+}
+
+// performable returns the row that is to be performed first, since when, and
+// the label of the message that it waited for, if any; first is negative
+// where there is none.
+func (p *pass) performable() (first int, when time.Time, message string) {
+	first = -1
 	for i := range p.c.Enabled {
 		e := &p.c.Enabled[i]
 		if e.State == Waiting || e.State == Escalated {
@@ -370,12 +408,11 @@ func (p *pass) due() (next, bool) {
 			first, when, message = i, due, by // rows ascend: of equal due times the first row wins
 		}
 	}
-	if r, ok := p.requested(first, when); ok {
-		return r, true
-	}
-	if first < 0 {
-		return next{}, false
-	}
+	return first, when, message
+}
+
+// performance returns the engine's performance of a row.
+func (p *pass) performance(first int, message string) *performance {
 	action := p.actions[first]
 	chosen := performance{action: action, row: p.c.Enabled[first].Row, trigger: ByTime}
 	if p.route.Actions[action].Trigger == route.TriggerAuto {
@@ -388,7 +425,7 @@ func (p *pass) due() (next, bool) {
 	default:
 		chosen.trigger, chosen.actor = ByMessage, p.c.written(message).By
 	}
-	return next{performance: &chosen}, true
+	return &chosen
 }
 
 func later(a, b time.Time) time.Time {
@@ -416,11 +453,21 @@ func (p *pass) pending(action int) *Written {
 
 // conclude is step 7: at rest, the state of the life cycle follows from the
 // status; in the dependency model from what was performed.
-func (p *pass) conclude() {
+// A complete status clears the timers of the case; where timers have moved,
+// another pass must follow.
+func (p *pass) conclude() (moved bool) {
 	complete := p.complete()
-	if complete == (p.c.Life == Completed) {
-		return
+	if complete != (p.c.Life == Completed) {
+		p.turn(complete)
 	}
+	if complete {
+		moved = p.clearCaseTimers()
+	}
+	return p.tendTimers() || moved
+}
+
+// turn completes the case or takes it up again.
+func (p *pass) turn(complete bool) {
 	var entry LogEntry
 	if p.last.trigger != "" {
 		entry.Actor, entry.Trigger = p.last.by(), new(p.last.trigger)
@@ -474,11 +521,12 @@ func (d *decision) unit(p performance) error {
 	// The event has had its share: what else is due is of the loop, or would
 	// be performed into it, and waits for somebody as well.
 	for {
-		more, ok := (&pass{decision: d}).due()
-		if !ok {
+		p := &pass{decision: d}
+		first, _, message := p.performable()
+		if first < 0 {
 			return nil
 		}
-		d.escalate(*more.performance, err)
+		d.escalate(*p.performance(first, message), err)
 	}
 }
 

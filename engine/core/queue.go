@@ -16,15 +16,16 @@ type request struct {
 	source string // the action or timer whose step it is
 }
 
-// requested returns the first request where it comes before the row that is
-// due at when; first is negative where none is. It takes it out of the queue.
-func (p *pass) requested(first int, when time.Time) (next, bool) {
+// requested returns the first request where it comes before what is due at
+// when, by the row; where nothing is, others is false. It takes it out of the
+// queue.
+func (p *pass) requested(when time.Time, due int64, others bool) (next, bool) {
 	if len(p.queue) == 0 {
 		return next{}, false
 	}
 	r := p.queue[0]
 	row := p.row(r.action)
-	if row >= 0 && first >= 0 && (when.Before(p.now) || p.c.Enabled[first].Row < p.c.Enabled[row].Row) {
+	if row >= 0 && others && (when.Before(p.now) || due < p.c.Enabled[row].Row) {
 		return next{}, false
 	}
 	p.queue = p.queue[1:]
@@ -84,7 +85,9 @@ func (d *decision) retry(row int, entry LogEntry) {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
 	d.become(row, initialState(a))
-	e.Due = dueTime(a, e.Since)
+	if e.Due = dueTime(a, e.Since); e.FireBy != nil {
+		e.Due = e.FireBy.Date
+	}
 	d.changed = true
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Retried "+title(a)
 	d.add(entry)

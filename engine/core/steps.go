@@ -50,7 +50,7 @@ func (d *decision) run(steps []route.Step, source, actor string) error {
 		}
 		d.steps++
 		if s.If != nil {
-			yes, err := d.condition(s.If, actor, "if", source, 0)
+			yes, err := d.condition(s.If, actor, "if", source, d.sourceRow(source))
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ func (d *decision) step(s *route.Step, source, actor string) error {
 	case route.StepLog, route.StepWarn, route.StepTitle:
 		return d.say(s, source, actor)
 	case route.StepUnwarn:
-		d.dropWarnings(func(w Warning) bool { return w.Timer == source && w.Row == 0 })
+		d.dropWarnings(func(w Warning) bool { return w.Timer == source && w.Row == d.sourceRow(source) })
 	case route.StepAssign, route.StepUnassign:
 		return d.assign(s)
 	case route.StepAddStakeholders, route.StepRemoveStakeholders:
@@ -83,6 +83,10 @@ func (d *decision) step(s *route.Step, source, actor string) error {
 		d.queue = append(d.queue, request{verb: s.Verb, action: s.Action, source: source})
 	case route.StepStart:
 		return d.beginCase(s.Start, actor)
+	case route.StepEnableTimer, route.StepDisableTimer:
+		d.turnTimer(s.Timer, s.Verb == route.StepEnableTimer)
+	case route.StepSetTimer:
+		return d.setTimer(s, actor)
 	case route.StepCancel:
 		d.canceled = true
 	case route.StepSuspend:
@@ -314,9 +318,9 @@ func (d *decision) say(s *route.Step, source, actor string) error {
 	case !ok || text == "":
 	case s.Verb == route.StepLog:
 		d.changed = true
-		d.add(LogEntry{Kind: LogTask, Action: new(source), Trigger: new(ByStep), Text: text})
+		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(source), Trigger: new(ByStep), Text: text})
 	case len(d.c.Warnings) < maxNotices:
-		d.warn(source, 0, text)
+		d.warn(source, d.sourceRow(source), text)
 	}
 	return nil
 }

@@ -151,8 +151,8 @@ func (d *decision) resume(e Resume) error {
 	return d.settle()
 }
 
-// release takes the mark off. What became due meanwhile is done by the pass
-// that must follow.
+// release takes the mark off. What became due meanwhile is done when the case
+// is brought to rest, which must follow.
 func (d *decision) release(entry LogEntry) {
 	d.c.Held, d.c.HeldUntil = false, time.Time{}
 	entry.Text = textResumed

@@ -419,6 +419,7 @@ func (d *decision) goOn(entry LogEntry) {
 		to = Queued
 	}
 	d.live(to, entry)
+	d.resumed = true
 	d.grips(false)
 }
 

@@ -1,0 +1,97 @@
+package route
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"flowdrive/clock"
+)
+
+// LimitKind says of which kind the limit of a timer is.
+type LimitKind string
+
+// The kinds of limits.
+const (
+	NoLimit       LimitKind = ""
+	RelativeLimit LimitKind = "relative"
+	AbsoluteLimit LimitKind = "absolute"
+)
+
+// Limit is how long a timer runs, or until when. The zero Limit is none.
+type Limit struct {
+	Kind  LimitKind     `json:"k,omitempty"`
+	After time.Duration `json:"s,omitempty"` // of a relative one
+	At    time.Time     `json:"t,omitzero"`  // of an absolute one
+}
+
+// LimitForm says which forms a limit has, wherever one is set.
+const LimitForm = "a duration in weeks, days, hours, minutes, seconds such as P3D or PT5M, whole seconds, " +
+	"an instant with its zone such as 2004-09-15T21:59:00+01:00, or null"
+
+// ParseLimit reads the text of a limit: a duration without years and months,
+// or an instant with a zone (design: timers).
+func ParseLimit(text string) (Limit, error) {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "P") {
+		d, err := clock.ParseDuration(text)
+		switch {
+		case err != nil:
+			return Limit{}, fmt.Errorf("must be %s, not %q", LimitForm, clip(text))
+		case d.Months != 0:
+			return Limit{}, errors.New("must not have years or months, which have no fixed length: give the date instead, or days")
+		}
+		return Limit{Kind: RelativeLimit, After: d.Exact}, nil
+	}
+	at, ok := clock.ParseInstant(text)
+	if !ok || at.IsZero() {
+		return Limit{}, fmt.Errorf("must be %s, not %q", LimitForm, clip(text))
+	}
+	return Limit{Kind: AbsoluteLimit, At: at}, nil
+}
+
+// SecondsLimit returns the relative limit of so many seconds; ok is false
+// where they are negative or too many.
+func SecondsLimit(n int64) (l Limit, ok bool) {
+	d, ok := clock.Seconds(n)
+	return Limit{Kind: RelativeLimit, After: d.Exact}, ok
+}
+
+// limitOf returns the limit that a definition gives; nil is none.
+func limitOf(d *clock.Duration) Limit {
+	if d == nil {
+		return Limit{}
+	}
+	return Limit{Kind: RelativeLimit, After: d.Exact}
+}
+
+// From returns the instant at which a timer expires that begins to run now,
+// zero for never. What lies beyond the years that a date can carry is never.
+func (l Limit) From(now time.Time) time.Time {
+	const lastYear = 9999 // RFC 3339
+	var at time.Time
+	switch l.Kind {
+	case RelativeLimit:
+		at = clock.Trim(now.Add(l.After))
+	case AbsoluteLimit:
+		at = l.At
+	case NoLimit:
+	}
+	if at.Year() > lastYear {
+		return time.Time{}
+	}
+	return at
+}
+
+// String returns the limit as a resource shows it, "" for none.
+func (l Limit) String() string {
+	switch l.Kind {
+	case RelativeLimit:
+		return clock.Duration{Exact: l.After}.String()
+	case AbsoluteLimit:
+		return l.At.UTC().Format(time.RFC3339)
+	case NoLimit:
+	}
+	return ""
+}
