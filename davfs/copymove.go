@@ -1,100 +1,326 @@
 package davfs
 
 import (
-	"net/url"
-	"slices"
+	"context"
+	"io"
+	"net/http"
 	"strings"
 
+	"flowdrive/engine"
 	"flowdrive/errs"
 )
 
-// transfer is what a COPY or MOVE asks for besides its source (RFC 4918,
-// sections 9.8 and 9.9).
+// transfer is a COPY or MOVE on its way (RFC 4918, sections 9.8 and 9.9).
 type transfer struct {
+	*drive
+	*exchange
 	move      bool
 	to        address
 	overwrite bool
 	shallow   bool // a folder without what is in it
+
+	source node
+	about  *info            // of the source
+	judged engine.Condition // of the request: it is about the source
+}
+
+// mover is a node that MOVE takes to places of its own kind: a name to another
+// name, a case to another state. to is the node of the destination; where the
+// source cannot be moved there, the error is notMovable's.
+type mover interface {
+	node
+	moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error)
+}
+
+// giver is a file of which a MOVE to a place that takes documents or contents
+// is a PUT there, which deletes the source in the same transaction.
+type giver interface {
+	reader
+	take(ctx context.Context, req engine.Request) (*engine.Taken, error)
+}
+
+// copyable reports whether COPY has something to copy there.
+func copyable(n node) bool {
+	switch n.(type) {
+	case reader, streamer, documentFolder:
+		return true
+	}
+	return false
+}
+
+// movable reports whether MOVE can take it anywhere.
+func movable(n node) bool {
+	switch n.(type) {
+	case mover, giver, documentFolder:
+		return true
+	}
+	return false
+}
+
+func notMovable() error {
+	return errs.New(errs.NotMovable, "This cannot be moved there; a copy may do, and what was copied be deleted.")
 }
 
 // copyOrMove answers COPY and MOVE.
 func (d *drive) copyOrMove(x *exchange) error {
-	if _, err := d.readTransfer(x); err != nil {
+	t := &transfer{drive: d, exchange: x, move: x.r.Method == "MOVE"}
+	if err := t.readHeaders(); err != nil {
 		return err
 	}
-	return unbuilt("The method " + x.r.Method).err()
+	if err := t.find(); err != nil {
+		return err
+	}
+	put := t.asPut()
+	to, err := put.place()
+	if errs.Is(err, errs.NotFound) {
+		return noPlace()
+	}
+	if err != nil {
+		return err
+	}
+	if from, within := documentAt(t.source); within {
+		if to, within := documentAt(to); within {
+			return t.withinDocuments(from, to)
+		}
+	}
+	if m, ok := t.source.(mover); ok && t.move {
+		return t.moveBy(m, to)
+	}
+	return t.put(put, to)
 }
 
-// readTransfer reads the headers of a COPY or MOVE.
-func (d *drive) readTransfer(x *exchange) (*transfer, error) {
-	t := &transfer{move: x.r.Method == "MOVE"}
-	var err error
-	if t.to, err = d.readDestination(x.r.Header.Values("Destination")); err != nil {
+// find looks at the source.
+func (t *transfer) find() (err error) {
+	if err := t.query.only(); err != nil {
+		return err
+	}
+	if t.judged, err = t.condition(); err != nil {
+		return err
+	}
+	if t.source, err = t.place(); err != nil {
+		return err
+	}
+	if t.about, err = t.source.stat(t.r.Context()); err != nil {
+		return err
+	}
+	switch {
+	case t.move && t.shallow && t.about.dir:
+		return errs.New(errs.BadParameter, "MOVE of a folder moves all that is in it: Depth must be infinity, or not there (RFC 4918, section 9.9.2).")
+	case t.to.equal(t.at):
+		return errs.New(errs.NotAllowed, "The destination is where it is already.")
+	case !t.move && !copyable(t.source):
+		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
+	case t.move && !movable(t.source):
+		return notMovable()
+	}
+	return nil
+}
+
+// noPlace says that the destination is in no folder that is there for the
+// caller: the same whether there is none, or it is not to be seen.
+func noPlace() error {
+	return errs.New(errs.MissingParent, "There is no folder for the destination, or it is not for you to see.")
+}
+
+// documentAt returns where in Documents/ a node lies, if it does.
+func documentAt(n node) (engine.DocumentPath, bool) {
+	switch n := n.(type) {
+	case documentFile:
+		return n.path, true
+	case documentFolder:
+		return n.path, true
+	case newDocument:
+		return n.path, true
+	}
+	return nil, false
+}
+
+// withinDocuments copies or moves within Documents/: in one transaction of the
+// engine, which reads no content.
+func (t *transfer) withinDocuments(from, to engine.DocumentPath) error {
+	req := t.request(t.Clock.Now())
+	req.If = t.judged
+	transfer := t.engine.CopyDocument
+	if t.move {
+		transfer = t.engine.MoveDocument
+	}
+	out, err := transfer(t.r.Context(), req, from, to, engine.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
+	if err != nil {
+		return err
+	}
+	a := &answer{Status: http.StatusNoContent}
+	if out.Created {
+		a.Status = http.StatusCreated
+	}
+	where := href(strings.Split(strings.TrimPrefix(out.Name, "/"), "/")...)
+	if t.about.dir {
+		where = asFolder(where)
+	} else {
+		a.add("ETag", out.ETag)
+	}
+	a.add("Location", where)
+	a.send(t.w)
+	return nil
+}
+
+// moveBy lets the source move in its own way.
+func (t *transfer) moveBy(m mover, to node) error {
+	req := t.request(t.Clock.Now())
+	req.If = t.judged
+	a, err := m.moveTo(t.r.Context(), req, to, t)
+	if err != nil {
+		return err
+	}
+	a.send(t.w)
+	return nil
+}
+
+// asPut returns the PUT to the destination that the request may come to. What
+// its headers say about the source and about answers is not said of it.
+func (t *transfer) asPut() *exchange {
+	r := t.r.Clone(t.r.Context())
+	r.Method, r.Body, r.ContentLength = http.MethodPut, http.NoBody, 0
+	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = t.to.path(), "", ""
+	r.Header = http.Header{}
+	for _, kept := range []string{"User-Agent", "Accept"} {
+		r.Header[kept] = t.r.Header[kept]
+	}
+	if !t.overwrite {
+		r.Header.Set("If-None-Match", "*")
+	}
+	scope := *t.scope
+	scope.writes = true
+	return &exchange{scope: &scope, w: t.w, r: r, at: t.to, tokens: t.tokens}
+}
+
+// put copies or moves by a PUT of the source's bytes to the destination, which
+// makes all the checks that it would make of any other.
+func (t *transfer) put(put *exchange, to node) error {
+	if _, ok := to.(writer); !ok {
+		if _, err := to.stat(t.r.Context()); errs.Is(err, errs.NotFound) {
+			return noPlace()
+		} else if err != nil {
+			return err
+		}
+		return errs.New(errs.NotAllowed, "The destination cannot be written.")
+	}
+	put.at.slash = false
+	if err := t.judge(put); err != nil {
+		return err
+	}
+	about, content, err := t.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }() // what was only read is whole
+	put.r.Body, put.r.ContentLength = io.NopCloser(content), about.size
+	put.r.Header.Set("Content-Type", about.mediaType)
+	err = t.drive.put(put)
+	if errs.Is(err, errs.NotFound) {
+		return noPlace()
+	}
+	return err
+}
+
+// judge judges the conditions about the source, and whether a MOVE may take it
+// away, which the unit of the PUT will do.
+func (t *transfer) judge(put *exchange) (err error) {
+	if t.move {
+		source, ok := t.source.(giver)
+		if !ok {
+			return notMovable()
+		}
+		req := t.request(t.Clock.Now())
+		req.If = t.judged
+		put.takes, err = source.take(t.r.Context(), req)
+		return err
+	}
+	if t.judged == nil {
+		return nil
+	}
+	version, err := t.versionOf(t.source, t.about)
+	if err != nil {
+		return err
+	}
+	return t.judged(version)
+}
+
+// open opens the source. What is only written as it is sent is so here.
+func (t *transfer) open() (*info, io.ReadCloser, error) {
+	switch n := t.source.(type) {
+	case reader:
+		return n.open(t.r.Context())
+	case streamer:
+		write, _, err := n.start(t.r.Context(), nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		from, to := io.Pipe()
+		go func() { to.CloseWithError(write(t.r.Context(), to)) }() // ends at the latest when from is closed
+		about := *t.about
+		about.size = -1
+		return &about, from, nil
+	}
+	return nil, nil, errs.New(errs.NotAllowed, "A folder can only be copied within Documents/; copy what is in it, one by one.")
+}
+
+func (n documentFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
+	return n.engine.MayTake(ctx, req, n.path)
+}
+
+// renamed makes the answer to a MOVE that gave a resource another name.
+func (t *transfer) renamed(o *engine.Outcome, at ...string) *answer {
+	a := &answer{Status: http.StatusNoContent}
+	if o.Created {
+		a.Status = http.StatusCreated
+	}
+	a.locate(at...)
+	a.add("ETag", o.ETag)
+	return a
+}
+
+// givenTo returns the name that a MOVE gives: one that is kept, and of the
+// caller (design: the drive, section 3).
+func (n naming) givenTo(s *scope) (string, error) {
+	switch {
+	case n.illegal != nil:
+		return "", n.illegal
+	case n.identity, !n.nothing() && n.ref.Author != s.by.ID:
+		return "", notMovable()
+	case n.nothing():
+		return "", errs.New(errs.NameNotAllowed, "Names that end with .json, .yaml or .yml are kept; choose one that does, and is not new.json.")
+	}
+	return n.ref.Name, nil
+}
+
+func (n entryFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
+	place, ok := to.(entryFile)
+	if !ok {
+		return nil, notMovable()
+	}
+	name, err := place.name.givenTo(n.scope)
+	if err != nil {
 		return nil, err
 	}
-	switch text := strings.TrimSpace(x.r.Header.Get("Overwrite")); {
-	case text == "" || strings.EqualFold(text, "T"): // RFC 4918, section 10.6: without the header as with T
-		t.overwrite = true
-	case !strings.EqualFold(text, "F"):
-		return nil, errs.New(errs.BadParameter, "The header Overwrite is %q; it must be T or F.", text)
-	}
-	switch depth := strings.ToLower(strings.TrimSpace(x.r.Header.Get("Depth"))); {
-	case depth == "0":
-		t.shallow = true
-	case depth != "" && depth != infinite:
-		return nil, errs.New(errs.BadParameter, "The header Depth is %q; that of %s must be 0 or infinity.", depth, x.r.Method)
-	}
-	return t, nil
-}
-
-// readDestination reads the header Destination (RFC 4918, section 10.3): a
-// path, or a URL of which the path counts. Its scheme is that of another
-// world where a proxy speaks TLS for us; its host is looked at where it is
-// known by which names the server is called. It may hold a password, so that
-// it is never quoted.
-func (d *drive) readDestination(values []string) (address, error) {
-	if len(values) != 1 {
-		return address{}, errs.New(errs.BadParameter, "The header Destination must say where to, once: the URL or path of the new place.")
-	}
-	u, err := url.Parse(strings.TrimSpace(values[0]))
-	switch {
-	case err != nil || u.Opaque != "" || !strings.HasPrefix(u.Path, "/"):
-		return address{}, errs.New(errs.BadParameter, "The header Destination holds no URL and no absolute path; percent-encode what is not letters, digits and slashes.")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return address{}, errs.New(errs.BadParameter, "The header Destination must end with its path: no query and no fragment.")
-	case u.Host != "" && !d.ownHost(u.Host):
-		return address{}, errs.New(errs.OtherServer, "The header Destination names another server; nothing is copied there. Use the name by which this one is called.")
-	}
-	at, err := parseAddress(u.EscapedPath())
+	out, err := n.engine.RenameEntry(ctx, req, n.name.ref, name, t.overwrite)
 	if err != nil {
-		return address{}, errs.New(errs.BadParameter, "The path in the header Destination cannot be read; percent-encode it, in UTF-8 and without . and .. segments.")
+		return nil, err
 	}
-	if slices.ContainsFunc(at.segments, func(name string) bool { return strings.Contains(name, "/") || strings.ContainsFunc(name, isControl) }) {
-		return address{}, errs.New(errs.BadParameter, "The path in the header Destination holds a name with a slash or control character in it.")
-	}
-	if len(at.segments) > maxSegments {
-		return address{}, errs.New(errs.BadParameter, "The path in the header Destination has more than %d segments.", maxSegments)
-	}
-	return at, nil
+	return t.renamed(out, "dav", "Workflow", "Schedule", out.Name+".json"), nil
 }
 
-// maxSegments is how deep a path may be: that of a request may not be deeper.
-const maxSegments = 64
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
-
-// ownHost reports whether a host is one of the configured names of the
-// server; without any, every host is taken for its own.
-func (d *drive) ownHost(host string) bool {
-	return len(d.PublicNames) == 0 || slices.ContainsFunc(d.PublicNames, func(name string) bool { return sameHost(name, host) })
-}
-
-// sameHost compares a configured name, with or without port, with the host of
-// a URL.
-func sameHost(name, host string) bool {
-	if strings.EqualFold(name, host) {
-		return true
+func (n caseFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
+	place, ok := to.(caseFile)
+	if !ok {
+		return nil, notMovable()
 	}
-	u := url.URL{Host: host}
-	return strings.EqualFold(name, u.Hostname()) || strings.EqualFold(strings.Trim(name, "[]"), u.Hostname())
+	name, err := place.name.givenTo(n.scope)
+	if err != nil {
+		return nil, err
+	}
+	out, err := n.engine.RenameCase(ctx, req, n.name.ref, name, t.overwrite)
+	if err != nil {
+		return nil, err
+	}
+	return t.renamed(out, "dav", "Workflow", "Cases", out.Name+".json"), nil
 }

@@ -95,6 +95,7 @@ type exchange struct {
 	malformed error
 
 	tokens []engine.UUID // that the If header submits; condition reads them
+	takes  *engine.Taken // of the PUT that a MOVE is, what it moves
 }
 
 // ServeHTTP answers a request; whatever fails is answered in one place.
@@ -189,6 +190,12 @@ func allowed(n node) []string {
 	}
 	if _, ok := n.(maker); ok {
 		out = append(out, "MKCOL")
+	}
+	if copyable(n) {
+		out = append(out, "COPY")
+	}
+	if movable(n) {
+		out = append(out, "MOVE")
 	}
 	if _, ok := n.(lockable); ok {
 		out = append(out, "LOCK", "UNLOCK")

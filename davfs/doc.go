@@ -52,7 +52,9 @@
 //	OPTIONS     what the kind of place takes              501
 //	POST, …     405
 //	LOCK, UNLOCK lock.go: documents that can be written    403 not-lockable
-//	MOVE, COPY, PROPPATCH                                 501
+//	COPY        copymove.go: what GET reads, into what PUT writes, or within Documents/
+//	MOVE        documents, given names                    403 not-movable
+//	PROPPATCH                                             501
 //
 // Documents/ is the part where folders can be made and deleted and infinite
 // depth is answered; the kind of place there depends on what is stored, which

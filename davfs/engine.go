@@ -39,6 +39,7 @@ type Schedules interface {
 	Occurrences(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.Resource, error) // Form is the JSON array
 	PutEntry(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
 	DeleteEntry(ctx context.Context, req engine.Request, ref engine.Ref) error
+	RenameEntry(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
 }
 
 // Cases are the cases with their logs and messages.
@@ -47,6 +48,7 @@ type Cases interface {
 	Cases(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
 	PutCase(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
 	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
+	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
 	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
 	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
 	Messages(ctx context.Context, by identity.Principal, id int64) ([]engine.Message, error)
@@ -138,6 +140,9 @@ type Documents interface {
 	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up engine.Upload) (*engine.Outcome, error)
 	MakeFolder(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Outcome, error)
 	DeleteDocument(ctx context.Context, req engine.Request, path engine.DocumentPath) error
+	CopyDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t engine.Transfer) (*engine.Outcome, error)
+	MoveDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t engine.Transfer) (*engine.Outcome, error)
+	MayTake(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Taken, error)
 
 	// Quota returns how much by has stored and may still store, anywhere.
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)

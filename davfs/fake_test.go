@@ -150,6 +150,7 @@ func (s *stored) judge(req engine.Request, byName bool) error {
 
 // keep stores the answer to a request with a key.
 func (f *fake) keep(req engine.Request, o *engine.Outcome) *engine.Outcome {
+	f.take(req)
 	if req.Key == nil {
 		return o
 	}

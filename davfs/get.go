@@ -132,7 +132,9 @@ func (x *exchange) condition() (engine.Condition, error) {
 	if err != nil || conditions.none() {
 		return nil, err
 	}
-	x.tokens = submitted(conditions.lists)
+	if len(conditions.lists) > 0 {
+		x.tokens = submitted(conditions.lists)
+	}
 	if err := x.settleElsewhere(&conditions); err != nil {
 		return nil, err
 	}

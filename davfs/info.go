@@ -30,7 +30,8 @@ type info struct {
 	disposition string // Content-Disposition; "": by the media type
 	created     time.Time
 	modified    time.Time
-	ofCase      *caseProps // of a case: its XATTRs are properties
+	lockKey     engine.LockKey // what locks on it are on, "" where none can be
+	ofCase      *caseProps     // of a case: its XATTRs are properties
 }
 
 // version returns what a condition judges.
@@ -50,7 +51,7 @@ func folderInfo(name string, modified time.Time) *info {
 func formInfo(name string, r *engine.Resource) *info {
 	return &info{
 		name: name, size: int64(len(r.Form)), etag: r.FormETag, definition: r.Definition,
-		mediaType: typeJSON, created: r.Created, modified: r.Modified,
+		mediaType: typeJSON, created: r.Created, modified: r.Modified, lockKey: r.Lock,
 	}
 }
 
@@ -62,7 +63,7 @@ func sourceInfo(name, mediaType string, r *engine.Resource) *info {
 	}
 	return &info{
 		name: name, size: size, etag: r.SourceETag, definition: r.Definition,
-		mediaType: mediaType, created: r.Created, modified: r.Modified,
+		mediaType: mediaType, created: r.Created, modified: r.Modified, lockKey: r.Lock,
 	}
 }
 

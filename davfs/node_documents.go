@@ -80,11 +80,12 @@ func documentKey(s *scope, c collection, name string) node {
 func documentInfo(d *engine.Document) *info {
 	if d.Folder {
 		about := folderInfo(d.Name, d.Modified)
-		about.created, about.etag = d.Created, d.ETag()
+		about.created, about.etag, about.lockKey = d.Created, d.ETag(), documentLock(d)
 		return about
 	}
 	return &info{
 		name: d.Name, size: d.Size, etag: d.ETag(), mediaType: d.MediaType, created: d.Created, modified: d.Modified,
+		lockKey: documentLock(d),
 	}
 }
 

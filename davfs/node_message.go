@@ -103,7 +103,9 @@ func (n labelsFolder) list(ctx context.Context) ([]*info, error) {
 	var out []*info
 	for i := range messages {
 		if m := &messages[i]; m.Label != "" {
-			out = append(out, messageInfo(m.Label, m))
+			about := messageInfo(m.Label, m)
+			about.lockKey = engine.LocksOnLabelsOf(n.id) + engine.LockKey(m.Label)
+			out = append(out, about)
 		}
 	}
 	return out, nil
@@ -125,7 +127,11 @@ func (n labelFile) stat(ctx context.Context) (*info, error) {
 	if !legalWord(n.label) {
 		return nil, absent()
 	}
-	return n.message().stat(ctx)
+	about, err := n.message().stat(ctx)
+	if err == nil {
+		about.lockKey = engine.LocksOnLabelsOf(n.id) + engine.LockKey(n.label)
+	}
+	return about, err
 }
 
 func (n labelFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {

@@ -91,6 +91,7 @@ type finding struct {
 	quota   *engine.Quota
 	top     *info
 	members map[string][]*info // of each folder, by its path from the top
+	locks   *lockBook          // nil: nobody asks for locks
 }
 
 // fetch fetches what is told of the node and its members, as far as it is
@@ -107,6 +108,12 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 	}
 	if f.xattrs {
 		if err := f.readXattrs(); err != nil {
+			return err
+		}
+	}
+	if f.want.dav(lockDiscovery) || f.want.dav(supportedLock) || f.want.form == allProps && depth == "0" {
+		var err error
+		if f.locks, err = f.locksOf(ctx, n); err != nil {
 			return err
 		}
 	}
@@ -162,31 +169,37 @@ func (f *finding) readXattrs() error {
 
 // write writes the answer.
 func (f *finding) write() error {
-	out := &multistatus{w: f.w, want: f.want, listing: f.members != nil, xattrs: f.xattrs, quota: f.quota, windows: f.windows}
+	out := &multistatus{w: f.w, want: f.want, listing: f.members != nil, xattrs: f.xattrs, quota: f.quota, windows: f.windows, book: f.locks}
 	out.begin()
 	at := href(f.at.segments...)
 	if f.top.dir {
 		at = asFolder(at)
 	}
 	base := appendText(nil, at)
-	if out.add(base, f.top) {
-		f.writeBelow(out, base, "")
+	var locks []*engine.Lock
+	if f.locks != nil {
+		locks = f.locks.of(f.top, f.locks.above)
+	}
+	if out.add(base, f.top, locks) {
+		f.writeBelow(out, base, "", locks)
 	}
 	return out.end()
 }
 
 // writeBelow writes the members of a folder, each with what is below it, and
 // reports whether there is room for more.
-func (f *finding) writeBelow(out *multistatus, base []byte, folder string) bool {
+func (f *finding) writeBelow(out *multistatus, base []byte, folder string, above []*engine.Lock) bool {
+	above = deep(above)
 	for _, m := range f.members[folder] {
 		at := appendName(base, m.name) // behind base, where the one before was
 		if m.dir {
 			at = append(at, '/')
 		}
-		if !out.add(at, m) {
+		locks := f.locks.of(m, above)
+		if !out.add(at, m, locks) {
 			return false
 		}
-		if m.dir && !f.writeBelow(out, at, path.Join(folder, m.name)) {
+		if m.dir && !f.writeBelow(out, at, path.Join(folder, m.name), locks) {
 			return false
 		}
 	}

@@ -18,6 +18,8 @@ const flushAt = 32 << 10
 type member struct {
 	*info
 	quota *engine.Quota
+	book  *lockBook // nil: nobody asks for locks
+	locks []*engine.Lock
 }
 
 // multistatus writes the answer to a PROPFIND (RFC 4918, section 14.16), a
@@ -33,6 +35,7 @@ type multistatus struct {
 	listing bool // it is about members as well
 	xattrs  bool // XATTRs are wanted
 	quota   *engine.Quota
+	book    *lockBook
 	live    []liveProp
 	asked   []askedProp
 	missing []byte // of one resource, to be told after what it has
@@ -83,12 +86,12 @@ const xattrTag = "n0:" + xattrPrefix
 
 // add writes what is asked about a resource. It reports false, and writes
 // nothing, where that would be more than the answer may have.
-func (m *multistatus) add(href []byte, about *info) bool {
+func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 	const found = "<D:propstat><D:prop>"
 	begin := len(m.buf)
 	m.buf = append(append(append(append(m.buf, "<D:response><D:href>"...), href...), "</D:href>"...), found...)
 	props := len(m.buf)
-	r := &member{info: about, quota: m.quota}
+	r := &member{info: about, quota: m.quota, book: m.book, locks: locks}
 	m.missing = m.missing[:0]
 	switch m.want.form {
 	case propNames:

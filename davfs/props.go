@@ -79,8 +79,13 @@ func liveProps() []liveProp {
 			}
 			return dst
 		}, always},
-		{supportedLock, any, func(dst []byte, m *member) []byte { return dst }, alone},
-		{lockDiscovery, any, func(dst []byte, m *member) []byte { return dst }, alone},
+		{supportedLock, any, func(dst []byte, m *member) []byte {
+			if m.book.supports(m.info) {
+				dst = append(dst, lockEntries...)
+			}
+			return dst
+		}, alone},
+		{lockDiscovery, any, func(dst []byte, m *member) []byte { return m.book.append(dst, m.locks) }, alone},
 		{quotaAvailable, folder, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.quota.Available, 10) }, named},
 		{quotaUsed, folder, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.quota.Used, 10) }, named},
 	}

@@ -430,5 +430,5 @@ func (x *exchange) idempotencyKey() (*engine.IdempotencyKey, error) {
 
 // request is what every change carries.
 func (x *exchange) request(now time.Time) engine.Request {
-	return engine.Request{By: x.by, Now: now, Tokens: x.tokens}
+	return engine.Request{By: x.by, Now: now, Tokens: x.tokens, Takes: x.takes}
 }

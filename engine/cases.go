@@ -139,6 +139,7 @@ func (e *Engine) caseResource(by identity.Principal, row *Case, given *GivenName
 	res := &Resource{
 		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
 		Definition: definition, Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
+		Lock: caseKey(row.ID),
 	}
 	e.addGiven(res, given)
 	return res, nil

@@ -63,6 +63,12 @@ type DocumentWriter interface {
 	TouchFolder(id int64, modified time.Time) error // counts a change of its members
 	DeleteDocument(id int64) error                  // a file, or a folder without members
 
+	// MoveDocument puts a document or folder, with all that is below it, into
+	// another folder or under another name. CopyDocument stores a copy of a
+	// file, or of a folder without its members, and returns its id.
+	MoveDocument(id, folder int64, name string) error
+	CopyDocument(id, folder int64, name string, author identity.ID, now time.Time) (int64, error)
+
 	// DetachFolder takes a folder with all that is below it out of its tree,
 	// at a stroke, to be deleted by PurgeDocuments.
 	DetachFolder(id int64) error

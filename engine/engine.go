@@ -237,6 +237,9 @@ func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, erro
 // keep ends the unit of every PUT: it stores the answer of a request with an
 // idempotency key, and undoes a dry run.
 func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
+	if err := e.take(tx, req); err != nil {
+		return err
+	}
 	if err := undone(req); err != nil {
 		return err
 	}

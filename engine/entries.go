@@ -68,7 +68,7 @@ func orNil[T any](found *T, err error) (*T, error) {
 func (e *Engine) entryResource(by identity.Principal, s *Entry, given *GivenName) *Resource {
 	res := &Resource{
 		Name: s.UUID.String(), Seq: s.Seq, Form: s.Form, FormETag: entryETag(s), Definition: entryDefinition(s),
-		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID),
+		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: entryKey(s.UUID),
 	}
 	e.addGiven(res, given)
 	return res

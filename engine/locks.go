@@ -37,13 +37,17 @@ func caseKey(id int64) LockKey { return LocksOnCases + LockKey(fmt.Sprint(id)) }
 
 func routeKey(id int64) LockKey { return LocksOnRoutes + LockKey(fmt.Sprint(id)) }
 
-func taskKey(caseID int64, action string) LockKey {
-	return LocksOnTasks + LockKey(fmt.Sprintf("%d/%s", caseID, action))
+// LocksOnTasksOf begins the keys of the tasks of a case.
+func LocksOnTasksOf(caseID int64) LockKey { return LocksOnTasks + LockKey(fmt.Sprintf("%d/", caseID)) }
+
+// LocksOnLabelsOf begins the keys of the labels of a case.
+func LocksOnLabelsOf(caseID int64) LockKey {
+	return LocksOnLabels + LockKey(fmt.Sprintf("%d/", caseID))
 }
 
-func labelKey(caseID int64, label string) LockKey {
-	return LocksOnLabels + LockKey(fmt.Sprintf("%d/%s", caseID, label))
-}
+func taskKey(caseID int64, action string) LockKey { return LocksOnTasksOf(caseID) + LockKey(action) }
+
+func labelKey(caseID int64, label string) LockKey { return LocksOnLabelsOf(caseID) + LockKey(label) }
 
 func rootKey(root identity.ID) LockKey {
 	return LocksOnDocuments + LockKey(fmt.Sprintf("%d/", root))
@@ -130,12 +134,31 @@ func (s *scene) covering(r LockReader, now time.Time) (covers, ofFolder []Lock, 
 // locks, 423 (design: the drive, section 2). Every use case that a WebDAV
 // method leads to asks it in the unit of the change.
 func (e *Engine) admit(r LockReader, req Request, v Version, s scene) error {
-	covers, ofFolder, err := s.covering(r, e.wall())
+	if err := e.judgeAt(r, req, v, s); err != nil {
+		return err
+	}
+	return e.free(r, req, s)
+}
+
+// judgeAt judges the condition of a request, which may be about locks.
+func (e *Engine) judgeAt(r LockReader, req Request, v Version, s scene) error {
+	if req.If == nil {
+		return nil
+	}
+	covers, _, err := s.covering(r, e.wall())
 	if err != nil {
 		return err
 	}
 	v.Tokens = tokensOf(covers)
-	if err := judge(req.If, v); err != nil {
+	return req.If(v)
+}
+
+// free answers errs.Locked where the scene is locked for the request. What was
+// decided outside of the unit of a change asks it again inside: meanwhile
+// somebody may have been given a lock.
+func (e *Engine) free(r LockReader, req Request, s scene) error {
+	covers, ofFolder, err := s.covering(r, e.wall())
+	if err != nil {
 		return err
 	}
 	if err := req.passes(covers); err != nil {

@@ -119,7 +119,7 @@ func (e *Engine) makeDocument(tx Tx, req Request, at *documentPlace, c *content)
 		}
 	}
 	d.AuthorID, d.MediaType, d.Size, d.SHA256 = req.By.ID, c.mediaType, c.size(), c.sum()
-	d.InFile, d.Content = c.inline == nil, c.inline
+	d.InFile, d.Content = c.spooled != nil || c.file != nil, c.inline
 	d.Revision++
 	d.Modified = req.Now
 	if at.found == nil {

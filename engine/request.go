@@ -22,6 +22,10 @@ type Request struct {
 	// Tokens are the lock tokens that the request submits, all of them.
 	Tokens []UUID
 
+	// Takes is what the request takes its content from, to be deleted in the
+	// unit of the change: a MOVE does. nil: nothing.
+	Takes *Taken
+
 	// DryRun asks for what would result: nothing is stored.
 	DryRun bool
 
@@ -110,10 +114,11 @@ type Resource struct {
 	Definition string // see Version
 	Source     []byte // what was PUT under the given name; for a route as stored
 	SourceETag string
-	SourceSize int64  // where Source was left out
-	YAML       bool   // a route whose source is YAML
-	MediaType  string // of an attachment
-	Status     string // of a case
+	SourceSize int64   // where Source was left out
+	YAML       bool    // a route whose source is YAML
+	Lock       LockKey // what locks on it are on, "" where none can be
+	MediaType  string  // of an attachment
+	Status     string  // of a case
 	Created    time.Time
 	Modified   time.Time
 	Own        bool // of one of the caller's contexts, or seen without being administrator

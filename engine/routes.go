@@ -239,7 +239,7 @@ func (e *Engine) routeResource(by identity.Principal, s *Route) *Resource {
 	return &Resource{
 		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
 		Source: s.Source, SourceETag: s.ETag, SourceSize: s.SourceSize, YAML: s.YAML,
-		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID),
+		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: routeKey(s.ID),
 	}
 }
 

@@ -16,7 +16,7 @@ const rightsTable = `
 
 # ---- of every kind that does not say otherwise: methods that are not built answer so to all who are logged in
 *
-  PROPPATCH COPY MOVE                     | 501 501 501 501 501 501 501 401
+  PROPPATCH                               | 501 501 501 501 501 501 501 401
   OPTIONS                                 | 200 200 200 200 200 200 200 401
 # OPTIONS tells by the kind of place what may be done there, whatever is there. So does MKCOL refuse what is no place for
 # a folder.
@@ -27,7 +27,7 @@ const rightsTable = `
 /version
 /openapi.json
   GET HEAD                                | 200 200 200 200 200 200 200 200
-  OPTIONS PUT DELETE PROPFIND MKCOL POST PROPPATCH COPY MOVE | 405 405 405 405 405 405 405 405
+  OPTIONS PUT DELETE PROPFIND MKCOL POST PROPPATCH | 405 405 405 405 405 405 405 405
 
 /
 /dav
@@ -114,10 +114,10 @@ const rightsTable = `
 /clock
   GET HEAD                                | 200 200 200 200 200 200 200 401
   POST {"advance": "PT1H"}                | 200 403 403 403 403 403 403 401
-  OPTIONS PUT DELETE PROPFIND MKCOL PROPPATCH COPY MOVE | 405 405 405 405 405 405 405 401
+  OPTIONS PUT DELETE PROPFIND MKCOL PROPPATCH | 405 405 405 405 405 405 405 401
 /metrics
   GET HEAD                                | 200 404 404 404 404 404 404 401
-  OPTIONS PUT DELETE PROPFIND MKCOL POST PROPPATCH COPY MOVE | 405 404 404 404 404 404 404 401
+  OPTIONS PUT DELETE PROPFIND MKCOL POST PROPPATCH | 405 404 404 404 404 404 404 401
 
 # ---- schedule entries: of the owner, of the team, of everyone
 /dav/Workflow/Schedule/{entry}.json

@@ -23,14 +23,20 @@ func methods() []string {
 	return []string{"OPTIONS", "GET", "HEAD", "PUT", "DELETE", "PROPFIND", "MKCOL", "PROPPATCH", "COPY", "MOVE", "LOCK", "UNLOCK", "POST"}
 }
 
-// lockMethods have a table of their own.
+// lockMethods and moveMethods have tables of their own.
 func lockMethods() []string { return []string{"LOCK", "UNLOCK"} }
+
+func moveMethods() []string { return []string{"COPY", "MOVE"} }
 
 // allRights returns the whole table.
 func allRights(t *testing.T) []right {
 	t.Helper()
-	others := slices.DeleteFunc(methods(), func(m string) bool { return slices.Contains(lockMethods(), m) })
-	return append(readRights(t, rightsTable, others), readRights(t, rightsOfLocks, lockMethods())...)
+	others := slices.DeleteFunc(methods(), func(m string) bool {
+		return slices.Contains(lockMethods(), m) || slices.Contains(moveMethods(), m)
+	})
+	return slices.Concat(
+		readRights(t, rightsTable, others), readRights(t, rightsOfLocks, lockMethods()), readRights(t, rightsOfMoves, moveMethods()),
+	)
 }
 
 // actors are the columns of the table.
@@ -56,6 +62,10 @@ func (r *right) changes(code int) bool {
 	switch r.method {
 	case "OPTIONS", "GET", "HEAD", "PROPFIND":
 		return false
+	case "COPY":
+		return false // undone takes it back
+	case "LOCK":
+		return code == http.StatusCreated // undone takes the others back
 	}
 	return code < http.StatusMultipleChoices && !strings.Contains(r.path, "ryRun")
 }
@@ -357,6 +367,24 @@ func (s *inProcess) ask(actor string, r *right, names map[string]string) *httpte
 	return s.as(actor, r.method, replacer.Replace(r.path), replacer.Replace(r.body), header...)
 }
 
+// undone takes back what a COPY or LOCK has done, so that not each of them
+// needs a server of its own.
+func (s *inProcess) undone(actor string, r *right, names map[string]string, w *httptest.ResponseRecorder) {
+	s.Helper()
+	undo := &right{path: r.path}
+	switch {
+	case r.method == "COPY" && w.Code < http.StatusMultipleChoices:
+		undo.method, undo.path = "DELETE", "/dav/Documents/"+actor+"/copy"
+	case r.method == "LOCK" && w.Code == http.StatusOK:
+		undo.method, undo.header = "UNLOCK", []string{"Lock-Token", w.Header().Get("Lock-Token")}
+	default:
+		return
+	}
+	if again := s.ask(actor, undo, names); again.Code != http.StatusNoContent {
+		s.Errorf("%v as %s: undone by %s: got %d: %.300s", r, actor, undo.method, again.Code, again.Body)
+	}
+}
+
 // all returns everything that is stored, as an administrator finds it.
 func (s *inProcess) all() string {
 	var out strings.Builder
@@ -384,6 +412,7 @@ func TestRights(t *testing.T) {
 	compare := func(t *testing.T, s *inProcess, c cell) bool {
 		t.Helper()
 		w := s.ask(actors()[c.actor], c.right, f.names)
+		s.undone(actors()[c.actor], c.right, f.names, w)
 		if w.Code != c.want[c.actor] {
 			t.Errorf("%v as %s: got %d, want %d: %.300s", c.right, actors()[c.actor], w.Code, c.want[c.actor], w.Body)
 			return c.changes(w.Code)

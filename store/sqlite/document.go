@@ -47,7 +47,11 @@ const (
 		WHERE id = ?1 AND folder = 0`
 	touchFolder    = `UPDATE documents SET revision = revision + 1, modified = ?2 WHERE id = ?1 AND folder = 1`
 	deleteDocument = `DELETE FROM documents WHERE id = ?1 AND context_id IS NULL`
-	detachFolder   = `UPDATE documents SET parent_id = NULL WHERE id = ?1 AND folder = 1 AND context_id IS NULL`
+	moveDocument   = `UPDATE documents SET parent_id = ?2, name = ?3 WHERE id = ?1 AND context_id IS NULL`
+	copyDocument   = `
+		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content)
+		SELECT ?2, ?3, folder, ?4, 1, media_type, size, sha256, ?5, ?5, content FROM documents WHERE id = ?1`
+	detachFolder = `UPDATE documents SET parent_id = NULL WHERE id = ?1 AND folder = 1 AND context_id IS NULL`
 
 	selectDetached      = `SELECT id FROM documents WHERE parent_id IS NULL AND context_id IS NULL ORDER BY id LIMIT 1`
 	selectDocumentsIn   = `SELECT id, folder FROM documents WHERE parent_id = ?1 LIMIT ?2`
@@ -110,7 +114,7 @@ func (t *tx) InsertDocument(d *engine.Document) error {
 		d.ID, err = res.LastInsertId()
 	}
 	if isUnique(err) {
-		return errs.New(errs.NameTaken, "The name %q is in use in this folder.", d.Name)
+		return nameInUse(d.Name)
 	}
 	return failure("store a document", err)
 }
@@ -140,6 +144,36 @@ func (t *tx) TouchFolder(id int64, modified time.Time) error {
 func (t *tx) DeleteDocument(id int64) error {
 	n, err := t.c.change(deleteDocument, id)
 	return found(n, err, "document")
+}
+
+// MoveDocument puts a document or folder into a folder under a name.
+func (t *tx) MoveDocument(id, folder int64, name string) error {
+	n, err := t.c.change(moveDocument, id, folder, name)
+	if isUnique(err) {
+		return nameInUse(name)
+	}
+	return found(n, err, "document")
+}
+
+// CopyDocument stores a copy of a file, or of a folder without its members.
+func (t *tx) CopyDocument(id, folder int64, name string, author identity.ID, now time.Time) (int64, error) {
+	res, err := t.c.exec(copyDocument, id, folder, name, int64(author), at(now))
+	if isUnique(err) {
+		return 0, nameInUse(name)
+	}
+	if err != nil {
+		return 0, failure("copy a document", err)
+	}
+	n, err := res.RowsAffected()
+	if err := found(n, err, "document"); err != nil {
+		return 0, err
+	}
+	copied, err := res.LastInsertId()
+	return copied, failure("copy a document", err)
+}
+
+func nameInUse(name string) error {
+	return errs.New(errs.NameTaken, "The name %q is in use in this folder.", name)
 }
 
 // DetachFolder takes a folder with all that is below it out of its tree, to

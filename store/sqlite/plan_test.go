@@ -53,7 +53,7 @@ func TestPlans(t *testing.T) {
 		"selectAllDocumentRoots": selectAllDocumentRoots, "selectDocumentMembers": selectDocumentMembers,
 		"selectDocumentPage": selectDocumentPage, "selectDocumentTree": selectDocumentTree,
 		"insertDocument": insertDocument, "replaceDocument": replaceDocument, "touchFolder": touchFolder,
-		"deleteDocument": deleteDocument, "detachFolder": detachFolder, "selectDetached": selectDetached,
+		"deleteDocument": deleteDocument, "moveDocument": moveDocument, "copyDocument": copyDocument, "detachFolder": detachFolder, "selectDetached": selectDetached,
 		"selectDocumentsIn": selectDocumentsIn, "deleteDocumentFiles": deleteDocumentFiles, "detachFolders": detachFolders,
 		"selectAlias": selectAlias, "selectAliases": selectAliases, "upsertAlias": upsertAlias, "deleteAlias": deleteAlias,
 		"selectScratch": selectScratch, "selectScratchIn": selectScratchIn, "selectScratchBytes": selectScratchBytes,

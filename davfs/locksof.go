@@ -1,0 +1,118 @@
+package davfs
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+// lockHolder is a node of which, or of whose members, a PROPFIND may tell
+// locks.
+type lockHolder interface {
+	node
+	lockArea() engine.LockKey // what the keys of those locks begin with
+}
+
+// lockBook holds the locks that a PROPFIND may tell of: they are read with one
+// question, however many resources it is about.
+type lockBook struct {
+	now   time.Time
+	by    identity.ID
+	on    map[engine.LockKey][]*engine.Lock
+	above []*engine.Lock // that cover the resource asked about, and all below it
+}
+
+// locksOf reads the locks on the node and its members.
+func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
+	book := &lockBook{now: x.wall, by: x.by.ID}
+	holder, ok := n.(lockHolder)
+	if !ok {
+		return book, nil
+	}
+	locks, err := x.engine.LocksBelow(ctx, holder.lockArea())
+	if err != nil {
+		return nil, err
+	}
+	book.on = make(map[engine.LockKey][]*engine.Lock, len(locks))
+	for i := range locks {
+		l := &locks[i]
+		key := l.On
+		if rest, ok := strings.CutPrefix(string(key), string(engine.LocksOnDocuments)); ok {
+			// A document is listed by its own id, without its root's.
+			key = engine.LocksOnDocuments + engine.LockKey(rest[strings.IndexByte(rest, '/')+1:])
+			if l.Deep && x.at.below(pathAddress(l.Root)) {
+				book.above = append(book.above, l)
+			}
+		}
+		book.on[key] = append(book.on[key], l)
+	}
+	return book, nil
+}
+
+// documentLock is what a document is known by in a lockBook.
+func documentLock(d *engine.Document) engine.LockKey {
+	return engine.LocksOnDocuments + engine.LockKey(strconv.FormatInt(d.ID, 10))
+}
+
+// supports reports whether what is described can be locked.
+func (b *lockBook) supports(about *info) bool { return b != nil && b.on != nil && about.lockKey != "" }
+
+// of returns the locks that cover what is described, where inherited are those
+// of the folders above it.
+func (b *lockBook) of(about *info, inherited []*engine.Lock) []*engine.Lock {
+	if !b.supports(about) {
+		return nil
+	}
+	if own := b.on[about.lockKey]; len(own) > 0 {
+		return append(slices.Clip(inherited), own...)
+	}
+	return inherited
+}
+
+// deep returns those of the locks that cover what is below.
+func deep(locks []*engine.Lock) []*engine.Lock {
+	return slices.DeleteFunc(slices.Clone(locks), func(l *engine.Lock) bool { return !l.Deep })
+}
+
+// append writes the value of lockdiscovery (RFC 4918, section 15.8).
+func (b *lockBook) append(dst []byte, locks []*engine.Lock) []byte {
+	for _, l := range locks {
+		dst = appendActiveLock(dst, l, b.by, b.now)
+	}
+	return dst
+}
+
+// lockEntries is the value of supportedlock (RFC 4918, section 15.10) of what
+// can be locked.
+const lockEntries = "<D:lockentry><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>" +
+	"<D:lockentry><D:lockscope><D:shared/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>"
+
+// pathAddress returns the address of a path that is decoded.
+func pathAddress(path string) address {
+	return address{segments: strings.Split(strings.Trim(path, "/"), "/")}
+}
+
+// below reports whether the address lies below another.
+func (a address) below(folder address) bool {
+	n := len(folder.segments)
+	return n < len(a.segments) && address{segments: a.segments[:n]}.equal(folder)
+}
+
+func (n documentsFolder) lockArea() engine.LockKey { return engine.LocksOnDocuments }
+func (n documentPath) lockArea() engine.LockKey    { return engine.LocksOnDocuments }
+func (n documentTarget) lockArea() engine.LockKey  { return engine.LocksOnDocuments }
+func (n scheduleFolder) lockArea() engine.LockKey  { return engine.LocksOnEntries }
+func (n entryFile) lockArea() engine.LockKey       { return engine.LocksOnEntries }
+func (n casesFolder) lockArea() engine.LockKey     { return engine.LocksOnCases }
+func (n caseFile) lockArea() engine.LockKey        { return engine.LocksOnCases }
+func (n routesFolder) lockArea() engine.LockKey    { return engine.LocksOnRoutes }
+func (n routeFile) lockArea() engine.LockKey       { return engine.LocksOnRoutes }
+func (n actionsFolder) lockArea() engine.LockKey   { return engine.LocksOnTasksOf(n.id) }
+func (n actionFile) lockArea() engine.LockKey      { return engine.LocksOnTasksOf(n.id) }
+func (n labelsFolder) lockArea() engine.LockKey    { return engine.LocksOnLabelsOf(n.id) }
+func (n labelFile) lockArea() engine.LockKey       { return engine.LocksOnLabelsOf(n.id) }

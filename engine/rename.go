@@ -1,0 +1,149 @@
+package engine
+
+import (
+	"context"
+	"strconv"
+
+	"flowdrive/errs"
+)
+
+// MOVE within Schedule/ or Cases/ gives a resource another name, under which
+// it keeps the bytes that were stored (design: the drive, sections 2 and 3).
+// It stays what it is, with its identity and all that is counted of it.
+
+// RenameEntry gives a schedule entry another name, the caller's. With
+// overwrite an entry that has the name is deleted.
+func (e *Engine) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
+	var out *Outcome
+	err := e.store.Update(ctx, func(tx Tx) (err error) {
+		out, err = e.renameEntry(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
+		return err
+	})
+	return out, err
+}
+
+func (e *Engine) renameEntry(tx Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+	stored, given, err := e.findEntry(tx, req.By, ref)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil {
+		return nil, absent("schedule entry")
+	}
+	if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
+		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may rename an entry of everyone.")
+	}
+	if err := e.judgeAt(tx, req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+		return nil, err
+	}
+	there, taken, err := e.findEntry(tx, req.By, to)
+	if err != nil {
+		return nil, err
+	}
+	if there != nil && !overwrite {
+		return nil, errs.New(errs.Precondition, "There is an entry %q already, and Overwrite is F.", to.Name)
+	}
+	if err := e.free(tx, req, sceneOfEntry(stored)); err != nil {
+		return nil, err
+	}
+	replaced := there != nil && there.UUID != stored.UUID
+	if replaced {
+		if !e.mayChangeEntry(req.By, there.ContextID, there.AuthorID) {
+			return nil, errs.New(errs.NotAllowed, "Only its author and administrators may replace an entry of everyone.")
+		}
+		if err := e.free(tx, req, sceneOfEntry(there)); err != nil {
+			return nil, err
+		}
+	}
+	renamed := &GivenName{Folder: FolderSchedule, Author: req.By.ID, Name: to.Name, Entry: stored.UUID}
+	if given != nil {
+		renamed.Source, renamed.Size, renamed.ETag, renamed.Modified = given.Source, given.Size, given.ETag, given.Modified
+	} else {
+		renamed.setSource(stored.Form, req.Now)
+	}
+	if replaced {
+		if err := e.dropEntry(tx, there, taken, req.Now); err != nil {
+			return nil, err
+		}
+		if err := tx.DeleteLocksOn(entryKey(there.UUID)); err != nil {
+			return nil, err
+		}
+	}
+	if err := rename(tx, given, renamed, there != nil); err != nil {
+		return nil, err
+	}
+	return &Outcome{
+		Created: there == nil, Changed: true, Name: stored.UUID.String(), ETag: renamed.ETag, Modified: stored.Modified,
+	}, tx.DeleteLocksOn(entryKey(stored.UUID))
+}
+
+// rename puts a given name in the place of another, nil for none. ours says
+// that the new name is free, or was of what has gone: else somebody may have
+// given it to what they no longer see.
+func rename(tx Tx, old, renamed *GivenName, ours bool) error {
+	if _, err := parseNamed(Ref{Name: renamed.Name}, renamed.Source); err != nil {
+		return errs.New(errs.NameNotAllowed, "The name %q says that the document is in another language than it is; keep its extension.", renamed.Name)
+	}
+	if !ours {
+		if err := hiddenName(tx, renamed.Folder, Ref{Author: renamed.Author, Name: renamed.Name}); err != nil {
+			return err
+		}
+	}
+	if old != nil {
+		if err := tx.DeleteGivenName(old.Folder, old.Author, old.Name); err != nil {
+			return err
+		}
+	}
+	return tx.PutGivenName(renamed)
+}
+
+// RenameCase gives a case that has a name another one, the caller's. A name
+// that another case has is not taken from it: that would cancel the case.
+func (e *Engine) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
+	var out *Outcome
+	err := e.store.Update(ctx, func(tx Tx) (err error) {
+		out, err = e.renameCase(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
+		return err
+	})
+	return out, err
+}
+
+func (e *Engine) renameCase(tx Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+	h, err := e.hold(tx, req.By, ref)
+	if err != nil {
+		return nil, err
+	}
+	if h.given, err = caseName(tx, h.row, h.given); err != nil {
+		return nil, err
+	}
+	if !h.admin && !isStarter(req.By, h.core) {
+		return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may rename a case.")
+	}
+	if err := e.judgeAt(tx, req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
+		return nil, err
+	}
+	there, _, err := e.findCase(tx, req.By, to)
+	if err != nil {
+		return nil, err
+	}
+	if there != nil && !overwrite {
+		return nil, errs.New(errs.Precondition, "There is a case %q already, and Overwrite is F.", to.Name)
+	}
+	if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
+		return nil, err
+	}
+	switch {
+	case h.given == nil:
+		return nil, errs.New(errs.NotMovable, "The case has no name of its own to be changed; its number stays.")
+	case there != nil && there.ID != h.row.ID:
+		return nil, errs.New(errs.NameTaken, "Case %d has the name %q; choose another, or cancel that case first.", there.ID, to.Name)
+	}
+	renamed := *h.given
+	renamed.Author, renamed.Name = req.By.ID, to.Name
+	if err := rename(tx, h.given, &renamed, there != nil); err != nil {
+		return nil, err
+	}
+	return &Outcome{
+		Created: there == nil, Changed: true, Name: strconv.FormatInt(h.row.ID, 10), ETag: renamed.ETag, Modified: h.core.Modified,
+	}, tx.DeleteLocksOn(caseKey(h.row.ID))
+}
