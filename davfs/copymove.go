@@ -190,7 +190,7 @@ func (t *transfer) asPut() *exchange {
 	}
 	scope := *t.scope
 	scope.writes = true
-	return &exchange{scope: &scope, w: t.w, r: r, at: t.to, tokens: t.tokens}
+	return &exchange{scope: &scope, w: t.w, r: r, at: t.to, memory: t.exchange.memory, tokens: t.tokens}
 }
 
 // put copies or moves by a PUT of the source's bytes to the destination, which
