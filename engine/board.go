@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"flowdrive/engine/core"
 	"flowdrive/identity"
 	"flowdrive/route"
 )
@@ -72,6 +73,46 @@ func (e *Engine) BoardState(ctx context.Context, by identity.Principal, name, st
 		}
 	}
 	return "", absent("state")
+}
+
+// MoveOnBoard performs the one action of the caller that leads the case from
+// one state of the board of a route to another (design: the engine, section
+// 5). What the request is conditional on is the case.
+func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from string, id int64, to string) (*Outcome, error) {
+	var out *Outcome
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		if err != nil {
+			return nil, err
+		}
+		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == core.Canceled {
+			return nil, absent("case on this board")
+		}
+		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
+			return nil, err
+		}
+		for i := range h.route.Compiled.States {
+			if name := h.route.Compiled.States[i].Name; identity.Fold(name) == identity.Fold(to) {
+				to = name
+			}
+		}
+		c, err := e.decideOn(h, core.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) error {
+			if err := e.write(tx, c); err != nil {
+				return err
+			}
+			out = performance(c)
+			return e.keep(tx, req, out)
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.settle(ctx)
+	return out, nil
 }
 
 // heldStates returns the states in which there are cases that by sees, and

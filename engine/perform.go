@@ -89,10 +89,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 			if err := e.write(tx, c); err != nil {
 				return err
 			}
-			out = &Outcome{
-				Changed: true, Name: fmt.Sprint(id), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
-				CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c, c.performed), Action: c.performed,
-			}
+			out = performance(c)
 			return e.keep(tx, req, out)
 		}, nil
 	})
@@ -101,6 +98,14 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 	}
 	e.settle(ctx)
 	return out, nil
+}
+
+// performance is the outcome of what a person did to an action.
+func performance(c *caseChange) *Outcome {
+	return &Outcome{
+		Changed: true, Name: fmt.Sprint(c.row.ID), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
+		CaseID: c.row.ID, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c, c.performed), Action: c.performed,
+	}
 }
 
 // performed decides on what a person asks of an action, which may be named by

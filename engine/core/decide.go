@@ -202,6 +202,8 @@ func (d *decision) decide(event Event) error {
 		return d.rejectTask(e)
 	case Delegate:
 		return d.delegateTask(e)
+	case Move:
+		return d.moveByPerson(e)
 	case Due:
 		if err := d.proceed(); err != nil {
 			return err

@@ -367,12 +367,18 @@ func (d *decision) mark(a *route.Action) (to int, followed *route.Transition) {
 	if !slices.Contains(d.c.Done, a.Name) {
 		d.c.Done = append(slices.Clip(d.c.Done), a.Name)
 	}
+	return d.follows(d.c.Done)
+}
+
+// follows returns the first transition of the status that is complete once
+// those actions are done.
+func (d *decision) follows(done []string) (to int, followed *route.Transition) {
 	if !has(d.route.States, d.status) {
 		return route.NoState, nil
 	}
 	for _, i := range d.route.States[d.status].Out {
 		t := &d.route.Transitions[i]
-		open := slices.ContainsFunc(t.Requires, func(action int) bool { return !slices.Contains(d.c.Done, d.route.Actions[action].Name) })
+		open := slices.ContainsFunc(t.Requires, func(action int) bool { return !slices.Contains(done, d.route.Actions[action].Name) })
 		if !open {
 			return t.To, t
 		}
