@@ -50,7 +50,7 @@ func (d *decision) beget(row int) error {
 	if d.c.Depth >= MaxDepth {
 		return routeFault("cases are nested deeper than %d", MaxDepth)
 	}
-	plan, nobody, err := d.plan(a.Child)
+	plan, err := d.plan(a.Child)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,10 @@ func (d *decision) beget(row int) error {
 	}
 	d.changed = true
 	e.Kids = &Kids{Route: def.Route.Name, Total: total}
-	for _, role := range nobody {
+	for i := range def.Route.States {
+		e.Kids.Tally = append(e.Kids.Tally, Tally{Status: def.Route.States[i].Name})
+	}
+	for _, role := range plan.nobody(a.Child) {
 		if total > 0 {
 			d.warn(a.Name, e.Row, fmt.Sprintf("Nobody plays %q in the cases of %s", role, def.Route.Name))
 		}
@@ -70,18 +73,26 @@ func (d *decision) beget(row int) error {
 		d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: "No cases of " + def.Route.Name + ": nobody to start them for"})
 		return nil
 	}
-	return d.makeBatch(row, plan, def, nobody)
+	d.begot[begetter{d.c.ID, d.actions[row]}]++
+	if err := d.makeBatch(row, plan, def); err != nil {
+		return err
+	}
+	if e = &d.c.Enabled[row]; e.Kids.Made < total {
+		d.keepPlan(e.Row, plan)
+	}
+	d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("%d of the route %s", total, def.Route.Name)})
+	return nil
 }
 
-// plan finds who plays what in the children (design: routes, section 4).
-// nobody are the roles that every child has and nobody plays.
-func (d *decision) plan(child *route.Child) (plan *Plan, nobody []string, err error) {
+// plan finds who plays what in the children (design: routes, section 4). What
+// symbolic parties stand for is resolved: in the children they would stand for
+// others.
+func (d *decision) plan(child *route.Child) (plan *Plan, err error) {
 	plan = &Plan{}
 	for _, mapped := range child.Roles {
-		parties := d.c.RoleParties(mapped.From)
+		names := d.byName(d.c.RoleParties(mapped.From))
 		switch mapped.Each {
 		case route.PerMember, route.PerUser:
-			names := d.byName(parties)
 			if mapped.Each == route.PerUser {
 				if names, err = d.persons(names); err != nil {
 					continue // all absent facts are asked for at once
@@ -90,17 +101,26 @@ func (d *decision) plan(child *route.Child) (plan *Plan, nobody []string, err er
 			slices.SortFunc(names, func(a, b string) int { return strings.Compare(identity.Fold(a), identity.Fold(b)) })
 			plan.Dimensions = append(plan.Dimensions, Dimension{Role: mapped.Role, Names: names})
 		default:
-			if len(parties) == 0 {
-				nobody = append(nobody, mapped.Role)
-				continue
+			if len(names) > 0 {
+				plan.Shared = append(plan.Shared, Players{Role: mapped.Role, Parties: names})
 			}
-			plan.Shared = append(plan.Shared, Players{Role: mapped.Role, Parties: parties})
 		}
 	}
 	if len(d.needs) > 0 {
-		return nil, nil, errAbsent
+		return nil, errAbsent
 	}
-	return plan, nobody, nil
+	return plan, nil
+}
+
+// nobody returns the roles that every child has and nobody plays.
+func (p *Plan) nobody(child *route.Child) (roles []string) {
+	for _, mapped := range child.Roles {
+		shared := slices.ContainsFunc(p.Shared, func(s Players) bool { return s.Role == mapped.Role })
+		if mapped.Each != route.PerMember && mapped.Each != route.PerUser && !shared {
+			roles = append(roles, mapped.Role)
+		}
+	}
+	return roles
 }
 
 // byName resolves symbolic parties into names.
@@ -141,16 +161,16 @@ func (d *decision) persons(list []string) ([]string, error) {
 }
 
 // makeBatch creates the next children of an enablement.
-func (d *decision) makeBatch(row int, plan *Plan, def *Definition, nobody []string) error {
+func (d *decision) makeBatch(row int, plan *Plan, def *Definition) error {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
 	k := *e.Kids
-	first := k.Made
-	end := min(k.Total, k.Made+max(0, int64(Batch-d.taken)))
-	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) {
+	end := min(k.Total, k.Made+max(0, int64(d.batch-d.taken)))
+	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) && !d.facts.Full {
 		d.need(Need{New: wanted})
 		return errAbsent
 	}
+	nobody := plan.nobody(a.Child)
 	for ; k.Made < end; k.Made++ {
 		roles, names := plan.child(k.Made)
 		title := d.c.Title
@@ -163,14 +183,8 @@ func (d *decision) makeBatch(row int, plan *Plan, def *Definition, nobody []stri
 	}
 	if k.Made < k.Total {
 		d.leave(Work{Kind: WorkMake, Row: e.Row})
-		d.keepPlan(e.Row, plan)
-	} else if first > 0 {
-		d.keepPlan(e.Row, nil)
 	}
 	d.c.Enabled[row].Kids = &k
-	if first == 0 {
-		d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("%d of the route %s", k.Total, def.Route.Name)})
-	}
 	return nil
 }
 
@@ -203,9 +217,13 @@ func (d *decision) makeMore(number int64) error {
 	if plan == nil || def == nil {
 		err = routeFault("the cases of the route %q that are missing cannot be started", child.Route)
 	} else {
-		before := d.point()
-		if err = d.makeBatch(row, plan, def, nil); errs.Is(err, errs.RouteFault) {
-			d.undo(before)
+		before := d.snapshot()
+		err = d.makeBatch(row, plan, def)
+		switch k := d.c.Enabled[row].Kids; {
+		case errs.Is(err, errs.RouteFault):
+			d.restore(before)
+		case err == nil && k.Made == k.Total:
+			d.keepPlan(number, nil)
 		}
 	}
 	if errs.Is(err, errs.RouteFault) {
@@ -246,7 +264,7 @@ func (d *decision) child(a *route.Action, row int64, def *Definition, title stri
 	if over := len(d.c.Children) - maxLines; over > 0 {
 		d.c.Children = slices.Clone(d.c.Children[over:])
 	}
-	d.inbox = append(d.inbox, birth{born})
+	d.inbox = append(d.inbox, birth{child: born, again: d.begot[begetter{d.c.ID, d.route.Action(a.Name)}] > 1})
 	return nil
 }
 
@@ -281,9 +299,9 @@ func (d *decision) bear(c *Case, def *Definition) (*decision, error) {
 
 // hear counts what a child tells.
 func (d *decision) hear(n news) {
-	d.shown = true
 	id, row := n.child.c.ID, n.child.c.ParentRow
 	if i := slices.IndexFunc(d.c.Children, func(l Line) bool { return l.ID == id }); i >= 0 {
+		d.shown = true
 		d.c.Children = slices.Clone(d.c.Children)
 		d.c.Children[i].Life, d.c.Children[i].Status = n.is.life, n.is.status
 	}
@@ -291,6 +309,7 @@ func (d *decision) hear(n news) {
 	if i < 0 || d.c.Enabled[i].Kids == nil {
 		return
 	}
+	d.shown = true
 	k := *d.c.Enabled[i].Kids
 	k.Tally = slices.Clone(k.Tally)
 	count := func(s standing, n int64) {

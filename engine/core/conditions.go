@@ -35,24 +35,13 @@ func (d *decision) scope(actor string) *expr.Values {
 func (d *decision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
 	v := d.scope(actor)
 	i := d.c.rowOf(row)
-	if row == 0 || i < 0 || d.c.Enabled[i].Kids == nil {
+	if row == 0 || i < 0 || d.c.Enabled[i].Kids == nil || !p.UsesTally() && !p.UsesChildren() {
 		return v, nil
 	}
 	k := d.c.Enabled[i].Kids
-	v.Kids = &expr.Kids{Total: k.Total, Open: k.open(), Canceled: k.Canceled}
-	if p.UsesTally() {
-		def, err := d.definition(k.Route)
-		if err != nil {
-			return nil, err
-		}
-		if def != nil {
-			for s := range def.Route.States {
-				v.Kids.Statuses = append(v.Kids.Statuses, expr.Status{Name: def.Route.States[s].Name})
-			}
-		}
-		for _, t := range k.Tally {
-			v.Kids.Count(t.Status, t.Count)
-		}
+	v.Kids = &expr.Kids{Total: k.Total, Open: k.open(), Canceled: k.Canceled, Statuses: make([]expr.Status, len(k.Tally))}
+	for i, t := range k.Tally {
+		v.Kids.Statuses[i] = expr.Status{Name: t.Status, Count: t.Count}
 	}
 	if p.UsesChildren() {
 		list, err := d.brothers(row)

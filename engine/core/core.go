@@ -150,11 +150,15 @@ type Warning struct {
 // due, zero for none.
 func (c *Case) NextDue() time.Time {
 	var first time.Time
-	if len(c.Work) > 0 {
+	if c.doable() >= 0 {
 		return c.Modified
 	}
 	switch c.Life {
-	case Active, Completed:
+	case Active:
+	case Completed:
+		if c.Halted {
+			return first
+		}
 	case Suspended:
 		return c.HeldUntil
 	case Queued, Closed, Canceled, Failed:
@@ -192,6 +196,8 @@ type Input struct {
 	Event Event
 	Now   time.Time // never before the case's Modified: Decide sees to it
 	Facts Facts
+
+	batch int // as Batch, for tests; 0: Batch
 }
 
 // Facts are values that the shell has looked up.
@@ -205,6 +211,7 @@ type Facts struct {
 	Routes   map[string]*Definition // by name; nil where there is none
 	Rights   map[StartRight]bool
 	New      []Identity               // of new cases
+	Full     bool                     // there are no more: the starter has as many open cases as the limit allows
 	Siblings map[Siblings][]int64     // ids, ascending
 	Children map[Enablement][]Sibling // all of an enablement, by id
 	Plans    map[Enablement]*Plan     // that an Output had

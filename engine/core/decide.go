@@ -2,6 +2,7 @@ package core
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"flowdrive/document"
@@ -111,6 +112,7 @@ func begin(in Input) (*decision, error) {
 	d.told = standingOf(d.c)
 	d.own = d.c.ID
 	d.cases = map[int64]*decision{d.own: d}
+	d.begot = map[begetter]int{}
 	d.index()
 	return d, nil
 }
@@ -242,17 +244,19 @@ func (d *decision) withAncestors(event Event) (done bool, err error) {
 		return true, err
 	case kin.orphan:
 		return true, d.abandoned(event)
-	case !kin.held:
+	case !kin.held && d.c.Held:
 		return false, nil
+	case !kin.held:
+		return false, d.letGo() // where that has not reached it yet
 	}
 	d.under = true
-	d.holdBack() // where that has not reached it yet
+	d.holdBack() // likewise
 	switch event.(type) {
 	case Due:
-		return len(d.c.Work) == 0 && !d.wakes(), nil
+		return d.c.doable() < 0 && !d.wakes(), nil
 	case Start:
 		return true, nil
-	case Edit, Cancel, Wake:
+	case Edit, Cancel, Wake, Suspend:
 		return false, nil
 	}
 	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")
@@ -265,7 +269,6 @@ func (d *decision) withAncestors(event Event) (done bool, err error) {
 func (d *decision) abandoned(event Event) error {
 	switch event.(type) {
 	case Due, Start:
-		d.c.Work = nil
 		d.end()
 		return nil
 	}
@@ -323,12 +326,15 @@ type snapshot struct {
 	messages int
 	written  int
 	point    point
+	shown    bool
+	plans    map[int64]*Plan
 }
 
 func (d *decision) snapshot() snapshot {
 	return snapshot{
 		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, queue: slices.Clone(d.queue),
 		canceled: d.canceled, suspends: d.suspends, renew: d.renew, messages: len(d.messages), written: d.written, point: d.tree.point(),
+		shown: d.shown, plans: maps.Clone(d.plans),
 	}
 }
 
@@ -337,6 +343,7 @@ func (d *decision) snapshot() snapshot {
 func (d *decision) restore(s snapshot) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
 	d.queue, d.canceled, d.suspends, d.renew, d.written = s.queue, s.canceled, s.suspends, s.renew, s.written
+	d.shown, d.plans = s.shown, s.plans
 	if s.messages < len(d.messages) {
 		d.messages, d.known = d.messages[:s.messages], nil
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"time"
 
 	"flowdrive/label"
@@ -26,6 +27,7 @@ type Family struct {
 	Mapped        []string `json:"mr,omitempty"` // roles that the parent filled: rules never do
 	Children      []Line   `json:"ch,omitempty"` // the newest
 	ChildrenCount int64    `json:"cc,omitempty"`
+	Halted        bool     `json:"ht,omitempty"` // it has completed, and an ancestor is suspended: nothing of it is due
 	Work          []Work   `json:"wk,omitempty"`
 }
 
@@ -37,7 +39,7 @@ type Kids struct {
 	Made      int64     `json:"m"`           // that there are so far
 	Completed int64     `json:"c,omitempty"` // of them
 	Canceled  int64     `json:"x,omitempty"`
-	Tally     []Tally   `json:"t,omitempty"` // of the completed ones, in order of the first
+	Tally     []Tally   `json:"t,omitempty"` // of the completed ones, for every status of their route as it was
 	Entered   bool      `json:"w,omitempty"` // the status in the meantime was entered
 	Finished  time.Time `json:"f,omitzero"`  // since when the action is to be performed
 }
@@ -91,6 +93,12 @@ type Work struct {
 	Kind  WorkKind `json:"k"`
 	Row   int64    `json:"n,omitempty"` // enablement
 	After int64    `json:"a,omitempty"` // id of the last child that was seen to
+}
+
+// doable returns the place of the first work that can be done now, or -1.
+// While the case is suspended it starts no children.
+func (c *Case) doable() int {
+	return slices.IndexFunc(c.Work, func(w Work) bool { return w.Kind != WorkMake || c.Life != Suspended && !c.Halted })
 }
 
 // Enablement names the row of an enablement.

@@ -45,6 +45,7 @@ type drawing struct {
 	dependency bool
 	n          int          // actions
 	required   map[int]bool // by transitions
+	begets     bool         // there is an action k0 that starts children
 }
 
 func (d *drawing) one(label string, of ...string) string {

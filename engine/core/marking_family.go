@@ -21,6 +21,9 @@ func (f *Family) appendFamily(b []byte) []byte {
 	}
 	b = appendEnd(b, len(f.Children))
 	b = appendNonzero(b, `,"cc":`, f.ChildrenCount)
+	if f.Halted {
+		b = append(b, `,"ht":true`...)
+	}
 	for i := range f.Work {
 		b = appendItem(b, `,"wk":`, i)
 		b = appendString(b, `{"k":`, string(f.Work[i].Kind))
@@ -70,6 +73,8 @@ func (r *markingReader) familyField(f *Family, key []byte) {
 		f.Children = list(r, r.line)
 	case "cc":
 		f.ChildrenCount = r.integer()
+	case "ht":
+		f.Halted = r.yes()
 	case "wk":
 		f.Work = list(r, r.work)
 	default:

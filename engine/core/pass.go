@@ -152,6 +152,7 @@ func (p *pass) meanwhile() (entered bool, err error) {
 		return false, nil
 	}
 	a := &p.route.Actions[p.actions[first]]
+	before := p.snapshot()
 	k := *p.c.Enabled[first].Kids
 	k.Entered = true
 	p.c.Enabled[first].Kids = &k
@@ -159,7 +160,6 @@ func (p *pass) meanwhile() (entered bool, err error) {
 	if p.status == a.Child.While {
 		return true, nil
 	}
-	before := p.snapshot()
 	entry := LogEntry{Kind: LogState, Action: new(a.Name), From: new(p.c.Status), To: new(p.route.States[a.Child.While].Name), Text: title(a) + " begins"}
 	p.visit(a.Child.While)
 	p.add(entry)

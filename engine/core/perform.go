@@ -255,6 +255,9 @@ func (d *decision) perform(p performance) error {
 		return d.endless()
 	}
 	d.performed++
+	if d.performed > MaxPerformances/2 && p.trigger != ByUser && p.trigger != ByInit {
+		d.trail = append(d.trail, trodden{d.route, p.action})
+	}
 	d.last = p
 	d.changed = true
 	a := &d.route.Actions[p.action]
@@ -476,18 +479,7 @@ func (d *decision) endless() error {
 	if d.steps == MaxSteps {
 		return errs.New(errs.EndlessLoop, "The steps of this route set each other off without end: more than %d in one event. The route must be mended.", MaxSteps)
 	}
-	late := map[string]bool{}
-	for _, entry := range d.log[len(d.log)/2:] {
-		if entry.Kind == LogAction && *entry.Trigger != ByUser && *entry.Trigger != ByInit {
-			late[*entry.Action] = true
-		}
-	}
-	var names []string
-	for i := range d.route.Actions {
-		if late[d.route.Actions[i].Name] {
-			names = append(names, d.route.Actions[i].Name)
-		}
-	}
+	names := d.looping()
 	const most = 10 // what a sentence can hold; the whole list is in Extra
 	shown := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
@@ -496,4 +488,34 @@ func (d *decision) endless() error {
 	e := errs.New(errs.EndlessLoop, "The automatic actions %s set each other off without end: more than %d performances in one event. The route must be mended.", shown, MaxPerformances)
 	e.Extra = map[string]any{"actions": names}
 	return e
+}
+
+// trodden is a performance by the engine, late in an event.
+type trodden struct {
+	route  *route.Route
+	action int
+}
+
+// looping names the actions that were performed late in the event, in order of
+// definition; those of another route than the case's after its own, with the
+// route's name.
+func (d *decision) looping() (names []string) {
+	late := slices.Clone(d.trail)
+	slices.SortStableFunc(late, func(a, b trodden) int {
+		if own := d.route; a.route != b.route && (a.route == own || b.route == own) {
+			if a.route == own {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(a.route.Name, b.route.Name), cmp.Compare(a.action, b.action))
+	})
+	for _, t := range slices.Compact(late) {
+		name := t.route.Actions[t.action].Name
+		if t.route != d.route {
+			name = t.route.Name + "/" + name
+		}
+		names = append(names, name)
+	}
+	return names
 }

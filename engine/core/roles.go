@@ -182,9 +182,26 @@ func (d *decision) players(given []Players) ([]Players, error) {
 
 // parties returns the names, each once, in the order given.
 func parties(given []string) []string {
+	const few = 32 // beyond it the names are hashed instead of compared
+	if len(given) > few {
+		return manyParties(given)
+	}
 	var out []string
 	for _, name := range given {
 		if name != "" && !slices.ContainsFunc(out, func(have string) bool { return sameName(have, name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// manyParties is parties for lists of any length. Names of parties are ASCII.
+func manyParties(given []string) []string {
+	out := make([]string, 0, len(given))
+	seen := make(map[string]bool, len(given))
+	for _, name := range given {
+		if folded := strings.ToLower(name); name != "" && !seen[folded] {
+			seen[folded] = true
 			out = append(out, name)
 		}
 	}

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 type tree struct {
 	now    time.Time
 	facts  Facts
+	batch  int
 	sweeps bool // no person waits for the answer: loops are escalated
 	needs  []Need
 
@@ -26,8 +28,17 @@ type tree struct {
 	cases   map[int64]*decision
 	order   []*decision // those of cases besides the event's, as they were touched
 	inbox   []letter
+	news    []news
+	begot   map[begetter]int // how many of its enablements got children in this event
+	trail   []trodden
 	taken   int // identities of facts.New
 	touched int // children that were told something
+}
+
+// begetter is an action of a case that starts children.
+type begetter struct {
+	id     int64
+	action int
 }
 
 // letter is what one case has to say to another. Nothing is said before the
@@ -36,7 +47,7 @@ type letter interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
 	// A monotonic reading or a zone would make equal instants unequal.
-	return &tree{now: in.Now.UTC().Round(0), facts: in.Facts}
+	return &tree{now: in.Now.UTC().Round(0), facts: in.Facts, batch: cmp.Or(in.batch, Batch)}
 }
 
 // need notes that a fact is absent.
@@ -72,16 +83,54 @@ func (t *tree) relative(id int64) (*decision, error) {
 	return d, nil
 }
 
-// deliver delivers all letters, and those that they give rise to.
+// deliver delivers all letters, and those that they give rise to. News go
+// upwards once nothing else is left to do, from the bottom of the tree: so
+// that a parent hears once where all of its children have ended up.
 func (t *tree) deliver() error {
-	for len(t.inbox) > 0 {
-		l := t.inbox[0]
-		t.inbox = t.inbox[1:]
-		if err := l.deliver(t); err != nil {
-			return err
+	for {
+		switch {
+		case len(t.inbox) > 0:
+			l := t.inbox[0]
+			t.inbox = t.inbox[1:]
+			if err := l.deliver(t); err != nil {
+				return err
+			}
+		case len(t.news) > 0:
+			if err := t.announce(); err != nil {
+				return err
+			}
+		default:
+			return nil
 		}
 	}
-	return nil
+}
+
+// announce tells one parent what its children have to say: the one deepest in
+// the tree.
+func (t *tree) announce() error {
+	id, depth := int64(0), -1
+	for _, n := range t.news {
+		if n.child.c.Depth > depth {
+			id, depth = n.child.c.Parent, n.child.c.Depth
+		}
+	}
+	parent, err := t.relative(id)
+	if err != nil {
+		return err
+	}
+	var rest []news
+	for _, n := range t.news {
+		if n.child.c.Parent != id {
+			rest = append(rest, n)
+		} else if parent != nil {
+			parent.hear(n)
+		}
+	}
+	t.news = rest
+	if parent == nil {
+		return nil
+	}
+	return parent.consider()
 }
 
 // point is one to which a tree can be undone while no letter is delivered.
@@ -103,7 +152,11 @@ func (t *tree) undo(to point) {
 
 // identity returns the identity of a new case.
 func (t *tree) identity() (Identity, error) {
-	if t.taken == len(t.facts.New) {
+	switch {
+	case t.taken < len(t.facts.New):
+	case t.facts.Full:
+		return Identity{}, routeFault("it would start more cases than its starter may have open")
+	default:
 		t.need(Need{New: t.taken + 1})
 		return Identity{}, errAbsent
 	}
@@ -135,8 +188,20 @@ func (d *decision) tell() {
 	if d.c.Parent == 0 || is == d.told {
 		return
 	}
-	d.inbox = append(d.inbox, news{child: d, was: d.told, is: is})
+	was := d.told
 	d.told = is
+	for i := range d.tree.news {
+		switch n := &d.tree.news[i]; {
+		case n.child != d:
+			continue
+		case n.was == is:
+			d.tree.news = slices.Delete(d.tree.news, i, i+1)
+		default:
+			n.is = is
+		}
+		return
+	}
+	d.tree.news = append(d.tree.news, news{child: d, was: was, is: is})
 }
 
 // news is what a child tells its parent: once an event, where it ended up.
@@ -145,36 +210,35 @@ type news struct {
 	was, is standing
 }
 
-func (n news) deliver(t *tree) error {
-	parent, err := t.relative(n.child.c.Parent)
-	if err != nil || parent == nil {
-		return err
-	}
-	parent.hear(n)
-	if len(t.inbox) > 0 {
-		if next, ok := t.inbox[0].(news); ok && next.child.c.Parent == n.child.c.Parent {
-			return nil // all that children have to say is heard before anything is done about it
-		}
-	}
-	return parent.consider()
+// birth says that a new child may start.
+type birth struct {
+	child *decision
+	again bool // its parent's action had children in this event before
 }
 
-// birth says that a new child may start.
-type birth struct{ child *decision }
-
-// deliver starts the child. Where the event has had its share of
-// performances the manager does it, by an event of its own.
+// deliver starts the child. Where many children have used up the event's share
+// of performances the manager does it, by an event of its own; but not where
+// an action has children again and again: that may be a loop through the tree,
+// which would never be noticed.
 func (b birth) deliver(t *tree) error {
 	const share = MaxPerformances / 2
-	d := b.child
-	if t.performed >= share || d.c.Life != Queued {
+	d, parent := b.child, t.cases[b.child.c.Parent]
+	switch {
+	case d.c.Life != Queued || parent.c.rowOf(d.c.ParentRow) < 0:
+		return nil
+	case parent.c.Life == Suspended:
+		d.holdBack()
+		d.tell()
+		return nil
+	case t.performed >= share && !b.again:
 		return nil
 	}
-	before := t.performed
+	performed, steps := t.performed, t.steps
 	if err := d.start(); err != nil {
 		return err
 	}
-	if d.c.Life == Failed && !t.sweeps && t.performed == MaxPerformances && t.performed-before < share {
+	exhausted := t.performed == MaxPerformances || t.steps == MaxSteps
+	if d.c.Life == Failed && !t.sweeps && exhausted && t.performed-performed < share && t.steps-steps < MaxSteps/2 {
 		return d.endless() // the loop is not the child's own
 	}
 	d.tell()
@@ -190,15 +254,13 @@ type farewell struct {
 }
 
 func (f farewell) deliver(t *tree) error {
-	for _, d := range slices.Clone(t.order) {
-		if d.from == nil && d.c.Parent == f.parent.c.ID && d.c.ParentRow == f.row {
-			d.end()
-		}
+	for _, d := range t.newborn(f.parent.c.ID, f.row) {
+		d.end()
 	}
 	if !f.stored {
 		return nil
 	}
-	if t.touched >= Batch {
+	if t.touched >= t.batch {
 		f.parent.leave(Work{Kind: WorkEnd, Row: f.row, After: f.after})
 		return nil
 	}
@@ -218,7 +280,7 @@ func (f farewell) deliver(t *tree) error {
 	if len(t.needs) > 0 {
 		return errAbsent
 	}
-	if t.touched += len(ids); len(ids) == Batch {
+	if t.touched += len(ids); len(ids) == t.batch {
 		f.parent.leave(Work{Kind: WorkEnd, Row: f.row, After: ids[len(ids)-1]})
 	}
 	return nil
@@ -247,6 +309,7 @@ func (d *decision) end() {
 	case Completed:
 		to, entry.Text = Closed, "Closed: its parent has moved on"
 	}
+	d.c.Held, d.c.HeldUntil, d.c.Halted = false, time.Time{}, false
 	d.dropRows()
 	d.live(to, entry)
 	d.tell()
@@ -269,17 +332,26 @@ func (d *decision) disown(e *Enabled) {
 	if e.Kids == nil {
 		return
 	}
-	made := int64(0)
-	for _, other := range d.order {
-		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentRow == e.Row {
-			made++
-		}
-	}
+	made := int64(len(d.newborn(d.c.ID, e.Row)))
 	d.inbox = append(d.inbox, farewell{parent: d, row: e.Row, stored: e.Kids.Made > made})
+	d.forget(e.Row, WorkMake, WorkHold, WorkRelease)
 	if e.Kids.Made < e.Kids.Total {
-		d.c.Work = slices.DeleteFunc(slices.Clone(d.c.Work), func(w Work) bool { return w.Kind == WorkMake && w.Row == e.Row })
 		d.keepPlan(e.Row, nil)
 	}
+}
+
+// forget drops work on the children of an enablement.
+func (d *decision) forget(row int64, kinds ...WorkKind) {
+	drop := func(w Work) bool { return w.Row == row && slices.Contains(kinds, w.Kind) }
+	if slices.ContainsFunc(d.c.Work, drop) {
+		d.c.Work = slices.DeleteFunc(slices.Clone(d.c.Work), drop)
+		d.shown = true
+	}
+}
+
+// makes finds the work that makes children of an enablement.
+func makes(row int64) func(Work) bool {
+	return func(w Work) bool { return w.Kind == WorkMake && w.Row == row }
 }
 
 // leave leaves work to further events.
@@ -290,11 +362,12 @@ func (d *decision) leave(w Work) {
 
 // proceed does a batch of what earlier events left.
 func (d *decision) proceed() error {
-	if len(d.c.Work) == 0 {
+	i := d.c.doable()
+	if i < 0 {
 		return nil
 	}
-	w := d.c.Work[0]
-	d.c.Work = slices.Clone(d.c.Work[1:])
+	w := d.c.Work[i]
+	d.c.Work = slices.Delete(slices.Clone(d.c.Work), i, i+1)
 	d.shown = true
 	switch w.Kind {
 	case WorkMake:
@@ -348,6 +421,7 @@ type grip struct {
 func (d *decision) grips(hold bool) {
 	for i := range d.c.Enabled {
 		if d.c.Enabled[i].Kids != nil {
+			d.forget(d.c.Enabled[i].Row, WorkHold, WorkRelease) // what is not done of the other needs not be
 			d.inbox = append(d.inbox, grip{parent: d, row: d.c.Enabled[i].Row, hold: hold})
 		}
 	}
@@ -358,15 +432,21 @@ func (g grip) deliver(t *tree) error {
 	if g.hold {
 		rest.Kind = WorkHold
 	}
-	if t.touched >= Batch {
+	if t.touched >= t.batch {
 		g.parent.leave(rest)
 		return nil
 	}
-	ids, err := t.siblings(g.parent.c.ID, g.row, g.after)
-	if err != nil {
-		return err
+	var ids []int64
+	if g.parent.from != nil {
+		var err error
+		if ids, err = t.siblings(g.parent.c.ID, g.row, g.after); err != nil {
+			return err
+		}
 	}
 	var all []*decision
+	if g.after == 0 {
+		all = t.newborn(g.parent.c.ID, g.row)
+	}
 	for _, id := range ids {
 		if d, err := t.relative(id); err == nil && d != nil {
 			all = append(all, d)
@@ -383,19 +463,36 @@ func (g grip) deliver(t *tree) error {
 		}
 		d.tell()
 	}
-	if t.touched += len(ids); len(ids) == Batch {
+	if t.touched += len(ids); len(ids) == t.batch {
 		rest.After = ids[len(ids)-1]
 		g.parent.leave(rest)
 	}
 	return nil
 }
 
-// holdBack suspends the case with its parent. It bears no mark of its own.
+// newborn returns the children of an enablement that are new.
+func (t *tree) newborn(parent, row int64) (all []*decision) {
+	for _, d := range t.order {
+		if d.from == nil && d.c.Parent == parent && d.c.ParentRow == row {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// holdBack suspends the case with its parent. It bears no mark of its own. One
+// that has completed stays so, and nothing of it is due.
 func (d *decision) holdBack() {
 	switch d.c.Life {
 	case Active, Queued:
 		d.live(Suspended, LogEntry{Trigger: new(ByChild), Text: textSuspended + " with its parent"})
 		d.grips(true)
+	case Completed:
+		if !d.c.Halted {
+			d.c.Halted, d.shown = true, true
+			d.grips(true)
+		}
+	case Suspended, Closed, Canceled, Failed:
 	}
 }
 
@@ -403,6 +500,10 @@ func (d *decision) holdBack() {
 // its own, whose date may have come.
 func (d *decision) letGo() error {
 	switch {
+	case d.c.Halted:
+		d.c.Halted, d.shown = false, true
+		d.grips(false)
+		return d.settle()
 	case d.c.Life != Suspended:
 		return nil
 	case d.c.Held:

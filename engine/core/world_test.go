@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -22,11 +23,13 @@ type world struct {
 	cases  map[int64]*Case
 	logs   map[int64][]LogEntry
 	plans  map[Enablement]*Plan
+	batch  int // of children, 0: as it is
 	teams  map[string][]string
 	next   int64
 	scans  int // how often all children were asked for
 	units  int // transactions
 	most   int // cases that one of them changed
+	loops  int // events that ended one
 }
 
 func newWorld(t failer, routes ...*route.Route) *world {
@@ -49,20 +52,25 @@ func named(t failer, name, text string) *route.Route {
 	return r
 }
 
-// create makes a case and returns its id.
-func (w *world) create(routeName string, change func(*Case)) int64 {
-	w.t.Helper()
+// seed makes the seed of a case, and returns its id.
+func (w *world) seed(routeName string) int64 {
 	def := w.routes[routeName]
 	id := w.next
 	w.next++
-	c := &Case{
+	w.cases[id] = &Case{
 		ID: id, GUID: fmt.Sprintf("%032x", id), RouteID: def.ID, RouteName: def.Route.Name, RouteVersion: def.Version,
 		Title: "A case", ContextID: 10100, Context: "sam", Starter: "sam", Priority: 200,
 	}
+	return id
+}
+
+// create makes a case and returns its id.
+func (w *world) create(routeName string, change func(*Case)) int64 {
+	w.t.Helper()
+	id := w.seed(routeName)
 	if change != nil {
-		change(c)
+		change(w.cases[id])
 	}
-	w.cases[id] = c
 	if err := w.event(id, Create{}); err != nil {
 		w.t.Fatalf("create: %v", err)
 	}
@@ -82,7 +90,7 @@ func (w *world) start(routeName string, change func(*Case)) int64 {
 
 func (w *world) input(id int64, e Event) Input {
 	c := w.cases[id]
-	return Input{Route: w.definitionOf(c), Case: c, Event: e, Now: w.now, Facts: factsOfTests()}
+	return Input{Route: w.definitionOf(c), Case: c, Event: e, Now: w.now, Facts: factsOfTests(), batch: w.batch}
 }
 
 func (w *world) definitionOf(c *Case) *route.Route {
@@ -98,22 +106,49 @@ func (w *world) definitionOf(c *Case) *route.Route {
 // event decides on an event, and stores what it does.
 func (w *world) event(id int64, e Event) error {
 	w.t.Helper()
-	in := w.input(id, e)
+	out, err := w.decide(w.input(id, e))
+	if err != nil {
+		return err
+	}
+	w.store(out)
+	return nil
+}
+
+// decide decides as the shell does, and that equal inputs give equal outputs.
+func (w *world) decide(in Input) (*Output, error) {
+	w.t.Helper()
 	for range 1000 {
 		out, needs, err := Decide(in)
-		if err != nil {
-			return err
-		}
 		if len(needs) == 0 {
-			w.store(out)
-			return nil
+			w.again(in, out, err)
+			return out, err
 		}
 		for _, need := range needs {
 			w.answer(&in.Facts, need)
 		}
 	}
 	w.t.Fatal("needs without end")
-	return nil
+	return nil, nil
+}
+
+// again decides once more.
+func (w *world) again(in Input, out *Output, err error) {
+	w.t.Helper()
+	second, _, errAgain := Decide(in)
+	if fmt.Sprint(err) != fmt.Sprint(errAgain) || err == nil && !bytes.Equal(all(in.Route, out), all(in.Route, second)) {
+		w.t.Fatalf("%#v twice: %v %v", in.Event, err, errAgain)
+	}
+}
+
+// all is everything of an output.
+func all(r *route.Route, out *Output) []byte {
+	b := render(r, out)
+	for i := range out.Others {
+		other := &out.Others[i]
+		b = append(b, render(other.Route, &other.Output)...)
+		b = fmt.Append(b, other.New, other.From == nil, len(other.Plans))
+	}
+	return fmt.Append(b, len(out.Plans))
 }
 
 func set[K comparable, V any](m *map[K]V, key K, value V) {
@@ -150,7 +185,7 @@ func (w *world) answer(facts *Facts, need Need) {
 	case need.Siblings.Case != 0:
 		var ids []int64
 		for _, c := range w.childrenOf(need.Siblings.Enablement) {
-			if c.Life != Closed && c.Life != Canceled && c.ID > need.Siblings.After && len(ids) < Batch {
+			if c.Life != Closed && c.Life != Canceled && c.ID > need.Siblings.After && len(ids) < cmp.Or(w.batch, Batch) {
 				ids = append(ids, c.ID)
 			}
 		}
@@ -196,8 +231,14 @@ func (w *world) keep(out *Output) {
 	if err != nil {
 		w.t.Fatalf("the marking of case %d: %v", c.ID, err)
 	}
+	if !bytes.Equal(stored.Marking(), c.Marking()) {
+		w.t.Fatalf("the marking of case %d is read as another", c.ID)
+	}
 	w.cases[c.ID] = stored
 	w.logs[c.ID] = append(w.logs[c.ID], out.Log...)
+	if slices.ContainsFunc(out.Log, func(l LogEntry) bool { return l.Kind == LogError && strings.Contains(l.Text, "without end") }) {
+		w.loops++
+	}
 	for row, plan := range out.Plans {
 		w.plans[Enablement{c.ID, row}] = plan
 	}
@@ -208,18 +249,7 @@ func (w *world) run() {
 	w.t.Helper()
 	const most = 10_000
 	for range most {
-		id := int64(0)
-		var e Event
-		for _, next := range slices.Sorted(maps.Keys(w.cases)) {
-			c := w.cases[next]
-			if due := c.NextDue(); !due.IsZero() && !due.After(w.now) {
-				id, e = next, Due{}
-				break
-			}
-			if c.Life == Queued && id == 0 {
-				id, e = next, Start{}
-			}
-		}
+		id, e := w.upcoming()
 		if id == 0 {
 			return
 		}
@@ -228,6 +258,21 @@ func (w *world) run() {
 		}
 	}
 	w.t.Fatal("due without end")
+}
+
+// upcoming returns what is to be done now: what is due, else a start; id 0 for
+// nothing.
+func (w *world) upcoming() (id int64, e Event) {
+	for _, next := range slices.Sorted(maps.Keys(w.cases)) {
+		c := w.cases[next]
+		if due := c.NextDue(); !due.IsZero() && (!due.After(w.now) || !due.After(c.Modified)) { // a clock may go back
+			return next, Due{}
+		}
+		if c.Life == Queued && id == 0 {
+			id, e = next, Start{}
+		}
+	}
+	return id, e
 }
 
 // perform lets a person perform an action.
