@@ -53,12 +53,23 @@ type caseChange struct {
 
 // bear decides on a new case: queued, or started at once.
 func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
-	guid := NewUUID()
-	if b.id == 0 {
-		b.id = e.store.NextID()
+	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}
+	self := core.Identity{ID: b.id, GUID: NewUUID().String()}
+	if given := e.givenUp.take(a); len(given) > 0 {
+		self = given[0]
+	} else if self.ID == 0 {
+		self.ID = e.store.NextID()
 	}
+	change, err := e.bearAs(b, self, now, start)
+	e.givenUp.put(a, err, self)
+	return change, err
+}
+
+// bearAs decides on a new case of that identity.
+func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) (*caseChange, error) {
+	guid := mustGUID(self.GUID)
 	seed := &core.Case{
-		ID: b.id, GUID: guid.String(),
+		ID: self.ID, GUID: self.GUID,
 		RouteID: b.info.ID, RouteName: b.info.Name, RouteVersion: b.info.Version,
 		Title: b.title, ContextID: int64(b.context.ID), Context: string(b.context.Name),
 		Starter: string(b.starter.Name), Priority: b.priority,

@@ -34,6 +34,7 @@ type Config struct {
 	Store        Store
 	Blobs        Blobs
 	Clock        Clock
+	Filters      Filters // nil: jq filters cannot be run
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
 
@@ -101,6 +102,7 @@ type Engine struct {
 	blobs    Blobs
 	clock    Clock
 	wall     func() time.Time
+	filters  Filters
 	log      zerolog.Logger
 	hash     func(string) (string, error)
 	check    func(context.Context, identity.Name, string) error
@@ -113,6 +115,8 @@ type Engine struct {
 	parties    atomic.Pointer[partyTable] // replaced after every change of a user or team
 	routes     atomic.Pointer[routeTable] // replaced after every change of a route
 	versions   versionCache
+	filtered   filterCache
+	givenUp    givenUp
 	usage      usage
 	sweeper    sweeper
 	background *background
@@ -128,6 +132,7 @@ func New(cfg Config) *Engine {
 		blobs:     cfg.Blobs,
 		clock:     cfg.Clock,
 		wall:      cfg.Wall,
+		filters:   cfg.Filters,
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,
 		check:     cfg.CheckPassword,
@@ -205,6 +210,11 @@ const (
 // own. A decision that finds that something moved returns errStale and is
 // made again, at last within the unit itself.
 func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, error)) error {
+	try := func() error { return e.tryChange(ctx, decide) }
+	return e.withFilters(ctx, try(), try)
+}
+
+func (e *Engine) tryChange(ctx context.Context, decide func(Reader) (decision, error)) error {
 	for range attempts {
 		var apply decision
 		err := e.store.View(ctx, func(r Reader) (err error) {

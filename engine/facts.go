@@ -43,6 +43,8 @@ type lookup struct {
 // decide asks the core, and looks up what it needs until it decides.
 func (e *Engine) decide(in core.Input, l *lookup) (*core.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
+	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
+	in.Facts.New = e.givenUp.take(a)
 	for range rounds {
 		out, needs, err := core.Decide(in)
 		if err != nil || len(needs) == 0 {
@@ -50,6 +52,7 @@ func (e *Engine) decide(in core.Input, l *lookup) (*core.Output, error) {
 		}
 		for _, need := range needs {
 			if err := e.fact(&in, l, need); err != nil {
+				e.givenUp.put(a, err, in.Facts.New...)
 				return nil, err
 			}
 		}
@@ -104,6 +107,12 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 			plan, err = readPlan(l.reader, need.Plan)
 		}
 		keep(&facts.Plans, need.Plan, plan)
+	case need.Filter != core.Filter{}:
+		result, ran := e.filtered.get(need.Filter)
+		if !ran {
+			return &filterAhead{need.Filter}
+		}
+		keep(&facts.Filtered, need.Filter, result)
 	}
 	return err
 }

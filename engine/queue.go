@@ -93,6 +93,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (more bool, err e
 		units[i] = func(tx Tx) error { return e.startQueued(tx, id, now) }
 	}
 	for i, err := range e.store.UpdateAll(ctx, units) {
+		err = e.withFilters(ctx, err, func() error { return e.store.Update(ctx, units[i]) })
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || unserved(err):

@@ -241,6 +241,7 @@ func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fi
 		})
 	}
 	for i, unitErr := range e.store.UpdateAll(ctx, units) {
+		unitErr = e.withFilters(ctx, unitErr, func() error { return e.store.Update(ctx, units[i]) })
 		switch {
 		case i < first && unitErr != nil:
 			return fired, unitErr

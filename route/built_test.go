@@ -26,9 +26,9 @@ func TestNotBuilt(t *testing.T) {
 		{"head", "name: test", "group: g\nretention: forever\nthen: delete\nnotify: {remind: P2D}", []string{
 			"/group", "/retention", "/then", "/notify",
 		}},
-		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}, {jq: {from: a, filter: ., to: b}}]", []string{
+		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}]", []string{
 			"/actions/finish/onEnable/0/mail", "/actions/finish/onUnEnable/0/http", "/actions/finish/onFire/0/exec",
-			"/actions/finish/sideEffects/0/call", "/actions/finish/sideEffects/2/jq",
+			"/actions/finish/sideEffects/0/call",
 		}},
 		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}], dueIn: 5, onDue: [{log: x}]}\ntimers: {t: {limit: 5}}\ntimeout: P1D\nonTimeout: [{log: x}]", nil},
 		{"rules", "[starter]", "[starter, 'parent:boss', 'call:find'], pick: ['call:find']", []string{

@@ -110,6 +110,9 @@ func TestLanguageFaults(t *testing.T) {
 			`/actions/x/onFire/1/assign/to/1: "q" is not a role`, "/actions/x/onFire/2/message/text: is required", "/actions/x/onFire/3/message/value: does not go with text",
 			"/actions/x/onFire/3/message/type: must be a media type", "/actions/x/onFire/4/set/a~1b: ", "/actions/x/onFire/5/warn/cel: 1:1: must be a string, a number",
 		}},
+		"jq": {"x: {in: [a], allowed: everyone, onFire: [{jq: {from: m, filter: '.é ]', to: n}}, {jq: {from: m, filter: 'now', to: n}}, {jq: {from: m, filter: '.[] | $x', to: n}}, {jq: {from: m, filter: '$xattr + $case', to: n}}]}", []string{
+			`/actions/x/onFire/0/jq/filter: is no jq filter: unexpected token "é" (at character 2)`, "/actions/x/onFire/1/jq/filter: cannot use now", "/actions/x/onFire/2/jq/filter: is no jq filter: variable not defined: $x",
+		}},
 		"skip of a decision": {"x: {in: [a], allowed: everyone, decide: '\"o\"', outputs: {o: }, onFire: [{skip: x}]}", []string{"/actions/x/onFire/0/skip: cannot skip"}},
 		"transition": {"x: {allowed: everyone}\ntransitions: [{name: T, from: a, to: a, requires: [begin]}, {name: T, from: a, to: a, requires: [x]}]", []string{
 			"/transitions/0/requires/0: the init action", `/transitions/1/name: another transition is called "T"`,

@@ -1,14 +1,17 @@
 package route
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"flowdrive/clock"
 	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/expr"
+	"flowdrive/jq"
 	"flowdrive/label"
 )
 
@@ -19,6 +22,7 @@ type Verb string
 const (
 	StepSet                Verb = "set"
 	StepMessage            Verb = "message"
+	StepFilter             Verb = "jq"
 	StepLog                Verb = "log"
 	StepWarn               Verb = "warn"
 	StepUnwarn             Verb = "unwarn"
@@ -46,6 +50,7 @@ type Step struct {
 	Verb    Verb
 	Set     []Setting   // set
 	Message *NewMessage // message
+	Filter  *Filter     // jq
 	Text    Value       // log, warn, title; setTimer: where it is not Limit
 	Role    string      // assign, unassign
 	Parties []Recipient // assign, unassign, addStakeholders, removeStakeholders
@@ -80,6 +85,9 @@ type NewMessage struct {
 	JSON  *document.Node
 }
 
+// Filter is a jq filter that makes the message To of the message From.
+type Filter struct{ From, Filter, To string }
+
 // RecipientKind is the kind of those whom a step names.
 type RecipientKind string
 
@@ -99,7 +107,7 @@ type Recipient struct {
 
 // laterVerbs are the verbs that are checked and not built yet.
 func laterVerbs() []string {
-	return []string{"jq", "mail", "http", "exec", "call"}
+	return []string{"mail", "http", "exec", "call"}
 }
 
 // steps reads a handler.
@@ -134,6 +142,8 @@ func (c *compiler) step(s *Step, v document.Value) {
 		s.Set = c.settings(v)
 	case StepMessage:
 		s.Message = c.message(v)
+	case StepFilter:
+		s.Filter = c.filter(v)
 	case StepLog, StepWarn, StepTitle:
 		s.Text = c.value(v)
 	case StepAssign, StepUnassign:
@@ -255,6 +265,23 @@ func (c *compiler) message(v document.Value) *NewMessage {
 		}
 	}
 	return m
+}
+
+// filter reads a jq filter.
+func (c *compiler) filter(v document.Value) *Filter {
+	f := &Filter{}
+	f.From, _ = str(v.Get("from"))
+	f.To, _ = str(v.Get("to"))
+	text := v.Get("filter")
+	if source, ok := str(text); ok {
+		f.Filter = source
+		if fault, wrong := errors.AsType[*jq.Fault](jq.Check(source)); wrong && fault.Offset >= 0 {
+			text.Fail(errs.CodeFormat, "%s (at character %d)", fault.Detail, utf8.RuneCountInString(source[:fault.Offset]))
+		} else if wrong {
+			text.Fail(errs.CodeFormat, "%s", fault.Detail)
+		}
+	}
+	return f
 }
 
 const recipientForm = "a user or team, everyone, starter, stakeholders or role:<name>"

@@ -22,6 +22,7 @@ import (
 	"flowdrive/davfs"
 	"flowdrive/engine"
 	"flowdrive/identity"
+	"flowdrive/jqworker"
 	"flowdrive/route"
 	"flowdrive/server"
 	"flowdrive/store/sqlite"
@@ -82,8 +83,8 @@ func (a *app) open(ctx context.Context) error {
 	a.engine = engine.New(engine.Config{
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
-		Observer: observer,
-		Address:  server.AddressOf,
+		Observer: observer, Filters: jqworker.New(workerCommand),
+		Address: server.AddressOf,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},

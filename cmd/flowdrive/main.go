@@ -11,9 +11,18 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"flowdrive/jqworker"
 )
 
+// workerCommand makes this program a worker of jqworker, which is not for
+// people.
+const workerCommand = "jq-worker"
+
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == workerCommand {
+		os.Exit(jqworker.Serve(os.Stdin, os.Stdout))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

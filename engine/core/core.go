@@ -215,6 +215,7 @@ type Facts struct {
 	Siblings map[Siblings][]int64     // ids, ascending
 	Children map[Enablement][]Sibling // all of an enablement, by id
 	Plans    map[Enablement]*Plan     // that an Output had
+	Filtered map[Filter]Filtered      // what filters yield
 }
 
 // MaxFact bounds the content of a message that a decision rests on, and of
@@ -245,6 +246,16 @@ type Need struct {
 	Siblings Siblings
 	Children Enablement
 	Plan     Enablement
+	Filter   Filter // what it yields
+}
+
+// Filter is a jq filter with all that its result depends on, as JSON.
+type Filter struct{ Filter, Input, Xattr, Case string }
+
+// Filtered is what a filter yields: JSON, or what is wrong with it.
+type Filtered struct {
+	Output []byte
+	Fault  string
 }
 
 // Actor is who performs, with what the shell knows of it.

@@ -71,6 +71,8 @@ func (d *decision) step(s *route.Step, source, actor string) error {
 		return d.set(s.Set, actor)
 	case route.StepMessage:
 		return d.write(s.Message, actor)
+	case route.StepFilter:
+		return d.filter(s.Filter, actor)
 	case route.StepLog, route.StepWarn, route.StepTitle:
 		return d.say(s, source, actor)
 	case route.StepUnwarn:
@@ -260,10 +262,15 @@ func (d *decision) write(m *route.NewMessage, actor string) error {
 		}
 		out.Content = n.AppendJSON(nil)
 	}
-	if d.written += len(out.Content); len(out.Content) > MaxFact || d.written > maxWritten {
+	return d.writeMessage(out, actor)
+}
+
+// writeMessage keeps a message that a step wrote.
+func (d *decision) writeMessage(m NewMessage, actor string) error {
+	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
 		return routeFault("the message %q is too long", m.Label)
 	}
-	d.messages = append(d.messages, out)
+	d.messages = append(d.messages, m)
 	delete(d.known, m.Label)
 	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Trigger: new(ByStep), Text: "Wrote " + m.Label})

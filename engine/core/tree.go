@@ -21,6 +21,7 @@ type tree struct {
 
 	performed int // performances in this event, undone ones too
 	steps     int // steps of handlers likewise
+	filters   int // jq filters likewise
 	values    expr.Values
 	scoped    int64 // id of the case that values are of
 

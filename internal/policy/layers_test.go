@@ -21,10 +21,10 @@ func rows() []row {
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
 		{what: "measurements of the whole", packages: []string{"bench"}},
 		{what: "the drive and the pages", packages: []string{"davfs", "web", "simulate"}},
-		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify"}},
+		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "jqworker"}},
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},
-		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "expr", "schema"}, pure: true},
+		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "expr", "jq", "schema"}, pure: true},
 		{what: "vocabulary", packages: []string{"errs", "label", "clock", "document"}, pure: true},
 	}
 }
@@ -37,6 +37,7 @@ func sideways() map[[2]string]string {
 		{"label", "document"}: "the value of an XATTR is a value of a document",
 		{"label", "errs"}:     "a key or label that is none is a fault of its document",
 		{"route", "expr"}:     "expressions are compiled where a route is",
+		{"route", "jq"}:       "filters are judged where a route is",
 		{"route", "schema"}:   "the structure of a route document is a JSON Schema",
 	}
 }

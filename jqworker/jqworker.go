@@ -1,0 +1,184 @@
+// Package jqworker runs jq filters in processes of their own: a filter that a
+// stranger wrote can ask for any time and memory, and nothing but the
+// operating system can refuse that for every filter there is. Each filter has
+// a process, which is this program again, is told nothing but the filter and
+// its input, and ends with it.
+package jqworker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/jq"
+)
+
+// What one filter may take.
+const (
+	processorTime = 1                // second
+	memory        = 256 << 20        // bytes
+	patience      = 10 * time.Second // for a machine that is busy with other things
+	atATime       = 2
+)
+
+// job is what a process is told, and result what it answers.
+type job struct {
+	Filter string          `json:"filter"`
+	Input  json.RawMessage `json:"input"`
+	Xattr  json.RawMessage `json:"xattr"`
+	Case   json.RawMessage `json:"case"`
+}
+
+type result struct {
+	Output json.RawMessage `json:"output,omitempty"`
+	Fault  string          `json:"fault,omitempty"`
+}
+
+// Pool runs filters, a few at a time.
+type Pool struct {
+	arguments []string // with which this program becomes a worker
+	slots     chan struct{}
+}
+
+// New returns a pool of workers. The arguments are those with which the
+// running program calls Serve.
+func New(arguments ...string) *Pool {
+	return &Pool{arguments: arguments, slots: make(chan struct{}, atATime)}
+}
+
+// Filter applies a filter. What the filter does wrong, or takes too long or
+// too much memory for, is in the answer; the error is of what keeps filters
+// from being run at all.
+func (p *Pool) Filter(ctx context.Context, f core.Filter) (core.Filtered, error) {
+	text, err := json.Marshal(job{
+		Filter: f.Filter, Input: json.RawMessage(f.Input), Xattr: json.RawMessage(f.Xattr), Case: json.RawMessage(f.Case),
+	})
+	if err != nil {
+		return core.Filtered{Fault: "the input is not JSON"}, nil
+	}
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+	case <-ctx.Done():
+		return core.Filtered{}, unavailable(ctx.Err())
+	}
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	// Of its own path a program may not be sure: it may have been replaced
+	// by a later version. This is what runs, whatever became of its file.
+	cmd := exec.CommandContext(limited, "/proc/self/exe")
+	cmd.Args = append([]string{"flowdrive"}, p.arguments...)
+	cmd.Env = []string{"GOMAXPROCS=1", "TZ=UTC"} // no secret of the server's is among them
+	cmd.Dir = "/"
+	cmd.Stdin = bytes.NewReader(text)
+	out := &bounded{room: 2 * jq.MaxJSON}
+	cmd.Stdout = out
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return core.Filtered{}, unavailable(ctx.Err())
+	}
+	if err == nil {
+		return read(out.Bytes())
+	}
+	return ended(limited, err)
+}
+
+// read reads what a worker answered.
+func read(text []byte) (core.Filtered, error) {
+	var r result
+	if err := json.Unmarshal(text, &r); err != nil {
+		return core.Filtered{}, unavailable(fmt.Errorf("a jq worker answered %.100q: %w", text, err))
+	}
+	return core.Filtered{Output: r.Output, Fault: r.Fault}, nil
+}
+
+// ended says why a worker ended without an answer.
+func ended(ctx context.Context, err error) (core.Filtered, error) {
+	exit, ran := errors.AsType[*exec.ExitError](err)
+	if !ran && ctx.Err() == nil {
+		return core.Filtered{}, unavailable(err)
+	}
+	if ran {
+		status, ok := exit.Sys().(syscall.WaitStatus)
+		switch {
+		case ok && status.Exited() && status.ExitStatus() == notLimited:
+			return core.Filtered{Fault: "this system does not bound what a process takes, so that no filter can be run"}, nil
+		case ok && status.Exited():
+			return core.Filtered{Fault: fmt.Sprintf("the filter needs more memory than the %d MiB that it may have", memory>>20)}, nil
+		}
+	}
+	return core.Filtered{Fault: "the filter takes longer than the second that it may have"}, nil
+}
+
+func unavailable(err error) error {
+	return &errs.Error{Kind: errs.Unavailable, Detail: "jq filters cannot be run at the moment; try again later.", Err: err}
+}
+
+// bounded keeps what is written to it up to a limit, beyond which it errs.
+type bounded struct {
+	bytes.Buffer
+	room int
+}
+
+// Write implements io.Writer.
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.room -= len(p); b.room < 0 {
+		return 0, errors.New("too much output")
+	}
+	return b.Buffer.Write(p)
+}
+
+// notLimited is the exit status of a worker that could not bound itself, and
+// therefore does nothing.
+const notLimited = 3
+
+// Serve is the worker: it bounds what it can take, reads a job, and writes
+// the result. It returns the exit status of the process.
+func Serve(in io.Reader, out io.Writer) (status int) {
+	if err := limit(processorTime, memory); err != nil {
+		return notLimited
+	}
+	var j job
+	if err := json.NewDecoder(in).Decode(&j); err != nil {
+		return notLimited
+	}
+	r := run(&j)
+	answer := json.NewEncoder(out)
+	answer.SetEscapeHTML(false)
+	if err := answer.Encode(r); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// run runs the filter. That the library panics would be a defect of it, which
+// must not look like too much memory.
+func run(j *job) (r result) {
+	defer func() {
+		if p := recover(); p != nil {
+			r = result{Fault: clip(fmt.Sprintf("the filter cannot be carried out: %v", p))}
+		}
+	}()
+	output, err := jq.Run(j.Filter, j.Input, j.Xattr, j.Case)
+	if err != nil {
+		return result{Fault: clip(err.Error())}
+	}
+	return result{Output: output}
+}
+
+// clip shortens a fault, which may quote a value.
+func clip(s string) string {
+	const most = 300
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
