@@ -28,7 +28,7 @@ func TestFillEntries(t *testing.T) {
 	}
 	var names []string
 	for _, res := range entries {
-		e, err := schedule.ReadForm(res.Form)
+		e, err := schedule.ReadForm(res.Form, nil)
 		if err != nil || e.UUID != res.Name {
 			t.Errorf("the form of %s is of %v, %v", res.Name, e, err)
 		}

@@ -245,7 +245,8 @@ fault 422 "/weekday" "{$r, \"type\": \"cron\", \"weekday\": \"3,\"}"
 fault 422 "/weekday" "{$r, \"type\": \"cron\", \"weekday\": \"fri-mon\"}"
 fault 422 "/spec" "{$r, \"type\": \"crontab\", \"spec\": \"@every 5m\"}"
 fault 400 "" '{"route": "collector", '
-fault 501 "/timezone" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"timezone\": \"Europe/Berlin\"}"
+fault 422 "/timezone" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"timezone\": \"Europe/Berlinn\"}"
+fault 501 "/excludeCalendar" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"excludeCalendar\": \"/dav/Documents/sam/holidays.ics\"}"
 expect "  which says that it is not built" urn:flowdrive:problem:not-built "$(json .type)"
 # Where the pointer of a fault that concerns several fields stands is the
 # server's choice; that it is one fault and 422 is not.

@@ -30,6 +30,7 @@ type birth struct {
 	iteration    int64
 	at           time.Time // the instant that labels are about
 	dryRun       bool
+	waits        bool // for earlier cases of the entry to end
 }
 
 // caseChange is a case as a decision left it, ready to be stored.
@@ -116,6 +117,7 @@ func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) 
 	}
 	change.holds = b.input.holds
 	e.render(change, b.info.Compiled)
+	change.row.Entry, change.row.Waits = b.schedule, b.waits
 	return change, nil
 }
 
@@ -234,6 +236,9 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 		return err
 	}
 	if err := putPlans(tx, c); err != nil {
+		return err
+	}
+	if err := e.releaseNext(tx, c); err != nil {
 		return err
 	}
 	tx.AfterCommit(func() { e.changed(c) })

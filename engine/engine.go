@@ -15,6 +15,7 @@ import (
 	"flowdrive/clock"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/schedule"
 )
 
 // Blobs keeps contents too large for the database, as files named by their
@@ -49,8 +50,9 @@ type Config struct {
 	// real time. Without it there is clock.Real.
 	Wall func() time.Time
 
-	Sandbox  bool // the clock stands still; what a request makes due is done before its answer
-	Firings  int  // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
+	Zones    schedule.Zones // nil: UTC alone
+	Sandbox  bool           // the clock stands still; what a request makes due is done before its answer
+	Firings  int            // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
 	Limits   Limits
 	Observer Observer // nil: nobody watches
 }
@@ -107,6 +109,7 @@ type Engine struct {
 	hash     func(string) (string, error)
 	check    func(context.Context, identity.Name, string) error
 	address  func(context.Context) string
+	zones    schedule.Zones
 	sandbox  bool
 	firings  int
 	limits   Limits
@@ -137,6 +140,7 @@ func New(cfg Config) *Engine {
 		hash:      cfg.HashPassword,
 		check:     cfg.CheckPassword,
 		address:   cfg.Address,
+		zones:     cfg.Zones,
 		sandbox:   cfg.Sandbox,
 		firings:   cfg.Firings,
 		limits:    cfg.Limits.withDefaults(),

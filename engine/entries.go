@@ -146,7 +146,7 @@ func (e *Engine) entryPasses(by identity.Principal, f Filter, s *Entry) bool {
 	if f.Query == "" {
 		return true
 	}
-	entry, err := schedule.ReadForm(s.Form)
+	entry, err := schedule.ReadForm(s.Form, e.zones)
 	return err == nil && strings.Contains(identity.Fold(entry.Title+"\n"+entry.Note), identity.Fold(f.Query))
 }
 
@@ -220,7 +220,11 @@ func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte
 			return nil, err
 		}
 		return func(tx Tx) (err error) {
-			out, err = e.writeEntry(tx, req, next)
+			if next.command != nil {
+				out, err = next.command(tx)
+			} else {
+				out, err = e.writeEntry(tx, req, next)
+			}
 			return err
 		}, nil
 	})
@@ -239,6 +243,8 @@ type entryChange struct {
 	byName bool       // the request's URL is the given name's
 	base   int64      // revision it was decided on, 0 for a new entry
 	body   []byte
+
+	command func(Tx) (*Outcome, error) // what is to be done instead of all that
 }
 
 func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
@@ -262,15 +268,15 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	if stored != nil && node.Get("do") != nil {
-		return nil, commandNotBuilt(root)
+		return e.readCommand(req, root, stored, given)
 	}
 	var old *schedule.Entry
 	if stored != nil {
-		if old, err = schedule.ReadForm(stored.Form); err != nil {
+		if old, err = schedule.ReadForm(stored.Form, e.zones); err != nil {
 			return nil, errs.Wrap("read a stored schedule entry", err)
 		}
 	}
-	entry := schedule.Read(root, req.Now, old)
+	entry := schedule.Read(root, req.Now, old, e.zones)
 	var keeps identity.ID
 	if stored != nil {
 		keeps = stored.ContextID
@@ -289,16 +295,6 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 		return nil, &errs.Error{Kind: errs.NotBuilt, Detail: "Not built yet: " + later[0].String() + ".", Faults: later}
 	}
 	return e.entryDecided(r, req, ref, entry, stored, given, body)
-}
-
-// commandNotBuilt answers a "do" document: its own faults, or that commands
-// come later.
-func commandNotBuilt(root document.Value) error {
-	name, ok := schedule.Command(root)
-	if err := root.Faults.Err(); err != nil || !ok {
-		return err
-	}
-	return notBuiltYet("/do", fmt.Sprintf("The command %q on schedule entries is not built yet.", name))
 }
 
 func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
@@ -376,6 +372,13 @@ func (e *Engine) entryDecided(r Reader, req Request, ref Ref, entry *schedule.En
 	c.stored.Definition++
 	c.stored.Revision++
 	c.stored.Modified = req.Now
+	switch {
+	case entry.Paused && c.stored.Paused.IsZero():
+		c.stored.Paused = req.Now
+	case !entry.Paused && !c.stored.Paused.IsZero():
+		entry.Resume(c.stored.Paused)
+		c.stored.Paused = time.Time{}
+	}
 	c.stored.Due, _ = entry.Due()
 	c.stored.Form = entry.Form()
 	switch {

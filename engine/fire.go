@@ -14,10 +14,12 @@ import (
 // The outcomes of an instant of a schedule entry (design: schedule entries,
 // section 3).
 const (
-	OutcomeFired   = "fired"
-	OutcomeLate    = "late"
-	OutcomeSkipped = "skipped"
-	OutcomeFailed  = "failed"
+	OutcomeFired      = "fired"
+	OutcomeLate       = "late"
+	OutcomeSkipped    = "skipped"
+	OutcomeFailed     = "failed"
+	OutcomeTriggered  = "triggered"
+	OutcomeBackfilled = "backfilled"
 )
 
 // fireEntry does what an entry's due instant asks for, in one unit: creates
@@ -30,44 +32,73 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
 	}
-	entry, err := schedule.ReadForm(stored.Form)
+	entry, err := e.readStored(stored)
 	if err != nil {
-		return time.Time{}, false, errs.Wrap("read a stored schedule entry", err)
+		return time.Time{}, false, err
 	}
 	step := entry.Step(now)
-	if step.Instant.IsZero() {
+	if step.Nothing() {
 		return time.Time{}, false, errs.New(errs.Internal, "The schedule entry %s is due, but has no instant.", stored.UUID)
 	}
-	if err := skipMissed(tx, stored, step, now); err != nil {
+	if err := passOver(tx, stored, step, now); err != nil {
 		return time.Time{}, false, err
 	}
-	if err := e.fireInstant(tx, stored, entry, step, now, trouble); err != nil {
-		return time.Time{}, false, err
-	}
-	if step.Ended {
-		given, err := orNil(tx.GivenNameOf(FolderSchedule, stored.UUID, 0))
-		if err != nil {
+	if !step.Instant.IsZero() {
+		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: step.Instant, Outcome: OutcomeFired, FiredAt: now}
+		if step.Late {
+			o.Outcome, o.Reason = OutcomeLate, "misfire: "+string(entry.Misfire)
+		}
+		if _, err := e.fireInstant(tx, stored, entry, &step, o, trouble); err != nil {
 			return time.Time{}, false, err
 		}
-		return time.Time{}, true, e.dropEntry(tx, stored, given, now)
+	}
+	err = e.moveOn(tx, stored, entry, step.Ended, now)
+	return stored.Due, true, err
+}
+
+// readStored reads what a stored entry says.
+func (e *Engine) readStored(stored *Entry) (*schedule.Entry, error) {
+	entry, err := schedule.ReadForm(stored.Form, e.zones)
+	return entry, errs.Wrap("read a stored schedule entry", err)
+}
+
+// moveOn stores an entry after an iteration, or deletes it after its last.
+func (e *Engine) moveOn(tx Tx, stored *Entry, entry *schedule.Entry, ended bool, now time.Time) error {
+	if ended {
+		given, err := orNil(tx.GivenNameOf(FolderSchedule, stored.UUID, 0))
+		if err != nil {
+			return err
+		}
+		stored.Due = time.Time{}
+		return e.dropEntry(tx, stored, given, now)
 	}
 	stored.Due, _ = entry.Due()
 	stored.Revision++
 	stored.Form = entry.Form()
-	tx.AfterCommit(func() { e.sweeper.note(stored.Due) })
-	return stored.Due, true, tx.UpdateEntry(stored)
+	due := stored.Due
+	tx.AfterCommit(func() { e.sweeper.note(due) })
+	return tx.UpdateEntry(stored)
 }
 
-// skipMissed leaves a row for every instant that was passed over.
-func skipMissed(tx Tx, stored *Entry, step schedule.Step, now time.Time) error {
-	for i, instant := range step.Skipped {
-		reason := "misfire: missed by more than the grace; a later instant stands for it"
-		if i == 0 && step.SkippedEarlier {
-			reason = "misfire: this and earlier instants were missed by more than the grace"
-		}
-		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, Reason: reason, FiredAt: now}
-		if err := tx.InsertOccurrence(o); err != nil && !errs.Is(err, errs.NameTaken) {
-			return err
+// passOver leaves a row for every instant that was passed over.
+func passOver(tx Tx, stored *Entry, step schedule.Step, now time.Time) error {
+	for _, of := range []struct {
+		instants []time.Time
+		earlier  bool
+		reason   string
+		more     string
+	}{
+		{step.Excluded, step.ExcludedEarlier, "excluded", "excluded, as earlier instants were"},
+		{step.Skipped, step.SkippedEarlier, "misfire: missed by more than the grace", "misfire: this and earlier instants were missed by more than the grace"},
+	} {
+		for i, instant := range of.instants {
+			o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, Reason: of.reason, FiredAt: now}
+			if i == 0 && of.earlier {
+				o.Reason = of.more
+			}
+			if err := tx.InsertOccurrence(o); err != nil && !errs.Is(err, errs.NameTaken) {
+				return err
+			}
 		}
 	}
 	return nil
@@ -76,45 +107,60 @@ func skipMissed(tx Tx, stored *Entry, step schedule.Step, now time.Time) error {
 // fireInstant creates the case of an instant, or records why there is none.
 // The pair of entry and instant is unique in the store, so that no instant
 // ever makes two cases: one that was dealt with before makes none, and the
-// entry goes on.
-func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time, trouble error) error {
-	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: step.Instant, Outcome: OutcomeFired, FiredAt: now}
-	if step.Late {
-		o.Outcome, o.Reason = OutcomeLate, "misfire: once"
-	}
+// entry goes on; again says so.
+func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *schedule.Step, o *Occurrence, trouble error) (again bool, err error) {
 	var c *caseChange
+	var over overlap
 	if trouble == nil {
-		c, trouble = e.scheduledCase(tx, stored, entry, step, now)
-		if unserved(trouble) {
-			return trouble
+		if over, err = overlapping(tx, stored, entry, o.Outcome); err != nil {
+			return false, err
 		}
 	}
-	if trouble == nil {
-		o.CaseID = c.row.ID
-	} else {
-		o.Outcome, o.Reason = OutcomeFailed, reasonOf(trouble)
+	switch {
+	case over.skip != "":
+		o.Outcome, o.Reason = OutcomeSkipped, over.skip
+		entry.Uncount(step) // only what creates a case counts
+	case trouble == nil:
+		c, trouble = e.scheduledCase(tx, stored, entry, *step, o.FiredAt, over.waits)
+		if unserved(trouble) {
+			return false, trouble
+		}
 	}
-	err := tx.InsertOccurrence(o)
+	switch {
+	case trouble != nil:
+		o.Outcome, o.Reason = OutcomeFailed, reasonOf(trouble)
+	case c != nil:
+		o.CaseID = c.row.ID
+	}
+	err = tx.InsertOccurrence(o)
 	if errs.Is(err, errs.NameTaken) {
-		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", step.Instant).Msg("an instant of a schedule entry was dealt with before")
-		return nil
+		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("an instant of a schedule entry was dealt with before")
+		return true, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	entry.LastCase, entry.LastError = o.CaseID, ""
+	if c != nil || trouble != nil {
+		entry.LastCase, entry.LastError = o.CaseID, ""
+	}
 	if trouble != nil {
 		entry.LastError = o.Reason
-	} else if err := e.write(tx, c); err != nil {
-		return err
+	} else if c != nil {
+		if err := e.cancelOthers(tx, over.cancel, o.FiredAt); err != nil {
+			return false, err
+		}
+		if err := e.write(tx, c); err != nil {
+			return false, err
+		}
 	}
+	lag := o.FiredAt.Sub(o.Instant)
 	tx.AfterCommit(func() {
-		e.observer.Fired(o.Outcome, now.Sub(step.Instant))
+		e.observer.Fired(o.Outcome, lag)
 		if o.Outcome == OutcomeFailed {
-			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", step.Instant).Str("reason", o.Reason).Msg("a schedule entry could not create its case")
+			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("a schedule entry could not create its case")
 		}
 	})
-	return nil
+	return false, nil
 }
 
 // reasonOf is what may be told of an error to whoever sees the entry.
@@ -126,11 +172,12 @@ func reasonOf(err error) string {
 }
 
 // scheduledCase decides on the case of an instant.
-func (e *Engine) scheduledCase(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*caseChange, error) {
+func (e *Engine) scheduledCase(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits bool) (*caseChange, error) {
 	b, err := e.scheduledBirth(tx, stored, entry, step, now)
 	if err != nil {
 		return nil, err
 	}
+	b.waits = waits
 	return e.bear(*b, now, false)
 }
 

@@ -170,6 +170,7 @@ type Entry struct {
 	Revision   int64     // counts every change of Form
 	Due        time.Time // zero: never again
 	Attachment UUID      // that its cases take as their input, zero: none
+	Paused     time.Time // since when, zero: it is not
 	Form       []byte
 	Created    time.Time
 	Modified   time.Time
@@ -229,6 +230,8 @@ type Case struct {
 	Due       time.Time // zero: nothing due
 	Parent    int64     // case of which it is a child, 0: none
 	ParentRow int64     // enablement that created it
+	Entry     UUID      // of the schedule entry that fired, zero: none; written when it is created
+	Waits     bool      // queued until earlier cases of the entry have ended; likewise
 	Named     bool      // somebody gave it a name; a column
 	Marking   []byte    // the core's case
 	Form      []byte    // complete form, JSON
@@ -257,6 +260,7 @@ type CaseReader interface {
 	Case(id int64) (*Case, error)       // without Access
 	Cases(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
 	CaseRevision(id int64) (int64, error)
+	OpenCasesOf(entry UUID, limit int) ([]int64, error) // by id
 
 	// Children returns the ids of the children of an enablement that are
 	// neither closed nor canceled: the first ones after an id.
@@ -300,6 +304,10 @@ type CaseWriter interface {
 
 	// AppendLog adds log entries, a JSON array, which begin at seq.
 	AppendLog(caseID, seq int64, entries []byte) error
+
+	// ReleaseNext lets the first case of an entry be started if it waits, and
+	// reports whether it did.
+	ReleaseNext(entry UUID) (bool, error)
 
 	// PutPlan keeps which children an enablement shall have; nil drops it.
 	PutPlan(caseID, row int64, plan []byte) error

@@ -49,7 +49,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var faults document.Faults
-		schedule.Read(document.Root(n, &faults), friday, nil)
+		schedule.Read(document.Root(n, &faults), friday, nil, zoneNamed)
 	}
 }
 
@@ -65,7 +65,7 @@ func BenchmarkReadForm(b *testing.B) {
 	form := entry(b, benchDoc, friday, nil).Form()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := schedule.ReadForm(form); err != nil {
+		if _, err := schedule.ReadForm(form, zoneNamed); err != nil {
 			b.Fatal(err)
 		}
 	}

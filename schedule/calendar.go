@@ -33,6 +33,7 @@ type calendar struct {
 	weekdays uint64   // bits 0-6 from Monday
 	hours    uint64   // bits 0-23
 	minutes  uint64   // bits 0-59
+	hourly   bool     // the hours are all of them, or every n-th
 	either   bool     // a day matches by day or by weekday (crontab), else by both
 }
 

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"strings"
+	"time"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -36,10 +37,21 @@ func Command(root document.Value) (name string, ok bool) {
 		}
 	case CommandBackfill:
 		root.Only("do", "from", "to")
-		readRange(root)
+		BackfillRange(root)
 	default:
 		known := []string{CommandTrigger, CommandPause, CommandResume, CommandBackfill}
 		do.Fail(errs.CodeRange, "must be one of %s, not %q%s", strings.Join(known, ", "), name, document.Hint(name, known))
 	}
 	return name, true
+}
+
+// BackfillRange reads the range of a backfill: [from, to). What is wrong with
+// it goes to root.Faults.
+func BackfillRange(root document.Value) (from, to time.Time) {
+	if first, last := readRange(root); first == "" || last == "" {
+		return time.Time{}, time.Time{}
+	}
+	from, _ = ParseTime(root.Get("from"))
+	to, _ = ParseTime(root.Get("to"))
+	return from, to
 }

@@ -113,8 +113,12 @@ func parseFields(fields *CronFields, report func(field int, p *problem)) *calend
 		weekdays: sets[fieldWeekday].bits,
 		hours:    sets[fieldHour].bits,
 		minutes:  sets[fieldMinute].bits,
+		hourly:   sets[fieldHour].bits == allHours || everyNth(*fields.list()[fieldHour]),
 	}
 }
+
+// everyNth reports whether the text of a field is a step over all its values.
+func everyNth(text string) bool { return strings.HasPrefix(text, "*/") && !strings.Contains(text, ",") }
 
 // parse reads the text of a field: a list of items, separated by commas.
 func (r *fieldRule) parse(text string) (canonical string, set valueSet, p *problem) {

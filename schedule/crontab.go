@@ -47,6 +47,10 @@ func parseCrontab(spec string) (*calendar, string, *problem) {
 		hours:    parsed.Hour & allHours,
 		minutes:  parsed.Minute & allMinutes,
 		either:   (parsed.Dom|parsed.Dow)&star == 0,
+		hourly:   parsed.Hour&allHours == allHours,
+	}
+	if fields := strings.Fields(spec); len(fields) == 5 {
+		c.hourly = c.hourly || everyNth(fields[1])
 	}
 	if c.either && (c.days == allDays || c.weekdays == allWeekdays) {
 		c.days, c.weekdays, c.either = allDays, allWeekdays, false // 1-31 or a Friday is every day

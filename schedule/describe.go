@@ -18,9 +18,13 @@ func (e *Entry) Describe() string {
 		return "Every " + periodText(int64(e.Interval/time.Second))
 	case TypeCron, TypeCrontab:
 		e.Schedule()
-		if c, ok := e.recurrence.(*calendar); ok {
+		if c := e.calendar; c != nil {
 			text, daily := c.timeText()
-			return text + c.dayText(daily) + c.yearText(e.Cron.Year)
+			text += c.dayText(daily) + c.yearText(e.Cron.Year)
+			if e.Timezone != zoneUTC && e.Timezone != "" {
+				text += " (" + e.Timezone + ")"
+			}
+			return text
 		}
 	}
 	return ""

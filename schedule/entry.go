@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"slices"
 	"time"
 
 	"flowdrive/errs"
@@ -58,6 +59,9 @@ type Entry struct {
 	Modified      time.Time // of the definition; firings leave it alone
 
 	recurrence backward
+	calendar   *calendar // of cron and crontab, in wall time
+	zones      Zones
+	holidays   []Span // of its ExcludeCalendar
 }
 
 // Units are the parts of an interval as its document gave them; nil where it
@@ -80,6 +84,45 @@ func (e *Entry) Schedule() Schedule {
 
 // compile makes the recurrence from the fields of the entry's type.
 func (e *Entry) compile() (p *problem) {
+	c, p := e.pattern()
+	if p != nil {
+		return p
+	}
+	return e.place(c)
+}
+
+// place puts the recurrence, with c its calendar if it has one, into the
+// entry's zone and between its bounds.
+func (e *Entry) place(c *calendar) *problem {
+	zone := e.location()
+	if zone == nil {
+		return problemf(errs.CodeNotFound, "there is no time zone %q", e.Timezone)
+	}
+	e.calendar = c
+	if c != nil && zone != time.UTC {
+		e.recurrence = inZone(c, zone, &e.Policies)
+	} else if c != nil {
+		e.recurrence = c
+	}
+	e.recurrence = e.restricted(e.recurrence, zone)
+	return nil
+}
+
+// location returns the entry's time zone, nil where there is none of that
+// name.
+func (e *Entry) location() *time.Location {
+	if e.Timezone == zoneUTC || e.Timezone == "" {
+		return time.UTC
+	}
+	if e.zones == nil {
+		return nil
+	}
+	return e.zones(e.Timezone)
+}
+
+// pattern makes the recurrence in UTC; c is nil where it is no calendar, and
+// knows no zones.
+func (e *Entry) pattern() (c *calendar, p *problem) {
 	switch e.Type {
 	case TypeSimple:
 		e.recurrence = once(e.Date.Unix())
@@ -87,25 +130,21 @@ func (e *Entry) compile() (p *problem) {
 		e.recurrence = grid{anchor: e.Date.Unix(), period: max(int64(e.Interval/time.Second), 1)}
 	case TypeCron:
 		fields := e.Cron
-		c := parseFields(&fields, func(_ int, found *problem) { p = found })
-		if p == nil {
-			e.recurrence = c
-		}
+		c = parseFields(&fields, func(_ int, found *problem) { p = found })
 	case TypeCrontab:
-		var c *calendar
-		if c, _, p = parseCrontab(e.Spec); p == nil {
-			e.recurrence = c
-		}
+		c, _, p = parseCrontab(e.Spec)
 	default:
 		p = problemf(errs.CodeRange, "%q is no type of entry", e.Type)
 	}
-	return p
+	return c, p
 }
 
 // sameRecurrence reports whether both entries happen at the same instants.
 func (e *Entry) sameRecurrence(other *Entry) bool {
 	return e.Type == other.Type && e.Cron == other.Cron && e.Spec == other.Spec &&
-		e.Interval == other.Interval && e.Date.Equal(other.Date) && e.Timezone == other.Timezone
+		e.Interval == other.Interval && e.Date.Equal(other.Date) && e.Timezone == other.Timezone &&
+		e.DSTGap == other.DSTGap && e.DSTOverlap == other.DSTOverlap && e.Start.Equal(other.Start) && e.End.Equal(other.End) &&
+		slices.Equal(e.Exclude, other.Exclude) && e.ExcludeCalendar == other.ExcludeCalendar
 }
 
 // setNext puts the entry's next instant, zero for none, and what is derived

@@ -36,7 +36,7 @@ func ExampleEntry_Step() {
 		return
 	}
 	var faults document.Faults
-	e := schedule.Read(document.Root(n, &faults), time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC), nil)
+	e := schedule.Read(document.Root(n, &faults), time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC), nil, zoneNamed)
 	if faults.Err() != nil {
 		fmt.Println(faults.Err())
 		return

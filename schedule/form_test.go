@@ -83,7 +83,7 @@ func TestReadForm(t *testing.T) {
 	for _, doc := range sampleDocs {
 		e := entry(t, doc, friday, nil)
 		e.LastError = "line\nbreak, \"quotes\" and a tab\t"
-		got, err := schedule.ReadForm(e.Form())
+		got, err := schedule.ReadForm(e.Form(), zoneNamed)
 		if err != nil {
 			t.Errorf("%s: %v", doc, err)
 			continue
@@ -99,7 +99,7 @@ func TestReadForm(t *testing.T) {
 			t.Fatal(err)
 		}
 		later := strings.Replace(indented.String(), "{", `{"later": [{"a": [1, null, true, "x\""]}, -1.5e3, false, []], "more": {}, `, 1)
-		if got, err := schedule.ReadForm([]byte(later)); err != nil || !bytes.Equal(got.Form(), e.Form()) {
+		if got, err := schedule.ReadForm([]byte(later), zoneNamed); err != nil || !bytes.Equal(got.Form(), e.Form()) {
 			t.Errorf("a form with white space and the keys of a later version: %v", err)
 		}
 	}
@@ -127,7 +127,7 @@ func TestReadFormErrors(t *testing.T) {
 		docs = append(docs, whole[:i])
 	}
 	for _, doc := range docs {
-		if _, err := schedule.ReadForm([]byte(doc)); !errs.Is(err, errs.Internal) {
+		if _, err := schedule.ReadForm([]byte(doc), zoneNamed); !errs.Is(err, errs.Internal) {
 			t.Errorf("%.200q: got %v, want an error of kind %s", doc, err, errs.Internal)
 		}
 	}

@@ -97,7 +97,7 @@ func FuzzRead(f *testing.F) {
 		if faults.Err() != nil {
 			return
 		}
-		e := schedule.Read(root, friday, nil)
+		e := schedule.Read(root, friday, nil, zoneNamed)
 		if faults.Err() != nil {
 			return
 		}
@@ -107,12 +107,12 @@ func FuzzRead(f *testing.F) {
 			if !bytes.HasSuffix(form, []byte("}\n")) || bytes.Count(form, []byte("\n")) != 1 {
 				t.Fatalf("the form is not one line: %s", form)
 			}
-			stored, err := schedule.ReadForm(form)
+			stored, err := schedule.ReadForm(form, zoneNamed)
 			if err != nil || !bytes.Equal(stored.Form(), form) {
 				t.Fatalf("%v: %s becomes %s", err, form, stored.Form())
 			}
 			root := document.Root(mustParse(t, form), &faults)
-			again := schedule.Read(root, e.Modified, e)
+			again := schedule.Read(root, e.Modified, e, zoneNamed)
 			if faults.Err() != nil || !bytes.Equal(again.Form(), form) {
 				t.Fatalf("%v: %s becomes %s", faults.Err(), form, again.Form())
 			}
@@ -129,12 +129,12 @@ func FuzzReadForm(f *testing.F) {
 	f.Add([]byte(`{"type":"crontab","spec":"@daily","xattrDict":{"a":1,"b":"\u00fc"},"exclude":["2013-01-01",{"from":"a","to":"b"}],"upcoming":["2012-11-11T23:00:00",null]}`))
 	f.Add([]byte(`{"UUID":"{c658993a-dcf1-410b-8003-5dc134feb564}","type":"interval","minutes":2,"interval":120,"date":"2012-11-09T12:34:56","x":[{}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := schedule.ReadForm(data)
+		e, err := schedule.ReadForm(data, zoneNamed)
 		if err != nil {
 			return
 		}
 		form := e.Form()
-		again, err := schedule.ReadForm(form)
+		again, err := schedule.ReadForm(form, zoneNamed)
 		if err != nil || !bytes.Equal(again.Form(), form) {
 			t.Fatalf("%v: %s", err, form)
 		}

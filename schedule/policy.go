@@ -100,33 +100,10 @@ func defaultPolicies() Policies {
 // NotBuilt returns what the entry asks for, rightly, and this version does
 // not do.
 func (e *Entry) NotBuilt() []errs.Fault {
-	var out []errs.Fault
-	standard := defaultPolicies()
-	for _, field := range []struct {
-		key   string
-		asked bool
-		built string
-	}{
-		{"timezone", e.Timezone != standard.Timezone, `"UTC"`},
-		{"misfire", e.Misfire != standard.Misfire, `"once"`},
-		{"overlap", e.Overlap != standard.Overlap, `"allow"`},
-		{"jitterSeconds", e.JitterSeconds != standard.JitterSeconds, "0"},
-		{"start", !e.Start.IsZero(), "null"},
-		{"end", !e.End.IsZero(), "null"},
-		{"exclude", len(e.Exclude) > 0, "[]"},
-		{"excludeCalendar", e.ExcludeCalendar != "", "null"},
-		{"dstGap", e.DSTGap != standard.DSTGap, `"shift"`},
-		{"dstOverlap", e.DSTOverlap != standard.DSTOverlap, `"first"`},
-		{"paused", e.Paused, "false"},
-	} {
-		if field.asked {
-			out = append(out, errs.Fault{
-				Pointer: "/" + field.key,
-				Detail:  "is a legal value, but this version only knows " + field.built,
-			})
-		}
+	if e.ExcludeCalendar == "" {
+		return nil
 	}
-	return out
+	return []errs.Fault{{Pointer: "/excludeCalendar", Detail: "is a legal value, but this version only knows null"}}
 }
 
 // readPolicies reads the policies of a document.
@@ -182,6 +159,8 @@ func (r *reader) timezone(zone *string) {
 		v.Fail(errs.CodeFormat, `%q is not the name of a time zone: write "UTC" or a name such as "Europe/Berlin"`, text)
 	case text != zoneUTC && (r.entry.Type == TypeSimple || r.entry.Type == TypeInterval):
 		v.Fail(errs.CodeConflict, `must be "UTC" in an entry of type %q: zones only govern cron and crontab`, r.entry.Type)
+	case text != zoneUTC && (r.entry.zones == nil || r.entry.zones(text) == nil):
+		v.Fail(errs.CodeNotFound, `there is no time zone %q: write "UTC" or a name such as "Europe/Berlin"`, text)
 	default:
 		*zone = text
 	}

@@ -47,9 +47,10 @@ var typeFields = []struct {
 // of them; where there are any the entry is of no use. Route and context
 // stand in the entry as the document has them, by id, by name, or both; the
 // caller resolves them, and looks for the attachment or document. Counters,
-// history and an untouched recurrence's next instant come from old.
-func Read(root document.Value, now time.Time, old *Entry) *Entry {
-	r := reader{root: root, now: now.UTC(), entry: &Entry{Policies: defaultPolicies()}}
+// history and an untouched recurrence's next instant come from old. zones may
+// be nil: then there is UTC alone.
+func Read(root document.Value, now time.Time, old *Entry, zones Zones) *Entry {
+	r := reader{root: root, now: now.UTC(), entry: &Entry{Policies: defaultPolicies(), zones: zones}}
 	e := r.entry
 	e.Modified = r.now.Truncate(time.Second)
 	e.Created = e.Modified
@@ -75,7 +76,7 @@ func Read(root document.Value, now time.Time, old *Entry) *Entry {
 	if v := r.get("title"); v.Given() {
 		e.Title, _ = ReadTitle(v)
 	}
-	definite := r.readRecurrence()
+	definite := r.readRecurrence() && r.place()
 	r.readRepeat()
 	if definite {
 		r.plan()

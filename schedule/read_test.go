@@ -24,7 +24,7 @@ func read(tb testing.TB, doc string, now time.Time, old *schedule.Entry) (*sched
 		tb.Fatalf("%s: %v", doc, err)
 	}
 	var faults document.Faults
-	e := schedule.Read(document.Root(n, &faults), now, old)
+	e := schedule.Read(document.Root(n, &faults), now, old, zoneNamed)
 	var out []string
 	for _, f := range faults.List() {
 		if f.Detail == "" || strings.Contains(f.Detail, "%!") {
@@ -317,7 +317,7 @@ func TestReadHints(t *testing.T) {
 			t.Fatal(err)
 		}
 		var faults document.Faults
-		schedule.Read(document.Root(n, &faults), friday, nil)
+		schedule.Read(document.Root(n, &faults), friday, nil, zoneNamed)
 		if list := faults.List(); len(list) == 0 || !strings.Contains(list[0].Detail, test.hint) || list[0].Line == 0 {
 			t.Errorf("%s: got %v, want a hint %s and the place", test.doc, list, test.hint)
 		}
@@ -333,7 +333,7 @@ func TestNotBuilt(t *testing.T) {
 	for _, f := range e.NotBuilt() {
 		got = append(got, f.Pointer)
 	}
-	want := []string{"/timezone", "/misfire", "/overlap", "/jitterSeconds", "/start", "/end", "/exclude", "/excludeCalendar", "/dstGap", "/dstOverlap", "/paused"}
+	want := []string{"/excludeCalendar"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error("(-want +got):", diff)
 	}

@@ -217,6 +217,13 @@ func (r *reader) readCrontab() (ok bool) {
 	return true
 }
 
+// place puts the recurrence into its zone and bounds. A zone that there is
+// not has its fault already.
+func (r *reader) place() bool {
+	c, _ := r.entry.recurrence.(*calendar)
+	return r.entry.place(c) == nil
+}
+
 // plan sets the entry's next instant. An instant that is just now counts,
 // except of a grid that starts now; one that a replaced entry has reached
 // does not come again.
@@ -253,6 +260,16 @@ func (r *reader) plan() {
 func (r *reader) neverFires() {
 	e := r.entry
 	key := "date"
+	if v := r.get("end"); !e.End.IsZero() {
+		if !e.Start.IsZero() && !e.End.After(e.Start) {
+			return // which is said already
+		}
+		unbound := *e
+		if unbound.End = (time.Time{}); unbound.compile() == nil && !unbound.recurrence.Next(r.now).IsZero() {
+			v.Fail(errs.CodeNeverFires, "is before the first time that the entry would come: it would never create a case")
+			return
+		}
+	}
 	switch e.Type {
 	case TypeCron:
 		key = "day"

@@ -1,53 +1,197 @@
 package schedule
 
-import "time"
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"time"
+)
 
-// maxSkipped is how many missed instants a step names.
+// maxSkipped is how many instants that were passed over a step names, and how
+// many missed ones have a case each (misfire all).
 const maxSkipped = 1000
 
 // Step is one occurrence of an entry: what a firing does, as a value.
 type Step struct {
-	Skipped        []time.Time // missed instants that are passed over, oldest first, the newest of them
-	SkippedEarlier bool        // there are more before those
-	Instant        time.Time   // what the case is scheduled for; zero: nothing is due
-	Late           bool        // the instant was missed by more than the grace
-	Ended          bool        // it was the last: the entry is to be deleted
-	Iteration      int64       // counts from 1
+	Excluded        []time.Time // instants before this one that the entry excludes, oldest first, the newest of them
+	ExcludedEarlier bool        // there are more before those
+	Skipped         []time.Time // missed instants that are passed over, likewise
+	SkippedEarlier  bool
+	Instant         time.Time // what the case is scheduled for; zero: there is no case
+	Late            bool      // the instant was missed by more than the grace
+	Ended           bool      // it was the last: the entry is to be deleted
+	Iteration       int64     // counts from 1
 }
 
-// Due returns the entry's next instant; ok is false where it has none.
-func (e *Entry) Due() (at time.Time, ok bool) { return e.NextIteration, !e.NextIteration.IsZero() }
+// Nothing reports whether nothing was due.
+func (s *Step) Nothing() bool { return s.Instant.IsZero() && len(s.Skipped) == 0 }
+
+// Due returns when the entry's next instant is due: then, or as much later as
+// its jitter has it; ok is false where it has none.
+func (e *Entry) Due() (at time.Time, ok bool) {
+	if e.NextIteration.IsZero() {
+		return time.Time{}, false
+	}
+	return e.NextIteration.Add(e.jitter(e.NextIteration)), true
+}
+
+// jitter returns by how much a case of the instant is delayed: by chance, as
+// far as one entry can tell from another, and for the same instant always the
+// same.
+func (e *Entry) jitter(at time.Time) time.Duration {
+	if e.JitterSeconds == 0 {
+		return 0
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(e.UUID)) // it never fails
+	_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(at.Unix())))
+	return time.Duration(h.Sum64()%uint64(e.JitterSeconds+1)) * time.Second
+}
 
 // Step takes the occurrence that is due at now, if there is one, and moves
 // the entry on: it counts the iteration, and computes the next instant from
-// the recurrence, never from now. Of instants that were missed by more than
-// the grace the latest is taken and the others are skipped (misfire once);
-// an instant within the grace is an occurrence of its own. The caller steps
-// again while another is due.
+// the recurrence, never from now. What becomes of instants that were missed
+// by more than the grace, misfire says; an instant within the grace is an
+// occurrence of its own. The caller steps again while another is due.
 func (e *Entry) Step(now time.Time) Step {
 	due, ok := e.Due()
 	s := e.Schedule()
 	if !ok || s == nil || due.After(now) {
 		return Step{}
 	}
-	step := Step{Instant: due}
-	inTime := now.Add(-time.Duration(e.GraceSeconds) * time.Second)
-	if due.Before(inTime) {
-		step.Late = true
-		missed, more := Latest(s, due.Add(-1), inTime.Add(-1), maxSkipped+1)
-		if n := len(missed); n > 0 {
-			step.Skipped, step.SkippedEarlier = missed[:n-1], more
-			step.Instant = missed[n-1]
-		}
+	var step Step
+	first := e.NextIteration
+	e.passOver(&step, first)
+	step.Instant = first
+	grace := time.Duration(e.GraceSeconds) * time.Second
+	if inTime := now.Add(-grace); due.Before(inTime) {
+		e.missed(&step, s, first, inTime.Add(-e.jitter(first)), now)
 	}
-	e.IterationsPerformed++
-	e.LastIteration = step.Instant
-	step.Iteration = e.IterationsPerformed
-	next := s.Next(step.Instant)
+	next := e.NextIteration
+	if !step.Instant.IsZero() {
+		e.IterationsPerformed++
+		e.LastIteration = step.Instant
+		step.Iteration = e.IterationsPerformed
+		next = s.Next(step.Instant)
+	}
 	if e.Repeat != 0 && e.IterationsPerformed >= e.Repeat {
 		next = time.Time{}
 	}
 	step.Ended = next.IsZero()
 	e.setNext(next)
 	return step
+}
+
+// passOver notes which instants before this one are excluded.
+func (e *Entry) passOver(step *Step, before time.Time) {
+	b, ok := e.recurrence.(*bounded)
+	if !ok {
+		return
+	}
+	from := later(e.LastIteration, e.Modified)
+	step.Excluded, step.ExcludedEarlier = b.passed(from, before, maxSkipped)
+}
+
+// missed decides about the instants from first on and before inTime.
+func (e *Entry) missed(step *Step, s Schedule, first, inTime, now time.Time) {
+	step.Late = true
+	missed, more := Latest(s, first.Add(-1), inTime.Add(-1), maxSkipped+1)
+	n := len(missed)
+	if n == 0 {
+		return
+	}
+	switch e.Misfire {
+	case MisfireSkip:
+		step.Late = false
+		step.Skipped, step.SkippedEarlier = missed[max(0, n-maxSkipped):], more || n > maxSkipped
+		e.NextIteration = s.Next(missed[n-1])
+		if step.Instant = e.NextIteration; e.NextIteration.IsZero() || e.NextIteration.Add(e.jitter(e.NextIteration)).After(now) {
+			step.Instant = time.Time{}
+		}
+	case MisfireAll:
+		if n > maxSkipped {
+			step.Instant = missed[1]
+			step.Skipped, step.SkippedEarlier = Latest(s, first.Add(-1), step.Instant.Add(-1), maxSkipped)
+		}
+	case MisfireOnce:
+		step.Skipped, step.SkippedEarlier, step.Instant = missed[:n-1], more, missed[n-1]
+	}
+}
+
+// Pause takes the entry's next instant away.
+func (e *Entry) Pause(note string) {
+	e.Paused, e.Note = true, note
+	e.setNext(time.Time{})
+}
+
+// Resume lets a paused entry go on: the first instant since it was paused is
+// the next one, though it may be missed by now. It reports whether there is
+// any.
+func (e *Entry) Resume(since time.Time) bool {
+	e.Paused = false
+	s := e.Schedule()
+	if s == nil {
+		return false
+	}
+	next := s.Next(later(since.Add(-1), e.LastIteration))
+	e.setNext(next)
+	return !next.IsZero()
+}
+
+// Trigger counts a case that somebody asked for. It leaves the grid alone,
+// and reports whether it was the entry's last.
+func (e *Entry) Trigger() (iteration int64, ended bool) {
+	e.IterationsPerformed++
+	ended = e.Repeat != 0 && e.IterationsPerformed >= e.Repeat
+	next := e.NextIteration
+	if ended {
+		next = time.Time{}
+	}
+	e.setNext(next)
+	return e.IterationsPerformed, ended
+}
+
+// Uncount takes back that a step counted: there is no case of its instant.
+func (e *Entry) Uncount(step *Step) {
+	e.IterationsPerformed--
+	step.Iteration = 0
+	next := e.NextIteration
+	if step.Ended {
+		next = e.Schedule().Next(step.Instant)
+	}
+	step.Ended = next.IsZero()
+	e.setNext(next)
+}
+
+// MaxBackfill bounds the instants of one backfill.
+const MaxBackfill = 10_000
+
+// Between returns the entry's instants in [from, to), at most one more than
+// MaxBackfill.
+func (e *Entry) Between(from, to time.Time) (instants []time.Time) {
+	s := e.Schedule()
+	for at := s.Next(from.Add(-1)); !at.IsZero() && at.Before(to) && len(instants) <= MaxBackfill; at = s.Next(at) {
+		instants = append(instants, at)
+	}
+	return instants
+}
+
+// Backfill counts a case of an instant that was passed by; ok is false where
+// the entry has no iteration left.
+func (e *Entry) Backfill() (iteration int64, ok bool) {
+	if e.Repeat != 0 && e.IterationsPerformed >= e.Repeat {
+		return 0, false
+	}
+	e.IterationsPerformed++
+	return e.IterationsPerformed, true
+}
+
+// Backfilled computes the entry anew after a backfill, and reports whether it
+// has ended.
+func (e *Entry) Backfilled() (ended bool) {
+	next := e.NextIteration
+	if e.Repeat != 0 && e.IterationsPerformed >= e.Repeat {
+		ended, next = true, time.Time{}
+	}
+	e.setNext(next)
+	return ended
 }

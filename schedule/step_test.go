@@ -172,7 +172,7 @@ func TestStepProperties(t *testing.T) {
 		for range 12 {
 			now = now.Add(time.Duration(rapid.Int64Range(0, int64(3*time.Hour)).Draw(r, "advance")))
 			for {
-				again, err := schedule.ReadForm(stored)
+				again, err := schedule.ReadForm(stored, zoneNamed)
 				if err != nil {
 					r.Fatal(err)
 				}

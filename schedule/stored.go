@@ -10,14 +10,15 @@ import (
 )
 
 // ReadForm reads a complete form that [Entry.Form] made. It trusts the
-// values, which were read from a client once. An error is of kind Internal.
-func ReadForm(data []byte) (*Entry, error) {
+// values, which were read from a client once; zones knows those that the
+// client named. An error is of kind Internal.
+func ReadForm(data []byte, zones Zones) (*Entry, error) {
 	const op = "read a stored schedule entry"
 	n, err := document.ParseJSON(data)
 	if err != nil {
 		return nil, errs.Wrap(op, err)
 	}
-	e := &Entry{}
+	e := &Entry{zones: zones}
 	var s stored
 	for _, m := range n.Members {
 		s.at = m.Key
@@ -32,9 +33,9 @@ func ReadForm(data []byte) (*Entry, error) {
 	return e, nil
 }
 
-// UnmarshalJSON reads a complete form.
+// UnmarshalJSON reads a complete form of an entry in UTC.
 func (e *Entry) UnmarshalJSON(data []byte) error {
-	read, err := ReadForm(data)
+	read, err := ReadForm(data, nil)
 	if err != nil {
 		return err
 	}

@@ -81,6 +81,7 @@ func (a *app) open(ctx context.Context) error {
 		return err
 	}
 	a.engine = engine.New(engine.Config{
+		Zones: new(clock.Zones).Zone,
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer, Filters: jqworker.New(workerCommand),

@@ -55,7 +55,7 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 		return errors.New(strings.Join(faultLines(path, err), "\n"))
 	}
 	var faults document.Faults
-	entry := schedule.Read(document.Root(node, &faults), from, nil)
+	entry := schedule.Read(document.Root(node, &faults), from, nil, new(clock.Zones).Zone)
 	if err := faults.Err(); err != nil {
 		return errors.New(strings.Join(faultLines(path, err), "\n"))
 	}

@@ -34,12 +34,12 @@ const (
 	caseExists   = `SELECT 1 FROM cases WHERE id = ?1`
 
 	countOpenCases = `SELECT coalesce(sum(n), 0) FROM open_cases WHERE starter_id = ?1`
-	selectQueued   = `SELECT id FROM cases WHERE state = 'queued' ORDER BY priority DESC, id LIMIT ?1`
+	selectQueued   = `SELECT id FROM cases WHERE state = 'queued' AND waits = 0 ORDER BY priority DESC, id LIMIT ?1`
 
 	insertCase = `
 		INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
-			due, named, form, created, modified, marking, access, parent_id, parent_row)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, nullif(?17, 0), nullif(?18, 0))`
+			due, named, form, created, modified, marking, access, parent_id, parent_row, entry, waits)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, nullif(?17, 0), nullif(?18, 0), ?19, ?20)`
 	updateCase = `
 		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
 			form = ?11, modified = ?12, marking = ?13,
@@ -139,7 +139,7 @@ func (r *reader) QueuedCases(limit int) (ids []int64, err error) {
 func (t *tx) InsertCase(c *engine.Case) error {
 	_, err := t.c.exec(insertCase, c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, c.Priority,
 		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access),
-		c.Parent, c.ParentRow)
+		c.Parent, c.ParentRow, orNone(c.Entry), c.Waits)
 	if isUnique(err) {
 		var one int
 		if taken, readErr := t.c.row(caseExists, c.ID).scan(&one); taken && readErr == nil {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	entryColumns = `seq, uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified, attachment`
+	entryColumns = `seq, uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified, attachment, paused`
 
 	selectEntry = `SELECT ` + entryColumns + ` FROM entries WHERE uuid = ?1`
 
@@ -26,17 +26,17 @@ const (
 	countEntries = `SELECT count(*) FROM entries WHERE author_id = ?1`
 
 	insertEntry = `
-		INSERT INTO entries (uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified, attachment)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`
+		INSERT INTO entries (uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified, attachment, paused)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`
 
 	// A firing changes no column that has an index but due; naming the others
 	// would write their indexes again.
 	advanceEntry = `
-		UPDATE entries SET type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10
+		UPDATE entries SET type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10, paused = ?12
 		WHERE uuid = ?1 AND context_id = ?2 AND author_id = ?3 AND route_id = ?4 AND attachment IS ?11`
 	updateEntry = `
 		UPDATE entries SET context_id = ?2, author_id = ?3, route_id = ?4,
-			type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10, attachment = ?11
+			type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10, attachment = ?11, paused = ?12
 		WHERE uuid = ?1`
 	deleteEntry = `DELETE FROM entries WHERE uuid = ?1`
 
@@ -50,7 +50,7 @@ const (
 
 func scanEntry(scan scan, e *engine.Entry) error {
 	return scan(&e.Seq, bits(e.UUID[:]), &e.ContextID, &e.AuthorID, &e.RouteID, &e.Type, &e.Definition, &e.Revision,
-		millis{&e.Due}, &e.Form, millis{&e.Created}, millis{&e.Modified}, bits(e.Attachment[:]))
+		millis{&e.Due}, &e.Form, millis{&e.Created}, millis{&e.Modified}, bits(e.Attachment[:]), millis{&e.Paused})
 }
 
 // Entry returns the schedule entry.
@@ -94,7 +94,7 @@ func (r *reader) CountEntries(author identity.ID) (n int64, err error) {
 // InsertEntry stores a new entry and sets its Seq.
 func (t *tx) InsertEntry(e *engine.Entry) error {
 	res, err := t.c.exec(insertEntry, e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
-		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Created), at(e.Modified), orNone(e.Attachment))
+		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Created), at(e.Modified), orNone(e.Attachment), at(e.Paused))
 	if err == nil {
 		e.Seq, err = res.LastInsertId()
 	}
@@ -106,7 +106,7 @@ func (t *tx) UpdateEntry(e *engine.Entry) error {
 	args := []any{
 		e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
 		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Modified),
-		orNone(e.Attachment),
+		orNone(e.Attachment), at(e.Paused),
 	}
 	n, err := t.c.change(advanceEntry, args...)
 	if n == 0 && err == nil {

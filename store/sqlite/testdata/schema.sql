@@ -112,7 +112,7 @@ CREATE TABLE cases (
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-, parent_id INTEGER, parent_row INTEGER) STRICT;
+, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1))) STRICT;
 
 CREATE INDEX cases_by_due ON cases (due) WHERE due IS NOT NULL;
 
@@ -122,11 +122,13 @@ CREATE INDEX cases_ended ON cases (route_id, status) WHERE state IN ('completed'
 
 CREATE INDEX cases_of_enablement ON cases (parent_id, parent_row, id) WHERE parent_id IS NOT NULL;
 
+CREATE INDEX cases_of_entry ON cases (entry, id) WHERE entry IS NOT NULL AND state IN ('queued', 'active', 'suspended');
+
 CREATE INDEX cases_of_parent ON cases (parent_id, id) WHERE parent_id IS NOT NULL;
 
 CREATE INDEX cases_open ON cases (route_id) WHERE state IN ('queued', 'active', 'suspended');
 
-CREATE INDEX cases_queued ON cases (priority DESC, id) WHERE state = 'queued';
+CREATE INDEX cases_queued ON cases (priority DESC, id) WHERE state = 'queued' AND waits = 0;
 
 CREATE TRIGGER aliases_follow AFTER UPDATE OF state ON cases
 WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued', 'active', 'suspended')) BEGIN
@@ -224,7 +226,7 @@ CREATE TABLE entries (
 	form       BLOB    NOT NULL,
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL
-, attachment BLOB CHECK (attachment IS NULL OR length(attachment) = 16)) STRICT;
+, attachment BLOB CHECK (attachment IS NULL OR length(attachment) = 16), paused INTEGER) STRICT;
 
 CREATE INDEX entries_by_attachment ON entries (attachment) WHERE attachment IS NOT NULL;
 

@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/schedule"
+)
+
+// readCommand reads what a document orders: {"do": …} on an entry that there
+// is. It is carried out and not stored (design: schedule entries, section 3).
+func (e *Engine) readCommand(req Request, root document.Value, stored *Entry, given *GivenName) (*entryChange, error) {
+	name, _ := schedule.Command(root)
+	c := &commanded{Engine: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}
+	carry := map[string]func(Tx, *Entry, *schedule.Entry) error{
+		schedule.CommandTrigger:  c.trigger,
+		schedule.CommandResume:   c.resume,
+		schedule.CommandPause:    c.pause,
+		schedule.CommandBackfill: c.backfill,
+	}[name]
+	if note := root.Get("note"); note.Given() {
+		c.note, _ = schedule.ReadNote(note)
+	}
+	if name == schedule.CommandBackfill {
+		c.from, c.to = schedule.BackfillRange(document.Root(root.Node, &document.Faults{})) // its faults are noted
+		if c.to.After(req.Now) {
+			root.Get("to").Fail(errs.CodeRange, "must not be in the future: what is to come needs no backfill")
+		} else if err := c.judge(root, stored); err != nil {
+			return nil, err
+		}
+	}
+	if err := root.Faults.Err(); err != nil {
+		return nil, err
+	}
+	return &entryChange{command: func(tx Tx) (*Outcome, error) { return c.do(tx, carry) }}, nil
+}
+
+// commanded is a command on its way.
+type commanded struct {
+	*Engine
+	req      Request
+	uuid     UUID
+	base     int64
+	given    *GivenName
+	note     string
+	from, to time.Time
+}
+
+// do carries a command out and answers.
+func (c *commanded) do(tx Tx, carry func(Tx, *Entry, *schedule.Entry) error) (*Outcome, error) {
+	stored, err := tx.Entry(c.uuid)
+	if err != nil {
+		return nil, staleIfGone(err)
+	}
+	if stored.Revision != c.base {
+		return nil, errStale
+	}
+	entry, err := c.readStored(stored)
+	if err != nil {
+		return nil, err
+	}
+	if err := carry(tx, stored, entry); err != nil {
+		return nil, err
+	}
+	out := &Outcome{Changed: true, Name: c.uuid.String(), Form: stored.Form, FormETag: entryETag(stored), Modified: stored.Modified}
+	return out, c.keep(tx, c.req, out)
+}
+
+// trigger creates a case now. What keeps a firing from that is an error
+// here: somebody is there to be told.
+func (c *commanded) trigger(tx Tx, stored *Entry, entry *schedule.Entry) error {
+	iteration, ended := entry.Trigger()
+	step := schedule.Step{Instant: c.req.Now, Iteration: iteration}
+	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Outcome: OutcomeTriggered, FiredAt: c.req.Now}
+	change, err := c.scheduledCase(tx, stored, entry, step, c.req.Now, false)
+	if err != nil {
+		return err
+	}
+	o.CaseID = change.row.ID
+	if err := insertFree(tx, o, c.req.Now); err != nil {
+		return err
+	}
+	if err := c.write(tx, change); err != nil {
+		return err
+	}
+	entry.LastCase, entry.LastError = o.CaseID, ""
+	tx.AfterCommit(func() { c.observer.Fired(o.Outcome, 0) })
+	return c.moveOn(tx, stored, entry, ended, c.req.Now)
+}
+
+// insertFree records an occurrence at the first free instant from that one
+// on: an entry can be triggered more than once in a moment.
+func insertFree(tx Tx, o *Occurrence, from time.Time) error {
+	const most = 100_000
+	for i := range most {
+		o.Instant = from.Add(time.Duration(i) * time.Millisecond)
+		if err := tx.InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
+			return err
+		}
+	}
+	return errs.New(errs.TooMany, "The entry was triggered too often in this moment; try again later.")
+}
+
+// pause stops an entry; it changes its definition as a PUT would.
+func (c *commanded) pause(tx Tx, stored *Entry, entry *schedule.Entry) error {
+	entry.Pause(c.note)
+	if stored.Paused.IsZero() {
+		stored.Paused = c.req.Now
+	}
+	return c.redefine(tx, stored, entry)
+}
+
+// resume lets an entry go on. What it missed meanwhile is due now, and its
+// misfire says what becomes of that.
+func (c *commanded) resume(tx Tx, stored *Entry, entry *schedule.Entry) error {
+	if !entry.Paused {
+		return nil
+	}
+	entry.Resume(stored.Paused)
+	stored.Paused = time.Time{}
+	return c.redefine(tx, stored, entry)
+}
+
+// redefine stores an entry of which a command changed a field that documents
+// have. A source that has it too is written anew.
+func (c *commanded) redefine(tx Tx, stored *Entry, entry *schedule.Entry) error {
+	entry.Modified = c.req.Now
+	stored.Modified = c.req.Now
+	stored.Definition++
+	if err := c.moveOn(tx, stored, entry, false, c.req.Now); err != nil {
+		return err
+	}
+	if c.given == nil {
+		return nil
+	}
+	source, err := parseNamed(Ref{Name: c.given.Name}, c.given.Source)
+	if err != nil || source.Get("paused") == nil && source.Get("note") == nil {
+		return nil //nolint:nilerr // a source that cannot be read cannot say anything else
+	}
+	was := c.given.ETag
+	c.given.setSource(schedule.Source(entry), c.req.Now)
+	return claimName(tx, c.given, was)
+}
+
+// judge answers whether a backfill would be too large.
+func (c *commanded) judge(root document.Value, stored *Entry) error {
+	entry, err := c.readStored(stored)
+	if err != nil || c.from.IsZero() {
+		return err
+	}
+	if len(entry.Between(c.from, c.to)) > schedule.MaxBackfill {
+		root.Get("to").Fail(errs.CodeRange, "takes in more than %d instants; backfill them part by part", schedule.MaxBackfill)
+	}
+	return nil
+}
+
+// backfill creates the cases of instants that were passed by. One that was
+// dealt with before has none, so that a backfill can be repeated.
+func (c *commanded) backfill(tx Tx, stored *Entry, entry *schedule.Entry) error {
+	for _, instant := range entry.Between(c.from, c.to) {
+		iteration, ok := entry.Backfill()
+		if !ok {
+			break
+		}
+		step := schedule.Step{Instant: instant, Iteration: iteration}
+		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeBackfilled, FiredAt: c.req.Now}
+		again, err := c.fireInstant(tx, stored, entry, &step, o, nil)
+		if err != nil {
+			return err
+		}
+		if again {
+			entry.Uncount(&step)
+		}
+	}
+	return c.moveOn(tx, stored, entry, entry.Backfilled(), c.req.Now)
+}

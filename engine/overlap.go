@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/schedule"
+)
+
+// overlap is what an entry's policy says where earlier cases of it are open
+// (design: schedule entries, section 3).
+type overlap struct {
+	skip   string  // why there is no case, "" where there is
+	waits  bool    // until they have ended
+	cancel []int64 // which of them are canceled
+}
+
+// mostOverlaps bounds how many open cases are looked at: more than one needs
+// to be told.
+const mostOverlaps = 1000
+
+// overlapping asks the policy. A case that somebody triggers has asked
+// nobody, and is there at once.
+func overlapping(tx Tx, stored *Entry, entry *schedule.Entry, outcome string) (o overlap, err error) {
+	if entry.Overlap == schedule.OverlapAllow || entry.Overlap == "" || outcome == OutcomeTriggered {
+		return o, nil
+	}
+	open, err := tx.OpenCasesOf(stored.UUID, mostOverlaps)
+	if err != nil || len(open) == 0 {
+		return o, err
+	}
+	switch entry.Overlap {
+	case schedule.OverlapSkip:
+		o.skip = "overlap: an earlier case of the entry is still open"
+	case schedule.OverlapBufferOne:
+		if len(open) > 1 {
+			o.skip = "overlap: an earlier case of the entry is open, and another waits for its end"
+		}
+		o.waits = true
+	case schedule.OverlapBufferAll:
+		o.waits = true
+	case schedule.OverlapCancelOther:
+		o.cancel = open
+	case schedule.OverlapAllow:
+	}
+	return o, nil
+}
+
+// cancelOthers cancels earlier cases of an entry, in favour of a new one.
+func (e *Engine) cancelOthers(tx Tx, ids []int64, now time.Time) error {
+	for _, id := range ids {
+		row, err := orNil(tx.Case(id))
+		if err != nil {
+			return err
+		}
+		if row == nil || !open(core.Life(row.State)) {
+			continue // a relative went with it
+		}
+		event := core.Cancel{Actor: core.Actor{Name: core.ActorTimer, RouteAdmin: true}, Comment: "A later case of the same schedule entry takes its place."}
+		if _, err := e.advanceCase(tx, row, event, now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// releaseNext lets the next case of the entry start where one has ended.
+func (e *Engine) releaseNext(tx Tx, c *caseChange) error {
+	if c.after.ScheduleUUID == "" || !open(c.before) || open(c.after.Life) {
+		return nil
+	}
+	uuid, ok := ParseUUID(c.after.ScheduleUUID)
+	if !ok {
+		return nil
+	}
+	released, err := tx.ReleaseNext(uuid)
+	if released {
+		tx.AfterCommit(e.sweeper.noteQueued)
+	}
+	return err
+}

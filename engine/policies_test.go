@@ -1,0 +1,237 @@
+package engine_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/clock"
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+func withZones(w *world) {
+	w.config = func(cfg *engine.Config) { cfg.Zones = new(clock.Zones).Zone }
+}
+
+// off lets time pass as for a server that is not running.
+func (w *world) off(until string) {
+	w.Helper()
+	w.clock.Set(instant(until))
+	w.advance(0)
+}
+
+func TestMisfirePolicies(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		policy string
+		until  string
+		want   []string
+		next   string
+	}{
+		{"once", "2012-11-09T13:10:00Z", []string{"late 2012-11-09T13:04:56Z", "skipped 2012-11-09T12:54:56Z", "skipped 2012-11-09T12:44:56Z"}, "2012-11-09T13:14:56"},
+		{"skip", "2012-11-09T13:10:00Z", []string{"skipped 2012-11-09T13:04:56Z", "skipped 2012-11-09T12:54:56Z", "skipped 2012-11-09T12:44:56Z"}, "2012-11-09T13:14:56"},
+		{"all", "2012-11-09T13:10:00Z", []string{"late 2012-11-09T13:04:56Z", "late 2012-11-09T12:54:56Z", "late 2012-11-09T12:44:56Z"}, "2012-11-09T13:14:56"},
+		{"once", "2012-11-09T13:05:00Z", []string{"fired 2012-11-09T13:04:56Z", "late 2012-11-09T12:54:56Z", "skipped 2012-11-09T12:44:56Z"}, "2012-11-09T13:14:56"},
+		{"skip", "2012-11-09T13:05:00Z", []string{"fired 2012-11-09T13:04:56Z", "skipped 2012-11-09T12:54:56Z", "skipped 2012-11-09T12:44:56Z"}, "2012-11-09T13:14:56"},
+		{"all", "2012-11-09T13:05:00Z", []string{"fired 2012-11-09T13:04:56Z", "late 2012-11-09T12:54:56Z", "late 2012-11-09T12:44:56Z"}, "2012-11-09T13:14:56"},
+	} {
+		t.Run(test.policy+" "+test.until, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			sam := w.as("sam")
+			out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto", "misfire": "`+test.policy+`"}`)
+			w.off(test.until)
+			same(t, "occurrences", sam.occurrences(out.Name), test.want)
+			created := strings.Count(strings.Join(test.want, ""), "late") + strings.Count(strings.Join(test.want, ""), "fired")
+			same(t, "cases", len(w.cases()), created)
+			sam.entry("e.json").wants("nextIteration", `"`+test.next+`"`)
+		})
+	}
+}
+
+// Of very many missed ones a thousand have a case each, and the others a row
+// or a word.
+func TestMisfireAllIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 1, "route": "auto", "misfire": "all"}`)
+	w.clock.Set(instant("2012-11-10T12:34:56Z"))
+	w.advance(0)
+	counts := map[string]int{}
+	for _, line := range sam.occurrences(out.Name) {
+		outcome, _, _ := strings.Cut(line, " ")
+		counts[outcome]++
+	}
+	same(t, "outcomes", counts, map[string]int{"late": 1000, "skipped": 439, "fired": 1})
+}
+
+func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	const doc = `{"type": "interval", "minutes": 10, "route": "auto", "misfire": "once", "note": "as it was"}`
+	out := sam.mustPutEntry("e.json", doc)
+	w.advance(10 * time.Minute)
+	if paused := sam.mustPutEntry("e.json", `{"do": "pause", "note": "holidays"}`); paused.ETag != "" {
+		t.Errorf("the ETag is %s", paused.ETag)
+	}
+	sam.entry("e.json").wants("paused", "true", "note", `"holidays"`, "nextIteration", "null", "upcoming", "[]")
+	if source := string(sam.entryResource("e.json").Source); !strings.Contains(source, `"paused":true`) || strings.Contains(source, "upcoming") {
+		t.Errorf("the source is %s", source)
+	}
+	w.advance(35 * time.Minute)
+	same(t, "while paused", sam.occurrences(out.Name), []string{"fired 2012-11-09T12:44:56Z"})
+	sam.mustPutEntry("e.json", `{"do": "resume"}`)
+	same(t, "after", sam.occurrences(out.Name), []string{
+		"late 2012-11-09T13:14:56Z", "skipped 2012-11-09T13:04:56Z", "skipped 2012-11-09T12:54:56Z", "fired 2012-11-09T12:44:56Z",
+	})
+	sam.entry("e.json").wants("paused", "false", "nextIteration", `"2012-11-09T13:24:56"`, "iterationsPerformed", "2")
+	sam.mustPutEntry("e.json", `{"do": "resume"}`) // of one that runs changes nothing
+	sam.entry("e.json").wants("nextIteration", `"2012-11-09T13:24:56"`)
+
+	// The same by a document.
+	sam.mustPutEntry("e.json", strings.Replace(doc, `"note"`, `"paused": true, "note"`, 1))
+	w.advance(time.Hour)
+	sam.mustPutEntry("e.json", doc)
+	same(t, "by a document", sam.occurrences(out.Name)[0], "late 2012-11-09T14:14:56Z")
+	if _, err := w.as("eve").putEntry(out.Name+".json", `{"do": "pause"}`); !errs.Is(err, errs.NotFound) {
+		t.Errorf("a stranger: %v", err)
+	}
+}
+
+func TestTrigger(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto", "repeat": 3}`)
+	sam.mustPutEntry("e.json", `{"do": "trigger"}`)
+	sam.mustPutEntry("e.json", `{"do": "trigger"}`)
+	same(t, "occurrences", sam.occurrences(out.Name), []string{"triggered 2012-11-09T12:34:56Z", "triggered 2012-11-09T12:34:56Z"})
+	sam.entry("e.json").wants("iterationsPerformed", "2", "iterationsRemaining", "1", "nextIteration", `"2012-11-09T12:44:56"`)
+	w.cases()[1].wants("scheduledFor", `"2012-11-09T12:34:56Z"`, "state", `"completed"`)
+	sam.mustPutEntry("e.json", `{"do": "trigger"}`)
+	same(t, "entries", len(w.entries()), 0)
+	same(t, "cases", len(w.cases()), 3)
+	_, err := sam.putEntry(out.Name+".json", `{"do": "trigger"}`)
+	w.refused(err, errs.NotFound)
+}
+
+func TestOverlap(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[string]string{
+		"allow":       "active active active",
+		"skip":        "active",
+		"bufferOne":   "active queued",
+		"bufferAll":   "active queued queued",
+		"cancelOther": "canceled canceled active",
+	} {
+		t.Run(policy, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.as("admin").mustPutRoute("task", `
+access: {start: [everyone], read: [everyone]}
+roles: {clerk: {assign: [starter]}}
+states: {open: {type: start}, done: {type: complete}}
+actions: {begin: {trigger: init}, finish: {in: [open], role: clerk, to: done}}
+`)
+			sam := w.as("sam")
+			out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "task", "repeat": 9, "overlap": "`+policy+`"}`)
+			w.advance(30 * time.Minute)
+			states := func() string {
+				var all []string
+				for _, c := range w.cases() {
+					all = append(all, strings.Trim(c.get("state"), `"`))
+				}
+				return strings.Join(all, " ")
+			}
+			same(t, "states", states(), want)
+			performed := len(strings.Fields(want))
+			sam.entry("e.json").wants("iterationsPerformed", []string{"", "1", "2", "3"}[performed])
+			if got := sam.occurrences(out.Name); len(got) != 3 || (performed < 3) != strings.Contains(strings.Join(got, " "), "skipped") {
+				t.Errorf("occurrences %q", got)
+			}
+			if !strings.HasPrefix(policy, "buffer") {
+				return
+			}
+			first := w.cases()[0].get("id")
+			sam.mustPerform(number(t, first), "finish")
+			same(t, "after the first", strings.HasPrefix(states(), "completed active"), true)
+		})
+	}
+}
+
+func TestBackfill(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	out := sam.mustPutEntry("e.json", `{"type": "cron", "hour": "6", "minute": "0", "route": "auto", "repeat": 5}`)
+	sam.mustPutEntry("e.json", `{"do": "backfill", "from": "2012-11-06T06:00", "to": "2012-11-09T06:00"}`)
+	want := []string{"backfilled 2012-11-08T06:00:00Z", "backfilled 2012-11-07T06:00:00Z", "backfilled 2012-11-06T06:00:00Z"}
+	same(t, "occurrences", sam.occurrences(out.Name), want)
+	sam.mustPutEntry("e.json", `{"do": "backfill", "from": "2012-11-06T06:00", "to": "2012-11-09T06:00"}`)
+	same(t, "again", sam.occurrences(out.Name), want)
+	sam.entry("e.json").wants("iterationsPerformed", "3", "nextIteration", `"2012-11-10T06:00:00"`)
+	for doc, fault := range map[string]string{
+		`{"do": "backfill", "from": "2012-11-06", "to": "2012-11-06"}`: "/to range",
+		`{"do": "backfill", "from": "2012-11-06", "to": "2012-12-06"}`: "/to range",
+		`{"do": "backfill", "to": "2012-11-06"}`:                       "/from required",
+	} {
+		_, err := sam.putEntry("e.json", doc)
+		w.refused(err, errs.Invalid, fault)
+	}
+	often := sam.mustPutEntry("often.json", `{"type": "interval", "seconds": 1, "date": "2012-11-01", "route": "auto"}`)
+	_, err := sam.putEntry("often.json", `{"do": "backfill", "from": "2012-11-01", "to": "2012-11-02"}`)
+	w.refused(err, errs.Invalid, "/to range")
+	same(t, "nothing", len(sam.occurrences(often.Name)), 1)
+}
+
+func TestBoundsExclusionsAndZones(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, withZones)
+	sam := w.as("sam")
+	out := sam.mustPutEntry("e.json", `{"type": "cron", "hour": "0", "minute": "30", "route": "auto", "timezone": "Europe/Berlin",
+		"start": "2012-11-11", "end": "2012-11-16", "exclude": ["2012-11-13", {"from": "2012-11-14T23:00", "to": "2012-11-14T23:31"}]}`)
+	sam.entry("e.json").wants("nextIteration", `"2012-11-11T23:30:00"`, "upcoming", `["2012-11-11T23:30:00","2012-11-13T23:30:00","2012-11-15T23:30:00"]`)
+	w.advanceTo("2012-11-20T00:00:00Z")
+	same(t, "occurrences", sam.occurrences(out.Name), []string{
+		"fired 2012-11-15T23:30:00Z", "skipped 2012-11-14T23:30:00Z", "fired 2012-11-13T23:30:00Z", "skipped 2012-11-12T23:30:00Z", "fired 2012-11-11T23:30:00Z",
+	})
+	same(t, "entries", len(w.entries()), 0)
+	_, err := sam.putEntry("x.json", `{"type": "cron", "hour": 1, "route": "auto", "timezone": "Europe/Berlinn"}`)
+	w.refused(err, errs.Invalid, "/timezone not-found")
+}
+
+// Jitter delays a case, by chance and always alike, and nothing else.
+func TestJitter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 1, "route": "auto", "jitterSeconds": 50, "repeat": 20}`)
+	w.advance(30 * time.Minute)
+	got := sam.occurrences(out.Name)
+	same(t, "occurrences", len(got), 20)
+	delays := map[time.Duration]bool{}
+	for i, c := range w.cases() {
+		planned, created := instant(strings.Trim(c.get("scheduledFor"), `"`)), instant(strings.Trim(c.get("created"), `"`))
+		delay := created.Sub(planned)
+		if want := instant(start).Add(time.Duration(i+1) * time.Minute); !planned.Equal(want) || delay < 0 || delay > 50*time.Second {
+			t.Errorf("planned %s, created %s", planned, created)
+		}
+		delays[delay] = true
+	}
+	if len(delays) < 5 {
+		t.Errorf("delays %v", delays)
+	}
+}
+
+func number(t *testing.T, text string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

@@ -1,0 +1,157 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Span is a half-open range of time: [From, To).
+type Span struct{ From, To time.Time }
+
+// bounded is a recurrence between two instants, both included, of which some
+// spans are taken out (design: schedule entries, section 3, exclude).
+type bounded struct {
+	backward
+	start, end time.Time // zero: none
+	out        []Span    // ascending, apart from each other
+}
+
+var _ backward = (*bounded)(nil)
+
+// restricted returns the recurrence within the entry's bounds, and without
+// what is excluded.
+func (e *Entry) restricted(b backward, zone *time.Location) backward {
+	out := e.spans(zone)
+	if e.Start.IsZero() && e.End.IsZero() && len(out) == 0 {
+		return b
+	}
+	return &bounded{backward: b, start: e.Start, end: e.End, out: out}
+}
+
+// Next returns the first instant after t.
+func (b *bounded) Next(t time.Time) time.Time {
+	if t.Before(b.start) {
+		t = b.start.Add(-1)
+	}
+	for {
+		at := b.backward.Next(t)
+		if at.IsZero() || !b.end.IsZero() && at.After(b.end) {
+			return time.Time{}
+		}
+		span := b.excludes(at)
+		if span == nil {
+			return at
+		}
+		t = span.To.Add(-1)
+	}
+}
+
+func (b *bounded) latest(t time.Time) time.Time {
+	if !b.end.IsZero() && t.After(b.end) {
+		t = b.end
+	}
+	for {
+		at := b.backward.latest(t)
+		if at.IsZero() || at.Before(b.start) {
+			return time.Time{}
+		}
+		span := b.excludes(at)
+		if span == nil {
+			return at
+		}
+		t = span.From.Add(-1)
+	}
+}
+
+// excludes returns the span that holds the instant, nil for none.
+func (b *bounded) excludes(at time.Time) *Span {
+	i, _ := slices.BinarySearchFunc(b.out, at, func(s Span, at time.Time) int {
+		if s.To.After(at) {
+			return 1
+		}
+		return -1
+	})
+	if i < len(b.out) && !b.out[i].From.After(at) {
+		return &b.out[i]
+	}
+	return nil
+}
+
+// passed returns the instants in [from, before) that are excluded: the last
+// n of them, oldest first, and whether there are more.
+func (b *bounded) passed(from, before time.Time, n int) (instants []time.Time, more bool) {
+	for i := len(b.out) - 1; i >= 0 && !more; i-- {
+		low, high := later(from, b.out[i].From), earlier(before, b.out[i].To)
+		if low = later(low, b.start); !high.After(low) {
+			continue
+		}
+		if !b.end.IsZero() {
+			high = earlier(high, b.end.Add(1))
+		}
+		var some []time.Time
+		some, more = Latest(b.backward, low.Add(-1), high.Add(-1), n-len(instants))
+		instants = append(some, instants...)
+	}
+	return instants, more
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// spans returns what the entry excludes, in order and joined. A date without
+// time is the day in the entry's zone.
+func (e *Entry) spans(zone *time.Location) []Span {
+	var all []Span
+	for _, x := range e.Exclude {
+		if x.Date != "" {
+			day := wallDate(x.Date, zone, 0)
+			all = append(all, Span{day, wallDate(x.Date, zone, 1)})
+			continue
+		}
+		all = append(all, Span{wallOrInstant(x.From, zone), wallOrInstant(x.To, zone)})
+	}
+	all = append(all, e.holidays...)
+	slices.SortFunc(all, func(a, b Span) int { return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To)) })
+	var out []Span
+	for _, s := range all {
+		if last := len(out) - 1; last >= 0 && !s.From.After(out[last].To) {
+			out[last].To = later(out[last].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// wallDate returns the begin of a day, or of one that many days later, in
+// the zone.
+func wallDate(date string, zone *time.Location, days int) time.Time {
+	t, err := time.Parse(time.DateOnly, date)
+	if err != nil { // readExclusions has judged it
+		return time.Time{}
+	}
+	return time.Date(t.Year(), t.Month(), t.Day()+days, 0, 0, 0, 0, zone).UTC()
+}
+
+func wallOrInstant(text string, zone *time.Location) time.Time {
+	if dateOnly(text) {
+		return wallDate(text, zone, 0)
+	}
+	t, err := time.Parse(timeLayout, text)
+	if err != nil { // it was written by rangeText
+		return time.Time{}
+	}
+	return t
+}

@@ -1,0 +1,22 @@
+package schedule
+
+import (
+	"slices"
+
+	"flowdrive/document"
+)
+
+// Source returns a document that says what the entry does: its complete form
+// without what only the server sets (design: the drive, section 3).
+func Source(e *Entry) []byte {
+	n, err := document.ParseJSON(e.Form())
+	if err != nil { // the form is ours
+		return e.Form()
+	}
+	readOnly := []string{
+		"UUID", "interval", "nextIteration", "iterationsPerformed", "iterationsRemaining", "description", "upcoming",
+		"lastIteration", "lastCase", "lastError", "created", "modified",
+	}
+	n.Members = slices.DeleteFunc(n.Members, func(m document.Member) bool { return slices.Contains(readOnly, m.Key) })
+	return append(n.AppendJSON(nil), '\n')
+}

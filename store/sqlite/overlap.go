@@ -1,0 +1,31 @@
+package sqlite
+
+import "flowdrive/engine"
+
+const (
+	openOfEntry = `SELECT id FROM cases WHERE entry = ?1 AND state IN ('queued', 'active', 'suspended') ORDER BY id LIMIT ?2`
+
+	// The first case that waits, if no other of the entry is open.
+	releaseNext = `
+		UPDATE cases SET waits = 0
+		WHERE id = (SELECT id FROM cases WHERE entry = ?1 AND state IN ('queued', 'active', 'suspended') ORDER BY id LIMIT 1) AND waits = 1`
+)
+
+// OpenCasesOf returns the ids of the open cases of a schedule entry, at most
+// limit.
+func (r *reader) OpenCasesOf(entry engine.UUID, limit int) (ids []int64, err error) {
+	err = r.c.each(openOfEntry, func(scan scan) error {
+		var id int64
+		err := scan(&id)
+		ids = append(ids, id)
+		return err
+	}, entry[:], limit)
+	return ids, failure("read the open cases of a schedule entry", err)
+}
+
+// ReleaseNext lets the next case of an entry that waits be started, if no
+// earlier one is open, and reports whether there was one.
+func (t *tx) ReleaseNext(entry engine.UUID) (bool, error) {
+	n, err := t.c.change(releaseNext, entry[:])
+	return n > 0, failure("let a case of a schedule entry start", err)
+}
