@@ -48,6 +48,7 @@ type Cases interface {
 	Cases(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
 	PutCase(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
 	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
+	MoveOnBoard(ctx context.Context, req engine.Request, route, from string, id int64, to string) (*engine.Outcome, error)
 	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
 	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
 	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt

@@ -3,8 +3,10 @@ package davfs
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	"flowdrive/engine"
+	"flowdrive/engine/core"
 	"flowdrive/errs"
 )
 
@@ -105,4 +107,19 @@ func (f *fake) rename(all []*stored, req engine.Request, ref engine.Ref, name st
 	}
 	found.Given, found.AuthorID = name, req.By.ID
 	return &engine.Outcome{Created: true, Changed: true, Name: found.Name, ETag: found.SourceETag}, nil
+}
+
+// MoveOnBoard knows one way: from open to done.
+func (f *fake) MoveOnBoard(_ context.Context, req engine.Request, route, from string, id int64, to string) (*engine.Outcome, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if from != "open" || to != "done" {
+		return nil, errs.New(errs.ActionNotEnabled, "No way from %s to %s of %s.", from, to, route)
+	}
+	if req.If != nil {
+		if err := req.If(engine.Version{Exists: true}); err != nil {
+			return nil, err
+		}
+	}
+	return &engine.Outcome{Changed: true, Name: strconv.FormatInt(id, 10), CaseID: id, Life: core.Completed, Status: to, LogSeq: 3, Action: "close"}, nil
 }

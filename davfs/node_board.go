@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -75,12 +76,12 @@ func (n stateFolder) stat(ctx context.Context) (*info, error) {
 }
 
 // child finds a case by the id with which its name begins: its title may have
-// changed since somebody saw it.
+// changed since somebody saw it. Where a case is moved to, names mean nothing.
 func (n stateFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	number, _, _ := strings.Cut(stem, " ")
 	id, ok := parseID(number)
-	if ext != ".json" || !ok {
+	if (ext != ".json" || !ok) && !n.writes {
 		return nil, absent()
 	}
 	return boardFile{n, id}, nil
@@ -185,4 +186,25 @@ func (n boardFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 		return nil, nil, err
 	}
 	return formInfo(name, r), contentOf(r.Form), nil
+}
+
+// moveTo performs the action that leads to the state into whose folder the
+// file is moved (design: the drive, section 2).
+func (n boardFile) moveTo(ctx context.Context, req engine.Request, to node, _ *transfer) (*answer, error) {
+	place, ok := to.(boardFile)
+	if !ok || !same(place.folder.route, n.folder.route) {
+		return nil, notMovable()
+	}
+	if _, err := place.folder.stat(ctx); errs.Is(err, errs.NotFound) {
+		return nil, noPlace()
+	} else if err != nil {
+		return nil, err
+	}
+	out, err := n.folder.engine.MoveOnBoard(ctx, req, n.folder.route, n.folder.state, n.id, place.folder.state)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{Status: http.StatusCreated}
+	actionFile{n.folder.scope, n.id, ""}.describe(a, out)
+	return a, nil
 }

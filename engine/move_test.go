@@ -30,7 +30,7 @@ func TestMoveOnBoard(t *testing.T) {
 	}{
 		{"auto", "open", "answered", id, errs.NotFound},
 		{"ask", "answered", "closed", id, errs.NotFound},
-		{"ask", "open", "nowhere", id, errs.NotFound},
+		{"ask", "open", "nowhere", id, errs.ActionNotEnabled},
 		{"ask", "open", "answered", id + 99, errs.NotFound},
 		{"ask", "open", "closed", id, errs.ActionNotEnabled},
 	} {

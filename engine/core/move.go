@@ -26,7 +26,9 @@ func (d *decision) moveByPerson(e Move) error {
 	}
 	target := d.route.State(e.To)
 	if target == route.NoState {
-		return errs.New(errs.NotFound, "The route %q has no state %q in the version of this case.", d.route.Name, e.To)
+		refusal := errs.New(errs.ActionNotEnabled, "Nothing leads to %q: the version %d of the route, which this case has, does not have that state.", e.To, d.c.RouteVersion)
+		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
+		return refusal
 	}
 	ways := make([][]string, len(d.route.States)) // by status: the actor's actions that lead there
 	for i := range d.route.Actions {

@@ -50,7 +50,7 @@ func TestMove(t *testing.T) {
 		"by a decision":                {nil, "sam", "e", "!action-not-enabled b (go); c (jump)"},
 		"while the guard is false":     {nil, "sam", "d", `!action-not-enabled "a" to "d"`},
 		"once the guard is true":       {[]string{"sam n=2"}, "sam", "d", "skip d"},
-		"to no state":                  {nil, "sam", "z", "!not-found z"},
+		"to no state":                  {nil, "sam", "z", "!action-not-enabled z"},
 		"nothing is mine":              {nil, "bob", "b", "!action-not-enabled anywhere"},
 		"half of a transition":         {[]string{"sam go"}, "ann", "c", "!action-not-enabled e (both)"},
 		"the other half":               {[]string{"sam go", "sam left"}, "ann", "c", "right c"},
