@@ -51,7 +51,7 @@ func copyable(n node) bool {
 // movable reports whether MOVE can take it anywhere.
 func movable(n node) bool {
 	switch n.(type) {
-	case mover, giver, documentFolder:
+	case mover, giver, documentFolder, scratchFolder:
 		return true
 	}
 	return false
@@ -83,6 +83,9 @@ func (d *drive) copyOrMove(x *exchange) error {
 			return t.withinDocuments(from, to)
 		}
 	}
+	if done, err := t.beside(put, to); done || err != nil {
+		return err
+	}
 	if m, ok := t.source.(mover); ok && t.move {
 		return t.moveBy(m, to)
 	}
@@ -100,7 +103,10 @@ func (t *transfer) find() (err error) {
 	if t.source, err = t.place(); err != nil {
 		return err
 	}
-	if t.about, err = t.source.stat(t.r.Context()); err != nil {
+	if t.about, err = t.shown(t.r.Context(), t.at, t.source); err != nil {
+		return err
+	}
+	if err := t.asDraft(); err != nil {
 		return err
 	}
 	switch {
@@ -110,7 +116,7 @@ func (t *transfer) find() (err error) {
 		return errs.New(errs.NotAllowed, "The destination is where it is already.")
 	case !t.move && !copyable(t.source):
 		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
-	case t.move && !movable(t.source):
+	case t.move && !movable(t.source) && !shaded(t.at, t.source):
 		return notMovable()
 	}
 	return nil
@@ -171,6 +177,8 @@ func (t *transfer) moveBy(m mover, to node) error {
 	if err != nil {
 		return err
 	}
+	t.exchange.memory.echoes.forget(spotOf(t.by.ID, t.at))
+	t.exchange.memory.echoes.forget(spotOf(t.by.ID, t.to))
 	a.send(t.w)
 	return nil
 }
@@ -204,10 +212,15 @@ func (t *transfer) put(put *exchange, to node) error {
 		}
 		return errs.New(errs.NotAllowed, "The destination cannot be written.")
 	}
-	put.at.slash = false
 	if err := t.judge(put); err != nil {
 		return err
 	}
+	return t.send(put)
+}
+
+// send sends the source's bytes to the destination.
+func (t *transfer) send(put *exchange) error {
+	put.at.slash = false
 	about, content, err := t.open()
 	if err != nil {
 		return err
@@ -235,6 +248,11 @@ func (t *transfer) judge(put *exchange) (err error) {
 		put.takes, err = source.take(t.r.Context(), req)
 		return err
 	}
+	return t.judgeSource()
+}
+
+// judgeSource judges the conditions about a source that stays.
+func (t *transfer) judgeSource() error {
 	if t.judged == nil {
 		return nil
 	}
@@ -249,7 +267,7 @@ func (t *transfer) judge(put *exchange) (err error) {
 func (t *transfer) open() (*info, io.ReadCloser, error) {
 	switch n := t.source.(type) {
 	case reader:
-		return n.open(t.r.Context())
+		return t.exchange.open(t.r.Context(), n)
 	case streamer:
 		write, _, err := n.start(t.r.Context(), nil)
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"net/http"
-	"time"
 
 	"flowdrive/engine"
 	"flowdrive/errs"
@@ -21,7 +20,7 @@ func (p *putting) draftable() bool { return p.mounted() && !p.dryRun && !p.aside
 // not: that is the engine's to say.
 func (p *putting) draft(ctx context.Context) (answered bool, err error) {
 	existing := p.rules.action || p.rules.existing
-	created, err := p.exchange.makeDraft(ctx, p.at, p.target, p.condition, existing, time.Time{})
+	created, err := p.makeDraft(ctx, existing)
 	if existing && errs.Is(err, errs.NotFound) {
 		return false, nil
 	}
@@ -38,44 +37,71 @@ func (p *putting) draft(ctx context.Context) (answered bool, err error) {
 	return true, nil
 }
 
-// makeDraft makes a draft at the address of a node, until the time or, where
-// that is zero, for a day. It reports that none was created where something is
-// shown to the caller there: that stays. existing says that the name names
-// only what exists.
-func (x *exchange) makeDraft(ctx context.Context, a address, n node, c engine.Condition, existing bool, until time.Time) (created bool, err error) {
-	var version engine.Version
-	about, err := n.stat(ctx)
-	switch {
-	case err == nil:
-		version = about.version()
-	case !errs.Is(err, errs.NotFound) || existing:
+// makeDraft makes a draft where the PUT leads. It reports that none was
+// created where something is shown to the caller there: that stays. existing
+// says that the name names only what exists.
+func (p *putting) makeDraft(ctx context.Context, existing bool) (created bool, err error) {
+	about, err := p.target.stat(ctx)
+	if err != nil && (!errs.Is(err, errs.NotFound) || existing) {
 		return false, err
 	}
-	if c != nil {
-		if err := c(version); err != nil {
+	if p.condition != nil {
+		version, err := p.versionOf(p.target, about)
+		if err != nil {
+			return false, err
+		}
+		if err := p.condition(version); err != nil {
 			return false, err
 		}
 	}
-	if version.Exists && !x.memory.hidden.has(spotOf(x.by.ID, a)) {
+	if about != nil && !p.exchange.memory.hidden.has(spotOf(p.by.ID, p.at)) {
 		return false, nil
 	}
-	parent, err := x.walk(ctx, address{segments: a.segments[:len(a.segments)-1]})
+	if err := p.inFolder(ctx); err != nil {
+		return false, err
+	}
+	return p.engine.MakeDraft(ctx, engine.Request{By: p.by, Now: p.wall}, p.at.scratch())
+}
+
+// inFolder answers that the folder of the request's address is not there.
+func (x *exchange) inFolder(ctx context.Context) error {
+	parent, err := x.walk(ctx, address{segments: x.at.segments[:len(x.at.segments)-1]})
 	if err == nil {
 		_, err = parent.stat(ctx)
 	}
-	if err != nil {
-		return false, err
-	}
-	req := x.request(x.wall)
-	return x.engine.MakeDraft(ctx, req, a.scratch(), until)
+	return err
 }
 
-// endDraft deletes the caller's draft at the address, which has become
-// something.
-func (x *exchange) endDraft(ctx context.Context, a address) error {
-	draft, err := x.findDraft(ctx, a)
+// draftTarget returns what a LOCK of what has mounted the drive makes where
+// nothing is shown to the caller: a draft, if one can be there.
+func (x *exchange) draftTarget(ctx context.Context, n node) (t engine.Target, can bool, err error) {
+	target, ok := n.(writer)
+	if !ok || x.script || !shaded(x.at, n) {
+		return t, false, nil
+	}
+	if _, err := x.unhidden(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
+		return t, false, err
+	}
+	rules := target.putRules()
+	switch {
+	case rules.illegal != nil:
+		return t, false, rules.illegal
+	case rules.action || rules.existing:
+		return t, false, nil
+	}
+	return engine.Target{Kind: engine.OnScratch, Scratch: x.at.scratch(), Draft: true, URL: x.at.path()}, true, x.inFolder(ctx)
+}
+
+// endDraft deletes the caller's draft at the request's address, which has
+// become what the node is.
+func (x *exchange) endDraft(ctx context.Context, n node) error {
+	draft, err := x.findDraft(ctx, x.at)
 	if err != nil || draft == nil {
 		return err
 	}
-	return x.engine.EndDraft(ctx, x.by, a.scratch(), false)
+	var became *engine.Target
+	if target, ok := n.(lockable); ok {
+		became = new(x.lockTarget(target))
+	}
+	return x.engine.EndDraft(ctx, x.by, x.at.scratch(), became)
 }

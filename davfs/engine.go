@@ -159,10 +159,11 @@ type ScratchArea interface {
 	PutScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace, up engine.Upload) (*engine.Outcome, error)
 	MakeScratchFolder(ctx context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Outcome, error)
 	DeleteScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace) error
-	MakeDraft(ctx context.Context, req engine.Request, at engine.ScratchPlace, until time.Time) (created bool, err error)
-	EndDraft(ctx context.Context, by identity.Principal, at engine.ScratchPlace, unlocked bool) error
+	MakeDraft(ctx context.Context, req engine.Request, at engine.ScratchPlace) (created bool, err error)
+	EndDraft(ctx context.Context, by identity.Principal, at engine.ScratchPlace, became *engine.Target) error // nil: nothing
 	Reject(ctx context.Context, req engine.Request, r engine.Refusal) error
-	MoveScratch(ctx context.Context, req engine.Request, from, to engine.ScratchPlace) (*engine.Outcome, error)
+	MoveScratch(ctx context.Context, req engine.Request, from, to engine.ScratchPlace, overwrite bool) (*engine.Outcome, error)
+	MayTakeScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Taken, error)
 }
 
 // Locks are the write locks (design: the drive, section 4).

@@ -69,7 +69,11 @@ func (f *fake) MayTake(_ context.Context, req engine.Request, p engine.DocumentP
 
 // take deletes what a MOVE has moved.
 func (f *fake) take(req engine.Request) {
-	if req.Takes != nil {
+	if req.Takes != nil && req.Takes.Scratch != nil {
+		if i := f.scratchAt(req.By, *req.Takes.Scratch); i >= 0 {
+			f.scratch = slices.Delete(f.scratch, i, i+1)
+		}
+	} else if req.Takes != nil {
 		f.documents = slices.DeleteFunc(f.documents, func(d *engine.Document) bool { return d.ID == req.Takes.ID })
 	}
 }

@@ -122,7 +122,7 @@ func (f *fake) DeleteScratch(_ context.Context, req engine.Request, at engine.Sc
 	return nil
 }
 
-func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to engine.ScratchPlace) (*engine.Outcome, error) {
+func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to engine.ScratchPlace, overwrite bool) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := f.scratchAt(req.By, from)
@@ -131,7 +131,9 @@ func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to engin
 	}
 	moved := f.scratch[i]
 	out := &engine.Outcome{Created: true, Changed: true, Name: to.Folder + "/" + to.Name, ETag: moved.ETag()}
-	if j := f.scratchAt(req.By, to); j >= 0 {
+	if j := f.scratchAt(req.By, to); j >= 0 && !overwrite {
+		return nil, errs.New(errs.Precondition, "It is there.")
+	} else if j >= 0 {
 		out.Created = false
 		f.scratch = slices.Delete(f.scratch, j, j+1)
 	}
@@ -139,23 +141,22 @@ func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to engin
 	return out, nil
 }
 
-func (f *fake) MakeDraft(_ context.Context, req engine.Request, at engine.ScratchPlace, until time.Time) (bool, error) {
+func (f *fake) MakeDraft(_ context.Context, req engine.Request, at engine.ScratchPlace) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.scratchAt(req.By, at) >= 0 {
 		return false, nil
 	}
 	_, err := f.putScratch(req, at, engine.Draft, engine.MediaTypeOf(at.Name), nil)
-	f.scratch[f.scratchAt(req.By, at)].Locked = !until.IsZero()
 	return err == nil, err
 }
 
-func (f *fake) EndDraft(_ context.Context, by identity.Principal, at engine.ScratchPlace, unlocked bool) error {
+func (f *fake) EndDraft(_ context.Context, by identity.Principal, at engine.ScratchPlace, _ *engine.Target) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.scratch = slices.DeleteFunc(f.scratch, func(s *engine.Scratch) bool {
 		return s.Author == by.ID && same(s.Place.Folder, at.Folder) && same(s.Place.Name, at.Name) &&
-			s.Kind == engine.Draft && (!unlocked || s.Locked)
+			s.Kind == engine.Draft
 	})
 	return nil
 }
@@ -170,4 +171,19 @@ func (f *fake) Reject(_ context.Context, req engine.Request, r engine.Refusal) e
 	at.Name += ".txt"
 	_, err := f.putScratch(req, at, engine.Rejected, "text/plain; charset=utf-8", []byte(r.Reasons))
 	return err
+}
+
+func (f *fake) MayTakeScratch(_ context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Taken, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := f.scratchAt(req.By, at)
+	if i < 0 {
+		return nil, notThere()
+	}
+	if req.If != nil {
+		if err := req.If(engine.Version{Exists: true, ETag: f.scratch[i].ETag()}); err != nil {
+			return nil, err
+		}
+	}
+	return &engine.Taken{Scratch: &at, ID: f.scratch[i].ID, Content: f.scratch[i].SHA256}, nil
 }

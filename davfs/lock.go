@@ -77,6 +77,9 @@ func (d *drive) lockPlace(x *exchange) (engine.Target, error) {
 	if err != nil {
 		return engine.Target{}, err
 	}
+	if t, can, err := x.draftTarget(x.r.Context(), n); can || err != nil {
+		return t, err
+	}
 	if target, ok := n.(lockable); ok {
 		return x.lockTarget(target), nil
 	}
@@ -184,6 +187,10 @@ func (n documentPath) lockTarget() engine.Target {
 
 func (n documentTarget) lockTarget() engine.Target {
 	return engine.Target{Kind: engine.OnDocument, Document: n.path}
+}
+
+func (n scratchTarget) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnScratch, Scratch: n.at.place()}
 }
 
 func (n entryFile) lockTarget() engine.Target {

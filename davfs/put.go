@@ -342,7 +342,7 @@ func (p *putting) settle(ctx context.Context, o *engine.Outcome, a *answer) {
 	if p.script {
 		return
 	}
-	if err := p.endDraft(ctx, p.at); err != nil {
+	if err := p.endDraft(ctx, p.target); err != nil {
 		p.Log.Warn().Err(err).Msg("the draft of what was stored has stayed")
 	}
 }

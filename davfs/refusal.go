@@ -111,7 +111,7 @@ func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
 		return false, err
 	}
 	if s.draft != nil {
-		if err := x.engine.EndDraft(ctx, x.by, x.at.scratch(), false); err != nil {
+		if err := x.engine.EndDraft(ctx, x.by, x.at.scratch(), nil); err != nil {
 			return false, err
 		}
 	}

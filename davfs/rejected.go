@@ -24,7 +24,7 @@ func (p *putting) reject(ctx context.Context, refusal error) {
 	case errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany:
 		return
 	}
-	err := p.engine.Reject(ctx, p.request(p.wall), engine.Refusal{
+	err := p.engine.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
 		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: reasons(p.at, refusal, p.wall),
 	})
 	if err != nil && !errs.Is(err, errs.Full) {

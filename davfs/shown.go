@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"flowdrive/engine"
 	"flowdrive/errs"
@@ -32,17 +33,19 @@ type shade struct {
 	hidden bool
 	echo   *echo
 	draft  *engine.Scratch
+	locks  []engine.Lock // on the draft
 }
 
-// shade looks up what is shown in the place of a node; of a draft it is asked
-// where one can be.
+// shade looks up what is shown in the place of a node.
 func (x *exchange) shade(ctx context.Context, a address, n node) (s shade, err error) {
 	if !shaded(a, n) {
 		return s, nil
 	}
 	s.hidden = x.memory.hidden.has(spotOf(x.by.ID, a))
 	s.echo = x.findEcho(a)
-	s.draft, err = x.findDraft(ctx, a)
+	if s.draft, err = x.findDraft(ctx, a); s.draft != nil {
+		s.locks, err = x.engine.LocksCovering(ctx, x.by, engine.Target{Kind: engine.OnScratch, Scratch: a.scratch(), URL: a.path()})
+	}
 	return s, err
 }
 
@@ -131,33 +134,58 @@ func (x *exchange) open(ctx context.Context, n reader) (*info, io.ReadSeekCloser
 }
 
 // asShown makes a condition on what is stored one on what the caller was
-// shown. What has changed behind an echo since then is judged as it is.
+// shown, nil where it is the same. What has changed behind an echo since then
+// is judged as it is; and the locks on a draft are on what comes in its place.
 func (x *exchange) asShown(ctx context.Context, a address, n node, c engine.Condition) (engine.Condition, error) {
-	if c == nil || !shaded(a, n) {
+	if !shaded(a, n) || c == nil && x.script {
 		return c, nil
 	}
 	s, err := x.shade(ctx, a, n)
-	if err != nil || !s.hidden && s.echo == nil && s.draft == nil {
+	if err != nil || !s.hidden && s.echo == nil && len(s.locks) == 0 && (s.draft == nil || c == nil) {
 		return c, err
 	}
 	return func(v engine.Version) error {
-		if s.hidden {
-			v = engine.Version{}
+		if c != nil {
+			if err := s.judge(c, v); err != nil {
+				return err
+			}
 		}
-		switch {
-		case s.echo != nil && !s.echo.kept && v.Exists && v.ETag == s.echo.behind:
-			seen := v
+		if v.Exists && !s.hidden || len(s.locks) == 0 || slices.ContainsFunc(s.locks, x.holds) {
+			return nil
+		}
+		return errs.New(errs.Locked, "%q is locked until %s; wait, or ask who is working on it.", a.path(), s.locks[0].Expires.UTC().Format(time.RFC3339))
+	}, nil
+}
+
+// holds reports whether the request submits the token of a lock of its
+// caller.
+func (x *exchange) holds(l engine.Lock) bool { return slices.Contains(x.tokens, l.Token) }
+
+// judge asks the condition about what is shown in the place of a version.
+func (s *shade) judge(c engine.Condition, v engine.Version) error {
+	if s.hidden {
+		v = engine.Version{}
+	}
+	if v.Exists {
+		seen := v
+		if s.echo != nil && !s.echo.kept && v.ETag == s.echo.behind {
 			seen.ETag = s.echo.about.etag
 			if c(seen) == nil {
 				return nil
 			}
-		case s.echo != nil && !v.Exists:
-			v = s.echo.about.version()
-		case s.draft != nil && !v.Exists:
-			v = engine.Version{Exists: true, ETag: s.draft.ETag(), Modified: s.draft.Modified}
 		}
 		return c(v)
-	}, nil
+	}
+	switch {
+	case s.echo != nil:
+		v = s.echo.about.version()
+	case s.draft != nil:
+		v = engine.Version{Exists: true, ETag: s.draft.ETag(), Modified: s.draft.Modified}
+	}
+	for i := range s.locks {
+		v.Tokens = append(v.Tokens, s.locks[i].Token)
+	}
+	return c(v)
 }
 
 // members describes what a listing of the folder shows to the caller: its

@@ -24,6 +24,7 @@ var agents = map[string]string{
 // scene is a drive on which clients act, a line each:
 //
 //	client[:user] METHOD path [If-Match: "…"] | body | status [| what is read]
+//	client[:user] MOVE path -> path [F] | | status
 //
 // A path begins in Workflow/. LIST reads the names in a folder, HEAD the size.
 // Between bars nothing stands for no body, ” for one that is empty. "+5" lets
@@ -75,6 +76,13 @@ func (s *scene) step(line string) {
 		request = []string{user + " PROPFIND " + path, "User-Agent: " + agents[client], "Depth: 1"}
 	}
 	if _, header, found := strings.Cut(parts[0], words[2]+" "); found {
+		if to, isTo := strings.CutPrefix(header, "-> "); isTo {
+			to, flag, _ := strings.Cut(to, " ")
+			header = "Destination: http://example.org/dav/Workflow/" + to
+			if flag != "" {
+				request = append(request, "Overwrite: "+flag)
+			}
+		}
 		request = append(request, strings.ReplaceAll(header, "@etag", s.etag))
 	}
 	if parts[1] != "" && parts[1] != "''" {
@@ -296,4 +304,116 @@ func TestRejected(t *testing.T) {
 		windows PUT Schedule/new.json | [ | 400
 		windows LIST Schedule/ | | 207 | Rejected
 	`, "@", at))
+}
+
+// TestSavingByRenaming: what is moved onto a document is submitted, and a
+// document that is moved out of the way stays in force (design: the drive,
+// section 4).
+func TestSavingByRenaming(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"a temporary file over a document": `
+			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			gvfs PUT Schedule/.goutputstream-X | {"type":"simple"} | 201
+			gvfs MOVE Schedule/.goutputstream-X -> Schedule/a.json | | 204
+			curl GET Schedule/a.json | | 200 | {"type":"simple"}
+			gvfs LIST Schedule/ | | 207 | a.json
+			gvfs PUT Schedule/a.tmp | {"type":"cron"} | 201
+			gvfs MOVE Schedule/a.tmp -> Schedule/a.json F | | 412
+			gvfs MOVE Schedule/a.tmp -> Schedule/b.json F | | 201
+			curl GET Schedule/b.json | | 200 | {"type":"cron"}
+			gvfs LIST Schedule/ | | 207 | a.json b.json`,
+		"a refused one": `
+			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			gvfs PUT Schedule/a.tmp | {"type":1} | 201
+			gvfs MOVE Schedule/a.tmp -> Schedule/a.json | | 422
+			curl GET Schedule/a.json | | 200 | {"type":"cron"}
+			gvfs LIST Schedule/ | | 207 | Rejected a.json a.tmp
+			gvfs MOVE Schedule/a.tmp If-Match: "other" | | 400
+			gvfs MOVE Schedule/none.tmp -> Schedule/a.json | | 404`,
+		"before its content comes": `
+			curl PUT Schedule/nightly.json | {"type":"cron"} | 201
+			davfs2 PUT Schedule/sedXXXX | '' | 201
+			davfs2 MOVE Schedule/sedXXXX -> Schedule/nightly.json | | 204
+			davfs2 GET Schedule/nightly.json | | 200 | {"type":"cron"}
+			davfs2 LIST Schedule/ | | 207 | nightly.json
+			davfs2 PUT Schedule/nightly.json | {"type":"simple"} | 204
+			curl GET Schedule/nightly.json | | 200 | {"type":"simple"}`,
+		"an empty file onto a new name": `
+			windows PUT Schedule/New~~Text~~Document.txt | '' | 201
+			windows MOVE Schedule/New~~Text~~Document.txt -> Schedule/a.json | | 201
+			windows LIST Schedule/ | | 207 | a.json
+			curl GET Schedule/.contents | | 200 | \[\]
+			windows MOVE Schedule/a.json -> Schedule/b.json | | 201
+			windows LIST Schedule/ | | 207 | b.json
+			windows PUT Schedule/b.json | {"type":"cron"} | 201`,
+		"an action": `
+			davfs2 PUT Cases/18/Actions/.x.tmp | {"do":"perform"} | 201
+			davfs2 MOVE Cases/18/Actions/.x.tmp -> Cases/18/Actions/resolve.json | | 204
+			curl PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 409`,
+		"a document out of the way": `
+			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			davfs2 MOVE Schedule/a.json -> Schedule/a.json~ | | 201
+			davfs2 GET Schedule/a.json | | 404
+			davfs2 LIST Schedule/ | | 207 | a.json~
+			davfs2 DELETE Schedule/a.json | | 404
+			curl GET Schedule/a.json~ | | 200 | {"type":"cron"}
+			curl:eva GET Schedule/a@sam.json | | 200 | {"type":"cron"}
+			curl GET Schedule/.contents | | 200 | \[\n{.*
+			davfs2 PUT Schedule/a.json If-None-Match: * | {"type":"simple"} | 204
+			davfs2 GET Schedule/a.json | | 200 | {"type":"simple"}
+			davfs2 LIST Schedule/ | | 207 | a.json a.json~
+			davfs2 DELETE Schedule/a.json~ | | 204`,
+		"out of the way, and an empty one first": `
+			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			davfs2 MOVE Schedule/a.json -> Schedule/a.json~ | | 201
+			davfs2 PUT Schedule/a.json | '' | 201
+			davfs2 HEAD Schedule/a.json | | 200 | 0
+			davfs2 PUT Schedule/a.json If-Match: @etag | {"type":"simple"} | 204
+			davfs2 GET Schedule/a.json | | 200 | {"type":"simple"}`,
+		"out of the way, and nothing comes": `
+			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			davfs2 MOVE Schedule/a.json -> Schedule/a.bak | | 201
+			+61
+			davfs2 GET Schedule/a.json | | 200 | {"type":"cron"}
+			davfs2 LIST Schedule/ | | 207 | a.bak a.json`,
+		"out of the way, and a temporary file comes": `
+			curl PUT Routes/b.yaml | name: b | 201
+			office PUT Routes/~$b.tmp | name: c | 201
+			office MOVE Routes/b.yaml -> Routes/b.bak | | 201
+			office GET Routes/b.yaml | | 404
+			office MOVE Routes/~$b.tmp -> Routes/b.yaml F | | 204
+			office GET Routes/b.yaml | | 200 | name: c
+			office DELETE Routes/b.bak | | 204
+			office GET Routes/b.yaml | | 200 | name: c`,
+		"side files among themselves": `
+			gvfs PUT Schedule/a.tmp | one | 201
+			gvfs MOVE Schedule/a.tmp -> Schedule/b.tmp | | 201
+			gvfs MOVE Schedule/a.tmp -> Schedule/b.tmp | | 404
+			gvfs PUT Schedule/a.tmp | two | 201
+			gvfs MOVE Schedule/a.tmp -> Schedule/b.tmp F | | 412
+			gvfs MOVE Schedule/a.tmp -> Schedule/b.tmp | | 204
+			gvfs GET Schedule/b.tmp | | 200 | two
+			gvfs COPY Schedule/b.tmp -> Cases/c.tmp | | 201
+			gvfs LIST Cases/ | | 207 | 18 bug.json c.tmp
+			gvfs MKCOL Schedule/.Trash | | 201
+			gvfs MOVE Schedule/b.tmp -> Schedule/.Trash/b.json | | 201
+			gvfs MOVE Schedule/.Trash -> Schedule/a.json | | 403
+			gvfs MOVE Schedule/b.tmp -> Schedule/.none/b.json | | 404`,
+		"copies": `
+			gvfs PUT Schedule/a.tmp | {"type":"cron"} | 201
+			gvfs COPY Schedule/a.tmp -> Schedule/a.json | | 201
+			gvfs COPY Schedule/a.json -> Schedule/a.bak | | 201
+			gvfs LIST Schedule/ | | 207 | a.bak a.json a.tmp`,
+		"what was refused, and is mended": `
+			windows PUT Schedule/a.json | {"type":1} | 422
+			windows COPY Schedule/Rejected/20261120T120000Z~~a.json -> Schedule/b.tmp | | 201
+			windows MOVE Schedule/Rejected/20261120T120000Z~~a.json -> Schedule/c.json | | 422
+			windows GET Schedule/b.tmp | | 200 | {"type":1}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			newScene(t).play(script)
+		})
+	}
 }

@@ -217,11 +217,14 @@ func (x *transferring) replace() (*Document, error) {
 	return x.makeDocument(x.tx, x.req, x.to, x.from.found.input())
 }
 
-// Taken is the document that a MOVE takes its content from, as it was read.
+// Taken is what a MOVE takes its content from, as it was read: a document, or
+// a side file.
 type Taken struct {
 	Document DocumentPath
+	Scratch  *ScratchPlace // nil: a document
 	ID       int64
-	Revision int64
+	Revision int64  // of a document
+	Content  Digest // of a side file
 }
 
 // MayTake answers whether the caller may move the document at the path away,
@@ -249,6 +252,9 @@ func (e *Engine) MayTake(ctx context.Context, req Request, path DocumentPath) (*
 func (e *Engine) take(tx Tx, req Request) error {
 	if req.Takes == nil {
 		return nil
+	}
+	if req.Takes.Scratch != nil {
+		return e.takeScratch(tx, req)
 	}
 	at, err := e.documentAt(tx, req.By, req.Takes.Document)
 	if err != nil {

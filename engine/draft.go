@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"flowdrive/errs"
-	"flowdrive/identity"
 )
 
 // Drafts and rejected content: what whoever mounts the drive keeps in the
@@ -16,45 +15,36 @@ import (
 // rejectedFolder is where rejected content lies in its folder.
 const rejectedFolder = "/Rejected"
 
-// MakeDraft makes a draft at the place, for a day or until the lock ends that
-// makes it: nothing is validated, scheduled, started or performed. A draft
-// that is there stays, of which it reports that none was created; what makes
-// it without a lock keeps it beyond the lock of another.
-func (e *Engine) MakeDraft(ctx context.Context, req Request, at ScratchPlace, until time.Time) (created bool, err error) {
-	err = e.update(ctx, func(tx Tx) error {
-		found, err := liveScratch(tx, req.By.ID, at, req.Now)
-		if err != nil {
-			return err
-		}
-		if found != nil && found.Kind != Draft {
-			return errs.New(errs.NameTaken, "%q is a temporary file; delete it first.", at.Name)
-		}
-		if found != nil && !found.Locked && !until.IsZero() {
-			return nil
-		}
-		draft := emptyScratch(req, at, Draft, req.Now.Add(scratchLasts))
-		if draft.Locked = !until.IsZero(); draft.Locked {
-			draft.Expires = until
-		}
-		if created = found == nil; !created {
-			draft.Created = found.Created
-		}
-		return e.keepScratch(tx, draft)
+// MakeDraft makes a draft at the place, for a day: nothing is validated,
+// scheduled, started or performed. A draft that is there stays, beyond the end
+// of a lock that has made it, and of it none is created.
+func (e *Engine) MakeDraft(ctx context.Context, req Request, at ScratchPlace) (created bool, err error) {
+	err = e.update(ctx, func(tx Tx) (err error) {
+		created, err = e.makeDraft(tx, req, at, time.Time{})
+		return err
 	})
 	e.expiry.note(err)
 	return created, err
 }
 
-// EndDraft deletes the draft at the place, if there is one; after a lock ends
-// only one that the lock made.
-func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at ScratchPlace, unlocked bool) error {
-	return e.update(ctx, func(tx Tx) error {
-		found, err := orNil(tx.Scratch(by.ID, at.normal()))
-		if err != nil || found == nil || found.Kind != Draft || unlocked && !found.Locked {
-			return err
-		}
-		return tx.DeleteScratch(by.ID, found.Place)
-	})
+// makeDraft makes a draft that lives until the end of a lock, or for a day
+// where that is zero.
+func (e *Engine) makeDraft(tx Tx, req Request, at ScratchPlace, until time.Time) (created bool, err error) {
+	found, err := liveScratch(tx, req.By.ID, at, req.Now)
+	if err != nil {
+		return false, err
+	}
+	if found != nil && found.Kind != Draft {
+		return false, errs.New(errs.NameTaken, "%q is a temporary file; delete it first.", at.Name)
+	}
+	draft := emptyScratch(req, at, Draft, req.Now.Add(scratchLasts))
+	if draft.Locked = !until.IsZero(); draft.Locked {
+		draft.Expires = until
+	}
+	if found != nil {
+		draft.Created = found.Created
+	}
+	return found == nil, e.keepScratch(tx, draft)
 }
 
 // Refusal is a document that was refused.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +48,7 @@ func (e *Engine) lock(tx Tx, req Request, t Target, want NewLock) (*Lock, bool, 
 	}
 	created := !at.exists()
 	if created {
-		if err := e.makeForLock(tx, req, at); err != nil {
+		if err := e.makeForLock(tx, req, at, lasting(want.Lasts)); err != nil {
 			return nil, false, err
 		}
 	}
@@ -71,8 +70,8 @@ func (at *targeted) lockable(t Target) error {
 		return at.refused
 	case at.exists():
 		return nil
-	case at.document == nil:
-		return notBuiltYet("", fmt.Sprintf("There is nothing at %q to lock; keeping a name for what is to follow is not built yet.", t.URL))
+	case at.document == nil && at.scratch == nil:
+		return absent("resource") // drafts are for what mounts the drive
 	}
 	return nil
 }
@@ -116,7 +115,10 @@ func (e *Engine) admitLock(tx Tx, req Request, at *targeted, want NewLock) error
 
 // makeForLock makes the empty document that a LOCK of an unmapped name leaves
 // (RFC 4918, section 7.3).
-func (e *Engine) makeForLock(tx Tx, req Request, at *targeted) error {
+func (e *Engine) makeForLock(tx Tx, req Request, at *targeted, lasts time.Duration) error {
+	if at.scratch != nil {
+		return e.makeScratchForLock(tx, req, at, lasts)
+	}
 	if err := at.document.placeable(); err != nil {
 		return err
 	}
@@ -175,7 +177,10 @@ func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts t
 		out = &covers[i]
 		out.Lasts = lasting(lasts)
 		out.Expires = e.wall().Add(out.Lasts)
-		return tx.RefreshLock(out.Token, out.Lasts, out.Expires)
+		if err := tx.RefreshLock(out.Token, out.Lasts, out.Expires); err != nil {
+			return err
+		}
+		return e.followLock(tx, out, false)
 	})
 	return out, err
 }
@@ -198,7 +203,7 @@ func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token UUID) 
 			return err
 		}
 		if l != nil && l.HolderID == req.By.ID && l.Root == t.URL {
-			return tx.DeleteLock(token) // whatever became of what it was on
+			return e.endLock(tx, l) // whatever became of what it was on
 		}
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
@@ -222,8 +227,16 @@ func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token UUID) 
 		if l.HolderID != req.By.ID && !at.breaks {
 			return errs.New(errs.NotAllowed, "The lock is not yours; its holder can remove it, and an administrator break it.")
 		}
-		return tx.DeleteLock(token)
+		return e.endLock(tx, l)
 	})
+}
+
+// endLock deletes a lock, and what lasts no longer than it.
+func (e *Engine) endLock(tx Tx, l *Lock) error {
+	if err := tx.DeleteLock(l.Token); err != nil {
+		return err
+	}
+	return e.followLock(tx, l, true)
 }
 
 // BreakLocks removes all locks that cover the target, whoever holds them:
@@ -243,7 +256,7 @@ func (e *Engine) BreakLocks(ctx context.Context, req Request, t Target) error {
 		covers, _, err := at.covering(tx, e.wall())
 		for i := range covers {
 			if err == nil {
-				err = tx.DeleteLock(covers[i].Token)
+				err = e.endLock(tx, &covers[i])
 			}
 		}
 		return err

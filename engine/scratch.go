@@ -175,7 +175,7 @@ func (e *Engine) PutScratch(ctx context.Context, req Request, at ScratchPlace, u
 	}
 	var room int64
 	err := e.store.View(ctx, func(r Reader) error { // before the body is read
-		if _, err := scratchTarget(r, req, at); err != nil {
+		if _, err := e.scratchTarget(r, req, at); err != nil {
 			return err
 		}
 		var err error
@@ -204,7 +204,7 @@ func (e *Engine) PutScratch(ctx context.Context, req Request, at ScratchPlace, u
 }
 
 // scratchTarget returns what a PUT to the place replaces, nil for nothing.
-func scratchTarget(r Reader, req Request, at ScratchPlace) (*Scratch, error) {
+func (e *Engine) scratchTarget(r Reader, req Request, at ScratchPlace) (*Scratch, error) {
 	found, err := liveScratch(r, req.By.ID, at, req.Now)
 	if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func scratchTarget(r Reader, req Request, at ScratchPlace) (*Scratch, error) {
 	if found != nil && found.Kind == ScratchFolder {
 		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.Name)
 	}
-	return found, judge(req.If, found.version())
+	return found, e.admit(r, req, found.version(), sceneOfScratch(req.By.ID, at))
 }
 
 // scratchRoom returns how large a scratch file may be: what the area and the
@@ -243,7 +243,7 @@ func (e *Engine) overScratch(room int64) error {
 }
 
 func (e *Engine) putSideFile(tx Tx, req Request, at ScratchPlace, c *content) (*Outcome, error) {
-	found, err := scratchTarget(tx, req, at)
+	found, err := e.scratchTarget(tx, req, at)
 	if err != nil {
 		return nil, err
 	}
@@ -348,18 +348,16 @@ func (e *Engine) DeleteScratch(ctx context.Context, req Request, at ScratchPlace
 		if found == nil {
 			return absent("file")
 		}
-		if err := judge(req.If, found.version()); err != nil {
+		if err := e.admit(tx, req, found.version(), sceneOfScratch(req.By.ID, at)); err != nil {
 			return err
 		}
-		e.unreferred(tx)
-		return tx.DeleteScratch(req.By.ID, found.Place)
+		return e.removeScratch(tx, found)
 	})
 }
 
 // MoveScratch gives a side file or folder another place in the scratch area,
-// in place of what is there. Like every move it reports whether something
-// new has come to be.
-func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchPlace) (*Outcome, error) {
+// with overwrite in the place of what is there. It reports whether nothing was.
+func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchPlace, overwrite bool) (*Outcome, error) {
 	if err := legalDocumentName(to.Name); err != nil {
 		return nil, err
 	}
@@ -372,7 +370,7 @@ func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchP
 		if found == nil {
 			return absent("file")
 		}
-		if err := judge(req.If, found.version()); err != nil {
+		if err := e.admit(tx, req, found.version(), sceneOfScratch(req.By.ID, from)); err != nil {
 			return err
 		}
 		if atOrBelow(found.Place.path(), to.path()) {
@@ -382,14 +380,23 @@ func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchP
 		if err != nil {
 			return err
 		}
+		live := there != nil && there.Expires.After(req.Now)
+		if live && !overwrite {
+			return errs.New(errs.Precondition, "There is %q already, and Overwrite is F.", to.Name)
+		}
 		if there != nil {
-			e.unreferred(tx)
-			if err := tx.DeleteScratch(req.By.ID, there.Place); err != nil {
+			if err := e.free(tx, req, sceneOfScratch(req.By.ID, to)); err != nil {
+				return err
+			}
+			if err := e.removeScratch(tx, there); err != nil {
 				return err
 			}
 		}
+		if err := tx.DeleteLocksOn(scratchKey(req.By.ID, from)); err != nil {
+			return err
+		}
 		out = &Outcome{
-			Created: there == nil || !there.Expires.After(req.Now), Changed: true, Name: to.normal().path(),
+			Created: !live, Changed: true, Name: to.normal().path(),
 			ETag: found.ETag(), Modified: found.Modified,
 		}
 		return tx.MoveScratch(req.By.ID, found.Place, to.normal())

@@ -109,7 +109,7 @@ func TestScratchFolders(t *testing.T) {
 		return err
 	}
 	move := func(from, to engine.ScratchPlace) error {
-		_, err := sam.MoveScratch(t.Context(), sam.request(nil), from, to)
+		_, err := sam.MoveScratch(t.Context(), sam.request(nil), from, to, true)
 		return err
 	}
 	w.kind("MKCOL", make(trash), "")

@@ -22,6 +22,7 @@ const (
 	OnTask
 	OnLabel
 	OnDrop
+	OnScratch
 )
 
 // Target is a resource that can be locked, as a path names it.
@@ -30,6 +31,8 @@ type Target struct {
 	Document DocumentPath // OnDocument
 	Ref      Ref          // OnEntry, OnCase; of OnTask and OnLabel the case
 	Name     string       // of a route, an action or a label; OnDrop of the route
+	Scratch  ScratchPlace // OnScratch
+	Draft    bool         // OnScratch: a document can be there
 	URL      string       // the path, decoded
 }
 
@@ -41,6 +44,7 @@ type targeted struct {
 	refused  error          // why by may not write it, nil where by may
 	breaks   bool           // by may break the locks there
 	document *documentPlace // OnDocument
+	scratch  *Target        // OnScratch
 }
 
 func (t *targeted) exists() bool { return t.self != "" }
@@ -70,6 +74,8 @@ func (e *Engine) resolveTarget(r Reader, by identity.Principal, t Target) (*targ
 	case OnDrop:
 		_, err := e.startable(by, t.Name)
 		return &targeted{}, err
+	case OnScratch:
+		return e.targetInScratch(r, by, t)
 	}
 	return nil, errs.New(errs.NotLockable, "This cannot be locked.")
 }

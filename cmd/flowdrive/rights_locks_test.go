@@ -57,14 +57,14 @@ const rightsOfLocks = `
 /metrics
   LOCK UNLOCK                             | 405 404 404 404 404 404 404 401
 /dav/Workflow/Cases/Rejected/
-  LOCK                                    | 501 501 501 501 501 501 501 401
+  LOCK                                    | 404 404 404 404 404 404 404 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Schedule/{entry}.json
 /dav/Workflow/Schedule/{nightly}@owner.json
   LOCK                                    | 200 200 404 404 404 404 404 401
   UNLOCK                                  | 409 409 404 404 404 404 404 401
 /dav/Workflow/Schedule/{nightly}.json
-  LOCK                                    | 501 200 501 501 501 501 501 401
+  LOCK                                    | 404 200 404 404 404 404 404 401
   UNLOCK                                  | 404 409 404 404 404 404 404 401
 /dav/Workflow/Schedule/{entry}/
 /dav/Workflow/Schedule/{entry}/occurrences.json
@@ -76,18 +76,18 @@ const rightsOfLocks = `
   LOCK                                    | 200 403 403 403 403 403 403 401
   UNLOCK                                  | 409 409 409 409 409 409 409 401
 /dav/Workflow/Schedule/new.json
-  LOCK                                    | 501 501 501 501 501 501 501 401
+  LOCK                                    | 404 404 404 404 404 404 404 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Routes/{desk}.yaml
 /dav/Workflow/Routes/{desk}.json
 /dav/Workflow/Routes/{idle}.yaml
-  LOCK                                    | 200 200 403 403 501 501 501 401
+  LOCK                                    | 200 200 403 403 404 404 404 401
   UNLOCK                                  | 409 409 409 409 404 404 404 401
 /dav/Workflow/Routes/{led}.yaml
-  LOCK                                    | 200 501 200 501 501 501 501 401
+  LOCK                                    | 200 404 200 404 404 404 404 401
   UNLOCK                                  | 409 404 409 404 404 404 404 401
 /dav/Workflow/Routes/fresh.yaml
-  LOCK                                    | 501 501 501 501 501 501 501 401
+  LOCK                                    | 404 404 404 404 404 404 404 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Routes/{desk}/
 /dav/Workflow/Routes/{desk}/Board/open/
@@ -101,7 +101,7 @@ const rightsOfLocks = `
   LOCK UNLOCK                             | 403 403 403 403 403 403 404 401
 /dav/Workflow/Routes/{desk}/new.txt
 /dav/Workflow/Routes/{desk}/{order}
-  LOCK                                    | 403 501 501 403 404 404 404 401
+  LOCK                                    | 403 404 404 403 404 404 404 401
   UNLOCK                                  | 403 404 404 403 404 404 404 401
 /dav/Workflow/Routes/{desk}/{case}/
 /dav/Workflow/Routes/{desk}/{case}/input
@@ -132,7 +132,7 @@ const rightsOfLocks = `
   LOCK                                    | 200 200 403 200 403 200 404 401
   UNLOCK                                  | 409 409 409 409 409 409 404 401
 /dav/Workflow/Cases/{case}/Labels/fresh
-  LOCK                                    | 501 501 403 501 403 501 404 401
+  LOCK                                    | 404 404 403 404 403 404 404 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Cases/{case}/Labels/InputMessage
   LOCK                                    | 200 200 403 403 403 403 404 401
@@ -144,7 +144,7 @@ const rightsOfLocks = `
   LOCK                                    | 200 403 404 200 403 200 404 401
   UNLOCK                                  | 409 409 404 409 409 409 404 401
 /dav/Workflow/Cases/{begun}/Labels/fresh
-  LOCK                                    | 501 501 404 501 403 501 404 401
+  LOCK                                    | 404 404 404 404 403 404 404 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Cases/{begun}/Labels/InputMessage
   LOCK                                    | 200 403 404 403 403 403 404 401
@@ -153,10 +153,10 @@ const rightsOfLocks = `
   LOCK                                    | 200 200 403 200 403 403 404 401
   UNLOCK                                  | 409 409 409 409 409 409 404 401
 /dav/Workflow/Cases/{gone}/Labels/fresh
-  LOCK                                    | 501 501 403 403 403 403 404 401
+  LOCK                                    | 404 404 403 403 403 403 404 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Cases/new.json
-  LOCK                                    | 501 501 501 501 501 501 501 401
+  LOCK                                    | 404 404 404 404 404 404 404 401
   UNLOCK                                  | 404 404 404 404 404 404 404 401
 /dav/Workflow/Cases/{case}/nonsense
 /dav/nonsense

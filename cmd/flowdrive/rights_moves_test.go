@@ -50,11 +50,12 @@ const rightsOfMoves = `
 /dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Schedule/.history/
-/dav/Workflow/Cases/Rejected/
 /ui/
 /events
 /dav/Workflow/Routes/{desk}/diagram.svg
   COPY MOVE                               | 501 501 501 501 501 501 501 401
+/dav/Workflow/Cases/Rejected/
+  COPY MOVE                               | 404 404 404 404 404 404 404 401
 /clock
   COPY MOVE                               | 405 405 405 405 405 405 405 401
 /metrics

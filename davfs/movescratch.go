@@ -1,0 +1,147 @@
+package davfs
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// Editors save by renaming: they write a temporary file and move it over the
+// document, some after they have moved that out of the way (design: the
+// drive, section 4). What a document is moved onto is submitted as by a PUT,
+// and a document that is moved out of the way stays in force.
+
+// scratchOf returns the place in the caller's scratch area that a node is.
+func scratchOf(n node) (scratchPlace, bool) {
+	switch n := n.(type) {
+	case scratchFile:
+		return n.at, true
+	case newScratch:
+		return n.at, true
+	case scratchFolder:
+		return n.scratchPlace, true
+	}
+	return scratchPlace{}, false
+}
+
+// beside answers a MOVE from or to a scratch area; of any other done is false.
+func (t *transfer) beside(put *exchange, to node) (done bool, err error) {
+	if !t.move {
+		return false, nil
+	}
+	from, fromScratch := scratchOf(t.source)
+	place, toScratch := scratchOf(to)
+	_, isFile := t.source.(scratchFile)
+	switch {
+	case fromScratch && toScratch:
+		return true, t.withinScratch(from, place)
+	case toScratch && shaded(t.at, t.source):
+		return true, t.outOfTheWay(put)
+	case isFile && t.about.size == 0 && shaded(put.at, to):
+		return true, t.empty(put, from)
+	case fromScratch && !isFile:
+		return true, notMovable()
+	}
+	return false, nil
+}
+
+// asDraft takes a draft that is the source for the empty file that it is.
+func (t *transfer) asDraft() error {
+	if !shaded(t.at, t.source) {
+		return nil
+	}
+	ctx := t.r.Context()
+	if _, err := t.unhidden(ctx, t.at, t.source); !errs.Is(err, errs.NotFound) {
+		return err
+	}
+	draft, err := t.findDraft(ctx, t.at)
+	if err != nil || draft == nil {
+		return err
+	}
+	last := len(t.at.segments) - 1
+	parent, err := t.walk(ctx, address{segments: t.at.segments[:last]})
+	if err != nil {
+		return err
+	}
+	dir, ok := parent.(folder)
+	if !ok {
+		return absent()
+	}
+	t.source = scratchFile{scratchTarget{scratchPlace{t.scope, dir, t.at.segments[:last], t.at.segments[last]}}, draft}
+	return nil
+}
+
+// withinScratch moves a side file or folder to another place for one.
+func (t *transfer) withinScratch(from, to scratchPlace) error {
+	ctx := t.r.Context()
+	if err := (scratchTarget{to}).guard(ctx); err != nil {
+		if errs.Is(err, errs.NotFound) {
+			return noPlace()
+		}
+		return err
+	}
+	req := t.request(t.wall)
+	req.If = t.judged
+	out, err := t.engine.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)
+	if err != nil {
+		return err
+	}
+	a := &answer{Status: http.StatusNoContent}
+	if out.Created {
+		a.Status = http.StatusCreated
+	}
+	a.locate(strings.TrimPrefix(out.Name, "/"))
+	if !t.about.dir {
+		a.add("ETag", out.ETag)
+	}
+	a.send(t.w)
+	return nil
+}
+
+// outOfTheWay stores a copy of a document, which stays in force; its name
+// shows nothing to the caller until a PUT of it comes, or for a minute.
+func (t *transfer) outOfTheWay(put *exchange) error {
+	if err := t.judgeSource(); err != nil {
+		return err
+	}
+	if err := t.send(put); err != nil {
+		return err
+	}
+	at := spotOf(t.by.ID, t.at)
+	t.exchange.memory.echoes.forget(at)
+	t.exchange.memory.hidden.add(at, struct{}{}, 0)
+	return nil
+}
+
+// empty answers the MOVE of an empty file onto a document, as davfs2 sends it
+// before the content: that stays in force, and where there is none a draft
+// comes to be.
+func (t *transfer) empty(put *exchange, from scratchPlace) error {
+	ctx := t.r.Context()
+	req := t.request(t.wall)
+	req.If = t.judged
+	if _, err := t.engine.MayTakeScratch(ctx, req, from.place()); err != nil {
+		return err
+	}
+	put.script = false // whoever moves it
+	if err := t.drive.put(put); err != nil {
+		return err
+	}
+	req.If = nil
+	if err := t.engine.DeleteScratch(ctx, req, from.place()); err != nil {
+		t.Log.Warn().Err(err).Msg("an empty file that was moved has stayed")
+	}
+	return nil
+}
+
+func (n scratchFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
+	return n.at.engine.MayTakeScratch(ctx, n.at.wallRequest(req), n.at.place())
+}
+
+func (n rejectedFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
+	req.Now = n.wall
+	return n.engine.MayTakeScratch(ctx, req, n.held.Place)
+}
