@@ -60,11 +60,14 @@ type Cases interface {
 	PutLabel(ctx context.Context, req engine.Request, id int64, label, mediaType string, body io.Reader) (*engine.Outcome, error)
 }
 
-// Actions are the enabled actions of a case.
+// Actions are the enabled actions of cases, and the worklists of them.
 type Actions interface {
 	Tasks(ctx context.Context, by identity.Principal, id int64) ([]engine.Resource, error) // Name is the action's
 	Task(ctx context.Context, by identity.Principal, id int64, action string) (*engine.Resource, error)
 	Perform(ctx context.Context, req engine.Request, id int64, action string, body []byte) (*engine.Outcome, error)
+
+	Worklist(ctx context.Context, by identity.Principal, list engine.Worklist, f engine.Filter) ([]engine.Resource, error) // Name is the case's id, a dot, the action's name
+	WorklistTask(ctx context.Context, by identity.Principal, list engine.Worklist, id int64, action string) (*engine.Resource, error)
 }
 
 // Routes are the definitions.

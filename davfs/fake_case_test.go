@@ -254,6 +254,27 @@ func (f *fake) Task(_ context.Context, by identity.Principal, id int64, action s
 	return task, nil
 }
 
+// Worklist has the one task of every case: Offered is whatever is there.
+func (f *fake) Worklist(ctx context.Context, by identity.Principal, list engine.Worklist, filter engine.Filter) ([]engine.Resource, error) {
+	cases, err := f.Cases(ctx, by, filter)
+	var out []engine.Resource
+	for i := range cases {
+		if task, _ := f.WorklistTask(ctx, by, list, cases[i].Seq, "resolve"); task != nil {
+			out = append(out, *task)
+		}
+	}
+	return out, err
+}
+
+func (f *fake) WorklistTask(ctx context.Context, by identity.Principal, list engine.Worklist, id int64, action string) (*engine.Resource, error) {
+	task, err := f.Task(ctx, by, id, action)
+	if err != nil || list != engine.WorklistOffered {
+		return nil, notThere()
+	}
+	task.Name, task.Seq = fmt.Sprintf("%d.%s", id, action), id
+	return task, nil
+}
+
 func (f *fake) Perform(_ context.Context, req engine.Request, id int64, action string, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -163,7 +163,7 @@ func (n hiddenFile) appendLine(dst []byte, r *engine.Resource) []byte {
 	dst = document.AppendString(append(dst, `{"name":`...), about.name)
 	dst = append(dst, `,"id":`...)
 	switch n.folder.(type) {
-	case scheduleFolder, attachFolder, caseAttachments:
+	case scheduleFolder, attachFolder, caseAttachments, worklistFolder:
 		dst = document.AppendString(dst, r.Name)
 	default:
 		dst = strconv.AppendInt(dst, r.Seq, 10)

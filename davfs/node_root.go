@@ -74,7 +74,7 @@ func workflowPlaces(s *scope) []place {
 		{"Schedule", scheduleFolder{s}, true},
 		{"Routes", routesFolder{s}, true},
 		{"Cases", casesFolder{s}, true},
-		{"Worklist", unbuilt("Workflow/Worklist/"), false},
+		{worklistRoot, fixedFolder{s, worklistRoot, worklistPlaces}, true},
 		{"Archive", unbuilt("Workflow/Archive/"), false},
 		{"Calendar", unbuilt("Workflow/Calendar/"), false},
 		{"Schemas", schemasFolder(s), true},

@@ -160,6 +160,9 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"case#start", "/dav/Workflow/Cases/fire.json", "", ""},
 			{"task#form", "/dav/Workflow/Cases/" + f.id + "/Actions/close.json", "", ""},
 			{"task#form", "/dav/Workflow/Cases/" + f.id + "/Actions/comment.json", "", ""},
+			{"task#form", "/dav/Workflow/Worklist/Offered/" + f.id + ".close.json", "", ""},
+			{"task#form", "/dav/Workflow/Worklist/Offered/.contents", "", "list"},
+			{"listing", "/dav/Workflow/Worklist/Offered/.ls", "", ""},
 			{"log", "/dav/Workflow/Cases/" + f.id + "/log.json", "", ""},
 			{"attachment", "/attachfs/.contents", "", "list"},
 			{"attachment", "/attachfs/" + f.id + "/.contents", "", "list"},
@@ -248,7 +251,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 		}
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
-			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment",
+			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{list}": "Offered", "{task}": f.id + ".close",
 			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{path}": "plans/hall.txt",
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
@@ -269,6 +272,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 			"/dav/Workflow/Routes/{route}.json":              `{"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}}`,
 			"/dav/Workflow/Cases/{name}":                     `{"title": "Smoke"}`,
 			"/dav/Workflow/Cases/{id}/Actions/{action}.json": `{"comment": "Still warm."}`,
+			"/dav/Workflow/Worklist/{list}/{task}.json":      `{"do": "accept"}`,
 			"/dav/Workflow/Cases/{id}/Labels/{label}":        "bye",
 			"/attachfs/{file}":                               "1,2,3",
 			"/attachfs/{id}/{file}":                          "4,5",

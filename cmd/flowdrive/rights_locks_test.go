@@ -18,6 +18,11 @@ const rightsOfLocks = `
 /dav/Workflow/Schedule/
 /dav/Workflow/Routes/
 /dav/Workflow/Cases/
+/dav/Workflow/Worklist/
+/dav/Workflow/Worklist/Offered/
+/dav/Workflow/Worklist/Accepted/
+/dav/Workflow/Worklist/Warnings/
+/dav/Workflow/Worklist/Escalated/
 /dav/Workflow/Schemas/
 /dav/Documents/
 /dav/Account/
@@ -34,6 +39,8 @@ const rightsOfLocks = `
 /dav/Workflow/Routes/.ls
 /dav/Workflow/Cases/.contents
 /dav/Workflow/Cases/.ls
+/dav/Workflow/Worklist/Offered/.contents
+/dav/Workflow/Worklist/Accepted/.ls
 /dav/Documents/.contents
 /dav/Documents/.ls
 /dav/Account/AppPasswords/.contents
@@ -41,7 +48,6 @@ const rightsOfLocks = `
 /attachfs/.contents
 /attachfs/.ls
   LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
-/dav/Workflow/Worklist/
 /dav/Workflow/Archive/
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
@@ -123,6 +129,12 @@ const rightsOfLocks = `
 /dav/Workflow/Cases/{case}/exception
   LOCK UNLOCK                             | 404 404 404 404 404 404 404 401
 /dav/Workflow/Cases/{case}/Actions/finish.json
+  LOCK                                    | 200 200 403 200 403 200 404 401
+  UNLOCK                                  | 409 409 409 409 409 409 404 401
+# A task is locked under all its names, also where it is on no list of the caller's: it can be saved there as well.
+/dav/Workflow/Worklist/Offered/{case}.finish.json
+/dav/Workflow/Worklist/Escalated/{case}.finish.json
+/dav/Workflow/Worklist/Accepted/{taken}.finish.json
   LOCK                                    | 200 200 403 200 403 200 404 401
   UNLOCK                                  | 409 409 409 409 409 409 404 401
 /dav/Workflow/Cases/{case}/Actions/reopen.json

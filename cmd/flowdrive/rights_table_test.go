@@ -8,9 +8,9 @@ package main
 // started the case begun of the route errand, which is the administrator's.
 // The member is in the team ops, which has the entry shift, the attachment
 // shared, documents, and the cases of desk that Sam, of the same team, has
-// started: case, and gone, which is canceled. The player is the clerk of all
-// three cases and may read desk; the deputy is the player's; the stakeholder
-// is one of all three.
+// started: case, gone, which is canceled, and taken, whose task the player has
+// accepted. The player is the clerk of all these cases and may read desk; the
+// deputy is the player's; the stakeholder is one of all of them.
 const rightsTable = `
 #                                           adm own mem pla sta dep str nob
 
@@ -42,6 +42,11 @@ const rightsTable = `
 /dav/Workflow/Schedule/
 /dav/Workflow/Routes/
 /dav/Workflow/Cases/
+/dav/Workflow/Worklist/
+/dav/Workflow/Worklist/Offered/
+/dav/Workflow/Worklist/Accepted/
+/dav/Workflow/Worklist/Warnings/
+/dav/Workflow/Worklist/Escalated/
 /dav/Workflow/Schemas/
 /dav/Documents/
 /dav/Account/
@@ -63,6 +68,8 @@ const rightsTable = `
 /dav/Workflow/Routes/.ls
 /dav/Workflow/Cases/.contents
 /dav/Workflow/Cases/.ls
+/dav/Workflow/Worklist/Offered/.contents
+/dav/Workflow/Worklist/Accepted/.ls
 /dav/Documents/.contents
 /dav/Documents/.ls
 /dav/Account/AppPasswords/.contents
@@ -88,8 +95,14 @@ const rightsTable = `
   PROPFIND                                | 207 207 207 207 207 207 207 401
   PUT DELETE MKCOL POST                   | 405 405 405 405 405 405 405 401
 
+/dav/Workflow/Worklist/Offered/.contents
+  GET?route={desk}                        | 200 200 200 200 200 200 200 401
+  GET?context={team}                      | 200 200 200 200 200 200 200 401
+  HEAD                                    | 200 200 200 200 200 200 200 401
+  PROPFIND                                | 207 207 207 207 207 207 207 401
+  PUT DELETE MKCOL POST                   | 405 405 405 405 405 405 405 401
+
 # ---- kinds of node that are not built
-/dav/Workflow/Worklist/
 /dav/Workflow/Archive/
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
@@ -281,4 +294,4 @@ const rightsTable = `
   PUT DELETE POST                         | 405 405 405 405 405 405 404 401
   MKCOL                                   | 405 405 405 405 405 405 403 401
 
-` + rightsOnCases + rightsOnContents
+` + rightsOnCases + rightsOnTasks + rightsOnContents

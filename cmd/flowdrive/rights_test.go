@@ -339,6 +339,8 @@ func (f *furnishing) furnishCases(s *inProcess) {
 	f.names["{begun}"] = s.made("owner", "PUT", "/dav/Workflow/Cases/begun.json", `{"route": "errand", "title": "Begun", `+parties)
 	f.names["{gone}"] = s.made("sam", "PUT", "/dav/Workflow/Cases/gone.json", `{"route": "desk", "context": "ops", "title": "Gone", `+parties)
 	s.made("sam", "DELETE", "/dav/Workflow/Cases/gone.json", "")
+	f.names["{taken}"] = s.made("sam", "PUT", "/dav/Workflow/Cases/taken.json", `{"route": "desk", "context": "ops", "title": "Taken", `+parties)
+	s.made("player", "PUT", "/dav/Workflow/Cases/"+f.names["{taken}"]+"/Actions/finish.json", `{"do": "accept"}`)
 	s.made("member", "PUT", "/dav/Workflow/Routes/desk/order.txt", "an order")
 	f.names["{order}"] = "order.txt"
 	listing := s.as("sam", "PROPFIND", "/dav/Workflow/Cases/"+id+"/Messages/", "", "Depth", "1").Body.String()

@@ -1,0 +1,109 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/errs"
+)
+
+// worklistPlaces are the members of Workflow/Worklist/: what the caller has
+// to do.
+func worklistPlaces(s *scope) []place {
+	lists := []engine.Worklist{engine.WorklistOffered, engine.WorklistAccepted, engine.WorklistWarnings, engine.WorklistEscalated}
+	places := make([]place, len(lists))
+	for i, list := range lists {
+		places[i] = place{string(list), worklistFolder{s, list}, true}
+	}
+	return places
+}
+
+const worklistRoot = "Worklist"
+
+// worklistFolder is one of the caller's worklists: a file for each task.
+type worklistFolder struct {
+	*scope
+	name engine.Worklist
+}
+
+func (n worklistFolder) home() []string {
+	return []string{"dav", "Workflow", worklistRoot, string(n.name)}
+}
+
+func (n worklistFolder) stat(context.Context) (*info, error) {
+	return folderInfo(string(n.name), n.since), nil
+}
+
+func (n worklistFolder) child(_ context.Context, name string) (node, error) {
+	if same(name, contentsName) || same(name, lsName) {
+		return special(n.scope, n, name), nil
+	}
+	stem, ext := splitName(name)
+	number, action, _ := strings.Cut(stem, ".")
+	id, ok := parseID(number)
+	if ext != ".json" || !ok || !legalWord(action) {
+		return nil, absent()
+	}
+	return worklistFile{actionFile{n.scope, id, action}, n.name}, nil
+}
+
+func (n worklistFolder) list(ctx context.Context) ([]*info, error) {
+	tasks, err := n.page(ctx, engine.Filter{})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*info, len(tasks))
+	for i := range tasks {
+		out[i] = n.listed(&tasks[i])
+	}
+	return out, nil
+}
+
+func (n worklistFolder) filters() []string { return []string{"route", "role", "context", "q"} }
+
+func (n worklistFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	return n.engine.Worklist(ctx, n.by, n.name, f)
+}
+
+func (n worklistFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
+
+// worklistFile is Worklist/<list>/<case>.<action>.json: the task, which is the
+// same file as the one among the case's actions. It is there as long as the
+// task is on the list; what is done by saving it is done whatever became of
+// it, or refused with what did.
+type worklistFile struct {
+	actionFile
+	list engine.Worklist
+}
+
+func (n worklistFile) load(ctx context.Context) (*engine.Resource, error) {
+	return n.engine.WorklistTask(ctx, n.by, n.list, n.id, n.action)
+}
+
+func (n worklistFile) stat(ctx context.Context) (*info, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return formInfo(r.Name+".json", r), nil
+}
+
+func (n worklistFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.load(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
+}
+
+func (n worklistFile) options() []string { return nil }
+
+// remove refuses: nobody loses a task by deleting its file.
+func (n worklistFile) remove(ctx context.Context, _ engine.Request, _ query) error {
+	if _, err := n.load(ctx); err != nil {
+		return err
+	}
+	return errs.New(errs.NotDeletable, `A task cannot be deleted: PUT {"do": "reject"} if it is not for you.`)
+}
