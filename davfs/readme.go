@@ -28,6 +28,12 @@ Cases/      What is happening: one file and one folder for each case.
               Cases/<id>/Labels/, Messages/      all its messages
               Cases/<id>/log.txt, log.json       who did what, and when
 
+Worklist/   What you have to do yourself: a file for each task.
+              Worklist/Offered/                  what you may take on or do;
+                                                 saving a file does it
+              Worklist/Accepted/                 what you have taken on
+              Worklist/Warnings/, Escalated/     what is late; what needs help
+
 Schemas/    What may stand in each kind of document, as JSON Schemas: for
             editors that help with writing them.
 
