@@ -86,6 +86,9 @@ func (d *drive) copyOrMove(x *exchange) error {
 	if done, err := t.beside(put, to); done || err != nil {
 		return err
 	}
+	if aTask(t.source) && aTask(to) && !t.move {
+		return errs.New(errs.NotAllowed, "A copy of a task would perform it; to accept or release one, move it from one worklist to the other.")
+	}
 	if m, ok := t.source.(mover); ok && t.move {
 		return t.moveBy(m, to)
 	}

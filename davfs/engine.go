@@ -67,6 +67,9 @@ type Actions interface {
 	Perform(ctx context.Context, req engine.Request, id int64, action string, body []byte) (*engine.Outcome, error)
 
 	Worklist(ctx context.Context, by identity.Principal, list engine.Worklist, f engine.Filter) ([]engine.Resource, error) // Name is the case's id, a dot, the action's name
+	// MoveTask moves a task from a worklist to another, which accepts or
+	// releases it; else it is errs.NotMovable.
+	MoveTask(ctx context.Context, req engine.Request, from, to engine.Worklist, id int64, action string) (*engine.Outcome, error)
 	WorklistTask(ctx context.Context, by identity.Principal, list engine.Worklist, id int64, action string) (*engine.Resource, error)
 }
 

@@ -266,6 +266,24 @@ func (f *fake) Worklist(ctx context.Context, by identity.Principal, list engine.
 	return out, err
 }
 
+func (f *fake) MoveTask(_ context.Context, req engine.Request, from, to engine.Worklist, id int64, action string) (*engine.Outcome, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s, task, err := f.task(req.By, id, action)
+	if err != nil {
+		return nil, err
+	}
+	if from != engine.WorklistOffered || to != engine.WorklistAccepted {
+		return nil, errs.New(errs.NotMovable, "From Offered to Accepted.")
+	}
+	if req.If != nil {
+		if err := req.If(engine.Version{Exists: true, ETag: task.FormETag, Modified: task.Modified}); err != nil {
+			return nil, err
+		}
+	}
+	return &engine.Outcome{Changed: true, Name: s.Name, Form: s.Form, FormETag: s.FormETag, CaseID: id, Life: s.life, Status: s.Status, LogSeq: 4}, nil
+}
+
 func (f *fake) WorklistTask(ctx context.Context, by identity.Principal, list engine.Worklist, id int64, action string) (*engine.Resource, error) {
 	task, err := f.Task(ctx, by, id, action)
 	if err != nil || list != engine.WorklistOffered {

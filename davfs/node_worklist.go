@@ -3,6 +3,7 @@ package davfs
 import (
 	"context"
 	"io"
+	"net/http"
 	"strings"
 
 	"flowdrive/engine"
@@ -106,4 +107,29 @@ func (n worklistFile) remove(ctx context.Context, _ engine.Request, _ query) err
 		return err
 	}
 	return errs.New(errs.NotDeletable, `A task cannot be deleted: PUT {"do": "reject"} if it is not for you.`)
+}
+
+// moveTo accepts the task, or releases it: that is what it is to be on another
+// list.
+func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, _ *transfer) (*answer, error) {
+	place, ok := to.(worklistFile)
+	if !ok || place.id != n.id || !same(place.action, n.action) {
+		return nil, notMovable()
+	}
+	out, err := n.engine.MoveTask(ctx, req, n.list, place.list, n.id, n.action)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{Status: http.StatusCreated}
+	n.describe(a, out)
+	return a, nil
+}
+
+// aTask reports whether saving a file there does something with a task.
+func aTask(n node) bool {
+	switch n.(type) {
+	case actionFile, worklistFile:
+		return true
+	}
+	return false
 }

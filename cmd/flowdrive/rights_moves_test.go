@@ -18,6 +18,11 @@ const rightsOfMoves = `
 /dav/Workflow/Schedule/
 /dav/Workflow/Routes/
 /dav/Workflow/Cases/
+/dav/Workflow/Worklist/
+/dav/Workflow/Worklist/Offered/
+/dav/Workflow/Worklist/Accepted/
+/dav/Workflow/Worklist/Warnings/
+/dav/Workflow/Worklist/Escalated/
 /dav/Workflow/Schemas/
 /dav/Documents/
 /dav/Account/
@@ -35,6 +40,8 @@ const rightsOfMoves = `
 /dav/Workflow/Routes/.ls
 /dav/Workflow/Cases/.contents
 /dav/Workflow/Cases/.ls
+/dav/Workflow/Worklist/Offered/.contents
+/dav/Workflow/Worklist/Accepted/.ls
 /dav/Documents/.contents
 /dav/Documents/.ls
 /dav/Account/AppPasswords/.contents
@@ -43,7 +50,6 @@ const rightsOfMoves = `
 /attachfs/.ls
   COPY                                    | 201 201 201 201 201 201 201 401
   MOVE                                    | 403 403 403 403 403 403 403 401
-/dav/Workflow/Worklist/
 /dav/Workflow/Archive/
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
@@ -132,6 +138,18 @@ const rightsOfMoves = `
 /dav/Workflow/Cases/{case}/Actions/finish.json
   COPY                                    | 201 201 201 201 201 201 404 401
   MOVE                                    | 403 403 403 403 403 403 404 401
+/dav/Workflow/Cases/{taken}/Actions/finish.json
+  COPY                                    | 201 201 201 201 201 201 404 401
+  MOVE                                    | 403 403 403 403 403 403 404 401
+/dav/Workflow/Worklist/Offered/{case}.finish.json
+/dav/Workflow/Worklist/Accepted/{taken}.finish.json
+  COPY                                    | 404 404 404 201 404 201 404 401
+  MOVE                                    | 404 404 404 403 404 403 404 401
+/dav/Workflow/Worklist/Offered/{taken}.finish.json
+/dav/Workflow/Worklist/Accepted/{case}.finish.json
+/dav/Workflow/Worklist/Warnings/{case}.finish.json
+/dav/Workflow/Worklist/Escalated/{case}.finish.json
+  COPY MOVE                               | 404 404 404 404 404 404 404 401
 /dav/Workflow/Cases/{case}/Actions/reopen.json
 /dav/Workflow/Cases/{case}/Actions/nonsense.json
   COPY MOVE                               | 404 404 404 404 404 404 404 401
