@@ -32,6 +32,8 @@ type Config struct {
 	// WriteError answers a request with what went wrong; where the answer has
 	// begun already it breaks the connection off.
 	WriteError func(w http.ResponseWriter, r *http.Request, err error)
+	// Status returns the HTTP status of a kind, for answers that hold several.
+	Status func(errs.Kind) int
 
 	MaxDocument int64 // bytes of a JSON document
 	MaxRoute    int64 // bytes of a route
@@ -143,7 +145,7 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 	case "UNLOCK":
 		return d.unlock(x)
 	case "PROPPATCH":
-		return unbuilt("The method " + r.Method).err()
+		return d.proppatch(x)
 	}
 	n, err := x.place()
 	if err != nil {
@@ -181,7 +183,7 @@ func (d *drive) notAllowed(x *exchange, n node) error {
 
 // allowed lists the methods of a node.
 func allowed(n node) []string {
-	out := []string{http.MethodOptions, http.MethodGet, http.MethodHead, "PROPFIND"}
+	out := []string{http.MethodOptions, http.MethodGet, http.MethodHead, "PROPFIND", "PROPPATCH"}
 	if _, ok := n.(writer); ok {
 		out = append(out, http.MethodPut)
 	}

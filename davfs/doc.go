@@ -48,13 +48,13 @@
 //	PUT         put.go; read-only 405 405                 501
 //	DELETE      204; read-only 405    403 not-deletable   501
 //	PROPFIND    its properties      also of its members 501
+//	PROPPATCH   207, whatever becomes of each property    501
 //	MKCOL       405                   405; new: 403       501
 //	OPTIONS     what the kind of place takes              501
 //	POST, …     405
 //	LOCK, UNLOCK lock.go: documents that can be written    403 not-lockable
 //	COPY        copymove.go: what GET reads, into what PUT writes, or within Documents/
 //	MOVE        documents, given names                    403 not-movable
-//	PROPPATCH                                             501
 //
 // Documents/ is the part where folders can be made and deleted and infinite
 // depth is answered; the kind of place there depends on what is stored, which
@@ -63,5 +63,6 @@
 // A PROPFIND first fetches what it tells, the members of a folder with one
 // question, and then writes the answer as it is sent: propfind_request.go
 // reads what is asked for, props.go knows the properties, propfind_write.go
-// writes.
+// writes. A PROPPATCH (proppatch.go) keeps what it is told with documents,
+// changes the XATTRs of cases, and takes time stamps of desktops everywhere.
 package davfs

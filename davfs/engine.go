@@ -47,6 +47,7 @@ type Cases interface {
 	Case(ctx context.Context, by identity.Principal, ref engine.Ref) (*engine.Resource, error)
 	Cases(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
 	PutCase(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
+	PatchXattrs(ctx context.Context, req engine.Request, ref engine.Ref, changes []engine.XattrChange) error
 	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
 	MoveOnBoard(ctx context.Context, req engine.Request, route, from string, id int64, to string) (*engine.Outcome, error)
 	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
@@ -141,8 +142,7 @@ type Documents interface {
 	Document(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.Document, error)
 	OpenDocument(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.OpenDocument, error)
 	DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]engine.Document, error)
-	DocumentMembers(ctx context.Context, by identity.Principal, path engine.DocumentPath) ([]engine.Document, error)
-	DocumentTree(ctx context.Context, by identity.Principal, path engine.DocumentPath, limit int) (*engine.Document, []engine.Document, error)
+	DocumentListing(ctx context.Context, by identity.Principal, path engine.DocumentPath, o engine.Under) (*engine.Listing, error)
 	Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath, f engine.Filter) ([]engine.Resource, error)
 	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up engine.Upload) (*engine.Outcome, error)
 	MakeFolder(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Outcome, error)
@@ -150,6 +150,10 @@ type Documents interface {
 	CopyDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t engine.Transfer) (*engine.Outcome, error)
 	MoveDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t engine.Transfer) (*engine.Outcome, error)
 	MayTake(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Taken, error)
+
+	// PatchDocument sets properties, and removes those without XML. Where it
+	// is one of them that fails, failed is its index.
+	PatchDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, changes []engine.Property) (failed int, err error)
 
 	// Quota returns how much by has stored and may still store, anywhere.
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)

@@ -89,6 +89,29 @@ func (f *fake) PutCase(_ context.Context, req engine.Request, ref engine.Ref, bo
 	return f.keep(req, o), nil
 }
 
+func (f *fake) PatchXattrs(_ context.Context, req engine.Request, ref engine.Ref, changes []engine.XattrChange) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(f.cases, req.By, ref)
+	if s == nil {
+		return notThere()
+	}
+	if err := s.judge(req, !ref.Identity()); err != nil {
+		return err
+	}
+	if s.AuthorID != req.By.ID {
+		return errs.New(errs.NotAllowed, "It is not your case.")
+	}
+	for _, c := range changes {
+		if s.xattrs = s.xattrs.Remove(c.Key); !c.Remove {
+			s.xattrs = s.xattrs.Set(c.Key, label.Text(c.Text))
+		}
+	}
+	s.version++
+	f.renderCase(s, s.Status)
+	return nil
+}
+
 func (f *fake) renderCase(s *stored, status string) {
 	s.Status = status
 	s.form(f.now, string(mustMarshal(fakeForm{s.Seq, s.note, s.life, status, s.title, s.priority, s.xattrs})))

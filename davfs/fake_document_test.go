@@ -121,45 +121,68 @@ func (f *fake) DocumentRoots(_ context.Context, by identity.Principal, own bool)
 	return out, nil
 }
 
-func (f *fake) DocumentMembers(_ context.Context, by identity.Principal, p engine.DocumentPath) ([]engine.Document, error) {
+func (f *fake) DocumentListing(_ context.Context, by identity.Principal, p engine.DocumentPath, o engine.Under) (*engine.Listing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	d, err := f.documentOf(by, p, true)
-	var out []engine.Document
-	for _, m := range f.membersOf(d) {
-		out = append(out, *m)
-	}
-	slices.SortFunc(out, func(a, b engine.Document) int { return strings.Compare(a.Name, b.Name) })
-	return out, err
-}
-
-func (f *fake) DocumentTree(_ context.Context, by identity.Principal, p engine.DocumentPath, limit int) (*engine.Document, []engine.Document, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	top, err := f.documentOf(by, p, true)
+	top, err := f.documentOf(by, p, false)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	var out []engine.Document
+	l := &engine.Listing{Top: top}
 	for queue := []*engine.Document{top}; len(queue) > 0; queue = queue[1:] {
 		for _, m := range f.membersOf(queue[0]) {
-			out = append(out, *m)
-			if m.Folder {
+			clone := *m
+			if o.Properties -= len(m.Properties); o.Properties < 0 {
+				clone.Properties, clone.Unread = "", m.Properties != ""
+			}
+			l.Below = append(l.Below, clone)
+			if m.Folder && o.Deep {
 				queue = append(queue, m)
 			}
 		}
 	}
-	slices.Reverse(out) // no particular order
-	if len(out) > limit {
-		return nil, nil, errs.New(errs.FiniteDepth, "There is too much below.")
+	slices.Reverse(l.Below) // no particular order
+	if o.Limit >= 0 && len(l.Below) > o.Limit {
+		return nil, errs.New(errs.FiniteDepth, "There is too much below.")
 	}
-	return top, out, nil
+	return l, nil
+}
+
+// PatchDocument keeps the properties that were set, the latest last.
+func (f *fake) PatchDocument(_ context.Context, req engine.Request, p engine.DocumentPath, changes []engine.Property) (failed int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, err := f.documentAt(req.By, p)
+	if err != nil {
+		return -1, err
+	}
+	if err := f.writable(req, at); err != nil {
+		if errs.Is(err, errs.NotAllowed) {
+			return 0, err
+		}
+		return -1, err
+	}
+	list, err := at.found.Properties.List()
+	for _, c := range changes {
+		list = slices.DeleteFunc(list, func(p engine.Property) bool { return p.Space == c.Space && p.Name == c.Name })
+		if c.XML != "" {
+			list = append(list, c)
+		}
+	}
+	at.found.Properties = engine.Properties(mustMarshal(list))
+	if len(at.found.Properties) > 2000 {
+		return len(changes) - 1, errs.New(errs.Full, "That is too much.")
+	}
+	return -1, err
 }
 
 func (f *fake) Documents(ctx context.Context, by identity.Principal, p engine.DocumentPath, filter engine.Filter) ([]engine.Resource, error) {
 	list, err := f.DocumentRoots(ctx, by, false)
 	if len(p) > 0 {
-		list, err = f.DocumentMembers(ctx, by, p)
+		var l *engine.Listing
+		if l, err = f.DocumentListing(ctx, by, p, engine.Members(false)); err == nil {
+			list = l.Below
+		}
 	}
 	slices.SortFunc(list, func(a, b engine.Document) int { return int(a.ID - b.ID) })
 	var out []engine.Resource

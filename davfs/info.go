@@ -32,6 +32,10 @@ type info struct {
 	modified    time.Time
 	lockKey     engine.LockKey // what locks on it are on, "" where none can be
 	ofCase      *caseProps     // of a case: its XATTRs are properties
+
+	stored engine.Properties // of a document, by clients
+	unread bool              // there are some that were too much to read
+	dead   []engine.Property // stored, once they were asked for
 }
 
 // version returns what a condition judges.

@@ -3,6 +3,7 @@ package davfs
 import (
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"io"
 	"strconv"
 
@@ -90,6 +91,12 @@ func (n caseFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	return n.name.about(n.scope, r).withXattrs(r), n.name.content(r), nil
 }
 
+func (n caseFile) keeps(name xml.Name) bool { return isXattr(name) }
+
+func (n caseFile) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+	return n.patchXattrs(ctx, req, n.name.ref, changes)
+}
+
 func (n caseFile) putRules() putRules { return n.name.putRules() }
 
 func (n caseFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
@@ -141,6 +148,12 @@ func (n caseFolder) stat(ctx context.Context) (*info, error) {
 		return nil, err
 	}
 	return folderInfo(r.Name, r.Modified).withXattrs(r), nil
+}
+
+func (n caseFolder) keeps(name xml.Name) bool { return isXattr(name) }
+
+func (n caseFolder) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+	return n.patchXattrs(ctx, req, engine.Ref{CaseID: n.id}, changes)
 }
 
 func (n caseFolder) child(_ context.Context, name string) (node, error) {

@@ -2,6 +2,7 @@ package davfs
 
 import (
 	"context"
+	"encoding/xml"
 	"io"
 	"path"
 	"slices"
@@ -48,11 +49,13 @@ func (n documentsFolder) below(ctx context.Context) (map[string][]*info, error) 
 	all := map[string][]*info{"": documentInfos(roots)}
 	room := maxTree
 	for i := range roots {
-		in, err := n.treeBelow(ctx, engine.DocumentPath{roots[i].Name}, room)
+		o := *n.under
+		o.Limit = room
+		l, err := n.engine.DocumentListing(ctx, n.by, engine.DocumentPath{roots[i].Name}, o)
 		if err != nil {
 			return nil, err
 		}
-		for folder, members := range in {
+		for folder, members := range membersByFolder(l.Top, l.Below) {
 			all[path.Join(roots[i].Name, folder)] = members
 			room -= len(members)
 		}
@@ -79,13 +82,14 @@ func documentKey(s *scope, c collection, name string) node {
 
 func documentInfo(d *engine.Document) *info {
 	if d.Folder {
-		about := folderInfo(d.Name, d.Modified)
-		about.created, about.etag, about.lockKey = d.Created, d.ETag(), documentLock(d)
-		return about
+		return &info{
+			name: d.Name, dir: true, etag: d.ETag(), created: d.Created, modified: d.Modified,
+			lockKey: documentLock(d), stored: d.Properties, unread: d.Unread,
+		}
 	}
 	return &info{
 		name: d.Name, size: d.Size, etag: d.ETag(), mediaType: d.MediaType, created: d.Created, modified: d.Modified,
-		lockKey: documentLock(d),
+		lockKey: documentLock(d), stored: d.Properties, unread: d.Unread,
 	}
 }
 
@@ -127,29 +131,52 @@ func (n documentPath) child(_ context.Context, name string) (node, error) {
 }
 
 func (n documentPath) list(ctx context.Context) ([]*info, error) {
-	members, err := n.engine.DocumentMembers(ctx, n.by, n.path)
-	return documentInfos(members), err
+	l, err := n.engine.DocumentListing(ctx, n.by, n.path, engine.Members(false))
+	if err != nil {
+		return nil, err
+	}
+	return inOrder(documentInfos(l.Below)), nil
+}
+
+func inOrder(members []*info) []*info {
+	slices.SortFunc(members, byName)
+	return members
 }
 
 // resolve returns what is at the path: a folder, a file, or the place of one.
 func (n documentPath) resolve(ctx context.Context) (node, error) {
-	d, err := n.engine.Document(ctx, n.by, n.path)
+	d, below, err := n.look(ctx)
 	switch {
 	case errs.Is(err, errs.NotFound) && len(n.path) > 1:
 		return newDocument{documentTarget(n)}, nil
 	case err != nil:
 		return nil, err
 	case d.Folder:
-		return documentFolder{n, d}, nil
+		return documentFolder{n, d, below}, nil
 	}
 	return documentFile{documentTarget(n), d}, nil
+}
+
+// look asks what is at the path, and where a listing is wanted what that
+// holds.
+func (n documentPath) look(ctx context.Context) (*engine.Document, []engine.Document, error) {
+	if n.under == nil {
+		d, err := n.engine.Document(ctx, n.by, n.path)
+		return d, nil, err
+	}
+	l, err := n.engine.DocumentListing(ctx, n.by, n.path, *n.under)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.Top, l.Below, nil
 }
 
 // documentFolder is a folder below Documents/. Of a hidden key's it is not
 // asked whether it is there: the engine says so when it lists it.
 type documentFolder struct {
 	documentPath
-	found *engine.Document
+	found   *engine.Document
+	members []engine.Document // what is below, as far as the scope asks for it
 }
 
 func (n documentFolder) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }
@@ -160,10 +187,23 @@ func (n documentFolder) remove(ctx context.Context, req engine.Request, _ query)
 
 func (n documentFolder) options() []string { return nil }
 
+func (n documentFolder) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+	return n.engine.PatchDocument(ctx, req, n.path, deadProperties(changes))
+}
+
+func (n documentFolder) keeps(xml.Name) bool { return true }
+
 func (n documentFolder) home() []string { return documentSegments(n.path) }
 
-func (n documentFolder) below(ctx context.Context) (map[string][]*info, error) {
-	return n.treeBelow(ctx, n.path, maxTree)
+func (n documentFolder) list(ctx context.Context) ([]*info, error) {
+	if n.under == nil {
+		return n.documentPath.list(ctx)
+	}
+	return inOrder(documentInfos(n.members)), nil
+}
+
+func (n documentFolder) below(context.Context) (map[string][]*info, error) {
+	return membersByFolder(n.found, n.members), nil
 }
 
 func (n documentFolder) filters() []string { return []string{"q"} }
@@ -178,13 +218,9 @@ func documentSegments(p engine.DocumentPath) []string {
 	return append([]string{"dav", documentsRoot}, p...)
 }
 
-// treeBelow describes what is below a folder: the members of each folder by
-// its path from there, in order of name.
-func (s *scope) treeBelow(ctx context.Context, at engine.DocumentPath, room int) (map[string][]*info, error) {
-	top, tree, err := s.engine.DocumentTree(ctx, s.by, at, room)
-	if err != nil {
-		return nil, err
-	}
+// membersByFolder describes what is below a folder: the members of each
+// folder by its path from there, in order of name.
+func membersByFolder(top *engine.Document, tree []engine.Document) map[string][]*info {
 	byID := make(map[int64]*engine.Document, len(tree))
 	for i := range tree {
 		byID[tree[i].ID] = &tree[i]
@@ -205,9 +241,9 @@ func (s *scope) treeBelow(ctx context.Context, at engine.DocumentPath, room int)
 		out[in] = append(out[in], documentInfo(&tree[i]))
 	}
 	for _, members := range out {
-		slices.SortFunc(members, byName)
+		inOrder(members)
 	}
-	return out, nil
+	return out
 }
 
 // documentTarget is where a PUT below Documents/ stores a file.
@@ -247,6 +283,12 @@ func (n documentFile) remove(ctx context.Context, req engine.Request, _ query) e
 }
 
 func (n documentFile) options() []string { return nil }
+
+func (n documentFile) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+	return n.engine.PatchDocument(ctx, req, n.path, deadProperties(changes))
+}
+
+func (n documentFile) keeps(xml.Name) bool { return true }
 
 // newDocument is the place of a new file or folder below Documents/.
 type newDocument struct{ documentTarget }

@@ -34,6 +34,10 @@ func (d *drive) propfind(x *exchange) error {
 	if err := x.query.only(); err != nil {
 		return err
 	}
+	want, unread := x.readWanted() // told only where something is
+	if unread == nil {
+		x.under = want.under(depth)
+	}
 	n, err := x.place()
 	if err != nil {
 		return err
@@ -49,13 +53,8 @@ func (d *drive) propfind(x *exchange) error {
 	if depth == infinite && !isTree {
 		return errs.New(errs.FiniteDepth, "The depth must be 0 or 1: ask folder by folder, or read the hidden key %s.", contentsName)
 	}
-	body, err := readXML(x.r)
-	if err != nil {
-		return err
-	}
-	want, err := parsePropfind(body)
-	if err != nil {
-		return err
+	if unread != nil {
+		return unread
 	}
 	f := &finding{exchange: x, want: want, windows: strings.HasPrefix(x.r.UserAgent(), miniRedirector)}
 	if err := f.fetch(n, about, depth); err != nil {
@@ -66,6 +65,14 @@ func (d *drive) propfind(x *exchange) error {
 	header.Set("Cache-Control", "private, no-cache")
 	x.w.WriteHeader(http.StatusMultiStatus)
 	return f.write()
+}
+
+func (x *exchange) readWanted() (*wanted, error) {
+	body, err := readXML(x.r)
+	if err != nil {
+		return nil, err
+	}
+	return parsePropfind(body)
 }
 
 // readDepth reads the header; without it the depth is infinite (RFC 4918,
@@ -106,9 +113,14 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 	if f.want.form != namedProps {
 		f.xattrs = f.xattrs || depth == "0" || !f.windows
 	}
-	if f.xattrs {
-		if err := f.readXattrs(); err != nil {
-			return err
+	if err := f.readProps(f.top); err != nil {
+		return err
+	}
+	for _, members := range f.members {
+		for _, m := range members {
+			if err := f.readProps(m); err != nil {
+				return err
+			}
 		}
 	}
 	if f.want.dav(lockDiscovery) || f.want.dav(supportedLock) || f.want.form == allProps && depth == "0" {
@@ -153,18 +165,17 @@ func newest(members []*info) []*info {
 	return members[:min(len(members), membersToWindows)]
 }
 
-func (f *finding) readXattrs() error {
-	if err := f.top.readXattrs(); err != nil {
-		return err
-	}
-	for _, members := range f.members {
-		for _, m := range members {
-			if err := m.readXattrs(); err != nil {
-				return err
-			}
+// readProps makes the properties ready that a resource keeps as a text.
+func (f *finding) readProps(m *info) (err error) {
+	if m.stored != "" && f.want.dead() {
+		if m.dead, err = m.stored.List(); err != nil {
+			return err
 		}
 	}
-	return nil
+	if !f.xattrs {
+		return nil
+	}
+	return m.readXattrs()
 }
 
 // write writes the answer.

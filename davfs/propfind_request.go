@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"slices"
 
+	"flowdrive/engine"
 	"flowdrive/errs"
 )
 
@@ -83,7 +84,23 @@ func readWanted(form wantedForm, list *xmlElement) (*wanted, error) {
 	return w, nil
 }
 
-// names reports whether a property that the test holds for is asked for by
+// dead reports whether properties that clients have set are wanted.
+func (w *wanted) dead() bool {
+	return w.form != namedProps || w.asks(func(n xml.Name) bool { return !isLive(n) })
+}
+
+// under says what is wanted beside what is at the path.
+func (w *wanted) under(depth string) *engine.Under {
+	switch depth {
+	case "1":
+		return new(engine.Members(w.dead()))
+	case infinite:
+		return new(engine.Tree(maxTree, w.dead()))
+	}
+	return nil
+}
+
+// asks reports whether a property that the test holds for is asked for by
 // its name.
 func (w *wanted) asks(test func(xml.Name) bool) bool { return slices.ContainsFunc(w.names, test) }
 

@@ -39,6 +39,7 @@ type multistatus struct {
 	live    []liveProp
 	asked   []askedProp
 	missing []byte // of one resource, to be told after what it has
+	unread  []byte // of the same, what is too much to be told of so many
 }
 
 // askedProp is a property that the request names.
@@ -92,7 +93,7 @@ func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 	m.buf = append(append(append(append(m.buf, "<D:response><D:href>"...), href...), "</D:href>"...), found...)
 	props := len(m.buf)
 	r := &member{info: about, quota: m.quota, book: m.book, locks: locks}
-	m.missing = m.missing[:0]
+	m.missing, m.unread = m.missing[:0], m.unread[:0]
 	switch m.want.form {
 	case propNames:
 		m.appendNames(r)
@@ -102,7 +103,7 @@ func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 	for i := range m.asked {
 		m.appendAsked(r, &m.asked[i])
 	}
-	if len(m.buf) == props && len(m.missing) > 0 {
+	if len(m.buf) == props && len(m.missing)+len(m.unread) > 0 {
 		m.buf = m.buf[:props-len(found)]
 	} else {
 		m.buf = append(m.buf, "</D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat>"...)
@@ -110,6 +111,10 @@ func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 	if len(m.missing) > 0 {
 		m.buf = append(append(m.buf, found...), m.missing...)
 		m.buf = append(m.buf, "</D:prop><D:status>HTTP/1.1 404 Not Found</D:status></D:propstat>"...)
+	}
+	if len(m.unread) > 0 {
+		m.buf = append(append(m.buf, found...), m.unread...)
+		m.buf = append(m.buf, "</D:prop><D:status>HTTP/1.1 507 Insufficient Storage</D:status></D:propstat>"...)
 	}
 	m.buf = append(m.buf, "</D:response>"...)
 	if m.windows && m.sent+len(m.buf)+len(multistatusEnd) > bytesToWindows {
@@ -146,6 +151,9 @@ func (m *multistatus) appendNames(r *member) {
 	for _, x := range r.xattrs() {
 		m.buf = appendEmpty(m.buf, xattrTag+x.Key)
 	}
+	for i := range r.dead {
+		m.buf = appendForeign(m.buf, xml.Name{Space: r.dead[i].Space, Local: r.dead[i].Name})
+	}
 }
 
 func (m *multistatus) inAll(p *liveProp) bool { return p.all.in(m.listing, m.windows) }
@@ -161,6 +169,9 @@ func (m *multistatus) appendAll(r *member) {
 		for _, x := range r.xattrs() {
 			m.buf = appendElement(m.buf, xattrTag+x.Key, x.Value.Text)
 		}
+	}
+	for i := range r.dead {
+		m.buf = append(m.buf, r.dead[i].XML...)
 	}
 }
 
@@ -181,7 +192,17 @@ func (m *multistatus) appendAsked(r *member, p *askedProp) {
 			return
 		}
 	}
-	m.missing = appendEmpty(m.missing, p.tag)
+	if i := slices.IndexFunc(r.dead, func(d engine.Property) bool { return d.Space == p.name.Space && d.Name == p.name.Local }); i >= 0 {
+		if m.want.form != allProps {
+			m.buf = append(m.buf, r.dead[i].XML...)
+		}
+		return
+	}
+	if r.unread && p.live == nil {
+		m.unread = appendEmpty(m.unread, p.tag)
+	} else {
+		m.missing = appendEmpty(m.missing, p.tag)
+	}
 }
 
 func appendLive(dst []byte, p *liveProp, r *member) []byte {
@@ -204,6 +225,19 @@ func appendElement(dst []byte, tag, text string) []byte {
 
 func appendEmpty(dst []byte, tag string) []byte {
 	return append(append(append(dst, '<'), tag...), "/>"...)
+}
+
+// appendForeign appends an empty element that declares its own namespace.
+func appendForeign(dst []byte, name xml.Name) []byte {
+	switch name.Space {
+	case "":
+		return appendEmpty(dst, name.Local)
+	case davSpace:
+		return appendEmpty(dst, "D:"+name.Local)
+	case xmlSpace:
+		return appendEmpty(dst, "xml:"+name.Local)
+	}
+	return append(append(append(dst, "<p:"+name.Local+` xmlns:p="`...), escapeAttr(name.Space)...), `"/>`...)
 }
 
 // appendText appends a text as it stands in XML. Quotes stay what they are:

@@ -1,7 +1,9 @@
 package davfs
 
 import (
+	"encoding/xml"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -89,4 +91,9 @@ func liveProps() []liveProp {
 		{quotaAvailable, folder, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.quota.Available, 10) }, named},
 		{quotaUsed, folder, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.quota.Used, 10) }, named},
 	}
+}
+
+// isLive reports whether a property is one that the drive computes.
+func isLive(name xml.Name) bool {
+	return name.Space == davSpace && slices.ContainsFunc(liveProps(), func(p liveProp) bool { return p.name == name.Local })
 }

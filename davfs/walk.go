@@ -18,6 +18,11 @@ type scope struct {
 	wall   time.Time // the machine's time, whatever the drive's clock says
 	script bool      // a script asks, not what has mounted the drive
 	writes bool      // by a PUT
+
+	// under is what a listing asks for beside what is at the path, so that a
+	// place that must look up what it is can ask for both at once; nil where
+	// nothing is listed.
+	under *engine.Under
 }
 
 // node is a place in the tree. Whether anything is there only stat says: a

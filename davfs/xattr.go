@@ -1,7 +1,9 @@
 package davfs
 
 import (
+	"context"
 	"encoding/json"
+	"encoding/xml"
 	"strings"
 
 	"flowdrive/engine"
@@ -66,4 +68,35 @@ func (i *info) xattr(local string) (text string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// isXattr reports whether a property is an XATTR.
+func isXattr(name xml.Name) bool {
+	return name.Space == xattrSpace && strings.HasPrefix(name.Local, xattrPrefix)
+}
+
+// patchXattrs changes XATTRs of a case.
+func (s *scope) patchXattrs(ctx context.Context, req engine.Request, ref engine.Ref, changes []propChange) (failed int, err error) {
+	xattrs := make([]engine.XattrChange, len(changes))
+	for i, c := range changes {
+		key, err := label.NormalizeKey(strings.TrimPrefix(c.name.Local, xattrPrefix))
+		if err != nil {
+			return i, errs.New(errs.Invalid, "This is no XATTR: %v.", err)
+		}
+		xattrs[i] = engine.XattrChange{Key: key, Remove: c.remove}
+		if c.remove {
+			continue
+		}
+		text, ok := c.value.text()
+		if !ok {
+			return i, errs.New(errs.Invalid, "An XATTR is a text; this one has elements in it.")
+		}
+		xattrs[i].Text = text
+	}
+	err = s.engine.PatchXattrs(ctx, req, ref, xattrs)
+	switch errs.KindOf(err) {
+	case errs.NotAllowed, errs.ReadOnly, errs.Invalid, errs.Full:
+		return 0, err
+	}
+	return -1, err
 }

@@ -176,11 +176,11 @@ func TestAuditOfLooks(t *testing.T) {
 	}
 	admin := w.as("admin").by()
 	for range 2 * 10 { // more than of what is refused
-		if _, err := w.DocumentMembers(t.Context(), admin, path("sam")); err != nil {
+		if _, err := w.DocumentListing(t.Context(), admin, path("sam"), engine.Members(false)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := w.DocumentTree(t.Context(), admin, path("core"), 10); err != nil {
+	if _, err := w.DocumentListing(t.Context(), admin, path("core"), engine.Tree(10, false)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Documents(t.Context(), admin, path("core"), engine.Filter{}); err != nil {

@@ -163,7 +163,7 @@ func (x *transferring) do() (*Document, error) {
 	var tree []Document
 	if x.from.found.Folder && !x.move && !x.Shallow {
 		var err error
-		if tree, err = x.tx.DocumentTree(x.from.found.ID, mostCopied); err != nil {
+		if _, tree, err = x.tx.DocumentsUnder(x.from.root.ID, x.from.path[1:], Under{Deep: true, Limit: mostCopied}); err != nil {
 			return nil, err
 		}
 		if len(tree) >= mostCopied {
@@ -212,9 +212,14 @@ func (x *transferring) copyTree(tree []Document, to int64) error {
 	return nil
 }
 
-// replace gives the file at the destination the content of the source.
+// replace gives the file at the destination the content of the source, and its
+// properties.
 func (x *transferring) replace() (*Document, error) {
-	return x.makeDocument(x.tx, x.req, x.to, x.from.found.input())
+	d, err := x.makeDocument(x.tx, x.req, x.to, x.from.found.input())
+	if err == nil && d.Properties != x.from.found.Properties {
+		err = x.tx.SetProperties(d.ID, x.from.found.Properties)
+	}
+	return d, err
 }
 
 // Taken is what a MOVE takes its content from, as it was read: a document, or

@@ -32,6 +32,9 @@ type Document struct {
 	Content   []byte // of a file, when not InFile; nil where it was left out
 	Created   time.Time
 	Modified  time.Time // of a folder also when a member was changed, came or went
+
+	Properties Properties // "" also where they were left out
+	Unread     bool       // there are Properties, more than were asked for
 }
 
 // DocumentReader reads the trees below Documents/.
@@ -40,18 +43,26 @@ type DocumentReader interface {
 	// context down: the root, and as many of the names as exist.
 	DocumentsAlong(context identity.ID, names []string) ([]Document, error)
 
-	// The following leave out Content. DocumentRoots returns the roots of the
-	// contexts, nil for all, and DocumentTree what is below a folder at any
-	// depth, at most limit, both in no particular order. DocumentMembers
-	// returns what is in a folder, by name; DocumentPage a part of it, by id,
-	// after the given one.
+	// DocumentsUnder returns the same without Content, and what the place at
+	// the path's end holds, in no particular order. It is one question to the
+	// database, whatever there is.
+	DocumentsUnder(context identity.ID, names []string, o Under) (along, below []Document, err error)
+
+	// The following leave out Content and Properties. DocumentRoots returns
+	// the roots of the contexts, nil for all, in no particular order;
+	// DocumentPage a part of what is in a folder, by id, after the given one.
 	DocumentRoots(contexts []identity.ID) ([]Document, error)
-	DocumentMembers(folder int64) ([]Document, error)
 	DocumentPage(folder, after int64, limit int) ([]Document, error)
-	DocumentTree(folder int64, limit int) ([]Document, error)
 
 	// DetachedDocuments reports whether anything waits for PurgeDocuments.
 	DetachedDocuments() (bool, error)
+}
+
+// Under says what DocumentsUnder looks for.
+type Under struct {
+	Deep       bool // at any depth, else in the folder itself
+	Limit      int  // at most so many, -1: all
+	Properties int  // so many bytes of properties in all, 0: none
 }
 
 // DocumentWriter writes the trees below Documents/.
@@ -61,7 +72,8 @@ type DocumentWriter interface {
 	InsertDocument(d *Document) error
 	ReplaceDocument(d *Document) error              // a file, by ID
 	TouchFolder(id int64, modified time.Time) error // counts a change of its members
-	DeleteDocument(id int64) error                  // a file, or a folder without members
+	SetProperties(id int64, p Properties) error
+	DeleteDocument(id int64) error // a file, or a folder without members
 
 	// MoveDocument puts a document or folder, with all that is below it, into
 	// another folder or under another name. CopyDocument stores a copy of a
@@ -143,6 +155,16 @@ type documentPlace struct {
 // documentAt returns where the path leads, for who may read there; a root
 // that is not for by to see is errs.NotFound.
 func (e *Engine) documentAt(r Reader, by identity.Principal, path DocumentPath) (*documentPlace, error) {
+	at, err := e.placeOf(by, path)
+	if err != nil || at.illegal != nil { // else nothing is there
+		return at, err
+	}
+	return at, at.find(r)
+}
+
+// placeOf returns the place that the path names, before anybody has looked
+// what is there.
+func (e *Engine) placeOf(by identity.Principal, path DocumentPath) (*documentPlace, error) {
 	if len(path) == 0 {
 		return nil, absent("document")
 	}
@@ -152,24 +174,22 @@ func (e *Engine) documentAt(r Reader, by identity.Principal, path DocumentPath) 
 	}
 	at := &documentPlace{root: root, path: path.normal()}
 	at.path[0] = string(root.Name)
-	return at, at.look(r)
-}
-
-// look finds out what is at the place.
-func (at *documentPlace) look(r Reader) error {
 	for _, name := range at.path[1:] {
 		if err := legalDocumentName(name); at.illegal == nil {
 			at.illegal = err
 		}
 	}
-	if at.illegal == nil { // else nothing is there
-		return at.find(r)
-	}
-	return nil
+	return at, nil
 }
 
 func (at *documentPlace) find(r Reader) error {
 	along, err := r.DocumentsAlong(at.root.ID, at.path[1:])
+	at.lead(along)
+	return err
+}
+
+// lead notes where what lies along the path leads.
+func (at *documentPlace) lead(along []Document) {
 	for i := range along {
 		d := &along[i]
 		if i == 0 {
@@ -186,7 +206,6 @@ func (at *documentPlace) find(r Reader) error {
 		}
 		at.above = append(at.above, d.ID)
 	}
-	return err
 }
 
 // scene is the place as a change finds it: whether its locks allow it. joins
@@ -293,41 +312,44 @@ func (e *Engine) DocumentRoots(ctx context.Context, by identity.Principal, own b
 	return out, err
 }
 
-// DocumentMembers returns what is in the folder at the path, by name.
-func (e *Engine) DocumentMembers(ctx context.Context, by identity.Principal, path DocumentPath) ([]Document, error) {
-	var out []Document
-	err := e.store.View(ctx, func(r Reader) error {
-		d, err := e.readFolder(r, by, path)
-		if err != nil {
-			return err
-		}
-		out, err = r.DocumentMembers(d.ID)
-		return err
-	})
-	if err == nil {
-		e.auditDocument(ctx, by, path)
-	}
-	return out, err
+// Listing is a document or folder with what it holds.
+type Listing struct {
+	Top   *Document
+	Below []Document // in no particular order: ParentID says what lies where
 }
 
-// DocumentTree returns the folder at the path and what is below it, at any
-// depth and in no particular order: ParentID says what lies where. More than
-// limit is errs.FiniteDepth.
-func (e *Engine) DocumentTree(ctx context.Context, by identity.Principal, path DocumentPath, limit int) (top *Document, below []Document, err error) {
-	err = e.store.View(ctx, func(r Reader) (err error) {
-		if top, err = e.readFolder(r, by, path); err != nil {
-			return err
-		}
-		below, err = r.DocumentTree(top.ID, limit+1)
+// DocumentListing returns what is at the path and what that holds, with one
+// question to the store. More than its limit is errs.FiniteDepth.
+func (e *Engine) DocumentListing(ctx context.Context, by identity.Principal, path DocumentPath, o Under) (*Listing, error) {
+	limit := o.Limit
+	if o.Limit >= 0 {
+		o.Limit++
+	}
+	at, err := e.placeOf(by, path)
+	if err != nil {
+		return nil, err
+	}
+	if at.illegal != nil {
+		return nil, absent("document")
+	}
+	var out Listing
+	err = e.store.View(ctx, func(r Reader) error {
+		along, below, err := r.DocumentsUnder(at.root.ID, at.path[1:], o)
+		at.lead(along)
+		out.Top, out.Below = at.found, below
 		return err
 	})
-	if err == nil {
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Top == nil:
+		return nil, absent("document")
+	case limit >= 0 && len(out.Below) > limit:
+		return nil, errs.New(errs.FiniteDepth, "There are more than %d files and folders below this one; ask folder by folder.", limit)
+	case out.Top.Folder:
 		e.auditDocument(ctx, by, path)
 	}
-	if err == nil && len(below) > limit {
-		err = errs.New(errs.FiniteDepth, "There are more than %d files and folders below this one; ask folder by folder.", limit)
-	}
-	return top, below, err
+	return &out, nil
 }
 
 // Documents returns a page of the members of the folder at the path, or of

@@ -63,10 +63,16 @@ func (u user) readDocument(at string) string {
 func (u user) members(at string) []string {
 	u.Helper()
 	out := []string{}
-	for _, d := range try(u.DocumentMembers(u.Context(), u.by(), path(at))).must(u.world, "the members of "+at) {
+	for _, d := range u.listing(at, engine.Members(false)).Below {
 		out = append(out, d.Name)
 	}
+	slices.Sort(out)
 	return out
+}
+
+func (u user) listing(at string, o engine.Under) *engine.Listing {
+	u.Helper()
+	return try(u.DocumentListing(u.Context(), u.by(), path(at), o)).must(u.world, "the listing of "+at)
 }
 
 func (u user) used() int64 {
@@ -240,9 +246,9 @@ func TestDocumentRights(t *testing.T) {
 		w.kind(what+": stat", err, read)
 		_, err = w.OpenDocument(t.Context(), u.by(), file)
 		w.kind(what+": GET", err, read)
-		_, err = w.DocumentMembers(t.Context(), u.by(), file[:2])
+		_, err = w.DocumentListing(t.Context(), u.by(), file[:2], engine.Members(true))
 		w.kind(what+": list", err, read)
-		_, _, err = w.DocumentTree(t.Context(), u.by(), file[:1], 10)
+		_, err = w.DocumentListing(t.Context(), u.by(), file[:1], engine.Tree(10, true))
 		w.kind(what+": tree", err, read)
 		_, err = w.Documents(t.Context(), u.by(), file[:2], engine.Filter{})
 		w.kind(what+": .contents", err, read)

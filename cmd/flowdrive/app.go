@@ -92,7 +92,7 @@ func (a *app) open(ctx context.Context) error {
 	})
 	a.auth = server.NewAuthenticator(a.engine, time.Now)
 	a.drive = davfs.New(davfs.Config{
-		Engine: a.engine, Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError,
+		Engine: a.engine, Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
 		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames,
 	})
 	a.operator = a.asOperator(a.drive)

@@ -16,8 +16,8 @@ const rightsTable = `
 
 # ---- of every kind that does not say otherwise: methods that are not built answer so to all who are logged in
 *
-  PROPPATCH                               | 501 501 501 501 501 501 501 401
   OPTIONS                                 | 200 200 200 200 200 200 200 401
+# PROPPATCH of a time stamp of Windows is answered wherever PROPFIND is.
 # OPTIONS tells by the kind of place what may be done there, whatever is there. So does MKCOL refuse what is no place for
 # a folder.
 

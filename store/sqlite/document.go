@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// content comes last: what only lists does not read it.
+	// Properties and content come last: what only lists does not read them.
 	documentColumns = `doc.id, doc.context_id, doc.parent_id, doc.name, doc.folder, doc.author_id, doc.revision, doc.media_type, doc.size,
 		doc.sha256, doc.folder = 0 AND doc.content IS NULL, doc.created, doc.modified`
 
@@ -21,27 +21,39 @@ const (
 			SELECT below.id, depth + 1 FROM along
 				JOIN documents below ON below.parent_id = along.id AND below.name = json_extract(?2, '$[' || depth || ']')
 		)
-		SELECT ` + documentColumns + `, doc.content FROM along CROSS JOIN documents doc ON doc.id = along.id ORDER BY depth`
+		SELECT ` + documentColumns + `, doc.properties, doc.content FROM along CROSS JOIN documents doc ON doc.id = along.id ORDER BY depth`
 
 	selectDocumentRoots = `
-		SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.context_id IN (SELECT value FROM json_each(?1))`
+		SELECT ` + documentColumns + `, NULL, NULL FROM documents doc WHERE doc.context_id IN (SELECT value FROM json_each(?1))`
 	selectAllDocumentRoots = `
-		SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.context_id IN (SELECT id FROM parties)`
-	selectDocumentMembers = `SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.parent_id = ?1 ORDER BY doc.name`
-	selectDocumentPage    = `
-		SELECT ` + documentColumns + `, NULL FROM documents doc WHERE doc.parent_id = ?1 AND doc.id > ?2 ORDER BY doc.id LIMIT ?3`
-	selectDocumentTree = `
-		WITH RECURSIVE below (id) AS (
-			SELECT id FROM documents WHERE parent_id = ?1
+		SELECT ` + documentColumns + `, NULL, NULL FROM documents doc WHERE doc.context_id IN (SELECT id FROM parties)`
+	selectDocumentPage = `
+		SELECT ` + documentColumns + `, NULL, NULL FROM documents doc WHERE doc.parent_id = ?1 AND doc.id > ?2 ORDER BY doc.id LIMIT ?3`
+
+	// The place that the list of names ?2 leads to, as above, and then what is
+	// in it, or below it where ?3: at most ?4, with properties where ?5. The
+	// last column says how far along a row lies, NULL beyond the place.
+	selectDocumentsUnder = `
+		WITH RECURSIVE along (id, depth) AS (
+			SELECT id, 0 FROM documents WHERE context_id = ?1
 			UNION ALL
-			SELECT documents.id FROM below JOIN documents ON documents.parent_id = below.id
-			LIMIT ?2
+			SELECT below.id, depth + 1 FROM along
+				JOIN documents below ON below.parent_id = along.id AND below.name = json_extract(?2, '$[' || depth || ']')
+		), below (id) AS (
+			SELECT id FROM documents WHERE parent_id = (SELECT id FROM along WHERE depth = json_array_length(?2))
+			UNION ALL
+			SELECT documents.id FROM below JOIN documents ON documents.parent_id = below.id WHERE ?3
+			LIMIT ?4
 		)
-		SELECT ` + documentColumns + `, NULL FROM below CROSS JOIN documents doc ON doc.id = below.id`
+		SELECT ` + documentColumns + `, doc.properties, NULL, along.depth FROM along CROSS JOIN documents doc ON doc.id = along.id
+		UNION ALL
+		SELECT ` + documentColumns + `, CASE WHEN ?5 THEN doc.properties END, NULL, NULL
+			FROM below CROSS JOIN documents doc ON doc.id = below.id`
 
 	insertDocument = `
-		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
+		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content, properties)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`
+	setProperties   = `UPDATE documents SET properties = ?2 WHERE id = ?1`
 	replaceDocument = `
 		UPDATE documents SET author_id = ?2, revision = ?3, media_type = ?4, size = ?5, sha256 = ?6, modified = ?7, content = ?8
 		WHERE id = ?1 AND folder = 0`
@@ -49,8 +61,8 @@ const (
 	deleteDocument = `DELETE FROM documents WHERE id = ?1 AND context_id IS NULL`
 	moveDocument   = `UPDATE documents SET parent_id = ?2, name = ?3 WHERE id = ?1 AND context_id IS NULL`
 	copyDocument   = `
-		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content)
-		SELECT ?2, ?3, folder, ?4, 1, media_type, size, sha256, ?5, ?5, content FROM documents WHERE id = ?1`
+		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content, properties)
+		SELECT ?2, ?3, folder, ?4, 1, media_type, size, sha256, ?5, ?5, content, properties FROM documents WHERE id = ?1`
 	detachFolder = `UPDATE documents SET parent_id = NULL WHERE id = ?1 AND folder = 1 AND context_id IS NULL`
 
 	selectDetached      = `SELECT id FROM documents WHERE parent_id IS NULL AND context_id IS NULL ORDER BY id LIMIT 1`
@@ -59,9 +71,11 @@ const (
 	detachFolders       = `UPDATE documents SET parent_id = NULL WHERE id IN (SELECT value FROM json_each(?1))`
 )
 
-func scanDocument(scan scan, d *engine.Document) error {
-	return scan(&d.ID, number{(*int64)(&d.ContextID)}, number{&d.ParentID}, &d.Name, &d.Folder, &d.AuthorID, &d.Revision,
-		&d.MediaType, &d.Size, bits(d.SHA256[:]), &d.InFile, millis{&d.Created}, millis{&d.Modified}, &d.Content)
+func scanDocument(scan scan, d *engine.Document, more ...any) error {
+	return scan(append([]any{
+		&d.ID, number{(*int64)(&d.ContextID)}, number{&d.ParentID}, &d.Name, &d.Folder, &d.AuthorID, &d.Revision,
+		&d.MediaType, &d.Size, bits(d.SHA256[:]), &d.InFile, millis{&d.Created}, millis{&d.Modified}, text{(*string)(&d.Properties)}, &d.Content,
+	}, more...)...)
 }
 
 func (r *reader) documents(query string, args ...any) (all []engine.Document, err error) {
@@ -78,6 +92,32 @@ func (r *reader) DocumentsAlong(context identity.ID, names []string) ([]engine.D
 	return r.documents(selectDocumentsAlong, int64(context), array(names))
 }
 
+// DocumentsUnder returns what lies along the path from the root of the context
+// down, as DocumentsAlong does but without contents, and what the place at its
+// end holds.
+func (r *reader) DocumentsUnder(context identity.ID, names []string, o engine.Under) (along, below []engine.Document, err error) {
+	budget, reached := o.Properties, 0
+	along = make([]engine.Document, len(names)+1)
+	err = r.c.each(selectDocumentsUnder, func(scan scan) error {
+		var d engine.Document
+		depth := int64(-1)
+		if err := scanDocument(scan, &d, optional{&depth}); err != nil {
+			return err
+		}
+		if depth >= 0 {
+			along[depth] = d
+			reached++
+			return nil
+		}
+		if budget -= len(d.Properties); budget < 0 {
+			d.Properties, d.Unread = "", d.Properties != ""
+		}
+		below = append(below, d)
+		return nil
+	}, int64(context), array(names), o.Deep, o.Limit, o.Properties > 0)
+	return along[:reached], below, failure("read documents", err)
+}
+
 // DocumentRoots returns the roots of the contexts, nil for all.
 func (r *reader) DocumentRoots(contexts []identity.ID) ([]engine.Document, error) {
 	if contexts == nil {
@@ -86,19 +126,9 @@ func (r *reader) DocumentRoots(contexts []identity.ID) ([]engine.Document, error
 	return r.documents(selectDocumentRoots, array(contexts))
 }
 
-// DocumentMembers returns what is in the folder, by name.
-func (r *reader) DocumentMembers(folder int64) ([]engine.Document, error) {
-	return r.documents(selectDocumentMembers, folder)
-}
-
 // DocumentPage returns what is in the folder, by id, after the given one.
 func (r *reader) DocumentPage(folder, after int64, limit int) ([]engine.Document, error) {
 	return r.documents(selectDocumentPage, folder, after, limit)
-}
-
-// DocumentTree returns what is below the folder at any depth, at most limit.
-func (r *reader) DocumentTree(folder int64, limit int) ([]engine.Document, error) {
-	return r.documents(selectDocumentTree, folder, limit)
 }
 
 // InsertDocument stores a new document or folder and sets its ID. A name in
@@ -109,7 +139,7 @@ func (t *tx) InsertDocument(d *engine.Document) error {
 		sum = d.SHA256[:]
 	}
 	res, err := t.c.exec(insertDocument, d.ParentID, d.Name, d.Folder, int64(d.AuthorID), d.Revision, d.MediaType, d.Size,
-		sum, at(d.Created), at(d.Modified), documentContent(d))
+		sum, at(d.Created), at(d.Modified), documentContent(d), orNoText(string(d.Properties)))
 	if err == nil {
 		d.ID, err = res.LastInsertId()
 	}
@@ -131,6 +161,12 @@ func documentContent(d *engine.Document) any {
 func (t *tx) ReplaceDocument(d *engine.Document) error {
 	n, err := t.c.change(replaceDocument, d.ID, int64(d.AuthorID), d.Revision, d.MediaType, d.Size, d.SHA256[:],
 		at(d.Modified), documentContent(d))
+	return found(n, err, "document")
+}
+
+// SetProperties replaces the properties of a document or folder.
+func (t *tx) SetProperties(id int64, properties engine.Properties) error {
+	n, err := t.c.change(setProperties, id, orNoText(string(properties)))
 	return found(n, err, "document")
 }
 

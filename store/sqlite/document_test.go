@@ -147,15 +147,34 @@ func TestDocumentListings(t *testing.T) {
 	insertDocuments(t, db, newFile(sub.ID, sam, "e", "e"))
 	insertDocuments(t, db, newFile(rootOf(t, db, ann).ID, ann, "f", "f"))
 	mustView(t, db, func(r engine.Reader) error {
-		members, err := r.DocumentMembers(root.ID)
+		top, members, err := r.DocumentsUnder(sam, nil, engine.Under{Limit: -1})
 		if err != nil {
 			return err
 		}
-		if got, want := documentNames(members), []string{"a", "b", "c", "d", "sub"}; !slices.Equal(got, want) {
-			t.Errorf("members: got %q, want %q", got, want)
+		got := documentNames(members)
+		slices.Sort(got)
+		if want := []string{"a", "b", "c", "d", "sub"}; !slices.Equal(got, want) || len(top) != 1 || top[0].ID != root.ID {
+			t.Errorf("members: got %q of %v, want %q", got, top, want)
 		}
 		if members[0].Content != nil {
 			t.Error("a listing reads contents")
+		}
+		for _, tt := range []struct{ names, along, below []string }{
+			{[]string{"sub"}, []string{"", "sub"}, []string{"e"}},
+			{[]string{"sub", "e"}, []string{"", "sub", "e"}, []string{}},
+			{[]string{"sub", "f"}, []string{"", "sub"}, []string{}},
+			{[]string{"other"}, []string{""}, []string{}},
+		} {
+			along, below, err := r.DocumentsUnder(sam, tt.names, engine.Under{Deep: true, Limit: 10})
+			if err != nil {
+				return err
+			}
+			if got := documentNames(along); !slices.Equal(got, tt.along) {
+				t.Errorf("along %q: got %q", tt.names, got)
+			}
+			if got := documentNames(below); !slices.Equal(got, tt.below) {
+				t.Errorf("below %q: got %q", tt.names, got)
+			}
 		}
 		var paged []string
 		for after := int64(0); ; {
@@ -173,7 +192,7 @@ func TestDocumentListings(t *testing.T) {
 			t.Errorf("pages: got %q, want %q", paged, want)
 		}
 		for limit, want := range map[int]int{100: 6, 6: 6, 4: 4, 1: 1} {
-			tree, err := r.DocumentTree(root.ID, limit)
+			_, tree, err := r.DocumentsUnder(sam, nil, engine.Under{Deep: true, Limit: limit})
 			if err != nil {
 				return err
 			}

@@ -74,6 +74,38 @@ func (n number) Scan(src any) error {
 	return nil
 }
 
+// text is a column that is NULL for "".
+type text struct{ s *string }
+
+// Scan reads a column.
+func (t text) Scan(src any) error {
+	v, ok := src.(string)
+	if !ok && src != nil {
+		return fmt.Errorf("a text is stored as %T", src)
+	}
+	*t.s = v
+	return nil
+}
+
+// optional is a column that leaves a number as it is where it is NULL.
+type optional struct{ n *int64 }
+
+// Scan reads a column.
+func (o optional) Scan(src any) error {
+	if src == nil {
+		return nil
+	}
+	return number(o).Scan(src)
+}
+
+// orNoText returns the column's value of a text that is NULL for "".
+func orNoText(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
 // orNull returns the column's value of a number that is NULL for zero.
 func orNull(n int64) any {
 	if n == 0 {

@@ -180,7 +180,7 @@ CREATE TABLE documents (
 	sha256     BLOB    CHECK (sha256 IS NULL OR length(sha256) = 32), -- NULL: a folder
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL,
-	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), properties TEXT CHECK (properties IS NULL OR json_type(properties) = 'array'), -- NULL: in the file
 	UNIQUE (parent_id, name),
 	CHECK ((context_id IS NULL) = (name <> '')),
 	CHECK (context_id IS NULL OR parent_id IS NULL AND folder = 1),
@@ -211,6 +211,22 @@ CREATE TRIGGER documents_replaced AFTER UPDATE OF author_id, size, sha256, conte
 	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
 	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
+END;
+
+CREATE TRIGGER properties_deleted AFTER DELETE ON documents WHEN old.properties IS NOT NULL BEGIN
+	UPDATE stored_bytes SET n = n - octet_length(old.properties) WHERE author_id = old.author_id;
+END;
+
+CREATE TRIGGER properties_inserted AFTER INSERT ON documents WHEN new.properties IS NOT NULL BEGIN
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, octet_length(new.properties))
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+
+CREATE TRIGGER properties_replaced AFTER UPDATE OF author_id, properties ON documents
+WHEN old.properties IS NOT NULL OR new.properties IS NOT NULL BEGIN
+	UPDATE stored_bytes SET n = n - octet_length(old.properties) WHERE author_id = old.author_id AND old.properties IS NOT NULL;
+	INSERT INTO stored_bytes (author_id, n) SELECT new.author_id, octet_length(new.properties) WHERE new.properties IS NOT NULL
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
 END;
 
 CREATE TABLE entries (

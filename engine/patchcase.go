@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/label"
+	"flowdrive/route"
+)
+
+// XattrChange sets an XATTR of a case to a text, or removes it.
+type XattrChange struct {
+	Key    string // as cases have it
+	Text   string
+	Remove bool
+}
+
+// PatchXattrs changes XATTRs of a case, in order, all or none: what a PUT of
+// its xattrDict would do, with the same rights.
+func (e *Engine) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		row, given, err := e.findCase(r, req.By, ref)
+		if err != nil {
+			return nil, err
+		}
+		if row == nil {
+			return nil, absent("case")
+		}
+		next, err := e.readXattrPatch(r, req, ref, row, given, changes)
+		if err != nil {
+			return nil, err
+		}
+		return func(tx Tx) error {
+			_, err := e.writePutCase(tx, req, next)
+			return err
+		}, nil
+	})
+	if err == nil {
+		e.settle(ctx)
+	}
+	return err
+}
+
+func (e *Engine) readXattrPatch(r Reader, req Request, ref Ref, row *Case, given *GivenName, changes []XattrChange) (*putCase, error) {
+	given, err := caseName(r, row, given)
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.held(r, req.By, row, given)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.admit(r, req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
+		return nil, err
+	}
+	dict := h.core.Xattrs
+	for _, c := range changes {
+		if c.Remove {
+			dict = dict.Remove(c.Key)
+		} else {
+			dict = dict.Set(c.Key, textLike(h.route.Compiled.Xattr(c.Key), dict, c.Key, c.Text))
+		}
+	}
+	ed := &edit{Edit: core.Edit{Actor: e.actor(req.By, h.admin)}}
+	if !slices.Equal(dict, h.core.Xattrs) {
+		ed.Xattrs = &dict
+	}
+	if err := e.judgeEdit(req.By, h, ed); err != nil {
+		return nil, err
+	}
+	change, err := e.decideEdit(r, req, h, ed)
+	if err != nil {
+		return nil, err
+	}
+	p := &putCase{change: change, given: given, byName: !ref.Identity()}
+	if given == nil {
+		return p, nil
+	}
+	p.was = given.ETag
+	if ed.Xattrs == nil {
+		return p, nil
+	}
+	return p, rewriteSource(req, given, change.row.Form)
+}
+
+// rewriteSource makes what is stored under a case's name its form without
+// what is read-only, where its XATTRs are in it: else it would go on saying
+// the old ones (design: the drive, section 3, Source document).
+func rewriteSource(req Request, given *GivenName, form []byte) error {
+	source, err := parseNamed(Ref{Name: given.Name}, given.Source)
+	if err != nil || source.Get("xattrDict") == nil { // an unreadable one says nothing
+		return nil
+	}
+	node, err := document.ParseJSON(form)
+	if err != nil {
+		return errs.Wrap("read the form of a case", err)
+	}
+	writable := []string{"route", "title", "contextId", "priority", "roles", "stakeholders", "xattrDict"}
+	kept := *node
+	kept.Members = slices.DeleteFunc(slices.Clone(node.Members), func(m document.Member) bool {
+		return !slices.Contains(writable, m.Key)
+	})
+	var out bytes.Buffer
+	if err := json.Indent(&out, kept.AppendJSON(nil), "", "  "); err != nil {
+		return errs.Wrap("write the source of a case", err)
+	}
+	out.WriteByte('\n')
+	given.setSource(out.Bytes(), req.Now)
+	return nil
+}
+
+// textLike returns a text as the value of an XATTR. A property has no type:
+// the text is a number or boolean, where it reads as one, if the route
+// declares that, or if nothing is declared and the XATTR was one before.
+func textLike(declared *route.Xattr, dict label.Dict, key, text string) label.Value {
+	as := label.Text(text)
+	n, err := document.ParseJSON([]byte(text))
+	if err != nil {
+		return as
+	}
+	other, ok := label.ValueOf(n)
+	switch was, _ := dict.Get(key); {
+	case ok && declared != nil && !declared.Fits(as), ok && declared == nil && was.Kind == other.Kind:
+		return other
+	}
+	return as
+}
