@@ -8,7 +8,8 @@ import (
 // Beside each route there is a scenario, <name>.scenario.yaml, which is for
 // those who read and test the routes.
 //
-//go:embed examples/bug.yaml examples/collector.yaml examples/request.yaml
+//go:embed examples/ask-info.yaml examples/bug.yaml examples/collector.yaml examples/expense.yaml
+//go:embed examples/leiden.yaml examples/request.yaml examples/tip-vote.yaml examples/tip.yaml
 var exampleFiles embed.FS
 
 // Example is a route that ships with the program and is stored at the first
@@ -19,7 +20,8 @@ type Example struct {
 	Source []byte
 }
 
-// Examples returns the routes that ship, by name.
+// Examples returns the routes that ship, by the name of their files: those that
+// are children of others come before them.
 func Examples() []Example {
 	const folder, extension = "examples", ".yaml"
 	entries, err := exampleFiles.ReadDir(folder) // sorted by name

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -344,21 +345,28 @@ type child struct {
 	title string
 }
 
-// children returns the children of a case, oldest first.
+// children returns the children of a case, oldest first, of which its document
+// has the newest. Folders have only those that are not canceled.
 func (p *play) children(ctx context.Context, id int64) ([]child, error) {
-	list, err := p.get(ctx, admin, workflow+"Cases/.contents?parent="+strconv.FormatInt(id, 10))
-	if err != nil || list == nil {
+	c, err := p.get(ctx, admin, workflow+"Cases/"+strconv.FormatInt(id, 10)+".json")
+	if err != nil || c.Get("children") == nil {
 		return nil, err
 	}
 	var out []child
-	for _, n := range list.Items {
+	for _, n := range c.Get("children").Items {
 		number, err := strconv.ParseInt(n.Get("id").Text, 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, child{number, n.Get("title").Text})
+		whole, err := p.get(ctx, admin, workflow+"Cases/"+n.Get("id").Text+".json")
+		if err != nil {
+			return nil, err
+		}
+		if whole != nil {
+			out = append(out, child{number, whole.Get("title").Text})
+		}
 	}
-	slices.SortFunc(out, func(a, b child) int { return int(a.id - b.id) })
+	slices.SortFunc(out, func(a, b child) int { return cmp.Compare(a.id, b.id) })
 	return out, nil
 }
 

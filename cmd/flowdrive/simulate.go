@@ -178,7 +178,7 @@ func (a *app) inProcess(ctx context.Context, r simulate.Request) (*simulate.Answ
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("User-Agent", "curl") // a script client, which is taken at its word
+	req.Header.Set("User-Agent", "curl/8") // a script client, which is taken at its word
 	if r.Type != "" {
 		req.Header.Set("Content-Type", r.Type)
 	}
