@@ -105,5 +105,6 @@ func normal(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r", ""))
 	text = regexp.MustCompile(`\b(?:[0-9a-f]{32}|[0-9a-f]{16}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b`).ReplaceAllString(text, "<hex>")
 	text = regexp.MustCompile(`\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT`).ReplaceAllString(text, "<date>")
+	text = regexp.MustCompile(`\bCase \d+`).ReplaceAllString(text, "Case <id>")
 	return regexp.MustCompile(`"case":\d+`).ReplaceAllString(text, `"case":<id>`)
 }
