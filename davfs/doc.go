@@ -23,6 +23,7 @@
 //	      <id>/
 //	        input, output or exception   node_message.go
 //	        Actions/<action>.json        node_action.go
+//	        Timers/<timer>.json          node_timer.go
 //	        Messages/<uuid>              node_message.go
 //	        Labels/<label>               node_message.go
 //	        log.json, log.txt

@@ -16,6 +16,7 @@ type Engine interface {
 	Schedules
 	Cases
 	Actions
+	Timers
 	Routes
 	Parties
 	Attachments
@@ -72,6 +73,14 @@ type Actions interface {
 	// releases it; else it is errs.NotMovable.
 	MoveTask(ctx context.Context, req engine.Request, from, to engine.Worklist, id int64, action string) (*engine.Outcome, error)
 	WorklistTask(ctx context.Context, by identity.Principal, list engine.Worklist, id int64, action string) (*engine.Resource, error)
+}
+
+// Timers are the timers of a case and its tasks.
+type Timers interface {
+	Timers(ctx context.Context, by identity.Principal, id int64) ([]engine.Resource, error) // Name is the timer's
+	Timer(ctx context.Context, by identity.Principal, id int64, name string) (*engine.Resource, error)
+	MaySetTimer(ctx context.Context, by identity.Principal, id int64, name string) error
+	PutTimer(ctx context.Context, req engine.Request, id int64, name string, body []byte) (*engine.Outcome, error)
 }
 
 // Routes are the definitions.

@@ -66,8 +66,9 @@ type stored struct {
 	title    string
 	xattrs   label.Dict
 	priority int
-	version  int64 // of the definition
-	count    int64 // what only counts
+	version  int64  // of the definition
+	count    int64  // what only counts
+	limit    string // of the timer of a case
 }
 
 type message struct {

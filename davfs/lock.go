@@ -213,6 +213,10 @@ func (n actionFile) lockTarget() engine.Target {
 	return engine.Target{Kind: engine.OnTask, Ref: engine.Ref{CaseID: n.id}, Name: n.action}
 }
 
+func (n timerFile) lockTarget() engine.Target {
+	return engine.Target{Kind: engine.OnTimer, Ref: engine.Ref{CaseID: n.id}, Name: n.timer}
+}
+
 func (n labelFile) lockTarget() engine.Target {
 	return engine.Target{Kind: engine.OnLabel, Ref: engine.Ref{CaseID: n.id}, Name: n.label}
 }

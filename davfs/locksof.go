@@ -114,5 +114,7 @@ func (n routesFolder) lockArea() engine.LockKey    { return engine.LocksOnRoutes
 func (n routeFile) lockArea() engine.LockKey       { return engine.LocksOnRoutes }
 func (n actionsFolder) lockArea() engine.LockKey   { return engine.LocksOnTasksOf(n.id) }
 func (n actionFile) lockArea() engine.LockKey      { return engine.LocksOnTasksOf(n.id) }
+func (n timersFolder) lockArea() engine.LockKey    { return engine.LocksOnTimersOf(n.id) }
+func (n timerFile) lockArea() engine.LockKey       { return engine.LocksOnTimersOf(n.id) }
 func (n labelsFolder) lockArea() engine.LockKey    { return engine.LocksOnLabelsOf(n.id) }
 func (n labelFile) lockArea() engine.LockKey       { return engine.LocksOnLabelsOf(n.id) }

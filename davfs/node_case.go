@@ -160,6 +160,8 @@ func (n caseFolder) child(_ context.Context, name string) (node, error) {
 	switch {
 	case same(name, "Actions"):
 		return actionsFolder(n), nil
+	case same(name, "Timers"):
+		return timersFolder(n), nil
 	case same(name, "Messages"):
 		return messagesFolder(n), nil
 	case same(name, "Labels"):
@@ -168,7 +170,7 @@ func (n caseFolder) child(_ context.Context, name string) (node, error) {
 		return n.log(), nil
 	case same(name, "log.txt"):
 		return n.logText(), nil
-	case same(name, "Timers"), same(name, "diagram.svg"):
+	case same(name, "diagram.svg"):
 		return unbuilt("Cases/<id>/" + name), nil
 	}
 	for _, own := range n.own() {
@@ -194,7 +196,7 @@ func (n caseFolder) list(ctx context.Context) ([]*info, error) {
 		return nil, err
 	}
 	out := []*info{
-		folderInfo("Actions", r.Modified), folderInfo("Messages", r.Modified), folderInfo("Labels", r.Modified),
+		folderInfo("Actions", r.Modified), folderInfo("Timers", r.Modified), folderInfo("Messages", r.Modified), folderInfo("Labels", r.Modified),
 	}
 	var files []node
 	for _, own := range n.own() {

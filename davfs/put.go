@@ -97,6 +97,9 @@ func (p *putting) run() error {
 		if replayed, err := p.replay(); replayed || err != nil {
 			return err
 		}
+		if err := p.guard(); err != nil {
+			return err
+		}
 	}
 	if err := p.admit(); err != nil {
 		return err
@@ -201,10 +204,10 @@ func (p *putting) headers() (err error) {
 }
 
 // guard asks whether the caller may write here at all. With a key the answer
-// may have been given before.
+// may have been given before: of a document that is known once it was read.
 func (p *putting) guard() error {
 	target, ok := p.target.(guarded)
-	if !ok {
+	if !ok || p.key != nil && !p.rules.content && !p.in.read {
 		return nil
 	}
 	err := target.guard(p.r.Context())

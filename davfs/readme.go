@@ -24,6 +24,8 @@ Cases/      What is happening: one file and one folder for each case.
               Cases/<id>.json                    the case, all of it
               Cases/<id>/Actions/<action>.json   what can be done now; saving
                                                  the file does it
+              Cases/<id>/Timers/<timer>.json     by when; save another limit,
+                                                 as {"limit": "P3D"}, to move it
               Cases/<id>/input, output           what went in and came out
               Cases/<id>/Labels/, Messages/      all its messages
               Cases/<id>/log.txt, log.json       who did what, and when

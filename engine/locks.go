@@ -28,6 +28,7 @@ const (
 	LocksOnRoutes    LockKey = "route/"
 	LocksOnTasks     LockKey = "task/"
 	LocksOnLabels    LockKey = "label/"
+	LocksOnTimers    LockKey = "timer/"
 	LocksOnDocuments LockKey = "document/"
 )
 
@@ -40,6 +41,11 @@ func routeKey(id int64) LockKey { return LocksOnRoutes + LockKey(fmt.Sprint(id))
 // LocksOnTasksOf begins the keys of the tasks of a case.
 func LocksOnTasksOf(caseID int64) LockKey { return LocksOnTasks + LockKey(fmt.Sprintf("%d/", caseID)) }
 
+// LocksOnTimersOf begins the keys of the timers of a case.
+func LocksOnTimersOf(caseID int64) LockKey {
+	return LocksOnTimers + LockKey(fmt.Sprintf("%d/", caseID))
+}
+
 // LocksOnLabelsOf begins the keys of the labels of a case.
 func LocksOnLabelsOf(caseID int64) LockKey {
 	return LocksOnLabels + LockKey(fmt.Sprintf("%d/", caseID))
@@ -48,6 +54,8 @@ func LocksOnLabelsOf(caseID int64) LockKey {
 func taskKey(caseID int64, action string) LockKey { return LocksOnTasksOf(caseID) + LockKey(action) }
 
 func labelKey(caseID int64, label string) LockKey { return LocksOnLabelsOf(caseID) + LockKey(label) }
+
+func timerKey(caseID int64, timer string) LockKey { return LocksOnTimersOf(caseID) + LockKey(timer) }
 
 func rootKey(root identity.ID) LockKey {
 	return LocksOnDocuments + LockKey(fmt.Sprintf("%d/", root))

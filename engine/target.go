@@ -21,6 +21,7 @@ const (
 	OnRoute
 	OnTask
 	OnLabel
+	OnTimer
 	OnDrop
 	OnScratch
 )
@@ -29,8 +30,8 @@ const (
 type Target struct {
 	Kind     TargetKind
 	Document DocumentPath // OnDocument
-	Ref      Ref          // OnEntry, OnCase; of OnTask and OnLabel the case
-	Name     string       // of a route, an action or a label; OnDrop of the route
+	Ref      Ref          // OnEntry, OnCase; of OnTask, OnLabel and OnTimer the case
+	Name     string       // of a route, an action, a label or a timer; OnDrop of the route
 	Scratch  ScratchPlace // OnScratch
 	Draft    bool         // OnScratch: a document can be there
 	URL      string       // the path, decoded
@@ -69,7 +70,7 @@ func (e *Engine) resolveTarget(r Reader, by identity.Principal, t Target) (*targ
 		return e.caseTarget(r, by, t)
 	case OnRoute:
 		return e.routeTarget(r, by, t)
-	case OnTask, OnLabel:
+	case OnTask, OnLabel, OnTimer:
 		return e.targetInCase(r, by, t)
 	case OnDrop:
 		_, err := e.startable(by, t.Name)
@@ -160,7 +161,7 @@ func (e *Engine) routeTarget(r Reader, by identity.Principal, t Target) (*target
 	return out, nil
 }
 
-// targetInCase returns an enabled action, or the message of a label.
+// targetInCase returns an enabled action, a timer, or the message of a label.
 func (e *Engine) targetInCase(r Reader, by identity.Principal, t Target) (*targeted, error) {
 	h, err := e.hold(r, by, Ref{CaseID: t.Ref.CaseID})
 	if err != nil {
@@ -177,6 +178,14 @@ func (e *Engine) targetInCase(r Reader, by identity.Principal, t Target) (*targe
 		}
 		out.scene = on(labelKey(h.row.ID, t.Name))
 		out.version = Version{Exists: true, ETag: MessageETag(m), Modified: m.Modified}
+		return out, nil
+	}
+	if t.Kind == OnTimer {
+		if out.version = timerVersion(h, t.Name); !out.version.Exists {
+			return nil, absent("timer")
+		}
+		out.scene = on(timerKey(h.row.ID, t.Name))
+		out.refused = e.judgeTimer(by, h, t.Name)
 		return out, nil
 	}
 	if out.version = taskVersion(h, t.Name); !out.version.Exists {

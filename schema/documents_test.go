@@ -75,6 +75,7 @@ func TestDocumentsAndSchemas(t *testing.T) {
 		{"case", `{"title": null, "state": "canceled", "roles": {"a": ["sam", "@admins"]}}`, `{"title": 7}|{"xyz": 1}|{"priority": 70000}|{"roles": {"a": ["@nobody"]}}`},
 		{"case#start", `{"route": "bug", "input": {"a": [1]}, "priority": "7"}|{"routeId": 12}`, `{}|{"route": ""}|{"route": "bug", "nope": 1}`},
 		{"task", `{}|{"do": "perform", "comment": "Done."}|{"xattrDict": {"a": null}}`, `{"do": "dance"}|{"xattrDict": {"a": []}}|[]`},
+		{"timer", `{}|{"limit": "P3D"}|{"limit": 300}|{"limit": null, "name": "x"}`, `{"limit": -1}|{"limit": true}|{"limit": 1.5}|{"until": "P3D"}|[]`},
 		{"user", `{"password": "x"}|{"deputy": {"user": "ann", "to": "2012-11-10"}}|{"admin": null}`, `{"password": ""}|{"deputy": {"user": "ann"}}|{"admin": "yes"}`},
 		{"team", `{"members": ["sam"]}|{"members": null}`, `{"members": ["a b"]}|{"users": []}`},
 		{"me", `{"password": "x", "oldPassword": "y"}|{"deputy": null}`, `{"password": "x"}|{"oldPassword": "x"}|{"admin": true}`},

@@ -104,6 +104,7 @@ func (s *inProcess) furnish() furnished {
 	f.attachment = last(s.must("PUT", "/attachfs/plan.csv", "1,2", "Content-Type", "text/csv"))
 	s.must("PUT", "/attachfs/"+f.id+"/hall.svg", "<svg/>", "Content-Type", "image/svg+xml")
 	s.must("PUT", "/dav/Workflow/Routes/copy.yaml", "states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n")
+	s.must("PUT", "/dav/Workflow/Cases/"+f.id+"/Timers/comment.due.json", `{"limit": "P3D"}`)
 	s.must("MKCOL", "/dav/Documents/admin/plans", "")
 	s.must("PUT", "/dav/Documents/admin/plans/hall.txt", "hello")
 	f.day = "2012-11-09"
@@ -163,6 +164,9 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"task#form", "/dav/Workflow/Worklist/Offered/" + f.id + ".close.json", "", ""},
 			{"task#form", "/dav/Workflow/Worklist/Offered/.contents", "", "list"},
 			{"listing", "/dav/Workflow/Worklist/Offered/.ls", "", ""},
+			{"timer#form", "/dav/Workflow/Cases/" + f.id + "/Timers/case.json", "", ""},
+			{"timer#form", "/dav/Workflow/Cases/" + f.id + "/Timers/.contents", "", "list"},
+			{"listing", "/dav/Workflow/Cases/" + f.id + "/Timers/.ls", "", ""},
 			{"log", "/dav/Workflow/Cases/" + f.id + "/log.json", "", ""},
 			{"attachment", "/attachfs/.contents", "", "list"},
 			{"attachment", "/attachfs/" + f.id + "/.contents", "", "list"},
@@ -251,7 +255,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 		}
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
-			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{list}": "Offered", "{task}": f.id + ".close",
+			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{task}": f.id + ".close",
 			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{path}": "plans/hall.txt",
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
@@ -273,6 +277,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 			"/dav/Workflow/Cases/{name}":                     `{"title": "Smoke"}`,
 			"/dav/Workflow/Cases/{id}/Actions/{action}.json": `{"comment": "Still warm."}`,
 			"/dav/Workflow/Worklist/{list}/{task}.json":      `{"do": "accept"}`,
+			"/dav/Workflow/Cases/{id}/Timers/{timer}.json":   `{"limit": 300}`,
 			"/dav/Workflow/Cases/{id}/Labels/{label}":        "bye",
 			"/attachfs/{file}":                               "1,2,3",
 			"/attachfs/{id}/{file}":                          "4,5",

@@ -34,6 +34,7 @@ const rightsOnCases = `
   MKCOL                                   | 405 405 405 405 405 405 403 401
 /dav/Workflow/Cases/{case}/
 /dav/Workflow/Cases/{case}/Actions/
+/dav/Workflow/Cases/{case}/Timers/
 /dav/Workflow/Cases/{case}/Messages/
 /dav/Workflow/Cases/{case}/Labels/
   GET HEAD                                | 200 200 200 200 200 200 404 401
@@ -69,6 +70,31 @@ const rightsOnCases = `
   PUT {}                                  | 409 409 409 409 409 409 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 /dav/Workflow/Cases/{case}/Actions/nonsense.json
+  GET HEAD PROPFIND PUT DELETE POST       | 404 404 404 404 404 404 404 401
+  MKCOL                                   | 403 403 403 403 403 403 403 401
+
+# ---- timers: of a task its assignees and their deputies, of the case its starter, and the route's administrators
+/dav/Workflow/Cases/{case}/Timers/case.json
+/dav/Workflow/Cases/{case}/Timers/state.json
+  GET HEAD                                | 200 200 200 200 200 200 404 401
+  PROPFIND                                | 207 207 207 207 207 207 404 401
+  PUT {"limit": "P3D"}                    | 204 204 403 403 403 403 404 401
+  PUT?dryRun {"limit": "P3D"}             | 200 200 403 403 403 403 404 401
+  PUT {"limit": "next friday"}            | 422 422 403 403 403 403 404 401
+  DELETE POST                             | 405 405 405 405 405 405 404 401
+  MKCOL                                   | 405 405 405 405 405 405 403 401
+/dav/Workflow/Cases/{case}/Timers/finish.due.json
+/dav/Workflow/Cases/{case}/Timers/finish.offer.json
+  GET HEAD                                | 200 200 200 200 200 200 404 401
+  PROPFIND                                | 207 207 207 207 207 207 404 401
+  PUT {"limit": "P3D"}                    | 204 204 403 204 403 204 404 401
+  PUT {"limit": 0}                        | 204 204 403 204 403 204 404 401
+  PUT {"until": "P3D"}                    | 422 422 403 422 403 422 404 401
+  DELETE POST                             | 405 405 405 405 405 405 404 401
+  MKCOL                                   | 405 405 405 405 405 405 403 401
+/dav/Workflow/Cases/{case}/Timers/finish.timeout.json
+/dav/Workflow/Cases/{case}/Timers/reopen.due.json
+/dav/Workflow/Cases/{case}/Timers/review.json
   GET HEAD PROPFIND PUT DELETE POST       | 404 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 
@@ -115,6 +141,18 @@ const rightsOnCases = `
   PROPFIND                                | 207 207 404 207 207 207 404 401
   PUT {}                                  | 204 403 404 204 403 204 404 401
   PUT {"do": "skip"}                      | 204 403 404 403 403 403 404 401
+  DELETE POST                             | 405 405 404 405 405 405 404 401
+  MKCOL                                   | 405 405 403 405 405 405 403 401
+/dav/Workflow/Cases/{begun}/Timers/case.json
+  GET HEAD                                | 200 200 404 200 200 200 404 401
+  PROPFIND                                | 207 207 404 207 207 207 404 401
+  PUT {"limit": "P3D"}                    | 204 204 404 403 403 403 404 401
+  DELETE POST                             | 405 405 404 405 405 405 404 401
+  MKCOL                                   | 405 405 403 405 405 405 403 401
+/dav/Workflow/Cases/{begun}/Timers/finish.due.json
+  GET HEAD                                | 200 200 404 200 200 200 404 401
+  PROPFIND                                | 207 207 404 207 207 207 404 401
+  PUT {"limit": null}                     | 204 403 404 204 403 204 404 401
   DELETE POST                             | 405 405 404 405 405 405 404 401
   MKCOL                                   | 405 405 403 405 405 405 403 401
 /dav/Workflow/Cases/{begun}/Labels/fresh

@@ -51,7 +51,6 @@ const rightsOfLocks = `
 /dav/Workflow/Archive/
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
-/dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Schedule/.history/
 /ui/
@@ -118,6 +117,7 @@ const rightsOfLocks = `
   UNLOCK                                  | 409 409 409 409 409 409 404 401
 /dav/Workflow/Cases/{case}/
 /dav/Workflow/Cases/{case}/Actions/
+/dav/Workflow/Cases/{case}/Timers/
 /dav/Workflow/Cases/{case}/Messages/
 /dav/Workflow/Cases/{case}/Labels/
 /dav/Workflow/Cases/{case}/input
@@ -137,6 +137,17 @@ const rightsOfLocks = `
 /dav/Workflow/Worklist/Accepted/{taken}.finish.json
   LOCK                                    | 200 200 403 200 403 200 404 401
   UNLOCK                                  | 409 409 409 409 409 409 404 401
+/dav/Workflow/Cases/{case}/Timers/case.json
+/dav/Workflow/Cases/{case}/Timers/state.json
+  LOCK                                    | 200 200 403 403 403 403 404 401
+  UNLOCK                                  | 409 409 409 409 409 409 404 401
+/dav/Workflow/Cases/{case}/Timers/finish.due.json
+/dav/Workflow/Cases/{case}/Timers/finish.offer.json
+  LOCK                                    | 200 200 403 200 403 200 404 401
+  UNLOCK                                  | 409 409 409 409 409 409 404 401
+/dav/Workflow/Cases/{case}/Timers/finish.timeout.json
+/dav/Workflow/Cases/{case}/Timers/reopen.due.json
+/dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/Actions/reopen.json
 /dav/Workflow/Cases/{case}/Actions/nonsense.json
   LOCK UNLOCK                             | 404 404 404 404 404 404 404 401
@@ -153,6 +164,12 @@ const rightsOfLocks = `
   LOCK                                    | 200 200 404 200 403 403 404 401
   UNLOCK                                  | 409 409 404 409 409 409 404 401
 /dav/Workflow/Cases/{begun}/Actions/finish.json
+  LOCK                                    | 200 403 404 200 403 200 404 401
+  UNLOCK                                  | 409 409 404 409 409 409 404 401
+/dav/Workflow/Cases/{begun}/Timers/case.json
+  LOCK                                    | 200 200 404 403 403 403 404 401
+  UNLOCK                                  | 409 409 404 409 409 409 404 401
+/dav/Workflow/Cases/{begun}/Timers/finish.due.json
   LOCK                                    | 200 403 404 200 403 200 404 401
   UNLOCK                                  | 409 409 404 409 409 409 404 401
 /dav/Workflow/Cases/{begun}/Labels/fresh

@@ -53,7 +53,6 @@ const rightsOfMoves = `
 /dav/Workflow/Archive/
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
-/dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Schedule/.history/
 /ui/
@@ -123,6 +122,7 @@ const rightsOfMoves = `
   MOVE                                    | 403 403 403 403 403 403 404 401
 /dav/Workflow/Cases/{case}/
 /dav/Workflow/Cases/{case}/Actions/
+/dav/Workflow/Cases/{case}/Timers/
 /dav/Workflow/Cases/{case}/Messages/
 /dav/Workflow/Cases/{case}/Labels/
   COPY MOVE                               | 403 403 403 403 403 403 404 401
@@ -135,6 +135,10 @@ const rightsOfMoves = `
 /dav/Workflow/Cases/{case}/output
 /dav/Workflow/Cases/{case}/exception
   COPY MOVE                               | 404 404 404 404 404 404 404 401
+/dav/Workflow/Cases/{case}/Timers/case.json
+/dav/Workflow/Cases/{case}/Timers/state.json
+/dav/Workflow/Cases/{case}/Timers/finish.due.json
+/dav/Workflow/Cases/{case}/Timers/finish.offer.json
 /dav/Workflow/Cases/{case}/Actions/finish.json
   COPY                                    | 201 201 201 201 201 201 404 401
   MOVE                                    | 403 403 403 403 403 403 404 401
@@ -150,6 +154,9 @@ const rightsOfMoves = `
 /dav/Workflow/Worklist/Warnings/{case}.finish.json
 /dav/Workflow/Worklist/Escalated/{case}.finish.json
   COPY MOVE                               | 404 404 404 404 404 404 404 401
+/dav/Workflow/Cases/{case}/Timers/finish.timeout.json
+/dav/Workflow/Cases/{case}/Timers/reopen.due.json
+/dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/Actions/reopen.json
 /dav/Workflow/Cases/{case}/Actions/nonsense.json
   COPY MOVE                               | 404 404 404 404 404 404 404 401
@@ -162,6 +169,8 @@ const rightsOfMoves = `
   COPY                                    | 201 201 201 201 201 201 404 401
   MOVE                                    | 403 403 403 403 403 403 404 401
 /dav/Workflow/Cases/{begun}.json
+/dav/Workflow/Cases/{begun}/Timers/case.json
+/dav/Workflow/Cases/{begun}/Timers/finish.due.json
 /dav/Workflow/Cases/{begun}/Actions/finish.json
   COPY                                    | 201 201 404 201 201 201 404 401
   MOVE                                    | 403 403 404 403 403 403 404 401

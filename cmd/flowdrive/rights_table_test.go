@@ -106,7 +106,6 @@ const rightsTable = `
 /dav/Workflow/Archive/
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
-/dav/Workflow/Cases/{case}/Timers/review.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /dav/Workflow/Schedule/.history/
 /ui/

@@ -1,0 +1,197 @@
+package engine
+
+import (
+	"context"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/route"
+)
+
+// Timers returns the timers of a case (design: timers): those that have a
+// limit, and the user-defined ones.
+func (e *Engine) Timers(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
+	h, err := e.viewCase(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []Resource
+	for i, name := range core.Timers(h.core, h.route.Compiled) {
+		res := timerResource(h, name)
+		res.Seq = int64(i + 1)
+		out = append(out, *res)
+	}
+	return out, nil
+}
+
+// Timer returns one timer of a case.
+func (e *Engine) Timer(ctx context.Context, by identity.Principal, id int64, name string) (*Resource, error) {
+	h, err := e.viewCase(ctx, by, id)
+	if err != nil {
+		return nil, err
+	}
+	if res := timerResource(h, name); res != nil {
+		return res, nil
+	}
+	return nil, absent("timer")
+}
+
+// timerResource returns the timer as a resource, nil where the case has none
+// of that name now.
+func timerResource(h *held, name string) *Resource {
+	form := core.TimerForm(h.core, h.route.Compiled, name)
+	if form == nil {
+		return nil
+	}
+	return &Resource{
+		Name: name, Form: form, FormETag: sourceETag(form),
+		Created: core.TimerSince(h.core, h.route.Compiled, name), Modified: h.core.Modified, Own: true, Lock: timerKey(h.core.ID, name),
+	}
+}
+
+// MaySetTimer answers errs.NotAllowed where the caller may not set the limit
+// of the timer, and errs.NotFound where there is none.
+func (e *Engine) MaySetTimer(ctx context.Context, by identity.Principal, id int64, name string) error {
+	h, err := e.viewCase(ctx, by, id)
+	if err != nil {
+		return err
+	}
+	return e.judgeTimer(by, h, name)
+}
+
+// judgeTimer judges the caller's right to set a timer (design: the drive,
+// section 6).
+func (e *Engine) judgeTimer(by identity.Principal, h *held, name string) error {
+	switch {
+	case timerResource(h, name) == nil:
+		return absent("timer")
+	case h.core.Life == core.Canceled:
+		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, not changed.")
+	case core.MaySetTimer(h.core, h.route.Compiled, name, e.actor(by, h.admin), isStarter(by, h.core)):
+		return nil
+	}
+	if _, _, ofAction := route.SplitTimer(name); ofAction {
+		return errs.New(errs.NotAllowed, "Only the assignees of its task and the route's administrators may set the timer %q.", name)
+	}
+	return errs.New(errs.NotAllowed, "Only the case's starter and the route's administrators may set the timer %q.", name)
+}
+
+// PutTimer sets the limit of a timer.
+func (e *Engine) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
+	var out *Outcome
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		if err != nil {
+			return nil, err
+		}
+		if err := e.judgeTimer(req.By, h, name); err != nil {
+			return nil, err
+		}
+		if err := e.admit(r, req, timerVersion(h, name), on(timerKey(id, name))); err != nil {
+			return nil, err
+		}
+		limit, err := readTimer(body, name)
+		if err != nil {
+			return nil, err
+		}
+		var c *caseChange
+		if limit != nil {
+			event := core.SetTimer{Timer: name, Actor: e.actor(req.By, h.admin), Limit: *limit}
+			if c, err = e.decideOn(h, event, req); err != nil {
+				return nil, err
+			}
+		}
+		return func(tx Tx) error {
+			if c != nil {
+				if err := e.write(tx, c); err != nil {
+					return err
+				}
+			}
+			out = timerOutcome(h, c, name)
+			return e.keep(tx, req, out)
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.settle(ctx)
+	return out, nil
+}
+
+// timerOutcome tells what became of a timer; c is nil where nothing did. A
+// timer that expired at once may have ended its task: the case is shown then,
+// and there is no Name.
+func timerOutcome(h *held, c *caseChange, name string) *Outcome {
+	after := &held{core: h.core, route: h.route}
+	form := h.row.Form
+	if c != nil {
+		after.core, form = c.after, c.row.Form
+	}
+	out := &Outcome{
+		Changed: c != nil, Name: name, Modified: after.core.Modified,
+		CaseID: after.core.ID, Life: after.core.Life, Status: after.core.Status, LogSeq: after.core.LogSeq,
+	}
+	if res := timerResource(after, name); res != nil {
+		out.Form, out.FormETag = res.Form, res.FormETag
+	} else {
+		out.Name, out.Form, out.FormETag = "", form, caseETag(after.core)
+	}
+	return out
+}
+
+func timerVersion(h *held, name string) Version {
+	res := timerResource(h, name)
+	if res == nil {
+		return Version{}
+	}
+	return Version{Exists: true, ETag: res.FormETag, Modified: res.Modified}
+}
+
+// readTimer reads the limit that a document sets, nil where it says nothing
+// of it: the complete form with another limit sets that one.
+func readTimer(body []byte, name string) (*route.Limit, error) {
+	node, err := parseDocument(body, false)
+	if err != nil {
+		return nil, err
+	}
+	var faults document.Faults
+	root := document.Root(node, &faults)
+	var limit *route.Limit
+	if root.Is(document.Object) {
+		root.Only("limit", "name", "kind", "state", "relative", "expirationDate", "expired", "action")
+		if v := root.Get("name"); v.Given() && (v.Node.Kind != document.String || v.Node.Text != name) {
+			v.Fail(errs.CodeReadOnly, "is read-only and must stay %s", name)
+		}
+		if v := root.Get("limit"); v.Node != nil {
+			limit = readLimit(v)
+		}
+	}
+	return limit, faults.Err()
+}
+
+// readLimit reads a limit that somebody sets.
+func readLimit(v document.Value) *route.Limit {
+	switch v.Node.Kind {
+	case document.Null:
+		return &route.Limit{}
+	case document.String:
+		limit, err := route.ParseLimit(v.Node.Text)
+		if err == nil {
+			return &limit
+		}
+		v.Fail(errs.CodeFormat, "%s", err)
+	case document.Number:
+		quiet := document.Value{Node: v.Node, Faults: &document.Faults{}}
+		if n, ok := quiet.Int(0, 1<<53-1); ok {
+			if limit, ok := route.SecondsLimit(n); ok {
+				return &limit
+			}
+		}
+		v.Fail(errs.CodeRange, "must be %s, not %s", route.LimitForm, v.Node.Text)
+	case document.Bool, document.List, document.Object:
+		v.Fail(errs.CodeType, "must be %s, not %s", route.LimitForm, v.Node.Kind)
+	}
+	return nil
+}
