@@ -23,6 +23,7 @@ type held struct {
 	find  finder     // its messages, while the reader lives that it was read by
 	from  Reader
 	after map[int64]*caseChange // see lookup
+	ids   func() int64          // nil until it is asked for
 
 	shares []core.Share // of worklists, as the case is stored
 }
@@ -96,7 +97,7 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 
 // decideOn returns the change that the event makes of a held case.
 func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
-	l := &lookup{reader: h.from, find: h.find, ids: e.newIDs(req), after: h.after}
+	l := &lookup{reader: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
 	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now}, l)
 	if err != nil {
 		return nil, err

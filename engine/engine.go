@@ -120,6 +120,7 @@ type Engine struct {
 	versions   versionCache
 	filtered   filterCache
 	givenUp    givenUp
+	plans      planCache
 	usage      usage
 	sweeper    sweeper
 	background *background

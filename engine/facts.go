@@ -3,8 +3,6 @@ package engine
 import (
 	"errors"
 	"io"
-	"slices"
-	"strings"
 
 	"flowdrive/engine/core"
 	"flowdrive/errs"
@@ -81,9 +79,7 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 	case need.Right != core.StartRight{}:
 		keep(&facts.Rights, need.Right, e.mayStartAs(need.Right))
 	case need.New > 0:
-		for len(facts.New) < need.New {
-			facts.New = append(facts.New, core.Identity{ID: l.ids(), GUID: NewUUID().String()})
-		}
+		err = e.identities(in, l, need.New)
 	case need.Case != 0:
 		var relative *core.Relative
 		if relative, err = e.relative(l, need.Case); err == nil {
@@ -91,22 +87,19 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 		}
 	case need.Siblings.Case != 0:
 		var ids []int64
-		if l.reader != nil {
-			ids, err = l.reader.Children(need.Siblings.Case, need.Siblings.Row, need.Siblings.After, core.Batch)
+		if ids, err = l.siblings(need.Siblings); err == nil {
+			keep(&facts.Siblings, need.Siblings, ids)
 		}
-		keep(&facts.Siblings, need.Siblings, ids)
 	case need.Children.Case != 0:
 		var all []core.Sibling
-		if l.reader != nil {
-			all, err = siblings(l.reader, need.Children)
+		if all, err = l.children(need.Children); err == nil {
+			keep(&facts.Children, need.Children, all)
 		}
-		keep(&facts.Children, need.Children, all)
 	case need.Plan.Case != 0:
 		var plan *core.Plan
-		if l.reader != nil {
-			plan, err = readPlan(l.reader, need.Plan)
+		if plan, err = e.plan(l, need.Plan); err == nil {
+			keep(&facts.Plans, need.Plan, plan)
 		}
-		keep(&facts.Plans, need.Plan, plan)
 	case need.Filter != core.Filter{}:
 		result, ran := e.filtered.get(need.Filter)
 		if !ran {
@@ -147,24 +140,6 @@ func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
 	return nil
 }
 
-// persons returns the users whom a party stands for, in order of names; those
-// who are disabled are nobody's players.
-func (e *Engine) persons(party string) []string {
-	d := e.directory()
-	var out []string
-	p := d.ByName(identity.Name(party))
-	for _, user := range d.Parties() {
-		if user.Kind != identity.User || !d.Active(user.ID) {
-			continue
-		}
-		if party == string(identity.Everyone) || p != nil && (p.ID == user.ID || slices.Contains(d.Contexts(user.ID), p.ID)) {
-			out = append(out, string(user.Name))
-		}
-	}
-	slices.SortFunc(out, func(a, b string) int { return strings.Compare(identity.Fold(a), identity.Fold(b)) })
-	return out
-}
-
 // definition returns the latest version of a route, nil for none.
 func (e *Engine) definition(name string) *core.Definition {
 	info := e.routes.Load().byName[identity.Fold(name)]
@@ -183,50 +158,6 @@ func (e *Engine) mayStartAs(right core.StartRight) bool {
 	}
 	as := d.Principal(context.ID)
 	return e.seesRoute(as, info) && e.mayStart(as, info)
-}
-
-// relative returns another case of the tree, nil where there is none.
-func (e *Engine) relative(l *lookup, id int64) (*core.Relative, error) {
-	if l.reader == nil {
-		return nil, nil
-	}
-	row, err := orNil(l.reader.Case(id))
-	if err != nil {
-		return nil, err
-	}
-	if row == nil {
-		l.cases = append(l.cases, readCase{id: id})
-		return nil, nil
-	}
-	c, err := core.ReadMarking(row.Marking)
-	if err != nil {
-		return nil, errs.Wrap("read a case of the tree", err)
-	}
-	if changed := l.after[id]; changed != nil {
-		c = changed.after
-	}
-	compiled, err := e.versions.get(l.reader, c.RouteID, c.RouteVersion)
-	if err != nil {
-		return nil, err
-	}
-	l.cases = append(l.cases, readCase{id, row.Revision})
-	keep(&l.rows, id, row)
-	return &core.Relative{Route: compiled, Case: c}, nil
-}
-
-// siblings returns all children of an enablement as decide and complete see
-// them.
-func siblings(r Reader, of core.Enablement) ([]core.Sibling, error) {
-	var all []core.Sibling
-	err := r.ChildMarkings(of.Case, of.Row, func(marking []byte) error {
-		c, err := core.ReadMarking(marking)
-		if err != nil {
-			return err
-		}
-		all = append(all, core.Sibling{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles})
-		return nil
-	})
-	return all, err
 }
 
 // messageFact reads a message that a decision may rest on: nil where there is

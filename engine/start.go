@@ -150,7 +150,9 @@ func (e *Engine) judgeRoles(req Request, info *routeInfo, b *birth) error {
 		return nil
 	}
 	b.roles = chosen
-	ruled, err := e.bear(*b, req.Now, true)
+	rehearsal := *b
+	rehearsal.dryRun = true // what it starts needs no ids
+	ruled, err := e.bear(rehearsal, req.Now, true)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,14 @@ func (e *Engine) newIDs(req Request) func() int64 {
 	}
 }
 
+// newIDs is the engine's, the same for all decisions of one change.
+func (h *held) newIDs(e *Engine, req Request) func() int64 {
+	if h.ids == nil {
+		h.ids = e.newIDs(req)
+	}
+	return h.ids
+}
+
 // addOthers adds what a decision did to other cases of the tree.
 func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 	c.plans, c.readCases = out.Plans, l.cases
@@ -150,16 +158,4 @@ func putPlans(tx Tx, c *caseChange) error {
 		}
 	}
 	return nil
-}
-
-func readPlan(r Reader, of core.Enablement) (*core.Plan, error) {
-	form, err := r.Plan(of.Case, of.Row)
-	if errs.Is(err, errs.NotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	plan := &core.Plan{}
-	return plan, errs.Wrap("read a plan of children", json.Unmarshal(form, plan))
 }

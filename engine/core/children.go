@@ -165,10 +165,13 @@ func (d *decision) makeBatch(row int, plan *Plan, def *Definition) error {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
 	k := *e.Kids
-	end := min(k.Total, k.Made+max(0, int64(d.batch-d.taken)))
+	left := max(0, d.batch-d.taken)
+	if d.begot[begetter{d.c.ID, d.actions[row]}] > 1 {
+		left = d.batch // as with births: put off, a loop would never be noticed
+	}
+	end := min(k.Total, k.Made+int64(left))
 	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) && !d.facts.Full {
-		d.need(Need{New: wanted})
-		return errAbsent
+		return d.needNew(wanted)
 	}
 	nobody := plan.nobody(a.Child)
 	for ; k.Made < end; k.Made++ {

@@ -256,7 +256,7 @@ func (d *decision) withAncestors(event Event) (done bool, err error) {
 		return d.c.doable() < 0 && !d.wakes(), nil
 	case Start:
 		return true, nil
-	case Edit, Cancel, Wake, Suspend:
+	case Edit, Cancel, Wake, Suspend, SetTimer:
 		return false, nil
 	}
 	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")

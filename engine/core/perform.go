@@ -497,12 +497,13 @@ type trodden struct {
 }
 
 // looping names the actions that were performed late in the event, in order of
-// definition; those of another route than the case's after its own, with the
-// route's name.
-func (d *decision) looping() (names []string) {
-	late := slices.Clone(d.trail)
+// definition; those of another route than the event's case has after its own,
+// with the route's name.
+func (t *tree) looping() (names []string) {
+	own := t.cases[t.own].route
+	late := slices.Clone(t.trail)
 	slices.SortStableFunc(late, func(a, b trodden) int {
-		if own := d.route; a.route != b.route && (a.route == own || b.route == own) {
+		if a.route != b.route && (a.route == own || b.route == own) {
 			if a.route == own {
 				return -1
 			}
@@ -510,10 +511,10 @@ func (d *decision) looping() (names []string) {
 		}
 		return cmp.Or(strings.Compare(a.route.Name, b.route.Name), cmp.Compare(a.action, b.action))
 	})
-	for _, t := range slices.Compact(late) {
-		name := t.route.Actions[t.action].Name
-		if t.route != d.route {
-			name = t.route.Name + "/" + name
+	for _, did := range slices.Compact(late) {
+		name := did.route.Actions[did.action].Name
+		if did.route != own {
+			name = did.route.Name + "/" + name
 		}
 		names = append(names, name)
 	}

@@ -158,11 +158,21 @@ func (t *tree) identity() (Identity, error) {
 	case t.facts.Full:
 		return Identity{}, routeFault("it would start more cases than its starter may have open")
 	default:
-		t.need(Need{New: t.taken + 1})
-		return Identity{}, errAbsent
+		return Identity{}, t.needNew(t.taken + 1)
 	}
 	t.taken++
 	return t.facts.New[t.taken-1], nil
+}
+
+// needNew asks for so many identities in all. An event that goes on asking is
+// decided from the beginning each time, and so gets more than it asked for.
+func (t *tree) needNew(n int) error {
+	const few = 16
+	if have := len(t.facts.New); have >= few {
+		n = max(n, 2*have)
+	}
+	t.need(Need{New: n})
+	return errAbsent
 }
 
 // definition returns the latest version of a route, nil for none.

@@ -1,0 +1,191 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// What a decision needs to know of other cases of its tree. Cases that an
+// earlier decision of the same change made or changed are as that left them.
+
+// identities gives ids to new cases, unless the starter has as many open ones
+// as the limit allows: routes can be made to start cases without bound.
+func (e *Engine) identities(in *core.Input, l *lookup, n int) error {
+	if l.reader != nil {
+		err := e.usage.check(usedOpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.CountOpenCases)
+		if errs.Is(err, errs.TooMany) {
+			in.Facts.Full = true
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for len(in.Facts.New) < n {
+		in.Facts.New = append(in.Facts.New, core.Identity{ID: l.ids(), GUID: NewUUID().String()})
+	}
+	return nil
+}
+
+// persons returns the users whom a party stands for, in order of names; those
+// who are disabled are nobody's players.
+func (e *Engine) persons(party string) []string {
+	d := e.directory()
+	p := d.ByName(identity.Name(party))
+	everyone := party == string(identity.Everyone)
+	switch {
+	case p == nil && !everyone:
+		return nil
+	case p != nil && p.Kind == identity.User:
+		if !d.Active(p.ID) {
+			return nil
+		}
+		return []string{string(p.Name)}
+	}
+	var out []string
+	for _, user := range d.Parties() {
+		if user.Kind == identity.User && d.Active(user.ID) && (everyone || slices.Contains(d.Contexts(user.ID), p.ID)) {
+			out = append(out, string(user.Name))
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int { return strings.Compare(identity.Fold(a), identity.Fold(b)) })
+	return out
+}
+
+// relative returns another case of the tree, nil where there is none.
+func (e *Engine) relative(l *lookup, id int64) (*core.Relative, error) {
+	if l.reader == nil {
+		return nil, nil
+	}
+	changed := l.after[id]
+	row, err := orNil(l.reader.Case(id))
+	if err != nil {
+		return nil, err
+	}
+	if row == nil && changed == nil {
+		l.cases = append(l.cases, readCase{id: id})
+		return nil, nil
+	}
+	var c *core.Case
+	if changed != nil {
+		c = changed.after
+	} else if c, err = core.ReadMarking(row.Marking); err != nil {
+		return nil, errs.Wrap("read a case of the tree", err)
+	}
+	compiled, err := e.versions.get(l.reader, c.RouteID, c.RouteVersion)
+	if err != nil {
+		return nil, err
+	}
+	if row != nil {
+		l.cases = append(l.cases, readCase{id, row.Revision})
+		keep(&l.rows, id, row)
+	}
+	return &core.Relative{Route: compiled, Case: c}, nil
+}
+
+// siblings returns the ids of the next children of an enablement that are
+// neither closed nor canceled.
+func (l *lookup) siblings(of core.Siblings) ([]int64, error) {
+	if l.reader == nil {
+		return nil, nil
+	}
+	ids, err := l.reader.Children(of.Case, of.Row, of.After, core.Batch)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range l.made(of.Enablement) {
+		if c.ID > of.After && c.Life != core.Closed && c.Life != core.Canceled {
+			ids = append(ids, c.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(len(ids), core.Batch)], nil
+}
+
+// made returns the children of an enablement that an earlier decision of the
+// same change made, by id.
+func (l *lookup) made(of core.Enablement) (all []*core.Case) {
+	for _, id := range slices.Sorted(maps.Keys(l.after)) {
+		if c := l.after[id]; c.base == 0 && c.after.Parent == of.Case && c.after.ParentRow == of.Row {
+			all = append(all, c.after)
+		}
+	}
+	return all
+}
+
+// children returns all children of an enablement as decide and complete see
+// them. The decision holds while none of them changes.
+func (l *lookup) children(of core.Enablement) ([]core.Sibling, error) {
+	if l.reader == nil {
+		return nil, nil
+	}
+	var all []core.Sibling
+	err := l.reader.ChildMarkings(of.Case, of.Row, func(marking []byte) error {
+		c, err := core.ReadMarking(marking)
+		if err != nil {
+			return err
+		}
+		l.cases = append(l.cases, readCase{c.ID, c.Revision})
+		if changed := l.after[c.ID]; changed != nil {
+			c = changed.after
+		}
+		all = append(all, sibling(c))
+		return nil
+	})
+	for _, c := range l.made(of) {
+		all = append(all, sibling(c))
+	}
+	slices.SortFunc(all, func(a, b core.Sibling) int { return cmp.Compare(a.ID, b.ID) })
+	return all, err
+}
+
+func sibling(c *core.Case) core.Sibling {
+	return core.Sibling{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
+}
+
+// planCache keeps the plan that was read last: each batch of the children of
+// an enablement asks for the same, which can be long.
+type planCache struct {
+	mu   sync.Mutex
+	form []byte
+	plan *core.Plan
+}
+
+// plan returns which children an enablement shall have, nil where none is
+// kept.
+func (e *Engine) plan(l *lookup, of core.Enablement) (*core.Plan, error) {
+	if l.reader == nil {
+		return nil, nil
+	}
+	if changed := l.after[of.Case]; changed != nil {
+		if plan, known := changed.plans[of.Row]; known {
+			return plan, nil
+		}
+	}
+	form, err := l.reader.Plan(of.Case, of.Row)
+	if errs.Is(err, errs.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	e.plans.mu.Lock()
+	defer e.plans.mu.Unlock()
+	if e.plans.plan == nil || !bytes.Equal(form, e.plans.form) {
+		plan := &core.Plan{}
+		if err := json.Unmarshal(form, plan); err != nil {
+			return nil, errs.Wrap("read a plan of children", err)
+		}
+		e.plans.form, e.plans.plan = form, plan
+	}
+	return e.plans.plan, nil
+}
