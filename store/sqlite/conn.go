@@ -83,7 +83,18 @@ type conn struct {
 	raw   *sql.Conn
 	stmts map[string]*sql.Stmt // by text
 	ran   *atomic.Int64        // statements
+	view  viewState
 }
+
+// viewState is how far the snapshot of a View is: many decisions rest on what
+// is in memory alone and never ask for one.
+type viewState int
+
+const (
+	noView   viewState = iota
+	viewing            // it begins with the first statement
+	snapshot           // it has begun
+)
 
 // connect pins a connection of the pool, makes the settings and checks all.
 func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragmas []pragma) (*conn, error) {
@@ -121,6 +132,13 @@ func (c *conn) close() error {
 // stmt returns the statement, prepared on its first use. The texts are
 // constants of this package, so their number is bounded.
 func (c *conn) stmt(query string) (*sql.Stmt, error) {
+	if c.view == viewing {
+		c.view = snapshot
+		if _, err := c.exec(beginRead); err != nil {
+			c.view = viewing
+			return nil, failure("begin to read", err)
+		}
+	}
 	c.ran.Add(1)
 	if s, ok := c.stmts[query]; ok {
 		return s, nil

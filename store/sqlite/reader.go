@@ -33,10 +33,12 @@ func (db *DB) view(ctx context.Context, f func(*reader) error) (err error) {
 		}
 	}
 	defer func() { db.readers <- c }()
-	if _, err := c.exec(beginRead); err != nil {
-		return failure("begin to read", err)
-	}
+	c.view = viewing
 	defer func() {
+		begun := c.view == snapshot
+		if c.view = noView; !begun {
+			return
+		}
 		if _, endErr := c.exec(endRead); err == nil {
 			err = failure("end reading", endErr)
 		}
