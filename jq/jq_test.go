@@ -65,9 +65,16 @@ func TestCheck(t *testing.T) {
 		offset int
 		want   string
 	}{
-		{".a |", 4, "unexpected EOF"}, {".a ]", 4, `unexpected token "]"`}, {`"a`, 2, "unterminated string"}, {"", -1, "missing query"}, {".", -1, ""},
-		{"$x", -1, "variable not defined: $x"}, {"f(1)", -1, "function not defined: f/1"}, {`import "a" as a; .`, -1, "cannot import"},
-		{`include "a"; .`, -1, "cannot import"}, {`module {}; .`, -1, "cannot import"},
+		{".a |", 4, "unexpected EOF"},
+		{".a ]", 4, `unexpected token "]"`},
+		{`"a`, 2, "unterminated string"},
+		{"", -1, "missing query"},
+		{".", -1, ""},
+		{"$x", -1, "variable not defined: $x"},
+		{"f(1)", -1, "function not defined: f/1"},
+		{`import "a" as a; .`, -1, "cannot import"},
+		{`include "a"; .`, -1, "cannot import"},
+		{`module {}; .`, -1, "cannot import"},
 	} {
 		err := Check(test.filter)
 		fault, ok := errors.AsType[*Fault](err)

@@ -262,14 +262,14 @@ func TestExamples(t *testing.T) {
 }
 
 // example returns the source of an example.
-func example(t testing.TB, name string) []byte {
-	t.Helper()
+func example(tb testing.TB, name string) []byte {
+	tb.Helper()
 	for _, e := range route.Examples() {
 		if e.Name == name {
 			return e.Source
 		}
 	}
-	t.Fatalf("there is no example %s", name)
+	tb.Fatalf("there is no example %s", name)
 	return nil
 }
 

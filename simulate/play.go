@@ -236,7 +236,13 @@ func (p *play) act(ctx context.Context, s *Step) error {
 		return err
 	case VerbCheck:
 		return nil
+	default:
+		return p.actOnCase(ctx, s)
 	}
+}
+
+// actOnCase makes the request of a step that is about a case.
+func (p *play) actOnCase(ctx context.Context, s *Step) error {
 	id, err := p.find(ctx, s.Of)
 	if err != nil || id == 0 {
 		return err

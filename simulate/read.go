@@ -270,8 +270,7 @@ func (r *reader) refused(v document.Value) string {
 
 // about reads which case a step or expectation is about.
 func (r *reader) about(v document.Value, s *Step) {
-	switch s.Verb {
-	case VerbStart, VerbAdvance, VerbTeam, VerbDeputy:
+	if s.Verb == VerbStart || s.Verb == VerbAdvance || s.Verb == VerbTeam || s.Verb == VerbDeputy {
 		for _, key := range []string{"case", "child"} {
 			if x := v.Get(key); x.Node != nil {
 				x.Fail(errs.CodeConflict, "does not go with %q, which is about no case that there is", s.Verb)

@@ -141,12 +141,14 @@ func TestFaults(t *testing.T) {
 		{text: "steps: [3]", want: []string{"/steps/0: must be an object, not a number"}},
 		{text: "stps: []\nsteps: [{start: {}, as: admin}]", want: []string{`1:1 /stps: is not a known field; did you mean "steps"?`}},
 		{text: "clock: tomorrow\nusers: 3\nsteps: [{start: {}, as: admin}]", want: []string{
-			"1:8 /clock: must be an instant such as 2026-03-02T09:00:00Z", "2:8 /users: must be a list of names, or an object"}},
+			"1:8 /clock: must be an instant such as 2026-03-02T09:00:00Z", "2:8 /users: must be a list of names, or an object",
+		}},
 		{text: "users: [jane, jane]\nsteps: [{start: {}, as: jane}]", want: []string{`1:15 /users/1: "jane" is there already`}},
 		{text: "users: [a/b]\nsteps: [{start: {}, as: admin}]", want: []string{`"a/b" cannot be a name`}, word: true},
 		{text: "users: {jane: {name: x}}\nsteps: [{start: {}, as: jane}]", want: []string{"/users/jane/name: is not a known field"}},
 		{text: "teams: {core: [jan], b: [3], '': []}\nusers: [jane]\nsteps: [{start: {}, as: jane}]", want: []string{
-			`/teams/core/0: "jan" is neither among the users nor among the teams; did you mean "jane"?`, "/teams/b/0: must be a string", `/teams/: "" cannot be the name of a team`}},
+			`/teams/core/0: "jan" is neither among the users nor among the teams; did you mean "jane"?`, "/teams/b/0: must be a string", `/teams/: "" cannot be the name of a team`,
+		}},
 		{text: "author: x\nas: y\nsteps: [{start: {}}]", want: []string{`/author: "x" is not among the users`, `/as: "y" is not among the users`}, word: true},
 		{text: "steps: [{start: {}}]", want: []string{"/steps/0: must say who does it"}, word: true},
 		{text: "steps: [{perform: x, as: admin}]", want: []string{"/steps/0: needs a case"}, word: true},
@@ -159,7 +161,8 @@ func TestFaults(t *testing.T) {
 		{text: head + "- {perform: 3}", want: []string{"/steps/1/perform: must be a string"}},
 		{text: head + "- {perform: x, as: tom, refused: ''}", want: []string{`/steps/1/as: "tom" is not among the users`, "/steps/1/refused: must be the name of a problem"}},
 		{text: head + "- {perform: x, case: b, child: [0, true]}", want: []string{
-			`/steps/1/case: no step before has given a case the name "b"`, "/steps/1/child/0: must be from 1", "/steps/1/child/1: must be a string"}},
+			`/steps/1/case: no step before has given a case the name "b"`, "/steps/1/child/0: must be from 1", "/steps/1/child/1: must be a string",
+		}},
 		{text: head + "- {start: [], name: a}", want: []string{"/steps/1/start: must be an object", `/steps/1/name: "a" is the name of another case already`}},
 		{text: head + "- {start: {}, case: a}", want: []string{`/steps/1/case: does not go with "start"`}, word: true},
 		{text: head + "- {advance: P1X}", want: []string{"/steps/1/advance: "}, word: true},
@@ -169,7 +172,8 @@ func TestFaults(t *testing.T) {
 		{text: head + "- {message: m, text: a, value: b}", want: []string{"/steps/1/value: does not go with text"}, word: true},
 		{text: head + "- {timer: t}", want: []string{"/steps/1/limit: is required"}, word: true},
 		{text: head + "- {suspend: false}\n- {resume: false}\n- {cancel: 3}", want: []string{
-			"/steps/1/suspend: must be true", "/steps/2/resume: must be true", "/steps/3/cancel: must be a boolean"}},
+			"/steps/1/suspend: must be true", "/steps/2/resume: must be true", "/steps/3/cancel: must be a boolean",
+		}},
 		{text: head + "- {suspend: {}}", want: []string{"/steps/1/suspend/until: is required"}},
 		{text: head + "- {team: cor, members: [tom]}", want: []string{`/steps/1/team: "cor" is not among the teams; did you mean "core"?`, `/steps/1/members/0: "tom" is neither`}, word: true},
 		{text: head + "- {team: core}", want: []string{"/steps/1/members: is required"}, word: true},
@@ -177,7 +181,8 @@ func TestFaults(t *testing.T) {
 		{text: head + "- {check: true, refused: x}", want: []string{"/steps/1/refused: does not go with check"}, word: true},
 		{text: head + "- check: true\n  expect: {stat: open, log: x, tasks: [], children: -1, warnings: [3]}", want: []string{
 			`8:12 /steps/1/expect/stat: is not a known field; did you mean "state"?`, "/steps/1/expect/log: must be a list", "/steps/1/expect/tasks: must be an object",
-			"/steps/1/expect/children: must be from 0", "/steps/1/expect/warnings/0: must be a string"}},
+			"/steps/1/expect/children: must be from 0", "/steps/1/expect/warnings/0: must be a string",
+		}},
 		{text: head + "- check: true\n  expect: [3, {children: {states: {}, total: 1}}]", want: []string{"/steps/1/expect/0: must be an object", "/steps/1/expect/1/children/total: is not a known field"}},
 	} {
 		_, err := Parse([]byte(test.text))
