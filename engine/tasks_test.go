@@ -248,6 +248,12 @@ func TestWorklists(t *testing.T) {
 	admin.mustPutParty(identity.Team, "core", `{"members": ["sam"]}`)
 	shows("sam", engine.WorklistOffered, "#.answer #.refuse")
 
+	// CS7: a suspended case has none.
+	admin.mustPutCase(fmt.Sprintf("%d.json", id), `{"state": "suspended"}`)
+	shows("sam", engine.WorklistOffered, "")
+	admin.mustPutCase(fmt.Sprintf("%d.json", id), `{"state": "active"}`)
+	shows("sam", engine.WorklistOffered, "#.answer #.refuse")
+
 	// An ended case has no tasks.
 	w.as("sam").mustDo(id, "answer", "perform")
 	for _, who := range []string{"sam", "bob", "admin", "eve"} {
