@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -89,6 +90,9 @@ func TestDecideAtOnce(t *testing.T) {
 		moved := loser == 1 && round%2 == 1 // what it would move is no more where it was
 		if lost[winner] != nil || errs.KindOf(lost[loser]) != errs.ActionNotEnabled && !(moved && errs.Is(lost[loser], errs.NotFound)) {
 			t.Fatalf("round %d: %v, %v", round, lost[0], lost[1])
+		}
+		if told, _ := errors.AsType[*errs.Error](lost[loser]); told.Kind == errs.ActionNotEnabled && told.Extra["performedBy"] != []string{"sam", "ann"}[winner] {
+			t.Fatalf("round %d: who was faster is not told: %v %v", round, told, told.Extra)
 		}
 		status := []string{"approved", "denied"}[winner]
 		sam.caseForm(id).wants("status", `"`+status+`"`, "version", "3")

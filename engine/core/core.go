@@ -122,6 +122,8 @@ type Performed struct {
 	For    string    `json:"fo,omitempty"` // on whose behalf, "" for nobody's
 	At     time.Time `json:"at"`
 
+	From string `json:"fr,omitempty"` // status that it was performed in, "" for none
+
 	// What came of the last performance.
 	Resolution string `json:"re,omitempty"`
 	Output     string `json:"o,omitempty"`  // of its decision

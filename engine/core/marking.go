@@ -99,6 +99,7 @@ func (c *Case) appendPerformed(b []byte) []byte {
 		b = appendFilled(b, `,"by":`, p.By)
 		b = appendFilled(b, `,"fo":`, p.For)
 		b = appendInstant(append(b, `,"at":`...), p.At)
+		b = appendFilled(b, `,"fr":`, p.From)
 		b = appendFilled(b, `,"re":`, p.Resolution)
 		b = appendFilled(b, `,"o":`, p.Output)
 		b = appendNonzero(b, `,"us":`, p.Used)

@@ -182,6 +182,8 @@ func (r *markingReader) performed() (p Performed) {
 			p.For = r.text()
 		case "at":
 			p.At = r.instant()
+		case "fr":
+			p.From = r.text()
 		case "re":
 			p.Resolution = r.text()
 		case "o":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -208,9 +209,12 @@ func (d *decision) notEnabled(action string) *errs.Error {
 	}
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabled}
-	if p := d.lastOf(action); p != nil && p.By != "" {
-		at := p.At.Format(time.RFC3339)
-		fmt.Fprintf(&detail, " %s performed it at %s.", p.By, at)
+	if p := d.faster(action); p != nil {
+		at, what := p.At.Format(time.RFC3339), "it"
+		if i := d.route.Action(p.Action); p.Action != action && (i == unknown || d.route.Actions[i].Type != action) {
+			what = strconv.Quote(p.Action)
+		}
+		fmt.Fprintf(&detail, " %s performed %s at %s.", p.By, what, at)
 		e.Extra["performedBy"], e.Extra["performedAt"] = p.By, at
 	}
 	if by, instead := d.outdone(action); by != "" {
@@ -432,7 +436,7 @@ func (d *decision) count(a *route.Action, by performance, output string) {
 		p = &d.c.Performed[len(d.c.Performed)-1]
 	}
 	p.Count++
-	p.By, p.For, p.At, p.Seq = by.actor, by.behalf, d.now, d.c.LogSeq+1
+	p.By, p.For, p.At, p.From, p.Seq = by.actor, by.behalf, d.now, d.c.Status, d.c.LogSeq+1
 	p.Resolution, p.Output = by.resolution, output
 	if by.resolution != "" {
 		d.c.Resolution = by.resolution

@@ -265,3 +265,52 @@ actions:
 		})
 	}
 }
+
+// TestFaster: what is not enabled any more names who saw to that, whichever
+// action they performed; what was not enabled before names nobody.
+func TestFaster(t *testing.T) {
+	t.Parallel()
+	const text = `
+roles: {voter: {assign: [everyone]}}
+states: {open: {type: start}, approved: {}, shut: {type: complete}}
+actions:
+  begin: {trigger: init}
+  approve: {in: [open], role: voter, to: approved, type: approve}
+  turn-down: {in: [open], role: voter, to: shut, type: deny}
+  shut: {in: [approved], role: voter, to: shut}
+  back: {enabledIn: [approved], role: voter, allowed: everyone, to: open}
+  red: {always: true, allowed: everyone, choice: colour}
+  blue: {always: true, allowed: everyone, choice: colour}
+`
+	for name, test := range map[string]struct {
+		steps []string
+		asks  string
+		by    any // nil for nobody
+		says  string
+	}{
+		"nobody before":          {nil, "shut", nil, "enabled: approve"},
+		"itself":                 {[]string{"ann approve"}, "approve", "ann", "ann performed it at"},
+		"another that led away":  {[]string{"ann approve"}, "turn-down", "ann", `ann performed "approve" at`},
+		"by its type":            {[]string{"ann approve"}, "deny", "ann", `ann performed "approve" at`},
+		"the last of its type":   {[]string{"ann turn-down"}, "deny", "ann", "ann performed it at"},
+		"before what came later": {[]string{"ann approve", "bob shut"}, "turn-down", "ann", `ann performed "approve" at`},
+		"the last one":           {[]string{"ann approve", "bob back", "cy turn-down"}, "approve", "cy", `cy performed "turn-down" at`},
+		"won the choice":         {[]string{"bob red"}, "blue", "bob", `bob performed "red" at`},
+		"an administrator":       {[]string{"admin !skip approve"}, "turn-down", "admin", `admin performed "approve" at`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := started(t, parsed(t, text))
+			for _, step := range test.steps {
+				if err := p.do(step); err != nil {
+					t.Fatal(err)
+				}
+			}
+			err := p.do("sam " + test.asks)
+			told, ok := errors.AsType[*errs.Error](err)
+			if !ok || told.Kind != errs.ActionNotEnabled || told.Extra["performedBy"] != test.by || !strings.Contains(told.Detail, test.says) {
+				t.Errorf("%v %v; want %v and %q", err, told, test.by, test.says)
+			}
+		})
+	}
+}
