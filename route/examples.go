@@ -8,7 +8,7 @@ import (
 // Beside each route there is a scenario, <name>.scenario.yaml, which is for
 // those who read and test the routes.
 //
-//go:embed examples/ask-info.yaml examples/bug.yaml examples/collector.yaml examples/expense.yaml
+//go:embed examples/article.yaml examples/ask-info.yaml examples/bug.yaml examples/collector.yaml examples/expense.yaml
 //go:embed examples/leiden.yaml examples/request.yaml examples/tip-vote.yaml examples/tip.yaml
 var exampleFiles embed.FS
 
