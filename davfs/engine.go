@@ -25,6 +25,7 @@ type Engine interface {
 	AuditLog
 	Documents
 	ScratchArea
+	Histories
 	Locks
 
 	// Replay returns the first answer to a request with that key; nil where
@@ -193,6 +194,12 @@ type Locks interface {
 	BreakLocks(ctx context.Context, req engine.Request, t engine.Target) error
 	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]engine.Lock, error)
 	LocksBelow(ctx context.Context, prefix engine.LockKey) ([]engine.Lock, error)
+}
+
+// Histories are the source documents that were overwritten and deleted.
+type Histories interface {
+	History(ctx context.Context, by identity.Principal, folder engine.Folder) ([]engine.Resource, error) // Seq is the id, Name the file's
+	Past(ctx context.Context, by identity.Principal, folder engine.Folder, id int64) (*engine.Resource, error)
 }
 
 // Clock says what time it is on the drive: the machine's or the sandbox's.

@@ -187,3 +187,13 @@ func (f *fake) MayTakeScratch(_ context.Context, req engine.Request, at engine.S
 	}
 	return &engine.Taken{Scratch: &at, ID: f.scratch[i].ID, Content: f.scratch[i].SHA256}, nil
 }
+
+// The fake keeps no history.
+
+func (f *fake) History(context.Context, identity.Principal, engine.Folder) ([]engine.Resource, error) {
+	return nil, nil
+}
+
+func (f *fake) Past(context.Context, identity.Principal, engine.Folder, int64) (*engine.Resource, error) {
+	return nil, notThere()
+}

@@ -17,15 +17,13 @@ import (
 const pageSize = 500
 
 // special returns what every collection has besides its members: the hidden
-// keys, and places that come later. It is nil for any other name.
+// keys. It is nil for any other name.
 func special(s *scope, c collection, name string) node {
 	switch {
 	case same(name, contentsName):
 		return hiddenFile{s, c, contentsName}
 	case same(name, lsName):
 		return hiddenFile{s, c, lsName}
-	case same(name, historyName):
-		return unbuilt("The history of deleted documents")
 	}
 	return nil
 }

@@ -34,10 +34,13 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 	if _, inside := dir.(aside); inside || !scratchArea(path) {
 		return nil, nil
 	}
-	for _, key := range []string{contentsName, lsName, historyName} {
+	for _, key := range []string{contentsName, lsName} {
 		if same(name, key) {
 			return nil, nil
 		}
+	}
+	if of, ok := dir.(historic); ok && same(name, historyName) {
+		return historyFolder{s, of.history()}, nil
 	}
 	if same(name, rejectedName) {
 		return s.rejected(ctx, path)

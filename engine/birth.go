@@ -207,7 +207,7 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 		return err
 	}
 	if c.freesName {
-		if err := freeName(tx, c.row.ID); err != nil {
+		if err := freeName(tx, c.row.ID, c.row.Modified); err != nil {
 			return err
 		}
 	}

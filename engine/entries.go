@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -237,12 +238,13 @@ func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte
 
 // entryChange is a schedule entry as it shall be.
 type entryChange struct {
-	stored Entry
-	given  *GivenName // to be stored, nil for no name
-	was    string     // ETag of what the name has, "" for a new name
-	byName bool       // the request's URL is the given name's
-	base   int64      // revision it was decided on, 0 for a new entry
-	body   []byte
+	stored  Entry
+	given   *GivenName // to be stored, nil for no name
+	was     string     // ETag of what the name has, "" for a new name
+	byName  bool       // the request's URL is the given name's
+	revived bool       // a new one that was deleted a moment ago
+	base    int64      // revision it was decided on, 0 for a new entry
+	body    []byte
 
 	command func(Tx) (*Outcome, error) // what is to be done instead of all that
 }
@@ -270,10 +272,16 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	if stored != nil && node.Get("do") != nil {
 		return e.readCommand(req, root, stored, given)
 	}
+	before := stored // whose identity and counters it has
+	if stored == nil {
+		if before, err = e.revivable(r, req, ref); err != nil {
+			return nil, err
+		}
+	}
 	var old *schedule.Entry
-	if stored != nil {
-		if old, err = schedule.ReadForm(stored.Form, e.zones); err != nil {
-			return nil, errs.Wrap("read a stored schedule entry", err)
+	if before != nil {
+		if old, err = e.readStored(before); err != nil {
+			return nil, err
 		}
 	}
 	entry := schedule.Read(root, req.Now, old, e.zones)
@@ -294,7 +302,11 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	if later := entry.NotBuilt(); len(later) > 0 {
 		return nil, &errs.Error{Kind: errs.NotBuilt, Detail: "Not built yet: " + later[0].String() + ".", Faults: later}
 	}
-	return e.entryDecided(r, req, ref, entry, stored, given, body)
+	c, err := e.newEntry(r, req, ref, entry, stored, before)
+	if err != nil {
+		return nil, err
+	}
+	return c.decided(req, ref, entry, given, body), nil
 }
 
 func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
@@ -349,21 +361,29 @@ func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry 
 	return contextErr, nil
 }
 
-// entryDecided puts the read entry into the records to be stored.
-func (e *Engine) entryDecided(r Reader, req Request, ref Ref, entry *schedule.Entry, stored *Entry, given *GivenName, body []byte) (*entryChange, error) {
-	c := &entryChange{body: body, byName: !ref.Identity()}
-	if stored == nil {
-		if err := hiddenName(r, FolderSchedule, ref); err != nil {
-			return nil, err
-		}
-		if err := e.usage.check(usedEntries, req.By.ID, e.limits.Entries, r.CountEntries); err != nil {
-			return nil, err
-		}
-		c.stored = Entry{UUID: NewUUID(), AuthorID: req.By.ID, Created: req.Now}
-		entry.UUID, entry.Created = c.stored.UUID.String(), req.Now
-	} else {
-		c.stored, c.base = *stored, stored.Revision
+// newEntry begins the change of what is stored, or of a new entry: one that
+// was deleted a moment ago comes back as what it was before.
+func (e *Engine) newEntry(r Reader, req Request, ref Ref, entry *schedule.Entry, stored, before *Entry) (*entryChange, error) {
+	if stored != nil {
+		return &entryChange{stored: *stored, base: stored.Revision}, nil
 	}
+	if err := hiddenName(r, FolderSchedule, ref); err != nil {
+		return nil, err
+	}
+	if err := e.usage.check(usedEntries, req.By.ID, e.limits.Entries, r.CountEntries); err != nil {
+		return nil, err
+	}
+	if before != nil {
+		return &entryChange{stored: *before, revived: true}, nil
+	}
+	c := &entryChange{stored: Entry{UUID: NewUUID(), AuthorID: req.By.ID, Created: req.Now}}
+	entry.UUID, entry.Created = c.stored.UUID.String(), req.Now
+	return c, nil
+}
+
+// decided puts the read entry into the records to be stored.
+func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given *GivenName, body []byte) *entryChange {
+	c.body, c.byName = body, !ref.Identity()
 	entry.Modified = req.Now
 	c.stored.ContextID = identity.ID(entry.ContextID)
 	c.stored.RouteID = entry.RouteID
@@ -390,7 +410,7 @@ func (e *Engine) entryDecided(r Reader, req Request, ref Ref, entry *schedule.En
 	if c.given != nil {
 		c.given.setSource(body, req.Now)
 	}
-	return c, nil
+	return c
 }
 
 func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error) {
@@ -399,6 +419,14 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 		return nil, staleIfGone(err)
 	}
 	var attached UUID // before
+	if c.revived {
+		if again, err := orNil(tx.Entry(c.stored.UUID)); err != nil || again != nil {
+			return nil, cmp.Or(err, error(errStale))
+		}
+		if err := tx.DeleteDeparted(req.By.ID, FolderSchedule, c.given.Name); err != nil {
+			return nil, err
+		}
+	}
 	if created {
 		if err := tx.InsertEntry(&c.stored); err != nil {
 			return nil, err
@@ -420,7 +448,7 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 		return nil, err
 	}
 	if c.given != nil {
-		if err := claimName(tx, c.given, c.was); err != nil {
+		if err := e.claimName(tx, c.given, c.was); err != nil {
 			return nil, err
 		}
 	}
@@ -471,6 +499,9 @@ func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 		if err := tx.DeleteLocksOn(entryKey(stored.UUID)); err != nil {
 			return err
 		}
+		if err := e.departEntry(tx, req, stored, given); err != nil {
+			return err
+		}
 		return e.dropEntry(tx, stored, given, req.Now)
 	})
 }
@@ -478,6 +509,9 @@ func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 // dropEntry removes an entry with its given name.
 func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName, now time.Time) error {
 	if given != nil {
+		if err := keepPastName(tx, given, now); err != nil {
+			return err
+		}
 		if err := tx.DeleteGivenName(FolderSchedule, given.Author, given.Name); err != nil {
 			return err
 		}

@@ -61,8 +61,8 @@ func TestEntryByGivenNameAndIdentity(t *testing.T) {
 	w.refused(try(sam.Entry(t.Context(), sam.by(), sam.ref(identity))).err, errs.NotFound)
 	w.refused(try(sam.Entry(t.Context(), sam.by(), sam.ref("nightly.json"))).err, errs.NotFound)
 	w.refused(sam.deleteEntry("nightly.json"), errs.NotFound)
-	if again := sam.mustPutEntry("nightly.json", every); !again.Created || again.Name == out.Name {
-		t.Errorf("the name of a deleted entry: %+v", again)
+	if again := sam.mustPutEntry("nightly.json", every); !again.Created || again.Name != out.Name {
+		t.Errorf("the name of an entry that was just deleted: %+v", again)
 	}
 }
 

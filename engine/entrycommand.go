@@ -140,7 +140,7 @@ func (c *commanded) redefine(tx Tx, stored *Entry, entry *schedule.Entry) error 
 	}
 	was := c.given.ETag
 	c.given.setSource(schedule.Source(entry), c.req.Now)
-	return claimName(tx, c.given, was)
+	return c.claimName(tx, c.given, was)
 }
 
 // judge answers whether a backfill would be too large.

@@ -55,8 +55,9 @@ func hiddenName(r Reader, folder Folder, ref Ref) error {
 }
 
 // claimName stores a given name. What it was decided on must still hold: the
-// name has the source of the ETag was, or "" for a name that is free.
-func claimName(tx Tx, given *GivenName, was string) error {
+// name has the source of the ETag was, or "" for a name that is free. What is
+// overwritten is kept, within its author's quota.
+func (e *Engine) claimName(tx Tx, given *GivenName, was string) error {
 	now, err := orNil(tx.GivenName(given.Folder, given.Author, given.Name))
 	if err != nil {
 		return err
@@ -64,13 +65,24 @@ func claimName(tx Tx, given *GivenName, was string) error {
 	if (now == nil) != (was == "") || now != nil && now.ETag != was {
 		return errStale
 	}
+	if now != nil && now.ETag != given.ETag {
+		if err := keepPastName(tx, now, given.Modified); err != nil {
+			return err
+		}
+		if err := e.checkQuota(tx, now.Author, 0); err != nil {
+			return err
+		}
+	}
 	return tx.PutGivenName(given)
 }
 
-// freeName takes the given name of a case away, if it has one.
-func freeName(tx Tx, caseID int64) error {
+// freeName takes the given name of a case away at now, if it has one.
+func freeName(tx Tx, caseID int64, now time.Time) error {
 	given, err := orNil(tx.GivenNameOf(FolderCases, UUID{}, caseID))
 	if err != nil || given == nil {
+		return err
+	}
+	if err := keepPastName(tx, given, now); err != nil {
 		return err
 	}
 	return tx.DeleteGivenName(FolderCases, given.Author, given.Name)

@@ -99,7 +99,9 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 		if err := e.checkRoutes(req.By.ID); err != nil {
 			return nil, err
 		}
-		c.stored = Route{ID: e.newID(req), Name: name, AuthorID: req.By.ID, Created: req.Now}
+		if c.stored, err = e.newRoute(r, req, name); err != nil {
+			return nil, err
+		}
 	}
 	same := !c.created && owner == c.stored.ContextID && sameContent(c)
 	c.changed = !same || yaml != c.stored.YAML || !bytes.Equal(body, c.stored.Source)
@@ -222,7 +224,20 @@ func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeCha
 	if c.created != (now == nil) || now != nil && (now.Version != c.base || now.ETag != c.baseETag) {
 		return nil, errStale
 	}
+	if c.created {
+		if err := tx.DeleteDeparted(req.By.ID, FolderRoutes, c.stored.Name); err != nil {
+			return nil, err
+		}
+	}
 	if c.changed {
+		if now != nil && now.ETag != c.stored.ETag {
+			if err := keepPastRoute(tx, now, req.Now); err != nil {
+				return nil, err
+			}
+			if err := e.checkQuota(tx, now.AuthorID, 0); err != nil {
+				return nil, err
+			}
+		}
 		if err := tx.PutRoute(&c.stored); errs.Is(err, errs.NameTaken) {
 			return nil, errStale // somebody was faster
 		} else if err != nil {
@@ -276,6 +291,9 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 		}
 		if cases+entries > 0 {
 			return errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)
+		}
+		if err := e.departRoute(tx, req, stored); err != nil {
+			return err
 		}
 		if err := tx.DeleteRoute(stored.ID); err != nil {
 			return err

@@ -181,7 +181,7 @@ func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) 
 	}
 	keeps := p.given != nil && !p.change.freesName
 	if keeps {
-		if err := claimName(tx, p.given, p.was); err != nil {
+		if err := e.claimName(tx, p.given, p.was); err != nil {
 			return nil, err
 		}
 	}

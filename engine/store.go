@@ -59,6 +59,7 @@ type Reader interface {
 	AliasReader
 	BoardReader
 	ScratchReader
+	HistoryReader
 	LockReader
 	TaskReader
 }
@@ -80,6 +81,7 @@ type Tx interface {
 	DocumentWriter
 	AliasWriter
 	ScratchWriter
+	HistoryWriter
 	LockWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and

@@ -16,6 +16,7 @@ const rightsOfLocks = `
 /dav/
 /dav/Workflow/
 /dav/Workflow/Schedule/
+/dav/Workflow/Schedule/.history/
 /dav/Workflow/Routes/
 /dav/Workflow/Cases/
 /dav/Workflow/Worklist/
@@ -52,7 +53,6 @@ const rightsOfLocks = `
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
-/dav/Workflow/Schedule/.history/
 /ui/
 /events
 /dav/Workflow/Routes/{desk}/diagram.svg

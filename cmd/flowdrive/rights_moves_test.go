@@ -16,6 +16,7 @@ const rightsOfMoves = `
 /dav/
 /dav/Workflow/
 /dav/Workflow/Schedule/
+/dav/Workflow/Schedule/.history/
 /dav/Workflow/Routes/
 /dav/Workflow/Cases/
 /dav/Workflow/Worklist/
@@ -54,7 +55,6 @@ const rightsOfMoves = `
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
-/dav/Workflow/Schedule/.history/
 /ui/
 /events
 /dav/Workflow/Routes/{desk}/diagram.svg

@@ -40,6 +40,7 @@ const rightsTable = `
 
 /dav/Workflow/
 /dav/Workflow/Schedule/
+/dav/Workflow/Schedule/.history/
 /dav/Workflow/Routes/
 /dav/Workflow/Cases/
 /dav/Workflow/Worklist/
@@ -107,7 +108,6 @@ const rightsTable = `
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
-/dav/Workflow/Schedule/.history/
 /ui/
 /events
   GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401

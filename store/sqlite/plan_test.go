@@ -68,6 +68,9 @@ func TestPlans(t *testing.T) {
 		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "selectMarkings": selectMarkings, "hasTasks": hasTasks,
 		"deleteTasks": deleteTasks, "upsertTasks": upsertTasks,
 		"deleteRouteTasks": deleteRouteTasks, "upsertRouteTasks": upsertRouteTasks,
+		"selectHistory": selectHistory, "selectAllHistory": selectAllHistory, "selectPast": selectPast,
+		"insertPast": insertPast, "deleteHistory": deleteHistory, "selectDeparted": selectDeparted,
+		"upsertDeparted": upsertDeparted, "deleteDeparted": deleteDeparted, "deleteDepartedBefore": deleteDepartedBefore,
 		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {

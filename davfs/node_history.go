@@ -1,0 +1,76 @@
+package davfs
+
+import (
+	"context"
+	"io"
+
+	"flowdrive/engine"
+)
+
+// historic is a folder of whose documents a history is kept.
+type historic interface {
+	folder
+	history() engine.Folder
+}
+
+func (scheduleFolder) history() engine.Folder { return engine.FolderSchedule }
+func (routesFolder) history() engine.Folder   { return engine.FolderRoutes }
+func (casesFolder) history() engine.Folder    { return engine.FolderCases }
+
+// historyFolder is .history/ in a folder: the source documents that were
+// overwritten or deleted, "<time> <name>" each, to be read and copied back. It
+// is listed where it is asked for, by name.
+type historyFolder struct {
+	*scope
+	of engine.Folder
+}
+
+func (historyFolder) isAside() {}
+
+func (n historyFolder) stat(context.Context) (*info, error) {
+	return folderInfo(historyName, n.since), nil
+}
+
+func (n historyFolder) list(ctx context.Context) ([]*info, error) {
+	all, err := n.engine.History(ctx, n.by, n.of)
+	out := make([]*info, len(all))
+	for i := range all {
+		out[i] = pastInfo(&all[i])
+	}
+	return out, err
+}
+
+func pastInfo(r *engine.Resource) *info {
+	_, ext := splitName(r.Name)
+	return sourceInfo(r.Name, sourceType(ext), r)
+}
+
+func (n historyFolder) child(ctx context.Context, name string) (node, error) {
+	all, err := n.engine.History(ctx, n.by, n.of)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if foldName(all[i].Name) == foldName(name) {
+			return historyFile{n.scope, n.of, &all[i]}, nil
+		}
+	}
+	return nil, absent()
+}
+
+// historyFile is a document as it was.
+type historyFile struct {
+	*scope
+	of    engine.Folder
+	found *engine.Resource
+}
+
+func (n historyFile) stat(context.Context) (*info, error) { return pastInfo(n.found), nil }
+
+func (n historyFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	r, err := n.engine.Past(ctx, n.by, n.of, n.found.Seq)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pastInfo(r), contentOf(r.Source), nil
+}

@@ -1,0 +1,101 @@
+package sqlite
+
+import (
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+const (
+	historyColumns = `id, folder, author_id, name, replaced, etag, length(source)`
+
+	selectHistory = `
+		SELECT ` + historyColumns + `, NULL FROM history
+		WHERE folder = ?1 AND author_id = ?2 AND replaced > ?3 ORDER BY folder, author_id, folded, replaced`
+	selectAllHistory = `
+		SELECT ` + historyColumns + `, NULL FROM history
+		WHERE folder = ?1 AND replaced > ?2 ORDER BY folder, author_id, folded, replaced`
+	selectPast = `SELECT ` + historyColumns + `, source FROM history WHERE id = ?1`
+
+	// A second one within a second comes a second later.
+	insertPast = `
+		INSERT INTO history (folder, author_id, folded, name, replaced, etag, source)
+		SELECT ?1, ?2, ?3, ?4, max(?5, ifnull(1000 + (
+			SELECT max(replaced) FROM history WHERE folder = ?1 AND author_id = ?2 AND folded = ?3), ?5)), ?6, ?7`
+	deleteHistory = `DELETE FROM history WHERE id IN (SELECT id FROM history WHERE replaced < ?1 ORDER BY replaced LIMIT ?2)`
+
+	selectDeparted = `SELECT remains FROM departed WHERE author_id = ?1 AND folder = ?2 AND folded = ?3 AND deleted >= ?4`
+	upsertDeparted = `
+		INSERT INTO departed (author_id, folder, folded, deleted, remains) VALUES (?1, ?2, ?3, ?4, ?5)
+		ON CONFLICT (author_id, folder, folded) DO UPDATE SET deleted = ?4, remains = ?5`
+	deleteDeparted       = `DELETE FROM departed WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
+	deleteDepartedBefore = `DELETE FROM departed WHERE deleted < ?1`
+)
+
+func scanPast(scan scan, p *engine.Past) error {
+	return scan(&p.ID, &p.Folder, &p.AuthorID, &p.Name, millis{&p.Replaced}, &p.ETag, &p.Size, &p.Source)
+}
+
+// History returns what was replaced in the folder after the instant, of the
+// author or, where that is 0, of all, without Source.
+func (r *reader) History(folder engine.Folder, author identity.ID, after time.Time) (all []engine.Past, err error) {
+	add := func(scan scan) error {
+		var p engine.Past
+		err := scanPast(scan, &p)
+		all = append(all, p)
+		return err
+	}
+	if author == 0 {
+		err = r.c.each(selectAllHistory, add, string(folder), after.UnixMilli())
+	} else {
+		err = r.c.each(selectHistory, add, string(folder), int64(author), after.UnixMilli())
+	}
+	return all, failure("read what was stored before", err)
+}
+
+// Past returns one that was replaced, with its Source.
+func (r *reader) Past(id int64) (*engine.Past, error) {
+	p := &engine.Past{}
+	found, err := r.c.row(selectPast, id).read(func(scan scan) error { return scanPast(scan, p) })
+	if err := read(found, err, "document"); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// InsertPast stores a source, in the next second that the name has free.
+func (t *tx) InsertPast(p *engine.Past) error {
+	_, err := t.c.exec(insertPast, string(p.Folder), int64(p.AuthorID), identity.Fold(p.Name), p.Name,
+		p.Replaced.Truncate(time.Second).UnixMilli(), p.ETag, blob(p.Source))
+	return failure("store what was stored before", err)
+}
+
+// DeleteHistoryBefore deletes what was replaced before, at most limit rows.
+func (t *tx) DeleteHistoryBefore(before time.Time, limit int) error {
+	_, err := t.c.exec(deleteHistory, before.UnixMilli(), limit)
+	return failure("delete what was stored before", err)
+}
+
+// Departed returns what the user deleted under the name after the instant.
+func (r *reader) Departed(user identity.ID, folder engine.Folder, name string, after time.Time) (remains []byte, err error) {
+	var text string
+	found, err := r.c.row(selectDeparted, int64(user), string(folder), identity.Fold(name), after.UnixMilli()).scan(&text)
+	return []byte(text), read(found, err, "deleted resource")
+}
+
+// PutDeparted notes what a user has deleted, and forgets what was deleted
+// before the instant.
+func (t *tx) PutDeparted(user identity.ID, folder engine.Folder, name string, deleted time.Time, remains []byte, before time.Time) error {
+	if _, err := t.c.exec(deleteDepartedBefore, before.UnixMilli()); err != nil {
+		return failure("forget what was deleted", err)
+	}
+	_, err := t.c.exec(upsertDeparted, int64(user), string(folder), identity.Fold(name), deleted.UnixMilli(), string(remains))
+	return failure("note what was deleted", err)
+}
+
+// DeleteDeparted forgets what the user has deleted under the name.
+func (t *tx) DeleteDeparted(user identity.ID, folder engine.Folder, name string) error {
+	_, err := t.c.exec(deleteDeparted, int64(user), string(folder), identity.Fold(name))
+	return failure("forget what was deleted", err)
+}
