@@ -88,7 +88,7 @@ func TestFailure(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("no server today\nnor tomorrow")
 	report, err := Run(t.Context(), Config{
-		Short: true, Dir: t.TempDir(), Only: []string{"P4", "P6"},
+		Short: true, Dir: t.TempDir(), Only: []string{"P4", "P7"},
 		Serve: func(string) (string, func() error, error) { return "", nil, refused },
 	})
 	if !errors.Is(err, refused) {
@@ -112,6 +112,7 @@ func serveHere(data string) (addr string, stop func() error, err error) {
 		Log: zerolog.New(io.Discard), Metrics: prometheus.NewRegistry(), Auth: server.NewAuthenticator(h.engine, time.Now), Now: time.Now,
 		Drive: davfs.New(davfs.Config{
 			Engine: h.engine, Clock: clock.Real{}, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: server.WriteError,
+			Status: server.Status,
 		}),
 	})
 	var l net.Listener

@@ -20,6 +20,7 @@ type connection struct {
 	conn net.Conn
 	in   *bufio.Reader
 	out  []byte
+	body int // bytes of the body of the answer read last
 }
 
 // dial opens so many connections.
@@ -55,11 +56,16 @@ const basicHeader = "Basic YmVuY2g6YmVuY2g="
 // do sends a request and reads the answer to its end. Another status than the
 // one wanted is an error that has the beginning of the body.
 func (c *connection) do(method, path string, body []byte, want int) error {
+	return c.ask(method, path, "", body, want)
+}
+
+// ask does the same with more header, lines that begin with their ends.
+func (c *connection) ask(method, path, header string, body []byte, want int) error {
 	b := append(c.out[:0], method...)
 	b = append(b, ' ')
 	b = append(b, path...)
 	b = append(b, " HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: curl/8\r\nAuthorization: "...)
-	b = append(b, basicHeader...)
+	b = append(append(b, basicHeader...), header...)
 	if body != nil {
 		b = append(b, "\r\nContent-Type: application/json\r\nContent-Length: "...)
 		b = strconv.AppendInt(b, int64(len(body)), 10)
@@ -76,7 +82,7 @@ func (c *connection) do(method, path string, body []byte, want int) error {
 	return c.answer(want)
 }
 
-// answer reads an answer that has a length or none at all.
+// answer reads an answer that has a length, comes in chunks, or has no body.
 func (c *connection) answer(want int) error {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {
@@ -89,7 +95,7 @@ func (c *connection) answer(want int) error {
 	if err != nil {
 		return fmt.Errorf("no status line: %q", line)
 	}
-	length := 0
+	length, chunked := 0, false
 	for {
 		if line, err = c.in.ReadSlice('\n'); err != nil {
 			return err
@@ -105,15 +111,38 @@ func (c *connection) answer(want int) error {
 				return err
 			}
 		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			return errors.New("the answer comes in chunks, for which this client is too simple")
+			chunked = true
 		}
 	}
 	if status != want {
 		text, _ := io.ReadAll(io.LimitReader(c.in, int64(min(length, 500))))
 		return fmt.Errorf("status %d, not %d: %s", status, want, text)
 	}
+	if chunked {
+		return c.chunks()
+	}
+	c.body = length
 	_, err = c.in.Discard(length)
 	return err
+}
+
+// chunks reads a body in chunks to its end (RFC 9112, section 7.1), with no
+// trailer.
+func (c *connection) chunks() error {
+	for c.body = 0; ; {
+		line, err := c.in.ReadSlice('\n')
+		if err != nil {
+			return err
+		}
+		size, err := strconv.ParseUint(string(bytes.TrimRight(line, "\r\n")), 16, 31)
+		if err != nil {
+			return err
+		}
+		c.body += int(size)
+		if _, err := c.in.Discard(int(size) + len("\r\n")); err != nil || size == 0 {
+			return err
+		}
+	}
 }
 
 // serveHTTP serves a handler on a loopback address until stop.

@@ -150,7 +150,8 @@ type AuditLog interface {
 // messages, attachments, section 5).
 type Documents interface {
 	Document(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.Document, error)
-	OpenDocument(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.OpenDocument, error)
+	// OpenFound opens the document that Document has found at the path.
+	OpenFound(ctx context.Context, by identity.Principal, path engine.DocumentPath, found *engine.Document) (*engine.OpenDocument, error)
 	DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]engine.Document, error)
 	DocumentListing(ctx context.Context, by identity.Principal, path engine.DocumentPath, o engine.Under) (*engine.Listing, error)
 	Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath, f engine.Filter) ([]engine.Resource, error)

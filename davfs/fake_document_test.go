@@ -98,7 +98,7 @@ func (f *fake) Document(_ context.Context, by identity.Principal, p engine.Docum
 	return f.documentOf(by, p, false)
 }
 
-func (f *fake) OpenDocument(_ context.Context, by identity.Principal, p engine.DocumentPath) (*engine.OpenDocument, error) {
+func (f *fake) OpenFound(_ context.Context, by identity.Principal, p engine.DocumentPath, _ *engine.Document) (*engine.OpenDocument, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d, err := f.documentOf(by, p, false)

@@ -81,22 +81,23 @@ func documentKey(s *scope, c collection, name string) node {
 }
 
 func documentInfo(d *engine.Document) *info {
-	if d.Folder {
-		return &info{
-			name: d.Name, dir: true, etag: d.ETag(), created: d.Created, modified: d.Modified,
-			lockKey: documentLock(d), stored: d.Properties, unread: d.Unread,
-		}
-	}
-	return &info{
-		name: d.Name, size: d.Size, etag: d.ETag(), mediaType: d.MediaType, created: d.Created, modified: d.Modified,
+	about := &info{}
+	about.describe(d)
+	return about
+}
+
+func (i *info) describe(d *engine.Document) {
+	*i = info{
+		name: d.Name, dir: d.Folder, size: d.Size, etag: d.ETag(), mediaType: d.MediaType, created: d.Created, modified: d.Modified,
 		lockKey: documentLock(d), stored: d.Properties, unread: d.Unread,
 	}
 }
 
 func documentInfos(all []engine.Document) []*info {
-	out := make([]*info, len(all))
+	out, infos := make([]*info, len(all)), make([]info, len(all))
 	for i := range all {
-		out[i] = documentInfo(&all[i])
+		infos[i].describe(&all[i])
+		out[i] = &infos[i]
 	}
 	return out
 }
@@ -271,7 +272,7 @@ type documentFile struct {
 func (n documentFile) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }
 
 func (n documentFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	d, err := n.engine.OpenDocument(ctx, n.by, n.path)
+	d, err := n.engine.OpenFound(ctx, n.by, n.path, n.found)
 	if err != nil {
 		return nil, nil, err
 	}

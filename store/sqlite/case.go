@@ -16,14 +16,19 @@ const (
 
 	selectCase = `SELECT ` + caseColumns + `, marking FROM cases WHERE id = ?1`
 
-	// ?1 is a chunk of ids; the others are filters, off when empty.
-	selectCases = `
-		SELECT ` + caseColumns + `, NULL FROM cases
-		WHERE id IN (SELECT value FROM json_each(?1))
+	// ?1 is a chunk of ids, or a list of parties beside one of routes: whose
+	// cases a whole listing has, with one statement however many they are. The
+	// others are filters, off when empty.
+	casesThat = `
 			AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR state = ?3)
 			AND (?4 = '' OR status = ?4) AND (?5 = 0 OR context_id = ?5)
 			AND (?6 = 0 OR state <> 'canceled') AND (?7 = 0 OR parent_id = ?7)
 		ORDER BY id`
+	selectCases     = `SELECT ` + caseColumns + `, NULL FROM cases WHERE id IN (SELECT value FROM json_each(?1))` + casesThat
+	selectSeenCases = `
+		SELECT ` + caseColumns + `, NULL FROM cases WHERE id IN (
+			SELECT case_id FROM case_access WHERE party_id IN (SELECT value FROM json_each(?1))
+			UNION ALL SELECT id FROM cases WHERE route_id IN (SELECT value FROM json_each(?8)))` + casesThat
 
 	allCases     = `SELECT id FROM cases WHERE id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
 	casesOfCase  = `SELECT id FROM cases WHERE parent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`
@@ -71,13 +76,19 @@ func (r *reader) Case(id int64) (*engine.Case, error) {
 // Cases returns the cases that the filter selects by id, without Marking and
 // Access.
 func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
+	take := func(scan scan) error {
+		var c engine.Case
+		err := scanCase(scan, &c)
+		all = append(all, c)
+		return err
+	}
+	filters := []any{f.RouteID, f.State, f.Status, int64(f.Context), f.OnBoard, f.Parent}
+	if f.Limit == 0 && f.After == 0 && f.Access != nil {
+		err = r.c.each(selectSeenCases, take, append(append([]any{array(f.Access)}, filters...), array(f.Routes))...)
+		return all, failure("read the cases", err)
+	}
 	err = r.walk(caseSources(f), f.After, func(ids []int64) (bool, error) {
-		err := r.c.each(selectCases, func(scan scan) error {
-			var c engine.Case
-			err := scanCase(scan, &c)
-			all = append(all, c)
-			return err
-		}, array(ids), f.RouteID, f.State, f.Status, int64(f.Context), f.OnBoard, f.Parent)
+		err := r.c.each(selectCases, take, append([]any{array(ids)}, filters...)...)
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	if f.Limit > 0 && len(all) > f.Limit {

@@ -191,10 +191,11 @@ type Stats struct {
 	Units       int64 // that were committed
 	Commits     int64 // that were durable, of one or more units each
 	Statements  int64 // of any kind
+	Views       int64 // snapshots that were read; each begins and ends with a statement
 	Checkpoints int64 // in idle moments
 }
 
-type counters struct{ units, commits, statements, checkpoints atomic.Int64 }
+type counters struct{ units, commits, statements, views, checkpoints atomic.Int64 }
 
 // Stats returns the figures at this moment.
 func (db *DB) Stats() Stats {
@@ -202,6 +203,7 @@ func (db *DB) Stats() Stats {
 		Units:       db.stats.units.Load(),
 		Commits:     db.stats.commits.Load(),
 		Statements:  db.stats.statements.Load(),
+		Views:       db.stats.views.Load(),
 		Checkpoints: db.stats.checkpoints.Load(),
 	}
 }

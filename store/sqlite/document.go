@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"slices"
 	"time"
 
 	"flowdrive/engine"
@@ -14,13 +15,7 @@ const (
 		doc.sha256, doc.folder = 0 AND doc.content IS NULL, doc.created, doc.modified`
 
 	// ?2 is a list of names. It ends with what exists of them.
-	selectDocumentsAlong = `
-		WITH RECURSIVE along (id, depth) AS (
-			SELECT id, 0 FROM documents WHERE context_id = ?1
-			UNION ALL
-			SELECT below.id, depth + 1 FROM along
-				JOIN documents below ON below.parent_id = along.id AND below.name = json_extract(?2, '$[' || depth || ']')
-		)
+	selectDocumentsAlong = documentsAlong + `
 		SELECT ` + documentColumns + `, doc.properties, doc.content FROM along CROSS JOIN documents doc ON doc.id = along.id ORDER BY depth`
 
 	selectDocumentRoots = `
@@ -31,24 +26,28 @@ const (
 		SELECT ` + documentColumns + `, NULL, NULL FROM documents doc WHERE doc.parent_id = ?1 AND doc.id > ?2 ORDER BY doc.id LIMIT ?3`
 
 	// The place that the list of names ?2 leads to, as above, and then what is
-	// in it, or below it where ?3: at most ?4, with properties where ?5. The
-	// last column says how far along a row lies, NULL beyond the place.
-	selectDocumentsUnder = `
+	// in it, or at most ?4 of what is below it at any depth; with properties
+	// where ?3. The last column says how far along a row lies, NULL beyond the
+	// place.
+	documentsAlong = `
 		WITH RECURSIVE along (id, depth) AS (
 			SELECT id, 0 FROM documents WHERE context_id = ?1
 			UNION ALL
 			SELECT below.id, depth + 1 FROM along
 				JOIN documents below ON below.parent_id = along.id AND below.name = json_extract(?2, '$[' || depth || ']')
-		), below (id) AS (
-			SELECT id FROM documents WHERE parent_id = (SELECT id FROM along WHERE depth = json_array_length(?2))
-			UNION ALL
-			SELECT documents.id FROM below JOIN documents ON documents.parent_id = below.id WHERE ?3
-			LIMIT ?4
-		)
+		)`
+	documentAtEnd  = `(SELECT id FROM along WHERE depth = json_array_length(?2))`
+	documentsUnder = `
 		SELECT ` + documentColumns + `, doc.properties, NULL, along.depth FROM along CROSS JOIN documents doc ON doc.id = along.id
 		UNION ALL
-		SELECT ` + documentColumns + `, CASE WHEN ?5 THEN doc.properties END, NULL, NULL
-			FROM below CROSS JOIN documents doc ON doc.id = below.id`
+		SELECT ` + documentColumns + `, CASE WHEN ?3 THEN doc.properties END, NULL, NULL FROM `
+	selectDocumentsIn    = documentsAlong + documentsUnder + `documents doc WHERE doc.parent_id = ` + documentAtEnd
+	selectDocumentsUnder = documentsAlong + `, below (id) AS (
+			SELECT id FROM documents WHERE parent_id = ` + documentAtEnd + `
+			UNION ALL
+			SELECT documents.id FROM below JOIN documents ON documents.parent_id = below.id
+			LIMIT ?4
+		)` + documentsUnder + `below CROSS JOIN documents doc ON doc.id = below.id`
 
 	insertDocument = `
 		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content, properties)
@@ -66,22 +65,27 @@ const (
 	detachFolder = `UPDATE documents SET parent_id = NULL WHERE id = ?1 AND folder = 1 AND context_id IS NULL`
 
 	selectDetached      = `SELECT id FROM documents WHERE parent_id IS NULL AND context_id IS NULL ORDER BY id LIMIT 1`
-	selectDocumentsIn   = `SELECT id, folder FROM documents WHERE parent_id = ?1 LIMIT ?2`
+	selectToPurge       = `SELECT id, folder FROM documents WHERE parent_id = ?1 LIMIT ?2`
 	deleteDocumentFiles = `DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?1))`
 	detachFolders       = `UPDATE documents SET parent_id = NULL WHERE id IN (SELECT value FROM json_each(?1))`
 )
 
-func scanDocument(scan scan, d *engine.Document, more ...any) error {
-	return scan(append([]any{
+// intoDocument returns where the columns of a document go. It serves every row
+// of a query: making it costs more than reading one.
+func intoDocument(d *engine.Document, more ...any) []any {
+	return append([]any{
 		&d.ID, number{(*int64)(&d.ContextID)}, number{&d.ParentID}, &d.Name, &d.Folder, &d.AuthorID, &d.Revision,
 		&d.MediaType, &d.Size, bits(d.SHA256[:]), &d.InFile, millis{&d.Created}, millis{&d.Modified}, text{(*string)(&d.Properties)}, &d.Content,
-	}, more...)...)
+	}, more...)
 }
 
 func (r *reader) documents(query string, args ...any) (all []engine.Document, err error) {
+	var d engine.Document
+	into := intoDocument(&d)
 	err = r.c.each(query, func(scan scan) error {
-		all = append(all, engine.Document{})
-		return scanDocument(scan, &all[len(all)-1])
+		err := scan(into...)
+		all = append(all, d)
+		return err
 	}, args...)
 	return all, failure("read documents", err)
 }
@@ -98,10 +102,18 @@ func (r *reader) DocumentsAlong(context identity.ID, names []string) ([]engine.D
 func (r *reader) DocumentsUnder(context identity.ID, names []string, o engine.Under) (along, below []engine.Document, err error) {
 	budget, reached := o.Properties, 0
 	along = make([]engine.Document, len(names)+1)
-	err = r.c.each(selectDocumentsUnder, func(scan scan) error {
-		var d engine.Document
-		depth := int64(-1)
-		if err := scanDocument(scan, &d, optional{&depth}); err != nil {
+	query, args := selectDocumentsIn, []any{int64(context), array(names), o.Properties > 0}
+	if o.Deep {
+		query, args = selectDocumentsUnder, append(args, o.Limit)
+	}
+	var d engine.Document
+	var depth int64
+	into := intoDocument(&d, optional{&depth})
+	var blocks [][]engine.Document // a slice that grows to thousands is copied again and again
+	block := make([]engine.Document, 0, 16)
+	err = r.c.each(query, func(scan scan) error {
+		depth = -1
+		if err := scan(into...); err != nil {
 			return err
 		}
 		if depth >= 0 {
@@ -111,11 +123,16 @@ func (r *reader) DocumentsUnder(context identity.ID, names []string, o engine.Un
 		}
 		if budget -= len(d.Properties); budget < 0 {
 			d.Properties, d.Unread = "", d.Properties != ""
+		} else {
+			d.Unread = false
 		}
-		below = append(below, d)
+		if len(block) == cap(block) {
+			blocks, block = append(blocks, block), make([]engine.Document, 0, 512)
+		}
+		block = append(block, d)
 		return nil
-	}, int64(context), array(names), o.Deep, o.Limit, o.Properties > 0)
-	return along[:reached], below, failure("read documents", err)
+	}, args...)
+	return along[:reached], slices.Concat(append(blocks, block)...), failure("read documents", err)
 }
 
 // DocumentRoots returns the roots of the contexts, nil for all.
@@ -251,7 +268,7 @@ func (t *tx) PurgeDocuments(limit int) (more bool, err error) {
 // how many rows that changed.
 func (t *tx) purgeFolder(id int64, limit int) (int, error) {
 	var files, folders []int64
-	err := t.c.each(selectDocumentsIn, func(scan scan) error {
+	err := t.c.each(selectToPurge, func(scan scan) error {
 		var member int64
 		var folder bool
 		err := scan(&member, &folder)

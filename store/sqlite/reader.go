@@ -39,6 +39,7 @@ func (db *DB) view(ctx context.Context, f func(*reader) error) (err error) {
 		if c.view = noView; !begun {
 			return
 		}
+		db.stats.views.Add(1)
 		if _, endErr := c.exec(endRead); err == nil {
 			err = failure("end reading", endErr)
 		}

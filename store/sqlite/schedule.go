@@ -13,12 +13,16 @@ const (
 
 	selectEntry = `SELECT ` + entryColumns + ` FROM entries WHERE uuid = ?1`
 
-	// ?1 is a chunk of the sequence; the others are filters, off when empty.
-	selectEntries = `
-		SELECT ` + entryColumns + ` FROM entries
-		WHERE seq IN (SELECT value FROM json_each(?1))
+	// ?1 is a chunk of the sequence, or the contexts whose entries a whole
+	// listing has, with one statement however many they are. The others are
+	// filters, off when empty.
+	entriesThat = `
 			AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR type = ?3)
 		ORDER BY seq`
+	selectEntries     = `SELECT ` + entryColumns + ` FROM entries WHERE seq IN (SELECT value FROM json_each(?1))` + entriesThat
+	selectEntriesSeen = `
+		SELECT ` + entryColumns + ` FROM entries WHERE seq IN (
+			SELECT seq FROM entries WHERE context_id IN (SELECT value FROM json_each(?1)))` + entriesThat
 
 	allEntries       = `SELECT seq FROM entries WHERE seq > ?2 AND ?1 = 0 ORDER BY seq LIMIT ?3`
 	entriesOfContext = `SELECT seq FROM entries WHERE context_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`
@@ -70,13 +74,18 @@ func (r *reader) Entries(f engine.EntryFilter) (all []engine.Entry, err error) {
 	if f.Contexts == nil {
 		sources = []source{{query: allEntries}}
 	}
+	take := func(scan scan) error {
+		var e engine.Entry
+		err := scanEntry(scan, &e)
+		all = append(all, e)
+		return err
+	}
+	if f.Limit == 0 && f.After == 0 && f.Contexts != nil {
+		err = r.c.each(selectEntriesSeen, take, array(f.Contexts), f.RouteID, f.Type)
+		return all, failure("read the schedule entries", err)
+	}
 	err = r.walk(sources, f.After, func(seqs []int64) (bool, error) {
-		err := r.c.each(selectEntries, func(scan scan) error {
-			var e engine.Entry
-			err := scanEntry(scan, &e)
-			all = append(all, e)
-			return err
-		}, array(seqs), f.RouteID, f.Type)
+		err := r.c.each(selectEntries, take, array(seqs), f.RouteID, f.Type)
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	if f.Limit > 0 && len(all) > f.Limit {

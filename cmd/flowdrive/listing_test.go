@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestPropfindStatements: a listing takes at most three statements besides
+// those that begin and end a snapshot, and no more for many members than for
+// few.
+func TestPropfindStatements(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		s.must("MKCOL", "/dav/Documents/admin/files", "")
+		made := 0
+		fill := func(to int) {
+			for ; made < to; made++ {
+				s.must("PUT", fmt.Sprintf("/dav/Documents/admin/files/%d.txt", made), "text")
+				s.must("PUT", fmt.Sprintf("/dav/Workflow/Schedule/%d.json", made), `{"route": "bug", "type": "cron", "year": "2099"}`)
+				s.must("PUT", fmt.Sprintf("/dav/Workflow/Cases/%d-a.json", made), `{"route": "bug"}`)
+			}
+		}
+		ask := func(path, depth, body string, members int) (statements int64) {
+			before := s.db.Stats()
+			w := s.as("admin", "PROPFIND", path, body, "Depth", depth)
+			after := s.db.Stats()
+			if n := strings.Count(w.Body.String(), "<D:response>"); w.Code != http.StatusMultiStatus || n <= members {
+				t.Errorf("%s: %d, %d members", path, w.Code, n)
+			}
+			return after.Statements - before.Statements - 2*(after.Views-before.Views)
+		}
+		const locks = `<propfind xmlns="DAV:"><prop><getetag/><lockdiscovery/><quota-used-bytes/><x xmlns="urn:x"/></prop></propfind>`
+		for _, tt := range []struct {
+			path, depth, body string
+			most              int64
+		}{
+			{"/dav/Documents/admin/files/", "1", "", 1},
+			{"/dav/Documents/admin/files/", "1", locks, 3},
+			{"/dav/Documents/admin/", "infinity", "", 1},
+			{"/dav/Documents/admin/", "infinity", locks, 3},
+			{"/dav/Workflow/Schedule/", "1", "", 3},
+			{"/dav/Workflow/Cases/", "1", "", 3},
+		} {
+			fill(3)
+			few := ask(tt.path, tt.depth, tt.body, 3)
+			if few > tt.most {
+				t.Errorf("PROPFIND %s, depth %s, %s: %d statements, want at most %d", tt.path, tt.depth, tt.body, few, tt.most)
+			}
+		}
+		fill(600) // more than any part of a listing that is read by itself
+		for _, path := range []string{"/dav/Documents/admin/files/", "/dav/Workflow/Schedule/", "/dav/Workflow/Cases/"} {
+			if many := ask(path, "1", "", 600); many > 3 {
+				t.Errorf("PROPFIND %s: %d statements for 600 members", path, many)
+			}
+		}
+	})
+}
