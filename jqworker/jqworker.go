@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os/exec"
 	"syscall"
 	"time"
@@ -103,6 +104,9 @@ func read(text []byte) (core.Filtered, error) {
 // ended says why a worker ended without an answer.
 func ended(ctx context.Context, err error) (core.Filtered, error) {
 	exit, ran := errors.AsType[*exec.ExitError](err)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // it will not be better later
+		return core.Filtered{Fault: "filters cannot be run on this machine: /proc/self/exe cannot be started"}, nil
+	}
 	if !ran && ctx.Err() == nil {
 		return core.Filtered{}, unavailable(err)
 	}

@@ -3,6 +3,7 @@ package simulate
 import (
 	"cmp"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,6 +29,7 @@ type Request struct {
 	Path   string // escaped
 	Type   string // media type of the body
 	Body   []byte
+	To     string // of MOVE: the destination
 }
 
 // Answer is what the drive answers.
@@ -103,14 +105,30 @@ func (p *play) do(ctx context.Context, r Request) (*Answer, error) {
 	return nil, readProblem(r, a)
 }
 
-// readProblem reads the problem document of an answer.
+// readProblem reads the problem of an answer: a problem document, or DAV:error
+// where WebDAV has it so (RFC 4918, section 14.5).
 func readProblem(r Request, a *Answer) error {
 	const prefix = "urn:flowdrive:problem:"
-	n, err := document.ParseJSON(a.Body)
-	if err != nil || n.Get("type") == nil || n.Get("detail") == nil || !strings.HasPrefix(n.Get("type").Text, prefix) {
-		return fmt.Errorf("%s %s: %d %s", r.Method, r.Path, a.Status, clip(string(a.Body)))
+	if n, err := document.ParseJSON(a.Body); err == nil && n.Get("type") != nil && n.Get("detail") != nil {
+		if kind, ours := strings.CutPrefix(n.Get("type").Text, prefix); ours {
+			return errs.New(errs.Kind(kind), "%s", n.Get("detail").Text)
+		}
 	}
-	return errs.New(errs.Kind(strings.TrimPrefix(n.Get("type").Text, prefix)), "%s", n.Get("detail").Text)
+	var dav struct {
+		XMLName    xml.Name `xml:"DAV: error"`
+		Detail     string   `xml:"DAV: responsedescription"`
+		Conditions []struct {
+			XMLName xml.Name
+		} `xml:",any"`
+	}
+	if err := xml.Unmarshal(a.Body, &dav); err == nil {
+		for _, c := range dav.Conditions {
+			if c.XMLName.Space == prefix {
+				return errs.New(errs.Kind(c.XMLName.Local), "%s", dav.Detail)
+			}
+		}
+	}
+	return fmt.Errorf("%s %s: %d %s", r.Method, r.Path, a.Status, clip(string(a.Body)))
 }
 
 func (p *play) put(ctx context.Context, user, at, mediaType string, body []byte) (*Answer, error) {
@@ -249,6 +267,8 @@ func (p *play) actOnCase(ctx context.Context, s *Step) error {
 	}
 	at := workflow + "Cases/" + strconv.FormatInt(id, 10)
 	switch s.Verb {
+	case VerbMove:
+		return p.move(ctx, s, id)
 	case VerbMessage:
 		at += "/Labels/" + segment(s.Subject)
 	case VerbTimer:
@@ -259,6 +279,24 @@ func (p *play) actOnCase(ctx context.Context, s *Step) error {
 		at += "/Actions/" + segment(s.Subject) + ".json"
 	}
 	_, err = p.put(ctx, s.As, at, s.Type, s.Body)
+	return err
+}
+
+// move moves the case's card on its route's board.
+func (p *play) move(ctx context.Context, s *Step, id int64) error {
+	card := strconv.FormatInt(id, 10) + ".json"
+	c, err := p.get(ctx, admin, workflow+"Cases/"+card)
+	if err != nil || c == nil {
+		return err
+	}
+	if c.Get("status").Kind != document.String {
+		p.fail(s.At, "the case has no status, and so no card on a board")
+		return nil
+	}
+	board := workflow + "Routes/" + segment(c.Get("route").Text) + "/Board/"
+	_, err = p.do(ctx, Request{
+		User: s.As, Method: "MOVE", Path: board + segment(c.Get("status").Text) + "/" + card, To: board + segment(s.Subject) + "/" + card,
+	})
 	return err
 }
 

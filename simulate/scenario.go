@@ -31,7 +31,7 @@ type Party struct {
 // Step is one thing that happens.
 type Step struct {
 	Verb    Verb
-	Subject string         // the action, label, timer or team that it is about
+	Subject string         // the action, state, label, timer or team that it is about
 	As      string         // who does it
 	Of      Of             // the case that it is about
 	Name    string         // of start: what later steps call the case
@@ -76,6 +76,7 @@ const (
 	VerbSkip     Verb = "skip"
 	VerbRetry    Verb = "retry"
 	VerbAbort    Verb = "abort"
+	VerbMove     Verb = "move"
 	VerbAdvance  Verb = "advance"
 	VerbMessage  Verb = "message"
 	VerbTimer    Verb = "timer"
@@ -107,6 +108,7 @@ func verbs() []struct {
 		{VerbSkip, []string{"comment", "output"}},
 		{VerbRetry, []string{"comment"}},
 		{VerbAbort, []string{"comment"}},
+		{VerbMove, nil},
 		{VerbAdvance, nil},
 		{VerbMessage, []string{"text", "value"}},
 		{VerbTimer, []string{"limit"}},

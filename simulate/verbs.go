@@ -34,6 +34,8 @@ func (r *reader) verb(v, subject document.Value, s *Step) {
 	case VerbMessage:
 		s.Subject = r.subject(subject)
 		message(v, s)
+	case VerbMove:
+		s.Subject = r.subject(subject)
 	case VerbTimer:
 		s.Subject = r.subject(subject)
 		limit := v.Get("limit")

@@ -182,6 +182,9 @@ func (a *app) inProcess(ctx context.Context, r simulate.Request) (*simulate.Answ
 	if r.Type != "" {
 		req.Header.Set("Content-Type", r.Type)
 	}
+	if r.To != "" {
+		req.Header.Set("Destination", r.To)
+	}
 	w := &collected{status: http.StatusOK, header: http.Header{}}
 	if r.Path == "/clock" {
 		(&server.SandboxClock{Clock: a.sandbox, Engine: a.engine}).ServeHTTP(w, req)
