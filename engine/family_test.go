@@ -120,7 +120,7 @@ func TestTIP(t *testing.T) {
 	same(t, "failures", w.log.count(`"level":"error"`), 0)
 }
 
-// TestVotesTogether: of two voters at the same instant both are heard, and the
+// TestVotesTogether is T31 of the proposal's scenarios: of two voters at the same instant both are heard, and the
 // parent moves once.
 func TestVotesTogether(t *testing.T) {
 	t.Parallel()

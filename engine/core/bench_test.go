@@ -128,3 +128,46 @@ actions:
 		}
 	}
 }
+
+// benchmarkVote is a vote on a proposal of so many voters, all but the last
+// of whom have voted already where it is the last.
+func benchmarkVote(b *testing.B, last bool) {
+	b.Helper()
+	w := tipOf(b, "")
+	w.start("tip", nil)
+	voters := []string{"ann", "bob", "cy"}
+	if last {
+		for i, who := range voters[1:] {
+			if err := w.perform(int64(19+i), who, "approve"); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	in := w.input(18, Perform{Action: "approve", Actor: actorNamed("ann")})
+	for {
+		_, needs, err := Decide(in)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if needs == nil {
+			break
+		}
+		for _, need := range needs {
+			w.answer(&in.Facts, need)
+		}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		out, _, err := Decide(in)
+		if err != nil || len(out.Others) == 0 || (out.Others[0].Case.Life == Completed) != last {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkDecideVote is a child's performance that its parent hears of.
+func BenchmarkDecideVote(b *testing.B) { benchmarkVote(b, false) }
+
+// BenchmarkDecideLastVote is one upon which the parent decides, and closes its
+// children.
+func BenchmarkDecideLastVote(b *testing.B) { benchmarkVote(b, true) }

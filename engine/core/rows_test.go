@@ -12,10 +12,10 @@ import (
 func rowsElsewhere() map[string]string {
 	return map[string]string{
 		"played by package route, being about definitions": "B4 B6 8.3 SM RQ-21 RQ-22 RQ-35 RQ-40 RQ-41 TM-75",
-		"played by package engine, needing its store":      "TM18 RQ-14 RQ-36 TM-80 TM-82 CS7",
+		"played by package engine, needing its store":      "TM18 RQ-14 RQ-36 T31 TM-80 TM-82 CS7",
 		"not applicable: no look-up by object, no cache, no clones, no bulk performance, no handlers that name timers of tasks": "B5 B7 8.2 SIM-bulk TM-48",
 		"different: running cases keep their version unless the PUT says migrate":                                               "TM13 A4 TM14 RQ-42",
-		"needs child cases": "TM15 CS4 CS6 T1 T2 T3 T4 T5 T6 T7 T8 T9 T11 T12 T13 T15 T16 T18 T19 T20 T21 T25 T26 T27 T29 T30 T31 L16 L17 L19 L21 HW PS DY RC TM-24 SIM-timeouts",
+		"different: a handler that is detached is the step start, which no tree knows of":                                       "TM-24",
 	}
 }
 

@@ -160,6 +160,13 @@ func set[K comparable, V any](m *map[K]V, key K, value V) {
 
 func (w *world) answer(facts *Facts, need Need) {
 	switch {
+	case need.Party != "":
+		parties := maps.Clone(facts.Parties)
+		parties[need.Party] = UserParty
+		if _, team := w.teams[need.Party]; team {
+			parties[need.Party] = TeamParty
+		}
+		facts.Parties = parties
 	case need.Members != "":
 		members, team := w.teams[need.Members]
 		if !team {
