@@ -434,7 +434,9 @@ actions:
   begin: {trigger: init}
   do: {in: [open], timeout: PT1H, child: {route: asks, roles: {}}, decide: 'tally.open > 0 ? "late" : "done"', outputs: {late: late, done: done}}
 `, "asks", asks)
-			fired := func(e LogEntry) bool { return e.Kind == LogAction && *e.Action == "do" && *e.Actor == ActorTimer && *e.Trigger == ByTime }
+			fired := func(e LogEntry) bool {
+				return e.Kind == LogAction && *e.Action == "do" && *e.Actor == ActorTimer && *e.Trigger == ByTime
+			}
 			if !slices.ContainsFunc(w.logs[17], fired) {
 				t.Errorf("log\n%s", LogText(w.logs[17]))
 			}
