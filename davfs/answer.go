@@ -33,6 +33,9 @@ type represented interface {
 func (p *putting) answer(o *engine.Outcome) *answer {
 	if p.dryRun {
 		a := &answer{Status: http.StatusOK, Body: o.Form}
+		if o.Report != nil {
+			a.Body = o.Report
+		}
 		a.add("Content-Type", typeJSON)
 		return a
 	}
@@ -41,6 +44,14 @@ func (p *putting) answer(o *engine.Outcome) *answer {
 		a.Status = http.StatusCreated
 	}
 	p.target.describe(a, o)
+	if o.Report != nil {
+		if !o.Created {
+			a.Status = http.StatusOK
+		}
+		a.Body = o.Report
+		a.add("Content-Type", typeJSON)
+		return a
+	}
 	where := ""
 	if r, ok := p.target.(represented); ok {
 		where = r.formAt(o)

@@ -90,6 +90,7 @@ type Routes interface {
 	Routes(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
 	RouteVersions(ctx context.Context, by identity.Principal, name string) ([]engine.Resource, error) // Name is the number
 	PutRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
+	MigrateRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
 	DeleteRoute(ctx context.Context, req engine.Request, name string, force bool) error
 }
 

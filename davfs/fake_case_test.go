@@ -413,6 +413,11 @@ func (f *fake) PutRoute(_ context.Context, req engine.Request, name string, yaml
 	return f.keep(req, o), nil
 }
 
+// MigrateRoute has no cases to move.
+func (f *fake) MigrateRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error) {
+	return f.PutRoute(ctx, req, name, yaml, body)
+}
+
 func (f *fake) DeleteRoute(_ context.Context, req engine.Request, name string, force bool) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

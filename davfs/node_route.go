@@ -127,10 +127,17 @@ func (n routeFile) illegal() error {
 }
 
 func (n routeFile) putRules() putRules {
-	return putRules{route: true, later: []string{"migrate"}, illegal: n.illegal()}
+	return putRules{route: true, parameters: []string{"migrate"}, illegal: n.illegal()}
 }
 
 func (n routeFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	migrate, err := in.query.flag("migrate")
+	if err != nil {
+		return nil, err
+	}
+	if migrate {
+		return n.engine.MigrateRoute(ctx, req, n.name, n.yaml(), in.data)
+	}
 	return n.engine.PutRoute(ctx, req, n.name, n.yaml(), in.data)
 }
 

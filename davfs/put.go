@@ -23,7 +23,6 @@ type putRules struct {
 	secret     bool     // body or answer hold a secret: an idempotency key would keep it
 	illegal    error    // why nothing can be created under the name, nil where it can
 	parameters []string // what the query may hold
-	later      []string // parameters of the contract that are not built
 }
 
 // uncreatable is a place at which a PUT makes nothing, and says why.
@@ -144,16 +143,11 @@ func (d *drive) putNowhere(x *exchange, n node) error {
 	return d.notAllowed(x, n)
 }
 
-// readQuery judges the query: the drive knows parameters that are not built.
+// readQuery judges the query.
 func (p *putting) readQuery() (err error) {
 	if own, ok := p.target.(queried); ok {
 		p.target, p.dryRun, err = own.query(p.r.URL.RawQuery)
 		return err
-	}
-	for _, later := range p.rules.later {
-		if _, given := p.query[later]; given {
-			return unbuilt("The parameter " + later).err()
-		}
 	}
 	if err := p.query.only(append([]string{"dryRun"}, p.rules.parameters...)...); err != nil {
 		return err

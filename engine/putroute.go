@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -260,48 +259,4 @@ func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeCha
 		FormETag: routeETag(c.stored.ID, c.stored.Version), ETag: c.stored.ETag, Modified: c.stored.Modified,
 	}
 	return out, e.keep(tx, req, out)
-}
-
-// DeleteRoute deletes a route that nothing uses. With force it ends its open
-// cases and pauses its entries, which is not built yet.
-func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
-	return e.store.Update(ctx, func(tx Tx) error {
-		stored, info, err := e.routeNamed(tx, name)
-		if err != nil {
-			return err
-		}
-		if stored == nil || !e.seesRoute(req.By, info) {
-			return absent("route")
-		}
-		if !e.administersRoute(req.By, info) {
-			return errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
-		}
-		if err := e.admit(tx, req, routeVersion(stored), sceneOfRoute(stored)); err != nil {
-			return err
-		}
-		cases, entries, err := tx.RouteInUse(stored.ID)
-		if err != nil {
-			return err
-		}
-		if cases+entries > 0 && force {
-			return notBuiltYet("", "Deleting a route that is in use, with its cases, is not built yet; end the cases and delete the entries first.")
-		}
-		if parents := e.parentsOf(stored.Name); len(parents) > 0 && !force {
-			return errs.New(errs.InUse, "Cases of it are children in other routes (%s); change those first.", strings.Join(parents, ", "))
-		}
-		if cases+entries > 0 {
-			return errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)
-		}
-		if err := e.departRoute(tx, req, stored); err != nil {
-			return err
-		}
-		if err := tx.DeleteRoute(stored.ID); err != nil {
-			return err
-		}
-		if err := tx.DeleteLocksOn(routeKey(stored.ID)); err != nil {
-			return err
-		}
-		tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
-		return e.audit(ctx, tx, req, AuditRouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
-	})
 }

@@ -74,6 +74,7 @@ type Outcome struct {
 	FormETag string
 	ETag     string // of what GET of the request's URL now gives, "" where unlike the bytes sent
 	Modified time.Time
+	Report   []byte // a body that says what became of a route's cases; nil: nothing to be told
 	Once     []byte // a body that is shown this once: it holds a new secret
 
 	// Of a performance and of changes to a case:

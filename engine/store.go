@@ -136,7 +136,10 @@ type RouteReader interface {
 	RouteVersion(id, version int64) (*RouteVersion, error) // any version ever stored
 	RouteVersions(id int64) ([]RouteVersion, error)        // ascending, without Source
 	RouteInUse(id int64) (cases, entries int64, err error) // open cases, schedule entries that name it
-	RouteStamp(id int64) (version int64, err error)        // the current version, cheaply
+	// StrandedCases returns cases of the route that can go on, by id, and whose
+	// status is set and none of those; at most so many.
+	StrandedCases(id int64, statuses []string, limit int) ([]Stranded, error)
+	RouteStamp(id int64) (version int64, err error) // the current version, cheaply
 }
 
 // RouteVersion is one stored version of a route.

@@ -104,6 +104,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	var collecting sync.WaitGroup
 	collecting.Go(func() { e.collectWhenRoused(ctx) })
 	collecting.Go(func() { e.background.run(ctx) })
+	collecting.Go(func() { e.finishMigrations(ctx) })
 	collecting.Go(func() { e.dropExpired(ctx) })
 	defer collecting.Wait()
 	timer := time.NewTimer(0)

@@ -206,6 +206,8 @@ func (d *decision) decide(event Event) error {
 		return d.delegateTask(e)
 	case Move:
 		return d.moveByPerson(e)
+	case Migrate:
+		return d.migrate(e)
 	case Due:
 		if err := d.proceed(); err != nil {
 			return err
@@ -256,7 +258,7 @@ func (d *decision) withAncestors(event Event) (done bool, err error) {
 		return d.c.doable() < 0 && !d.wakes(), nil
 	case Start:
 		return true, nil
-	case Edit, Cancel, Wake, Suspend, SetTimer:
+	case Edit, Cancel, Wake, Suspend, SetTimer, Migrate:
 		return false, nil
 	}
 	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")

@@ -304,6 +304,10 @@ func walkLanguage(t *rapid.T, steps, refused *atomic.Int64) {
 		case w.c.Life == Queued:
 			w.event(Start{}, "")
 		}
+		if rapid.IntRange(0, 40).Draw(t, "migrate") == 0 {
+			w.migrate()
+			steps.Add(1)
+		}
 		w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Second, 7 * time.Second, -time.Second, 40 * 24 * time.Hour}).Draw(t, "later"))
 		e, content := drawLanguageEvent(t, w.r, w.c)
 		if !w.event(e, content) {
@@ -312,6 +316,23 @@ func walkLanguage(t *rapid.T, steps, refused *atomic.Int64) {
 		steps.Add(1)
 	}
 	w.replay()
+}
+
+// migrate moves the case to another version of its route, which may be the
+// same text.
+func (w *walker) migrate() {
+	from := w.r
+	to := from
+	if rapid.Bool().Draw(w.T, "another text") {
+		to = parsed(w, drawDocument(w.T))
+	}
+	if to.Model == route.Dependency || from.Model == route.Dependency {
+		to = from // the models have nothing in common
+	}
+	w.r = to
+	if !w.event(Migrate{Actor: actorNamed("admin"), Version: w.c.RouteVersion + 1, From: from}, "") {
+		w.r = from
+	}
 }
 
 // another goes on with a new case of the same route.
@@ -358,7 +379,7 @@ func (w *walker) event(e Event, content string) bool {
 
 func (w *walker) refusal(e Event, err error) {
 	switch errs.KindOf(err) {
-	case errs.NotFound, errs.CaseNotOpen, errs.ActionNotEnabled, errs.NotAllowed, errs.FourEyes, errs.Invalid, errs.RouteFault:
+	case errs.NotFound, errs.CaseNotOpen, errs.ActionNotEnabled, errs.NotAllowed, errs.FourEyes, errs.Invalid, errs.RouteFault, errs.Migrate:
 	case errs.EndlessLoop:
 		w.loops++
 	default:

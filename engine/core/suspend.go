@@ -121,7 +121,7 @@ func (d *decision) wakeFor(event Event) error {
 	switch event.(type) {
 	case Due:
 		d.sweeps = true
-	case Cancel, Resume:
+	case Cancel, Resume, Migrate:
 		return nil
 	}
 	if !d.wakes() {

@@ -1,5 +1,12 @@
 package sqlite
 
+import (
+	"cmp"
+	"slices"
+
+	"flowdrive/engine"
+)
+
 const (
 	openOfRoute = `
 		SELECT id FROM cases
@@ -15,7 +22,46 @@ const (
 		SELECT status FROM cases
 		WHERE route_id = ?1 AND state IN ('queued', 'active', 'suspended')
 			AND status <> '' AND status NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`
+
+	// Of ended cases only the completed ones can go on.
+	strandedOpen = `
+		SELECT id, status FROM cases
+		WHERE route_id = ?1 AND state IN ('queued', 'active', 'suspended')
+			AND status <> '' AND status NOT IN (SELECT value FROM json_each(?2)) LIMIT ?3`
+	strandedCompleted = `
+		SELECT id, status FROM cases
+		WHERE route_id = ?1 AND state IN ('completed', 'closed', 'failed') AND status = ?2 AND state = 'completed' LIMIT ?3`
 )
+
+// StrandedCases returns cases of the route that can go on, by id, and whose
+// status is set and none of those. It reads the open ones, and of the others
+// only those that it returns.
+func (r *reader) StrandedCases(id int64, statuses []string, limit int) (all []engine.Stranded, err error) {
+	const op = "read cases in other states"
+	take := func(scan scan) error {
+		var s engine.Stranded
+		err := scan(&s.Case, &s.Status)
+		all = append(all, s)
+		return err
+	}
+	if err := r.c.each(strandedOpen, take, id, array(statuses), limit); err != nil {
+		return nil, failure(op, err)
+	}
+	ended, err := r.EndedStatuses(id)
+	if err != nil {
+		return nil, err
+	}
+	for _, status := range ended {
+		if slices.Contains(statuses, status) || len(all) >= limit {
+			continue
+		}
+		if err := r.c.each(strandedCompleted, take, id, status, limit-len(all)); err != nil {
+			return nil, failure(op, err)
+		}
+	}
+	slices.SortFunc(all, func(a, b engine.Stranded) int { return cmp.Compare(a.Case, b.Case) })
+	return all, nil
+}
 
 // EndedStatuses returns the states of the route's ended cases but canceled
 // ones, by name. It costs a look into an index for each, however many cases

@@ -72,6 +72,7 @@ func TestPlans(t *testing.T) {
 		"insertPast": insertPast, "deleteHistory": deleteHistory, "selectDeparted": selectDeparted,
 		"upsertDeparted": upsertDeparted, "deleteDeparted": deleteDeparted, "deleteDepartedBefore": deleteDepartedBefore,
 		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
+		"strandedOpen": strandedOpen, "strandedCompleted": strandedCompleted,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {
 		for _, step := range plan(t, db, query) {

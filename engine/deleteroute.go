@@ -1,0 +1,181 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// endBatch is how many cases and entries of a route that is deleted one unit
+// ends.
+const endBatch = 100
+
+// DeleteRoute deletes a route that nothing uses. With force it cancels its
+// open cases and pauses the schedule entries that name it, in batches, so that
+// nobody waits for long behind them; what is canceled stays so where the rest
+// cannot be done.
+func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
+	var ending *ending
+	if force {
+		ending = newEnding(req)
+	}
+	for {
+		over := false
+		err := e.store.Update(ctx, func(tx Tx) error {
+			stored, err := e.deletable(tx, req, name)
+			if err != nil {
+				return err
+			}
+			if over, err = e.unused(tx, stored, ending); err != nil || !over {
+				return err
+			}
+			if err := e.departRoute(tx, req, stored); err != nil {
+				return err
+			}
+			if err := tx.DeleteRoute(stored.ID); err != nil {
+				return err
+			}
+			if err := tx.DeleteLocksOn(routeKey(stored.ID)); err != nil {
+				return err
+			}
+			tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
+			return e.audit(ctx, tx, req, AuditRouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
+		})
+		if err != nil {
+			return err
+		}
+		if over {
+			break
+		}
+	}
+	e.settle(ctx)
+	return nil
+}
+
+// deletable returns the route of that name, if the caller may delete it.
+func (e *Engine) deletable(tx Tx, req Request, name string) (*Route, error) {
+	stored, info, err := e.routeNamed(tx, name)
+	if err != nil {
+		return nil, err
+	}
+	if stored == nil || !e.seesRoute(req.By, info) {
+		return nil, absent("route")
+	}
+	if !e.administersRoute(req.By, info) {
+		return nil, errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
+	}
+	return stored, e.admit(tx, req, routeVersion(stored), sceneOfRoute(stored))
+}
+
+// unused reports whether nothing uses the route any more. What does is an
+// error, or ended, a batch at a time.
+func (e *Engine) unused(tx Tx, stored *Route, ending *ending) (over bool, err error) {
+	cases, entries, err := tx.RouteInUse(stored.ID)
+	if err != nil {
+		return false, err
+	}
+	if ending != nil {
+		if cases == 0 && entries == 0 {
+			return true, nil
+		}
+		over, err := ending.batch(e, tx, stored)
+		if err != nil || !over {
+			return false, err
+		}
+		if cases, _, err = tx.RouteInUse(stored.ID); err != nil || cases == 0 {
+			return err == nil, err
+		}
+		return false, errs.New(errs.InUse, "The route still has %d open cases, which could not be canceled.", cases)
+	}
+	if parents := e.parentsOf(stored.Name); len(parents) > 0 {
+		return false, errs.New(errs.InUse, "Cases of it are children in other routes (%s); change those first.", strings.Join(parents, ", "))
+	}
+	if cases+entries > 0 {
+		return false, errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)
+	}
+	return true, nil
+}
+
+// ending is how far the end of what uses a route has come.
+type ending struct {
+	req     Request
+	caseID  int64 // of the last case that was seen to
+	entry   int64 // likewise, its Seq
+	cases   bool  // all of them were
+	entries bool
+}
+
+func newEnding(req Request) *ending {
+	return &ending{req: Request{By: req.By, Now: req.Now}}
+}
+
+// batch ends the next of them, and reports whether there is nothing left.
+func (n *ending) batch(e *Engine, tx Tx, stored *Route) (over bool, err error) {
+	if !n.cases {
+		return false, n.cancel(e, tx, stored)
+	}
+	if !n.entries {
+		return false, n.pause(e, tx, stored)
+	}
+	return true, nil
+}
+
+func (n *ending) cancel(e *Engine, tx Tx, stored *Route) error {
+	rows, err := tx.Cases(CaseFilter{RouteID: stored.ID, After: n.caseID, Limit: endBatch})
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		n.caseID = rows[i].ID
+		row, err := tx.Case(rows[i].ID) // another of them may have ended it
+		if err != nil {
+			return err
+		}
+		if !open(core.Life(row.State)) {
+			continue
+		}
+		h, err := e.held(tx, identity.Principal{}, row, nil)
+		if err != nil {
+			return err
+		}
+		h.find = func(label string) (*Message, error) { return orNil(tx.MessageByLabel(row.ID, label)) }
+		change, err := e.decideOn(h, core.Cancel{Actor: core.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
+		if errs.Is(err, errs.CaseNotOpen) {
+			change, err = e.decideOn(h, core.Due{}, n.req) // its parent has moved on, which ends it
+		}
+		if err != nil {
+			return err
+		}
+		if err := e.write(tx, change); err != nil {
+			return err
+		}
+	}
+	n.cases = len(rows) < endBatch
+	return nil
+}
+
+func (n *ending) pause(e *Engine, tx Tx, stored *Route) error {
+	rows, err := tx.Entries(EntryFilter{RouteID: stored.ID, After: n.entry, Limit: endBatch})
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		row := &rows[i]
+		n.entry = row.Seq
+		entry, err := e.readStored(row)
+		if err != nil {
+			return err
+		}
+		entry.Pause(fmt.Sprintf("The route %s was deleted.", stored.Name))
+		row.Modified = n.req.Now
+		if err := e.moveOn(tx, row, entry, false, n.req.Now); err != nil {
+			return err
+		}
+	}
+	n.entries = len(rows) < endBatch
+	return nil
+}

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Moving the cases of a route to its new version (design: routes). That every
+// status still exists is checked before the route is stored, and refuses the
+// whole. The cases follow in batches, so that nobody waits for long behind
+// them; what is left to do is stored with the route, and a crash resumes it.
+
+const (
+	migrateBatch  = 100  // cases of one unit
+	mostStranded  = 1000 // cases that a refusal lists
+	mostUnmoved   = 1000 // faults that a report lists
+	keyMigrations = "migrations"
+)
+
+// migration is one that has not come to its end.
+type migration struct {
+	RouteID int64  `json:"route"`
+	Version int64  `json:"version"`
+	After   int64  `json:"after"` // id of the last case that was seen to
+	By      string `json:"by"`
+}
+
+// Unmoved is a case that could not be moved to another version of its route,
+// and stays as it was.
+type Unmoved struct {
+	Case   int64  `json:"case"`
+	Detail string `json:"detail"`
+}
+
+// migrationReport is what became of the cases.
+type migrationReport struct {
+	Version int64     `json:"version"`
+	Moved   int64     `json:"moved"`
+	Failed  int64     `json:"failed"`
+	Faults  []Unmoved `json:"faults"` // the first of them
+}
+
+func (r *migrationReport) fault(id int64, err error) {
+	detail := "It could not be read or stored; see the server's log."
+	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind != errs.Internal {
+		detail = e.Error()
+	}
+	if r.Failed++; len(r.Faults) < mostUnmoved {
+		r.Faults = append(r.Faults, Unmoved{Case: id, Detail: detail})
+	}
+}
+
+// form returns a route's complete form with the report as its last member.
+func (r *migrationReport) form(route []byte) ([]byte, error) {
+	if r.Faults == nil {
+		r.Faults = []Unmoved{}
+	}
+	report, err := json.Marshal(r)
+	if err != nil {
+		return nil, errs.Wrap("write the report of a migration", err)
+	}
+	head := bytes.TrimSuffix(bytes.TrimRight(route, "\n"), []byte("}"))
+	return slices.Concat(head, []byte(`,"migration":`), report, []byte("}\n")), nil
+}
+
+// Stranded is a case in a status that a version of its route does not have.
+type Stranded struct {
+	Case   int64  `json:"case"`
+	Status string `json:"status"`
+}
+
+// MigrateRoute stores a route as PutRoute does, and moves its cases to the
+// version that it then has: all that are not canceled, closed or failed. The
+// outcome's report is there where some could not be moved, and for a dry run.
+func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
+	var out *Outcome
+	var next *routeChange
+	report := &migrationReport{}
+	err := e.change(ctx, func(r Reader) (_ decision, err error) {
+		if next, err = e.readRoute(r, req, name, yaml, body); err != nil {
+			return nil, err
+		}
+		if err := stranded(r, next); err != nil {
+			return nil, err
+		}
+		if req.DryRun {
+			*report = migrationReport{Version: next.stored.Version}
+			if err := e.rehearse(r, req, next, report); err != nil {
+				return nil, err
+			}
+		}
+		return func(tx Tx) (err error) {
+			if err := putMigration(tx, migration{RouteID: next.stored.ID, Version: next.stored.Version, By: string(req.By.Name)}); err != nil {
+				return err
+			}
+			out, err = e.writeRoute(ctx, tx, req, next)
+			return err
+		}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !req.DryRun {
+		report.Version = next.stored.Version
+		if err := e.migrate(context.WithoutCancel(ctx), next.stored.ID, report); err != nil {
+			return nil, err
+		}
+		e.settle(ctx)
+	}
+	if req.DryRun || report.Failed > 0 {
+		out.Report, err = report.form(out.Form)
+	}
+	return out, err
+}
+
+// stranded refuses a version that does not have the status of a case.
+func stranded(r Reader, c *routeChange) error {
+	names := make([]string, len(c.compiled.States))
+	for i := range names {
+		names[i] = c.compiled.States[i].Name
+	}
+	cases, err := r.StrandedCases(c.stored.ID, names, mostStranded)
+	if err != nil || len(cases) == 0 {
+		return err
+	}
+	const shown = 10
+	var some []string
+	for _, s := range cases[:min(len(cases), shown)] {
+		some = append(some, fmt.Sprintf("%d (%s)", s.Case, s.Status))
+	}
+	if more := len(cases) - shown; more > 0 {
+		some = append(some, fmt.Sprintf("and %d more", more))
+	}
+	refusal := errs.New(errs.Migrate, "Nothing was stored: these cases are in states that the route no longer has: %s. Keep those states, or move the cases on first.", strings.Join(some, ", "))
+	refusal.Extra = map[string]any{"cases": cases}
+	return refusal
+}
+
+// movesWithRoute reports whether a case in that state of its life moves.
+func movesWithRoute(life core.Life) bool {
+	switch life {
+	case core.Queued, core.Active, core.Suspended, core.Completed:
+		return true
+	}
+	return false
+}
+
+// rehearse decides on every case as the migration would, and stores nothing.
+func (e *Engine) rehearse(r Reader, req Request, c *routeChange, report *migrationReport) error {
+	info := infoOf(&c.stored, c.compiled)
+	for after := int64(0); ; {
+		rows, err := r.Cases(CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for i := range rows {
+			after = rows[i].ID
+			if _, err := e.decideMigration(r, req, &rows[i], info, report); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// decideMigration decides on one case; nil where it does not move. What keeps
+// one from moving is reported.
+func (e *Engine) decideMigration(r Reader, req Request, row *Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
+	if !movesWithRoute(core.Life(row.State)) {
+		return nil, nil
+	}
+	row, err := r.Case(row.ID)
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.held(r, identity.Principal{}, row, nil)
+	if err == nil && h.core.RouteVersion >= info.Version {
+		return nil, nil
+	}
+	var change *caseChange
+	if err == nil {
+		event := core.Migrate{Actor: core.Actor{Name: string(req.By.Name)}, Version: info.Version, From: h.route.Compiled}
+		h.route = info
+		change, err = e.decideOn(h, event, req)
+	}
+	switch {
+	case err == nil:
+		report.Moved++
+		return change, nil
+	case unserved(err):
+		return nil, err
+	case errs.Is(err, errs.Internal):
+		e.log.Error().Err(err).Int64("case", row.ID).Msg("a case cannot be moved to another version of its route")
+	}
+	report.fault(row.ID, err)
+	return nil, nil
+}
+
+// migrate carries the migration of a route on to its end.
+func (e *Engine) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
+	for more := true; more; {
+		var batch migrationReport
+		err := e.store.Update(ctx, func(tx Tx) (err error) {
+			batch = migrationReport{}
+			more, err = e.migrateSome(tx, routeID, e.clock.Now(), &batch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		report.Moved, report.Failed = report.Moved+batch.Moved, report.Failed+batch.Failed
+		report.Faults = append(report.Faults, batch.Faults[:min(len(batch.Faults), mostUnmoved-len(report.Faults))]...)
+	}
+	return nil
+}
+
+// migrateSome moves the next cases of a route, in one unit with the note of
+// how far it came.
+func (e *Engine) migrateSome(tx Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
+	all, err := readMigrations(tx)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(all, func(m migration) bool { return m.RouteID == routeID })
+	if i < 0 {
+		return false, nil // somebody else has done it
+	}
+	m := &all[i]
+	compiled, err := e.versions.get(tx, m.RouteID, m.Version)
+	if err != nil {
+		return false, err
+	}
+	info := &routeInfo{ID: m.RouteID, Version: m.Version, Compiled: compiled}
+	rows, err := tx.Cases(CaseFilter{RouteID: m.RouteID, After: m.After, Limit: migrateBatch})
+	if err != nil {
+		return false, err
+	}
+	req := Request{By: identity.Principal{Name: identity.Name(m.By)}, Now: now}
+	for j := range rows {
+		m.After = rows[j].ID
+		change, err := e.decideMigration(tx, req, &rows[j], info, report)
+		if err != nil {
+			return false, err
+		}
+		if change == nil {
+			continue
+		}
+		if err := e.write(tx, change); err != nil {
+			return false, err
+		}
+	}
+	if more = len(rows) == migrateBatch; !more {
+		all = slices.Delete(all, i, i+1)
+	}
+	return more, putMigrations(tx, all)
+}
+
+// finishMigrations carries on what a process that ended has left.
+func (e *Engine) finishMigrations(ctx context.Context) {
+	var all []migration
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		all, err = readMigrations(r)
+		return err
+	})
+	for i := range all {
+		if err == nil {
+			err = e.migrate(ctx, all[i].RouteID, &migrationReport{})
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		e.log.Error().Err(err).Msg("cases were not all moved to another version of their route; the next start goes on with it")
+	}
+}
+
+func readMigrations(r SettingReader) ([]migration, error) {
+	text, err := r.Setting(keyMigrations)
+	if err != nil || text == "" {
+		return nil, err
+	}
+	var all []migration
+	return all, errs.Wrap("read what is left of migrations", json.Unmarshal([]byte(text), &all))
+}
+
+// putMigration notes that the cases of a route are to be moved.
+func putMigration(tx Tx, m migration) error {
+	all, err := readMigrations(tx)
+	if err != nil {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(other migration) bool { return other.RouteID == m.RouteID })
+	return putMigrations(tx, append(all, m))
+}
+
+func putMigrations(tx Tx, all []migration) error {
+	if len(all) == 0 {
+		return tx.PutSetting(keyMigrations, "")
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return errs.Wrap("note what is left of migrations", err)
+	}
+	return tx.PutSetting(keyMigrations, string(text))
+}
