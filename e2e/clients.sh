@@ -8,46 +8,6 @@
 PATH=$PATH:/usr/sbin:/sbin
 
 schedule=/dav/Workflow/Schedule
-mounts=()
-
-# has COMMAND WHAT: is the client here?
-has() {
-	if command -v "$1" >/dev/null; then
-		return 0
-	fi
-	skip "$2" "there is no $1 here (make deps installs it)"
-	return 1
-}
-
-# has_fuse WHAT: can this machine mount?
-has_fuse() {
-	if [[ -c /dev/fuse ]] && ((EUID == 0)); then
-		return 0
-	fi
-	skip "$1" "mounting needs /dev/fuse and root"
-	return 1
-}
-
-unmount_all() {
-	local m
-	for m in "${mounts[@]}"; do
-		if mountpoint -q "$m"; then
-			umount "$m" 2>/dev/null || umount -l "$m" || true
-		fi
-	done
-}
-
-# answers STATUS METHOD PATH: does the server, asked by curl, answer so?
-answers() {
-	request "$2" "$3"
-	[[ $status == "$1" ]]
-}
-
-# holds FILE PATH: does the server have these bytes there?
-holds() {
-	request GET "$2"
-	[[ $status == 200 ]] && cmp "$1" "$work/body"
-}
 
 has curl clients || finish
 start
