@@ -30,8 +30,11 @@ func (d *drawing) stateTimer() string {
 func drawSetTimer(t *rapid.T, actor Actor, action string) Event {
 	name := rapid.SampledFrom([]string{"t", "u", "case", "state", action + ".due", action + ".offer", action + ".timeout"}).Draw(t, "timer")
 	limits := []route.Limit{
-		{}, {Kind: route.RelativeLimit}, {Kind: route.RelativeLimit, After: 5 * time.Second},
-		{Kind: route.AbsoluteLimit, At: startOfTests()}, {Kind: route.AbsoluteLimit, At: startOfTests().Add(time.Hour)},
+		{},
+		{Kind: route.RelativeLimit},
+		{Kind: route.RelativeLimit, After: 5 * time.Second},
+		{Kind: route.AbsoluteLimit, At: startOfTests()},
+		{Kind: route.AbsoluteLimit, At: startOfTests().Add(time.Hour)},
 	}
 	return SetTimer{Timer: name, Actor: actor, Limit: rapid.SampledFrom(limits).Draw(t, "limit")}
 }

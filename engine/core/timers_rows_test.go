@@ -39,14 +39,14 @@ func newTimerPlay(t *testing.T, text string) *timerPlay {
 	return &timerPlay{p}
 }
 
-func instantOfDay(t testing.TB, text string) time.Time {
-	t.Helper()
+func instantOfDay(tb testing.TB, text string) time.Time {
+	tb.Helper()
 	if strings.Count(text, ":") == 1 {
 		text += ":00"
 	}
 	at, err := time.Parse(time.DateTime, "2024-03-01 "+text)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return at
 }
@@ -164,14 +164,21 @@ func TestConformanceUserTimers(t *testing.T) {
 		"TM-33": {l300, []timerStep{start, {"09:00 on", ""}, {"09:03 set t PT10M", "running 09:13:00 false 0"}, {"09:05 tick", "running 09:13:00 false 0"}, {"09:13 tick", "running 09:13:00 true 1"}}},
 		"TM-39": {l300, []timerStep{start, {"09:00 on", ""}, {"09:05 tick", ""}, {"09:06 off", "off 09:05:00 true 1"}, {"09:07 set t PT10S", "off - false 1"}}},
 		"TM-40": {"limit: 0", []timerStep{
-			start, {"08:59 on", "running 09:00:00 true 1"}, // a clock that steps back does not move a case
-			{"09:00 again", "running 09:00:30 false 1"}, {"09:00:30 tick", "running 09:00:30 true 2"},
-			{"09:31 again", "running 09:31:30 false 2"}, {"09:31:30 tick", "running 09:31:30 true 3"},
-			{"10:02 again", "running 10:02:30 false 3"}, {"10:02:30 tick", "running 10:02:30 true 4"},
+			start,
+			{"08:59 on", "running 09:00:00 true 1"}, // a clock that steps back does not move a case
+			{"09:00 again", "running 09:00:30 false 1"},
+			{"09:00:30 tick", "running 09:00:30 true 2"},
+			{"09:31 again", "running 09:31:30 false 2"},
+			{"09:31:30 tick", "running 09:31:30 true 3"},
+			{"10:02 again", "running 10:02:30 false 3"},
+			{"10:02:30 tick", "running 10:02:30 true 4"},
 		}},
 		"TM-45": {"limit: 5, onExpire: [{setTimer: {name: t, limit: 0}}]", []timerStep{
-			start, {"09:00 on", "running 09:00:05 false 0"},
-			{"09:00:05 tick", "running 09:00:06 false 1"}, {"09:00:05 tick", "running 09:00:06 false 1"}, {"09:00:06 tick", "running 09:00:07 false 2"},
+			start,
+			{"09:00 on", "running 09:00:05 false 0"},
+			{"09:00:05 tick", "running 09:00:06 false 1"},
+			{"09:00:05 tick", "running 09:00:06 false 1"},
+			{"09:00:06 tick", "running 09:00:07 false 2"},
 		}},
 		"TM-46":       {"limit: 5, onExpire: [{disableTimer: t}]", []timerStep{start, {"09:00 on", ""}, {"09:00:05 tick", "off 09:00:05 true 1"}}},
 		"TM-79":       {l300, []timerStep{start, {"09:00 on", ""}, {"09:20 tick", "running 09:05:00 true 1"}, {"09:21 tick", "running 09:05:00 true 1"}}},
