@@ -217,7 +217,7 @@ func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list W
 // MoveTask does what it means to move a task from one worklist to another: to
 // the accepted ones accepts it, back to the offered ones releases it.
 func (e *Engine) MoveTask(ctx context.Context, req Request, from, to Worklist, id int64, action string) (*Outcome, error) {
-	do := ""
+	var do string
 	switch {
 	case from == WorklistOffered && to == WorklistAccepted:
 		do = "accept"

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -191,55 +189,6 @@ func (d *decision) offered(action int) (row int, err error) {
 		return 0, d.notEnabled(d.route.Actions[action].Name)
 	}
 	return at, nil
-}
-
-// notEnabled says what is enabled instead, and who was faster.
-func (d *decision) notEnabled(action string) *errs.Error {
-	enabled := enabledFor(d.c, d.route, people)
-	var detail strings.Builder
-	fmt.Fprintf(&detail, "%q is not enabled", action)
-	if d.c.Status != "" {
-		fmt.Fprintf(&detail, " in %q", d.c.Status)
-	}
-	detail.WriteString("; ")
-	if len(enabled) == 0 {
-		detail.WriteString("nothing is.")
-	} else {
-		detail.WriteString("enabled: " + strings.Join(enabled, ", ") + ".")
-	}
-	e := errs.New(errs.ActionNotEnabled, "")
-	e.Extra = map[string]any{"enabled": enabled}
-	if p := d.faster(action); p != nil {
-		at, what := p.At.Format(time.RFC3339), "it"
-		if i := d.route.Action(p.Action); p.Action != action && (i == unknown || d.route.Actions[i].Type != action) {
-			what = strconv.Quote(p.Action)
-		}
-		fmt.Fprintf(&detail, " %s performed %s at %s.", p.By, what, at)
-		e.Extra["performedBy"], e.Extra["performedAt"] = p.By, at
-	}
-	if by, instead := d.outdone(action); by != "" {
-		fmt.Fprintf(&detail, " %s has accepted %q instead.", by, instead)
-		e.Extra["acceptedBy"] = by
-	}
-	e.Detail = detail.String()
-	return e
-}
-
-// lastOf returns the last performance of an action, or of those of a type.
-func (d *decision) lastOf(name string) *Performed {
-	if d.route.Action(name) != unknown {
-		return d.c.performed(name)
-	}
-	var last *Performed
-	for i := range d.route.Actions {
-		if d.route.Actions[i].Type != name {
-			continue
-		}
-		if p := d.c.performed(d.route.Actions[i].Name); p != nil && (last == nil || p.Seq > last.Seq) {
-			last = p
-		}
-	}
-	return last
 }
 
 // performed returns how often the action was performed, or nil for never.

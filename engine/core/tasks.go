@@ -126,48 +126,6 @@ func (d *decision) another(row int, actor Actor) error {
 	return refusal
 }
 
-// faster returns the performance because of which an action, or each of a type,
-// is not enabled any more: its own, or that of another which led the case away
-// or won their choice; nil where no person did that.
-func (d *decision) faster(name string) *Performed {
-	last := d.lastOf(name)
-	if last != nil && last.By == "" {
-		last = nil
-	}
-	for i := range d.c.Performed {
-		p := &d.c.Performed[i]
-		if p.By != "" && (last == nil || p.Seq > last.Seq) && d.ended(p, name) {
-			last = p
-		}
-	}
-	return last
-}
-
-// ended reports whether the last performance of another action may have ended
-// the enablement of that one, or of one of that type.
-func (d *decision) ended(p *Performed, name string) bool {
-	winner, from := d.route.Action(p.Action), d.route.State(p.From)
-	return slices.ContainsFunc(d.route.Actions, func(a route.Action) bool {
-		if a.Name != name && a.Type != name || a.Name == p.Action || a.Trigger != route.TriggerUser {
-			return false
-		}
-		left := from != route.NoState && p.From != d.c.Status && (a.In.Has(from) || a.EnabledIn.Has(from))
-		lost := a.Choice != "" && winner != unknown && d.route.Actions[winner].Choice == a.Choice && slices.Contains(d.c.Withdrawn, a.Name)
-		return left || lost
-	})
-}
-
-// outdone returns who has accepted another action of the choice of one that is
-// not enabled for that reason, and which; "" for nobody.
-func (d *decision) outdone(action string) (by, instead string) {
-	for i := range d.c.Enabled {
-		if e := &d.c.Enabled[i]; slices.Contains(e.Withdrew, action) {
-			return e.By, e.Action
-		}
-	}
-	return "", ""
-}
-
 // ready refuses a performance of what somebody else has accepted, or of what
 // must be accepted first. Administrators of the route may perform what is
 // another's.

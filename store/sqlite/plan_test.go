@@ -65,7 +65,7 @@ func TestPlans(t *testing.T) {
 		"countLocks": countLocks, "selectDocumentsBelow": selectDocumentsBelow, "insertLock": insertLock,
 		"refreshLock": refreshLock, "deleteLock": deleteLock, "deleteLocksOn": deleteLocksOn, "deleteLocksOf": deleteLocksOf,
 		"deleteLocksBefore": deleteLocksBefore, "moveLocks": moveLocks,
-		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "selectMarkings": selectMarkings, "hasTasks": hasTasks,
+		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "tasksOfRoutes": tasksOfRoutes, "selectMarkings": selectMarkings, "hasTasks": hasTasks,
 		"deleteTasks": deleteTasks, "upsertTasks": upsertTasks,
 		"deleteRouteTasks": deleteRouteTasks, "upsertRouteTasks": upsertRouteTasks,
 		"selectHistory": selectHistory, "selectAllHistory": selectAllHistory, "selectPast": selectPast,

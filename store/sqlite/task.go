@@ -13,6 +13,13 @@ const (
 		SELECT case_id FROM route_tasks
 		WHERE route_id = ?1 AND case_id > ?2 AND lists & ?4 <> 0 ORDER BY case_id LIMIT ?3`
 
+	// The same of many routes at once: from the front of what there is for
+	// administrators.
+	tasksOfRoutes = `
+		SELECT case_id FROM route_tasks
+		WHERE case_id > ?2 AND ?1 = 0 AND lists & ?4 <> 0 AND +route_id IN (SELECT value FROM json_each(?5))
+		ORDER BY case_id LIMIT ?3`
+
 	selectMarkings = `
 		SELECT ` + caseHead + `, NULL, created, modified, marking FROM cases
 		WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`
@@ -34,14 +41,22 @@ const (
 		ON CONFLICT DO UPDATE SET lists = excluded.lists`
 )
 
+// fewRoutes is up to how many routes each is looked up by itself.
+const fewRoutes = 8
+
 // TaskCases returns the cases in which somebody may have tasks, by id, with
 // Marking, without Form, Access and Tasks.
 func (r *reader) TaskCases(f engine.TaskFilter) (all []engine.Case, err error) {
 	lists := []any{int64(f.Lists)}
 	sources := sourcesOf(tasksOfParty, f.Parties)
-	sources = append(sources, sourcesOf(tasksOfRoute, f.Routes)...)
+	if len(f.Routes) <= fewRoutes {
+		sources = append(sources, sourcesOf(tasksOfRoute, f.Routes)...)
+	}
 	for i := range sources {
 		sources[i].more = lists
+	}
+	if len(f.Routes) > fewRoutes {
+		sources = append(sources, source{query: tasksOfRoutes, more: append(lists, array(f.Routes))})
 	}
 	err = r.walk(sources, f.After, func(ids []int64) (bool, error) {
 		if f.Limit > 0 {

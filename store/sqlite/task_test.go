@@ -69,6 +69,13 @@ func TestTasks(t *testing.T) {
 	finds("accepted", engine.TaskFilter{Lists: core.OnAccepted, Parties: []identity.ID{sam, ann}}, two)
 	finds("with warnings", engine.TaskFilter{Lists: core.OnWarnings, Parties: []identity.ID{sam, ann}}, one)
 	finds("of a route's administrators", engine.TaskFilter{Lists: core.OnEscalated, Routes: []int64{routeID, otherRoute}}, two)
+	many := []int64{routeID, otherRoute}
+	for i := range int64(fewRoutes) {
+		many = append(many, 100+i)
+	}
+	finds("of many routes", engine.TaskFilter{Lists: core.OnEscalated | core.OnOffered, Routes: many}, two, three)
+	finds("of many others", engine.TaskFilter{Lists: core.OnEscalated | core.OnOffered, Routes: many[1:]}, three)
+	finds("a page of many", engine.TaskFilter{Lists: core.OnEscalated | core.OnOffered, Routes: many, After: two.ID}, three)
 	finds("of both", engine.TaskFilter{Lists: core.OnOffered, Parties: []identity.ID{ann}, Routes: []int64{otherRoute}}, one, three)
 	finds("of nobody", engine.TaskFilter{Lists: core.OnOffered})
 	offered.Limit = 1
@@ -97,7 +104,7 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The index says what a walk over many says.
-	var many []*engine.Case
+	var more []*engine.Case
 	err = db.Update(t.Context(), func(tx engine.Tx) error {
 		for range walkChunk + 5 {
 			c := newCase(db, sam, routeID)
@@ -105,12 +112,12 @@ func TestTasks(t *testing.T) {
 			if err := tx.InsertCase(c); err != nil {
 				return err
 			}
-			many = append(many, c)
+			more = append(more, c)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	finds("many", offered, slices.Concat([]*engine.Case{three}, many)...)
+	finds("many", offered, slices.Concat([]*engine.Case{three}, more)...)
 }
