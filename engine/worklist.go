@@ -50,6 +50,8 @@ const (
 
 func (w Worklist) list() core.Lists {
 	switch w {
+	case WorklistOffered:
+		return core.OnOffered
 	case WorklistAccepted:
 		return core.OnAccepted
 	case WorklistWarnings:
@@ -57,7 +59,7 @@ func (w Worklist) list() core.Lists {
 	case WorklistEscalated:
 		return core.OnEscalated
 	}
-	return core.OnOffered
+	return 0
 }
 
 // ordinals is how many tasks of a case can be told apart in the order of a

@@ -34,8 +34,13 @@ func TestTasks(t *testing.T) {
 	written := []step{{"start", draft}, {"sam write", review}}
 	for name, steps := range map[string][]step{
 		"accepted, performed": {
-			{"start", draft}, {"bob !accept write", draft}, {"sam write", "!action-not-enabled"}, {"sam !accept write", "!action-not-enabled"},
-			{"ann !accept write", "!action-not-enabled"}, {"bob !accept write", draft}, {"bob write", review},
+			{"start", draft},
+			{"bob !accept write", draft},
+			{"sam write", "!action-not-enabled"},
+			{"sam !accept write", "!action-not-enabled"},
+			{"ann !accept write", "!action-not-enabled"},
+			{"bob !accept write", draft},
+			{"bob write", review},
 		},
 		"an administrator performs what is another's": {{"start", draft}, {"bob !accept write", draft}, {"admin write", review}},
 		"but does not accept it":                      {{"start", draft}, {"bob !accept write", draft}, {"admin !accept write", "!action-not-enabled"}},
@@ -51,23 +56,41 @@ func TestTasks(t *testing.T) {
 		"not skipped once taken": {{"start", draft}, {"bob !accept write", draft}, {"admin !skip write", "!action-not-enabled"}, {"bob !release write", draft}, {"admin !skip write", review}},
 		"aborted":                {{"start", draft}, {"bob !accept write", draft}, {"admin !abort write", "active draft: note"}},
 		"rejected": {
-			{"start", draft}, {"bob !reject write", draft}, {"bob write", "!not-allowed"}, {"bob !reject write", "!not-allowed"}, {"bob !accept write", "!not-allowed"},
-			{"cy !reject write", draft}, {"sam !reject write", "!action-not-enabled"}, {"ann !reject write", "!not-allowed"}, {"sam write", review},
+			{"start", draft},
+			{"bob !reject write", draft},
+			{"bob write", "!not-allowed"},
+			{"bob !reject write", "!not-allowed"},
+			{"bob !accept write", "!not-allowed"},
+			{"cy !reject write", draft},
+			{"sam !reject write", "!action-not-enabled"},
+			{"ann !reject write", "!not-allowed"},
+			{"sam write", review},
 		},
 		"rejected by whoever had it":                    {{"start", draft}, {"bob !accept write", draft}, {"sam !reject write", "!action-not-enabled"}, {"bob !reject write", draft}, {"bob write", "!not-allowed"}, {"sam !accept write", draft}},
 		"offered anew to who rejected":                  append(written, step{"bob !reject print", review}, step{"admin !skip drop", draft}, step{"sam write", review}, step{"bob !accept print", "active review: print drop"}),
 		"an administrator is not excluded by rejecting": {{"start", draft}, {"admin !reject write", "!not-allowed"}, {"admin write", review}},
 		"delegated": {
-			{"start", draft}, {"sam !delegate write ann", draft}, {"sam write", "!not-allowed"}, {"bob write", "!not-allowed"},
-			{"ann !reject write", "!action-not-enabled"}, {"ann !accept write", draft}, {"ann !release write", draft}, {"ann write", review},
+			{"start", draft},
+			{"sam !delegate write ann", draft},
+			{"sam write", "!not-allowed"},
+			{"bob write", "!not-allowed"},
+			{"ann !reject write", "!action-not-enabled"},
+			{"ann !accept write", draft},
+			{"ann !release write", draft},
+			{"ann write", review},
 		},
 		"delegated on":               {{"start", draft}, {"sam !delegate write ann", draft}, {"ann !delegate write bob", draft}, {"ann write", "!not-allowed"}, {"bob write", review}},
 		"delegated by who has it":    {{"start", draft}, {"bob !accept write", draft}, {"sam !delegate write ann", "!action-not-enabled"}, {"bob !delegate write ann", draft}, {"ann write", review}},
 		"delegated by administrator": {{"start", draft}, {"bob !accept write", draft}, {"admin !delegate write ann", draft}, {"bob write", "!not-allowed"}, {"admin write", review}},
 		"delegated to who rejected":  {{"start", draft}, {"bob !reject write", draft}, {"sam !delegate write bob", draft}, {"bob write", review}},
 		"delegated to nobody": {
-			{"start", draft}, {"sam !delegate write", "!invalid"}, {"sam !delegate write nobody", "!invalid"}, {"sam !delegate write core", "!invalid"},
-			{"sam !delegate write dan", "!invalid"}, {"ann !delegate write ann", "!not-allowed"}, {"ann !delegate note ann", "!not-allowed"},
+			{"start", draft},
+			{"sam !delegate write", "!invalid"},
+			{"sam !delegate write nobody", "!invalid"},
+			{"sam !delegate write core", "!invalid"},
+			{"sam !delegate write dan", "!invalid"},
+			{"ann !delegate write ann", "!not-allowed"},
+			{"ann !delegate note ann", "!not-allowed"},
 		},
 		"of an ended case":    {{"start", draft}, {"cancel", "canceled draft:"}, {"sam !accept write", "!case-not-open"}},
 		"of a completed case": append(written, step{"bob !accept print", "active review: print drop"}, step{"bob print", out}, step{"ann !accept note", out}, step{"bob note", "!action-not-enabled"}, step{"ann note", out}),
@@ -96,7 +119,7 @@ func TestAcceptedTaskIsNotWatched(t *testing.T) {
 func TestTaskWords(t *testing.T) {
 	t.Parallel()
 	p := started(t, parsed(t, article))
-	said := func(step, words string, extra ...any) {
+	said := func(step, words string, extra ...string) {
 		t.Helper()
 		err := p.do(step)
 		told, ok := errors.AsType[*errs.Error](err)
@@ -104,7 +127,7 @@ func TestTaskWords(t *testing.T) {
 			t.Errorf("%s: %v; want a detail with %q", step, err, words)
 			return
 		}
-		if len(extra) == 2 && told.Extra[extra[0].(string)] != extra[1] {
+		if len(extra) == 2 && told.Extra[extra[0]] != extra[1] {
 			t.Errorf("%s: %v; want %v", step, told.Extra, extra)
 		}
 	}
