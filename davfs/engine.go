@@ -28,6 +28,9 @@ type Engine interface {
 	Histories
 	Locks
 
+	// ChangeTag is an entity tag, quoted, of everything that is stored.
+	ChangeTag() string
+
 	// Replay returns the first answer to a request with that key; nil where
 	// there was none. The same key with another URL or body is
 	// errs.IdempotencyMismatch.

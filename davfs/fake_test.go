@@ -110,6 +110,8 @@ func newFake() *fake {
 	return f
 }
 
+func (f *fake) ChangeTag() string { return `"changes"` }
+
 func (f *fake) Now() time.Time { return f.now }
 
 func (f *fake) nextID() int64 {

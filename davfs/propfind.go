@@ -38,6 +38,7 @@ func (d *drive) propfind(x *exchange) error {
 	if unread == nil {
 		x.under = want.under(depth)
 	}
+	tag := x.engine.ChangeTag() // before anything is read: better too old than too new
 	n, err := x.place()
 	if err != nil {
 		return err
@@ -56,7 +57,7 @@ func (d *drive) propfind(x *exchange) error {
 	if unread != nil {
 		return unread
 	}
-	f := &finding{exchange: x, want: want, windows: strings.HasPrefix(x.r.UserAgent(), miniRedirector)}
+	f := &finding{exchange: x, want: want, tag: tag, windows: strings.HasPrefix(x.r.UserAgent(), miniRedirector)}
 	if err := f.fetch(n, about, depth); err != nil {
 		return err
 	}
@@ -93,6 +94,7 @@ func readDepth(header string) (string, error) {
 type finding struct {
 	*exchange
 	want    *wanted
+	tag     string // of folders that have none of their own
 	windows bool
 	xattrs  bool
 	quota   *engine.Quota
@@ -180,7 +182,7 @@ func (f *finding) readProps(m *info) (err error) {
 
 // write writes the answer.
 func (f *finding) write() error {
-	out := &multistatus{w: f.w, want: f.want, listing: f.members != nil, xattrs: f.xattrs, quota: f.quota, windows: f.windows, book: f.locks}
+	out := &multistatus{w: f.w, want: f.want, tag: f.tag, listing: f.members != nil, xattrs: f.xattrs, quota: f.quota, windows: f.windows, book: f.locks}
 	out.begin()
 	at := href(f.at.segments...)
 	if f.top.dir {

@@ -17,6 +17,7 @@ const flushAt = 32 << 10
 // member is a resource of which an answer tells properties.
 type member struct {
 	*info
+	tag   string // of a folder that has none of its own
 	quota *engine.Quota
 	book  *lockBook // nil: nobody asks for locks
 	locks []*engine.Lock
@@ -32,8 +33,9 @@ type multistatus struct {
 	sent    int
 	windows bool // the answer may have no more than bytesToWindows bytes
 	want    *wanted
-	listing bool // it is about members as well
-	xattrs  bool // XATTRs are wanted
+	tag     string // of folders that have none of their own
+	listing bool   // it is about members as well
+	xattrs  bool   // XATTRs are wanted
 	quota   *engine.Quota
 	book    *lockBook
 	live    []liveProp
@@ -92,7 +94,10 @@ func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 	begin := len(m.buf)
 	m.buf = append(append(append(append(m.buf, "<D:response><D:href>"...), href...), "</D:href>"...), found...)
 	props := len(m.buf)
-	r := &member{info: about, quota: m.quota, book: m.book, locks: locks}
+	r := &member{info: about, tag: about.etag, quota: m.quota, book: m.book, locks: locks}
+	if about.dir && about.etag == "" {
+		r.tag = m.tag
+	}
 	m.missing, m.unread = m.missing[:0], m.unread[:0]
 	switch m.want.form {
 	case propNames:

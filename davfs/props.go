@@ -69,8 +69,8 @@ func liveProps() []liveProp {
 		{displayName, any, func(dst []byte, m *member) []byte { return appendText(dst, m.name) }, alone},
 		{contentLength, file, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.size, 10) }, always},
 		{contentType, file, func(dst []byte, m *member) []byte { return appendText(dst, m.mediaType) }, always},
-		{entityTag, func(m *member) bool { return m.etag != "" }, func(dst []byte, m *member) []byte {
-			return appendText(dst, m.etag)
+		{entityTag, func(m *member) bool { return m.tag != "" }, func(dst []byte, m *member) []byte {
+			return appendText(dst, m.tag)
 		}, always},
 		{lastModified, any, func(dst []byte, m *member) []byte {
 			return m.modified.UTC().AppendFormat(dst, http.TimeFormat)

@@ -7,6 +7,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -210,6 +211,10 @@ const (
 	attempts       = 4
 	attemptsInside = 2
 )
+
+// ChangeTag is an entity tag, quoted, for what is made of anything that is
+// stored, as a folder of the workflow is: it is another after every change.
+func (e *Engine) ChangeTag() string { return fmt.Sprintf("\"%x\"", e.store.Changes()) }
 
 // change decides on a snapshot and applies the decision in a unit of its
 // own. A decision that finds that something moved returns errStale and is

@@ -40,6 +40,10 @@ type Store interface {
 
 	// PeekID returns what NextID would, and does not give it.
 	PeekID() int64
+
+	// Changes returns a number that is another after every commit. It is
+	// asked before something is read, and costs nothing.
+	Changes() uint64
 }
 
 // Reader reads. Slices and byte slices it returns belong to the caller.

@@ -57,3 +57,28 @@ func TestPropfindStatements(t *testing.T) {
 		}
 	})
 }
+
+// TestFolderTags: a folder's ETag is another once something in it has changed.
+func TestFolderTags(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		seen := map[string]bool{}
+		look := func(after string) {
+			w := s.as("admin", "PROPFIND", "/dav/Workflow/Schedule/", `<propfind xmlns="DAV:"><prop><getetag/></prop></propfind>`, "Depth", "0")
+			_, tag, _ := strings.Cut(w.Body.String(), "<D:getetag>")
+			tag, _, found := strings.Cut(tag, "</D:getetag>")
+			if !found || seen[tag] || !strings.HasPrefix(tag, `"`) {
+				t.Errorf("after %s the ETag is %s: %s", after, tag, w.Body)
+			}
+			seen[tag] = true
+		}
+		look("the start")
+		const entry = `{"route": "bug", "type": "cron", "year": "2099"}`
+		s.must("PUT", "/dav/Workflow/Schedule/a.json", entry)
+		look("a PUT")
+		s.must("PUT", "/dav/Workflow/Schedule/a.json", strings.Replace(entry, "2099", "2098", 1))
+		look("another PUT")
+		s.must("DELETE", "/dav/Workflow/Schedule/a.json", "")
+		look("a DELETE")
+	})
+}

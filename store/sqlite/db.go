@@ -7,7 +7,9 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"io/fs"
 	"os"
@@ -71,6 +73,7 @@ type DB struct {
 	stopped  chan struct{} // closed: no unit will run any more
 	started  atomic.Bool
 
+	opened     uint64 // a random number, told apart from other starts
 	ids        sequence
 	checkpoint checkpointer
 	stats      counters
@@ -92,6 +95,7 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 		stopping: make(chan struct{}),
 		stopped:  make(chan struct{}),
 	}
+	db.opened = randomStart()
 	db.checkpoint.wake = make(chan struct{}, 1)
 	if err := db.open(ctx); err != nil {
 		return nil, errors.Join(err, db.closePools())
@@ -196,6 +200,15 @@ type Stats struct {
 }
 
 type counters struct{ units, commits, statements, views, checkpoints atomic.Int64 }
+
+// Changes returns a number that is another after every commit and every start.
+func (db *DB) Changes() uint64 { return db.opened + uint64(db.stats.commits.Load()) }
+
+func randomStart() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails (package crypto/rand)
+	return binary.BigEndian.Uint64(b[:])
+}
 
 // Stats returns the figures at this moment.
 func (db *DB) Stats() Stats {
