@@ -42,7 +42,8 @@ func (s *inProcess) caseForm(user, id string) (form struct {
 	ChildrenCount                  int64
 	Children                       []struct{ ID int64 }
 	EnabledActions, PendingActions []string
-}) {
+},
+) {
 	s.Helper()
 	w := s.as(user, "GET", "/dav/Workflow/Cases/"+id+".json", "")
 	if err := json.Unmarshal(w.Body.Bytes(), &form); err != nil {

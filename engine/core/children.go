@@ -321,6 +321,7 @@ func (d *decision) hear(n news) {
 			k.add(s.status, n)
 		case Canceled:
 			k.Canceled += n
+		case Queued, Active, Suspended, Closed, Failed:
 		}
 	}
 	count(n.was, -1)

@@ -12,15 +12,15 @@ import (
 
 // tipOf is the proposal with these voters: ann, bob and cy unless others are
 // named. complete is when it is decided early, "" for never.
-func tipOf(t testing.TB, complete string, voters ...string) *world {
-	t.Helper()
+func tipOf(tb testing.TB, complete string, voters ...string) *world {
+	tb.Helper()
 	if voters == nil {
 		voters = []string{"ann", "bob", "cy"}
 	}
 	if complete != "" {
 		complete = `, complete: "` + complete + `"`
 	}
-	w := newWorld(t, named(t, "tip", strings.Replace(tipRoute, "COMPLETE", complete, 1)), named(t, "tip-vote", voteRoute))
+	w := newWorld(tb, named(tb, "tip", strings.Replace(tipRoute, "COMPLETE", complete, 1)), named(tb, "tip-vote", voteRoute))
 	w.teams["voters"] = voters
 	return w
 }
@@ -158,16 +158,20 @@ func TestConformanceTIP(t *testing.T) {
 		"T4": {"", nil, []step{{"sam approve 18", "!not-allowed"}, {"ann withdraw", "!not-allowed"}}},
 		"T5": {"", nil, []step{{"ann approve 18", one}, {"ann reject 18", "!action-not-enabled"}}},
 		"T6": {"", nil, []step{
-			{"ann approve 18", one}, {"bob approve 19", two},
-			{"cy approve 20", all("completed approved", "closed approved", "closed approved", "closed approved")}, {"sam withdraw", "!action-not-enabled"},
+			{"ann approve 18", one},
+			{"bob approve 19", two},
+			{"cy approve 20", all("completed approved", "closed approved", "closed approved", "closed approved")},
+			{"sam withdraw", "!action-not-enabled"},
 		}},
 		"T7": {"", nil, []step{
-			{"ann approve 18", one}, {"bob abstain 19", all("active voting | vote", "completed approved", "completed abstained", "active open")},
+			{"ann approve 18", one},
+			{"bob abstain 19", all("active voting | vote", "completed approved", "completed abstained", "active open")},
 			{"cy abstain 20", all("completed approved", "closed approved", "closed abstained", "closed abstained")},
 		}},
 		"T8": {"", nil, []step{
 			{"ann abstain 18", all("active voting | vote", "completed abstained", "active open", "active open")},
-			{"bob abstain 19", all("active voting | vote", "completed abstained", "completed abstained", "active open")}, {"cy abstain 20", abstained},
+			{"bob abstain 19", all("active voting | vote", "completed abstained", "completed abstained", "active open")},
+			{"cy abstain 20", abstained},
 		}},
 		"T9": {"", nil, []step{
 			{"ann approve 18", one}, {"bob approve 19", two}, {"cy reject 20", all("completed approved", "closed approved", "closed approved", "closed rejected")},
@@ -184,8 +188,11 @@ func TestConformanceTIP(t *testing.T) {
 			{"ann approve 18", all("completed approved", "closed approved")}, {"ann reject 18", "!case-not-open"}, {"admin !reopen 18", "!case-not-open"},
 		}},
 		"CS4": {"", []string{"ann"}, []step{
-			{"ann reject 18", all("completed rejected", "closed rejected")}, {"ann approve 18", "!case-not-open"}, {"admin !reopen 18", "!case-not-open"},
-			{"admin !cancel 18", "!case-not-open"}, {"admin !suspend 18", "!case-not-open"},
+			{"ann reject 18", all("completed rejected", "closed rejected")},
+			{"ann approve 18", "!case-not-open"},
+			{"admin !reopen 18", "!case-not-open"},
+			{"admin !cancel 18", "!case-not-open"},
+			{"admin !suspend 18", "!case-not-open"},
 		}},
 		"T20":         {early, nil, []step{{"ann approve 18", one}, {"bob approve 19", all("completed approved", "closed approved", "closed approved", "canceled open")}}},
 		"T20/without": {"", nil, []step{{"ann approve 18", one}, {"bob approve 19", two}}},
@@ -198,13 +205,16 @@ func TestConformanceTIP(t *testing.T) {
 			{"sam approve 19", all("active voting | vote", "active open", "completed approved")}, {"sam withdraw", all("completed withdrawn", "canceled open", "closed approved")},
 		}},
 		"T29": {"", nil, []step{
-			{"admin !cancel 18", all("active voting | vote", "canceled open", "active open", "active open")}, {"bob approve 19", all("active voting | vote", "canceled open", "completed approved", "active open")},
+			{"admin !cancel 18", all("active voting | vote", "canceled open", "active open", "active open")},
+			{"bob approve 19", all("active voting | vote", "canceled open", "completed approved", "active open")},
 			{"cy reject 20", all("completed rejected", "canceled open", "closed approved", "closed rejected")},
 		}},
 		"T29/all": {"", []string{"ann"}, []step{{"admin !cancel 18", all("completed rejected", "canceled open")}}},
 		"D7": {"", []string{"ann", "bob"}, []step{
-			{"admin !cancel 18", all("active voting | vote", "canceled open", "active open")}, {"admin !reopen 18", all("active voting | vote", "active open", "active open")},
-			{"ann approve 18", all("active voting | vote", "completed approved", "active open")}, {"bob approve 19", all("completed approved", "closed approved", "closed approved")},
+			{"admin !cancel 18", all("active voting | vote", "canceled open", "active open")},
+			{"admin !reopen 18", all("active voting | vote", "active open", "active open")},
+			{"ann approve 18", all("active voting | vote", "completed approved", "active open")},
+			{"bob approve 19", all("completed approved", "closed approved", "closed approved")},
 		}},
 	} {
 		t.Run(id, func(t *testing.T) {
@@ -234,6 +244,7 @@ func TestConformanceVoters(t *testing.T) {
 		})
 	}
 	run("T1", func(t *testing.T, w *world) {
+		t.Helper()
 		if got := w.show(17); got != voting {
 			t.Errorf("%s", got)
 		}
@@ -254,11 +265,13 @@ func TestConformanceVoters(t *testing.T) {
 		}
 	})
 	run("T2", func(t *testing.T, w *world) {
+		t.Helper()
 		if got, want := fmt.Sprint(w.tasks("bob")), "[approve 19 reject 19 abstain 19]"; got != want {
 			t.Errorf("tasks of bob %s, want %s", got, want)
 		}
 	})
 	run("T26", func(t *testing.T, w *world) {
+		t.Helper()
 		if err := w.event(17, Edit{Actor: actorNamed("admin"), Roles: &[]Players{{Role: "voter", Parties: []string{"ann", "dan"}}}}); err != nil {
 			t.Fatal(err)
 		}
@@ -269,6 +282,7 @@ func TestConformanceVoters(t *testing.T) {
 		}
 	})
 	run("T28", func(t *testing.T, w *world) {
+		t.Helper()
 		deputy := actorNamed("dan")
 		deputy.DeputyFor = []Absent{{Name: "ann", Contexts: []string{"ann", "everyone"}}}
 		if err := w.event(18, Perform{Action: "approve", Actor: deputy}); err != nil {
@@ -280,6 +294,7 @@ func TestConformanceVoters(t *testing.T) {
 		}
 	})
 	run("T12/log", func(t *testing.T, w *world) {
+		t.Helper()
 		w.pass(8 * 24 * time.Hour)
 		for id := int64(18); id <= 20; id++ {
 			if !slices.ContainsFunc(w.logs[id], func(e LogEntry) bool { return e.Kind == LogAction && *e.Actor == ActorTimer && *e.To == "abstained" }) {
@@ -461,7 +476,9 @@ func TestConformanceLawyers(t *testing.T) {
 	t.Run("L16", func(t *testing.T) {
 		t.Parallel()
 		family(t, []step{
-			{"+0s", begun}, {"bob give 18", "!not-allowed"}, {"ann give 18", "!not-allowed"},
+			{"+0s", begun},
+			{"bob give 18", "!not-allowed"},
+			{"ann give 18", "!not-allowed"},
 			{"dan give 18", "active | a2 a3 b1; 18 closed given, 19 active asked, 20 active asked, 21 active asked"},
 		}, "counsel", counsel, "ask-info", askInfo)
 	})
@@ -479,8 +496,11 @@ func TestConformanceLawyers(t *testing.T) {
 	})
 	t.Run("L21", func(t *testing.T) {
 		t.Parallel()
-		w := family(t, []step{{"dan give 18", "active | a2 a3 b1; 18 closed given, 19 active asked, 20 active asked, 21 active asked"},
-			{"cy give 21", "active | a3 b1; 18 closed given, 19 active asked, 20 active asked, 21 closed given"}, {"bob a4", "!action-not-enabled"}},
+		w := family(t, []step{
+			{"dan give 18", "active | a2 a3 b1; 18 closed given, 19 active asked, 20 active asked, 21 active asked"},
+			{"cy give 21", "active | a3 b1; 18 closed given, 19 active asked, 20 active asked, 21 closed given"},
+			{"bob a4", "!action-not-enabled"},
+		},
 			"counsel", counsel, "ask-info", askInfo)
 		for _, id := range []int64{17, 19} {
 			if c := w.cases[id]; len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0].Text, `Nobody plays "informer"`) {

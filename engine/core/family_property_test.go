@@ -319,6 +319,7 @@ func (f *familyWalk) wrong(c *Case) string {
 		if len(c.Enabled) > 0 {
 			return "a row outlives its case"
 		}
+	case Active, Suspended, Completed:
 	}
 	if c.Held && c.Life != Suspended {
 		return "a mark outlives the suspension"
@@ -345,6 +346,7 @@ func (f *familyWalk) wrong(c *Case) string {
 				count.Canceled++
 			case Closed:
 				return fmt.Sprintf("the child %d is closed while the enablement stands", child.ID)
+			case Queued, Active, Suspended, Failed:
 			}
 		}
 		if got, want := fmt.Sprintf("%+v", *e.Kids), fmt.Sprintf("%+v", count); got != want {

@@ -319,6 +319,7 @@ func (d *decision) end() {
 		return
 	case Completed:
 		to, entry.Text = Closed, "Closed: its parent has moved on"
+	case Queued, Active, Suspended, Failed:
 	}
 	d.c.Held, d.c.HeldUntil, d.c.Halted = false, time.Time{}, false
 	d.dropRows()

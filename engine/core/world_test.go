@@ -325,9 +325,9 @@ func refusal(err error) string {
 	return string(errs.KindOf(err))
 }
 
-func tip(t testing.TB) *world {
-	t.Helper()
-	return newWorld(t, named(t, "tip", `
+func tip(tb testing.TB) *world {
+	tb.Helper()
+	return newWorld(tb, named(tb, "tip", `
 roles: {submitter: {assign: [starter]}, voter: {assign: ['team:core', starter]}}
 states: {proposed: {type: start}, voting: {}, withdrawn: {type: cancelled}, approved: {type: complete}, rejected: {type: denied}}
 actions:
@@ -340,7 +340,7 @@ actions:
       : (3 * tally.status.approved >= 2 * (tally.total - tally.canceled) && tally.total > tally.canceled ? "approved" : "rejected")
     outputs: {approved: approved, rejected: rejected}
   withdraw: {in: [proposed, voting], role: submitter, to: withdrawn}
-`), named(t, "tip-vote", `
+`), named(tb, "tip-vote", `
 roles: {voter: {}}
 states: {open: {type: start}, approved: {type: complete}, rejected: {type: denied}, abstained: {type: complete}}
 actions:
