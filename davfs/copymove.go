@@ -232,8 +232,11 @@ func (t *transfer) send(put *exchange) error {
 	put.r.Body, put.r.ContentLength = io.NopCloser(content), about.size
 	put.r.Header.Set("Content-Type", about.mediaType)
 	err = t.drive.put(put)
-	if errs.Is(err, errs.NotFound) {
+	switch {
+	case errs.Is(err, errs.NotFound):
 		return noPlace()
+	case errs.Is(err, errs.Precondition) && !t.overwrite:
+		return errs.New(errs.Precondition, "There is something at the destination already, and Overwrite is F.")
 	}
 	return err
 }

@@ -312,6 +312,9 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			return nil, err
 		}
 		return func(tx Tx) error {
+			if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
+				return err
+			}
 			if err := e.write(tx, c); err != nil {
 				return err
 			}

@@ -439,6 +439,9 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 		if now.Revision != c.base {
 			return nil, errStale
 		}
+		if err := e.free(tx, req, on(entryKey(c.stored.UUID))); err != nil {
+			return nil, err
+		}
 		if err := tx.UpdateEntry(&c.stored); err != nil {
 			return nil, err
 		}

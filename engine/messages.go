@@ -163,6 +163,9 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 			if (now == nil) != (old == nil) || now != nil && now.Version != old.Version {
 				return errStale
 			}
+			if err := e.free(tx, req, on(labelKey(id, name))); err != nil {
+				return err
+			}
 			if err := e.write(tx, c); err != nil {
 				return err
 			}

@@ -86,6 +86,9 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 			return nil, err
 		}
 		return func(tx Tx) error {
+			if err := e.free(tx, req, on(taskKey(id, action))); err != nil {
+				return err
+			}
 			if err := e.write(tx, c); err != nil {
 				return err
 			}

@@ -227,6 +227,8 @@ func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeCha
 		if err := tx.DeleteDeparted(req.By.ID, FolderRoutes, c.stored.Name); err != nil {
 			return nil, err
 		}
+	} else if err := e.free(tx, req, on(routeKey(c.stored.ID))); err != nil {
+		return nil, err
 	}
 	if c.changed {
 		if now != nil && now.ETag != c.stored.ETag {

@@ -174,6 +174,11 @@ func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) 
 			return nil, staleIfGone(err)
 		}
 	}
+	if !p.created {
+		if err := e.free(tx, req, on(caseKey(p.change.row.ID))); err != nil {
+			return nil, err
+		}
+	}
 	if p.created || p.change.row.Revision != p.change.base {
 		if err := e.write(tx, p.change); err != nil {
 			return nil, err
