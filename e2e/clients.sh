@@ -123,28 +123,6 @@ if has mount.davfs davfs2 && has_fuse davfs2; then
 	succeeds "  unmounts" umount "$m"
 fi
 
-# ---- litmus
-
-# Its suites make folders and put arbitrary bytes, which is what Documents/ is
-# for; the folders of Workflow/ rightly refuse both.
-if has litmus litmus; then
-	request PROPFIND /dav/Documents/admin/ -H 'Depth: 0'
-	expect "litmus runs in Documents/" 207 "$status"
-	mkdir -p "$work/litmus"
-	litmus_suite() {
-		(cd "$work/litmus" && TESTS=$1 litmus -k "$base/dav/Documents/admin/" admin "$admin_password" </dev/null 2>&1 | tr '\r' '\n')
-	}
-	for suite in basic http; do
-		out=$(litmus_suite "$suite")
-		expect "  $suite: nothing fails" "" "$(grep -E 'FAIL' <<<"$out" || true)"
-		expect_match "    and all of it ran" "summary for .$suite'.* 0 failed" "${out//$'\n'/ }"
-	done
-	# COPY, MOVE, PROPPATCH and LOCK come with a later version of the drive.
-	for suite in copymove props locks; do
-		skip "litmus $suite" "$(litmus_suite "$suite" | sed -n "s/^<- summary for .$suite': //p"); its methods are not built"
-	done
-fi
-
 stop
 expect "the server stops in good order" 0 "$stopped"
 finish
