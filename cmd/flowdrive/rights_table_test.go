@@ -209,7 +209,9 @@ const rightsTable = `
   GET HEAD                                | 200 200 200 200 404 404 404 401
   PROPFIND                                | 207 207 207 207 404 404 404 401
   PUT {"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}} | 204 204 403 403 409 409 409 401
+  PUT?migrate {"states": {"a": {"type": "start"}}, "actions": {"begin": {"trigger": "init"}}} | 409 409 403 403 409 409 409 401
   DELETE                                  | 409 409 403 403 404 404 404 401
+  DELETE?force                            | 204 204 403 403 404 404 404 401
   POST                                    | 405 405 405 405 404 404 404 401
   MKCOL                                   | 405 405 405 405 403 403 403 401
 /dav/Workflow/Routes/{idle}.yaml
