@@ -96,7 +96,6 @@ func (n scratchPlace) stat(ctx context.Context) (*info, error) {
 	return scratchInfo(s), nil
 }
 
-//nolint:unparam // folder's method may fail
 func (n scratchPlace) child(_ context.Context, name string) (node, error) {
 	return scratchPlace{n.scope, n, append(slices.Clip(n.path), n.name), norm.NFC.String(name)}, nil
 }

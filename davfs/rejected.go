@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,8 @@ func (p *putting) reject(ctx context.Context, refusal error) {
 	if !p.draftable() || p.in == nil || len(p.in.data) == 0 {
 		return
 	}
-	switch errs.KindOf(refusal) {
-	case errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany:
+	saysNothing := []errs.Kind{errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany}
+	if slices.Contains(saysNothing, errs.KindOf(refusal)) {
 		return
 	}
 	err := p.engine.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
@@ -94,6 +95,7 @@ func (n rejectedFolder) child(_ context.Context, name string) (node, error) {
 	return nil, absent()
 }
 
+//nolint:unparam // folder's method may fail
 func (n rejectedFolder) list(context.Context) ([]*info, error) { return scratchInfos(n.held), nil }
 
 func (n rejectedFolder) options() []string { return nil }

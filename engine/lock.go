@@ -40,7 +40,7 @@ func (e *Engine) lock(tx Tx, req Request, t Target, want NewLock) (*Lock, bool, 
 	if err != nil {
 		return nil, false, err
 	}
-	if err := at.lockable(t); err != nil {
+	if err := at.lockable(); err != nil {
 		return nil, false, err
 	}
 	if err := e.admitLock(tx, req, at, want); err != nil {
@@ -64,7 +64,7 @@ func (e *Engine) lock(tx Tx, req Request, t Target, want NewLock) (*Lock, bool, 
 }
 
 // lockable answers why no lock can be had on what a target stands for.
-func (at *targeted) lockable(t Target) error {
+func (at *targeted) lockable() error {
 	switch {
 	case at.refused != nil:
 		return at.refused

@@ -104,7 +104,7 @@ func TestScratchFolders(t *testing.T) {
 	sam := w.as("sam")
 	trash := beside(inSchedule, ".Trash")
 	in := inSchedule + "/.Trash"
-	make := func(at engine.ScratchPlace) error {
+	mkcol := func(at engine.ScratchPlace) error {
 		_, err := sam.MakeScratchFolder(t.Context(), sam.request(nil), at)
 		return err
 	}
@@ -112,11 +112,11 @@ func TestScratchFolders(t *testing.T) {
 		_, err := sam.MoveScratch(t.Context(), sam.request(nil), from, to, true)
 		return err
 	}
-	w.kind("MKCOL", make(trash), "")
-	w.kind("MKCOL again", make(trash), errs.Method)
+	w.kind("MKCOL", mkcol(trash), "")
+	w.kind("MKCOL again", mkcol(trash), errs.Method)
 	_, err := sam.putScratch(trash, "x")
 	w.kind("PUT of a folder's name", err, errs.Method)
-	w.kind("MKCOL in it", make(beside(in, "deep")), "")
+	w.kind("MKCOL in it", mkcol(beside(in, "deep")), "")
 	big := large("deep")
 	for _, at := range []engine.ScratchPlace{beside(in, "a.json"), beside(in+"/deep", "b.json"), beside(inSchedule, ".Trash2")} {
 		try(sam.putScratch(at, big)).must(w, "PUT "+at.Name)

@@ -113,7 +113,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 		}
 	}
 	a := answer{request: r, err: e, problem: problems[e.Kind], id: RequestID(r.Context())}
-	if a.status == http.StatusUnprocessableEntity && r.Method == http.MethodPut && strings.HasPrefix(r.UserAgent(), "davfs2/") {
+	if a.status == http.StatusUnprocessableEntity && strings.HasPrefix(r.UserAgent(), "davfs2/") {
 		a.status = http.StatusUnsupportedMediaType
 	}
 	mediaType, body := a.render()

@@ -284,7 +284,7 @@ func TestProblemForDavfs2(t *testing.T) {
 	}{
 		{"PUT", "davfs2/1.6.1 neon/0.32.2", errs.Invalid, 415},
 		{"PUT", "davfs2/1.6.1 neon/0.32.2", errs.NameTaken, 409},
-		{"MOVE", "davfs2/1.6.1 neon/0.32.2", errs.Invalid, 422},
+		{"MOVE", "davfs2/1.6.1 neon/0.32.2", errs.Invalid, 415},
 		{"PUT", "curl/8.5 davfs2/1", errs.Invalid, 422},
 	}
 	for _, test := range tests {

@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"flowdrive/identity"
+)
+
+// Occurrences returns what became of the instants of an entry, newest first,
+// also after the entry has ended.
+func (e *Engine) Occurrences(ctx context.Context, by identity.Principal, uuid UUID) (*Resource, error) {
+	const most = 10_000
+	var rows []Occurrence
+	err := e.store.View(ctx, func(r Reader) error {
+		stored, err := orNil(r.Entry(uuid))
+		if err != nil {
+			return err
+		}
+		if rows, err = r.Occurrences(uuid, most); err != nil {
+			return err
+		}
+		visible := stored != nil && seesEntry(by, stored.ContextID) ||
+			stored == nil && len(rows) > 0 && seesEntry(by, rows[0].ContextID)
+		if !visible {
+			return absent("schedule entry")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	form := appendOccurrences(nil, rows)
+	res := &Resource{Name: uuid.String(), Form: form, FormETag: sourceETag(form)}
+	if len(rows) > 0 {
+		res.Modified, res.Created = rows[0].FiredAt, rows[len(rows)-1].FiredAt
+	}
+	return res, nil
+}
+
+// occurrenceForm is one line of occurrences.json (design: the drive,
+// section 5).
+type occurrenceForm struct {
+	Instant    string  `json:"instant"`
+	Outcome    string  `json:"outcome"`
+	Reason     *string `json:"reason"`
+	LagSeconds float64 `json:"lagSeconds"`
+	Case       *int64  `json:"case"`
+	FiredAt    string  `json:"firedAt"`
+}
+
+func appendOccurrences(dst []byte, rows []Occurrence) []byte {
+	list := make([]occurrenceForm, len(rows))
+	for i := range rows {
+		o := &rows[i]
+		list[i] = occurrenceForm{
+			Instant: o.Instant.UTC().Format(time.RFC3339), Outcome: o.Outcome,
+			LagSeconds: o.FiredAt.Sub(o.Instant).Seconds(), FiredAt: o.FiredAt.UTC().Format(time.RFC3339),
+		}
+		if o.Reason != "" {
+			list[i].Reason = &o.Reason
+		}
+		if o.CaseID != 0 {
+			list[i].Case = &o.CaseID
+		}
+	}
+	return append(dst, mustJSON(list)...)
+}
