@@ -203,6 +203,7 @@ func (n documentFolder) list(ctx context.Context) ([]*info, error) {
 	return inOrder(documentInfos(n.members)), nil
 }
 
+//nolint:unparam // tree's method may fail
 func (n documentFolder) below(context.Context) (map[string][]*info, error) {
 	return membersByFolder(n.found, n.members), nil
 }

@@ -144,7 +144,9 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 func (f *finding) fetchMembers(ctx context.Context, n node, depth string) (err error) {
 	switch depth {
 	case infinite:
-		f.members, err = n.(tree).below(ctx)
+		if whole, ok := n.(tree); ok {
+			f.members, err = whole.below(ctx)
+		}
 		return err
 	case "1":
 		dir, ok := n.(folder)

@@ -30,12 +30,16 @@ func TestParsePropfind(t *testing.T) {
 	}{
 		{"", &wanted{form: allProps}},
 		{wrap(`<D:allprop/>`), &wanted{form: allProps}},
-		{wrap(`<D:allprop/><D:include><D:supportedlock/><x:a/></D:include>`),
-			&wanted{form: allProps, names: append(dav("supportedlock"), xml.Name{Space: "urn:x", Local: "a"})}},
+		{
+			wrap(`<D:allprop/><D:include><D:supportedlock/><x:a/></D:include>`),
+			&wanted{form: allProps, names: append(dav("supportedlock"), xml.Name{Space: "urn:x", Local: "a"})},
+		},
 		{wrap(`<D:include/><D:allprop/>`), &wanted{form: allProps}},
 		{wrap(`<D:propname/>`), &wanted{form: propNames}},
-		{wrap(`<D:prop><D:getetag/><x:a/><a/><D:getetag/></D:prop>`),
-			&wanted{form: namedProps, names: append(dav("getetag"), xml.Name{Space: "urn:x", Local: "a"}, xml.Name{Local: "a"})}},
+		{
+			wrap(`<D:prop><D:getetag/><x:a/><a/><D:getetag/></D:prop>`),
+			&wanted{form: namedProps, names: append(dav("getetag"), xml.Name{Space: "urn:x", Local: "a"}, xml.Name{Local: "a"})},
+		},
 		{wrap(`<D:prop/>`), &wanted{form: namedProps}},
 		{wrap(`<x:new/><D:prop><D:getetag/></D:prop><D:new/>`), &wanted{form: namedProps, names: dav("getetag")}},
 		{wrap(``), nil},

@@ -104,6 +104,7 @@ func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 		m.appendNames(r)
 	case allProps:
 		m.appendAll(r)
+	case namedProps: // which are all asked for
 	}
 	for i := range m.asked {
 		m.appendAsked(r, &m.asked[i])

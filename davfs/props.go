@@ -59,35 +59,35 @@ func (rule allpropRule) in(listing, windows bool) bool {
 // liveProps returns the live properties, in the order in which they are
 // written.
 func liveProps() []liveProp {
-	any := func(*member) bool { return true }
+	anything := func(*member) bool { return true }
 	folder := func(m *member) bool { return m.dir }
 	file := func(m *member) bool { return !m.dir }
 	return []liveProp{
 		{creationDate, func(m *member) bool { return !m.created.IsZero() }, func(dst []byte, m *member) []byte {
 			return m.created.UTC().AppendFormat(dst, time.RFC3339)
 		}, shown},
-		{displayName, any, func(dst []byte, m *member) []byte { return appendText(dst, m.name) }, alone},
+		{displayName, anything, func(dst []byte, m *member) []byte { return appendText(dst, m.name) }, alone},
 		{contentLength, file, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.size, 10) }, always},
 		{contentType, file, func(dst []byte, m *member) []byte { return appendText(dst, m.mediaType) }, always},
 		{entityTag, func(m *member) bool { return m.tag != "" }, func(dst []byte, m *member) []byte {
 			return appendText(dst, m.tag)
 		}, always},
-		{lastModified, any, func(dst []byte, m *member) []byte {
+		{lastModified, anything, func(dst []byte, m *member) []byte {
 			return m.modified.UTC().AppendFormat(dst, http.TimeFormat)
 		}, always},
-		{resourceType, any, func(dst []byte, m *member) []byte {
+		{resourceType, anything, func(dst []byte, m *member) []byte {
 			if m.dir {
 				dst = append(dst, "<D:collection/>"...)
 			}
 			return dst
 		}, always},
-		{supportedLock, any, func(dst []byte, m *member) []byte {
+		{supportedLock, anything, func(dst []byte, m *member) []byte {
 			if m.book.supports(m.info) {
 				dst = append(dst, lockEntries...)
 			}
 			return dst
 		}, alone},
-		{lockDiscovery, any, func(dst []byte, m *member) []byte { return m.book.append(dst, m.locks) }, alone},
+		{lockDiscovery, anything, func(dst []byte, m *member) []byte { return m.book.append(dst, m.locks) }, alone},
 		{quotaAvailable, folder, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.quota.Available, 10) }, named},
 		{quotaUsed, folder, func(dst []byte, m *member) []byte { return strconv.AppendInt(dst, m.quota.Used, 10) }, named},
 	}

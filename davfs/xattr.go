@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"slices"
 	"strings"
 
 	"flowdrive/engine"
@@ -94,8 +95,7 @@ func (s *scope) patchXattrs(ctx context.Context, req engine.Request, ref engine.
 		xattrs[i].Text = text
 	}
 	err = s.engine.PatchXattrs(ctx, req, ref, xattrs)
-	switch errs.KindOf(err) {
-	case errs.NotAllowed, errs.ReadOnly, errs.Invalid, errs.Full:
+	if slices.Contains([]errs.Kind{errs.NotAllowed, errs.ReadOnly, errs.Invalid, errs.Full}, errs.KindOf(err)) {
 		return 0, err
 	}
 	return -1, err

@@ -93,7 +93,10 @@ func (e *Engine) readXattrPatch(r Reader, req Request, ref Ref, row *Case, given
 // the old ones (design: the drive, section 3, Source document).
 func rewriteSource(req Request, given *GivenName, form []byte) error {
 	source, err := parseNamed(Ref{Name: given.Name}, given.Source)
-	if err != nil || source.Get("xattrDict") == nil { // an unreadable one says nothing
+	if err != nil {
+		return errs.Wrap("read the source of a case", err)
+	}
+	if source.Get("xattrDict") == nil {
 		return nil
 	}
 	node, err := document.ParseJSON(form)

@@ -74,8 +74,15 @@ const (
 // of a query: making it costs more than reading one.
 func intoDocument(d *engine.Document, more ...any) []any {
 	return append([]any{
-		&d.ID, number{(*int64)(&d.ContextID)}, number{&d.ParentID}, &d.Name, &d.Folder, &d.AuthorID, &d.Revision,
-		&d.MediaType, &d.Size, bits(d.SHA256[:]), &d.InFile, millis{&d.Created}, millis{&d.Modified}, text{(*string)(&d.Properties)}, &d.Content,
+		&d.ID,
+		number{(*int64)(&d.ContextID)},
+		number{&d.ParentID},
+		&d.Name, &d.Folder, &d.AuthorID, &d.Revision,
+		&d.MediaType, &d.Size, bits(d.SHA256[:]), &d.InFile,
+		millis{&d.Created},
+		millis{&d.Modified},
+		text{(*string)(&d.Properties)},
+		&d.Content,
 	}, more...)
 }
 
