@@ -53,13 +53,20 @@
 //	MKCOL       405                   405; new: 403       501
 //	OPTIONS     what the kind of place takes              501
 //	POST, …     405
-//	LOCK, UNLOCK lock.go: documents that can be written    403 not-lockable
-//	COPY        copymove.go: what GET reads, into what PUT writes, or within Documents/
-//	MOVE        documents, given names                    403 not-movable
+//	LOCK        what PUT writes       403 not-lockable    501
+//	UNLOCK      the same              the same            501
+//	COPY        what GET reads        403; see below      501
+//	MOVE        403 but for some      403; see below      501
 //
 // Documents/ is the part where folders can be made and deleted and infinite
 // depth is answered; the kind of place there depends on what is stored, which
 // is asked once, where the path ends.
+//
+// COPY and MOVE within Documents/ are the engine's. Elsewhere a COPY is the PUT
+// of what GET gives, and so is a MOVE out of Documents/ or of a side file,
+// which the unit of the PUT takes away (giver); cases on a board, tasks in
+// worklists and given names move in their own ways (mover). What locks cover
+// is the engine's to say: lock.go reads and answers, locksof.go tells.
 //
 // A PROPFIND first fetches what it tells, the members of a folder with one
 // question, and then writes the answer as it is sent: propfind_request.go
