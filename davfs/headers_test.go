@@ -215,8 +215,8 @@ func FuzzLockInfo(f *testing.F) {
 		if info == nil {
 			return
 		}
-		var any struct{}
-		if err := xml.Unmarshal([]byte("<owner>"+info.owner+"</owner>"), &any); err != nil {
+		var owner struct{}
+		if err := xml.Unmarshal([]byte("<owner>"+info.owner+"</owner>"), &owner); err != nil {
 			t.Errorf("%q: the owner %q: %v", body, info.owner, err)
 		}
 	})

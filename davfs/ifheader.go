@@ -164,7 +164,7 @@ func (p *ifParser) terms() []ifTerm {
 			if t.token = p.until(">"); t.token == "" {
 				p.fail("a state token is empty")
 			}
-			t.lock, _ = parseToken(t.token)
+			t.lock = parseToken(t.token)
 		case p.take("["):
 			t.etag = p.entityTag()
 		default:

@@ -19,13 +19,17 @@ func tokenText(token engine.UUID) string {
 	return tokenScheme + strings.Trim(token.Braced(), "{}")
 }
 
-// parseToken reads a lock token; ok is false for one that no lock of ours has.
-func parseToken(text string) (token engine.UUID, ok bool) {
+// parseToken reads a lock token; the zero UUID stands for one that no lock of
+// ours has.
+func parseToken(text string) engine.UUID {
 	const form = len("00000000-0000-0000-0000-000000000000")
 	if len(text) != len(tokenScheme)+form || !strings.EqualFold(text[:len(tokenScheme)], tokenScheme) {
-		return engine.UUID{}, false
+		return engine.UUID{}
 	}
-	return engine.ParseUUID(text[len(tokenScheme):])
+	if token, ok := engine.ParseUUID(text[len(tokenScheme):]); ok {
+		return token
+	}
+	return engine.UUID{}
 }
 
 // readLockToken reads the header of an UNLOCK (RFC 4918, section 10.5). Some
@@ -43,8 +47,7 @@ func readLockToken(values []string) (token engine.UUID, err error) {
 	if !strings.Contains(text, ":") || strings.ContainsAny(text, "<> \t") {
 		return token, errs.New(errs.BadParameter, "The header Lock-Token is %q, which holds no URI.", values[0])
 	}
-	token, _ = parseToken(text) // another server's is of no lock here
-	return token, nil
+	return parseToken(text), nil // another server's is of no lock here
 }
 
 // readTimeout reads the header Timeout (RFC 4918, section 10.7), of which the

@@ -80,6 +80,7 @@ func (at *targeted) lockable() error {
 // for it (RFC 4918, section 6.1): an exclusive one shares nothing with any
 // other, be it above or below.
 func (e *Engine) admitLock(tx Tx, req Request, at *targeted, want NewLock) error {
+	at.joins = !at.exists() // a document comes into the folder
 	covers, ofFolder, err := at.covering(tx, e.wall())
 	if err != nil {
 		return err
@@ -89,11 +90,7 @@ func (e *Engine) admitLock(tx Tx, req Request, at *targeted, want NewLock) error
 	if err := judge(req.If, v); err != nil {
 		return err
 	}
-	if !at.exists() { // a document comes into the folder
-		at.joins = true
-		if covers, ofFolder, err = at.covering(tx, e.wall()); err != nil {
-			return err
-		}
+	if at.joins {
 		if err := req.passes(ofFolder); err != nil {
 			return err
 		}
