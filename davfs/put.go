@@ -352,7 +352,7 @@ func (p *putting) document() error {
 	if p.rules.illegal != nil {
 		return p.rules.illegal
 	}
-	if len(p.in.data) == 0 && (p.rules.action || p.rules.bare) && p.scriptClient(p.r.UserAgent()) {
+	if len(p.in.data) == 0 && (p.rules.action || p.rules.bare) && p.script {
 		p.in.data = []byte("{}")
 	}
 	return nil

@@ -348,6 +348,9 @@ func TestSavingByRenaming(t *testing.T) {
 			windows LIST Schedule/ | | 207 | b.json
 			windows PUT Schedule/b.json | {"type":"cron"} | 201`,
 		"an action": `
+			curl PUT Cases/18/Actions/.y.tmp | '' | 201
+			curl MOVE Cases/18/Actions/.y.tmp -> Cases/18/Actions/resolve.json | | 204
+			curl GET Cases/18/Actions/.y.tmp | | 404
 			davfs2 PUT Cases/18/Actions/.x.tmp | {"do":"perform"} | 201
 			davfs2 MOVE Cases/18/Actions/.x.tmp -> Cases/18/Actions/resolve.json | | 204
 			curl PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 409`,
