@@ -92,17 +92,19 @@ func (u *upload) tooLarge() error {
 }
 
 // readAll reads the body into data. One that is cut short is an error, and
-// nothing is changed by it.
+// nothing is changed by it: a part is no document, to be kept as refused
+// neither.
 func (u *upload) readAll() error {
 	u.read = true
 	if u.r.ContentLength > u.limit {
 		return u.tooLarge()
 	}
 	u.stream(nil)
-	var err error
-	if u.data, err = io.ReadAll(u.body); err != nil {
+	data, err := io.ReadAll(u.body)
+	if err != nil {
 		return u.fault
 	}
+	u.data = data
 	return nil
 }
 
