@@ -57,9 +57,7 @@ func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, u
 		case OwnInput:
 			m, err = orNil(r.MessageByLabel(id, LabelInput))
 		case OwnOutput, OwnException:
-			if (name == OwnOutput) == (h.core.Life == core.Completed) && h.core.Life.Ended() && h.core.Life != core.Canceled {
-				m, err = output(r, h)
-			}
+			m, err = result(r, h, name)
 		default:
 			m, err = orNil(r.MessageByLabel(id, name))
 		}
@@ -72,6 +70,19 @@ func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, u
 		return nil, absent("message")
 	}
 	return m, nil
+}
+
+// result returns what came of an ended case: its output, or where it could
+// not start the reason; nil for the other one, and for a case that has none.
+func result(r Reader, h *held, name string) (*Message, error) {
+	switch life := h.core.Life; {
+	case name == OwnOutput && (life == core.Completed || life == core.Closed):
+		return output(r, h)
+	case name == OwnException && life == core.Failed:
+		return orNil(r.MessageByLabel(h.row.ID, core.LabelError))
+	default:
+		return nil, nil
+	}
 }
 
 // output returns what a case shows as its output: OutputMessage, else what

@@ -119,7 +119,7 @@ func TestLabelRights(t *testing.T) {
 }
 
 // What a case shows as its own: the input always, an output once it is
-// completed, an exception once it has failed.
+// completed, and then closed, the reason once it has failed.
 func TestOwnContents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -149,7 +149,9 @@ func TestOwnContents(t *testing.T) {
 
 	failed := sam.startCase(`{"route": "loop", "input": "in"}`)
 	none(failed, engine.OwnOutput)
-	same(t, "exception", sam.read(failed, engine.OwnException), "text/plain; charset=utf-8: in")
+	same(t, "exception", sam.read(failed, engine.OwnException), "text/plain; charset=utf-8: "+
+		"The automatic actions there, back set each other off without end: more than 1000 performances in one event. The route must be mended.\n")
+	same(t, "input of a failed case", sam.read(failed, engine.OwnInput), "text/plain; charset=utf-8: in")
 
 	canceled := sam.startCase(`{"route": "ask"}`)
 	if err := sam.deleteCase(fmt.Sprint(canceled) + ".json"); err != nil {

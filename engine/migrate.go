@@ -151,8 +151,9 @@ func movesWithRoute(life core.Life) bool {
 	switch life {
 	case core.Queued, core.Active, core.Suspended, core.Completed:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // rehearse decides on every case as the migration would, and stores nothing.

@@ -67,9 +67,13 @@ func plainJSON(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// appendText appends the detail and a line for every fault.
+// appendText appends the detail and a line for every fault, but no fault that
+// the detail consists of a second time.
 func (a *answer) appendText(dst []byte) []byte {
 	dst = append(append(dst, a.detail()...), '\n')
+	if len(a.err.Faults) == 1 && strings.HasSuffix(a.detail(), a.err.Faults[0].String()) {
+		return dst // it has said so
+	}
 	for _, f := range a.err.Faults {
 		dst = append(append(dst, f.String()...), '\n')
 	}

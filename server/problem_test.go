@@ -222,6 +222,18 @@ func TestProblemXML(t *testing.T) {
 	}
 }
 
+// A single fault is the detail; nobody needs to read it twice.
+func TestTextOfOneFault(t *testing.T) {
+	t.Parallel()
+	r := httptest.NewRequest("PUT", "/dav/a", nil)
+	r.Header.Set("Accept", "text/plain")
+	w := httptest.NewRecorder()
+	WriteError(w, r, &errs.Error{Kind: errs.Invalid, Detail: "/minute: is required", Faults: []errs.Fault{{Pointer: "/minute", Detail: "is required"}}})
+	if got, want := w.Body.String(), "/minute: is required\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Every kind can be answered in every form.
 func TestProblemOfEveryKind(t *testing.T) {
 	t.Parallel()

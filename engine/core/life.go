@@ -80,9 +80,14 @@ func (d *decision) start() error {
 	return d.fail(err)
 }
 
-// fail makes a queued case a failed one.
+// LabelError labels the message that says why a case could not start. Nothing
+// waits for it: it is there to be read.
+const LabelError = "error"
+
+// fail makes a queued case a failed one, with a message that says why.
 func (d *decision) fail(cause error) error {
 	d.changed = true
+	d.messages = append(d.messages, NewMessage{Label: LabelError, MediaType: "text/plain; charset=utf-8", Content: []byte(cause.Error() + "\n")})
 	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + cause.Error()})
 	d.live(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
 	return nil
@@ -231,6 +236,7 @@ func (d *decision) notOpen() error {
 		e.Detail = "The case is queued; this can be done once it has started."
 	case Suspended:
 		e.Detail = "The case is suspended" + until(d.c.HeldUntil) + "; resume it first, by its state active."
+	default: // as said above
 	}
 	return e
 }

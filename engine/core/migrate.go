@@ -27,6 +27,7 @@ func (d *decision) migrate(e Migrate) error {
 	switch d.c.Life {
 	case Closed, Canceled, Failed:
 		return d.notOpen()
+	default:
 	}
 	if e.Version == d.c.RouteVersion {
 		return nil

@@ -63,7 +63,7 @@ func (d *decision) moves(row int, actor Actor) (to int, err error) {
 	if _, may := mayPerform(d.c, d.status, a, actor); !may || !d.c.Enabled[row].State.forPeople() {
 		return route.NoState, nil
 	}
-	if !actor.RouteAdmin && d.another(row, actor) != nil {
+	if !actor.RouteAdmin && d.anothers(row, actor) {
 		return route.NoState, nil
 	}
 	if len(a.Transitions) == 0 {

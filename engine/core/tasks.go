@@ -114,16 +114,20 @@ func (d *decision) taskRow(action string, actor Actor) (row int, err error) {
 
 // another refuses what somebody else has accepted.
 func (d *decision) another(row int, actor Actor) error {
+	if !d.anothers(row, actor) {
+		return nil
+	}
 	e := &d.c.Enabled[row]
-	if e.State != Accepted {
-		return nil
-	}
-	if _, holds := actor.holds(e); holds {
-		return nil
-	}
 	refusal := errs.New(errs.ActionNotEnabled, "%s has accepted %q; it is nobody else's until it is released.", e.By, e.Action)
 	refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people), "acceptedBy": e.By}
 	return refusal
+}
+
+// anothers reports whether somebody else than the actor has accepted a task.
+func (d *decision) anothers(row int, actor Actor) bool {
+	e := &d.c.Enabled[row]
+	_, holds := actor.holds(e)
+	return e.State == Accepted && !holds
 }
 
 // ready refuses a performance of what somebody else has accepted, or of what
