@@ -245,11 +245,18 @@ func (e *Engine) readFolder(r Reader, by identity.Principal, path DocumentPath) 
 
 // Document returns the document or folder at the path.
 func (e *Engine) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*Document, error) {
+	key, at, parties := cacheKeyOf(by, path), e.store.Changes(), e.parties.Load()
+	if d := e.documents.get(key, at, parties); d != nil {
+		return d, nil
+	}
 	var d *Document
 	err := e.store.View(ctx, func(r Reader) (err error) {
 		d, err = e.readDocument(r, by, path)
 		return err
 	})
+	if err == nil {
+		e.documents.put(key, d, at, parties)
+	}
 	return d, err
 }
 

@@ -123,6 +123,7 @@ type Engine struct {
 	givenUp    givenUp
 	plans      planCache
 	usage      usage
+	documents  documentCache
 	sweeper    sweeper
 	background *background
 	collector  *collector

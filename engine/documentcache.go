@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"strings"
+	"sync"
+
+	"flowdrive/identity"
+)
+
+// documentCache holds what was found under paths since the last commit: files
+// that are read and not written cost no look into the store. It is emptied by
+// every commit, so that nobody finds what was there before an answer.
+type documentCache struct {
+	mu      sync.Mutex
+	at      uint64      // Store.Changes
+	parties *partyTable // rights follow from it
+	found   map[cacheKey]*Document
+}
+
+type cacheKey struct {
+	by   identity.ID
+	path string
+}
+
+// The cache holds small files, and not many.
+const (
+	cachedDocuments = 1024
+	cachedSize      = 4 << 10
+)
+
+func cacheKeyOf(by identity.Principal, path DocumentPath) cacheKey {
+	return cacheKey{by.ID, strings.Join(path, "\x00")}
+}
+
+// get returns a copy of what was found since that commit, nil for nothing.
+func (c *documentCache) get(key cacheKey, at uint64, parties *partyTable) *Document {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	d := c.found[key]
+	if d == nil || c.at != at || c.parties != parties {
+		return nil
+	}
+	out := *d
+	return &out
+}
+
+// put keeps what a look found that began at that commit.
+func (c *documentCache) put(key cacheKey, d *Document, at uint64, parties *partyTable) {
+	if d.Folder || d.InFile || d.Size > cachedSize || len(d.Properties) > cachedSize || int64(len(d.Content)) != d.Size {
+		return
+	}
+	kept := *d
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.at != at || c.parties != parties || len(c.found) >= cachedDocuments {
+		c.at, c.parties, c.found = at, parties, map[cacheKey]*Document{}
+	}
+	c.found[key] = &kept
+}
