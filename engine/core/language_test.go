@@ -409,6 +409,7 @@ states: {a: {type: start}}
 actions:
   begin: {trigger: init}
   go: {in: [a], allowed: everyone, form: {required: [none], additionalProperties: false, properties: {none: {type: string}, n: true}}}
+  edit: {in: [a], allowed: everyone, form: {properties: {n: {type: number}}}}
   bad: {in: [a], allowed: everyone, onFire: [{set: {n: {cel: '"x"'}}}]}
 `)
 	_, _, err := Decide(Input{Route: r, Case: seed(), Event: Create{}, Now: startOfTests()})
@@ -420,7 +421,7 @@ actions:
 	if err := p.event(Create{}); err != nil {
 		t.Fatal(err)
 	}
-	p.script([]step{{"start", "active a: go bad"}, {"sam n=x", "!invalid"}, {"sam bad", "!route-fault"}, {"sam go", "!invalid"}})
+	p.script([]step{{"start", "active a: go edit bad"}, {"sam n=x", "!invalid"}, {"sam bad", "!route-fault"}, {"sam go", "!invalid"}})
 	if n, _ := p.c.Xattrs.Get("n"); n.Text != "5" {
 		t.Errorf("n is %v", n)
 	}
@@ -434,6 +435,20 @@ actions:
 	}
 	if err := p.event(Perform{Action: "go", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "none", Value: label.Text("y")}}}); err != nil {
 		t.Error(err)
+	}
+	less := p.c.Xattrs.Remove("note")
+	for _, event := range []Event{
+		Edit{Actor: actorNamed("sam"), Xattrs: &less},
+		Perform{Action: "edit", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "note", Remove: true}}},
+	} {
+		e := asError(t, p.event(event))
+		if len(e.Faults) != 1 || e.Faults[0].Pointer != "/xattrDict/note" || e.Faults[0].Code != errs.CodeRequired {
+			t.Errorf("%T without what is required: %+v", event, e)
+		}
+	}
+	err = p.event(Perform{Action: "edit", Actor: actorNamed("sam"), Xattrs: []Change{{Key: "n", Value: label.Text("y")}}})
+	if e := asError(t, err); len(e.Faults) != 1 || e.Faults[0].Code != errs.CodeType {
+		t.Errorf("both the form and the declaration refuse n: %+v", e)
 	}
 	for _, test := range []struct {
 		who, key, want string

@@ -144,6 +144,18 @@ func (d *decision) fit(faults *document.Faults) {
 	}
 }
 
+// kept judges whether what a route requires is still there. A case from before
+// the route required it goes on without.
+func (d *decision) kept(before label.Dict, faults *document.Faults) {
+	for i := range d.route.Xattrs {
+		x := &d.route.Xattrs[i]
+		_, had := before.Get(x.Key)
+		if _, has := d.c.Xattrs.Get(x.Key); x.Required && had && !has {
+			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
+		}
+	}
+}
+
 // readAs reads a text as a value of the kind.
 func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
 	const longest = 100 // of a number
@@ -279,6 +291,7 @@ func (d *decision) edit(e Edit) error {
 		before := c.Xattrs
 		c.Xattrs = e.Xattrs.Sorted()
 		var faults document.Faults
+		d.kept(before, &faults)
 		if d.fit(&faults); faults.Err() != nil {
 			return faults.Err()
 		}

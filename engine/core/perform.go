@@ -134,8 +134,14 @@ func (d *decision) judge(a *route.Action, e Perform) error {
 	}
 	faults = append(faults, a.Form.Faults(sent, "/xattrDict")...)
 	for _, x := range e.Xattrs {
-		if declared := d.route.Xattr(x.Key); declared != nil && !x.Remove && !declared.Fits(x.Value) {
-			fault(document.Pointer("/xattrDict", x.Key), errs.CodeType, "must be %s, not %s", declared.Wants(), x.Value.Kind)
+		declared, at := d.route.Xattr(x.Key), document.Pointer("/xattrDict", x.Key)
+		if declared == nil || slices.ContainsFunc(faults, func(f errs.Fault) bool { return f.Pointer == at }) {
+			continue // the form has said what is wrong with it
+		}
+		if _, had := d.c.Xattrs.Get(x.Key); x.Remove && had && declared.Required {
+			fault(at, errs.CodeRequired, "cannot be removed: it is required by the route")
+		} else if !x.Remove && !declared.Fits(x.Value) {
+			fault(at, errs.CodeType, "must be %s, not %s", declared.Wants(), x.Value.Kind)
 		}
 	}
 	return errs.InvalidDocument(faults)

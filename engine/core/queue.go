@@ -173,7 +173,11 @@ func (d *decision) skip(e Skip) error {
 		return badField("/output", errs.CodeConflict, "cannot be given: the action %q does not decide", a.Name)
 	}
 	if _, ok := a.Output(e.Output); a.Decide != nil && !ok {
-		return badField("/output", errs.CodeRequired, "must be one of the outputs of %q: %s", a.Name, outputs(a))
+		code := errs.CodeRange
+		if e.Output == "" {
+			code = errs.CodeRequired
+		}
+		return badField("/output", code, "must be one of the outputs of %q: %s", a.Name, outputs(a))
 	}
 	err = d.perform(performance{
 		action: action, row: d.c.Enabled[row].Row, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
