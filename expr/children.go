@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"reflect"
 	"slices"
 
 	"cel.dev/cel-go/common/types"
@@ -57,7 +56,7 @@ func (k *Kids) list() ref.Val {
 	}
 	list := make([]ref.Val, len(k.Children))
 	for i := range k.Children {
-		list[i] = k.Children[i]
+		list[i] = record{k.Children[i]}
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, list)
 }
@@ -66,7 +65,7 @@ func (k *Kids) tally() ref.Val {
 	if k == nil {
 		return types.NewErr("there are no children here")
 	}
-	return tally{k}
+	return record{tally{k}}
 }
 
 func (c Child) field(name string) ref.Val {
@@ -97,26 +96,9 @@ func (c Child) field(name string) ref.Val {
 	return types.NewErr("no such field: %s", name)
 }
 
-// ConvertToNative fails: there is nothing else that a child could be.
-func (c Child) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(c, to) }
+func (c Child) kind() *types.Type { return childType }
 
-// ConvertToType fails but for the type itself.
-func (c Child) ConvertToType(to ref.Type) ref.Val { return toType(c, to) }
-
-// Equal compares with another child: a case is equal to itself.
-func (c Child) Equal(other ref.Val) ref.Val {
-	o, ok := other.(Child)
-	return types.Bool(ok && o.ID == c.ID)
-}
-
-// Type returns the type.
-func (c Child) Type() ref.Type { return childType }
-
-// Value returns the child itself.
-func (c Child) Value() any { return c }
-
-// Get returns a field.
-func (c Child) Get(index ref.Val) ref.Val { return fieldAt(c, index) }
+func (c Child) key() any { return c.ID } // a case is equal to itself
 
 // tally is how the children ended, as a value of CEL.
 type tally struct{ *Kids }
@@ -145,23 +127,6 @@ func (t tally) field(name string) ref.Val {
 	return types.NewErr("no such field: %s", name)
 }
 
-// ConvertToNative fails: there is nothing else that a tally could be.
-func (t tally) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(t, to) }
+func (t tally) kind() *types.Type { return tallyType }
 
-// ConvertToType fails but for the type itself.
-func (t tally) ConvertToType(to ref.Type) ref.Val { return toType(t, to) }
-
-// Equal compares with another tally: there is one in an evaluation.
-func (t tally) Equal(other ref.Val) ref.Val {
-	o, ok := other.(tally)
-	return types.Bool(ok && o.Kids == t.Kids)
-}
-
-// Type returns the type.
-func (t tally) Type() ref.Type { return tallyType }
-
-// Value returns the tally itself.
-func (t tally) Value() any { return t }
-
-// Get returns a field.
-func (t tally) Get(index ref.Val) ref.Val { return fieldAt(t, index) }
+func (t tally) key() any { return t.Kids } // there is one in an evaluation

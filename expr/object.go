@@ -62,82 +62,63 @@ func got(v ref.Val) (any, error) {
 	return v, nil
 }
 
-// Cases, tasks and timers are values of CEL that have fields and nothing else.
+// record is a value of CEL that has fields and nothing else: a case, task,
+// timer or child, or the tally of children.
+type record struct{ of fielder }
+
+// fielder is what a record can be of.
+type fielder interface {
+	kind() *types.Type
+	// key tells it from others of its kind; it can be compared.
+	key() any
+	field(name string) ref.Val
+}
 
 func noConversion(v ref.Val, to any) error {
 	return fmt.Errorf("a %s cannot be made a %v", v.Type().TypeName(), to)
 }
 
-// ConvertToNative fails: there is nothing else that a case could be.
-func (c Case) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(c, to) }
+// ConvertToNative fails: there is nothing else that a record could be.
+func (r record) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(r, to) }
 
 // ConvertToType fails but for the type itself.
-func (c Case) ConvertToType(to ref.Type) ref.Val { return toType(c, to) }
-
-// Equal compares with another case.
-func (c Case) Equal(other ref.Val) ref.Val { o, ok := other.(Case); return types.Bool(ok && o == c) }
-
-// Type returns the type.
-func (c Case) Type() ref.Type { return caseType }
-
-// Value returns the case itself.
-func (c Case) Value() any { return c }
-
-// Get returns a field.
-func (c Case) Get(index ref.Val) ref.Val { return fieldAt(c, index) }
-
-// ConvertToNative fails: there is nothing else that a task could be.
-func (t Task) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(t, to) }
-
-// ConvertToType fails but for the type itself.
-func (t Task) ConvertToType(to ref.Type) ref.Val { return toType(t, to) }
-
-// Equal compares with another task.
-func (t Task) Equal(other ref.Val) ref.Val { o, ok := other.(Task); return types.Bool(ok && o == t) }
-
-// Type returns the type.
-func (t Task) Type() ref.Type { return taskType }
-
-// Value returns the task itself.
-func (t Task) Value() any { return t }
-
-// Get returns a field.
-func (t Task) Get(index ref.Val) ref.Val { return fieldAt(t, index) }
-
-// ConvertToNative fails: there is nothing else that a timer could be.
-func (t Timer) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(t, to) }
-
-// ConvertToType fails but for the type itself.
-func (t Timer) ConvertToType(to ref.Type) ref.Val { return toType(t, to) }
-
-// Equal compares with another timer.
-func (t Timer) Equal(other ref.Val) ref.Val { o, ok := other.(Timer); return types.Bool(ok && o == t) }
-
-// Type returns the type.
-func (t Timer) Type() ref.Type { return timerType }
-
-// Value returns the timer itself.
-func (t Timer) Value() any { return t }
-
-// Get returns a field.
-func (t Timer) Get(index ref.Val) ref.Val { return fieldAt(t, index) }
-
-func toType(v ref.Val, to ref.Type) ref.Val {
-	if to == v.Type() {
-		return v
+func (r record) ConvertToType(to ref.Type) ref.Val {
+	switch to {
+	case r.Type():
+		return r
+	case types.TypeType:
+		return r.of.kind()
 	}
-	if own, ok := v.Type().(*types.Type); ok && to == types.TypeType {
-		return own
-	}
-	return types.NewErr("%s", noConversion(v, to.TypeName()).Error())
+	return types.NewErr("%s", noConversion(r, to.TypeName()).Error())
 }
 
-func fieldAt(of any, index ref.Val) ref.Val {
+// Equal compares with another record.
+func (r record) Equal(other ref.Val) ref.Val {
+	o, ok := other.(record)
+	return types.Bool(ok && o.of.kind() == r.of.kind() && o.of.key() == r.of.key())
+}
+
+// Type returns the type.
+func (r record) Type() ref.Type { return r.of.kind() }
+
+// Value returns the record itself.
+func (r record) Value() any { return r }
+
+// Get returns a field.
+func (r record) Get(index ref.Val) ref.Val {
 	name, ok := index.(types.String)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(index)
 	}
-	return field(of, string(name))
+	return r.of.field(string(name))
+}
+
+// field returns a field of a record.
+func field(of any, name string) ref.Val {
+	if r, ok := of.(record); ok {
+		return r.of.field(name)
+	}
+	return types.NewErr("no such field: %s", name)
 }
 
 // table is a map from texts that keeps its order, so that nothing an

@@ -75,7 +75,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	v := a.values
 	switch name {
 	case "case":
-		return v.Case, true
+		return record{v.Case}, true
 	case "xattr":
 		return v.xattrs(), true
 	case "input":
@@ -141,7 +141,7 @@ func (v *Values) tasks() ref.Val {
 				return nil, false
 			}
 			t, ok := v.Task(key)
-			return t, ok
+			return record{t}, ok
 		},
 	}
 }
@@ -157,7 +157,7 @@ func (v *Values) timers() ref.Val {
 				return nil, false
 			}
 			t, ok := v.Timer(key)
-			return t, ok
+			return record{t}, ok
 		},
 	}
 }
@@ -199,22 +199,9 @@ func fields(of string) map[string]*types.Type {
 	return nil
 }
 
-// field returns a field of a case, task or timer.
-func field(of any, name string) ref.Val {
-	switch x := of.(type) {
-	case Case:
-		return x.field(name)
-	case Task:
-		return x.field(name)
-	case Timer:
-		return x.field(name)
-	case Child:
-		return x.field(name)
-	case tally:
-		return x.field(name)
-	}
-	return types.NewErr("no such field: %s", name)
-}
+func (c Case) kind() *types.Type { return caseType }
+
+func (c Case) key() any { return c }
 
 func (c Case) field(name string) ref.Val {
 	switch name {
@@ -234,6 +221,10 @@ func (c Case) field(name string) ref.Val {
 	return types.NewErr("no such field: %s", name)
 }
 
+func (t Task) kind() *types.Type { return taskType }
+
+func (t Task) key() any { return t }
+
 func (t Task) field(name string) ref.Val {
 	switch name {
 	case "count":
@@ -251,6 +242,10 @@ func (t Task) field(name string) ref.Val {
 	}
 	return types.NewErr("no such field: %s", name)
 }
+
+func (t Timer) kind() *types.Type { return timerType }
+
+func (t Timer) key() any { return t }
 
 func (t Timer) field(name string) ref.Val {
 	switch name {

@@ -108,7 +108,7 @@ func TestFamilyProperties(t *testing.T) {
 		}
 	})
 	t.Logf("%d steps, %d of them refused", steps.Load(), refused.Load())
-	if steps.Load() < wanted {
+	if steps.Load() < wanted && !testing.Short() {
 		t.Errorf("%d steps, want %d", steps.Load(), wanted)
 	}
 }
