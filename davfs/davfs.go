@@ -102,7 +102,13 @@ type exchange struct {
 
 // ServeHTTP answers a request; whatever fails is answered in one place.
 func (d *drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if err := d.serve(w, r); err != nil {
+	err := d.serve(w, r)
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		// Who cut the request short has no use for its answer, and it is no
+		// failure of the server's that nobody waited for it.
+		err = &errs.Error{Kind: errs.BadParameter, Detail: "The request was cut off; nothing was changed.", Err: err}
+	}
+	if err != nil {
 		d.WriteError(w, r, err)
 	}
 }
