@@ -98,6 +98,8 @@ type exchange struct {
 
 	tokens []engine.UUID // that the If header submits; condition reads them
 	takes  *engine.Taken // of the PUT that a MOVE is, what it moves
+
+	ignored bool // an empty PUT has left in force what is stored
 }
 
 // ServeHTTP answers a request; whatever fails is answered in one place.
@@ -272,8 +274,15 @@ func (d *drive) remove(x *exchange) error {
 	if req.If, err = x.asShown(x.r.Context(), x.at, n, condition); err != nil {
 		return err
 	}
+	source, err := d.withdrawn(x, n)
+	if err != nil {
+		return err
+	}
 	if err := target.remove(x.r.Context(), req, x.query); err != nil {
 		return err
+	}
+	if source != nil {
+		x.memory.withdrawn.add(spotOf(x.by.ID, x.at), source, int64(len(source)))
 	}
 	x.memory.echoes.forget(spotOf(x.by.ID, x.at))
 	x.w.WriteHeader(http.StatusNoContent)

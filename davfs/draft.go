@@ -28,6 +28,7 @@ func (p *putting) draft(ctx context.Context) (answered bool, err error) {
 		return false, err
 	}
 	a := &answer{Status: http.StatusNoContent}
+	p.ignored = !created
 	if created {
 		a.Status = http.StatusCreated
 		a.add("ETag", (&engine.Scratch{SHA256: sha256.Sum256(nil)}).ETag())

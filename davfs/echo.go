@@ -26,6 +26,8 @@ type memory struct {
 	refused *recent[struct{}] // PUTs that were refused
 	echoes  *recent[*echo]    // PUTs of mounting clients that were accepted
 	hidden  *recent[struct{}] // names whose resource was moved out of the way, and stays
+
+	withdrawn *recent[[]byte] // sources that were deleted a moment ago
 }
 
 func newMemory(now func() time.Time) *memory {
@@ -33,6 +35,8 @@ func newMemory(now func() time.Time) *memory {
 		refused: newRecent[struct{}](now, refusalLasts, mostRefusals, 1),
 		echoes:  newRecent[*echo](now, echoLasts, mostEchoes, echoBytes),
 		hidden:  newRecent[struct{}](now, hiddenLasts, mostHidden, 1),
+
+		withdrawn: newRecent[[]byte](now, refusalLasts, mostRefusals, echoBytes),
 	}
 }
 

@@ -78,6 +78,7 @@ func (d *drive) put(x *exchange) error {
 	err = p.run()
 	if err != nil {
 		p.reject(x.r.Context(), err)
+		p.restore(x.r.Context(), err)
 	}
 	return err
 }

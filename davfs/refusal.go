@@ -1,10 +1,13 @@
 package davfs
 
 import (
+	"context"
+	"io"
 	"net/http"
 	"strings"
 	"time"
 
+	"flowdrive/engine"
 	"flowdrive/errs"
 )
 
@@ -27,7 +30,9 @@ func (d *drive) clearsUp(x *exchange) bool {
 }
 
 // noteRefusal remembers that a PUT failed, until one is accepted. A condition that
-// does not hold and a limit that is reached say nothing about what was sent.
+// does not hold and a limit that is reached say nothing about what was sent. An
+// empty PUT that has left in force what is stored is no failure, but rclone
+// takes it for one: it finds another size than it sent.
 func (d *drive) noteRefusal(x *exchange, failure error) {
 	if !d.clearsUp(x) {
 		return
@@ -35,6 +40,9 @@ func (d *drive) noteRefusal(x *exchange, failure error) {
 	switch errs.KindOf(failure) {
 	case "":
 		d.memory.refused.forget(spotOf(x.by.ID, x.at))
+		if x.ignored {
+			d.memory.refused.add(spotOf(x.by.ID, x.at), struct{}{}, 0)
+		}
 	case errs.LogIn, errs.TooMany, errs.Precondition:
 	default:
 		d.memory.refused.add(spotOf(x.by.ID, x.at), struct{}{}, 0)
@@ -118,6 +126,56 @@ func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
 	x.memory.echoes.forget(at)
 	x.w.WriteHeader(http.StatusNoContent)
 	return true, nil
+}
+
+// withdrawn returns the source that a DELETE is about to take away, nil for
+// none: rclone deletes what it is about to rename a file onto, so that a refusal
+// of that would come when there is nothing left to stay in force.
+func (d *drive) withdrawn(x *exchange, n node) ([]byte, error) {
+	if !d.clearsUp(x) || x.r.URL.RawQuery != "" {
+		return nil, nil
+	}
+	switch n := n.(type) {
+	case entryFile:
+		if n.name.identity {
+			return nil, nil
+		}
+	case routeFile:
+	default:
+		return nil, nil // what is deleted does not come back by a PUT
+	}
+	_, content, err := n.(reader).open(x.r.Context())
+	if errs.Is(err, errs.NotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }() // what was only read is whole
+	return io.ReadAll(content)
+}
+
+// restore stores again what the caller has deleted for the sake of what was
+// now refused, with its identity and counters: a save that is refused destroys
+// nothing, in whatever steps a client saves.
+func (p *putting) restore(ctx context.Context, refusal error) {
+	if !p.draftable() || !ofDocument(refusal) {
+		return
+	}
+	at := spotOf(p.by.ID, p.at)
+	source, found := p.exchange.memory.withdrawn.find(at)
+	if !found {
+		return
+	}
+	p.exchange.memory.withdrawn.forget(at)
+	if _, err := p.target.stat(ctx); !errs.Is(err, errs.NotFound) {
+		return // something has come in its place
+	}
+	req := engine.Request{By: p.by, Now: p.Clock.Now()}
+	_, err := p.target.put(context.WithoutCancel(ctx), req, &upload{mediaType: p.in.mediaType, data: source, r: p.r, read: true})
+	if err != nil {
+		p.Log.Warn().Err(err).Msg("what was deleted before a refused save has not come back; its history has it")
+	}
 }
 
 // removeKept answers a DELETE that follows a refusal.

@@ -96,6 +96,31 @@ func TestRefusalDestroysNothing(t *testing.T) {
 			sam PUT @ ! 422
 			sam DELETE @ 204
 			sam GET @ 404`,
+		"an empty file": `rclone/v1.60.1
+			sam PUT @ 204
+			sam DELETE @ 204
+			sam GET @ 200
+			sam DELETE @ 204
+			sam GET @ 404`,
+		"deleted before it is saved": `rclone/v1.60.1
+			sam DELETE @ 204
+			sam PUT @ ! 422
+			sam GET @ 200
+			sam DELETE @ 204
+			sam GET @ 200`,
+		"deleted long before": `rclone/v1.60.1
+			sam DELETE @ 204
+			+11
+			sam PUT @ ! 422
+			sam GET @ 404`,
+		"deleted before a condition": `rclone/v1.60.1
+			sam DELETE @ 204
+			sam PUT? @ = 412
+			sam GET @ 404`,
+		"deleted by a script": `curl/8.5.0
+			sam DELETE @ 204
+			sam PUT @ ! 422
+			sam GET @ 404`,
 		"Documents": `rclone/v1.60.1
 			sam PUT /dav/Documents/sam/a.txt = 201
 			sam PUT% /dav/Documents/sam/a.txt ! 400

@@ -33,6 +33,15 @@ func (p *putting) reject(ctx context.Context, refusal error) {
 	}
 }
 
+// ofDocument reports whether a refusal says something about what was sent.
+func ofDocument(refusal error) bool {
+	switch errs.KindOf(refusal) {
+	case errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany:
+		return false
+	}
+	return true
+}
+
 // reasons says in plain language why a document was refused.
 func reasons(at address, refusal error, now time.Time) string {
 	var b strings.Builder
