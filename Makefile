@@ -53,7 +53,7 @@ fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
 
 .PHONY: e2e
-e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, litmus
+e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm, litmus
 	@e2e/run.sh
 
 .PHONY: cover

@@ -72,12 +72,12 @@ fails() {
 	if "$@" >"$work/out" 2>&1 </dev/null; then not_ok "$what" "$*" "$(tail -n 5 "$work/out")"; else ok "$what"; fi
 }
 
-# eventually WHAT COMMAND… waits up to ten seconds for the command to succeed:
-# mounts send what is written when it suits them.
+# eventually WHAT COMMAND… waits up to thirty seconds for the command to
+# succeed: mounts send what is written when it suits them.
 eventually() {
 	local what=$1
 	shift
-	for _ in {1..100}; do
+	for _ in {1..300}; do
 		if "$@" >"$work/out" 2>&1 </dev/null; then
 			ok "$what"
 			return
@@ -139,12 +139,13 @@ free_port() {
 	return 1
 }
 
-# start FLAG… starts the server over $data and waits until it is ready.
+# start FLAG… starts the server over $data and waits until it is ready. What is
+# started again has its port again, for what is mounted.
 start() {
 	if [[ ! -x $binary ]]; then
 		go -C "$root" build -o "$binary" ./cmd/flowdrive
 	fi
-	port=$(free_port)
+	port=${port:-$(free_port)}
 	base=http://127.0.0.1:$port
 	FLOWDRIVE_ADMIN_PASSWORD=$admin_password \
 		"$binary" serve --addr "127.0.0.1:$port" --data "$data" "$@" >>"$work/server.log" 2>&1 </dev/null &
