@@ -74,6 +74,8 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 		keep(&facts.Parties, need.Party, e.partyKind(need.Party))
 	case need.Members != "":
 		keep(&facts.Members, need.Members, e.persons(need.Members))
+	case need.Admins != 0:
+		keep(&facts.Admins, need.Admins, e.routeAdmins(need.Admins))
 	case need.Route != "":
 		keep(&facts.Routes, need.Route, e.definition(need.Route))
 	case need.Right != core.StartRight{}:

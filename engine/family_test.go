@@ -382,3 +382,29 @@ func TestCancelTree(t *testing.T) {
 		t.Errorf("children %v", again)
 	}
 }
+
+// TestChildrenOfAdmins: the administrators of a route, whom its role "admins"
+// stands for, play in its children by their names.
+func TestChildrenOfAdmins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, sam := w.as("admin"), w.as("sam")
+	admin.mustPutRoute("judge", "roles: {one: {}, all: {}, boss: {assign: [\"parent:bosses\"]}}\nstates: {open: {type: start}, done: {type: complete}}\n"+
+		"actions: {begin: {trigger: init}, end: {in: [open], role: one, to: done}}\n")
+	for _, each := range []string{"per_user", "per_member"} {
+		admin.mustPutRoute("court", `
+access: {start: [everyone], admin: [bob]}
+roles: {bosses: {assign: [admins]}}
+states: {new: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  ask: {in: [new], child: {route: judge, roles: {one: {from: bosses, each: `+each+`}, all: {from: bosses}}}, to: done}
+`)
+		id := sam.startCase(`{"route": "court"}`)
+		sam.caseForm(id).wants("childrenCount", "2")
+		for i, kid := range admin.children(id) {
+			one := []string{"admin", "bob"}[i]
+			admin.caseForm(kid).wants("roles", `{"one":["`+one+`"],"all":["admin","bob"],"boss":["admin","bob"]}`)
+		}
+	}
+}

@@ -14,6 +14,24 @@ func (e *Engine) administersRoute(by identity.Principal, r *routeInfo) bool {
 	return e.directory().Administers(by, r.ContextID) || by.InAny(names(r.Compiled.Access.Admin))
 }
 
+// routeAdmins names whom administersRoute means besides the administrators of
+// all: who administers the owner context, and access.admin.
+func (e *Engine) routeAdmins(id int64) (parties []string) {
+	r := e.routes.Load().byID[id]
+	if r == nil {
+		return nil // deleted
+	}
+	if owner := e.directory().ByID(r.ContextID); owner != nil {
+		if owner.Kind == identity.User {
+			parties = append(parties, string(owner.Name))
+		}
+		for _, admin := range owner.Admins {
+			parties = append(parties, string(admin))
+		}
+	}
+	return append(parties, r.Compiled.Access.Admin...)
+}
+
 // mayStart reports whether by may start cases of the route. An absent list
 // means the owner context.
 func (e *Engine) mayStart(by identity.Principal, r *routeInfo) bool {

@@ -70,14 +70,15 @@ type Error struct {
 	Err    error          // the cause, for the log only
 }
 
-// Error returns the detail, followed by the faults, a line each.
+// Error returns the detail, followed by the faults that it does not say, a
+// line each.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Detail)
 	if e.Detail == "" {
 		b.WriteString(string(e.Kind))
 	}
-	for _, f := range e.Faults {
+	for _, f := range e.Untold() {
 		b.WriteString("\n  ")
 		b.WriteString(f.String())
 	}
@@ -85,6 +86,15 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, ": %v", e.Err)
 	}
 	return b.String()
+}
+
+// Untold returns the faults that the detail does not say: all, but for a
+// single one that it ends with.
+func (e *Error) Untold() []Fault {
+	if len(e.Faults) == 1 && strings.HasSuffix(e.Detail, e.Faults[0].String()) {
+		return nil
+	}
+	return e.Faults
 }
 
 // Unwrap returns the cause.

@@ -71,10 +71,7 @@ func plainJSON(v any) []byte {
 // the detail consists of a second time.
 func (a *answer) appendText(dst []byte) []byte {
 	dst = append(append(dst, a.detail()...), '\n')
-	if len(a.err.Faults) == 1 && strings.HasSuffix(a.detail(), a.err.Faults[0].String()) {
-		return dst // it has said so
-	}
-	for _, f := range a.err.Faults {
+	for _, f := range a.err.Untold() {
 		dst = append(append(dst, f.String()...), '\n')
 	}
 	return dst

@@ -123,7 +123,8 @@ func (p *Plan) nobody(child *route.Child) (roles []string) {
 	return roles
 }
 
-// byName resolves symbolic parties into names.
+// byName resolves symbolic parties into names. A fact that is absent becomes a
+// need, and the decision is made again.
 func (d *decision) byName(list []string) []string {
 	var out []string
 	for _, party := range list {
@@ -131,9 +132,9 @@ func (d *decision) byName(list []string) []string {
 		case PartyStakeholders:
 			out = append(out, d.c.Stakeholders...)
 		case PartyAdmins:
-			admins := d.route.Access.Admin
-			if admins == nil {
-				admins = []string{d.route.Context}
+			admins, known := d.facts.Admins[d.c.RouteID]
+			if !known {
+				d.need(Need{Admins: d.c.RouteID})
 			}
 			out = append(out, admins...)
 		default:

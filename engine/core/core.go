@@ -210,6 +210,7 @@ type Facts struct {
 
 	Cases    map[int64]*Relative    // nil where there is none
 	Members  map[string][]string    // the persons of a party by its name, transitively, in order of names
+	Admins   map[int64][]string     // the parties that administer a route, by its id
 	Routes   map[string]*Definition // by name; nil where there is none
 	Rights   map[StartRight]bool
 	New      []Identity               // of new cases
@@ -242,6 +243,7 @@ type Need struct {
 
 	Case     int64 // the case, without Message
 	Members  string
+	Admins   int64 // of the route with that id
 	Route    string
 	Right    StartRight
 	New      int // so many identities in all

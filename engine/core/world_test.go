@@ -173,6 +173,8 @@ func (w *world) answer(facts *Facts, need Need) {
 			members = []string{need.Members}
 		}
 		set(&facts.Members, need.Members, members)
+	case need.Admins != 0:
+		set(&facts.Admins, need.Admins, []string{"admin"})
 	case need.Route != "":
 		set(&facts.Routes, need.Route, w.routes[need.Route])
 	case need.Right != StartRight{}:
