@@ -231,6 +231,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s is not YAML", e.Name)
 		}
 		r, warnings := mustParse(t, e.Name, string(e.Source))
+		mustParse(t, "copy-of-"+e.Name, string(e.Source)) // as the examples say
 		want := map[string][]string{"bug": {"leads out of a complete state (closed)"}}[e.Name]
 		var got []string
 		for _, w := range warnings {
