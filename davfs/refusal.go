@@ -135,16 +135,19 @@ func (d *drive) withdrawn(x *exchange, n node) ([]byte, error) {
 	if !d.clearsUp(x) || x.r.URL.RawQuery != "" {
 		return nil, nil
 	}
+	var source reader // nil for what does not come back by a PUT
 	switch n := n.(type) {
 	case entryFile:
-		if n.name.identity {
-			return nil, nil
+		if !n.name.identity {
+			source = n
 		}
 	case routeFile:
-	default:
-		return nil, nil // what is deleted does not come back by a PUT
+		source = n
 	}
-	_, content, err := n.(reader).open(x.r.Context())
+	if source == nil {
+		return nil, nil
+	}
+	_, content, err := source.open(x.r.Context())
 	if errs.Is(err, errs.NotFound) {
 		return nil, nil
 	}

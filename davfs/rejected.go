@@ -38,8 +38,9 @@ func ofDocument(refusal error) bool {
 	switch errs.KindOf(refusal) {
 	case errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany:
 		return false
+	default:
+		return true
 	}
-	return true
 }
 
 // reasons says in plain language why a document was refused.

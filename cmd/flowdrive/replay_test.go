@@ -120,6 +120,15 @@ func TestReplay(t *testing.T) {
 			PUT @/nightly.json > {"type": 1} = 422
 			DELETE @/nightly.json = 204
 			GET @/nightly.json = 200 ~ "days": 1`},
+		{"rclone renames onto an entry, which is refused", "rclone/v1.60.1-DEV", "/dav/Workflow/Schedule", `
+			PUT @/nightly.json > {"route": "collector", "type": "interval", "days": 1} = 201
+			PUT @/.nightly.tmp > {"type": 1} = 201
+			PROPFIND @/nightly.json ; Depth: 1 = 207
+			DELETE @/nightly.json = 204
+			MKCOL @/ = 405
+			MOVE @/.nightly.tmp ; Destination: http://example.com@/nightly.json ; Overwrite: F = 422
+			GET @/nightly.json = 200 ~ "days": 1
+			GET @/.nightly.tmp = 200 ~ "type": 1`},
 		{"rclone changes a case and performs", "rclone/v1.60.1-DEV", "/dav/Workflow/Cases", `
 			PUT @/fire.json > {"route": "bug", "title": "Fire", "roles": {"assignee": ["admin"]}} = 201
 			PROPFIND @/fire.json ; Depth: 1 = 207

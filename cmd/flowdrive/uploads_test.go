@@ -152,12 +152,15 @@ func newCut(random *rand.Rand, password, path, body string) *cut {
 }
 
 func (c *cut) send(address string) error {
-	conn, err := net.Dial("tcp", address)
+	server, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	tcp := conn.(*net.TCPConn)
+	tcp, err := net.DialTCP("tcp", nil, server)
+	if err != nil {
+		return err
+	}
+	defer tcp.Close()
 	if err := tcp.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
 		return err
 	}
