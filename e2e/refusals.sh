@@ -112,8 +112,8 @@ mounted_matrix() {
 	local label=$1
 	matrix mount "$label"
 	is_refused mount "$label by a rename" Schedule/kept.json by_rename Schedule/kept.json
-	# Without a cache rclone opens no file to be read and written, as vim does.
-	if [[ $label != rclone-off ]] && has vim "vim on $label"; then
+	# vim does not save over a file that it cannot keep open, as on rclone.
+	if [[ $label == davfs2-* ]] && has vim "vim on $label"; then
 		is_refused mount "$label by vim" Schedule/kept.json by_vim Schedule/kept.json
 	fi
 }
