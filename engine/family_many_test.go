@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/core"
 	"flowdrive/identity"
 )
 
@@ -108,8 +109,9 @@ actions:
 	}
 	same(t, "failures", w.log.count(`"level":"error"`), 0)
 	t.Logf("%d children in %v; %d actions of another case answered meanwhile, the slowest in %v", total, settled, answered, longest)
-	const patience = 5 * time.Second // what no sane machine needs between two batches
-	if longest > patience {
-		t.Errorf("an action of another case took %v", longest)
+	// A batch of 256 children is a unit: were they all made in one, hardly any
+	// action would come between.
+	if batches := total / core.Batch; answered < batches/4 {
+		t.Errorf("%d actions were answered within %d batches", answered, batches)
 	}
 }
