@@ -48,7 +48,7 @@ func (d *drive) propfind(x *exchange) error {
 		return err
 	}
 	_, isTree := n.(tree)
-	if _, isFile := n.(documentFile); depth == infinite && isFile {
+	if _, isFolder := n.(folder); depth == infinite && !isFolder {
 		depth = "0" // there is nothing below a file
 	}
 	if depth == infinite && !isTree {
