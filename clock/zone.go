@@ -16,8 +16,9 @@ func (z *Zones) Zone(name string) *time.Location {
 	if name == "" || name == "Local" {
 		return nil
 	}
-	if zone, ok := z.known.Load(name); ok {
-		return zone.(*time.Location)
+	known, _ := z.known.Load(name)
+	if zone, ok := known.(*time.Location); ok {
+		return zone
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil {
