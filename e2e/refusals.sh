@@ -86,9 +86,10 @@ by_rename() {
 	local temporary=Workflow/${1%%/*}/.saving.tmp
 	mount_put "$work/wrong" "$temporary"
 	if [[ $m == *rclone* ]]; then
-		# Else rclone 1.60 renames for itself.
+		# Else rclone 1.60 renames for itself, having deleted what was there. An
+		# earlier file of that name may be there still: its bytes tell.
 		for _ in {1..100}; do
-			answers 200 GET "/dav/$temporary" && break
+			holds "$work/wrong" "/dav/$temporary" >/dev/null && break
 			sleep 0.1
 		done
 	fi
