@@ -47,6 +47,9 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 	}
 	place := scratchPlace{s, dir, path, norm.NFC.String(name)}
 	if sideFile(name) {
+		if isCase, err := s.namesCase(ctx, dir, name); isCase || err != nil {
+			return nil, err
+		}
 		return place, nil
 	}
 	at, isDesk := dir.(desk)
@@ -66,6 +69,20 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 		return nil, err
 	}
 	return place, nil
+}
+
+// namesCase reports whether a name that editors use, 4913, is the id of a case
+// that the caller sees.
+func (s *scope) namesCase(ctx context.Context, dir folder, name string) (bool, error) {
+	id, ok := parseID(name)
+	if _, inCases := dir.(casesFolder); !ok || !inCases {
+		return false, nil
+	}
+	_, err := s.engine.Case(ctx, s.by, engine.Ref{CaseID: id})
+	if errs.Is(err, errs.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // scratchPlace is a place in the caller's scratch area, of which nobody has
