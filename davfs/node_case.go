@@ -50,6 +50,16 @@ func (n casesFolder) list(ctx context.Context) ([]*info, error) {
 	return out, nil
 }
 
+// caseOf returns the folder of a case that is there: child does not ask.
+func (n casesFolder) caseOf(ctx context.Context, name string) (node, error) {
+	id, ok := parseID(name)
+	if !ok {
+		return nil, absent()
+	}
+	_, err := n.engine.Case(ctx, n.by, engine.Ref{CaseID: id})
+	return caseFolder{n.scope, id}, err
+}
+
 //nolint:unparam // desk's method may fail
 func (n casesFolder) means(_ context.Context, name string) (bool, error) { return digits(name), nil }
 

@@ -20,6 +20,13 @@ type desk interface {
 	means(ctx context.Context, name string) (bool, error)
 }
 
+// caseHolder is a folder in which the id of a case is the name of its folder.
+type caseHolder interface {
+	folder
+	// caseOf answers errs.NotFound where there is no such case for the caller.
+	caseOf(ctx context.Context, name string) (node, error)
+}
+
 // scratchArea reports whether side files are kept in the folder of that
 // path: anywhere on the drive but in Documents/, where every name is an
 // ordinary one.
@@ -47,8 +54,11 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 	}
 	place := scratchPlace{s, dir, path, norm.NFC.String(name)}
 	if sideFile(name) {
-		if isCase, err := s.namesCase(ctx, dir, name); isCase || err != nil {
-			return nil, err
+		if cases, ok := dir.(caseHolder); ok && digits(name) {
+			// vim asks whether it may write by a file 4913; a case may have that id.
+			if _, err := cases.caseOf(ctx, name); !errs.Is(err, errs.NotFound) {
+				return nil, err
+			}
 		}
 		return place, nil
 	}
@@ -69,20 +79,6 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 		return nil, err
 	}
 	return place, nil
-}
-
-// namesCase reports whether a name that editors use, 4913, is the id of a case
-// that the caller sees.
-func (s *scope) namesCase(ctx context.Context, dir folder, name string) (bool, error) {
-	id, ok := parseID(name)
-	if _, inCases := dir.(casesFolder); !ok || !inCases {
-		return false, nil
-	}
-	_, err := s.engine.Case(ctx, s.by, engine.Ref{CaseID: id})
-	if errs.Is(err, errs.NotFound) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // scratchPlace is a place in the caller's scratch area, of which nobody has
