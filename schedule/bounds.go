@@ -110,17 +110,11 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// spans returns what the entry excludes, in order and joined. A date without
-// time is the day in the entry's zone.
+// spans returns what the entry excludes, in order and joined.
 func (e *Entry) spans(zone *time.Location) []Span {
 	var all []Span
 	for _, x := range e.Exclude {
-		if x.Date != "" {
-			day := wallDate(x.Date, zone, 0)
-			all = append(all, Span{day, wallDate(x.Date, zone, 1)})
-			continue
-		}
-		all = append(all, Span{wallOrInstant(x.From, zone), wallOrInstant(x.To, zone)})
+		all = append(all, x.spans(zone)...)
 	}
 	all = append(all, e.holidays...)
 	slices.SortFunc(all, func(a, b Span) int { return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To)) })
@@ -135,23 +129,62 @@ func (e *Entry) spans(zone *time.Location) []Span {
 	return out
 }
 
-// wallDate returns the begin of a day, or of one that many days later, in
-// the zone.
-func wallDate(date string, zone *time.Location, days int) time.Time {
-	t, err := time.Parse(time.DateOnly, date)
-	if err != nil { // readExclusions has judged it
-		return time.Time{}
+func (x Exclusion) spans(zone *time.Location) []Span {
+	if x.Date != "" {
+		day := sideOf(x.Date)
+		return spansBetween(day, side{day.second + secondsPerDay, true}, zone)
 	}
-	return time.Date(t.Year(), t.Month(), t.Day()+days, 0, 0, 0, 0, zone).UTC()
+	return spansBetween(sideOf(x.From), sideOf(x.To), zone)
 }
 
-func wallOrInstant(text string, zone *time.Location) time.Time {
+// side is where an exclusion begins or ends: at an instant, or at midnight by
+// the clocks of the entry's zone, in seconds of a clock without zone. Midnight
+// may come twice there, or not at all.
+type side struct {
+	second int64
+	wall   bool
+}
+
+// sideOf reads what readExclusions has judged.
+func sideOf(text string) side {
+	layout := timeLayout
 	if dateOnly(text) {
-		return wallDate(text, zone, 0)
+		layout = time.DateOnly
 	}
-	t, err := time.Parse(timeLayout, text)
-	if err != nil { // it was written by rangeText
-		return time.Time{}
+	t, err := time.Parse(layout, text)
+	if err != nil {
+		return side{}
 	}
-	return t
+	return side{t.Unix(), layout == time.DateOnly}
+}
+
+// in returns the instant within a period in which the clocks are not changed.
+func (s side) in(p period) int64 {
+	if s.wall {
+		return s.second - p.offset
+	}
+	return s.second
+}
+
+// spansBetween returns the instants from one side to the other. They are more
+// than one span where clocks are turned back over midnight, and none where
+// they skip a whole day.
+func spansBetween(from, to side, zone *time.Location) (out []Span) {
+	add := func(low, high int64) {
+		if low < high {
+			out = append(out, Span{time.Unix(low, 0).UTC(), time.Unix(high, 0).UTC()})
+		}
+	}
+	const near = 2 * secondsPerDay // more than clocks are ever changed by
+	for at := from.second - near; ; {
+		p := periodOf(zone, at)
+		add(max(p.start, from.in(p)), min(p.end, to.in(p)))
+		if at = p.end; at > to.second+near {
+			return out
+		}
+		if lastDays := to.second - near; at > from.second+near && at < lastDays {
+			add(at, lastDays)
+			at = lastDays
+		}
+	}
 }

@@ -45,8 +45,11 @@ const (
 	unending  = 1 << 62
 )
 
-func (z *zoned) period(second int64) period {
-	t := time.Unix(second, 0).In(z.zone)
+func (z *zoned) period(second int64) period { return periodOf(z.zone, second) }
+
+// periodOf returns the period of a zone that holds the instant.
+func periodOf(zone *time.Location, second int64) period {
+	t := time.Unix(second, 0).In(zone)
 	_, offset := t.Zone()
 	p := period{start: beginning, end: unending, offset: int64(offset)}
 	start, end := t.ZoneBounds()
