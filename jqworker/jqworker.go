@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"flowdrive/confine"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/jq"
@@ -73,14 +74,12 @@ func (p *Pool) Filter(ctx context.Context, f core.Filter) (core.Filtered, error)
 	}
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	// Of its own path a program may not be sure: it may have been replaced
-	// by a later version. This is what runs, whatever became of its file.
-	cmd := exec.CommandContext(limited, "/proc/self/exe")
+	cmd := exec.CommandContext(limited, confine.Program)
 	cmd.Args = append([]string{"flowdrive"}, p.arguments...)
 	cmd.Env = []string{"GOMAXPROCS=1", "TZ=UTC"} // no secret of the server's is among them
 	cmd.Dir = "/"
 	cmd.Stdin = bytes.NewReader(text)
-	out := &bounded{room: 2 * jq.MaxJSON}
+	out := &confine.Output{Most: 2 * jq.MaxJSON}
 	cmd.Stdout = out
 	err = cmd.Run()
 	if ctx.Err() != nil {
@@ -105,7 +104,7 @@ func read(text []byte) (core.Filtered, error) {
 func ended(ctx context.Context, err error) (core.Filtered, error) {
 	exit, ran := errors.AsType[*exec.ExitError](err)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // it will not be better later
-		return core.Filtered{Fault: "filters cannot be run on this machine: /proc/self/exe cannot be started"}, nil
+		return core.Filtered{Fault: "filters cannot be run on this machine: " + confine.Program + " cannot be started"}, nil
 	}
 	if !ran && ctx.Err() == nil {
 		return core.Filtered{}, unavailable(err)
@@ -126,20 +125,6 @@ func unavailable(err error) error {
 	return &errs.Error{Kind: errs.Unavailable, Detail: "jq filters cannot be run at the moment; try again later.", Err: err}
 }
 
-// bounded keeps what is written to it up to a limit, beyond which it errs.
-type bounded struct {
-	bytes.Buffer
-	room int
-}
-
-// Write implements io.Writer.
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.room -= len(p); b.room < 0 {
-		return 0, errors.New("too much output")
-	}
-	return b.Buffer.Write(p)
-}
-
 // notLimited is the exit status of a worker that could not bound itself, and
 // therefore does nothing.
 const notLimited = 3
@@ -147,7 +132,7 @@ const notLimited = 3
 // Serve is the worker: it bounds what it can take, reads a job, and writes
 // the result. It returns the exit status of the process.
 func Serve(in io.Reader, out io.Writer) (status int) {
-	if err := limit(processorTime, memory); err != nil {
+	if err := confine.Self(confine.Limits{Processor: processorTime, Memory: memory, ReadOnly: true}); err != nil {
 		return notLimited
 	}
 	var j job

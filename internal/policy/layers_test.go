@@ -21,7 +21,7 @@ func rows() []row {
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
 		{what: "measurements of the whole", packages: []string{"bench"}},
 		{what: "the drive and the pages", packages: []string{"davfs", "web", "simulate"}},
-		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "jqworker"}},
+		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "jqworker", "confine"}},
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "expr", "jq", "schema"}, pure: true},
@@ -32,13 +32,14 @@ func rows() []row {
 // sideways lists the imports within a row that are allowed, with the reason.
 func sideways() map[[2]string]string {
 	return map[[2]string]string{
-		{"document", "errs"}:  "a document's faults are part of the vocabulary of failure",
-		{"label", "clock"}:    "labels count in calendar months as durations do",
-		{"label", "document"}: "the value of an XATTR is a value of a document",
-		{"label", "errs"}:     "a key or label that is none is a fault of its document",
-		{"route", "expr"}:     "expressions are compiled where a route is",
-		{"route", "jq"}:       "filters are judged where a route is",
-		{"route", "schema"}:   "the structure of a route document is a JSON Schema",
+		{"jqworker", "confine"}: "a filter has a process that is bounded",
+		{"document", "errs"}:    "a document's faults are part of the vocabulary of failure",
+		{"label", "clock"}:      "labels count in calendar months as durations do",
+		{"label", "document"}:   "the value of an XATTR is a value of a document",
+		{"label", "errs"}:       "a key or label that is none is a fault of its document",
+		{"route", "expr"}:       "expressions are compiled where a route is",
+		{"route", "jq"}:         "filters are judged where a route is",
+		{"route", "schema"}:     "the structure of a route document is a JSON Schema",
 	}
 }
 

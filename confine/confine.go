@@ -1,0 +1,78 @@
+// Package confine bounds what a process may take, by limits of the kernel:
+// what strangers have run can ask for any time and memory, and nothing but the
+// operating system refuses that whatever the program is. A process is bounded
+// by itself, before it begins with what it is for: either it is this program,
+// which goes on bounded (Self), or it is this program first and then the one
+// that is wanted (Arguments, Become).
+package confine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// Program is the program that runs. Of its own path a program may not be
+// sure: it may have been replaced by a later version. This is what runs,
+// whatever became of its file.
+const Program = "/proc/self/exe"
+
+// Limits are what a process may take.
+type Limits struct {
+	Processor uint64 // seconds of a processor's time
+	Memory    uint64 // bytes that are private and writable
+	ReadOnly  bool   // it writes no file
+}
+
+// Arguments are those with which Become makes this program the one at path,
+// with the arguments that follow it. They come after what tells the program
+// to do so.
+func Arguments(l Limits, path string, args []string) []string {
+	return append([]string{strconv.FormatUint(l.Processor, 10), strconv.FormatUint(l.Memory, 10), path}, args...)
+}
+
+// notBecome is the exit status of a process that could not become the program
+// that was wanted: what shells say of a program that they cannot start.
+const notBecome = 126
+
+// Become makes this process the program that the arguments of Arguments name,
+// held to their limits, in the environment env. It returns only where that
+// fails: the exit status, after it wrote why to stderr.
+func Become(args, env []string, stderr io.Writer) (status int) {
+	err := errors.New("this needs limits and a program")
+	if len(args) >= 3 {
+		var l Limits
+		var processorErr, memoryErr error
+		l.Processor, processorErr = strconv.ParseUint(args[0], 10, 63)
+		l.Memory, memoryErr = strconv.ParseUint(args[1], 10, 63)
+		if err = errors.Join(processorErr, memoryErr); err == nil {
+			err = become(l, args[2], args[2:], env)
+		}
+	}
+	_, _ = fmt.Fprintln(stderr, err) // there is nowhere else to say it
+	return notBecome
+}
+
+// Output keeps what is written to it up to a limit, beyond which it errs. It
+// does not embed its buffer, which could be filled by other methods.
+type Output struct {
+	Most int
+	Full func() // what is done when the limit is passed, nil for nothing
+	kept bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (o *Output) Write(p []byte) (int, error) {
+	if o.kept.Len()+len(p) > o.Most {
+		if o.Full != nil {
+			o.Full()
+		}
+		return 0, errors.New("too much output")
+	}
+	return o.kept.Write(p)
+}
+
+// Bytes returns what was written.
+func (o *Output) Bytes() []byte { return o.kept.Bytes() }

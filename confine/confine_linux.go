@@ -1,0 +1,77 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"syscall"
+)
+
+// Supported says why nothing can be confined on this system, nil where it can.
+func Supported() error { return nil }
+
+// Self bounds what this process can take from here on, beside the memory that
+// it has. At the limit of the processor's time the kernel ends it; at that of
+// memory, which counts what is private and writable, the runtime gets no more
+// and ends itself.
+func Self(l Limits) error {
+	has, err := dataSize()
+	if err != nil {
+		return err
+	}
+	own := l
+	own.Memory += has
+	if err := own.set(); err != nil {
+		return err
+	}
+	debug.SetMemoryLimit(int64(l.Memory / 2))
+	debug.SetTraceback("none") // nobody reads it
+	return nil
+}
+
+// become replaces this process by a program that is held to the limits. Its
+// memory is new, so that they count all that it has.
+func become(l Limits, path string, argv, env []string) error {
+	if err := l.set(); err != nil {
+		return err
+	}
+	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, argv, env))
+}
+
+// set makes these the limits of this process and of what it becomes.
+func (l Limits) set() error {
+	limits := []struct {
+		resource int
+		most     uint64
+	}{
+		{syscall.RLIMIT_CPU, l.Processor}, {syscall.RLIMIT_CORE, 0}, {syscall.RLIMIT_FSIZE, 0}, {syscall.RLIMIT_DATA, l.Memory},
+	}
+	for _, limit := range limits {
+		if limit.resource == syscall.RLIMIT_FSIZE && !l.ReadOnly {
+			continue
+		}
+		if err := syscall.Setrlimit(limit.resource, &syscall.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {
+			return fmt.Errorf("bound what the process may take: %w", err)
+		}
+	}
+	return nil
+}
+
+// dataSize returns how much private and writable memory the process has.
+func dataSize() (uint64, error) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, found := strings.Cut(string(status), "\nVmData:")
+	if !found {
+		return 0, errors.New("the kernel does not say how much memory a process has")
+	}
+	var kibibytes uint64
+	if _, err := fmt.Sscanf(rest, "%d kB", &kibibytes); err != nil {
+		return 0, err
+	}
+	return kibibytes << 10, nil
+}

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package confine
+
+import "errors"
+
+// Supported says why nothing can be confined on this system: what others than
+// Linux offer does not bound the memory of a Go program.
+func Supported() error {
+	return errors.New("only Linux bounds the memory of a process so that it holds")
+}
+
+// Self fails.
+func Self(Limits) error { return Supported() }
+
+func become(Limits, string, []string, []string) error { return Supported() }

@@ -1,0 +1,66 @@
+package confine
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const becomeArgument = "become-in-this-test"
+
+// TestMain makes this test binary what becomes other programs, too.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == becomeArgument {
+		os.Exit(Become(os.Args[2:], os.Environ(), os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// TestBecome: the program is held to the limits and has its arguments.
+func TestBecome(t *testing.T) {
+	t.Parallel()
+	if err := Supported(); err != nil {
+		t.Skip(err)
+	}
+	limits := Limits{Processor: 7, Memory: 64 << 20}
+	for _, test := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"limits", Arguments(limits, "/bin/sh", []string{"-c", `ulimit -t; ulimit -d; ulimit -c; echo "$@"`, "sh", "a", "b c"}), "7\n65536\n0\na b c\n"},
+		{"no program", Arguments(limits, "/nonexistent/x", nil), "start /nonexistent/x: no such file or directory\n"},
+		{"no limits", nil, "this needs limits and a program\n"},
+		{"wrong limits", []string{"x", "-1", "/bin/sh"}, "strconv.ParseUint: parsing \"x\": invalid syntax\nstrconv.ParseUint: parsing \"-1\": invalid syntax\n"},
+	} {
+		cmd := exec.CommandContext(t.Context(), Program)
+		cmd.Args = append([]string{"flowdrive", becomeArgument}, test.args...)
+		cmd.Env = []string{"PATH=/usr/bin:/bin"}
+		got, err := cmd.CombinedOutput()
+		if string(got) != test.want || (err == nil) != (test.name == "limits") {
+			t.Errorf("%s: got %q, %v", test.name, got, err)
+		}
+	}
+}
+
+// TestOutput: however it is written to, it keeps no more than it may.
+func TestOutput(t *testing.T) {
+	t.Parallel()
+	full := 0
+	o := &Output{Most: 5, Full: func() { full++ }}
+	if n, err := io.Copy(o, strings.NewReader("12345")); n != 5 || err != nil || full > 0 {
+		t.Errorf("got %d, %v", n, err)
+	}
+	if _, err := io.Copy(o, bytes.NewBufferString("6")); err == nil || full != 1 {
+		t.Errorf("more than the most: got %v", err)
+	}
+	if got := string(o.Bytes()); got != "12345" {
+		t.Errorf("got %q", got)
+	}
+	if n, err := io.Copy(&Output{Most: 5}, strings.NewReader(strings.Repeat("x", 1<<20))); n != 0 || err == nil {
+		t.Errorf("got %d, %v", n, err)
+	}
+}
