@@ -33,6 +33,7 @@ func rows() []row {
 func sideways() map[[2]string]string {
 	return map[[2]string]string{
 		{"jqworker", "confine"}: "a filter has a process that is bounded",
+		{"notify", "confine"}:   "a command has a process that is bounded",
 		{"document", "errs"}:    "a document's faults are part of the vocabulary of failure",
 		{"label", "clock"}:      "labels count in calendar months as durations do",
 		{"label", "document"}:   "the value of an XATTR is a value of a document",

@@ -1,0 +1,188 @@
+package notify
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/confine"
+	"flowdrive/engine"
+)
+
+// shell allows a shell as the command "sh", which of course nobody should.
+func shell(t *testing.T, c Command) *Gateway {
+	t.Helper()
+	if err := confine.Supported(); err != nil {
+		t.Skip(err)
+	}
+	c.Path, c.Args = "/bin/sh", []string{"-c"}
+	commands, err := CheckCommands(map[string]Command{"sh": c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newGateway(t, Config{Commands: commands})
+}
+
+func script(text string, args ...string) *engine.Delivery {
+	return &engine.Delivery{Exec: &engine.Command{Name: "sh", Args: slices.Concat([]string{text, "sh"}, args), Input: []byte("the input")}}
+}
+
+// TestExec: how a command ends decides what becomes of it.
+func TestExec(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{})
+	for _, test := range []struct{ script, want string }{
+		{`cat`, "text/plain the input"},
+		{`echo '{"a": 1}'`, "application/json {\"a\": 1}\n"},
+		{`printf '\377'`, "application/octet-stream \xff"},
+		{`:`, "text/plain "}, // and its input is not read
+		{`echo out; echo "oh\033[0m no" >&2; exit 3`, "final: sh ended with exit status 3: oh[0m no"},
+		{`echo later >&2; exit 75`, "again: sh asks to be run again later: later"},
+		{`kill -9 $$`, "final: sh ended with signal: killed"},
+		{`i=0; while [ $i -lt 2000 ]; do echo "line $i" >&2; i=$((i+1)); done; echo last >&2; exit 1`, "final: sh ended with exit status 1: line 19"},
+		{`exec 1>&-; exit 0`, "text/plain "},
+	} {
+		if got := deliver(t, g, script(test.script)); got != test.want && (!strings.HasSuffix(test.want, "line 19") || !strings.HasPrefix(got, test.want) || !strings.HasSuffix(got, " last")) {
+			t.Errorf("%s: got %q, want %q", test.script, got, test.want)
+		}
+	}
+}
+
+// TestExecSees: a command has its arguments as they are, the environment that
+// it is given, and a folder of its own that is gone afterwards.
+func TestExecSees(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{Env: map[string]string{"LANG": "C", "A": "b=c"}})
+	if got, want := deliver(t, g, script(`printf '<%s>' "$@"`, "a b", "", "$(id)", "'; rm -rf /", "--x", "é\n")), "text/plain <a b><><$(id)><'; rm -rf /><--x><é\n>"; got != want {
+		t.Errorf("arguments: got %q", got)
+	}
+	// A shell adds PWD and others of its own: the kernel says what it was given.
+	got := deliver(t, g, script(`tr '\000' ' ' < /proc/$$/environ`))
+	if got != "text/plain A=b=c LANG=C " {
+		t.Errorf("environment: got %q", got)
+	}
+	got = deliver(t, g, script(`pwd; mkdir -p x/y; echo z > x/y/z; chmod 500 x/y`))
+	folder := strings.TrimSpace(strings.TrimPrefix(got, "text/plain "))
+	if filepath.Dir(folder) != g.Scratch {
+		t.Errorf("folder: got %q", got)
+	}
+	// The folder that cannot be written shall not keep it from going, where
+	// that is up to permissions.
+	if left, err := os.ReadDir(g.Scratch); err != nil || len(left) > 0 && os.Getuid() == 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestExecBounds: time, output, memory and children are bounded.
+func TestExecBounds(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{Timeout: 300 * time.Millisecond, Output: 1000, Memory: 32 << 20})
+	g.limits.postMortem = 100 * time.Millisecond
+	for _, test := range []struct{ name, script, want string }{
+		{"time", `echo so far >&2; sleep 60`, "again: sh took longer than 300ms: so far"},
+		{"a child's time", `sleep 60 & wait`, "again: sh took longer than 300ms"},
+		{"ignoring signals", `trap '' TERM INT HUP; while :; do sleep 60; done`, "again: sh took longer than 300ms"},
+		{"output", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, "final: sh wrote more than the 1000 bytes that it may"},
+		{"errors", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxx >&2; done`, "again: sh took longer than 300ms: xxxxxxxxxxxxxxxxxxxxxxxxxxxx xxxx"},
+		{"what it left behind", `sleep 60 & echo done`, "text/plain done\n"},
+	} {
+		began := time.Now()
+		if got := deliver(t, g, script(test.script)); !strings.HasPrefix(got, test.want) || len(got) > 400 {
+			t.Errorf("%s: got %s", test.name, got)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Errorf("%s took %s", test.name, took)
+		}
+	}
+}
+
+// TestExecMemory: a command that needs more memory than it may have does not
+// get it.
+func TestExecMemory(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{Memory: 32 << 20})
+	if got := deliver(t, g, script(`x=xxxxxxxxxxxxxxxx; while :; do x=$x$x; done`)); !strings.HasPrefix(got, "final: sh ended with ") {
+		t.Errorf("got %s", got)
+	}
+	if got, want := deliver(t, g, script(`x=xxxxxxxxxxxxxxxx; for i in 1 2 3 4 5 6 7 8 9 10; do x=$x$x; done; echo ${#x}`)), "application/json 16384\n"; got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestExecGroup: what a command started ends with it.
+func TestExecGroup(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{Timeout: 5 * time.Second})
+	g.limits.postMortem = 10 * time.Millisecond
+	got := deliver(t, g, script(`sleep 600 >/dev/null 2>&1 & echo $!`))
+	pid := strings.TrimSpace(strings.TrimPrefix(got, "text/plain "))
+	// Whoever takes on orphans may not have looked at it yet: it is a zombie,
+	// whose command line is empty, or gone.
+	if line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")); pid == "" || err == nil && strings.Contains(string(line), "600") {
+		t.Errorf("process %s still runs: %q", pid, line)
+	}
+}
+
+// TestExecArguments: what cannot be started is not tried again.
+func TestExecArguments(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{})
+	for name, arg := range map[string]string{"NUL": "a\x00b", "too long": strings.Repeat("x", 1<<20)} {
+		if got := deliver(t, g, script(":", arg)); !strings.HasPrefix(got, "final: sh cannot be run: ") || len(got) > 400 {
+			t.Errorf("%s: got %.400s", name, got)
+		}
+	}
+	if got := deliver(t, g, &engine.Delivery{Exec: &engine.Command{Name: "rm"}}); !strings.HasPrefix(got, `final: routes may not run "rm"`) {
+		t.Errorf("got %s", got)
+	}
+	if got := g.RefusesCommand("shh"); !strings.Contains(got, `did you mean "sh"?`) {
+		t.Errorf("got %s", got)
+	}
+	if got := g.RefusesCommand("sh"); got != "" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestExecGone: a program that went after the start is told.
+func TestExecGone(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{})
+	c := g.Commands.named["sh"]
+	c.Path = filepath.Join(t.TempDir(), "gone")
+	g.Commands.named["sh"] = c
+	if got := deliver(t, g, script(":")); !strings.HasPrefix(got, "final: sh ended with exit status 126: start "+c.Path+": no such file or directory") {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestCheckCommands(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(plain, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	wrong := map[string]Command{
+		"absent":   {Path: "/nonexistent/x"},
+		"env":      {Path: "/bin/sh", Env: map[string]string{"A=B": "c"}},
+		"folder":   {Path: "/bin"},
+		"long":     {Path: "/bin/sh", Timeout: time.Hour},
+		"negative": {Path: "/bin/sh", Timeout: -1},
+		"output":   {Path: "/bin/sh", Output: 1 << 30},
+		"plain":    {Path: plain},
+		"relative": {Path: "sh"},
+		"small":    {Path: "/bin/sh", Memory: 1},
+	}
+	_, err := CheckCommands(wrong)
+	if err == nil {
+		t.Fatal("got no error")
+	}
+	for _, name := range slices.Sorted(maps.Keys(wrong)) {
+		if !strings.Contains(err.Error(), name+": ") {
+			t.Errorf("%s: nothing of it in %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package notify
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/net/http/httpguts"
+
+	"flowdrive/engine"
+)
+
+// limits are how far the outside is trusted. Tests have shorter ones.
+type limits struct {
+	call, mail  time.Duration
+	answer      int64         // bytes of a service's answer
+	redirects   int           // that are followed
+	later       time.Duration // the longest pause that a service may ask for
+	postMortem  time.Duration // for what a command leaves running
+	recipients  int           // of one mail
+	errorAnswer int64         // bytes read of an answer that is an error
+}
+
+func defaultLimits() limits {
+	return limits{
+		call: 10 * time.Second, mail: 30 * time.Second, answer: 1 << 20, redirects: 3, later: time.Hour,
+		postMortem: time.Second / 2, recipients: 100, errorAnswer: 4 << 10,
+	}
+}
+
+// newTransport returns what requests are made with: without a proxy, cookies
+// or decompression, in HTTP/1.1.
+func (g *Gateway) newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:            g.dial,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: g.RootCAs},
+		TLSHandshakeTimeout:    g.limits.call,
+		DisableCompression:     true,
+		MaxIdleConns:           16,
+		MaxIdleConnsPerHost:    2,
+		MaxConnsPerHost:        8,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}
+}
+
+// forbidden is the error of an address that may not be called.
+type forbidden struct{ address string }
+
+func (f *forbidden) Error() string {
+	return f.address + " is not a public address; an administrator allows it with the setting allow-host"
+}
+
+// dial connects to a host that the list has. The address is judged when it is
+// connected to: what was looked up before could have changed since.
+func (g *Gateway) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	t := targetOf(&url.URL{Host: address})
+	d := net.Dialer{Timeout: g.limits.call, Resolver: g.Resolver, ControlContext: func(_ context.Context, _, at string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(at)
+		if err != nil || !g.Hosts.permits(t, to) {
+			return &forbidden{address: at}
+		}
+		return nil
+	}}
+	return d.DialContext(ctx, network, address)
+}
+
+// request is one request of a call: the first, or one that a redirect asks for.
+type request struct {
+	method string
+	url    *url.URL
+	body   []byte
+}
+
+// call calls a service, and follows where it redirects to.
+func (g *Gateway) call(ctx context.Context, id string, c *engine.HTTPCall) (*engine.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, g.limits.call)
+	defer cancel()
+	first, err := g.check(c)
+	if err != nil {
+		return nil, err
+	}
+	next := request{method: c.Method, url: first, body: c.Body}
+	for redirects := 0; ; redirects++ {
+		if reason := g.Hosts.refuses(next.url); reason != "" {
+			return nil, final("%s: %s", place(next.url), reason)
+		}
+		r, err := g.prepare(ctx, id, c, next, sameHost(first, next.url))
+		if err != nil {
+			return nil, final("%s: %v", place(next.url), err)
+		}
+		res, err := g.transport.RoundTrip(r)
+		if f, ok := errors.AsType[*forbidden](err); ok {
+			return nil, final("%s: %v", place(next.url), f)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s %s: %w", next.method, place(next.url), err)
+		}
+		location := res.Header.Get("Location")
+		if !redirects3xx(res.StatusCode) || location == "" {
+			return g.answer(next, res)
+		}
+		_ = res.Body.Close() // nothing was written, and it is not read
+		if redirects == g.limits.redirects {
+			return nil, final("%s redirects more than %d times", place(first), g.limits.redirects)
+		}
+		if next, err = follow(next, res.StatusCode, location); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// check returns the URL of a call that can be made.
+func (g *Gateway) check(c *engine.HTTPCall) (*url.URL, error) {
+	u, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, final("the text is not a URL")
+	}
+	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, c.Method) {
+		return nil, final("%s: %q is not a method that may be used", place(u), c.Method)
+	}
+	if c.Secret != "" && g.RefusesSecret(c.Secret) != "" {
+		return nil, final("%s: %s", place(u), g.RefusesSecret(c.Secret))
+	}
+	if !httpguts.ValidHeaderFieldValue(c.MediaType) {
+		return nil, final("%s: %q is not a media type", place(u), c.MediaType)
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Header)) {
+		value := c.Header[name]
+		if !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) {
+			return nil, final("%s: the header %q or its value is not allowed in HTTP", place(u), name)
+		}
+	}
+	return u, nil
+}
+
+// prepare returns the HTTP request. What the route's author put into the
+// header may hold passwords, and goes to the host of the call alone.
+func (g *Gateway) prepare(ctx context.Context, id string, c *engine.HTTPCall, n request, trusted bool) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, n.method, n.url.String(), bytes.NewReader(n.body))
+	if err != nil {
+		return nil, err
+	}
+	if len(n.body) > 0 && c.MediaType != "" {
+		r.Header.Set("Content-Type", c.MediaType)
+	}
+	for name, value := range c.Header {
+		if trusted && !ours(name) {
+			r.Header.Set(name, value)
+		}
+	}
+	if len(n.body) == 0 {
+		r.Header.Del("Content-Type")
+	}
+	r.Header.Set("Accept-Encoding", "identity")
+	r.Header.Set("User-Agent", "flowdrive/"+g.Version)
+	r.Header.Set("Idempotency-Key", id)
+	sign(r.Header, g.Secrets.named(c.Secret), id, g.Clock.Now(), n.body)
+	return r, nil
+}
+
+// ours reports whether a header is not the author's to set: it is of the
+// connection (RFC 9110, section 7.6.1), or says who sends.
+func ours(name string) bool {
+	return slices.Contains([]string{
+		"Connection", "Content-Length", "Expect", "Host", "Keep-Alive", "Proxy-Authorization", "Proxy-Connection",
+		"Te", "Trailer", "Transfer-Encoding", "Upgrade", "Webhook-Signature",
+	}, http.CanonicalHeaderKey(name))
+}
+
+// redirects3xx reports whether a status asks to go elsewhere.
+func redirects3xx(status int) bool {
+	return slices.Contains([]int{
+		http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect,
+	}, status)
+}
+
+// follow returns the request that a redirect asks for (RFC 9110, section
+// 15.4): after 303, and as everybody does after 301 and 302 to a POST, it is a
+// GET without the body.
+func follow(from request, status int, location string) (request, error) {
+	to, err := from.url.Parse(location)
+	if err != nil {
+		return from, final("%s redirects to what is no URL", place(from.url))
+	}
+	to.Fragment, to.RawFragment = "", ""
+	if from.url.Scheme == "https" && to.Scheme == "http" {
+		return from, final("%s redirects from https to http, which is not followed", place(from.url))
+	}
+	next := request{method: from.method, url: to, body: from.body}
+	moved := status == http.StatusMovedPermanently || status == http.StatusFound
+	if status == http.StatusSeeOther && from.method != http.MethodHead || moved && from.method == http.MethodPost {
+		next.method, next.body = http.MethodGet, nil
+	}
+	return next, nil
+}
+
+// sameHost reports whether what is for one URL's host may be told the other's:
+// it is the same server, or the same name once it is called by https.
+func sameHost(a, b *url.URL) bool {
+	ta, tb := targetOf(a), targetOf(b)
+	upgrade := a.Port() == "" && b.Port() == "" && b.Scheme == "https"
+	return ta.name == tb.name && ta.addr == tb.addr && (ta.port == tb.port && a.Scheme == b.Scheme || upgrade)
+}
+
+// place returns what of a URL is told: its path and query may be secret.
+func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
+
+// answer turns an answer into a reply or an error.
+func (g *Gateway) answer(asked request, res *http.Response) (*engine.Reply, error) {
+	defer res.Body.Close()
+	if res.StatusCode >= 200 && res.StatusCode <= 299 {
+		return g.reply(asked, res)
+	}
+	beginning, err := io.ReadAll(io.LimitReader(res.Body, g.limits.errorAnswer))
+	if err != nil {
+		beginning = nil // the status says what there is to say
+	}
+	reason := fmt.Sprintf("%s %s answered %d %s%s", asked.method, place(asked.url), res.StatusCode, http.StatusText(res.StatusCode), said(beginning))
+	switch res.StatusCode {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+	default:
+		if res.StatusCode < 500 {
+			return nil, &engine.Final{Reason: reason}
+		}
+	}
+	err = errors.New(reason)
+	if after := g.retryAfter(res.Header.Get("Retry-After")); after > 0 {
+		return nil, &engine.Later{After: after, Err: err}
+	}
+	return nil, err
+}
+
+// reply reads the content of a good answer.
+func (g *Gateway) reply(asked request, res *http.Response) (*engine.Reply, error) {
+	tooLong := final("the answer of %s has more than %d bytes", place(asked.url), g.limits.answer)
+	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return nil, final("the answer of %s is encoded as %s, which was not asked for", place(asked.url), clean([]byte(coding), 40))
+	}
+	if res.ContentLength > g.limits.answer && asked.method != http.MethodHead {
+		return nil, tooLong
+	}
+	content, err := io.ReadAll(io.LimitReader(res.Body, g.limits.answer+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the answer of %s: %w", place(asked.url), err)
+	}
+	if int64(len(content)) > g.limits.answer {
+		return nil, tooLong
+	}
+	mediaType, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	switch {
+	case err == nil:
+	case len(content) == 0:
+		mediaType = "text/plain"
+	default:
+		mediaType = "application/octet-stream"
+	}
+	return &engine.Reply{MediaType: mediaType, Content: content}, nil
+}
+
+// retryAfter reads when a service wants to be asked again: seconds or a date
+// (RFC 9110, section 10.2.3), 0 where it does not say.
+func (g *Gateway) retryAfter(text string) time.Duration {
+	if text == "" {
+		return 0
+	}
+	var after time.Duration
+	if seconds, err := strconv.ParseUint(text, 10, 63); err == nil {
+		after = time.Duration(min(seconds, uint64(g.limits.later/time.Second))) * time.Second
+	} else if at, err := http.ParseTime(text); err == nil {
+		after = at.Sub(g.Clock.Now())
+	}
+	return min(max(after, 0), g.limits.later)
+}
+
+func final(format string, args ...any) error {
+	return &engine.Final{Reason: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,432 @@
+package notify
+
+import (
+	"cmp"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"mime"
+	"mime/quotedprintable"
+	"net"
+	"net/http/httptest"
+	netmail "net/mail"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"flowdrive/engine"
+)
+
+// mailbox is a mail server that keeps what it gets.
+type mailbox struct {
+	refuse  func(command, argument string) error // nil: nothing
+	mu      sync.Mutex
+	mails   []received
+	logins  []string
+	address string
+}
+
+type received struct {
+	from   string
+	to     []string
+	header netmail.Header
+	text   string
+	raw    string
+}
+
+// mailServer starts a mail server on this machine. With a certificate it
+// offers STARTTLS, or speaks TLS from the beginning.
+func mailServer(t *testing.T, m *mailbox, certificate *tls.Config, implicit bool) *mailbox {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.address = l.Addr().String()
+	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{box: m}, nil }))
+	s.Domain, s.AllowInsecureAuth, s.ErrorLog = "mail.example", certificate == nil, silent{}
+	if implicit {
+		l = tls.NewListener(l, certificate)
+	} else {
+		s.TLSConfig = certificate
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := s.Serve(l); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		_ = s.Close()
+		wg.Wait()
+	})
+	return m
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+func (silent) Println(...any)        {}
+
+// session is one connection to a mailbox.
+type session struct {
+	box  *mailbox
+	mail received
+}
+
+func (s *session) judge(command, argument string) error {
+	if s.box.refuse == nil {
+		return nil
+	}
+	return s.box.refuse(command, argument)
+}
+
+func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *session) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		s.box.mu.Lock()
+		defer s.box.mu.Unlock()
+		s.box.logins = append(s.box.logins, user+":"+password)
+		return s.judge("AUTH", user)
+	}), nil
+}
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	s.mail = received{from: from}
+	return s.judge("MAIL", from)
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	if err := s.judge("RCPT", to); err != nil {
+		return err
+	}
+	s.mail.to = append(s.mail.to, to)
+	return nil
+}
+
+func (s *session) Data(r io.Reader) error {
+	if err := s.judge("DATA", ""); err != nil {
+		return err
+	}
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	s.mail.raw = string(raw)
+	parsed, err := netmail.ReadMessage(strings.NewReader(s.mail.raw))
+	if err != nil {
+		return err
+	}
+	s.mail.header = parsed.Header
+	text, err := io.ReadAll(quotedprintable.NewReader(parsed.Body))
+	if err != nil {
+		return err
+	}
+	s.mail.text = string(text)
+	s.box.mu.Lock()
+	defer s.box.mu.Unlock()
+	s.box.mails = append(s.box.mails, s.mail)
+	return nil
+}
+
+func (s *session) Reset()        {}
+func (s *session) Logout() error { return nil }
+
+func (m *mailbox) server(t *testing.T, url, password string) *MailServer {
+	t.Helper()
+	s, err := ParseMailServer(strings.Replace(url, "ADDRESS", m.address, 1), password, "Flowdrive <flow@example.org>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func mailOf(to ...string) *engine.Delivery {
+	return &engine.Delivery{Mail: &engine.Mail{To: to, Subject: "Case 17", Text: "It is your turn.\n", Thread: "case-17"}}
+}
+
+// TestMail: a mail as it arrives, without log-in and TLS on this machine.
+func TestMail(t *testing.T) {
+	t.Parallel()
+	box := mailServer(t, new(mailbox), nil, false)
+	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	d := mailOf("bob@example.org", "ann@example.org", "bob@example.org")
+	d.Mail.Subject = "Überweisung\r\nBcc: eve@example.org\x00 " + strings.Repeat("lang ", 30)
+	d.Mail.Text = "Grüße,\n.\n.hidden\nFrom me\n" + strings.Repeat("x", 2000) + "\n"
+	for range 2 {
+		if got := deliver(t, g, d); got != "nothing" {
+			t.Fatal(got)
+		}
+	}
+	if len(box.mails) != 2 {
+		t.Fatalf("got %d mails", len(box.mails))
+	}
+	m, again := box.mails[0], box.mails[1]
+	if m.from != "flow@example.org" || !slices.Equal(m.to, []string{"ann@example.org", "bob@example.org"}) {
+		t.Errorf("from %s to %v", m.from, m.to)
+	}
+	if got := strings.ReplaceAll(m.text, "\r\n", "\n"); got != d.Mail.Text {
+		t.Errorf("text: %s", gocmp.Diff(got, d.Mail.Text))
+	}
+	subject, err := new(mime.WordDecoder).DecodeHeader(m.header.Get("Subject"))
+	if want := "Überweisung Bcc: eve@example.org " + strings.TrimSpace(strings.Repeat("lang ", 30)); err != nil || subject != want {
+		t.Errorf("subject %q, %v", subject, err)
+	}
+	id := m.header.Get("Message-Id")
+	if !strings.HasSuffix(id, "@example.org>") || id != again.header.Get("Message-Id") {
+		t.Errorf("identities %s, %s", id, again.header.Get("Message-Id"))
+	}
+	thread := m.header.Get("References")
+	if thread == "" || thread != m.header.Get("In-Reply-To") || thread == id {
+		t.Errorf("thread %s", thread)
+	}
+	for name, want := range map[string]string{
+		"Bcc": "", "From": `"Flowdrive" <flow@example.org>`, "To": "<ann@example.org>, <bob@example.org>", "Date": "Fri, 20 Nov 2026 12:00:00 +0000",
+		"Auto-Submitted": "auto-generated", "Content-Type": "text/plain; charset=UTF-8", "Mime-Version": "1.0",
+	} {
+		if got := m.header.Get(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	for line := range strings.SplitSeq(m.raw, "\r\n") {
+		if len(line) > 998 {
+			t.Errorf("a line of %d characters (RFC 5322, section 2.1.1)", len(line))
+		}
+	}
+	if box.mails[0].header.Get("Message-Id") == "" {
+		t.Error("a mail has no identity")
+	}
+}
+
+// TestMailSecurity: off this machine nothing is said in the clear, and
+// certificates are checked.
+func TestMailSecurity(t *testing.T) {
+	t.Parallel()
+	https := httptest.NewTLSServer(nil)
+	https.Close()
+	certificate := &tls.Config{Certificates: https.TLS.Certificates}
+	pool := x509.NewCertPool()
+	pool.AddCert(https.Certificate())
+
+	starttls := mailServer(t, new(mailbox), certificate, false)
+	implicit := mailServer(t, new(mailbox), certificate, true)
+	clear := mailServer(t, new(mailbox), nil, false)
+	// example.com is what the certificate is for; it is not on this machine
+	// as far as its name goes.
+	away := func(m *mailbox, scheme, password string) *MailServer {
+		s := m.server(t, scheme+"://flow@ADDRESS", password)
+		s.host, s.port, _ = strings.Cut(m.address, ":")
+		s.host = "example.com"
+		return s
+	}
+	for _, test := range []struct {
+		name   string
+		box    *mailbox
+		scheme string
+		roots  *x509.CertPool
+		want   string
+	}{
+		{"STARTTLS", starttls, "smtp", pool, "nothing"},
+		{"implicit", implicit, "smtps", pool, "nothing"},
+		{"no STARTTLS", clear, "smtp", pool, "again: mail server example.com: it does not offer STARTTLS, without which mails are sent to servers on this machine alone"},
+		{"unknown certificate", starttls, "smtp", nil, "again: mail server example.com: tls: failed to verify certificate"},
+		{"unknown certificate, implicit", implicit, "smtps", nil, "again: mail server example.com: tls: failed to verify certificate"},
+	} {
+		g := newGateway(t, Config{Mail: away(test.box, test.scheme, "top secret"), Resolver: resolving(t, func() [4]byte { return [4]byte{127, 0, 0, 1} }), RootCAs: test.roots})
+		if got := deliver(t, g, mailOf("ann@example.org")); !strings.HasPrefix(got, test.want) || strings.Contains(got, "top secret") {
+			t.Errorf("%s: got %s", test.name, got)
+		}
+	}
+	for name, box := range map[string]*mailbox{"STARTTLS": starttls, "implicit": implicit} {
+		if !slices.Equal(box.logins, []string{"flow:top secret"}) {
+			t.Errorf("%s: log-ins %q", name, box.logins)
+		}
+	}
+	if len(clear.logins) > 0 {
+		t.Error("the password was said in the clear")
+	}
+}
+
+// TestMailRefused: what the server says of a mail with 5xx is for good; what
+// it says with 4xx, and what it says of us, is not.
+func TestMailRefused(t *testing.T) {
+	t.Parallel()
+	perhaps := func(code int, text string) error {
+		return &smtp.SMTPError{Code: code, EnhancedCode: smtp.NoEnhancedCode, Message: text}
+	}
+	for _, test := range []struct {
+		name   string
+		refuse func(command, argument string) error
+		want   string
+		mails  int
+	}{
+		{"from, for good", on("MAIL", "", perhaps(550, "who\x1b are you")), "final: the mail server refuses the mail: 550: who are you", 0},
+		{"from, for now", on("MAIL", "", perhaps(451, "later")), "again: the mail server puts off the mail: 451: later", 0},
+		{"one for good", on("RCPT", "ann@example.org", perhaps(550, "no Ann")), "final: the mail server refuses ann@example.org: 550: no Ann", 1},
+		{"of many", on("RCPT", "", perhaps(550, strings.Repeat("no", 200))), "final: the mail server refuses ann@example.org: 550: nono", 0},
+		{"all for good", on("RCPT", "", perhaps(553, "nobody")), "final: the mail server refuses ann@example.org: 553: nobody; bob@example.org: 553: nobody", 0},
+		{"one for now", on("RCPT", "bob@example.org", perhaps(452, "full")), "again: the mail server puts off bob@example.org: 452: full", 1},
+		{"the text, for good", on("DATA", "", perhaps(554, "spam")), "final: the mail server refuses the mail: 554: spam", 0},
+		{"the text, for now", on("DATA", "", perhaps(451, "busy")), "again: the mail server puts off the mail: 451: busy", 0},
+		{"the log-in", on("AUTH", "", smtp.ErrAuthFailed), "again: mail server 127.0.0.1: 535 ", 0},
+	} {
+		box := mailServer(t, &mailbox{refuse: test.refuse}, nil, false)
+		g := newGateway(t, Config{Mail: box.server(t, "smtp://flow@ADDRESS", "top secret")})
+		if got := deliver(t, g, mailOf("ann@example.org", "bob@example.org")); !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: got %s\nwant %s", test.name, got, test.want)
+		}
+		if len(box.mails) != test.mails {
+			t.Errorf("%s: %d mails arrived", test.name, len(box.mails))
+		}
+	}
+}
+
+// on returns what refuses a command, with that argument or any.
+func on(command, argument string, err error) func(string, string) error {
+	return func(c, a string) error {
+		if c == command && cmp.Or(argument, a) == a {
+			return err
+		}
+		return nil
+	}
+}
+
+// TestMailOnce: who has a mail does not get it again because another one's
+// mailbox is full.
+func TestMailOnce(t *testing.T) {
+	t.Parallel()
+	full := true
+	box := mailServer(t, &mailbox{refuse: func(command, argument string) error {
+		if command == "RCPT" && argument == "bob@example.org" && full {
+			return &smtp.SMTPError{Code: 452, Message: "full"}
+		}
+		return nil
+	}}, nil, false)
+	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	d := mailOf("ann@example.org", "bob@example.org")
+	for range 2 {
+		if got := deliver(t, g, d); !strings.HasPrefix(got, "again: ") {
+			t.Fatal(got)
+		}
+	}
+	full = false
+	if got := deliver(t, g, d); got != "nothing" {
+		t.Fatal(got)
+	}
+	var to []string
+	for _, m := range box.mails {
+		to = append(to, strings.Join(m.to, " "))
+	}
+	if !slices.Equal(to, []string{"ann@example.org", "bob@example.org"}) {
+		t.Errorf("got mails to %q", to)
+	}
+	if len(g.sent.keys) > 0 || len(g.sent.of) > 0 {
+		t.Errorf("it is kept who has it: %v", g.sent.of)
+	}
+	for i := range 2 * mostReceipts {
+		g.sent.add(strings.Repeat("x", i), []string{"ann@example.org"})
+	}
+	if len(g.sent.keys) != mostReceipts || len(g.sent.of) != mostReceipts {
+		t.Errorf("%d and %d are kept", len(g.sent.keys), len(g.sent.of))
+	}
+}
+
+// TestMailMany: servers take a hundred addresses at a time (RFC 5321, section
+// 4.5.3.1.8).
+func TestMailMany(t *testing.T) {
+	t.Parallel()
+	box := mailServer(t, new(mailbox), nil, false)
+	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	var to []string
+	for i := range 250 {
+		to = append(to, strings.Repeat("a", i%50+1)+string(rune('a'+i/50))+"@example.org")
+	}
+	if got := deliver(t, g, mailOf(to...)); got != "nothing" {
+		t.Fatal(got)
+	}
+	if len(box.mails) != 3 || len(box.mails[0].to) != 100 || len(box.mails[2].to) != 50 {
+		t.Errorf("got %d mails", len(box.mails))
+	}
+}
+
+// TestMailSilent: a server that says nothing is left in time.
+func TestMailSilent(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	box := &mailbox{address: l.Addr().String()}
+	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	g.limits.mail = 50 * time.Millisecond
+	if got, want := deliver(t, g, mailOf("ann@example.org")), "again: mail server 127.0.0.1: context deadline exceeded"; !strings.HasPrefix(got, want) {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestParseMailServer(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ url, password, from, want string }{
+		{"smtp://mail.example.org", "", "flow@example.org", ""},
+		{"smtps://flow@mail.example.org:4650", "pw-secret", "Flow <flow@example.org>", ""},
+		{"mail.example.org:25", "", "flow@example.org", "smtp: must be like"},
+		{"http://mail.example.org", "", "flow@example.org", "smtp: must be like"},
+		{"smtp://", "", "flow@example.org", "smtp: must be like"},
+		{"smtp://mail.example.org/x", "", "flow@example.org", "smtp: must be like"},
+		{"smtp://flow:pw-secret@mail.example.org", "", "flow@example.org", "smtp: the password does not belong"},
+		{"smtp://mail.example.org", "pw-secret", "flow@example.org", "there is a password but no user"},
+		{"smtp://flow@mail.example.org", "", "flow@example.org", "the password of flow is missing"},
+		{"smtp://mail.example.org", "", "", "mail-from: the address"},
+		{"smtp://mail.example.org", "", "Flow", "mail-from: \"Flow\" is not"},
+		{"smtp://mail.example.org", "", "flow@example.org\r\nBcc: x@example.org", "mail-from: "},
+	} {
+		_, err := ParseMailServer(test.url, test.password, test.from)
+		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "pw-secret")) {
+			t.Errorf("%s, %s: got %v, want %s", test.url, test.from, err, test.want)
+		}
+	}
+}
+
+func TestRefusesAddress(t *testing.T) {
+	t.Parallel()
+	if _, err := ParseDomains([]string{"example.org", "@example.org", "*"}); err == nil || strings.Count(err.Error(), "\n") != 1 {
+		t.Errorf("got %v", err)
+	}
+	domains, err := ParseDomains([]string{"Example.org", "*.example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGateway(t, Config{Mail: new(MailServer), Domains: domains})
+	for _, test := range []struct{ address, want string }{
+		{"ann@example.org", ""},
+		{"Ann.B+c@EXAMPLE.ORG", ""},
+		{"ann@x.example.com", ""},
+		{"ann@example.com", "not to addresses at example.com; an administrator allows them with the setting mail-domain"},
+		{"ann@sub.example.org", "setting mail-domain"},
+		{"ann@evil.example@example.org", "is not an e-mail address"},
+		{"Ann <ann@example.org>", "is not an e-mail address"},
+		{"ann@example.org, eve@evil.example", "is not an e-mail address"},
+		{"ann@example.org\r\nRCPT TO:<eve@evil.example>", "is not an e-mail address"},
+		{`"eve@evil.example>"@example.org`, "is not an e-mail address"},
+		{"ann", "is not an e-mail address"},
+		{"", "is not an e-mail address"},
+	} {
+		got := g.RefusesAddress(test.address)
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%q: got %q, want %q", test.address, got, test.want)
+		}
+		d := mailOf("ann@example.org", test.address)
+		if out := deliver(t, g, d); test.want == "is not an e-mail address" && !strings.HasPrefix(out, "final: ") {
+			t.Errorf("%q: got %s", test.address, out)
+		}
+	}
+}

@@ -1,0 +1,104 @@
+// Package notify is the outside for the engine: it calls services by HTTP,
+// hands mails to a server, and runs commands. It reaches what an administrator
+// named and nothing else; whatever is there is taken for hostile, and bounded
+// in time and size (design: routes, section 5).
+package notify
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/engine"
+)
+
+// Config is what a Gateway is made of. With its zero value nothing may leave
+// the machine.
+type Config struct {
+	Hosts    Hosts
+	Secrets  Secrets
+	Mail     *MailServer // nil: no mail is sent
+	Domains  Domains
+	Commands Commands
+
+	Clock   engine.Clock
+	Version string // of this program, which it tells the services that it calls
+	Log     zerolog.Logger
+
+	// Confined are the arguments with which the running program calls
+	// confine.Become with those that follow.
+	Confined []string
+
+	// Scratch is where commands have their working folders, "" for the
+	// system's temporary folder.
+	Scratch string
+
+	Resolver *net.Resolver  // nil: the system's
+	RootCAs  *x509.CertPool // nil: the system's
+}
+
+// Gateway is the engine's way out.
+type Gateway struct {
+	Config
+	transport *http.Transport
+	limits    limits
+	sent      receipts
+}
+
+// New returns a gateway. Close frees what it keeps open.
+func New(c Config) *Gateway {
+	g := &Gateway{Config: c, limits: defaultLimits()}
+	g.transport = g.newTransport()
+	return g
+}
+
+// Close closes the connections that are kept for further calls.
+func (g *Gateway) Close() { g.transport.CloseIdleConnections() }
+
+// Deliver implements engine.Outside.
+func (g *Gateway) Deliver(ctx context.Context, d *engine.Delivery) (*engine.Reply, error) {
+	switch {
+	case d.HTTP != nil:
+		return g.call(ctx, d.Key, d.HTTP)
+	case d.Mail != nil:
+		return nil, g.mail(ctx, d.Key, d.Mail)
+	case d.Exec != nil:
+		return g.run(ctx, d.Exec)
+	}
+	return nil, &engine.Final{Reason: "this server does not know what to do with it"}
+}
+
+// clean returns the beginning of a text of strangers in one line that can be
+// shown: without control characters, spaces not repeated.
+func clean(text []byte, most int) string {
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case r == unicode.ReplacementChar || !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(text), ""))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// said returns what stands behind a colon where strangers said something.
+func said(text []byte) string {
+	const most = 200 // characters
+	if s := clean(text, most); s != "" {
+		return ": " + s
+	}
+	return ""
+}
+
+var _ engine.Outside = (*Gateway)(nil)
