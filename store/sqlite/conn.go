@@ -83,6 +83,7 @@ type conn struct {
 	raw   *sql.Conn
 	stmts map[string]*sql.Stmt // by text
 	ran   *atomic.Int64        // statements
+	locks *lockedKeys          // of the whole database
 	view  viewState
 }
 
@@ -102,7 +103,7 @@ func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragma
 	if err != nil {
 		return nil, failure("open the database", err)
 	}
-	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}, ran: &db.stats.statements}
+	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}, ran: &db.stats.statements, locks: &db.locks}
 	if settings != "" {
 		if _, err := raw.ExecContext(context.Background(), settings); err != nil {
 			return nil, errors.Join(failure("set up the database", err), c.close())

@@ -250,6 +250,7 @@ func (db *DB) transact(units []*unit) error {
 	if _, err := w.exec(beginWrite); err != nil {
 		return failure("begin to write", err)
 	}
+	defer db.locks.settle(w)
 	err := db.fill(units)
 	if err == nil {
 		return nil
@@ -265,7 +266,7 @@ func (db *DB) fill(units []*unit) error {
 	w := db.writer
 	succeeded := 0
 	for _, u := range units {
-		if err := attempt(w, u); err != nil {
+		if err := attempt(w, u, len(units) == 1); err != nil {
 			return failure("write", err)
 		}
 		if u.err == nil {
@@ -287,13 +288,19 @@ func (db *DB) fill(units []*unit) error {
 	return nil
 }
 
-// attempt runs one unit within a savepoint. The error it returns is one that
-// loses the whole transaction.
-func attempt(w *conn, u *unit) error {
+// attempt runs one unit, which is undone where it fails: within a savepoint,
+// or with the whole transaction where it is alone in that. The error it
+// returns is one that loses the whole transaction.
+func attempt(w *conn, u *unit, alone bool) error {
+	t := tx{reader: reader{c: w}}
+	if alone {
+		u.err = protect(func() error { return u.f(&t) })
+		u.hooks = t.hooks
+		return nil
+	}
 	if _, err := w.exec(beginUnit); err != nil {
 		return err
 	}
-	t := tx{reader: reader{c: w}}
 	if err := protect(func() error { return u.f(&t) }); err != nil {
 		u.err = err
 		if _, undoErr := w.exec(undoUnit); undoErr != nil {

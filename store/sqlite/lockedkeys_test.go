@@ -1,0 +1,93 @@
+package sqlite
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+)
+
+// TestLockedKeys wants what is remembered of locks to hide none: after each
+// change, of one that failed and within the unit too, and whether there are
+// few or many.
+func TestLockedKeys(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam := addUser(t, db, "sam")
+	lock := func(n int, on engine.LockKey) *engine.Lock {
+		return &engine.Lock{
+			Token: engine.UUID{byte(n), byte(n >> 8), 1}, On: on, HolderID: sam, Root: "/", Lasts: time.Hour, Expires: noon().Add(time.Hour),
+		}
+	}
+	count := func(r engine.Reader, keys ...engine.LockKey) int {
+		t.Helper()
+		on, err := r.LocksOn(keys, noon())
+		if err != nil {
+			t.Fatal(err)
+		}
+		below, err := r.LocksBelow("case/", noon())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(keys) == 1 && len(below) < len(on) {
+			t.Errorf("%d locks on %s, %d below", len(on), keys[0], len(below))
+		}
+		return len(on)
+	}
+	undone := errors.New("undone")
+	steps := []struct {
+		what   string
+		change func(engine.Tx) error
+		fails  bool
+		one    int // locks on case/1
+		two    int // on case/2
+		known  bool
+	}{
+		{"nothing", func(engine.Tx) error { return nil }, false, 0, 0, true},
+		{"a lock that is not kept", func(tx engine.Tx) error { return errors.Join(tx.InsertLock(lock(1, "case/1")), undone) }, true, 0, 0, true},
+		{"a lock", func(tx engine.Tx) error { return tx.InsertLock(lock(1, "case/1")) }, false, 1, 0, true},
+		{"another", func(tx engine.Tx) error { return tx.InsertLock(lock(2, "case/1")) }, false, 2, 0, true},
+		{"a move that is not kept", func(tx engine.Tx) error { return errors.Join(tx.MoveLocks("case/1", "case/2"), undone) }, true, 2, 0, true},
+		{"a move", func(tx engine.Tx) error { return tx.MoveLocks("case/1", "case/2") }, false, 0, 2, true},
+		{"one gone", func(tx engine.Tx) error { return tx.DeleteLock(engine.UUID{1, 0, 1}) }, false, 0, 1, true},
+		{"many", func(tx engine.Tx) (err error) {
+			for i := range fewLocks {
+				err = errors.Join(err, tx.InsertLock(lock(3+i, engine.LockKey(fmt.Sprint("case/", 3+i)))))
+			}
+			return err
+		}, false, 0, 1, false},
+		{"all gone", func(tx engine.Tx) error { return tx.DeleteLocksOf(sam) }, false, 0, 0, true},
+	}
+	for _, step := range steps {
+		err := db.Update(t.Context(), func(tx engine.Tx) error {
+			err := step.change(tx)
+			if one, two := count(tx, "case/1"), count(tx, "case/2"); !step.fails && (one != step.one || two != step.two) {
+				t.Errorf("%s: in the unit %d and %d locks", step.what, one, two)
+			}
+			return err
+		})
+		if (err != nil) != step.fails {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		if err := db.View(t.Context(), func(r engine.Reader) error {
+			if one, two := count(r, "case/1"), count(r, "case/2"); one != step.one || two != step.two {
+				t.Errorf("%s: %d and %d locks, not %d and %d", step.what, one, two, step.one, step.two)
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if known := db.locks.known.Load() != nil; known != step.known {
+			t.Errorf("%s: known %t", step.what, known)
+		}
+	}
+	before := db.Stats().Statements
+	if err := db.View(t.Context(), func(r engine.Reader) error { count(r, "case/1", "case/2"); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if ran := db.Stats().Statements - before; ran != 0 {
+		t.Errorf("that nothing is locked takes %d statements", ran)
+	}
+}
