@@ -47,6 +47,7 @@ type caseChange struct {
 	readCases []readCase        // likewise
 	others    []*caseChange     // of other cases of the tree
 	plans     map[int64]*core.Plan
+	shares    []core.Share   // of worklists
 	holds     func(Tx) error // of the input, see content; nil: nothing to check
 	performed string         // the action that a person's request was about
 	freesName bool           // a canceled case is listed no more, and gives its name back
@@ -157,12 +158,13 @@ func (e *Engine) partyKind(name string) core.PartyKind {
 // render fills the row from the case as it is afterwards.
 func (e *Engine) render(c *caseChange, r *route.Route) {
 	after := c.after
+	c.shares = core.Shares(after, r)
 	c.row = Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Parent: after.Parent, ParentRow: after.ParentRow,
 		Marking: after.Marking(), Form: core.Form(after, r), Created: after.Created, Modified: after.Modified,
-		Access: e.access(after), Tasks: e.shares(core.Shares(after, r)),
+		Access: e.access(after), Tasks: e.shares(c.shares),
 	}
 }
 

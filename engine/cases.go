@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"flowdrive/engine/core"
@@ -106,9 +105,7 @@ func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, 
 		before: h.core.Life, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, read: l.messages, performed: out.Performed,
 	}
 	e.render(c, h.route.Compiled)
-	if slices.Equal(h.shares, core.Shares(out.Case, h.route.Compiled)) {
-		c.row.Tasks = nil // who has tasks is as it was
-	}
+	e.shared(c, h.shares)
 	if err := e.addOthers(c, out, l); err != nil {
 		return nil, err
 	}

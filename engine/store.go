@@ -248,6 +248,7 @@ type Case struct {
 	Modified  time.Time
 	Access    []identity.ID // whose contexts see it: context, starter, players, stakeholders; ascending
 	Tasks     []TaskShare   // who may have tasks in it; nil where that is as it was
+	Had       []TaskShare   // who had; nil where that is not known
 }
 
 // CaseFilter selects cases. Zero fields select all.

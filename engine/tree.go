@@ -53,8 +53,8 @@ func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 		}
 		if earlier := l.after[other.Case.ID]; earlier != nil {
 			change.follow(earlier)
-		} else if !other.New && slices.Equal(core.Shares(other.From, other.Route), core.Shares(other.Case, other.Route)) {
-			change.row.Tasks = nil // who has tasks is as it was
+		} else if !other.New {
+			e.shared(change, core.Shares(other.From, other.Route))
 		}
 		c.others = append(c.others, change)
 	}

@@ -231,6 +231,16 @@ func (e *Engine) MoveTask(ctx context.Context, req Request, from, to Worklist, i
 	return e.Perform(ctx, req, id, action, append(document.AppendString([]byte(`{"do":`), do), '}'))
 }
 
+// shared says who had tasks in a case as it is stored, so that only what is
+// other now is written.
+func (e *Engine) shared(c *caseChange, had []core.Share) {
+	if slices.Equal(had, c.shares) {
+		c.row.Tasks = nil
+		return
+	}
+	c.row.Had = e.shares(had)
+}
+
 // shares returns who may have tasks, by id. A name that is nobody's any more
 // has none.
 func (e *Engine) shares(list []core.Share) []TaskShare {

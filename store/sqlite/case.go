@@ -160,7 +160,7 @@ func (t *tx) InsertCase(c *engine.Case) error {
 	if err != nil || len(c.Tasks) == 0 {
 		return failure("store a case", err)
 	}
-	return t.putTasks(c)
+	return t.putTasks(c, []engine.TaskShare{})
 }
 
 // UpdateCase stores c where the stored revision is still base; else it is
@@ -183,7 +183,7 @@ func (t *tx) UpdateCase(c *engine.Case, base int64) error {
 		n, err = t.c.change(updateCase, args...)
 	}
 	if n == 1 && err == nil && c.Tasks != nil {
-		return t.putTasks(c)
+		return t.putTasks(c, c.Had)
 	}
 	if n == 1 || err != nil {
 		return failure("store a case", err)

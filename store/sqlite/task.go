@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"slices"
+
 	"flowdrive/engine"
 	"flowdrive/identity"
 )
@@ -31,6 +33,10 @@ const (
 	deleteTasks = `
 		DELETE FROM tasks
 		WHERE case_id = ?1 AND party_id NOT IN (SELECT value ->> 0 FROM json_each(?2))`
+	deleteAllTasks = `DELETE FROM tasks WHERE case_id = ?1`
+	upsertTask     = `
+		INSERT INTO tasks (party_id, case_id, lists) VALUES (?1, ?2, ?3)
+		ON CONFLICT DO UPDATE SET lists = excluded.lists WHERE lists <> excluded.lists`
 	upsertTasks = `
 		INSERT INTO tasks (party_id, case_id, lists)
 		SELECT value ->> 0, ?1, value ->> 1 FROM json_each(?2) WHERE true
@@ -80,29 +86,48 @@ func (r *reader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
 	return found, failure("read the tasks of a case", err)
 }
 
-// putTasks keeps the index of worklists in step with the case.
-func (t *tx) putTasks(c *engine.Case) error {
-	parties, ofAdmins := [][2]int64{}, int64(0)
-	for _, share := range c.Tasks {
+// putTasks keeps the index of worklists in step with the case. had is what it
+// holds of the case, nil where that is not known.
+func (t *tx) putTasks(c *engine.Case, had []engine.TaskShare) error {
+	parties, ofAdmins := shares(c.Tasks)
+	before, adminsHad := shares(had)
+	gone := slices.ContainsFunc(before, func(had [2]int64) bool {
+		return !slices.ContainsFunc(parties, func(has [2]int64) bool { return has[0] == had[0] })
+	})
+	var err error
+	switch {
+	case had != nil && !gone:
+	case len(parties) == 0:
+		_, err = t.c.exec(deleteAllTasks, c.ID)
+	default:
+		_, err = t.c.exec(deleteTasks, c.ID, array(parties))
+	}
+	switch {
+	case err != nil:
+	case len(parties) == 1:
+		_, err = t.c.exec(upsertTask, parties[0][0], c.ID, parties[0][1])
+	case len(parties) > 1:
+		_, err = t.c.exec(upsertTasks, c.ID, array(parties))
+	}
+	switch {
+	case err != nil || had != nil && adminsHad == ofAdmins:
+	case ofAdmins == 0:
+		_, err = t.c.exec(deleteRouteTasks, c.ID)
+	default:
+		_, err = t.c.exec(upsertRouteTasks, c.RouteID, c.ID, ofAdmins)
+	}
+	return failure("store the tasks of a case", err)
+}
+
+// shares returns which parties have tasks on which lists, and on which the
+// administrators of the route have any.
+func shares(list []engine.TaskShare) (parties [][2]int64, ofAdmins int64) {
+	for _, share := range list {
 		if share.Party == 0 {
 			ofAdmins = int64(share.Lists)
 		} else {
 			parties = append(parties, [2]int64{int64(share.Party), int64(share.Lists)})
 		}
 	}
-	if _, err := t.c.exec(deleteTasks, c.ID, array(parties)); err != nil {
-		return failure("store the tasks of a case", err)
-	}
-	if len(parties) > 0 {
-		if _, err := t.c.exec(upsertTasks, c.ID, array(parties)); err != nil {
-			return failure("store the tasks of a case", err)
-		}
-	}
-	var err error
-	if ofAdmins == 0 {
-		_, err = t.c.exec(deleteRouteTasks, c.ID)
-	} else {
-		_, err = t.c.exec(upsertRouteTasks, c.RouteID, c.ID, ofAdmins)
-	}
-	return failure("store the tasks of a case", err)
+	return parties, ofAdmins
 }

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -120,4 +121,65 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	finds("many", offered, slices.Concat([]*engine.Case{three}, more)...)
+}
+
+// TestTasksWritten wants the index to become the same whether it is known
+// what it held or not, from any shares to any others.
+func TestTasksWritten(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	const routeID = 7
+	states := [][]engine.TaskShare{
+		{},
+		{{Party: sam, Lists: core.OnOffered}},
+		{{Party: sam, Lists: core.OnAccepted}},
+		{{Party: ann, Lists: core.OnOffered}},
+		{{Party: sam, Lists: core.OnOffered}, {Party: ann, Lists: core.OnOffered}},
+		{{Lists: core.OnEscalated}},
+		{{Lists: core.OnEscalated | core.OnOffered}, {Party: ann, Lists: core.OnAccepted}},
+	}
+	index := func(id int64) (held []string) {
+		t.Helper()
+		err := db.Update(t.Context(), func(etx engine.Tx) error {
+			return etx.(*tx).c.each(`
+				SELECT party_id || ' ' || lists FROM tasks WHERE case_id = ?1
+				UNION ALL SELECT 'admins of ' || route_id || ' ' || lists FROM route_tasks WHERE case_id = ?1 ORDER BY 1`,
+				func(scan scan) error {
+					var row string
+					err := scan(&row)
+					held = append(held, row)
+					return err
+				}, id)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return held
+	}
+	for i, from := range states {
+		for k, to := range states {
+			fresh := newCase(db, sam, routeID)
+			fresh.Tasks = to
+			known, unknown := newCase(db, sam, routeID), newCase(db, sam, routeID)
+			known.Tasks, unknown.Tasks = from, from
+			err := db.Update(t.Context(), func(tx engine.Tx) error {
+				return errors.Join(tx.InsertCase(fresh), tx.InsertCase(known), tx.InsertCase(unknown))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			known.Had = from
+			for _, c := range []*engine.Case{known, unknown} {
+				c.Revision++
+				c.Tasks = to
+				if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(index(fresh.ID), index(c.ID)); diff != "" || len(index(c.ID)) != len(to) {
+					t.Errorf("from %d to %d (-as inserted +as changed):\n%s", i, k, diff)
+				}
+			}
+		}
+	}
 }
