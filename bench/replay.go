@@ -45,6 +45,10 @@ const (
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
 		ON CONFLICT (case_id, label) DO UPDATE SET
 			uuid = ?3, media_type = ?4, size = ?5, sha256 = ?6, version = ?7, created = ?8, modified = ?9, content = ?10`
+	bareInsertTask = `
+		INSERT INTO tasks (case_id, party_id, lists) VALUES (?1, ?2, ?3)
+		ON CONFLICT DO UPDATE SET lists = excluded.lists WHERE lists <> excluded.lists`
+	bareDeleteTasks = `DELETE FROM tasks WHERE case_id = ?1`
 )
 
 // recorder is a store that notes, while it is asked to, what the engine
@@ -115,6 +119,7 @@ func (t *recordingTx) InsertCase(c *engine.Case) error {
 		c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, int64(c.Priority), c.Version, c.Revision,
 		millisOrNull(c.Due), c.Named, slices.Clone(c.Form), c.Created.UnixMilli(), c.Modified.UnixMilli(), slices.Clone(c.Marking), access,
 	}})
+	t.tasks(c)
 	return t.Tx.InsertCase(c)
 }
 
@@ -132,7 +137,19 @@ func (t *recordingTx) UpdateCase(c *engine.Case, base int64) error {
 		c.ID, base, int64(c.ContextID), c.State, c.Status, int64(c.Priority), c.Version, c.Revision, millisOrNull(c.Due), c.Named,
 		slices.Clone(c.Form), c.Modified.UnixMilli(), slices.Clone(c.Marking), access,
 	}})
+	t.tasks(c)
 	return t.Tx.UpdateCase(c, base)
+}
+
+// tasks notes what is written of the tasks of a case: those of a new one, and
+// that one that had a task has none any more.
+func (t *recordingTx) tasks(c *engine.Case) {
+	for _, share := range c.Tasks {
+		t.ops = append(t.ops, op{query: bareInsertTask, ofCase: true, args: []any{c.ID, int64(share.Party), int64(share.Lists)}})
+	}
+	if len(c.Tasks) == 0 && len(c.Had) > 0 {
+		t.ops = append(t.ops, op{query: bareDeleteTasks, ofCase: true, args: []any{c.ID}})
+	}
 }
 
 // AppendLog implements engine.Tx.
