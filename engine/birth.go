@@ -35,8 +35,10 @@ type birth struct {
 
 // caseChange is a case as a decision left it, ready to be stored.
 type caseChange struct {
-	before    core.Life // "" for a new case
+	before    core.Life  // "" for a new case
+	was       *core.Case // nil for a new case
 	after     *core.Case
+	route     *route.Route // of the case afterwards
 	row       Case
 	base      int64 // revision it was decided on, 0 for a new case
 	log       []core.LogEntry
@@ -158,7 +160,7 @@ func (e *Engine) partyKind(name string) core.PartyKind {
 // render fills the row from the case as it is afterwards.
 func (e *Engine) render(c *caseChange, r *route.Route) {
 	after := c.after
-	c.shares = core.Shares(after, r)
+	c.route, c.shares = r, core.Shares(after, r)
 	c.row = Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
@@ -255,6 +257,7 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 // changed keeps in step what is kept in memory about cases.
 func (e *Engine) changed(c *caseChange) {
 	e.sweeper.note(c.row.Due)
+	e.tellCase(c)
 	now := c.after.Life
 	if now == core.Queued && c.before != core.Queued {
 		e.sweeper.noteQueued()

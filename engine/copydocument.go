@@ -181,6 +181,8 @@ func (x *transferring) do() (*Document, error) {
 		if err := x.releaseTree(x.tx, x.req, x.from); err != nil {
 			return nil, err
 		}
+		x.tellDocument(x.tx, x.from, &d, ChangeDeleted, x.req.Now)
+		x.tellDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
 		return &d, x.tx.MoveDocument(d.ID, d.ParentID, d.Name)
 	}
 	d.Created, d.Modified, d.Revision = x.req.Now, x.req.Now, 1
@@ -188,6 +190,7 @@ func (x *transferring) do() (*Document, error) {
 	if d.ID, err = x.tx.CopyDocument(x.from.found.ID, d.ParentID, d.Name, x.req.By.ID, x.req.Now); err != nil {
 		return nil, err
 	}
+	x.tellDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
 	return &d, x.copyTree(tree, d.ID)
 }
 

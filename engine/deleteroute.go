@@ -42,7 +42,9 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 			if err := tx.DeleteLocksOn(routeKey(stored.ID)); err != nil {
 				return err
 			}
+			gone := e.routes.Load().byID[stored.ID]
 			tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
+			e.tell(tx, Event{Kind: EventRoute, Change: ChangeDeleted, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now, route: gone})
 			return e.audit(ctx, tx, req, AuditRouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
 		})
 		if err != nil {
@@ -172,7 +174,7 @@ func (n *ending) pause(e *Engine, tx Tx, stored *Route) error {
 		}
 		entry.Pause(fmt.Sprintf("The route %s was deleted.", stored.Name))
 		row.Modified = n.req.Now
-		if err := e.moveOn(tx, row, entry, false, n.req.Now); err != nil {
+		if err := e.moveOn(tx, row, entry, ChangeChanged, false, n.req.Now); err != nil {
 			return err
 		}
 	}

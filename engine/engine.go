@@ -128,6 +128,7 @@ type Engine struct {
 	background *background
 	collector  *collector
 	expiry     *expiry
+	events     *eventBus
 }
 
 // New returns an engine over the store. Load must be called before it is
@@ -165,6 +166,7 @@ func New(cfg Config) *Engine {
 	if e.address == nil {
 		e.address = func(context.Context) string { return "" }
 	}
+	e.events = newEventBus(e.wall)
 	e.background = newBackground(cfg.Store, cfg.Log)
 	if e.firings == 0 {
 		e.firings = DefaultFirings

@@ -395,7 +395,11 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 			return nil, err
 		}
 	}
-	due := c.stored.Due
+	due, became := c.stored.Due, ChangeChanged
+	if created {
+		became = ChangeCreated
+	}
+	e.tellEntry(tx, &c.stored, became, req.Now)
 	tx.AfterCommit(func() {
 		e.sweeper.note(due)
 		if created {
@@ -463,6 +467,7 @@ func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName, now time.Time
 		return err
 	}
 	tx.AfterCommit(func() { e.usage.add(usedEntries, stored.AuthorID, -1) })
+	e.tellEntry(tx, stored, ChangeDeleted, now)
 	return e.moveUse(tx, stored.ContextID, stored.Attachment, UUID{}, now)
 }
 

@@ -86,7 +86,7 @@ func (c *commanded) trigger(tx Tx, stored *Entry, entry *schedule.Entry) error {
 	}
 	entry.LastCase, entry.LastError = o.CaseID, ""
 	tx.AfterCommit(func() { c.observer.Fired(o.Outcome, 0) })
-	return c.moveOn(tx, stored, entry, ended, c.req.Now)
+	return c.moveOn(tx, stored, entry, ChangeFired, ended, c.req.Now)
 }
 
 // insertFree records an occurrence at the first free instant from that one
@@ -128,7 +128,7 @@ func (c *commanded) redefine(tx Tx, stored *Entry, entry *schedule.Entry) error 
 	entry.Modified = c.req.Now
 	stored.Modified = c.req.Now
 	stored.Definition++
-	if err := c.moveOn(tx, stored, entry, false, c.req.Now); err != nil {
+	if err := c.moveOn(tx, stored, entry, ChangeChanged, false, c.req.Now); err != nil {
 		return err
 	}
 	if c.given == nil {
@@ -173,5 +173,5 @@ func (c *commanded) backfill(tx Tx, stored *Entry, entry *schedule.Entry) error 
 			entry.Uncount(&step)
 		}
 	}
-	return c.moveOn(tx, stored, entry, entry.Backfilled(), c.req.Now)
+	return c.moveOn(tx, stored, entry, ChangeFired, entry.Backfilled(), c.req.Now)
 }

@@ -43,6 +43,7 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next
 	if err := passOver(tx, stored, step, now); err != nil {
 		return time.Time{}, false, err
 	}
+	became := ChangeSkipped
 	if !step.Instant.IsZero() {
 		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: step.Instant, Outcome: OutcomeFired, FiredAt: now}
 		if step.Late {
@@ -51,8 +52,9 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next
 		if _, err := e.fireInstant(tx, stored, entry, &step, o, trouble); err != nil {
 			return time.Time{}, false, err
 		}
+		became = changeOf(o.Outcome)
 	}
-	err = e.moveOn(tx, stored, entry, step.Ended, now)
+	err = e.moveOn(tx, stored, entry, became, step.Ended, now)
 	return stored.Due, true, err
 }
 
@@ -62,8 +64,21 @@ func (e *Engine) readStored(stored *Entry) (*schedule.Entry, error) {
 	return entry, errs.Wrap("read a stored schedule entry", err)
 }
 
-// moveOn stores an entry after an iteration, or deletes it after its last.
-func (e *Engine) moveOn(tx Tx, stored *Entry, entry *schedule.Entry, ended bool, now time.Time) error {
+// changeOf says what an instant's outcome is to the entry.
+func changeOf(outcome string) Change {
+	switch outcome {
+	case OutcomeSkipped:
+		return ChangeSkipped
+	case OutcomeFailed:
+		return ChangeFailed
+	}
+	return ChangeFired
+}
+
+// moveOn stores an entry of which that became, as after an iteration, or
+// deletes it after its last.
+func (e *Engine) moveOn(tx Tx, stored *Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
+	e.tellEntry(tx, stored, became, now)
 	if ended {
 		given, err := orNil(tx.GivenNameOf(FolderSchedule, stored.UUID, 0))
 		if err != nil {

@@ -470,6 +470,9 @@ func (e *Engine) refreshParties(tx Tx) error {
 	if err != nil {
 		return err
 	}
-	tx.AfterCommit(func() { e.parties.Store(t) })
+	tx.AfterCommit(func() {
+		e.parties.Store(t)
+		e.events.wakeAll() // who listens may not any more
+	})
 	return nil
 }

@@ -89,6 +89,7 @@ func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPa
 		if err := tx.SetProperties(at.found.ID, after); err != nil {
 			return err
 		}
+		e.tellDocument(tx, at, at.found, ChangeChanged, req.Now)
 		if at.folder != nil { // whose ETag tells that a member was changed
 			if err := tx.TouchFolder(at.folder.ID, req.Now); err != nil {
 				return err

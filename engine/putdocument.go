@@ -122,11 +122,13 @@ func (e *Engine) makeDocument(tx Tx, req Request, at *documentPlace, c *content)
 	d.InFile, d.Content = c.spooled != nil || c.file != nil, c.inline
 	d.Revision++
 	d.Modified = req.Now
+	became := ChangeChanged
 	if at.found == nil {
-		err = tx.InsertDocument(d)
+		became, err = ChangeCreated, tx.InsertDocument(d)
 	} else {
 		err = tx.ReplaceDocument(d)
 	}
+	e.tellDocument(tx, at, d, became, req.Now)
 	if err == nil {
 		err = tx.TouchFolder(at.folder.ID, req.Now)
 	}
@@ -163,6 +165,7 @@ func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath)
 		if err := tx.InsertDocument(d); err != nil {
 			return err
 		}
+		e.tellDocument(tx, at, d, ChangeCreated, req.Now)
 		out = &Outcome{Created: true, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
 		return tx.TouchFolder(at.folder.ID, req.Now)
 	})
@@ -208,6 +211,7 @@ func (e *Engine) removeDocument(tx Tx, req Request, at *documentPlace) error {
 		return err
 	}
 	e.unreferred(tx)
+	e.tellDocument(tx, at, at.found, ChangeDeleted, req.Now)
 	if !at.found.Folder {
 		return tx.DeleteDocument(at.found.ID)
 	}

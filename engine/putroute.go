@@ -255,6 +255,11 @@ func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeCha
 			e.versions.put(c.stored.ID, c.stored.Version, c.compiled)
 			e.routes.Store(e.routes.Load().with(infoOf(&c.stored, c.compiled)))
 		})
+		ev := Event{Kind: EventRoute, Change: ChangeChanged, ID: c.stored.ID, Name: c.stored.Name, Version: c.stored.Version, Time: req.Now}
+		if c.created {
+			ev.Change = ChangeCreated
+		}
+		e.tell(tx, ev)
 	}
 	out := &Outcome{
 		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, Form: c.stored.Form,

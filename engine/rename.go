@@ -72,6 +72,7 @@ func (e *Engine) renameEntry(tx Tx, req Request, ref, to Ref, overwrite bool) (*
 	if err := rename(tx, given, renamed, there != nil); err != nil {
 		return nil, err
 	}
+	e.tellEntry(tx, stored, ChangeChanged, req.Now)
 	return &Outcome{
 		Created: there == nil, Changed: true, Name: stored.UUID.String(), ETag: renamed.ETag, Modified: stored.Modified,
 	}, tx.DeleteLocksOn(entryKey(stored.UUID))

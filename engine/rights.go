@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"flowdrive/engine/core"
 	"flowdrive/identity"
 )
@@ -156,4 +158,51 @@ func readsDocuments(by identity.Principal, context identity.ID) bool {
 // its members; those of everyone only as administrator.
 func (e *Engine) writesDocuments(by identity.Principal, context identity.ID) bool {
 	return e.directory().MayOwn(by, context)
+}
+
+// hears reports whether the event is for by to hear: whether what it is about
+// is for by to see now, or was when it went. cases are those that were judged
+// already.
+func (e *Engine) hears(r Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
+	switch ev.Kind {
+	case EventCase, EventTask:
+		if ev.Change == ChangeDeleted {
+			return e.sawCase(by, ev), nil
+		}
+		sees, known := cases[ev.ID]
+		if !known {
+			row, err := orNil(r.Case(ev.ID))
+			if err == nil && row != nil {
+				sees, err = e.seesCase(r, by, row)
+			}
+			if err != nil {
+				return false, err
+			}
+			cases[ev.ID] = sees
+		}
+		return sees, nil
+	case EventSchedule:
+		stored, err := orNil(r.Entry(ev.UUID))
+		if err != nil {
+			return false, err
+		}
+		if stored != nil {
+			return seesEntry(by, stored.ContextID), nil
+		}
+		return seesEntry(by, ev.context), nil
+	case EventRoute:
+		info := e.routes.Load().byID[ev.ID]
+		if info == nil {
+			info = ev.route
+		}
+		return info != nil && e.seesRoute(by, info), nil
+	case EventDocument:
+		return readsDocuments(by, ev.context), nil
+	}
+	return false, nil
+}
+
+// sawCase reports whether by could see a case that is gone.
+func (e *Engine) sawCase(by identity.Principal, ev *Event) bool {
+	return by.Admin || slices.ContainsFunc(ev.seenBy, by.In) || ev.route != nil && e.administersRoute(by, ev.route)
 }

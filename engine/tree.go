@@ -43,7 +43,7 @@ func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 			}
 			change.inherited = m
 		} else {
-			change.before, change.base = other.From.Life, other.From.Revision
+			change.before, change.was, change.base = other.From.Life, other.From, other.From.Revision
 		}
 		e.render(change, other.Route)
 		if row := l.rows[other.Case.ID]; row != nil {
@@ -107,7 +107,7 @@ func (e *Engine) messageAfter(c *caseChange, out *core.Output, l *lookup, of cor
 
 // follow makes a change of a case the second part of one.
 func (c *caseChange) follow(earlier *caseChange) {
-	c.before, c.base = earlier.before, earlier.base
+	c.before, c.was, c.base = earlier.before, earlier.was, earlier.base
 	c.log = append(earlier.log, c.log...)
 	c.written = append(earlier.written, c.written...)
 	c.messages = append(earlier.messages, c.messages...)

@@ -108,6 +108,25 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 	return identity.Principal{}, errNotLoggedIn()
 }
 
+// Watch returns a function that reports whether the credentials of a request
+// are still those of its user, for answers that go on after they were checked.
+// It costs next to nothing and decides nothing about credentials that were not.
+func (a *Authenticator) Watch(authorization string) (holds func() bool) {
+	name, password, _ := parseBasic(authorization)
+	id, encoded, _, _ := a.accounts.Account(name)
+	device := a.accounts.UseAppPassword(id, password)
+	return func() bool {
+		now, current, disabled, known := a.accounts.Account(name)
+		switch {
+		case !known || disabled || now != id:
+			return false
+		case device:
+			return a.accounts.UseAppPassword(id, password)
+		}
+		return current == encoded
+	}
+}
+
 // checkPassword compares a password with the stored hash, "" for none, unless
 // the same was found right a moment ago.
 func (a *Authenticator) checkPassword(name, password, encoded string, from netip.Addr) error {

@@ -40,6 +40,10 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		return s.scrapeMetrics(x, r)
 	}
 	if !needsNoLogIn(r) {
+		if x.area == areaEvents {
+			// Before the log-in: what is changed meanwhile ends the stream.
+			x.holds = s.config.Auth.Watch(r.Header.Get("Authorization"))
+		}
 		p, err := s.config.Auth.Authenticate(r.Header.Get("Authorization"), x.client)
 		if err != nil {
 			s.auditLogIn(x, r, err)
@@ -78,7 +82,7 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 	case areaPages:
 		return notBuilt("The web interface")
 	case areaEvents:
-		return notBuilt("The stream of events")
+		return s.streamEvents(x, r)
 	}
 	return errs.New(errs.NotFound, "There is nothing at this address; the drive is /dav/.")
 }

@@ -21,8 +21,9 @@ type exchange struct {
 	http.ResponseWriter
 	id        [1]string // a slice of it is the header's value
 	principal identity.Principal
-	peer      netip.Addr // who is connected, a proxy perhaps
-	client    netip.Addr // who asks; see clientOf
+	holds     func() bool // of a stream: whether its log-in is still good
+	peer      netip.Addr  // who is connected, a proxy perhaps
+	client    netip.Addr  // who asks; see clientOf
 	area      area
 
 	started time.Time

@@ -93,6 +93,7 @@ func (s *Server) serveListener(hs *http.Server, l net.Listener) error {
 // their time is over.
 func (s *Server) drain(hs *http.Server, cut context.CancelFunc) {
 	s.draining.Store(true)
+	close(s.stopping) // streams would not end by themselves
 	s.config.Log.Info().Msg("stopping: no new requests")
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
 	defer cancel()

@@ -32,6 +32,7 @@ type Config struct {
 	// PrincipalOf; OPTIONS of /, /dav and /dav/ come without one.
 	Drive http.Handler
 
+	Events         *Events                     // serves /events; nil: 404
 	Audit          Auditor                     // learns what was refused; nil: nobody does
 	Clock          http.Handler                // serves /clock; nil: 404, as outside a sandbox
 	Ready          func(context.Context) error // says why not; nil: always ready
@@ -77,6 +78,7 @@ type Server struct {
 	openAPI  []byte
 	requests requests
 	draining atomic.Bool
+	stopping chan struct{} // closed when the server begins to stop
 }
 
 // New returns a Server. It fails where the configuration lacks something,
@@ -87,11 +89,12 @@ func New(config Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		config:  config,
-		proxies: config.TrustedProxies,
-		scrape:  promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}),
-		openAPI: schema.OpenAPI(),
-		version: append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
+		config:   config,
+		stopping: make(chan struct{}),
+		proxies:  config.TrustedProxies,
+		scrape:   promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}),
+		openAPI:  schema.OpenAPI(),
+		version:  append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
 	}
 	if s.metrics, err = newMetrics(config.Metrics, s.requests.count); err != nil {
 		return nil, err

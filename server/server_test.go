@@ -93,7 +93,7 @@ func TestDispatch(t *testing.T) {
 		{x, "PUT", "/attachfs/a.ods", sam, 200, "sam /attachfs/a.ods"},
 		{x, "GET", "/calendar/x.ics", sam, 501, "not-built"},
 		{x, "GET", "/ui/", sam, 501, "not-built"},
-		{x, "GET", "/events", sam, 501, "not-built"},
+		{x, "GET", "/events", sam, 404, "not-found"},
 	}
 	for _, test := range tests {
 		r := httptest.NewRequest(test.method, test.target, nil)

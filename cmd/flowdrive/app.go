@@ -135,6 +135,13 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 	if a.sandbox != nil {
 		cfg.Clock = &server.SandboxClock{Clock: a.sandbox, Engine: a.engine}
 	}
+	cfg.Events = &server.Events{Href: davfs.EventHref, Listen: func(by identity.Principal, last string) (server.EventStream, error) {
+		stream, err := a.engine.Listen(by, last)
+		if err != nil {
+			return nil, err
+		}
+		return stream, nil
+	}}
 	if a.settings.tlsCert != "" {
 		certificate, err := server.LoadCertificate(a.settings.tlsCert, a.settings.tlsKey)
 		if err != nil {

@@ -65,6 +65,10 @@ func (s *inProcess) as(user, method, path, body string, header ...string) *httpt
 		r.SetBasicAuth(user, s.passwords[user])
 	}
 	w := httptest.NewRecorder()
+	if path == "/events" {
+		s.server.Handler().ServeHTTP(hangUp(w, r))
+		return w
+	}
 	s.server.Handler().ServeHTTP(w, r)
 	return w
 }
@@ -184,6 +188,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"audit", "/dav/Admin/Audit/" + f.day + ".jsonl", "", "lines"},
 			{"audit#day", "/dav/Admin/Audit/.contents", "", "list"},
 			{"clock", "/clock", "sam", ""},
+			{"event", "/events", "", "stream"},
 			{"problem", "/dav/Admin/", "sam", ""},
 			{"problem", "/dav/", "nobody", ""},
 			{"problem", "/dav/Workflow/Cases/.contents?limit=x", "sam", ""},
@@ -199,7 +204,11 @@ func TestAnswersAndSchemas(t *testing.T) {
 			}
 			w := s.as(test.as, "GET", test.path, "")
 			documents := strings.Split(strings.TrimSuffix(w.Body.String(), "\n"), "\n")
-			if test.kind != "lines" {
+			switch test.kind {
+			case "lines":
+			case "stream":
+				documents = s.told(f)
+			default:
 				documents = []string{w.Body.String()}
 			}
 			checked := 0

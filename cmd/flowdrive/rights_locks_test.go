@@ -54,9 +54,9 @@ const rightsOfLocks = `
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
-/events
 /dav/Workflow/Routes/{desk}/diagram.svg
   LOCK UNLOCK                             | 501 501 501 501 501 501 501 401
+/events
 /clock
   LOCK UNLOCK                             | 405 405 405 405 405 405 405 401
 /metrics

@@ -56,11 +56,11 @@ const rightsOfMoves = `
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
-/events
 /dav/Workflow/Routes/{desk}/diagram.svg
   COPY MOVE                               | 501 501 501 501 501 501 501 401
 /dav/Workflow/Cases/Rejected/
   COPY MOVE                               | 404 404 404 404 404 404 404 401
+/events
 /clock
   COPY MOVE                               | 405 405 405 405 405 405 405 401
 /metrics

@@ -109,8 +109,11 @@ const rightsTable = `
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
-/events
   GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401
+
+/events
+  GET HEAD                                | 200 200 200 200 200 200 200 401
+  PUT DELETE PROPFIND MKCOL POST OPTIONS  | 405 405 405 405 405 405 405 401
 
 # There while somebody had something refused.
 /dav/Workflow/Cases/Rejected/
