@@ -22,6 +22,7 @@ type Engine interface {
 	Attachments
 	Drops
 	Accounts
+	Calendars
 	AuditLog
 	Documents
 	ScratchArea
@@ -142,6 +143,11 @@ type Accounts interface {
 	AppPassword(ctx context.Context, by identity.Principal, label string) (*engine.Resource, error)
 	PutAppPassword(ctx context.Context, req engine.Request, label string, body []byte) (*engine.Outcome, error)
 	DeleteAppPassword(ctx context.Context, req engine.Request, label string) error
+}
+
+// Calendars are what is to come for somebody.
+type Calendars interface {
+	Upcoming(ctx context.Context, by identity.Principal) (*engine.Resource, error) // Form is the iCalendar object
 }
 
 // AuditLog is what administrators read of what was done and refused.

@@ -149,3 +149,8 @@ func (f *fake) AuditDay(_ context.Context, by identity.Principal, date string) (
 	}
 	return day, inMemory{bytes.NewReader([]byte(auditOfFake))}, nil
 }
+
+func (f *fake) Upcoming(_ context.Context, by identity.Principal) (*engine.Resource, error) {
+	form := []byte("BEGIN:VCALENDAR\r\nNAME:" + string(by.Name) + "\r\nEND:VCALENDAR\r\n")
+	return &engine.Resource{Name: "upcoming", Form: form, FormETag: contentETag(form), Modified: f.now}, nil
+}

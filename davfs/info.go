@@ -16,6 +16,8 @@ const (
 	typeText = "text/plain; charset=utf-8"
 	typeHTML = "text/html; charset=utf-8"
 	typeXML  = "application/xml; charset=utf-8"
+
+	typeCalendar = "text/calendar; charset=utf-8"
 )
 
 // info is what a listing, a PROPFIND and the head of a GET say about a node.

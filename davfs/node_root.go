@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+
+	"flowdrive/engine"
 )
 
 // fixedFolder is a folder whose members do not depend on what is stored.
@@ -76,9 +78,17 @@ func workflowPlaces(s *scope) []place {
 		{"Cases", casesFolder{s}, true},
 		{worklistRoot, fixedFolder{s, worklistRoot, worklistPlaces}, true},
 		{"Archive", unbuilt("Workflow/Archive/"), false},
-		{"Calendar", unbuilt("Workflow/Calendar/"), false},
+		{"Calendar", fixedFolder{s, "Calendar", calendarPlaces}, true},
 		{"Schemas", schemasFolder(s), true},
 	}
+}
+
+// calendarPlaces are the members of "/dav/Workflow/Calendar/", the caller's
+// own.
+func calendarPlaces(s *scope) []place {
+	return []place{{"upcoming.ics", formFile{s, "upcoming.ics", typeCalendar, func(ctx context.Context) (*engine.Resource, error) {
+		return s.engine.Upcoming(ctx, s.by)
+	}}, true}}
 }
 
 const readmeName = "README.txt"

@@ -36,6 +36,8 @@ Worklist/   What you have to do yourself: a file for each task.
               Worklist/Accepted/                 what you have taken on
               Worklist/Warnings/, Escalated/     what is late; what needs help
 
+Calendar/   What is to come for you: upcoming.ics, for your calendar.
+
 Schemas/    What may stand in each kind of document, as JSON Schemas: for
             editors that help with writing them.
 

@@ -124,6 +124,7 @@ type Engine struct {
 	plans      planCache
 	usage      usage
 	documents  documentCache
+	feeds      feedCache
 	sweeper    sweeper
 	background *background
 	collector  *collector

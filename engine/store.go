@@ -199,6 +199,9 @@ type ScheduleReader interface {
 	Entry(uuid UUID) (*Entry, error)
 	Entries(f EntryFilter) ([]Entry, error) // by Seq
 	CountEntries(author identity.ID) (int64, error)
+	// UpcomingEntries returns the entries of the contexts that are due before
+	// an instant: those that are due first, by Seq.
+	UpcomingEntries(contexts []identity.ID, before time.Time, limit int) ([]Entry, error)
 	Occurrences(entry UUID, limit int) ([]Occurrence, error) // newest first
 }
 
@@ -279,6 +282,10 @@ type CaseReader interface {
 	// id.
 	ChildMarkings(parent, row int64, f func(marking []byte) error) error
 	Plan(caseID, row int64) ([]byte, error) // as PutPlan stored it
+
+	// UpcomingCases returns the cases of the contexts of which something is
+	// due: those that are due first, as TaskCases does.
+	UpcomingCases(contexts []identity.ID, limit int) ([]Case, error)
 
 	CaseSeenBy(id int64, parties []identity.ID) (bool, error)
 	CountOpenCases(starter identity.ID) (int64, error)

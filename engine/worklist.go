@@ -34,6 +34,10 @@ type TaskFilter struct {
 type TaskReader interface {
 	TaskCases(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
 	HasTasks(caseID int64, parties []identity.ID) (bool, error)
+	// UpcomingTasks returns the cases of which something is due and in which
+	// one of the parties may have tasks on the lists: those that are due
+	// first, of the newest of a great many.
+	UpcomingTasks(lists core.Lists, parties []identity.ID, limit int) ([]Case, error)
 }
 
 // Worklist is one of the lists of tasks that everybody has (design: the

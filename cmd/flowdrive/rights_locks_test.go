@@ -24,6 +24,7 @@ const rightsOfLocks = `
 /dav/Workflow/Worklist/Accepted/
 /dav/Workflow/Worklist/Warnings/
 /dav/Workflow/Worklist/Escalated/
+/dav/Workflow/Calendar/
 /dav/Workflow/Schemas/
 /dav/Documents/
 /dav/Account/
@@ -33,6 +34,7 @@ const rightsOfLocks = `
 /attachfs/download/
 /dav/Workflow/README.txt
 /dav/Workflow/Schemas/route.schema.json
+/dav/Workflow/Calendar/upcoming.ics
 /dav/Account/people.json
 /dav/Workflow/Schedule/.contents
 /dav/Workflow/Schedule/.ls
@@ -50,7 +52,6 @@ const rightsOfLocks = `
 /attachfs/.ls
   LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
 /dav/Workflow/Archive/
-/dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/

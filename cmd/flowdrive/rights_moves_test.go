@@ -24,6 +24,7 @@ const rightsOfMoves = `
 /dav/Workflow/Worklist/Accepted/
 /dav/Workflow/Worklist/Warnings/
 /dav/Workflow/Worklist/Escalated/
+/dav/Workflow/Calendar/
 /dav/Workflow/Schemas/
 /dav/Documents/
 /dav/Account/
@@ -34,6 +35,7 @@ const rightsOfMoves = `
   COPY MOVE                               | 403 403 403 403 403 403 403 401
 /dav/Workflow/README.txt
 /dav/Workflow/Schemas/route.schema.json
+/dav/Workflow/Calendar/upcoming.ics
 /dav/Account/people.json
 /dav/Workflow/Schedule/.contents
 /dav/Workflow/Schedule/.ls
@@ -52,7 +54,6 @@ const rightsOfMoves = `
   COPY                                    | 201 201 201 201 201 201 201 401
   MOVE                                    | 403 403 403 403 403 403 403 401
 /dav/Workflow/Archive/
-/dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/

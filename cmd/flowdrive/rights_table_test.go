@@ -48,6 +48,7 @@ const rightsTable = `
 /dav/Workflow/Worklist/Accepted/
 /dav/Workflow/Worklist/Warnings/
 /dav/Workflow/Worklist/Escalated/
+/dav/Workflow/Calendar/
 /dav/Workflow/Schemas/
 /dav/Documents/
 /dav/Account/
@@ -62,6 +63,7 @@ const rightsTable = `
 
 /dav/Workflow/README.txt
 /dav/Workflow/Schemas/route.schema.json
+/dav/Workflow/Calendar/upcoming.ics
 /dav/Account/people.json
 /dav/Workflow/Schedule/.contents
 /dav/Workflow/Schedule/.ls
@@ -105,7 +107,6 @@ const rightsTable = `
 
 # ---- kinds of node that are not built
 /dav/Workflow/Archive/
-/dav/Workflow/Calendar/upcoming.ics
 /dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/

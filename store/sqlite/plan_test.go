@@ -73,6 +73,7 @@ func TestPlans(t *testing.T) {
 		"upsertDeparted": upsertDeparted, "deleteDeparted": deleteDeparted, "deleteDepartedBefore": deleteDepartedBefore,
 		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
 		"strandedOpen": strandedOpen, "strandedCompleted": strandedCompleted,
+		"upcomingEntries": upcomingEntries, "upcomingCases": upcomingCases, "newestTasks": newestTasks, "dueOfCases": dueOfCases,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {
 		for _, step := range plan(t, db, query) {

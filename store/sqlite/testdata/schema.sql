@@ -130,6 +130,8 @@ CREATE INDEX cases_open ON cases (route_id) WHERE state IN ('queued', 'active', 
 
 CREATE INDEX cases_queued ON cases (priority DESC, id) WHERE state = 'queued' AND waits = 0;
 
+CREATE INDEX cases_upcoming ON cases (context_id, due) WHERE due IS NOT NULL;
+
 CREATE TRIGGER aliases_follow AFTER UPDATE OF state ON cases
 WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued', 'active', 'suspended')) BEGIN
 	UPDATE aliases SET open = new.state IN ('queued', 'active', 'suspended') WHERE case_id = new.id;
@@ -251,6 +253,8 @@ CREATE INDEX entries_by_author ON entries (author_id, route_id);
 CREATE INDEX entries_by_context ON entries (context_id);
 
 CREATE INDEX entries_by_due ON entries (due) WHERE due IS NOT NULL;
+
+CREATE INDEX entries_upcoming ON entries (context_id, due) WHERE due IS NOT NULL;
 
 CREATE TABLE given_names (
 	id        INTEGER PRIMARY KEY,

@@ -1,0 +1,81 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/core"
+	"flowdrive/identity"
+)
+
+// TestUpcoming reads what is due first of some contexts.
+func TestUpcoming(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
+	for i, e := range []*engine.Entry{newEntry(9, sam), newEntry(1, ann), newEntry(5, bob), newEntry(3, sam), newEntry(7, sam)} {
+		if i == 4 {
+			e.Due = time.Time{}
+		}
+		insertEntries(t, db, e)
+	}
+	add := func(context identity.ID, due int, shares ...engine.TaskShare) *engine.Case {
+		t.Helper()
+		c := newCase(db, context, 7)
+		if c.Tasks = shares; due > 0 {
+			c.Due = noon().Add(time.Duration(due) * time.Second)
+		}
+		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertCase(c) })
+		return c
+	}
+	late := add(sam, 9, engine.TaskShare{Party: bob, Lists: core.OnOffered})
+	early := add(sam, 2, engine.TaskShare{Party: bob, Lists: core.OnOffered | core.OnWarnings})
+	add(sam, 0, engine.TaskShare{Party: bob, Lists: core.OnOffered})
+	other := add(bob, 1, engine.TaskShare{Party: ann, Lists: core.OnEscalated})
+	accepted := add(ann, 4, engine.TaskShare{Party: bob, Lists: core.OnAccepted}, engine.TaskShare{Party: sam, Lists: core.OnAccepted})
+
+	entries := func(before, limit int, contexts ...identity.ID) (uuids []byte) {
+		t.Helper()
+		mustView(t, db, func(r engine.Reader) error {
+			all, err := r.UpcomingEntries(contexts, noon().Add(time.Duration(before)*time.Second), limit)
+			for _, e := range all {
+				uuids = append(uuids, e.UUID[15])
+			}
+			return err
+		})
+		return uuids
+	}
+	same(t, "entries", entries(100, 10, sam, ann), []byte{9, 1, 3})
+	same(t, "the first entries", entries(100, 2, ann, sam), []byte{1, 3})
+	same(t, "entries before", entries(9, 10, sam), []byte{3})
+	same(t, "nobody's entries", len(entries(9, 10)), 0)
+
+	cases := func(read func(engine.Reader) ([]engine.Case, error)) (ids []int64) {
+		t.Helper()
+		mustView(t, db, func(r engine.Reader) error {
+			all, err := read(r)
+			for i := range all {
+				if len(all[i].Marking) == 0 || all[i].Form != nil {
+					t.Errorf("case %d: form %q, marking %q", all[i].ID, all[i].Form, all[i].Marking)
+				}
+			}
+			ids = caseIDs(all)
+			return err
+		})
+		return ids
+	}
+	own := func(limit int, contexts ...identity.ID) []int64 {
+		return cases(func(r engine.Reader) ([]engine.Case, error) { return r.UpcomingCases(contexts, limit) })
+	}
+	same(t, "cases", own(10, sam, bob), sorted(other.ID, early.ID, late.ID))
+	same(t, "the first cases", own(2, sam, bob), sorted(other.ID, early.ID))
+	tasks := func(limit int, parties ...identity.ID) []int64 {
+		return cases(func(r engine.Reader) ([]engine.Case, error) {
+			return r.UpcomingTasks(core.OnOffered|core.OnAccepted, parties, limit)
+		})
+	}
+	same(t, "tasks", tasks(10, bob, sam), sorted(early.ID, accepted.ID, late.ID))
+	same(t, "the first tasks", tasks(1, bob), []int64{early.ID})
+	same(t, "no tasks", tasks(10, ann), []int64{})
+}
