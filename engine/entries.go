@@ -223,6 +223,9 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 		if old, err = e.readStored(before); err != nil {
 			return nil, err
 		}
+		if !before.Paused.IsZero() {
+			old.Resume(before.Paused) // so that what it missed comes first, should the document let it go on
+		}
 	}
 	entry := schedule.Read(root, req.Now, old, e.zones)
 	var keeps identity.ID
@@ -332,12 +335,9 @@ func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given
 	c.stored.Definition++
 	c.stored.Revision++
 	c.stored.Modified = req.Now
-	switch {
-	case entry.Paused && c.stored.Paused.IsZero():
-		c.stored.Paused = req.Now
-	case !entry.Paused && !c.stored.Paused.IsZero():
-		entry.Resume(c.stored.Paused)
-		c.stored.Paused = time.Time{}
+	c.stored.Paused = time.Time{}
+	if entry.Paused {
+		c.stored.Paused = entry.PausedSince(req.Now)
 	}
 	c.stored.Due, _ = entry.Due()
 	c.stored.Form = entry.Form()

@@ -90,11 +90,15 @@ func (c *commanded) trigger(tx Tx, stored *Entry, entry *schedule.Entry) error {
 }
 
 // insertFree records an occurrence at the first free instant from that one
-// on: an entry can be triggered more than once in a moment.
+// on: an entry can be triggered more than once in a moment. Whole seconds are
+// left to the entry's own instants.
 func insertFree(tx Tx, o *Occurrence, from time.Time) error {
 	const most = 100_000
 	for i := range most {
 		o.Instant = from.Add(time.Duration(i) * time.Millisecond)
+		if o.Instant.Equal(o.Instant.Truncate(time.Second)) {
+			continue
+		}
 		if err := tx.InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
 			return err
 		}
@@ -104,10 +108,10 @@ func insertFree(tx Tx, o *Occurrence, from time.Time) error {
 
 // pause stops an entry; it changes its definition as a PUT would.
 func (c *commanded) pause(tx Tx, stored *Entry, entry *schedule.Entry) error {
-	entry.Pause(c.note)
 	if stored.Paused.IsZero() {
-		stored.Paused = c.req.Now
+		stored.Paused = entry.PausedSince(c.req.Now)
 	}
+	entry.Pause(c.note)
 	return c.redefine(tx, stored, entry)
 }
 
@@ -117,7 +121,10 @@ func (c *commanded) resume(tx Tx, stored *Entry, entry *schedule.Entry) error {
 	if !entry.Paused {
 		return nil
 	}
-	entry.Resume(stored.Paused)
+	if !entry.Resume(stored.Paused) {
+		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNeverFires, Detail: "cannot be: the entry has missed nothing and never comes again; change it, or delete it"}
+		return &errs.Error{Kind: errs.Invalid, Detail: fault.String() + ".", Faults: []errs.Fault{fault}}
+	}
 	stored.Paused = time.Time{}
 	return c.redefine(tx, stored, entry)
 }
@@ -155,8 +162,8 @@ func (c *commanded) judge(root document.Value, stored *Entry) error {
 	return nil
 }
 
-// backfill creates the cases of instants that were passed by. One that was
-// dealt with before has none, so that a backfill can be repeated.
+// backfill creates the cases of instants that were passed by. One that has
+// had a case gets no other, so that a backfill can be repeated.
 func (c *commanded) backfill(tx Tx, stored *Entry, entry *schedule.Entry) error {
 	for _, instant := range entry.Between(c.from, c.to) {
 		iteration, ok := entry.Backfill()

@@ -40,7 +40,7 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next
 	if step.Nothing() {
 		return time.Time{}, false, errs.New(errs.Internal, "The schedule entry %s is due, but has no instant.", stored.UUID)
 	}
-	if err := passOver(tx, stored, step, now); err != nil {
+	if err := passOver(tx, stored, entry, step, now); err != nil {
 		return time.Time{}, false, err
 	}
 	became := ChangeSkipped
@@ -49,10 +49,15 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next
 		if step.Late {
 			o.Outcome, o.Reason = OutcomeLate, "misfire: "+string(entry.Misfire)
 		}
-		if _, err := e.fireInstant(tx, stored, entry, &step, o, trouble); err != nil {
+		again, err := e.fireInstant(tx, stored, entry, &step, o, trouble)
+		if err != nil {
 			return time.Time{}, false, err
 		}
-		became = changeOf(o.Outcome)
+		if again {
+			entry.Uncount(&step)
+		} else {
+			became = changeOf(o.Outcome)
+		}
 	}
 	err = e.moveOn(tx, stored, entry, became, step.Ended, now)
 	return stored.Due, true, err
@@ -95,21 +100,27 @@ func (e *Engine) moveOn(tx Tx, stored *Entry, entry *schedule.Entry, became Chan
 	return tx.UpdateEntry(stored)
 }
 
-// passOver leaves a row for every instant that was passed over.
-func passOver(tx Tx, stored *Entry, step schedule.Step, now time.Time) error {
+// passOver leaves a row for every instant that was passed over. One from
+// before the entry's definition was passed while it was paused, for anything
+// else that is put plans from then on.
+func passOver(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time) error {
 	for _, of := range []struct {
 		instants []time.Time
 		earlier  bool
-		reason   string
-		more     string
-	}{
-		{step.Excluded, step.ExcludedEarlier, "excluded", "excluded, as earlier instants were"},
-		{step.Skipped, step.SkippedEarlier, "misfire: missed by more than the grace", "misfire: this and earlier instants were missed by more than the grace"},
-	} {
+		excluded bool
+	}{{step.Excluded, step.ExcludedEarlier, true}, {step.Skipped, step.SkippedEarlier, false}} {
 		for i, instant := range of.instants {
-			o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, Reason: of.reason, FiredAt: now}
+			o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, FiredAt: now}
+			switch {
+			case of.excluded:
+				o.Reason = "excluded"
+			case instant.After(entry.Modified):
+				o.Reason = "misfire: missed by more than the grace"
+			default:
+				o.Reason = "paused: missed while the entry was paused"
+			}
 			if i == 0 && of.earlier {
-				o.Reason = of.more
+				o.Reason += ", as earlier instants were"
 			}
 			if err := tx.InsertOccurrence(o); err != nil && !errs.Is(err, errs.NameTaken) {
 				return err
@@ -122,8 +133,12 @@ func passOver(tx Tx, stored *Entry, step schedule.Step, now time.Time) error {
 // fireInstant creates the case of an instant, or records why there is none.
 // The pair of entry and instant is unique in the store, so that no instant
 // ever makes two cases: one that was dealt with before makes none, and the
-// entry goes on; again says so.
+// entry goes on; again says so. A backfill makes up for one that had no case.
 func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *schedule.Step, o *Occurrence, trouble error) (again bool, err error) {
+	record := tx.InsertOccurrence
+	if o.Outcome == OutcomeBackfilled {
+		record = tx.RedoOccurrence
+	}
 	var c *caseChange
 	var over overlap
 	if trouble == nil {
@@ -147,7 +162,7 @@ func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *
 	case c != nil:
 		o.CaseID = c.row.ID
 	}
-	err = tx.InsertOccurrence(o)
+	err = record(o)
 	if errs.Is(err, errs.NameTaken) {
 		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("an instant of a schedule entry was dealt with before")
 		return true, nil

@@ -117,6 +117,14 @@ func TestTrigger(t *testing.T) {
 	same(t, "cases", len(w.cases()), 3)
 	_, err := sam.putEntry(out.Name+".json", `{"do": "trigger"}`)
 	w.refused(err, errs.NotFound)
+
+	// One at the very instant of an entry that is paused takes nothing away.
+	out = sam.mustPutEntry("paused.json", `{"type": "interval", "minutes": 10, "route": "auto", "paused": true}`)
+	w.advance(10 * time.Minute)
+	sam.mustPutEntry("paused.json", `{"do": "trigger"}`)
+	sam.mustPutEntry("paused.json", `{"do": "resume"}`)
+	same(t, "of both", sam.occurrences(out.Name), []string{"triggered 2012-11-09T12:44:56Z", "fired 2012-11-09T12:44:56Z"})
+	sam.entry("paused.json").wants("iterationsPerformed", "2")
 }
 
 func TestOverlap(t *testing.T) {
@@ -188,6 +196,70 @@ func TestBackfill(t *testing.T) {
 	same(t, "nothing", len(sam.occurrences(often.Name)), 1)
 }
 
+// What had no case, because the server was off or the route was away, gets
+// one by a backfill; what has one gets no other when the entry comes to it.
+func TestBackfillMakesUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto", "misfire": "skip", "repeat": 9}`)
+	w.off("2012-11-09T13:00:00Z")
+	same(t, "cases", len(w.cases()), 0)
+	sam.mustPutEntry("e.json", `{"do": "backfill", "from": "2012-11-09T12:40", "to": "2012-11-09T13:00"}`)
+	same(t, "occurrences", sam.occurrences(out.Name), []string{"backfilled 2012-11-09T12:54:56Z", "backfilled 2012-11-09T12:44:56Z"})
+	same(t, "cases", len(w.cases()), 2)
+	sam.entry("e.json").wants("iterationsPerformed", "2", "iterationsRemaining", "7", "nextIteration", `"2012-11-09T13:04:56"`)
+
+	// While it is paused: the entry does not count anew what it finds done.
+	sam.mustPutEntry("e.json", `{"do": "pause"}`)
+	w.advanceTo("2012-11-09T13:30:00Z")
+	sam.mustPutEntry("e.json", `{"do": "backfill", "from": "2012-11-09T13:00", "to": "2012-11-09T13:30"}`)
+	sam.entry("e.json").wants("iterationsPerformed", "5")
+	redefined := sam.mustPutEntry("once.json", `{"type": "interval", "minutes": 10, "date": "2012-11-09T13:04:56", "route": "auto", "repeat": 9}`)
+	sam.mustPutEntry("once.json", `{"do": "pause"}`)
+	w.advanceTo("2012-11-09T13:50:00Z")
+	sam.mustPutEntry("once.json", `{"do": "backfill", "from": "2012-11-09T13:40", "to": "2012-11-09T13:50"}`)
+	sam.mustPutEntry("once.json", `{"do": "resume"}`)
+	same(t, "occurrences", sam.occurrences(redefined.Name), []string{"backfilled 2012-11-09T13:44:56Z", "skipped 2012-11-09T13:34:56Z"})
+	sam.entry("once.json").wants("iterationsPerformed", "1", "iterationsRemaining", "8", "nextIteration", `"2012-11-09T13:54:56"`, "paused", "false")
+}
+
+// A pause loses nothing, though the entry may have come to its end. What a new recurrence would have
+// had before it was there was not missed.
+func TestPauseLosesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	w.advanceTo("2012-11-10T00:34:56Z")
+	const ending = `{"type": "interval", "minutes": 10, "route": "auto", "end": "2012-11-10T01:00", "misfire": "all"}`
+	byDocument, byCommand := sam.mustPutEntry("document.json", ending), sam.mustPutEntry("do.json", ending)
+	sam.mustPutEntry("document.json", strings.Replace(ending, "{", `{"paused": true, `, 1))
+	sam.mustPutEntry("do.json", `{"do": "pause"}`)
+	w.advanceTo("2012-11-10T01:30:00Z")
+	sam.mustPutEntry("document.json", ending)
+	sam.mustPutEntry("do.json", `{"do": "resume"}`)
+	for _, ended := range []string{byDocument.Name, byCommand.Name} {
+		same(t, "what was missed", sam.occurrences(ended), []string{"late 2012-11-10T00:54:56Z", "late 2012-11-10T00:44:56Z"})
+	}
+	same(t, "entries", len(w.entries()), 0)
+
+	sam.mustPutEntry("over.json", `{"type": "cron", "minute": 50, "route": "auto", "end": "2012-11-10T02:00"}`)
+	w.advanceTo("2012-11-10T01:45:00Z")
+	sam.mustPutEntry("over.json", `{"type": "cron", "minute": 50, "route": "auto", "end": "2012-11-10T01:48", "paused": true}`)
+	_, err := sam.putEntry("over.json", `{"do": "resume"}`)
+	w.refused(err, errs.Invalid, "/do never-fires")
+
+	sam.mustPutEntry("new.json", `{"type": "interval", "hours": 1, "route": "auto", "paused": true}`)
+	w.advance(time.Hour)
+	again := sam.mustPutEntry("new.json", `{"type": "cron", "minute": "*/10", "route": "auto", "paused": true}`)
+	w.advance(20 * time.Minute)
+	sam.mustPutEntry("new.json", `{"do": "resume"}`)
+	same(t, "since the new recurrence", sam.occurrences(again.Name), []string{"late 2012-11-10T03:00:00Z", "skipped 2012-11-10T02:50:00Z"})
+	if text := string(try(w.Occurrences(t.Context(), sam.by(), sam.ref(again.Name).Entry)).must(w, "occurrences").Form); !strings.Contains(text, `"reason":"paused: `) {
+		t.Errorf("no reason says that it was paused: %s", text)
+	}
+}
+
 func TestBoundsExclusionsAndZones(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, withZones)
@@ -224,6 +296,44 @@ func TestJitter(t *testing.T) {
 	}
 	if len(delays) < 5 {
 		t.Errorf("delays %v", delays)
+	}
+}
+
+// Jitter makes no instant late or passed over, however long it is, for the
+// next one waits for none.
+func TestJitterLongerThanTheInterval(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []string{"once", "skip", "all"} {
+		w := newWorld(t)
+		sam := w.as("sam")
+		out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 2, "route": "auto", "jitterSeconds": 3600, "graceSeconds": 0, "misfire": "`+misfire+`", "repeat": 30}`)
+		w.advance(2 * time.Hour)
+		var want []string
+		for i := 30; i > 0; i-- {
+			want = append(want, "fired "+instant(start).Add(time.Duration(2*i)*time.Minute).Format(time.RFC3339))
+		}
+		same(t, misfire, sam.occurrences(out.Name), want)
+	}
+}
+
+// What is excluded among instants that were missed has its row too.
+func TestExcludedAmongMissed(t *testing.T) {
+	t.Parallel()
+	for misfire, want := range map[string][]string{
+		"once": {"late 13:20", "skipped 13:10", "skipped 13:00", "skipped 12:50", "skipped 12:40"},
+		"skip": {"skipped 13:20", "skipped 13:10", "skipped 13:00", "skipped 12:50", "skipped 12:40"},
+		"all":  {"late 13:20", "skipped 13:10", "skipped 13:00", "late 12:50", "late 12:40"},
+	} {
+		w := newWorld(t)
+		sam := w.as("sam")
+		out := sam.mustPutEntry("e.json", `{"type": "cron", "minute": "*/10", "route": "auto", "misfire": "`+misfire+`",
+			"exclude": [{"from": "2012-11-09T13:00", "to": "2012-11-09T13:20"}]}`)
+		w.off("2012-11-09T13:25:00Z")
+		var got []string
+		for _, line := range sam.occurrences(out.Name) {
+			got = append(got, strings.NewReplacer("2012-11-09T", "", ":00Z", "").Replace(line))
+		}
+		same(t, misfire, got, want)
 	}
 }
 

@@ -121,6 +121,10 @@ func (t spyTx) InsertOccurrence(o *engine.Occurrence) error {
 	return t.pass(write{method: "InsertOccurrence", row: o}, func() error { return t.Tx.InsertOccurrence(o) })
 }
 
+func (t spyTx) RedoOccurrence(o *engine.Occurrence) error {
+	return t.pass(write{method: "RedoOccurrence", row: o}, func() error { return t.Tx.RedoOccurrence(o) })
+}
+
 func (t spyTx) InsertCase(c *engine.Case) error {
 	return t.pass(write{method: "InsertCase", caseID: c.ID, row: c}, func() error { return t.Tx.InsertCase(c) })
 }

@@ -215,6 +215,9 @@ type ScheduleWriter interface {
 	// instant) is unique: a second one is errs.NameTaken. Occurrences outlive
 	// their entry.
 	InsertOccurrence(o *Occurrence) error
+	// RedoOccurrence is InsertOccurrence, but in place of one that has no
+	// case.
+	RedoOccurrence(o *Occurrence) error
 }
 
 // Occurrence is what became of one instant of an entry.

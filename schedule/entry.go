@@ -61,7 +61,8 @@ type Entry struct {
 	recurrence backward
 	calendar   *calendar // of cron and crontab, in wall time
 	zones      Zones
-	holidays   []Span // of its ExcludeCalendar
+	holidays   []Span    // of its ExcludeCalendar
+	held       time.Time // what would be next if the entry were not paused; set by Read
 }
 
 // Units are the parts of an interval as its document gave them; nil where it

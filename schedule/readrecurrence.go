@@ -229,13 +229,20 @@ func (r *reader) place() bool {
 // does not come again.
 func (r *reader) plan() {
 	e := r.entry
-	if e.Paused {
-		e.setNext(time.Time{})
-		return
+	next := r.next()
+	switch {
+	case e.Paused:
+		e.held, next = next, time.Time{}
+	case next.IsZero():
+		r.neverFires()
 	}
+	e.setNext(next)
+}
+
+func (r *reader) next() time.Time {
+	e := r.entry
 	if r.replaces && e.sameRecurrence(&r.was) && !r.was.NextIteration.IsZero() {
-		e.setNext(r.was.NextIteration)
-		return
+		return r.was.NextIteration
 	}
 	after := r.now.Add(-1)
 	if r.fresh {
@@ -249,11 +256,7 @@ func (r *reader) plan() {
 	} else if e.LastIteration.After(after) {
 		after = e.LastIteration
 	}
-	next := e.recurrence.Next(after)
-	if next.IsZero() {
-		r.neverFires()
-	}
-	e.setNext(next)
+	return e.recurrence.Next(after)
 }
 
 // neverFires notes the fault at the field that is the likely cause.

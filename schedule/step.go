@@ -36,15 +36,21 @@ func (e *Entry) Due() (at time.Time, ok bool) {
 
 // jitter returns by how much a case of the instant is delayed: by chance, as
 // far as one entry can tell from another, and for the same instant always the
-// same.
+// same. It never takes as long as until the next instant, so that their order
+// is kept and none is late for another's delay.
 func (e *Entry) jitter(at time.Time) time.Duration {
-	if e.JitterSeconds == 0 {
+	s := e.Schedule()
+	if e.JitterSeconds == 0 || s == nil {
 		return 0
+	}
+	most := uint64(e.JitterSeconds)
+	if next := s.Next(at); !next.IsZero() {
+		most = min(most, uint64(next.Sub(at)/time.Second)-1)
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(e.UUID)) // it never fails
 	_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(at.Unix())))
-	return time.Duration(h.Sum64()%uint64(e.JitterSeconds+1)) * time.Second
+	return time.Duration(h.Sum64()%(most+1)) * time.Second
 }
 
 // Step takes the occurrence that is due at now, if there is one, and moves
@@ -58,14 +64,12 @@ func (e *Entry) Step(now time.Time) Step {
 	if !ok || s == nil || due.After(now) {
 		return Step{}
 	}
-	var step Step
 	first := e.NextIteration
-	e.passOver(&step, first)
-	step.Instant = first
-	grace := time.Duration(e.GraceSeconds) * time.Second
-	if inTime := now.Add(-grace); due.Before(inTime) {
-		e.missed(&step, s, first, inTime.Add(-e.jitter(first)), now)
+	step := Step{Instant: first, Late: e.late(first, now)}
+	if step.Late {
+		e.missed(&step, s, first, now)
 	}
+	e.passOver(&step, first)
 	next := e.NextIteration
 	if !step.Instant.IsZero() {
 		e.IterationsPerformed++
@@ -81,24 +85,38 @@ func (e *Entry) Step(now time.Time) Step {
 	return step
 }
 
-// passOver notes which instants before this one are excluded.
-func (e *Entry) passOver(step *Step, before time.Time) {
+// late reports whether an instant was missed by more than the grace.
+func (e *Entry) late(at, now time.Time) bool {
+	return at.Add(e.jitter(at)).Before(now.Add(-time.Duration(e.GraceSeconds) * time.Second))
+}
+
+// passOver notes which instants are excluded of those that the step, which
+// began at first, leaves behind.
+func (e *Entry) passOver(step *Step, first time.Time) {
 	b, ok := e.recurrence.(*bounded)
 	if !ok {
 		return
+	}
+	before := later(first, step.Instant)
+	if n := len(step.Skipped); n > 0 {
+		before = later(before, step.Skipped[n-1])
 	}
 	from := later(e.LastIteration, e.Modified)
 	step.Excluded, step.ExcludedEarlier = b.passed(from, before, maxSkipped)
 }
 
-// missed decides about the instants from first on and before inTime.
-func (e *Entry) missed(step *Step, s Schedule, first, inTime, now time.Time) {
-	step.Late = true
-	missed, more := Latest(s, first.Add(-1), inTime.Add(-1), maxSkipped+1)
+// missed decides about the instants from first on that are late at now.
+func (e *Entry) missed(step *Step, s Schedule, first, now time.Time) {
+	grace := time.Duration(e.GraceSeconds) * time.Second
+	missed, more := Latest(s, first.Add(-1), now.Add(-grace-1), maxSkipped+2)
 	n := len(missed)
-	if n == 0 {
-		return
+	if n > 1 && !e.late(missed[n-1], now) { // for its jitter
+		n--
 	}
+	if n == 0 {
+		return // what was planned is none of the recurrence's any more
+	}
+	missed = missed[:n]
 	switch e.Misfire {
 	case MisfireSkip:
 		step.Late = false
@@ -109,11 +127,12 @@ func (e *Entry) missed(step *Step, s Schedule, first, inTime, now time.Time) {
 		}
 	case MisfireAll:
 		if n > maxSkipped {
-			step.Instant = missed[1]
+			step.Instant = missed[n-maxSkipped]
 			step.Skipped, step.SkippedEarlier = Latest(s, first.Add(-1), step.Instant.Add(-1), maxSkipped)
 		}
 	case MisfireOnce:
-		step.Skipped, step.SkippedEarlier, step.Instant = missed[:n-1], more, missed[n-1]
+		step.Instant = missed[n-1]
+		step.Skipped, step.SkippedEarlier = missed[max(0, n-1-maxSkipped):n-1], more || n-1 > maxSkipped
 	}
 }
 
@@ -123,9 +142,21 @@ func (e *Entry) Pause(note string) {
 	e.setNext(time.Time{})
 }
 
-// Resume lets a paused entry go on: the first instant since it was paused is
-// the next one, though it may be missed by now. It reports whether there is
-// any.
+// PausedSince returns the first instant that passes by while the entry is
+// paused, from now on: the one that would be next.
+func (e *Entry) PausedSince(now time.Time) time.Time {
+	switch {
+	case !e.NextIteration.IsZero():
+		return e.NextIteration
+	case !e.held.IsZero():
+		return e.held
+	}
+	return now
+}
+
+// Resume lets an entry go on that was paused since then: the first instant
+// that passed by is the next one, though it may be missed by now. It reports
+// whether there is any.
 func (e *Entry) Resume(since time.Time) bool {
 	e.Paused = false
 	s := e.Schedule()

@@ -134,6 +134,24 @@ func TestStep(t *testing.T) {
 	}
 }
 
+// TestPauseWhileItWaits: an instant that waits for its jitter is not lost by a
+// pause.
+func TestPauseWhileItWaits(t *testing.T) {
+	t.Parallel()
+	e := entry(t, with("interval", `"hours": 10, "jitterSeconds": 3600`), friday, nil)
+	first := e.NextIteration
+	due, _ := e.Due()
+	if !due.After(first) {
+		t.Fatalf("the first instant %s is due at %s, want it to wait", first, due)
+	}
+	between := first.Add(due.Sub(first) / 2)
+	since := e.PausedSince(between)
+	e.Pause("")
+	if ok := e.Resume(since); !ok || e.NextIteration != first {
+		t.Errorf("next is %s, want %s", e.NextIteration, first)
+	}
+}
+
 func TestStepCounts(t *testing.T) {
 	t.Parallel()
 	e := entry(t, with("interval", everyTwo+`, "repeat": 3`), friday, nil)

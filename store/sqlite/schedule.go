@@ -50,6 +50,10 @@ const (
 	insertOccurrence = `
 		INSERT INTO occurrences (entry, context_id, instant, outcome, reason, case_id, fired_at)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
+	redoOccurrence = insertOccurrence + `
+		ON CONFLICT (entry, instant) DO UPDATE
+		SET context_id = ?2, outcome = ?4, reason = ?5, case_id = ?6, fired_at = ?7
+		WHERE case_id IS NULL`
 )
 
 func scanEntry(scan scan, e *engine.Entry) error {
@@ -147,10 +151,26 @@ func (r *reader) Occurrences(entry engine.UUID, limit int) (all []engine.Occurre
 // InsertOccurrence records what became of an instant. The pair (entry,
 // instant) is unique: a second one is errs.NameTaken.
 func (t *tx) InsertOccurrence(o *engine.Occurrence) error {
-	_, err := t.c.exec(insertOccurrence, o.Entry[:], int64(o.ContextID), at(o.Instant), o.Outcome, o.Reason,
-		orNull(o.CaseID), at(o.FiredAt))
+	_, err := t.c.exec(insertOccurrence, occurrenceArgs(o)...)
 	if isUnique(err) {
-		return errs.New(errs.NameTaken, "This instant of the schedule entry was dealt with before.")
+		return errDealtWith()
 	}
 	return failure("record an occurrence", err)
+}
+
+// RedoOccurrence is InsertOccurrence, but in place of one that has no case.
+func (t *tx) RedoOccurrence(o *engine.Occurrence) error {
+	n, err := t.c.change(redoOccurrence, occurrenceArgs(o)...)
+	if err == nil && n == 0 {
+		return errDealtWith()
+	}
+	return failure("record an occurrence again", err)
+}
+
+func occurrenceArgs(o *engine.Occurrence) []any {
+	return []any{o.Entry[:], int64(o.ContextID), at(o.Instant), o.Outcome, o.Reason, orNull(o.CaseID), at(o.FiredAt)}
+}
+
+func errDealtWith() error {
+	return errs.New(errs.NameTaken, "This instant of the schedule entry was dealt with before.")
 }

@@ -142,6 +142,8 @@ func TestOccurrences(t *testing.T) {
 	again.Outcome, again.FiredAt = "fired", noon()
 	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertOccurrence(&again) })
 	kind(t, "an instant twice", err, errs.NameTaken)
+	err = db.Update(t.Context(), func(tx engine.Tx) error { return tx.RedoOccurrence(&again) })
+	kind(t, "one with a case again", err, errs.NameTaken)
 	again.Entry = newEntry(2, sam).UUID
 	mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertOccurrence(&again) })
 	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) })
@@ -153,6 +155,16 @@ func TestOccurrences(t *testing.T) {
 		none, err3 := r.Occurrences(engine.UUID{9}, 10)
 		same(t, "of nobody", 0, len(none))
 		return errors.Join(err, err2, err3)
+	})
+	redone := occurrence(0) // which has no case
+	redone.Outcome, redone.Reason, redone.CaseID, redone.FiredAt = "backfilled", "", 7, noon().Add(time.Hour)
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.RedoOccurrence(&redone) })
+	fresh := occurrence(5)
+	mustUpdate(t, db, func(tx engine.Tx) error { return tx.RedoOccurrence(&fresh) })
+	mustView(t, db, func(r engine.Reader) error {
+		all, err := r.Occurrences(e.UUID, 0)
+		same(t, "redone", []engine.Occurrence{fresh, occurrence(2), occurrence(1), redone}, all)
+		return err
 	})
 }
 
