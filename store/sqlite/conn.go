@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"strconv"
 	"sync/atomic"
@@ -80,11 +82,12 @@ func openPool(dsn string, connections int) (*sql.DB, error) {
 // driver starts a goroutine for each one. Waiting is bounded where it can be
 // long, in the queue of the writer and before a free reader.
 type conn struct {
-	raw   *sql.Conn
-	stmts map[string]*sql.Stmt // by text
-	ran   *atomic.Int64        // statements
-	locks *lockedKeys          // of the whole database
-	view  viewState
+	raw    *sql.Conn
+	driver driver.Conn           // that raw has pinned
+	stmts  map[string]*statement // by text
+	ran    *atomic.Int64         // statements
+	locks  *lockedKeys           // of the whole database
+	view   viewState
 }
 
 // viewState is how far the snapshot of a View is: many decisions rest on what
@@ -103,7 +106,10 @@ func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragma
 	if err != nil {
 		return nil, failure("open the database", err)
 	}
-	c := &conn{raw: raw, stmts: map[string]*sql.Stmt{}, ran: &db.stats.statements, locks: &db.locks}
+	c := &conn{raw: raw, stmts: map[string]*statement{}, ran: &db.stats.statements, locks: &db.locks}
+	if err := raw.Raw(func(pinned any) error { return c.pin(pinned) }); err != nil {
+		return nil, errors.Join(failure("open the database", err), c.close())
+	}
 	if settings != "" {
 		if _, err := raw.ExecContext(context.Background(), settings); err != nil {
 			return nil, errors.Join(failure("set up the database", err), c.close())
@@ -122,17 +128,26 @@ func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragma
 	return c, nil
 }
 
+// pin keeps the driver's connection, which nothing else uses until close.
+func (c *conn) pin(pinned any) error {
+	var ok bool
+	if c.driver, ok = pinned.(driver.Conn); !ok {
+		return fmt.Errorf("a connection is a %T", pinned)
+	}
+	return nil
+}
+
 func (c *conn) close() error {
 	all := make([]error, 0, len(c.stmts)+1)
 	for _, s := range c.stmts {
-		all = append(all, s.Close())
+		all = append(all, s.prepared.Close())
 	}
 	return errors.Join(append(all, c.raw.Close())...)
 }
 
 // stmt returns the statement, prepared on its first use. The texts are
 // constants of this package, so their number is bounded.
-func (c *conn) stmt(query string) (*sql.Stmt, error) {
+func (c *conn) stmt(query string) (*statement, error) {
 	if c.view == viewing {
 		c.view = snapshot
 		if _, err := c.exec(beginRead); err != nil {
@@ -144,7 +159,7 @@ func (c *conn) stmt(query string) (*sql.Stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
-	s, err := c.raw.PrepareContext(context.Background(), query)
+	s, err := prepare(c.driver, query)
 	if err != nil {
 		return nil, err
 	}
@@ -153,12 +168,12 @@ func (c *conn) stmt(query string) (*sql.Stmt, error) {
 }
 
 // exec runs a statement that yields no rows.
-func (c *conn) exec(query string, args ...any) (sql.Result, error) {
-	s, err := c.stmt(query) //nolint:sqlclosecheck // kept until the connection is closed
+func (c *conn) exec(query string, args ...any) (driver.Result, error) {
+	s, err := c.stmt(query)
 	if err != nil {
 		return nil, err
 	}
-	return s.ExecContext(context.Background(), args...)
+	return s.exec(args)
 }
 
 // change runs a statement and returns how many rows it changed.
@@ -172,16 +187,18 @@ func (c *conn) change(query string, args ...any) (int64, error) {
 
 // row is the outcome of a query for at most one row.
 type row struct {
-	raw *sql.Row
-	err error
+	s    *statement
+	rows driver.Rows
+	err  error
 }
 
 func (c *conn) row(query string, args ...any) row {
-	s, err := c.stmt(query) //nolint:sqlclosecheck // kept until the connection is closed
+	s, err := c.stmt(query)
 	if err != nil {
 		return row{err: err}
 	}
-	return row{raw: s.QueryRowContext(context.Background(), args...)}
+	rows, err := s.query(args)
+	return row{s, rows, err}
 }
 
 // scan reads the columns of the present row.
@@ -192,11 +209,18 @@ func (r row) read(f func(scan) error) (found bool, err error) {
 	if r.err != nil {
 		return false, r.err
 	}
-	err = f(r.raw.Scan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
+	defer func() {
+		if err = errors.Join(err, r.rows.Close()); err != nil {
+			found = false
+		}
+	}()
+	if err := r.s.next(r.rows); err != nil {
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		return false, err
 	}
-	return err == nil, err
+	return true, f(r.s.scan)
 }
 
 // scan reads the row's columns, and says whether there was one.
@@ -206,19 +230,25 @@ func (r row) scan(dest ...any) (found bool, err error) {
 
 // each runs a query and calls f for each of its rows.
 func (c *conn) each(query string, f func(scan) error, args ...any) (err error) {
-	s, err := c.stmt(query) //nolint:sqlclosecheck // kept until the connection is closed
+	s, err := c.stmt(query)
 	if err != nil {
 		return err
 	}
-	rows, err := s.QueryContext(context.Background(), args...)
+	rows, err := s.query(args)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		if err := f(rows.Scan); err != nil {
+	for {
+		err := s.next(rows)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := f(s.scan); err != nil {
 			return err
 		}
 	}
-	return rows.Err()
 }
