@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -17,7 +18,9 @@ import (
 type bareWriter struct {
 	pool     *sql.DB
 	conn     *sql.Conn
-	stmts    map[string]*sql.Stmt
+	driver   driver.Conn // that conn has pinned; as the store, it asks the driver itself
+	stmts    map[string]driver.Stmt
+	args     []driver.NamedValue
 	queue    chan *bareUnit
 	ended    chan struct{}
 	reserved int64 // the first id that is not, in the database
@@ -44,7 +47,7 @@ const (
 // openBare opens the database in a data folder that has been founded and that
 // nobody has open.
 func openBare(ctx context.Context, data string) (_ *bareWriter, err error) {
-	w := &bareWriter{stmts: map[string]*sql.Stmt{}, queue: make(chan *bareUnit, bareBatch), ended: make(chan struct{})}
+	w := &bareWriter{stmts: map[string]driver.Stmt{}, queue: make(chan *bareUnit, bareBatch), ended: make(chan struct{})}
 	if w.pool, err = openRaw(data, "FULL"); err != nil {
 		return nil, err
 	}
@@ -54,6 +57,9 @@ func openBare(ctx context.Context, data string) (_ *bareWriter, err error) {
 		}
 	}()
 	if w.conn, err = w.pool.Conn(ctx); err != nil {
+		return nil, err
+	}
+	if err = w.conn.Raw(func(pinned any) error { w.driver, _ = pinned.(driver.Conn); return nil }); err != nil {
 		return nil, err
 	}
 	if _, err = w.conn.ExecContext(ctx, `PRAGMA wal_autocheckpoint = 16000; PRAGMA temp_store = MEMORY`); err != nil {
@@ -180,16 +186,24 @@ func (w *bareWriter) exec(o op) error {
 	s, ok := w.stmts[o.query]
 	if !ok {
 		var err error
-		if s, err = w.conn.PrepareContext(ctx, o.query); err != nil {
+		if s, err = w.driver.Prepare(o.query); err != nil {
 			return err
 		}
 		w.stmts[o.query] = s
 	}
-	if o.reads {
-		var n int64
-		return s.QueryRowContext(ctx, o.args...).Scan(&n)
+	w.args = w.args[:0]
+	for i, arg := range o.args {
+		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: arg})
 	}
-	res, err := s.ExecContext(ctx, o.args...)
+	if o.reads {
+		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, w.args)
+		if err != nil {
+			return err
+		}
+		var n [1]driver.Value
+		return errors.Join(rows.Next(n[:]), rows.Close())
+	}
+	res, err := s.(driver.StmtExecContext).ExecContext(ctx, w.args)
 	if err != nil || len(o.args) == 0 {
 		return err
 	}
