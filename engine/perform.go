@@ -117,7 +117,11 @@ func (e *Engine) performed(r Reader, req Request, h *held, action string, node *
 	if !h.route.Compiled.Knows(action) {
 		return nil, absent("action")
 	}
-	if err := e.admit(r, req, taskVersion(h, action), on(taskKey(h.row.ID, action))); err != nil {
+	var version Version
+	if req.If != nil { // else nobody asks what it is
+		version = taskVersion(h, action)
+	}
+	if err := e.admit(r, req, version, on(taskKey(h.row.ID, action))); err != nil {
 		return nil, err
 	}
 	var faults document.Faults
