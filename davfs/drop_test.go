@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,7 +57,10 @@ func TestReadDrop(t *testing.T) {
 		{raw: ".Priority=1", kind: errs.BadParameter},
 		{raw: ".", kind: errs.BadParameter},
 		{raw: ".dryRun&.dryRun", kind: errs.BadParameter},
-		{raw: ".startAt", kind: errs.NotBuilt},
+		{raw: ".startAt=2012-12-01T01:00:00%2B01:00", want: engine.Drop{StartAt: time.Date(2012, 12, 1, 0, 0, 0, 0, time.UTC)}},
+		{raw: ".startAt", kind: errs.BadParameter},
+		{raw: ".startAt=2012-12-01", kind: errs.BadParameter},
+		{raw: ".startAt=2012-12-01T01:00:00+01:00", want: engine.Drop{StartAt: time.Date(2012, 12, 1, 0, 0, 0, 0, time.UTC)}},
 		{raw: "=x", kind: errs.BadParameter},
 		{raw: "a%=x", kind: errs.BadParameter},
 		{raw: "a=%FF", kind: errs.BadParameter},
@@ -85,7 +89,7 @@ func FuzzDrop(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		d, _, err := readDrop(raw)
 		if err != nil {
-			if kind := errs.KindOf(err); kind != errs.BadParameter && kind != errs.NotBuilt {
+			if kind := errs.KindOf(err); kind != errs.BadParameter {
 				t.Errorf("%q: %v", raw, err)
 			}
 			return

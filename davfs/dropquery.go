@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"flowdrive/clock"
 	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/label"
@@ -88,8 +89,12 @@ func readOptions(options query, d *engine.Drop) error {
 	if err := options.only(".priority", ".title", ".context", ".startAt", ".dryRun"); err != nil {
 		return err
 	}
-	if _, given := options[".startAt"]; given {
-		return unbuilt("The parameter .startAt").err()
+	if at, given := options[".startAt"]; given {
+		var ok bool
+		// A plus that nobody has escaped says a blank, which no instant has.
+		if d.StartAt, ok = clock.ParseInstant(strings.Replace(at, " ", "+", 1)); !ok {
+			return errs.New(errs.BadParameter, "The parameter .startAt must be %s.", clock.InstantForm)
+		}
 	}
 	if _, given := options[".priority"]; given {
 		priority, err := options.number(".priority", 0, mostPriority)

@@ -90,8 +90,12 @@ request GET "$routes/load/rates.csv"
 expect "  a type by the name" text/csv "$(header Content-Type)"
 request PUT "$routes/load/x?.unknown=1" -d x
 expect "an unknown option" 400 "$status"
-request PUT "$routes/load/x?.startAt=2099-01-01T00:00:00Z" -d x
-expect "one that is not built" 501 "$status"
+request PUT "$routes/load/x?.startAt=soon" -d x
+expect "an option that cannot be read" 400 "$status"
+request PUT "$routes/load/later.csv?.startAt=2099-01-01T00:00:00Z" -d x
+expect "one that starts later" 201 "$status"
+request GET "$cases/$(header X-COILS-WORKFLOW-PROCESS-ID).json"
+expect "  is queued until then" "queued 2099-01-01T00:00:00Z" "$(json '"\(.state) \(.startAt)"')"
 for name in Board Versions Rejected diagram.svg 17; do
 	request PUT "$routes/load/$name" -d x
 	expect "the name $name is refused" '422 urn:flowdrive:problem:name-not-allowed' "$status $(json .type)"

@@ -35,6 +35,9 @@ const (
 	AuditRouteAdd       AuditAction = "route-add"
 	AuditRouteChange    AuditAction = "route-change"
 	AuditRouteDelete    AuditAction = "route-delete"
+	AuditHoldAdd        AuditAction = "hold-add" // the detail says what is held
+	AuditHoldChange     AuditAction = "hold-change"
+	AuditHoldDelete     AuditAction = "hold-delete"
 	AuditDocumentRead   AuditAction = "document-read" // another's, by an administrator
 	AuditLost           AuditAction = "rows-lost"     // too many at once; the detail says how many
 )

@@ -31,6 +31,8 @@ type birth struct {
 	at           time.Time // the instant that labels are about
 	dryRun       bool
 	waits        bool // for earlier cases of the entry to end
+	startAt      time.Time
+	from         Reader // by which it is judged whether its children may start; nil: not at all
 }
 
 // caseChange is a case as a decision left it, ready to be stored.
@@ -76,7 +78,7 @@ func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) 
 		ID: self.ID, GUID: self.GUID,
 		RouteID: b.info.ID, RouteName: b.info.Name, RouteVersion: b.info.Version,
 		Title: b.title, ContextID: int64(b.context.ID), Context: string(b.context.Name),
-		Starter: string(b.starter.Name), Priority: b.priority,
+		Starter: string(b.starter.Name), Priority: b.priority, StartAt: b.startAt,
 		Roles: b.roles, Stakeholders: b.stakeholders, ScheduledFor: b.scheduledFor, Created: now,
 	}
 	if b.schedule != (UUID{}) {
@@ -102,7 +104,7 @@ func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) 
 		}
 		return nil, nil
 	}
-	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun})}
+	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun}), holds: b.from}
 	out, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now}, l)
 	if err != nil {
 		return nil, err
@@ -167,6 +169,7 @@ func (e *Engine) render(c *caseChange, r *route.Route) {
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Parent: after.Parent, ParentRow: after.ParentRow,
 		Marking: after.Marking(), Form: core.Form(after, r), Created: after.Created, Modified: after.Modified,
 		Access: e.access(after), Tasks: e.shares(c.shares),
+		Group: r.Group, Busy: r.Group != "" && after.Busy(after.Modified),
 	}
 }
 
@@ -186,6 +189,13 @@ func (e *Engine) access(c *core.Case) []identity.ID {
 // write stores the change, and tells the sweeper and the counters once it is
 // durable.
 func (e *Engine) write(tx Tx, c *caseChange) error {
+	if err := mayStillStart(tx, c); err != nil {
+		return err
+	}
+	return e.writeAll(tx, c)
+}
+
+func (e *Engine) writeAll(tx Tx, c *caseChange) error {
 	var err error
 	if c.holds != nil {
 		if err := c.holds(tx); err != nil {
@@ -247,7 +257,7 @@ func (e *Engine) write(tx Tx, c *caseChange) error {
 	}
 	tx.AfterCommit(func() { e.changed(c) })
 	for _, other := range c.others {
-		if err := e.write(tx, other); err != nil {
+		if err := e.writeAll(tx, other); err != nil {
 			return err
 		}
 	}
@@ -259,8 +269,8 @@ func (e *Engine) changed(c *caseChange) {
 	e.sweeper.note(c.row.Due)
 	e.tellCase(c)
 	now := c.after.Life
-	if now == core.Queued && c.before != core.Queued {
-		e.sweeper.noteQueued()
+	if now == core.Queued && c.row.Due.IsZero() || c.row.Group != "" && !c.row.Busy {
+		e.sweeper.noteQueued() // it can be started, or another of its group
 	}
 	switch {
 	case !open(c.before) && open(now):

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"flowdrive/document"
 	"flowdrive/engine/core"
@@ -42,6 +43,7 @@ type startDocument struct {
 	roles        []core.Players
 	stakeholders []string
 	input        *content
+	startAt      time.Time
 }
 
 func (e *Engine) readStart(root document.Value) *startDocument {
@@ -72,6 +74,7 @@ func (e *Engine) readStart(root document.Value) *startDocument {
 	if v := root.Get("stakeholders"); v.Given() {
 		s.stakeholders = e.partyNames(v)
 	}
+	s.startAt, _ = readDate(root.Get("startAt"), time.Time{})
 	s.input = readInput(root.Get("input"))
 	oneInput(root)
 	return s

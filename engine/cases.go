@@ -96,7 +96,7 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 
 // decideOn returns the change that the event makes of a held case.
 func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
-	l := &lookup{reader: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
+	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
 	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now}, l)
 	if err != nil {
 		return nil, err

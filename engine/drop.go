@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"strconv"
+	"time"
 
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -18,6 +19,7 @@ type Drop struct {
 	Xattrs   label.Dict // keys normalised; labels not substituted yet
 	Title    string     // "": the route's
 	Priority *int       // nil: the route's
+	StartAt  time.Time  // zero: as soon as it can be
 	Context  string     // name or id of the context that the case shall belong to; "": the caller's own
 }
 
@@ -100,7 +102,7 @@ func (e *Engine) readDrop(r Reader, req Request, d Drop, input *content) (*birth
 	}
 	b := &birth{
 		info: info, context: *owner, starter: *starter, title: d.Title, priority: info.Compiled.Priority,
-		xattrs: d.Xattrs, input: input, at: req.Now,
+		xattrs: d.Xattrs, input: input, at: req.Now, startAt: d.StartAt,
 	}
 	if d.Priority != nil {
 		b.priority = *d.Priority
@@ -117,7 +119,8 @@ func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) 
 			return nil, err
 		}
 		b.id = e.newID(req)
-		now, err := e.startsNow(r, b.priority)
+		b.from = r
+		now, err := e.startsNow(r, b.startable(), req.Now)
 		if err != nil {
 			return nil, err
 		}

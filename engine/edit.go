@@ -160,7 +160,7 @@ func (e *Engine) readContextChange(by identity.Principal, root document.Value, h
 // empty reports whether the edit changes nothing.
 func (ed *edit) empty() bool {
 	return ed.Title == nil && ed.Priority == nil && ed.ContextID == nil && ed.Roles == nil && ed.Stakeholders == nil &&
-		ed.Xattrs == nil && ed.life == nil
+		ed.Xattrs == nil && ed.StartAt == nil && ed.life == nil
 }
 
 // judgeEdit judges the caller's rights to what the edit changes. A canceled
@@ -177,8 +177,8 @@ func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case, or try again to start a failed one.")
 	}
 	starter := isStarter(by, h.core)
-	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.life != nil) {
-		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title and stakeholders, suspend, resume or cancel it.")
+	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.StartAt != nil || ed.life != nil) {
+		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, stakeholders and startAt, suspend, resume or cancel it.")
 	}
 	if ed.Xattrs != nil {
 		if key := core.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {

@@ -110,7 +110,7 @@ func TestCaseIsARecord(t *testing.T) {
 		w.refused(err, errs.Invalid, test.faults...)
 	}
 	_, err := bob.putCase(name, `{"startAt": "2013-01-01T00:00:00Z"}`)
-	w.refused(err, errs.NotBuilt)
+	w.refused(err, errs.CaseNotOpen)
 	bob.caseForm(id).wants("version", version)
 
 	bob.mustPutCase(name, `{"title": "U"}`)

@@ -29,6 +29,7 @@ type readCase struct {
 // lookup finds what a decision needs to know.
 type lookup struct {
 	reader Reader // nil where nothing is stored yet that could be asked for
+	holds  Reader // where it is asked whether cases may start; nil: they may
 	find   finder // messages of the event's case
 	ids    func() int64
 	rows   map[int64]*Case       // other cases, as they were read
@@ -77,7 +78,10 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 	case need.Admins != 0:
 		keep(&facts.Admins, need.Admins, e.routeAdmins(need.Admins))
 	case need.Route != "":
-		keep(&facts.Routes, need.Route, e.definition(need.Route))
+		var def *core.Definition
+		if def, err = e.definition(l, need.Route); err == nil {
+			keep(&facts.Routes, need.Route, def)
+		}
 	case need.Right != core.StartRight{}:
 		keep(&facts.Rights, need.Right, e.mayStartAs(need.Right))
 	case need.New > 0:
@@ -143,12 +147,16 @@ func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
 }
 
 // definition returns the latest version of a route, nil for none.
-func (e *Engine) definition(name string) *core.Definition {
+func (e *Engine) definition(l *lookup, name string) (def *core.Definition, err error) {
 	info := e.routes.Load().byName[identity.Fold(name)]
 	if info == nil {
-		return nil
+		return nil, nil
 	}
-	return &core.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
+	def = &core.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
+	if l.holds != nil {
+		def.Closed, err = heldUp(l.holds, info.Name, info.Compiled.Group)
+	}
+	return def, err
 }
 
 // mayStartAs reports whether a context may start cases of a route.

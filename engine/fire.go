@@ -260,28 +260,23 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 	}, nil
 }
 
-// fireCase does what is due on a case: its timed actions. It returns when
-// something of it is due next.
+// fireCase does what is due on a case: its timed actions; one that is queued
+// can be started from then on. It returns when something of it is due next.
 func (e *Engine) fireCase(tx Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
 	row, err := orNil(tx.Case(id))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
+	}
+	if row.State == string(core.Queued) { // its startAt has come
+		tx.AfterCommit(e.sweeper.noteQueued)
+		row.Due = time.Time{}
+		return time.Time{}, true, tx.UpdateCase(row, row.Revision)
 	}
 	c, err := e.advanceCase(tx, row, core.Due{}, now)
 	if err != nil {
 		return time.Time{}, false, err
 	}
 	return c.row.Due, true, nil
-}
-
-// startQueued starts one queued case.
-func (e *Engine) startQueued(tx Tx, id int64, now time.Time) error {
-	row, err := orNil(tx.Case(id))
-	if err != nil || row == nil || row.State != string(core.Queued) {
-		return err
-	}
-	_, err = e.advanceCase(tx, row, core.Start{}, now)
-	return err
 }
 
 // advanceCase decides on an event of the engine's own within the writer, and

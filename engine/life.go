@@ -9,12 +9,10 @@ import (
 	"flowdrive/errs"
 )
 
-// readLife reads "state" and "suspendedUntil": what is to become of the life
-// of the case. What they were says nothing.
+// readLife reads "state", "suspendedUntil" and "startAt": what is to become of
+// the life of the case. What they were says nothing, and null nothing to a
+// case that has started.
 func readLife(root document.Value, h *held, ed *edit) error {
-	if root.Get("startAt").Given() {
-		return notBuiltYet("/startAt", "Starting cases later is not built yet; leave startAt out or null.")
-	}
 	life := h.core.Life
 	if v := root.Get("state"); v.Given() {
 		state, ok := v.Str()
@@ -23,7 +21,10 @@ func readLife(root document.Value, h *held, ed *edit) error {
 		}
 		life = core.Life(state)
 	}
-	date, dated := readUntil(root.Get("suspendedUntil"), h.core)
+	if at, dated := readDate(root.Get("startAt"), h.core.StartAt); dated && (h.core.Started.IsZero() || !at.IsZero()) {
+		ed.StartAt = &at
+	}
+	date, dated := readDate(root.Get("suspendedUntil"), h.core.HeldUntil)
 	if dated && life != core.Suspended && !date.IsZero() {
 		root.Get("suspendedUntil").Fail(errs.CodeConflict, "goes with the state suspended, not with %s", life)
 		return nil
@@ -47,15 +48,15 @@ func readLife(root document.Value, h *held, ed *edit) error {
 	return nil
 }
 
-// readUntil reads a date that differs from the one that the case has; zero
-// for none.
-func readUntil(v document.Value, c *core.Case) (date time.Time, differs bool) {
+// readDate reads a date that differs from the one that the case has; zero for
+// none.
+func readDate(v document.Value, has time.Time) (date time.Time, differs bool) {
 	if v.Node == nil {
 		return date, false
 	}
 	if v.Given() {
 		text, ok := v.Str()
-		if !ok || text == c.HeldUntil.Format(time.RFC3339) { // as it was shown
+		if !ok || text == has.Format(time.RFC3339) { // as it was shown
 			return date, false
 		}
 		if date, ok = clock.ParseInstant(text); !ok {
@@ -63,25 +64,30 @@ func readUntil(v document.Value, c *core.Case) (date time.Time, differs bool) {
 			return date, false
 		}
 	}
-	return date, !date.Equal(c.HeldUntil)
+	return date, !date.Equal(has)
 }
 
 // decideEdit decides on the changed fields, and then on the life of the case
 // where the document asks for another as well.
 func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChange, error) {
 	change, err := e.decideOn(h, ed.Edit, req)
-	if err != nil || ed.life == nil {
+	if err != nil || ed.life == nil && ed.StartAt == nil {
 		return change, err
 	}
-	event := ed.life
-	if reopen, is := event.(core.Reopen); is {
-		h, reopen.Version = e.renewed(h)
-		event = reopen
+	if event := ed.life; event != nil {
+		if reopen, is := event.(core.Reopen); is {
+			h, reopen.Version = e.renewed(h)
+			event = reopen
+		}
+		if change, err = e.decideFurther(req, h, change, event); err != nil {
+			return nil, err
+		}
 	}
-	if change, err = e.decideFurther(req, h, change, event); err != nil || change.after.Life != core.Queued {
-		return change, err
+	after := change.after
+	if after.Life != core.Queued || ed.life == nil && h.row.Waits {
+		return change, nil
 	}
-	now, err := e.startsNow(r, change.after.Priority)
+	now, err := e.startsNow(r, startable{after.RouteName, change.row.Group, after.Priority, after.StartAt}, req.Now)
 	if err != nil || !now {
 		return change, err
 	}

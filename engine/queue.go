@@ -2,10 +2,20 @@ package engine
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
+
+	"flowdrive/engine/core"
 )
+
+// The manager starts queued cases by priority, higher first; of equal ones it
+// takes a case of each route in turn, of each route by id (design: the engine,
+// section 1). All that it goes by is in the database: a case is queued, and
+// held back neither by a hold nor by its group, whatever process looks.
+//
+// What starts at once is bounded: a batch of cases, each in a unit of its own
+// in the writer, which runs one at a time. Between the batches is fired what
+// has become due, and requests are served.
 
 // stuckCases are queued cases that a defect keeps from starting. They are
 // not tried again by this process.
@@ -17,10 +27,7 @@ type stuckCases struct {
 func (s *stuckCases) add(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ids == nil {
-		s.ids = map[int64]bool{}
-	}
-	s.ids[id] = true
+	keep(&s.ids, id, true)
 }
 
 func (s *stuckCases) has(id int64) bool {
@@ -29,79 +36,186 @@ func (s *stuckCases) has(id int64) bool {
 	return s.ids[id]
 }
 
-func (s *stuckCases) len() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.ids)
+// routeName returns the name of a route, "" where it was deleted.
+func (e *Engine) routeName(id int64) string {
+	if info := e.routes.Load().byID[id]; info != nil {
+		return info.Name
+	}
+	return ""
 }
 
-// startsNow reports whether a case of the priority may be started where it
-// is created: it overtakes no queued one that could start. Creating never
-// waits for starting, yet what a person starts should be there when the
-// answer is (design: the engine, section 1).
-func (e *Engine) startsNow(r Reader, priority int) (bool, error) {
+// heldUp reports whether a hold, or another case of the group that is busy,
+// keeps a case of that route and group from starting; but are the ids of the
+// cases of the same change.
+func heldUp(r Reader, route, group string, but ...int64) (bool, error) {
+	holds, err := r.Holds()
+	if err != nil || heldBack(holds, route, group) {
+		return true, err
+	}
+	if group == "" {
+		return false, nil
+	}
+	return r.GroupBusy(group, but)
+}
+
+// startsNow reports whether a case may be started where it is created: nothing
+// holds it up, and it overtakes no queued one that could start. Creating never
+// waits for starting, yet what a person starts should be there when the answer
+// is (design: the engine, section 1).
+func (e *Engine) startsNow(r Reader, b startable, now time.Time) (bool, error) {
+	if b.startAt.After(now) {
+		return false, nil
+	}
+	if b.group != "" && e.sweeper.next.Load() <= now.UnixMilli() {
+		return false, nil // what is due may be of the group; the manager fires it first
+	}
+	if held, err := heldUp(r, b.route, b.group); held || err != nil {
+		return false, err
+	}
 	if !e.sweeper.queued.Load() {
 		return true, nil
 	}
-	ids, err := r.QueuedCases(1 + e.sweeper.stuck.len())
+	q, err := e.newQueue(r)
 	if err != nil {
 		return false, err
 	}
-	for _, id := range ids {
-		if e.sweeper.stuck.has(id) {
-			continue
-		}
-		first, err := r.Case(id)
-		return err == nil && first.Priority < priority, err
-	}
-	return true, nil
+	first, from, err := q.next()
+	return from == nil || first.Priority < b.priority, err
 }
 
-// startQueue starts a batch of the queued cases, higher priority first. One
-// that a defect keeps from starting stays queued and is not tried again by
-// this process.
-func (e *Engine) startQueue(ctx context.Context, now time.Time) error {
-	if !e.sweeper.queued.Swap(false) {
-		return nil
+// startable is what decides on whether a case is started at once.
+type startable struct {
+	route    string
+	group    string
+	priority int
+	startAt  time.Time
+}
+
+func (b *birth) startable() startable {
+	return startable{b.info.Name, b.info.Compiled.Group, b.priority, b.startAt}
+}
+
+// starts reports whether the change starts its case.
+func (c *caseChange) starts() bool {
+	return !c.after.Started.IsZero() && (c.was == nil || c.was.Started.IsZero())
+}
+
+// mayStillStart answers errStale where a case of the change, which was decided
+// to start, is held up by something that came since.
+func mayStillStart(tx Tx, c *caseChange) error {
+	var but []int64
+	for _, change := range append([]*caseChange{c}, c.others...) {
+		if !change.starts() {
+			continue
+		}
+		if but == nil {
+			but = append(but, c.row.ID)
+			for _, other := range c.others {
+				but = append(but, other.row.ID)
+			}
+		}
+		if held, err := heldUp(tx, change.after.RouteName, change.row.Group, but...); err != nil {
+			return err
+		} else if held {
+			return errStale
+		}
 	}
-	more, err := e.startSome(ctx, now)
+	return nil
+}
+
+// startQueue starts a batch of the queued cases and returns how many it tried
+// to start. One that a defect keeps from starting stays queued and is not
+// tried again by this process.
+func (e *Engine) startQueue(ctx context.Context, now time.Time) (tried int, err error) {
+	if !e.sweeper.queued.Swap(false) {
+		return 0, nil
+	}
+	tried, more, err := e.startSome(ctx, now)
 	if more || err != nil {
 		e.sweeper.queued.Store(true)
 	}
-	return err
+	return tried, err
 }
 
-// startSome starts a batch of queued cases, and reports whether there may be
-// more.
-func (e *Engine) startSome(ctx context.Context, now time.Time) (more bool, err error) {
-	s := &e.sweeper
-	var ids []int64
-	err = e.store.View(ctx, func(r Reader) (err error) {
-		ids, err = r.QueuedCases(batch + s.stuck.len())
-		return err
+// choose returns the cases to be started next, with the lane that each is in.
+func (e *Engine) choose(ctx context.Context) (ids []int64, lanes []Lane, err error) {
+	err = e.store.View(ctx, func(r Reader) error {
+		q, err := e.newQueue(r)
+		if err != nil {
+			return err
+		}
+		q.startWith(e.sweeper.turn)
+		for len(ids) < batch {
+			c, from, err := q.next()
+			if from == nil || err != nil {
+				return err
+			}
+			ids, lanes = append(ids, c.ID), append(lanes, from.first)
+		}
+		return nil
 	})
-	if err != nil {
-		return false, err
+	if len(lanes) > 0 {
+		e.sweeper.turn = lanes[len(lanes)-1]
 	}
-	ids = slices.DeleteFunc(ids, s.stuck.has)
-	ids = ids[:min(len(ids), batch)]
-	if len(ids) == 0 {
-		return false, nil
+	return ids, lanes, err
+}
+
+// startSome starts a batch of queued cases. It returns how many it tried to
+// start, and whether there may be more. Of a group it chooses several: each
+// starts if the one before has come to rest by then, the others stay queued.
+func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more bool, err error) {
+	ids, lanes, err := e.choose(ctx)
+	if err != nil || len(ids) == 0 {
+		return 0, false, err
 	}
+	more = len(ids) == batch
+	busy := map[string]bool{} // groups of which one could not start, or has more to do
 	units := make([]func(Tx) error, len(ids))
 	for i, id := range ids {
-		units[i] = func(tx Tx) error { return e.startQueued(tx, id, now) }
+		group := lanes[i].Group
+		units[i] = func(tx Tx) error {
+			if busy[group] {
+				more = true // it may be at rest by then
+				return nil
+			}
+			rests, err := e.startQueued(tx, id, now)
+			if group != "" {
+				busy[group] = err != nil || !rests
+			}
+			return err
+		}
 	}
 	for i, err := range e.store.UpdateAll(ctx, units) {
-		err = e.withFilters(ctx, err, func() error { return e.store.Update(ctx, units[i]) })
+		err = e.withFilters(ctx, err, func() error {
+			delete(busy, lanes[i].Group)
+			return e.store.Update(ctx, units[i])
+		})
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || unserved(err):
-			return false, err
+			return i, true, err
 		default:
 			e.log.Error().Err(err).Int64("case", ids[i]).Msg("a queued case could not be started")
-			s.stuck.add(ids[i])
+			e.sweeper.stuck.add(ids[i])
 		}
 	}
-	return len(ids) == batch, nil
+	return len(ids), more, nil
+}
+
+// startQueued starts one queued case, unless something holds it up. It
+// reports whether the case has come to rest, so that another of its group may
+// start.
+func (e *Engine) startQueued(tx Tx, id int64, now time.Time) (rests bool, err error) {
+	row, err := orNil(tx.Case(id))
+	if err != nil || row == nil || row.State != string(core.Queued) || !row.Due.IsZero() {
+		return true, err
+	}
+	if held, err := heldUp(tx, e.routeName(row.RouteID), row.Group, id); held || err != nil {
+		return false, err
+	}
+	c, err := e.advanceCase(tx, row, core.Start{}, now)
+	if err != nil {
+		return false, err
+	}
+	return !c.row.Busy, nil
 }

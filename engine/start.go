@@ -66,7 +66,8 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 		return nil, err
 	}
 	b.id, b.dryRun = e.newID(req), req.DryRun
-	now, err := e.startsNow(r, b.priority)
+	b.from = r
+	now, err := e.startsNow(r, b.startable(), req.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -113,16 +114,13 @@ func (e *Engine) readBirth(r Reader, req Request, ref Ref, body []byte) (*birth,
 	if contextErr != nil {
 		return nil, contextErr
 	}
-	if root.Get("startAt").Given() {
-		return nil, notBuiltYet("/startAt", "Starting a case later by startAt is not built yet; use a schedule entry of the type simple.")
-	}
 	starter := e.directory().ByID(req.By.ID)
 	if starter == nil {
 		return nil, errs.New(errs.NotAllowed, "Only users start cases.")
 	}
 	b := &birth{
 		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,
-		xattrs: s.xattrs, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now,
+		xattrs: s.xattrs, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now, startAt: s.startAt,
 	}
 	if s.hasPriority {
 		b.priority = int(s.priority)

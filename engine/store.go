@@ -66,6 +66,8 @@ type Reader interface {
 	HistoryReader
 	LockReader
 	TaskReader
+	QueueReader
+	HoldReader
 }
 
 // Tx reads and writes within one unit.
@@ -87,6 +89,7 @@ type Tx interface {
 	ScratchWriter
 	HistoryWriter
 	LockWriter
+	HoldWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
@@ -246,8 +249,10 @@ type Case struct {
 	Parent    int64     // case of which it is a child, 0: none
 	ParentRow int64     // enablement that created it
 	Entry     UUID      // of the schedule entry that fired, zero: none; written when it is created
-	Waits     bool      // queued until earlier cases of the entry have ended; likewise
+	Waits     bool      // queued until earlier cases of the entry have ended; likewise, and see ReleaseNext
 	Named     bool      // somebody gave it a name; a column
+	Group     string    // of its route, "" for none
+	Busy      bool      // it keeps others of the group from starting
 	Marking   []byte    // the core's case
 	Form      []byte    // complete form, JSON
 	Created   time.Time
@@ -292,8 +297,7 @@ type CaseReader interface {
 
 	CaseSeenBy(id int64, parties []identity.ID) (bool, error)
 	CountOpenCases(starter identity.ID) (int64, error)
-	QueuedCases(limit int) ([]int64, error) // by priority, higher first, then id
-	CaseLog(id int64) ([]byte, error)       // a JSON array of log entries, oldest first
+	CaseLog(id int64) ([]byte, error) // a JSON array of log entries, oldest first
 	Message(caseID int64, uuid UUID) (*Message, error)
 	MessageByLabel(caseID int64, label string) (*Message, error)
 	Messages(caseID int64) ([]Message, error) // in order of creation, without Content

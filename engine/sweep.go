@@ -37,6 +37,7 @@ type sweeper struct {
 	mu    sync.Mutex
 	moves sync.Mutex
 	stuck stuckCases
+	turn  Lane // of which a case was started last; under mu
 }
 
 const never = math.MaxInt64
@@ -88,7 +89,7 @@ func (e *Engine) loadSweeper(r Reader) error {
 	if err != nil {
 		return err
 	}
-	waiting, err := r.QueuedCases(1)
+	waiting, err := r.QueuedLanes()
 	if err != nil {
 		return err
 	}
@@ -126,7 +127,7 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	if _, err := e.round(ctx, e.clock.Now(), e.firings); err != nil {
+	if _, _, err := e.round(ctx, e.clock.Now(), e.firings); err != nil {
 		if ctx.Err() == nil {
 			e.log.Error().Err(err).Msg("the sweeper failed; it tries again")
 		}
@@ -144,11 +145,13 @@ func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 
 // runOnce does everything that is due at now: due rows in order, then queued
 // cases by priority, until nothing is left or so many rows were fired as the
-// limit says. It returns how many. The sweeper's lock must be held.
+// limit says. It returns how many. Starts are bounded as well: cases that
+// start each other by way of the queue could go on for ever. The sweeper's
+// lock must be held.
 func (e *Engine) runOnce(ctx context.Context, now time.Time, limit int) (fired int, err error) {
-	for fired < limit && e.sweeper.due(now) {
-		n, err := e.round(ctx, now, limit-fired)
-		fired += n
+	for started := 0; fired < limit && started < e.firings && e.sweeper.due(now); {
+		n, starts, err := e.round(ctx, now, limit-fired)
+		fired, started = fired+n, started+starts
 		if err != nil {
 			return fired, err
 		}
@@ -158,16 +161,21 @@ func (e *Engine) runOnce(ctx context.Context, now time.Time, limit int) (fired i
 
 // round fires the due rows, at most limit, then starts a batch of queued
 // cases: what is due at one instant is all there before the first starts, so
-// that priority decides. It returns how many rows it fired.
-func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired int, err error) {
+// that priority decides, and a group has no work that is due. It returns how
+// many rows it fired and how many cases it tried to start.
+func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired, started int, err error) {
 	for fired < limit && e.sweeper.next.Load() <= now.UnixMilli() {
 		n, err := e.fireDue(ctx, now, min(batch, limit-fired))
 		fired += n
 		if err != nil {
-			return fired, err
+			return fired, 0, err
 		}
 	}
-	return fired, e.startQueue(ctx, now)
+	if fired >= limit {
+		return fired, 0, nil
+	}
+	started, err = e.startQueue(ctx, now)
+	return fired, started, err
 }
 
 // fireDue fires one batch of due rows, each in a unit of its own, and finds

@@ -154,6 +154,7 @@ func (c *compiler) readHead() {
 		r.Model = Model(model)
 	}
 	r.Output, _ = str(c.root.Get("output"))
+	r.Group, _ = str(c.root.Get("group"))
 	r.Priority = DefaultPriority
 	if v := c.root.Get("priority"); isKind(v, document.Number) {
 		quiet := document.Value{Node: v.Node, Faults: &document.Faults{}}

@@ -28,6 +28,7 @@ type Route struct {
 	Context     string // the owner's name, "" for the author
 	Access      Access
 	Priority    int             // of its cases; DefaultPriority where the document has none
+	Group       string          // of which cases start one at a time; "" for none
 	Output      string          // label of the message shown as output, "" for the default
 	Timeout     *clock.Duration // from start to completion; nil: none
 	OnTimeout   []Step          // nil: a warning

@@ -15,7 +15,6 @@ import (
 // not built are in laterVerbs.
 func unbuilt() [][2]string {
 	return [][2]string{
-		{"group", ""},
 		{"retention", `"P15D"`},
 		{"then", `"archive"`},
 		{"notify", ""},

@@ -268,7 +268,7 @@ func (d *decision) child(a *route.Action, row int64, def *Definition, title stri
 	if over := len(d.c.Children) - maxLines; over > 0 {
 		d.c.Children = slices.Clone(d.c.Children[over:])
 	}
-	d.inbox = append(d.inbox, birth{child: born, again: d.begot[begetter{d.c.ID, d.route.Action(a.Name)}] > 1})
+	d.inbox = append(d.inbox, birth{child: born, closed: def.Closed, again: d.begot[begetter{d.c.ID, d.route.Action(a.Name)}] > 1})
 	return nil
 }
 

@@ -42,6 +42,7 @@ type Case struct {
 	Life         Life        `json:"l"`
 	Held         bool        `json:"h,omitempty"` // suspended by its own mark, not only by an ancestor's
 	HeldUntil    time.Time   `json:"hu,omitzero"` // when the mark goes by itself; zero: only by hand
+	StartAt      time.Time   `json:"sa,omitzero"` // it is not to be started before; it stays as it was given
 	Status       string      `json:"s,omitempty"` // name of the FSM state, "" before the start
 	ContextID    int64       `json:"cid"`
 	Context      string      `json:"c"`
@@ -163,7 +164,12 @@ func (c *Case) NextDue() time.Time {
 		}
 	case Suspended:
 		return c.HeldUntil
-	case Queued, Closed, Canceled, Failed:
+	case Queued:
+		if c.StartAt.After(c.Modified) {
+			return c.StartAt // then it can be started; by the manager, when its turn comes
+		}
+		return first
+	case Closed, Canceled, Failed:
 		return first
 	}
 	for i := range c.Enabled {
@@ -178,6 +184,19 @@ func (c *Case) NextDue() time.Time {
 		return date
 	}
 	return first
+}
+
+// Busy reports whether there is something for the engine to do on the case:
+// automatic work that is due, or was left to further events. While there is,
+// no other case of its group starts (design: routes, section 1). What waits
+// for people, for an instant or for children is not busy, and what is queued
+// has not begun.
+func (c *Case) Busy(now time.Time) bool {
+	if c.Life == Queued {
+		return false
+	}
+	due := c.NextDue()
+	return c.doable() >= 0 || !due.IsZero() && !due.After(now)
 }
 
 // RoleParties returns the parties of the role.
@@ -367,6 +386,7 @@ type (
 		Roles        *[]Players
 		Stakeholders *[]string
 		Xattrs       *label.Dict // replaces the whole
+		StartAt      *time.Time  // of a case that has not started; zero: as soon as it can be
 	}
 
 	// Wake says that a message was written; guards and message actions are

@@ -169,6 +169,7 @@ type Definition struct {
 	ID      int64
 	Version int64
 	Route   *route.Route
+	Closed  bool // a hold or its group keeps its cases from starting now
 }
 
 // Sibling is what decide and complete see of a child.

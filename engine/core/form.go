@@ -41,7 +41,7 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendStrings(append(b, `,"pendingActions":`...), enabledFor(c, r, engine))
 	b = appendWarnings(append(b, `,"warnings":`...), c.Warnings)
 	b = appendTimeOrNull(append(b, `,"suspendedUntil":`...), c.HeldUntil)
-	b = append(b, `,"startAt":null`...)
+	b = appendTimeOrNull(append(b, `,"startAt":`...), c.StartAt)
 	b = append(appendInt(b, `,"childrenCount":`, c.ChildrenCount), `,"visit":`...)
 	b = appendVisit(b, c, r)
 	b = append(b, `,"scheduleUUID":`...)

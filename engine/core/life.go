@@ -39,7 +39,7 @@ func (d *decision) create(e Create) error {
 		return err
 	}
 	c.LogSeq, c.Version, c.Revision = 0, 0, 0
-	c.ScheduledFor = c.ScheduledFor.UTC().Round(0)
+	c.ScheduledFor, c.StartAt = c.ScheduledFor.UTC().Round(0), c.StartAt.UTC().Round(0)
 	c.Created, c.Started, c.Completed = d.now, time.Time{}, time.Time{}
 	d.changed = true
 	d.index()
@@ -301,11 +301,28 @@ func (d *decision) edit(e Edit) error {
 			c.Xattrs = before
 		}
 	}
+	if e.StartAt != nil && !e.StartAt.Equal(c.StartAt) {
+		if err := d.postpone(*e.StartAt); err != nil {
+			return err
+		}
+		fields = append(fields, "startAt")
+	}
 	if fields != nil {
 		d.changed = true
 		d.add(LogEntry{Kind: kind, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Changed " + strings.Join(fields, ", ")})
 	}
 	return d.settle()
+}
+
+// postpone says when a case shall be started that has not been yet.
+func (d *decision) postpone(to time.Time) error {
+	if !d.c.Started.IsZero() {
+		err := errs.New(errs.CaseNotOpen, "The case is %s; startAt can be changed until it starts.", d.c.Life)
+		err.Extra = map[string]any{"state": string(d.c.Life)}
+		return err
+	}
+	d.c.StartAt = to.UTC().Round(0)
+	return nil
 }
 
 func samePlayers(a, b Players) bool { return a.Role == b.Role && slices.Equal(a.Parties, b.Parties) }

@@ -22,6 +22,7 @@ func (c *Case) Marking() []byte {
 		b = append(b, `,"h":true`...)
 	}
 	b = appendSet(b, `,"hu":`, c.HeldUntil)
+	b = appendSet(b, `,"sa":`, c.StartAt)
 	b = appendFilled(b, `,"s":`, c.Status)
 	b = appendInt(b, `,"cid":`, c.ContextID)
 	b = appendString(b, `,"c":`, c.Context)

@@ -59,6 +59,8 @@ func (r *markingReader) caseField(c *Case, key []byte) {
 		c.Held = r.yes()
 	case "hu":
 		c.HeldUntil = r.instant()
+	case "sa":
+		c.StartAt = r.instant()
 	case "s":
 		c.Status = r.text()
 	case "cid":

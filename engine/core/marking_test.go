@@ -18,7 +18,7 @@ import (
 func fullCase() *Case {
 	at := startOfTests().Add(123456789 * time.Nanosecond)
 	return &Case{
-		ID: 1, GUID: "g", RouteID: 2, RouteName: "r", RouteVersion: 3, Title: "T \"ü\" \\ \n \x7f 😀", Life: Active, Held: true, HeldUntil: at, Status: "open",
+		ID: 1, GUID: "g", RouteID: 2, RouteName: "r", RouteVersion: 3, Title: "T \"ü\" \\ \n \x7f 😀", Life: Active, Held: true, HeldUntil: at, StartAt: at, Status: "open",
 		ContextID: 4, Context: "c", Starter: "sam", Priority: -5,
 		Roles:        []Players{{Role: "a", Parties: []string{"x", "y"}}, {Role: "b", Parties: []string{"z"}}},
 		Stakeholders: []string{"s", "t"},

@@ -223,14 +223,15 @@ type news struct {
 
 // birth says that a new child may start.
 type birth struct {
-	child *decision
-	again bool // its parent's action had children in this event before
+	child  *decision
+	closed bool // a hold or its group keeps it from starting now
+	again  bool // its parent's action had children in this event before
 }
 
-// deliver starts the child. Where many children have used up the event's share
-// of performances the manager does it, by an event of its own; but not where
-// an action has children again and again: that may be a loop through the tree,
-// which would never be noticed.
+// deliver starts the child. Where it has to wait, or many children have used up
+// the event's share of performances, the manager does it, by an event of its
+// own; the share does not count where an action has children again and again:
+// that may be a loop through the tree, which would never be noticed.
 func (b birth) deliver(t *tree) error {
 	const share = MaxPerformances / 2
 	d, parent := b.child, t.cases[b.child.c.Parent]
@@ -241,7 +242,7 @@ func (b birth) deliver(t *tree) error {
 		d.holdBack()
 		d.tell()
 		return nil
-	case t.performed >= share && !b.again:
+	case b.closed, t.busy(d), t.performed >= share && !b.again:
 		return nil
 	}
 	performed, steps := t.performed, t.steps
@@ -254,6 +255,19 @@ func (b birth) deliver(t *tree) error {
 	}
 	d.tell()
 	return nil
+}
+
+// busy reports whether another case of the event has its group to itself.
+func (t *tree) busy(child *decision) bool {
+	if child.route.Group == "" {
+		return false
+	}
+	for _, d := range t.cases {
+		if d != child && d.route.Group == child.route.Group && d.c.Busy(t.now) {
+			return true
+		}
+	}
+	return false
 }
 
 // farewell says that an enablement is gone, whose children end with it.

@@ -11,7 +11,7 @@ import (
 
 const (
 	caseHead = `id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
-		coalesce(parent_id, 0), coalesce(parent_row, 0), named`
+		coalesce(parent_id, 0), coalesce(parent_row, 0), named, waits, grp, busy`
 	caseColumns = caseHead + `, form, created, modified`
 
 	selectCase = `SELECT ` + caseColumns + `, marking FROM cases WHERE id = ?1`
@@ -39,28 +39,32 @@ const (
 	caseExists   = `SELECT 1 FROM cases WHERE id = ?1`
 
 	countOpenCases = `SELECT coalesce(sum(n), 0) FROM open_cases WHERE starter_id = ?1`
-	selectQueued   = `SELECT id FROM cases WHERE state = 'queued' AND waits = 0 ORDER BY priority DESC, id LIMIT ?1`
 
 	insertCase = `
 		INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
-			due, named, form, created, modified, marking, access, parent_id, parent_row, entry, waits)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, nullif(?17, 0), nullif(?18, 0), ?19, ?20)`
+			due, named, form, created, modified, marking, access, parent_id, parent_row, entry, waits,
+			grp, busy, start_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, nullif(?17, 0), nullif(?18, 0), ?19, ?20,
+			?21, ?22, CASE ?5 WHEN 'queued' THEN ?10 END)`
 	updateCase = `
 		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
 			form = ?11, modified = ?12, marking = ?13,
-			state = ?4, priority = ?6, access = coalesce(?14, access)
+			state = ?4, priority = ?6, access = coalesce(?14, access), grp = ?15, busy = ?16,
+			start_at = CASE ?4 WHEN 'queued' THEN ?9 END,
+			waits = waits AND state NOT IN ('canceled', 'failed') -- one that was taken back waits for nothing
 		WHERE id = ?1 AND revision = ?2`
 	// Most changes leave alone what indexes and triggers look at. Not naming
 	// those columns saves a quarter of the statement's cost.
 	advanceCase = `
 		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
 			form = ?11, modified = ?12, marking = ?13
-		WHERE id = ?1 AND revision = ?2 AND state = ?4 AND priority = ?6 AND (?14 IS NULL OR access = ?14)`
+		WHERE id = ?1 AND revision = ?2 AND state = ?4 AND priority = ?6 AND (?14 IS NULL OR access = ?14)
+			AND grp = ?15 AND busy = ?16`
 )
 
 func scanCase(scan scan, c *engine.Case) error {
 	return scan(&c.ID, &c.RouteID, &c.ContextID, &c.StarterID, &c.State, &c.Status, &c.Priority, &c.Version, &c.Revision,
-		millis{&c.Due}, &c.Parent, &c.ParentRow, &c.Named, &c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
+		millis{&c.Due}, &c.Parent, &c.ParentRow, &c.Named, &c.Waits, &c.Group, &c.Busy, &c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
 }
 
 // Case returns the case, without Access.
@@ -134,23 +138,11 @@ func (r *reader) CountOpenCases(starter identity.ID) (n int64, err error) {
 	return n, failure("count open cases", err)
 }
 
-// QueuedCases returns the cases that wait for the manager, by priority,
-// higher first, then id.
-func (r *reader) QueuedCases(limit int) (ids []int64, err error) {
-	err = r.c.each(selectQueued, func(scan scan) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, limit)
-	return ids, failure("read the queued cases", err)
-}
-
 // InsertCase stores a new case. An id in use is errs.NameTaken.
 func (t *tx) InsertCase(c *engine.Case) error {
 	_, err := t.c.exec(insertCase, c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, c.Priority,
 		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access),
-		c.Parent, c.ParentRow, orNone(c.Entry), c.Waits)
+		c.Parent, c.ParentRow, orNone(c.Entry), c.Waits, c.Group, c.Busy)
 	if isUnique(err) {
 		var one int
 		if taken, readErr := t.c.row(caseExists, c.ID).scan(&one); taken && readErr == nil {
@@ -173,7 +165,7 @@ func (t *tx) UpdateCase(c *engine.Case, base int64) error {
 	}
 	args := []any{
 		c.ID, base, int64(c.ContextID), c.State, c.Status, c.Priority,
-		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Modified), blob(c.Marking), access,
+		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Modified), blob(c.Marking), access, c.Group, c.Busy,
 	}
 	n, err := int64(0), error(nil)
 	if c.State == string(core.Active) { // as a case is for most of its life

@@ -246,9 +246,14 @@ func TestQueue(t *testing.T) {
 	}
 	insertCases(t, db, all...)
 	queue := func(limit int) (ids []int64, open int64) {
-		mustView(t, db, func(r engine.Reader) (err error) {
-			if ids, err = r.QueuedCases(limit); err != nil {
+		mustView(t, db, func(r engine.Reader) error {
+			cases, err := r.QueuedCases(engine.Lane{RouteID: 7}, limit)
+			if err != nil {
 				return err
+			}
+			ids = nil
+			for _, c := range cases {
+				ids = append(ids, c.ID)
 			}
 			open, err = r.CountOpenCases(sam)
 			return err

@@ -12,7 +12,7 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|d$|days$|routes|open_cases|sequence|along|below|up|CONSTANT ROW|\(subquery)`)
+	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|d$|days$|routes|open_cases|holds|sequence|along|below|up|CONSTANT ROW|\(subquery)`)
 	byIndex := regexp.MustCompile(`^SCAN \S+ USING (COVERING )?INDEX`)
 	for name, query := range map[string]string{
 		"selectSequence": selectSequence, "updateSequence": updateSequence,
@@ -27,7 +27,8 @@ func TestPlans(t *testing.T) {
 		"selectOccurrences": selectOccurrences, "insertOccurrence": insertOccurrence,
 		"selectCase": selectCase, "selectCases": selectCases, "selectSeenCases": selectSeenCases, "selectEntriesSeen": selectEntriesSeen, "allCases": allCases,
 		"casesOfRoute": casesOfRoute, "casesOfParty": casesOfParty, "selectAccess": selectAccess,
-		"caseExists": caseExists, "countOpenCases": countOpenCases, "selectQueued": selectQueued,
+		"caseExists": caseExists, "countOpenCases": countOpenCases, "nextLane": nextLane, "selectQueued": selectQueued, "groupBusy": groupBusy,
+		"selectHolds": selectHolds, "insertHold": insertHold, "updateHold": updateHold, "deleteHold": deleteHold,
 		"insertCase": insertCase, "updateCase": updateCase, "advanceCase": advanceCase,
 		"selectDueEntries": selectDueEntries, "selectDueCases": selectDueCases, "selectNextDue": selectNextDue,
 		"selectMessage": selectMessage, "selectMessageByLabel": selectMessageByLabel, "selectMessages": selectMessages,

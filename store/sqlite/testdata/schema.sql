@@ -112,7 +112,9 @@ CREATE TABLE cases (
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1))) STRICT;
+, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)), grp TEXT NOT NULL DEFAULT '', busy INTEGER NOT NULL DEFAULT 0 CHECK (busy IN (0, 1) AND (busy = 0 OR grp <> '')), start_at INTEGER) STRICT;
+
+CREATE INDEX cases_busy ON cases (grp) WHERE busy = 1;
 
 CREATE INDEX cases_by_due ON cases (due) WHERE due IS NOT NULL;
 
@@ -128,7 +130,7 @@ CREATE INDEX cases_of_parent ON cases (parent_id, id) WHERE parent_id IS NOT NUL
 
 CREATE INDEX cases_open ON cases (route_id) WHERE state IN ('queued', 'active', 'suspended');
 
-CREATE INDEX cases_queued ON cases (priority DESC, id) WHERE state = 'queued' AND waits = 0;
+CREATE INDEX cases_queued ON cases (grp, route_id, priority DESC, id) WHERE state = 'queued' AND waits = 0 AND start_at IS NULL;
 
 CREATE INDEX cases_upcoming ON cases (context_id, due) WHERE due IS NOT NULL;
 
@@ -294,6 +296,21 @@ CREATE TRIGGER history_inserted AFTER INSERT ON history BEGIN
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, length(new.source))
 		ON CONFLICT DO UPDATE SET n = n + length(new.source);
 END;
+
+CREATE TABLE holds (
+	id       INTEGER PRIMARY KEY,
+	folded   TEXT    NOT NULL UNIQUE,
+	name     TEXT    NOT NULL CHECK (name <> ''),
+	route    TEXT    NOT NULL,
+	grp      TEXT    NOT NULL,
+	engine   INTEGER NOT NULL CHECK (engine IN (0, 1)),
+	reason   TEXT    NOT NULL,
+	author   TEXT    NOT NULL,
+	revision INTEGER NOT NULL CHECK (revision > 0),
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	CHECK ((route <> '') + (grp <> '') + engine = 1)
+) STRICT;
 
 CREATE TABLE locks (
 	id        INTEGER PRIMARY KEY,

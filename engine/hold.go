@@ -1,0 +1,303 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Hold keeps matching cases queued while it exists: those of a route, those of
+// a group, or all. What has started goes on (design: the drive, section 5).
+type Hold struct {
+	ID       int64 // order of creation, set by the store
+	Name     string
+	Route    string // "" for none; it is held by its name
+	Group    string // "" for none
+	Engine   bool
+	Reason   string
+	Author   string
+	Revision int64
+	Created  time.Time
+	Modified time.Time
+}
+
+// HoldReader reads holds.
+type HoldReader interface {
+	Holds() ([]Hold, error) // by ID
+}
+
+// HoldWriter writes holds.
+type HoldWriter interface {
+	// PutHold stores a new hold and sets its ID, or changes the one of that
+	// ID. A name in use, whatever its case, is errs.NameTaken.
+	PutHold(h *Hold) error
+	DeleteHold(id int64) error
+}
+
+// mostReason bounds the reason of a hold, in bytes.
+const mostReason = 1000
+
+// heldBack reports whether a hold keeps a case of that route and group queued.
+func heldBack(holds []Hold, route, group string) bool {
+	for i := range holds {
+		h := &holds[i]
+		if h.Engine || h.Route != "" && identity.Fold(h.Route) == identity.Fold(route) || h.Group != "" && h.Group == group {
+			return true
+		}
+	}
+	return false
+}
+
+// findHold returns the hold of that name, whatever its case; nil for none.
+func findHold(r Reader, name string) (*Hold, error) {
+	holds, err := r.Holds()
+	i := slices.IndexFunc(holds, func(h Hold) bool { return identity.Fold(h.Name) == identity.Fold(name) })
+	if err != nil || i < 0 {
+		return nil, err
+	}
+	return &holds[i], nil
+}
+
+// holdForm is the complete form of a hold: one of route, group and
+// engine says what is held.
+type holdForm struct {
+	Name     string  `json:"name"`
+	Route    *string `json:"route"`
+	Group    *string `json:"group"`
+	Engine   bool    `json:"engine"`
+	Reason   string  `json:"reason"`
+	Author   string  `json:"author"`
+	Created  string  `json:"created"`
+	Modified string  `json:"modified"`
+}
+
+func (h *Hold) resource() *Resource {
+	form := holdForm{
+		Name: h.Name, Engine: h.Engine, Reason: h.Reason, Author: h.Author,
+		Created: h.Created.UTC().Format(time.RFC3339), Modified: h.Modified.UTC().Format(time.RFC3339),
+	}
+	if h.Route != "" {
+		form.Route = &h.Route
+	}
+	if h.Group != "" {
+		form.Group = &h.Group
+	}
+	etag := fmt.Sprintf(`"h%d-%d"`, h.ID, h.Revision)
+	return &Resource{
+		Name: h.Name, Seq: h.ID, Form: mustJSON(form), FormETag: etag, Definition: etag,
+		Created: h.Created, Modified: h.Modified, Own: true,
+	}
+}
+
+func (h *Hold) version() Version {
+	if h == nil {
+		return Version{}
+	}
+	r := h.resource()
+	return Version{Exists: true, ETag: r.FormETag, Definition: r.Definition, Modified: r.Modified}
+}
+
+// Holds returns all holds in order of creation, for administrators.
+func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
+	if !by.Admin {
+		return nil, absent("folder")
+	}
+	var out []Resource
+	err := e.store.View(ctx, func(r Reader) error {
+		holds, err := r.Holds()
+		for i := range holds {
+			out = append(out, *holds[i].resource())
+		}
+		return err
+	})
+	return out, err
+}
+
+// Hold returns the hold of that name, for administrators.
+func (e *Engine) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
+	if !by.Admin {
+		return nil, absent("hold")
+	}
+	var found *Hold
+	err := e.store.View(ctx, func(r Reader) (err error) {
+		found, err = findHold(r, name)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, absent("hold")
+	}
+	return found.resource(), nil
+}
+
+// PutHold makes a hold, or replaces the one of that name. Once it is answered
+// no matching case starts.
+func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
+	if !req.By.Admin {
+		return nil, absent("folder")
+	}
+	node, err := parseDocument(body, false)
+	if err != nil {
+		return nil, err
+	}
+	var out *Outcome
+	err = e.update(ctx, func(tx Tx) error {
+		old, err := findHold(tx, name)
+		if err != nil {
+			return err
+		}
+		if err := judge(req.If, old.version()); err != nil {
+			return err
+		}
+		h, err := e.readHold(req, old, name, node)
+		if err != nil {
+			return err
+		}
+		out, err = e.writeHold(ctx, tx, req, old, h)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.settle(ctx)
+	return out, nil
+}
+
+// readHold reads the document of a hold; old is what it replaces, nil for
+// nothing.
+func (e *Engine) readHold(req Request, old *Hold, name string, node *document.Node) (*Hold, error) {
+	h := &Hold{Name: name, Author: string(req.By.Name), Created: req.Now}
+	if old != nil {
+		h.ID, h.Name, h.Author, h.Revision, h.Created = old.ID, old.Name, old.Author, old.Revision, old.Created
+	}
+	var faults document.Faults
+	root := document.Root(node, &faults)
+	if root.Is(document.Object) {
+		root.Only("name", "route", "group", "engine", "reason", "author", "created", "modified")
+		if old != nil {
+			checkHoldIdentity(root, old)
+		}
+		e.readHeld(req, root, h)
+		readText(root.Get("reason"), &h.Reason, mostReason)
+	}
+	return h, faults.Err()
+}
+
+func checkHoldIdentity(root document.Value, old *Hold) {
+	if v := root.Get("name"); v.Given() {
+		if s, ok := v.Str(); ok && identity.Fold(s) != identity.Fold(old.Name) {
+			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
+		}
+	}
+	if v, created := root.Get("created"), old.Created.UTC().Format(time.RFC3339); v.Given() {
+		if s, ok := v.Str(); ok && s != created {
+			v.Fail(errs.CodeReadOnly, "is read-only and must stay %s", created)
+		}
+	}
+}
+
+// readHeld reads what a hold is about: one of three.
+func (e *Engine) readHeld(req Request, root document.Value, h *Hold) {
+	route, group, all := root.Get("route"), root.Get("group"), root.Get("engine")
+	if h.Route = readName(route); h.Route != "" {
+		if info := e.visibleRoute(req.By, h.Route); info != nil {
+			h.Route = info.Name
+		} else {
+			route.Fail(errs.CodeNotFound, "there is no route %q", h.Route)
+		}
+	}
+	if h.Group = readName(group); h.Group != "" && !legalWord(h.Group) {
+		group.Fail(errs.CodeFormat, "%q is no name for a group: use letters, digits, _ and -, at most 63, the first a letter or digit", h.Group)
+	}
+	readFlag(all, &h.Engine)
+	said := ""
+	for _, about := range []struct {
+		key  string
+		said bool
+	}{{"route", route.Given()}, {"group", group.Given()}, {"engine", h.Engine}} {
+		switch {
+		case !about.said:
+		case said == "":
+			said = about.key
+		default:
+			root.Get(about.key).Fail(errs.CodeConflict, "cannot stand beside %s: a hold is about one thing; make another one", said)
+		}
+	}
+	if said == "" && (all.Node == nil || all.Node.Kind == document.Null || all.Node.Kind == document.Bool) {
+		route.Fail(errs.CodeRequired, "is required, or another of group and engine: what is to be held")
+	}
+}
+
+func (e *Engine) writeHold(ctx context.Context, tx Tx, req Request, old, h *Hold) (*Outcome, error) {
+	changed := old == nil || old.Route != h.Route || old.Group != h.Group || old.Engine != h.Engine || old.Reason != h.Reason
+	if h.Modified = req.Now; !changed {
+		h.Modified = old.Modified
+	}
+	if changed {
+		h.Revision++
+		if err := tx.PutHold(h); err != nil {
+			return nil, err
+		}
+		action := AuditHoldChange
+		if old == nil {
+			action = AuditHoldAdd
+		}
+		if err := e.audit(ctx, tx, req, action, h.Name, h.about()); err != nil {
+			return nil, err
+		}
+		tx.AfterCommit(e.sweeper.noteQueued) // it may have been about something else
+	}
+	r := h.resource()
+	out := &Outcome{Created: old == nil, Changed: changed, Name: h.Name, Form: r.Form, FormETag: r.FormETag, Modified: h.Modified}
+	return out, e.keep(tx, req, out)
+}
+
+// about says in words what the hold is about.
+func (h *Hold) about() string {
+	text := "engine"
+	if h.Route != "" {
+		text = "route " + h.Route
+	} else if h.Group != "" {
+		text = "group " + h.Group
+	}
+	if h.Reason != "" {
+		text += ": " + h.Reason
+	}
+	return text
+}
+
+// DeleteHold ends a hold: what waited for that starts.
+func (e *Engine) DeleteHold(ctx context.Context, req Request, name string) error {
+	if !req.By.Admin {
+		return absent("folder")
+	}
+	err := e.store.Update(ctx, func(tx Tx) error {
+		h, err := findHold(tx, name)
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			return absent("hold")
+		}
+		if err := judge(req.If, h.version()); err != nil {
+			return err
+		}
+		if err := tx.DeleteHold(h.ID); err != nil {
+			return err
+		}
+		tx.AfterCommit(e.sweeper.noteQueued)
+		return e.audit(ctx, tx, req, AuditHoldDelete, h.Name, h.about())
+	})
+	if err != nil {
+		return err
+	}
+	e.settle(ctx)
+	return nil
+}

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Lane is where queued cases wait that could be started: those of a route, or
+// those of a route within a group.
+type Lane struct {
+	Group   string // "" for none
+	RouteID int64
+}
+
+// QueuedCase is a case in a lane.
+type QueuedCase struct {
+	ID       int64
+	Priority int
+}
+
+// QueueReader reads what the manager needs to know.
+type QueueReader interface {
+	// QueuedLanes returns the lanes that have cases, ascending. Cases that
+	// wait for an instant or for earlier ones of their entry are in none.
+	QueuedLanes() ([]Lane, error)
+	QueuedCases(lane Lane, limit int) ([]QueuedCase, error) // by priority, higher first, then id
+
+	// GroupBusy reports whether a case of the group, but for those ids, keeps
+	// others from starting.
+	GroupBusy(group string, but []int64) (bool, error)
+}
+
+// queue is what the manager chooses from: the lines of cases that nothing but
+// their turn keeps from starting. It reads ahead of each line as little as it
+// needs, so that what is chosen next costs the same however many wait.
+type queue struct {
+	reader Reader
+	lines  []*line
+	turns  int
+}
+
+// line is a line of cases that take turns with other lines: those of a route, or
+// those of a group, of whichever routes.
+type line struct {
+	first Lane // tells it from others
+	lanes []aheadOf
+	turn  int  // when one of it was chosen last
+	busy  bool // a case of the group keeps all of it from starting
+}
+
+// aheadOf is a lane as far as it was read.
+type aheadOf struct {
+	lane  Lane
+	stuck *stuckCases
+	cases []QueuedCase // those not chosen yet
+	taken int          // those that were
+	limit int          // of what is read
+	whole bool         // there are no more
+}
+
+// newQueue finds the lines from which something can be started.
+func (e *Engine) newQueue(r Reader) (*queue, error) {
+	lanes, err := r.QueuedLanes()
+	if err != nil || len(lanes) == 0 {
+		return &queue{reader: r}, err
+	}
+	holds, err := r.Holds()
+	if err != nil {
+		return nil, err
+	}
+	q := &queue{reader: r}
+	var last *line
+	for _, lane := range lanes {
+		if heldBack(holds, e.routeName(lane.RouteID), lane.Group) {
+			continue
+		}
+		if lane.Group == "" || last == nil || last.first.Group != lane.Group {
+			if last, err = newLine(r, lane); err != nil {
+				return nil, err
+			}
+			if !last.busy {
+				q.lines = append(q.lines, last)
+			}
+		}
+		last.lanes = append(last.lanes, aheadOf{lane: lane, stuck: &e.sweeper.stuck})
+	}
+	return q, nil
+}
+
+func newLine(r Reader, first Lane) (l *line, err error) {
+	l = &line{first: first}
+	if first.Group != "" {
+		l.busy, err = r.GroupBusy(first.Group, nil)
+	}
+	return l, err
+}
+
+// startWith puts the lines into the order of turns: whose turn was last comes
+// last.
+func (q *queue) startWith(last Lane) {
+	at, found := slices.BinarySearchFunc(q.lines, last, func(l *line, last Lane) int {
+		return cmp.Or(cmp.Compare(l.first.Group, last.Group), cmp.Compare(l.first.RouteID, last.RouteID))
+	})
+	if found {
+		at++
+	}
+	q.lines = slices.Concat(q.lines[at:], q.lines[:at])
+}
+
+// next takes the case that is to be started next: of the highest priority, and
+// where several lines have one of that, from the one whose turn it is. It
+// returns the line it was in, nil where there is none.
+func (q *queue) next() (c QueuedCase, from *line, err error) {
+	var best *aheadOf
+	for _, l := range q.lines {
+		head, err := l.head(q)
+		if err != nil {
+			return c, nil, err
+		}
+		if head == nil {
+			continue
+		}
+		if p := head.cases[0].Priority; from == nil || p > c.Priority || p == c.Priority && l.turn < from.turn {
+			c, from, best = head.cases[0], l, head
+		}
+	}
+	if from != nil {
+		best.cases, best.taken = best.cases[1:], best.taken+1
+		q.turns++
+		from.turn = q.turns
+	}
+	return c, from, nil
+}
+
+// head returns the lane of the line that has its next case, nil for none.
+func (l *line) head(q *queue) (head *aheadOf, err error) {
+	for i := range l.lanes {
+		a := &l.lanes[i]
+		if err := a.read(q); err != nil {
+			return nil, err
+		}
+		if len(a.cases) > 0 && (head == nil || a.cases[0].before(head.cases[0])) {
+			head = a
+		}
+	}
+	return head, nil
+}
+
+func (c QueuedCase) before(other QueuedCase) bool {
+	return c.Priority > other.Priority || c.Priority == other.Priority && c.ID < other.ID
+}
+
+// read makes sure that the next case of the lane is known. Those that are
+// stuck are passed over.
+func (a *aheadOf) read(q *queue) error {
+	const atLeast = 2
+	for len(a.cases) == 0 && !a.whole {
+		a.limit = max(4*a.limit, atLeast, batch/len(q.lines))
+		all, err := q.reader.QueuedCases(a.lane, a.limit)
+		if err != nil {
+			return err
+		}
+		a.whole = len(all) < a.limit
+		all = slices.DeleteFunc(all, func(c QueuedCase) bool { return a.stuck.has(c.ID) })
+		a.cases = all[min(a.taken, len(all)):]
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"flowdrive/engine"
+)
+
+const (
+	startable = `FROM cases WHERE state = 'queued' AND waits = 0 AND start_at IS NULL`
+
+	nextLane     = `SELECT grp, route_id ` + startable + ` AND (grp, route_id) > (?1, ?2) ORDER BY grp, route_id LIMIT 1`
+	selectQueued = `SELECT id, priority ` + startable + ` AND grp = ?1 AND route_id = ?2 ORDER BY priority DESC, id LIMIT ?3`
+	groupBusy    = `SELECT 1 FROM cases WHERE grp = ?1 AND busy = 1 AND id NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`
+)
+
+// QueuedLanes returns where there are cases that could be started, by group
+// and route. However many cases wait in one, it costs one look-up.
+func (r *reader) QueuedLanes() (lanes []engine.Lane, err error) {
+	var last engine.Lane
+	for more := true; more; {
+		more, err = r.c.row(nextLane, last.Group, last.RouteID).scan(&last.Group, &last.RouteID)
+		if err != nil {
+			return nil, failure("read the queued cases", err)
+		}
+		if more {
+			lanes = append(lanes, last)
+		}
+	}
+	return lanes, nil
+}
+
+// QueuedCases returns the first cases of a lane that could be started, by
+// priority, higher first, then id.
+func (r *reader) QueuedCases(lane engine.Lane, limit int) (cases []engine.QueuedCase, err error) {
+	err = r.c.each(selectQueued, func(scan scan) error {
+		var c engine.QueuedCase
+		err := scan(&c.ID, &c.Priority)
+		cases = append(cases, c)
+		return err
+	}, lane.Group, lane.RouteID, limit)
+	return cases, failure("read the queued cases", err)
+}
+
+// GroupBusy reports whether a case of the group, but for those ids, keeps
+// others from starting.
+func (r *reader) GroupBusy(group string, but []int64) (bool, error) {
+	var one int
+	busy, err := r.c.row(groupBusy, group, array(but)).scan(&one)
+	return busy, failure("read which cases of a group are busy", err)
+}
