@@ -30,6 +30,7 @@
 //	  Documents/<context>/…              node_documents.go
 //	  Admin/                             node_admin.go; administrators only
 //	    Users/<name>.json, Teams/<name>.json
+//	    Holds/<name>.json                node_hold.go
 //
 //	/attachfs/                           node_attach.go
 //	  <uuid>, view/<uuid>, download/<uuid>

@@ -19,6 +19,7 @@ type Engine interface {
 	Timers
 	Routes
 	Parties
+	HoldBook
 	Attachments
 	Drops
 	Accounts
@@ -121,6 +122,14 @@ type Parties interface {
 
 	// PartyID returns the id of the user or team of that name, 0 for none.
 	PartyID(name string) identity.ID
+}
+
+// HoldBook is the holds, for administrators.
+type HoldBook interface {
+	Hold(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
+	Holds(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
+	PutHold(ctx context.Context, req engine.Request, name string, body []byte) (*engine.Outcome, error)
+	DeleteHold(ctx context.Context, req engine.Request, name string) error
 }
 
 // Attachments are the files of /attachfs/ (design: labels, messages,

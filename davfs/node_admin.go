@@ -15,7 +15,7 @@ func adminPlaces(s *scope) []place {
 	return []place{
 		{"Users", partiesFolder{s, identity.User, "Users"}, true},
 		{"Teams", partiesFolder{s, identity.Team, "Teams"}, true},
-		{"Holds", unbuilt("Admin/Holds/"), false},
+		{"Holds", holdsFolder{s}, true},
 		{"Audit", auditFolder{s}, true},
 	}
 }

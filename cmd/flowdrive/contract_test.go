@@ -95,6 +95,7 @@ func (s *inProcess) furnish() furnished {
 		return strings.TrimSuffix(location[strings.LastIndexByte(location, '/')+1:], ".json")
 	}
 	s.must("PUT", "/dav/Admin/Teams/ops.json", `{"members": ["sam"]}`)
+	s.must("PUT", "/dav/Admin/Holds/quiet.json", `{"group": "day", "reason": "Shift change"}`)
 	s.must("PUT", "/dav/Account/me.json", `{"deputy": {"user": "sam", "to": "2012-12-24"}}`)
 	s.must("PUT", "/dav/Account/AppPasswords/phone.json", ``)
 	f.entry = last(s.must("PUT", "/dav/Workflow/Schedule/nightly.json", `{"type": "cron", "route": "bug", "hour": "23", "minute": "0", "xattrDict": {"a": 1}}`))
@@ -142,7 +143,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		used := map[string]bool{"task": true, "team": true, "user": true, "me": true, "app-password": true, "scenario": true} // no resource: TestExamples tries it
+		used := map[string]bool{"task": true, "team": true, "user": true, "me": true, "app-password": true, "hold": true, "scenario": true} // no resource: TestExamples tries it
 		for _, test := range []struct {
 			schema, path string
 			as           string // admin where it is ""
@@ -157,6 +158,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"listing", "/attachfs/.ls", "", ""},
 			{"listing", "/dav/Account/AppPasswords/.ls", "", ""},
 			{"listing", "/dav/Admin/Users/.ls", "", ""},
+			{"listing", "/dav/Admin/Holds/.ls", "", ""},
 			{"listing", "/dav/Admin/Audit/.ls", "", ""},
 			{"route", "/dav/Workflow/Routes/copy.json", "", ""},
 			{"route", "/dav/Workflow/Routes/.contents", "", "list"},
@@ -185,6 +187,8 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"user#form", "/dav/Admin/Users/admin.json", "", ""},
 			{"user#form", "/dav/Admin/Users/.contents", "", "list"},
 			{"team#form", "/dav/Admin/Teams/.contents", "", "list"},
+			{"hold#form", "/dav/Admin/Holds/quiet.json", "", ""},
+			{"hold#form", "/dav/Admin/Holds/.contents", "", "list"},
 			{"audit", "/dav/Admin/Audit/" + f.day + ".jsonl", "", "lines"},
 			{"audit#day", "/dav/Admin/Audit/.contents", "", "list"},
 			{"clock", "/clock", "sam", ""},
@@ -274,6 +278,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 			"/attachfs/view/{uuid}":                             {"{uuid}", f.attachment},
 			"/attachfs/download/{uuid}":                         {"{uuid}", f.attachment},
 			"/dav/Admin/Teams/{party}.json":                     {"{party}", "ops"},
+			"/dav/Admin/Holds/{name}":                           {"{name}", "quiet.json"},
 			"/attachfs/{id}/{file}":                             {"{file}", "more.csv"},
 			"/dav/Workflow/Routes/{route}/{file}":               {"{file}", "drop.txt"},
 			"/dav/Workflow/Routes/{route}/Board/{state}/":       {"{route}", "bug"},
@@ -373,6 +378,7 @@ func TestOpenAPIAndCreation(t *testing.T) {
 			{"/dav/Account/AppPasswords/{name}", "/dav/Account/AppPasswords/%s.json", `{}`},
 			{"/dav/Admin/Users/{party}.json", "/dav/Admin/Users/u-%s.json", `{}`},
 			{"/dav/Admin/Teams/{party}.json", "/dav/Admin/Teams/t-%s.json", `{}`},
+			{"/dav/Admin/Holds/{name}", "/dav/Admin/Holds/%s.json", `{"group": "night"}`},
 		} {
 			for name, headers := range map[string][]string{"plain": nil, "whole": {"Prefer", "return=representation"}, "once": {"Idempotency-Key", test.path + test.target}} {
 				target := fmt.Sprintf(test.target, name)

@@ -21,6 +21,8 @@ const rightsOnCases = `
   PUT {"xattrDict": {"plain": "1", "sealed": "x"}} | 204 204 403 403 403 403 404 401
   PUT {"state": "canceled"}               | 204 204 403 403 403 403 404 401
   PUT {"state": "suspended"}              | 204 204 403 403 403 403 404 401
+  PUT {"startAt": "2012-12-24T00:00:00Z"} | 409 409 403 403 403 403 404 401
+  PUT {"startAt": null}                   | 204 204 204 204 204 204 404 401
   PUT {                                   | 400 400 400 400 400 400 404 401
   DELETE                                  | 204 204 403 403 403 403 404 401
   POST                                    | 405 405 405 405 405 405 404 401
@@ -181,11 +183,24 @@ const rightsOnCases = `
   PUT hello                               | 409 409 403 403 403 403 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 
+# ---- a case that waits for its startAt, of a route that the owner does not administer
+/dav/Workflow/Cases/{later}.json
+  GET HEAD                                | 200 200 404 200 200 200 404 401
+  PROPFIND                                | 207 207 404 207 207 207 404 401
+  PUT {"startAt": "2012-12-31T00:00:00Z"} | 204 204 404 403 403 403 404 401
+  PUT {"startAt": null}                   | 204 204 404 403 403 403 404 401
+  PUT {"state": "suspended"}              | 409 409 404 403 403 403 404 401
+  PUT {"state": "canceled"}               | 204 204 404 403 403 403 404 401
+  DELETE                                  | 204 204 404 403 403 403 404 401
+  POST                                    | 405 405 404 405 405 405 404 401
+  MKCOL                                   | 405 405 403 405 405 405 403 401
+
 # ---- a new case: access.start says who; what its document names must be the starter's to use
 /dav/Workflow/Cases/new.json
   GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
   PUT {"route": "bug"}                    | 201 201 201 201 201 201 201 401
+  PUT {"route": "bug", "startAt": "2012-12-24T00:00:00Z"} | 201 201 201 201 201 201 201 401
   PUT {"route": "{desk}"}                 | 422 201 201 422 422 422 422 401
   PUT {"route": "{errand}"}               | 422 201 422 422 422 422 422 401
   PUT?dryRun {"route": "{desk}"}          | 422 200 200 422 422 422 422 401

@@ -167,6 +167,7 @@ const rightsOnContents = `
 /dav/Admin/
 /dav/Admin/Users/
 /dav/Admin/Teams/
+/dav/Admin/Holds/
 /dav/Admin/Audit/
   OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
@@ -175,6 +176,7 @@ const rightsOnContents = `
   DELETE                                  | 403 404 404 404 404 404 404 401
 /dav/Admin/Users/.contents
 /dav/Admin/Teams/.ls
+/dav/Admin/Holds/.ls
 /dav/Admin/Audit/.contents
   OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
@@ -185,9 +187,6 @@ const rightsOnContents = `
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT DELETE POST                         | 405 404 404 404 404 404 404 401
   MKCOL                                   | 405 403 403 403 403 403 403 401
-/dav/Admin/Holds/
-  OPTIONS GET HEAD PROPFIND PUT DELETE POST | 501 404 404 404 404 404 404 401
-  MKCOL                                   | 501 403 403 403 403 403 403 401
 /dav/Admin/Users/{user}.json
   OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
@@ -199,6 +198,19 @@ const rightsOnContents = `
   OPTIONS                                 | 200 404 404 404 404 404 404 401
   GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
   PUT {}                                  | 201 404 404 404 404 404 404 401
+  MKCOL                                   | 403 403 403 403 403 403 403 401
+/dav/Admin/Holds/{hold}.json
+  OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
+  PROPFIND                                | 207 404 404 404 404 404 404 401
+  PUT {"group": "night"}                  | 204 404 404 404 404 404 404 401
+  PUT {}                                  | 422 404 404 404 404 404 404 401
+  DELETE                                  | 204 404 404 404 404 404 404 401
+  POST                                    | 405 404 404 404 404 404 404 401
+  MKCOL                                   | 405 403 403 403 403 403 403 401
+/dav/Admin/Holds/fresh.json
+  OPTIONS                                 | 200 404 404 404 404 404 404 401
+  GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
+  PUT {"engine": true}                    | 201 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 /dav/Admin/Teams/{team}.json
   OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401

@@ -253,17 +253,19 @@ const rightsOfLocks = `
 /dav/Admin/
 /dav/Admin/Users/
 /dav/Admin/Teams/
+/dav/Admin/Holds/
 /dav/Admin/Audit/
 /dav/Admin/Users/.contents
 /dav/Admin/Teams/.ls
+/dav/Admin/Holds/.ls
 /dav/Admin/Audit/.contents
 /dav/Admin/Audit/{date}.jsonl
   LOCK UNLOCK                             | 403 404 404 404 404 404 404 401
-/dav/Admin/Holds/
-  LOCK UNLOCK                             | 501 404 404 404 404 404 404 401
 /dav/Admin/Users/{user}.json
+/dav/Admin/Holds/{hold}.json
   LOCK UNLOCK                             | 403 404 404 404 404 404 404 401
 /dav/Admin/Users/fresh.json
+/dav/Admin/Holds/fresh.json
   LOCK UNLOCK                             | 404 404 404 404 404 404 404 401
 /dav/Admin/Teams/{team}.json
   LOCK UNLOCK                             | 403 404 404 404 404 404 404 401

@@ -259,20 +259,22 @@ const rightsOfMoves = `
 /dav/Admin/
 /dav/Admin/Users/
 /dav/Admin/Teams/
+/dav/Admin/Holds/
 /dav/Admin/Audit/
   COPY MOVE                               | 403 404 404 404 404 404 404 401
 /dav/Admin/Users/.contents
 /dav/Admin/Teams/.ls
+/dav/Admin/Holds/.ls
 /dav/Admin/Audit/.contents
 /dav/Admin/Audit/{date}.jsonl
   COPY                                    | 201 404 404 404 404 404 404 401
   MOVE                                    | 403 404 404 404 404 404 404 401
-/dav/Admin/Holds/
-  COPY MOVE                               | 501 404 404 404 404 404 404 401
 /dav/Admin/Users/{user}.json
+/dav/Admin/Holds/{hold}.json
   COPY                                    | 201 404 404 404 404 404 404 401
   MOVE                                    | 403 404 404 404 404 404 404 401
 /dav/Admin/Users/fresh.json
+/dav/Admin/Holds/fresh.json
   COPY MOVE                               | 404 404 404 404 404 404 404 401
 /dav/Admin/Teams/{team}.json
   COPY                                    | 201 404 404 404 404 404 404 401

@@ -259,7 +259,8 @@ func furnishForAll(t *testing.T) *furnishing {
 			s.must("PUT", "/dav/Admin/Users/"+user+".json", `{"password": "`+s.passwords[user]+`"}`)
 		}
 		s.must("PUT", "/dav/Admin/Teams/ops.json", `{"members": ["member", "sam"], "admins": ["sam"]}`)
-		f.names = map[string]string{"{date}": "2012-11-09", "{user}": "owner", "{team}": "ops"}
+		s.must("PUT", "/dav/Admin/Holds/quiet.json", `{"group": "day", "reason": "Shift change"}`)
+		f.names = map[string]string{"{date}": "2012-11-09", "{user}": "owner", "{team}": "ops", "{hold}": "quiet"}
 		f.furnish(s)
 	})
 	f.nowhere = map[string]string{}
@@ -347,6 +348,7 @@ func (f *furnishing) furnishCases(s *inProcess) {
 	s.made("sam", "PUT", "/dav/Workflow/Cases/"+id+"/Labels/remark", "hello")
 	f.names["{bound}"] = s.made("player", "PUT", "/attachfs/"+id+"/photo.png", "a photo")
 	f.names["{begun}"] = s.made("owner", "PUT", "/dav/Workflow/Cases/begun.json", `{"route": "errand", "title": "Begun", `+parties)
+	f.names["{later}"] = s.made("owner", "PUT", "/dav/Workflow/Cases/later.json", `{"route": "errand", "title": "Later", "startAt": "2012-12-24T00:00:00Z", `+parties)
 	f.names["{gone}"] = s.made("sam", "PUT", "/dav/Workflow/Cases/gone.json", `{"route": "desk", "context": "ops", "title": "Gone", `+parties)
 	s.made("sam", "DELETE", "/dav/Workflow/Cases/gone.json", "")
 	f.names["{taken}"] = s.made("sam", "PUT", "/dav/Workflow/Cases/taken.json", `{"route": "desk", "context": "ops", "title": "Taken", `+parties)
