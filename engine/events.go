@@ -42,6 +42,7 @@ const (
 	ChangeWaiting   Change = "waiting"   // task: its guard is false
 	ChangeAccepted  Change = "accepted"  // task
 	ChangeEscalated Change = "escalated" // task: the engine could not do it
+	ChangeReminded  Change = "reminded"  // task: those who have it were reminded of it
 	ChangePerformed Change = "performed" // task: it is over
 	ChangeWithdrawn Change = "withdrawn" // task: it is over without having been performed
 )
@@ -313,6 +314,9 @@ func (c *caseChange) ended(action string) Change {
 // taskBecame says what has become of a task, "" for nothing.
 func taskBecame(old, now *core.Enabled) Change {
 	if old != nil && old.State == now.State {
+		if !old.Remind.IsZero() && now.Remind.After(old.Remind) {
+			return ChangeReminded
+		}
 		if old.Due.Equal(now.Due) && old.AcceptBy == now.AcceptBy && old.DoBy == now.DoBy && old.FireBy == now.FireBy &&
 			old.By == now.By && old.To == now.To && len(old.Rejected) == len(now.Rejected) {
 			return ""

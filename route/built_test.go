@@ -23,8 +23,8 @@ func TestNotBuilt(t *testing.T) {
 		{"nothing", "name: test", "name: test", nil},
 		{"defaults", "name: test", "model: fsm\ngroup: g\ntimeout: 0\nonTimeout: []\nretention: P15D\nthen: archive\ntimers: {}\nnotify: {}", nil},
 		{"defaults of actions", "to: done", "to: done, accept: optional, max: unlimited, dueIn: 0, offerTimeout: 0, guard: ~", nil},
-		{"head", "name: test", "retention: forever\nthen: delete\nnotify: {remind: P2D}", []string{
-			"/retention", "/then", "/notify",
+		{"head", "name: test", "retention: forever\nthen: delete", []string{
+			"/retention", "/then",
 		}},
 		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}]", []string{
 			"/actions/finish/onEnable/0/mail", "/actions/finish/onUnEnable/0/http", "/actions/finish/onFire/0/exec",

@@ -169,7 +169,7 @@ func (c *compiler) readHead() {
 	}
 	access := c.root.Get("access")
 	r.Access = Access{Start: c.contexts(access.Get("start")), Read: c.contexts(access.Get("read")), Admin: c.contexts(access.Get("admin"))}
-	c.duration(c.root.Get("notify").Get("remind"))
+	c.readRemind(c.root.Get("notify").Get("remind"))
 	c.checkNames(c.root.Get("timers"), "timer")
 }
 

@@ -289,6 +289,10 @@ func TestFaults(t *testing.T) {
 			`4:10 /timers/t t: the name of a timer must be a name: a letter or digit, then up to 62 letters, digits, _ or - (format)`,
 			`5:8 /title: must not be longer than 200 characters (range)`,
 		}},
+		{name: "reminders", old: "name: test", new: "notify: {remind: PT59S, watch: x}", want: []string{
+			`1:18 /notify/remind: must be at least PT1M: everybody who has a task gets one each time (range)`,
+			`1:25 /notify/watch: is not a known field (unknown-field)`,
+		}},
 		{name: "max", old: "to: done", new: "to: done, max: many, after: [{min: 0}], enableIf: ''", want: []string{
 			`9:52 /actions/finish/max: must be a number or unlimited, not "many" (format)`,
 			`9:66 /actions/finish/after/0/action: is required (required)`,

@@ -32,6 +32,7 @@ type Route struct {
 	Output      string          // label of the message shown as output, "" for the default
 	Timeout     *clock.Duration // from start to completion; nil: none
 	OnTimeout   []Step          // nil: a warning
+	Remind      *clock.Duration // after which assignees are reminded of an open task, again and again; nil: never
 	Timers      []Timer         // user-defined ones
 	Roles       []Role
 	States      []State

@@ -3,6 +3,7 @@ package route
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"flowdrive/clock"
 	"flowdrive/document"
@@ -109,6 +110,21 @@ func (c *compiler) readTaskTimers(a *Action, v document.Value) {
 	a.OfferTimeout, a.DueIn = positive(c.duration(v.Get("offerTimeout"))), positive(c.duration(v.Get("dueIn")))
 	a.OnOfferTimeout, a.OnDue = c.steps(v.Get("onOfferTimeout")), c.steps(v.Get("onDue"))
 }
+
+// shortestReminder bounds how often people are reminded: each time is an entry
+// in the log, and a mail.
+const shortestReminder = time.Minute
+
+// readRemind reads after how long assignees are reminded.
+func (c *compiler) readRemind(v document.Value) {
+	c.route.Remind = positive(c.duration(v))
+	if d := c.route.Remind; d != nil && d.Exact < shortestReminder {
+		v.Fail(errs.CodeRange, "must be at least PT1M: everybody who has a task gets one each time")
+	}
+}
+
+// ReminderLimit returns after how long assignees of an open task are reminded.
+func (r *Route) ReminderLimit() Limit { return limitOf(r.Remind) }
 
 // positive returns the duration; none where it is 0, which means none where
 // something is to be done within it.

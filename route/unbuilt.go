@@ -17,7 +17,6 @@ func unbuilt() [][2]string {
 	return [][2]string{
 		{"retention", `"P15D"`},
 		{"then", `"archive"`},
-		{"notify", ""},
 	}
 }
 

@@ -112,6 +112,8 @@ type Enabled struct {
 	AcceptBy *Timer `json:"ta,omitempty"`
 	DoBy     *Timer `json:"td,omitempty"`
 	FireBy   *Timer `json:"tf,omitempty"` // of a timed action: the limit that was set, with the date that it gives
+
+	Remind time.Time `json:"rm,omitzero"` // when its assignees are reminded next; zero: never
 }
 
 // Performed is how often an action was performed in the life of the case,

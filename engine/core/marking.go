@@ -86,7 +86,7 @@ func (c *Case) appendEnabled(b []byte) []byte {
 		b = e.appendOffer(e.Kids.append(appendSet(b, `,"d":`, e.Due)))
 		b = appendOwnTimer(b, `,"ta":`, e.AcceptBy)
 		b = appendOwnTimer(b, `,"td":`, e.DoBy)
-		b = append(appendOwnTimer(b, `,"tf":`, e.FireBy), '}')
+		b = append(appendSet(appendOwnTimer(b, `,"tf":`, e.FireBy), `,"rm":`, e.Remind), '}')
 	}
 	return appendEnd(b, len(c.Enabled))
 }

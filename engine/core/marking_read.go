@@ -164,6 +164,8 @@ func (r *markingReader) enabled() (e Enabled) {
 			e.DoBy = new(r.timer())
 		case "tf":
 			e.FireBy = new(r.timer())
+		case "rm":
+			e.Remind = r.instant()
 		default:
 			r.offerField(&e.Offer, key)
 		}

@@ -60,6 +60,8 @@ const (
 	OfferTimer   TimerKind = "offer"   // while a task is offered
 	TimeoutTimer TimerKind = "timeout" // until an action performs itself
 	UserTimer    TimerKind = "user"    // defined by the route
+
+	reminder TimerKind = "reminder" // of a task; no timer to anybody but the choice of what is due
 )
 
 // timerRef is a timer of a case: one of the case, or of an enabled action.
@@ -109,7 +111,7 @@ func hasTimer(a *route.Action, kind TimerKind) bool {
 		return a.IsTask()
 	case TimeoutTimer:
 		return a.IsTimed()
-	case CaseTimer, StateTimer, UserTimer:
+	case CaseTimer, StateTimer, UserTimer, reminder:
 	}
 	return false
 }
@@ -132,6 +134,7 @@ func (at timerRef) stored(c *Case) Timer {
 		if kept = c.timer(at.name); kept != nil && kept.Visit != c.Visit {
 			return Timer{Fired: kept.Fired} // of an earlier visit
 		}
+	case reminder:
 	}
 	if kept == nil {
 		return Timer{}
@@ -164,6 +167,7 @@ func (at timerRef) defined(c *Case, r *route.Route) route.Limit {
 		}
 	case DueTimer, OfferTimer, TimeoutTimer:
 		return r.Actions[at.action].TimerLimit(string(at.kind))
+	case reminder:
 	}
 	return route.Limit{}
 }
@@ -193,6 +197,8 @@ func (at timerRef) on(c *Case, t *Timer) bool {
 		return live && c.Enabled[at.row].State != Waiting
 	case TimeoutTimer:
 		return live && c.Enabled[at.row].State != Escalated
+	case reminder: // else it has no date
+		return true
 	}
 	return false
 }
@@ -236,6 +242,9 @@ func (c *Case) firstTimer() (first timerRef, date time.Time, row int64, ok bool)
 	for i := range c.Enabled {
 		consider(timerRef{kind: OfferTimer, row: i}, c.Enabled[i].AcceptBy, c.Enabled[i].Row)
 		consider(timerRef{kind: DueTimer, row: i}, c.Enabled[i].DoBy, c.Enabled[i].Row)
+		if c.Life == Active && !c.Enabled[i].Remind.IsZero() {
+			consider(timerRef{kind: reminder, row: i}, &Timer{Date: c.Enabled[i].Remind}, c.Enabled[i].Row)
+		}
 	}
 	return first, date, row, ok
 }

@@ -73,7 +73,7 @@ func (d *decision) keepTimer(at timerRef, t Timer) {
 			if e.Due = t.Date; e.State == Escalated {
 				e.Due = time.Time{}
 			}
-		case CaseTimer, StateTimer, UserTimer:
+		case CaseTimer, StateTimer, UserTimer, reminder:
 		}
 		return
 	}
@@ -116,6 +116,7 @@ func (d *decision) tendTimers() (moved bool) {
 			arm(d.namedTimer(caseTimer(t.Name)))
 		}
 	}
+	d.tendReminders()
 	for i := range d.c.Enabled {
 		if d.actions[i] == unknown {
 			continue
@@ -182,6 +183,10 @@ func (d *decision) endTimers() {
 // the next (design: timers). Without handlers there is a warning, but for
 // user-defined timers.
 func (d *decision) expire(at timerRef) error {
+	if at.kind == reminder {
+		d.remind(at.row)
+		return nil
+	}
 	at = d.namedTimer(at)
 	t := at.stored(d.c)
 	t.Expired, t.Fired = true, d.now
@@ -247,7 +252,7 @@ func (d *decision) handlers(at timerRef) []route.Step {
 		return d.route.Actions[at.action].OnDue
 	case OfferTimer:
 		return d.route.Actions[at.action].OnOfferTimeout
-	case TimeoutTimer: // performs its action
+	case TimeoutTimer, reminder: // do something else
 	}
 	return nil
 }
@@ -262,7 +267,7 @@ func (d *decision) lateness(at timerRef, date time.Time) string {
 		return title(&d.route.Actions[at.action]) + " was to be performed" + by
 	case OfferTimer:
 		return title(&d.route.Actions[at.action]) + " was to be accepted" + by
-	case CaseTimer, UserTimer, TimeoutTimer:
+	case CaseTimer, UserTimer, TimeoutTimer, reminder:
 	}
 	return "The case was to be completed" + by
 }

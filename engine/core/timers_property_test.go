@@ -17,6 +17,9 @@ func (d *drawing) timers() string {
 	if d.maybe("timeout", 2) {
 		out += "timeout: " + d.one("of the case", "1", "PT20S") + "\n" + strings.TrimPrefix(d.handlers("onTimeout"), ", ") + "\n"
 	}
+	if d.maybe("reminders", 3) {
+		out += "notify: {remind: PT1M}\n"
+	}
 	return out
 }
 
