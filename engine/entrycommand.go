@@ -73,7 +73,7 @@ func (c *commanded) trigger(tx Tx, stored *Entry, entry *schedule.Entry) error {
 	iteration, ended := entry.Trigger()
 	step := schedule.Step{Instant: c.req.Now, Iteration: iteration}
 	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Outcome: OutcomeTriggered, FiredAt: c.req.Now}
-	change, err := c.scheduledCase(tx, stored, entry, step, c.req.Now, false)
+	change, err := c.scheduledCase(tx, stored, entry, step, c.req.Now, false, false)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (c *commanded) backfill(tx Tx, stored *Entry, entry *schedule.Entry) error 
 		}
 		step := schedule.Step{Instant: instant, Iteration: iteration}
 		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeBackfilled, FiredAt: c.req.Now}
-		again, err := c.fireInstant(tx, stored, entry, &step, o, nil)
+		again, err := c.fireInstant(tx, stored, entry, &step, o, nil, false)
 		if err != nil {
 			return err
 		}

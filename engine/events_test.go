@@ -109,7 +109,7 @@ func TestEventsOfEntries(t *testing.T) {
 	w.as("sam").mustPutEntry(uuid, `{"do": "resume"}`)
 	ann.hears("commands", "schedule changed", "schedule changed", "schedule changed")
 	w.advance(time.Hour)
-	ann.hears("an instant", "case created", "schedule fired", "case changed", "task offered end")
+	ann.hears("an instant", "case created", "task offered end", "schedule fired")
 	w.as("ann").mustPutRoute("own", "context: ann\n"+strings.Replace(routeOwn, "context: core\n", "", 1))
 	w.as("ann").hearsNothingOf(ann, "route")
 	w.advance(time.Hour)

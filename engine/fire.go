@@ -27,7 +27,8 @@ const (
 // The row is read again, because what was fired before may have changed it.
 // trouble is recorded instead of a case: what is left to do when creating it
 // failed. It returns when the entry is due next.
-func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next time.Time, fired bool, err error) {
+func (e *Engine) fireEntry(tx Tx, uuid UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
+	now := v.now
 	stored, err := orNil(tx.Entry(uuid))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
@@ -49,7 +50,7 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, now time.Time, trouble error) (next
 		if step.Late {
 			o.Outcome, o.Reason = OutcomeLate, "misfire: "+string(entry.Misfire)
 		}
-		again, err := e.fireInstant(tx, stored, entry, &step, o, trouble)
+		again, err := e.fireInstant(tx, stored, entry, &step, o, trouble, v.alone)
 		if err != nil {
 			return time.Time{}, false, err
 		}
@@ -134,7 +135,9 @@ func passOver(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, n
 // The pair of entry and instant is unique in the store, so that no instant
 // ever makes two cases: one that was dealt with before makes none, and the
 // entry goes on; again says so. A backfill makes up for one that had no case.
-func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *schedule.Step, o *Occurrence, trouble error) (again bool, err error) {
+// alone says that the case is started with it, if it can be, because nothing
+// else is there to be started before.
+func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *schedule.Step, o *Occurrence, trouble error, alone bool) (again bool, err error) {
 	record := tx.InsertOccurrence
 	if o.Outcome == OutcomeBackfilled {
 		record = tx.RedoOccurrence
@@ -151,7 +154,7 @@ func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *
 		o.Outcome, o.Reason = OutcomeSkipped, over.skip
 		entry.Uncount(step) // only what creates a case counts
 	case trouble == nil:
-		c, trouble = e.scheduledCase(tx, stored, entry, *step, o.FiredAt, over.waits)
+		c, trouble = e.scheduledCase(tx, stored, entry, *step, o.FiredAt, over.waits, alone)
 		if unserved(trouble) {
 			return false, trouble
 		}
@@ -201,13 +204,25 @@ func reasonOf(err error) string {
 	return "an internal error; the server's log has it"
 }
 
-// scheduledCase decides on the case of an instant.
-func (e *Engine) scheduledCase(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits bool) (*caseChange, error) {
+// scheduledCase decides on the case of an instant, queued or, where it is
+// alone, started in the same unit: one commit instead of two. What cannot be
+// started like this is queued, where it is dealt with.
+func (e *Engine) scheduledCase(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits, alone bool) (*caseChange, error) {
 	b, err := e.scheduledBirth(tx, stored, entry, step, now)
 	if err != nil {
 		return nil, err
 	}
 	b.waits = waits
+	if !alone || waits {
+		return e.bear(*b, now, false)
+	}
+	b.id, b.from = e.store.NextID(), tx
+	if starts, err := e.startsNow(tx, b.startable(), now); starts && err == nil {
+		if c, err := e.bear(*b, now, true); err == nil && mayStillStart(tx, c) == nil {
+			return c, nil
+		}
+	}
+	b.from = nil
 	return e.bear(*b, now, false)
 }
 

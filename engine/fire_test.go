@@ -409,6 +409,7 @@ func TestStoreAway(t *testing.T) {
 			w := newWorld(t, spied(s))
 			sam := w.as("sam")
 			out := sam.mustPutEntry("nightly.json", every)
+			sam.mustPutEntry("another.json", every) // so that their cases are queued
 			s.before = func(wr write) error {
 				if wr.method == method {
 					return unavailable()
@@ -420,8 +421,10 @@ func TestStoreAway(t *testing.T) {
 			s.before = nil
 			w.advance(0)
 			same(t, "occurrences", sam.occurrences(out.Name), []string{"fired 2012-11-09T12:36:56Z"})
-			same(t, "cases", len(w.cases()), 1)
-			w.cases()[0].wants("state", `"completed"`)
+			same(t, "cases", len(w.cases()), 2)
+			for _, c := range w.cases() {
+				c.wants("state", `"completed"`)
+			}
 		})
 	}
 }

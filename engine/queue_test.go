@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"flowdrive/engine"
 	"flowdrive/engine/core"
@@ -36,5 +37,31 @@ func TestStartsNow(t *testing.T) {
 	dropped, err := sam.drop("ask", "a.txt", "x", func(d *engine.Drop) { d.Priority = new(301) })
 	if err != nil || dropped.Life != core.Active {
 		t.Errorf("a dropped file: %v %v", dropped, err)
+	}
+}
+
+// What is due alone is started with its firing; what cannot be is queued, and
+// fails where queued cases do.
+func TestStartedWithTheFiring(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	w := newWorld(t, spied(s))
+	sam := w.as("sam")
+	sam.mustPutEntry("", every)
+	updates := 0
+	s.before = func(wr write) error {
+		if wr.method == "UpdateCase" {
+			updates++
+		}
+		return nil
+	}
+	w.advance(2 * time.Minute)
+	w.cases()[0].wants("state", `"completed"`)
+	same(t, "cases stored again", updates, 0)
+	before := len(w.cases())
+	sam.mustPutEntry("", every)
+	w.advance(2 * time.Minute)
+	if updates == 0 || len(w.cases()) < before+2 {
+		t.Errorf("of several at an instant %d cases of %d were stored again", updates, len(w.cases()))
 	}
 }

@@ -303,9 +303,10 @@ type CaseReader interface {
 	Messages(caseID int64) ([]Message, error) // in order of creation, without Content
 
 	// DueRows returns what is due at or before upTo, by (due, row), at most
-	// limit; NextDue the earliest due instant of all, zero for none.
+	// limit; NextDue the earliest due instant after another, or of all where
+	// that is zero; zero for none.
 	DueRows(upTo time.Time, limit int) ([]DueRow, error)
-	NextDue() (time.Time, error)
+	NextDue(after time.Time) (time.Time, error)
 }
 
 // DueRow is a schedule entry or case of which something is due, or an

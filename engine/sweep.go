@@ -85,7 +85,7 @@ func (s *sweeper) due(now time.Time) bool {
 // loadSweeper reads the head of the due times at start, and whether cases
 // wait.
 func (e *Engine) loadSweeper(r Reader) error {
-	next, err := r.NextDue()
+	next, err := r.NextDue(time.Time{})
 	if err != nil {
 		return err
 	}
@@ -188,25 +188,27 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 		}
 	}()
 	var rows []DueRow
+	var next time.Time
 	err = e.store.View(ctx, func(r Reader) (err error) {
-		rows, err = r.DueRows(now, limit)
+		if rows, err = r.DueRows(now, limit); err == nil && len(rows) < limit {
+			next, err = r.NextDue(now)
+		}
 		return err
 	})
 	if err != nil {
 		return 0, err
 	}
+	if len(rows) == limit {
+		next = now // there may be more
+	}
 	if len(rows) > 0 {
-		if fired, err = e.fireRows(ctx, rows, now); err != nil {
+		var left bool
+		if fired, left, err = e.fireRows(ctx, rows, now); err != nil {
 			return fired, err
 		}
-	}
-	var next time.Time
-	err = e.store.View(ctx, func(r Reader) (err error) {
-		next, err = r.NextDue()
-		return err
-	})
-	if err != nil {
-		return fired, err
+		if left {
+			next = now
+		}
 	}
 	e.sweeper.note(next)
 	return fired, nil
@@ -216,6 +218,7 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 // its units one after the other.
 type volley struct {
 	now   time.Time
+	alone bool      // there is one row, and no case waits to be started
 	again time.Time // the earliest instant that became due within it, zero for none
 }
 
@@ -230,8 +233,9 @@ func (v *volley) became(due time.Time) {
 	}
 }
 
-func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fired int, err error) {
-	v := &volley{now: now}
+// fireRows fires due rows; left says that some may be due as they were.
+func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fired int, left bool, err error) {
+	v := &volley{now: now, alone: len(rows) == 1 && !e.sweeper.queued.Load()}
 	did := make([]bool, len(rows))
 	units := make([]func(Tx) error, 0, len(rows)+1)
 	if e.sandbox {
@@ -253,21 +257,24 @@ func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fi
 		unitErr = e.withFilters(ctx, unitErr, func() error { return e.store.Update(ctx, units[i]) })
 		switch {
 		case i < first && unitErr != nil:
-			return fired, unitErr
+			return fired, true, unitErr
 		case i < first:
 			continue
 		case unitErr != nil:
+			left = true
 			if unitErr = e.fireFailed(ctx, rows[i-first], now, unitErr); unitErr != nil {
-				return fired, unitErr
+				return fired, true, unitErr
 			}
 			if rows[i-first].Attachment == (UUID{}) {
 				fired++
 			}
 		case did[i-first]:
 			fired++
+		default:
+			left = true
 		}
 	}
-	return fired, nil
+	return fired, left, nil
 }
 
 // fireRow fires one due row; fired is false where nothing of it was due any
@@ -280,7 +287,7 @@ func (e *Engine) fireRow(tx Tx, v *volley, row DueRow, trouble error) (fired boo
 	case row.CaseID != 0:
 		due, fired, err = e.fireCase(tx, row.CaseID, v.now)
 	default:
-		due, fired, err = e.fireEntry(tx, row.Entry, v.now, trouble)
+		due, fired, err = e.fireEntry(tx, row.Entry, v, trouble)
 	}
 	if err == nil {
 		v.became(due)

@@ -194,7 +194,7 @@ func TestAttachmentsAreDue(t *testing.T) {
 	})
 	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(engine.UUID{15: 1}) })
 	mustView(t, db, func(r engine.Reader) error {
-		next, err := r.NextDue()
+		next, err := r.NextDue(time.Time{})
 		if !next.Equal(first.Expires) {
 			t.Errorf("due next: %v, want %v", next, first.Expires)
 		}

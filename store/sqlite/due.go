@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -14,9 +15,9 @@ const (
 	selectDueAttachments = `SELECT expires, uuid FROM attachments WHERE expires <= ?1 ORDER BY expires, id LIMIT ?2`
 	selectNextDue        = `
 		SELECT min(due) FROM (
-			SELECT min(due) AS due FROM entries WHERE due IS NOT NULL
-			UNION ALL SELECT min(due) FROM cases WHERE due IS NOT NULL
-			UNION ALL SELECT min(expires) FROM attachments WHERE expires IS NOT NULL)`
+			SELECT min(due) AS due FROM entries WHERE due > ?1
+			UNION ALL SELECT min(due) FROM cases WHERE due > ?1
+			UNION ALL SELECT min(expires) FROM attachments WHERE expires > ?1)`
 )
 
 // DueRows returns what is due at or before upTo, at most limit, by instant;
@@ -49,8 +50,13 @@ func (r *reader) DueRows(upTo time.Time, limit int) ([]engine.DueRow, error) {
 	return rows, nil
 }
 
-// NextDue returns the earliest due instant of all, zero for none.
-func (r *reader) NextDue() (due time.Time, err error) {
-	_, err = r.c.row(selectNextDue).scan(millis{&due})
+// NextDue returns the earliest due instant after another, or of all where that
+// is zero; zero for none.
+func (r *reader) NextDue(after time.Time) (due time.Time, err error) {
+	from := int64(math.MinInt64)
+	if !after.IsZero() {
+		from = after.UnixMilli()
+	}
+	_, err = r.c.row(selectNextDue, from).scan(millis{&due})
 	return due, failure("read what is due next", err)
 }

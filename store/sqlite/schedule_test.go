@@ -174,7 +174,7 @@ func TestDue(t *testing.T) {
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
 	mustView(t, db, func(r engine.Reader) error {
-		next, err := r.NextDue()
+		next, err := r.NextDue(time.Time{})
 		same(t, "nothing is due", time.Time{}, next)
 		return err
 	})
@@ -212,8 +212,13 @@ func TestDue(t *testing.T) {
 		kind(t, "up to and with", err, "")
 		got, err = r.DueRows(minute(1).Add(-time.Millisecond), 100)
 		same(t, "before all", 0, len(got))
-		next, err2 := r.NextDue()
+		next, err2 := r.NextDue(time.Time{})
 		same(t, "next", minute(1), next)
+		for after, want := range map[time.Time]time.Time{minute(0): minute(1), minute(1): minute(2), minute(3): minute(5), minute(5): {}} {
+			next, err := r.NextDue(after)
+			same(t, "next after "+after.String(), want, next)
+			kind(t, "next", err, "")
+		}
 		return errors.Join(err, err2)
 	})
 }
