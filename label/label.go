@@ -31,6 +31,8 @@ type Values struct {
 	ScheduledFor time.Time
 	Iteration    int64 // 1 for the first case of a schedule entry
 	XAttrs       Dict  // of the case, sorted by key; Expand does not look at it
+
+	Escape func(string) string // what Substitute puts in for what a label stands for; nil: just that
 }
 
 // Substitute replaces every label of the text, in one pass: what a label
@@ -52,7 +54,7 @@ func Substitute(text string, v *Values) (out string, unknown []string) {
 			b.WriteString(written)
 			return
 		}
-		b.WriteString(s.fit(value.Text, written))
+		b.WriteString(s.fit(v.escaped(value.Text), written))
 	})
 	return b.String(), s.unknown
 }
@@ -84,6 +86,14 @@ type substitution struct {
 	room    int // bytes by which the texts may still grow
 	unknown []string
 	missed  map[string]struct{} // unknown as a set, once it is long
+}
+
+// escaped returns what is put in for a value.
+func (v *Values) escaped(value string) string {
+	if v.Escape == nil {
+		return value
+	}
+	return v.Escape(value)
 }
 
 // miss reports a label that stays as written.
@@ -145,7 +155,7 @@ func (s *substitution) split(text string, literal func(string), xattr func(key, 
 			literal(written)
 			continue
 		}
-		literal(s.fit(value, written))
+		literal(s.fit(s.values.escaped(value), written))
 	}
 }
 

@@ -62,13 +62,6 @@ func (c *compiler) compile(v document.Value, want expr.Want, children bool) *exp
 	return got.Program
 }
 
-// notYet notes what is right and not built yet; see unbuilt.
-func (c *compiler) notYet(v document.Value, format string, args ...any) {
-	quiet := document.Faults{}
-	document.Value{Node: v.Node, Pointer: v.Pointer, Faults: &quiet}.Fail(errs.CodeRange, format, args...)
-	c.later = append(c.later, quiet.List()...)
-}
-
 // conditions reads what is asked before an action is enabled, while it is,
 // and when it is performed.
 func (c *compiler) conditions(a *Action, v document.Value) {

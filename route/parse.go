@@ -33,7 +33,7 @@ func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
 	if err := errs.InvalidDocument(faults[:min(len(faults), mostFaults)]); err != nil {
 		return nil, nil, err
 	}
-	if err := notBuilt(node, c.later); err != nil {
+	if err := notBuilt(node); err != nil {
 		return nil, nil, err
 	}
 	return c.route, warnings(c.route, node), nil
@@ -87,8 +87,7 @@ type compiler struct {
 	timers       []string        // user-defined ones
 	timersOfExpr []string        // that expressions may name; see timerNames
 	programs     map[program]compiled
-	source       int          // bytes of them
-	later        []errs.Fault // what is right and not built yet
+	source       int // bytes of them
 }
 
 func (c *compiler) read() {
@@ -212,6 +211,11 @@ func (c *compiler) readRoles() {
 	for i := range v.Node.Members {
 		name, member := v.Member(i)
 		role := Role{Name: name, Assign: c.rules(member.Get("assign")), Pick: c.rules(member.Get("pick"))}
+		for _, pick := range oneOrMore(member.Get("pick")) {
+			if text, _ := str(pick); strings.HasPrefix(text, string(RuleCall)+":") {
+				pick.Fail(errs.CodeConflict, "cannot stand in pick: a callback is asked about a case, and whom its starter may choose is asked before there is one")
+			}
+		}
 		role.Title, _ = str(member.Get("title"))
 		if role.Title == "" {
 			role.Title = name

@@ -45,6 +45,7 @@ type Route struct {
 
 	parties []Party
 	started []Party // routes of which steps start cases
+	reaches []Reach // what is outside
 }
 
 // DefaultPriority is the priority of cases whose route names none.
@@ -70,7 +71,7 @@ type Role struct {
 // RuleKind is the kind of an assignment rule.
 type RuleKind string
 
-// The kinds of assignment rules that are built.
+// The kinds of assignment rules.
 const (
 	RuleStarter      RuleKind = "starter"
 	RuleUser         RuleKind = "user" // Arg is the user's name
@@ -81,6 +82,7 @@ const (
 	RuleAdmins       RuleKind = "admins"
 	RuleXattr        RuleKind = "xattr"  // Arg is a key; its value a user's or team's name
 	RuleParent       RuleKind = "parent" // Arg is a role of the case that started this one as a child
+	RuleCall         RuleKind = "call"   // Arg is a callback, which yields names of users and teams
 )
 
 // Rule yields parties for a role.

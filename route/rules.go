@@ -16,9 +16,6 @@ const (
 	allowedForm  = "a role of the route, user:<name>, team:<name>, everyone or readers"
 )
 
-// ruleCall is a kind of rules that is not built yet; see unbuilt.
-const ruleCall RuleKind = "call"
-
 // isName reports whether the text can name an action, state, role, label,
 // user or team (design: the drive, section 3).
 func isName(text string) bool {
@@ -61,13 +58,16 @@ func (c *compiler) rule(v document.Value) (Rule, bool) {
 			v.Fail(errs.CodeFormat, "%s takes nothing after it, not %q", word, clip(text))
 			return Rule{}, false
 		}
-	case RuleUser, RuleTeam, ruleCall, RuleParent:
+	case RuleUser, RuleTeam, RuleCall, RuleParent:
 		if !isName(arg) {
 			v.Fail(errs.CodeFormat, "after %s: must be %s, not %q", word, nameForm, clip(arg))
 			return Rule{}, false
 		}
 		if rule.Kind == RuleUser || rule.Kind == RuleTeam {
 			c.party(v, arg)
+		}
+		if rule.Kind == RuleCall {
+			c.reach(ReachCallback, arg, v)
 		}
 	case RuleRole:
 		if !c.isRole(v, arg) {

@@ -3,7 +3,6 @@ package route
 import (
 	"errors"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -60,6 +59,7 @@ type Step struct {
 	Until   Value       // suspend: null for no date
 	Timer   string      // enableTimer, disableTimer, setTimer
 	Limit   Limit       // setTimer
+	Outside *Outside    // mail, http, exec, call
 }
 
 // Value is a value that a step uses: an expression, or a literal, which may
@@ -105,11 +105,6 @@ type Recipient struct {
 	Name string
 }
 
-// laterVerbs are the verbs that are checked and not built yet.
-func laterVerbs() []string {
-	return []string{"mail", "http", "exec", "call"}
-}
-
 // steps reads a handler.
 func (c *compiler) steps(v document.Value) []Step {
 	if !isKind(v, document.List) {
@@ -121,10 +116,6 @@ func (c *compiler) steps(v document.Value) []Step {
 		for j := range len(keys(item.Node)) {
 			verb, member := item.Member(j)
 			if verb == "if" {
-				continue
-			}
-			if slices.Contains(laterVerbs(), verb) {
-				c.notYet(member, "%s is not built yet", verb)
 				continue
 			}
 			s := Step{Verb: Verb(verb), If: c.expression(item.Get("if"), expr.Truth), Action: NoAction}
@@ -168,6 +159,8 @@ func (c *compiler) step(s *Step, v document.Value) {
 		s.Start = c.start(v)
 	case StepEnableTimer, StepDisableTimer, StepSetTimer:
 		c.timerStep(s, v)
+	case StepMail, StepHTTP, StepExec, StepCall:
+		s.Outside = c.outside(s.Verb, v)
 	case StepUnwarn, StepCancel:
 	}
 }
@@ -253,11 +246,8 @@ func (c *compiler) message(v document.Value) *NewMessage {
 		}
 	default:
 		m.Type = "application/json"
-		if isKind(value, document.Object) && len(value.Node.Members) == 1 && value.Get("cel").Given() {
-			m.Expr = c.expression(value.Get("cel"), expr.Any)
-		} else {
-			m.JSON = value.Node
-		}
+		said := c.payload(value)
+		m.Expr, m.JSON = said.Expr, said.JSON
 	}
 	if typ, ok := str(v.Get("type")); ok {
 		if m.Type = typ; !mediaType.MatchString(typ) {
@@ -298,25 +288,30 @@ func (c *compiler) recipients(v document.Value) []Recipient {
 		if !ok {
 			continue
 		}
-		word, name, prefixed := strings.Cut(text, ":")
-		switch {
-		case text == string(RecipientStarter) || text == string(RecipientStakeholders):
-			out = append(out, Recipient{Kind: RecipientKind(text)})
-		case prefixed && word == "role":
-			if c.isRole(item, name) {
-				out = append(out, Recipient{Kind: RecipientRole, Name: name})
-			}
-		case prefixed && (word == "user" || word == "team") && isName(name):
-			c.party(item, name)
-			out = append(out, Recipient{Kind: RecipientParty, Name: name})
-		case !prefixed && isName(text):
-			if text != everyone {
-				c.party(item, text)
-			}
-			out = append(out, Recipient{Kind: RecipientParty, Name: text})
-		default:
-			item.Fail(errs.CodeFormat, "must be %s, not %q", recipientForm, clip(text))
+		if r, ok := c.recipient(item, text); ok {
+			out = append(out, r)
 		}
 	}
 	return out
+}
+
+// recipient reads one of those whom a step names.
+func (c *compiler) recipient(item document.Value, text string) (Recipient, bool) {
+	word, name, prefixed := strings.Cut(text, ":")
+	switch {
+	case text == string(RecipientStarter) || text == string(RecipientStakeholders):
+		return Recipient{Kind: RecipientKind(text)}, true
+	case prefixed && word == "role":
+		return Recipient{Kind: RecipientRole, Name: name}, c.isRole(item, name)
+	case prefixed && (word == "user" || word == "team") && isName(name):
+		c.party(item, name)
+		return Recipient{Kind: RecipientParty, Name: name}, true
+	case !prefixed && isName(text):
+		if text != everyone {
+			c.party(item, text)
+		}
+		return Recipient{Kind: RecipientParty, Name: text}, true
+	}
+	item.Fail(errs.CodeFormat, "must be %s, not %q", recipientForm, clip(text))
+	return Recipient{}, false
 }

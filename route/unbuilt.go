@@ -11,8 +11,7 @@ import (
 // unbuilt is the part of the language that is checked and not carried out
 // yet: a path, in which * stands for every key or index, and the value that
 // asks for nothing, as JSON; absent, null and empty objects and lists never
-// do. A feature that gets built loses its line here; verbs of steps that are
-// not built are in laterVerbs.
+// do. A feature that gets built loses its line here.
 func unbuilt() [][2]string {
 	return [][2]string{
 		{"retention", `"P15D"`},
@@ -22,13 +21,12 @@ func unbuilt() [][2]string {
 
 // notBuilt returns the error of a document that asks for what is not built
 // yet, with every place where it does.
-func notBuilt(root *document.Node, later []errs.Fault) error {
+func notBuilt(root *document.Node) error {
 	var asked document.Faults
 	for _, row := range unbuilt() {
 		collect(root, "", strings.Split(row[0], "/"), row[1], &asked)
 	}
-	unbuiltWords(root, &asked)
-	faults := merge(later, asked.List())
+	faults := merge(nil, asked.List())
 	if len(faults) == 0 {
 		return nil
 	}
@@ -71,31 +69,4 @@ func asks(n *document.Node, nothing string) bool {
 	case document.Bool, document.Number, document.String:
 	}
 	return nothing == "" || string(n.AppendJSON(nil)) != nothing
-}
-
-// unbuiltWords notes the values of built keys that are not built: a kind of
-// rules.
-func unbuiltWords(root *document.Node, asked *document.Faults) {
-	at := document.Root(root, asked)
-	each(at.Get("roles"), func(_ string, role document.Value) {
-		for _, key := range []string{"assign", "pick"} {
-			for _, rule := range oneOrMore(role.Get(key)) {
-				text, _ := str(rule)
-				word, _, _ := strings.Cut(text, ":")
-				if RuleKind(word) == ruleCall {
-					rule.Fail(errs.CodeRange, "rules with %s: are not built yet", word)
-				}
-			}
-		}
-	})
-}
-
-// each calls f for every member of an object.
-func each(v document.Value, f func(key string, member document.Value)) {
-	if !isKind(v, document.Object) {
-		return
-	}
-	for i := range v.Node.Members {
-		f(v.Member(i))
-	}
 }

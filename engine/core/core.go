@@ -61,6 +61,7 @@ type Case struct {
 	Written      []Written   `json:"wr,omitempty"` // of the labels that actions wait for
 	Resolution   string      `json:"re,omitempty"` // the last one chosen
 	Warnings     []Warning   `json:"w,omitempty"`
+	Outbox       []Outgoing  `json:"ob,omitempty"` // deliveries that are not over, in order
 	Family
 	LogSeq       int64     `json:"q,omitempty"` // number of the last log entry
 	Version      int64     `json:"ver"`         // counts what changed the case itself
@@ -228,6 +229,7 @@ type Facts struct {
 	Parties  map[string]PartyKind // by name as asked for; NoParty where there is none
 	Emails   map[string]string    // addresses, by name as asked for
 	Messages map[string][]byte    // contents of the case's messages by label; nil where there is none, or one too long
+	Types    map[string]string    // media types of Messages
 
 	Cases    map[int64]*Relative    // nil where there is none
 	Members  map[string][]string    // the persons of a party by its name, transitively, in order of names
@@ -240,6 +242,7 @@ type Facts struct {
 	Children map[Enablement][]Sibling // all of an enablement, by id
 	Plans    map[Enablement]*Plan     // that an Output had
 	Filtered map[Filter]Filtered      // what filters yield
+	Called   map[Call]Called          // what callbacks yield
 }
 
 // MaxFact bounds the content of a message that a decision rests on, and of
@@ -272,6 +275,7 @@ type Need struct {
 	Children Enablement
 	Plan     Enablement
 	Filter   Filter // what it yields
+	Call     Call   // likewise
 }
 
 // Filter is a jq filter with all that its result depends on, as JSON.
@@ -426,6 +430,7 @@ type Output struct {
 	Case      *Case
 	Log       []LogEntry
 	Messages  []NewMessage    // in order; of one label the last counts
+	Outbox    []Posting       // what it does to the outbox, in order
 	Performed string          // the action that a person's request was about, whatever it called it
 	Plans     map[int64]*Plan // by row: to be kept until it is nil
 	Others    []Changed       // other cases that changed, in order: a parent before its new children

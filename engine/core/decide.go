@@ -77,6 +77,7 @@ type decision struct {
 
 	from   *Case             // as it was before the event; nil for a new one
 	stored map[string][]byte // its messages, as far as they were looked up
+	types  map[string]string // their media types
 	told   standing          // what its parent knows of it
 	under  bool              // an ancestor is suspended
 	heir   string            // of a new one: label of the message that is its input …
@@ -89,6 +90,7 @@ type decision struct {
 	suspends *halt     // a step suspends the case; nil: none
 	renew    int64     // rows of transitions up to this one are of an earlier visit
 	messages []NewMessage
+	outbox   []Posting
 	written  int                       // bytes of messages
 	known    map[string]*document.Node // messages that are JSON, as far as they were asked for
 	firing   *firing                   // the timer whose handlers run, else nil
@@ -105,7 +107,7 @@ func begin(in Input) (*decision, error) {
 	case in.Route.Model != route.Dependency && (!has(in.Route.Actions, in.Route.Init) || !has(in.Route.States, in.Route.Start)):
 		return nil, errs.New(errs.Internal, "core: the route %q has no init action or start state", in.Route.Name)
 	}
-	d := &decision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState, from: in.Case, stored: in.Facts.Messages}
+	d := &decision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState, from: in.Case, stored: in.Facts.Messages, types: in.Facts.Types}
 	if d.now.Before(d.c.Modified) {
 		d.now = d.c.Modified
 	}
@@ -127,6 +129,7 @@ func (c *Case) clone() *Case {
 	out.Performed = slices.Clone(c.Performed)
 	out.Written = slices.Clone(c.Written)
 	out.Timers = slices.Clone(c.Timers)
+	out.Outbox = slices.Clone(c.Outbox)
 	return &out
 }
 
@@ -223,6 +226,8 @@ func (d *decision) decide(event Event) error {
 		return d.reopen(e)
 	case Edit:
 		return d.edit(e)
+	case Delivered, Undelivered, Recorded:
+		return d.heardFromOutside(e)
 	case SetTimer:
 		return d.setTimerByPerson(e)
 	case Wake:
@@ -258,7 +263,7 @@ func (d *decision) withAncestors(event Event) (done bool, err error) {
 		return d.c.doable() < 0 && !d.wakes(), nil
 	case Start:
 		return true, nil
-	case Edit, Cancel, Wake, Suspend, SetTimer, Migrate:
+	case Edit, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Undelivered, Recorded:
 		return false, nil
 	}
 	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")
@@ -273,6 +278,9 @@ func (d *decision) abandoned(event Event) error {
 	case Due, Start:
 		d.end()
 		return nil
+	case Delivered, Undelivered, Recorded:
+		d.end()
+		return d.heardFromOutside(event)
 	}
 	return errs.New(errs.CaseNotOpen, "The case that started this one has moved on; nothing can be done with this one any more.")
 }
@@ -305,7 +313,8 @@ func (d *decision) output() *Output {
 	c.Done, c.Withdrawn, c.Written = nilIfEmpty(c.Done), nilIfEmpty(c.Withdrawn), nilIfEmpty(c.Written)
 	c.Timers = nilIfEmpty(c.Timers)
 	c.Children, c.Work, c.Mapped = nilIfEmpty(c.Children), nilIfEmpty(c.Work), nilIfEmpty(c.Mapped)
-	return &Output{Case: c, Log: d.log, Messages: d.messages, Performed: d.asked, Plans: d.plans}
+	c.Outbox = nilIfEmpty(c.Outbox)
+	return &Output{Case: c, Log: d.log, Messages: d.messages, Outbox: d.outbox, Performed: d.asked, Plans: d.plans}
 }
 
 func nilIfEmpty[S ~[]T, T any](list S) S {
@@ -326,6 +335,7 @@ type snapshot struct {
 	suspends *halt
 	renew    int64
 	messages int
+	outbox   int
 	written  int
 	point    point
 	shown    bool
@@ -335,7 +345,7 @@ type snapshot struct {
 func (d *decision) snapshot() snapshot {
 	return snapshot{
 		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, queue: slices.Clone(d.queue),
-		canceled: d.canceled, suspends: d.suspends, renew: d.renew, messages: len(d.messages), written: d.written, point: d.tree.point(),
+		canceled: d.canceled, suspends: d.suspends, renew: d.renew, messages: len(d.messages), outbox: len(d.outbox), written: d.written, point: d.tree.point(),
 		shown: d.shown, plans: maps.Clone(d.plans),
 	}
 }
@@ -346,6 +356,7 @@ func (d *decision) restore(s snapshot) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
 	d.queue, d.canceled, d.suspends, d.renew, d.written = s.queue, s.canceled, s.suspends, s.renew, s.written
 	d.shown, d.plans = s.shown, s.plans
+	d.outbox = d.outbox[:s.outbox]
 	if s.messages < len(d.messages) {
 		d.messages, d.known = d.messages[:s.messages], nil
 	}

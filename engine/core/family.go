@@ -156,6 +156,7 @@ type Relative struct {
 	Route    *route.Route
 	Case     *Case
 	Messages map[string][]byte // as those of Facts
+	Types    map[string]string // likewise
 }
 
 // Identity is what the shell gives a new case.

@@ -48,7 +48,7 @@ func (c *Case) Marking() []byte {
 	b = c.appendPerformed(b)
 	b = c.appendWritten(b)
 	b = appendFilled(b, `,"re":`, c.Resolution)
-	b = c.appendWarnings(b)
+	b = c.appendOutbox(c.appendWarnings(b))
 	b = c.appendFamily(b)
 	b = appendNonzero(b, `,"q":`, c.LogSeq)
 	b = appendInt(b, `,"ver":`, c.Version)

@@ -106,6 +106,8 @@ func (r *markingReader) courseField(c *Case, key []byte) {
 		c.Resolution = r.text()
 	case "w":
 		c.Warnings = list(r, r.warning)
+	case "ob":
+		c.Outbox = list(r, r.outgoing)
 	case "q":
 		c.LogSeq = r.integer()
 	case "ver":

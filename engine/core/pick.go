@@ -39,6 +39,7 @@ func picks(rule route.Rule, r *route.Route, c *Case, party string, belongs func(
 		v, ok := c.Xattrs.Get(rule.Arg)
 		return ok && belongs(party, v.Text)
 	case route.RuleParent: // a case that somebody starts has none
+	case route.RuleCall: // no pick rule
 	}
 	return false
 }

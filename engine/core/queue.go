@@ -137,6 +137,11 @@ func (d *decision) attended(action, verb string, actor Actor, states ...TaskStat
 }
 
 func (d *decision) abortByPerson(e Abort) error {
+	if d.route.Action(e.Action) == unknown {
+		if places := d.undelivered(e.Action); places != nil {
+			return d.attendOutside(places, e.Actor, e.Comment, false)
+		}
+	}
 	row, err := d.attended(e.Action, "abort", e.Actor)
 	if err != nil {
 		return err
@@ -148,6 +153,9 @@ func (d *decision) abortByPerson(e Abort) error {
 }
 
 func (d *decision) retryByPerson(e Retry) error {
+	if places := d.undelivered(e.Action); places != nil {
+		return d.attendOutside(places, e.Actor, e.Comment, true)
+	}
 	row, err := d.attended(e.Action, "retry", e.Actor, Escalated)
 	if err != nil {
 		return err

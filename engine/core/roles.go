@@ -295,6 +295,8 @@ func (a *assignment) yield(rule route.Rule) []string {
 			return nil // an absent fact is noted, and asked for
 		}
 		return parent.byName(parent.c.RoleParties(rule.Arg))
+	case route.RuleCall:
+		return a.call(rule.Arg)
 	case route.RuleXattr:
 		v, ok := a.c.Xattrs.Get(rule.Arg)
 		if ok && (v.Kind == document.String || v.Kind == document.Number) && v.Text != "" && v.Text[0] != '@' {

@@ -58,7 +58,11 @@ func (d *decision) run(steps []route.Step, source, actor string) error {
 				continue
 			}
 		}
-		if err := d.step(s, source, actor); err != nil {
+		if s.Outside != nil {
+			if err := d.reach(s, i+1, source, actor); err != nil {
+				return err
+			}
+		} else if err := d.step(s, source, actor); err != nil {
 			return err
 		}
 	}
@@ -128,13 +132,18 @@ func (d *decision) value(v route.Value, actor string) (value label.Value, ok boo
 
 // substitute replaces the labels of a text: those of label.Substitute, and
 // $Label; which is the text of the message with that label.
-func (d *decision) substitute(text string) (string, error) {
+func (d *decision) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
+
+// substituteAs replaces the labels of a text by what escape makes of that
+// which they stand for; nil leaves it as it is.
+func (d *decision) substituteAs(text string, escape func(string) string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
 	}
 	values := &label.Values{
 		Now: d.now, Created: d.c.Created, PID: d.c.ID, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
 		Title: d.c.Title, ScheduledFor: d.c.ScheduledFor, XAttrs: d.c.Xattrs,
+		Escape: escape,
 	}
 	if strings.Contains(text, "$__EMAIL__;") {
 		email, ok := d.facts.Emails[d.c.Context]
@@ -156,11 +165,15 @@ func (d *decision) substitute(text string) (string, error) {
 			if !ok {
 				return "", errAbsent
 			}
-			if content == nil {
+			switch {
+			case content == nil:
 				unknown = append(unknown, name)
-				content = []byte(name)
+				out.WriteString(name)
+			case escape != nil:
+				out.WriteString(escape(string(content)))
+			default:
+				out.Write(content)
 			}
-			out.Write(content)
 		}
 		text = text[end:]
 		if out.Len() > MaxFact {
@@ -246,21 +259,11 @@ func (d *decision) write(m *route.NewMessage, actor string) error {
 			return err
 		}
 		out.Content = []byte(text)
-	case m.Expr != nil:
-		content, err := m.Expr.JSON(d.scope(actor))
-		if len(d.needs) > 0 {
-			return errAbsent
-		}
-		if err != nil {
-			return routeFault("the message %q: %v", m.Label, err)
-		}
-		out.Content = content
 	default:
-		n, err := d.substituteJSON(m.JSON)
-		if err != nil {
+		var err error
+		if out.Content, err = d.payload(route.Payload{Expr: m.Expr, JSON: m.JSON}, fmt.Sprintf("the message %q", m.Label), actor); err != nil {
 			return err
 		}
-		out.Content = n.AppendJSON(nil)
 	}
 	return d.writeMessage(out, actor)
 }

@@ -119,7 +119,7 @@ func (d *decision) wakes() bool {
 // none.
 func (d *decision) wakeFor(event Event) error {
 	switch event.(type) {
-	case Due:
+	case Due, Delivered, Undelivered, Recorded:
 		d.sweeps = true
 	case Cancel, Resume, Migrate:
 		return nil

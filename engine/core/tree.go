@@ -77,7 +77,7 @@ func (t *tree) relative(id int64) (*decision, error) {
 	if stored == nil {
 		return nil, nil
 	}
-	d := &decision{tree: t, route: stored.Route, c: stored.Case.clone(), from: stored.Case, stored: stored.Messages}
+	d := &decision{tree: t, route: stored.Route, c: stored.Case.clone(), from: stored.Case, stored: stored.Messages, types: stored.Types}
 	d.told = standingOf(d.c)
 	d.index()
 	t.add(d)

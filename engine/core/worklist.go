@@ -18,10 +18,11 @@ const (
 	OnEscalated                   // the engine failed to perform it, this person may retry it
 )
 
-// Task is an enabled action on somebody's lists.
+// Task is an enabled action on somebody's lists, or a delivery that failed.
 type Task struct {
 	Action int // index in the route
 	Row    *Enabled
+	Failed *Outgoing // without Action and Row
 	Lists  Lists
 
 	// Assigned says that it is the actor's, or of whom it stands in for, by
@@ -38,10 +39,11 @@ func TaskRoles(c *Case, r *route.Route, a *route.Action) []string {
 
 // Tasks returns what the actor has to do in the case, in order of definition:
 // for itself and for those whose active deputy it is. Only active cases have
-// tasks to be done.
+// tasks to be done. What was not delivered comes last, in order.
 func Tasks(c *Case, r *route.Route, actor Actor) []Task {
+	failed := undelivered(c, actor)
 	if c.Life != Active {
-		return nil
+		return failed
 	}
 	status := r.State(c.Status)
 	var few [16]int
@@ -66,6 +68,20 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 		}
 	}
 	slices.SortFunc(out, func(a, b Task) int { return a.Action - b.Action })
+	return append(out, failed...)
+}
+
+// undelivered returns what was not delivered, of whatever case that people are
+// to look after, for administrators of the route.
+func undelivered(c *Case, actor Actor) (out []Task) {
+	if !actor.RouteAdmin || c.Life == Suspended {
+		return nil
+	}
+	for i := range c.Outbox {
+		if c.Outbox[i].Failed {
+			out = append(out, Task{Failed: &c.Outbox[i], Lists: OnEscalated, Assigned: true})
+		}
+	}
 	return out
 }
 
@@ -100,11 +116,13 @@ type Share struct {
 
 // Shares returns who may have tasks in the case, in order of name: an index by
 // which worklists find it. Tasks says who does.
-func Shares(c *Case, r *route.Route) []Share {
-	if c.Life != Active {
-		return nil
+func Shares(c *Case, r *route.Route) (out []Share) {
+	if len(undelivered(c, Actor{RouteAdmin: true})) > 0 {
+		out = []Share{{PartyAdmins, OnEscalated}}
 	}
-	var out []Share
+	if c.Life != Active {
+		return out
+	}
 	add := func(party string, on Lists) {
 		if on == 0 || party == "" {
 			return
