@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -77,6 +78,14 @@ func deviceName(name string) bool {
 		port, isPort = strings.CutPrefix(stem, "LPT")
 	}
 	return isPort && len(port) > 0 && strings.Contains("0123456789¹²³", port) && utf8.RuneCountInString(port) == 1
+}
+
+// taskWord reports whether the text can name a task: an action, or what a step
+// of an action or timer asked of the outside and did not get, as submit.12-1.
+func taskWord(name string) bool {
+	words := strings.Split(name, ".")
+	const most = 3 // action, its timer, the delivery
+	return len(words) <= most && !slices.ContainsFunc(words, func(word string) bool { return !legalWord(word) })
 }
 
 // legalWord reports whether the name is one that users, teams, actions and

@@ -24,7 +24,7 @@ func (n actionsFolder) stat(ctx context.Context) (*info, error) {
 
 func (n actionsFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
-	if ext != ".json" || !legalWord(stem) {
+	if ext != ".json" || !taskWord(stem) {
 		return nil, absent()
 	}
 	return actionFile{n.scope, n.id, stem}, nil

@@ -44,7 +44,7 @@ func (n worklistFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	number, action, _ := strings.Cut(stem, ".")
 	id, ok := parseID(number)
-	if ext != ".json" || !ok || !legalWord(action) {
+	if ext != ".json" || !ok || !taskWord(action) {
 		return nil, absent()
 	}
 	return worklistFile{actionFile{n.scope, id, action}, n.name}, nil

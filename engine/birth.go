@@ -47,6 +47,7 @@ type caseChange struct {
 	messages  []*Message
 	inherited *Message          // input of a case that another one made: nobody's quota holds it up
 	written   []core.NewMessage // by steps, after messages
+	postings  []core.Posting    // what it does to the outbox
 	read      []readFact        // what it rests on
 	readCases []readCase        // likewise
 	others    []*caseChange     // of other cases of the tree
@@ -114,7 +115,7 @@ func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) 
 		if out, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now}, l); err != nil {
 			return nil, err
 		}
-		change.after, change.written = out.Case, out.Messages
+		change.after, change.written, change.postings = out.Case, out.Messages, out.Outbox
 		change.log = append(change.log, out.Log...)
 		if err := e.addOthers(change, out, l); err != nil {
 			return nil, err
@@ -247,6 +248,9 @@ func (e *Engine) writeAll(tx Tx, c *caseChange) error {
 		}
 	}
 	if err := e.putWritten(tx, c); err != nil {
+		return err
+	}
+	if err := e.post(tx, c); err != nil {
 		return err
 	}
 	if err := putPlans(tx, c); err != nil {

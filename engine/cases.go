@@ -102,7 +102,7 @@ func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, 
 		return nil, err
 	}
 	c := &caseChange{
-		before: h.core.Life, was: h.core, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, read: l.messages, performed: out.Performed,
+		before: h.core.Life, was: h.core, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, postings: out.Outbox, read: l.messages, performed: out.Performed,
 	}
 	e.render(c, h.route.Compiled)
 	e.shared(c, h.shares)

@@ -36,7 +36,9 @@ type Config struct {
 	Store        Store
 	Blobs        Blobs
 	Clock        Clock
-	Filters      Filters // nil: jq filters cannot be run
+	Filters      Filters                 // nil: jq filters cannot be run
+	Outside      Outside                 // nil: nothing leaves the server
+	Callbacks    map[string]CallbackFunc // by name; what routes can ask
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
 
@@ -101,31 +103,35 @@ type Observer interface {
 
 // Engine runs the use cases. It is safe for concurrent use.
 type Engine struct {
-	store    Store
-	blobs    Blobs
-	clock    Clock
-	wall     func() time.Time
-	filters  Filters
-	log      zerolog.Logger
-	hash     func(string) (string, error)
-	check    func(context.Context, identity.Name, string) error
-	address  func(context.Context) string
-	zones    schedule.Zones
-	sandbox  bool
-	firings  int
-	limits   Limits
-	observer Observer
+	store     Store
+	blobs     Blobs
+	clock     Clock
+	wall      func() time.Time
+	filters   Filters
+	outside   Outside
+	callbacks map[string]CallbackFunc
+	log       zerolog.Logger
+	hash      func(string) (string, error)
+	check     func(context.Context, identity.Name, string) error
+	address   func(context.Context) string
+	zones     schedule.Zones
+	sandbox   bool
+	firings   int
+	limits    Limits
+	observer  Observer
 
 	parties    atomic.Pointer[partyTable] // replaced after every change of a user or team
 	routes     atomic.Pointer[routeTable] // replaced after every change of a route
 	versions   versionCache
 	filtered   filterCache
+	called     callCache
 	givenUp    givenUp
 	plans      planCache
 	usage      usage
 	documents  documentCache
 	feeds      feedCache
 	sweeper    sweeper
+	dispatcher dispatcher
 	background *background
 	collector  *collector
 	expiry     *expiry
@@ -141,6 +147,8 @@ func New(cfg Config) *Engine {
 		clock:     cfg.Clock,
 		wall:      cfg.Wall,
 		filters:   cfg.Filters,
+		outside:   cfg.Outside,
+		callbacks: cfg.Callbacks,
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,
 		check:     cfg.CheckPassword,
@@ -155,6 +163,9 @@ func New(cfg Config) *Engine {
 	}
 	if e.observer == nil {
 		e.observer = nobody{}
+	}
+	if e.outside == nil {
+		e.outside = noOutside{}
 	}
 	if e.wall == nil {
 		e.wall = clock.Real{}.Now
@@ -225,7 +236,7 @@ func (e *Engine) ChangeTag() string { return fmt.Sprintf("\"%x\"", e.store.Chang
 // made again, at last within the unit itself.
 func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, error)) error {
 	try := func() error { return e.tryChange(ctx, decide) }
-	return e.withFilters(ctx, try(), try)
+	return e.runAhead(ctx, try(), try)
 }
 
 func (e *Engine) tryChange(ctx context.Context, decide func(Reader) (decision, error)) error {

@@ -112,6 +112,12 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 			return &filterAhead{need.Filter}
 		}
 		keep(&facts.Filtered, need.Filter, result)
+	case need.Call != core.Call{}:
+		result, asked := e.called.get(need.Call)
+		if !asked {
+			return &callAhead{need.Call}
+		}
+		keep(&facts.Called, need.Call, result)
 	}
 	return err
 }
@@ -126,7 +132,7 @@ func keep[K comparable, V any](m *map[K]V, key K, value V) {
 
 // messageNeed looks up the message of the event's case or of another one.
 func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
-	find, messages := l.find, &in.Facts.Messages
+	find, messages, types := l.find, &in.Facts.Messages, &in.Facts.Types
 	id := in.Case.ID
 	if need.Case != 0 {
 		id = need.Case
@@ -135,13 +141,20 @@ func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
 		if relative == nil || l.reader == nil {
 			return errs.New(errs.Internal, "The core asked for a message of the case %d, which it does not know.", id)
 		}
-		messages = &relative.Messages
+		messages, types = &relative.Messages, &relative.Types
 	}
-	content, version, err := e.messageFact(need.Message, find)
+	m, err := find(need.Message)
+	if err != nil {
+		return err
+	}
+	content, version, err := e.messageFact(m)
 	if err != nil {
 		return err
 	}
 	keep(messages, need.Message, content)
+	if m != nil {
+		keep(types, need.Message, m.MediaType)
+	}
 	l.messages = append(l.messages, readFact{id, need.Message, version})
 	return nil
 }
@@ -172,10 +185,9 @@ func (e *Engine) mayStartAs(right core.StartRight) bool {
 
 // messageFact reads a message that a decision may rest on: nil where there is
 // none, or one too long.
-func (e *Engine) messageFact(label string, find finder) (content []byte, version int64, err error) {
-	m, err := find(label)
-	if err != nil || m == nil {
-		return nil, 0, err
+func (e *Engine) messageFact(m *Message) (content []byte, version int64, err error) {
+	if m == nil {
+		return nil, 0, nil
 	}
 	if m.Size > core.MaxFact {
 		return nil, m.Version, nil
@@ -196,7 +208,7 @@ func (e *Engine) messageFact(label string, find finder) (content []byte, version
 	defer func() { _ = body.Close() }()
 	content, err = io.ReadAll(io.LimitReader(body, core.MaxFact))
 	if err != nil {
-		return nil, 0, errs.Wrap("read the message "+label, err)
+		return nil, 0, errs.Wrap("read the message "+m.Label, err)
 	}
 	return content, m.Version, nil
 }

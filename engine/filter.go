@@ -34,14 +34,20 @@ func (f *filterAhead) Unwrap() error {
 	return errs.New(errs.Unavailable, "A jq filter of the route has not been run yet; try again.")
 }
 
-// mostAhead bounds how often a change is begun anew for filters: an event has
-// fewer, but what one decision needs may be pushed out of the cache by others.
+// mostAhead bounds how often a change is begun anew for filters and callbacks:
+// an event has fewer, but what one decision needs may be pushed out of the cache by others.
 const mostAhead = 30
 
-// withFilters runs the filters that a change needs. err is what it ended with,
-// and again makes it again.
-func (e *Engine) withFilters(ctx context.Context, err error, again func() error) error {
+// runAhead runs the filters and callbacks that a change needs. err is what it
+// ended with, and again makes it again.
+func (e *Engine) runAhead(ctx context.Context, err error, again func() error) error {
 	for range mostAhead {
+		if call, ok := errors.AsType[*callAhead](err); ok {
+			e.called.put(call.call, e.ask(ctx, call.call))
+			defer e.called.drop(call.call)
+			err = again()
+			continue
+		}
 		ahead, ok := errors.AsType[*filterAhead](err)
 		if !ok {
 			return err
@@ -137,7 +143,9 @@ func (g *givenUp) take(a attempt) []core.Identity {
 
 // put keeps the identities where err is why the decision was given up.
 func (g *givenUp) put(a attempt, err error, identities ...core.Identity) {
-	if _, ahead := errors.AsType[*filterAhead](err); !ahead || len(identities) == 0 {
+	_, filter := errors.AsType[*filterAhead](err)
+	_, call := errors.AsType[*callAhead](err)
+	if !filter && !call || len(identities) == 0 {
 		return
 	}
 	const most = 1000 // what was never tried again is forgotten

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"time"
+
+	"flowdrive/engine/core"
 )
 
 // Outside is the world beyond the server: where mails, calls of services and
@@ -23,7 +25,8 @@ type Outside interface {
 	RefusesSecret(name string) string
 }
 
-// Delivery is one piece of work outside; one of its pointers is set.
+// Delivery is one piece of work outside; one of its pointers is set. Callbacks
+// are not the outside's: it never gets one.
 type Delivery struct {
 	Key     string // idempotency key: the same at every attempt, and no other delivery's
 	Attempt int    // 1, 2, …
@@ -33,37 +36,18 @@ type Delivery struct {
 	Call    *Callback
 }
 
-// Mail is a mail to be sent to each of its addresses.
-type Mail struct {
-	To      []string `json:"to"` // addresses, without names
-	Subject string   `json:"subject"`
-	Text    string   `json:"text"`
-	Thread  string   `json:"thread,omitempty"` // what the mail is about: mails with the same one belong together
-}
-
-// HTTPCall is a request to a service.
-type HTTPCall struct {
-	Method    string            `json:"method"`
-	URL       string            `json:"url"`
-	Header    map[string]string `json:"header,omitempty"`
-	MediaType string            `json:"type,omitempty"` // of Body
-	Body      []byte            `json:"body,omitempty"`
-	Secret    string            `json:"secret,omitempty"` // name of the secret that signs it, "" for none
-}
-
-// Command is a command that an administrator allowed by its name.
-type Command struct {
-	Name  string   `json:"name"`
-	Args  []string `json:"args,omitempty"`
-	Input []byte   `json:"input,omitempty"`
-}
-
-// Callback is a function that whoever embeds the engine registered by its
-// name.
-type Callback struct {
-	Name  string `json:"name"`
-	Value []byte `json:"value,omitempty"` // JSON
-}
+// What is to be done outside is decided by the core.
+type (
+	// Mail is a mail to be sent to each of its addresses.
+	Mail = core.Mail
+	// HTTPCall is a request to a service.
+	HTTPCall = core.HTTPCall
+	// Command is a command that an administrator allowed by its name.
+	Command = core.Command
+	// Callback is a function that whoever embeds the engine registered by its
+	// name.
+	Callback = core.Callback
+)
 
 // Reply is what the outside answered.
 type Reply struct {
@@ -85,3 +69,22 @@ type Later struct {
 
 func (l *Later) Error() string { return l.Err.Error() }
 func (l *Later) Unwrap() error { return l.Err }
+
+// noOutside is the outside of a server that was given none: nothing leaves it.
+type noOutside struct{}
+
+func (noOutside) Deliver(context.Context, *Delivery) (*Reply, error) {
+	return nil, &Final{"nothing leaves this server: it was not set up to"}
+}
+
+func (noOutside) RefusesURL(string) string {
+	return "leads to a host that the administrator has not allowed"
+}
+
+func (noOutside) RefusesAddress(string) string {
+	return "is no user's, and of no domain that the administrator has allowed"
+}
+func (noOutside) RefusesCommand(string) string {
+	return "is no command that the administrator has allowed"
+}
+func (noOutside) RefusesSecret(string) string { return "is no secret that the administrator has set" }

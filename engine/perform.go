@@ -50,9 +50,14 @@ func (e *Engine) viewCase(ctx context.Context, by identity.Principal, id int64) 
 	return h, err
 }
 
-// taskResource returns the enabled action as a resource, nil where it is not
-// enabled.
+// taskResource returns the enabled action as a resource, or what was not
+// delivered, by its name; nil where there is none.
 func taskResource(h *held, action string) *Resource {
+	if failed := h.core.Undelivered(action); failed != nil {
+		res := undeliveredOf(h.core, failed)
+		res.Name, res.Lock = action, taskKey(h.core.ID, action)
+		return res
+	}
 	for i := range h.core.Enabled {
 		if en := &h.core.Enabled[i]; en.Action == action {
 			res := taskOf(h.core, h.route.Compiled, en, 0)
@@ -114,7 +119,8 @@ func performance(c *caseChange) *Outcome {
 // performed decides on what a person asks of an action, which may be named by
 // its type.
 func (e *Engine) performed(r Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
-	if !h.route.Compiled.Knows(action) {
+	failed := h.core.Undelivered(action) != nil
+	if !h.route.Compiled.Knows(action) && !failed {
 		return nil, absent("action")
 	}
 	var version Version
@@ -128,6 +134,9 @@ func (e *Engine) performed(r Reader, req Request, h *held, action string, node *
 	t := readTask(document.Root(node, &faults))
 	if len(faults.List()) > 0 {
 		t.xattrs, t.resolution, t.to = nil, "", "" // judged by the faults, which come after the rights
+	}
+	if failed && t.do != "retry" && t.do != "abort" {
+		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "What was not delivered can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
 	}
 	c, err := e.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
@@ -204,7 +213,7 @@ func readTask(root document.Value) *taskChange {
 	// passed over.
 	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
 		"case", "route", "action", "title", "state", "roles", "assignees", "acceptedBy", "offered", "fireAt", "due",
-		"acceptBy", "warnings", "resolutions", "form")
+		"acceptBy", "warnings", "resolutions", "form", "step", "error", "attempts")
 	if v := root.Get("do"); v.Given() {
 		switch do, ok := v.Str(); {
 		case slices.Contains(taskDos(), do):

@@ -84,7 +84,7 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 	if c.compiled, c.warnings, err = route.Parse(name, c.node); err != nil {
 		return nil, err
 	}
-	if err := e.checkChildren(req.By, c); err != nil {
+	if err := errs.InvalidDocument(append(e.checkChildren(req.By, c), e.checkReaches(c.compiled)...)); err != nil {
 		return nil, err
 	}
 	if hidden {

@@ -186,7 +186,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 		}
 	}
 	for i, err := range e.store.UpdateAll(ctx, units) {
-		err = e.withFilters(ctx, err, func() error {
+		err = e.runAhead(ctx, err, func() error {
 			delete(busy, lanes[i].Group)
 			return e.store.Update(ctx, units[i])
 		})

@@ -12,7 +12,7 @@ import (
 // checkChildren judges the routes that a route names as its children's, and
 // the roles that it fills in them (design: routes, sections 4 and 7). A route
 // may be its own child's.
-func (e *Engine) checkChildren(by identity.Principal, c *routeChange) error {
+func (e *Engine) checkChildren(by identity.Principal, c *routeChange) []errs.Fault {
 	var faults document.Faults
 	actions := document.Root(c.node, &faults).Get("actions")
 	for i := range c.compiled.Actions {
@@ -32,7 +32,7 @@ func (e *Engine) checkChildren(by identity.Principal, c *routeChange) error {
 		}
 		checkChildRoles(at.Get("roles"), a.Child, of)
 	}
-	return faults.Err()
+	return faults.List()
 }
 
 func checkChildRoles(at document.Value, child *route.Child, of *route.Route) {

@@ -68,6 +68,7 @@ type Reader interface {
 	TaskReader
 	QueueReader
 	HoldReader
+	OutboxReader
 }
 
 // Tx reads and writes within one unit.
@@ -90,6 +91,7 @@ type Tx interface {
 	HistoryWriter
 	LockWriter
 	HoldWriter
+	OutboxWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.

@@ -26,6 +26,7 @@ const (
 // index on the due times is the heap, and memory holds only its head.
 type sweeper struct {
 	next   atomic.Int64 // Unix milliseconds of the earliest due time; never: none
+	outbox atomic.Int64 // likewise of the outbox, as far as it could be begun
 	queued atomic.Bool  // cases may be waiting to be started
 	wake   chan struct{}
 
@@ -49,20 +50,35 @@ func (s *sweeper) note(due time.Time) {
 	}
 }
 
+// noteOutbox says that something of the outbox is due then.
+func (s *sweeper) noteOutbox(due time.Time) {
+	if !due.IsZero() && s.lowerOutbox(due) {
+		s.rouse()
+	}
+}
+
 // lower moves the head of the due times to an earlier instant, and reports
 // whether it did.
-func (s *sweeper) lower(due time.Time) bool {
+func (s *sweeper) lower(due time.Time) bool { return lowerHead(&s.next, due) }
+
+// lowerOutbox is lower for the outbox.
+func (s *sweeper) lowerOutbox(due time.Time) bool { return lowerHead(&s.outbox, due) }
+
+func lowerHead(head *atomic.Int64, due time.Time) bool {
 	at := due.UnixMilli()
 	for {
-		held := s.next.Load()
+		held := head.Load()
 		if held <= at {
 			return false
 		}
-		if s.next.CompareAndSwap(held, at) {
+		if head.CompareAndSwap(held, at) {
 			return true
 		}
 	}
 }
+
+// head returns the earliest due time of all.
+func (s *sweeper) head() int64 { return min(s.next.Load(), s.outbox.Load()) }
 
 // noteQueued says that a case was queued.
 func (s *sweeper) noteQueued() {
@@ -79,7 +95,7 @@ func (s *sweeper) rouse() {
 
 // due reports whether there is something to do at now.
 func (s *sweeper) due(now time.Time) bool {
-	return s.queued.Load() || s.next.Load() <= now.UnixMilli()
+	return s.queued.Load() || s.head() <= now.UnixMilli()
 }
 
 // loadSweeper reads the head of the due times at start, and whether cases
@@ -93,8 +109,16 @@ func (e *Engine) loadSweeper(r Reader) error {
 	if err != nil {
 		return err
 	}
+	lanes, err := r.OutboxLanes()
+	if err != nil {
+		return err
+	}
 	e.sweeper.next.Store(never)
+	e.sweeper.outbox.Store(never)
 	e.sweeper.note(next)
+	for _, lane := range lanes {
+		e.sweeper.noteOutbox(lane.Due)
+	}
 	e.sweeper.queued.Store(len(waiting) > 0)
 	return nil
 }
@@ -108,6 +132,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	collecting.Go(func() { e.finishMigrations(ctx) })
 	collecting.Go(func() { e.dropExpired(ctx) })
 	defer collecting.Wait()
+	defer e.openOutbox(ctx)()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -137,10 +162,10 @@ func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	switch {
 	case e.sweeper.due(now):
 		return 0
-	case e.sandbox || e.sweeper.next.Load() == never:
+	case e.sandbox || e.sweeper.head() == never:
 		return longestSleep
 	}
-	return min(time.UnixMilli(e.sweeper.next.Load()).Sub(now), longestSleep)
+	return min(time.UnixMilli(e.sweeper.head()).Sub(now), longestSleep)
 }
 
 // runOnce does everything that is due at now: due rows in order, then queued
@@ -168,6 +193,11 @@ func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired, st
 		n, err := e.fireDue(ctx, now, min(batch, limit-fired))
 		fired += n
 		if err != nil {
+			return fired, 0, err
+		}
+	}
+	if e.sweeper.outbox.Load() <= now.UnixMilli() {
+		if err := e.dispatch(ctx, now); err != nil {
 			return fired, 0, err
 		}
 	}
@@ -254,7 +284,7 @@ func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fi
 		})
 	}
 	for i, unitErr := range e.store.UpdateAll(ctx, units) {
-		unitErr = e.withFilters(ctx, unitErr, func() error { return e.store.Update(ctx, units[i]) })
+		unitErr = e.runAhead(ctx, unitErr, func() error { return e.store.Update(ctx, units[i]) })
 		switch {
 		case i < first && unitErr != nil:
 			return fired, true, unitErr
@@ -431,7 +461,7 @@ func (e *Engine) advanceStep(ctx context.Context, m *move) (over bool, err error
 // it leads. What a request made due while it was on its way is done where the
 // clock stands, which never goes back.
 func (e *Engine) nextInstant(m *move) time.Time {
-	next := e.sweeper.next.Load()
+	next := e.sweeper.head()
 	if next >= m.to.UnixMilli() {
 		return m.to
 	}

@@ -35,7 +35,7 @@ func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 	c.plans, c.readCases = out.Plans, l.cases
 	for i := range out.Others {
 		other := &out.Others[i]
-		change := &caseChange{after: other.Case, log: other.Log, written: other.Messages, plans: other.Plans}
+		change := &caseChange{after: other.Case, log: other.Log, written: other.Messages, postings: other.Outbox, plans: other.Plans}
 		if other.New {
 			m, err := e.inherited(c, out, other, l)
 			if err != nil {
@@ -110,6 +110,7 @@ func (c *caseChange) follow(earlier *caseChange) {
 	c.before, c.was, c.base = earlier.before, earlier.was, earlier.base
 	c.log = append(earlier.log, c.log...)
 	c.written = append(earlier.written, c.written...)
+	c.postings = append(earlier.postings, c.postings...)
 	c.messages = append(earlier.messages, c.messages...)
 	c.read = append(earlier.read, c.read...)
 	c.readCases = append(earlier.readCases, c.readCases...)

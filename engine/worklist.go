@@ -68,7 +68,7 @@ func (w Worklist) list() core.Lists {
 
 // ordinals is how many tasks of a case can be told apart in the order of a
 // worklist: a route's document has no room for so many actions.
-const ordinals = 1 << 20
+const ordinals = 1 << 21
 
 // Worklist returns the tasks on one of by's lists, by case and in order of
 // definition. The Name of each is the case's id and the action's name, with a
@@ -146,8 +146,14 @@ func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
 		l.actor.RouteAdmin = l.administersRoute(l.by, info)
 	}
 	for _, task := range core.Tasks(c, compiled, l.actor) {
+		if task.Failed != nil {
+			if res := undeliveredOf(c, task.Failed); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, task.Failed.Source) && res.Seq > l.f.After {
+				out = append(out, *res)
+			}
+			continue
+		}
 		a := &compiled.Actions[task.Action]
-		if task.Lists&l.list == 0 || l.f.Role != "" && !slices.Contains(core.TaskRoles(c, compiled, a), l.f.Role) || !l.asks(c, a) {
+		if task.Lists&l.list == 0 || l.f.Role != "" && !slices.Contains(core.TaskRoles(c, compiled, a), l.f.Role) || !l.asksOf(c.Title, a.Title) {
 			continue
 		}
 		if !task.Assigned {
@@ -176,10 +182,10 @@ func (l *lister) passes(row *Case, c *core.Case) bool {
 	return l.contextID(l.f.Context) == row.ContextID
 }
 
-// asks asks the filter that is about titles.
-func (l *lister) asks(c *core.Case, a *route.Action) bool {
+// asksOf asks the filter that is about titles: of the case, and of the task.
+func (l *lister) asksOf(title, task string) bool {
 	q := identity.Fold(l.f.Query)
-	return q == "" || strings.Contains(identity.Fold(c.Title), q) || strings.Contains(identity.Fold(a.Title), q)
+	return q == "" || strings.Contains(identity.Fold(title), q) || strings.Contains(identity.Fold(task), q)
 }
 
 // sees reports whether the case exists for the reader of the list, who may
@@ -198,6 +204,17 @@ func taskOf(c *core.Case, r *route.Route, en *core.Enabled, action int) *Resourc
 	}
 }
 
+// undeliveredOf returns what was not delivered as a resource of a worklist:
+// behind the actions of its case, in order.
+func undeliveredOf(c *core.Case, o *core.Outgoing) *Resource {
+	form := core.UndeliveredForm(c, o)
+	behind := int64(ordinals/2) + min(o.Seq, ordinals/2-1)
+	return &Resource{
+		Name: fmt.Sprintf("%d.%s", c.ID, o.Name()), Seq: c.ID*ordinals + behind, Form: form, FormETag: sourceETag(form),
+		Created: o.At, Modified: c.Modified, Own: true,
+	}
+}
+
 // WorklistTask returns a task that is on one of by's lists.
 func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	var found *Resource
@@ -208,7 +225,7 @@ func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list W
 		}
 		tasks, err := e.lister(r, by, list, Filter{}).add(row, nil)
 		for i := range tasks {
-			if strings.HasSuffix(tasks[i].Name, "."+action) {
+			if tasks[i].Name == fmt.Sprintf("%d.%s", id, action) {
 				found = &tasks[i]
 			}
 		}

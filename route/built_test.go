@@ -26,14 +26,7 @@ func TestNotBuilt(t *testing.T) {
 		{"head", "name: test", "retention: forever\nthen: delete", []string{
 			"/retention", "/then",
 		}},
-		{"steps", "to: done", "to: done, onEnable: [{mail: {to: [starter]}}], onUnEnable: [{http: {url: 'https://x/'}}], onFire: [{exec: {command: x}}, {log: x}], sideEffects: [{call: {name: x}}, {start: {route: x}}]", []string{
-			"/actions/finish/onEnable/0/mail", "/actions/finish/onUnEnable/0/http", "/actions/finish/onFire/0/exec",
-			"/actions/finish/sideEffects/0/call",
-		}},
 		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}], dueIn: 5, onDue: [{log: x}]}\ntimers: {t: {limit: 5}}\ntimeout: P1D\nonTimeout: [{log: x}]", nil},
-		{"rules", "[starter]", "[starter, 'parent:boss', 'call:find'], pick: ['call:find']", []string{
-			"/roles/clerk/assign/2", "/roles/clerk/pick/0",
-		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -393,6 +393,26 @@ CREATE TABLE open_cases (
 	PRIMARY KEY (starter_id, route_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE outbox (
+	id       INTEGER PRIMARY KEY,
+	key      TEXT    NOT NULL UNIQUE, -- idempotency key
+	case_id  INTEGER REFERENCES cases (id) ON DELETE CASCADE,
+	seq      INTEGER NOT NULL,
+	step     INTEGER NOT NULL CHECK (step >= 0),
+	lane     TEXT    NOT NULL, -- what goes the same way: where one is slow, others need not wait
+	request  BLOB    NOT NULL, -- JSON
+	due      INTEGER,          -- when it is tried; while it is, when it is tried again if nothing was heard; NULL: not by itself
+	attempts INTEGER NOT NULL DEFAULT 0,
+	flying   INTEGER NOT NULL DEFAULT 0 CHECK (flying IN (0, 1)), -- it is being tried
+	created  INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX outbox_by_lane ON outbox (lane, due, id) WHERE due IS NOT NULL;
+
+CREATE INDEX outbox_flying ON outbox (id) WHERE flying = 1;
+
+CREATE INDEX outbox_of_case ON outbox (case_id) WHERE case_id IS NOT NULL;
+
 CREATE TABLE parties (
 	id        INTEGER PRIMARY KEY,
 	name      TEXT    NOT NULL CHECK (name <> ''),

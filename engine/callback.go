@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+)
+
+// CallbackFunc is a function that routes can ask by its name: whoever embeds
+// the engine registers it (design: routes, sections 1 and 5). It returns JSON;
+// for an assignment rule that is a name of a user or team, or a list of them.
+// As a step it may run more than once for the same key, and its errors are
+// those of Outside.Deliver. It must end when ctx does.
+type CallbackFunc func(ctx context.Context, in CallbackInput) (json.RawMessage, error)
+
+// CallbackInput is what a callback is told.
+type CallbackInput struct {
+	Key   string          // idempotency key of a step; "" for a rule
+	Case  json.RawMessage // id, guid, route, title, status, starter, created, version, xattr
+	Value json.RawMessage // of a step that hands one over; else nil
+}
+
+// longestRule bounds a callback that a rule asks: a person may be waiting.
+const longestRule = 5 * time.Second
+
+// callAhead is the error of a decision that needs to know what a callback
+// yields; see filterAhead.
+type callAhead struct{ call core.Call }
+
+// Error implements error.
+func (c *callAhead) Error() string { return "a callback is to be asked first" }
+
+// Unwrap says that it is no defect: the same thing succeeds later.
+func (c *callAhead) Unwrap() error {
+	return errs.New(errs.Unavailable, "A callback of the route has not been asked yet; try again.")
+}
+
+// ask asks a callback for parties.
+func (e *Engine) ask(ctx context.Context, call core.Call) core.Called {
+	ctx, cancel := context.WithTimeout(ctx, longestRule)
+	defer cancel()
+	answer, err := e.callBack(ctx, call.Name, CallbackInput{Case: json.RawMessage(call.Case)})
+	if err != nil {
+		return core.Called{Fault: err.Error()}
+	}
+	var names []string
+	if json.Unmarshal(answer, &names) == nil {
+		return core.Called{Names: names}
+	}
+	var name *string
+	if json.Unmarshal(answer, &name) != nil {
+		return core.Called{Fault: "it yields neither a name nor a list of names"}
+	}
+	if name == nil {
+		return core.Called{}
+	}
+	return core.Called{Names: []string{*name}}
+}
+
+// callBack runs a registered function. A panic of it is its error.
+func (e *Engine) callBack(ctx context.Context, name string, in CallbackInput) (answer json.RawMessage, err error) {
+	f := e.callbacks[name]
+	if f == nil {
+		return nil, &Final{fmt.Sprintf("there is no callback %q", name)}
+	}
+	defer func() {
+		if trouble := recover(); trouble != nil {
+			e.log.Error().Str("callback", name).Any("panic", trouble).Msg("a callback panicked")
+			err = errors.New("the callback panicked; the server's log has it")
+		}
+	}()
+	if answer, err = f(ctx, in); err != nil {
+		return nil, err
+	}
+	if answer == nil {
+		return json.RawMessage("null"), nil
+	}
+	if !json.Valid(answer) {
+		return nil, &Final{"the callback yields what is not JSON"}
+	}
+	return answer, nil
+}
+
+// callCache holds what callbacks yielded until the decisions that asked are
+// made. A callback is no pure function: each change asks it anew.
+type callCache struct {
+	mu      sync.Mutex
+	results map[core.Call]core.Called
+}
+
+func (c *callCache) get(call core.Call) (core.Called, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	result, ok := c.results[call]
+	return result, ok
+}
+
+func (c *callCache) put(call core.Call, result core.Called) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keep(&c.results, call, result)
+}
+
+func (c *callCache) drop(call core.Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.results, call)
+}

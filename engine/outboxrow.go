@@ -1,0 +1,49 @@
+package engine
+
+import "time"
+
+// OutboxRow is one thing to be done outside.
+type OutboxRow struct {
+	ID       int64     // set by the store
+	Key      string    // idempotency key, unique
+	CaseID   int64     // 0: it is about none
+	Seq      int64     // with Step what the case knows it by
+	Step     int64     // 0: no case waits for what becomes of it
+	Lane     string    // what goes the same way
+	Request  []byte    // a core.Request, JSON
+	Due      time.Time // when it is tried, or while it is, tried again; zero: not by itself
+	Attempts int64     // since it was asked for, or retried
+	Created  time.Time
+}
+
+// OutboxLane is a lane in which something is due sometime.
+type OutboxLane struct {
+	Name string
+	Due  time.Time // the earliest
+}
+
+// OutboxReader reads the outbox.
+type OutboxReader interface {
+	OutboxRow(key string) (*OutboxRow, error)
+	OutboxLanes() ([]OutboxLane, error) // by name
+	// DueOutbox returns what is due in a lane at or before upTo, by (due, id),
+	// at most limit.
+	DueOutbox(lane string, upTo time.Time, limit int) ([]OutboxRow, error)
+}
+
+// OutboxWriter writes the outbox.
+type OutboxWriter interface {
+	InsertOutbox(o *OutboxRow) error // sets ID; a key in use is errs.NameTaken
+
+	// LeaseOutbox says that a row is being tried, until then for sure, and for
+	// which time. It reports false where the row is no more due at its Due.
+	LeaseOutbox(o *OutboxRow, until time.Time) (bool, error)
+	// PutOutbox says when the row of that key is tried again, zero for never by
+	// itself, and how often it was; it is not being tried any more. Of a key
+	// that is nobody's it does nothing.
+	PutOutbox(key string, due time.Time, attempts int64) error
+	DeleteOutbox(key string) error // where there is one
+
+	// LandOutbox makes due what was being tried when the server ended.
+	LandOutbox(now time.Time) error
+}

@@ -1,0 +1,53 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+
+	"flowdrive/errs"
+	"flowdrive/route"
+)
+
+// checkReaches judges what a route names that is outside: hosts, addresses,
+// commands, secrets and callbacks (design: routes, section 5).
+func (e *Engine) checkReaches(r *route.Route) (faults []errs.Fault) {
+	for _, reach := range r.Reaches() {
+		detail, code := e.refuses(reach)
+		if detail != "" {
+			faults = append(faults, errs.Fault{Pointer: reach.Pointer, Code: code, Detail: detail, Line: reach.Line, Column: reach.Column})
+		}
+	}
+	return faults
+}
+
+// refuses says why something outside cannot be reached, "" where it can.
+func (e *Engine) refuses(reach route.Reach) (detail string, code errs.Code) {
+	switch reach.Kind {
+	case route.ReachURL:
+		return e.outside.RefusesURL(reach.Name), errs.CodeRange
+	case route.ReachAddress:
+		if e.isUsers(reach.Name) {
+			return "", ""
+		}
+		return e.outside.RefusesAddress(reach.Name), errs.CodeRange
+	case route.ReachCommand:
+		return e.outside.RefusesCommand(reach.Name), errs.CodeNotFound
+	case route.ReachSecret:
+		return e.outside.RefusesSecret(reach.Name), errs.CodeNotFound
+	case route.ReachCallback:
+		if e.callbacks[reach.Name] == nil {
+			return fmt.Sprintf("there is no callback %q", reach.Name), errs.CodeNotFound
+		}
+	}
+	return "", ""
+}
+
+// isUsers reports whether an e-mail address is a user's.
+func (e *Engine) isUsers(address string) bool {
+	for _, p := range e.directory().Parties() {
+		if p.Email != "" && strings.EqualFold(p.Email, address) {
+			return true
+		}
+	}
+	return false
+}
