@@ -190,16 +190,16 @@ func (c *Case) NextDue() time.Time {
 }
 
 // Busy reports whether there is something for the engine to do on the case:
-// automatic work that is due, or was left to further events. While there is,
-// no other case of its group starts (design: routes, section 1). What waits
-// for people, for an instant or for children is not busy, and what is queued
-// has not begun.
+// automatic work that is due, was left to further events, or is in its outbox.
+// While there is, no other case of its group starts (design: routes, section
+// 1). What waits for people, for an instant or for children is not busy, and
+// what is queued has not begun.
 func (c *Case) Busy(now time.Time) bool {
 	if c.Life == Queued {
 		return false
 	}
 	due := c.NextDue()
-	return c.doable() >= 0 || !due.IsZero() && !due.After(now)
+	return c.doable() >= 0 || c.Sending() || !due.IsZero() && !due.After(now)
 }
 
 // RoleParties returns the parties of the role.
