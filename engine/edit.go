@@ -40,9 +40,7 @@ func (e *Engine) readEdit(by identity.Principal, h *held, root document.Value, r
 	e.readPlain(root, h, ed)
 	e.readRoleChange(root, h, ed)
 	contextErr := e.readContextChange(by, root, h, ed)
-	if err := readLife(root, h, ed); err != nil && contextErr == nil {
-		contextErr = err
-	}
+	readLife(root, h, ed)
 	return ed, contextErr
 }
 

@@ -12,12 +12,12 @@ import (
 // readLife reads "state", "suspendedUntil" and "startAt": what is to become of
 // the life of the case. What they were says nothing, and null nothing to a
 // case that has started.
-func readLife(root document.Value, h *held, ed *edit) error {
+func readLife(root document.Value, h *held, ed *edit) {
 	life := h.core.Life
 	if v := root.Get("state"); v.Given() {
 		state, ok := v.Str()
 		if !ok {
-			return nil
+			return
 		}
 		life = core.Life(state)
 	}
@@ -27,7 +27,7 @@ func readLife(root document.Value, h *held, ed *edit) error {
 	date, dated := readDate(root.Get("suspendedUntil"), h.core.HeldUntil)
 	if dated && life != core.Suspended && !date.IsZero() {
 		root.Get("suspendedUntil").Fail(errs.CodeConflict, "goes with the state suspended, not with %s", life)
-		return nil
+		return
 	}
 	switch {
 	case life == core.Suspended && (dated || life != h.core.Life):
@@ -45,7 +45,6 @@ func readLife(root document.Value, h *held, ed *edit) error {
 	default:
 		root.Get("state").Fail(errs.CodeRange, "can be set to suspended, active or canceled, not to %q", life)
 	}
-	return nil
 }
 
 // readDate reads a date that differs from the one that the case has; zero for

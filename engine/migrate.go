@@ -259,6 +259,7 @@ func (e *Engine) migrateSome(tx Tx, routeID int64, now time.Time, report *migrat
 			return false, err
 		}
 	}
+	tx.AfterCommit(e.sweeper.noteQueued) // a group may have lost a case that was busy
 	if more = len(rows) == migrateBatch; !more {
 		all = slices.Delete(all, i, i+1)
 	}

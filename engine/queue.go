@@ -13,6 +13,9 @@ import (
 // section 1). All that it goes by is in the database: a case is queued, and
 // held back neither by a hold nor by its group, whatever process looks.
 //
+// A case is of the group that the version of its route names which the case has:
+// a new version does not regroup what runs, unless the cases move to it.
+//
 // What starts at once is bounded: a batch of cases, each in a unit of its own
 // in the writer, which runs one at a time. Between the batches is fired what
 // has become due, and requests are served.

@@ -1,0 +1,219 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+)
+
+const routeGroupParent = `
+title: Parent
+access: {start: [everyone]}
+roles: {r: {assign: ["team:core"]}}
+states: {a: {type: start}, b: {type: complete}}
+actions:
+  begin: {trigger: init}
+  wait: {in: [a], to: b, child: {route: one, roles: {clerk: {from: r, each: per_user}}}}
+`
+
+// A child of a group starts with its parent where the group is at rest, and
+// else when its turn comes; its parent waits for children and is out of the
+// group.
+func TestGroupOfChildren(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("one", routeGroup)
+	admin.mustPutRoute("parent", routeGroupParent+"group: till\n")
+	children := func(id int64) string {
+		f := sam.caseForm(id)
+		return f.get("children/0/state") + f.get("children/1/state")
+	}
+	parent := sam.startCase(`{"route": "parent"}`)
+	same(t, "at rest", children(parent), `"active""active"`)
+
+	busy := sam.startCase(`{"route": "one"}`)
+	w.setBusy(busy, true)
+	other := sam.startCase(`{"route": "parent"}`)
+	sam.caseForm(other).wants("state", `"queued"`)
+	admin.mustPutRoute("parent", routeGroupParent) // of no group, it does not wait itself
+	other = sam.startCase(`{"route": "parent"}`)
+	sam.caseForm(other).wants("state", `"active"`)
+	same(t, "while one is busy", children(other), `"queued""queued"`)
+
+	// While the parent is suspended they do not start, though it is their turn.
+	sam.mustPutCase(fileOf(other), `{"state": "suspended"}`)
+	sam.mustPerform(busy, "finish")
+	same(t, "of a suspended parent", children(other), `"suspended""suspended"`)
+	sam.mustPutCase(fileOf(other), `{"state": "active"}`)
+	same(t, "of one that goes on", children(other), `"active""active"`)
+}
+
+// Who creates more children than one event makes is busy until all are made,
+// and a restart goes on with it.
+func TestGroupWithWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(c *engine.Config) { c.Sandbox = false } // nobody does the rest while this test does not
+	})
+	admin := w.as("admin")
+	var members []string
+	for i := range 2 * core.Batch {
+		name := fmt.Sprintf("m%03d", i)
+		admin.mustPutParty("user", name, `{}`)
+		members = append(members, `"`+name+`"`)
+	}
+	admin.mustPutParty("team", "core", `{"members": [`+strings.Join(members, ",")+`]}`)
+	admin.mustPutRoute("one", strings.Replace(routeGroup, "group: till\n", "", 1))
+	admin.mustPutRoute("parent", routeGroupParent+"group: till\n")
+	admin.mustPutRoute("two", routeGroup)
+	parent := admin.startCase(`{"route": "parent"}`)
+	next := admin.startCase(`{"route": "two"}`)
+	admin.caseForm(next).wants("state", `"queued"`)
+	w.config = nil
+	w.reopen() // a sandbox, which does what was left before it answers
+	admin = w.as("admin")
+	admin.mustPerform(admin.startCase(`{"route": "ask"}`), "note")
+	admin.caseForm(parent).wants("childrenCount", fmt.Sprint(2*core.Batch))
+	admin.caseForm(next).wants("state", `"active"`)
+}
+
+// Whatever is asked for at once, no two cases of a group are busy at a time:
+// what was decided while the group was at rest is decided again.
+func TestGroupRace(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	w := newWorld(t, spied(s), func(w *world) {
+		w.config = func(c *engine.Config) { c.Sandbox = false }
+	})
+	w.as("admin").mustPutRoute("one", routeGroup)
+	s.before = func(wr write) error {
+		if c, ok := wr.row.(*engine.Case); ok {
+			c.Busy = c.State == string(core.Active)
+		}
+		return nil
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			for _, name := range []string{"", "a.json", "b.json"} {
+				if _, err := w.as("sam").putCase(name, `{"route": "one"}`); err != nil && !errs.Is(err, errs.ActionNotEnabled) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	states := map[string]int{}
+	for _, c := range w.cases() {
+		states[c.get("state")]++
+	}
+	same(t, "active", states[`"active"`], 1)
+	same(t, "queued", states[`"queued"`] > 20, true)
+}
+
+// Once a hold is answered nothing starts that it holds, though it was decided
+// to before.
+func TestHoldIsStrict(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	w := newWorld(t, spied(s), func(w *world) {
+		w.config = func(c *engine.Config) { c.Sandbox = false }
+	})
+	sam, admin := w.as("sam"), w.as("admin")
+	once := false
+	s.first = func() error { // the case is decided on; its unit has not run yet
+		if !once {
+			once = true
+			w.update(func(tx engine.Tx) error {
+				return tx.PutHold(&engine.Hold{Name: "h", Engine: true, Revision: 1, Created: w.clock.Now(), Modified: w.clock.Now()})
+			})
+		}
+		return nil
+	}
+	sam.caseForm(sam.startCase(`{"route": "ask"}`)).wants("state", `"queued"`)
+	s.first = nil
+	admin.mustDeleteHold("h")
+}
+
+// Where the store fails on the way, no case is lost and none starts twice.
+func TestHoldEndsAndTheStoreFails(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	w := newWorld(t, spied(s))
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("one", routeGroup)
+	admin.mustPutHold("h", `{"group": "till"}`)
+	var ids []int64
+	for range 5 {
+		ids = append(ids, sam.startCase(`{"route": "one"}`))
+	}
+	for n := range 5 {
+		writes := 0
+		s.before = func(wr write) error {
+			if writes++; wr.method == "UpdateCase" && writes > n {
+				return unavailable()
+			}
+			return nil
+		}
+		if n == 0 {
+			admin.mustDeleteHold("h")
+		} else {
+			w.reopen()
+			sam = w.as("sam")
+			sam.startCase(`{"route": "ask"}`)
+		}
+	}
+	s.before = nil
+	w.reopen()
+	sam = w.as("sam")
+	w.advance(time.Minute)
+	for _, id := range ids {
+		sam.caseForm(id).wants("state", `"active"`)
+		if log := sam.logTexts(id); len(log) != 2 {
+			t.Errorf("log: %q", log)
+		}
+	}
+}
+
+// Cases of a group that have each other started without end hold up nobody for
+// ever: a request is answered, and the clock stops on the way.
+func TestGroupLoop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(c *engine.Config) { c.Firings = 300 }
+	})
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("leaf", `
+group: g
+access: {start: [everyone]}
+states: {a: {type: start}, b: {type: complete}}
+actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}
+`)
+	admin.mustPutRoute("loop", `
+access: {start: [everyone]}
+states: {a: {type: start}, c: {}}
+actions:
+  begin: {trigger: init}
+  wait: {in: [a], to: c, child: {route: leaf, roles: {}}}
+  again: {trigger: auto, in: [c], to: a}
+`)
+	admin.mustPutHold("h", `{"route": "leaf"}`)
+	ids := []int64{sam.startCase(`{"route": "loop"}`), sam.startCase(`{"route": "loop"}`)}
+	admin.mustDeleteHold("h")
+	if done := w.advance(time.Minute); done.Fired != 0 {
+		t.Errorf("%+v", done)
+	}
+	for _, id := range ids {
+		sam.mustPutCase(fileOf(id), `{"state": "canceled"}`)
+	}
+	if done := w.advance(time.Minute); !done.Complete {
+		t.Errorf("%+v", done)
+	}
+}
