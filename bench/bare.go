@@ -200,8 +200,7 @@ func (w *bareWriter) exec(o op) error {
 		if err != nil {
 			return err
 		}
-		var n [1]driver.Value
-		return errors.Join(rows.Next(n[:]), rows.Close())
+		return errors.Join(rows.Next(make([]driver.Value, len(rows.Columns()))), rows.Close())
 	}
 	res, err := s.(driver.StmtExecContext).ExecContext(ctx, w.args)
 	if err != nil || len(o.args) == 0 {

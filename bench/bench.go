@@ -55,7 +55,10 @@ type size struct {
 	round     time.Duration
 	cases     int           // stored while actions and GETs are measured
 	members   int           // of the folder that is listed (P6)
-	entries   int           // stored schedule entries (P8)
+	entries   int           // stored schedule entries (P8, P10)
+	timers    int           // stored timers (P7, P10)
+	fires     int           // of them in a round (P7)
+	idle      time.Duration // in which nothing is due (P10)
 	stored    int           // cases stored while the start is measured (P14)
 	wakes     int           // firings one by one (P8)
 	adds      int           // entries added one by one (P8)
@@ -68,12 +71,14 @@ type size struct {
 func (c *Config) size() size {
 	if c.Short {
 		return size{
-			rounds: 1, round: 100 * time.Millisecond, cases: 64, members: 200, entries: 2_000, stored: 1_000, wakes: 1, adds: 50,
+			rounds: 1, round: 100 * time.Millisecond, cases: 64, members: 200, entries: 2_000, timers: 1_000, fires: 200, idle: 200 * time.Millisecond,
+			stored: 1_000, wakes: 1, adds: 50,
 			instants: 2, perSecond: 4, steady: 2 * time.Second, starts: 1,
 		}
 	}
 	return size{
-		rounds: 5, round: 2 * time.Second, cases: 20_000, members: 10_000, entries: 1_000_000, stored: 1_000_000, wakes: 10, adds: 2_000,
+		rounds: 5, round: 2 * time.Second, cases: 20_000, members: 10_000, entries: 1_000_000, timers: 1_000_000, fires: 20_000, idle: time.Minute,
+		stored: 1_000_000, wakes: 10, adds: 2_000,
 		instants: 25, perSecond: 8, steady: time.Minute, starts: 5,
 	}
 }
@@ -93,10 +98,10 @@ func figures() []figure {
 		{"P4", "PUT of a schedule entry, 32 connections", measurePut},
 		{"P5", "GET of a case, 32 connections", measureGet},
 		{"P6", workList, measureListing},
-		{"P7", "firing of 1,000,000 pending timers", nil},
+		{"P7", workTimers, measureTimers},
 		{"P8", "schedule entries, a million of them", measureEntries},
 		{"P9", "the next instant of a recurrence", measureNext},
-		{"P10", "idle for a minute with both millions", nil},
+		{"P10", "idle for a minute with both millions", measureIdle},
 		{"P11", "lateness of firings", measureLateness},
 		{"P12", "growth of cost from 10³ to 10⁷ cases", nil},
 		{"P13", "memory", measureMemory},

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
+	"flowdrive/clock"
 	"flowdrive/engine"
 )
 
@@ -36,12 +38,25 @@ const copyEntries = numbers + `
 const copiedText = `CAST(replace(replace(CAST(%s AS TEXT), ?4, '"id":' || n.i || ','), ?5, printf('%%032x', n.i)) AS BLOB)`
 
 func copyCases() []string {
-	text := func(column string) string { return fmt.Sprintf(copiedText, column) }
+	return copies("c.due", text("c.marking"))
+}
+
+func text(column string) string { return fmt.Sprintf(copiedText, column) }
+
+// copyTimers copies cases with a timer, each with another due time: whole
+// seconds from ?7 on, the numbers below ?8 in an order of their own. ?6 is the
+// original's due time.
+func copyTimers() []string {
+	const due = `(?7 + n.i * 7919 % ?8)`
+	return copies(due+" * 1000", `CAST(replace(CAST(`+text("c.marking")+` AS TEXT), ?6, strftime('%Y-%m-%dT%H:%M:%SZ', `+due+`, 'unixepoch')) AS BLOB)`)
+}
+
+func copies(due, marking string) []string {
 	return []string{
 		numbers + `INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
 				due, named, access, created, modified, marking, form)
 			SELECT n.i, c.route_id, c.context_id, c.starter_id, c.state, c.status, c.priority, c.version, c.revision,
-				c.due, c.named, c.access, c.created, c.modified, ` + text("c.marking") + `, ` + text("c.form") + `
+				` + due + `, c.named, c.access, c.created, c.modified, ` + marking + `, ` + text("c.form") + `
 			FROM n, cases c WHERE c.id = ?3`,
 		numbers + `INSERT INTO case_log (case_id, seq, entries)
 			SELECT n.i, l.seq, ` + text("l.entries") + ` FROM n, case_log l WHERE l.case_id = ?3`,
@@ -73,11 +88,24 @@ func (r *run) fillEntries(ctx context.Context, data string, n int) error {
 // fillCases makes a data folder that has n open cases.
 func (r *run) fillCases(ctx context.Context, data string, n int) error {
 	r.progress("storing %s cases", thousands(int64(n)))
-	h, err := openHouse(ctx, data, houseOptions{})
+	return r.fillCopies(ctx, data, n, clock.Real{}, routeOnce, copyCases())
+}
+
+// fillTimers makes a data folder that has n cases with a timer, due a second
+// after the other, the first at the epoch.
+func (r *run) fillTimers(ctx context.Context, data string, n int) error {
+	r.progress("storing %s timers", thousands(int64(n)))
+	original := epoch().Add(lasts)
+	return r.fillCopies(ctx, data, n, standing(epoch()), routeTime, copyTimers(), original.Format(time.RFC3339), epoch().Unix(), n)
+}
+
+// fillCopies stores a case of the route, and copies of it.
+func (r *run) fillCopies(ctx context.Context, data string, n int, now engine.Clock, route string, copying []string, more ...any) error {
+	h, err := openHouse(ctx, data, houseOptions{clock: now})
 	if err != nil {
 		return err
 	}
-	id, err := h.startCase(ctx, routeOnce)
+	id, err := h.startCase(ctx, route)
 	var guid string
 	if err == nil {
 		var c *engine.Case
@@ -92,7 +120,7 @@ func (r *run) fillCases(ctx context.Context, data string, n int) error {
 	if err = errors.Join(err, h.close()); err != nil {
 		return err
 	}
-	return bulk(ctx, data, id+1, n, copyCases(), id, fmt.Sprintf(`"id":%d,`, id), guid)
+	return bulk(ctx, data, id+1, n, copying, append([]any{id, fmt.Sprintf(`"id":%d,`, id), guid}, more...)...)
 }
 
 // bulk runs the statements for the numbers from first on, n-1 of them, and

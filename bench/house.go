@@ -32,10 +32,11 @@ const (
 	routeOnce = "bench-once"
 	routeMany = "bench-many"
 	routeAuto = "bench-auto"
+	routeTime = "bench-time"
 )
 
 // documents are the routes: an action that completes its case, one that can
-// be performed for ever, and one that nobody need perform.
+// be performed for ever, one that nobody need perform, and one that time does.
 func documents() []engine.Example {
 	return []engine.Example{
 		{Name: routeOnce, YAML: true, Source: []byte(`name: bench-once
@@ -62,6 +63,15 @@ actions:
   begin: {trigger: init, past: Begun}
   finish: {trigger: auto, in: [open], to: done, past: Finished}
 `)},
+		{Name: routeTime, YAML: true, Source: []byte(`name: bench-time
+access: {start: [everyone]}
+roles: {worker: {assign: [starter]}}
+states: {open: {type: start}, late: {}, done: {type: complete}}
+actions:
+  begin: {trigger: init, past: Begun}
+  remind: {trigger: time, timeout: ` + timeout + `, in: [open], to: late, past: Reminded}
+  finish: {in: [late], role: worker, to: done, past: Finished}
+`)},
 	}
 }
 
@@ -70,6 +80,7 @@ actions:
 type house struct {
 	store  *sqlite.DB
 	engine *engine.Engine
+	clock  engine.Clock
 	by     identity.Principal
 	stop   []func() error // in order
 }
@@ -77,6 +88,7 @@ type house struct {
 // houseOptions change what a house is made of.
 type houseOptions struct {
 	observer engine.Observer
+	clock    engine.Clock                    // nil: the machine's
 	wrap     func(engine.Store) engine.Store // puts something between engine and store
 }
 
@@ -86,7 +98,10 @@ const unlimited = 1 << 40
 // openHouse opens the data folder, and fills it with the caller and the
 // routes where it is new. Engine and store run until close.
 func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err error) {
-	h := &house{}
+	h := &house{clock: o.clock}
+	if h.clock == nil {
+		h.clock = clock.Real{}
+	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.close())
@@ -106,11 +121,11 @@ func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err 
 		store = o.wrap(store)
 	}
 	h.engine = engine.New(engine.Config{
-		Store: store, Blobs: blobs, Clock: clock.Real{}, Log: zerolog.Nop(), HashPassword: server.HashPassword,
+		Store: store, Blobs: blobs, Clock: h.clock, Log: zerolog.Nop(), HashPassword: server.HashPassword,
 		Limits:   engine.Limits{Entries: unlimited, Routes: unlimited, OpenCases: unlimited},
 		Observer: o.observer,
 	})
-	founded, err := h.engine.Found(ctx, clock.Real{}.Now(), "", documents())
+	founded, err := h.engine.Found(ctx, h.clock.Now(), "", documents())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +136,7 @@ func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err 
 	if founded {
 		admin := h.engine.Principal(h.engine.PartyID(string(engine.Admin)))
 		user := []byte(`{"password": "` + password + `"}`)
-		if _, err := h.engine.PutParty(ctx, engine.Request{By: admin, Now: clock.Real{}.Now()}, identity.User, caller, user); err != nil {
+		if _, err := h.engine.PutParty(ctx, engine.Request{By: admin, Now: h.clock.Now()}, identity.User, caller, user); err != nil {
 			return nil, err
 		}
 	}
@@ -149,7 +164,7 @@ func (h *house) close() error {
 }
 
 func (h *house) request() engine.Request {
-	return engine.Request{By: h.by, Now: clock.Real{}.Now()}
+	return engine.Request{By: h.by, Now: h.clock.Now()}
 }
 
 // startCase starts a case of the route and returns its id.

@@ -19,12 +19,14 @@ type op struct {
 	query  string
 	args   []any
 	ofCase bool
-	reads  bool // one number
+	reads  bool // one row
 }
 
 // The statements by which the store keeps cases, written down again: the
 // limit must not use the store, and a test holds both against each other.
 const (
+	bareReadCase = `SELECT id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
+		coalesce(parent_id, 0), coalesce(parent_row, 0), named, form, created, modified, marking FROM cases WHERE id = ?1`
 	bareStamp      = `SELECT version FROM routes WHERE id = ?1`
 	bareInsertCase = `
 		INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
@@ -81,6 +83,21 @@ func (r *recorder) Update(ctx context.Context, f func(engine.Tx) error) error {
 	return err
 }
 
+// UpdateAll implements engine.Store.
+func (r *recorder) UpdateAll(ctx context.Context, fs []func(engine.Tx) error) []error {
+	r.mu.Lock()
+	on := r.on
+	r.mu.Unlock()
+	if !on {
+		return r.Store.UpdateAll(ctx, fs)
+	}
+	failed := make([]error, len(fs))
+	for i, f := range fs {
+		failed[i] = r.Update(ctx, f)
+	}
+	return failed
+}
+
 // record returns what the engine writes while f runs, unit by unit.
 func (r *recorder) record(f func() error) ([][]op, error) {
 	r.set(true)
@@ -101,6 +118,12 @@ func (r *recorder) set(on bool) (units [][]op) {
 type recordingTx struct {
 	engine.Tx
 	ops []op
+}
+
+// Case implements engine.Tx.
+func (t *recordingTx) Case(id int64) (*engine.Case, error) {
+	t.ops = append(t.ops, op{query: bareReadCase, args: []any{id}, ofCase: true, reads: true})
+	return t.Tx.Case(id)
 }
 
 // RouteStamp implements engine.Tx.

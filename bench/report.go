@@ -34,6 +34,9 @@ const (
 	Seconds   Unit = "s"
 	Bytes     Unit = "B"
 	Times     Unit = "×"
+
+	Statements Unit = "statements"
+	Percent    Unit = "%"
 )
 
 // Value is something measured: the median of its rounds.
@@ -216,7 +219,7 @@ func scales(unit Unit) []scale {
 		return []scale{{1, "s"}, {1e-3, "ms"}, {1e-6, "µs"}, {1e-9, "ns"}}
 	case Bytes:
 		return []scale{{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}}
-	case PerSecond, Times:
+	case PerSecond, Times, Statements, Percent:
 	}
 	return nil
 }
