@@ -28,7 +28,7 @@ func benchCommand() *cobra.Command {
 		Short: "Measure this machine and print each figure beside its limit",
 		Long: "Measures the figures that Flowdrive is to reach, each beside its limit measured\n" +
 			"in the same run: the same statements by a bare writer, or the bare library. It\n" +
-			"takes some six minutes, needs 10 GB below --dir for a while and a machine that\n" +
+			"takes some ten minutes, needs 10 GB below --dir for a while and a machine that\n" +
 			"does nothing else.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
