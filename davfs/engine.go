@@ -148,10 +148,10 @@ type Accounts interface {
 	PutMe(ctx context.Context, req engine.Request, body []byte) (*engine.Outcome, error)
 	People(ctx context.Context, by identity.Principal) (*engine.Resource, error)
 
-	AppPasswords(ctx context.Context, by identity.Principal) ([]engine.Resource, error) // Name is the label
-	AppPassword(ctx context.Context, by identity.Principal, label string) (*engine.Resource, error)
-	PutAppPassword(ctx context.Context, req engine.Request, label string, body []byte) (*engine.Outcome, error)
-	DeleteAppPassword(ctx context.Context, req engine.Request, label string) error
+	Secrets(ctx context.Context, by identity.Principal, kind engine.SecretKind) ([]engine.Resource, error) // Name is the label
+	Secret(ctx context.Context, by identity.Principal, kind engine.SecretKind, label string) (*engine.Resource, error)
+	PutSecret(ctx context.Context, req engine.Request, kind engine.SecretKind, label string, body []byte) (*engine.Outcome, error)
+	DeleteSecret(ctx context.Context, req engine.Request, kind engine.SecretKind, label string) error
 }
 
 // Calendars are what is to come for somebody.

@@ -12,11 +12,11 @@ import (
 	"flowdrive/identity"
 )
 
-// fakeAccounts is what the fake knows of accounts: app passwords as stored
+// fakeAccounts is what the fake knows of accounts: secrets as stored
 // resources, and the text of one day of the audit log.
 type fakeAccounts struct {
-	apps  []*stored
-	email string // everybody's
+	secrets []*stored // title is the kind
+	email   string    // everybody's
 }
 
 func (f *fake) me(by identity.Principal) *stored {
@@ -60,41 +60,41 @@ func (f *fake) People(context.Context, identity.Principal) (*engine.Resource, er
 	return &engine.Resource{Name: "people", Form: form, FormETag: contentETag(form), Modified: f.now}, nil
 }
 
-func (f *fake) app(by identity.Principal, label string) *stored {
-	for _, s := range f.accounts.apps {
-		if s.context == by.ID && same(s.Name, label) {
+func (f *fake) secret(by identity.Principal, kind engine.SecretKind, label string) *stored {
+	for _, s := range f.accounts.secrets {
+		if s.context == by.ID && s.title == string(kind) && same(s.Name, label) {
 			return s
 		}
 	}
 	return nil
 }
 
-func (f *fake) AppPasswords(_ context.Context, by identity.Principal) ([]engine.Resource, error) {
+func (f *fake) Secrets(_ context.Context, by identity.Principal, kind engine.SecretKind) ([]engine.Resource, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []engine.Resource
-	for _, s := range f.accounts.apps {
-		if s.context == by.ID {
+	for _, s := range f.accounts.secrets {
+		if s.context == by.ID && s.title == string(kind) {
 			out = append(out, s.Resource)
 		}
 	}
 	return out, nil
 }
 
-func (f *fake) AppPassword(_ context.Context, by identity.Principal, label string) (*engine.Resource, error) {
+func (f *fake) Secret(_ context.Context, by identity.Principal, kind engine.SecretKind, label string) (*engine.Resource, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return found(f.app(by, label))
+	return found(f.secret(by, kind, label))
 }
 
-func (f *fake) PutAppPassword(_ context.Context, req engine.Request, label string, body []byte) (*engine.Outcome, error) {
+func (f *fake) PutSecret(_ context.Context, req engine.Request, kind engine.SecretKind, label string, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.rehearse(req)()
 	if req.Key != nil {
 		return nil, errs.New(errs.Internal, "A key was passed on with a secret.")
 	}
-	s := f.app(req.By, label)
+	s := f.secret(req.By, kind, label)
 	if err := s.judge(req, false); err != nil {
 		return nil, err
 	}
@@ -104,24 +104,28 @@ func (f *fake) PutAppPassword(_ context.Context, req engine.Request, label strin
 	if s != nil {
 		return nil, errs.New(errs.NameTaken, "There is one already.")
 	}
-	s = &stored{context: req.By.ID, version: 1}
+	s = &stored{context: req.By.ID, version: 1, title: string(kind)}
 	s.Name, s.Seq, s.Created = label, f.nextID(), f.now
 	s.form(f.now, fmt.Sprintf(`{"label":%q}`, label))
-	f.accounts.apps = append(f.accounts.apps, s)
-	return &engine.Outcome{Created: true, Changed: true, Name: label, Form: s.Form, Once: fmt.Appendf(nil, "{\"label\":%q,\"secret\":\"fd-1\"}\n", label)}, nil
+	f.accounts.secrets = append(f.accounts.secrets, s)
+	once := fmt.Appendf(nil, "{\"label\":%q,\"secret\":\"fd-1\"}\n", label)
+	if kind == engine.CalendarLink {
+		once = fmt.Appendf(nil, "{\"label\":%q,\"url\":\"/calendar/1.ics\"}\n", label)
+	}
+	return &engine.Outcome{Created: true, Changed: true, Name: label, Form: s.Form, Once: once}, nil
 }
 
-func (f *fake) DeleteAppPassword(_ context.Context, req engine.Request, label string) error {
+func (f *fake) DeleteSecret(_ context.Context, req engine.Request, kind engine.SecretKind, label string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s := f.app(req.By, label)
+	s := f.secret(req.By, kind, label)
 	if s == nil {
 		return notThere()
 	}
 	if err := s.judge(req, false); err != nil {
 		return err
 	}
-	f.accounts.apps = slices.DeleteFunc(f.accounts.apps, func(a *stored) bool { return a == s })
+	f.accounts.secrets = slices.DeleteFunc(f.accounts.secrets, func(a *stored) bool { return a == s })
 	return nil
 }
 

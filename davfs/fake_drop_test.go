@@ -27,7 +27,7 @@ func (f *fake) rehearse(req engine.Request) (undo func()) {
 	if !req.DryRun {
 		return func() {}
 	}
-	lists := []*[]*stored{&f.entries, &f.cases, &f.routes, &f.parties, &f.accounts.apps}
+	lists := []*[]*stored{&f.entries, &f.cases, &f.routes, &f.parties, &f.accounts.secrets}
 	var before [][]*stored
 	for _, list := range lists {
 		var copies []*stored

@@ -19,8 +19,8 @@ func accountPlaces(s *scope) []place {
 		{"people.json", formFile{s, "people.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
 			return s.engine.People(ctx, s.by)
 		}}, true},
-		{"AppPasswords", appPasswordsFolder{s}, true},
-		{"CalendarLinks", unbuilt("Account/CalendarLinks/"), false},
+		{"AppPasswords", secretsFolder{s, engine.AppPassword, "AppPasswords"}, true},
+		{"CalendarLinks", secretsFolder{s, engine.CalendarLink, "CalendarLinks"}, true},
 	}
 }
 
@@ -36,35 +36,37 @@ func (n meFile) put(ctx context.Context, req engine.Request, in *upload) (*engin
 
 func (n meFile) describe(a *answer, _ *engine.Outcome) { a.locate("dav", "Account", "me.json") }
 
-// appPasswordsFolder is Account/AppPasswords/.
-type appPasswordsFolder struct{ *scope }
-
-func (n appPasswordsFolder) home() []string { return []string{"dav", "Account", "AppPasswords"} }
-
-func (n appPasswordsFolder) stat(context.Context) (*info, error) {
-	return folderInfo("AppPasswords", n.since), nil
+// secretsFolder is Account/AppPasswords/ or Account/CalendarLinks/.
+type secretsFolder struct {
+	*scope
+	kind engine.SecretKind
+	name string
 }
 
-func (n appPasswordsFolder) child(_ context.Context, name string) (node, error) {
+func (n secretsFolder) home() []string { return []string{"dav", "Account", n.name} }
+
+func (n secretsFolder) stat(context.Context) (*info, error) { return folderInfo(n.name, n.since), nil }
+
+func (n secretsFolder) child(_ context.Context, name string) (node, error) {
 	if at := special(n.scope, n, name); at != nil {
 		return at, nil
 	}
 	name = norm.NFC.String(name)
 	stem, ext := splitName(name)
-	file := appPasswordFile{scope: n.scope, label: stem, illegal: legalName(name)}
+	file := secretFile{secrets: n, label: stem, illegal: legalName(name)}
 	if ext != ".json" {
 		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a device or program and ends with .json.")
 	}
 	return file, nil
 }
 
-func (n appPasswordsFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
+func (n secretsFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
-func (n appPasswordsFolder) filters() []string { return nil }
+func (n secretsFolder) filters() []string { return nil }
 
 // page cuts the page out of all: they are few and held in memory.
-func (n appPasswordsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	all, err := n.engine.AppPasswords(ctx, n.by)
+func (n secretsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
+	all, err := n.engine.Secrets(ctx, n.by, n.kind)
 	return cutPage(all, f), err
 }
 
@@ -79,24 +81,24 @@ func cutPage(all []engine.Resource, f engine.Filter) []engine.Resource {
 	return all
 }
 
-func (n appPasswordsFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
+func (n secretsFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
 
-// appPasswordFile is AppPasswords/<label>.json: a PUT makes one and answers
-// its secret, this once.
-type appPasswordFile struct {
-	*scope
+// secretFile is AppPasswords/<label>.json or CalendarLinks/<label>.json: a PUT
+// makes one and answers what is secret in it, this once.
+type secretFile struct {
+	secrets secretsFolder
 	label   string
 	illegal error
 }
 
-func (n appPasswordFile) load(ctx context.Context) (*engine.Resource, error) {
+func (n secretFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.illegal != nil {
 		return nil, absent()
 	}
-	return n.engine.AppPassword(ctx, n.by, n.label)
+	return n.secrets.engine.Secret(ctx, n.secrets.by, n.secrets.kind, n.label)
 }
 
-func (n appPasswordFile) stat(ctx context.Context) (*info, error) {
+func (n secretFile) stat(ctx context.Context) (*info, error) {
 	r, err := n.load(ctx)
 	if err != nil {
 		return nil, err
@@ -104,7 +106,7 @@ func (n appPasswordFile) stat(ctx context.Context) (*info, error) {
 	return formInfo(r.Name+".json", r), nil
 }
 
-func (n appPasswordFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+func (n secretFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	r, err := n.load(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -112,26 +114,26 @@ func (n appPasswordFile) open(ctx context.Context) (*info, io.ReadSeekCloser, er
 	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
 }
 
-func (n appPasswordFile) putRules() putRules {
+func (n secretFile) putRules() putRules {
 	return putRules{secret: true, bare: true, illegal: n.illegal}
 }
 
-func (n appPasswordFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.PutAppPassword(ctx, req, n.label, in.data)
+func (n secretFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
+	return n.secrets.engine.PutSecret(ctx, req, n.secrets.kind, n.label, in.data)
 }
 
-func (n appPasswordFile) describe(a *answer, o *engine.Outcome) {
-	a.locate("dav", "Account", "AppPasswords", o.Name+".json")
+func (n secretFile) describe(a *answer, o *engine.Outcome) {
+	a.locate(append(n.secrets.home(), o.Name+".json")...)
 	a.add("Content-Type", typeJSON)
 	a.add("Cache-Control", "no-store")
 	a.Body = o.Once
 }
 
-func (n appPasswordFile) options() []string { return nil }
+func (n secretFile) options() []string { return nil }
 
-func (n appPasswordFile) remove(ctx context.Context, req engine.Request, _ query) error {
+func (n secretFile) remove(ctx context.Context, req engine.Request, _ query) error {
 	if n.illegal != nil {
 		return absent()
 	}
-	return n.engine.DeleteAppPassword(ctx, req, n.label)
+	return n.secrets.engine.DeleteSecret(ctx, req, n.secrets.kind, n.label)
 }

@@ -53,6 +53,8 @@ Account/    Yourself. Change a file to change what it says.
               Account/AppPasswords/<name>.json   a password of its own for each
                                                  device or program; delete the
                                                  file, and it ends
+              Account/CalendarLinks/<name>.json  an address of your calendar for
+                                                 programs that cannot log in
               Account/people.json                the names that you can write
                                                  where people are meant
 

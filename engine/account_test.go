@@ -31,7 +31,7 @@ func (u user) me() form {
 
 func (u user) putApp(label, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutAppPassword(u.Context(), u.request(options), label, []byte(doc))
+	return u.PutSecret(u.Context(), u.request(options), engine.AppPassword, label, []byte(doc))
 }
 
 // newApp makes an app password and returns its secret.
@@ -42,7 +42,7 @@ func (u user) newApp(label string) string {
 }
 
 func (u user) deleteApp(label string, options ...option) error {
-	return u.DeleteAppPassword(u.Context(), u.request(options), label)
+	return u.DeleteSecret(u.Context(), u.request(options), engine.AppPassword, label)
 }
 
 // onDevice has a request come from a device.
@@ -198,11 +198,11 @@ func TestAppPasswords(t *testing.T) {
 	if len(phone) != len("fd-")+32 || phone == tablet || strings.ToLower(phone) != phone {
 		t.Errorf("the secrets are %q and %q", phone, tablet)
 	}
-	same(t, "listed", names(w.AppPasswords(t.Context(), sam.by())), "my phone tablet")
-	same(t, "of ann", names(w.AppPasswords(t.Context(), ann.by())), "")
-	res := try(w.AppPassword(t.Context(), sam.by(), "MY PHONE")).must(w, "GET of an app password")
+	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), engine.AppPassword)), "my phone tablet")
+	same(t, "of ann", names(w.Secrets(t.Context(), ann.by(), engine.AppPassword)), "")
+	res := try(w.Secret(t.Context(), sam.by(), engine.AppPassword, "MY PHONE")).must(w, "GET of an app password")
 	same(t, "the form", string(res.Form), `{"label":"my phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
-	_, err := w.AppPassword(t.Context(), ann.by(), "tablet")
+	_, err := w.Secret(t.Context(), ann.by(), engine.AppPassword, "tablet")
 	w.refused(err, errs.NotFound)
 
 	uses := func(want bool, who user, secret string) {
@@ -268,7 +268,7 @@ func TestAppPasswordSecretIsNotKept(t *testing.T) {
 	w := newWorld(t)
 	secret := w.as("sam").newApp("phone")
 	w.view(func(r engine.Reader) error {
-		all, err := r.AppPasswords()
+		all, err := r.Secrets(engine.AppPassword)
 		if len(all) != 1 || strings.Contains(fmt.Sprintf("%+v %s", all, all[0].SHA256[:]), secret) {
 			t.Errorf("stored: %+v", all)
 		}
@@ -320,10 +320,10 @@ func TestLastUse(t *testing.T) {
 			}
 		}
 		stop()
-		res := try(w.AppPassword(t.Context(), sam.by(), "phone")).must(w, "GET of an app password")
+		res := try(w.Secret(t.Context(), sam.by(), engine.AppPassword, "phone")).must(w, "GET of an app password")
 		return unquote(sam.form(res.Form).get("lastUsed")) + " " + res.FormETag
 	}
-	before := try(w.AppPassword(t.Context(), sam.by(), "phone")).must(w, "GET of an app password")
+	before := try(w.Secret(t.Context(), sam.by(), engine.AppPassword, "phone")).must(w, "GET of an app password")
 	first := use()
 	same(t, "the first use", strings.Fields(first)[0], "2012-11-09T12:34:56Z")
 	if first == before.FormETag || !strings.HasPrefix(strings.Fields(first)[1], before.Definition) {
@@ -337,7 +337,7 @@ func TestLastUse(t *testing.T) {
 	w.advance(time.Minute)
 	same(t, "an hour later", strings.Fields(use())[0], "2012-11-09T13:34:56Z")
 	w.reopen()
-	res := try(w.AppPassword(t.Context(), sam.by(), "phone")).must(w, "GET of an app password")
+	res := try(w.Secret(t.Context(), sam.by(), engine.AppPassword, "phone")).must(w, "GET of an app password")
 	sam.form(res.Form).wants("lastUsed", `"2012-11-09T13:34:56Z"`)
 }
 

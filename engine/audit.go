@@ -17,29 +17,31 @@ type AuditAction string
 
 // The actions of the audit log.
 const (
-	AuditLogIn          AuditAction = "log-in"  // refused
-	AuditRequest        AuditAction = "request" // refused for want of a right; the target is method and path
-	AuditUserAdd        AuditAction = "user-add"
-	AuditUserChange     AuditAction = "user-change" // the detail names the fields
-	AuditUserDisable    AuditAction = "user-disable"
-	AuditUserEnable     AuditAction = "user-enable"
-	AuditUserDelete     AuditAction = "user-delete"
-	AuditPassword       AuditAction = "password-change"
-	AuditAdmin          AuditAction = "administrator-change" // who is administrator of the server
-	AuditDeputy         AuditAction = "deputy-change"
-	AuditTeamAdd        AuditAction = "team-add"
-	AuditTeamChange     AuditAction = "team-change"
-	AuditTeamDelete     AuditAction = "team-delete"
-	AuditAppPassword    AuditAction = "app-password-add"
-	AuditAppPasswordEnd AuditAction = "app-password-revoke"
-	AuditRouteAdd       AuditAction = "route-add"
-	AuditRouteChange    AuditAction = "route-change"
-	AuditRouteDelete    AuditAction = "route-delete"
-	AuditHoldAdd        AuditAction = "hold-add" // the detail says what is held
-	AuditHoldChange     AuditAction = "hold-change"
-	AuditHoldDelete     AuditAction = "hold-delete"
-	AuditDocumentRead   AuditAction = "document-read" // another's, by an administrator
-	AuditLost           AuditAction = "rows-lost"     // too many at once; the detail says how many
+	AuditLogIn           AuditAction = "log-in"  // refused
+	AuditRequest         AuditAction = "request" // refused for want of a right; the target is method and path
+	AuditUserAdd         AuditAction = "user-add"
+	AuditUserChange      AuditAction = "user-change" // the detail names the fields
+	AuditUserDisable     AuditAction = "user-disable"
+	AuditUserEnable      AuditAction = "user-enable"
+	AuditUserDelete      AuditAction = "user-delete"
+	AuditPassword        AuditAction = "password-change"
+	AuditAdmin           AuditAction = "administrator-change" // who is administrator of the server
+	AuditDeputy          AuditAction = "deputy-change"
+	AuditTeamAdd         AuditAction = "team-add"
+	AuditTeamChange      AuditAction = "team-change"
+	AuditTeamDelete      AuditAction = "team-delete"
+	AuditAppPassword     AuditAction = "app-password-add"
+	AuditAppPasswordEnd  AuditAction = "app-password-revoke"
+	AuditCalendarLink    AuditAction = "calendar-link-add"
+	AuditCalendarLinkEnd AuditAction = "calendar-link-revoke"
+	AuditRouteAdd        AuditAction = "route-add"
+	AuditRouteChange     AuditAction = "route-change"
+	AuditRouteDelete     AuditAction = "route-delete"
+	AuditHoldAdd         AuditAction = "hold-add" // the detail says what is held
+	AuditHoldChange      AuditAction = "hold-change"
+	AuditHoldDelete      AuditAction = "hold-delete"
+	AuditDocumentRead    AuditAction = "document-read" // another's, by an administrator
+	AuditLost            AuditAction = "rows-lost"     // too many at once; the detail says how many
 )
 
 // The outcomes of what is in the audit log.

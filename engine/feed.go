@@ -19,10 +19,10 @@ import (
 
 // The bounds of the calendar of what is to come.
 const (
-	feedDays    = 30 // whose firings it shows, the present one included
-	mostUpcoming  = 2000
-	feedRefresh = 30 * time.Minute
-	feedDay     = 24 * time.Hour
+	feedDays     = 30 // whose firings it shows, the present one included
+	mostUpcoming = 2000
+	feedRefresh  = 30 * time.Minute
+	feedDay      = 24 * time.Hour
 )
 
 // Upcoming returns the calendar of what is to come for the user: the firings

@@ -15,16 +15,19 @@ import (
 )
 
 // partyTable is all users and teams, as they are kept in memory, with their
-// app passwords. It is never changed once made.
+// secrets. It is never changed once made.
 type partyTable struct {
 	directory *identity.Directory
 	byID      map[identity.ID]*Party
-	apps      appTable
+	secrets   map[SecretKind]*secretTable
 	modified  time.Time // of whatever changed last
 }
 
 func newPartyTable(parties []Party) *partyTable {
-	t := &partyTable{byID: make(map[identity.ID]*Party, len(parties))}
+	t := &partyTable{byID: make(map[identity.ID]*Party, len(parties)), secrets: map[SecretKind]*secretTable{}}
+	for _, kind := range secretKinds() {
+		t.secrets[kind] = newSecretTable(nil)
+	}
 	plain := make([]identity.Party, len(parties))
 	for i := range parties {
 		plain[i] = parties[i].Party
@@ -210,12 +213,14 @@ func readParties(r Reader) (*partyTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	apps, err := r.AppPasswords()
-	if err != nil {
-		return nil, err
-	}
 	t := newPartyTable(parties)
-	t.apps = newAppTable(apps)
+	for _, kind := range secretKinds() {
+		secrets, err := r.Secrets(kind)
+		if err != nil {
+			return nil, err
+		}
+		t.secrets[kind] = newSecretTable(secrets)
+	}
 	return t, nil
 }
 

@@ -85,6 +85,11 @@ func TestDocumentsAndSchemas(t *testing.T) {
 			"app-password#made", `{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null, "secret": "fd-` + strings.Repeat("a", 32) + `"}`,
 			`{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null}`,
 		},
+		{"calendar-link", `{}|{"label": "x"}`, `{"url": "x"}|[]`},
+		{
+			"calendar-link#made", `{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null, "url": "/calendar/` + strings.Repeat("a", 32) + `.ics"}`,
+			`{"label": "x", "created": "2012-11-09T12:34:56Z", "lastUsed": null}`,
+		},
 		{"clock#move", `{"advance": "P7D"}|{"advance": 60}|{"set": "2012-11-11T23:00:00Z"}`, `{}|{"advance": "P1D", "set": "x"}|{"back": 1}`},
 	} {
 		compiled, err := c.Compile("urn:flowdrive:schema:" + test.schema)

@@ -39,6 +39,9 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if x.area == areaMetrics && x.peer.IsLoopback() && !isForwarded(r.Header) {
 		return s.scrapeMetrics(x, r)
 	}
+	if x.area == areaCalendar {
+		return s.serveCalendar(x, r)
+	}
 	if !needsNoLogIn(r) {
 		if x.area == areaEvents {
 			// Before the log-in: what is changed meanwhile ends the stream.
@@ -61,7 +64,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 // it is for.
 func (s *Server) dispatch(x *exchange, r *http.Request) error {
 	switch x.area {
-	case areaOther, areaProbe, areaAPI, areas:
+	case areaOther, areaProbe, areaAPI, areaCalendar, areas:
 	case areaRoot, areaDrive, areaWorkflow, areaSchedule, areaRoutes, areaCases, areaWorklist, areaArchive, areaDocuments, areaAccount, areaAdmin, areaAttach:
 		s.config.Drive.ServeHTTP(x, r)
 		return nil
@@ -77,8 +80,6 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 			s.config.Clock.ServeHTTP(x, r)
 			return nil
 		}
-	case areaCalendar:
-		return notBuilt("The calendar by a secret address")
 	case areaPages:
 		return notBuilt("The web interface")
 	case areaEvents:

@@ -32,7 +32,11 @@ type Config struct {
 	// PrincipalOf; OPTIONS of /, /dav and /dav/ come without one.
 	Drive http.Handler
 
-	Events         *Events                     // serves /events; nil: 404
+	Events *Events // serves /events; nil: 404
+	// Calendar returns the calendar of a secret address; errs.NotFound where
+	// the token is nobody's. Without it there are none.
+	Calendar func(ctx context.Context, token string) (*CalendarFile, error)
+
 	Audit          Auditor                     // learns what was refused; nil: nobody does
 	Clock          http.Handler                // serves /clock; nil: 404, as outside a sandbox
 	Ready          func(context.Context) error // says why not; nil: always ready

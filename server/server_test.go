@@ -91,7 +91,7 @@ func TestDispatch(t *testing.T) {
 		{plain, "GET", "/clock", admin, 404, "not-found"},
 		{x, "GET", "/attachfs", sam, 200, "sam /attachfs"},
 		{x, "PUT", "/attachfs/a.ods", sam, 200, "sam /attachfs/a.ods"},
-		{x, "GET", "/calendar/x.ics", sam, 501, "not-built"},
+		{x, "GET", "/calendar/x.ics", sam, 404, "not-found"},
 		{x, "GET", "/ui/", sam, 501, "not-built"},
 		{x, "GET", "/events", sam, 404, "not-found"},
 	}

@@ -142,6 +142,13 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		}
 		return stream, nil
 	}}
+	cfg.Calendar = func(ctx context.Context, token string) (*server.CalendarFile, error) {
+		res, err := a.engine.CalendarAt(ctx, token)
+		if err != nil {
+			return nil, err
+		}
+		return &server.CalendarFile{Form: res.Form, ETag: res.FormETag, Modified: res.Modified}, nil
+	}
 	if a.settings.tlsCert != "" {
 		certificate, err := server.LoadCertificate(a.settings.tlsCert, a.settings.tlsKey)
 		if err != nil {

@@ -84,7 +84,7 @@ func (s *inProcess) must(method, path, body string, header ...string) *httptest.
 }
 
 // furnished is what furnish has put on the drive.
-type furnished struct{ entry, id, message, attachment, day string }
+type furnished struct{ entry, id, message, attachment, day, token string }
 
 // furnish puts something of every kind on the drive.
 func (s *inProcess) furnish() furnished {
@@ -98,6 +98,9 @@ func (s *inProcess) furnish() furnished {
 	s.must("PUT", "/dav/Admin/Holds/quiet.json", `{"group": "day", "reason": "Shift change"}`)
 	s.must("PUT", "/dav/Account/me.json", `{"deputy": {"user": "sam", "to": "2012-12-24"}}`)
 	s.must("PUT", "/dav/Account/AppPasswords/phone.json", ``)
+	link := s.must("PUT", "/dav/Account/CalendarLinks/phone.json", ``).Body.String()
+	_, f.token, _ = strings.Cut(link, "/calendar/")
+	f.token, _, _ = strings.Cut(f.token, ".ics")
 	f.entry = last(s.must("PUT", "/dav/Workflow/Schedule/nightly.json", `{"type": "cron", "route": "bug", "hour": "23", "minute": "0", "xattrDict": {"a": 1}}`))
 	s.must("PUT", "/dav/Workflow/Schedule/once.json", `{"type": "simple", "route": "collector", "date": "2012-11-10"}`)
 	s.must("PUT", "/dav/Workflow/Schedule/often.json", `{"type": "interval", "route": "collector", "hours": 8}`)
@@ -143,7 +146,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		used := map[string]bool{"task": true, "team": true, "user": true, "me": true, "app-password": true, "hold": true, "scenario": true} // no resource: TestExamples tries it
+		used := map[string]bool{"task": true, "team": true, "user": true, "me": true, "app-password": true, "calendar-link": true, "hold": true, "scenario": true} // no resource: TestExamples tries it
 		for _, test := range []struct {
 			schema, path string
 			as           string // admin where it is ""
@@ -157,6 +160,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"listing", "/dav/Workflow/Routes/.ls", "", ""},
 			{"listing", "/attachfs/.ls", "", ""},
 			{"listing", "/dav/Account/AppPasswords/.ls", "", ""},
+			{"listing", "/dav/Account/CalendarLinks/.ls", "", ""},
 			{"listing", "/dav/Admin/Users/.ls", "", ""},
 			{"listing", "/dav/Admin/Holds/.ls", "", ""},
 			{"listing", "/dav/Admin/Audit/.ls", "", ""},
@@ -184,6 +188,8 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"people", "/dav/Account/people.json", "sam", ""},
 			{"app-password#form", "/dav/Account/AppPasswords/phone.json", "", ""},
 			{"app-password#form", "/dav/Account/AppPasswords/.contents", "", "list"},
+			{"calendar-link#form", "/dav/Account/CalendarLinks/phone.json", "", ""},
+			{"calendar-link#form", "/dav/Account/CalendarLinks/.contents", "", "list"},
 			{"user#form", "/dav/Admin/Users/admin.json", "", ""},
 			{"user#form", "/dav/Admin/Users/.contents", "", "list"},
 			{"team#form", "/dav/Admin/Teams/.contents", "", "list"},
@@ -236,17 +242,19 @@ func TestAnswersAndSchemas(t *testing.T) {
 				t.Errorf("%s: %d values", test.path, checked)
 			}
 		}
-		made := s.must("PUT", "/dav/Account/AppPasswords/tablet.json", `{}`)
-		compiled, err := compiler.Compile("urn:flowdrive:schema:app-password#made")
-		if err != nil {
-			t.Fatal(err)
-		}
-		value, err := jsonschema.UnmarshalJSON(made.Body)
-		if err == nil {
-			err = compiled.Validate(value)
-		}
-		if err != nil {
-			t.Error(err)
+		for folder, name := range map[string]string{"AppPasswords": "app-password", "CalendarLinks": "calendar-link"} {
+			made := s.must("PUT", "/dav/Account/"+folder+"/tablet.json", `{}`)
+			compiled, err := compiler.Compile("urn:flowdrive:schema:" + name + "#made")
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, err := jsonschema.UnmarshalJSON(made.Body)
+			if err == nil {
+				err = compiled.Validate(value)
+			}
+			if err != nil {
+				t.Error(err)
+			}
 		}
 		if got := slices.Sorted(maps.Keys(used)); !slices.Equal(got, schema.Names()) {
 			t.Errorf("tried: %q; there are %q", got, schema.Names())
@@ -269,11 +277,12 @@ func TestOpenAPIAndServer(t *testing.T) {
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
 			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{task}": f.id + ".close",
-			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{path}": "plans/hall.txt",
+			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{path}": "plans/hall.txt", "{token}": f.token,
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
 			"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
 			"/dav/Account/AppPasswords/{name}":                  {"{name}", "phone.json"},
+			"/dav/Account/CalendarLinks/{name}":                 {"{name}", "phone.json"},
 			"/dav/Workflow/Cases/{id}/Messages/{uuid}":          {"{uuid}", f.message},
 			"/attachfs/view/{uuid}":                             {"{uuid}", f.attachment},
 			"/attachfs/download/{uuid}":                         {"{uuid}", f.attachment},
@@ -376,6 +385,7 @@ func TestOpenAPIAndCreation(t *testing.T) {
 			{"/attachfs/{file}", "/attachfs/%s.csv", "1,2"},
 			{"/attachfs/{id}/{file}", "/attachfs/" + f.id + "/%s.csv", "1,2"},
 			{"/dav/Account/AppPasswords/{name}", "/dav/Account/AppPasswords/%s.json", `{}`},
+			{"/dav/Account/CalendarLinks/{name}", "/dav/Account/CalendarLinks/%s.json", `{}`},
 			{"/dav/Admin/Users/{party}.json", "/dav/Admin/Users/u-%s.json", `{}`},
 			{"/dav/Admin/Teams/{party}.json", "/dav/Admin/Teams/t-%s.json", `{}`},
 			{"/dav/Admin/Holds/{name}", "/dav/Admin/Holds/%s.json", `{"group": "night"}`},

@@ -148,7 +148,7 @@ const rightsOnContents = `
   PUT hello                               | 201 403 403 403 403 403 403 401
   MKCOL                                   | 201 403 403 403 403 403 403 401
 
-# ---- the caller's own account; the owner has an app password for a phone
+# ---- the caller's own account; the owner has an app password and a calendar link for a phone
 /dav/Account/me.json
   GET HEAD                                | 200 200 200 200 200 200 200 401
   PROPFIND                                | 207 207 207 207 207 207 207 401
@@ -156,6 +156,7 @@ const rightsOnContents = `
   PUT {"deputy": {"user": "sam", "to": "2012-12-24"}} | 204 204 204 204 204 204 204 401
   DELETE POST MKCOL                       | 405 405 405 405 405 405 405 401
 /dav/Account/AppPasswords/{phone}.json
+/dav/Account/CalendarLinks/{phone}.json
   GET HEAD                                | 404 200 404 404 404 404 404 401
   PROPFIND                                | 404 207 404 404 404 404 404 401
   PUT {}                                  | 201 409 201 201 201 201 201 401

@@ -29,6 +29,7 @@ const rightsOfLocks = `
 /dav/Documents/
 /dav/Account/
 /dav/Account/AppPasswords/
+/dav/Account/CalendarLinks/
 /attachfs/
 /attachfs/view/
 /attachfs/download/
@@ -48,11 +49,12 @@ const rightsOfLocks = `
 /dav/Documents/.ls
 /dav/Account/AppPasswords/.contents
 /dav/Account/AppPasswords/.ls
+/dav/Account/CalendarLinks/.contents
+/dav/Account/CalendarLinks/.ls
 /attachfs/.contents
 /attachfs/.ls
   LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
 /dav/Workflow/Archive/
-/dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
 /dav/Workflow/Routes/{desk}/diagram.svg
@@ -249,6 +251,7 @@ const rightsOfLocks = `
 /dav/Account/me.json
   LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
 /dav/Account/AppPasswords/{phone}.json
+/dav/Account/CalendarLinks/{phone}.json
   LOCK UNLOCK                             | 404 403 404 404 404 404 404 401
 /dav/Admin/
 /dav/Admin/Users/

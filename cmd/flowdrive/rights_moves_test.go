@@ -29,6 +29,7 @@ const rightsOfMoves = `
 /dav/Documents/
 /dav/Account/
 /dav/Account/AppPasswords/
+/dav/Account/CalendarLinks/
 /attachfs/
 /attachfs/view/
 /attachfs/download/
@@ -49,12 +50,13 @@ const rightsOfMoves = `
 /dav/Documents/.ls
 /dav/Account/AppPasswords/.contents
 /dav/Account/AppPasswords/.ls
+/dav/Account/CalendarLinks/.contents
+/dav/Account/CalendarLinks/.ls
 /attachfs/.contents
 /attachfs/.ls
   COPY                                    | 201 201 201 201 201 201 201 401
   MOVE                                    | 403 403 403 403 403 403 403 401
 /dav/Workflow/Archive/
-/dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
 /dav/Workflow/Routes/{desk}/diagram.svg
@@ -254,6 +256,7 @@ const rightsOfMoves = `
   COPY                                    | 201 201 201 201 201 201 201 401
   MOVE                                    | 403 403 403 403 403 403 403 401
 /dav/Account/AppPasswords/{phone}.json
+/dav/Account/CalendarLinks/{phone}.json
   COPY                                    | 404 201 404 404 404 404 404 401
   MOVE                                    | 404 403 404 404 404 404 404 401
 /dav/Admin/

@@ -53,6 +53,7 @@ const rightsTable = `
 /dav/Documents/
 /dav/Account/
 /dav/Account/AppPasswords/
+/dav/Account/CalendarLinks/
 /attachfs/
 /attachfs/view/
 /attachfs/download/
@@ -77,6 +78,8 @@ const rightsTable = `
 /dav/Documents/.ls
 /dav/Account/AppPasswords/.contents
 /dav/Account/AppPasswords/.ls
+/dav/Account/CalendarLinks/.contents
+/dav/Account/CalendarLinks/.ls
 /attachfs/.contents
 /attachfs/.ls
   GET HEAD                                | 200 200 200 200 200 200 200 401
@@ -107,7 +110,6 @@ const rightsTable = `
 
 # ---- kinds of node that are not built
 /dav/Workflow/Archive/
-/dav/Account/CalendarLinks/phone.json
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
   GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401

@@ -312,6 +312,7 @@ func (f *furnishing) furnish(s *inProcess) {
 	}
 	s.made("player", "PUT", "/dav/Account/me.json", `{"deputy": {"user": "deputy", "to": "2012-12-24"}}`)
 	s.made("owner", "PUT", "/dav/Account/AppPasswords/phone.json", ``)
+	s.made("owner", "PUT", "/dav/Account/CalendarLinks/phone.json", ``)
 	f.names["{phone}"] = "phone"
 	f.furnishContents(s)
 	f.furnishSchedule(s)

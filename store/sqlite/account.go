@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"strings"
 	"time"
 
 	"flowdrive/engine"
@@ -8,48 +9,57 @@ import (
 	"flowdrive/identity"
 )
 
+// Each kind of secrets has a table of its own; they are alike.
 const (
-	selectAppPasswords = `SELECT id, user_id, label, sha256, created, last_used FROM app_passwords ORDER BY id`
-	insertAppPassword  = `
+	selectSecrets = `SELECT id, user_id, label, sha256, created, last_used FROM app_passwords ORDER BY id`
+	insertSecret  = `
 		INSERT INTO app_passwords (user_id, folded, label, sha256, created, last_used)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
-	touchAppPassword  = `UPDATE app_passwords SET last_used = ?2 WHERE id = ?1`
-	deleteAppPassword = `DELETE FROM app_passwords WHERE id = ?1`
+	touchSecret  = `UPDATE app_passwords SET last_used = ?2 WHERE id = ?1`
+	deleteSecret = `DELETE FROM app_passwords WHERE id = ?1`
 )
 
-// AppPasswords returns the app passwords of all users by ID. They are read
+// ofKind returns the statement for the table of the kind.
+func ofKind(kind engine.SecretKind, query string) string {
+	if kind == engine.CalendarLink {
+		return strings.Replace(query, "app_passwords", "calendar_links", 1)
+	}
+	return query
+}
+
+// Secrets returns the secrets of the kind of all users by ID. They are read
 // whole: all are held in memory.
-func (r *reader) AppPasswords() (all []engine.AppPassword, err error) {
-	err = r.c.each(selectAppPasswords, func(scan scan) error {
-		var p engine.AppPassword
-		err := scan(&p.ID, &p.UserID, &p.Label, bits(p.SHA256[:]), millis{&p.Created}, millis{&p.LastUsed})
-		all = append(all, p)
+func (r *reader) Secrets(kind engine.SecretKind) (all []engine.Secret, err error) {
+	err = r.c.each(ofKind(kind, selectSecrets), func(scan scan) error {
+		var s engine.Secret
+		err := scan(&s.ID, &s.UserID, &s.Label, bits(s.SHA256[:]), millis{&s.Created}, millis{&s.LastUsed})
+		all = append(all, s)
 		return err
 	})
-	return all, failure("read the app passwords", err)
+	return all, failure("read the secrets", err)
 }
 
-// InsertAppPassword stores a new app password and sets its ID. A label that
-// the user has given already, whatever its case, is errs.NameTaken.
-func (t *tx) InsertAppPassword(p *engine.AppPassword) error {
-	res, err := t.c.exec(insertAppPassword, int64(p.UserID), identity.Fold(p.Label), p.Label, p.SHA256[:], at(p.Created), at(p.LastUsed))
+// InsertSecret stores a new secret and sets its ID. A label that the user has
+// given already, whatever its case, is errs.NameTaken.
+func (t *tx) InsertSecret(kind engine.SecretKind, s *engine.Secret) error {
+	res, err := t.c.exec(ofKind(kind, insertSecret), int64(s.UserID), identity.Fold(s.Label), s.Label, s.SHA256[:], at(s.Created), at(s.LastUsed))
 	if isUnique(err) {
-		return errs.New(errs.NameTaken, "There is an app password %q already; delete it to get another of that name.", p.Label)
+		return errs.New(errs.NameTaken, "There is the %s %q already; delete it to get another of that name.", kind, s.Label)
 	}
 	if err == nil {
-		p.ID, err = res.LastInsertId()
+		s.ID, err = res.LastInsertId()
 	}
-	return failure("store an app password", err)
+	return failure("store a secret", err)
 }
 
-// TouchAppPassword notes when an app password was used.
-func (t *tx) TouchAppPassword(id int64, used time.Time) error {
-	n, err := t.c.change(touchAppPassword, id, at(used))
-	return found(n, err, "app password")
+// TouchSecret notes when a secret was used.
+func (t *tx) TouchSecret(kind engine.SecretKind, id int64, used time.Time) error {
+	n, err := t.c.change(ofKind(kind, touchSecret), id, at(used))
+	return found(n, err, string(kind))
 }
 
-// DeleteAppPassword deletes an app password.
-func (t *tx) DeleteAppPassword(id int64) error {
-	n, err := t.c.change(deleteAppPassword, id)
-	return found(n, err, "app password")
+// DeleteSecret deletes a secret.
+func (t *tx) DeleteSecret(kind engine.SecretKind, id int64) error {
+	n, err := t.c.change(ofKind(kind, deleteSecret), id)
+	return found(n, err, string(kind))
 }

@@ -9,53 +9,54 @@ import (
 	"flowdrive/identity"
 )
 
-func appPasswords(tb testing.TB, db *DB) (all []engine.AppPassword) {
-	tb.Helper()
-	mustView(tb, db, func(r engine.Reader) (err error) {
-		all, err = r.AppPasswords()
-		return err
-	})
-	return all
-}
-
-func TestAppPasswords(t *testing.T) {
+func TestSecrets(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
-	phone := engine.AppPassword{UserID: sam, Label: "Phone", SHA256: engine.Digest{1}, Created: noon()}
-	theirs := engine.AppPassword{UserID: ann, Label: "phone", SHA256: engine.Digest{2}, Created: noon(), LastUsed: noon()}
-	mustUpdate(t, db, func(tx engine.Tx) error {
-		if err := tx.InsertAppPassword(&phone); err != nil {
-			return err
+	for i, what := range []engine.SecretKind{engine.AppPassword, engine.CalendarLink} {
+		sam, ann := addUser(t, db, identity.Name("sam"+string(rune('0'+i)))), addUser(t, db, identity.Name("ann"+string(rune('0'+i))))
+		secrets := func() (all []engine.Secret) {
+			t.Helper()
+			mustView(t, db, func(r engine.Reader) (err error) {
+				all, err = r.Secrets(what)
+				return err
+			})
+			return all
 		}
-		return tx.InsertAppPassword(&theirs)
-	})
-	same(t, "stored", []engine.AppPassword{phone, theirs}, appPasswords(t, db))
+		phone := engine.Secret{UserID: sam, Label: "Phone", SHA256: engine.Digest{1}, Created: noon()}
+		theirs := engine.Secret{UserID: ann, Label: "phone", SHA256: engine.Digest{2}, Created: noon(), LastUsed: noon()}
+		mustUpdate(t, db, func(tx engine.Tx) error {
+			if err := tx.InsertSecret(what, &phone); err != nil {
+				return err
+			}
+			return tx.InsertSecret(what, &theirs)
+		})
+		same(t, "stored", []engine.Secret{phone, theirs}, secrets())
 
-	for name, p := range map[string]engine.AppPassword{
-		"a label in use, but for case": {UserID: sam, Label: "pHONE", SHA256: engine.Digest{3}, Created: noon()},
-		"a secret in use":              {UserID: sam, Label: "tablet", SHA256: engine.Digest{1}, Created: noon()},
-	} {
-		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertAppPassword(&p) })
-		kind(t, name, err, errs.NameTaken)
+		for name, s := range map[string]engine.Secret{
+			"a label in use, but for case": {UserID: sam, Label: "pHONE", SHA256: engine.Digest{3}, Created: noon()},
+			"a secret in use":              {UserID: sam, Label: "tablet", SHA256: engine.Digest{1}, Created: noon()},
+		} {
+			err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertSecret(what, &s) })
+			kind(t, name, err, errs.NameTaken)
+		}
+
+		phone.LastUsed = noon().Add(time.Hour)
+		mustUpdate(t, db, func(tx engine.Tx) error { return tx.TouchSecret(what, phone.ID, phone.LastUsed) })
+		same(t, "used", []engine.Secret{phone, theirs}, secrets())
+
+		mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteSecret(what, phone.ID) })
+		same(t, "revoked", []engine.Secret{theirs}, secrets())
+		for name, f := range map[string]func(engine.Tx) error{
+			"revoked twice":         func(tx engine.Tx) error { return tx.DeleteSecret(what, phone.ID) },
+			"used when revoked":     func(tx engine.Tx) error { return tx.TouchSecret(what, phone.ID, noon()) },
+			"of a user who is gone": func(tx engine.Tx) error { return tx.DeleteParty(99) },
+		} {
+			kind(t, name, db.Update(t.Context(), f), errs.NotFound)
+		}
+
+		mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(ann) })
+		same(t, "gone with the user", []engine.Secret(nil), secrets())
 	}
-
-	phone.LastUsed = noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.TouchAppPassword(phone.ID, phone.LastUsed) })
-	same(t, "used", []engine.AppPassword{phone, theirs}, appPasswords(t, db))
-
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteAppPassword(phone.ID) })
-	same(t, "revoked", []engine.AppPassword{theirs}, appPasswords(t, db))
-	for name, f := range map[string]func(engine.Tx) error{
-		"revoked twice":         func(tx engine.Tx) error { return tx.DeleteAppPassword(phone.ID) },
-		"used when revoked":     func(tx engine.Tx) error { return tx.TouchAppPassword(phone.ID, noon()) },
-		"of a user who is gone": func(tx engine.Tx) error { return tx.DeleteParty(99) },
-	} {
-		kind(t, name, db.Update(t.Context(), f), errs.NotFound)
-	}
-
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(ann) })
-	same(t, "gone with the user", []engine.AppPassword(nil), appPasswords(t, db))
 }
 
 func TestDeputies(t *testing.T) {

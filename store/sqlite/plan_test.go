@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"flowdrive/engine"
 )
 
 // TestPlans looks at how SQLite would run each statement: none goes through a
@@ -12,7 +14,7 @@ import (
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|d$|days$|routes|open_cases|holds|sequence|along|below|up|lanes|CONSTANT ROW|\(subquery)`)
+	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|calendar_links|d$|days$|routes|open_cases|holds|sequence|along|below|up|lanes|CONSTANT ROW|\(subquery)`)
 	byIndex := regexp.MustCompile(`^SCAN \S+ USING (COVERING )?INDEX`)
 	for name, query := range map[string]string{
 		"selectSequence": selectSequence, "updateSequence": updateSequence,
@@ -38,8 +40,9 @@ func TestPlans(t *testing.T) {
 		"upsertName": upsertName, "deleteName": deleteName,
 		"selectAnswer": selectAnswer, "insertAnswer": insertAnswer, "deleteAnswers": deleteAnswers,
 		"selectSetting": selectSetting, "upsertSetting": upsertSetting,
-		"selectAppPasswords": selectAppPasswords, "insertAppPassword": insertAppPassword,
-		"touchAppPassword": touchAppPassword, "deleteAppPassword": deleteAppPassword,
+		"selectSecrets": selectSecrets, "insertSecret": insertSecret, "touchSecret": touchSecret, "deleteSecret": deleteSecret,
+		"selectLinks": ofKind(engine.CalendarLink, selectSecrets), "insertLink": ofKind(engine.CalendarLink, insertSecret),
+		"touchLink": ofKind(engine.CalendarLink, touchSecret), "deleteLink": ofKind(engine.CalendarLink, deleteSecret),
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
 		"insertAudit":       insertAudit,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,

@@ -82,6 +82,17 @@ CREATE TABLE blobs (
 
 CREATE INDEX blobs_unused ON blobs (sha256) WHERE refs = 0;
 
+CREATE TABLE calendar_links (
+	id        INTEGER PRIMARY KEY,
+	user_id   INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	folded    TEXT    NOT NULL,
+	label     TEXT    NOT NULL CHECK (label <> ''),
+	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
+	created   INTEGER NOT NULL,
+	last_used INTEGER,
+	UNIQUE (user_id, folded)
+) STRICT;
+
 CREATE TABLE case_access (
 	party_id INTEGER NOT NULL REFERENCES parties (id),
 	case_id  INTEGER NOT NULL,
