@@ -66,6 +66,9 @@ func parsePlace(text string) (host, error) {
 		return host{addr: addr}, nil
 	}
 	var item host
+	if strings.Contains(text, "/") {
+		return item, errNoName
+	}
 	name, port, ported := cutPort(text)
 	if ported {
 		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
@@ -118,6 +121,8 @@ func parseNetwork(text string) (netip.Prefix, error) {
 // comes as an IPv6 address.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
+var errNoName = errors.New("is not the name of a host, such as hooks.example.org or *.example.org, in its ASCII form and without a scheme or path")
+
 // pattern is a name in the DNS, or all names below one.
 type pattern struct {
 	text  string
@@ -129,7 +134,7 @@ func parsePattern(text string) (pattern, error) {
 	name = strings.TrimSuffix(name, ".")
 	for label := range strings.SplitSeq(name, ".") {
 		if !validLabel(label) {
-			return pattern{}, errors.New("is not the name of a host, such as hooks.example.org or *.example.org, in its ASCII form and without a scheme or path")
+			return pattern{}, errNoName
 		}
 	}
 	return pattern{text: name, below: below}, nil

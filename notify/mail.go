@@ -43,10 +43,10 @@ func ParseMailServer(server, password, from string) (*MailServer, error) {
 func (s *MailServer) parseServer(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
-		return errors.New("smtp: must be like smtp://user@mail.example.org:587 or smtps://user@mail.example.org")
+		return errors.New("must be like smtp://user@mail.example.org:587 or smtps://user@mail.example.org")
 	}
 	if _, has := u.User.Password(); has {
-		return errors.New("smtp: the password does not belong into the URL; give it by smtp-password-file")
+		return errors.New("the password does not belong into the URL; give it with the setting smtp-password or smtp-password-file")
 	}
 	s.host, s.port, s.user, s.implicit = u.Hostname(), u.Port(), u.User.Username(), u.Scheme == "smtps"
 	if s.port == "" {
@@ -56,21 +56,21 @@ func (s *MailServer) parseServer(text string) error {
 		}
 	}
 	if s.user == "" && s.password != "" {
-		return errors.New("smtp: there is a password but no user; write smtp://user@" + u.Host)
+		return errors.New("there is a password but no user; write smtp://user@" + u.Host)
 	}
 	if s.user != "" && s.password == "" {
-		return fmt.Errorf("smtp: the password of %s is missing; give it by smtp-password-file or FLOWDRIVE_SMTP_PASSWORD", s.user)
+		return fmt.Errorf("the password of %s is missing; give it with the setting smtp-password or smtp-password-file", s.user)
 	}
 	return nil
 }
 
 func (s *MailServer) parseFrom(text string) error {
 	if text == "" {
-		return errors.New("mail-from: the address that mails are from is missing")
+		return errors.New("the setting mail-from is missing: the address that mails are from")
 	}
 	var err error
 	if s.from, err = netmail.ParseAddress(text); err != nil {
-		return fmt.Errorf("mail-from: %q is not an address such as Flowdrive <flowdrive@example.org>", text)
+		return fmt.Errorf("mail-from %q is not an address such as Flowdrive <flowdrive@example.org>", text)
 	}
 	return nil
 }

@@ -218,7 +218,7 @@ func TestMailSecurity(t *testing.T) {
 
 	starttls := mailServer(t, new(mailbox), certificate, false)
 	implicit := mailServer(t, new(mailbox), certificate, true)
-	clear := mailServer(t, new(mailbox), nil, false)
+	bare := mailServer(t, new(mailbox), nil, false)
 	// example.com is what the certificate is for; it is not on this machine
 	// as far as its name goes.
 	away := func(m *mailbox, scheme, password string) *MailServer {
@@ -236,7 +236,7 @@ func TestMailSecurity(t *testing.T) {
 	}{
 		{"STARTTLS", starttls, "smtp", pool, "nothing"},
 		{"implicit", implicit, "smtps", pool, "nothing"},
-		{"no STARTTLS", clear, "smtp", pool, "again: mail server example.com: it does not offer STARTTLS, without which mails are sent to servers on this machine alone"},
+		{"no STARTTLS", bare, "smtp", pool, "again: mail server example.com: it does not offer STARTTLS, without which mails are sent to servers on this machine alone"},
 		{"unknown certificate", starttls, "smtp", nil, "again: mail server example.com: tls: failed to verify certificate"},
 		{"unknown certificate, implicit", implicit, "smtps", nil, "again: mail server example.com: tls: failed to verify certificate"},
 	} {
@@ -250,7 +250,7 @@ func TestMailSecurity(t *testing.T) {
 			t.Errorf("%s: log-ins %q", name, box.logins)
 		}
 	}
-	if len(clear.logins) > 0 {
+	if len(bare.logins) > 0 {
 		t.Error("the password was said in the clear")
 	}
 }
@@ -378,16 +378,16 @@ func TestParseMailServer(t *testing.T) {
 	for _, test := range []struct{ url, password, from, want string }{
 		{"smtp://mail.example.org", "", "flow@example.org", ""},
 		{"smtps://flow@mail.example.org:4650", "pw-secret", "Flow <flow@example.org>", ""},
-		{"mail.example.org:25", "", "flow@example.org", "smtp: must be like"},
-		{"http://mail.example.org", "", "flow@example.org", "smtp: must be like"},
-		{"smtp://", "", "flow@example.org", "smtp: must be like"},
-		{"smtp://mail.example.org/x", "", "flow@example.org", "smtp: must be like"},
-		{"smtp://flow:pw-secret@mail.example.org", "", "flow@example.org", "smtp: the password does not belong"},
+		{"mail.example.org:25", "", "flow@example.org", "must be like"},
+		{"http://mail.example.org", "", "flow@example.org", "must be like"},
+		{"smtp://", "", "flow@example.org", "must be like"},
+		{"smtp://mail.example.org/x", "", "flow@example.org", "must be like"},
+		{"smtp://flow:pw-secret@mail.example.org", "", "flow@example.org", "the password does not belong"},
 		{"smtp://mail.example.org", "pw-secret", "flow@example.org", "there is a password but no user"},
 		{"smtp://flow@mail.example.org", "", "flow@example.org", "the password of flow is missing"},
-		{"smtp://mail.example.org", "", "", "mail-from: the address"},
-		{"smtp://mail.example.org", "", "Flow", "mail-from: \"Flow\" is not"},
-		{"smtp://mail.example.org", "", "flow@example.org\r\nBcc: x@example.org", "mail-from: "},
+		{"smtp://mail.example.org", "", "", "mail-from is missing"},
+		{"smtp://mail.example.org", "", "Flow", "mail-from \"Flow\" is not"},
+		{"smtp://mail.example.org", "", "flow@example.org\r\nBcc: x@example.org", "mail-from "},
 	} {
 		_, err := ParseMailServer(test.url, test.password, test.from)
 		if (err == nil) != (test.want == "") || err != nil && (!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "pw-secret")) {

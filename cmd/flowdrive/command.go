@@ -150,24 +150,44 @@ func configure(cmd *cobra.Command) error {
 	}
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed || failed != nil {
-			return
-		}
-		name := environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		from := name
-		value, ok := os.LookupEnv(name)
-		if !ok {
-			from = "the configuration file, key " + f.Name
-			value, ok = file[f.Name]
-		}
-		if !ok {
-			return
-		}
-		if err := flags.Set(f.Name, value); err != nil {
-			failed = usageError{fmt.Errorf("%s: %w", from, err)}
+		if failed == nil {
+			failed = configureFlag(flags, f, file)
 		}
 	})
 	return failed
+}
+
+// configureFlag gives a flag its value where the command line did not.
+func configureFlag(flags *pflag.FlagSet, f *pflag.Flag, file *config) error {
+	name := environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+	if f.Changed {
+		if isSecret(f) {
+			return usageError{fmt.Errorf("--%s: a command line can be read by everybody on the machine; give it by %s or in the configuration file", f.Name, name)}
+		}
+		return nil
+	}
+	if value, ok := os.LookupEnv(name); ok {
+		return setFlag(flags, f, name, value)
+	}
+	return file.set(flags, f)
+}
+
+// setFlag gives a flag a value that comes from elsewhere. The library quotes
+// what it cannot take, which of a secret nobody shall see.
+func setFlag(flags *pflag.FlagSet, f *pflag.Flag, from, value string) error {
+	set := func() error { return flags.Set(f.Name, value) }
+	if isSecret(f) {
+		set = func() error { return f.Value.Set(value) }
+	}
+	if err := set(); err != nil {
+		return usageError{fmt.Errorf("%s: %w", from, err)}
+	}
+	return nil
+}
+
+func isSecret(f *pflag.Flag) bool {
+	s, ok := f.Value.(interface{ isSecret() bool })
+	return ok && s.isSecret()
 }
 
 // flagNames returns the names of the flags of the command and of all below
@@ -191,9 +211,15 @@ func flagNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// readConfig returns the keys of the configuration file that --config or
-// FLOWDRIVE_CONFIG names.
-func readConfig(flags *pflag.FlagSet, known []string) (map[string]string, error) {
+// config is a configuration file; nil is none.
+type config struct {
+	path   string
+	values map[string]*document.Node
+}
+
+// readConfig returns the configuration file that --config or FLOWDRIVE_CONFIG
+// names.
+func readConfig(flags *pflag.FlagSet, known []string) (*config, error) {
 	path, err := flags.GetString("config")
 	if err != nil {
 		return nil, err
@@ -218,26 +244,46 @@ func readConfig(flags *pflag.FlagSet, known []string) (map[string]string, error)
 	if node.Kind != document.Object {
 		return nil, fmt.Errorf("%s: the configuration must be keys with values, not %s", path, node.Kind)
 	}
-	values := make(map[string]string, len(node.Members))
+	c := &config{path: path, values: make(map[string]*document.Node, len(node.Members))}
 	for _, m := range node.Members {
-		at := fmt.Sprintf("%s:%d:%d", path, m.Value.Line, m.Value.Column)
 		if !slices.Contains(known, m.Key) {
-			return nil, fmt.Errorf("%s: %q is not a known key%s", at, m.Key, document.Hint(m.Key, known))
+			return nil, fmt.Errorf("%s: %q is not a known key%s", c.place(m.Value), m.Key, document.Hint(m.Key, known))
 		}
-		switch m.Value.Kind {
-		case document.String, document.Number:
-			values[m.Key] = m.Value.Text
-		case document.Bool:
-			values[m.Key] = fmt.Sprint(m.Value.Bool)
-		case document.List:
-			items := make([]string, len(m.Value.Items))
-			for i, item := range m.Value.Items {
-				items[i] = item.Text
-			}
-			values[m.Key] = strings.Join(items, ",")
-		case document.Null, document.Object:
-			return nil, fmt.Errorf("%s: %q must be a single value or a list", at, m.Key)
-		}
+		c.values[m.Key] = m.Value
 	}
-	return values, nil
+	return c, nil
+}
+
+func (c *config) place(n *document.Node) string {
+	return fmt.Sprintf("%s:%d:%d", c.path, n.Line, n.Column)
+}
+
+// set gives a flag the value that the file has for it.
+func (c *config) set(flags *pflag.FlagSet, f *pflag.Flag) error {
+	if c == nil || c.values[f.Name] == nil {
+		return nil
+	}
+	node := c.values[f.Name]
+	if m, ok := f.Value.(*mapFlag); ok {
+		if err := m.take(node, c.path); err != nil {
+			return usageError{fmt.Errorf("%s: %q %w", c.place(node), f.Name, err)}
+		}
+		return nil
+	}
+	var text string
+	switch node.Kind {
+	case document.String, document.Number:
+		text = node.Text
+	case document.Bool:
+		text = fmt.Sprint(node.Bool)
+	case document.List:
+		items := make([]string, len(node.Items))
+		for i, item := range node.Items {
+			items[i] = item.Text
+		}
+		text = strings.Join(items, ",")
+	case document.Null, document.Object:
+		return usageError{fmt.Errorf("%s: %q must be a single value or a list", c.place(node), f.Name)}
+	}
+	return setFlag(flags, f, "the configuration file, key "+f.Name, text)
 }

@@ -12,16 +12,23 @@ import (
 	"strings"
 	"syscall"
 
+	"flowdrive/confine"
 	"flowdrive/jqworker"
 )
 
-// workerCommand makes this program a worker of jqworker, which is not for
-// people.
-const workerCommand = "jq-worker"
+// workerCommand makes this program a worker of jqworker, and confinedCommand
+// the program that a route runs; neither is for people.
+const (
+	workerCommand   = "jq-worker"
+	confinedCommand = "confined"
+)
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == workerCommand {
 		os.Exit(jqworker.Serve(os.Stdin, os.Stdout))
+	}
+	if len(os.Args) > 2 && os.Args[1] == confinedCommand {
+		os.Exit(confine.Become(os.Args[2:], os.Environ(), os.Stderr))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)

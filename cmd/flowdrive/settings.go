@@ -31,6 +31,7 @@ type settings struct {
 	maxRoutes      int64
 	maxOpenCases   int64
 	quota          byteSize
+	outside        outsideSettings
 
 	// offline is for an operator's command while no server runs: nothing
 	// becomes due meanwhile, and the clock is the folder's, whichever it is.
@@ -55,6 +56,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.Int64Var(&s.maxRoutes, "max-routes", 0, "routes a user may have (default 1000)")
 	flags.Int64Var(&s.maxOpenCases, "max-open-cases", 0, "open cases a user may have (default 1000000)")
 	flags.Var(&s.quota, "quota", "bytes a user may store, for example 500MiB (default 10GiB)")
+	s.outside.register(flags)
 }
 
 // registerData registers the flags that every command on a data folder has.
@@ -87,7 +89,8 @@ func (s *settings) validate() error {
 	_, sandboxErr := s.sandboxStart()
 	_, proxyErr := s.proxies()
 	_, levelErr := s.level()
-	return errors.Join(sandboxErr, proxyErr, levelErr)
+	_, outsideErr := s.outside.gateway()
+	return errors.Join(sandboxErr, proxyErr, levelErr, outsideErr)
 }
 
 func loopback(host string) bool {

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+)
+
+// mapFlag is a flag whose value is a map: a key with further keys in the
+// configuration file, or a text in YAML.
+type mapFlag struct {
+	node   *document.Node // nil: not given
+	file   string         // in which it stands, "" for none
+	secret bool
+}
+
+// Set reads a text in YAML.
+func (m *mapFlag) Set(text string) error {
+	node, err := document.ParseYAML([]byte(text))
+	if err != nil {
+		return errors.New("the value is not YAML") // what it holds may be secret
+	}
+	return m.take(node, "")
+}
+
+// take takes a value of the configuration file.
+func (m *mapFlag) take(node *document.Node, file string) error {
+	if node.Kind != document.Object && node.Kind != document.Null {
+		return fmt.Errorf("must be keys with values, not %s", node.Kind)
+	}
+	m.node, m.file = node, file
+	return nil
+}
+
+// String returns nothing: the value is not for the help.
+func (m *mapFlag) String() string { return "" }
+
+// Type names the kind of value in the help.
+func (m *mapFlag) Type() string { return "map" }
+
+func (m *mapFlag) isSecret() bool { return m.secret }
+
+// readMap reads each value of the map. All faults are in one error, each with
+// its place.
+func readMap[T any](m *mapFlag, flag string, one func(document.Value) T) (map[string]T, error) {
+	if m.node == nil || m.node.Kind == document.Null {
+		return nil, nil
+	}
+	var faults document.Faults
+	root := document.Value{Node: m.node, Pointer: document.Pointer("", flag), Faults: &faults}
+	values := make(map[string]T, len(m.node.Members))
+	for i := range m.node.Members {
+		name, value := root.Member(i)
+		values[name] = one(value)
+	}
+	if err := faults.Err(); err != nil {
+		place := m.file
+		if place == "" {
+			place = "--" + flag
+		}
+		return nil, usageError{errors.New(strings.Join(faultLines(place, err), "\n"))}
+	}
+	return values, nil
+}
+
+// secretFlag is a flag whose value nobody is shown.
+type secretFlag struct{ text string }
+
+// Set takes the value.
+func (s *secretFlag) Set(text string) error {
+	s.text = text
+	return nil
+}
+
+// String returns nothing.
+func (s *secretFlag) String() string { return "" }
+
+// Type names the kind of value in the help.
+func (s *secretFlag) Type() string { return "secret" }
+
+func (s *secretFlag) isSecret() bool { return true }
+
+// readSecret reads a text, or {file: PATH} for what is in a file.
+func readSecret(v document.Value) string {
+	if v.Node == nil || v.Node.Kind != document.Object {
+		text, _ := v.Str()
+		return text
+	}
+	v.Only("file")
+	at := v.Get("file")
+	path, ok := at.Str()
+	if !ok {
+		return ""
+	}
+	text, err := readSecretFile(path)
+	if err != nil {
+		at.Fail(errs.CodeNotFound, "%v", err)
+	}
+	return text
+}
+
+// readSecretFile returns what is in the file, without the line break that
+// editors leave at its end.
+func readSecretFile(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	return strings.TrimRight(string(text), "\r\n"), err
+}

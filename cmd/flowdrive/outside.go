@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"flowdrive/clock"
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/notify"
+)
+
+// outsideSettings are the flags of serve that say what routes may reach beyond
+// the server: nothing, where none is given.
+type outsideSettings struct {
+	allowHosts       []string
+	secrets          mapFlag
+	smtp             string
+	smtpPassword     secretFlag
+	smtpPasswordFile string
+	mailFrom         string
+	mailDomains      []string
+	commands         mapFlag
+}
+
+func (s *outsideSettings) register(flags *pflag.FlagSet) {
+	s.secrets.secret = true
+	flags.StringSliceVar(&s.allowHosts, "allow-host", nil, "host that routes may call: a name, *.example.org, either with a port behind it, an address,\nor NAME=NETWORK for one that is not in the Internet, such as intranet.example=10.0.0.0/8")
+	flags.Var(&s.secrets, "secrets", "secrets that sign what routes send, by name; \"default\" signs what names none\n(configuration file or environment)")
+	flags.StringVar(&s.smtp, "smtp", "", "mail server: smtp://user@mail.example.org:587 (with STARTTLS) or smtps://user@mail.example.org")
+	flags.Var(&s.smtpPassword, "smtp-password", "password of the user of --smtp (configuration file or environment)")
+	flags.StringVar(&s.smtpPasswordFile, "smtp-password-file", "", "file with the password of the user of --smtp")
+	flags.StringVar(&s.mailFrom, "mail-from", "", "sender of mails, such as \"Flowdrive <flowdrive@example.org>\"")
+	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go beside users' addresses: example.org or *.example.org")
+	flags.Var(&s.commands, "commands", "commands that routes may run, by name: {path, args, env, timeout, memory, output}\n(configuration file)")
+}
+
+// gateway returns what the settings say of the way out, and everything that
+// is wrong with them.
+func (s *outsideSettings) gateway() (notify.Config, error) {
+	var c notify.Config
+	var wrong []error
+	note := func(flag string, err error) {
+		if _, usage := errors.AsType[usageError](err); err == nil || usage {
+			wrong = append(wrong, err)
+			return
+		}
+		for line := range strings.Lines(err.Error()) {
+			wrong = append(wrong, usageError{fmt.Errorf("--%s: %s", flag, strings.TrimRight(line, "\n"))})
+		}
+	}
+	var err error
+	c.Hosts, err = notify.ParseHosts(s.allowHosts)
+	note("allow-host", err)
+	c.Domains, err = notify.ParseDomains(s.mailDomains)
+	note("mail-domain", err)
+	c.Mail, err = s.mailServer()
+	note("smtp", err)
+	secrets, err := readMap(&s.secrets, "secrets", readSecret)
+	note("secrets", err)
+	c.Secrets, err = notify.ParseSecrets(secrets)
+	note("secrets", err)
+	commands, err := readMap(&s.commands, "commands", readCommand)
+	note("commands", err)
+	c.Commands, err = notify.CheckCommands(commands)
+	note("commands", err)
+	return c, errors.Join(wrong...)
+}
+
+func (s *outsideSettings) mailServer() (*notify.MailServer, error) {
+	if s.smtp == "" {
+		if s.smtpPassword.text != "" || s.smtpPasswordFile != "" || s.mailFrom != "" || len(s.mailDomains) > 0 {
+			return nil, errors.New("is missing, without which --smtp-password, --smtp-password-file, --mail-from and --mail-domain say nothing")
+		}
+		return nil, nil
+	}
+	password := s.smtpPassword.text
+	if s.smtpPasswordFile != "" {
+		if password != "" {
+			return nil, errors.New("give its password by --smtp-password or by --smtp-password-file, not by both")
+		}
+		var err error
+		if password, err = readSecretFile(s.smtpPasswordFile); err != nil {
+			return nil, fmt.Errorf("its password: %w", err)
+		}
+	}
+	return notify.ParseMailServer(s.smtp, password, s.mailFrom)
+}
+
+// readCommand reads a command that routes may run.
+func readCommand(v document.Value) (c notify.Command) {
+	if !v.Is(document.Object) {
+		return c
+	}
+	v.Only("path", "args", "env", "timeout", "memory", "output")
+	c.Path, _ = v.Get("path").Str()
+	if args := v.Get("args"); args.Given() && args.Is(document.List) {
+		for i := range args.Node.Items {
+			arg, _ := args.Item(i).Str()
+			c.Args = append(c.Args, arg)
+		}
+	}
+	if env := v.Get("env"); env.Given() && env.Is(document.Object) {
+		c.Env = map[string]string{}
+		for i := range env.Node.Members {
+			name, value := env.Member(i)
+			c.Env[name] = readSecret(value)
+		}
+	}
+	c.Timeout = readTimeout(v.Get("timeout"))
+	c.Memory, c.Output = readSize(v.Get("memory")), readSize(v.Get("output"))
+	return c
+}
+
+// readTimeout reads a duration in ISO 8601, or seconds.
+func readTimeout(v document.Value) time.Duration {
+	if !v.Given() {
+		return 0
+	}
+	if v.Node.Kind == document.Number {
+		seconds, _ := v.Int(1, int64(clock.MaxExact/time.Second))
+		return time.Duration(seconds) * time.Second
+	}
+	text, ok := v.Str()
+	if !ok {
+		return 0
+	}
+	d, err := clock.ParseDuration(text)
+	if err != nil || d.Months != 0 || d.Exact == 0 {
+		v.Fail(errs.CodeFormat, "must be a time such as PT30S, or seconds")
+	}
+	return d.Exact
+}
+
+// readSize reads a number of bytes, as the flag --quota has it.
+func readSize(v document.Value) int64 {
+	if !v.Given() {
+		return 0
+	}
+	var b byteSize
+	if v.Node.Kind != document.Number && v.Node.Kind != document.String {
+		v.Is(document.String)
+	} else if err := b.Set(v.Node.Text); err != nil {
+		v.Fail(errs.CodeFormat, "%v", err)
+	}
+	return int64(b)
+}
