@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"syscall"
+	"unsafe"
 )
 
 // Supported says why nothing can be confined on this system, nil where it can.
@@ -34,7 +36,18 @@ func Self(l Limits) error {
 // become replaces this process by a program that is held to the limits. Its
 // memory is new, so that they count all that it has.
 func become(l Limits, path string, argv, env []string) error {
-	if err := l.set(); err != nil {
+	if err := l.setOthers(); err != nil {
+		return err
+	}
+	// Below, this process may have more memory than it may, and ends if its
+	// runtime asks for any. So it is given what it needs for the little that
+	// is left to do, and has no reason to begin a thread.
+	const reserve = 4 << 20
+	runtime.KeepAlive(make([]byte, reserve))
+	runtime.GC()
+	debug.SetGCPercent(-1)
+	runtime.LockOSThread()
+	if err := l.setMemory(); err != nil {
 		return err
 	}
 	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, argv, env))
@@ -42,12 +55,17 @@ func become(l Limits, path string, argv, env []string) error {
 
 // set makes these the limits of this process and of what it becomes.
 func (l Limits) set() error {
+	if err := l.setOthers(); err != nil {
+		return err
+	}
+	return l.setMemory()
+}
+
+func (l Limits) setOthers() error {
 	limits := []struct {
 		resource int
 		most     uint64
-	}{
-		{syscall.RLIMIT_CPU, l.Processor}, {syscall.RLIMIT_CORE, 0}, {syscall.RLIMIT_FSIZE, 0}, {syscall.RLIMIT_DATA, l.Memory},
-	}
+	}{{syscall.RLIMIT_CPU, l.Processor}, {syscall.RLIMIT_CORE, 0}, {syscall.RLIMIT_FSIZE, 0}}
 	for _, limit := range limits {
 		if limit.resource == syscall.RLIMIT_FSIZE && !l.ReadOnly {
 			continue
@@ -55,6 +73,16 @@ func (l Limits) set() error {
 		if err := syscall.Setrlimit(limit.resource, &syscall.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {
 			return fmt.Errorf("bound what the process may take: %w", err)
 		}
+	}
+	return nil
+}
+
+// setMemory tells the kernel without telling the scheduler, which might begin
+// a thread meanwhile.
+func (l Limits) setMemory() error {
+	limit := syscall.Rlimit{Cur: l.Memory, Max: l.Memory}
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, syscall.RLIMIT_DATA, uintptr(unsafe.Pointer(&limit)), 0, 0, 0); errno != 0 {
+		return fmt.Errorf("bound the memory of the process: %w", errno)
 	}
 	return nil
 }
