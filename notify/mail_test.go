@@ -4,145 +4,24 @@ import (
 	"cmp"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"io"
-	"mime"
-	"mime/quotedprintable"
 	"net"
 	"net/http/httptest"
-	netmail "net/mail"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
+	"flowdrive/internal/mailbox"
 )
 
-// mailbox is a mail server that keeps what it gets.
-type mailbox struct {
-	refuse  func(command, argument string) error // nil: nothing
-	mu      sync.Mutex
-	mails   []received
-	logins  []string
-	address string
-}
-
-type received struct {
-	from   string
-	to     []string
-	header netmail.Header
-	text   string
-	raw    string
-}
-
-// mailServer starts a mail server on this machine. With a certificate it
-// offers STARTTLS, or speaks TLS from the beginning.
-func mailServer(t *testing.T, m *mailbox, certificate *tls.Config, implicit bool) *mailbox {
+// toServer returns the settings for a mail server of a test.
+func toServer(t *testing.T, box *mailbox.Server, url, password string) *MailServer {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.address = l.Addr().String()
-	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{box: m}, nil }))
-	s.Domain, s.AllowInsecureAuth, s.ErrorLog = "mail.example", certificate == nil, silent{}
-	if implicit {
-		l = tls.NewListener(l, certificate)
-	} else {
-		s.TLSConfig = certificate
-	}
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		if err := s.Serve(l); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		_ = s.Close()
-		wg.Wait()
-	})
-	return m
-}
-
-type silent struct{}
-
-func (silent) Printf(string, ...any) {}
-func (silent) Println(...any)        {}
-
-// session is one connection to a mailbox.
-type session struct {
-	box  *mailbox
-	mail received
-}
-
-func (s *session) judge(command, argument string) error {
-	if s.box.refuse == nil {
-		return nil
-	}
-	return s.box.refuse(command, argument)
-}
-
-func (s *session) AuthMechanisms() []string { return []string{sasl.Plain} }
-
-func (s *session) Auth(string) (sasl.Server, error) {
-	return sasl.NewPlainServer(func(_, user, password string) error {
-		s.box.mu.Lock()
-		defer s.box.mu.Unlock()
-		s.box.logins = append(s.box.logins, user+":"+password)
-		return s.judge("AUTH", user)
-	}), nil
-}
-
-func (s *session) Mail(from string, _ *smtp.MailOptions) error {
-	s.mail = received{from: from}
-	return s.judge("MAIL", from)
-}
-
-func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
-	if err := s.judge("RCPT", to); err != nil {
-		return err
-	}
-	s.mail.to = append(s.mail.to, to)
-	return nil
-}
-
-func (s *session) Data(r io.Reader) error {
-	if err := s.judge("DATA", ""); err != nil {
-		return err
-	}
-	raw, err := io.ReadAll(r)
-	if err != nil {
-		return err
-	}
-	s.mail.raw = string(raw)
-	parsed, err := netmail.ReadMessage(strings.NewReader(s.mail.raw))
-	if err != nil {
-		return err
-	}
-	s.mail.header = parsed.Header
-	text, err := io.ReadAll(quotedprintable.NewReader(parsed.Body))
-	if err != nil {
-		return err
-	}
-	s.mail.text = string(text)
-	s.box.mu.Lock()
-	defer s.box.mu.Unlock()
-	s.box.mails = append(s.box.mails, s.mail)
-	return nil
-}
-
-func (s *session) Reset()        {}
-func (s *session) Logout() error { return nil }
-
-func (m *mailbox) server(t *testing.T, url, password string) *MailServer {
-	t.Helper()
-	s, err := ParseMailServer(strings.Replace(url, "ADDRESS", m.address, 1), password, "Flowdrive <flow@example.org>")
+	s, err := ParseMailServer(strings.Replace(url, "ADDRESS", box.Address, 1), password, "Flowdrive <flow@example.org>")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +35,8 @@ func mailOf(to ...string) *engine.Delivery {
 // TestMail: a mail as it arrives, without log-in and TLS on this machine.
 func TestMail(t *testing.T) {
 	t.Parallel()
-	box := mailServer(t, new(mailbox), nil, false)
-	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	box := mailbox.Start(t, mailbox.Options{})
+	g := newGateway(t, Config{Mail: toServer(t, box, "smtp://ADDRESS", "")})
 	d := mailOf("bob@example.org", "ann@example.org", "bob@example.org")
 	d.Mail.Subject = "Überweisung\r\nBcc: eve@example.org\x00 " + strings.Repeat("lang ", 30)
 	d.Mail.Text = "Grüße,\n.\n.hidden\nFrom me\n" + strings.Repeat("x", 2000) + "\n"
@@ -166,43 +45,40 @@ func TestMail(t *testing.T) {
 			t.Fatal(got)
 		}
 	}
-	if len(box.mails) != 2 {
-		t.Fatalf("got %d mails", len(box.mails))
+	mails := box.Mails()
+	if len(mails) != 2 {
+		t.Fatalf("got %d mails", len(mails))
 	}
-	m, again := box.mails[0], box.mails[1]
-	if m.from != "flow@example.org" || !slices.Equal(m.to, []string{"ann@example.org", "bob@example.org"}) {
-		t.Errorf("from %s to %v", m.from, m.to)
+	m, again := mails[0], mails[1]
+	if m.From != "flow@example.org" || !slices.Equal(m.To, []string{"ann@example.org", "bob@example.org"}) {
+		t.Errorf("from %s to %v", m.From, m.To)
 	}
-	if got := strings.ReplaceAll(m.text, "\r\n", "\n"); got != d.Mail.Text {
-		t.Errorf("text: %s", gocmp.Diff(got, d.Mail.Text))
+	if diff := gocmp.Diff(d.Mail.Text, m.Text); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	subject, err := new(mime.WordDecoder).DecodeHeader(m.header.Get("Subject"))
-	if want := "Überweisung Bcc: eve@example.org " + strings.TrimSpace(strings.Repeat("lang ", 30)); err != nil || subject != want {
-		t.Errorf("subject %q, %v", subject, err)
+	if want := "Überweisung Bcc: eve@example.org " + strings.TrimSpace(strings.Repeat("lang ", 30)); m.Subject != want {
+		t.Errorf("subject %q", m.Subject)
 	}
-	id := m.header.Get("Message-Id")
-	if !strings.HasSuffix(id, "@example.org>") || id != again.header.Get("Message-Id") {
-		t.Errorf("identities %s, %s", id, again.header.Get("Message-Id"))
+	id := m.Header.Get("Message-Id")
+	if !strings.HasSuffix(id, "@example.org>") || id != again.Header.Get("Message-Id") {
+		t.Errorf("identities %s, %s", id, again.Header.Get("Message-Id"))
 	}
-	thread := m.header.Get("References")
-	if thread == "" || thread != m.header.Get("In-Reply-To") || thread == id {
+	thread := m.Header.Get("References")
+	if thread == "" || thread != m.Header.Get("In-Reply-To") || thread == id {
 		t.Errorf("thread %s", thread)
 	}
 	for name, want := range map[string]string{
 		"Bcc": "", "From": `"Flowdrive" <flow@example.org>`, "To": "<ann@example.org>, <bob@example.org>", "Date": "Fri, 20 Nov 2026 12:00:00 +0000",
 		"Auto-Submitted": "auto-generated", "Content-Type": "text/plain; charset=UTF-8", "Mime-Version": "1.0",
 	} {
-		if got := m.header.Get(name); got != want {
+		if got := m.Header.Get(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	for line := range strings.SplitSeq(m.raw, "\r\n") {
+	for line := range strings.SplitSeq(m.Raw, "\r\n") {
 		if len(line) > 998 {
 			t.Errorf("a line of %d characters (RFC 5322, section 2.1.1)", len(line))
 		}
-	}
-	if box.mails[0].header.Get("Message-Id") == "" {
-		t.Error("a mail has no identity")
 	}
 }
 
@@ -216,20 +92,20 @@ func TestMailSecurity(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AddCert(https.Certificate())
 
-	starttls := mailServer(t, new(mailbox), certificate, false)
-	implicit := mailServer(t, new(mailbox), certificate, true)
-	bare := mailServer(t, new(mailbox), nil, false)
+	starttls := mailbox.Start(t, mailbox.Options{TLS: certificate})
+	implicit := mailbox.Start(t, mailbox.Options{TLS: certificate, Implicit: true})
+	bare := mailbox.Start(t, mailbox.Options{})
 	// example.com is what the certificate is for; it is not on this machine
 	// as far as its name goes.
-	away := func(m *mailbox, scheme, password string) *MailServer {
-		s := m.server(t, scheme+"://flow@ADDRESS", password)
-		s.host, s.port, _ = strings.Cut(m.address, ":")
+	away := func(m *mailbox.Server, scheme, password string) *MailServer {
+		s := toServer(t, m, scheme+"://flow@ADDRESS", password)
+		s.host, s.port, _ = strings.Cut(m.Address, ":")
 		s.host = "example.com"
 		return s
 	}
 	for _, test := range []struct {
 		name   string
-		box    *mailbox
+		box    *mailbox.Server
 		scheme string
 		roots  *x509.CertPool
 		want   string
@@ -245,12 +121,12 @@ func TestMailSecurity(t *testing.T) {
 			t.Errorf("%s: got %s", test.name, got)
 		}
 	}
-	for name, box := range map[string]*mailbox{"STARTTLS": starttls, "implicit": implicit} {
-		if !slices.Equal(box.logins, []string{"flow:top secret"}) {
-			t.Errorf("%s: log-ins %q", name, box.logins)
+	for name, box := range map[string]*mailbox.Server{"STARTTLS": starttls, "implicit": implicit} {
+		if !slices.Equal(box.LogIns(), []string{"flow:top secret"}) {
+			t.Errorf("%s: log-ins %q", name, box.LogIns())
 		}
 	}
-	if len(bare.logins) > 0 {
+	if len(bare.LogIns()) > 0 {
 		t.Error("the password was said in the clear")
 	}
 }
@@ -278,13 +154,13 @@ func TestMailRefused(t *testing.T) {
 		{"the text, for now", on("DATA", "", perhaps(451, "busy")), "again: the mail server puts off the mail: 451: busy", 0},
 		{"the log-in", on("AUTH", "", smtp.ErrAuthFailed), "again: mail server 127.0.0.1: 535 ", 0},
 	} {
-		box := mailServer(t, &mailbox{refuse: test.refuse}, nil, false)
-		g := newGateway(t, Config{Mail: box.server(t, "smtp://flow@ADDRESS", "top secret")})
+		box := mailbox.Start(t, mailbox.Options{Refuse: test.refuse})
+		g := newGateway(t, Config{Mail: toServer(t, box, "smtp://flow@ADDRESS", "top secret")})
 		if got := deliver(t, g, mailOf("ann@example.org", "bob@example.org")); !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: got %s\nwant %s", test.name, got, test.want)
 		}
-		if len(box.mails) != test.mails {
-			t.Errorf("%s: %d mails arrived", test.name, len(box.mails))
+		if len(box.Mails()) != test.mails {
+			t.Errorf("%s: %d mails arrived", test.name, len(box.Mails()))
 		}
 	}
 }
@@ -304,13 +180,13 @@ func on(command, argument string, err error) func(string, string) error {
 func TestMailOnce(t *testing.T) {
 	t.Parallel()
 	full := true
-	box := mailServer(t, &mailbox{refuse: func(command, argument string) error {
+	box := mailbox.Start(t, mailbox.Options{Refuse: func(command, argument string) error {
 		if command == "RCPT" && argument == "bob@example.org" && full {
 			return &smtp.SMTPError{Code: 452, Message: "full"}
 		}
 		return nil
-	}}, nil, false)
-	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	}})
+	g := newGateway(t, Config{Mail: toServer(t, box, "smtp://ADDRESS", "")})
 	d := mailOf("ann@example.org", "bob@example.org")
 	for range 2 {
 		if got := deliver(t, g, d); !strings.HasPrefix(got, "again: ") {
@@ -322,8 +198,8 @@ func TestMailOnce(t *testing.T) {
 		t.Fatal(got)
 	}
 	var to []string
-	for _, m := range box.mails {
-		to = append(to, strings.Join(m.to, " "))
+	for _, m := range box.Mails() {
+		to = append(to, strings.Join(m.To, " "))
 	}
 	if !slices.Equal(to, []string{"ann@example.org", "bob@example.org"}) {
 		t.Errorf("got mails to %q", to)
@@ -343,8 +219,8 @@ func TestMailOnce(t *testing.T) {
 // 4.5.3.1.8).
 func TestMailMany(t *testing.T) {
 	t.Parallel()
-	box := mailServer(t, new(mailbox), nil, false)
-	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	box := mailbox.Start(t, mailbox.Options{})
+	g := newGateway(t, Config{Mail: toServer(t, box, "smtp://ADDRESS", "")})
 	var to []string
 	for i := range 250 {
 		to = append(to, strings.Repeat("a", i%50+1)+string(rune('a'+i/50))+"@example.org")
@@ -352,8 +228,8 @@ func TestMailMany(t *testing.T) {
 	if got := deliver(t, g, mailOf(to...)); got != "nothing" {
 		t.Fatal(got)
 	}
-	if len(box.mails) != 3 || len(box.mails[0].to) != 100 || len(box.mails[2].to) != 50 {
-		t.Errorf("got %d mails", len(box.mails))
+	if len(box.Mails()) != 3 || len(box.Mails()[0].To) != 100 || len(box.Mails()[2].To) != 50 {
+		t.Errorf("got %d mails", len(box.Mails()))
 	}
 }
 
@@ -365,8 +241,8 @@ func TestMailSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	box := &mailbox{address: l.Addr().String()}
-	g := newGateway(t, Config{Mail: box.server(t, "smtp://ADDRESS", "")})
+	box := &mailbox.Server{Address: l.Addr().String()}
+	g := newGateway(t, Config{Mail: toServer(t, box, "smtp://ADDRESS", "")})
 	g.limits.mail = 50 * time.Millisecond
 	if got, want := deliver(t, g, mailOf("ann@example.org")), "again: mail server 127.0.0.1: context deadline exceeded"; !strings.HasPrefix(got, want) {
 		t.Errorf("got %s", got)
