@@ -2,6 +2,7 @@ package notify
 
 import (
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,9 +62,18 @@ func TestExecSees(t *testing.T) {
 		t.Errorf("arguments: got %q", got)
 	}
 	// A shell adds PWD and others of its own: the kernel says what it was given.
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
 	got := deliver(t, g, script(`tr '\000' ' ' < /proc/$$/environ`))
 	if got != "text/plain A=b=c LANG=C " {
 		t.Errorf("environment: got %q", got)
+	}
+	// What this process was started with it may have; not what it opened.
+	if got := deliver(t, g, script(`for f in /proc/$$/fd/*; do /bin/readlink $f; done; true`)); !strings.Contains(got, "pipe:") || strings.Contains(got, "socket:") {
+		t.Errorf("open files: got %q", got)
 	}
 	got = deliver(t, g, script(`pwd; mkdir -p x/y; echo z > x/y/z; chmod 500 x/y`))
 	folder := strings.TrimSpace(strings.TrimPrefix(got, "text/plain "))

@@ -130,7 +130,7 @@ func (g *Gateway) check(c *engine.HTTPCall) (*url.URL, error) {
 	if err != nil {
 		return nil, final("the text is not a URL")
 	}
-	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, c.Method) {
+	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, c.Method) {
 		return nil, final("%s: %q is not a method that may be used", place(u), c.Method)
 	}
 	if c.Secret != "" && g.RefusesSecret(c.Secret) != "" {
@@ -204,7 +204,7 @@ func follow(from request, status int, location string) (request, error) {
 	}
 	next := request{method: from.method, url: to, body: from.body}
 	moved := status == http.StatusMovedPermanently || status == http.StatusFound
-	if status == http.StatusSeeOther && from.method != http.MethodHead || moved && from.method == http.MethodPost {
+	if status == http.StatusSeeOther || moved && from.method == http.MethodPost {
 		next.method, next.body = http.MethodGet, nil
 	}
 	return next, nil
@@ -252,7 +252,7 @@ func (g *Gateway) reply(asked request, res *http.Response) (*engine.Reply, error
 	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, final("the answer of %s is encoded as %s, which was not asked for", place(asked.url), clean([]byte(coding), 40))
 	}
-	if res.ContentLength > g.limits.answer && asked.method != http.MethodHead {
+	if res.ContentLength > g.limits.answer {
 		return nil, tooLong
 	}
 	content, err := io.ReadAll(io.LimitReader(res.Body, g.limits.answer+1))
