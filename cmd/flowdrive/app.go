@@ -23,6 +23,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/identity"
 	"flowdrive/jqworker"
+	"flowdrive/notify"
 	"flowdrive/route"
 	"flowdrive/server"
 	"flowdrive/store/sqlite"
@@ -37,6 +38,7 @@ type app struct {
 	engine   *engine.Engine
 	auth     *server.Authenticator
 	sandbox  *clock.Sandbox // nil: real time
+	gateway  *notify.Gateway
 	server   *server.Server
 	drive    http.Handler // for whoever the request's context says
 	operator http.Handler // the drive for whoever may open the control socket
@@ -80,12 +82,16 @@ func (a *app) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	outside, err := a.openOutside()
+	if err != nil {
+		return err
+	}
 	a.engine = engine.New(engine.Config{
 		Zones: new(clock.Zones).Zone,
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer, Filters: jqworker.New(workerCommand),
-		Address: server.AddressOf,
+		Outside: outside, Address: server.AddressOf,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
@@ -281,6 +287,9 @@ func (a *app) during(ctx context.Context, f func() error) error {
 
 func (a *app) close() error {
 	var err error
+	if a.gateway != nil {
+		a.gateway.Close()
+	}
 	if a.db != nil {
 		err = a.db.Close()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/clock"
 	"flowdrive/document"
+	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/notify"
 )
@@ -70,6 +71,28 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	note("commands", err)
 	return c, errors.Join(wrong...)
 }
+
+// openOutside returns what the settings allow of the world.
+func (a *app) openOutside() (engine.Outside, error) {
+	c, err := a.settings.outside.gateway()
+	if err != nil {
+		return nil, err
+	}
+	c.Clock, c.Version, c.Log, c.Confined = clock.Real{}, version, a.log, []string{confinedCommand}
+	a.gateway = notify.New(c)
+	if a.settings.rehearsal {
+		return anywhere{a.gateway}, nil
+	}
+	return a.gateway, nil
+}
+
+// anywhere refuses no route what it names.
+type anywhere struct{ *notify.Gateway }
+
+func (anywhere) RefusesURL(string) string     { return "" }
+func (anywhere) RefusesAddress(string) string { return "" }
+func (anywhere) RefusesCommand(string) string { return "" }
+func (anywhere) RefusesSecret(string) string  { return "" }
 
 func (s *outsideSettings) mailServer() (*notify.MailServer, error) {
 	if s.smtp == "" {

@@ -27,7 +27,8 @@ const adminPassword = "an-administrator-for-a-moment"
 type program struct {
 	cmd        *exec.Cmd
 	base       string // http://127.0.0.1:port
-	password   string // of admin
+	user       string // who makes requests
+	password   string
 	greeting   *watched
 	complaints *watched
 	dead       chan struct{}
@@ -37,7 +38,12 @@ type program struct {
 // startProgram starts a server over the data folder.
 func startProgram(t *testing.T, data string) *program {
 	t.Helper()
-	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn")
+	return startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", data, "--log-level", "warn"))
+}
+
+// startServe starts the server of a command line.
+func startServe(t *testing.T, cmd *exec.Cmd) *program {
+	t.Helper()
 	cmd.Env = append(os.Environ(), "FLOWDRIVE_ADMIN_PASSWORD="+adminPassword)
 	p, err := launch(cmd)
 	if err != nil {
@@ -56,7 +62,7 @@ func startProgram(t *testing.T, data string) *program {
 // does when it is ready.
 func launch(cmd *exec.Cmd) (*program, error) {
 	p := &program{
-		cmd: cmd, password: adminPassword, dead: make(chan struct{}), complaints: &watched{},
+		cmd: cmd, user: "admin", password: adminPassword, dead: make(chan struct{}), complaints: &watched{},
 		greeting: &watched{want: regexp.MustCompile(`(http://\S+)/dav/\n`), found: make(chan string, 1)},
 		client:   &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: connections, DisableCompression: true}},
 	}
@@ -146,7 +152,14 @@ func (a *answer) String() string {
 	return fmt.Sprintf("%d %s", a.status, strings.Join(strings.Fields(string(a.body)), " "))
 }
 
-// do makes a request as the administrator. headers are names and values in
+// as returns the server as another user sees it.
+func (p *program) as(user, password string) *program {
+	other := *p
+	other.user, other.password = user, password
+	return &other
+}
+
+// do makes a request as the user. headers are names and values in
 // turn.
 func (p *program) do(ctx context.Context, method, path, body string, headers ...string) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, p.base+path, strings.NewReader(body))
@@ -154,7 +167,7 @@ func (p *program) do(ctx context.Context, method, path, body string, headers ...
 		return nil, err
 	}
 	req.GetBody = nil // a request that the server's death cut short is not repeated behind our back
-	req.SetBasicAuth("admin", p.password)
+	req.SetBasicAuth(p.user, p.password)
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}

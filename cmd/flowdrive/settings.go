@@ -37,6 +37,10 @@ type settings struct {
 	// becomes due meanwhile, and the clock is the folder's, whichever it is.
 	offline bool
 
+	// rehearsal lets routes name whatever they like outside. It goes with
+	// sandbox, from which nothing leaves.
+	rehearsal bool
+
 	// bare leaves the examples out of a new data folder.
 	bare bool
 }

@@ -158,7 +158,7 @@ func playScenario(ctx context.Context, complaints io.Writer, s *simulate.Scenari
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	a, err := openApp(ctx, &settings{
-		data: folder, sandbox: s.Clock.Format(time.RFC3339Nano), logLevel: "error", bare: true,
+		data: folder, sandbox: s.Clock.Format(time.RFC3339Nano), logLevel: "error", bare: true, rehearsal: true,
 	}, complaints)
 	if err != nil {
 		return nil, err

@@ -53,11 +53,11 @@ type Mail struct {
 }
 
 // Start starts a server that ends with the test.
-func Start(t testing.TB, o Options) *Server {
-	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+func Start(tb testing.TB, o Options) *Server {
+	tb.Helper()
+	l, err := new(net.ListenConfig).Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	m := &Server{Address: l.Addr().String(), options: o, arrived: make(chan struct{})}
 	s := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{box: m}, nil }))
@@ -70,10 +70,10 @@ func Start(t testing.TB, o Options) *Server {
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if err := s.Serve(l); err != nil && !errors.Is(err, smtp.ErrServerClosed) {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = s.Close() // clients that still hold a connection are not waited for
 		wg.Wait()
 	})

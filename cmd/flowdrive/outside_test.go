@@ -1,0 +1,219 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"flowdrive/internal/mailbox"
+)
+
+// service is a service that routes call.
+type service struct {
+	*httptest.Server
+	mu    sync.Mutex
+	calls []serviceCall
+}
+
+type serviceCall struct {
+	method, target, body string
+	header               http.Header
+}
+
+// startService starts a service that answers by f.
+func startService(t *testing.T, f func(w http.ResponseWriter, body string)) *service {
+	t.Helper()
+	s := &service{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		s.mu.Lock()
+		s.calls = append(s.calls, serviceCall{r.Method, r.URL.String(), string(body), r.Header})
+		s.mu.Unlock()
+		f(w, string(body))
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *service) seen() []serviceCall {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}
+
+// startConfigured starts a server with a configuration file.
+func startConfigured(t *testing.T, config string) *program {
+	t.Helper()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "flowdrive.yaml")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(folder, "data"), "--log-level", "warn", "--config", path))
+}
+
+// webhookSecret signs what routes send in these tests.
+const webhookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+// outsideConfig allows the service and the mail server, and a command.
+func outsideConfig(s *service, box *mailbox.Server) string {
+	return fmt.Sprintf(`
+allow-host: %q
+smtp: smtp://%s
+mail-from: Flowdrive <flow@example.org>
+mail-domain: example.org
+secrets: {billing: %s}
+commands:
+  engrave:
+    path: /bin/sh
+    args: [-c, 'printf "{\"for\": \"%%s\", \"price\": " "$1"; cat; printf "}"', engrave]
+    timeout: 20
+`, strings.TrimPrefix(s.URL, "http://"), box.Address, webhookSecret)
+}
+
+// orderRoute calls a service, runs a command upon its answer, and tells about
+// it.
+const orderRoute = `
+access: {start: [everyone], read: [everyone]}
+xattrs: {item: {}}
+states:
+  begun: {type: start}
+  asked: {}
+  priced:
+    onEnter: [{exec: {command: engrave, args: ["$__XATTR_item__;"], from: Price, into: Engraved}}]
+  done:
+    type: complete
+    onEnter:
+      - mail: {to: [starter, office@example.org], subject: "Your $__XATTR_item__;", text: {cel: '"It is for " + message["Engraved"]["for"] + "."'}}
+  refused: {type: denied}
+actions:
+  begin: {trigger: init}
+  ask:
+    trigger: auto
+    in: [begun]
+    onFire: [{http: {url: "SERVICE/prices?of=$__XATTR_item__;", value: {item: "$__XATTR_item__;"}, into: Price, secret: billing}}]
+    to: asked
+  hear: {trigger: message, message: Price, in: [asked], decide: 'message["Price"] < 10 ? "cheap" : "dear"', outputs: {cheap: priced, dear: refused}}
+  engraved: {trigger: message, message: Engraved, in: [priced], to: done}
+`
+
+// TestOutside: on a real server a route calls a service, whose answer decides
+// the next state, runs a command, and sends a mail.
+func TestOutside(t *testing.T) {
+	t.Parallel()
+	failures := 1
+	s := startService(t, func(w http.ResponseWriter, body string) {
+		if failures--; failures >= 0 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		price := 12
+		if strings.Contains(body, "pen") {
+			price = 7
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprint(w, price)
+	})
+	box := mailbox.Start(t, mailbox.Options{})
+	p := startConfigured(t, outsideConfig(s, box))
+	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam at work", "email": "sam@example.net"}`)
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/order.yaml", strings.ReplaceAll(orderRoute, "SERVICE", s.URL))
+
+	sam := p.as("sam", "sam at work")
+	start := func(item string) (path string) {
+		t.Helper()
+		return sam.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", fmt.Sprintf(`{"route": "order", "xattrDict": {"item": %q}}`, item)).header.Get("Location")
+	}
+	ends := func(path, status string) {
+		t.Helper()
+		eventually(t, 30*time.Second, func() string {
+			c := get[struct{ State, Status string }](t, p, path)
+			if c.State == "completed" && c.Status == status {
+				return ""
+			}
+			return fmt.Sprintf("%s is %+v", path, c)
+		})
+	}
+	ends(start("pen"), "done")
+	ends(start("ring"), "refused")
+
+	mails := box.Wait(t.Context(), 1)
+	if len(mails) != 1 || !slices.Equal(mails[0].To, []string{"office@example.org", "sam@example.net"}) || mails[0].Subject != "Your pen" || strings.TrimSpace(mails[0].Text) != "It is for pen." {
+		t.Errorf("got mails %+v", mails)
+	}
+	calls := s.seen()
+	if len(calls) != 3 {
+		t.Fatalf("got calls %+v", calls)
+	}
+	again, ring := calls[1], calls[2]
+	if again.method != "POST" || again.target != "/prices?of=pen" || again.body != `{"item":"pen"}` {
+		t.Errorf("got %+v", again)
+	}
+	if key := again.header.Get("Idempotency-Key"); key == "" || key != calls[0].header.Get("Webhook-Id") || key == ring.header.Get("Idempotency-Key") {
+		t.Errorf("keys %q of calls %+v", key, calls)
+	}
+	if got := again.header.Get("Webhook-Signature"); !strings.HasPrefix(got, "v1,") {
+		t.Errorf("signature %q", got)
+	} else if mac, err := base64.StdEncoding.DecodeString(got[3:]); err != nil || len(mac) != 32 {
+		t.Errorf("signature %q: %v", got, err)
+	}
+}
+
+// TestOutsideRefused: what an administrator has not allowed no route can ask
+// for, and each fault has its place.
+func TestOutsideRefused(t *testing.T) {
+	t.Parallel()
+	s := startService(t, func(http.ResponseWriter, string) {})
+	p := startConfigured(t, outsideConfig(s, mailbox.Start(t, mailbox.Options{})))
+	answer := p.must(t, http.StatusUnprocessableEntity, "PUT", "/dav/Workflow/Routes/order.yaml", `
+states: {begun: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  finish:
+    in: [begun]
+    role: clerk
+    to: done
+    onFire:
+      - {http: {url: "http://169.254.169.254/latest/meta-data"}}
+      - {http: {url: "`+s.URL+`/x", secret: biling}}
+      - {mail: {to: [eve@evil.example], subject: x, text: x}}
+      - {exec: {command: rm}}
+roles: {clerk: {assign: [starter]}}
+`)
+	var problem struct {
+		Errors []struct{ Pointer, Detail string }
+	}
+	if err := json.Unmarshal(answer.body, &problem); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"/actions/finish/onFire/0/http/url":     "setting allow-host",
+		"/actions/finish/onFire/1/http/secret":  `did you mean "billing"?`,
+		"/actions/finish/onFire/2/mail/to/0":    "setting mail-domain",
+		"/actions/finish/onFire/3/exec/command": "setting commands",
+	}
+	for _, fault := range problem.Errors {
+		if part, ok := want[fault.Pointer]; !ok || !strings.Contains(fault.Detail, part) {
+			t.Errorf("got %+v", fault)
+		}
+		delete(want, fault.Pointer)
+	}
+	if len(want) > 0 {
+		t.Errorf("missing: %v in %s", want, answer.body)
+	}
+}
