@@ -217,3 +217,51 @@ roles: {clerk: {assign: [starter]}}
 		t.Errorf("missing: %v in %s", want, answer.body)
 	}
 }
+
+// TestCollectorPost: the example that is not there from the beginning, against
+// a service of this machine.
+func TestCollectorPost(t *testing.T) {
+	t.Parallel()
+	s := startService(t, func(w http.ResponseWriter, body string) {
+		var rows struct{ Count int }
+		if err := json.Unmarshal([]byte(body), &rows); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_, _ = fmt.Fprintf(w, `{"accepted": %d}`, rows.Count)
+	})
+	box := mailbox.Start(t, mailbox.Options{})
+	p := startConfigured(t, outsideConfig(s, box))
+	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam at work", "email": "sam@example.net"}`)
+	p = p.as("sam", "sam at work")
+	examples := filepath.Join("..", "..", "route", "examples")
+	source, err := os.ReadFile(filepath.Join(examples, "collector-post.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const madeUp = "https://collector.example.org"
+	refused := p.must(t, http.StatusUnprocessableEntity, "PUT", "/dav/Workflow/Routes/collector-post.yaml", string(source))
+	if !strings.Contains(refused.String(), "may not call collector.example.org") {
+		t.Errorf("got %s", refused)
+	}
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/collector-post.yaml", strings.ReplaceAll(string(source), madeUp, s.URL))
+
+	now := time.Now().UTC()
+	rows := fmt.Sprintf(`[{"date": "2012-11-02", "rate": 1}, {"date": %q, "rate": 2}]`, now.Format(time.DateOnly))
+	uuid := p.must(t, http.StatusCreated, "PUT", "/attachfs/rows.json", rows).header.Get("X-OpenGroupware-AttachmentUUID")
+	entry, err := os.ReadFile(filepath.Join(examples, "collector-post.entry.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	entries := p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Schedule/rows.json", strings.Replace(string(entry), strings.Repeat("0", 32), uuid, 1))
+	p.must(t, http.StatusNoContent, "PUT", entries.header.Get("Location"), `{"do": "trigger"}`)
+
+	mails := box.Wait(t.Context(), 1)
+	if len(mails) != 1 || !slices.Equal(mails[0].To, []string{"sam@example.net"}) || !strings.HasPrefix(mails[0].Subject, "Collected: "+now.Format("2006-01-")) || strings.TrimSpace(mails[0].Text) != "The service has taken 1 rows." {
+		t.Errorf("got mails %+v", mails)
+	}
+	if calls := s.seen(); len(calls) != 1 || !strings.HasSuffix(calls[0].target, "&to="+now.Format(time.DateOnly)) || !strings.Contains(calls[0].body, `"count":1`) {
+		t.Errorf("got calls %+v", calls)
+	}
+}

@@ -12,10 +12,14 @@ import (
 // TestExamples plays the scenario of every route that ships.
 func TestExamples(t *testing.T) {
 	t.Parallel()
+	names := []string{"collector-post"} // which is not stored at the first start
 	for _, e := range route.Examples() {
-		t.Run(e.Name, func(t *testing.T) {
+		names = append(names, e.Name)
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join("..", "..", "route", "examples", e.Name)
+			path := filepath.Join("..", "..", "route", "examples", name)
 			var out, complaints bytes.Buffer
 			if err := simulateFile(t.Context(), &out, &complaints, path+".yaml", path+".scenario.yaml", nil); err != nil || complaints.Len() > 0 {
 				t.Errorf("%v\n%s%s", err, &out, &complaints)
