@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -97,6 +98,18 @@ type decision struct {
 	resumed  bool                      // a suspension is over, and overdue timers come first
 }
 
+// latest returns now, or the last moment of the case where a clock stepped
+// back behind it. The end of its children is one that does not modify it.
+func (c *Case) latest(now time.Time) time.Time {
+	now = later(now, c.Modified)
+	for i := range c.Enabled {
+		if k := c.Enabled[i].Kids; k != nil {
+			now = later(now, k.Finished)
+		}
+	}
+	return now
+}
+
 // unknown is the index of an action that the route does not have.
 const unknown = -1
 
@@ -108,9 +121,7 @@ func begin(in Input) (*decision, error) {
 		return nil, errs.New(errs.Internal, "core: the route %q has no init action or start state", in.Route.Name)
 	}
 	d := &decision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState, from: in.Case, stored: in.Facts.Messages, types: in.Facts.Types}
-	if d.now.Before(d.c.Modified) {
-		d.now = d.c.Modified
-	}
+	d.now = d.c.latest(d.now)
 	d.told = standingOf(d.c)
 	d.own = d.c.ID
 	d.cases = map[int64]*decision{d.own: d}

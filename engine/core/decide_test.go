@@ -215,6 +215,29 @@ func TestNowNeverGoesBack(t *testing.T) {
 	}
 }
 
+// TestNowNeverGoesBackBehindChildren: what the children's end has made due
+// waits for no clock that stepped back meanwhile.
+func TestNowNeverGoesBackBehindChildren(t *testing.T) {
+	t.Parallel()
+	w := family(t, []step{
+		{"sam !suspend", "suspended asking | ask; 18 suspended open"},
+		{"+1h", "="},
+		{"sam !cancel 18", "suspended asking | ask; 18 canceled open"},
+	}, "outer", `
+states: {asking: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  ask: {in: [asking], child: {route: asks, roles: {}}, to: done}
+`, "asks", "states: {open: {type: start}, done: {type: complete}}\nactions:\n  begin: {trigger: init}\n  give: {in: [open], allowed: everyone, to: done}\n")
+	w.now = w.now.Add(-30 * time.Minute)
+	w.script([]step{{"sam !resume", "completed done; 18 canceled open"}})
+	for i, entry := range w.logs[17] {
+		if i > 0 && entry.Time.Before(w.logs[17][i-1].Time) {
+			t.Errorf("the log goes back from %s to %s", w.logs[17][i-1].Time, entry.Time)
+		}
+	}
+}
+
 // TestNeverDue: a time that no date can carry never comes.
 
 func TestNeverDue(t *testing.T) {
