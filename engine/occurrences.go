@@ -55,7 +55,7 @@ func appendOccurrences(dst []byte, rows []Occurrence) []byte {
 		o := &rows[i]
 		list[i] = occurrenceForm{
 			Instant: o.Instant.UTC().Format(time.RFC3339), Outcome: o.Outcome,
-			LagSeconds: o.FiredAt.Sub(o.Instant).Seconds(), FiredAt: o.FiredAt.UTC().Format(time.RFC3339),
+			LagSeconds: max(o.FiredAt.Sub(o.Instant), 0).Seconds(), FiredAt: o.FiredAt.UTC().Format(time.RFC3339),
 		}
 		if o.Reason != "" {
 			list[i].Reason = &o.Reason

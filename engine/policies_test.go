@@ -111,6 +111,9 @@ func TestTrigger(t *testing.T) {
 	sam.mustPutEntry("e.json", `{"do": "trigger"}`)
 	same(t, "occurrences", sam.occurrences(out.Name), []string{"triggered 2012-11-09T12:34:56Z", "triggered 2012-11-09T12:34:56Z"})
 	sam.entry("e.json").wants("iterationsPerformed", "2", "iterationsRemaining", "1", "nextIteration", `"2012-11-09T12:44:56"`)
+	if rows := string(try(w.Occurrences(t.Context(), sam.by(), sam.ref(out.Name).Entry)).must(w, "occurrences").Form); strings.Count(rows, `"lagSeconds":0,`) != 2 {
+		t.Errorf("triggered cases lag: %s", rows)
+	}
 	w.cases()[1].wants("scheduledFor", `"2012-11-09T12:34:56Z"`, "state", `"completed"`)
 	sam.mustPutEntry("e.json", `{"do": "trigger"}`)
 	same(t, "entries", len(w.entries()), 0)
