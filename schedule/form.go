@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"bytes"
 	"strconv"
 	"time"
 
@@ -46,9 +45,6 @@ func (e *Entry) Form() []byte {
 	f.time("modified", e.Modified)
 	return append(f.dst, '}', '\n')
 }
-
-// MarshalJSON returns the complete form without its newline.
-func (e *Entry) MarshalJSON() ([]byte, error) { return bytes.TrimSuffix(e.Form(), []byte("\n")), nil }
 
 // formWriter appends members of an object. Keys are plain ASCII.
 type formWriter struct{ dst []byte }

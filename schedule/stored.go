@@ -33,16 +33,6 @@ func ReadForm(data []byte, zones Zones) (*Entry, error) {
 	return e, nil
 }
 
-// UnmarshalJSON reads a complete form of an entry in UTC.
-func (e *Entry) UnmarshalJSON(data []byte) error {
-	read, err := ReadForm(data, nil)
-	if err != nil {
-		return err
-	}
-	*e = *read
-	return nil
-}
-
 // member reads the value of one key. A key that is not known was written by
 // a later version and is skipped.
 func (s *stored) member(e *Entry, key string, n *document.Node) {
