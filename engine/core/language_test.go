@@ -369,7 +369,7 @@ actions:
       - {addStakeholders: [core, ann]}
       - {removeStakeholders: [ann]}
   hush: {in: [a], allowed: everyone, onFire: [{unassign: {role: crew, to: [sam]}}, {unwarn: true}]}
-  calm: {in: [a], allowed: everyone, onFire: [{assign: {role: crew, to: [bob]}}]}
+  calm: {in: [a], allowed: everyone, onFire: [{assign: {role: crew, to: [bob]}}, {removeStakeholders: [core]}]}
 `))
 	p.script([]step{{"start", "active a: go hush calm"}, {"bob @answer forty-two", "active a: go hush calm"}, {"bob go", "active a: go hush calm"}})
 	got := map[string]string{"title": p.c.Title, "xattrs": string(p.c.Xattrs.AppendJSON(nil)), "crew": strings.Join(p.c.RoleParties("crew"), " "), "stakeholders": strings.Join(p.c.Stakeholders, " ")}
@@ -396,6 +396,9 @@ actions:
 	p.script([]step{{"sam hush", "active a: go hush calm"}, {"sam go", "active a: hush calm"}, {"sam calm", "active a: hush calm"}})
 	if got := string(p.c.Xattrs.AppendJSON(nil)) + strings.Join(p.c.RoleParties("crew"), " "); got != `{"day":"2012-11-09 of test","many":true,"n":3,"who":"sam"}bob` {
 		t.Error(got)
+	}
+	if texts := strings.Join(p.texts(), "\n"); !strings.Contains(texts, "- Stakeholders: nobody\n") {
+		t.Errorf("the log does not say that nobody is left:\n%s", texts)
 	}
 }
 

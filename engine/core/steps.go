@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -389,7 +390,7 @@ func (d *decision) stakeholders(s *route.Step) error {
 		return nil
 	}
 	d.c.Stakeholders, d.changed = list, true
-	d.add(LogEntry{Kind: LogRoles, Trigger: new(ByStep), Text: "Stakeholders: " + strings.Join(list, ", ")})
+	d.add(LogEntry{Kind: LogRoles, Trigger: new(ByStep), Text: "Stakeholders: " + cmp.Or(strings.Join(list, ", "), "nobody")})
 	return nil
 }
 
