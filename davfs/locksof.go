@@ -54,6 +54,21 @@ func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
 	return book, nil
 }
 
+// addScratchLocks reads the locks on the caller's side files and drafts.
+func (x *exchange) addScratchLocks(ctx context.Context, book *lockBook) error {
+	locks, err := x.engine.LocksBelow(ctx, engine.LocksOnScratchOf(x.by.ID))
+	if err != nil {
+		return err
+	}
+	if book.on == nil {
+		book.on = map[engine.LockKey][]*engine.Lock{}
+	}
+	for i := range locks {
+		book.on[locks[i].On] = append(book.on[locks[i].On], &locks[i])
+	}
+	return nil
+}
+
 // documentLock is what a document is known by in a lockBook.
 func documentLock(d *engine.Document) engine.LockKey {
 	return engine.LocksOnDocuments + engine.LockKey(strconv.FormatInt(d.ID, 10))

@@ -140,6 +140,7 @@ func scratchInfo(s *engine.Scratch) *info {
 	}
 	return &info{
 		name: s.Place.Name, size: s.Size, etag: s.ETag(), mediaType: s.MediaType, created: s.Created, modified: s.Modified,
+		lockKey: s.LockKey(),
 	}
 }
 

@@ -130,6 +130,11 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 		if f.locks, err = f.locksOf(ctx, n); err != nil {
 			return err
 		}
+		if f.showsScratch() {
+			if err := f.addScratchLocks(ctx, f.locks); err != nil {
+				return err
+			}
+		}
 	}
 	if f.want.dav(quotaUsed) || f.want.dav(quotaAvailable) {
 		quota, err := f.engine.Quota(ctx, f.by)
@@ -139,6 +144,17 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 		f.quota = &quota
 	}
 	return nil
+}
+
+// showsScratch reports whether a side file or draft is among what is told of.
+func (f *finding) showsScratch() bool {
+	isScratch := func(about *info) bool { return strings.HasPrefix(string(about.lockKey), string(engine.LocksOnScratch)) }
+	for _, members := range f.members {
+		if slices.ContainsFunc(members, isScratch) {
+			return true
+		}
+	}
+	return isScratch(f.top)
 }
 
 func (f *finding) fetchMembers(ctx context.Context, n node, depth string) (err error) {

@@ -24,6 +24,14 @@ func scratchKey(author identity.ID, at ScratchPlace) LockKey {
 	return LocksOnScratch + LockKey(fmt.Sprintf("%d%s", author, identity.Fold(norm.NFC.String(at.path()))))
 }
 
+// LocksOnScratchOf begins the keys of locks on a user's side files and drafts.
+func LocksOnScratchOf(author identity.ID) LockKey {
+	return LocksOnScratch + LockKey(fmt.Sprintf("%d/", author))
+}
+
+// LockKey is what locks on a side file or draft are on.
+func (s *Scratch) LockKey() LockKey { return scratchKey(s.Author, s.Place) }
+
 func sceneOfScratch(author identity.ID, at ScratchPlace) scene { return on(scratchKey(author, at)) }
 
 func (e *Engine) targetInScratch(r Reader, by identity.Principal, t Target) (*targeted, error) {

@@ -82,3 +82,28 @@ func TestFolderTags(t *testing.T) {
 		look("a DELETE")
 	})
 }
+
+// TestLocksOfDrafts: a draft and a side file show that they are locked as
+// documents do, in their folder too, to their author.
+func TestLocksOfDrafts(t *testing.T) {
+	t.Parallel()
+	withServer(t, func(s *inProcess) {
+		const (
+			lock = `<lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype></lockinfo>`
+			ask  = `<propfind xmlns="DAV:"><prop><lockdiscovery/><supportedlock/></prop></propfind>`
+		)
+		for _, name := range []string{"draft.json", "~$side.json"} {
+			if w := s.as("admin", "LOCK", "/dav/Workflow/Schedule/"+name, lock, "User-Agent", "gvfs/1.50"); w.Code != http.StatusCreated {
+				t.Fatalf("LOCK of %s: %d %s", name, w.Code, w.Body)
+			}
+			w := s.as("admin", "PROPFIND", "/dav/Workflow/Schedule/"+name, ask, "Depth", "0", "User-Agent", "gvfs/1.50")
+			if text := w.Body.String(); !strings.Contains(text, "<D:href>urn:uuid:") || !strings.Contains(text, "<D:lockentry>") {
+				t.Errorf("PROPFIND of %s: %s", name, text)
+			}
+		}
+		w := s.as("admin", "PROPFIND", "/dav/Workflow/Schedule/", ask, "Depth", "1", "User-Agent", "gvfs/1.50")
+		if n := strings.Count(w.Body.String(), "<D:href>urn:uuid:"); n != 2 {
+			t.Errorf("PROPFIND of the folder shows %d locks: %s", n, w.Body)
+		}
+	})
+}
