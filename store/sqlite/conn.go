@@ -86,7 +86,7 @@ type conn struct {
 	driver driver.Conn           // that raw has pinned
 	stmts  map[string]*statement // by text
 	ran    *atomic.Int64         // statements
-	locks  *lockedKeys           // of the whole database
+	memory *memory               // of the whole database
 	view   viewState
 }
 
@@ -106,7 +106,7 @@ func (db *DB) connect(ctx context.Context, pool *sql.DB, settings string, pragma
 	if err != nil {
 		return nil, failure("open the database", err)
 	}
-	c := &conn{raw: raw, stmts: map[string]*statement{}, ran: &db.stats.statements, locks: &db.locks}
+	c := &conn{raw: raw, stmts: map[string]*statement{}, ran: &db.stats.statements, memory: &db.memory}
 	if err := raw.Raw(func(pinned any) error { return c.pin(pinned) }); err != nil {
 		return nil, errors.Join(failure("open the database", err), c.close())
 	}

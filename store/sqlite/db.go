@@ -75,7 +75,7 @@ type DB struct {
 
 	opened     uint64 // a random number, told apart from other starts
 	ids        sequence
-	locks      lockedKeys
+	memory     memory
 	checkpoint checkpointer
 	stats      counters
 }
@@ -121,7 +121,7 @@ func (db *DB) open(ctx context.Context) error {
 	if err := db.ids.load(db.writer); err != nil {
 		return err
 	}
-	db.locks.move() // the first commit finds out
+	db.memory.forget()
 	if db.readPool, err = openPool(readerDSN(db.path, db.opts.ReaderCache), db.opts.Readers); err != nil {
 		return err
 	}

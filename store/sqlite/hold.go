@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"slices"
+
 	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -17,6 +19,13 @@ const (
 
 // Holds returns all holds by ID. There are few.
 func (r *reader) Holds() (all []engine.Hold, err error) {
+	if known := r.c.memory.holds.known.Load(); known != nil {
+		return slices.Clone(*known), nil
+	}
+	return r.storedHolds()
+}
+
+func (r *reader) storedHolds() (all []engine.Hold, err error) {
 	err = r.c.each(selectHolds, func(scan scan) error {
 		var h engine.Hold
 		err := scan(&h.ID, &h.Name, &h.Route, &h.Group, &h.Engine, &h.Reason, &h.Author, &h.Revision, millis{&h.Created}, millis{&h.Modified})
@@ -29,6 +38,7 @@ func (r *reader) Holds() (all []engine.Hold, err error) {
 // PutHold stores a new hold and sets its ID, or changes the one of that ID. A
 // name in use, whatever its case, is errs.NameTaken.
 func (t *tx) PutHold(h *engine.Hold) error {
+	t.c.memory.holds.move()
 	if h.ID != 0 {
 		n, err := t.c.change(updateHold, h.ID, h.Route, h.Group, h.Engine, h.Reason, h.Revision, at(h.Modified))
 		return found(n, err, "hold")
@@ -45,6 +55,7 @@ func (t *tx) PutHold(h *engine.Hold) error {
 
 // DeleteHold deletes a hold.
 func (t *tx) DeleteHold(id int64) error {
+	t.c.memory.holds.move()
 	n, err := t.c.change(deleteHold, id)
 	return found(n, err, "hold")
 }

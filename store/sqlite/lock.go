@@ -59,7 +59,7 @@ func scanLock(scan scan, l *engine.Lock) error {
 
 // LocksOn returns the locks on any of the keys.
 func (r *reader) LocksOn(keys []engine.LockKey, now time.Time) ([]engine.Lock, error) {
-	if r.c.locks.none(keys) {
+	if r.c.memory.locks.known.Load().none(keys) {
 		return nil, nil
 	}
 	return r.locks(selectLocksOn, array(keys), at(now))
@@ -68,7 +68,7 @@ func (r *reader) LocksOn(keys []engine.LockKey, now time.Time) ([]engine.Lock, e
 // LocksBelow returns the locks on all keys that begin with the prefix, which
 // ends with a slash.
 func (r *reader) LocksBelow(prefix engine.LockKey, now time.Time) ([]engine.Lock, error) {
-	if r.c.locks.noneBelow(prefix) {
+	if r.c.memory.locks.known.Load().noneBelow(prefix) {
 		return nil, nil
 	}
 	end := prefix[:len(prefix)-1] + "0"
@@ -105,7 +105,7 @@ func (r *reader) DocumentsBelow(folder int64, documents []int64) (below []int64,
 
 // InsertLock stores a new lock.
 func (t *tx) InsertLock(l *engine.Lock) error {
-	t.c.locks.move()
+	t.c.memory.locks.move()
 	_, err := t.c.exec(insertLock, l.Token[:], string(l.On), int64(l.HolderID), l.Shared, l.Deep, l.Owner, l.Root,
 		int64(l.Lasts/time.Second), at(l.Expires))
 	return failure("store a lock", err)
@@ -119,35 +119,35 @@ func (t *tx) RefreshLock(token engine.UUID, lasts time.Duration, expires time.Ti
 
 // DeleteLock deletes the lock that has the token, if there is one.
 func (t *tx) DeleteLock(token engine.UUID) error {
-	t.c.locks.move()
+	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLock, token[:])
 	return failure("delete a lock", err)
 }
 
 // DeleteLocksOn deletes all locks on the key.
 func (t *tx) DeleteLocksOn(key engine.LockKey) error {
-	t.c.locks.move()
+	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLocksOn, string(key))
 	return failure("delete locks", err)
 }
 
 // DeleteLocksOf deletes all locks of the holder.
 func (t *tx) DeleteLocksOf(holder identity.ID) error {
-	t.c.locks.move()
+	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLocksOf, int64(holder))
 	return failure("delete locks", err)
 }
 
 // DeleteLocksBefore deletes the locks that had expired by then.
 func (t *tx) DeleteLocksBefore(expired time.Time) error {
-	t.c.locks.move()
+	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLocksBefore, at(expired))
 	return failure("delete locks", err)
 }
 
 // MoveLocks puts the locks on one key on another.
 func (t *tx) MoveLocks(from, to engine.LockKey) error {
-	t.c.locks.move()
+	t.c.memory.locks.move()
 	_, err := t.c.exec(moveLocks, string(from), string(to))
 	return failure("move locks", err)
 }

@@ -250,7 +250,7 @@ func (db *DB) transact(units []*unit) error {
 	if _, err := w.exec(beginWrite); err != nil {
 		return failure("begin to write", err)
 	}
-	defer db.locks.settle(w)
+	defer db.memory.settle(w)
 	err := db.fill(units)
 	if err == nil {
 		return nil

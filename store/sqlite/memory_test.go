@@ -53,7 +53,7 @@ func TestLockedKeys(t *testing.T) {
 		{"a move", func(tx engine.Tx) error { return tx.MoveLocks("case/1", "case/2") }, false, 0, 2, true},
 		{"one gone", func(tx engine.Tx) error { return tx.DeleteLock(engine.UUID{1, 0, 1}) }, false, 0, 1, true},
 		{"many", func(tx engine.Tx) (err error) {
-			for i := range fewLocks {
+			for i := range few {
 				err = errors.Join(err, tx.InsertLock(lock(3+i, engine.LockKey(fmt.Sprint("case/", 3+i)))))
 			}
 			return err
@@ -79,7 +79,7 @@ func TestLockedKeys(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if known := db.locks.known.Load() != nil; known != step.known {
+		if known := db.memory.locks.known.Load() != nil; known != step.known {
 			t.Errorf("%s: known %t", step.what, known)
 		}
 	}
@@ -89,5 +89,55 @@ func TestLockedKeys(t *testing.T) {
 	}
 	if ran := db.Stats().Statements - before; ran != 0 {
 		t.Errorf("that nothing is locked takes %d statements", ran)
+	}
+}
+
+// TestHoldsInMemory wants what is remembered of holds to be what is stored,
+// in the unit that changes them and after it, and of one that failed.
+func TestHoldsInMemory(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	undone := errors.New("undone")
+	hold := &engine.Hold{Name: "stop", Engine: true, Author: "sam", Revision: 1, Created: noon(), Modified: noon()}
+	put := func(tx engine.Tx) error { h := *hold; return tx.PutHold(&h) }
+	for _, step := range []struct {
+		what   string
+		change func(engine.Tx) error
+		fails  bool
+		want   int
+	}{
+		{"nothing", func(engine.Tx) error { return nil }, false, 0},
+		{"one that is not kept", func(tx engine.Tx) error { return errors.Join(put(tx), undone) }, true, 0},
+		{"one", put, false, 1},
+		{"one that is not deleted", func(tx engine.Tx) error { return errors.Join(tx.DeleteHold(1), undone) }, true, 1},
+		{"none", func(tx engine.Tx) error { return tx.DeleteHold(1) }, false, 0},
+	} {
+		count := func(r engine.Reader) int {
+			all, err := r.Holds()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(all)
+		}
+		err := db.Update(t.Context(), func(tx engine.Tx) error {
+			err := step.change(tx)
+			if got := count(tx); !step.fails && got != step.want {
+				t.Errorf("%s: %d in the unit, want %d", step.what, got, step.want)
+			}
+			return err
+		})
+		if (err != nil) != step.fails {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		before := db.Stats().Statements
+		mustView(t, db, func(r engine.Reader) error {
+			if got := count(r); got != step.want {
+				t.Errorf("%s: %d, want %d", step.what, got, step.want)
+			}
+			return nil
+		})
+		if ran := db.Stats().Statements - before; ran != 0 {
+			t.Errorf("%s: asking for holds takes %d statements", step.what, ran)
+		}
 	}
 }

@@ -1,0 +1,103 @@
+package sqlite
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"flowdrive/engine"
+)
+
+// memory is what every change asks for and hardly ever finds: which locks
+// there are, and which holds. It is known without a statement while there are
+// few.
+type memory struct {
+	locks memo[lockedKeys]
+	holds memo[[]engine.Hold]
+}
+
+// forget says that nothing is known yet: the first commit finds out.
+func (m *memory) forget() {
+	m.locks.move()
+	m.holds.move()
+}
+
+// settle finds out what has become of it in a transaction that has ended.
+func (m *memory) settle(c *conn) {
+	m.locks.settle(c, readLockedKeys)
+	m.holds.settle(c, readHolds)
+}
+
+// memo is something of the database, kept in memory. While a unit changes it
+// nothing is known, and the database is asked.
+type memo[T any] struct {
+	known atomic.Pointer[T] // nil: nothing is known
+	moved bool              // the writer's own
+}
+
+// move says that the writer is about to change it.
+func (m *memo[T]) move() {
+	m.known.Store(nil)
+	m.moved = true
+}
+
+// settle finds out what it is after a transaction that changed it, whatever
+// became of that. Where that fails, or there is too much, the database is
+// asked each time until it changes again.
+func (m *memo[T]) settle(c *conn, read func(*conn) (what T, few bool, err error)) {
+	if !m.moved {
+		return
+	}
+	m.moved = false
+	if what, few, err := read(c); few && err == nil {
+		m.known.Store(&what)
+	}
+}
+
+// few is how many rows are kept in memory.
+const few = 256
+
+// lockedKeys are the keys that locks are on. There may be more keys than
+// locks, as of those that have expired, never fewer.
+type lockedKeys map[engine.LockKey]struct{}
+
+const selectLockedKeys = `SELECT target FROM locks LIMIT ?1`
+
+func readLockedKeys(c *conn) (keys lockedKeys, fit bool, err error) {
+	keys = lockedKeys{}
+	rows := 0
+	err = c.each(selectLockedKeys, func(scan scan) error {
+		var key engine.LockKey
+		err := scan(&key)
+		keys[key] = struct{}{}
+		rows++
+		return err
+	}, few+1)
+	return keys, rows <= few, err
+}
+
+// none reports whether certainly none of the keys is locked.
+func (k *lockedKeys) none(keys []engine.LockKey) bool {
+	return k != nil && !slices.ContainsFunc(keys, func(key engine.LockKey) bool {
+		_, locked := (*k)[key]
+		return locked
+	})
+}
+
+// noneBelow reports the same of all keys that begin with the prefix.
+func (k *lockedKeys) noneBelow(prefix engine.LockKey) bool {
+	if k == nil {
+		return false
+	}
+	for key := range *k {
+		if strings.HasPrefix(string(key), string(prefix)) {
+			return false
+		}
+	}
+	return true
+}
+
+func readHolds(c *conn) (all []engine.Hold, fit bool, err error) {
+	all, err = (&reader{c: c}).storedHolds()
+	return all, len(all) <= few, err
+}
