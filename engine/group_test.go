@@ -1,12 +1,16 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"flowdrive/clock"
 	"flowdrive/engine"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
@@ -216,4 +220,41 @@ actions:
 	if done := w.advance(time.Minute); !done.Complete {
 		t.Errorf("%+v", done)
 	}
+}
+
+// A case whose requests are on their way keeps the others of its group queued,
+// and the last answer lets the next one start.
+func TestGroupAndOutbox(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside := &outsideWorld{answer: func(context.Context, *engine.Delivery) (*engine.Reply, error) {
+			<-time.After(time.Second)
+			return nil, nil
+		}}
+		w, stop := realTime(t, reaching(outside, nil))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("one", strings.Replace(routeGroup, "trigger: init", `trigger: init, sideEffects: [{http: {url: "https://a.example.org/"}}, {http: {url: "https://b.example.org/"}}]`, 1))
+		sam := w.as("sam")
+		const cases = 5
+		var ids []int64
+		for range cases {
+			ids = append(ids, sam.startCase(`{"route": "one"}`))
+		}
+		sam.caseForm(ids[0]).wants("state", `"active"`)
+		for _, id := range ids[1:] {
+			sam.caseForm(id).wants("state", `"queued"`)
+		}
+		await(time.Minute)
+		var started []string
+		for _, id := range ids {
+			f := sam.caseForm(id)
+			f.wants("state", `"active"`)
+			started = append(started, f.get("started"))
+		}
+		same(t, "none starts beside another", len(slices.Compact(started)), cases)
+		same(t, "in order", slices.IsSorted(started), true)
+		same(t, "deliveries", len(outside.seen()), 2*cases)
+		same(t, "at a time", outside.most["https://a.example.org/"], 1)
+	})
 }
