@@ -33,8 +33,9 @@ func Self(l Limits) error {
 	return nil
 }
 
-// become replaces this process by a program that is held to the limits. Its
-// memory is new, so that they count all that it has.
+// become replaces this process by a program that is held to the limits, and
+// ends with the process that started it. Its memory is new, so that the limits
+// count all that it has.
 func become(l Limits, path string, argv, env []string) error {
 	if err := l.setOthers(); err != nil {
 		return err
@@ -47,6 +48,11 @@ func become(l Limits, path string, argv, env []string) error {
 	runtime.GC()
 	debug.SetGCPercent(-1)
 	runtime.LockOSThread()
+	// That a process ends with the one that started it (Pdeathsig) holds for
+	// the thread alone that was started, which need not be this one.
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0); errno != 0 {
+		return fmt.Errorf("end with the process that started this one: %w", errno)
+	}
 	if err := l.setMemory(); err != nil {
 		return err
 	}
