@@ -218,6 +218,67 @@ roles: {clerk: {assign: [starter]}}
 	}
 }
 
+// TestOutsideSandbox: nothing leaves a sandbox, whatever is set.
+func TestOutsideSandbox(t *testing.T) {
+	t.Parallel()
+	s := startService(t, func(http.ResponseWriter, string) {})
+	box := mailbox.Start(t, mailbox.Options{})
+	p := startConfigured(t, outsideConfig(s, box)+"sandbox: 2012-11-09T12:34:56Z\n")
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/order.yaml", strings.ReplaceAll(orderRoute, "SERVICE", s.URL))
+	path := p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "order", "xattrDict": {"item": "pen"}}`).header.Get("Location")
+	folder := strings.TrimSuffix(path, ".json")
+	p.must(t, http.StatusCreated, "PUT", folder+"/Labels/Price", "7", "Content-Type", "application/json")
+	p.must(t, http.StatusCreated, "PUT", folder+"/Labels/Engraved", `{"for": "pen"}`, "Content-Type", "application/json")
+	log := p.must(t, http.StatusOK, "GET", folder+"/log.txt", "").String()
+	if c := get[struct{ Status string }](t, p, path); c.Status != "done" || strings.Count(log, "Recorded instead of sent") != 3 {
+		t.Errorf("status %s, log %s", c.Status, log)
+	}
+	if calls, mails := s.seen(), box.Mails(); len(calls) > 0 || len(mails) > 0 {
+		t.Errorf("left the sandbox: %+v, %+v", calls, mails)
+	}
+}
+
+// TestOutsideKilled: a command does not outlive the server that ran it.
+func TestOutsideKilled(t *testing.T) {
+	t.Parallel()
+	started := filepath.Join(t.TempDir(), "started")
+	p := startConfigured(t, `
+commands:
+  linger: {path: /bin/sh, args: [-c, 'echo $$ > "$1.new"; mv "$1.new" "$1"; exec sleep 600', linger], env: {PATH: /usr/bin:/bin}, timeout: PT5M}
+`)
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/wait.yaml", fmt.Sprintf(`
+states: {begun: {type: start}}
+actions:
+  begin: {trigger: init, onFire: [{exec: {command: linger, args: [%q]}}]}
+  end: {in: [begun], role: clerk}
+roles: {clerk: {assign: [starter]}}
+`, started))
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "wait"}`)
+	var pid string
+	eventually(t, 20*time.Second, func() string {
+		text, err := os.ReadFile(started)
+		if err != nil {
+			return err.Error()
+		}
+		pid = strings.TrimSpace(string(text))
+		return ""
+	})
+	runs := func() bool { // what has ended and nobody looked after yet has no command line
+		line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+		return err == nil && strings.Contains(string(line), "600")
+	}
+	if !runs() {
+		t.Fatal("the command does not run")
+	}
+	p.kill()
+	eventually(t, 20*time.Second, func() string {
+		if runs() {
+			return "process " + pid + " runs"
+		}
+		return ""
+	})
+}
+
 // TestCollectorPost: the example that is not there from the beginning, against
 // a service of this machine.
 func TestCollectorPost(t *testing.T) {
