@@ -220,6 +220,7 @@ type Input struct {
 	Event Event
 	Now   time.Time // never before the case's Modified: Decide sees to it
 	Facts Facts
+	Tell  bool // somebody can be told: the Output shall have Notices
 
 	batch int // as Batch, for tests; 0: Batch
 }
@@ -234,6 +235,7 @@ type Facts struct {
 	Cases    map[int64]*Relative    // nil where there is none
 	Members  map[string][]string    // the persons of a party by its name, transitively, in order of names
 	Admins   map[int64][]string     // the parties that administer a route, by its id
+	Watchers map[int64][]string     // the users who watch a route, by its id
 	Routes   map[string]*Definition // by name; nil where there is none
 	Rights   map[StartRight]bool
 	New      []Identity               // of new cases
@@ -268,6 +270,7 @@ type Need struct {
 	Case     int64 // the case, without Message
 	Members  string
 	Admins   int64 // of the route with that id
+	Watchers int64 // likewise
 	Route    string
 	Right    StartRight
 	New      int // so many identities in all
@@ -433,6 +436,7 @@ type Output struct {
 	Outbox    []Posting       // what it does to the outbox, in order
 	Performed string          // the action that a person's request was about, whatever it called it
 	Plans     map[int64]*Plan // by row: to be kept until it is nil
+	Notices   *Notices        // of the whole tree; nil: nobody is to be told
 	Others    []Changed       // other cases that changed, in order: a parent before its new children
 }
 

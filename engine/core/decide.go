@@ -46,13 +46,19 @@ func decide(in Input) (*Output, []Need, error) {
 		d.tell()
 		err = d.deliver()
 	}
+	var notices *Notices
+	if err == nil && in.Tell {
+		notices = d.notices(in.Event).sorted()
+	}
 	if len(d.needs) > 0 {
 		return nil, d.needs, nil
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	return d.result(), nil, nil
+	out := d.result()
+	out.Notices = notices
+	return out, nil, nil
 }
 
 // errAbsent unwinds a decision for which a fact is absent; the needs say

@@ -280,16 +280,16 @@ func (d *decision) attendOutside(places []int, actor Actor, said string, again b
 // clipLine makes a line of a text from outside, of bounded length.
 func clipLine(text string) string {
 	const most = 500
-	text = oneLine(text)
+	text = OneLine(text)
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}
 	return text
 }
 
-// oneLine makes one line of a text: what is no letter, sign or blank becomes
+// OneLine makes one line of a text: what is no letter, sign or blank becomes
 // a blank, so that nothing can be a line of its own.
-func oneLine(text string) string {
+func OneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
 			return ' '

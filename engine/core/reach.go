@@ -166,7 +166,7 @@ func (d *decision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, error) 
 		if err != nil {
 			return nil, err
 		}
-		if value = oneLine(value); len(value) > maxHeader {
+		if value = OneLine(value); len(value) > maxHeader {
 			return nil, routeFault("http: the header %s is longer than %d bytes", header.Name, maxHeader)
 		}
 		if strings.EqualFold(header.Name, "Content-Type") {

@@ -30,6 +30,10 @@ type world struct {
 	units  int // transactions
 	most   int // cases that one of them changed
 	loops  int // events that ended one
+
+	tells    bool                // notices are asked for
+	watchers map[string][]string // of routes, by name
+	notices  []string            // since they were last looked at
 }
 
 func newWorld(t failer, routes ...*route.Route) *world {
@@ -90,7 +94,7 @@ func (w *world) start(routeName string, change func(*Case)) int64 {
 
 func (w *world) input(id int64, e Event) Input {
 	c := w.cases[id]
-	return Input{Route: w.definitionOf(c), Case: c, Event: e, Now: w.now, Facts: factsOfTests(), batch: w.batch}
+	return Input{Route: w.definitionOf(c), Case: c, Event: e, Now: w.now, Facts: factsOfTests(), Tell: w.tells, batch: w.batch}
 }
 
 func (w *world) definitionOf(c *Case) *route.Route {
@@ -111,6 +115,9 @@ func (w *world) event(id int64, e Event) error {
 		return err
 	}
 	w.store(out)
+	if text := showNotices(out.Notices); text != "" {
+		w.notices = append(w.notices, text)
+	}
 	return nil
 }
 
@@ -148,7 +155,7 @@ func all(r *route.Route, out *Output) []byte {
 		b = append(b, render(other.Route, &other.Output)...)
 		b = fmt.Append(b, other.New, other.From == nil, len(other.Plans))
 	}
-	return fmt.Append(b, len(out.Plans))
+	return fmt.Append(b, len(out.Plans), showNotices(out.Notices))
 }
 
 func set[K comparable, V any](m *map[K]V, key K, value V) {
@@ -175,6 +182,14 @@ func (w *world) answer(facts *Facts, need Need) {
 		set(&facts.Members, need.Members, members)
 	case need.Admins != 0:
 		set(&facts.Admins, need.Admins, []string{"admin"})
+	case need.Watchers != 0:
+		var watchers []string
+		for name, def := range w.routes {
+			if def.ID == need.Watchers {
+				watchers = w.watchers[name]
+			}
+		}
+		set(&facts.Watchers, need.Watchers, watchers)
 	case need.Route != "":
 		set(&facts.Routes, need.Route, w.routes[need.Route])
 	case need.Right != StartRight{}:
