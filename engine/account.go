@@ -26,6 +26,8 @@ type meForm struct {
 	FullName string        `json:"fullName"`
 	Email    string        `json:"email"`
 	Deputy   *deputyForm   `json:"deputy"`
+	Notify   bool          `json:"notify"`
+	Watch    []string      `json:"watch"`
 	Contexts []contextForm `json:"contexts"`
 }
 
@@ -49,7 +51,7 @@ func (e *Engine) Me(_ context.Context, by identity.Principal) (*Resource, error)
 // ETag is of its bytes.
 func (t *partyTable) me(id identity.ID) *Resource {
 	p, by := t.byID[id], t.directory.Principal(id)
-	form := meForm{Name: p.Name, FullName: p.FullName, Email: p.Email, Deputy: formOfDeputy(p.Deputy), Contexts: []contextForm{}}
+	form := meForm{Name: p.Name, FullName: p.FullName, Email: p.Email, Deputy: formOfDeputy(p.Deputy), Notify: !p.Quiet, Watch: orEmpty(p.Watch), Contexts: []contextForm{}}
 	for _, id := range by.Contexts() {
 		c := t.directory.ByID(id)
 		form.Contexts = append(form.Contexts, contextForm{ID: c.ID, Name: c.Name, Kind: c.Kind, Admin: t.directory.Administers(by, c.ID)})
@@ -108,7 +110,7 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 	if err != nil {
 		return nil, err
 	}
-	if _, err := readMe(held, req, node, ""); err != nil {
+	if _, err := e.readMe(held, req, node, ""); err != nil {
 		return nil, err
 	}
 	hash, err := e.newPassword(ctx, req.By, node)
@@ -131,7 +133,7 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 		if hash != "" && p.Password != held.byID[p.ID].Password {
 			return wrongPassword() // it was changed while the old one was checked
 		}
-		change, err := readMe(t, req, node, hash)
+		change, err := e.readMe(t, req, node, hash)
 		if err != nil {
 			return err
 		}
@@ -155,19 +157,21 @@ func meVersion(t *partyTable, id identity.ID) Version {
 
 // readMe reads the document of me.json; hash is of the new password, "" for
 // none.
-func readMe(t *partyTable, req Request, node *document.Node, hash string) (*partyChange, error) {
+func (e *Engine) readMe(t *partyTable, req Request, node *document.Node, hash string) (*partyChange, error) {
 	old := t.byID[req.By.ID]
 	c := &partyChange{old: old, party: *old}
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	if root.Is(document.Object) {
-		root.Only("name", "fullName", "email", "deputy", "contexts", "password", "oldPassword")
+		root.Only("name", "fullName", "email", "deputy", "notify", "watch", "contexts", "password", "oldPassword")
 		if v := root.Get("name"); v.Given() && (v.Node.Kind != document.String || identity.Fold(v.Node.Text) != identity.Fold(string(old.Name))) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
 		}
 		readPlainText(root.Get("fullName"), &c.party.FullName, 200)
 		readEmail(root.Get("email"), &c.party.Email)
 		readDeputy(root.Get("deputy"), t.directory, &c.party, req.Now)
+		readWishes(root.Get("notify"), &c.party.Quiet)
+		e.readWatch(root.Get("watch"), req.By, &c.party.Watch)
 		if v := root.Get("password"); v.Node != nil {
 			checkPassword(v)
 			root.Get("oldPassword").Str()

@@ -48,6 +48,7 @@ type caseChange struct {
 	inherited *Message          // input of a case that another one made: nobody's quota holds it up
 	written   []core.NewMessage // by steps, after messages
 	postings  []core.Posting    // what it does to the outbox
+	notices   *core.Notices     // of the whole event
 	read      []readFact        // what it rests on
 	readCases []readCase        // likewise
 	others    []*caseChange     // of other cases of the tree
@@ -112,10 +113,10 @@ func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) 
 	}
 	change := &caseChange{after: out.Case, log: out.Log, messages: []*Message{m}}
 	if start {
-		if out, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now}, l); err != nil {
+		if out, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now, Tell: e.tells()}, l); err != nil {
 			return nil, err
 		}
-		change.after, change.written, change.postings = out.Case, out.Messages, out.Outbox
+		change.after, change.written, change.postings, change.notices = out.Case, out.Messages, out.Outbox, out.Notices
 		change.log = append(change.log, out.Log...)
 		if err := e.addOthers(change, out, l); err != nil {
 			return nil, err
@@ -265,7 +266,7 @@ func (e *Engine) writeAll(tx Tx, c *caseChange) error {
 			return err
 		}
 	}
-	return nil
+	return e.tellPeople(tx, c)
 }
 
 // changed keeps in step what is kept in memory about cases.

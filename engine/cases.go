@@ -97,12 +97,12 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 // decideOn returns the change that the event makes of a held case.
 func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
-	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now}, l)
+	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
 	if err != nil {
 		return nil, err
 	}
 	c := &caseChange{
-		before: h.core.Life, was: h.core, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, postings: out.Outbox, read: l.messages, performed: out.Performed,
+		before: h.core.Life, was: h.core, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, postings: out.Outbox, notices: out.Notices, read: l.messages, performed: out.Performed,
 	}
 	e.render(c, h.route.Compiled)
 	e.shared(c, h.shares)

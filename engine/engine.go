@@ -39,6 +39,7 @@ type Config struct {
 	Filters      Filters                 // nil: jq filters cannot be run
 	Outside      Outside                 // nil: nothing leaves the server
 	Callbacks    map[string]CallbackFunc // by name; what routes can ask
+	Channels     Channels                // how people are told of events
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
 
@@ -109,6 +110,7 @@ type Engine struct {
 	wall      func() time.Time
 	filters   Filters
 	outside   Outside
+	channels  Channels
 	callbacks map[string]CallbackFunc
 	log       zerolog.Logger
 	hash      func(string) (string, error)
@@ -148,6 +150,7 @@ func New(cfg Config) *Engine {
 		wall:      cfg.Wall,
 		filters:   cfg.Filters,
 		outside:   cfg.Outside,
+		channels:  cfg.Channels,
 		callbacks: cfg.Callbacks,
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,

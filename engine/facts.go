@@ -77,6 +77,8 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 		keep(&facts.Members, need.Members, e.persons(need.Members))
 	case need.Admins != 0:
 		keep(&facts.Admins, need.Admins, e.routeAdmins(need.Admins))
+	case need.Watchers != 0:
+		keep(&facts.Watchers, need.Watchers, e.watchers(need.Watchers))
 	case need.Route != "":
 		var def *core.Definition
 		if def, err = e.definition(l, need.Route); err == nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -172,6 +173,11 @@ func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *
 	}
 	if err != nil {
 		return false, err
+	}
+	if trouble != nil && entry.LastError == "" {
+		if err := e.tellAdministrators(tx, stored, cmp.Or(entry.Title, entry.Route), o.Reason, o.Instant, o.FiredAt); err != nil {
+			return false, err
+		}
 	}
 	if c != nil || trouble != nil {
 		entry.LastCase, entry.LastError = o.CaseID, ""

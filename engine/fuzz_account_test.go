@@ -9,6 +9,7 @@ import (
 	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/route"
 )
 
 // FuzzMe: whatever is PUT to me.json is refused with what is wrong with it,
@@ -19,6 +20,7 @@ func FuzzMe(f *testing.F) {
 		`{"deputy": {"user": "ann", "from": "2012-11-10T00:00:00Z", "to": 1352851200}}`,
 		`{"deputy": {"user": "ann", "from": "2012-11-10T00:00:00.5+01:00", "to": "9999-12-31T23:59:59.9"}}`,
 		`{"password": "new", "oldPassword": "old"}`,
+		`{"notify": false, "watch": ["desk", "DESK", "other"]}`,
 		`{"name": "SAM", "contexts": [], "deputy": null, "email": null}`,
 	} {
 		f.Add([]byte(seed))
@@ -29,6 +31,8 @@ func FuzzMe(f *testing.F) {
 		{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User}},
 		{Party: identity.Party{ID: 3, Name: "ann", Kind: identity.User}},
 	}
+	e := New(Config{})
+	e.routes.Store((&routeTable{}).with(&routeInfo{ID: 7, Name: "desk", ContextID: 2, Compiled: &route.Route{}}))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		node, err := document.ParseJSON(body)
 		if err != nil {
@@ -36,7 +40,7 @@ func FuzzMe(f *testing.F) {
 		}
 		table := newPartyTable(parties)
 		req := Request{By: table.directory.Principal(2), Now: now}
-		change, err := readMe(table, req, node, "")
+		change, err := e.readMe(table, req, node, "")
 		if err != nil {
 			if !errs.Is(err, errs.Invalid) {
 				t.Fatalf("%s: %v", body, err)
@@ -52,7 +56,7 @@ func FuzzMe(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := readMe(changed, req, form, "")
+		again, err := e.readMe(changed, req, form, "")
 		if err != nil || again.changed {
 			t.Fatalf("%s: the form %s, PUT again: %v, changed %v", body, changed.me(2).Form, err, again != nil && again.changed)
 		}

@@ -20,7 +20,8 @@ type partyTable struct {
 	directory *identity.Directory
 	byID      map[identity.ID]*Party
 	secrets   map[SecretKind]*secretTable
-	modified  time.Time // of whatever changed last
+	watchers  map[string][]string // of a route, by its folded name: the active users who watch it, by name
+	modified  time.Time           // of whatever changed last
 }
 
 func newPartyTable(parties []Party) *partyTable {
@@ -37,6 +38,7 @@ func newPartyTable(parties []Party) *partyTable {
 		}
 	}
 	t.directory = identity.NewDirectory(plain)
+	t.watchers = watchersOf(parties)
 	return t
 }
 
@@ -428,7 +430,7 @@ func readNames(v document.Value, d *identity.Directory, to *[]identity.Name) {
 
 func sameParty(a, b *Party) bool {
 	return a.FullName == b.FullName && a.Email == b.Email && a.Admin == b.Admin && a.Disabled == b.Disabled &&
-		a.Password == b.Password && sameDeputy(a.Deputy, b.Deputy) && slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
+		a.Password == b.Password && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && sameDeputy(a.Deputy, b.Deputy) && slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
 }
 
 func sameDeputy(a, b identity.Deputy) bool {

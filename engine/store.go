@@ -102,7 +102,9 @@ type Tx interface {
 // secret.
 type Party struct {
 	identity.Party
-	Password string // its encoded hash, "" for none
+	Password string   // its encoded hash, "" for none
+	Quiet    bool     // users: no mails are wanted
+	Watch    []string // users: names of the routes that they watch
 	Revision int64
 	Created  time.Time
 	Modified time.Time

@@ -112,6 +112,7 @@ func (c *caseChange) follow(earlier *caseChange) {
 	c.written = append(earlier.written, c.written...)
 	c.postings = append(earlier.postings, c.postings...)
 	c.messages = append(earlier.messages, c.messages...)
+	c.notices = merge(earlier.notices, c.notices)
 	c.read = append(earlier.read, c.read...)
 	c.readCases = append(earlier.readCases, c.readCases...)
 	for row, plan := range earlier.plans {

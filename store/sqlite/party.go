@@ -12,17 +12,18 @@ const (
 	selectParties = `
 		SELECT id, name, kind, full_name, email, admin, disabled, members, admins,
 			coalesce((SELECT name FROM parties d WHERE d.id = parties.deputy_id), ''), deputy_from, deputy_to,
-			password, revision, created, modified
+			password, revision, created, modified, quiet, watch
 		FROM parties ORDER BY id`
 	upsertParty = `
 		INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins,
-			password, revision, created, modified, deputy_id, deputy_from, deputy_to)
+			password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
-			(SELECT id FROM parties WHERE folded = ?15), ?16, ?17)
+			(SELECT id FROM parties WHERE folded = ?15), ?16, ?17, ?18, ?19)
 		ON CONFLICT (id) DO UPDATE SET
 			name = ?2, folded = ?3, kind = ?4, full_name = ?5, email = ?6, admin = ?7, disabled = ?8,
 			members = ?9, admins = ?10, password = ?11, revision = ?12, created = ?13, modified = ?14,
-			deputy_id = excluded.deputy_id, deputy_from = ?16, deputy_to = ?17`
+			deputy_id = excluded.deputy_id, deputy_from = ?16, deputy_to = ?17,
+			quiet = ?18, watch = ?19`
 	deleteParty = `DELETE FROM parties WHERE id = ?1`
 )
 
@@ -32,7 +33,7 @@ func (r *reader) Parties() (all []engine.Party, err error) {
 		var p engine.Party
 		err := scan(&p.ID, &p.Name, &p.Kind, &p.FullName, &p.Email, &p.Admin, &p.Disabled,
 			list[identity.Name]{&p.Members}, list[identity.Name]{&p.Admins},
-			&p.Deputy.User, millis{&p.Deputy.From}, millis{&p.Deputy.To}, &p.Password, &p.Revision, millis{&p.Created}, millis{&p.Modified})
+			&p.Deputy.User, millis{&p.Deputy.From}, millis{&p.Deputy.To}, &p.Password, &p.Revision, millis{&p.Created}, millis{&p.Modified}, &p.Quiet, list[string]{&p.Watch})
 		all = append(all, p)
 		return err
 	})
@@ -45,7 +46,7 @@ func (t *tx) PutParty(p *engine.Party) error {
 	_, err := t.c.exec(upsertParty, int64(p.ID), string(p.Name), identity.Fold(string(p.Name)), string(p.Kind),
 		p.FullName, p.Email, p.Admin, p.Disabled, array(p.Members), array(p.Admins),
 		p.Password, p.Revision, at(p.Created), at(p.Modified),
-		identity.Fold(string(p.Deputy.User)), at(p.Deputy.From), at(p.Deputy.To))
+		identity.Fold(string(p.Deputy.User)), at(p.Deputy.From), at(p.Deputy.To), p.Quiet, array(p.Watch))
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", p.Name)
 	}

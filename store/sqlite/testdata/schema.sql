@@ -440,7 +440,7 @@ CREATE TABLE parties (
 	created   INTEGER NOT NULL,
 	modified  INTEGER NOT NULL, deputy_id INTEGER REFERENCES parties (id), deputy_from INTEGER
 	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')), deputy_to INTEGER
-	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
+	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)), quiet INTEGER NOT NULL DEFAULT 0 CHECK (quiet IN (0, 1)), watch TEXT NOT NULL DEFAULT '[]',
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))
 ) STRICT;
 

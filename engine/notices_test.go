@@ -1,0 +1,197 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/identity"
+)
+
+func telling(c engine.Channels) func(*world) {
+	return func(w *world) {
+		w.config = func(cfg *engine.Config) { cfg.Channels = c }
+	}
+}
+
+// toldOf returns what a sandbox has recorded of what people were told of a
+// case, "to: subject" each, since the last so many.
+func (w *world) toldOf(id int64) (out []string) {
+	w.Helper()
+	admin := w.as("admin")
+	for _, line := range admin.messages(id) {
+		label, _, _ := strings.Cut(line, " ")
+		if !strings.HasPrefix(label, "Notice-") {
+			continue
+		}
+		mail := w.form([]byte(admin.content(id, label)))
+		out = append(out, unquote(mail.get("to/0"))+": "+unquote(mail.get("subject")))
+	}
+	return out
+}
+
+const routeTold = `
+title: Desk
+access: {start: [everyone], read: [everyone]}
+notify: {remind: P2D}
+roles: {clerk: {assign: ["user:bob"]}, boss: {assign: ["user:ann"]}}
+states: {open: {type: start}, checked: {}, done: {type: complete}}
+actions:
+  begin: {trigger: init, past: Begun}
+  check: {title: Check it, in: [open], role: clerk, to: checked, past: Checked}
+  sign: {in: [checked], role: boss, to: done, past: Signed}
+`
+
+// TestNoticesByMail: people are told once an event, as they want it (design:
+// routes, section 6).
+func TestNoticesByMail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, telling(engine.Channels{Mail: true}))
+	w.as("admin").mustPutRoute("desk", routeTold)
+	w.as("eve").mustPutMe(`{"watch": ["Desk", "desk"]}`)
+	same(t, "what eve watches", w.as("eve").me().get("watch"), `["desk"]`)
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One", "stakeholders": ["eve"]}`)
+	told := func(what string, want ...string) {
+		t.Helper()
+		got := w.toldOf(id)
+		if len(got) < len(want) {
+			t.Fatalf("%s: %q", what, got)
+		}
+		same(t, what, got[len(got)-len(want):], want)
+		w.update(func(tx engine.Tx) error { return nil })
+	}
+	told("the start", "bob@example.org: To do: Check it (One)", "ann@example.org: Begun: One", "eve@example.org: Begun: One")
+	before := len(w.toldOf(id))
+	w.as("sam").mustPutCase(fmt.Sprint(id), `{"title": "Two"}`)
+	same(t, "an edit tells nobody", len(w.toldOf(id)), before)
+
+	w.as("ann").mustPutMe(`{"notify": false}`)
+	w.advance(48 * time.Hour)
+	told("the reminder", "eve@example.org: Begun: One", "bob@example.org: Reminder: Check it (Two)")
+	if _, err := w.as("bob").perform(id, "check", `{"comment": "looks right\nTo: x"}`); err != nil {
+		t.Fatal(err)
+	}
+	told("performing", "bob@example.org: Reminder: Check it (Two)", "eve@example.org: Checked: Two", "sam@example.org: Checked: Two")
+	w.as("ann").mustPutMe(`{"notify": null, "watch": null}`)
+	w.as("ann").mustPerform(id, "sign")
+	told("the end", "bob@example.org: Signed: Two", "eve@example.org: Signed: Two", "sam@example.org: Signed: Two")
+}
+
+// TestNoticeText is a mail as it is read.
+func TestNoticeText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, telling(engine.Channels{Mail: true}))
+	w.as("admin").mustPutRoute("desk", routeTold)
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One two"}`)
+	if _, err := w.as("bob").perform(id, "check", `{"comment": "looks right\nTo: x"}`); err != nil {
+		t.Fatal(err)
+	}
+	var text string
+	for _, line := range w.as("admin").messages(id) {
+		if label, _, _ := strings.Cut(line, " "); strings.HasPrefix(label, "Notice-") {
+			if mail := w.form([]byte(w.as("admin").content(id, label))); mail.get("to/0") == `"ann@example.org"` {
+				text = mail.node.Get("text").Text
+			}
+		}
+	}
+	want := strings.ReplaceAll(`There is something for you to do in case N, One two:
+
+  sign
+  /dav/Workflow/Cases/N/Actions/sign.json
+
+  Checked by bob (open → checked), 2012-11-09T12:34:56Z
+  > looks right
+  > To: x
+
+The case:  /dav/Workflow/Cases/N.json
+Its log:   /dav/Workflow/Cases/N/log.txt
+
+Save {} to the file of a task to do it, {"comment": "…"} to say something with
+it, {"do": "accept"} to take it on first.
+
+You get this because the task is yours. With {"notify": false} saved to
+/dav/Account/me.json there are no more such mails.
+`, "N", fmt.Sprint(id))
+	same(t, "the mail", text, want)
+}
+
+// TestNoticesRights: who watches a route is told of what is for them to see; a
+// deputy is told of the tasks of those it stands in for.
+func TestNoticesRights(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, telling(engine.Channels{Mail: true}))
+	w.as("admin").mustPutRoute("desk", routeTold)
+	w.as("eve").mustPutMe(`{"watch": ["desk"]}`)
+	w.as("bob").mustPutMe(`{"deputy": {"user": "eve", "to": "2012-11-10"}}`)
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+	same(t, "eve stands in for bob", w.toldOf(id), []string{"bob@example.org: To do: Check it (One)", "eve@example.org: To do: Check it (One)", "ann@example.org: Begun: One"})
+	w.advance(24 * time.Hour)
+	w.as("bob").mustPerform(id, "check")
+	same(t, "eve does not see the case any more", w.toldOf(id)[3:], []string{"ann@example.org: To do: sign (One)", "sam@example.org: Checked: One"})
+	_, err := w.as("eve").putMe(`{"watch": ["own"]}`)
+	w.refused(err, "invalid", "/watch/0 not-found")
+	_, err = w.as("eve").putMe(`{"watch": "desk", "notify": 1}`)
+	w.refused(err, "invalid", "/notify type", "/watch type")
+}
+
+// TestNoticesInTheOutbox: outside a sandbox they leave by the outbox, and no
+// case waits for what becomes of them. A webhook is called once for an event.
+func TestNoticesInTheOutbox(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(cfg *engine.Config) {
+			cfg.Sandbox = false
+			cfg.Channels = engine.Channels{Mail: true, Webhook: "https://api.example.org/told", Secret: "key"}
+		}
+	})
+	w.as("admin").mustPutRoute("desk", routeTold)
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+	requests := func() (out []string) {
+		w.view(func(r engine.Reader) error {
+			lanes, err := r.OutboxLanes()
+			for _, lane := range lanes {
+				rows, err := r.DueOutbox(lane.Name, w.clock.Now(), 100)
+				if err != nil {
+					return err
+				}
+				for _, row := range rows {
+					if row.Step != 0 {
+						t.Errorf("a case waits for %s", row.Request)
+					}
+					out = append(out, lane.Name+" "+string(row.Request))
+				}
+			}
+			return err
+		})
+		return out
+	}
+	got := requests()
+	if len(got) != 3 || !strings.HasPrefix(got[0], "http:api.example.org ") || !strings.Contains(got[1], "bob@example.org") || !strings.Contains(got[2], "ann@example.org") ||
+		!strings.Contains(got[2], w.as("sam").caseForm(id).node.Get("guid").Text) {
+		t.Errorf("in the outbox: %q", got)
+	}
+
+	// An entry that fails is told of once, until it fires again.
+	w.as("admin").mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+	w.as("ann").mustPutEntry("", `{"type": "cron", "route": "own", "minute": "0", "context": "core", "title": "Hourly"}`)
+	w.as("ann").mustPutRoute("own", "context: ann\n"+strings.Replace(routeOwn, "context: core\n", "", 1))
+	failures := func() (n int) {
+		for _, text := range requests() {
+			if strings.Contains(text, "root@example.org") && strings.Contains(text, "Not started: Hourly") {
+				n++
+			}
+		}
+		return n
+	}
+	w.advance(time.Hour)
+	w.advance(time.Hour)
+	same(t, "after two failures", failures(), 1)
+	w.as("ann").mustPutRoute("own", routeOwn)
+	w.advance(time.Hour)
+	same(t, "after it has fired", failures(), 1)
+	w.as("ann").mustPutRoute("own", "context: ann\n"+strings.Replace(routeOwn, "context: core\n", "", 1))
+	w.advance(time.Hour)
+	same(t, "when it fails again", failures(), 2)
+}
