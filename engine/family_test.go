@@ -306,6 +306,8 @@ func TestTreeOfRoutes(t *testing.T) {
 	w.refused(err, errs.Invalid, "/actions/vote/child/roles/voters not-found")
 	_, err = w.as("sam").putRoute("x", routeTIP)
 	w.refused(err, errs.Invalid, "/actions/vote/child/route not-found") // not his to see
+	_, err = admin.putRoute("x", strings.NewReplacer("tip-vote", "tip-votes", "withdraw: {in: [", "withdraw: {in: [nowhere, ").Replace(routeTIP))
+	w.refused(err, errs.Invalid, "/actions/withdraw/in/0 not-found", "/actions/vote/child/route not-found") // all at once
 	w.refused(admin.deleteRoute("tip-vote"), errs.InUse)
 	if err := admin.deleteRoute("tip"); err != nil {
 		t.Fatal(err)

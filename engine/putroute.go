@@ -3,7 +3,9 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -81,10 +83,15 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 	if c.node, err = parseDocument(body, yaml); err != nil {
 		return nil, err
 	}
-	if c.compiled, c.warnings, err = route.Parse(name, c.node); err != nil {
+	c.compiled, c.warnings, err = route.Parse(name, c.node)
+	children := e.checkChildren(req.By, name, c)
+	if faulty, ok := errors.AsType[*errs.Error](err); ok && faulty.Kind == errs.Invalid && len(faulty.Faults) > 0 {
+		return nil, errs.InvalidDocument(append(slices.Clip(faulty.Faults), children...))
+	}
+	if err != nil {
 		return nil, err
 	}
-	if err := errs.InvalidDocument(append(e.checkChildren(req.By, c), e.checkReaches(c.compiled)...)); err != nil {
+	if err := errs.InvalidDocument(append(children, e.checkReaches(c.compiled)...)); err != nil {
 		return nil, err
 	}
 	if hidden {

@@ -11,38 +11,50 @@ import (
 
 // checkChildren judges the routes that a route names as its children's, and
 // the roles that it fills in them (design: routes, sections 4 and 7). A route
-// may be its own child's.
-func (e *Engine) checkChildren(by identity.Principal, c *routeChange) []errs.Fault {
+// may be its own child's. It reads the document as it is, which may have other
+// faults: then c is not compiled.
+func (e *Engine) checkChildren(by identity.Principal, name string, c *routeChange) []errs.Fault {
 	var faults document.Faults
 	actions := document.Root(c.node, &faults).Get("actions")
-	for i := range c.compiled.Actions {
-		a := &c.compiled.Actions[i]
-		if a.Child == nil {
+	if !actions.Given() || actions.Node.Kind != document.Object {
+		return nil
+	}
+	for i := range actions.Node.Members {
+		_, action := actions.Member(i)
+		if action.Node.Kind != document.Object || !action.Get("child").Given() {
 			continue
 		}
-		at := actions.Get(a.Name).Get("child")
-		of := c.compiled
-		if identity.Fold(a.Child.Route) != identity.Fold(c.compiled.Name) {
-			info := e.visibleRoute(by, a.Child.Route)
+		child := action.Get("child")
+		if child.Node.Kind != document.Object || !child.Get("route").Given() || child.Get("route").Node.Kind != document.String {
+			continue
+		}
+		of, called := c.compiled, child.Get("route").Node.Text
+		if identity.Fold(called) != identity.Fold(name) {
+			info := e.visibleRoute(by, called)
 			if info == nil {
-				at.Get("route").Fail(errs.CodeNotFound, "there is no route %q that may be used here", a.Child.Route)
+				child.Get("route").Fail(errs.CodeNotFound, "there is no route %q that may be used here", called)
 				continue
 			}
 			of = info.Compiled
 		}
-		checkChildRoles(at.Get("roles"), a.Child, of)
+		if of != nil {
+			checkChildRoles(child.Get("roles"), of)
+		}
 	}
 	return faults.List()
 }
 
-func checkChildRoles(at document.Value, child *route.Child, of *route.Route) {
+func checkChildRoles(at document.Value, of *route.Route) {
+	if !at.Given() || at.Node.Kind != document.Object {
+		return
+	}
 	known := make([]string, len(of.Roles))
 	for i := range known {
 		known[i] = of.Roles[i].Name
 	}
-	for _, mapped := range child.Roles {
-		if !slices.Contains(known, mapped.Role) {
-			at.Get(mapped.Role).Fail(errs.CodeNotFound, "the route %q has no role %q%s", of.Name, mapped.Role, document.Hint(mapped.Role, known))
+	for i := range at.Node.Members {
+		if role, mapped := at.Member(i); !slices.Contains(known, role) {
+			mapped.Fail(errs.CodeNotFound, "the route %q has no role %q%s", of.Name, role, document.Hint(role, known))
 		}
 	}
 }
