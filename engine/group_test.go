@@ -59,6 +59,27 @@ func TestGroupOfChildren(t *testing.T) {
 	same(t, "of one that goes on", children(other), `"active""active"`)
 }
 
+// A case that moves to a version of its route without the group leaves it to
+// the others.
+func TestGroupAndMigration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("one", routeGroup)
+	admin.mustPutRoute("two", routeGroup)
+	first := sam.startCase(`{"route": "one"}`)
+	w.setBusy(first, true)
+	next := sam.startCase(`{"route": "two"}`)
+	ungrouped := strings.Replace(routeGroup, "group: till\n", "", 1)
+	admin.mustPutRoute("one", ungrouped) // what runs has the version that it has
+	w.advance(time.Minute)
+	sam.caseForm(next).wants("state", `"queued"`)
+	try(w.MigrateRoute(t.Context(), admin.request(nil), "one", true, []byte(strings.Replace(ungrouped, "Grouped", "Alone", 1)))).must(w, "a migration")
+	sam.caseForm(first).wants("routeVersion", "3")
+	w.advance(time.Minute)
+	sam.caseForm(next).wants("state", `"active"`)
+}
+
 // Who creates more children than one event makes is busy until all are made,
 // and a restart goes on with it.
 func TestGroupWithWork(t *testing.T) {

@@ -184,7 +184,7 @@ func (e *Engine) readHold(req Request, old *Hold, name string, node *document.No
 		if old != nil {
 			checkHoldIdentity(root, old)
 		}
-		e.readHeld(req, root, h)
+		e.readHeld(req, root, old, h)
 		readText(root.Get("reason"), &h.Reason, mostReason)
 	}
 	return h, faults.Err()
@@ -203,12 +203,15 @@ func checkHoldIdentity(root document.Value, old *Hold) {
 	}
 }
 
-// readHeld reads what a hold is about: one of three.
-func (e *Engine) readHeld(req Request, root document.Value, h *Hold) {
+// readHeld reads what a hold is about: one of three. A route that is held
+// already may have gone: the hold is saved again all the same.
+func (e *Engine) readHeld(req Request, root document.Value, old, h *Hold) {
 	route, group, all := root.Get("route"), root.Get("group"), root.Get("engine")
 	if h.Route = readName(route); h.Route != "" {
 		if info := e.visibleRoute(req.By, h.Route); info != nil {
 			h.Route = info.Name
+		} else if old != nil && identity.Fold(old.Route) == identity.Fold(h.Route) {
+			h.Route = old.Route
 		} else {
 			route.Fail(errs.CodeNotFound, "there is no route %q", h.Route)
 		}

@@ -147,6 +147,17 @@ func TestHoldDocuments(t *testing.T) {
 	changed := try(admin.putHold("NIGHT", `{"engine": true}`, ifMatch(made.FormETag))).must(w, "a change")
 	w.form(changed.Form).wants("name", `"Night"`, "route", "null", "engine", "true", "reason", `""`, "modified", `"2012-11-09T12:35:56Z"`)
 	admin.mustPutHold("a b", `{"group": "g"}`)
+
+	// The route may have gone, and come back under its name.
+	admin.mustPutRoute("brief", routeAsk)
+	gone := admin.mustPutHold("c", `{"route": "brief"}`)
+	if err := admin.deleteRoute("brief"); err != nil {
+		t.Fatal(err)
+	}
+	admin.mustPutHold("c", strings.Replace(string(gone.Form), `"reason":""`, `"reason":"x"`, 1))
+	admin.mustPutRoute("brief", routeAsk)
+	admin.caseForm(admin.startCase(`{"route": "brief"}`)).wants("state", `"queued"`)
+	admin.mustDeleteHold("c")
 	all, err := w.Holds(t.Context(), admin.by())
 	if err != nil || len(all) != 2 || all[0].Name != "Night" || all[1].Name != "a b" {
 		t.Errorf("%+v, %v", all, err)

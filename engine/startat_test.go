@@ -116,4 +116,22 @@ func TestStartAtAndOverlap(t *testing.T) {
 	sam.caseForm(second).wants("state", `"active"`, "started", `"2012-11-09T14:00:00Z"`)
 }
 
+// A case of an entry that was canceled while it waited for an earlier one, and
+// is taken back, waits for that no longer.
+func TestOverlapAndReopen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, admin := w.as("sam"), w.as("admin")
+	sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "ask", "repeat": 2, "overlap": "bufferAll"}`)
+	w.advance(30 * time.Minute)
+	second := number(t, w.cases()[1].get("id"))
+	sam.caseForm(second).wants("state", `"queued"`)
+	sam.mustPutCase(fileOf(second), `{"state": "canceled"}`)
+	admin.mustPutHold("h", `{"engine": true}`)
+	admin.mustPutCase(fileOf(second), `{"state": "active"}`)
+	sam.caseForm(second).wants("state", `"queued"`)
+	admin.mustDeleteHold("h")
+	sam.caseForm(second).wants("state", `"active"`)
+}
+
 func fileOf(id int64) string { return fmt.Sprintf("%d.json", id) }
