@@ -128,7 +128,7 @@ func (c *compiler) payload(v document.Value) Payload {
 	switch {
 	case v.Node == nil:
 		return Payload{}
-	case isKind(v, document.Object) && len(v.Node.Members) == 1 && v.Get("cel").Given():
+	case isKind(v, document.Object) && len(v.Node.Members) == 1 && isKind(v.Get("cel"), document.String):
 		return Payload{Expr: c.expression(v.Get("cel"), expr.Any)}
 	}
 	return Payload{JSON: v.Node}

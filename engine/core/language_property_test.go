@@ -94,6 +94,7 @@ func (d *drawing) handlers(key string) string {
 	for i := range steps {
 		step := d.one("step",
 			"set: {n: {cel: xattr.n + 1}}", "set: {n: 0}", "set: {who: {cel: actor}}", "set: {n: {cel: xattr.none}}", "message: {label: m, value: {ok: true}}",
+			"http: {url: 'https://example.org/$__XATTR_n__;', value: {n: 1}, into: m}", "mail: {to: [starter, 'role:r1'], text: hello}", "call: {name: x, into: m}", "exec: {command: x, from: m}",
 			"log: logged", "warn: warned", "unwarn: true", "title: x", "assign: {role: r1, to: [starter]}", "unassign: {role: r1, to: [\"role:r1\"]}", "addStakeholders: [ann]",
 			"perform: "+d.other("of"), "abort: "+d.other("of"), "retry: "+d.other("of"), "cancel: true", "suspend: true",
 			`suspend: {until: {cel: "now + duration('5s')"}}`, "suspend: {until: {cel: now}}",
@@ -205,6 +206,9 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 	if len(c.Enabled) > 0 && rapid.IntRange(0, 4).Draw(t, "enabled") > 0 {
 		action = rapid.SampledFrom(c.Enabled).Draw(t, "row").Action
 	}
+	if len(c.Outbox) > 0 && rapid.IntRange(0, 3).Draw(t, "outside") == 0 {
+		return drawFromOutside(t, c)
+	}
 	switch rapid.IntRange(0, 25).Draw(t, "event") {
 	default:
 		return Perform{Action: action, Actor: actor, Resolution: rapid.SampledFrom([]string{"", "fixed"}).Draw(t, "resolution")}, ""
@@ -249,6 +253,24 @@ func drawLanguageEvent(t *rapid.T, r *route.Route, c *Case) (Event, string) {
 		}
 		return Wake{Actor: actor, Label: "InputMessage"}, "{}"
 	}
+}
+
+// drawFromOutside draws what became of a delivery: one that the case waits
+// for, or one that is over.
+func drawFromOutside(t *rapid.T, c *Case) (Event, string) {
+	o := rapid.SampledFrom(c.Outbox).Draw(t, "delivery")
+	seq := o.Seq - int64(rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "another"))
+	switch rapid.IntRange(0, 5).Draw(t, "became") {
+	case 0:
+		return Undelivered{Seq: seq, Step: o.Step, Attempts: 3, Reason: "no\nanswer"}, ""
+	case 1:
+		return Recorded{Seq: seq, Step: o.Step, Content: []byte("{}")}, ""
+	case 2:
+		return Retry{Action: o.Name(), Actor: actorNamed("admin")}, ""
+	case 3:
+		return Abort{Action: o.Name(), Actor: actorNamed("admin")}, ""
+	}
+	return Delivered{Seq: seq, Step: o.Step, Attempts: 1, MediaType: "application/json", Content: []byte(`{"ok": true}`)}, ""
 }
 
 // TestLanguageProperties walks random routes of the whole language of a single
@@ -407,6 +429,9 @@ func (w *walker) check(in Input, messages map[string][]byte, out *Output) {
 		w.Fatalf("the marking %s is read as %s %v", marking, read.Marking(), err)
 	}
 	if wrong := rowsAgree(w.r, c); wrong != "" {
+		w.Fatalf("after %#v: %s\n%s", in.Event, wrong, marking)
+	}
+	if wrong := outboxAgrees(in.Case, out); wrong != "" {
 		w.Fatalf("after %#v: %s\n%s", in.Event, wrong, marking)
 	}
 	if wrong := timersAgree(w.r, in.Case, out); wrong != "" {

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -151,6 +152,23 @@ func membersOfTests() map[string][]string {
 	}
 }
 
+func emailsOfTests() map[string]string {
+	return map[string]string{"sam": "sam@example.org", "ann": "ann@example.org", "cy": "cy@example.org", "admin": "Sam@example.org"}
+}
+
+// calledOfTests is what the callbacks of the tests yield.
+func calledOfTests(call Call) Called {
+	switch call.Name {
+	case "one":
+		return Called{Names: []string{"ann"}}
+	case "some":
+		return Called{Names: []string{"nobody", "bob", "core", "@admins", "everyone", "bob"}}
+	case "none":
+		return Called{}
+	}
+	return Called{Fault: "it is\nbroken"}
+}
+
 func seed() *Case {
 	return &Case{
 		ID: 17, GUID: "5d3c0123456789abcdef0123456789ab", RouteID: 12, RouteName: "test", RouteVersion: 3,
@@ -168,7 +186,9 @@ type play struct {
 	log []LogEntry
 
 	messages  map[string][]byte // as the shell would store them
-	performed string            // by the last event
+	types     map[string]string
+	outbox    []Posting
+	performed string // by the last event
 }
 
 // parsed compiles a route as people write it.
@@ -193,19 +213,21 @@ func resolve(tb failer, in Input, messages map[string][]byte) (*Output, error) {
 		if len(needs) == 0 {
 			return out, err
 		}
-		facts := Facts{Parties: in.Facts.Parties, Members: map[string][]string{}, Emails: map[string]string{}, Messages: map[string][]byte{}}
-		maps.Copy(facts.Members, in.Facts.Members)
-		for name, content := range in.Facts.Messages {
-			facts.Messages[name] = content
-		}
+		facts := in.Facts
+		facts.Members, facts.Messages = maps.Clone(facts.Members), maps.Clone(facts.Messages)
+		facts.Emails, facts.Called = maps.Clone(facts.Emails), maps.Clone(facts.Called)
 		for _, need := range needs {
 			switch {
 			case need.Message != "":
-				facts.Messages[need.Message] = messages[need.Message]
+				set(&facts.Messages, need.Message, messages[need.Message])
 			case need.Members != "":
-				facts.Members[need.Members] = membersOfTests()[need.Members]
+				set(&facts.Members, need.Members, membersOfTests()[need.Members])
 			case need.Email != "":
-				facts.Emails[need.Email] = need.Email + "@example.org"
+				set(&facts.Emails, need.Email, emailsOfTests()[need.Email])
+			case need.Admins != 0:
+				facts.Admins = map[int64][]string{need.Admins: {"admin"}}
+			case need.Call.Name != "":
+				set(&facts.Called, need.Call, calledOfTests(need.Call))
 			default:
 				tb.Fatalf("%T needs %v", in.Event, needs)
 			}
@@ -238,6 +260,7 @@ func started(tb testing.TB, r *route.Route) *play {
 func (p *play) event(e Event) error {
 	p.t.Helper()
 	in := Input{Route: p.r, Case: p.c, Event: e, Now: p.now, Facts: factsOfTests()}
+	in.Facts.Types = p.types
 	before := string(p.c.Marking())
 	out, err := resolve(p.t, in, p.messages)
 	if got := string(p.c.Marking()); got != before {
@@ -251,6 +274,7 @@ func (p *play) event(e Event) error {
 	}
 	p.c, p.performed = out.Case, out.Performed
 	p.log = append(p.log, out.Log...)
+	p.outbox = append(p.outbox, out.Outbox...)
 	for _, m := range out.Messages {
 		p.messages[m.Label] = m.Content
 	}
@@ -407,6 +431,9 @@ func consistent(r *route.Route, before *Case, out *Output) string {
 	if c.Modified.Before(before.Modified) {
 		return "modified went back"
 	}
+	if wrong := outboxAgrees(before, out); wrong != "" {
+		return wrong
+	}
 	read, err := ReadMarking(c.Marking())
 	if err != nil {
 		return err.Error()
@@ -460,6 +487,43 @@ func rowsAgree(r *route.Route, c *Case) string {
 	for _, w := range c.Warnings {
 		if w.Row != 0 && !slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Row == w.Row }) {
 			return "a warning outlives its row: " + w.Text
+		}
+	}
+	return ""
+}
+
+// outboxAgrees checks what an event did to the outbox against what the case
+// knows of it: each delivery is there exactly as long as its row.
+func outboxAgrees(before *Case, out *Output) string {
+	type key struct{ seq, step int64 }
+	rows := map[key]bool{} // whether it is due
+	for _, o := range before.Outbox {
+		rows[key{o.Seq, o.Step}] = !o.Failed
+	}
+	for _, p := range out.Outbox {
+		_, there := rows[key{p.Seq, p.Step}]
+		switch {
+		case there == (p.Request != nil):
+			return fmt.Sprintf("the outbox cannot take %+v", p)
+		case p.Over:
+			delete(rows, key{p.Seq, p.Step})
+		default:
+			rows[key{p.Seq, p.Step}] = !p.Failed
+		}
+	}
+	for _, o := range out.Case.Outbox {
+		due, there := rows[key{o.Seq, o.Step}]
+		if !there || due == o.Failed {
+			return "the outbox has not what the case has: " + o.Name()
+		}
+		delete(rows, key{o.Seq, o.Step})
+	}
+	if len(rows) > 0 {
+		return fmt.Sprintf("the case does not know of %v", rows)
+	}
+	for _, w := range out.Case.Warnings {
+		if strings.HasPrefix(w.Text, "Not delivered") && out.Case.Undelivered(w.Timer) == nil {
+			return "a warning outlives its delivery: " + w.Timer
 		}
 	}
 	return ""
