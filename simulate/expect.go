@@ -63,6 +63,8 @@ func (w *want) compare(ctx context.Context, m document.Member) error {
 		return w.messages(ctx, m.Value)
 	case wantOutput:
 		return w.message(ctx, m.Value, w.at+"/output", w.pointer)
+	case wantSent:
+		return w.sent(ctx, m.Value)
 	case wantChildren:
 		w.children(m.Value)
 	case wantLog, wantNoLog:

@@ -30,6 +30,7 @@ type Request struct {
 	Type   string // media type of the body
 	Body   []byte
 	To     string // of MOVE: the destination
+	Depth  string // of PROPFIND
 }
 
 // Answer is what the drive answers.

@@ -379,6 +379,12 @@ func checkWant(key string, v document.Value) {
 				v.Item(i).Str()
 			}
 		}
+	case wantSent:
+		if v.Is(document.List) {
+			for i := range v.Node.Items {
+				v.Item(i).Is(document.Object)
+			}
+		}
 	case "enabledActions", "pendingActions", "stakeholders":
 		v.Is(document.List)
 	case wantChildren:

@@ -144,6 +144,7 @@ const (
 	wantTimers    = "timers"    // by timer: its state, or fields of it
 	wantMessages  = "messages"  // by label: its text, or its JSON
 	wantOutput    = "output"    // what the case shows as output
+	wantSent      = "sent"      // what would have left the server, in order
 	wantChildren  = "children"  // how many, in which states
 	wantLog       = "log"       // what the log says, in this order
 	wantNoLog     = "notLog"    // what it does not say
@@ -151,6 +152,6 @@ const (
 )
 
 func wantedKeys() []string {
-	return append(caseFields(), wantTasks, wantAssignees, wantWorklist, wantTimers, wantMessages, wantOutput,
+	return append(caseFields(), wantTasks, wantAssignees, wantWorklist, wantTimers, wantMessages, wantOutput, wantSent,
 		wantChildren, wantLog, wantNoLog, wantWarnings)
 }

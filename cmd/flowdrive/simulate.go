@@ -185,6 +185,9 @@ func (a *app) inProcess(ctx context.Context, r simulate.Request) (*simulate.Answ
 	if r.To != "" {
 		req.Header.Set("Destination", r.To)
 	}
+	if r.Depth != "" {
+		req.Header.Set("Depth", r.Depth)
+	}
 	w := &collected{status: http.StatusOK, header: http.Header{}}
 	if r.Path == "/clock" {
 		(&server.SandboxClock{Clock: a.sandbox, Engine: a.engine}).ServeHTTP(w, req)
