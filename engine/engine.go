@@ -40,6 +40,7 @@ type Config struct {
 	Outside      Outside                 // nil: nothing leaves the server
 	Callbacks    map[string]CallbackFunc // by name; what routes can ask
 	Channels     Channels                // how people are told of events
+	AnyCallback  bool                    // routes may name others as well: for rehearsals, in which none is asked
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
 
@@ -112,6 +113,7 @@ type Engine struct {
 	outside   Outside
 	channels  Channels
 	callbacks map[string]CallbackFunc
+	anyCalls  bool
 	log       zerolog.Logger
 	hash      func(string) (string, error)
 	check     func(context.Context, identity.Name, string) error
@@ -152,6 +154,7 @@ func New(cfg Config) *Engine {
 		outside:   cfg.Outside,
 		channels:  cfg.Channels,
 		callbacks: cfg.Callbacks,
+		anyCalls:  cfg.AnyCallback,
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,
 		check:     cfg.CheckPassword,

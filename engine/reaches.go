@@ -35,7 +35,7 @@ func (e *Engine) refuses(reach route.Reach) (detail string, code errs.Code) {
 	case route.ReachSecret:
 		return e.outside.RefusesSecret(reach.Name), errs.CodeNotFound
 	case route.ReachCallback:
-		if e.callbacks[reach.Name] == nil {
+		if e.callbacks[reach.Name] == nil && !e.anyCalls {
 			return fmt.Sprintf("there is no callback %q", reach.Name), errs.CodeNotFound
 		}
 	}

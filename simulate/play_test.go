@@ -35,6 +35,15 @@ const (
 
 func ok(body string) Answer { return Answer{Status: 200, Body: []byte(body)} }
 
+// listing is a folder of labels.
+func listing(labels ...string) Answer {
+	b := []byte(`<D:multistatus xmlns:D="DAV:"><D:response><D:href>` + caseAt + `/Labels/</D:href></D:response>`)
+	for _, label := range labels {
+		b = fmt.Appendf(b, "<D:response><D:href>%s/Labels/%s</D:href></D:response>", caseAt, label)
+	}
+	return Answer{Status: 207, Body: append(b, "</D:multistatus>"...)}
+}
+
 func problem(status int, kind, detail string) Answer {
 	return Answer{Status: status, Body: fmt.Appendf(nil, `{"type":"urn:flowdrive:problem:%s","detail":%q}`, kind, detail)}
 }
@@ -110,6 +119,17 @@ func TestPlay(t *testing.T) {
 			script{"GET " + caseAt + "/Labels/a": ok("  text\n"), "GET " + caseAt + "/Labels/b": ok(`{"n":[1,{"x":null}]}`), "GET " + caseAt + "/Labels/c": problem(404, "not-found", "")},
 			"- {check: true, expect: {messages: {a: text, b: {n: [1.0, {x: null, y: null}]}, c: null}}}\n", "joann",
 		},
+		"what was sent": {
+			script{
+				"PROPFIND " + caseAt + "/Labels/":      listing("a", "Outbox-12-1", "Outbox-9-2", "Outbox-9-1", "Outbox-x"),
+				"GET " + caseAt + "/Labels/Outbox-9-1": ok(`{"kind":"mail","to":["a","b"],"text":"x"}`), "GET " + caseAt + "/Labels/Outbox-9-2": ok(`{"kind":"exec"}`), "GET " + caseAt + "/Labels/Outbox-12-1": ok(`{"kind":"call"}`),
+			},
+			"- {check: true, expect: {sent: [{kind: mail, to: [b, a]}, {kind: exec}, {kind: call, name: x}]}}\n", `/steps/1/expect/sent/2/name: want "x", but there is none`,
+		},
+		"nothing was sent":  {script{"PROPFIND " + caseAt + "/Labels/": listing("a")}, "- {check: true, expect: {sent: []}}\n", "joann"},
+		"too much was sent": {script{"PROPFIND " + caseAt + "/Labels/": listing("Outbox-1-1"), "GET " + caseAt + "/Labels/Outbox-1-1": ok("{}")}, "- {check: true, expect: {sent: []}}\n", `/steps/1/expect/sent: want [], but it is [{}]`},
+		"no listing":        {nil, "- {check: true, expect: {sent: []}}\n", "error: step 2: PROPFIND " + caseAt + "/Labels/ answers 204"},
+		"an odd listing":    {script{"PROPFIND " + caseAt + "/Labels/": {Status: 207, Body: []byte("<")}}, "- {check: true, expect: {sent: []}}\n", "error: step 2: PROPFIND " + caseAt + "/Labels/: "},
 		"a warning": {
 			script{"GET " + caseAt + ".json": ok(strings.Replace(emptyLog, `"warnings":[]`, `"warnings":[{"text":"too late"}]`, 1))},
 			"- {check: true, expect: {warnings: [early]}}\n", `/steps/1/expect/warnings/0: want "early", but it is {"text":"too late"}`,
