@@ -168,7 +168,7 @@ func (n *ending) pause(e *Engine, tx Tx, stored *Route) error {
 	for i := range rows {
 		row := &rows[i]
 		n.entry = row.Seq
-		entry, err := e.readStored(row)
+		entry, err := e.readForm(row)
 		if err != nil {
 			return err
 		}

@@ -134,6 +134,7 @@ type Engine struct {
 	usage      usage
 	documents  documentCache
 	feeds      feedCache
+	holidays   holidayCache
 	sweeper    sweeper
 	dispatcher dispatcher
 	background *background

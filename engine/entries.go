@@ -210,7 +210,7 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	if stored != nil && node.Get("do") != nil {
-		return e.readCommand(req, root, stored, given)
+		return e.readCommand(r, req, root, stored, given)
 	}
 	before := stored // whose identity and counters it has
 	if stored == nil {
@@ -220,7 +220,7 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	}
 	var old *schedule.Entry
 	if before != nil {
-		if old, err = e.readStored(before); err != nil {
+		if old, err = e.readForm(before); err != nil {
 			return nil, err
 		}
 		if !before.Paused.IsZero() {
@@ -241,9 +241,6 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	}
 	if contextErr != nil {
 		return nil, contextErr
-	}
-	if later := entry.NotBuilt(); len(later) > 0 {
-		return nil, &errs.Error{Kind: errs.NotBuilt, Detail: "Not built yet: " + later[0].String() + ".", Faults: later}
 	}
 	c, err := e.newEntry(r, req, ref, entry, stored, before)
 	if err != nil {
@@ -301,7 +298,10 @@ func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry 
 			return nil, err
 		}
 	}
-	return contextErr, nil
+	if entry.ExcludeCalendar != "" {
+		err = e.calendarRef(r, as, root.Get("excludeCalendar"), entry, req.Now)
+	}
+	return contextErr, err
 }
 
 // newEntry begins the change of what is stored, or of a new entry: one that

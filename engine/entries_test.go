@@ -282,18 +282,6 @@ func TestEntryFaultsAtOnce(t *testing.T) {
 	}
 }
 
-// What this version does not do is said once nothing else is wrong.
-func TestEntryNotBuilt(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	sam := w.as("sam")
-	const policy = `"excludeCalendar": "/dav/Documents/sam/x.ics"`
-	_, err := sam.putEntry("later.json", `{"type": "cron", "hour": 5, "route": "auto", `+policy+`}`)
-	w.refused(err, errs.NotBuilt)
-	_, err = sam.putEntry("later.json", `{"type": "cron", "hour": 25, "route": "auto", `+policy+`}`)
-	w.refused(err, errs.Invalid, "/hour range")
-}
-
 func TestEntryLimit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) { w.config = func(c *engine.Config) { c.Limits.Entries = 2 } })

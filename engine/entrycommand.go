@@ -10,7 +10,7 @@ import (
 
 // readCommand reads what a document orders: {"do": …} on an entry that there
 // is. It is carried out and not stored (design: schedule entries, section 3).
-func (e *Engine) readCommand(req Request, root document.Value, stored *Entry, given *GivenName) (*entryChange, error) {
+func (e *Engine) readCommand(r Reader, req Request, root document.Value, stored *Entry, given *GivenName) (*entryChange, error) {
 	name, _ := schedule.Command(root)
 	c := &commanded{Engine: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}
 	carry := map[string]func(Tx, *Entry, *schedule.Entry) error{
@@ -26,7 +26,7 @@ func (e *Engine) readCommand(req Request, root document.Value, stored *Entry, gi
 		c.from, c.to = schedule.BackfillRange(document.Root(root.Node, &document.Faults{})) // its faults are noted
 		if c.to.After(req.Now) {
 			root.Get("to").Fail(errs.CodeRange, "must not be in the future: what is to come needs no backfill")
-		} else if err := c.judge(root, stored); err != nil {
+		} else if err := c.judge(r, root, stored); err != nil {
 			return nil, err
 		}
 	}
@@ -56,7 +56,7 @@ func (c *commanded) do(tx Tx, carry func(Tx, *Entry, *schedule.Entry) error) (*O
 	if stored.Revision != c.base {
 		return nil, errStale
 	}
-	entry, err := c.readStored(stored)
+	entry, _, err := c.readStored(tx, stored, c.req.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -151,10 +151,13 @@ func (c *commanded) redefine(tx Tx, stored *Entry, entry *schedule.Entry) error 
 }
 
 // judge answers whether a backfill would be too large.
-func (c *commanded) judge(root document.Value, stored *Entry) error {
-	entry, err := c.readStored(stored)
+func (c *commanded) judge(r Reader, root document.Value, stored *Entry) error {
+	entry, trouble, err := c.readStored(r, stored, c.req.Now)
 	if err != nil || c.from.IsZero() {
 		return err
+	}
+	if trouble != nil {
+		return trouble
 	}
 	if len(entry.Between(c.from, c.to)) > schedule.MaxBackfill {
 		root.Get("to").Fail(errs.CodeRange, "takes in more than %d instants; backfill them part by part", schedule.MaxBackfill)

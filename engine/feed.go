@@ -57,7 +57,7 @@ func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.T
 			return err
 		}
 		for i := range entries {
-			entry, err := e.readStored(&entries[i])
+			entry, err := e.readForFeed(ctx, r, &entries[i])
 			if err != nil {
 				return err
 			}

@@ -38,13 +38,21 @@ func (f *filterAhead) Unwrap() error {
 // an event has fewer, but what one decision needs may be pushed out of the cache by others.
 const mostAhead = 30
 
-// runAhead runs the filters and callbacks that a change needs. err is what it
+// runAhead runs the filters and callbacks, and reads the calendars, that a
+// change needs. err is what it
 // ended with, and again makes it again.
 func (e *Engine) runAhead(ctx context.Context, err error, again func() error) error {
 	for range mostAhead {
 		if call, ok := errors.AsType[*callAhead](err); ok {
 			e.called.put(call.call, e.ask(ctx, call.call))
 			defer e.called.drop(call.call)
+			err = again()
+			continue
+		}
+		if calendar, ok := errors.AsType[*calendarAhead](err); ok {
+			if failed := e.readAhead(calendar); failed != nil {
+				return failed
+			}
 			err = again()
 			continue
 		}

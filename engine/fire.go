@@ -23,6 +23,9 @@ const (
 	OutcomeBackfilled = "backfilled"
 )
 
+// reasonExcluded is why an instant is skipped that its entry excludes.
+const reasonExcluded = "excluded"
+
 // fireEntry does what an entry's due instant asks for, in one unit: creates
 // the case, counts, computes what comes next, deletes an exhausted entry.
 // The row is read again, because what was fired before may have changed it.
@@ -34,9 +37,19 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, v *volley, trouble error) (next tim
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
 	}
-	entry, err := e.readStored(stored)
+	entry, unread, err := e.readStored(tx, stored, now)
 	if err != nil {
 		return time.Time{}, false, err
+	}
+	if trouble == nil {
+		trouble = unread
+	}
+	if due, comes := entry.Due(); !comes || due.After(now) { // its calendar has come to exclude what was due
+		if err := e.passCalendar(tx, stored, now); err != nil {
+			return time.Time{}, false, err
+		}
+		err = e.moveOn(tx, stored, entry, ChangeSkipped, !comes, now)
+		return stored.Due, false, err
 	}
 	step := entry.Step(now)
 	if step.Nothing() {
@@ -65,8 +78,22 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, v *volley, trouble error) (next tim
 	return stored.Due, true, err
 }
 
-// readStored reads what a stored entry says.
-func (e *Engine) readStored(stored *Entry) (*schedule.Entry, error) {
+// passCalendar leaves a row for an instant that was due, and that the calendar
+// of its entry excludes by now.
+func (e *Engine) passCalendar(tx Tx, stored *Entry, now time.Time) error {
+	before, err := e.readForm(stored)
+	if err != nil || before.NextIteration.IsZero() {
+		return err
+	}
+	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: before.NextIteration, Outcome: OutcomeSkipped, Reason: reasonExcluded, FiredAt: now}
+	if err := tx.InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
+		return err
+	}
+	return nil
+}
+
+// readForm reads what a stored entry says, whatever its calendar excludes.
+func (e *Engine) readForm(stored *Entry) (*schedule.Entry, error) {
 	entry, err := schedule.ReadForm(stored.Form, e.zones)
 	return entry, errs.Wrap("read a stored schedule entry", err)
 }
@@ -115,7 +142,7 @@ func passOver(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, n
 			o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, FiredAt: now}
 			switch {
 			case of.excluded:
-				o.Reason = "excluded"
+				o.Reason = reasonExcluded
 			case instant.After(entry.Modified):
 				o.Reason = "misfire: missed by more than the grace"
 			default:

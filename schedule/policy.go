@@ -97,15 +97,6 @@ func defaultPolicies() Policies {
 	}
 }
 
-// NotBuilt returns what the entry asks for, rightly, and this version does
-// not do.
-func (e *Entry) NotBuilt() []errs.Fault {
-	if e.ExcludeCalendar == "" {
-		return nil
-	}
-	return []errs.Fault{{Pointer: "/excludeCalendar", Detail: "is a legal value, but this version only knows null"}}
-}
-
 // readPolicies reads the policies of a document.
 func (r *reader) readPolicies() {
 	p := &r.entry.Policies

@@ -97,9 +97,6 @@ func TestReadDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, e, cmpopts.IgnoreUnexported(schedule.Entry{})); diff != "" {
 		t.Error("(-want +got):", diff)
 	}
-	if faults := e.NotBuilt(); len(faults) > 0 {
-		t.Errorf("the defaults are not built: %v", faults)
-	}
 }
 
 func TestReadFaults(t *testing.T) {
@@ -324,19 +321,11 @@ func TestReadHints(t *testing.T) {
 	}
 }
 
-func TestNotBuilt(t *testing.T) {
+func TestReadPolicies(t *testing.T) {
 	t.Parallel()
 	e := entry(t, with("cron", nightly+`, "timezone": "Europe/Berlin", "misfire": "all", "overlap": "bufferOne", "jitterSeconds": 5,
 		"start": "2013-01-01", "end": "2014-01-01T00:00:00+01:00", "exclude": ["2013-12-24", {"from": "2013-12-25", "to": "2013-12-27T12:00"}],
 		"excludeCalendar": "/dav/Documents/ops/holidays%20DE.ics", "dstGap": "skip", "dstOverlap": "both", "paused": true`), friday, nil)
-	var got []string
-	for _, f := range e.NotBuilt() {
-		got = append(got, f.Pointer)
-	}
-	want := []string{"/excludeCalendar"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error("(-want +got):", diff)
-	}
 	if !e.NextIteration.IsZero() || len(e.Upcoming) > 0 {
 		t.Errorf("a paused entry has %v, %v to come", e.NextIteration, e.Upcoming)
 	}

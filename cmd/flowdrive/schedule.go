@@ -61,8 +61,8 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 	}
 	var b strings.Builder
 	fmt.Fprintln(&b, entry.Describe())
-	for _, later := range entry.NotBuilt() {
-		fmt.Fprintf(&b, "not built yet and passed over: %s\n", later)
+	if entry.ExcludeCalendar != "" {
+		fmt.Fprintf(&b, "what %s excludes is on the drive, and not left out here\n", entry.ExcludeCalendar)
 	}
 	for _, t := range schedule.Preview(entry, from, n) {
 		fmt.Fprintln(&b, t.UTC().Format("2006-01-02T15:04:05Z Mon"))

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/ical"
+	"flowdrive/identity"
+	"flowdrive/schedule"
+)
+
+// The calendars that schedule entries exclude (design: schedule entries,
+// section 3): documents, read as who the entry acts as, each time that its next
+// instant is computed. An edit counts from then on: what is due is judged by
+// what the document says by now. Where it cannot be read nobody knows which day
+// is one off, so that the firing fails, and the entry goes on.
+
+// holidayYears is how far what recurs in a calendar is looked for.
+const holidayYears = 10
+
+// holidayKey names what was read: a content, as a zone sees its days, up to a
+// year.
+type holidayKey struct {
+	content Digest
+	zone    string
+	until   int
+}
+
+// until ends what is looked for.
+func (k holidayKey) end() time.Time { return time.Date(k.until, time.January, 1, 0, 0, 0, 0, time.UTC) }
+
+// holidayCache keeps what calendars exclude, or what is wrong with them. It
+// never goes stale.
+type holidayCache struct {
+	mu   sync.Mutex
+	read map[holidayKey]holidays
+}
+
+type holidays struct {
+	spans []schedule.Span
+	fault error // of kind Invalid
+}
+
+const mostCalendars = 64 // of at most ical.MaxSpans each
+
+func (c *holidayCache) get(key holidayKey) (holidays, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, ok := c.read[key]
+	return h, ok
+}
+
+func (c *holidayCache) put(key holidayKey, h holidays) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.read == nil || len(c.read) >= mostCalendars {
+		c.read = map[holidayKey]holidays{}
+	}
+	c.read[key] = h
+}
+
+// calendarAhead is the error of a decision that needs a calendar which is a
+// file: neither the writer nor a reader shall wait for the disk. It is read,
+// and the decision made again.
+type calendarAhead struct{ key holidayKey }
+
+// Error implements error.
+func (c *calendarAhead) Error() string { return "a calendar is to be read first" }
+
+// Unwrap says that it is no defect: the same thing succeeds later.
+func (c *calendarAhead) Unwrap() error {
+	return errs.New(errs.Unavailable, "The calendar of a schedule entry has not been read yet; try again.")
+}
+
+// readAhead reads the calendar. One that has gone meanwhile is looked for
+// again by whoever needs it.
+func (e *Engine) readAhead(c *calendarAhead) error {
+	body, err := e.openBlob(c.key.content)
+	if errors.Is(err, errGone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }() // it was only read
+	data, err := io.ReadAll(io.LimitReader(body, ical.MaxSize+1))
+	if err != nil {
+		return errs.Wrap("read a calendar", err)
+	}
+	e.holidays.put(c.key, e.parseHolidays(c.key, data))
+	return nil
+}
+
+func (e *Engine) parseHolidays(key holidayKey, data []byte) holidays {
+	zones := e.zones
+	if zones == nil {
+		zones = func(string) *time.Location { return nil }
+	}
+	o := ical.Options{Zone: time.UTC, Zones: zones, Until: key.end()}
+	if zone := zones(key.zone); zone != nil {
+		o.Zone = zone
+	}
+	found, err := ical.Read(data, o)
+	if err != nil {
+		return holidays{fault: errs.New(errs.Invalid, "is no calendar that can be read: %s", err)}
+	}
+	h := holidays{spans: make([]schedule.Span, len(found))}
+	for i, s := range found {
+		h.spans[i] = schedule.Span(s)
+	}
+	return h
+}
+
+// holidaysOf returns what the calendar of an entry excludes, and the path of
+// the calendar as the store spells it. trouble says in words that follow its
+// name why it cannot be read, for whoever has the entry.
+func (e *Engine) holidaysOf(r Reader, as identity.Principal, entry *schedule.Entry, now time.Time) (spans []schedule.Span, at string, trouble, err error) {
+	d, found, err := e.documentNamed(r, as, entry.ExcludeCalendar)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	if d == nil {
+		return nil, "", errs.New(errs.NotFound, "there is no document %q that %s may use", entry.ExcludeCalendar, as.Name), nil
+	}
+	at = found.String()
+	if !strings.EqualFold(path.Ext(at), ".ics") {
+		return nil, at, errs.New(errs.Invalid, "must be a calendar, whose name ends with .ics"), nil
+	}
+	key := holidayKey{content: d.SHA256, zone: entry.Timezone, until: now.UTC().Year() + holidayYears + 1}
+	h, ok := e.holidays.get(key)
+	switch {
+	case ok:
+	case d.Size > ical.MaxSize:
+		h.fault = errs.New(errs.Invalid, "is larger than %d bytes, which no calendar here may be", ical.MaxSize)
+	case d.InFile:
+		return nil, at, nil, &calendarAhead{key}
+	default:
+		h = e.parseHolidays(key, d.Content)
+		e.holidays.put(key, h)
+	}
+	return h.spans, at, h.fault, nil
+}
+
+// calendarRef resolves the calendar that a document excludes, as who the entry
+// acts as, and has the entry observe it.
+func (e *Engine) calendarRef(r Reader, as identity.Principal, v document.Value, entry *schedule.Entry, now time.Time) error {
+	spans, at, trouble, err := e.holidaysOf(r, as, entry, now)
+	switch {
+	case err != nil:
+		return err
+	case errs.Is(trouble, errs.NotFound):
+		v.Fail(errs.CodeNotFound, "%s", detailOf(trouble))
+	case trouble != nil:
+		v.Fail(errs.CodeFormat, "%s", detailOf(trouble))
+	default:
+		entry.ExcludeCalendar = at
+		if planned := !entry.NextIteration.IsZero(); !entry.Observe(spans, now) && planned {
+			v.Fail(errs.CodeNeverFires, "excludes every time that the entry would come: it would never create a case")
+		}
+	}
+	return nil
+}
+
+func detailOf(err error) string {
+	if told, ok := errors.AsType[*errs.Error](err); ok {
+		return told.Detail
+	}
+	return err.Error()
+}
+
+// readStored reads what a stored entry says, and has it observe its calendar.
+// Where that cannot be read there is trouble, and the entry passes over no day.
+func (e *Engine) readStored(r Reader, stored *Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
+	if entry, err = e.readForm(stored); err != nil || entry.ExcludeCalendar == "" {
+		return entry, nil, err
+	}
+	as := e.directory().Principal(stored.ContextID)
+	spans, _, trouble, err := e.holidaysOf(r, as, entry, now)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case trouble != nil:
+		trouble = errs.New(errs.NotFound, "The calendar that the entry excludes cannot be used: %s", fmt.Sprintf("%s: %s.", entry.ExcludeCalendar, detailOf(trouble)))
+	default:
+		entry.Observe(spans, now)
+	}
+	return entry, trouble, nil
+}
+
+// readForFeed does the same for who can wait, without the trouble.
+func (e *Engine) readForFeed(ctx context.Context, r Reader, stored *Entry) (entry *schedule.Entry, err error) {
+	read := func() (err error) {
+		entry, _, err = e.readStored(r, stored, e.clock.Now())
+		return err
+	}
+	return entry, e.runAhead(ctx, read(), read)
+}
