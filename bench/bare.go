@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 
 	_ "github.com/mattn/go-sqlite3" // the driver that the store uses
@@ -19,7 +20,7 @@ type bareWriter struct {
 	pool     *sql.DB
 	conn     *sql.Conn
 	driver   driver.Conn // that conn has pinned; as the store, it asks the driver itself
-	stmts    map[string]driver.Stmt
+	stmts    map[string]*bareStmt
 	args     []driver.NamedValue
 	queue    chan *bareUnit
 	ended    chan struct{}
@@ -47,7 +48,7 @@ const (
 // openBare opens the database in a data folder that has been founded and that
 // nobody has open.
 func openBare(ctx context.Context, data string) (_ *bareWriter, err error) {
-	w := &bareWriter{stmts: map[string]driver.Stmt{}, queue: make(chan *bareUnit, bareBatch), ended: make(chan struct{})}
+	w := &bareWriter{stmts: map[string]*bareStmt{}, queue: make(chan *bareUnit, bareBatch), ended: make(chan struct{})}
 	if w.pool, err = openRaw(data, "FULL"); err != nil {
 		return nil, err
 	}
@@ -181,12 +182,32 @@ func (w *bareWriter) fill(batch []*bareUnit) error {
 	return w.exec(op{query: `UPDATE sequence SET next = ?1`, args: []any{w.reserved}})
 }
 
+// bareStmt is a statement that the driver has prepared.
+type bareStmt struct {
+	io.Closer
+	driver.StmtExecContext
+	driver.StmtQueryContext
+}
+
+func (w *bareWriter) prepare(query string) (*bareStmt, error) {
+	prepared, err := w.driver.Prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	runs, canRun := prepared.(driver.StmtExecContext)
+	asks, canAsk := prepared.(driver.StmtQueryContext)
+	if !canRun || !canAsk {
+		return nil, fmt.Errorf("the driver's statement is a %T", prepared)
+	}
+	return &bareStmt{prepared, runs, asks}, nil
+}
+
 func (w *bareWriter) exec(o op) error {
 	ctx := context.Background() // under one that can end the driver starts a goroutine for each statement
 	s, ok := w.stmts[o.query]
 	if !ok {
 		var err error
-		if s, err = w.driver.Prepare(o.query); err != nil {
+		if s, err = w.prepare(o.query); err != nil {
 			return err
 		}
 		w.stmts[o.query] = s
@@ -196,13 +217,13 @@ func (w *bareWriter) exec(o op) error {
 		w.args = append(w.args, driver.NamedValue{Ordinal: i + 1, Value: arg})
 	}
 	if o.reads {
-		rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, w.args)
+		rows, err := s.QueryContext(ctx, w.args)
 		if err != nil {
 			return err
 		}
 		return errors.Join(rows.Next(make([]driver.Value, len(rows.Columns()))), rows.Close())
 	}
-	res, err := s.(driver.StmtExecContext).ExecContext(ctx, w.args)
+	res, err := s.ExecContext(ctx, w.args)
 	if err != nil || len(o.args) == 0 {
 		return err
 	}

@@ -142,7 +142,11 @@ func TestTasksWritten(t *testing.T) {
 	index := func(id int64) (held []string) {
 		t.Helper()
 		err := db.Update(t.Context(), func(etx engine.Tx) error {
-			return etx.(*tx).c.each(`
+			ours, ok := etx.(*tx)
+			if !ok {
+				t.Fatalf("a transaction is a %T", etx)
+			}
+			return ours.c.each(`
 				SELECT party_id || ' ' || lists FROM tasks WHERE case_id = ?1
 				UNION ALL SELECT 'admins of ' || route_id || ' ' || lists FROM route_tasks WHERE case_id = ?1 ORDER BY 1`,
 				func(scan scan) error {
