@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log" //nolint:depguard // http.Server takes no other logger
+	"log" //nolint:depguard // net/http takes no other logger
 	"net"
 	"net/http"
 	"strings"
@@ -151,6 +151,14 @@ func (c *requests) wait() {
 	c.zero = zero
 	c.mu.Unlock()
 	<-zero
+}
+
+// CatchLibraryLog puts what libraries write to the standard logger of the
+// process into log: net/http as a client has no other way to say that somebody
+// sent what it did not ask for, and quotes it.
+func CatchLibraryLog(to zerolog.Logger) {
+	log.SetFlags(0)
+	log.SetOutput(connectionLog{to})
 }
 
 // connectionLog takes what net/http has to say about connections that never

@@ -238,6 +238,43 @@ func TestOutsideSandbox(t *testing.T) {
 	}
 }
 
+// TestOutsideUnasked: what a service sends that nobody asked for becomes a line
+// of the log like others.
+func TestOutsideUnasked(t *testing.T) {
+	t.Parallel()
+	s := startService(t, func(w http.ResponseWriter, _ string) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 204 No Content\r\n\r\nunasked")
+		_, _ = conn.Read(make([]byte, 1)) // until the server hangs up
+	})
+	p := startServe(t, exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", filepath.Join(t.TempDir(), "data"),
+		"--log-level", "debug", "--allow-host", strings.TrimPrefix(s.URL, "http://")))
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/tell.yaml", fmt.Sprintf(`
+states: {begun: {type: start}}
+actions:
+  begin: {trigger: init, onFire: [{http: {url: %q}}]}
+  end: {in: [begun], role: clerk}
+roles: {clerk: {assign: [starter]}}
+`, s.URL+"/"))
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "tell"}`)
+	eventually(t, 20*time.Second, func() string {
+		for line := range strings.Lines(p.complaints.String()) {
+			if strings.Contains(line, "unasked") && strings.HasSuffix(line, "\n") {
+				if !json.Valid([]byte(line)) {
+					t.Fatalf("logged %q", line)
+				}
+				return ""
+			}
+		}
+		return "nothing was logged"
+	})
+}
+
 // TestOutsideKilled: a command does not outlive the server that ran it.
 func TestOutsideKilled(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,8 @@ import (
 	"net"
 
 	"github.com/spf13/cobra"
+
+	"flowdrive/server"
 )
 
 func serveCommand() *cobra.Command {
@@ -30,6 +32,7 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return closing(listener, err)
 			}
+			server.CatchLibraryLog(a.log)
 			return a.serve(cmd.Context(), func() error { return a.greet(cmd.OutOrStdout(), listener.Addr()) }, listener)
 		},
 	}
