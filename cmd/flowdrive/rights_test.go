@@ -529,5 +529,5 @@ func told(w *httptest.ResponseRecorder, r *right, names map[string]string) strin
 			text = regexp.MustCompile(`\b`+regexp.QuoteMeta(value)+`\b`).ReplaceAllLiteralString(text, "{}")
 		}
 	}
-	return regexp.MustCompile(`[0-9a-f]{32}|"[0-9a-f]+"|"fd-[a-z2-7]+"`).ReplaceAllLiteralString(text, "{}")
+	return regexp.MustCompile(`[0-9a-f]{32}|"[0-9a-f]+"|"fd-[a-z2-7]+"|/calendar/[a-z2-7]+`).ReplaceAllLiteralString(text, "{}")
 }
