@@ -1,7 +1,6 @@
 package route_test
 
 import (
-	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,55 +8,19 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/errs"
 	"flowdrive/route"
 )
 
-func TestNotBuilt(t *testing.T) {
+// TestDefaults reads what asks for nothing.
+func TestDefaults(t *testing.T) {
 	t.Parallel()
-	tests := []struct {
-		name     string
-		old, new string // replaced in base
-		want     []string
-	}{
-		{"nothing", "name: test", "name: test", nil},
-		{"defaults", "name: test", "model: fsm\ngroup: g\ntimeout: 0\nonTimeout: []\nretention: P15D\nthen: archive\ntimers: {}\nnotify: {}", nil},
-		{"defaults of actions", "to: done", "to: done, accept: optional, max: unlimited, dueIn: 0, offerTimeout: 0, guard: ~", nil},
-		{"head", "name: test", "retention: forever\nthen: delete", []string{
-			"/retention", "/then",
-		}},
-		{"timers", "to: done}", "to: done, guard: 'timers[\"t\"].expired', onFire: [{enableTimer: t}], dueIn: 5, onDue: [{log: x}]}\ntimers: {t: {limit: 5}}\ntimeout: P1D\nonTimeout: [{log: x}]", nil},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			text := strings.Replace(base, tt.old, tt.new, 1)
-			_, _, err := route.Parse("test", readYAML(t, text))
-			var got []string
-			if e, ok := errors.AsType[*errs.Error](err); ok {
-				if e.Kind != errs.NotBuilt {
-					t.Fatalf("kind %s: %v", e.Kind, err)
-				}
-				for _, f := range e.Faults {
-					if f.Line == 0 {
-						t.Errorf("%s has no place", f.Pointer)
-					}
-					got = append(got, f.Pointer)
-				}
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("not built (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-// TestNotBuiltComesLast makes sure that a document with faults is told them.
-func TestNotBuiltComesLast(t *testing.T) {
-	t.Parallel()
-	_, _, err := route.Parse("test", readYAML(t, strings.Replace(base, "to: done", "to: nowhere, guard: 'true'", 1)))
-	if !errs.Is(err, errs.Invalid) {
-		t.Errorf("got %v", err)
+	for name, with := range map[string][2]string{
+		"head":    {"name: test", "name: test\nmodel: fsm\ngroup:\ntimeout: 0\nonTimeout: []\nretention: P15D\nthen: archive\ntimers: {}\nnotify: {}"},
+		"actions": {"to: done", "to: done, accept: optional, max: unlimited, dueIn: 0, offerTimeout: 0, guard: ~"},
+	} {
+		if _, warnings := mustParse(t, "test", strings.Replace(base, with[0], with[1], 1)); warnings != nil {
+			t.Errorf("%s: warnings %v", name, warnings)
+		}
 	}
 }
 
@@ -121,8 +84,7 @@ actions:
       - {retry: all}
       - {title: {cel: "case.title"}}
 `} {
-		_, _, err := route.Parse("test", readYAML(t, text))
-		if !errs.Is(err, errs.NotBuilt) {
+		if _, _, err := route.Parse("test", readYAML(t, text)); err != nil {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -245,7 +207,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want []string // every route has its scenario beside it, and every scenario its route
+	var want []string                                      // every route has its scenario beside it, and every scenario its route
 	for _, name := range append(names, "collector-post") { // which is not stored at the first start
 		want = append(want, "examples/"+name+".scenario.yaml", "examples/"+name+".yaml")
 	}

@@ -20,9 +20,8 @@ const (
 
 // Parse compiles the route of that name, the stem of its file, from its
 // document; without a name the document must have one. Its errors are of kind
-// Invalid, with every fault of the document at once, and, where there is
-// none, NotBuilt, with everything that the document asks for and this version
-// does not do yet. The warnings are what is legal and probably not meant.
+// Invalid, with every fault of the document at once. The warnings are what is
+// legal and probably not meant.
 func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
 	if err := errs.InvalidDocument(tooMany(node)); err != nil {
 		return nil, nil, err
@@ -31,9 +30,6 @@ func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
 	c.read()
 	faults := merge(structureFaults(node), c.faults.List())
 	if err := errs.InvalidDocument(faults[:min(len(faults), mostFaults)]); err != nil {
-		return nil, nil, err
-	}
-	if err := notBuilt(node); err != nil {
 		return nil, nil, err
 	}
 	return c.route, warnings(c.route, node), nil
@@ -168,6 +164,7 @@ func (c *compiler) readHead() {
 	}
 	access := c.root.Get("access")
 	r.Access = Access{Start: c.contexts(access.Get("start")), Read: c.contexts(access.Get("read")), Admin: c.contexts(access.Get("admin"))}
+	c.readRetention()
 	c.readRemind(c.root.Get("notify").Get("remind"))
 	c.checkNames(c.root.Get("timers"), "timer")
 }
@@ -308,32 +305,12 @@ func (c *compiler) unknown(v document.Value, format, name string, known []string
 
 // duration reads a limit: relative, without years and months (design: timers).
 func (c *compiler) duration(v document.Value) *clock.Duration {
-	if !v.Given() {
+	d := c.length(v, durationForm)
+	if d != nil && d.Months != 0 {
+		v.Fail(errs.CodeRange, "must be %s: years and months have no fixed length", durationForm)
 		return nil
 	}
-	switch {
-	case isKind(v, document.String):
-		d, err := clock.ParseDuration(v.Node.Text)
-		if err != nil {
-			v.Fail(errs.CodeFormat, "must be %s, not %q", durationForm, clip(v.Node.Text))
-			return nil
-		}
-		if d.Months != 0 {
-			v.Fail(errs.CodeRange, "must be %s: years and months have no fixed length", durationForm)
-			return nil
-		}
-		return &d
-	case isKind(v, document.Number):
-		quiet := document.Value{Node: v.Node, Faults: &document.Faults{}}
-		n, whole := quiet.Int(0, int64(clock.MaxExact/1e9))
-		if !whole {
-			v.Fail(errs.CodeRange, "must be %s, not %s", durationForm, clip(v.Node.Text))
-			return nil
-		}
-		d, _ := clock.Seconds(n)
-		return &d
-	}
-	return nil
+	return d
 }
 
 // checkNames judges the keys of an object that are names: their form, and

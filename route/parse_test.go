@@ -74,7 +74,7 @@ actions:
 	want := &route.Route{
 		Name: "expense", Title: "Expense", Description: "Money back", Model: route.FSM, Context: "core",
 		Access:   route.Access{Start: []string{"everyone"}, Admin: []string{"ann"}},
-		Priority: 300, Output: "Result",
+		Priority: 300, Output: "Result", Retention: &clock.Duration{Exact: route.DefaultRetention}, Then: route.ThenArchive,
 		Roles: []route.Role{
 			{Name: "boss", Title: "The boss", Assign: []route.Rule{{Kind: route.RuleRole, Arg: "clerk"}, {Kind: route.RuleUser, Arg: "bob"}, {Kind: route.RuleAdmins}}, Pick: []route.Rule{{Kind: route.RuleTeam, Arg: "core"}}},
 			{Name: "clerk", Title: "clerk", Assign: []route.Rule{{Kind: route.RuleStarter}, {Kind: route.RuleEveryone}, {Kind: route.RuleStakeholders}, {Kind: route.RuleXattr, Arg: "costcentre"}}},

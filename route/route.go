@@ -4,6 +4,8 @@
 package route
 
 import (
+	"time"
+
 	"flowdrive/clock"
 	"flowdrive/expr"
 )
@@ -30,6 +32,8 @@ type Route struct {
 	Priority    int             // of its cases; DefaultPriority where the document has none
 	Group       string          // of which cases start one at a time; "" for none
 	Output      string          // label of the message shown as output, "" for the default
+	Retention   *clock.Duration // how long ended cases stay listed; nil: for ever
+	Then        Then            // what becomes of them after that
 	Timeout     *clock.Duration // from start to completion; nil: none
 	OnTimeout   []Step          // nil: a warning
 	Remind      *clock.Duration // after which assignees are reminded of an open task, again and again; nil: never
@@ -47,6 +51,19 @@ type Route struct {
 	started []Party // routes of which steps start cases
 	reaches []Reach // what is outside
 }
+
+// Then says what becomes of ended cases after their retention.
+type Then string
+
+// What can become of them.
+const (
+	ThenArchive Then = "archive"
+	ThenDelete  Then = "delete"
+)
+
+// DefaultRetention is how long ended cases stay listed whose route does not
+// say.
+const DefaultRetention = 15 * 24 * time.Hour
 
 // DefaultPriority is the priority of cases whose route names none.
 const DefaultPriority = 200

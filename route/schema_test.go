@@ -2,7 +2,6 @@ package route
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -11,17 +10,6 @@ import (
 func TestTablesMatchSchema(t *testing.T) {
 	t.Parallel()
 	schema := structure().node
-	definitions := map[string]string{"states": "state", "actions": "action"}
-	for _, row := range unbuilt() {
-		parts := strings.Split(row[0], "/")
-		known := keys(schema.Get("properties"))
-		if len(parts) == 3 {
-			known = keys(schema.At("$defs", definitions[parts[0]], "properties"))
-		}
-		if key := parts[len(parts)-1]; !slices.Contains(known, key) {
-			t.Errorf("unbuilt: the schema does not know %s", row[0])
-		}
-	}
 	top := readOnly()
 	for _, row := range defaults() {
 		top = append(top, row[0])

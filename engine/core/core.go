@@ -72,6 +72,7 @@ type Case struct {
 	Started      time.Time `json:"st,omitzero"`
 	Modified     time.Time `json:"mo"`
 	Completed    time.Time `json:"co,omitzero"`
+	Ended        time.Time `json:"en,omitzero"` // when it came to its end, in whichever way; zero while it goes on
 }
 
 // Players are the parties of a role: names of users and teams, and the

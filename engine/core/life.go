@@ -40,7 +40,7 @@ func (d *decision) create(e Create) error {
 	}
 	c.LogSeq, c.Version, c.Revision = 0, 0, 0
 	c.ScheduledFor, c.StartAt = c.ScheduledFor.UTC().Round(0), c.StartAt.UTC().Round(0)
-	c.Created, c.Started, c.Completed = d.now, time.Time{}, time.Time{}
+	c.Created, c.Started, c.Completed, c.Ended = d.now, time.Time{}, time.Time{}, time.Time{}
 	d.changed = true
 	d.index()
 
@@ -229,6 +229,12 @@ func (d *decision) cancel(e Cancel) error {
 // whom, and in which words.
 func (d *decision) live(to Life, entry LogEntry) {
 	entry.Kind, entry.From, entry.To = LogLife, new(string(d.c.Life)), new(string(to))
+	switch {
+	case !to.Ended():
+		d.c.Ended = time.Time{}
+	case !d.c.Life.Ended():
+		d.c.Ended = d.now
+	}
 	d.c.Life = to
 	d.changed = true
 	if to == Canceled || to == Failed || to == Closed {

@@ -59,6 +59,7 @@ func (c *Case) Marking() []byte {
 	b = appendSet(b, `,"st":`, c.Started)
 	b = appendInstant(append(b, `,"mo":`...), c.Modified)
 	b = appendSet(b, `,"co":`, c.Completed)
+	b = appendSet(b, `,"en":`, c.Ended)
 	return append(b, '}')
 }
 

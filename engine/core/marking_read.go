@@ -126,6 +126,8 @@ func (r *markingReader) courseField(c *Case, key []byte) {
 		c.Modified = r.instant()
 	case "co":
 		c.Completed = r.instant()
+	case "en":
+		c.Ended = r.instant()
 	default:
 		r.familyField(&c.Family, key)
 	}
