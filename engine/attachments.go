@@ -136,7 +136,7 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 	}
 	var out []Resource
 	err := e.store.View(ctx, func(r Reader) error {
-		if err := e.needCase(r, by, f.CaseID); err != nil {
+		if _, err := e.needCase(r, by, f.CaseID); err != nil {
 			return err
 		}
 		for {
@@ -167,16 +167,17 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 	return out, err
 }
 
-// needCase answers errs.NotFound for a case that by does not see; 0 is none.
-func (e *Engine) needCase(r Reader, by identity.Principal, id int64) error {
+// needCase returns a case, or errs.NotFound for one that by does not see; 0 is
+// none.
+func (e *Engine) needCase(r Reader, by identity.Principal, id int64) (*Case, error) {
 	if id == 0 {
-		return nil
+		return nil, nil
 	}
 	row, _, err := e.findCase(r, by, Ref{CaseID: id})
 	if err == nil && row == nil {
 		err = absent("case")
 	}
-	return err
+	return row, err
 }
 
 // Attachment returns an attachment without its content.
@@ -249,7 +250,11 @@ func (e *Engine) newAttachment(r Reader, req Request, given NewAttachment) (*Att
 	if a.MediaType == "" {
 		a.MediaType = MediaTypeOf(a.Name)
 	}
-	if err := e.needCase(r, req.By, given.CaseID); err != nil {
+	c, err := e.needCase(r, req.By, given.CaseID)
+	if err != nil {
+		return nil, err
+	}
+	if err := notArchived(c); err != nil {
 		return nil, err
 	}
 	if given.Context != "" {
@@ -321,6 +326,13 @@ func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid UUID) e
 		}
 		if !may {
 			return errs.New(errs.NotAllowed, "Only who has uploaded it and the route's administrators may delete this attachment.")
+		}
+		c, err := e.needCase(tx, req.By, a.CaseID)
+		if err == nil {
+			err = notArchived(c)
+		}
+		if err != nil {
+			return err
 		}
 		if err := judge(req.If, Version{Exists: true, ETag: a.ETag(), Modified: a.Created}); err != nil {
 			return err

@@ -40,6 +40,7 @@ const (
 	AuditHoldAdd         AuditAction = "hold-add" // the detail says what is held
 	AuditHoldChange      AuditAction = "hold-change"
 	AuditHoldDelete      AuditAction = "hold-delete"
+	AuditCasePurge       AuditAction = "case-purge"
 	AuditDocumentRead    AuditAction = "document-read" // another's, by an administrator
 	AuditLost            AuditAction = "rows-lost"     // too many at once; the detail says how many
 )

@@ -168,7 +168,7 @@ func (e *Engine) render(c *caseChange, r *route.Route) {
 	c.row = Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
-		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Parent: after.Parent, ParentRow: after.ParentRow,
+		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentRow,
 		Marking: after.Marking(), Form: core.Form(after, r), Created: after.Created, Modified: after.Modified,
 		Access: e.access(after), Tasks: e.shares(c.shares),
 		Group: r.Group, Busy: r.Group != "" && after.Busy(after.Modified),
@@ -222,6 +222,11 @@ func (e *Engine) writeAll(tx Tx, c *caseChange) error {
 	if err != nil {
 		return err
 	}
+	if c.row.Archived != 0 && !c.after.Life.Ended() { // it goes on
+		if err := tx.Archive(c.row.ID, 0, c.row.Due, time.Time{}); err != nil {
+			return err
+		}
+	}
 	if c.freesName {
 		if err := freeName(tx, c.row.ID, c.row.Modified); err != nil {
 			return err
@@ -271,6 +276,7 @@ func (e *Engine) writeAll(tx Tx, c *caseChange) error {
 
 // changed keeps in step what is kept in memory about cases.
 func (e *Engine) changed(c *caseChange) {
+	e.sweeper.note(c.row.Retires)
 	e.sweeper.note(c.row.Due)
 	e.tellCase(c)
 	now := c.after.Life

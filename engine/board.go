@@ -85,7 +85,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 		if err != nil {
 			return nil, err
 		}
-		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == core.Canceled {
+		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == core.Canceled || h.row.Archived != 0 {
 			return nil, absent("case on this board")
 		}
 		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {

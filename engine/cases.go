@@ -106,6 +106,7 @@ func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, 
 	}
 	e.render(c, h.route.Compiled)
 	e.shared(c, h.shares)
+	e.wasArchived(c, h.row.Archived)
 	if err := e.addOthers(c, out, l); err != nil {
 		return nil, err
 	}
@@ -137,7 +138,7 @@ func (e *Engine) caseResource(by identity.Principal, row *Case, given *GivenName
 	res := &Resource{
 		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
 		Definition: definition, Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
-		Lock: caseKey(row.ID),
+		Lock: caseKey(row.ID), Archived: row.Archived,
 	}
 	e.addGiven(res, given)
 	return res, nil
@@ -173,9 +174,9 @@ func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Res
 	return out, err
 }
 
-// Cases returns the cases that by sees, by id. Canceled ones resolve but are
-// not listed, unless they are what is asked for (design: the drive, section
-// 1).
+// Cases returns the cases that by sees, by id: those of Cases/, or those of
+// the archive. Canceled ones are listed there alone, unless they are what is
+// asked for (design: the drive, section 1).
 func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter, absent, some := e.caseFilter(by, f)
 	if !some {
@@ -206,7 +207,10 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 // caseFilter returns what the store is asked for, and for whom by stands in;
 // some is false where the filter lets nothing pass.
 func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter CaseFilter, absent []identity.Principal, some bool) {
-	filter = CaseFilter{Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit}
+	filter = CaseFilter{
+		Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
+		Archived: f.Archived, Month: f.Month,
+	}
 	if !by.Admin || f.OwnOnly {
 		absent = e.represented(by)
 		filter.Access = withContexts(by, absent)
@@ -267,7 +271,7 @@ func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, absent []id
 }
 
 func (e *Engine) casePasses(r Reader, by identity.Principal, f Filter, absent []identity.Principal, row *Case) (bool, error) {
-	if f.State == "" && row.State == string(core.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
+	if f.State == "" && !f.Archived && row.State == string(core.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
 	if len(absent) > 0 {
@@ -288,7 +292,8 @@ func (e *Engine) casePasses(r Reader, by identity.Principal, f Filter, absent []
 	return f.Role == "" || by.InAny(names(form.Roles[f.Role])), nil
 }
 
-// DeleteCase cancels an open case, whose given name is free then.
+// DeleteCase cancels an open case, and archives one that has ended; its given
+// name is free then.
 func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	err := e.change(ctx, func(r Reader) (decision, error) {
 		h, err := e.hold(r, req.By, ref)
@@ -298,11 +303,17 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 		if !h.admin && !isStarter(req.By, h.core) {
 			return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may cancel a case.")
 		}
+		if err := notArchived(h.row); err != nil {
+			return nil, err
+		}
 		if err := e.admit(r, req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
 			return nil, err
 		}
 		if h.core.Life.Ended() {
-			return nil, notBuiltYet("", "Archiving an ended case is not built yet; it stays where it is.")
+			if err := archivable(h); err != nil {
+				return nil, err
+			}
+			return func(tx Tx) error { return e.archiveEnded(tx, req, h) }, nil
 		}
 		c, err := e.decideOn(h, core.Cancel{Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {

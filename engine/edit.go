@@ -162,11 +162,15 @@ func (ed *edit) empty() bool {
 }
 
 // judgeEdit judges the caller's rights to what the edit changes. A canceled
-// case is read-only (design: the drive, section 1).
+// case and one in the archive are read-only, but for the edit that reopens a
+// canceled one (design: the drive, section 1).
 func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 	_, reopens := ed.life.(core.Reopen)
 	if h.core.Life == core.Canceled && !reopens && !ed.empty() {
 		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by its state active.")
+	}
+	if err := notArchived(h.row); err != nil && h.core.Life != core.Canceled && !ed.empty() {
+		return err
 	}
 	if h.admin {
 		return nil

@@ -334,9 +334,13 @@ func (e *Engine) advanceCase(tx Tx, row *Case, event core.Event, now time.Time) 
 	if err != nil {
 		return nil, err
 	}
+	return e.advanceHeld(tx, h, event, now)
+}
+
+func (e *Engine) advanceHeld(tx Tx, h *held, event core.Event, now time.Time) (*caseChange, error) {
 	c, err := e.decideOn(h, event, Request{Now: now})
 	if err != nil {
-		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, row.ID), err)
+		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, h.row.ID), err)
 	}
 	return c, e.write(tx, c)
 }

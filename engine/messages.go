@@ -203,6 +203,9 @@ func (e *Engine) labelTarget(r Reader, req Request, id int64, name string) (*hel
 	if !e.mayLabel(req.By, h, name) {
 		return nil, nil, errs.New(errs.NotAllowed, "You may not write the message %q of this case.", name)
 	}
+	if err := notArchived(h.row); err != nil {
+		return nil, nil, err
+	}
 	old, err := orNil(r.MessageByLabel(id, name))
 	if err != nil {
 		return nil, nil, err

@@ -130,6 +130,9 @@ func (e *Engine) performed(r Reader, req Request, h *held, action string, node *
 	if err := e.admit(r, req, version, on(taskKey(h.row.ID, action))); err != nil {
 		return nil, err
 	}
+	if err := notArchived(h.row); err != nil {
+		return nil, err
+	}
 	var faults document.Faults
 	t := readTask(document.Root(node, &faults))
 	if len(faults.List()) > 0 {

@@ -62,7 +62,7 @@ actions:
 	w.advance(2 * day)
 	same(t, "of the next task", reminded()[5:], []string{"task: Reminded the administrators of the route"})
 	w.as("admin").mustPerform(id, "sign")
-	w.advance(20 * day)
+	w.advance(10 * day)
 	same(t, "of a completed case", len(reminded()), 6)
 	w.as("ann").mustPerform(id, "again")
 	w.as("sam").mustPutCase(fmt.Sprint(id), `{"xattrDict": {"ok": "yes"}}`)

@@ -120,6 +120,9 @@ func (e *Engine) renameCase(tx Tx, req Request, ref, to Ref, overwrite bool) (*O
 	if !h.admin && !isStarter(req.By, h.core) {
 		return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may rename a case.")
 	}
+	if err := notArchived(h.row); err != nil {
+		return nil, err
+	}
 	if err := e.judgeAt(tx, req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
 		return nil, err
 	}

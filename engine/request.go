@@ -120,6 +120,7 @@ type Resource struct {
 	Lock       LockKey // what locks on it are on, "" where none can be
 	MediaType  string  // of an attachment
 	Status     string  // of a case
+	Archived   Month   // of a case: in which it has ended, 0 for one that is not archived
 	Created    time.Time
 	Modified   time.Time
 	Own        bool // of one of the caller's contexts, or seen without being administrator
@@ -140,6 +141,9 @@ type Filter struct {
 	After   int64  // Seq
 	Limit   int    // 0: all
 	OwnOnly bool   // what a mounted folder shows
+
+	Archived bool  // cases of the archive, else those of Cases/
+	Month    Month // in which they have ended, 0 for any
 }
 
 // Content is a message's content, to be read and closed.
@@ -150,7 +154,3 @@ type Content struct {
 
 // errStale says that what a change was decided on has moved meanwhile.
 var errStale = errs.New(errs.Unavailable, "The resource changed at the same moment; try again.")
-
-func notBuiltYet(pointer, detail string) error {
-	return &errs.Error{Kind: errs.NotBuilt, Detail: detail, Faults: []errs.Fault{{Pointer: pointer, Detail: detail}}}
-}

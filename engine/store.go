@@ -69,6 +69,7 @@ type Reader interface {
 	QueueReader
 	HoldReader
 	OutboxReader
+	ArchiveReader
 }
 
 // Tx reads and writes within one unit.
@@ -92,6 +93,7 @@ type Tx interface {
 	LockWriter
 	HoldWriter
 	OutboxWriter
+	ArchiveWriter
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
@@ -257,6 +259,8 @@ type Case struct {
 	Named     bool      // somebody gave it a name; a column
 	Group     string    // of its route, "" for none
 	Busy      bool      // it keeps others of the group from starting
+	Retires   time.Time // when its retention is over, zero: never
+	Archived  Month     // in which it has ended, 0: it is not archived; Archive writes it
 	Marking   []byte    // the core's case
 	Form      []byte    // complete form, JSON
 	Created   time.Time
@@ -278,6 +282,9 @@ type CaseFilter struct {
 	Parent  int64
 	After   int64 // ID
 	Limit   int   // 0: all
+
+	Archived bool  // those in the archive, else those in Cases/
+	Month    Month // in which archived ones have ended
 }
 
 // CaseReader reads cases with their logs and messages.
@@ -313,22 +320,25 @@ type CaseReader interface {
 	NextDue(after time.Time) (time.Time, error)
 }
 
-// DueRow is a schedule entry or case of which something is due, or an
-// attachment that expires.
+// DueRow is a schedule entry or case of which something is due, an attachment
+// that expires, a case whose retention is over, or a deleted one whose children
+// are to go.
 type DueRow struct {
 	Due        time.Time
 	Entry      UUID  // of a schedule entry, else zero
 	CaseID     int64 // of a case, else 0
 	Attachment UUID  // of an attachment, else zero
+	Retired    int64 // of a case whose retention is over, else 0
+	Purge      int64 // of a deleted case, else 0
 }
 
 // CaseWriter writes cases with their logs and messages.
 type CaseWriter interface {
 	InsertCase(c *Case) error // errs.NameTaken where the id is in use
 
-	// UpdateCase stores c where the stored revision is still base; else it is
-	// errs.Precondition and nothing is written. Access and Tasks nil leave
-	// them as they are.
+	// UpdateCase stores c where the stored revision is still base and it is
+	// archived as it was; else it is errs.Precondition and nothing is written.
+	// Access and Tasks nil leave them as they are.
 	UpdateCase(c *Case, base int64) error
 
 	// AppendLog adds log entries, a JSON array, which begin at seq.

@@ -244,6 +244,10 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 	return fired, nil
 }
 
+// fires reports whether the row is of what is counted as fired: not of what
+// only comes to its end.
+func (row DueRow) fires() bool { return row.CaseID != 0 || row.Entry != (UUID{}) }
+
 // volley is a batch of due rows on its way through the writer, which runs
 // its units one after the other.
 type volley struct {
@@ -295,7 +299,7 @@ func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fi
 			if unitErr = e.fireFailed(ctx, rows[i-first], now, unitErr); unitErr != nil {
 				return fired, true, unitErr
 			}
-			if rows[i-first].Attachment == (UUID{}) {
+			if rows[i-first].fires() {
 				fired++
 			}
 		case did[i-first]:
@@ -314,6 +318,10 @@ func (e *Engine) fireRow(tx Tx, v *volley, row DueRow, trouble error) (fired boo
 	switch {
 	case row.Attachment != (UUID{}):
 		err = e.expire(tx, row.Attachment, v.now)
+	case row.Retired != 0:
+		err = e.retire(tx, row.Retired, v.now)
+	case row.Purge != 0:
+		err = e.purgeBelow(tx, row.Purge, v.now)
 	case row.CaseID != 0:
 		due, fired, err = e.fireCase(tx, row.CaseID, v.now)
 	default:
@@ -340,7 +348,7 @@ func (e *Engine) fireFailed(ctx context.Context, row DueRow, now time.Time, caus
 	if ctx.Err() != nil || unserved(cause) {
 		return cause
 	}
-	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Msg("something due failed")
+	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Int64("retired", row.Retired).Int64("purge", row.Purge).Msg("something due failed")
 	if row.Entry != (UUID{}) {
 		err := e.store.Update(ctx, func(tx Tx) error {
 			_, err := e.fireRow(tx, &volley{now: now}, row, cause)
@@ -359,6 +367,10 @@ func stopDue(tx Tx, row DueRow) error {
 	switch {
 	case row.Attachment != (UUID{}):
 		return ifThere(tx.SetExpiry(row.Attachment, time.Time{}))
+	case row.Retired != 0:
+		return ifThere(tx.SetRetires(row.Retired, time.Time{}))
+	case row.Purge != 0:
+		return tx.DeletePurge(row.Purge)
 	case row.CaseID != 0:
 		stored, err := tx.Case(row.CaseID)
 		if err != nil {

@@ -31,6 +31,7 @@ type Target struct {
 	Kind     TargetKind
 	Document DocumentPath // OnDocument
 	Ref      Ref          // OnEntry, OnCase; of OnTask, OnLabel and OnTimer the case
+	Month    Month        // OnCase: of the archive where it is found, 0: anywhere
 	Name     string       // of a route, an action, a label or a timer; OnDrop of the route
 	Scratch  ScratchPlace // OnScratch
 	Draft    bool         // OnScratch: a document can be there
@@ -121,7 +122,7 @@ func (e *Engine) caseTarget(r Reader, by identity.Principal, t Target) (*targete
 	if err != nil {
 		return nil, err
 	}
-	if row == nil {
+	if row == nil || t.Month != 0 && row.Archived != t.Month {
 		return unmapped(by, t.Ref, "case")
 	}
 	h, err := e.held(r, by, row, given)
@@ -129,6 +130,9 @@ func (e *Engine) caseTarget(r Reader, by identity.Principal, t Target) (*targete
 		return nil, err
 	}
 	out := &targeted{scene: on(caseKey(row.ID)), version: caseVersion(h, t.Ref)}
+	if out.refused = notArchived(row); h.admin && h.core.Life == core.Canceled {
+		out.refused = nil // by may reopen it
+	}
 	if !e.mayEditCase(by, h) {
 		out.refused = errs.New(errs.NotAllowed, "Only its starter, the route's administrators and who may edit its XATTRs may change the case.")
 	}
@@ -167,7 +171,7 @@ func (e *Engine) targetInCase(r Reader, by identity.Principal, t Target) (*targe
 	if err != nil {
 		return nil, err
 	}
-	out := &targeted{}
+	out := &targeted{refused: notArchived(h.row)}
 	if t.Kind == OnLabel {
 		if !e.mayLabel(by, h, t.Name) {
 			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)

@@ -69,6 +69,8 @@ func (e *Engine) judgeTimer(by identity.Principal, h *held, name string) error {
 		return absent("timer")
 	case h.core.Life == core.Canceled:
 		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, not changed.")
+	case h.row.Archived != 0:
+		return notArchived(h.row)
 	case core.MaySetTimer(h.core, h.route.Compiled, name, e.actor(by, h.admin), isStarter(by, h.core)):
 		return nil
 	}

@@ -56,6 +56,9 @@ func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 		} else if !other.New {
 			e.shared(change, core.Shares(other.From, other.Route))
 		}
+		if row := l.rows[other.Case.ID]; row != nil {
+			e.wasArchived(change, row.Archived)
+		}
 		c.others = append(c.others, change)
 	}
 	return nil

@@ -220,7 +220,7 @@ func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list W
 	var found *Resource
 	err := e.store.View(ctx, func(r Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
-		if err != nil || row == nil {
+		if err != nil || row == nil || row.Archived != 0 {
 			return err
 		}
 		tasks, err := e.lister(r, by, list, Filter{}).add(row, nil)

@@ -24,7 +24,8 @@ const (
 	attachmentsOfRoute = `SELECT id FROM attachments a WHERE case_id IS NOT NULL AND id > ?2
 		AND EXISTS (SELECT 1 FROM cases WHERE cases.id = a.case_id AND route_id = ?1) ORDER BY id LIMIT ?3`
 	attachmentsSeenByOne = `SELECT id FROM attachments a WHERE case_id IS NOT NULL AND id > ?2
-		AND EXISTS (SELECT 1 FROM case_access c WHERE c.party_id = ?1 AND c.case_id = a.case_id) ORDER BY id LIMIT ?3`
+		AND (EXISTS (SELECT 1 FROM case_access c WHERE c.party_id = ?1 AND c.case_id = a.case_id)
+			OR EXISTS (SELECT 1 FROM archive_access c WHERE c.party_id = ?1 AND c.case_id = a.case_id)) ORDER BY id LIMIT ?3`
 
 	selectAttachmentUse = `SELECT EXISTS (SELECT 1 FROM entries WHERE attachment = ?1)`
 

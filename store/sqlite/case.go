@@ -11,7 +11,7 @@ import (
 
 const (
 	caseHead = `id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
-		coalesce(parent_id, 0), coalesce(parent_row, 0), named, waits, grp, busy`
+		coalesce(parent_id, 0), coalesce(parent_row, 0), named, waits, grp, busy, retires, coalesce(archived, 0)`
 	caseColumns = caseHead + `, form, created, modified`
 
 	selectCase = `SELECT ` + caseColumns + `, marking FROM cases WHERE id = ?1`
@@ -28,11 +28,11 @@ const (
 	selectSeenCases = `
 		SELECT ` + caseColumns + `, NULL FROM cases WHERE id IN (
 			SELECT case_id FROM case_access WHERE party_id IN (SELECT value FROM json_each(?1))
-			UNION ALL SELECT id FROM cases WHERE route_id IN (SELECT value FROM json_each(?8)))` + casesThat
+			UNION ALL SELECT id FROM cases WHERE route_id IN (SELECT value FROM json_each(?8)) AND archived IS NULL)` + casesThat
 
-	allCases     = `SELECT id FROM cases WHERE id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
-	casesOfCase  = `SELECT id FROM cases WHERE parent_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`
-	casesOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`
+	allCases     = `SELECT id FROM cases INDEXED BY cases_listed WHERE archived IS NULL AND id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
+	casesOfCase  = `SELECT id FROM cases WHERE parent_id = ?1 AND archived IS NULL AND id > ?2 ORDER BY id LIMIT ?3`
+	casesOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND archived IS NULL AND id > ?2 ORDER BY id LIMIT ?3`
 	casesOfParty = `SELECT case_id FROM case_access WHERE party_id = ?1 AND case_id > ?2 ORDER BY case_id LIMIT ?3`
 
 	selectAccess = `SELECT access FROM cases WHERE id = ?1`
@@ -43,28 +43,29 @@ const (
 	insertCase = `
 		INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
 			due, named, form, created, modified, marking, access, parent_id, parent_row, entry, waits,
-			grp, busy, start_at)
+			grp, busy, start_at, retires)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, nullif(?17, 0), nullif(?18, 0), ?19, ?20,
-			?21, ?22, CASE ?5 WHEN 'queued' THEN ?10 END)`
+			?21, ?22, CASE ?5 WHEN 'queued' THEN ?10 END, ?23)`
 	updateCase = `
 		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
 			form = ?11, modified = ?12, marking = ?13,
-			state = ?4, priority = ?6, access = coalesce(?14, access), grp = ?15, busy = ?16,
+			state = ?4, priority = ?6, access = coalesce(?14, access), grp = ?15, busy = ?16, retires = ?17,
 			start_at = CASE ?4 WHEN 'queued' THEN ?9 END,
 			waits = waits AND state NOT IN ('canceled', 'failed') -- one that was taken back waits for nothing
-		WHERE id = ?1 AND revision = ?2`
+		WHERE id = ?1 AND revision = ?2 AND coalesce(archived, 0) = ?18`
 	// Most changes leave alone what indexes and triggers look at. Not naming
 	// those columns saves a quarter of the statement's cost.
 	advanceCase = `
 		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
 			form = ?11, modified = ?12, marking = ?13
 		WHERE id = ?1 AND revision = ?2 AND state = ?4 AND priority = ?6 AND (?14 IS NULL OR access = ?14)
-			AND grp = ?15 AND busy = ?16`
+			AND grp = ?15 AND busy = ?16 AND retires IS ?17 AND coalesce(archived, 0) = ?18`
 )
 
 func scanCase(scan scan, c *engine.Case) error {
 	return scan(&c.ID, &c.RouteID, &c.ContextID, &c.StarterID, &c.State, &c.Status, &c.Priority, &c.Version, &c.Revision,
-		millis{&c.Due}, &c.Parent, &c.ParentRow, &c.Named, &c.Waits, &c.Group, &c.Busy, &c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
+		millis{&c.Due}, &c.Parent, &c.ParentRow, &c.Named, &c.Waits, &c.Group, &c.Busy, millis{&c.Retires}, &c.Archived,
+		&c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
 }
 
 // Case returns the case, without Access.
@@ -87,7 +88,7 @@ func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
 		return err
 	}
 	filters := []any{f.RouteID, f.State, f.Status, int64(f.Context), f.OnBoard, f.Parent}
-	if f.Limit == 0 && f.After == 0 && f.Access != nil {
+	if f.Limit == 0 && f.After == 0 && f.Access != nil && !f.Archived {
 		err = r.c.each(selectSeenCases, take, append(append([]any{array(f.Access)}, filters...), array(f.Routes))...)
 		return all, failure("read the cases", err)
 	}
@@ -105,6 +106,9 @@ func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
 // may see: among as few as there is a way to.
 func caseSources(f engine.CaseFilter) []source {
 	everything := f.Access == nil
+	if f.Archived {
+		return archiveSources(f)
+	}
 	whole := f.RouteID != 0 && (everything || slices.Contains(f.Routes, f.RouteID))
 	switch {
 	case whole && f.OnBoard && f.Status != "":
@@ -142,7 +146,7 @@ func (r *reader) CountOpenCases(starter identity.ID) (n int64, err error) {
 func (t *tx) InsertCase(c *engine.Case) error {
 	_, err := t.c.exec(insertCase, c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, c.Priority,
 		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access),
-		c.Parent, c.ParentRow, orNone(c.Entry), c.Waits, c.Group, c.Busy)
+		c.Parent, c.ParentRow, orNone(c.Entry), c.Waits, c.Group, c.Busy, at(c.Retires))
 	if isUnique(err) {
 		var one int
 		if taken, readErr := t.c.row(caseExists, c.ID).scan(&one); taken && readErr == nil {
@@ -155,9 +159,9 @@ func (t *tx) InsertCase(c *engine.Case) error {
 	return t.putTasks(c, []engine.TaskShare{})
 }
 
-// UpdateCase stores c where the stored revision is still base; else it is
-// errs.Precondition and nothing is written. Access and Tasks nil leave them as
-// they are.
+// UpdateCase stores c where the stored revision is still base and it is
+// archived as it was; else it is errs.Precondition and nothing is written.
+// Access and Tasks nil leave them as they are.
 func (t *tx) UpdateCase(c *engine.Case, base int64) error {
 	var access any
 	if c.Access != nil {
@@ -166,6 +170,7 @@ func (t *tx) UpdateCase(c *engine.Case, base int64) error {
 	args := []any{
 		c.ID, base, int64(c.ContextID), c.State, c.Status, c.Priority,
 		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Modified), blob(c.Marking), access, c.Group, c.Busy,
+		at(c.Retires), int64(c.Archived),
 	}
 	n, err := int64(0), error(nil)
 	if c.State == string(core.Active) { // as a case is for most of its life

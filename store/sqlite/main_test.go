@@ -88,10 +88,20 @@ func consistent(tb testing.TB, db *DB) {
 		{"a reference to nothing", `SELECT "table" || ' ' || rowid FROM pragma_foreign_key_check`},
 		{"an access row too many", `
 			SELECT case_id || ' ' || party_id FROM case_access
-			EXCEPT SELECT cases.id || ' ' || value FROM cases, json_each(cases.access)`},
+			EXCEPT SELECT cases.id || ' ' || value FROM cases, json_each(cases.access) WHERE archived IS NULL`},
 		{"an access row too few", `
-			SELECT cases.id || ' ' || value FROM cases, json_each(cases.access)
+			SELECT cases.id || ' ' || value FROM cases, json_each(cases.access) WHERE archived IS NULL
 			EXCEPT SELECT case_id || ' ' || party_id FROM case_access`},
+		{"an access row of the archive too many", `
+			SELECT case_id || ' ' || party_id || ' ' || month FROM archive_access
+			EXCEPT SELECT cases.id || ' ' || value || ' ' || archived FROM cases, json_each(cases.access)`},
+		{"an access row of the archive too few", `
+			SELECT cases.id || ' ' || value || ' ' || archived FROM cases, json_each(cases.access) WHERE archived IS NOT NULL
+			EXCEPT SELECT case_id || ' ' || party_id || ' ' || month FROM archive_access`},
+		{"a task or a name in the archive", `
+			SELECT id FROM cases WHERE archived IS NOT NULL AND (named = 1 OR id IN (
+				SELECT case_id FROM tasks UNION ALL SELECT case_id FROM route_tasks UNION ALL SELECT case_id FROM given_names))`},
+		{"an archived case that is open", `SELECT id FROM cases WHERE archived IS NOT NULL AND state IN ('queued', 'active', 'suspended')`},
 		{"a wrong count of open cases", `
 			SELECT starter_id || ' ' || route_id || ' ' || n FROM open_cases
 			WHERE n <> (SELECT count(*) FROM cases c WHERE c.starter_id = open_cases.starter_id

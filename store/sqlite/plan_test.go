@@ -80,6 +80,13 @@ func TestPlans(t *testing.T) {
 		"upcomingEntries": upcomingEntries, "upcomingCases": upcomingCases, "newestTasks": newestTasks, "dueOfCases": dueOfCases,
 		"selectOutbox": selectOutbox, "selectLanes": selectLanes, "selectDueOutbox": selectDueOutbox, "insertOutbox": insertOutbox,
 		"leaseOutbox": leaseOutbox, "updateOutbox": updateOutbox, "deleteOutbox": deleteOutbox, "landOutbox": landOutbox,
+		"casesOfCase": casesOfCase, "childrenOfRow": childrenOfRow, "childMarkings": childMarkings,
+		"archivedCases": archivedCases, "archivedOfRoute": archivedOfRoute, "archivedOfParty": archivedOfParty,
+		"monthOfAll": monthOfAll, "monthOfRoute": monthOfRoute, "monthOfParty": monthOfParty,
+		"nextMonth": nextMonth, "nextMonthOfRoute": nextMonthOfRoute, "nextMonthOfParty": nextMonthOfParty,
+		"endedChildren": endedChildren, "anyChildren": anyChildren, "archiveCase": archiveCase, "setRetires": setRetires,
+		"deleteCase": deleteCase, "forgetCase": forgetCase, "insertPurge": insertPurge, "deletePurge": deletePurge,
+		"selectDuePurges": selectDuePurges, "selectRetired": selectRetired,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {
 		for _, step := range plan(t, db, query) {

@@ -34,6 +34,15 @@ CREATE TABLE app_passwords (
 	UNIQUE (user_id, folded)
 ) STRICT;
 
+CREATE TABLE archive_access (
+	party_id INTEGER NOT NULL REFERENCES parties (id),
+	month    INTEGER NOT NULL,
+	case_id  INTEGER NOT NULL,
+	PRIMARY KEY (party_id, month, case_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX archive_by_party ON archive_access (party_id, case_id);
+
 CREATE TABLE attachments (
 	id         INTEGER PRIMARY KEY,
 	uuid       BLOB    NOT NULL UNIQUE CHECK (length(uuid) = 16),
@@ -123,31 +132,71 @@ CREATE TABLE cases (
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)), grp TEXT NOT NULL DEFAULT '', busy INTEGER NOT NULL DEFAULT 0 CHECK (busy IN (0, 1) AND (busy = 0 OR grp <> '')), start_at INTEGER) STRICT;
+, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)), archived INTEGER CHECK (archived BETWEEN 101 AND 999912), retires INTEGER, grp TEXT NOT NULL DEFAULT '', busy INTEGER NOT NULL DEFAULT 0 CHECK (busy IN (0, 1) AND (busy = 0 OR grp <> '')), start_at INTEGER) STRICT;
+
+CREATE INDEX archive_by_id ON cases (id) WHERE archived IS NOT NULL;
+
+CREATE INDEX archive_by_month ON cases (archived) WHERE archived IS NOT NULL;
+
+CREATE INDEX archive_by_route ON cases (route_id) WHERE archived IS NOT NULL;
+
+CREATE INDEX archive_by_route_and_month ON cases (route_id, archived) WHERE archived IS NOT NULL;
 
 CREATE INDEX cases_busy ON cases (grp) WHERE busy = 1;
 
 CREATE INDEX cases_by_due ON cases (due) WHERE due IS NOT NULL;
 
-CREATE INDEX cases_by_route ON cases (route_id);
+CREATE INDEX cases_by_route ON cases (route_id) WHERE archived IS NULL;
 
-CREATE INDEX cases_ended ON cases (route_id, status) WHERE state IN ('completed', 'closed', 'failed');
+CREATE INDEX cases_ended ON cases (route_id, status)
+	WHERE state IN ('completed', 'closed', 'failed') AND archived IS NULL;
+
+CREATE INDEX cases_listed ON cases (id) WHERE archived IS NULL;
 
 CREATE INDEX cases_of_enablement ON cases (parent_id, parent_row, id) WHERE parent_id IS NOT NULL;
 
 CREATE INDEX cases_of_entry ON cases (entry, id) WHERE entry IS NOT NULL AND state IN ('queued', 'active', 'suspended');
 
-CREATE INDEX cases_of_parent ON cases (parent_id, id) WHERE parent_id IS NOT NULL;
+CREATE INDEX cases_of_parent ON cases (parent_id, id) WHERE parent_id IS NOT NULL AND archived IS NULL;
 
 CREATE INDEX cases_open ON cases (route_id) WHERE state IN ('queued', 'active', 'suspended');
 
 CREATE INDEX cases_queued ON cases (grp, route_id, priority DESC, id) WHERE state = 'queued' AND waits = 0 AND start_at IS NULL;
+
+CREATE INDEX cases_retired ON cases (retires) WHERE retires IS NOT NULL;
 
 CREATE INDEX cases_upcoming ON cases (context_id, due) WHERE due IS NOT NULL;
 
 CREATE TRIGGER aliases_follow AFTER UPDATE OF state ON cases
 WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued', 'active', 'suspended')) BEGIN
 	UPDATE aliases SET open = new.state IN ('queued', 'active', 'suspended') WHERE case_id = new.id;
+END;
+
+CREATE TRIGGER archive_regarded AFTER UPDATE OF access ON cases WHEN old.access <> new.access AND old.archived IS NOT NULL BEGIN
+	DELETE FROM archive_access
+		WHERE case_id = new.id AND month = old.archived
+		AND party_id IN (SELECT value FROM json_each(old.access) EXCEPT SELECT value FROM json_each(new.access));
+	INSERT INTO archive_access (party_id, month, case_id)
+		SELECT value, old.archived, new.id FROM json_each(new.access)
+		EXCEPT SELECT value, old.archived, new.id FROM json_each(old.access);
+END;
+
+CREATE TRIGGER cases_archived AFTER UPDATE OF archived ON cases WHEN old.archived IS NULL AND new.archived IS NOT NULL BEGIN
+	DELETE FROM case_access WHERE case_id = new.id AND party_id IN (SELECT value FROM json_each(new.access));
+	INSERT INTO archive_access (party_id, month, case_id) SELECT value, new.archived, new.id FROM json_each(new.access);
+	DELETE FROM tasks WHERE case_id = new.id;
+	DELETE FROM route_tasks WHERE case_id = new.id;
+END;
+
+CREATE TRIGGER cases_deleted BEFORE DELETE ON cases BEGIN
+	DELETE FROM case_log WHERE case_id = old.id;
+	DELETE FROM messages WHERE case_id = old.id;
+	DELETE FROM plans WHERE case_id = old.id;
+	DELETE FROM case_access WHERE case_id = old.id AND party_id IN (SELECT value FROM json_each(old.access));
+	DELETE FROM archive_access
+		WHERE case_id = old.id AND month = old.archived AND party_id IN (SELECT value FROM json_each(old.access));
+	UPDATE open_cases SET n = n - 1
+		WHERE starter_id = old.starter_id AND route_id = old.route_id AND old.state IN ('queued', 'active', 'suspended');
 END;
 
 CREATE TRIGGER cases_inserted AFTER INSERT ON cases BEGIN
@@ -163,12 +212,18 @@ WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued'
 		ON CONFLICT DO UPDATE SET n = n + iif(new.state IN ('queued', 'active', 'suspended'), 1, -1);
 END;
 
-CREATE TRIGGER cases_regarded AFTER UPDATE OF access ON cases WHEN old.access <> new.access BEGIN
+CREATE TRIGGER cases_regarded AFTER UPDATE OF access ON cases WHEN old.access <> new.access AND old.archived IS NULL BEGIN
 	DELETE FROM case_access
 		WHERE case_id = new.id
 		AND party_id IN (SELECT value FROM json_each(old.access) EXCEPT SELECT value FROM json_each(new.access));
 	INSERT INTO case_access (party_id, case_id)
 		SELECT value, new.id FROM json_each(new.access) EXCEPT SELECT value, new.id FROM json_each(old.access);
+END;
+
+CREATE TRIGGER cases_restored AFTER UPDATE OF archived ON cases WHEN old.archived IS NOT NULL AND new.archived IS NULL BEGIN
+	DELETE FROM archive_access
+		WHERE case_id = new.id AND month = old.archived AND party_id IN (SELECT value FROM json_each(new.access));
+	INSERT INTO case_access (party_id, case_id) SELECT value, new.id FROM json_each(new.access);
 END;
 
 CREATE TABLE departed (
@@ -460,6 +515,13 @@ CREATE TABLE plans (
 	plan    BLOB    NOT NULL,
 	PRIMARY KEY (case_id, row)
 ) STRICT;
+
+CREATE TABLE purges (
+	case_id INTEGER NOT NULL PRIMARY KEY,
+	due     INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX purges_by_due ON purges (due);
 
 CREATE TABLE route_tasks (
 	route_id INTEGER NOT NULL,

@@ -1,0 +1,360 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"flowdrive/clock"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/route"
+)
+
+// The archive (design: the drive, sections 1 and 6; routes, section 1). A case
+// that was archived stays what it is and where it is: Cases/<id> goes on
+// resolving. It is listed by the month of its end and nowhere else, nothing
+// can be done with it, and nothing of it is due. A root takes its descendants
+// with it, as many at a time as do not keep others waiting: one that is
+// archived and has an end of its retention has some that are not.
+
+// Month is a month of the calendar in UTC, as 201211; 0 is none.
+type Month int64
+
+// MonthOf returns the month of an instant.
+func MonthOf(t time.Time) Month {
+	t = t.UTC()
+	return Month(t.Year()*100 + int(t.Month()))
+}
+
+// Year returns the year of the month.
+func (m Month) Year() int { return int(m / 100) }
+
+// Number returns the month within its year, from 1.
+func (m Month) Number() int { return int(m % 100) }
+
+// ArchiveReader reads what the archive and the deletion of cases rest on.
+type ArchiveReader interface {
+	// NextArchiveMonth returns the first month after that one in which an
+	// archived case has ended that one of the parties sees, or that is of one
+	// of the routes; parties nil: any. 0 is none.
+	NextArchiveMonth(after Month, parties []identity.ID, routes []int64) (Month, error)
+
+	// EndedChildren returns the first children of a case, by id, that have
+	// ended and are not archived: their ids, markings and whether they are
+	// named.
+	EndedChildren(parent int64, limit int) ([]Case, error)
+
+	// AnyChildren returns the ids of some children of a case, archived or not.
+	AnyChildren(parent int64, limit int) ([]int64, error)
+}
+
+// ArchiveWriter archives cases, and deletes them.
+type ArchiveWriter interface {
+	// Archive puts a case that nobody has named into the archive, or with
+	// month 0 back, and says when something of it is due.
+	Archive(id int64, month Month, due, retires time.Time) error
+	SetRetires(id int64, retires time.Time) error // and changes nothing else
+
+	// DeleteCase deletes a case with its log, messages, names and attachments.
+	// The occurrence of the entry that made it for that instant stays, without
+	// it.
+	DeleteCase(id int64, entry UUID, instant time.Time) error
+	PutPurge(id int64, due time.Time) error // the children of a deleted case are to be deleted
+	DeletePurge(id int64) error             // they have been
+}
+
+// kinAtOnce is how many descendants of a case are archived or deleted in one
+// unit: the writer has others to serve.
+const kinAtOnce = 64
+
+// retiresAt returns when the retention of a case is over, zero for never.
+func retiresAt(c *core.Case, r *route.Route) time.Time { return clock.Trim(c.RetiredAt(r)) }
+
+// notArchived refuses a change of what is archived; nil is no case at all.
+func notArchived(row *Case) error {
+	if row == nil || row.Archived == 0 {
+		return nil
+	}
+	return errs.New(errs.ReadOnly, "The case is archived; it can be read, not changed.")
+}
+
+// wasArchived says of a change that the case was archived then, 0 for not: it
+// is on no worklist. One that has ended stays archived, and the sweeper looks
+// what is left to do.
+func (e *Engine) wasArchived(c *caseChange, month Month) {
+	if month == 0 {
+		return
+	}
+	c.row.Archived = month
+	c.row.Tasks, c.row.Had = e.shares(c.shares), []TaskShare{}
+	if c.after.Life.Ended() {
+		c.row.Tasks, c.row.Due, c.row.Retires = nil, dueInArchive(c.after), c.after.Modified
+	}
+}
+
+// dueInArchive returns when something of an archived case is due: only what an
+// event has left.
+func dueInArchive(c *core.Case) time.Time {
+	if c.Working() {
+		return c.NextDue()
+	}
+	return time.Time{}
+}
+
+// retire does with a case whose retention is over what its route says: it is
+// archived, or deleted. Of one that is archived it does so with the children.
+func (e *Engine) retire(tx Tx, id int64, now time.Time) error {
+	row, err := orNil(tx.Case(id))
+	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
+		return err
+	}
+	h, err := e.held(tx, identity.Principal{}, row, nil)
+	if err != nil {
+		return err
+	}
+	over := retiresAt(h.core, h.route.Compiled)
+	switch {
+	case row.Archived != 0:
+		return e.archiveBelow(tx, id, now)
+	case over.IsZero() || over.After(now): // it was stored before there were retentions
+		tx.AfterCommit(func() { e.sweeper.note(over) })
+		return tx.SetRetires(id, over)
+	case h.route.Compiled.Then == route.ThenDelete:
+		return e.deleteTree(tx, h.core, now)
+	}
+	return e.archive(tx, h.core, row.Named, now)
+}
+
+// archive puts a case that has ended into the archive. Its children follow.
+func (e *Engine) archive(tx Tx, c *core.Case, named bool, now time.Time) error {
+	if named {
+		if err := freeName(tx, c.ID, now); err != nil {
+			return err
+		}
+	}
+	var rest time.Time
+	if c.ChildrenCount > 0 {
+		rest = now
+		tx.AfterCommit(func() { e.sweeper.note(now) })
+	}
+	e.tell(tx, Event{Kind: EventCase, Change: ChangeChanged, ID: c.ID, Version: c.Version, Time: now})
+	return tx.Archive(c.ID, MonthOf(c.EndedAt()), dueInArchive(c), rest)
+}
+
+// archiveBelow archives the next children of an archived case.
+func (e *Engine) archiveBelow(tx Tx, id int64, now time.Time) error {
+	children, err := tx.EndedChildren(id, kinAtOnce)
+	if err != nil {
+		return err
+	}
+	for i := range children {
+		c, err := core.ReadMarking(children[i].Marking)
+		if err != nil {
+			return errs.Wrap(fmt.Sprintf("read case %d", children[i].ID), err)
+		}
+		if err := e.archive(tx, c, children[i].Named, now); err != nil {
+			return err
+		}
+	}
+	if len(children) == kinAtOnce {
+		return nil // the rest is due
+	}
+	return tx.SetRetires(id, time.Time{})
+}
+
+// archiveEnded archives an ended case because somebody has deleted it.
+func (e *Engine) archiveEnded(tx Tx, req Request, h *held) error {
+	now, err := tx.Case(h.row.ID)
+	if err != nil {
+		return staleIfGone(err)
+	}
+	if now.Revision != h.row.Revision || now.Archived != h.row.Archived {
+		return errStale
+	}
+	if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
+		return err
+	}
+	if err := e.archive(tx, h.core, h.row.Named, req.Now); err != nil {
+		return err
+	}
+	return tx.DeleteLocksOn(caseKey(h.row.ID))
+}
+
+// archivable refuses to archive a case on which something still hangs.
+func archivable(h *held) error {
+	c := h.core
+	switch {
+	case c.Parent != 0 && (c.Life == core.Completed || c.Life == core.Failed):
+		return errs.New(errs.InUse, "Case %d, which started this one, has not moved on yet; this one is archived with it.", c.Parent)
+	case !c.AtRest() && !c.Working():
+		return errs.New(errs.InUse, "The case has ended, but children of it go on; wait for them, or cancel them.")
+	}
+	return nil
+}
+
+// ArchiveMonths returns the months in which cases of the archive have ended
+// that by sees, in order. With own those are meant that a mounted folder
+// shows.
+func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]Month, error) {
+	filter, absent, _ := e.caseFilter(by, Filter{OwnOnly: own, Archived: true})
+	var out, doubtful []Month
+	err := e.store.View(ctx, func(r Reader) error {
+		var certain []identity.ID // contexts by which by sees all there is
+		if filter.Access != nil {
+			certain = by.Contexts()
+		}
+		return eachMonth(r, filter, func(month Month) error {
+			if next, err := r.NextArchiveMonth(month-1, certain, filter.Routes); err != nil || next == month {
+				out = append(out, month)
+				return err
+			}
+			doubtful = append(doubtful, month)
+			return nil
+		})
+	})
+	if len(absent) == 0 {
+		return out, err
+	}
+	for _, month := range doubtful { // of those whom by stands in for: not all of it need be by's to see
+		if err != nil {
+			return nil, err
+		}
+		var some []Resource
+		if some, err = e.Cases(ctx, by, Filter{OwnOnly: own, Archived: true, Month: month, Limit: 1}); len(some) > 0 {
+			out = append(out, month)
+		}
+	}
+	slices.Sort(out)
+	return out, err
+}
+
+// eachMonth calls f for the months in which there are archived cases that the
+// filter selects.
+func eachMonth(r Reader, filter CaseFilter, f func(Month) error) error {
+	for month := Month(0); ; {
+		var err error
+		if month, err = r.NextArchiveMonth(month, filter.Access, filter.Routes); err != nil || month == 0 {
+			return err
+		}
+		if err := f(month); err != nil {
+			return err
+		}
+	}
+}
+
+// PurgeCase deletes a case of the archive for good, with all that belongs to
+// it and its descendants: a right of administrators (design: the drive,
+// section 6).
+func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int64) error {
+	err := e.change(ctx, func(r Reader) (decision, error) {
+		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		if err != nil {
+			return nil, err
+		}
+		if h.row.Archived == 0 || h.row.Archived != month {
+			return nil, absent("case in the archive")
+		}
+		if !req.By.Admin {
+			return nil, errs.New(errs.NotAllowed, "Only administrators may purge a case of the archive.")
+		}
+		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
+			return nil, err
+		}
+		return func(tx Tx) error {
+			now, err := tx.Case(id)
+			if err != nil {
+				return staleIfGone(err)
+			}
+			if now.Revision != h.row.Revision || now.Archived != month {
+				return errStale
+			}
+			if err := e.free(tx, req, on(caseKey(id))); err != nil {
+				return err
+			}
+			if err := e.deleteTree(tx, h.core, req.Now); err != nil {
+				return err
+			}
+			return e.audit(ctx, tx, req, AuditCasePurge, fmt.Sprint(id), "")
+		}, nil
+	})
+	if err != nil {
+		return err
+	}
+	e.settle(ctx)
+	return nil
+}
+
+// deleteTree deletes a case for good. Its descendants follow: some at once, so
+// that of most trees nothing is left when it is told, the rest as it is due.
+func (e *Engine) deleteTree(tx Tx, c *core.Case, now time.Time) error {
+	if err := e.deleteCase(tx, c, now); err != nil || c.ChildrenCount == 0 {
+		return err
+	}
+	return e.purgeBelow(tx, c.ID, now)
+}
+
+// deleteCase deletes one case, and notes that its children are to go.
+func (e *Engine) deleteCase(tx Tx, c *core.Case, now time.Time) error {
+	var entry UUID
+	if c.ScheduleUUID != "" {
+		entry = mustGUID(c.ScheduleUUID)
+	}
+	if err := tx.DeleteCase(c.ID, entry, c.ScheduledFor); err != nil {
+		return err
+	}
+	if err := tx.DeleteLocksOn(caseKey(c.ID)); err != nil {
+		return err
+	}
+	e.unreferred(tx)
+	e.tell(tx, Event{
+		Kind: EventCase, Change: ChangeDeleted, ID: c.ID, Version: c.Version, Time: now,
+		seenBy: e.access(c), route: e.routes.Load().byID[c.RouteID],
+	})
+	if open(c.Life) {
+		starter := e.PartyID(c.Starter)
+		tx.AfterCommit(func() { e.usage.add(usedOpenCases, starter, -1) })
+	}
+	if c.ChildrenCount == 0 {
+		return nil
+	}
+	tx.AfterCommit(func() { e.sweeper.note(now) })
+	return tx.PutPurge(c.ID, now)
+}
+
+// purgeBelow deletes the next descendants of a deleted case. What it comes to
+// an end with has nothing left to be deleted; the others stay due.
+func (e *Engine) purgeBelow(tx Tx, id int64, now time.Time) error {
+	left := kinAtOnce
+	for parents := []int64{id}; len(parents) > 0 && left > 0; parents = parents[1:] {
+		children, err := tx.AnyChildren(parents[0], left)
+		if err != nil {
+			return err
+		}
+		for _, child := range children {
+			row, err := tx.Case(child)
+			if err != nil {
+				return err
+			}
+			c, err := core.ReadMarking(row.Marking)
+			if err != nil {
+				return errs.Wrap(fmt.Sprintf("read case %d", child), err)
+			}
+			if err := e.deleteCase(tx, c, now); err != nil {
+				return err
+			}
+			if c.ChildrenCount > 0 {
+				parents = append(parents, child)
+			}
+		}
+		if left -= len(children); left == 0 {
+			return nil // there may be more
+		}
+		if err := tx.DeletePurge(parents[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
