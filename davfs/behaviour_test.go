@@ -267,7 +267,7 @@ func randomPath(pick func(...string) string) string {
 			"/dav/Workflow/Schedule/c6000000000000000000000000000013.json", "/dav/Workflow/Schedule/.contents", "/dav/Workflow/Cases/open.json",
 			"/dav/Workflow/Cases/22.json", "/dav/Workflow/Cases/22/Actions/resolve.json", "/dav/Workflow/Cases/22/Labels/report",
 			"/dav/Workflow/Routes/tip.yaml", "/dav/Workflow/Routes/tip.json", "/dav/Admin/Users/dan.json", "/dav/Workflow/Cases/", "/dav/Workflow/Schedule/",
-			"/dav/Workflow/Archive/2012/11/17.json", "/dav/Documents/sam/a", "/dav/Workflow/Routes/tip/rates.csv", "/dav/Workflow/Routes/tip/Board/open/22.json", "/dav/Workflow/Routes/tip/Board/open/")
+			"/dav/Workflow/Archive/2012/11/17.json", "/dav/Workflow/Cases/22/diagram.svg", "/dav/Documents/sam/a", "/dav/Workflow/Routes/tip/rates.csv", "/dav/Workflow/Routes/tip/Board/open/22.json", "/dav/Workflow/Routes/tip/Board/open/")
 	}
 	path := pick("/", "/dav", "/dav/Workflow", "/dav/Workflow/Schedule", "/dav/Workflow/Cases", "/dav/Workflow/Routes", "/dav/Admin/Users")
 	for range 5 {

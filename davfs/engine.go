@@ -58,6 +58,9 @@ type Cases interface {
 	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
 	MoveOnBoard(ctx context.Context, req engine.Request, route, from string, id int64, to string) (*engine.Outcome, error)
 	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
+	// PurgeCase deletes a case of the archive that has ended in that month.
+	PurgeCase(ctx context.Context, req engine.Request, month engine.Month, id int64) error
+	ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]engine.Month, error) // in order
 	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
 	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
 	Messages(ctx context.Context, by identity.Principal, id int64) ([]engine.Message, error)

@@ -40,7 +40,8 @@ func (f *fake) Cases(_ context.Context, by identity.Principal, filter engine.Fil
 	defer f.mu.Unlock()
 	return f.page(f.cases, by, filter, func(s *stored) bool {
 		return (filter.State == "" || string(s.life) == filter.State) && (filter.Route == "" || same(s.note, filter.Route)) &&
-			(filter.Status == "" || s.Status == filter.Status) && (!filter.OnBoard || s.life != core.Canceled)
+			(filter.Status == "" || s.Status == filter.Status) && (!filter.OnBoard || s.life != core.Canceled) &&
+			filter.Archived == (s.Archived != 0) && (filter.Month == 0 || filter.Month == s.Archived)
 	})
 }
 
@@ -127,8 +128,38 @@ func (f *fake) DeleteCase(_ context.Context, req engine.Request, ref engine.Ref)
 	if err := s.judge(req, !ref.Identity()); err != nil {
 		return err
 	}
+	if s.life == core.Canceled {
+		s.Archived, s.Given, s.AuthorID = engine.MonthOf(f.now), "", 0
+	}
 	s.life = core.Canceled
 	f.renderCase(s, "open")
+	return nil
+}
+
+func (f *fake) ArchiveMonths(_ context.Context, by identity.Principal, own bool) ([]engine.Month, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var out []engine.Month
+	for _, s := range f.cases {
+		if s.Archived != 0 && (by.In(s.context) || by.Admin && !own) {
+			out = append(out, s.Archived)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+func (f *fake) PurgeCase(_ context.Context, req engine.Request, month engine.Month, id int64) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := f.find(f.cases, req.By, engine.Ref{CaseID: id})
+	switch {
+	case s == nil || s.Archived != month:
+		return notThere()
+	case !req.By.Admin:
+		return errs.New(errs.NotAllowed, "Only administrators may purge.")
+	}
+	f.cases = slices.DeleteFunc(f.cases, func(c *stored) bool { return c == s })
 	return nil
 }
 

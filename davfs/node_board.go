@@ -166,7 +166,7 @@ func (n boardFile) load(ctx context.Context) (*engine.Resource, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if !same(c.Route, n.folder.route) || !same(c.Status, n.folder.state) || c.State == core.Canceled {
+	if !same(c.Route, n.folder.route) || !same(c.Status, n.folder.state) || c.State == core.Canceled || r.Archived != 0 {
 		return nil, "", absent()
 	}
 	return r, c.name(), nil

@@ -41,13 +41,18 @@ func (n casesFolder) list(ctx context.Context) ([]*info, error) {
 	if err != nil {
 		return nil, err
 	}
+	return n.members(cases), nil
+}
+
+// members describes a file and a folder for each case.
+func (n casesFolder) members(cases []engine.Resource) []*info {
 	out := make([]*info, 0, 2*len(cases))
 	for i := range cases {
 		file, dir := n.listed(&cases[i]), folderInfo(cases[i].Name, cases[i].Modified)
 		dir.ofCase = file.ofCase
 		out = append(out, file, dir)
 	}
-	return out, nil
+	return out
 }
 
 // caseOf returns the folder of a case that is there: child does not ask.

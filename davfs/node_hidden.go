@@ -155,6 +155,17 @@ func (a *arrayWriter) end() error {
 	return a.err
 }
 
+// homeOf returns the segments of the folder in which a resource is found: not
+// every collection has all of its own in one.
+func (n hiddenFile) homeOf(r *engine.Resource) []string {
+	if spread, ok := n.folder.(interface {
+		homeOf(r *engine.Resource) []string
+	}); ok {
+		return spread.homeOf(r)
+	}
+	return n.folder.home()
+}
+
 // appendLine appends what .ls says of a resource.
 func (n hiddenFile) appendLine(dst []byte, r *engine.Resource) []byte {
 	about := n.folder.listed(r)
@@ -166,7 +177,7 @@ func (n hiddenFile) appendLine(dst []byte, r *engine.Resource) []byte {
 	default:
 		dst = strconv.AppendInt(dst, r.Seq, 10)
 	}
-	dst = document.AppendString(append(dst, `,"href":`...), href(append(n.folder.home(), about.name)...))
+	dst = document.AppendString(append(dst, `,"href":`...), href(append(n.homeOf(r), about.name)...))
 	dst = document.AppendString(append(dst, `,"etag":`...), about.etag)
 	dst = document.AppendString(append(dst, `,"modified":`...), about.modified.UTC().Format(time.RFC3339))
 	return append(dst, '}')

@@ -77,7 +77,7 @@ func workflowPlaces(s *scope) []place {
 		{"Routes", routesFolder{s}, true},
 		{"Cases", casesFolder{s}, true},
 		{worklistRoot, fixedFolder{s, worklistRoot, worklistPlaces}, true},
-		{"Archive", unbuilt("Workflow/Archive/"), false},
+		{archiveRoot, archiveFolder{s}, true},
 		{"Calendar", fixedFolder{s, "Calendar", calendarPlaces}, true},
 		{"Schemas", schemasFolder(s), true},
 	}

@@ -36,6 +36,10 @@ Worklist/   What you have to do yourself: a file for each task.
               Worklist/Accepted/                 what you have taken on
               Worklist/Warnings/, Escalated/     what is late; what needs help
 
+Archive/    What is over: cases some time after their end, by year and month.
+              Archive/<year>/<month>/<id>.json   to be read; administrators may
+                                                 delete it for good
+
 Calendar/   What is to come for you: upcoming.ics, for your calendar.
 
 Schemas/    What may stand in each kind of document, as JSON Schemas: for

@@ -32,6 +32,12 @@ func furnish(t *testing.T, d *testDrive) {
 			t.Fatalf("%s: %d %s", request[0], rec.Code, rec.Body)
 		}
 	}
+	over := d.do(t, []string{"sam PUT /dav/Workflow/Cases/over.json", `> {"route": "tip"}`}, "").Header().Get("Location")
+	for range 2 { // it is canceled, then archived
+		if rec := d.do(t, []string{"sam DELETE " + over}, ""); rec.Code >= 300 {
+			t.Fatalf("DELETE of %s: %d %s", over, rec.Code, rec.Body)
+		}
+	}
 }
 
 // TestTree walks the whole tree: what a folder lists resolves under its

@@ -84,7 +84,7 @@ func (s *inProcess) must(method, path, body string, header ...string) *httptest.
 }
 
 // furnished is what furnish has put on the drive.
-type furnished struct{ entry, id, message, attachment, day, token string }
+type furnished struct{ entry, id, past, message, attachment, day, token string }
 
 // furnish puts something of every kind on the drive.
 func (s *inProcess) furnish() furnished {
@@ -109,6 +109,10 @@ func (s *inProcess) furnish() furnished {
 	f.id = last(s.must("PUT", "/dav/Workflow/Cases/fire.json", `{"route": "bug", "title": "Fire", "input": {"where": "hall"}, "roles": {"assignee": ["sam"]}}`))
 	s.must("PUT", "/dav/Workflow/Cases/"+f.id+"/Labels/remark", "hello", "Content-Type", "text/plain")
 	s.must("PUT", "/dav/Workflow/Cases/"+f.id+"/Actions/resolve.json", `{"comment": "Put out."}`)
+	f.past = last(s.must("PUT", "/dav/Workflow/Cases/past.json", `{"route": "bug", "title": "Past"}`))
+	for range 2 { // it is canceled, then archived
+		s.must("DELETE", "/dav/Workflow/Cases/"+f.past+".json", "")
+	}
 	f.attachment = last(s.must("PUT", "/attachfs/plan.csv", "1,2", "Content-Type", "text/csv"))
 	s.must("PUT", "/attachfs/"+f.id+"/hall.svg", "<svg/>", "Content-Type", "image/svg+xml")
 	s.must("PUT", "/dav/Workflow/Routes/copy.yaml", "states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n")
@@ -168,6 +172,9 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"route", "/dav/Workflow/Routes/.contents", "", "list"},
 			{"case#form", "/dav/Workflow/Cases/" + f.id + ".json", "", ""},
 			{"case#form", "/dav/Workflow/Cases/.contents", "", "list"},
+			{"case#form", "/dav/Workflow/Archive/2012/11/" + f.past + ".json", "", ""},
+			{"case#form", "/dav/Workflow/Archive/.contents", "", "list"},
+			{"listing", "/dav/Workflow/Archive/.ls", "", ""},
 			{"case#start", "/dav/Workflow/Cases/fire.json", "", ""},
 			{"task#form", "/dav/Workflow/Cases/" + f.id + "/Actions/close.json", "", ""},
 			{"task#form", "/dav/Workflow/Cases/" + f.id + "/Actions/comment.json", "", ""},
@@ -277,13 +284,15 @@ func TestOpenAPIAndServer(t *testing.T) {
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
 			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{task}": f.id + ".close",
-			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{path}": "plans/hall.txt", "{token}": f.token,
+			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{year}": "2012", "{month}": "11", "{path}": "plans/hall.txt", "{token}": f.token,
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
 			"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
 			"/dav/Account/AppPasswords/{name}":                  {"{name}", "phone.json"},
 			"/dav/Account/CalendarLinks/{name}":                 {"{name}", "phone.json"},
 			"/dav/Workflow/Cases/{id}/Messages/{uuid}":          {"{uuid}", f.message},
+			"/dav/Workflow/Archive/{year}/{month}/{id}/":        {"{id}", f.past},
+			"/dav/Workflow/Archive/{year}/{month}/{id}.json":    {"{id}", f.past},
 			"/attachfs/view/{uuid}":                             {"{uuid}", f.attachment},
 			"/attachfs/download/{uuid}":                         {"{uuid}", f.attachment},
 			"/dav/Admin/Teams/{party}.json":                     {"{party}", "ops"},

@@ -168,14 +168,14 @@ const rightsOnCases = `
   DELETE POST                             | 405 405 404 405 405 405 404 401
   MKCOL                                   | 405 405 403 405 405 405 403 401
 
-# ---- a canceled case resolves and is read-only until an administrator of its route reopens it; to archive an ended one is not built
+# ---- a canceled case resolves and is read-only until an administrator of its route reopens it; to delete it archives it
 /dav/Workflow/Cases/{gone}.json
   GET HEAD                                | 200 200 200 200 200 200 404 401
   PROPFIND                                | 207 207 207 207 207 207 404 401
   PUT {"title": "Another"}                | 403 403 403 403 403 403 404 401
   PUT {"state": "suspended"}              | 403 403 403 403 403 403 404 401
   PUT {"state": "active"}                 | 204 204 403 403 403 403 404 401
-  DELETE                                  | 501 501 403 403 403 403 404 401
+  DELETE                                  | 204 204 403 403 403 403 404 401
   POST                                    | 405 405 405 405 405 405 404 401
   MKCOL                                   | 405 405 405 405 405 405 403 401
 /dav/Workflow/Cases/{gone}/Labels/fresh

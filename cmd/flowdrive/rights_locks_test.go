@@ -54,7 +54,6 @@ const rightsOfLocks = `
 /attachfs/.contents
 /attachfs/.ls
   LOCK UNLOCK                             | 403 403 403 403 403 403 403 401
-/dav/Workflow/Archive/
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
 /dav/Workflow/Routes/{desk}/diagram.svg

@@ -56,7 +56,6 @@ const rightsOfMoves = `
 /attachfs/.ls
   COPY                                    | 201 201 201 201 201 201 201 401
   MOVE                                    | 403 403 403 403 403 403 403 401
-/dav/Workflow/Archive/
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
 /dav/Workflow/Routes/{desk}/diagram.svg

@@ -8,8 +8,8 @@ package main
 // started the case begun of the route errand, which is the administrator's.
 // The member is in the team ops, which has the entry shift, the attachment
 // shared, documents, and the cases of desk that Sam, of the same team, has
-// started: case, gone, which is canceled, and taken, whose task the player has
-// accepted. The player is the clerk of all these cases and may read desk; the
+// started: case, gone, which is canceled, past, which was archived, and taken,
+// whose task the player has accepted. The player is the clerk of all these cases and may read desk; the
 // deputy is the player's; the stakeholder is one of all of them.
 const rightsTable = `
 #                                           adm own mem pla sta dep str nob
@@ -109,7 +109,6 @@ const rightsTable = `
   PUT DELETE MKCOL POST                   | 405 405 405 405 405 405 405 401
 
 # ---- kinds of node that are not built
-/dav/Workflow/Archive/
 /dav/Workflow/Cases/{case}/diagram.svg
 /ui/
   GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401
@@ -301,4 +300,4 @@ const rightsTable = `
   PUT DELETE POST                         | 405 405 405 405 405 405 404 401
   MKCOL                                   | 405 405 405 405 405 405 403 401
 
-` + rightsOnCases + rightsOnTasks + rightsOnContents
+` + rightsOnCases + rightsOnArchive + rightsOnTasks + rightsOnContents

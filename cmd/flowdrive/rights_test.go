@@ -352,6 +352,10 @@ func (f *furnishing) furnishCases(s *inProcess) {
 	f.names["{later}"] = s.made("owner", "PUT", "/dav/Workflow/Cases/later.json", `{"route": "errand", "title": "Later", "startAt": "2012-12-24T00:00:00Z", `+parties)
 	f.names["{gone}"] = s.made("sam", "PUT", "/dav/Workflow/Cases/gone.json", `{"route": "desk", "context": "ops", "title": "Gone", `+parties)
 	s.made("sam", "DELETE", "/dav/Workflow/Cases/gone.json", "")
+	f.names["{past}"] = s.made("sam", "PUT", "/dav/Workflow/Cases/past.json", `{"route": "desk", "context": "ops", "title": "Past", `+parties)
+	for range 2 { // the second time it is archived
+		s.made("sam", "DELETE", "/dav/Workflow/Cases/"+f.names["{past}"]+".json", "")
+	}
 	f.names["{taken}"] = s.made("sam", "PUT", "/dav/Workflow/Cases/taken.json", `{"route": "desk", "context": "ops", "title": "Taken", `+parties)
 	s.made("player", "PUT", "/dav/Workflow/Cases/"+f.names["{taken}"]+"/Actions/finish.json", `{"do": "accept"}`)
 	s.made("member", "PUT", "/dav/Workflow/Routes/desk/order.txt", "an order")
@@ -404,7 +408,7 @@ func (s *inProcess) undone(actor string, r *right, names map[string]string, w *h
 func (s *inProcess) all() string {
 	var out strings.Builder
 	for _, path := range []string{
-		"/dav/Workflow/Schedule", "/dav/Workflow/Routes", "/dav/Workflow/Cases", "/attachfs", "/dav/Admin/Users", "/dav/Admin/Teams",
+		"/dav/Workflow/Schedule", "/dav/Workflow/Routes", "/dav/Workflow/Cases", "/dav/Workflow/Archive", "/attachfs", "/dav/Admin/Users", "/dav/Admin/Teams",
 		"/dav/Documents/owner", "/dav/Documents/owner/plans", "/dav/Documents/ops", "/dav/Documents/ops/rates", "/dav/Documents/everyone", "/dav/Documents/everyone/news",
 	} {
 		fmt.Fprintf(&out, "%s\n%s", path, s.must("GET", path+"/.contents", "").Body)
