@@ -27,7 +27,6 @@ type op struct {
 const (
 	bareReadCase = `SELECT id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
 		coalesce(parent_id, 0), coalesce(parent_row, 0), named, form, created, modified, marking FROM cases WHERE id = ?1`
-	bareStamp      = `SELECT version FROM routes WHERE id = ?1`
 	bareInsertCase = `
 		INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
 			due, named, form, created, modified, marking, access)
@@ -124,12 +123,6 @@ type recordingTx struct {
 func (t *recordingTx) Case(id int64) (*engine.Case, error) {
 	t.ops = append(t.ops, op{query: bareReadCase, args: []any{id}, ofCase: true, reads: true})
 	return t.Tx.Case(id)
-}
-
-// RouteStamp implements engine.Tx.
-func (t *recordingTx) RouteStamp(id int64) (int64, error) {
-	t.ops = append(t.ops, op{query: bareStamp, args: []any{id}, reads: true})
-	return t.Tx.RouteStamp(id)
 }
 
 // InsertCase implements engine.Tx.

@@ -33,9 +33,9 @@ func TestLimitOfStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs, ok := units[0][1].args[0].(int64)
+	theirs, ok := units[0][0].args[0].(int64)
 	if !ok {
-		t.Fatalf("the second statement has no case: %v", units[0][1])
+		t.Fatalf("the first statement has no case: %v", units[0][0])
 	}
 	const ours = 123_456
 	c := w.callers(1)[0]

@@ -19,8 +19,24 @@ const (
 	illegalMarks = `\/:*?"<>|@` // none of them stands in a legal name
 )
 
-// same reports whether two names are one: equal but for case is equal.
-func same(a, b string) bool { return identity.Fold(a) == identity.Fold(b) }
+// same reports whether two names are one: equal but for case is equal. Every
+// segment of every path is compared with several, so that those of ASCII are
+// not folded into texts of their own.
+func same(a, b string) bool {
+	if isASCII(a) && isASCII(b) {
+		return len(a) == len(b) && strings.EqualFold(a, b)
+	}
+	return identity.Fold(a) == identity.Fold(b)
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
 
 // splitName cuts a document's extension off, lower-cased; ext is "" where
 // the name has none that is kept.

@@ -8,24 +8,27 @@ import (
 	"flowdrive/engine"
 )
 
-// memory is what every change asks for and hardly ever finds: which locks
-// there are, and which holds. It is known without a statement while there are
-// few.
+// memory is what changes ask for again and again, and what hardly ever
+// changes itself: which locks there are, which holds, and the versions of the
+// routes. It is known without a statement while there are few.
 type memory struct {
-	locks memo[lockedKeys]
-	holds memo[[]engine.Hold]
+	locks  memo[lockedKeys]
+	holds  memo[[]engine.Hold]
+	stamps memo[map[int64]int64]
 }
 
 // forget says that nothing is known yet: the first commit finds out.
 func (m *memory) forget() {
 	m.locks.move()
 	m.holds.move()
+	m.stamps.move()
 }
 
 // settle finds out what has become of it in a transaction that has ended.
 func (m *memory) settle(c *conn) {
 	m.locks.settle(c, readLockedKeys)
 	m.holds.settle(c, readHolds)
+	m.stamps.settle(c, readStamps)
 }
 
 // memo is something of the database, kept in memory. While a unit changes it
@@ -54,8 +57,12 @@ func (m *memo[T]) settle(c *conn, read func(*conn) (what T, few bool, err error)
 	}
 }
 
-// few is how many rows are kept in memory.
-const few = 256
+// few is how many rows are kept in memory, fewStamps how many of those that
+// are two numbers.
+const (
+	few       = 256
+	fewStamps = 4096
+)
 
 // lockedKeys are the keys that locks are on. There may be more keys than
 // locks, as of those that have expired, never fewer.
@@ -100,4 +107,18 @@ func (k *lockedKeys) noneBelow(prefix engine.LockKey) bool {
 func readHolds(c *conn) (all []engine.Hold, fit bool, err error) {
 	all, err = (&reader{c: c}).storedHolds()
 	return all, len(all) <= few, err
+}
+
+const selectStamps = `SELECT id, version FROM routes LIMIT ?1`
+
+// readStamps returns the versions of all routes, by id.
+func readStamps(c *conn) (stamps map[int64]int64, fit bool, err error) {
+	stamps = map[int64]int64{}
+	err = c.each(selectStamps, func(scan scan) error {
+		var id, version int64
+		err := scan(&id, &version)
+		stamps[id] = version
+		return err
+	}, fewStamps+1)
+	return stamps, len(stamps) <= fewStamps, err
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/errs"
 )
 
 // TestLockedKeys wants what is remembered of locks to hide none: after each
@@ -138,6 +139,59 @@ func TestHoldsInMemory(t *testing.T) {
 		})
 		if ran := db.Stats().Statements - before; ran != 0 {
 			t.Errorf("%s: asking for holds takes %d statements", step.what, ran)
+		}
+	}
+}
+
+// TestStampsInMemory wants the same of the versions of routes.
+func TestStampsInMemory(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam := addUser(t, db, "sam")
+	tip := newRoute(db, "tip", sam, sam)
+	second := *tip
+	second.Version = 2
+	undone := errors.New("undone")
+	stamp := func(r engine.Reader) int64 {
+		version, err := r.RouteStamp(tip.ID)
+		if err != nil && !errs.Is(err, errs.NotFound) {
+			t.Fatal(err)
+		}
+		return version
+	}
+	for _, step := range []struct {
+		what   string
+		change func(engine.Tx) error
+		fails  bool
+		inside int64 // 0: there is none
+		after  int64
+	}{
+		{"one that is not kept", func(tx engine.Tx) error { return errors.Join(tx.PutRoute(tip), undone) }, true, 1, 0},
+		{"a route", func(tx engine.Tx) error { return tx.PutRoute(tip) }, false, 1, 1},
+		{"a version that is not kept", func(tx engine.Tx) error { return errors.Join(tx.PutRoute(&second), undone) }, true, 2, 1},
+		{"a version", func(tx engine.Tx) error { return tx.PutRoute(&second) }, false, 2, 2},
+		{"one that stays", func(tx engine.Tx) error { return errors.Join(tx.DeleteRoute(tip.ID), undone) }, true, 0, 2},
+		{"none", func(tx engine.Tx) error { return tx.DeleteRoute(tip.ID) }, false, 0, 0},
+	} {
+		err := db.Update(t.Context(), func(tx engine.Tx) error {
+			err := step.change(tx)
+			if got := stamp(tx); got != step.inside {
+				t.Errorf("%s: %d in the unit, want %d", step.what, got, step.inside)
+			}
+			return err
+		})
+		if (err != nil) != step.fails {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		before := db.Stats().Statements
+		mustView(t, db, func(r engine.Reader) error {
+			if got := stamp(r); got != step.after {
+				t.Errorf("%s: %d, want %d", step.what, got, step.after)
+			}
+			return nil
+		})
+		if ran := db.Stats().Statements - before; ran != 0 {
+			t.Errorf("%s: asking for a version takes %d statements", step.what, ran)
 		}
 	}
 }

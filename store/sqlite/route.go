@@ -70,7 +70,12 @@ func (r *reader) Routes() (all []engine.Route, err error) {
 
 // RouteStamp returns the current version of the route.
 func (r *reader) RouteStamp(id int64) (version int64, err error) {
-	found, err := r.c.row(selectRouteStamp, id).scan(&version)
+	var found bool
+	if known := r.c.memory.stamps.known.Load(); known != nil {
+		version, found = (*known)[id]
+	} else {
+		found, err = r.c.row(selectRouteStamp, id).scan(&version)
+	}
 	return version, read(found, err, "route")
 }
 
@@ -111,6 +116,7 @@ func (r *reader) RouteInUse(id int64) (cases, entries int64, err error) {
 // use is errs.NameTaken.
 func (t *tx) PutRoute(r *engine.Route) error {
 	const op = "store a route"
+	t.c.memory.stamps.move()
 	_, err := t.c.exec(upsertRoute, r.ID, r.Name, identity.Fold(r.Name), int64(r.ContextID), int64(r.AuthorID),
 		r.Version, r.YAML, blob(r.Source), r.ETag, blob(r.Form), at(r.Created), at(r.Modified))
 	if isUnique(err) {
@@ -126,6 +132,7 @@ func (t *tx) PutRoute(r *engine.Route) error {
 // DeleteRoute deletes a route. Its versions stay for the cases that have
 // them.
 func (t *tx) DeleteRoute(id int64) error {
+	t.c.memory.stamps.move()
 	n, err := t.c.change(deleteRoute, id)
 	return found(n, err, "route")
 }
