@@ -84,7 +84,9 @@ func (noOutside) RefusesURL(string) string {
 func (noOutside) RefusesAddress(string) string {
 	return "is no user's, and of no domain that the administrator has allowed"
 }
+
 func (noOutside) RefusesCommand(string) string {
 	return "is no command that the administrator has allowed"
 }
+
 func (noOutside) RefusesSecret(string) string { return "is no secret that the administrator has set" }

@@ -35,10 +35,14 @@ func TestOutside(t *testing.T) {
 		{"http: {url: 'https://example.org/', method: GET, value: null}", ""},
 		{"http: {url: 'https://example.org/', method: GET, value: 1}", at + "http/value conflict"},
 		{"http: {url: 'https://example.org/', method: GET, from: m}", at + "http/from conflict"},
-		{"http: {url: 'https://example.org/', headers: {Host: x, content-length: '1', Connection: x, Webhook-Id: x, Idempotency-Key: x}}",
-			at + "http/headers/Host format, " + at + "http/headers/content-length format, " + at + "http/headers/Connection format, " + at + "http/headers/Webhook-Id format, " + at + "http/headers/Idempotency-Key format"},
-		{"http: {url: 'https://example.org/', headers: {'a b': x, 'ä': x, \"a\\r\\nb\": x, '': x}}",
-			at + "http/headers/a b format, " + at + "http/headers/ä format, " + at + "http/headers/a\r\nb format, " + at + "http/headers/ format"},
+		{
+			"http: {url: 'https://example.org/', headers: {Host: x, content-length: '1', Connection: x, Webhook-Id: x, Idempotency-Key: x}}",
+			at + "http/headers/Host format, " + at + "http/headers/content-length format, " + at + "http/headers/Connection format, " + at + "http/headers/Webhook-Id format, " + at + "http/headers/Idempotency-Key format",
+		},
+		{
+			"http: {url: 'https://example.org/', headers: {'a b': x, 'ä': x, \"a\\r\\nb\": x, '': x}}",
+			at + "http/headers/a b format, " + at + "http/headers/ä format, " + at + "http/headers/a\r\nb format, " + at + "http/headers/ format",
+		},
 		{"http: {url: 'https://example.org/', headers: {A: \"x\\r\\nB: y\", C: 5}}", at + "http/headers/A format, " + at + "http/headers/C type"},
 		{"http: {url: 'https://example.org/', headers: {A: x, a: y}}", at + "http/headers/a conflict"},
 		{"http: {url: 'https://example.org/', into: 'no label', from: '-'}", at + "http/into format, " + at + "http/from format"},
@@ -48,9 +52,11 @@ func TestOutside(t *testing.T) {
 		{"mail: {to: [starter, stakeholders, 'role:clerk', 'user:ann', 'team:core', everyone, ann, a.b+c@example.org], subject: 'x $m;', text: {cel: actor}}", ""},
 		{"mail: {to: []}", at + "mail/to range"},
 		{"mail: {subject: x}", at + "mail/to required"},
-		{"mail: {to: ['role:boss', 'a b', 'Ann <ann@example.org>', 'ann@', '@x', 'a@b@c', 'a..b@c', 'a@-b', \"a@b\\r\\nx\"]}",
+		{
+			"mail: {to: ['role:boss', 'a b', 'Ann <ann@example.org>', 'ann@', '@x', 'a@b@c', 'a..b@c', 'a@-b', \"a@b\\r\\nx\"]}",
 			at + "mail/to/0 not-found, " + at + "mail/to/1 format, " + at + "mail/to/2 format, " + at + "mail/to/3 format, " + at + "mail/to/4 format, " +
-				at + "mail/to/5 format, " + at + "mail/to/6 format, " + at + "mail/to/7 format, " + at + "mail/to/8 format"},
+				at + "mail/to/5 format, " + at + "mail/to/6 format, " + at + "mail/to/7 format, " + at + "mail/to/8 format",
+		},
 		{"mail: {to: [starter], text: {cel: 'nothing'}}", at + "mail/text/cel format"},
 		{"exec: {command: sort, args: ['-n', 1, true, null, {cel: '1 + 1'}], from: m, into: x}", ""},
 		{"exec: {command: /bin/sort}", at + "exec/command format"},

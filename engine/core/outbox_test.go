@@ -191,8 +191,10 @@ func TestRequests(t *testing.T) {
 		{"mail", `mail: {to: [starter, "role:boss", core, nobody, x@example.org], subject: "a\nb $__PID__;", text: "t\n"}`, `{"mail":{"to":["x@example.org","sam@example.org","cy@example.org"],"subject":"a b 17","text":"t\n","thread":"5d3c0123456789abcdef0123456789ab"}}`},
 		{"mail without a subject", `mail: {to: [ann]}`, `{"mail":{"to":["ann@example.org"],"subject":"A case","text":"","thread":"5d3c0123456789abcdef0123456789ab"}}`},
 		{"mail to nobody", `mail: {to: [dan, bob]}`, "Nobody to send a mail to: A case"},
-		{"http", `http: {url: "https://h.example/$__TITLE__;/?q=$m;", method: PUT, headers: {A: "x $__TITLE__;\t$m;"}, value: {a: "$__PID__;", b: [1]}}`,
-			`{"http":{"method":"PUT","url":"https://h.example/A%20case/?q=a%26b%0Ac%2F","header":{"A":"x A case a\u0026b c/"},"type":"application/json","body":"eyJhIjoiMTciLCJiIjpbMV19"}}`},
+		{
+			"http", `http: {url: "https://h.example/$__TITLE__;/?q=$m;", method: PUT, headers: {A: "x $__TITLE__;\t$m;"}, value: {a: "$__PID__;", b: [1]}}`,
+			`{"http":{"method":"PUT","url":"https://h.example/A%20case/?q=a%26b%0Ac%2F","header":{"A":"x A case a\u0026b c/"},"type":"application/json","body":"eyJhIjoiMTciLCJiIjpbMV19"}}`,
+		},
 		{"http of a message", `http: {url: "https://h.example/", from: m}`, `{"http":{"method":"POST","url":"https://h.example/","type":"text/x","body":"YSZiCmMv"}}`},
 		{"http with a type", `http: {url: "https://h.example/", from: m, headers: {content-type: text/y}, secret: s}`, `{"http":{"method":"POST","url":"https://h.example/","type":"text/y","body":"YSZiCmMv","secret":"s"}}`},
 		{"http of what was written just now", `http: {url: "https://h.example/", from: new}`, `{"http":{"method":"POST","url":"https://h.example/","type":"application/json","body":"WzFd"}}`},
@@ -334,4 +336,41 @@ access: {start: []}
 	if err := w.event(child, answer(o, "{}")); err != nil || w.cases[child].Outbox != nil {
 		t.Errorf("%v %+v", err, w.cases[child].Outbox)
 	}
+}
+
+// outboxAgrees checks what an event did to the outbox against what the case
+// knows of it: each delivery is there exactly as long as its row.
+func outboxAgrees(before *Case, out *Output) string {
+	type key struct{ seq, step int64 }
+	rows := map[key]bool{} // whether it is due
+	for _, o := range before.Outbox {
+		rows[key{o.Seq, o.Step}] = !o.Failed
+	}
+	for _, p := range out.Outbox {
+		_, there := rows[key{p.Seq, p.Step}]
+		switch {
+		case there == (p.Request != nil):
+			return fmt.Sprintf("the outbox cannot take %+v", p)
+		case p.Over:
+			delete(rows, key{p.Seq, p.Step})
+		default:
+			rows[key{p.Seq, p.Step}] = !p.Failed
+		}
+	}
+	for _, o := range out.Case.Outbox {
+		due, there := rows[key{o.Seq, o.Step}]
+		if !there || due == o.Failed {
+			return "the outbox has not what the case has: " + o.Name()
+		}
+		delete(rows, key{o.Seq, o.Step})
+	}
+	if len(rows) > 0 {
+		return fmt.Sprintf("the case does not know of %v", rows)
+	}
+	for _, w := range out.Case.Warnings {
+		if strings.HasPrefix(w.Text, "Not delivered") && out.Case.Undelivered(w.Timer) == nil {
+			return "a warning outlives its delivery: " + w.Timer
+		}
+	}
+	return ""
 }

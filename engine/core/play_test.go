@@ -1,7 +1,6 @@
 package core
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -487,43 +486,6 @@ func rowsAgree(r *route.Route, c *Case) string {
 	for _, w := range c.Warnings {
 		if w.Row != 0 && !slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Row == w.Row }) {
 			return "a warning outlives its row: " + w.Text
-		}
-	}
-	return ""
-}
-
-// outboxAgrees checks what an event did to the outbox against what the case
-// knows of it: each delivery is there exactly as long as its row.
-func outboxAgrees(before *Case, out *Output) string {
-	type key struct{ seq, step int64 }
-	rows := map[key]bool{} // whether it is due
-	for _, o := range before.Outbox {
-		rows[key{o.Seq, o.Step}] = !o.Failed
-	}
-	for _, p := range out.Outbox {
-		_, there := rows[key{p.Seq, p.Step}]
-		switch {
-		case there == (p.Request != nil):
-			return fmt.Sprintf("the outbox cannot take %+v", p)
-		case p.Over:
-			delete(rows, key{p.Seq, p.Step})
-		default:
-			rows[key{p.Seq, p.Step}] = !p.Failed
-		}
-	}
-	for _, o := range out.Case.Outbox {
-		due, there := rows[key{o.Seq, o.Step}]
-		if !there || due == o.Failed {
-			return "the outbox has not what the case has: " + o.Name()
-		}
-		delete(rows, key{o.Seq, o.Step})
-	}
-	if len(rows) > 0 {
-		return fmt.Sprintf("the case does not know of %v", rows)
-	}
-	for _, w := range out.Case.Warnings {
-		if strings.HasPrefix(w.Text, "Not delivered") && out.Case.Undelivered(w.Timer) == nil {
-			return "a warning outlives its delivery: " + w.Timer
 		}
 	}
 	return ""

@@ -113,7 +113,11 @@ func TestOutbox(t *testing.T) {
 	// With its case a row goes; others by hand.
 	undo := errors.New("undo")
 	err := db.Update(t.Context(), func(w engine.Tx) error {
-		if _, err := w.(*tx).c.exec(`DELETE FROM cases WHERE id = ?1`, c.ID); err != nil {
+		inner, ours := w.(*tx)
+		if !ours {
+			return errors.New("not a unit of this store")
+		}
+		if _, err := inner.c.exec(`DELETE FROM cases WHERE id = ?1`, c.ID); err != nil {
 			return err
 		}
 		if _, err := w.OutboxRow("a"); !errs.Is(err, errs.NotFound) {
