@@ -82,7 +82,7 @@ func (a *app) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	outside, err := a.openOutside()
+	outside, channels, err := a.openOutside()
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (a *app) open(ctx context.Context) error {
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer, Filters: jqworker.New(workerCommand),
-		Outside: outside, AnyCallback: a.settings.rehearsal, Address: server.AddressOf,
+		Outside: outside, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},

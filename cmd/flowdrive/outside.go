@@ -26,6 +26,7 @@ type outsideSettings struct {
 	mailFrom         string
 	mailDomains      []string
 	commands         mapFlag
+	notifyWebhook    string
 }
 
 func (s *outsideSettings) register(flags *pflag.FlagSet) {
@@ -37,6 +38,7 @@ func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.smtpPasswordFile, "smtp-password-file", "", "file with the password of the user of --smtp")
 	flags.StringVar(&s.mailFrom, "mail-from", "", "sender of mails, such as \"Flowdrive <flowdrive@example.org>\"")
 	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go beside users' addresses: example.org or *.example.org")
+	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that is told of everything that people are told of")
 	flags.Var(&s.commands, "commands", "commands that routes may run, by name: {path, args, env, timeout, memory, output}\n(configuration file)")
 }
 
@@ -69,21 +71,36 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	note("commands", err)
 	c.Commands, err = notify.CheckCommands(commands)
 	note("commands", err)
+	if s.notifyWebhook != "" && errors.Join(wrong...) == nil {
+		note("notify-webhook", refusedWebhook(c, s.notifyWebhook))
+	}
 	return c, errors.Join(wrong...)
 }
 
-// openOutside returns what the settings allow of the world.
-func (a *app) openOutside() (engine.Outside, error) {
+// refusedWebhook says why the webhook cannot be called.
+func refusedWebhook(c notify.Config, url string) error {
+	gateway := notify.New(c)
+	defer gateway.Close()
+	if detail := gateway.RefusesURL(url); detail != "" {
+		return errors.New(detail)
+	}
+	return nil
+}
+
+// openOutside returns what the settings allow of the world, and how people are
+// told of events there.
+func (a *app) openOutside() (engine.Outside, engine.Channels, error) {
 	c, err := a.settings.outside.gateway()
 	if err != nil {
-		return nil, err
+		return nil, engine.Channels{}, err
 	}
+	channels := engine.Channels{Mail: c.Mail != nil, Webhook: a.settings.outside.notifyWebhook}
 	c.Clock, c.Version, c.Log, c.Confined = clock.Real{}, version, a.log, []string{confinedCommand}
 	a.gateway = notify.New(c)
 	if a.settings.rehearsal {
-		return anywhere{a.gateway}, nil
+		return anywhere{a.gateway}, channels, nil
 	}
-	return a.gateway, nil
+	return a.gateway, channels, nil
 }
 
 // anywhere refuses no route what it names.

@@ -132,8 +132,8 @@ func (n *noticing) acts(event Event) {
 		}
 		switch by := *entry.Trigger; entry.Kind {
 		case LogAction:
-			if by != ByUser && by != ByInit && by != ByTime && by != ByMessage {
-				continue
+			if by != ByUser && by != ByInit && by != ByTime && (by != ByMessage || entry.Actor == nil) {
+				continue // what a service answers is nothing that a person did
 			}
 		case LogLife:
 			if by != ByUser || entry.To == nil || *entry.To == string(Queued) {
