@@ -78,23 +78,41 @@ func TestNotices(t *testing.T) {
 		want  []string // of the last step
 	}{
 		{"a start", nil, []string{"Begun: bob task 17.check 17.pass, cy task 17.check 17.pass, admin player 17, ann player 17, dora stakeholder 17, eve watcher 17"}},
-		{"who did it is not told of it", []func(*world, int64) error{perform("cy", "check")},
-			[]string{"Checked, which withdrew pass: admin task 17.sign, bob player 17, ann player 17, dora stakeholder 17, sam starter 17, eve watcher 17"}},
-		{"what follows by itself is not told of", []func(*world, int64) error{perform("cy", "check"), perform("admin", "sign")},
-			[]string{"Signed: bob player 17, cy player 17, ann player 17, dora stakeholder 17, sam starter 17, eve watcher 17"}},
+		{
+			"who did it is not told of it",
+			[]func(*world, int64) error{perform("cy", "check")},
+			[]string{"Checked, which withdrew pass: admin task 17.sign, bob player 17, ann player 17, dora stakeholder 17, sam starter 17, eve watcher 17"},
+		},
+		{
+			"what follows by itself is not told of",
+			[]func(*world, int64) error{perform("cy", "check"), perform("admin", "sign")},
+			[]string{"Signed: bob player 17, cy player 17, ann player 17, dora stakeholder 17, sam starter 17, eve watcher 17"},
+		},
 		{"accepting", []func(*world, int64) error{do(Accept{Action: "check", Actor: actorNamed("bob")})}, nil},
-		{"releasing offers again", []func(*world, int64) error{do(Accept{Action: "check", Actor: actorNamed("bob")}), do(Release{Action: "check", Actor: actorNamed("bob")})},
-			[]string{": bob task 17.check 17.pass, cy task 17.check 17.pass"}},
+		{
+			"releasing offers again",
+			[]func(*world, int64) error{do(Accept{Action: "check", Actor: actorNamed("bob")}), do(Release{Action: "check", Actor: actorNamed("bob")})},
+			[]string{": bob task 17.check 17.pass, cy task 17.check 17.pass"},
+		},
 		{"delegating", []func(*world, int64) error{do(Delegate{Action: "check", Actor: actorNamed("bob"), To: "ann"})}, []string{": ann task 17.check"}},
-		{"a timer", []func(*world, int64) error{wait(day)},
-			[]string{"TimerExpired: check.due (due), due 2012-11-10T12:34:56Z, fired at 2012-11-10T12:34:56Z: bob player 17, cy player 17, admin player 17, ann player 17, dora stakeholder 17, sam starter 17, eve watcher 17"}},
+		{
+			"a timer",
+			[]func(*world, int64) error{wait(day)},
+			[]string{"TimerExpired: check.due (due), due 2012-11-10T12:34:56Z, fired at 2012-11-10T12:34:56Z: bob player 17, cy player 17, admin player 17, ann player 17, dora stakeholder 17, sam starter 17, eve watcher 17"},
+		},
 		{"reminders", []func(*world, int64) error{wait(day), wait(day)}, []string{": bob reminder 17.check 17.pass, cy reminder 17.check 17.pass"}},
 		{"a reminder of what was accepted", []func(*world, int64) error{do(Accept{Action: "check", Actor: actorNamed("bob")}), wait(day), wait(day)}, []string{": bob reminder 17.check"}},
-		{"suspending", []func(*world, int64) error{do(Suspend{Actor: actorNamed("ann")})},
-			[]string{"Suspended: bob player 17, cy player 17, admin player 17, dora stakeholder 17, sam starter 17, eve watcher 17"}},
+		{
+			"suspending",
+			[]func(*world, int64) error{do(Suspend{Actor: actorNamed("ann")})},
+			[]string{"Suspended: bob player 17, cy player 17, admin player 17, dora stakeholder 17, sam starter 17, eve watcher 17"},
+		},
 		{"an edit", []func(*world, int64) error{do(Edit{Actor: actorNamed("sam"), Title: new("Other")})}, nil},
-		{"being given a role", []func(*world, int64) error{do(Edit{Actor: actorNamed("sam"), Stakeholders: new([]string{"bob"})}), perform("cy", "check")},
-			[]string{"Checked, which withdrew pass: admin task 17.sign, bob player 17, ann player 17, sam starter 17, eve watcher 17"}},
+		{
+			"being given a role",
+			[]func(*world, int64) error{do(Edit{Actor: actorNamed("sam"), Stakeholders: new([]string{"bob"})}), perform("cy", "check")},
+			[]string{"Checked, which withdrew pass: admin task 17.sign, bob player 17, ann player 17, sam starter 17, eve watcher 17"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
