@@ -225,7 +225,6 @@ func TestAppPasswords(t *testing.T) {
 	}{
 		"a label in use":   {"Tablet", `{}`, nil, errs.NameTaken},
 		"only a new one":   {"tablet", `{}`, []option{ifNew()}, errs.Precondition},
-		"another label":    {"x", `{"label": "y"}`, nil, errs.Invalid},
 		"a secret given":   {"x", `{"secret": "mine"}`, nil, errs.Invalid},
 		"no object":        {"x", `[]`, nil, errs.Invalid},
 		"no JSON":          {"x", `{`, nil, errs.NotParseable},
@@ -239,6 +238,9 @@ func TestAppPasswords(t *testing.T) {
 	}
 	if _, err := sam.putApp("laptop", `{"label": "laptop"}`, ifNew()); err != nil {
 		t.Error(err)
+	}
+	if _, err := sam.putApp("another laptop", string(res.Form)); err != nil { // as COPY does
+		t.Errorf("by the form of another one: %v", err)
 	}
 
 	w.refused(sam.deleteApp("nothing"), errs.NotFound)

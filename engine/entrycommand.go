@@ -19,11 +19,12 @@ func (e *Engine) readCommand(r Reader, req Request, root document.Value, stored 
 		schedule.CommandPause:    c.pause,
 		schedule.CommandBackfill: c.backfill,
 	}[name]
-	if note := root.Get("note"); note.Given() {
+	again := document.Root(root.Node, &document.Faults{}) // whose faults are noted
+	if note := again.Get("note"); note.Given() {
 		c.note, _ = schedule.ReadNote(note)
 	}
 	if name == schedule.CommandBackfill {
-		c.from, c.to = schedule.BackfillRange(document.Root(root.Node, &document.Faults{})) // its faults are noted
+		c.from, c.to = schedule.BackfillRange(again)
 		if c.to.After(req.Now) {
 			root.Get("to").Fail(errs.CodeRange, "must not be in the future: what is to come needs no backfill")
 		} else if err := c.judge(r, root, stored); err != nil {

@@ -97,6 +97,8 @@ func TestPauseAndResume(t *testing.T) {
 	w.advance(time.Hour)
 	sam.mustPutEntry("e.json", doc)
 	same(t, "by a document", sam.occurrences(out.Name)[0], "late 2012-11-09T14:14:56Z")
+	_, err := sam.putEntry("e.json", `{"do": "pause", "note": 5}`)
+	same(t, "faults", faultsOf(err), []string{"/note type"})
 	if _, err := w.as("eve").putEntry(out.Name+".json", `{"do": "pause"}`); !errs.Is(err, errs.NotFound) {
 		t.Errorf("a stranger: %v", err)
 	}
