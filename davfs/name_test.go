@@ -129,8 +129,17 @@ func TestLegalWord(t *testing.T) {
 func TestSame(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][2]string{
-		{"Cases", "cases"}, {"cases", "case"}, {"", ""}, {"a[", "A{"}, {"É", "é"}, {"é", "e\u0301"},
-		{"\u212a", "k"}, {"s", "\u017f"}, {"\u0130", "i"}, {"a\x80", "A\x80"}, {"@", "`"},
+		{"Cases", "cases"},
+		{"cases", "case"},
+		{"", ""},
+		{"a[", "A{"},
+		{"É", "é"},
+		{"é", "e\u0301"},
+		{"\u212a", "k"},
+		{"s", "\u017f"},
+		{"\u0130", "i"},
+		{"a\x80", "A\x80"},
+		{"@", "`"},
 	} {
 		if got, want := same(names[0], names[1]), identity.Fold(names[0]) == identity.Fold(names[1]); got != want {
 			t.Errorf("%q and %q: %t, want %t", names[0], names[1], got, want)
