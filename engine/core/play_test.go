@@ -433,6 +433,9 @@ func consistent(r *route.Route, before *Case, out *Output) string {
 	if wrong := outboxAgrees(before, out); wrong != "" {
 		return wrong
 	}
+	if wrong := timersAgree(r, before, out); wrong != "" {
+		return wrong
+	}
 	read, err := ReadMarking(c.Marking())
 	if err != nil {
 		return err.Error()

@@ -48,6 +48,11 @@ func timersAgree(r *route.Route, before *Case, out *Output) string {
 	c := out.Case
 	fired := map[string]bool{}
 	for _, e := range out.Log {
+		if text, set := strings.CutPrefix(e.Text, "Set the limit of the timer "); set && e.Kind == LogTask {
+			name, _, _ := strings.Cut(text, " ")
+			fired[name] = fired[name] && !anew(before, c, *e.Action)
+			continue
+		}
 		text, expired := strings.CutPrefix(e.Text, "TimerExpired: ")
 		if !expired {
 			continue
@@ -94,6 +99,23 @@ func timersAgree(r *route.Route, before *Case, out *Output) string {
 		}
 	}
 	return ""
+}
+
+// anew reports whether the enablement of an action is another than before the
+// event. Its timers are others then, though they have the names of the former
+// ones. By its definition such a timer expires later than it was enabled; but
+// an event that comes after the end of a suspension wakes the case first, and
+// may give what was enabled just then a limit that is over.
+func anew(before, after *Case, action string) bool {
+	row := func(c *Case) int64 {
+		for i := range c.Enabled {
+			if c.Enabled[i].Action == action {
+				return c.Enabled[i].Row
+			}
+		}
+		return 0
+	}
+	return row(before) != row(after)
 }
 
 // inverse checks that suspending and resuming at once leave the timers as

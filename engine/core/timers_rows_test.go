@@ -346,8 +346,13 @@ actions:
 		"TM-72":     {"work.offer", "", "", []timerStep{{start, ""}, {"09:01 suspend", "suspended 09:02:00 false 0"}, {"09:01:30 !accept work", "!case-not-open"}, {"09:05 resume", "running 09:02:00 true 1"}}},
 		"TM-72/due": {"work.due", "", "", []timerStep{{start, ""}, {"09:01 suspend", "suspended 09:10:00 false 0"}, {"09:05 resume", "running 09:10:00 false 0"}}},
 		"TM-74":     {"work.offer", "", "", []timerStep{{start, ""}, {"09:01 suspend", ""}, {"09:01:30 open=false", "suspended 09:02:00 false 0"}, {"09:05 resume", "off 09:02:00 true 1"}}},
-		"choice":    {"work.due", ", choice: c", "  else: {in: [a], allowed: everyone, choice: c}\n", []timerStep{{start, ""}, {"09:01 else", "none"}}},
-		"set":       {"work.due", "", "", []timerStep{{start, ""}, {"09:10 tick", "running 09:10:00 true 1"}, {"09:11 set work.due PT5M", "running 09:16:00 false 1"}, {"09:16 tick", "running 09:16:00 true 2"}}},
+		"late":      {"work.offer", "", "", []timerStep{{start, ""}, {"09:01 !suspend 2m", "suspended 09:02:00 false 0"}, {"09:05 set work.offer 2024-03-01T09:00:00Z", "running 09:05:01 false 1"}, {"09:05:01 tick", "running 09:05:01 true 2"}}},
+		"late/gone": {"work.offer", ", timeout: 240", "", []timerStep{{start, ""}, {"09:01 !suspend 2m", ""}, {"09:05 set work.offer PT1H", "!not-found"}, {"09:05 tick", "none"}}},
+		"late/anew": {"stay.offer", "", "  stay: {in: [a], allowed: everyone, offerTimeout: 120, timeout: 240}\n", []timerStep{
+			{start, ""}, {"09:01 !suspend 2m", "suspended 09:02:00 false 0"}, {"09:05 set stay.offer 2024-03-01T09:00:00Z", "running 09:00:00 true 2"},
+		}},
+		"choice": {"work.due", ", choice: c", "  else: {in: [a], allowed: everyone, choice: c}\n", []timerStep{{start, ""}, {"09:01 else", "none"}}},
+		"set":    {"work.due", "", "", []timerStep{{start, ""}, {"09:10 tick", "running 09:10:00 true 1"}, {"09:11 set work.due PT5M", "running 09:16:00 false 1"}, {"09:16 tick", "running 09:16:00 true 2"}}},
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
