@@ -246,8 +246,8 @@ fault 422 "/weekday" "{$r, \"type\": \"cron\", \"weekday\": \"fri-mon\"}"
 fault 422 "/spec" "{$r, \"type\": \"crontab\", \"spec\": \"@every 5m\"}"
 fault 400 "" '{"route": "collector", '
 fault 422 "/timezone" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"timezone\": \"Europe/Berlinn\"}"
-fault 501 "/excludeCalendar" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"excludeCalendar\": \"/dav/Documents/sam/holidays.ics\"}"
-expect "  which says that it is not built" urn:flowdrive:problem:not-built "$(json .type)"
+fault 422 "/excludeCalendar" "{$r, \"type\": \"cron\", \"hour\": \"2\", \"excludeCalendar\": \"/dav/Documents/sam/holidays.ics\"}"
+expect "  which says that there is no such document" not-found "$(json '.errors[0].code')"
 # Where the pointer of a fault that concerns several fields stands is the
 # server's choice; that it is one fault and 422 is not.
 for document in "{$r, \"type\": \"interval\"}" "{$r, \"type\": \"interval\", \"minutes\": 0}" "{$r, \"type\": \"cron\"}" \
