@@ -17,7 +17,7 @@ const (
 
 	upsertAlias = `
 		INSERT INTO aliases (author_id, route_id, folded, name, case_id, open)
-		SELECT ?1, ?2, ?3, ?4, id, state IN ('queued', 'active', 'suspended') FROM cases WHERE id = ?5
+		SELECT ?1, ?2, ?3, ?4, id, open FROM cases WHERE id = ?5
 		ON CONFLICT (author_id, route_id, folded) DO UPDATE SET name = ?4, case_id = ?5, open = excluded.open`
 	deleteAlias = `DELETE FROM aliases WHERE author_id = ?1 AND route_id = ?2 AND folded = ?3 AND open = 1`
 )

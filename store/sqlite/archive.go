@@ -24,7 +24,7 @@ const (
 
 	endedChildren = `
 		SELECT id, marking, named FROM cases
-		WHERE parent_id = ?1 AND archived IS NULL AND state IN ('completed', 'closed', 'failed', 'canceled') ORDER BY id LIMIT ?2`
+		WHERE parent_id = ?1 AND archived IS NULL AND open = 0 ORDER BY id LIMIT ?2`
 	anyChildren = `SELECT id FROM cases WHERE parent_id = ?1 ORDER BY parent_row, id LIMIT ?2`
 
 	archiveCase = `UPDATE cases SET archived = nullif(?2, 0), due = ?3, retires = ?4, named = 0 WHERE id = ?1`

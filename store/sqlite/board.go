@@ -10,27 +10,27 @@ import (
 const (
 	openOfRoute = `
 		SELECT id FROM cases
-		WHERE route_id = ?1 AND state IN ('queued', 'active', 'suspended') AND id > ?2 ORDER BY id LIMIT ?3`
+		WHERE route_id = ?1 AND open = 1 AND id > ?2 ORDER BY id LIMIT ?3`
 	endedInStatus = `
 		SELECT id FROM cases
-		WHERE route_id = ?1 AND state IN ('completed', 'closed', 'failed') AND archived IS NULL AND status = ?4 AND id > ?2 ORDER BY id LIMIT ?3`
+		WHERE route_id = ?1 AND open = 0 AND state <> 'canceled' AND archived IS NULL AND status = ?4 AND id > ?2 ORDER BY id LIMIT ?3`
 
 	nextEndedStatus = `
 		SELECT coalesce(min(status), '') FROM cases
-		WHERE route_id = ?1 AND state IN ('completed', 'closed', 'failed') AND archived IS NULL AND status > ?2`
+		WHERE route_id = ?1 AND open = 0 AND state <> 'canceled' AND archived IS NULL AND status > ?2`
 	otherOpenStatus = `
 		SELECT status FROM cases
-		WHERE route_id = ?1 AND state IN ('queued', 'active', 'suspended')
+		WHERE route_id = ?1 AND open = 1
 			AND status <> '' AND status NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`
 
 	// Of ended cases only the completed ones can go on.
 	strandedOpen = `
 		SELECT id, status FROM cases
-		WHERE route_id = ?1 AND state IN ('queued', 'active', 'suspended')
+		WHERE route_id = ?1 AND open = 1
 			AND status <> '' AND status NOT IN (SELECT value FROM json_each(?2)) LIMIT ?3`
 	strandedCompleted = `
 		SELECT id, status FROM cases
-		WHERE route_id = ?1 AND state IN ('completed', 'closed', 'failed') AND archived IS NULL AND status = ?2 AND state = 'completed' LIMIT ?3`
+		WHERE route_id = ?1 AND open = 0 AND state <> 'canceled' AND archived IS NULL AND status = ?2 AND state = 'completed' LIMIT ?3`
 )
 
 // StrandedCases returns cases of the route that can go on, by id, and whose

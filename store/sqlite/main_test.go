@@ -134,7 +134,7 @@ func consistent(tb testing.TB, db *DB) {
 			SELECT id FROM parties EXCEPT SELECT context_id FROM documents`},
 		{"an alias that does not follow its case", `
 			SELECT aliases.name FROM aliases JOIN cases ON cases.id = case_id
-			WHERE open <> (state IN ('queued', 'active', 'suspended'))`},
+			WHERE aliases.open <> (state IN ('queued', 'active', 'suspended'))`},
 		{"an id beyond the sequence", `
 			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties)
 			WHERE id >= (SELECT next FROM sequence)`},

@@ -3,12 +3,12 @@ package sqlite
 import "flowdrive/engine"
 
 const (
-	openOfEntry = `SELECT id FROM cases WHERE entry = ?1 AND state IN ('queued', 'active', 'suspended') ORDER BY id LIMIT ?2`
+	openOfEntry = `SELECT id FROM cases WHERE entry = ?1 AND open = 1 ORDER BY id LIMIT ?2`
 
 	// The first case that waits, if no other of the entry is open.
 	releaseNext = `
 		UPDATE cases SET waits = 0
-		WHERE id = (SELECT id FROM cases WHERE entry = ?1 AND state IN ('queued', 'active', 'suspended') ORDER BY id LIMIT 1) AND waits = 1`
+		WHERE id = (SELECT id FROM cases WHERE entry = ?1 AND open = 1 ORDER BY id LIMIT 1) AND waits = 1`
 )
 
 // OpenCasesOf returns the ids of the open cases of a schedule entry, at most

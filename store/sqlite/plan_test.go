@@ -75,7 +75,7 @@ func TestPlans(t *testing.T) {
 		"selectHistory": selectHistory, "selectAllHistory": selectAllHistory, "selectPast": selectPast,
 		"insertPast": insertPast, "deleteHistory": deleteHistory, "selectDeparted": selectDeparted,
 		"upsertDeparted": upsertDeparted, "deleteDeparted": deleteDeparted, "deleteDepartedBefore": deleteDepartedBefore,
-		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus,
+		"openOfRoute": openOfRoute, "endedInStatus": endedInStatus, "openOfEntry": openOfEntry, "releaseNext": releaseNext,
 		"strandedOpen": strandedOpen, "strandedCompleted": strandedCompleted,
 		"upcomingEntries": upcomingEntries, "upcomingCases": upcomingCases, "newestTasks": newestTasks, "dueOfCases": dueOfCases,
 		"selectOutbox": selectOutbox, "selectLanes": selectLanes, "selectDueOutbox": selectDueOutbox, "insertOutbox": insertOutbox,

@@ -120,7 +120,7 @@ CREATE TABLE cases (
 	route_id   INTEGER NOT NULL,
 	context_id INTEGER NOT NULL,
 	starter_id INTEGER NOT NULL,
-	state      TEXT    NOT NULL CHECK (state IN ('queued', 'active', 'suspended', 'completed', 'closed', 'canceled', 'failed')),
+	state      TEXT    NOT NULL CHECK (state = 'queued' OR state = 'active' OR state = 'suspended' OR state = 'completed' OR state = 'closed' OR state = 'canceled' OR state = 'failed'),
 	status     TEXT    NOT NULL,
 	priority   INTEGER NOT NULL CHECK (priority BETWEEN 0 AND 65535),
 	version    INTEGER NOT NULL CHECK (version > 0),
@@ -132,7 +132,7 @@ CREATE TABLE cases (
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)), archived INTEGER CHECK (archived BETWEEN 101 AND 999912), retires INTEGER, grp TEXT NOT NULL DEFAULT '', busy INTEGER NOT NULL DEFAULT 0 CHECK (busy IN (0, 1) AND (busy = 0 OR grp <> '')), start_at INTEGER) STRICT;
+, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)), archived INTEGER CHECK (archived BETWEEN 101 AND 999912), retires INTEGER, grp TEXT NOT NULL DEFAULT '', busy INTEGER NOT NULL DEFAULT 0 CHECK (busy IN (0, 1) AND (busy = 0 OR grp <> '')), start_at INTEGER, open INTEGER AS (state = 'queued' OR state = 'active' OR state = 'suspended') VIRTUAL) STRICT;
 
 CREATE INDEX archive_by_id ON cases (id) WHERE archived IS NOT NULL;
 
@@ -149,28 +149,23 @@ CREATE INDEX cases_by_due ON cases (due) WHERE due IS NOT NULL;
 CREATE INDEX cases_by_route ON cases (route_id) WHERE archived IS NULL;
 
 CREATE INDEX cases_ended ON cases (route_id, status)
-	WHERE state IN ('completed', 'closed', 'failed') AND archived IS NULL;
+	WHERE open = 0 AND state <> 'canceled' AND archived IS NULL;
 
 CREATE INDEX cases_listed ON cases (id) WHERE archived IS NULL;
 
 CREATE INDEX cases_of_enablement ON cases (parent_id, parent_row, id) WHERE parent_id IS NOT NULL;
 
-CREATE INDEX cases_of_entry ON cases (entry, id) WHERE entry IS NOT NULL AND state IN ('queued', 'active', 'suspended');
+CREATE INDEX cases_of_entry ON cases (entry, id) WHERE entry IS NOT NULL AND open = 1;
 
 CREATE INDEX cases_of_parent ON cases (parent_id, id) WHERE parent_id IS NOT NULL AND archived IS NULL;
 
-CREATE INDEX cases_open ON cases (route_id) WHERE state IN ('queued', 'active', 'suspended');
+CREATE INDEX cases_open ON cases (route_id) WHERE open = 1;
 
 CREATE INDEX cases_queued ON cases (grp, route_id, priority DESC, id) WHERE state = 'queued' AND waits = 0 AND start_at IS NULL;
 
 CREATE INDEX cases_retired ON cases (retires) WHERE retires IS NOT NULL;
 
 CREATE INDEX cases_upcoming ON cases (context_id, due) WHERE due IS NOT NULL;
-
-CREATE TRIGGER aliases_follow AFTER UPDATE OF state ON cases
-WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued', 'active', 'suspended')) BEGIN
-	UPDATE aliases SET open = new.state IN ('queued', 'active', 'suspended') WHERE case_id = new.id;
-END;
 
 CREATE TRIGGER archive_regarded AFTER UPDATE OF access ON cases WHEN old.access <> new.access AND old.archived IS NOT NULL BEGIN
 	DELETE FROM archive_access
@@ -195,21 +190,20 @@ CREATE TRIGGER cases_deleted BEFORE DELETE ON cases BEGIN
 	DELETE FROM case_access WHERE case_id = old.id AND party_id IN (SELECT value FROM json_each(old.access));
 	DELETE FROM archive_access
 		WHERE case_id = old.id AND month = old.archived AND party_id IN (SELECT value FROM json_each(old.access));
-	UPDATE open_cases SET n = n - 1
-		WHERE starter_id = old.starter_id AND route_id = old.route_id AND old.state IN ('queued', 'active', 'suspended');
+	UPDATE open_cases SET n = n - 1 WHERE starter_id = old.starter_id AND route_id = old.route_id AND old.open;
 END;
 
 CREATE TRIGGER cases_inserted AFTER INSERT ON cases BEGIN
 	INSERT INTO case_access (party_id, case_id) SELECT value, new.id FROM json_each(new.access);
 	INSERT INTO open_cases (starter_id, route_id, n)
-		SELECT new.starter_id, new.route_id, 1 WHERE new.state IN ('queued', 'active', 'suspended')
+		SELECT new.starter_id, new.route_id, 1 WHERE new.open
 		ON CONFLICT DO UPDATE SET n = n + 1;
 END;
 
-CREATE TRIGGER cases_moved AFTER UPDATE OF state ON cases
-WHEN (old.state IN ('queued', 'active', 'suspended')) <> (new.state IN ('queued', 'active', 'suspended')) BEGIN
+CREATE TRIGGER cases_moved AFTER UPDATE OF state ON cases WHEN old.open <> new.open BEGIN
 	INSERT INTO open_cases (starter_id, route_id, n) VALUES (new.starter_id, new.route_id, 1)
-		ON CONFLICT DO UPDATE SET n = n + iif(new.state IN ('queued', 'active', 'suspended'), 1, -1);
+		ON CONFLICT DO UPDATE SET n = n + iif(new.open, 1, -1);
+	UPDATE aliases SET open = new.open WHERE case_id = new.id;
 END;
 
 CREATE TRIGGER cases_regarded AFTER UPDATE OF access ON cases WHEN old.access <> new.access AND old.archived IS NULL BEGIN
@@ -445,7 +439,7 @@ CREATE TABLE occurrences (
 	entry      BLOB    NOT NULL CHECK (length(entry) = 16),
 	instant    INTEGER NOT NULL,
 	context_id INTEGER NOT NULL,
-	outcome    TEXT    NOT NULL CHECK (outcome IN ('fired', 'late', 'skipped', 'failed', 'triggered', 'backfilled')),
+	outcome    TEXT    NOT NULL CHECK (outcome = 'fired' OR outcome = 'late' OR outcome = 'skipped' OR outcome = 'failed' OR outcome = 'triggered' OR outcome = 'backfilled'),
 	reason     TEXT    NOT NULL,
 	case_id    INTEGER CHECK (case_id > 0),
 	fired_at   INTEGER NOT NULL,

@@ -1,0 +1,192 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"flowdrive/engine"
+	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/schema"
+)
+
+// lives are all that a case can be.
+var lives = [...]core.Life{
+	core.Queued, core.Active, core.Suspended, core.Completed, core.Closed, core.Canceled, core.Failed,
+}
+
+// upTo returns the migrations before the one of that name.
+func upTo(t *testing.T, end string) fs.FS {
+	t.Helper()
+	names, err := fs.Glob(schema.Migrations(), "*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := fstest.MapFS{}
+	for _, name := range names {
+		if name >= end {
+			return some
+		}
+		data, err := fs.ReadFile(schema.Migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		some[name] = &fstest.MapFile{Data: data}
+	}
+	t.Fatalf("there is no migration %s", end)
+	return nil
+}
+
+// caseIn stores a case in that state, with a file that was dropped, of an
+// entry.
+func caseIn(db *DB, by identity.ID, life core.Life, routeID int64) (*engine.Case, func(tx engine.Tx) error) {
+	c := newCase(db, by, routeID)
+	c.State, c.Status, c.Entry = string(life), "at-"+string(life), engine.UUID{byte(routeID)}
+	if life.Ended() {
+		c.Retires = noon()
+	}
+	return c, func(tx engine.Tx) error {
+		if err := tx.InsertCase(c); err != nil {
+			return err
+		}
+		return tx.PutMessage(&engine.Message{
+			UUID: engine.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: engine.LabelInput, MediaType: "text/csv", Size: 1,
+			SHA256: digest("x"), Content: []byte("x"), Version: 1, Created: noon(), Modified: noon(), AuthorID: by,
+		})
+	}
+}
+
+// wantOpen wants the store to take the only case of the route, the entry and
+// the folder as open, or as ended, wherever it asks for that.
+func wantOpen(t *testing.T, db *DB, what string, c *engine.Case) {
+	t.Helper()
+	life := core.Life(c.State)
+	ids := []int64{}
+	if !life.Ended() {
+		ids = append(ids, c.ID)
+	}
+	mustView(t, db, func(r engine.Reader) error {
+		n, err := r.CountOpenCases(c.StarterID)
+		kind(t, what, err, "")
+		same(t, what+": open cases", int64(len(ids)), n)
+		of, err := r.OpenCasesOf(c.Entry, 9)
+		kind(t, what, err, "")
+		same(t, what+": open cases of the entry", ids, append([]int64{}, of...))
+		others, err := r.OpenStatuses(c.RouteID, nil)
+		kind(t, what, err, "")
+		same(t, what+": states of open cases", len(ids), len(others))
+		ended, err := r.EndedStatuses(c.RouteID)
+		kind(t, what, err, "")
+		same(t, what+": states of ended cases", life.Ended() && life != core.Canceled, len(ended) == 1)
+		on, err := r.Cases(engine.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
+		kind(t, what, err, "")
+		same(t, what+": on the board", life != core.Canceled, len(on) == 1)
+		return nil
+	})
+	_, files := aliases(t, db, c.StarterID, c.RouteID)
+	same(t, what+": dropped files", ids, files)
+}
+
+// TestOpenCases wants every change of a case's state from each to each, and
+// its end, to be followed by all that rests on whether it is open.
+func TestOpenCases(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	routeID := int64(100)
+	for _, from := range lives {
+		for _, to := range lives {
+			what := fmt.Sprintf("from %s to %s", from, to)
+			routeID++
+			by := addUser(t, db, identity.Name(fmt.Sprintf("user%d", routeID)))
+			c, insert := caseIn(db, by, from, routeID)
+			mustUpdate(t, db, insert)
+			mustUpdate(t, db, func(tx engine.Tx) error {
+				return tx.PutAlias(&engine.Alias{Author: by, RouteID: routeID, Name: "x.csv", CaseID: c.ID})
+			})
+			wantOpen(t, db, what+", before", c)
+			mustUpdate(t, db, func(tx engine.Tx) error {
+				c.State, c.Revision = string(to), 2
+				return tx.UpdateCase(c, 1)
+			})
+			wantOpen(t, db, what, c)
+			mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteCase(c.ID, engine.UUID{}, noon()) })
+			mustView(t, db, func(r engine.Reader) error {
+				n, err := r.CountOpenCases(by)
+				same(t, what+", deleted", int64(0), n)
+				return err
+			})
+		}
+	}
+}
+
+// TestOpenCasesOfOlderFile wants the same of the cases of a file that is
+// older than the column.
+func TestOpenCasesOfOlderFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "flowdrive.db")
+	old, err := Open(t.Context(), path, Options{migrations: upTo(t, "0017")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- old.Run(ctx) }()
+	all := map[core.Life]*engine.Case{}
+	for i, life := range lives {
+		by := addUser(t, old, identity.Name("user-"+string(life)))
+		c, insert := caseIn(old, by, life, int64(101+i))
+		all[life] = c
+		mustUpdate(t, old, insert)
+		mustUpdate(t, old, func(unit engine.Tx) error {
+			_, err := unit.(*tx).c.exec(`
+				INSERT INTO aliases (author_id, route_id, folded, name, case_id, open) VALUES (?1, ?2, 'x.csv', 'x.csv', ?3, ?4)`,
+				int64(by), c.RouteID, c.ID, !life.Ended())
+			return err
+		})
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, path, Options{})
+	start(t, db)
+	for _, life := range lives {
+		c := all[life]
+		wantOpen(t, db, string(life), c)
+		to := core.Completed
+		if life.Ended() {
+			to = core.Active
+		}
+		mustUpdate(t, db, func(tx engine.Tx) error {
+			c.State, c.Revision = string(to), 2
+			return tx.UpdateCase(c, 1)
+		})
+		wantOpen(t, db, string(life)+" before", c)
+	}
+}
+
+// TestUnknownWords wants the checks that were worded anew to refuse what they
+// refused.
+func TestUnknownWords(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam := addUser(t, db, "sam")
+	c := newCase(db, sam, 7)
+	insertCases(t, db, c)
+	odd := *newCase(db, sam, 7)
+	odd.State = "odd"
+	kind(t, "a new case", db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertCase(&odd) }), errs.Internal)
+	c.State, c.Revision = "odd", 2
+	kind(t, "a case", db.Update(t.Context(), func(tx engine.Tx) error { return tx.UpdateCase(c, 1) }), errs.Internal)
+	kind(t, "an occurrence", db.Update(t.Context(), func(tx engine.Tx) error {
+		return tx.InsertOccurrence(&engine.Occurrence{Entry: engine.UUID{1}, Instant: noon(), ContextID: sam, Outcome: "odd", FiredAt: noon()})
+	}), errs.Internal)
+}
