@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"flowdrive/errs"
+	"flowdrive/route"
 )
 
 // drawFamily draws three routes: the first starts cases of the second and of
@@ -97,7 +98,7 @@ func (d *drawing) familySteps(key string) string {
 // the engine, section 7).
 func TestFamilyProperties(t *testing.T) {
 	t.Parallel()
-	const parts, wanted = 16, 20_000
+	const parts, wanted = 10, 20_000
 	var steps, refused atomic.Int64
 	t.Run("walks", func(t *testing.T) {
 		for i := range parts {
@@ -122,10 +123,11 @@ const (
 // familyWalk is a world on a random walk.
 type familyWalk struct {
 	*rapid.T
-	w     *world
-	texts []string
-	loops int
-	done  []happened
+	w      *world
+	texts  []string
+	routes []*route.Route // of the texts
+	loops  int
+	done   []happened
 }
 
 // happened is an event that was not refused.
@@ -135,15 +137,18 @@ type happened struct {
 	now time.Time
 }
 
-func newFamilyWorld(t *rapid.T, texts []string) *world {
-	w := newWorld(t, named(t, "p", texts[0]), named(t, "q", texts[1]), named(t, "r", texts[2]))
+func newFamilyWorld(t *rapid.T, routes []*route.Route) *world {
+	w := newWorld(t, routes...)
 	w.batch = 2
 	return w
 }
 
 func walkFamily(t *rapid.T, steps, refused *atomic.Int64) {
 	f := &familyWalk{T: t, texts: drawFamily(t)}
-	f.w = newFamilyWorld(t, f.texts)
+	for i, name := range []string{"p", "q", "r"} {
+		f.routes = append(f.routes, named(t, name, f.texts[i]))
+	}
+	f.w = newFamilyWorld(t, f.routes)
 	for range rapid.IntRange(20, 60).Draw(t, "events") {
 		if f.loops > mostLoops {
 			break
@@ -164,7 +169,7 @@ func walkFamily(t *rapid.T, steps, refused *atomic.Int64) {
 func (f *familyWalk) another() {
 	f.replay()
 	now := f.w.now
-	f.w, f.done = newFamilyWorld(f.T, f.texts), nil
+	f.w, f.done = newFamilyWorld(f.T, f.routes), nil
 	f.w.now = now
 	id := f.w.seed("p")
 	f.event(id, Create{})
@@ -430,7 +435,7 @@ func (f *familyWalk) replay() {
 	if f.done == nil {
 		return
 	}
-	again := newFamilyWorld(f.T, f.texts)
+	again := newFamilyWorld(f.T, f.routes)
 	again.seed("p")
 	for _, h := range f.done {
 		again.now = h.now

@@ -278,7 +278,7 @@ func drawFromOutside(t *rapid.T, c *Case) (Event, string) {
 // the work out, so that it uses every processor.
 func TestLanguageProperties(t *testing.T) {
 	t.Parallel()
-	const parts, wanted = 16, 100_000
+	const parts, wanted = 12, 100_000
 	var steps, refused atomic.Int64
 	t.Run("walks", func(t *testing.T) {
 		for i := range parts {
