@@ -87,21 +87,41 @@ func (n *noticing) tasks(d *decision) {
 				before = &d.from.Enabled[at]
 			}
 		}
-		why := ReasonTask
+		why, had := ReasonTask, []string(nil)
 		switch {
 		case before != nil && !before.Remind.IsZero() && e.Remind.After(before.Remind):
 			why = ReasonReminder
-		case e.State != Offered || before != nil && before.State == Offered && before.To == e.To:
+		case e.State != Offered:
 			continue
+		case before != nil && before.State == Offered && before.To == e.To:
+			had = holders(d.from, d.route.State(d.from.Status), &d.route.Actions[d.actions[i]], before)
 		}
-		for _, party := range holders(d.c, d.status, &d.route.Actions[d.actions[i]], e) {
-			for _, person := range n.persons(d, party) {
-				if !e.rejectedBy(person) {
-					n.task(person, why, TaskRef{d.c.ID, e.Action})
-				}
+		for _, person := range n.newHolders(d, holders(d.c, d.status, &d.route.Actions[d.actions[i]], e), had) {
+			if !e.rejectedBy(person) {
+				n.task(person, why, TaskRef{d.c.ID, e.Action})
 			}
 		}
 	}
+}
+
+// newHolders returns the persons of the parties that have a task, but for
+// those who had it before: of one that nothing has become of there are some
+// where a role has got other players.
+func (n *noticing) newHolders(d *decision, have, had []string) (persons []string) {
+	for _, party := range have {
+		if !slices.ContainsFunc(had, func(old string) bool { return sameName(old, party) }) {
+			persons = append(persons, n.persons(d, party)...)
+		}
+	}
+	if len(persons) == 0 {
+		return nil
+	}
+	for _, party := range had {
+		for _, old := range n.persons(d, party) {
+			persons = slices.DeleteFunc(persons, func(person string) bool { return sameName(old, person) })
+		}
+	}
+	return persons
 }
 
 // task adds a task to what a person is told. A new one is a better reason than

@@ -96,6 +96,16 @@ func TestNotices(t *testing.T) {
 		},
 		{"delegating", []func(*world, int64) error{do(Delegate{Action: "check", Actor: actorNamed("bob"), To: "ann"})}, []string{": ann task 17.check"}},
 		{
+			"another player of a role",
+			[]func(*world, int64) error{do(Edit{Actor: actorNamed("admin"), Roles: new([]Players{{Role: "clerk", Parties: []string{"bob", "dora"}}})})},
+			[]string{": dora task 17.check 17.pass"},
+		},
+		{
+			"the same players of a role",
+			[]func(*world, int64) error{do(Edit{Actor: actorNamed("admin"), Roles: new([]Players{{Role: "clerk", Parties: []string{"cy", "bob"}}})})},
+			nil,
+		},
+		{
 			"a timer",
 			[]func(*world, int64) error{wait(day)},
 			[]string{"TimerExpired: check.due (due), due 2012-11-10T12:34:56Z, fired at 2012-11-10T12:34:56Z: bob player 17, cy player 17, admin player 17, ann player 17, dora stakeholder 17, sam starter 17, eve watcher 17"},
