@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -283,6 +285,9 @@ func longestFlight(r *core.Request) time.Duration {
 // record keeps what would be sent as messages of the cases: nothing leaves a
 // sandbox (design: the drive, section 8).
 func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) error {
+	slices.SortFunc(rows, func(a, b OutboxRow) int { // as it was asked for, lanes aside
+		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
+	})
 	units := make([]func(Tx) error, len(rows))
 	for i := range rows {
 		row := &rows[i]
