@@ -133,6 +133,9 @@ func failed(header string, v engine.Version) error {
 	if !v.Exists {
 		return errs.New(errs.Precondition, "The condition in %s does not hold: there is nothing at this address.", header)
 	}
+	if header == "If-None-Match" {
+		return errs.New(errs.Precondition, "The condition in %s does not hold: what it names is stored at this address. Fetch it, and decide again.", header)
+	}
 	return errs.New(errs.Precondition, "The condition in %s does not hold: what is stored is another version. Fetch it, and decide again.", header)
 }
 

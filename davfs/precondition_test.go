@@ -124,6 +124,9 @@ func TestJudge(t *testing.T) {
 		if err := c.judge(tt.version); (err == nil) != tt.holds || err != nil && !errs.Is(err, errs.Precondition) {
 			t.Errorf("%s: %s: %q: got %v, want it to hold: %v", tt.header, tt.name, tt.value, err, tt.holds)
 		}
+		if tt.header == "If-None-Match" && err != nil && strings.Contains(err.Error(), "another version") {
+			t.Errorf("%s: %s: %q: got %v of what is the very version", tt.header, tt.name, tt.value, err)
+		}
 	}
 }
 

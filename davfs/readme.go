@@ -62,8 +62,11 @@ Account/    Yourself. Change a file to change what it says.
               Account/people.json                the names that you can write
                                                  where people are meant
 
-Admin/      For administrators only: users, teams, and in Audit/ what was done
-            and refused, a file for each day.
+Admin/      For administrators only.
+              Admin/Users/, Teams/               who there is, and who is in what
+              Admin/Holds/<name>.json            what does not start while the
+                                                 file is there: {"route": "bug"}
+              Admin/Audit/<date>.jsonl           what was done and refused
 
 You see your own and your teams' entries and cases. What you may not see is not
 there.

@@ -55,6 +55,36 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestReadme: README.txt names every folder and file that is always there.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive()
+	s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID("eva")), since: d.now}
+	for _, path := range [][]string{{"dav"}, {"dav", "Workflow"}, {"dav", "Workflow", "Worklist"}, {"dav", "Account"}, {"dav", "Admin"}} {
+		at := s.root()
+		for _, name := range path {
+			n, err := at.(folder).child(t.Context(), name)
+			if err != nil {
+				t.Fatalf("%s: %v", href(path...), err)
+			}
+			at = n
+		}
+		members, err := at.(folder).list(t.Context())
+		if err != nil || len(members) == 0 {
+			t.Fatalf("%s: %d members, %v", href(path...), len(members), err)
+		}
+		for _, m := range members {
+			name := m.name
+			if m.dir {
+				name += "/"
+			}
+			if name != "README.txt" && !strings.Contains(readme, name) {
+				t.Errorf("README.txt does not say what %s/%s is", href(path...), name)
+			}
+		}
+	}
+}
+
 func visit(t *testing.T, n node, path []string) (visited int) {
 	t.Helper()
 	at, ok := n.(folder)
