@@ -262,9 +262,12 @@ func (g *Gateway) reply(asked request, res *http.Response) (*engine.Reply, error
 	if int64(len(content)) > g.limits.answer {
 		return nil, tooLong
 	}
-	mediaType, _, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	mediaType, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	switch {
 	case err == nil:
+		if charset := params["charset"]; charset != "" && strings.HasPrefix(mediaType, "text/") { // else it could not be read any more
+			mediaType = mime.FormatMediaType(mediaType, map[string]string{"charset": charset})
+		}
 	case len(content) == 0:
 		mediaType = "text/plain"
 	default:

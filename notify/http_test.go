@@ -49,6 +49,9 @@ func TestAnswers(t *testing.T) {
 			_, _ = io.WriteString(w, "it is\x1b[31m\r\n gone "+strings.Repeat("!", 300))
 		case "/nowhere":
 			w.WriteHeader(http.StatusFound)
+		case "/text":
+			w.Header().Set("Content-Type", `Text/Plain; Charset="ISO-8859-1"; format=flowed`)
+			_, _ = io.WriteString(w, "caf\xe9")
 		case "/seconds":
 			w.Header().Set("Retry-After", "90")
 			w.WriteHeader(http.StatusTooManyRequests)
@@ -75,6 +78,7 @@ func TestAnswers(t *testing.T) {
 		{"/json", `application/json {"a": 1}`},
 		{"/none", "text/plain "},
 		{"/untyped", "application/octet-stream x"},
+		{"/text", "text/plain; charset=ISO-8859-1 caf\xe9"},
 		{"/gone", "final: GET " + s.URL + " answered 410 Gone: it is[31m gone " + strings.Repeat("!", 185) + "…"},
 		{"/nowhere", "final: GET " + s.URL + " answered 302 Found"},
 		{"/seconds", "later 1m30s: GET " + s.URL + " answered 429 Too Many Requests"},
