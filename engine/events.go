@@ -238,6 +238,11 @@ func (e *Engine) tellDocument(tx Tx, at *documentPlace, d *Document, change Chan
 func (e *Engine) tellCase(c *caseChange) {
 	var room [8]Event
 	ev := Event{Kind: EventCase, ID: c.row.ID, Version: c.row.Version, Time: c.row.Modified}
+	for _, m := range c.messages {
+		if m.Modified.After(ev.Time) {
+			ev.Time = m.Modified // which may be all that has changed
+		}
+	}
 	events := room[:0]
 	for i := range c.log {
 		if c.log[i].Kind == core.LogTimer {

@@ -97,6 +97,22 @@ actions:
 	both("what was refused")
 }
 
+// TestEventsOfMessages: a message is heard of when it is written, though
+// nothing else of the case changes by it.
+func TestEventsOfMessages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	id := sam.startCase(`{"route": "own", "title": "One"}`)
+	ear := sam.listen("")
+	w.advance(time.Hour)
+	try(sam.putLabel(id, "Note", "x")).must(w, "writing a message")
+	events := try(ear.Next(t.Context())).must(w, "what there is to hear").Events
+	if len(events) != 1 || events[0].Kind != engine.EventCase || events[0].Change != engine.ChangeChanged || !events[0].Time.Equal(w.clock.Now()) {
+		t.Errorf("heard %+v, want a case that has changed at %s", events, w.clock.Now())
+	}
+}
+
 func TestEventsOfEntries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
