@@ -14,6 +14,7 @@ const (
 	lockName     = "lock"
 	socketName   = "control.sock"
 	contentsName = "contents"
+	commandsName = "commands"
 )
 
 // errLocked says that another process has the data folder open.

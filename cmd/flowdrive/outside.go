@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -96,11 +98,30 @@ func (a *app) openOutside() (engine.Outside, engine.Channels, error) {
 	}
 	channels := engine.Channels{Mail: c.Mail != nil, Webhook: a.settings.outside.notifyWebhook}
 	c.Clock, c.Version, c.Log, c.Confined = clock.Real{}, version, a.log, []string{confinedCommand}
+	if c.Scratch, err = a.commandsFolder(); err != nil {
+		return nil, engine.Channels{}, err
+	}
 	a.gateway = notify.New(c)
 	if a.settings.rehearsal {
 		return anywhere{a.gateway}, channels, nil
 	}
 	return a.gateway, channels, nil
+}
+
+// commandsFolder returns where commands have their folders. A server that is
+// killed leaves those that ran: what their input and output was goes here.
+func (a *app) commandsFolder() (string, error) {
+	path, err := filepath.Abs(filepath.Join(a.settings.data, commandsName))
+	if err != nil {
+		return "", fmt.Errorf("find the folder of commands: %w", err)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		a.log.Warn().Err(err).Msg("what commands have left cannot be removed")
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return "", fmt.Errorf("make the folder of commands: %w", err)
+	}
+	return path, nil
 }
 
 // anywhere refuses no route what it names.

@@ -3,8 +3,10 @@ package main
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -275,13 +277,14 @@ roles: {clerk: {assign: [starter]}}
 	})
 }
 
-// TestOutsideKilled: a command does not outlive the server that ran it.
+// TestOutsideKilled: a command does not outlive the server that ran it, nor its
+// folder the next start.
 func TestOutsideKilled(t *testing.T) {
 	t.Parallel()
 	started := filepath.Join(t.TempDir(), "started")
 	p := startConfigured(t, `
 commands:
-  linger: {path: /bin/sh, args: [-c, 'echo $$ > "$1.new"; mv "$1.new" "$1"; exec sleep 600', linger], env: {PATH: /usr/bin:/bin}, timeout: PT5M}
+  linger: {path: /bin/sh, args: [-c, 'echo $$ "$PWD" > "$1.new"; mv "$1.new" "$1"; exec sleep 600', linger], env: {PATH: /usr/bin:/bin}, timeout: PT5M}
 `)
 	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/wait.yaml", fmt.Sprintf(`
 states: {begun: {type: start}}
@@ -291,13 +294,13 @@ actions:
 roles: {clerk: {assign: [starter]}}
 `, started))
 	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "wait"}`)
-	var pid string
+	var pid, folder string
 	eventually(t, 20*time.Second, func() string {
 		text, err := os.ReadFile(started)
 		if err != nil {
 			return err.Error()
 		}
-		pid = strings.TrimSpace(string(text))
+		pid, folder, _ = strings.Cut(strings.TrimSpace(string(text)), " ")
 		return ""
 	})
 	runs := func() bool { // what has ended and nobody looked after yet has no command line
@@ -314,6 +317,14 @@ roles: {clerk: {assign: [starter]}}
 		}
 		return ""
 	})
+	data := p.cmd.Args[slices.Index(p.cmd.Args, "--data")+1]
+	if in, err := filepath.Rel(data, folder); err != nil || !filepath.IsLocal(in) {
+		t.Errorf("it ran in %s, outside of %s (%v)", folder, data, err)
+	}
+	startProgram(t, data)
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left (%v)", folder, err)
+	}
 }
 
 // TestCollectorPost: the example that is not there from the beginning, against
