@@ -98,7 +98,7 @@ type Work struct {
 // doable returns the place of the first work that can be done now, or -1.
 // While the case is suspended it starts no children.
 func (c *Case) doable() int {
-	return slices.IndexFunc(c.Work, func(w Work) bool { return w.Kind != WorkMake || c.Life != Suspended && !c.Halted })
+	return slices.IndexFunc(c.Work, func(w Work) bool { return w.Kind != WorkMake || !c.suspended() })
 }
 
 // Enablement names the row of an enablement.

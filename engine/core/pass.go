@@ -10,9 +10,9 @@ import (
 
 // settle brings the case to rest: pass after pass, until one performs
 // nothing (design: the engine, section 3). A case in which nothing is wanted
-// is at rest.
+// is at rest, and a suspended one is not passed over, though it has completed.
 func (d *decision) settle() error {
-	if d.c.Life != Active && d.c.Life != Completed {
+	if d.c.Life != Active && d.c.Life != Completed || d.c.suspended() {
 		return nil
 	}
 	if d.route.Model != route.Dependency && d.status == route.NoState {

@@ -203,8 +203,9 @@ func (at timerRef) on(c *Case, t *Timer) bool {
 	return false
 }
 
-// suspended reports whether the case is, so that its timers stand still.
-func (c *Case) suspended() bool { return c.Life == Suspended }
+// suspended reports whether the case is, by itself or, having completed, with
+// an ancestor: so that its timers stand still, and nothing is due.
+func (c *Case) suspended() bool { return c.Life == Suspended || c.Halted }
 
 // pending reports whether the timer will expire at its date. t is what is
 // kept of it.

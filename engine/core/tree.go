@@ -527,7 +527,7 @@ func (d *decision) holdBack() {
 func (d *decision) letGo() error {
 	switch {
 	case d.c.Halted:
-		d.c.Halted, d.shown = false, true
+		d.c.Halted, d.shown, d.resumed = false, true, true
 		d.grips(false)
 		return d.settle()
 	case d.c.Life != Suspended:

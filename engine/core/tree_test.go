@@ -2,8 +2,13 @@ package core
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"flowdrive/document"
+	"flowdrive/label"
+	"flowdrive/route"
 )
 
 func TestTIP(t *testing.T) {
@@ -122,6 +127,87 @@ func TestSuspendTree(t *testing.T) {
 	check("active voting | vote; 18 completed abstained, 19 suspended open")
 	do(19, Resume{Actor: admin}, "")
 	check("completed rejected; 18 closed abstained, 19 closed abstained")
+}
+
+// suspendable is a world in which case 17 has started case 18, which has
+// completed and waits for case 19, for its guard and for a letter.
+func suspendable(t *testing.T) *world {
+	t.Helper()
+	const each = `roles: {r: {from: r, each: per_user}}`
+	w := newWorld(t, named(t, "top", `
+roles: {r: {assign: [starter]}}
+states: {a: {type: start}, z: {type: complete}}
+actions:
+  begin: {trigger: init}
+  k: {in: [a], child: {route: mid, `+each+`}, guard: 'case.title == ""', to: z}
+`), named(t, "mid", `
+xattrs: {open: {type: boolean, default: false}}
+roles: {r: {}}
+states: {a: {type: start}, c: {type: complete}, d: {type: complete}, e: {type: complete}}
+actions:
+  begin: {trigger: init}
+  k: {in: [a], child: {route: leaf, `+each+`, while: c}, to: d}
+  go: {in: [c], trigger: auto, guard: xattr.open, to: e}
+  letter: {in: [c], trigger: message, message: m, to: e}
+`), named(t, "leaf", `
+roles: {r: {}}
+states: {a: {type: start}, z: {type: complete}}
+actions:
+  begin: {trigger: init}
+  end: {in: [a], role: r, to: z}
+`))
+	w.start("top", nil)
+	return w
+}
+
+// TestSuspendCompleted: a case that has completed stays so while an ancestor is
+// suspended, and is no more passed over than others: neither the end of its
+// last child nor what people may change then has it perform anything.
+func TestSuspendCompleted(t *testing.T) {
+	t.Parallel()
+	admin := actorNamed("admin")
+	set := SetTimer{Timer: "state", Actor: admin, Limit: route.Limit{Kind: route.RelativeLimit, After: time.Minute}}
+	xattrs := &label.Dict{{Key: "open", Value: label.Value{Kind: document.Bool, Text: "true"}}}
+	for name, test := range map[string]struct {
+		id      int64
+		event   Event
+		resumed string // the case in the middle, once everything goes on
+	}{
+		"its child ends": {19, Cancel{Actor: admin}, "completed d"},
+		"a guard":        {18, Edit{Actor: admin, Xattrs: xattrs}, "completed e"},
+		"a message":      {18, Wake{Actor: admin, Label: "m"}, "completed e"},
+		"a timer":        {18, set, "completed c | k go letter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := suspendable(t)
+			const top = 17
+			show := func() string { s, _, _ := strings.Cut(w.show(18), ";"); return s }
+			for _, e := range []happened{{id: top, e: Suspend{Actor: admin}}, {id: test.id, e: test.event}} {
+				if err := w.event(e.id, e.e); err != nil {
+					t.Fatal(err)
+				}
+				w.pass(time.Hour)
+				if got, want := show(), "completed c | k go letter"; got != want {
+					t.Fatalf("after %T: %s, want %s\n%s", e.e, got, want, LogText(w.logs[18]))
+				}
+			}
+			timer := string(TimerForm(w.cases[18], w.definitionOf(w.cases[18]), "state"))
+			if !strings.Contains(timer, `"state":"suspended"`) || !strings.Contains(timer, `"expirationDate":null`) {
+				t.Errorf("the timer of the state: %s", timer)
+			}
+			if err := w.event(top, Resume{Actor: admin}); err != nil {
+				t.Fatal(err)
+			}
+			w.run()
+			if due := w.cases[18].NextDue(); name == "a timer" && !due.Equal(w.now.Add(time.Minute)) {
+				t.Errorf("due %s, want a minute after the resumption", due)
+			}
+			if got := show(); got != test.resumed {
+				t.Errorf("resumed: %s, want %s\n%s", got, test.resumed, LogText(w.logs[18]))
+			}
+		})
+	}
 }
 
 func TestSuspendMany(t *testing.T) {

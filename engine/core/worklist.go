@@ -74,7 +74,7 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 // undelivered returns what was not delivered, of whatever case that people are
 // to look after, for administrators of the route.
 func undelivered(c *Case, actor Actor) (out []Task) {
-	if !actor.RouteAdmin || c.Life == Suspended {
+	if !actor.RouteAdmin || c.suspended() {
 		return nil
 	}
 	for i := range c.Outbox {
