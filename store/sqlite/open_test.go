@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"testing/fstest"
 
@@ -143,7 +144,11 @@ func TestOpenCasesOfOlderFile(t *testing.T) {
 		all[life] = c
 		mustUpdate(t, old, insert)
 		mustUpdate(t, old, func(unit engine.Tx) error {
-			_, err := unit.(*tx).c.exec(`
+			in, ok := unit.(*tx)
+			if !ok {
+				t.Fatalf("a unit has a %T", unit)
+			}
+			_, err := in.c.exec(`
 				INSERT INTO aliases (author_id, route_id, folded, name, case_id, open) VALUES (?1, ?2, 'x.csv', 'x.csv', ?3, ?4)`,
 				int64(by), c.RouteID, c.ID, !life.Ended())
 			return err
@@ -189,4 +194,29 @@ func TestUnknownWords(t *testing.T) {
 	kind(t, "an occurrence", db.Update(t.Context(), func(tx engine.Tx) error {
 		return tx.InsertOccurrence(&engine.Occurrence{Entry: engine.UUID{1}, Instant: noon(), ContextID: sam, Outcome: "odd", FiredAt: noon()})
 	}), errs.Internal)
+}
+
+// TestNoLists wants no table, index or trigger of cases and occurrences to
+// look anything up in a list of three or more, of which SQLite would build a
+// tree each time one is written.
+func TestNoLists(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	list := regexp.MustCompile(`IN \([^()]*,[^()]*,`)
+	seen := 0
+	err := db.view(t.Context(), func(r *reader) error {
+		const query = `SELECT name, sql FROM sqlite_schema WHERE tbl_name IN ('cases', 'occurrences') AND sql IS NOT NULL`
+		return r.c.each(query, func(scan scan) error {
+			var name, text string
+			err := scan(&name, &text)
+			if found := list.FindString(text); found != "" {
+				t.Errorf("%s has a list: %s", name, found)
+			}
+			seen++
+			return err
+		})
+	})
+	if err != nil || seen < 20 {
+		t.Errorf("%d parts of the schema were looked at: %v", seen, err)
+	}
 }
