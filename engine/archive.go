@@ -128,12 +128,16 @@ func (e *Engine) retire(tx Tx, id int64, now time.Time) error {
 	return e.archive(tx, h.core, row.Named, now)
 }
 
-// archive puts a case that has ended into the archive. Its children follow.
+// archive puts a case that has ended into the archive, where nobody's lock
+// protects it from anything. Its children follow.
 func (e *Engine) archive(tx Tx, c *core.Case, named bool, now time.Time) error {
 	if named {
 		if err := freeName(tx, c.ID, now); err != nil {
 			return err
 		}
+	}
+	if err := tx.DeleteLocksOn(caseKey(c.ID)); err != nil {
+		return err
 	}
 	var rest time.Time
 	if c.ChildrenCount > 0 {
@@ -177,10 +181,7 @@ func (e *Engine) archiveEnded(tx Tx, req Request, h *held) error {
 	if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
 		return err
 	}
-	if err := e.archive(tx, h.core, h.row.Named, req.Now); err != nil {
-		return err
-	}
-	return tx.DeleteLocksOn(caseKey(h.row.ID))
+	return e.archive(tx, h.core, h.row.Named, req.Now)
 }
 
 // archivable refuses to archive a case on which something still hangs.

@@ -208,6 +208,26 @@ func TestArchived(t *testing.T) {
 	same(t, "another one", sam.lists(engine.Filter{}), fmt.Sprint(other))
 }
 
+// TestArchivingEndsLocks: what nobody can change needs no lock, and none keeps
+// an administrator from purging it.
+func TestArchivingEndsLocks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	w.as("admin").mustPutRoute("looked", routeLooked+"retention: PT1H\n")
+	id := sam.startCase(`{"route": "looked"}`)
+	target := engine.Target{Kind: engine.OnCase, Ref: engine.Ref{CaseID: id}, URL: "/x"}
+	sam.mustLock(target, engine.NewLock{})
+	sam.mustPerform(id, "end")
+	same(t, "locks before", sam.locksOn(target), 1)
+	w.advance(time.Hour)
+	same(t, "archived", sam.caseResource(fmt.Sprint(id)).Archived, engine.Month(201211))
+	same(t, "locks in the archive", sam.locksOn(target), 0)
+	if err := w.as("admin").purge(id); err != nil {
+		t.Errorf("purging it: %v", err)
+	}
+}
+
 // TestReopenFromArchive: an administrator of its route takes a canceled case
 // back out of the archive.
 func TestReopenFromArchive(t *testing.T) {

@@ -301,7 +301,7 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			return nil, err
 		}
 		if !h.admin && !isStarter(req.By, h.core) {
-			return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may cancel a case.")
+			return nil, errs.New(errs.NotAllowed, "Only its starter and the route's administrators may cancel a case, or archive one that has ended.")
 		}
 		if err := notArchived(h.row); err != nil {
 			return nil, err
