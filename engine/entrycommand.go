@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"errors"
+	"strings"
 	"time"
 
 	"flowdrive/document"
@@ -75,6 +77,10 @@ func (c *commanded) trigger(tx Tx, stored *Entry, entry *schedule.Entry) error {
 	step := schedule.Step{Instant: c.req.Now, Iteration: iteration}
 	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Outcome: OutcomeTriggered, FiredAt: c.req.Now}
 	change, err := c.scheduledCase(tx, stored, entry, step, c.req.Now, false, false)
+	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.NotFound { // what the entry names, not the entry
+		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNotFound, Detail: strings.TrimSuffix(e.Detail, ".")}
+		return errs.InvalidDocument([]errs.Fault{fault})
+	}
 	if err != nil {
 		return err
 	}

@@ -132,6 +132,20 @@ func TestTrigger(t *testing.T) {
 	sam.entry("paused.json").wants("iterationsPerformed", "2")
 }
 
+// TestTriggerOfNothing: an entry that names what is gone is there all the same.
+func TestTriggerOfNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto"}`)
+	w.update(func(tx engine.Tx) error { return tx.DeleteRoute(autoID(w)) })
+	_, err := sam.putEntry("e.json", `{"do": "trigger"}`)
+	w.refused(err, errs.Invalid)
+	same(t, "faults", faultsOf(err), []string{"/do not-found"})
+	same(t, "occurrences", len(sam.occurrences(out.Name)), 0)
+	sam.entry("e.json").wants("iterationsPerformed", "0")
+}
+
 func TestOverlap(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string]string{
