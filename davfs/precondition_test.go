@@ -121,7 +121,8 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %s: %v", tt.header, tt.name, err)
 			continue
 		}
-		if err := c.judge(tt.version); (err == nil) != tt.holds || err != nil && !errs.Is(err, errs.Precondition) {
+		err = c.judge(tt.version)
+		if (err == nil) != tt.holds || err != nil && !errs.Is(err, errs.Precondition) {
 			t.Errorf("%s: %s: %q: got %v, want it to hold: %v", tt.header, tt.name, tt.value, err, tt.holds)
 		}
 		if tt.header == "If-None-Match" && err != nil && strings.Contains(err.Error(), "another version") {

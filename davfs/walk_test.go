@@ -61,15 +61,22 @@ func TestReadme(t *testing.T) {
 	d := newTestDrive()
 	s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID("eva")), since: d.now}
 	for _, path := range [][]string{{"dav"}, {"dav", "Workflow"}, {"dav", "Workflow", "Worklist"}, {"dav", "Account"}, {"dav", "Admin"}} {
-		at := s.root()
+		var n node = s.root()
 		for _, name := range path {
-			n, err := at.(folder).child(t.Context(), name)
-			if err != nil {
+			at, ok := n.(folder)
+			if !ok {
+				t.Fatalf("%s: %s is in no folder", href(path...), name)
+			}
+			var err error
+			if n, err = at.child(t.Context(), name); err != nil {
 				t.Fatalf("%s: %v", href(path...), err)
 			}
-			at = n
 		}
-		members, err := at.(folder).list(t.Context())
+		at, ok := n.(folder)
+		if !ok {
+			t.Fatalf("%s: no folder", href(path...))
+		}
+		members, err := at.list(t.Context())
 		if err != nil || len(members) == 0 {
 			t.Fatalf("%s: %d members, %v", href(path...), len(members), err)
 		}
