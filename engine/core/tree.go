@@ -131,7 +131,26 @@ func (t *tree) announce() error {
 	if parent == nil {
 		return nil
 	}
-	return parent.consider()
+	return parent.considerBound()
+}
+
+// considerBound does what the news of children ask for as far as the ancestors
+// let it: where they have not reached a case yet, it is judged by them all the
+// same. It ends if they have moved on, and waits while one is suspended.
+func (d *decision) considerBound() error {
+	kin, err := d.ancestry(Due{})
+	if err != nil {
+		return err
+	}
+	switch {
+	case kin.orphan:
+		d.heard = nil
+		d.end()
+		return nil
+	case kin.held:
+		d.holdBack()
+	}
+	return d.consider()
 }
 
 // point is one to which a tree can be undone while no letter is delivered.
@@ -454,6 +473,9 @@ func (d *decision) grips(hold bool) {
 }
 
 func (g grip) deliver(t *tree) error {
+	if g.parent.c.rowOf(g.row) < 0 || !g.hold && g.parent.c.suspended() {
+		return nil // its children end, or stay as they are: the parent came to rest otherwise
+	}
 	rest := Work{Kind: WorkRelease, Row: g.row, After: g.after}
 	if g.hold {
 		rest.Kind = WorkHold

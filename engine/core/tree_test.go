@@ -210,6 +210,67 @@ func TestSuspendCompleted(t *testing.T) {
 	}
 }
 
+// TestNewsOfUnreached: what an ancestor did has not reached a case yet when it
+// hears from its last child: it performs nothing all the same.
+func TestNewsOfUnreached(t *testing.T) {
+	t.Parallel()
+	const each = `roles: {r: {from: r, each: per_user}}`
+	admin := actorNamed("admin")
+	for name, test := range map[string]struct {
+		before, after Event  // of the case at the top
+		last          Event  // of the last case of all, meanwhile
+		heard, then   string // the case between, upon that, and in the end
+	}{
+		"suspended": {Suspend{Actor: admin}, Resume{Actor: admin}, Cancel{Actor: admin}, "suspended a | k; 21 canceled a", "active d; 21 canceled a"},
+		"gone":      {Perform{Action: "leave", Actor: admin}, Due{}, Due{}, "canceled a; 21 canceled a", "canceled a; 21 canceled a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, named(t, "top", `
+roles: {r: {assign: ['team:core']}}
+states: {a: {type: start}, z: {type: complete}}
+actions:
+  begin: {trigger: init}
+  k: {in: [a], child: {route: mid, `+each+`}, guard: 'case.title == ""', to: z}
+  leave: {in: [a], allowed: everyone, to: z}
+`), named(t, "mid", `
+roles: {r: {}}
+states: {a: {type: start}, d: {}}
+actions:
+  begin: {trigger: init}
+  k: {in: [a], child: {route: leaf, `+each+`}, to: d}
+`), named(t, "leaf", `
+roles: {r: {}}
+states: {a: {type: start}, z: {type: complete}}
+actions:
+  begin: {trigger: init}
+  end: {in: [a], role: r, to: z}
+`))
+			w.batch = 1
+			top := w.start("top", nil)
+			for _, e := range []happened{{id: top, e: test.before}, {id: 21, e: test.last}} {
+				if err := w.event(e.id, e.e); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if len(w.cases[top].Work) == 0 {
+				t.Fatal("no work is left: the event has reached every child")
+			}
+			if got := w.show(19); got != test.heard {
+				t.Errorf("got  %s\nwant %s\n%s", got, test.heard, LogText(w.logs[19]))
+			}
+			w.run()
+			if err := w.event(top, test.after); err != nil {
+				t.Fatal(err)
+			}
+			w.run()
+			if got := w.show(19); got != test.then {
+				t.Errorf("in the end\n got %s\nwant %s\n%s", got, test.then, LogText(w.logs[19]))
+			}
+		})
+	}
+}
+
 func TestSuspendMany(t *testing.T) {
 	t.Parallel()
 	w := tip(t)
