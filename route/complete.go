@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"flowdrive/clock"
 	"flowdrive/document"
 )
 
@@ -106,6 +107,8 @@ func complete(node *document.Node, name, owner string) []document.Member {
 			m.Value = absent[m.Key]
 		case m.Key == "access":
 			m.Value = access(m.Value, owner)
+		default:
+			m.Value = spellDurations(m.Key, m.Value)
 		}
 		delete(absent, m.Key)
 		out = append(out, m)
@@ -144,6 +147,58 @@ func defaultOf(row [2]string, name, owner string) *document.Node {
 		panic("route: the default of " + row[0] + " is not JSON: " + err.Error())
 	}
 	return v
+}
+
+// spellDurations returns the value of a key of a document in which durations
+// that are numbers of seconds stand as ISO 8601 has them (design: the drive,
+// section 5).
+func spellDurations(key string, v *document.Node) *document.Node {
+	switch key {
+	case "timeout", "retention":
+		return spellDuration(v)
+	case "notify":
+		return mapMembers(v, func(_ string, remind *document.Node) *document.Node { return spellDuration(remind) })
+	case "timers", "states", "actions":
+		return mapMembers(v, func(_ string, of *document.Node) *document.Node {
+			return mapMembers(of, func(key string, v *document.Node) *document.Node {
+				switch key {
+				case "limit", "timeout", "offerTimeout", "dueIn":
+					return spellDuration(v)
+				}
+				return v
+			})
+		})
+	}
+	return v
+}
+
+func spellDuration(v *document.Node) *document.Node {
+	if v.Kind != document.Number {
+		return v
+	}
+	n, err := strconv.ParseInt(v.Text, 10, 64)
+	if err != nil {
+		return v
+	}
+	d, ok := clock.Seconds(n)
+	if !ok {
+		return v
+	}
+	return text(d.String())
+}
+
+// mapMembers returns an object with other values; what is none stays.
+func mapMembers(n *document.Node, value func(key string, v *document.Node) *document.Node) *document.Node {
+	if n.Kind != document.Object {
+		return n
+	}
+	out := *n
+	out.Members = slices.Clone(n.Members)
+	for i := range out.Members {
+		m := &out.Members[i]
+		m.Value = value(m.Key, m.Value)
+	}
+	return &out
 }
 
 // access returns who may start, read and administer, filled in.

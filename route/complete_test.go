@@ -28,7 +28,8 @@ func meta() route.Meta {
 func TestCompleteForm(t *testing.T) {
 	t.Parallel()
 	sources := map[string]string{
-		"small": "actions: {go: {trigger: init}}\nstates: {a: {type: complete}, b: {type: start}}\naccess: {read: [core]}\noutput: ~\ntitle:\nid: 5\nversion: what\n",
+		"seconds": "timeout: 86400\nretention: 0\nnotify: {remind: 3600}\ntimers: {t: {limit: 90}}\nstates: {a: {type: start, timeout: 30}, timeout: {type: complete}}\nroles: {r: {assign: [starter]}}\nactions: {begin: {trigger: init}, go: {in: [a], role: r, to: timeout, timeout: 0, dueIn: 300, offerTimeout: PT1M, max: 3}}\n",
+		"small":   "actions: {go: {trigger: init}}\nstates: {a: {type: complete}, b: {type: start}}\naccess: {read: [core]}\noutput: ~\ntitle:\nid: 5\nversion: what\n",
 	}
 	for _, e := range route.Examples() {
 		sources[e.Name] = string(e.Source)
@@ -89,6 +90,8 @@ func TestSameContent(t *testing.T) {
 		{`{"id": 1, "version": 2, "warnings": ["x"], "author": "y"}`, `{"modified": "z"}`, true},
 		{`{"states": {"a": {}, "b": {}}}`, `{"states": {"b": {}, "a": {}}}`, false},
 		{`{"roles": {}}`, `{}`, true},
+		{`{"timeout": 300}`, `{"timeout": "PT5M"}`, true},
+		{`{"timeout": 300}`, `{"timeout": "PT6M"}`, false},
 		{`{"unknown": 1}`, `{}`, false},
 	}
 	for _, tt := range tests {
