@@ -61,7 +61,7 @@ func TestReadme(t *testing.T) {
 	d := newTestDrive()
 	s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID("eva")), since: d.now}
 	for _, path := range [][]string{{"dav"}, {"dav", "Workflow"}, {"dav", "Workflow", "Worklist"}, {"dav", "Account"}, {"dav", "Admin"}} {
-		var n node = s.root()
+		n := s.root()
 		for _, name := range path {
 			at, ok := n.(folder)
 			if !ok {
