@@ -95,6 +95,7 @@ type decision struct {
 	queue    []request // what steps want done, in order
 	canceled bool      // a step cancels the case
 	suspends *halt     // a step suspends the case; nil: none
+	revived  []string  // actions that a reopened case was waiting for, until they are enabled
 	renew    int64     // rows of transitions up to this one are of an earlier visit
 	messages []NewMessage
 	outbox   []Posting
@@ -328,7 +329,7 @@ func (d *decision) output() *Output {
 	c.Enabled, c.Performed, c.Roles = nilIfEmpty(c.Enabled), nilIfEmpty(c.Performed), nilIfEmpty(c.Roles)
 	c.Stakeholders, c.Xattrs, c.Warnings = nilIfEmpty(c.Stakeholders), nilIfEmpty(c.Xattrs), nilIfEmpty(c.Warnings)
 	c.Done, c.Withdrawn, c.Written = nilIfEmpty(c.Done), nilIfEmpty(c.Withdrawn), nilIfEmpty(c.Written)
-	c.Timers = nilIfEmpty(c.Timers)
+	c.Interrupted, c.Timers = nilIfEmpty(c.Interrupted), nilIfEmpty(c.Timers)
 	c.Children, c.Work, c.Mapped = nilIfEmpty(c.Children), nilIfEmpty(c.Work), nilIfEmpty(c.Mapped)
 	c.Outbox = nilIfEmpty(c.Outbox)
 	return &Output{Case: c, Log: d.log, Messages: d.messages, Outbox: d.outbox, Performed: d.asked, Plans: d.plans}

@@ -34,7 +34,7 @@ func (d *decision) create(e Create) error {
 	c.Life, c.Status, c.Visit = Queued, "", 0
 	c.Held, c.HeldUntil = false, time.Time{}
 	c.Enabled, c.LastRow, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
-	c.Done, c.Withdrawn, c.Written, c.Resolution, c.Outbox = nil, nil, nil, "", nil
+	c.Done, c.Withdrawn, c.Interrupted, c.Written, c.Resolution, c.Outbox = nil, nil, nil, nil, "", nil
 	if err := d.declared(); err != nil {
 		return err
 	}

@@ -45,6 +45,9 @@ func (c *Case) Marking() []byte {
 	if len(c.Withdrawn) > 0 {
 		b = appendStrings(append(b, `,"wd":`...), c.Withdrawn)
 	}
+	if len(c.Interrupted) > 0 {
+		b = appendStrings(append(b, `,"in":`...), c.Interrupted)
+	}
 	b = c.appendPerformed(b)
 	b = c.appendWritten(b)
 	b = appendFilled(b, `,"re":`, c.Resolution)

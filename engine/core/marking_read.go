@@ -98,6 +98,8 @@ func (r *markingReader) courseField(c *Case, key []byte) {
 		c.Done = list(r, r.text)
 	case "wd":
 		c.Withdrawn = list(r, r.text)
+	case "in":
+		c.Interrupted = list(r, r.text)
 	case "d":
 		c.Performed = list(r, r.performed)
 	case "wr":

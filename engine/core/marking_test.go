@@ -27,7 +27,7 @@ func fullCase() *Case {
 			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,
 		}}},
 		Timers:  []Timer{{Name: "a", Row: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},
-		LastRow: 7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"},
+		LastRow: 7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"}, Interrupted: []string{"i"},
 		Performed:  []Performed{{Action: "p", Count: 9, By: "sam", For: "bob", At: at, Resolution: "r", Output: "o", Used: 3, Seq: 5}, {Action: "q", Count: 1, At: at}},
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
 		Resolution: "r",

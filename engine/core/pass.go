@@ -132,11 +132,18 @@ func (p *pass) wanted(action int) bool {
 	return true
 }
 
-// inProgress reports whether the action has children, and the status is the
-// one that the case is in until they are finished.
+// inProgress reports whether the case is in its status for the children of the
+// action. It is to have some again where it was canceled meanwhile, and is
+// reopened.
 func (p *pass) inProgress(action int) bool {
-	a := &p.route.Actions[action]
-	return a.Child != nil && a.Child.While != route.NoState && a.Child.While == p.status && p.enabled[action]
+	return p.meanwhileOf(action) && (p.enabled[action] || slices.Contains(p.revived, p.route.Actions[action].Name))
+}
+
+// meanwhileOf reports whether the status is the one that a case is in until
+// the action's children are finished.
+func (d *decision) meanwhileOf(action int) bool {
+	child := d.route.Actions[action].Child
+	return child != nil && child.While != route.NoState && child.While == d.status
 }
 
 // meanwhile is step 5: the status in the meantime is entered, once for each
@@ -246,6 +253,7 @@ func (p *pass) enable() error {
 			handlers = append(handlers, i)
 		}
 	}
+	p.revived = nil
 	if err := p.children(); err != nil {
 		return err
 	}

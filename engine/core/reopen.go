@@ -39,12 +39,14 @@ func (d *decision) reopen(e Reopen) error {
 }
 
 // revive gives a canceled case its former status again, in a visit of its
-// own: everything is enabled afresh, and the status is not entered.
+// own: everything is enabled afresh, also what it was in that status for, with
+// new children, and the status is not entered.
 func (d *decision) revive(entry LogEntry) error {
 	if d.route.Model != route.Dependency {
 		d.c.Visit++
 		d.c.Done, d.c.Withdrawn = nil, nil
 	}
+	d.revived, d.c.Interrupted = d.c.Interrupted, nil
 	d.c.Completed = time.Time{} // of one that a step canceled when it was complete
 	d.live(Active, entry)
 	return d.settle()

@@ -135,31 +135,19 @@ actions: {open: {trigger: init}, look: {in: [a], role: kept}}
 	}
 }
 
-// TestReopenChild: a canceled child is taken back while the enablement that
-// created it exists, and counts again; not later (design: the engine,
-// section 1, Completion and reopening).
-func TestReopenChild(t *testing.T) {
-	t.Parallel()
-	w := tip(t)
-	w.teams["core"] = []string{"bob", "cy", "dan"}
-	id := w.start("tip", nil)
-	admin := actorNamed("admin")
-	for _, step := range []struct {
-		id    int64
-		event Event
-		want  string // the kind of the refusal, or what there is then
-	}{
-		{18, Cancel{Actor: admin}, "active voting | vote; 18 canceled open, 19 active open, 20 active open"},
-		{18, Reopen{Actor: admin}, "active voting | vote; 18 active open, 19 active open, 20 active open"},
-		{18, Perform{Action: "approve", Actor: actorNamed("bob")}, "active voting | vote; 18 completed approved, 19 active open, 20 active open"},
-		{20, Cancel{Actor: admin}, "active voting | vote; 18 completed approved, 19 active open, 20 canceled open"},
-		{id, Suspend{Actor: admin}, "suspended voting | vote; 18 completed approved, 19 suspended open, 20 canceled open"},
-		{20, Reopen{Actor: admin}, "!case-not-open"},
-		{id, Resume{Actor: admin}, "active voting | vote; 18 completed approved, 19 active open, 20 canceled open"},
-		{19, Perform{Action: "approve", Actor: actorNamed("cy")}, "completed approved; 18 closed approved, 19 closed approved, 20 canceled open"},
-		{20, Reopen{Actor: admin}, "!case-not-open"},
-		{19, Reopen{Actor: admin}, "!case-not-open"},
-	} {
+// told is an event of a case of a tree, and what the tree looks like then, or
+// "!" with the kind of the refusal.
+type told struct {
+	id    int64
+	event Event
+	want  string
+}
+
+// goes plays the events, and compares what the case id and its children look
+// like after each.
+func (w *world) goes(t *testing.T, id int64, steps []told) {
+	t.Helper()
+	for _, step := range steps {
 		err := w.event(step.id, step.event)
 		w.run()
 		got := w.show(id)
@@ -170,4 +158,47 @@ func TestReopenChild(t *testing.T) {
 			t.Fatalf("%T of case %d:\n got %s\nwant %s (%v)", step.event, step.id, got, step.want, err)
 		}
 	}
+}
+
+// TestReopenChild: a canceled child is taken back while the enablement that
+// created it exists, and counts again; not later (design: the engine,
+// section 1, Completion and reopening).
+func TestReopenChild(t *testing.T) {
+	t.Parallel()
+	w := tip(t)
+	w.teams["core"] = []string{"bob", "cy", "dan"}
+	id := w.start("tip", nil)
+	admin := actorNamed("admin")
+	w.goes(t, id, []told{
+		{18, Cancel{Actor: admin}, "active voting | vote; 18 canceled open, 19 active open, 20 active open"},
+		{18, Reopen{Actor: admin}, "active voting | vote; 18 active open, 19 active open, 20 active open"},
+		{18, Perform{Action: "approve", Actor: actorNamed("bob")}, "active voting | vote; 18 completed approved, 19 active open, 20 active open"},
+		{20, Cancel{Actor: admin}, "active voting | vote; 18 completed approved, 19 active open, 20 canceled open"},
+		{id, Suspend{Actor: admin}, "suspended voting | vote; 18 completed approved, 19 suspended open, 20 canceled open"},
+		{20, Reopen{Actor: admin}, "!case-not-open"},
+		{id, Resume{Actor: admin}, "active voting | vote; 18 completed approved, 19 active open, 20 canceled open"},
+		{19, Perform{Action: "approve", Actor: actorNamed("cy")}, "completed approved; 18 closed approved, 19 closed approved, 20 canceled open"},
+		{20, Reopen{Actor: admin}, "!case-not-open"},
+		{19, Reopen{Actor: admin}, "!case-not-open"},
+	})
+}
+
+// TestReopenParent: a case that was canceled while it waited for its children
+// waits for new ones (design: the engine, section 1, Completion and reopening).
+func TestReopenParent(t *testing.T) {
+	t.Parallel()
+	w := tip(t)
+	w.teams["core"] = []string{"bob", "cy"}
+	id := w.start("tip", nil)
+	admin := actorNamed("admin")
+	w.goes(t, id, []told{
+		{18, Perform{Action: "approve", Actor: actorNamed("bob")}, "active voting | vote; 18 completed approved, 19 active open"},
+		{id, Cancel{Actor: admin}, "canceled voting; 18 closed approved, 19 canceled open"},
+		{18, Reopen{Actor: admin}, "!case-not-open"},
+		{id, Reopen{Actor: admin}, "active voting | vote; 18 closed approved, 19 canceled open, 20 active open, 21 active open"},
+		{id, Cancel{Actor: admin}, "canceled voting; 18 closed approved, 19 canceled open, 20 canceled open, 21 canceled open"},
+		{id, Reopen{Actor: admin}, "active voting | vote; 18 closed approved, 19 canceled open, 20 canceled open, 21 canceled open, 22 active open, 23 active open"},
+		{22, Perform{Action: "reject", Actor: actorNamed("bob")}, "active voting | vote; 18 closed approved, 19 canceled open, 20 canceled open, 21 canceled open, 22 completed rejected, 23 active open"},
+		{23, Perform{Action: "reject", Actor: actorNamed("cy")}, "completed rejected; 18 closed approved, 19 canceled open, 20 canceled open, 21 canceled open, 22 closed rejected, 23 closed rejected"},
+	})
 }

@@ -363,8 +363,13 @@ func (d *decision) end() {
 // dropRows ends every enablement of a case that goes no further, and what
 // hangs on them.
 func (d *decision) dropRows() {
+	d.c.Interrupted = nil
 	for i := range d.c.Enabled {
-		d.disown(&d.c.Enabled[i])
+		e := &d.c.Enabled[i]
+		if at := d.actions[i]; e.Kids != nil && at != unknown && d.meanwhileOf(at) {
+			d.c.Interrupted = append(d.c.Interrupted, e.Action)
+		}
+		d.disown(e)
 	}
 	d.c.Enabled = nil
 	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
