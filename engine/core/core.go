@@ -57,7 +57,7 @@ type Case struct {
 	Visit        int64       `json:"v,omitempty"`  // number of the present visit
 	Done         []string    `json:"vd,omitempty"` // actions of transitions performed in this visit
 	Withdrawn    []string    `json:"wd,omitempty"` // actions taken out of this visit
-	Interrupted  []string    `json:"in,omitempty"` // of a canceled case: actions whose children it was waiting for in its status
+	Interrupted  []string    `json:"in,omitempty"` // actions whose children it was waiting for in its status when it was canceled, until they are enabled again
 	Performed    []Performed `json:"d,omitempty"`  // for life, in order of first performance
 	Written      []Written   `json:"wr,omitempty"` // of the labels that actions wait for
 	Resolution   string      `json:"re,omitempty"` // the last one chosen

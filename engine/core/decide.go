@@ -95,7 +95,6 @@ type decision struct {
 	queue    []request // what steps want done, in order
 	canceled bool      // a step cancels the case
 	suspends *halt     // a step suspends the case; nil: none
-	revived  []string  // actions that a reopened case was waiting for, until they are enabled
 	renew    int64     // rows of transitions up to this one are of an earlier visit
 	messages []NewMessage
 	outbox   []Posting

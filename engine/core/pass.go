@@ -136,7 +136,7 @@ func (p *pass) wanted(action int) bool {
 // action. It is to have some again where it was canceled meanwhile, and is
 // reopened.
 func (p *pass) inProgress(action int) bool {
-	return p.meanwhileOf(action) && (p.enabled[action] || slices.Contains(p.revived, p.route.Actions[action].Name))
+	return p.meanwhileOf(action) && (p.enabled[action] || slices.Contains(p.c.Interrupted, p.route.Actions[action].Name))
 }
 
 // meanwhileOf reports whether the status is the one that a case is in until
@@ -253,7 +253,12 @@ func (p *pass) enable() error {
 			handlers = append(handlers, i)
 		}
 	}
-	p.revived = nil
+	if len(p.c.Interrupted) > 0 {
+		p.c.Interrupted = slices.DeleteFunc(slices.Clone(p.c.Interrupted), func(name string) bool {
+			at := p.route.Action(name)
+			return at < 0 || p.enabled[at] // else it was refused, until the next pass
+		})
+	}
 	if err := p.children(); err != nil {
 		return err
 	}

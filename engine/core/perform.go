@@ -427,7 +427,7 @@ func (d *decision) visit(state int) {
 	d.status = state
 	d.c.Status = d.route.States[state].Name
 	d.c.Visit++
-	d.c.Done, d.c.Withdrawn = nil, nil
+	d.c.Done, d.c.Withdrawn, d.c.Interrupted = nil, nil, nil
 	d.renew = d.c.LastRow
 }
 

@@ -46,7 +46,6 @@ func (d *decision) revive(entry LogEntry) error {
 		d.c.Visit++
 		d.c.Done, d.c.Withdrawn = nil, nil
 	}
-	d.revived, d.c.Interrupted = d.c.Interrupted, nil
 	d.c.Completed = time.Time{} // of one that a step canceled when it was complete
 	d.live(Active, entry)
 	return d.settle()

@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flowdrive/document"
 	"flowdrive/errs"
+	"flowdrive/label"
 )
 
 // TestReopen: a canceled case has its former status again, in a visit of its
@@ -200,5 +202,37 @@ func TestReopenParent(t *testing.T) {
 		{id, Reopen{Actor: admin}, "active voting | vote; 18 closed approved, 19 canceled open, 20 canceled open, 21 canceled open, 22 active open, 23 active open"},
 		{22, Perform{Action: "reject", Actor: actorNamed("bob")}, "active voting | vote; 18 closed approved, 19 canceled open, 20 canceled open, 21 canceled open, 22 completed rejected, 23 active open"},
 		{23, Perform{Action: "reject", Actor: actorNamed("cy")}, "completed rejected; 18 closed approved, 19 canceled open, 20 canceled open, 21 canceled open, 22 closed rejected, 23 closed rejected"},
+	})
+}
+
+// TestReopenRefused: what is refused when the case is reopened is asked for
+// again, also after it was canceled in between.
+func TestReopenRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, named(t, "poll", `
+xattrs: {ready: {type: boolean, default: true}}
+roles: {r: {assign: [starter]}}
+states: {a: {type: start}, meanwhile: {}, b: {type: complete}}
+actions:
+  begin: {trigger: init}
+  ask: {in: [a], enableIf: xattr.ready, child: {route: answer, while: meanwhile}, to: b}
+`), named(t, "answer", `
+roles: {r: {assign: [starter]}}
+states: {open: {type: start}, given: {type: complete}}
+actions: {begin: {trigger: init}, give: {in: [open], role: r, to: given}}
+`))
+	id := w.start("poll", nil)
+	admin := actorNamed("admin")
+	ready := func(text string) Event {
+		return Edit{Actor: admin, Xattrs: new(label.Dict{}.Set("ready", label.Value{Kind: document.Bool, Text: text}))}
+	}
+	w.goes(t, id, []told{
+		{id, Cancel{Actor: admin}, "canceled meanwhile; 18 canceled open"},
+		{id, ready("false"), "canceled meanwhile; 18 canceled open"},
+		{id, Reopen{Actor: admin}, "active meanwhile; 18 canceled open"},
+		{id, Cancel{Actor: admin}, "canceled meanwhile; 18 canceled open"},
+		{id, Reopen{Actor: admin}, "active meanwhile; 18 canceled open"},
+		{id, ready("true"), "active meanwhile | ask; 18 canceled open, 19 active open"},
+		{19, Perform{Action: "give", Actor: actorNamed("sam")}, "completed b; 18 canceled open, 19 closed given"},
 	})
 }

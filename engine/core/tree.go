@@ -363,7 +363,7 @@ func (d *decision) end() {
 // dropRows ends every enablement of a case that goes no further, and what
 // hangs on them.
 func (d *decision) dropRows() {
-	d.c.Interrupted = nil
+	d.c.Interrupted = slices.Clone(d.c.Interrupted)
 	for i := range d.c.Enabled {
 		e := &d.c.Enabled[i]
 		if at := d.actions[i]; e.Kids != nil && at != unknown && d.meanwhileOf(at) {
