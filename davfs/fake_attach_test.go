@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // attached is an attachment of the fake with its content.
@@ -108,7 +109,7 @@ func (f *fake) PutAttachment(_ context.Context, req engine.Request, given engine
 	}, content: content}
 	a.UUID[0], a.UUID[15] = 0xa7, byte(a.Seq)
 	if a.MediaType == "" {
-		a.MediaType = engine.MediaTypeOf(a.Name)
+		a.MediaType = mediatype.Of(a.Name)
 	}
 	if given.Lifetime == (clock.Duration{Exact: time.Hour}) {
 		a.used = true

@@ -13,6 +13,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // fakeQuota is how much each user of the fake may store.
@@ -257,7 +258,7 @@ func (f *fake) PutDocument(_ context.Context, req engine.Request, p engine.Docum
 		f.documents = append(f.documents, d)
 	}
 	if d.MediaType = up.MediaType; d.MediaType == "" {
-		d.MediaType = engine.MediaTypeOf(d.Name)
+		d.MediaType = mediatype.Of(d.Name)
 	}
 	d.AuthorID, d.Size, d.SHA256, d.Content, d.Modified = req.By.ID, int64(len(content)), sha256.Sum256(content), content, f.now
 	at.folder.Revision++

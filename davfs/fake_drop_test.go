@@ -12,6 +12,7 @@ import (
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // dropped is a file in the folder of a route, an alias of its case's input.
@@ -108,7 +109,7 @@ func (f *fake) Drop(_ context.Context, req engine.Request, d engine.Drop, up eng
 	s.Name = strconv.FormatInt(s.Seq, 10)
 	f.cases = append(f.cases, s)
 	f.renderCase(s, "open")
-	f.write(s.Seq, "InputMessage", cmp.Or(up.MediaType, engine.MediaTypeOf(d.Name)), content)
+	f.write(s.Seq, "InputMessage", cmp.Or(up.MediaType, mediatype.Of(d.Name)), content)
 	if at := f.alias(req.By, route, d.Name); at >= 0 {
 		f.dropped = slices.Delete(f.dropped, at, at+1)
 	}

@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // scratchAt returns the index of what by has at the place, -1 for nothing.
@@ -91,7 +92,7 @@ func (f *fake) PutScratch(_ context.Context, req engine.Request, at engine.Scrat
 		return nil, err
 	}
 	if up.MediaType == "" {
-		up.MediaType = engine.MediaTypeOf(at.Name)
+		up.MediaType = mediatype.Of(at.Name)
 	}
 	return f.putScratch(req, at, engine.SideFile, up.MediaType, body)
 }
@@ -147,7 +148,7 @@ func (f *fake) MakeDraft(_ context.Context, req engine.Request, at engine.Scratc
 	if f.scratchAt(req.By, at) >= 0 {
 		return false, nil
 	}
-	_, err := f.putScratch(req, at, engine.Draft, engine.MediaTypeOf(at.Name), nil)
+	_, err := f.putScratch(req, at, engine.Draft, mediatype.Of(at.Name), nil)
 	return err == nil, err
 }
 

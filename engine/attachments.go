@@ -10,6 +10,7 @@ import (
 	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 	"flowdrive/schedule"
 )
 
@@ -248,7 +249,7 @@ func (e *Engine) newAttachment(r Reader, req Request, given NewAttachment) (*Att
 		Name: given.Name, MediaType: given.MediaType, Created: req.Now,
 	}
 	if a.MediaType == "" {
-		a.MediaType = MediaTypeOf(a.Name)
+		a.MediaType = mediatype.Of(a.Name)
 	}
 	c, err := e.needCase(r, req.By, given.CaseID)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/label"
+	"flowdrive/mediatype"
 )
 
 // Drop is a file dropped into the folder of a route: a case of the route with
@@ -46,7 +47,7 @@ func (e *Engine) startable(by identity.Principal, name string) (*routeInfo, erro
 // file under the same name starts another case.
 func (e *Engine) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
 	if up.MediaType == "" {
-		up.MediaType = MediaTypeOf(d.Name)
+		up.MediaType = mediatype.Of(d.Name)
 	}
 	var room int64
 	err := e.store.View(ctx, func(r Reader) (err error) { // before the body is read

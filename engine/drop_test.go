@@ -14,6 +14,7 @@ import (
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/label"
+	"flowdrive/mediatype"
 )
 
 // drop drops a text into the folder of a route.
@@ -107,7 +108,7 @@ func TestDropSays(t *testing.T) {
 	}
 	byID := try(sam.drop("ask", "y", "", func(d *engine.Drop) { d.Context = fmt.Sprint(w.PartyID("core")) })).must(w, "PUT")
 	sam.caseForm(byID.CaseID).wants("context", `"core"`)
-	same(t, "an empty file of no type", w.input(byID.CaseID), engine.UnknownType+": ")
+	same(t, "an empty file of no type", w.input(byID.CaseID), mediatype.Unknown+": ")
 	up := engine.Upload{MediaType: "text/plain; charset=utf-8", Body: strings.NewReader("x")}
 	typed := try(w.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "z.pdf"}, up)).must(w, "PUT")
 	same(t, "the type that it says", w.input(typed.CaseID), "text/plain; charset=utf-8: x")
@@ -179,7 +180,7 @@ func TestAliasLife(t *testing.T) {
 	}
 	named := func(name string, id int64) string { return fmt.Sprintf("%s=%d", name, id) }
 	list(named("A", second), named("b", b))
-	same(t, "the first case's input stays", w.input(first), engine.UnknownType+": first")
+	same(t, "the first case's input stays", w.input(first), mediatype.Unknown+": first")
 
 	for _, id := range []int64{first, second} {
 		ann.mustPerform(id, "answer")
@@ -226,7 +227,7 @@ func TestDropEndsAtOnce(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	same(t, "the folder", sam.aliases("auto"), "")
-	same(t, "its output", w.input(out.CaseID), engine.UnknownType+": x")
+	same(t, "its output", w.input(out.CaseID), mediatype.Unknown+": x")
 }
 
 func TestDropConditionsAndKeys(t *testing.T) {

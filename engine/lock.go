@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // NewLock is the lock that a LOCK asks for.
@@ -120,7 +121,7 @@ func (e *Engine) makeForLock(tx Tx, req Request, at *targeted, lasts time.Durati
 		return err
 	}
 	name := at.document.path[len(at.document.path)-1]
-	d, err := e.makeDocument(tx, req, at.document, &content{mediaType: MediaTypeOf(name), inline: []byte{}})
+	d, err := e.makeDocument(tx, req, at.document, &content{mediaType: mediatype.Of(name), inline: []byte{}})
 	if err == nil {
 		at.self = documentKey(at.document.root.ID, d.ID)
 	}

@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // outboxKey is the idempotency key of what a step of a case asks for (design:
@@ -191,7 +192,7 @@ func cleanType(text string) string {
 		legal = legal && text[i] >= ' ' && text[i] < 0x7f
 	}
 	if !legal {
-		return UnknownType
+		return mediatype.Unknown
 	}
 	return text
 }

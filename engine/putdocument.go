@@ -6,6 +6,7 @@ import (
 
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // Upload is a content on its way in.
@@ -35,7 +36,7 @@ func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath
 		return nil, err
 	}
 	if up.MediaType == "" {
-		up.MediaType = MediaTypeOf(path[len(path)-1])
+		up.MediaType = mediatype.Of(path[len(path)-1])
 	}
 	content, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // ScratchKind says what a row of the scratch area is.
@@ -186,7 +187,7 @@ func (e *Engine) PutScratch(ctx context.Context, req Request, at ScratchPlace, u
 		return nil, err
 	}
 	if up.MediaType == "" {
-		up.MediaType = MediaTypeOf(at.Name)
+		up.MediaType = mediatype.Of(at.Name)
 	}
 	c, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
 	if err != nil {
@@ -332,7 +333,7 @@ func emptyScratch(req Request, at ScratchPlace, kind ScratchKind, expires time.T
 		Created: req.Now, Modified: req.Now, Expires: expires,
 	}
 	if kind == Draft {
-		s.MediaType = MediaTypeOf(at.Name)
+		s.MediaType = mediatype.Of(at.Name)
 	}
 	return s
 }

@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/errs"
 	"flowdrive/identity"
+	"flowdrive/mediatype"
 )
 
 // Locks on what lies in a scratch area. A client that mounts the drive locks
@@ -63,7 +64,7 @@ func (e *Engine) makeScratchForLock(tx Tx, req Request, at *targeted, lasts time
 		return err
 	}
 	empty := emptyScratch(req, at.scratch.Scratch, SideFile, req.Now.Add(scratchLasts))
-	empty.MediaType = MediaTypeOf(empty.Place.Name)
+	empty.MediaType = mediatype.Of(empty.Place.Name)
 	return e.keepScratch(tx, empty)
 }
 

@@ -25,7 +25,7 @@ func rows() []row {
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "expr", "jq", "ical", "schema"}, pure: true},
-		{what: "vocabulary", packages: []string{"errs", "label", "clock", "document"}, pure: true},
+		{what: "vocabulary", packages: []string{"errs", "label", "clock", "document", "mediatype"}, pure: true},
 	}
 }
 

@@ -1,8 +1,8 @@
-package engine
+package mediatype
 
 import "testing"
 
-func TestMediaTypeOf(t *testing.T) {
+func TestOf(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"rates.csv":       "text/csv",
@@ -13,13 +13,13 @@ func TestMediaTypeOf(t *testing.T) {
 		"photo.JPEG":      "image/jpeg",
 		"dump.tar.gz":     "application/gzip",
 		".yaml":           "application/yaml",
-		"Makefile":        UnknownType,
-		"a.":              UnknownType,
-		"a.unknown":       UnknownType,
-		"a.csv/b":         UnknownType,
-		"":                UnknownType,
+		"Makefile":        Unknown,
+		"a.":              Unknown,
+		"a.unknown":       Unknown,
+		"a.csv/b":         Unknown,
+		"":                Unknown,
 	} {
-		if got := MediaTypeOf(name); got != want {
+		if got := Of(name); got != want {
 			t.Errorf("%q: %s, want %s", name, got, want)
 		}
 	}

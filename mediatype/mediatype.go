@@ -1,17 +1,18 @@
-package engine
+// Package mediatype says of what type a file is by the extension of its name.
+package mediatype
 
 import (
 	"path"
 	"strings"
 )
 
-// UnknownType is the media type of what says nothing of itself.
-const UnknownType = "application/octet-stream"
+// Unknown is the media type of what says nothing of itself.
+const Unknown = "application/octet-stream"
 
-// MediaTypeOf returns the media type of a file by the extension of its name.
+// Of returns the media type of a file by the extension of its name.
 // The table is ours, so that every machine gives the same answer. Texts have
 // no charset: nobody has looked into them.
-func MediaTypeOf(name string) string {
+func Of(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".txt", ".text", ".log", ".ini", ".conf":
 		return "text/plain"
@@ -142,5 +143,5 @@ func mediumTypeOf(name string) string {
 	case ".wasm":
 		return "application/wasm"
 	}
-	return UnknownType
+	return Unknown
 }
