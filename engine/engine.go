@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/clock"
+	"flowdrive/engine/events"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/schedule"
@@ -140,7 +141,7 @@ type Engine struct {
 	background *background
 	collector  *collector
 	expiry     *expiry
-	events     *eventBus
+	events     *events.Bus[Event]
 }
 
 // New returns an engine over the store. Load must be called before it is
@@ -185,7 +186,7 @@ func New(cfg Config) *Engine {
 	if e.address == nil {
 		e.address = func(context.Context) string { return "" }
 	}
-	e.events = newEventBus(e.wall)
+	e.events = events.NewBus[Event](e.wall)
 	e.background = newBackground(cfg.Store, cfg.Log)
 	if e.firings == 0 {
 		e.firings = DefaultFirings

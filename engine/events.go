@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"sync"
 	"time"
 
 	"flowdrive/engine/core"
-	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/route"
 )
@@ -50,7 +48,6 @@ const (
 // Event says that something was changed, and holds nothing of it: who hears
 // of it looks.
 type Event struct {
-	Seq     int64 // ascending; see eventBus
 	Kind    EventKind
 	Change  Change
 	ID      int64  // of a case, of a task's case, of a route or document
@@ -64,168 +61,13 @@ type Event struct {
 	route   *routeInfo    // of a route that is gone, or of a case that is
 }
 
-const (
-	keptEvents = 32 << 10 // at most so many are replayed …
-	keepEvents = time.Hour
-	mostEvents = 256 // that a stream takes at once
-	firstKept  = 64  // the ring grows from here
-
-	// StreamsPerUser is how many streams a user may have at a time (design:
-	// the drive, section 5).
-	StreamsPerUser = 8
-)
-
-// eventBus keeps the latest events, and wakes the streams that read them. It
-// is all memory: what a reader has missed for longer, or over a restart, it
-// learns by looking at everything again.
-//
-// A sequence number is the instant of the event in Unix microseconds, or one
-// more than the last one's. So numbers of a run are above those of the runs
-// before it, and how far two are apart says nothing of what was between them
-// and is not for the reader to see.
-type eventBus struct {
-	wall func() time.Time
-
-	mu      sync.Mutex
-	ring    []Event // of a length that is a power of two
-	oldest  int     // its index in the ring
-	kept    int
-	last    int64 // number of the newest one, ever
-	floor   int64 // every event after this one is in the ring
-	streams map[*Stream]struct{}
-	users   map[identity.ID]int // how many streams each has
-}
-
-func newEventBus(wall func() time.Time) *eventBus {
-	now := wall().UnixMicro()
-	return &eventBus{
-		wall: wall, ring: make([]Event, firstKept), last: now, floor: now,
-		streams: map[*Stream]struct{}{}, users: map[identity.ID]int{},
-	}
-}
-
-// publish keeps the events and wakes whoever listens. It does not block: it
-// runs after commits, where the writer waits for it.
-func (b *eventBus) publish(events ...Event) {
-	now := b.wall().UnixMicro()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.forget(now)
-	for i := range events {
-		b.last = max(b.last+1, now)
-		events[i].Seq = b.last
-		b.keep(&events[i])
-	}
-	for s := range b.streams {
-		s.rouse()
-	}
-}
-
-func (b *eventBus) keep(ev *Event) {
-	if b.kept == len(b.ring) {
-		if len(b.ring) == keptEvents {
-			b.drop()
-		} else {
-			grown := make([]Event, 2*len(b.ring))
-			for i := range b.kept {
-				grown[i] = *b.at(i)
-			}
-			b.ring, b.oldest = grown, 0
-		}
-	}
-	b.kept++
-	*b.at(b.kept - 1) = *ev
-}
-
-// at returns the i-th oldest event.
-func (b *eventBus) at(i int) *Event { return &b.ring[(b.oldest+i)&(len(b.ring)-1)] }
-
-// drop forgets the oldest event.
-func (b *eventBus) drop() {
-	first := b.at(0)
-	b.floor = first.Seq
-	*first = Event{}
-	b.oldest = (b.oldest + 1) & (len(b.ring) - 1)
-	b.kept--
-}
-
-// forget drops what is older than is kept.
-func (b *eventBus) forget(now int64) {
-	for b.kept > 0 && b.at(0).Seq < now-keepEvents.Microseconds() {
-		b.drop()
-	}
-}
-
-// after returns the events after one, at most so many, and whether there are
-// more; ok is false where some of them are gone.
-func (b *eventBus) after(seq int64, most int) (events []Event, more, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if seq < b.floor || seq > b.last {
-		return nil, false, false
-	}
-	from, to := 0, b.kept
-	for from < to {
-		if mid := (from + to) / 2; b.at(mid).Seq <= seq {
-			from = mid + 1
-		} else {
-			to = mid
-		}
-	}
-	n := min(most, b.kept-from)
-	for i := range n {
-		events = append(events, *b.at(from + i))
-	}
-	return events, from+n < b.kept, true
-}
-
-// latest returns the number of the newest event.
-func (b *eventBus) latest() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.last
-}
-
-// wakeAll lets every stream look whether it still may.
-func (b *eventBus) wakeAll() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for s := range b.streams {
-		s.rouse()
-	}
-}
-
-func (b *eventBus) join(s *Stream) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.users[s.user] >= StreamsPerUser {
-		return errs.New(errs.TooMany, "You have %d streams of events open already; close one first.", StreamsPerUser)
-	}
-	b.forget(b.wall().UnixMicro())
-	b.users[s.user]++
-	b.streams[s] = struct{}{}
-	return nil
-}
-
-func (b *eventBus) leave(s *Stream) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if _, there := b.streams[s]; !there {
-		return
-	}
-	delete(b.streams, s)
-	if b.users[s.user]--; b.users[s.user] == 0 {
-		delete(b.users, s.user)
-	}
-}
-
 // tell publishes the event once the unit is durable.
-func (e *Engine) tell(tx Tx, ev Event) { tx.AfterCommit(func() { e.events.publish(ev) }) }
+func (e *Engine) tell(tx Tx, ev Event) { tx.AfterCommit(func() { e.events.Publish(ev) }) }
 
 // tellEntry says what became of a schedule entry, as it is when the unit ends.
 func (e *Engine) tellEntry(tx Tx, stored *Entry, change Change, now time.Time) {
 	tx.AfterCommit(func() {
-		e.events.publish(Event{Kind: EventSchedule, Change: change, UUID: stored.UUID, Version: stored.Revision, Time: now, context: stored.ContextID})
+		e.events.Publish(Event{Kind: EventSchedule, Change: change, UUID: stored.UUID, Version: stored.Revision, Time: now, context: stored.ContextID})
 	})
 }
 
@@ -256,7 +98,7 @@ func (e *Engine) tellCase(c *caseChange) {
 	}
 	events = append(events, ev)
 	ev.Kind = EventTask
-	e.events.publish(c.taskEvents(events, ev)...)
+	e.events.Publish(c.taskEvents(events, ev)...)
 }
 
 // taskEvents appends what has become of the tasks of the case.

@@ -35,7 +35,7 @@ func (e *ear) heard() []string {
 			out = append(out, "reset")
 		}
 		for i := range h.Events {
-			ev := &h.Events[i]
+			ev := &h.Events[i].Event
 			what := ev.Name
 			if ev.Kind == engine.EventDocument {
 				what = what[strings.LastIndexByte(what, '/')+1:]
@@ -108,7 +108,7 @@ func TestEventsOfMessages(t *testing.T) {
 	w.advance(time.Hour)
 	try(sam.putLabel(id, "Note", "x")).must(w, "writing a message")
 	events := try(ear.Next(t.Context())).must(w, "what there is to hear").Events
-	if len(events) != 1 || events[0].Kind != engine.EventCase || events[0].Change != engine.ChangeChanged || !events[0].Time.Equal(w.clock.Now()) {
+	if len(events) != 1 || events[0].Event.Kind != engine.EventCase || events[0].Event.Change != engine.ChangeChanged || !events[0].Event.Time.Equal(w.clock.Now()) {
 		t.Errorf("heard %+v, want a case that has changed at %s", events, w.clock.Now())
 	}
 }

@@ -479,7 +479,7 @@ func (e *Engine) refreshParties(tx Tx) error {
 	}
 	tx.AfterCommit(func() {
 		e.parties.Store(t)
-		e.events.wakeAll() // who listens may not any more
+		e.events.Rouse() // who listens may not any more
 	})
 	return nil
 }

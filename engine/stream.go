@@ -2,55 +2,39 @@ package engine
 
 import (
 	"context"
-	"strconv"
 
+	"flowdrive/engine/events"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
 
-// Stream is what one user hears of events, from where it began. It holds no
-// events: a reader that is too slow for what is kept is told to look anew.
+// Stream is what one user hears of events, from where it began.
 type Stream struct {
 	engine *Engine
 	user   identity.ID
-	wake   chan struct{}
-	seq    int64 // of the last event that it was past
+	reader *events.Reader[Event]
 }
 
 // Listen opens a stream for the user. It begins after the event of that
 // number, "" for what comes from now on.
 func (e *Engine) Listen(by identity.Principal, last string) (*Stream, error) {
-	s := &Stream{engine: e, user: by.ID, wake: make(chan struct{}, 1)}
-	if err := e.events.join(s); err != nil {
+	r, err := e.events.Listen(by.ID, last)
+	if err != nil {
 		return nil, err
 	}
-	s.seq = e.events.latest()
-	if last != "" {
-		s.seq = -1 // what cannot be a number was never given
-		if n, err := strconv.ParseInt(last, 10, 64); err == nil {
-			s.seq = n
-		}
-	}
-	return s, nil
+	return &Stream{engine: e, user: by.ID, reader: r}, nil
 }
 
 // Close ends the stream.
-func (s *Stream) Close() { s.engine.events.leave(s) }
+func (s *Stream) Close() { s.reader.Close() }
 
 // Wake receives where there may be something to read.
-func (s *Stream) Wake() <-chan struct{} { return s.wake }
-
-func (s *Stream) rouse() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
+func (s *Stream) Wake() <-chan struct{} { return s.reader.Wake() }
 
 // Heard is a part of a stream.
 type Heard struct {
 	Reset  bool // events are missing from here: whoever listens shall look anew
-	Events []Event
+	Events []events.Numbered[Event]
 	Last   int64 // number of the last event that the stream is past
 	More   bool  // there is more to read
 }
@@ -63,25 +47,24 @@ func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	if !e.directory().Active(s.user) {
 		return nil, errs.New(errs.LogIn, "The user is disabled, or gone.")
 	}
-	events, more, ok := e.events.after(s.seq, mostEvents)
+	ahead, more, ok := s.reader.Ahead()
 	if !ok {
-		s.seq = e.events.latest()
-		return &Heard{Reset: true, Last: s.seq}, nil
+		return &Heard{Reset: true, Last: s.reader.Past()}, nil
 	}
-	if len(events) == 0 {
-		return &Heard{Last: s.seq}, nil
+	if len(ahead) == 0 {
+		return &Heard{Last: s.reader.Past()}, nil
 	}
 	by, cases := e.Principal(s.user), map[int64]bool{}
-	heard := events[:0]
-	last := events[len(events)-1].Seq
+	heard := ahead[:0]
+	last := ahead[len(ahead)-1].Seq
 	err := e.store.View(ctx, func(r Reader) error {
-		for i := range events {
-			hears, err := e.hears(r, by, &events[i], cases)
+		for i := range ahead {
+			hears, err := e.hears(r, by, &ahead[i].Event, cases)
 			if err != nil {
 				return err
 			}
 			if hears {
-				heard = append(heard, events[i])
+				heard = append(heard, ahead[i])
 			}
 		}
 		return nil
@@ -89,6 +72,6 @@ func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.seq = last
-	return &Heard{Events: heard, Last: s.seq, More: more}, nil
+	s.reader.Pass(last)
+	return &Heard{Events: heard, Last: last, More: more}, nil
 }

@@ -128,7 +128,7 @@ func (t *telling) tell(ctx context.Context) (more, ok bool) {
 		b = append(b, "\ndata: {}\n\n"...)
 	}
 	for i := range heard.Events {
-		b = t.appendEvent(b, &heard.Events[i])
+		b = t.appendEvent(b, heard.Events[i].Seq, &heard.Events[i].Event)
 	}
 	t.buf = b
 	return heard.More, len(b) == 0 || t.write(b)
@@ -151,9 +151,9 @@ func (t *telling) write(b []byte) bool {
 
 // appendEvent appends an event as it goes over the wire (design: the drive,
 // section 5, Events).
-func (t *telling) appendEvent(dst []byte, ev *engine.Event) []byte {
+func (t *telling) appendEvent(dst []byte, seq int64, ev *engine.Event) []byte {
 	dst = append(append(dst, "event: "...), ev.Kind...)
-	dst = strconv.AppendInt(append(dst, "\nid: "...), ev.Seq, 10)
+	dst = strconv.AppendInt(append(dst, "\nid: "...), seq, 10)
 	dst = document.AppendString(append(dst, "\ndata: {\"href\":"...), t.href(ev))
 	dst = document.AppendString(append(dst, `,"kind":`...), string(ev.Kind))
 	dst = append(dst, `,"id":`...)

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
+	"flowdrive/engine/events"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -132,13 +133,13 @@ func TestEventsOnTheWire(t *testing.T) {
 		at := time.Date(2012, 11, 9, 12, 34, 56, 7, time.UTC)
 		l := listen(t, newScripted(
 			&engine.Heard{Reset: true, Last: 5},
-			&engine.Heard{More: true, Last: 7, Events: []engine.Event{
-				{Seq: 6, Kind: engine.EventCase, Change: engine.ChangeTimerExpired, ID: 17, Version: 3, Time: at, Name: "c"},
-				{Seq: 7, Kind: engine.EventTask, Change: engine.ChangeOffered, ID: 17, Version: 3, Time: at, Name: "approve"},
+			&engine.Heard{More: true, Last: 7, Events: []events.Numbered[engine.Event]{
+				{Seq: 6, Event: engine.Event{Kind: engine.EventCase, Change: engine.ChangeTimerExpired, ID: 17, Version: 3, Time: at, Name: "c"}},
+				{Seq: 7, Event: engine.Event{Kind: engine.EventTask, Change: engine.ChangeOffered, ID: 17, Version: 3, Time: at, Name: "approve"}},
 			}},
-			&engine.Heard{Last: 9, Events: []engine.Event{
-				{Seq: 8, Kind: engine.EventSchedule, Change: engine.ChangeFired, UUID: engine.UUID{1}, Version: 2, Time: at, Name: "s"},
-				{Seq: 9, Kind: engine.EventDocument, Change: engine.ChangeDeleted, ID: 4, Version: 1, Time: at, Name: `a"b`},
+			&engine.Heard{Last: 9, Events: []events.Numbered[engine.Event]{
+				{Seq: 8, Event: engine.Event{Kind: engine.EventSchedule, Change: engine.ChangeFired, UUID: engine.UUID{1}, Version: 2, Time: at, Name: "s"}},
+				{Seq: 9, Event: engine.Event{Kind: engine.EventDocument, Change: engine.ChangeDeleted, ID: 4, Version: 1, Time: at, Name: `a"b`}},
 			}},
 		), "Last-Event-ID", "4")
 		l.stream.wake <- struct{}{}
