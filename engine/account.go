@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"flowdrive/document"
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -220,11 +221,11 @@ func (e *Engine) newPassword(ctx context.Context, by identity.Principal, node *d
 	}
 	switch err := e.check(ctx, by.Name, node.Get("oldPassword").Text); {
 	case errs.Is(err, errs.LogIn):
-		e.auditRefusal(ctx, by, AuditPassword, "the old password was wrong")
+		e.auditRefusal(ctx, by, audit.Password, "the old password was wrong")
 		return "", wrongPassword()
 	case err != nil:
 		if errs.Is(err, errs.TooMany) {
-			e.auditRefusal(ctx, by, AuditPassword, "too many failures before")
+			e.auditRefusal(ctx, by, audit.Password, "too many failures before")
 		}
 		return "", err
 	}

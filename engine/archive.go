@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/clock"
+	"flowdrive/engine/audit"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -278,7 +279,7 @@ func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int
 			if err := e.deleteTree(tx, h.core, req.Now); err != nil {
 				return err
 			}
-			return e.audit(ctx, tx, req, AuditCasePurge, fmt.Sprint(id), "")
+			return e.audit(ctx, tx, req, audit.CasePurge, fmt.Sprint(id), "")
 		}, nil
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -98,7 +99,7 @@ func TestCalendarLinks(t *testing.T) {
 
 	var log []byte
 	w.view(func(r engine.Reader) (err error) {
-		log, err = r.AuditText(engine.DayOf(w.clock.Now()), 0, 1000)
+		log, err = r.AuditText(audit.DayOf(w.clock.Now()), 0, 1000)
 		return err
 	})
 	for action, n := range map[string]int{"calendar-link-add": 3, "calendar-link-revoke": 1} {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -47,9 +48,9 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 		} else if err != nil {
 			return err
 		}
-		action := AuditUserDelete
+		action := audit.UserDelete
 		if kind == identity.Team {
-			action = AuditTeamDelete
+			action = audit.TeamDelete
 		}
 		if err := e.audit(ctx, tx, req, action, string(p.Name), ""); err != nil {
 			return err

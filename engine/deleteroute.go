@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"flowdrive/engine/audit"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -45,7 +46,7 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 			gone := e.routes.Load().byID[stored.ID]
 			tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
 			e.tell(tx, Event{Kind: EventRoute, Change: ChangeDeleted, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now, route: gone})
-			return e.audit(ctx, tx, req, AuditRouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
+			return e.audit(ctx, tx, req, audit.RouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
 		})
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -304,7 +305,7 @@ func (e *Engine) OpenFound(ctx context.Context, by identity.Principal, path Docu
 // document or folder.
 func (e *Engine) auditDocument(ctx context.Context, by identity.Principal, path DocumentPath) {
 	if root := e.directory().ByName(identity.Name(path[0])); root != nil {
-		e.auditLook(ctx, by, root.ID, AuditDocumentRead, "Documents/"+strings.Join(path, "/"))
+		e.auditLook(ctx, by, root.ID, audit.DocumentRead, "Documents/"+strings.Join(path, "/"))
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 // Of more events than it may have those are left out that are farthest away.
 func (e *Engine) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
 	now := e.clock.Now()
-	version := feedVersion{changes: e.store.Changes(), parties: e.parties.Load(), day: DayOf(now)}
+	version := feedVersion{changes: e.store.Changes(), parties: e.parties.Load(), day: now.UTC().Truncate(feedDay).Unix()}
 	if res := e.feeds.get(by.ID, version); res != nil {
 		return res, nil
 	}
@@ -209,7 +209,7 @@ func categoryOf(kind core.TimerKind) string {
 type feedVersion struct {
 	changes uint64 // Store.Changes
 	parties *partyTable
-	day     int64
+	day     int64 // when it began
 }
 
 // feedCache keeps the calendars that were rendered, as many as there is room

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"bytes"
-	"encoding/json"
 	"testing"
 	"time"
 
@@ -59,23 +57,6 @@ func FuzzMe(f *testing.F) {
 		again, err := e.readMe(changed, req, form, "")
 		if err != nil || again.changed {
 			t.Fatalf("%s: the form %s, PUT again: %v, changed %v", body, changed.me(2).Form, err, again != nil && again.changed)
-		}
-	})
-}
-
-// FuzzAuditRow: whatever is in a row, it is a line of JSON that says it.
-func FuzzAuditRow(f *testing.F) {
-	f.Add("sam", "192.0.2.1", "PUT /dav/a%20b", "No.")
-	f.Add("", "", "a\nb\u2028", "\xff\"}\n{")
-	f.Fuzz(func(t *testing.T, actor, address, target, detail string) {
-		row := auditRow{actor: actor, address: address, action: AuditRequest, target: target, outcome: auditRefused, detail: detail}
-		line := row.line()
-		if bytes.Count(line, []byte("\n")) != 1 || line[len(line)-1] != '\n' || len(line) > 7*(len(actor)+len(address)+2*mostAuditText)+300 {
-			t.Fatalf("%q", line)
-		}
-		var back map[string]any
-		if err := json.Unmarshal(line, &back); err != nil || len(back) != 7 {
-			t.Fatalf("%q: %v", line, err)
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -248,9 +249,9 @@ func (e *Engine) writeHold(ctx context.Context, tx Tx, req Request, old, h *Hold
 		if err := tx.PutHold(h); err != nil {
 			return nil, err
 		}
-		action := AuditHoldChange
+		action := audit.HoldChange
 		if old == nil {
-			action = AuditHoldAdd
+			action = audit.HoldAdd
 		}
 		if err := e.audit(ctx, tx, req, action, h.Name, h.about()); err != nil {
 			return nil, err
@@ -296,7 +297,7 @@ func (e *Engine) DeleteHold(ctx context.Context, req Request, name string) error
 			return err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued)
-		return e.audit(ctx, tx, req, AuditHoldDelete, h.Name, h.about())
+		return e.audit(ctx, tx, req, audit.HoldDelete, h.Name, h.about())
 	})
 	if err != nil {
 		return err

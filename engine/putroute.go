@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"flowdrive/document"
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/route"
@@ -251,9 +252,9 @@ func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeCha
 		} else if err != nil {
 			return nil, err
 		}
-		action := AuditRouteChange
+		action := audit.RouteChange
 		if c.created {
-			action = AuditRouteAdd
+			action = audit.RouteAdd
 		}
 		if err := e.audit(ctx, tx, req, action, c.stored.Name, fmt.Sprintf("version %d", c.stored.Version)); err != nil {
 			return nil, err

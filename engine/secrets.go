@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -27,11 +28,11 @@ const (
 func secretKinds() []SecretKind { return []SecretKind{AppPassword, CalendarLink} }
 
 // audited returns what the audit log calls it when one is made and revoked.
-func (k SecretKind) audited() (made, revoked AuditAction) {
+func (k SecretKind) audited() (made, revoked audit.Action) {
 	if k == CalendarLink {
-		return AuditCalendarLink, AuditCalendarLinkEnd
+		return audit.CalendarLink, audit.CalendarLinkEnd
 	}
-	return AuditAppPassword, AuditAppPasswordEnd
+	return audit.AppPassword, audit.AppPasswordEnd
 }
 
 // Secret is what a user has made for a device or a program, as stored. It is

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/audit"
 	"flowdrive/errs"
 )
 
@@ -27,11 +28,11 @@ func TestAudit(t *testing.T) {
 	})
 	whole := text.String()
 
-	first := engine.AuditDay{Day: engine.DayOf(noon()), Size: int64(len(whole)), First: noon(), Last: noon().Add(99 * time.Second)}
-	second := engine.AuditDay{Day: first.Day + 1, Size: 3, First: next, Last: next}
+	first := audit.Day{Day: audit.DayOf(noon()), Size: int64(len(whole)), First: noon(), Last: noon().Add(99 * time.Second)}
+	second := audit.Day{Day: first.Day + 1, Size: 3, First: next, Last: next}
 	mustView(t, db, func(r engine.Reader) error {
 		days, err := r.AuditDays()
-		same(t, "days", []engine.AuditDay{first, second}, days)
+		same(t, "days", []audit.Day{first, second}, days)
 		if err != nil {
 			return err
 		}
@@ -61,7 +62,7 @@ func TestAuditIsEmpty(t *testing.T) {
 	db := run(t, Options{})
 	mustView(t, db, func(r engine.Reader) error {
 		days, err := r.AuditDays()
-		same(t, "days", []engine.AuditDay(nil), days)
+		same(t, "days", []audit.Day(nil), days)
 		return err
 	})
 }

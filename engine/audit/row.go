@@ -1,0 +1,98 @@
+// Package audit holds what the audit log says: its rows, as lines of JSON, the
+// bound on rows that somebody from outside can cause, and the text of a day.
+// Who writes them, and when, is the engine's.
+package audit
+
+import (
+	"time"
+
+	"flowdrive/document"
+)
+
+// Action says what a row of the audit log is about.
+type Action string
+
+// The actions of the audit log.
+const (
+	LogIn           Action = "log-in"  // refused
+	Request         Action = "request" // refused for want of a right; the target is method and path
+	UserAdd         Action = "user-add"
+	UserChange      Action = "user-change" // the detail names the fields
+	UserDisable     Action = "user-disable"
+	UserEnable      Action = "user-enable"
+	UserDelete      Action = "user-delete"
+	Password        Action = "password-change"
+	Admin           Action = "administrator-change" // who is administrator of the server
+	Deputy          Action = "deputy-change"
+	TeamAdd         Action = "team-add"
+	TeamChange      Action = "team-change"
+	TeamDelete      Action = "team-delete"
+	AppPassword     Action = "app-password-add"
+	AppPasswordEnd  Action = "app-password-revoke"
+	CalendarLink    Action = "calendar-link-add"
+	CalendarLinkEnd Action = "calendar-link-revoke"
+	RouteAdd        Action = "route-add"
+	RouteChange     Action = "route-change"
+	RouteDelete     Action = "route-delete"
+	HoldAdd         Action = "hold-add" // the detail says what is held
+	HoldChange      Action = "hold-change"
+	HoldDelete      Action = "hold-delete"
+	CasePurge       Action = "case-purge"
+	DocumentRead    Action = "document-read" // another's, by an administrator
+	Lost            Action = "rows-lost"     // too many at once; the detail says how many
+)
+
+// The outcomes of what is in the audit log.
+const (
+	Done    = "done"
+	Refused = "refused"
+)
+
+// Row is a row of the audit log. Nothing in it is a secret.
+type Row struct {
+	Time    time.Time
+	Actor   string // a user's name, "" for nobody known
+	Address string // where the request came from, "" for the machine itself
+	Action  Action
+	Target  string
+	Outcome string
+	Detail  string
+
+	missed int // of a row about rows that were not written: how many
+}
+
+const mostText = 1000 // bytes of a target or detail
+
+// Line renders the row: every key always, in this order.
+func (r *Row) Line() []byte {
+	b := append(make([]byte, 0, 256), `{"time":"`...)
+	b = r.Time.UTC().AppendFormat(b, time.RFC3339)
+	for _, field := range []struct{ key, value string }{
+		{`","actor":`, r.Actor},
+		{`,"address":`, r.Address},
+		{`,"action":`, string(r.Action)},
+		{`,"target":`, clipped(r.Target, mostText)},
+		{`,"outcome":`, r.Outcome},
+		{`,"detail":`, clipped(r.Detail, mostText)},
+	} {
+		b = append(b, field.key...)
+		if field.value == "" {
+			b = append(b, "null"...)
+		} else {
+			b = document.AppendString(b, field.value)
+		}
+	}
+	return append(b, "}\n"...)
+}
+
+// clipped bounds what a client can make the log hold.
+func clipped(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	cut := most
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // within a character
+		cut--
+	}
+	return s[:cut] + "…"
+}
