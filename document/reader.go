@@ -110,6 +110,36 @@ func (v Value) Truth() (b, ok bool) {
 	return v.Node.Bool, true
 }
 
+// Text reads an optional string of at most that many bytes: what is absent
+// leaves it as it is, null resets it.
+func (v Value) Text(to *string, most int) {
+	switch {
+	case v.Node == nil:
+	case v.Node.Kind == Null:
+		*to = ""
+	default:
+		s, ok := v.Str()
+		if ok && len(s) > most {
+			v.Fail(errs.CodeRange, "must have at most %d bytes", most)
+		} else if ok {
+			*to = s
+		}
+	}
+}
+
+// Flag reads an optional boolean in the same way.
+func (v Value) Flag(to *bool) {
+	switch {
+	case v.Node == nil:
+	case v.Node.Kind == Null:
+		*to = false
+	default:
+		if b, ok := v.Truth(); ok {
+			*to = b
+		}
+	}
+}
+
 // Int returns the value as a whole number from lo to hi. A string that holds
 // one is taken for it ("300"), a boolean is not.
 func (v Value) Int(lo, hi int64) (i int64, ok bool) {

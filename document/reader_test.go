@@ -45,6 +45,41 @@ func TestValueFaults(t *testing.T) {
 	}
 }
 
+// TestOptional: what is absent leaves a value as it is, null resets it, and
+// what is wrong with it changes nothing.
+func TestOptional(t *testing.T) {
+	t.Parallel()
+	n := mustJSON(t, `{"given": "ab", "null": null, "long": "abcd", "number": 1, "true": true}`)
+	var faults document.Faults
+	root := document.Root(n, &faults)
+	for key, want := range map[string]string{"given": "ab", "null": "", "long": "was", "number": "was", "absent": "was"} {
+		got := "was"
+		if root.Get(key).Text(&got, 3); got != want {
+			t.Errorf("the text %s: %q, want %q", key, got, want)
+		}
+	}
+	for key, want := range map[string]bool{"true": true, "null": false, "absent": true} {
+		got := key != "true"
+		if root.Get(key).Flag(&got); got != want {
+			t.Errorf("the flag %s: %t, want %t", key, got, want)
+		}
+	}
+	flag := true
+	if root.Get("number").Flag(&flag); !flag {
+		t.Error("a number has changed a flag")
+	}
+	if n := len(faults.List()); n != 3 { // long and number as texts, number as flag
+		t.Errorf("%d faults: %v", n, faults.List())
+	}
+}
+
+func TestLine(t *testing.T) {
+	t.Parallel()
+	if got, want := string(document.Line(map[string]int{"b": 1, "a": 2})), "{\"a\":2,\"b\":1}\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestHint(t *testing.T) {
 	t.Parallel()
 	known := []string{"trigger", "timeout", "to", "title"}

@@ -57,7 +57,7 @@ func (t *partyTable) me(id identity.ID) *Resource {
 		c := t.directory.ByID(id)
 		form.Contexts = append(form.Contexts, contextForm{ID: c.ID, Name: c.Name, Kind: c.Kind, Admin: t.directory.Administers(by, c.ID)})
 	}
-	text := mustJSON(form)
+	text := document.Line(form)
 	return &Resource{Name: "me", Form: text, FormETag: sourceETag(text), Created: p.Created, Modified: t.modified, Own: true}
 }
 
@@ -89,7 +89,7 @@ func (e *Engine) People(context.Context, identity.Principal) (*Resource, error) 
 			form.Users = append(form.Users, personForm{p.Name, p.FullName})
 		}
 	}
-	text := mustJSON(form)
+	text := document.Line(form)
 	return &Resource{Name: "people", Form: text, FormETag: sourceETag(text), Modified: t.modified, Own: true}, nil
 }
 
@@ -193,7 +193,7 @@ func (e *Engine) readMe(t *partyTable, req Request, node *document.Node, hash st
 // readPlainText reads an optional text of one line.
 func readPlainText(v document.Value, to *string, most int) {
 	text := *to
-	if readText(v, &text, most); text != *to && strings.ContainsFunc(text, unicode.IsControl) {
+	if v.Text(&text, most); text != *to && strings.ContainsFunc(text, unicode.IsControl) {
 		v.Fail(errs.CodeFormat, "must have no control characters")
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -158,7 +159,7 @@ func auditResource(d *audit.Day) *Resource {
 	etag := fmt.Sprintf(`"audit-%d-%d"`, d.Day, d.Size) // the text only grows
 	return &Resource{
 		Name: name, Seq: d.Day, Created: d.First, Modified: d.Last, SourceSize: d.Size, SourceETag: etag, FormETag: etag, Own: true,
-		Form: mustJSON(auditForm{
+		Form: document.Line(auditForm{
 			Date: name, Size: d.Size,
 			Created: d.First.UTC().Format(time.RFC3339), Modified: d.Last.UTC().Format(time.RFC3339),
 		}),

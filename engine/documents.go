@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -138,7 +139,7 @@ func (e *Engine) documentResource(d *Document) Resource {
 		form.Kind, form.Type, form.Size, form.SHA256 = "file", &d.MediaType, &d.Size, &sum
 	}
 	return Resource{
-		Name: d.Name, Seq: d.ID, Form: mustJSON(form), FormETag: form.ETag, SourceETag: form.ETag, SourceSize: d.Size,
+		Name: d.Name, Seq: d.ID, Form: document.Line(form), FormETag: form.ETag, SourceETag: form.ETag, SourceSize: d.Size,
 		MediaType: d.MediaType, Created: d.Created, Modified: d.Modified,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -151,7 +152,7 @@ type departedRoute struct {
 // depart notes what a user has deleted under a name.
 func (e *Engine) depart(tx Tx, user identity.ID, folder Folder, name string, remains any) error {
 	now := e.wall()
-	return tx.PutDeparted(user, folder, name, now, mustJSON(remains), now.Add(-revivalLasts))
+	return tx.PutDeparted(user, folder, name, now, document.Line(remains), now.Add(-revivalLasts))
 }
 
 // departed reads what a user has deleted under a name a moment ago; false for

@@ -90,7 +90,7 @@ func (h *Hold) resource() *Resource {
 	}
 	etag := fmt.Sprintf(`"h%d-%d"`, h.ID, h.Revision)
 	return &Resource{
-		Name: h.Name, Seq: h.ID, Form: mustJSON(form), FormETag: etag, Definition: etag,
+		Name: h.Name, Seq: h.ID, Form: document.Line(form), FormETag: etag, Definition: etag,
 		Created: h.Created, Modified: h.Modified, Own: true,
 	}
 }
@@ -186,7 +186,7 @@ func (e *Engine) readHold(req Request, old *Hold, name string, node *document.No
 			checkHoldIdentity(root, old)
 		}
 		e.readHeld(req, root, old, h)
-		readText(root.Get("reason"), &h.Reason, mostReason)
+		root.Get("reason").Text(&h.Reason, mostReason)
 	}
 	return h, faults.Err()
 }
@@ -220,7 +220,7 @@ func (e *Engine) readHeld(req Request, root document.Value, old, h *Hold) {
 	if h.Group = readName(group); h.Group != "" && !legalWord(h.Group) {
 		group.Fail(errs.CodeFormat, "%q is no name for a group: use letters, digits, _ and -, at most 63, the first a letter or digit", h.Group)
 	}
-	readFlag(all, &h.Engine)
+	all.Flag(&h.Engine)
 	said := ""
 	for _, about := range []struct {
 		key  string

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/engine/core"
 	"flowdrive/identity"
 )
@@ -168,7 +169,7 @@ func (t *telling) post(request *core.Request) error {
 	if !t.sandbox {
 		return t.postRequest(t.tx, row, request)
 	}
-	row.Request = mustJSON(request)
+	row.Request = document.Line(request)
 	record, err := recordOf(row)
 	if err != nil {
 		return err
@@ -213,7 +214,7 @@ func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, 
 		return e.postRequest(tx, &OutboxRow{Key: NewUUID().String(), Due: now, Created: now}, request)
 	}
 	if e.channels.Webhook != "" {
-		body := mustJSON(failedHook{Kind: "schedule-failed", UUID: stored.UUID.String(), Title: title, Href: href, Instant: instant.UTC().Format(time.RFC3339), Reason: reason})
+		body := document.Line(failedHook{Kind: "schedule-failed", UUID: stored.UUID.String(), Title: title, Href: href, Instant: instant.UTC().Format(time.RFC3339), Reason: reason})
 		if err := post(&core.Request{HTTP: e.hookCall(body)}); err != nil {
 			return err
 		}

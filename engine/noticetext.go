@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/engine/core"
 	"flowdrive/route"
 )
@@ -188,7 +189,7 @@ func (t *telling) hook() *core.HTTPCall {
 		}
 		form.People = append(form.People, told)
 	}
-	return t.hookCall(mustJSON(form))
+	return t.hookCall(document.Line(form))
 }
 
 func (e *Engine) hookCall(body []byte) *core.HTTPCall {

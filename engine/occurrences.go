@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"flowdrive/document"
 	"flowdrive/identity"
 )
 
@@ -64,5 +65,5 @@ func appendOccurrences(dst []byte, rows []Occurrence) []byte {
 			list[i].Case = &o.CaseID
 		}
 	}
-	return append(dst, mustJSON(list)...)
+	return append(dst, document.Line(list)...)
 }

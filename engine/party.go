@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -145,7 +144,7 @@ func partyForm(p *Party) []byte {
 	} else {
 		form = teamForm{Name: p.Name, ID: p.ID, Members: orEmpty(p.Members), Admins: orEmpty(p.Admins), Created: created, Modified: modified}
 	}
-	return mustJSON(form)
+	return document.Line(form)
 }
 
 func orEmpty[T any](list []T) []T {
@@ -153,15 +152,6 @@ func orEmpty[T any](list []T) []T {
 		return []T{}
 	}
 	return list
-}
-
-// mustJSON renders a value of ours, which always encodes, as one line.
-func mustJSON(v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("engine: %T does not encode: %v", v, err))
-	}
-	return append(data, '\n')
 }
 
 // PutParty creates or changes a user or a team: a record, changed field by
@@ -300,8 +290,8 @@ func readUser(root document.Value, d *identity.Directory, p *Party, now time.Tim
 	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "password", "created", "modified")
 	readPlainText(root.Get("fullName"), &p.FullName, 200)
 	readEmail(root.Get("email"), &p.Email)
-	readFlag(root.Get("admin"), &p.Admin)
-	readFlag(root.Get("disabled"), &p.Disabled)
+	root.Get("admin").Flag(&p.Admin)
+	root.Get("disabled").Flag(&p.Disabled)
 	readDeputy(root.Get("deputy"), d, p, now)
 	if v := root.Get("password"); v.Given() {
 		checkPassword(v)
@@ -367,34 +357,6 @@ func chain(names []identity.Name) string {
 		out[i] = string(name)
 	}
 	return strings.Join(out, " → ")
-}
-
-// readText reads an optional string of at most that many bytes; null resets.
-func readText(v document.Value, to *string, most int) {
-	switch {
-	case v.Node == nil:
-	case v.Node.Kind == document.Null:
-		*to = ""
-	default:
-		s, ok := v.Str()
-		if ok && len(s) > most {
-			v.Fail(errs.CodeRange, "must have at most %d bytes", most)
-		} else if ok {
-			*to = s
-		}
-	}
-}
-
-func readFlag(v document.Value, to *bool) {
-	switch {
-	case v.Node == nil:
-	case v.Node.Kind == document.Null:
-		*to = false
-	default:
-		if b, ok := v.Truth(); ok {
-			*to = b
-		}
-	}
 }
 
 // readNames reads a list of names of users and teams; null empties it.

@@ -226,7 +226,7 @@ func readTask(root document.Value) *taskChange {
 		}
 	}
 	if v := root.Get("comment"); v.Given() {
-		readText(v, &t.comment, 10_000)
+		v.Text(&t.comment, 10_000)
 	}
 	for _, field := range []struct {
 		key string

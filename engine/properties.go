@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"flowdrive/document"
 	"flowdrive/errs"
 )
 
@@ -42,7 +43,7 @@ func propertiesOf(list []Property) Properties {
 	if len(list) == 0 {
 		return ""
 	}
-	return Properties(mustJSON(list))
+	return Properties(document.Line(list))
 }
 
 // Members asks for what is in a folder, and where properties is set for the

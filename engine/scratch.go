@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"flowdrive/document"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/mediatype"
@@ -261,7 +262,7 @@ func (e *Engine) putSideFile(tx Tx, req Request, at ScratchPlace, c *content) (*
 	}
 	out := &Outcome{Created: found == nil, Changed: true, Name: s.Place.path(), ETag: s.ETag(), Modified: s.Modified}
 	if req.DryRun {
-		out.Form = mustJSON(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
+		out.Form = document.Line(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
 	}
 	return out, e.keep(tx, req, out)
 }

@@ -210,7 +210,7 @@ func (s *heldSecret) resource() *Resource {
 	}
 	definition := fmt.Sprintf(`"a%d.`, s.ID)
 	return &Resource{
-		Name: s.Label, Seq: s.ID, Form: mustJSON(form), FormETag: fmt.Sprintf(`%s%d"`, definition, used),
+		Name: s.Label, Seq: s.ID, Form: document.Line(form), FormETag: fmt.Sprintf(`%s%d"`, definition, used),
 		Definition: definition, Created: s.Created, Modified: modified, Own: true,
 	}
 }
@@ -283,9 +283,9 @@ func (e *Engine) PutSecret(ctx context.Context, req Request, kind SecretKind, la
 		return nil, err
 	}
 	form := secretForm{Label: label, Created: s.Created.UTC().Format(time.RFC3339)}
-	out := &Outcome{Created: true, Changed: true, Name: label, Form: mustJSON(form), Modified: req.Now}
+	out := &Outcome{Created: true, Changed: true, Name: label, Form: document.Line(form), Modified: req.Now}
 	form.tell(kind, secret)
-	out.Once = mustJSON(form)
+	out.Once = document.Line(form)
 	return out, nil
 }
 

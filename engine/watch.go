@@ -15,7 +15,7 @@ const mostWatched = 100
 // readWishes reads whether the user wants mails: absent stays, null resets.
 func readWishes(v document.Value, quiet *bool) {
 	wanted := !*quiet
-	if readFlag(v, &wanted); v.Node != nil && v.Node.Kind == document.Null {
+	if v.Flag(&wanted); v.Node != nil && v.Node.Kind == document.Null {
 		wanted = true
 	}
 	*quiet = !wanted
