@@ -2,12 +2,13 @@ package engine
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"flowdrive/document"
 	"flowdrive/engine/core"
+	"flowdrive/engine/notice"
 	"flowdrive/identity"
+	"flowdrive/route"
 )
 
 // Channels are the ways in which people are told of events besides /events,
@@ -21,22 +22,19 @@ type Channels struct {
 // tells reports whether anybody can be told of anything.
 func (e *Engine) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
 
+// hookCall is the call by which the webhook is told.
+func (e *Engine) hookCall(body []byte) *core.HTTPCall {
+	return &core.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
+}
+
 // telling is what is told of one event.
 type telling struct {
 	*Engine
 	tx     Tx
 	change *caseChange // of the event's case
 	seats  map[int64]*seat
-	people []person
+	people []notice.Person
 	posted int
-}
-
-// person is somebody who is told.
-type person struct {
-	*Party
-	core.Notice
-	behalf string // whose deputy this is, "" for nobody's
-	sees   bool   // the event's case
 }
 
 // seat is a case through which people are told.
@@ -59,8 +57,9 @@ func (e *Engine) tellPeople(tx Tx, c *caseChange) error {
 	if err := t.find(); err != nil || len(t.people) == 0 {
 		return err
 	}
+	event := notice.Event{Case: c.after, Acts: c.notices.Acts, Title: t.taskTitle}
 	if e.channels.Webhook != "" {
-		if err := t.post(&core.Request{HTTP: t.hook()}); err != nil {
+		if err := t.post(&core.Request{HTTP: e.hookCall(event.Hook(t.people))}); err != nil {
 			return err
 		}
 	}
@@ -69,14 +68,24 @@ func (e *Engine) tellPeople(tx Tx, c *caseChange) error {
 	}
 	for i := range t.people {
 		p := &t.people[i]
-		if p.Email == "" || p.Quiet {
+		if p.Email == "" {
 			continue
 		}
-		if err := t.post(&core.Request{Mail: t.mail(p)}); err != nil {
+		if err := t.post(&core.Request{Mail: event.Mail(p)}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// taskTitle returns what people call a task.
+func (t *telling) taskTitle(task core.TaskRef) string {
+	if at := t.seats[task.Case]; at != nil && at.change != nil {
+		if i := at.change.route.Action(task.Action); i != route.NoAction && at.change.route.Actions[i].Title != "" {
+			return at.change.route.Actions[i].Title
+		}
+	}
+	return task.Action
 }
 
 // find finds the people whom the core has named: those who have something to
@@ -89,7 +98,7 @@ func (t *telling) find() error {
 			return nil
 		}
 		told[p.ID] = true
-		return t.add(person{Party: p, Notice: n, behalf: behalf})
+		return t.add(p, notice.Person{Notice: n, Name: p.Name, Email: mailTo(p), Behalf: behalf})
 	}
 	named := func(n core.Notice) error { return add(n.Person, "", n) }
 	deputy := func(n core.Notice) error {
@@ -117,16 +126,17 @@ func (t *telling) find() error {
 
 // add adds a person. Who watches a route is told of the cases that are for
 // them to see.
-func (t *telling) add(p person) (err error) {
-	by := t.Principal(p.ID)
+func (t *telling) add(who *Party, p notice.Person) error {
+	by := t.Principal(who.ID)
 	at, err := t.seat(p.Notice.Case)
 	if err != nil || at == nil {
 		return err
 	}
-	if p.sees, err = t.seesCase(t.tx, by, &t.change.row); err != nil {
+	p.At = at.Case
+	if p.Sees, err = t.seesCase(t.tx, by, &t.change.row); err != nil {
 		return err
 	}
-	if sees := p.sees; p.Why == core.ReasonWatcher {
+	if sees := p.Sees; p.Why == core.ReasonWatcher {
 		if at.ID != t.change.row.ID {
 			row, err := t.tx.Case(at.ID)
 			if err != nil {
@@ -209,13 +219,12 @@ func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, 
 	if !e.tells() || e.sandbox {
 		return nil
 	}
-	href := "/dav/Workflow/Schedule/" + stored.UUID.String() + ".json"
+	failure := notice.Failure{UUID: stored.UUID.String(), Title: title, Instant: instant, Reason: reason}
 	post := func(request *core.Request) error {
 		return e.postRequest(tx, &OutboxRow{Key: NewUUID().String(), Due: now, Created: now}, request)
 	}
 	if e.channels.Webhook != "" {
-		body := document.Line(failedHook{Kind: "schedule-failed", UUID: stored.UUID.String(), Title: title, Href: href, Instant: instant.UTC().Format(time.RFC3339), Reason: reason})
-		if err := post(&core.Request{HTTP: e.hookCall(body)}); err != nil {
+		if err := post(&core.Request{HTTP: e.hookCall(failure.Hook())}); err != nil {
 			return err
 		}
 	}
@@ -225,17 +234,20 @@ func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, 
 	t := e.parties.Load()
 	for _, p := range t.directory.Parties() {
 		admin := t.byID[p.ID]
-		if !administers(admin) || admin.Email == "" || admin.Quiet {
+		if !administers(admin) || mailTo(admin) == "" {
 			continue
 		}
-		var text strings.Builder
-		fmt.Fprintf(&text, "The schedule entry %q should have started a case at %s, and could not:\n\n  %s\n\n", title, instant.UTC().Format(time.RFC3339), reason)
-		fmt.Fprintf(&text, "The entry:   %s\nIts history: %s\n\n", href, strings.TrimSuffix(href, ".json")+"/occurrences.json")
-		text.WriteString("It goes on with its next instant. There is no further mail about it until it has fired again.\n")
-		mail := &core.Mail{To: []string{admin.Email}, Subject: subjectLine("Not started: " + title), Text: text.String(), Thread: stored.UUID.String()}
-		if err := post(&core.Request{Mail: mail}); err != nil {
+		if err := post(&core.Request{Mail: failure.Mail(admin.Email)}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mailTo returns the address at which a user wants to be told, "" for none.
+func mailTo(p *Party) string {
+	if p.Quiet {
+		return ""
+	}
+	return p.Email
 }

@@ -1,0 +1,64 @@
+package notice
+
+import (
+	"fmt"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/engine/core"
+)
+
+// hookForm is what a webhook is told of an event.
+type hookForm struct {
+	Kind   string       `json:"kind"`
+	Case   int64        `json:"case"`
+	GUID   string       `json:"guid"`
+	Route  string       `json:"route"`
+	Title  string       `json:"title"`
+	State  core.Life    `json:"state"`
+	Status string       `json:"status"`
+	Href   string       `json:"href"`
+	Time   string       `json:"time"`
+	Acts   []hookAct    `json:"acts"`
+	People []hookPerson `json:"people"`
+}
+
+type hookAct struct {
+	Action     *string `json:"action"`
+	Actor      *string `json:"actor"`
+	OnBehalfOf *string `json:"onBehalfOf"`
+	From       *string `json:"from"`
+	To         *string `json:"to"`
+	Comment    *string `json:"comment"`
+	Text       string  `json:"text"`
+}
+
+type hookPerson struct {
+	Name  string      `json:"name"`
+	Why   core.Reason `json:"why"`
+	For   string      `json:"for,omitempty"`
+	Tasks []string    `json:"tasks"`
+}
+
+// Hook returns what the webhook is told: once for the event, whoever is told.
+func (e *Event) Hook(people []Person) []byte {
+	c := e.Case
+	form := hookForm{
+		Kind: "notice", Case: c.ID, GUID: c.GUID, Route: c.RouteName, Title: c.Title, State: c.Life, Status: c.Status,
+		Href: fmt.Sprintf("/dav/Workflow/Cases/%d.json", c.ID), Time: c.Modified.UTC().Format(time.RFC3339),
+		Acts: []hookAct{}, People: []hookPerson{},
+	}
+	for i := range e.Acts {
+		a := &e.Acts[i]
+		form.Acts = append(form.Acts, hookAct{a.Action, a.Actor, a.OnBehalfOf, a.From, a.To, a.Comment, a.Text})
+	}
+	for i := range people {
+		p := &people[i]
+		told := hookPerson{Name: string(p.Name), Why: p.Why, For: p.Behalf, Tasks: []string{}}
+		for _, task := range p.Tasks {
+			told.Tasks = append(told.Tasks, fmt.Sprintf("%d.%s", task.Case, task.Action))
+		}
+		form.People = append(form.People, told)
+	}
+	return document.Line(form)
+}

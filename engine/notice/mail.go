@@ -1,0 +1,146 @@
+// Package notice words what people are told of an event: the mail to each of
+// them, and the document for the webhook. Who is told is the engine's to find.
+package notice
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/identity"
+)
+
+// Event is what people are told of.
+type Event struct {
+	Case  *core.Case // in which it happened, as it is since
+	Acts  []core.LogEntry
+	Title func(core.TaskRef) string // what people call a task
+}
+
+// Person is somebody who is told.
+type Person struct {
+	core.Notice
+	Name   identity.Name
+	Email  string     // "" for who is sent no mails
+	At     *core.Case // through which they are told
+	Behalf string     // whose deputy this is, "" for nobody's
+	Sees   bool       // the event's case
+}
+
+// Mail returns what a person is told of the event: what happened, who did it,
+// what they can do, and where.
+func (e *Event) Mail(p *Person) *core.Mail {
+	at := p.At
+	var b strings.Builder
+	if len(p.Tasks) > 0 {
+		e.writeTasks(&b, p)
+	} else {
+		fmt.Fprintf(&b, "Case %d, %s:\n\n", at.ID, core.OneLine(at.Title))
+	}
+	e.writeActs(&b, p)
+	folder := fmt.Sprintf("/dav/Workflow/Cases/%d", at.ID)
+	fmt.Fprintf(&b, "The case:  %s.json\nIts log:   %s/log.txt\n\n", folder, folder)
+	if len(p.Tasks) > 0 {
+		b.WriteString("Save {} to the file of a task to do it, {\"comment\": \"…\"} to say something with\nit, {\"do\": \"accept\"} to take it on first.\n\n")
+	}
+	fmt.Fprintf(&b, "You get this because %s. With {\"notify\": false} saved to\n/dav/Account/me.json there are no more such mails.\n", p.because())
+	return &core.Mail{To: []string{p.Email}, Subject: subjectLine(e.subject(p)), Text: b.String(), Thread: at.GUID}
+}
+
+func (e *Event) subject(p *Person) string {
+	if len(p.Tasks) == 0 {
+		if !p.Sees {
+			return p.At.Title
+		}
+		return e.Acts[0].Text + ": " + p.At.Title
+	}
+	titles := make([]string, len(p.Tasks))
+	for i, task := range p.Tasks {
+		titles[i] = e.Title(task)
+	}
+	word := "To do: "
+	if p.Why == core.ReasonReminder {
+		word = "Reminder: "
+	}
+	return word + strings.Join(titles, ", ") + " (" + p.At.Title + ")"
+}
+
+func (e *Event) writeTasks(b *strings.Builder, p *Person) {
+	has := "There is something for you to do"
+	switch {
+	case p.Why == core.ReasonReminder:
+		has = "This still waits for you"
+	case p.Behalf != "":
+		has = "There is something to do for " + p.Behalf
+	}
+	fmt.Fprintf(b, "%s in case %d, %s:\n\n", has, p.At.ID, core.OneLine(p.At.Title))
+	for _, task := range p.Tasks {
+		fmt.Fprintf(b, "  %s\n  /dav/Workflow/Cases/%d/Actions/%s.json\n\n", core.OneLine(e.Title(task)), task.Case, task.Action)
+	}
+}
+
+// writeActs writes what was done, and what was said with it. Of a case that is
+// not for the person to see no more is told than its parent's log tells.
+func (e *Event) writeActs(b *strings.Builder, p *Person) {
+	acts := e.Acts
+	if len(acts) > 0 && !p.Sees {
+		fmt.Fprintf(b, "  Something was done in case %d, which belongs to it.\n\n", e.Case.ID)
+		return
+	}
+	for i := range acts {
+		b.WriteString("  " + describeAct(&acts[i]) + "\n")
+		if c := acts[i].Comment; c != nil {
+			for said := range strings.SplitSeq(strings.TrimSpace(*c), "\n") {
+				b.WriteString("  > " + core.OneLine(said) + "\n")
+			}
+		}
+	}
+	if len(acts) > 0 {
+		b.WriteByte('\n')
+	}
+}
+
+// describeAct says in a line what was done: "Approved by ann (open → done)".
+func describeAct(entry *core.LogEntry) string {
+	text := core.OneLine(entry.Text)
+	if entry.Actor != nil && *entry.Actor != core.ActorTimer {
+		text += " by " + *entry.Actor
+		if entry.OnBehalfOf != nil {
+			text += " for " + *entry.OnBehalfOf
+		}
+	}
+	if entry.From != nil && entry.To != nil {
+		text += " (" + *entry.From + " → " + *entry.To + ")"
+	}
+	return text + ", " + entry.Time.UTC().Format(time.RFC3339)
+}
+
+// because says why a person is told.
+func (p *Person) because() string {
+	if p.Behalf != "" {
+		return "you stand in for " + p.Behalf
+	}
+	switch p.Why {
+	case core.ReasonTask, core.ReasonReminder:
+		return "the task is yours"
+	case core.ReasonPlayer:
+		return "you play a role in the case"
+	case core.ReasonStakeholder:
+		return "you are a stakeholder of the case"
+	case core.ReasonStarter:
+		return "you started the case"
+	case core.ReasonWatcher:
+	}
+	return "you watch the route"
+}
+
+// subjectLine makes a subject of a text: one line, and not a long one.
+func subjectLine(text string) string {
+	const most = 120
+	text = core.OneLine(text)
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,141 @@
+package notice_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/engine/core"
+	"flowdrive/engine/notice"
+)
+
+func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
+
+// sampleEvent is an approval in a case that is the child of another one.
+func sampleEvent() *notice.Event {
+	return &notice.Event{
+		Case: &core.Case{ID: 7, GUID: "g7", RouteName: "desk", Title: "Child", Life: core.Active, Status: "open", Modified: noon()},
+		Acts: []core.LogEntry{{
+			Text: "Approved\nTo: x", Action: new("approve"), Actor: new("ann"), OnBehalfOf: new("bob"),
+			From: new("open"), To: new("done"), Comment: new(" looks right\nTo: x "), Time: noon(),
+		}},
+		Title: func(task core.TaskRef) string { return "Do " + task.Action },
+	}
+}
+
+func samplePerson(why core.Reason, tasks ...core.TaskRef) *notice.Person {
+	return &notice.Person{
+		Notice: core.Notice{Person: "eve", Case: 7, Why: why, Tasks: tasks},
+		Name:   "eve", Email: "eve@example.org", At: &core.Case{ID: 7, GUID: "g7", Title: "Child"}, Sees: true,
+	}
+}
+
+func want(t *testing.T, what, got, want string) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func TestMail(t *testing.T) {
+	t.Parallel()
+	mail := sampleEvent().Mail(samplePerson(core.ReasonTask, core.TaskRef{Case: 7, Action: "sign"}))
+	want(t, "to whom", strings.Join(mail.To, " "), "eve@example.org")
+	want(t, "thread", mail.Thread, "g7")
+	want(t, "subject", mail.Subject, "To do: Do sign (Child)")
+	want(t, "text", mail.Text, `There is something for you to do in case 7, Child:
+
+  Do sign
+  /dav/Workflow/Cases/7/Actions/sign.json
+
+  Approved To: x by ann for bob (open → done), 2012-11-09T12:34:56Z
+  > looks right
+  > To: x
+
+The case:  /dav/Workflow/Cases/7.json
+Its log:   /dav/Workflow/Cases/7/log.txt
+
+Save {} to the file of a task to do it, {"comment": "…"} to say something with
+it, {"do": "accept"} to take it on first.
+
+You get this because the task is yours. With {"notify": false} saved to
+/dav/Account/me.json there are no more such mails.
+`)
+}
+
+// TestMailOfWhatIsNotSeen: who may not see the event's case is told nothing of
+// what was said in it.
+func TestMailOfWhatIsNotSeen(t *testing.T) {
+	t.Parallel()
+	p := samplePerson(core.ReasonPlayer)
+	p.At, p.Sees = &core.Case{ID: 5, GUID: "g5", Title: "Parent"}, false
+	mail := sampleEvent().Mail(p)
+	want(t, "subject", mail.Subject, "Parent")
+	if !strings.Contains(mail.Text, "Something was done in case 7, which belongs to it.") || strings.Contains(mail.Text, "looks right") || strings.Contains(mail.Text, "ann") {
+		t.Errorf("the text is %s", mail.Text)
+	}
+}
+
+func TestMailReasons(t *testing.T) {
+	t.Parallel()
+	for why, because := range map[core.Reason]string{
+		core.ReasonTask: "the task is yours", core.ReasonReminder: "the task is yours", core.ReasonPlayer: "you play a role in the case",
+		core.ReasonStakeholder: "you are a stakeholder of the case", core.ReasonStarter: "you started the case", core.ReasonWatcher: "you watch the route",
+	} {
+		if text := sampleEvent().Mail(samplePerson(why)).Text; !strings.Contains(text, "You get this because "+because+".") {
+			t.Errorf("%s: %s", why, text)
+		}
+	}
+	task := core.TaskRef{Case: 7, Action: "sign"}
+	want(t, "a reminder", sampleEvent().Mail(samplePerson(core.ReasonReminder, task)).Subject, "Reminder: Do sign (Child)")
+	deputy := samplePerson(core.ReasonTask, task)
+	deputy.Behalf = "bob"
+	text := sampleEvent().Mail(deputy).Text
+	for _, part := range []string{"There is something to do for bob in case 7", "because you stand in for bob."} {
+		if !strings.Contains(text, part) {
+			t.Errorf("a deputy is not told %q: %s", part, text)
+		}
+	}
+}
+
+// TestSubjects: a subject is one line, and not a long one.
+func TestSubjects(t *testing.T) {
+	t.Parallel()
+	p := samplePerson(core.ReasonWatcher)
+	p.At.Title = "ä\nBcc: x" + strings.Repeat("ö", 200)
+	subject := sampleEvent().Mail(p).Subject
+	if n := len([]rune(subject)); n != 121 || strings.Contains(subject, "\n") || !strings.HasSuffix(subject, "…") {
+		t.Errorf("%d characters: %q", n, subject)
+	}
+}
+
+func TestHook(t *testing.T) {
+	t.Parallel()
+	people := []notice.Person{*samplePerson(core.ReasonTask, core.TaskRef{Case: 7, Action: "sign"}), *samplePerson(core.ReasonWatcher)}
+	people[0].Behalf = "bob"
+	want(t, "the document", string(sampleEvent().Hook(people)), `{"kind":"notice","case":7,"guid":"g7","route":"desk","title":"Child","state":"active","status":"open",`+
+		`"href":"/dav/Workflow/Cases/7.json","time":"2012-11-09T12:34:56Z",`+
+		`"acts":[{"action":"approve","actor":"ann","onBehalfOf":"bob","from":"open","to":"done","comment":" looks right\nTo: x ","text":"Approved\nTo: x"}],`+
+		`"people":[{"name":"eve","why":"`+string(core.ReasonTask)+`","for":"bob","tasks":["7.sign"]},{"name":"eve","why":"`+string(core.ReasonWatcher)+`","tasks":[]}]}`+"\n")
+}
+
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	f := notice.Failure{UUID: "0123", Title: "Nightly", Instant: noon(), Reason: "there is no route"}
+	want(t, "the document", string(f.Hook()), `{"kind":"schedule-failed","uuid":"0123","title":"Nightly",`+
+		`"href":"/dav/Workflow/Schedule/0123.json","instant":"2012-11-09T12:34:56Z","reason":"there is no route"}`+"\n")
+	mail := f.Mail("root@example.org")
+	want(t, "to whom", strings.Join(mail.To, " "), "root@example.org")
+	want(t, "subject", mail.Subject, "Not started: Nightly")
+	want(t, "text", mail.Text, `The schedule entry "Nightly" should have started a case at 2012-11-09T12:34:56Z, and could not:
+
+  there is no route
+
+The entry:   /dav/Workflow/Schedule/0123.json
+Its history: /dav/Workflow/Schedule/0123/occurrences.json
+
+It goes on with its next instant. There is no further mail about it until it has fired again.
+`)
+}
