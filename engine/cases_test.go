@@ -230,6 +230,9 @@ func TestOpenCaseLimit(t *testing.T) {
 	sam.mustPerform(second, "close")
 	sam.startCase(`{"route": "ask"}`)
 	sam.mustPerform(second, "reopen") // which is no start
+	_, err = w.as("admin").putCase(fileOf(first), `{"state": "active"}`)
+	w.refused(err, errs.TooMany)
+	sam.caseForm(first).wants("state", `"canceled"`)
 	w.reopen()
 	_, err = w.as("sam").putCase("", `{"route": "ask"}`)
 	w.refused(err, errs.TooMany)

@@ -75,6 +75,9 @@ func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChan
 	}
 	if event := ed.life; event != nil {
 		if reopen, is := event.(core.Reopen); is {
+			if err := e.mayReopen(r, h); err != nil {
+				return nil, err
+			}
 			h, reopen.Version = e.renewed(h)
 			event = reopen
 		}
@@ -91,6 +94,20 @@ func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChan
 		return change, err
 	}
 	return e.decideFurther(req, h, change, core.Start{})
+}
+
+// mayReopen answers errs.TooMany where the starter of a case that has ended
+// has as many open ones as the limit allows. An action that leads out of a
+// complete status asks nobody: the case goes on as its route says.
+func (e *Engine) mayReopen(r Reader, h *held) error {
+	if open(h.core.Life) {
+		return nil
+	}
+	err := e.usage.check(usedOpenCases, h.row.StarterID, e.limits.OpenCases, r.CountOpenCases)
+	if errs.Is(err, errs.TooMany) {
+		return errs.New(errs.TooMany, "%s has as many open cases as the limit allows, %d; end some first or ask an administrator.", h.core.Starter, e.limits.OpenCases)
+	}
+	return err
 }
 
 // renewed returns a case that could not start with the present version of its
