@@ -81,7 +81,7 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 		keep(&facts.Watchers, need.Watchers, e.watchers(need.Watchers))
 	case need.Route != "":
 		var def *core.Definition
-		if def, err = e.definition(l, need.Route); err == nil {
+		if def, err = e.definition(l, need.Route, in.Case.ID); err == nil {
 			keep(&facts.Routes, need.Route, def)
 		}
 	case need.Right != core.StartRight{}:
@@ -161,8 +161,9 @@ func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
 	return nil
 }
 
-// definition returns the latest version of a route, nil for none.
-func (e *Engine) definition(l *lookup, name string) (def *core.Definition, err error) {
+// definition returns the latest version of a route, nil for none; self is the
+// event's case.
+func (e *Engine) definition(l *lookup, name string, self int64) (def *core.Definition, err error) {
 	info := e.routes.Load().byName[identity.Fold(name)]
 	if info == nil {
 		return nil, nil
@@ -170,6 +171,9 @@ func (e *Engine) definition(l *lookup, name string) (def *core.Definition, err e
 	def = &core.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
 	if l.holds != nil {
 		def.Closed, err = heldUp(l.holds, info.Name, info.Compiled.Group)
+		if err == nil && !def.Closed {
+			def.Closed, err = e.groupWaits(l.holds, info.Compiled.Group, self)
+		}
 	}
 	return def, err
 }

@@ -59,6 +59,35 @@ func TestGroupOfChildren(t *testing.T) {
 	same(t, "of one that goes on", children(other), `"active""active"`)
 }
 
+// A child overtakes no queued case of its group, also where the group has come
+// to rest a moment ago and the manager has not looked yet.
+func TestChildWaitsItsTurn(t *testing.T) {
+	t.Parallel()
+	s := &spy{}
+	w := newWorld(t, spied(s), func(w *world) {
+		w.config = func(c *engine.Config) { c.Sandbox = false } // nobody starts what is queued while this test does not
+	})
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("one", routeGroup)
+	later := strings.NewReplacer("in: [a]", "in: [m]", "a: {type: start}", "a: {type: start}, m: {}").Replace(routeGroupParent)
+	admin.mustPutRoute("parent", later+"  ask: {in: [a], allowed: [readers], to: m}\n")
+	parent, busy := sam.startCase(`{"route": "parent"}`), sam.startCase(`{"route": "one"}`)
+	w.setBusy(busy, true)
+	first := sam.startCase(`{"route": "one"}`)
+	w.setBusy(busy, false)
+	sam.mustPerform(parent, "ask")
+	kids := sam.children(parent)
+	for _, id := range append([]int64{first}, kids...) {
+		sam.caseForm(id).wants("state", `"queued"`)
+	}
+	w.config = nil
+	s.seen()
+	w.reopen() // a sandbox, which does what was left before it answers
+	w.as("admin").startCase(`{"route": "ask"}`)
+	started := slices.DeleteFunc(startsOf(s), func(id int64) bool { return id == parent }) // which shows its children's states
+	same(t, "the order of starts", started, append([]int64{first}, kids...))
+}
+
 // A case that moves to a version of its route without the group leaves it to
 // the others.
 func TestGroupAndMigration(t *testing.T) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,6 +60,24 @@ func heldUp(r Reader, route, group string, but ...int64) (bool, error) {
 		return false, nil
 	}
 	return r.GroupBusy(group, but)
+}
+
+// groupWaits reports whether a queued case of the group, but for one, could be
+// started: what is created meanwhile does not overtake it.
+func (e *Engine) groupWaits(r Reader, group string, but int64) (bool, error) {
+	if group == "" {
+		return false, nil
+	}
+	q, err := e.newQueue(r)
+	if err != nil {
+		return false, err
+	}
+	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return l.first.Group != group })
+	c, from, err := q.next()
+	if from != nil && c.ID == but {
+		_, from, err = q.next()
+	}
+	return from != nil, err
 }
 
 // startsNow reports whether a case may be started where it is created: nothing
