@@ -267,7 +267,17 @@ func (e *Engine) deliver(ctx context.Context, row *OutboxRow) (reply *Reply, err
 			err = errors.New("an internal error; the server's log has it")
 		}
 	}()
-	return e.outside.Deliver(ctx, &Delivery{Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec})
+	refused := ""
+	if m := request.Mail; m != nil {
+		if refused = e.withoutStrangers(m); len(m.To) == 0 {
+			return nil, &Final{refused}
+		}
+	}
+	reply, err = e.outside.Deliver(ctx, &Delivery{Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec})
+	if err == nil && refused != "" {
+		err = &Final{refused}
+	}
+	return reply, err
 }
 
 // longestFlight bounds an attempt. A command has limits of its own; this one is

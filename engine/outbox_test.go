@@ -26,6 +26,7 @@ type outsideWorld struct {
 	flying map[string]int // by host or kind
 	most   map[string]int
 	answer func(ctx context.Context, d *engine.Delivery) (*engine.Reply, error) // nil: nothing
+	lost   string                                                               // an address that was allowed
 }
 
 func kindOf(d *engine.Delivery) string {
@@ -81,8 +82,10 @@ func (*outsideWorld) RefusesURL(url string) string {
 	return "is not allowed"
 }
 
-func (*outsideWorld) RefusesAddress(address string) string {
-	if strings.HasSuffix(address, "@example.org") {
+func (o *outsideWorld) RefusesAddress(address string) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if strings.HasSuffix(address, "@example.org") && address != o.lost {
 		return ""
 	}
 	return "is not allowed"
@@ -274,6 +277,44 @@ func TestRoutesThatReachTooFar(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A domain that an administrator takes back gets no mails of routes that were
+// stored before: the others get theirs, and the case says who does not.
+func TestDomainTakenBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside := &outsideWorld{}
+		w, stop := realTime(t, reaching(outside, nil))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("reach", `
+access: {start: [everyone]}
+roles: {clerk: {assign: [starter]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init}
+  tell:
+    in: [open]
+    role: clerk
+    sideEffects: [{mail: {to: [starter, office@example.org], subject: All}}, {mail: {to: [office@example.org], subject: Alone}}]
+`)
+		sam := w.as("sam")
+		outside.lost = "office@example.org"
+		id := sam.startCase(`{"route": "reach"}`)
+		sam.mustPerform(id, "tell")
+		await(time.Second)
+		var to []string
+		for _, d := range outside.seen() {
+			if d.Mail != nil {
+				to = append(to, strings.Join(d.Mail.To, " "))
+			}
+		}
+		same(t, "who got a mail", to, []string{"sam@example.org"})
+		for i := range 2 {
+			sam.caseForm(id).wants(fmt.Sprintf("warnings/%d/text", i), `"Not delivered: mail: office@example.org: is not allowed"`)
+		}
+	})
 }
 
 // An endpoint that fails is tried again with growing pauses for a day; then

@@ -2,8 +2,10 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/route"
 )
@@ -40,6 +42,20 @@ func (e *Engine) refuses(reach route.Reach) (detail string, code errs.Code) {
 		}
 	}
 	return "", ""
+}
+
+// withoutStrangers takes out of a mail those addresses of its route that would
+// be refused were the route stored now: an administrator may have taken back a
+// domain since, or a user gone. It says why, "" where there are none.
+func (e *Engine) withoutStrangers(m *core.Mail) (refused string) {
+	var why []string
+	for _, address := range m.Named {
+		if detail, _ := e.refuses(route.Reach{Kind: route.ReachAddress, Name: address}); detail != "" {
+			why = append(why, address+": "+detail)
+			m.To = slices.DeleteFunc(m.To, func(to string) bool { return strings.EqualFold(to, address) })
+		}
+	}
+	return strings.Join(why, "; ")
 }
 
 // isUsers reports whether an e-mail address is a user's.

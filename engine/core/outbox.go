@@ -84,6 +84,7 @@ type Mail struct {
 	Subject string   `json:"subject"`
 	Text    string   `json:"text"`
 	Thread  string   `json:"thread,omitempty"` // what the mail is about: mails with the same one belong together
+	Named   []string `json:"named,omitempty"`  // those of To that the route names, who need not be users'
 }
 
 // HTTPCall is a request to a service.

@@ -97,7 +97,7 @@ func (d *decision) mail(m *route.Mail, actor string) (*Mail, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	out := &Mail{To: slices.Clone(m.Addresses), Thread: d.c.GUID}
+	out := &Mail{To: slices.Clone(m.Addresses), Thread: d.c.GUID, Named: m.Addresses}
 	var told, silent []string
 	for _, name := range persons {
 		address, known := d.facts.Emails[name]
