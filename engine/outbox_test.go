@@ -262,6 +262,7 @@ func TestRoutesThatReachTooFar(t *testing.T) {
 		{"{mail: {to: [office@example.org]}}", at + "mail/to/0 range", ""},
 		{"{exec: {command: sort}}", at + "exec/command not-found", ""},
 		{"{exec: {command: rm}}", at + "exec/command not-found", at + "exec/command not-found"},
+		{"{exec: {command: rm, into: 'no label'}}", at + "exec/into format, " + at + "exec/command not-found", at + "exec/into format, " + at + "exec/command not-found"},
 		{"{call: {name: find}}", at + "call/name not-found", ""},
 		{"{call: {name: lose}}", at + "call/name not-found", at + "call/name not-found"},
 	} {

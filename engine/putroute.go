@@ -87,12 +87,13 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 	c.compiled, c.warnings, err = route.Parse(name, c.node)
 	children := e.checkChildren(req.By, name, c)
 	if faulty, ok := errors.AsType[*errs.Error](err); ok && faulty.Kind == errs.Invalid && len(faulty.Faults) > 0 {
-		return nil, errs.InvalidDocument(append(slices.Clip(faulty.Faults), children...))
+		reaches := e.checkReaches(route.ReachesOf(name, c.node))
+		return nil, errs.InvalidDocument(slices.Concat(faulty.Faults, children, reaches))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := errs.InvalidDocument(append(children, e.checkReaches(c.compiled)...)); err != nil {
+	if err := errs.InvalidDocument(append(children, e.checkReaches(c.compiled.Reaches())...)); err != nil {
 		return nil, err
 	}
 	if hidden {

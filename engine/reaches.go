@@ -12,8 +12,8 @@ import (
 
 // checkReaches judges what a route names that is outside: hosts, addresses,
 // commands, secrets and callbacks (design: routes, section 5).
-func (e *Engine) checkReaches(r *route.Route) (faults []errs.Fault) {
-	for _, reach := range r.Reaches() {
+func (e *Engine) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
+	for _, reach := range reaches {
 		detail, code := e.refuses(reach)
 		if detail != "" {
 			faults = append(faults, errs.Fault{Pointer: reach.Pointer, Code: code, Detail: detail, Line: reach.Line, Column: reach.Column})

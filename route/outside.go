@@ -98,6 +98,16 @@ type Reach struct {
 // whether that is allowed is for whoever knows to say.
 func (r *Route) Reaches() []Reach { return r.reaches }
 
+// ReachesOf returns the same of a document that may have faults.
+func ReachesOf(name string, node *document.Node) []Reach {
+	if len(tooMany(node)) > 0 {
+		return nil
+	}
+	c := compiler{route: &Route{Name: name}, node: node}
+	c.read()
+	return c.route.reaches
+}
+
 func (c *compiler) reach(kind ReachKind, name string, v document.Value) {
 	c.route.reaches = append(c.route.reaches, Reach{Kind: kind, Name: name, Pointer: v.Pointer, Line: v.Node.Line, Column: v.Node.Column})
 }
