@@ -49,7 +49,7 @@ func TestLanguage(t *testing.T) {
 		"xattr": *r.Xattr("amount").Default, "edit": r.Xattr("amount").Edit != nil && r.Xattr("note").Edit == nil, "resolutions": approve.Resolutions,
 		"outputs": check.Outputs, "after": again.After, "max": again.Max, "distinct": approve.Distinct,
 		"set": len(again.OnEnable[0].Set), "text": again.OnEnable[0].Set[1].Value.Literal.Text, "if": again.OnFire[0].If.Source(),
-		"json": string(again.OnFire[0].Message.JSON.AppendJSON(nil)) + again.OnFire[0].Message.Type, "to": again.OnFire[1].Parties,
+		"json": string(again.OnFire[0].Message.JSON.JSON.AppendJSON(nil)) + again.OnFire[0].Message.Type, "to": again.OnFire[1].Parties,
 		"perform": again.OnFire[2].Action, "stakeholders": r.SideEffects[0].Parties, "enter": len(r.States[0].OnEnter),
 		"knows": r.Knows("deny") || !r.Knows("approve") || r.Knows(""),
 	}

@@ -47,8 +47,11 @@ type HTTPCall struct {
 	Secret  string // name of the secret that signs it, "" for none
 }
 
-// Header is a header of a request; its value may have labels.
-type Header struct{ Name, Value string }
+// Header is a header of a request.
+type Header struct {
+	Name  string
+	Value Value
+}
 
 // Command is a command that an administrator allowed by its name.
 type Command struct {
@@ -63,15 +66,16 @@ type Callback struct {
 	Value Payload
 }
 
-// Payload is JSON that a step hands over: what an expression yields, or a
-// value in whose texts there may be labels; neither of both is none.
+// Payload is JSON that a step hands over. In its texts there may be labels,
+// and what an object {cel: …} stands for, it or any within, is what the
+// expression yields.
 type Payload struct {
-	Expr *expr.Program
-	JSON *document.Node
+	JSON  *document.Node                   // nil: none
+	Exprs map[*document.Node]*expr.Program // of those objects
 }
 
 // Given reports whether there is one.
-func (p Payload) Given() bool { return p.Expr != nil || p.JSON != nil }
+func (p Payload) Given() bool { return p.JSON != nil }
 
 // ReachKind is the kind of something outside that a route names.
 type ReachKind string
@@ -135,13 +139,32 @@ func (c *compiler) outside(verb Verb, v document.Value) *Outside {
 
 // payload reads JSON that a step hands over.
 func (c *compiler) payload(v document.Value) Payload {
-	switch {
-	case v.Node == nil:
-		return Payload{}
-	case isKind(v, document.Object) && len(v.Node.Members) == 1 && isKind(v.Get("cel"), document.String):
-		return Payload{Expr: c.expression(v.Get("cel"), expr.Any)}
+	p := Payload{JSON: v.Node}
+	if v.Node != nil {
+		c.expressions(v, &p)
 	}
-	return Payload{JSON: v.Node}
+	return p
+}
+
+// expressions reads the expressions of a payload.
+func (c *compiler) expressions(v document.Value, p *Payload) {
+	switch {
+	case v.Node.Kind == document.List:
+		for i := range v.Node.Items {
+			c.expressions(v.Item(i), p)
+		}
+	case v.Node.Kind != document.Object:
+	case len(v.Node.Members) == 1 && isKind(v.Get("cel"), document.String):
+		if p.Exprs == nil {
+			p.Exprs = map[*document.Node]*expr.Program{}
+		}
+		p.Exprs[v.Node] = c.expression(v.Get("cel"), expr.Any)
+	default:
+		for i := range v.Node.Members {
+			_, member := v.Member(i)
+			c.expressions(member, p)
+		}
+	}
 }
 
 func (c *compiler) mail(v document.Value) *Mail {
@@ -269,17 +292,17 @@ func (c *compiler) headers(v document.Value) []Header {
 	folded := map[string]bool{}
 	for i := range v.Node.Members {
 		name, member := v.Member(i)
-		text, ok := str(member)
+		value := c.value(member)
 		wrong := wrongHeader(name)
 		switch {
 		case wrong != "":
 			c.faults.AddKey(&v.Node.Members[i], member.Pointer, errs.CodeFormat, "%s", wrong)
 		case folded[strings.ToLower(name)]:
 			c.faults.AddKey(&v.Node.Members[i], member.Pointer, errs.CodeConflict, "is there already, in other capitals")
-		case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
+		case value.Literal != nil && strings.ContainsFunc(value.Literal.Text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			member.Fail(errs.CodeFormat, "must be one line")
-		case ok:
-			out = append(out, Header{Name: name, Value: text})
+		default:
+			out = append(out, Header{Name: name, Value: value})
 		}
 		folded[strings.ToLower(name)] = true
 	}

@@ -43,11 +43,12 @@ func TestOutside(t *testing.T) {
 			"http: {url: 'https://example.org/', headers: {'a b': x, 'ä': x, \"a\\r\\nb\": x, '': x}}",
 			at + "http/headers/a b format, " + at + "http/headers/ä format, " + at + "http/headers/a\r\nb format, " + at + "http/headers/ format",
 		},
-		{"http: {url: 'https://example.org/', headers: {A: \"x\\r\\nB: y\", C: 5}}", at + "http/headers/A format, " + at + "http/headers/C type"},
+		{"http: {url: 'https://example.org/', headers: {A: \"x\\r\\nB: y\", C: 5, D: {cel: xattr.d}, E: {cel: 'xattr.'}, F: [x], G: }}", at + "http/headers/A format, " + at + "http/headers/E/cel format, " + at + "http/headers/F type"},
 		{"http: {url: 'https://example.org/', headers: {A: x, a: y}}", at + "http/headers/a conflict"},
 		{"http: {url: 'https://example.org/', into: 'no label', from: '-'}", at + "http/into format, " + at + "http/from format"},
 		{"http: {url: 'https://example.org/', value: {cel: 'xattr.'}}", at + "http/value/cel format"},
 		{"http: {url: 'https://example.org/', value: {cel: 5}}", ""}, // a value like others
+		{"http: {url: 'https://example.org/', value: {a: [1, {cel: 'xattr.a'}, {b: {cel: 'xattr.'}}], cel: {cel: 'nothing'}}}", at + "http/value/a/2/b/cel format, " + at + "http/value/cel/cel format"},
 		{"http: {method: GET}", at + "http/url required"},
 		{"mail: {to: [starter, stakeholders, 'role:clerk', 'user:ann', 'team:core', everyone, ann, a.b+c@example.org], subject: 'x $m;', text: {cel: actor}}", ""},
 		{"mail: {to: []}", at + "mail/to range"},

@@ -75,14 +75,13 @@ type Setting struct {
 	Value Value
 }
 
-// NewMessage is a message that a step writes: a text with labels, an
-// expression, or JSON in which texts may have labels.
+// NewMessage is a message that a step writes: JSON where that is given, else a
+// text.
 type NewMessage struct {
 	Label string
 	Type  string // media type
-	Text  *string
-	Expr  *expr.Program
-	JSON  *document.Node
+	Text  Value
+	JSON  Payload
 }
 
 // Filter is a jq filter that makes the message To of the message From.
@@ -241,13 +240,10 @@ func (c *compiler) message(v document.Value) *NewMessage {
 	case !text.Given() && value.Node == nil && isKind(v, document.Object):
 		c.missing(v, "text", "is required, or value: what the message says")
 	case text.Given():
-		if content, ok := str(text); ok {
-			m.Text = &content
-		}
+		m.Text = c.value(text)
 	default:
 		m.Type = "application/json"
-		said := c.payload(value)
-		m.Expr, m.JSON = said.Expr, said.JSON
+		m.JSON = c.payload(value)
 	}
 	if typ, ok := str(v.Get("type")); ok {
 		if m.Type = typ; !mediaType.MatchString(typ) {

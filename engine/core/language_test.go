@@ -362,6 +362,9 @@ actions:
       - {message: {label: text, text: "n is $__XATTR_n__;, $answer; $absent; $__NOPE__;"}}
       - {message: {label: value, type: application/vnd.x+json, value: {a: [1, "$__LOGIN__;", {b: }]}}}
       - {message: {label: sum, value: {cel: '{"n": xattr.n, "got": message["value"].a[1], "mail": input == null}'}}}
+      - {message: {label: within, value: {n: {cel: xattr.n * 2}, of: [{cel: 'message["value"]'}, {cel: 5}]}}}
+      - {message: {label: spoken, text: {cel: '"n is " + string(xattr.n)'}}}
+      - {message: {label: counted, type: text/x, text: 5}}
       - {log: "mail $__EMAIL__;"}
       - {warn: "look out"}
       - {title: {cel: 'case.title + "!"'}}
@@ -385,10 +388,12 @@ actions:
 	if diff := cmp.Diff(map[string]string{
 		"title": "A case!", "xattrs": `{"day":"2012-11-09 of test","n":2,"who":"bob"}`, "crew": "ann sam", "stakeholders": "core",
 		"message answer": "forty-two", "message text": "n is 2, forty-two $absent; $__NOPE__;", "message value": `{"a":[1,"sam",{"b":null}]}`,
-		"message sum": `{"got":"sam","mail":true,"n":2}`,
-		"log a":       "- if: no such key: none", "log b": "- These labels have no value here and were left as they are: $absent;, $__NOPE__;",
-		"log c": "- Wrote text", "log d": "- Wrote value", "log e": "- Wrote sum", "log f": "- mail sam@example.org", "log g": "- look out",
-		"log h": "- Nobody is called nobody", "log i": "- Assigned crew: ann, sam", "log j": "- Stakeholders: core, ann", "log k": "- Stakeholders: core", "log l": "bob go",
+		"message sum":    `{"got":"sam","mail":true,"n":2}`,
+		"message within": `{"n":4,"of":[{"a":[1,"sam",{"b":null}]},{"cel":5}]}`, "message spoken": "n is 2", "message counted": "5",
+		"log a": "- if: no such key: none", "log b": "- These labels have no value here and were left as they are: $absent;, $__NOPE__;",
+		"log c": "- Wrote text", "log d": "- Wrote value", "log e": "- Wrote sum",
+		"log f": "- Wrote within", "log g": "- Wrote spoken", "log h": "- Wrote counted", "log i": "- mail sam@example.org", "log j": "- look out",
+		"log k": "- Nobody is called nobody", "log l": "- Assigned crew: ann, sam", "log m": "- Stakeholders: core, ann", "log n": "- Stakeholders: core", "log o": "bob go",
 		"warning of go": "if: no such key: none;look out;",
 	}, got); diff != "" {
 		t.Error(diff)

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -195,11 +197,18 @@ func TestRequests(t *testing.T) {
 			"http", `http: {url: "https://h.example/$__TITLE__;/?q=$m;", method: PUT, headers: {A: "x $__TITLE__;\t$m;"}, value: {a: "$__PID__;", b: [1]}}`,
 			`{"http":{"method":"PUT","url":"https://h.example/A%20case/?q=a%26b%0Ac%2F","header":{"A":"x A case a\u0026b c/"},"type":"application/json","body":"eyJhIjoiMTciLCJiIjpbMV19"}}`,
 		},
+		{
+			"http of values", `http: {url: "https://h.example/", headers: {N: 5, E: {cel: 'case.title + "\n!"'}, None: , Nor: {cel: "null"}}, value: {a: {cel: "[xattr.n, 1]"}, b: [{c: {cel: "{'d': actor}"}}, "$__PID__;", {cel: 5}, {cel: x, b: 1}]}}`,
+			`{"http":{"method":"POST","url":"https://h.example/","header":{"E":"A case !","N":"5"},"type":"application/json","body":"` +
+				base64.StdEncoding.EncodeToString([]byte(`{"a":[7,1],"b":[{"c":{"d":"sam"}},"17",{"cel":5},{"cel":"x","b":1}]}`)) + `"}}`,
+		},
 		{"http of a message", `http: {url: "https://h.example/", from: m}`, `{"http":{"method":"POST","url":"https://h.example/","type":"text/x","body":"YSZiCmMv"}}`},
 		{"http with a type", `http: {url: "https://h.example/", from: m, headers: {content-type: text/y}, secret: s}`, `{"http":{"method":"POST","url":"https://h.example/","type":"text/y","body":"YSZiCmMv","secret":"s"}}`},
 		{"http of what was written just now", `http: {url: "https://h.example/", from: new}`, `{"http":{"method":"POST","url":"https://h.example/","type":"application/json","body":"WzFd"}}`},
 		{"http of nothing", `http: {url: "https://h.example/", from: none}`, "!route-fault"},
 		{"http elsewhere", `http: {url: "https://h.example/a/$dots;/b"}`, "!route-fault"},
+		{"http by an expression within", `http: {url: "https://h.example/", value: [{a: {cel: "xattr.none"}}]}`, "!route-fault"},
+		{"http of what is too long", `http: {url: "https://h.example/", value: ["$long;", "$long;", 1]}`, "!route-fault"},
 		{"http by an expression", `http: {url: "https://h.example/", value: {cel: "xattr.none"}}`, "!route-fault"},
 		{"exec", `exec: {command: c, args: ["$__PID__;", 5, true, null, {cel: "1 + 1"}], from: m}`, `{"exec":{"name":"c","args":["17","5","true","","2"],"input":"YSZiCmMv"}}`},
 		{"exec of nothing", `exec: {command: c, from: none}`, "!route-fault"},
@@ -217,7 +226,7 @@ actions:
 			if err := p.do("sam n=7"); err != nil {
 				t.Fatal(err)
 			}
-			p.messages["m"], p.messages["dots"] = []byte("a&b\nc/"), []byte("..")
+			p.messages["m"], p.messages["dots"], p.messages["long"] = []byte("a&b\nc/"), []byte(".."), bytes.Repeat([]byte("x"), MaxFact)
 			p.types = map[string]string{"m": "text/x"}
 			err := p.do("sam ask")
 			var got string

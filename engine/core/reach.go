@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"flowdrive/document"
+	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/route"
 )
@@ -162,11 +164,15 @@ func (d *decision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, error) 
 		return nil, err
 	}
 	for _, header := range h.Headers {
-		value, err := d.substitute(header.Value)
+		given, ok, err := d.value(header.Value, actor)
 		if err != nil {
 			return nil, err
 		}
-		if value = OneLine(value); len(value) > maxHeader {
+		if !ok {
+			continue
+		}
+		value := OneLine(given.Text)
+		if len(value) > maxHeader {
 			return nil, routeFault("http: the header %s is longer than %d bytes", header.Name, maxHeader)
 		}
 		if strings.EqualFold(header.Name, "Content-Type") {
@@ -292,21 +298,58 @@ func (d *decision) toldOfCase() []byte {
 
 // payload returns the JSON that a step hands over; what names it in a fault.
 func (d *decision) payload(p route.Payload, what, actor string) ([]byte, error) {
-	if p.Expr == nil {
-		n, err := d.substituteJSON(p.JSON)
-		if err != nil {
-			return nil, err
-		}
-		return n.AppendJSON(nil), nil
-	}
-	content, err := p.Expr.JSON(d.scope(actor))
+	b, err := d.appendPayload(nil, &p, p.JSON, actor)
 	if len(d.needs) > 0 {
 		return nil, errAbsent
 	}
-	if err != nil {
+	if err != nil && !errs.Is(err, errs.RouteFault) {
 		return nil, routeFault("%s: %v", what, err)
 	}
-	return content, nil
+	return b, err
+}
+
+// appendPayload appends a value of a payload: what its expression yields, or
+// the value with the labels of its texts replaced.
+func (d *decision) appendPayload(b []byte, p *route.Payload, n *document.Node, actor string) ([]byte, error) {
+	if len(b) > MaxFact {
+		return nil, routeFault("what a step hands over is longer than %d bytes", MaxFact)
+	}
+	if program := p.Exprs[n]; program != nil {
+		content, err := program.JSON(d.scope(actor))
+		if err != nil {
+			err = fmt.Errorf("%s: %w", clip(program.Source()), err)
+		}
+		return append(b, content...), err
+	}
+	var err error
+	switch n.Kind {
+	case document.String:
+		var text string
+		text, err = d.substitute(n.Text)
+		b = document.AppendString(b, text)
+	case document.List:
+		b = append(b, '[')
+		for i := 0; i < len(n.Items) && err == nil; i++ {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b, err = d.appendPayload(b, p, n.Items[i], actor)
+		}
+		b = append(b, ']')
+	case document.Object:
+		b = append(b, '{')
+		for i := 0; i < len(n.Members) && err == nil; i++ {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(document.AppendString(b, n.Members[i].Key), ':')
+			b, err = d.appendPayload(b, p, n.Members[i].Value, actor)
+		}
+		b = append(b, '}')
+	case document.Null, document.Bool, document.Number:
+		b = n.AppendJSON(b)
+	}
+	return b, err
 }
 
 // call returns the parties that a callback yields. What it yields is a fact:

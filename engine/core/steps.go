@@ -253,18 +253,21 @@ func (d *decision) change(x Change) {
 // write writes a message.
 func (d *decision) write(m *route.NewMessage, actor string) error {
 	out := NewMessage{Label: m.Label, MediaType: m.Type}
+	var text string
+	var err error
 	switch {
-	case m.Text != nil:
-		text, err := d.substitute(*m.Text)
-		if err != nil {
-			return err
-		}
-		out.Content = []byte(text)
+	case m.JSON.Given():
+		out.Content, err = d.payload(m.JSON, fmt.Sprintf("the message %q", m.Label), actor)
+	case m.Text.Literal != nil: // with labels it may be longer than other texts are
+		text, err = d.substitute(m.Text.Literal.Text)
 	default:
-		var err error
-		if out.Content, err = d.payload(route.Payload{Expr: m.Expr, JSON: m.JSON}, fmt.Sprintf("the message %q", m.Label), actor); err != nil {
-			return err
-		}
+		text, err = d.text(m.Text, actor)
+	}
+	if err != nil {
+		return err
+	}
+	if !m.JSON.Given() {
+		out.Content = []byte(text)
 	}
 	return d.writeMessage(out, actor)
 }
@@ -280,35 +283,6 @@ func (d *decision) writeMessage(m NewMessage, actor string) error {
 	d.add(LogEntry{Kind: LogMessage, Trigger: new(ByStep), Text: "Wrote " + m.Label})
 	d.wrote(m.Label, actor)
 	return nil
-}
-
-// substituteJSON replaces the labels of the texts of a value.
-func (d *decision) substituteJSON(n *document.Node) (*document.Node, error) {
-	if n == nil {
-		return &document.Node{Kind: document.Null}, nil
-	}
-	out := *n
-	var err error
-	switch n.Kind {
-	case document.String:
-		out.Text, err = d.substitute(n.Text)
-	case document.List:
-		out.Items = make([]*document.Node, len(n.Items))
-		for i, item := range n.Items {
-			if out.Items[i], err = d.substituteJSON(item); err != nil {
-				break
-			}
-		}
-	case document.Object:
-		out.Members = slices.Clone(n.Members)
-		for i := range out.Members {
-			if out.Members[i].Value, err = d.substituteJSON(n.Members[i].Value); err != nil {
-				break
-			}
-		}
-	case document.Null, document.Bool, document.Number:
-	}
-	return &out, err
 }
 
 // say carries out log, warn and title.
