@@ -54,6 +54,13 @@ func (d *decision) beginCase(s *route.NewCase, actor string) error {
 		return err
 	}
 	if born.heir = s.Input; s.Input != "" {
+		there, known := d.has(s.Input)
+		if !known {
+			return errAbsent
+		}
+		if !there {
+			return routeFault("start: there is no message %q", s.Input)
+		}
 		born.heirOf = d.c.ID
 	}
 	d.changed = true
@@ -87,7 +94,7 @@ func (d *decision) bequeath(s *route.NewCase, actor string) (dict label.Dict, er
 // starter may choose (design: the drive, section 6).
 func (d *decision) casting(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
 	for _, r := range s.Roles {
-		parties, err := d.recipients(r.Parties, false)
+		parties, err := d.whom(r.Parties)
 		if err != nil {
 			return nil, err
 		}

@@ -20,9 +20,11 @@ actions:
   go:
     in: [a]
     allowed: everyone
-    onFire: [{start: {route: two, title: "For $__TITLE__;", inherit: true, xattrDict: {n: {cel: "xattr.n + 1"}, old: ~}, roles: {clerk: [core], other: ['role:boss']}, input: letter}}]
+    onFire: [{message: {label: letter, text: hello}}, {start: {route: two, title: "For $__TITLE__;", inherit: true, xattrDict: {n: {cel: "xattr.n + 1"}, old: ~}, roles: {clerk: [core], other: ['role:boss']}, input: letter}}]
   no: {in: [a], allowed: everyone, onFire: [{start: {route: two, roles: {fixed: [sam]}}}]}
   none: {in: [a], allowed: everyone, onFire: [{start: {route: absent}}]}
+  silent: {in: [a], allowed: everyone, onFire: [{start: {route: two, input: letters}}]}
+  ours: {in: [a], allowed: everyone, onFire: [{addStakeholders: [bob, ann]}, {start: {route: two, inherit: true, roles: {other: [stakeholders]}}}]}
 `), named(t, "two", `
 roles: {clerk: {pick: ['team:core']}, other: {pick: [everyone]}, fixed: {assign: [starter]}}
 xattrs: {n: {type: number, required: true}}
@@ -43,13 +45,19 @@ actions: {begin: {trigger: init, onFire: [{start: {route: loop}}]}}
 	if want := "completed For A case core sam"; got != want || born.Parent != 0 || len(born.Xattrs) != 1 || born.Links != 1 {
 		t.Errorf("got %q %+v", got, born)
 	}
-	for _, action := range []string{"no", "none"} {
+	for _, action := range []string{"no", "none", "silent"} {
 		if err := w.perform(id, "sam", action); refusal(err) != "route-fault" {
 			t.Errorf("%s: %v", action, err)
 		}
 	}
+	if err := w.perform(id, "sam", "ours"); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(w.cases[19].RoleParties("other"), ","); got != "bob,ann" {
+		t.Errorf("the stakeholders play the other role: %q", got)
+	}
 	w.start("loop", nil)
-	if n := len(w.cases); n != 2+1+MaxLinks {
+	if n := len(w.cases); n != 3+1+MaxLinks {
 		t.Errorf("%d cases", n)
 	}
 }

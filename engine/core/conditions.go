@@ -144,6 +144,14 @@ func (d *decision) content(name string) (content []byte, ok bool) {
 	return content, ok
 }
 
+// has reports whether the case has a message, though it be too long to be read
+// here; known is false where the fact is absent.
+func (d *decision) has(name string) (there, known bool) {
+	content, known := d.content(name)
+	_, stored := d.types[name]
+	return stored || content != nil, known
+}
+
 // condition evaluates guard, enableIf or if. An error counts as false and
 // leaves one warning, which goes when it is evaluated without (design: the
 // engine, section 2, Failures). The error returned is errAbsent.

@@ -91,11 +91,11 @@ func (d *decision) request(o *route.Outside, actor string) (r *Request, what str
 
 // mail makes a mail to the persons that a step names, each address once.
 func (d *decision) mail(m *route.Mail, actor string) (*Mail, string, error) {
-	named, err := d.recipients(m.To, true)
+	named, err := d.whom(m.To)
 	if err != nil {
 		return nil, "", err
 	}
-	persons, err := d.persons(d.byName(named))
+	persons, err := d.persons(named)
 	if err != nil {
 		return nil, "", err
 	}

@@ -312,7 +312,7 @@ func (d *decision) say(s *route.Step, source, actor string) error {
 
 // assign gives a role other players, or takes some from it.
 func (d *decision) assign(s *route.Step) error {
-	named, err := d.recipients(s.Parties, true)
+	named, err := d.recipients(s.Parties)
 	if err != nil {
 		return err
 	}
@@ -351,7 +351,7 @@ func (d *decision) assign(s *route.Step) error {
 
 // stakeholders adds to the stakeholders, or removes some.
 func (d *decision) stakeholders(s *route.Step) error {
-	named, err := d.recipients(s.Parties, false)
+	named, err := d.whom(s.Parties)
 	if err != nil {
 		return err
 	}
@@ -368,19 +368,29 @@ func (d *decision) stakeholders(s *route.Step) error {
 	return nil
 }
 
-// recipients returns the parties that a step names. Roles keep symbolic ones
-// where symbols is true. Names that are nobody's are left out, and the log
-// says so.
-func (d *decision) recipients(list []route.Recipient, symbols bool) ([]string, error) {
+// whom returns the users and teams that a step names, symbolic parties
+// resolved.
+func (d *decision) whom(list []route.Recipient) ([]string, error) {
+	out, err := d.recipients(list)
+	if err != nil {
+		return nil, err
+	}
+	if out = d.byName(out); len(d.needs) > 0 {
+		return nil, errAbsent
+	}
+	return out, nil
+}
+
+// recipients returns the parties that a step names, symbolic ones as such.
+// Names that are nobody's are left out, and the log says so.
+func (d *decision) recipients(list []route.Recipient) ([]string, error) {
 	var out, nobody []string
 	for _, r := range list {
 		switch r.Kind {
 		case route.RecipientStarter:
 			out = append(out, d.c.Starter)
 		case route.RecipientStakeholders:
-			if symbols {
-				out = append(out, PartyStakeholders)
-			}
+			out = append(out, PartyStakeholders)
 		case route.RecipientRole:
 			out = append(out, d.c.RoleParties(r.Name)...)
 		case route.RecipientParty:
@@ -403,9 +413,6 @@ func (d *decision) recipients(list []route.Recipient, symbols bool) ([]string, e
 	if len(nobody) > 0 {
 		d.changed = true
 		d.add(LogEntry{Kind: LogWarning, Text: fmt.Sprintf("Nobody is called %s", strings.Join(nobody, ", "))})
-	}
-	if !symbols {
-		out = slices.DeleteFunc(out, func(p string) bool { return p != "" && p[0] == '@' })
 	}
 	return parties(out), nil
 }
