@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/identity"
 )
 
@@ -151,10 +152,10 @@ type Accounts interface {
 	PutMe(ctx context.Context, req engine.Request, body []byte) (*engine.Outcome, error)
 	People(ctx context.Context, by identity.Principal) (*engine.Resource, error)
 
-	Secrets(ctx context.Context, by identity.Principal, kind engine.SecretKind) ([]engine.Resource, error) // Name is the label
-	Secret(ctx context.Context, by identity.Principal, kind engine.SecretKind, label string) (*engine.Resource, error)
-	PutSecret(ctx context.Context, req engine.Request, kind engine.SecretKind, label string, body []byte) (*engine.Outcome, error)
-	DeleteSecret(ctx context.Context, req engine.Request, kind engine.SecretKind, label string) error
+	Secrets(ctx context.Context, by identity.Principal, kind account.SecretKind) ([]engine.Resource, error) // Name is the label
+	Secret(ctx context.Context, by identity.Principal, kind account.SecretKind, label string) (*engine.Resource, error)
+	PutSecret(ctx context.Context, req engine.Request, kind account.SecretKind, label string, body []byte) (*engine.Outcome, error)
+	DeleteSecret(ctx context.Context, req engine.Request, kind account.SecretKind, label string) error
 }
 
 // Calendars are what is to come for somebody.

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/errs"
 )
 
@@ -19,8 +20,8 @@ func accountPlaces(s *scope) []place {
 		{"people.json", formFile{s, "people.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
 			return s.engine.People(ctx, s.by)
 		}}, true},
-		{"AppPasswords", secretsFolder{s, engine.AppPassword, "AppPasswords"}, true},
-		{"CalendarLinks", secretsFolder{s, engine.CalendarLink, "CalendarLinks"}, true},
+		{"AppPasswords", secretsFolder{s, account.AppPassword, "AppPasswords"}, true},
+		{"CalendarLinks", secretsFolder{s, account.CalendarLink, "CalendarLinks"}, true},
 	}
 }
 
@@ -39,7 +40,7 @@ func (n meFile) describe(a *answer, _ *engine.Outcome) { a.locate("dav", "Accoun
 // secretsFolder is Account/AppPasswords/ or Account/CalendarLinks/.
 type secretsFolder struct {
 	*scope
-	kind engine.SecretKind
+	kind account.SecretKind
 	name string
 }
 

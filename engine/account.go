@@ -2,11 +2,9 @@ package engine
 
 import (
 	"context"
-	"net/mail"
-	"strings"
-	"unicode"
 
 	"flowdrive/document"
+	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -21,76 +19,28 @@ func ownPasswordOnly(by identity.Principal) error {
 	return nil
 }
 
-// meForm is the complete form of me.json (design: the drive, section 5).
-type meForm struct {
-	Name     identity.Name `json:"name"`
-	FullName string        `json:"fullName"`
-	Email    string        `json:"email"`
-	Deputy   *deputyForm   `json:"deputy"`
-	Notify   bool          `json:"notify"`
-	Watch    []string      `json:"watch"`
-	Contexts []contextForm `json:"contexts"`
-}
-
-type contextForm struct {
-	ID    identity.ID   `json:"id"`
-	Name  identity.Name `json:"name"`
-	Kind  identity.Kind `json:"kind"`
-	Admin bool          `json:"admin"`
-}
-
 // Me returns who the caller is.
 func (e *Engine) Me(_ context.Context, by identity.Principal) (*Resource, error) {
 	t := e.parties.Load()
-	if t.byID[by.ID] == nil {
+	if t.ByID(by.ID) == nil {
 		return nil, absent("user")
 	}
-	return t.me(by.ID), nil
+	return meResource(t, by.ID), nil
 }
 
-// me returns me.json of the user. It changes with the teams as well, so its
-// ETag is of its bytes.
-func (t *partyTable) me(id identity.ID) *Resource {
-	p, by := t.byID[id], t.directory.Principal(id)
-	form := meForm{Name: p.Name, FullName: p.FullName, Email: p.Email, Deputy: formOfDeputy(p.Deputy), Notify: !p.Quiet, Watch: orEmpty(p.Watch), Contexts: []contextForm{}}
-	for _, id := range by.Contexts() {
-		c := t.directory.ByID(id)
-		form.Contexts = append(form.Contexts, contextForm{ID: c.ID, Name: c.Name, Kind: c.Kind, Admin: t.directory.Administers(by, c.ID)})
-	}
-	text := document.Line(form)
-	return &Resource{Name: "me", Form: text, FormETag: sourceETag(text), Created: p.Created, Modified: t.modified, Own: true}
-}
-
-// peopleForm is people.json: the names that one may write into roles.
-type peopleForm struct {
-	Users []personForm `json:"users"`
-	Teams []teamName   `json:"teams"`
-}
-
-type personForm struct {
-	Name     identity.Name `json:"name"`
-	FullName string        `json:"fullName"`
-}
-
-type teamName struct {
-	Name identity.Name `json:"name"`
+// meResource returns me.json of the user. It changes with the teams as well, so
+// its ETag is of its bytes.
+func meResource(t *account.Table, id identity.ID) *Resource {
+	form := t.Me(id)
+	return &Resource{Name: "me", Form: form, FormETag: sourceETag(form), Created: t.ByID(id).Created, Modified: t.Modified(), Own: true}
 }
 
 // People returns the names of all users who are not disabled, and of all
 // teams, in order of creation.
 func (e *Engine) People(context.Context, identity.Principal) (*Resource, error) {
 	t := e.parties.Load()
-	form := peopleForm{Users: []personForm{}, Teams: []teamName{}}
-	for _, p := range t.directory.Parties() {
-		switch {
-		case p.Kind == identity.Team:
-			form.Teams = append(form.Teams, teamName{p.Name})
-		case !p.Disabled:
-			form.Users = append(form.Users, personForm{p.Name, p.FullName})
-		}
-	}
-	text := document.Line(form)
-	return &Resource{Name: "people", Form: text, FormETag: sourceETag(text), Modified: t.modified, Own: true}, nil
+	form := t.People()
+	return &Resource{Name: "people", Form: form, FormETag: sourceETag(form), Modified: t.Modified(), Own: true}, nil
 }
 
 // PutMe changes what a user may change of itself: a record, changed field by
@@ -101,7 +51,7 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 		return nil, err
 	}
 	held := e.parties.Load()
-	if held.byID[req.By.ID] == nil {
+	if held.ByID(req.By.ID) == nil {
 		return nil, absent("user")
 	}
 	if err := judge(req.If, meVersion(held, req.By.ID)); err != nil {
@@ -124,14 +74,14 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 		if err != nil {
 			return err
 		}
-		p := t.byID[req.By.ID]
+		p := t.ByID(req.By.ID)
 		if p == nil {
 			return absent("user")
 		}
 		if err := judge(req.If, meVersion(t, p.ID)); err != nil {
 			return err
 		}
-		if hash != "" && p.Password != held.byID[p.ID].Password {
+		if hash != "" && p.Password != held.ByID(p.ID).Password {
 			return wrongPassword() // it was changed while the old one was checked
 		}
 		change, err := e.readMe(t, req, node, hash)
@@ -144,72 +94,28 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 		if t, err = readParties(tx); err != nil {
 			return err
 		}
-		me := t.me(p.ID)
-		out = &Outcome{Changed: change.changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
+		me := meResource(t, p.ID)
+		out = &Outcome{Changed: change.Changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
 		return undone(req)
 	})
 	return out, err
 }
 
-func meVersion(t *partyTable, id identity.ID) Version {
-	me := t.me(id)
+func meVersion(t *account.Table, id identity.ID) Version {
+	me := meResource(t, id)
 	return Version{Exists: true, ETag: me.FormETag, Modified: me.Modified}
 }
 
 // readMe reads the document of me.json; hash is of the new password, "" for
-// none.
-func (e *Engine) readMe(t *partyTable, req Request, node *document.Node, hash string) (*partyChange, error) {
-	old := t.byID[req.By.ID]
-	c := &partyChange{old: old, party: *old}
-	var faults document.Faults
-	root := document.Root(node, &faults)
-	if root.Is(document.Object) {
-		root.Only("name", "fullName", "email", "deputy", "notify", "watch", "contexts", "password", "oldPassword")
-		if v := root.Get("name"); v.Given() && (v.Node.Kind != document.String || identity.Fold(v.Node.Text) != identity.Fold(string(old.Name))) {
-			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
+// none. Only a route that the user sees can be watched.
+func (e *Engine) readMe(t *account.Table, req Request, node *document.Node, hash string) (*account.Change, error) {
+	return t.ReadMe(req.By.ID, node, hash, req.Now, func(route string) (name string, ok bool) {
+		info := e.routes.Load().byName[identity.Fold(route)]
+		if info == nil || !e.seesRoute(req.By, info) {
+			return "", false
 		}
-		readPlainText(root.Get("fullName"), &c.party.FullName, 200)
-		readEmail(root.Get("email"), &c.party.Email)
-		readDeputy(root.Get("deputy"), t.directory, &c.party, req.Now)
-		readWishes(root.Get("notify"), &c.party.Quiet)
-		e.readWatch(root.Get("watch"), req.By, &c.party.Watch)
-		if v := root.Get("password"); v.Node != nil {
-			checkPassword(v)
-			root.Get("oldPassword").Str()
-		} else if root.Get("oldPassword").Given() {
-			v.Fail(errs.CodeRequired, "is required where oldPassword is given: the new password")
-		}
-	}
-	if err := faults.Err(); err != nil {
-		return nil, err
-	}
-	if hash != "" {
-		c.party.Password = hash
-	}
-	c.changed = !sameParty(old, &c.party)
-	return c, nil
-}
-
-// readPlainText reads an optional text of one line.
-func readPlainText(v document.Value, to *string, most int) {
-	text := *to
-	if v.Text(&text, most); text != *to && strings.ContainsFunc(text, unicode.IsControl) {
-		v.Fail(errs.CodeFormat, "must have no control characters")
-		return
-	}
-	*to = text
-}
-
-// readEmail reads an optional address (RFC 5322, addr-spec).
-func readEmail(v document.Value, to *string) {
-	text := *to
-	if readPlainText(v, &text, 254); text != *to && text != "" {
-		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
-			v.Fail(errs.CodeFormat, "%q is no e-mail address", text)
-			return
-		}
-	}
-	*to = text
+		return info.Name, true
+	})
 }
 
 // newPassword checks the old password and hashes the new one, "" where the

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -79,7 +80,7 @@ func (e *Engine) LogInRefused(user identity.ID, address, detail string) {
 
 // auditParty writes the rows of a change of a user or team, one for each sort
 // of thing that was changed.
-func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *Party, p *Party) error {
+func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *account.Party, p *account.Party) error {
 	write := func(action audit.Action, detail string) error {
 		return e.audit(ctx, tx, req, action, string(p.Name), detail)
 	}
@@ -93,7 +94,7 @@ func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *Party,
 		if err := write(audit.UserAdd, ""); err != nil {
 			return err
 		}
-		old = &Party{}
+		old = &account.Party{}
 	} else if fields := changedFields(old, p); fields != "" {
 		if err := write(audit.UserChange, fields); err != nil {
 			return err
@@ -108,7 +109,7 @@ func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *Party,
 		{old.Admin != p.Admin, audit.Admin, map[bool]string{true: "given", false: "taken away"}[p.Admin]},
 		{!old.Disabled && p.Disabled, audit.UserDisable, ""},
 		{old.Disabled && !p.Disabled, audit.UserEnable, ""},
-		{!sameDeputy(old.Deputy, p.Deputy), audit.Deputy, deputyDetail(p.Deputy)},
+		{!old.Deputy.Equal(p.Deputy), audit.Deputy, deputyDetail(p.Deputy)},
 	} {
 		if change.made {
 			if err := write(change.action, change.detail); err != nil {
@@ -119,7 +120,7 @@ func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *Party,
 	return nil
 }
 
-func changedFields(old, p *Party) string {
+func changedFields(old, p *account.Party) string {
 	switch name, email := old.FullName != p.FullName, old.Email != p.Email; {
 	case name && email:
 		return "fullName, email"
@@ -131,7 +132,9 @@ func changedFields(old, p *Party) string {
 	return ""
 }
 
-func memberDetail(p *Party) string { return fmt.Sprintf("members %v, admins %v", p.Members, p.Admins) }
+func memberDetail(p *account.Party) string {
+	return fmt.Sprintf("members %v, admins %v", p.Members, p.Admins)
+}
 
 func deputyDetail(d identity.Deputy) string {
 	if d.User == "" {

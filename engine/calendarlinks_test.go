@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -13,7 +14,7 @@ import (
 
 func (u user) putLink(label, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutSecret(u.Context(), u.request(options), engine.CalendarLink, label, []byte(doc))
+	return u.PutSecret(u.Context(), u.request(options), account.CalendarLink, label, []byte(doc))
 }
 
 // newLink makes a calendar link and returns the token of its address.
@@ -29,7 +30,7 @@ func (u user) newLink(label string) string {
 }
 
 func (u user) deleteLink(label string, options ...option) error {
-	return u.DeleteSecret(u.Context(), u.request(options), engine.CalendarLink, label)
+	return u.DeleteSecret(u.Context(), u.request(options), account.CalendarLink, label)
 }
 
 // A calendar link shows its maker's calendar to whoever knows it, until it is
@@ -66,8 +67,8 @@ func TestCalendarLinks(t *testing.T) {
 	}
 	opens(strings.TrimPrefix(sam.newApp("phone"), "fd-"), nil)
 
-	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), engine.CalendarLink)), "phone wall")
-	_, err := w.Secret(t.Context(), ann.by(), engine.CalendarLink, "wall")
+	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), account.CalendarLink)), "phone wall")
+	_, err := w.Secret(t.Context(), ann.by(), account.CalendarLink, "wall")
 	w.refused(err, errs.NotFound)
 	_, err = sam.putLink("PHONE", `{}`)
 	w.refused(err, errs.NameTaken)
@@ -77,10 +78,10 @@ func TestCalendarLinks(t *testing.T) {
 	w.refused(err, errs.NotAllowed)
 	w.refused(sam.deleteLink("wall", onDevice()), errs.NotAllowed)
 	try(sam.putLink("tablet", `{}`, dryRun())).must(w, "a dry run")
-	same(t, "after a dry run", names(w.Secrets(t.Context(), sam.by(), engine.CalendarLink)), "phone wall")
+	same(t, "after a dry run", names(w.Secrets(t.Context(), sam.by(), account.CalendarLink)), "phone wall")
 
 	w.running()() // what waits to be written is written at the end
-	res := try(w.Secret(t.Context(), sam.by(), engine.CalendarLink, "phone")).must(w, "GET of a link")
+	res := try(w.Secret(t.Context(), sam.by(), account.CalendarLink, "phone")).must(w, "GET of a link")
 	w.form(res.Form).wants("label", `"phone"`, "lastUsed", `"2012-11-09T12:34:56Z"`)
 	w.reopen()
 	opens(phone, &sam)

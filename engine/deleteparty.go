@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -22,20 +23,20 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 		if err != nil {
 			return err
 		}
-		p := t.byName(kind, name)
+		p := t.ByName(kind, name)
 		if p == nil {
 			return absent(string(kind))
 		}
 		if err := judge(req.If, partyVersion(p)); err != nil {
 			return err
 		}
-		if lastAdministrator(t, p) {
+		if t.LastAdministrator(p) {
 			return errs.New(errs.NotDeletable, "%q is the last enabled administrator; make another user an administrator first.", p.Name)
 		}
 		if p.Name == identity.Everyone || p.ID == req.By.ID {
 			return errs.New(errs.NotDeletable, "%q cannot be deleted.", p.Name)
 		}
-		for _, other := range t.directory.Parties() {
+		for _, other := range t.Directory().Parties() {
 			if slices.Contains(other.Members, p.Name) || slices.Contains(other.Admins, p.Name) {
 				return errs.New(errs.InUse, "The team %q names %q; take it out there first.", other.Name, p.Name)
 			}
@@ -60,7 +61,7 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 }
 
 // teamInUse says where a team is used, which cannot be disabled as a user can.
-func (e *Engine) teamInUse(r Reader, p *Party) error {
+func (e *Engine) teamInUse(r Reader, p *account.Party) error {
 	var routes []string
 	for _, info := range e.routes.Load().list {
 		if info.ContextID == p.ID {

@@ -4,71 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
-	"flowdrive/schedule"
 )
-
-// deputyForm is a deputy as users and me.json show it.
-type deputyForm struct {
-	User identity.Name `json:"user"`
-	From string        `json:"from"`
-	To   string        `json:"to"`
-}
-
-func formOfDeputy(d identity.Deputy) *deputyForm {
-	if d.User == "" {
-		return nil
-	}
-	return &deputyForm{User: d.User, From: d.From.UTC().Format(time.RFC3339), To: d.To.UTC().Format(time.RFC3339)}
-}
-
-// readDeputy reads who stands in for the user: absent stays, null is nobody.
-// Without a beginning it is from now on; an end there must be, so that nobody
-// lends a right and forgets it.
-func readDeputy(v document.Value, d *identity.Directory, p *Party, now time.Time) {
-	if v.Node == nil {
-		return
-	}
-	if v.Node.Kind == document.Null {
-		p.Deputy = identity.Deputy{}
-		return
-	}
-	if !v.Is(document.Object) {
-		return
-	}
-	v.Only("user", "from", "to")
-	next := identity.Deputy{From: now.UTC().Truncate(time.Second)}
-	if name, ok := v.Get("user").Str(); ok {
-		switch user := d.ByName(identity.Name(name)); {
-		case user == nil || user.Kind != identity.User:
-			v.Get("user").Fail(errs.CodeNotFound, "%q is no user", name)
-		case user.ID == p.ID:
-			v.Get("user").Fail(errs.CodeConflict, "cannot be the user itself")
-		default:
-			next.User = user.Name
-		}
-	}
-	if from := v.Get("from"); from.Given() {
-		if t, ok := schedule.ParseTime(from); ok {
-			next.From = t
-		}
-	}
-	to := v.Get("to")
-	if to.Node == nil {
-		to.Fail(errs.CodeRequired, "is required: when the deputy's time ends")
-	} else if t, ok := schedule.ParseTime(to); ok {
-		next.To = t
-		if !next.From.Before(t) {
-			to.Fail(errs.CodeRange, "must be later than from, which is %s", next.From.Format(time.RFC3339))
-		}
-	}
-	p.Deputy = next
-}
 
 // represented returns those whose active deputy by is, as principals.
 func (e *Engine) represented(by identity.Principal) []identity.Principal {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"flowdrive/engine/account"
 	"flowdrive/identity"
 )
 
@@ -12,8 +13,8 @@ import (
 // every commit, so that nobody finds what was there before an answer.
 type documentCache struct {
 	mu      sync.Mutex
-	at      uint64      // Store.Changes
-	parties *partyTable // rights follow from it
+	at      uint64         // Store.Changes
+	parties *account.Table // rights follow from it
 	found   map[cacheKey]*Document
 }
 
@@ -33,7 +34,7 @@ func cacheKeyOf(by identity.Principal, path DocumentPath) cacheKey {
 }
 
 // get returns a copy of what was found since that commit, nil for nothing.
-func (c *documentCache) get(key cacheKey, at uint64, parties *partyTable) *Document {
+func (c *documentCache) get(key cacheKey, at uint64, parties *account.Table) *Document {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.found[key]
@@ -45,7 +46,7 @@ func (c *documentCache) get(key cacheKey, at uint64, parties *partyTable) *Docum
 }
 
 // put keeps what a look found that began at that commit.
-func (c *documentCache) put(key cacheKey, d *Document, at uint64, parties *partyTable) {
+func (c *documentCache) put(key cacheKey, d *Document, at uint64, parties *account.Table) {
 	if d.Folder || d.InFile || d.Size > cachedSize || len(d.Properties) > cachedSize || int64(len(d.Content)) != d.Size {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/clock"
+	"flowdrive/engine/account"
 	"flowdrive/engine/events"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -125,8 +126,8 @@ type Engine struct {
 	limits    Limits
 	observer  Observer
 
-	parties    atomic.Pointer[partyTable] // replaced after every change of a user or team
-	routes     atomic.Pointer[routeTable] // replaced after every change of a route
+	parties    atomic.Pointer[account.Table] // replaced after every change of a user or team
+	routes     atomic.Pointer[routeTable]    // replaced after every change of a route
 	versions   versionCache
 	filtered   filterCache
 	called     callCache
@@ -192,7 +193,7 @@ func New(cfg Config) *Engine {
 		e.firings = DefaultFirings
 	}
 	e.sweeper.wake = make(chan struct{}, 1)
-	e.parties.Store(newPartyTable(nil))
+	e.parties.Store(account.NewTable(nil, nil))
 	e.routes.Store(&routeTable{})
 	return e
 }
@@ -221,7 +222,7 @@ func (e *Engine) Load(ctx context.Context) error {
 }
 
 // directory returns all users and teams as they are now.
-func (e *Engine) directory() *identity.Directory { return e.parties.Load().directory }
+func (e *Engine) directory() *identity.Directory { return e.parties.Load().Directory() }
 
 // decision is what a change was decided to be: apply writes it, in a
 // transaction in which everything it was decided on still holds.

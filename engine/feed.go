@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"flowdrive/engine/account"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/ical"
@@ -208,7 +209,7 @@ func categoryOf(kind core.TimerKind) string {
 // long as that does.
 type feedVersion struct {
 	changes uint64 // Store.Changes
-	parties *partyTable
+	parties *account.Table
 	day     int64 // when it began
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"flowdrive/engine/account"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -58,7 +59,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			{Name: "core", Kind: identity.Team},
 		} {
 			p.ID = identity.ID(e.store.NextID())
-			party := &Party{Party: p, Revision: 1, Created: now, Modified: now}
+			party := &account.Party{Party: p, Revision: 1, Created: now, Modified: now}
 			if p.Kind == identity.User {
 				party.Password = passwordHash
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/account"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -22,8 +23,8 @@ func FuzzHold(f *testing.F) {
 	}
 	e := New(Config{})
 	e.routes.Store(newRouteTable([]*routeInfo{{ID: 7, Name: "bug"}}))
-	parties := newPartyTable([]Party{{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User, Admin: true}}})
-	req := Request{By: parties.directory.Principal(2), Now: time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)}
+	parties := account.NewTable([]account.Party{{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User, Admin: true}}}, nil)
+	req := Request{By: parties.Directory().Principal(2), Now: time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		node, err := document.ParseJSON(body)
 		if err != nil {

@@ -217,7 +217,7 @@ func (e *Engine) readHeld(req Request, root document.Value, old, h *Hold) {
 			route.Fail(errs.CodeNotFound, "there is no route %q", h.Route)
 		}
 	}
-	if h.Group = readName(group); h.Group != "" && !legalWord(h.Group) {
+	if h.Group = readName(group); h.Group != "" && !identity.Legal(h.Group) {
 		group.Fail(errs.CodeFormat, "%q is no name for a group: use letters, digits, _ and -, at most 63, the first a letter or digit", h.Group)
 	}
 	all.Flag(&h.Engine)

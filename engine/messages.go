@@ -102,7 +102,7 @@ func output(r Reader, h *held) (*Message, error) {
 // PutLabel creates or replaces the message of a label on an open case, and
 // wakes the case.
 func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
-	if !legalWord(name) {
+	if !identity.Legal(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
 	var room int64

@@ -21,21 +21,6 @@ func (e *Engine) addGiven(res *Resource, given *GivenName) {
 	}
 }
 
-// legalWord reports whether a name has the form that users, teams and labels
-// have (design: the drive, section 3, Legal names).
-func legalWord(name string) bool {
-	const longest = 63
-	for i := range len(name) {
-		switch c := name[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9':
-		case i > 0 && (c == '_' || c == '-'):
-		default:
-			return false
-		}
-	}
-	return name != "" && len(name) <= longest
-}
-
 // setSource notes the bytes that are stored under the name.
 func (n *GivenName) setSource(body []byte, now time.Time) {
 	n.Source, n.ETag, n.Size, n.Modified = body, sourceETag(body), int64(len(body)), now

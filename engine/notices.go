@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/account"
 	"flowdrive/engine/core"
 	"flowdrive/engine/notice"
 	"flowdrive/identity"
@@ -93,16 +94,16 @@ func (t *telling) taskTitle(task core.TaskRef) string {
 func (t *telling) find() error {
 	parties, told := t.parties.Load(), map[identity.ID]bool{}
 	add := func(name, behalf string, n core.Notice) error {
-		p := parties.byName(identity.User, name)
+		p := parties.ByName(identity.User, name)
 		if p == nil || p.Disabled || told[p.ID] {
 			return nil
 		}
 		told[p.ID] = true
-		return t.add(p, notice.Person{Notice: n, Name: p.Name, Email: mailTo(p), Behalf: behalf})
+		return t.add(p, notice.Person{Notice: n, Name: p.Name, Email: p.MailTo(), Behalf: behalf})
 	}
 	named := func(n core.Notice) error { return add(n.Person, "", n) }
 	deputy := func(n core.Notice) error {
-		p := parties.byName(identity.User, n.Person)
+		p := parties.ByName(identity.User, n.Person)
 		if p == nil || p.Disabled || !p.Deputy.Active(t.change.after.Modified) {
 			return nil
 		}
@@ -126,7 +127,7 @@ func (t *telling) find() error {
 
 // add adds a person. Who watches a route is told of the cases that are for
 // them to see.
-func (t *telling) add(who *Party, p notice.Person) error {
+func (t *telling) add(who *account.Party, p notice.Person) error {
 	by := t.Principal(who.ID)
 	at, err := t.seat(p.Notice.Case)
 	if err != nil || at == nil {
@@ -232,22 +233,22 @@ func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, 
 		return nil
 	}
 	t := e.parties.Load()
-	for _, p := range t.directory.Parties() {
-		admin := t.byID[p.ID]
-		if !administers(admin) || mailTo(admin) == "" {
+	for _, p := range t.Directory().Parties() {
+		admin := t.ByID(p.ID)
+		if !admin.Administers() || admin.MailTo() == "" {
 			continue
 		}
-		if err := post(&core.Request{Mail: failure.Mail(admin.Email)}); err != nil {
+		if err := post(&core.Request{Mail: failure.Mail(admin.MailTo())}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mailTo returns the address at which a user wants to be told, "" for none.
-func mailTo(p *Party) string {
-	if p.Quiet {
-		return ""
+// watchers returns the users who watch a route.
+func (e *Engine) watchers(id int64) []string {
+	if info := e.routes.Load().byID[id]; info != nil {
+		return e.parties.Load().Watchers(info.Name)
 	}
-	return p.Email
+	return nil
 }

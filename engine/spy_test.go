@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -89,7 +90,7 @@ func (t spyTx) pass(w write, f func() error) error {
 	return f()
 }
 
-func (t spyTx) PutParty(p *engine.Party) error {
+func (t spyTx) PutParty(p *account.Party) error {
 	return t.pass(write{method: "PutParty", row: p}, func() error { return t.Tx.PutParty(p) })
 }
 

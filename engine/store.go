@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"flowdrive/engine/account"
 	"flowdrive/identity"
 )
 
@@ -100,28 +101,16 @@ type Tx interface {
 	AfterCommit(f func())
 }
 
-// Party is a user or team as stored. Form is the complete form, without any
-// secret.
-type Party struct {
-	identity.Party
-	Password string   // its encoded hash, "" for none
-	Quiet    bool     // users: no mails are wanted
-	Watch    []string // users: names of the routes that they watch
-	Revision int64
-	Created  time.Time
-	Modified time.Time
-}
-
 // PartyReader reads users and teams.
 type PartyReader interface {
-	Parties() ([]Party, error) // by id
+	Parties() ([]account.Party, error) // by id
 }
 
 // PartyWriter writes users and teams.
 type PartyWriter interface {
 	// PutParty stores a new party or replaces the one of that id. A name that
 	// another party bears, whatever its case, is errs.NameTaken.
-	PutParty(p *Party) error
+	PutParty(p *account.Party) error
 	DeleteParty(id identity.ID) error // errs.InUse where anything refers to it
 }
 

@@ -56,6 +56,26 @@ func (d Deputy) Active(now time.Time) bool {
 	return d.User != "" && !now.Before(d.From) && now.Before(d.To)
 }
 
+// Equal reports whether both are the same.
+func (d Deputy) Equal(other Deputy) bool {
+	return d.User == other.User && d.From.Equal(other.From) && d.To.Equal(other.To)
+}
+
+// Legal reports whether a name has the form that those of users, teams and
+// labels have (design: the drive, section 3, Legal names).
+func Legal(name string) bool {
+	const longest = 63
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9':
+		case i > 0 && (c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return name != "" && len(name) <= longest
+}
+
 // Directory is all users and teams at one moment. It is never changed once
 // made, nor may what it returns be; a change makes a new one.
 type Directory struct {

@@ -1,7 +1,9 @@
 package identity
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -219,4 +221,30 @@ func reaches(d *Directory, team Party, target Name, seen map[Name]bool) bool {
 		}
 	}
 	return false
+}
+
+func TestLegal(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"": false, "a": true, "Z-9_": true, "_a": false, "-a": false, "a b": false, "ä": false, "a.b": false, "0": true,
+		strings.Repeat("a", 63): true, strings.Repeat("a", 64): false,
+	} {
+		if got := Legal(name); got != want {
+			t.Errorf("Legal(%q) = %t, want %t", name, got, want)
+		}
+	}
+}
+
+func TestDeputyEqual(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
+	d := Deputy{User: "ann", From: at, To: at.Add(time.Hour)}
+	if !d.Equal(Deputy{"ann", at.In(time.FixedZone("", 3600)), d.To}) {
+		t.Error("the same instants in another zone differ")
+	}
+	for _, other := range []Deputy{{}, {"bob", d.From, d.To}, {"ann", at.Add(1), d.To}, {"ann", d.From, at}} {
+		if d.Equal(other) {
+			t.Errorf("%+v equals %+v", d, other)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -12,9 +13,9 @@ import (
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	for i, what := range []engine.SecretKind{engine.AppPassword, engine.CalendarLink} {
+	for i, what := range []account.SecretKind{account.AppPassword, account.CalendarLink} {
 		sam, ann := addUser(t, db, identity.Name("sam"+string(rune('0'+i)))), addUser(t, db, identity.Name("ann"+string(rune('0'+i))))
-		secrets := func() (all []engine.Secret) {
+		secrets := func() (all []account.Secret) {
 			t.Helper()
 			mustView(t, db, func(r engine.Reader) (err error) {
 				all, err = r.Secrets(what)
@@ -22,17 +23,17 @@ func TestSecrets(t *testing.T) {
 			})
 			return all
 		}
-		phone := engine.Secret{UserID: sam, Label: "Phone", SHA256: engine.Digest{1}, Created: noon()}
-		theirs := engine.Secret{UserID: ann, Label: "phone", SHA256: engine.Digest{2}, Created: noon(), LastUsed: noon()}
+		phone := account.Secret{UserID: sam, Label: "Phone", SHA256: engine.Digest{1}, Created: noon()}
+		theirs := account.Secret{UserID: ann, Label: "phone", SHA256: engine.Digest{2}, Created: noon(), LastUsed: noon()}
 		mustUpdate(t, db, func(tx engine.Tx) error {
 			if err := tx.InsertSecret(what, &phone); err != nil {
 				return err
 			}
 			return tx.InsertSecret(what, &theirs)
 		})
-		same(t, "stored", []engine.Secret{phone, theirs}, secrets())
+		same(t, "stored", []account.Secret{phone, theirs}, secrets())
 
-		for name, s := range map[string]engine.Secret{
+		for name, s := range map[string]account.Secret{
 			"a label in use, but for case": {UserID: sam, Label: "pHONE", SHA256: engine.Digest{3}, Created: noon()},
 			"a secret in use":              {UserID: sam, Label: "tablet", SHA256: engine.Digest{1}, Created: noon()},
 		} {
@@ -42,10 +43,10 @@ func TestSecrets(t *testing.T) {
 
 		phone.LastUsed = noon().Add(time.Hour)
 		mustUpdate(t, db, func(tx engine.Tx) error { return tx.TouchSecret(what, phone.ID, phone.LastUsed) })
-		same(t, "used", []engine.Secret{phone, theirs}, secrets())
+		same(t, "used", []account.Secret{phone, theirs}, secrets())
 
 		mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteSecret(what, phone.ID) })
-		same(t, "revoked", []engine.Secret{theirs}, secrets())
+		same(t, "revoked", []account.Secret{theirs}, secrets())
 		for name, f := range map[string]func(engine.Tx) error{
 			"revoked twice":         func(tx engine.Tx) error { return tx.DeleteSecret(what, phone.ID) },
 			"used when revoked":     func(tx engine.Tx) error { return tx.TouchSecret(what, phone.ID, noon()) },
@@ -55,7 +56,7 @@ func TestSecrets(t *testing.T) {
 		}
 
 		mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(ann) })
-		same(t, "gone with the user", []engine.Secret(nil), secrets())
+		same(t, "gone with the user", []account.Secret(nil), secrets())
 	}
 }
 
@@ -63,7 +64,7 @@ func TestDeputies(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	addUser(t, db, "Ann")
-	sam := engine.Party{
+	sam := account.Party{
 		Party: identity.Party{
 			ID: identity.ID(db.NextID()), Name: "sam", Kind: identity.User,
 			Deputy: identity.Deputy{User: "Ann", From: noon(), To: noon().Add(time.Hour)},

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/identity"
 )
 
@@ -188,7 +189,7 @@ func noon() time.Time { return time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC) }
 // addUser stores a user and returns its id.
 func addUser(tb testing.TB, db *DB, name identity.Name) identity.ID {
 	tb.Helper()
-	p := engine.Party{
+	p := account.Party{
 		Party:   identity.Party{ID: identity.ID(db.NextID()), Name: name, Kind: identity.User},
 		Created: noon(), Modified: noon(),
 	}

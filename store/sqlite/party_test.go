@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -29,7 +30,7 @@ func kind(tb testing.TB, what string, err error, want errs.Kind) {
 	}
 }
 
-func parties(tb testing.TB, db *DB) (all []engine.Party) {
+func parties(tb testing.TB, db *DB) (all []account.Party) {
 	tb.Helper()
 	mustView(tb, db, func(r engine.Reader) (err error) {
 		all, err = r.Parties()
@@ -41,14 +42,14 @@ func parties(tb testing.TB, db *DB) (all []engine.Party) {
 func TestParties(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	sam := engine.Party{
+	sam := account.Party{
 		Party: identity.Party{
 			ID: identity.ID(db.NextID()), Name: "Sam", Kind: identity.User, FullName: "Sam Österberg",
 			Email: "sam@example.org", Admin: true, Disabled: true,
 		},
 		Password: "$argon2id$…", Revision: 3, Created: noon(), Modified: noon().Add(time.Millisecond),
 	}
-	team := engine.Party{
+	team := account.Party{
 		Party: identity.Party{
 			ID: identity.ID(db.NextID()), Name: "core", Kind: identity.Team,
 			Members: []identity.Name{"Sam", "nobody-yet"}, Admins: []identity.Name{"Sam"},
@@ -61,10 +62,10 @@ func TestParties(t *testing.T) {
 		}
 		return tx.PutParty(&sam)
 	})
-	same(t, "stored", []engine.Party{sam, team}, parties(t, db))
+	same(t, "stored", []account.Party{sam, team}, parties(t, db))
 
 	for _, name := range []identity.Name{"CORE", "sAm"} {
-		other := engine.Party{Party: identity.Party{ID: 99, Name: name, Kind: identity.User}, Created: noon(), Modified: noon()}
+		other := account.Party{Party: identity.Party{ID: 99, Name: name, Kind: identity.User}, Created: noon(), Modified: noon()}
 		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutParty(&other) })
 		kind(t, "a name in use", err, errs.NameTaken)
 	}
@@ -76,10 +77,10 @@ func TestParties(t *testing.T) {
 		}
 		return tx.PutParty(&team)
 	})
-	same(t, "changed", []engine.Party{sam, team}, parties(t, db))
+	same(t, "changed", []account.Party{sam, team}, parties(t, db))
 
 	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(team.ID) })
-	same(t, "after a deletion", []engine.Party{sam}, parties(t, db))
+	same(t, "after a deletion", []account.Party{sam}, parties(t, db))
 	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.DeleteParty(team.ID) })
 	kind(t, "deleted twice", err, errs.NotFound)
 }

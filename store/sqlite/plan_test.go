@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine"
+	"flowdrive/engine/account"
 )
 
 // TestPlans looks at how SQLite would run each statement: none goes through a
@@ -41,8 +41,8 @@ func TestPlans(t *testing.T) {
 		"selectAnswer": selectAnswer, "insertAnswer": insertAnswer, "deleteAnswers": deleteAnswers,
 		"selectSetting": selectSetting, "upsertSetting": upsertSetting,
 		"selectSecrets": selectSecrets, "insertSecret": insertSecret, "touchSecret": touchSecret, "deleteSecret": deleteSecret,
-		"selectLinks": ofKind(engine.CalendarLink, selectSecrets), "insertLink": ofKind(engine.CalendarLink, insertSecret),
-		"touchLink": ofKind(engine.CalendarLink, touchSecret), "deleteLink": ofKind(engine.CalendarLink, deleteSecret),
+		"selectLinks": ofKind(account.CalendarLink, selectSecrets), "insertLink": ofKind(account.CalendarLink, insertSecret),
+		"touchLink": ofKind(account.CalendarLink, touchSecret), "deleteLink": ofKind(account.CalendarLink, deleteSecret),
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
 		"insertAudit":       insertAudit,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,

@@ -1,0 +1,119 @@
+package account
+
+import (
+	"slices"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+)
+
+// Change is a user or team as it shall be.
+type Change struct {
+	Old     *Party // nil where it is new
+	Party   Party
+	Created bool
+	Changed bool
+}
+
+// Read reads the document of a user or team: a record, changed field by field.
+// newID is asked for the id of a new one; hash is of the password that the
+// document has, "" for none.
+func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash string, newID func() identity.ID, now time.Time) (*Change, error) {
+	old := t.ByName(kind, name)
+	if old == nil && !identity.Legal(name) {
+		return nil, errs.New(errs.NameNotAllowed, "%q is no name for a %s: use letters, digits, _ and -, at most 63, the first a letter or digit.", name, kind)
+	}
+	c := &Change{Old: old, Created: old == nil}
+	if old == nil {
+		c.Party = Party{Party: identity.Party{ID: newID(), Name: identity.Name(name), Kind: kind}, Created: now}
+	} else {
+		c.Party = *old
+		c.Party.Members = slices.Clone(old.Members)
+		c.Party.Admins = slices.Clone(old.Admins)
+	}
+	var faults document.Faults
+	root := document.Root(node, &faults)
+	if root.Is(document.Object) {
+		checkIdentity(root, &c.Party, c.Created)
+		if kind == identity.User {
+			readUser(root, t.directory, &c.Party, now)
+			keepAdministrator(root, t, old, &c.Party)
+		} else {
+			readTeam(root, t.directory, &c.Party)
+		}
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	if old == nil && (t.directory.ByName(identity.Name(name)) != nil || identity.Fold(name) == string(identity.Everyone)) {
+		return nil, errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", name)
+	}
+	if kind == identity.User && root.Get("password").Node != nil {
+		c.Party.Password = hash // "" where null takes it away
+	}
+	c.Changed = c.Created || !sameParty(old, &c.Party)
+	return c, nil
+}
+
+// checkIdentity refuses identifying fields that differ from what is stored.
+func checkIdentity(root document.Value, p *Party, created bool) {
+	if created {
+		return
+	}
+	if v := root.Get("name"); v.Given() && (v.Node.Kind != document.String || identity.Fold(v.Node.Text) != identity.Fold(string(p.Name))) {
+		v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", p.Name)
+	}
+	if v := root.Get("id"); v.Given() {
+		if id, ok := v.Int(1, 1<<53-1); ok && identity.ID(id) != p.ID {
+			v.Fail(errs.CodeReadOnly, "is read-only and must stay %d", p.ID)
+		}
+	}
+	if v := root.Get("created"); v.Given() {
+		if s, ok := v.Str(); ok && s != p.Created.UTC().Format(time.RFC3339) {
+			v.Fail(errs.CodeReadOnly, "is read-only and must stay %s", p.Created.UTC().Format(time.RFC3339))
+		}
+	}
+}
+
+func readUser(root document.Value, d *identity.Directory, p *Party, now time.Time) {
+	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "password", "created", "modified")
+	readPlainText(root.Get("fullName"), &p.FullName, 200)
+	readEmail(root.Get("email"), &p.Email)
+	root.Get("admin").Flag(&p.Admin)
+	root.Get("disabled").Flag(&p.Disabled)
+	readDeputy(root.Get("deputy"), d, p, now)
+	if v := root.Get("password"); v.Given() {
+		checkPassword(v)
+	}
+}
+
+// keepAdministrator refuses to demote or disable the last administrator.
+func keepAdministrator(root document.Value, t *Table, old, p *Party) {
+	if !t.LastAdministrator(old) {
+		return
+	}
+	const detail = "cannot be so for the last enabled administrator; make another user an administrator first"
+	if !p.Admin {
+		root.Get("admin").Fail(errs.CodeConflict, detail)
+	}
+	if p.Disabled {
+		root.Get("disabled").Fail(errs.CodeConflict, detail)
+	}
+}
+
+func readTeam(root document.Value, d *identity.Directory, p *Party) {
+	root.Only("name", "id", "members", "admins", "created", "modified")
+	readNames(root.Get("members"), d, &p.Members)
+	readNames(root.Get("admins"), d, &p.Admins)
+	if p.Name == identity.Everyone && len(p.Members) > 0 {
+		root.Get("members").Fail(errs.CodeReadOnly, "cannot be given: everyone belongs to everyone")
+	}
+	if p.Name == identity.Everyone && len(p.Admins) > 0 {
+		root.Get("admins").Fail(errs.CodeReadOnly, "cannot be given: administrators alone act for everyone")
+	}
+	if cycle := d.TeamCycle(p.Name, p.Members); cycle != nil {
+		root.Get("members").Fail(errs.CodeConflict, "would make the team contain itself: %s", chain(cycle))
+	}
+}

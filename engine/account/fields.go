@@ -1,0 +1,140 @@
+package account
+
+import (
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"flowdrive/document"
+	"flowdrive/errs"
+	"flowdrive/identity"
+	"flowdrive/schedule"
+)
+
+// readPlainText reads an optional text of one line.
+func readPlainText(v document.Value, to *string, most int) {
+	text := *to
+	if v.Text(&text, most); text != *to && strings.ContainsFunc(text, unicode.IsControl) {
+		v.Fail(errs.CodeFormat, "must have no control characters")
+		return
+	}
+	*to = text
+}
+
+// readEmail reads an optional address (RFC 5322, addr-spec).
+func readEmail(v document.Value, to *string) {
+	text := *to
+	if readPlainText(v, &text, 254); text != *to && text != "" {
+		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
+			v.Fail(errs.CodeFormat, "%q is no e-mail address", text)
+			return
+		}
+	}
+	*to = text
+}
+
+// readNames reads a list of names of users and teams; null empties it.
+func readNames(v document.Value, d *identity.Directory, to *[]identity.Name) {
+	if v.Node == nil {
+		return
+	}
+	if v.Node.Kind == document.Null {
+		*to = nil
+		return
+	}
+	if !v.Is(document.List) {
+		return
+	}
+	var list []identity.Name
+	for i := range v.Node.Items {
+		item := v.Item(i)
+		s, ok := item.Str()
+		if !ok {
+			continue
+		}
+		p := d.ByName(identity.Name(s))
+		if p == nil || p.Name == identity.Everyone {
+			item.Fail(errs.CodeNotFound, "%q is no user or team", s)
+			continue
+		}
+		if !slices.Contains(list, p.Name) {
+			list = append(list, p.Name)
+		}
+	}
+	*to = list
+}
+
+// chain returns the names in a row, an arrow between each two.
+func chain(names []identity.Name) string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = string(name)
+	}
+	return strings.Join(out, " → ")
+}
+
+// readDeputy reads who stands in for the user: absent stays, null is nobody.
+// Without a beginning it is from now on; an end there must be, so that nobody
+// lends a right and forgets it.
+func readDeputy(v document.Value, d *identity.Directory, p *Party, now time.Time) {
+	if v.Node == nil {
+		return
+	}
+	if v.Node.Kind == document.Null {
+		p.Deputy = identity.Deputy{}
+		return
+	}
+	if !v.Is(document.Object) {
+		return
+	}
+	v.Only("user", "from", "to")
+	next := identity.Deputy{From: now.UTC().Truncate(time.Second)}
+	if name, ok := v.Get("user").Str(); ok {
+		switch user := d.ByName(identity.Name(name)); {
+		case user == nil || user.Kind != identity.User:
+			v.Get("user").Fail(errs.CodeNotFound, "%q is no user", name)
+		case user.ID == p.ID:
+			v.Get("user").Fail(errs.CodeConflict, "cannot be the user itself")
+		default:
+			next.User = user.Name
+		}
+	}
+	if from := v.Get("from"); from.Given() {
+		if t, ok := schedule.ParseTime(from); ok {
+			next.From = t
+		}
+	}
+	to := v.Get("to")
+	if to.Node == nil {
+		to.Fail(errs.CodeRequired, "is required: when the deputy's time ends")
+	} else if t, ok := schedule.ParseTime(to); ok {
+		next.To = t
+		if !next.From.Before(t) {
+			to.Fail(errs.CodeRange, "must be later than from, which is %s", next.From.Format(time.RFC3339))
+		}
+	}
+	p.Deputy = next
+}
+
+// GivenPassword returns the password that a user's document gives, "" where it
+// has none that fits.
+func GivenPassword(node *document.Node) string {
+	password := node.Get("password")
+	if password == nil || password.Kind != document.String || !passwordFits(password.Text) {
+		return ""
+	}
+	return password.Text
+}
+
+// passwordFits reports whether Basic can carry the password (RFC 7617).
+func passwordFits(password string) bool {
+	return password != "" && len(password) <= 1024 && !strings.ContainsFunc(password, unicode.IsControl)
+}
+
+func checkPassword(v document.Value) {
+	if s, ok := v.Str(); ok && !passwordFits(s) {
+		v.Fail(errs.CodeRange, "must have from 1 to 1024 bytes, none of them a control character")
+	}
+}

@@ -1,0 +1,107 @@
+// Package account holds users and teams with what belongs to their accounts:
+// their forms, the documents that change them, what they have made to log
+// devices in, and the table of all of them that is kept in memory. It asks no
+// rights and stores nothing: that is the engine's.
+package account
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/identity"
+)
+
+// Party is a user or team as stored.
+type Party struct {
+	identity.Party
+	Password string   // its encoded hash, "" for none
+	Quiet    bool     // users: no mails are wanted
+	Watch    []string // users: names of the routes that they watch
+	Revision int64
+	Created  time.Time
+	Modified time.Time
+}
+
+// ETag returns the entity tag of the form, quoted.
+func (p *Party) ETag() string { return fmt.Sprintf(`"p%d-%d"`, p.ID, p.Revision) }
+
+// Administers reports whether the user is an administrator who may log in.
+func (p *Party) Administers() bool {
+	return p != nil && p.Kind == identity.User && p.Admin && !p.Disabled
+}
+
+// MailTo returns the address at which a user wants to be told of events, ""
+// for none.
+func (p *Party) MailTo() string {
+	if p.Quiet {
+		return ""
+	}
+	return p.Email
+}
+
+// userForm and teamForm are the complete forms (design: the drive, section
+// 5); a password is never among them.
+type userForm struct {
+	Name     identity.Name `json:"name"`
+	ID       identity.ID   `json:"id"`
+	FullName string        `json:"fullName"`
+	Email    string        `json:"email"`
+	Admin    bool          `json:"admin"`
+	Disabled bool          `json:"disabled"`
+	Deputy   *deputyForm   `json:"deputy"`
+	Created  string        `json:"created"`
+	Modified string        `json:"modified"`
+}
+
+type teamForm struct {
+	Name     identity.Name   `json:"name"`
+	ID       identity.ID     `json:"id"`
+	Members  []identity.Name `json:"members"`
+	Admins   []identity.Name `json:"admins"`
+	Created  string          `json:"created"`
+	Modified string          `json:"modified"`
+}
+
+// deputyForm is a deputy as users and me.json show it.
+type deputyForm struct {
+	User identity.Name `json:"user"`
+	From string        `json:"from"`
+	To   string        `json:"to"`
+}
+
+func formOfDeputy(d identity.Deputy) *deputyForm {
+	if d.User == "" {
+		return nil
+	}
+	return &deputyForm{User: d.User, From: d.From.UTC().Format(time.RFC3339), To: d.To.UTC().Format(time.RFC3339)}
+}
+
+// Form returns the complete form of a user or team.
+func (p *Party) Form() []byte {
+	created, modified := p.Created.UTC().Format(time.RFC3339), p.Modified.UTC().Format(time.RFC3339)
+	var form any
+	if p.Kind == identity.User {
+		form = userForm{
+			Name: p.Name, ID: p.ID, FullName: p.FullName, Email: p.Email, Admin: p.Admin, Disabled: p.Disabled,
+			Deputy: formOfDeputy(p.Deputy), Created: created, Modified: modified,
+		}
+	} else {
+		form = teamForm{Name: p.Name, ID: p.ID, Members: orEmpty(p.Members), Admins: orEmpty(p.Admins), Created: created, Modified: modified}
+	}
+	return document.Line(form)
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func sameParty(a, b *Party) bool {
+	return a.FullName == b.FullName && a.Email == b.Email && a.Admin == b.Admin && a.Disabled == b.Disabled &&
+		a.Password == b.Password && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Deputy.Equal(b.Deputy) &&
+		slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)
+}

@@ -1,0 +1,183 @@
+package account
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/identity"
+)
+
+// SecretKind is what a secret opens.
+type SecretKind string
+
+// The kinds of secrets.
+const (
+	AppPassword  SecretKind = "app password"  // logs a device or program in
+	CalendarLink SecretKind = "calendar link" // is the address of the user's calendar
+)
+
+// SecretKinds are all kinds there are.
+func SecretKinds() []SecretKind { return []SecretKind{AppPassword, CalendarLink} }
+
+// Secret is what a user has made for a device or a program, as stored. It is
+// random, so that nobody needs to keep it but who uses it.
+type Secret struct {
+	ID       int64 // order of creation, set by the store
+	UserID   identity.ID
+	Label    string
+	SHA256   [sha256.Size]byte // of the secret itself
+	Created  time.Time
+	LastUsed time.Time // zero: never
+}
+
+// HeldSecret is a secret as it is kept in memory.
+type HeldSecret struct {
+	Secret
+	used  atomic.Int64 // LastUsed as stored, in Unix milliseconds; 0: never
+	noted atomic.Int64 // the same, of what is on its way to the store
+}
+
+// secrets is all secrets of a kind.
+type secrets struct {
+	bySum  map[[sha256.Size]byte]*HeldSecret
+	byUser map[identity.ID][]*HeldSecret // by ID
+}
+
+func newSecrets(list []Secret) *secrets {
+	t := &secrets{bySum: make(map[[sha256.Size]byte]*HeldSecret, len(list)), byUser: map[identity.ID][]*HeldSecret{}}
+	for _, stored := range list {
+		s := &HeldSecret{Secret: stored}
+		if !stored.LastUsed.IsZero() {
+			s.used.Store(stored.LastUsed.UnixMilli())
+			s.noted.Store(stored.LastUsed.UnixMilli())
+		}
+		t.bySum[s.SHA256] = s
+		t.byUser[s.UserID] = append(t.byUser[s.UserID], s)
+	}
+	return t
+}
+
+const (
+	// secretPrefix lets people and scanners tell what they have found.
+	secretPrefix = "fd-"
+	randomBytes  = 20 // 160 random bits: nothing that can be guessed
+	randomLength = randomBytes * 8 / 5
+
+	notedEvery = time.Hour // how exact lastUsed is, so that few requests cause a write
+)
+
+// NewSecret returns a new secret: letters and digits that are hard to mistake
+// for each other.
+func NewSecret(kind SecretKind) string {
+	var random [randomBytes]byte
+	_, _ = rand.Read(random[:]) // never fails; see crypto/rand
+	text := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:]))
+	if kind == AppPassword {
+		text = secretPrefix + text
+	}
+	return text
+}
+
+// SecretSum is what is kept of a secret.
+func SecretSum(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(secret)) }
+
+// AppPassword returns the user's app password that reads so, nil for none.
+func (t *Table) AppPassword(user identity.ID, secret string) *HeldSecret {
+	if len(secret) != len(secretPrefix)+randomLength || !strings.HasPrefix(secret, secretPrefix) {
+		return nil
+	}
+	s := t.SecretOf(AppPassword, SecretSum(secret))
+	if s == nil || s.UserID != user {
+		return nil
+	}
+	return s
+}
+
+// CalendarLink returns the calendar link that has the token and whose user may
+// log in, nil for none.
+func (t *Table) CalendarLink(token string) *HeldSecret {
+	if len(token) != randomLength {
+		return nil
+	}
+	s := t.SecretOf(CalendarLink, SecretSum(token))
+	if s == nil || !t.directory.Active(s.UserID) {
+		return nil
+	}
+	return s
+}
+
+// SecretOf returns the secret of that sum, nil for none.
+func (t *Table) SecretOf(kind SecretKind, sum [sha256.Size]byte) *HeldSecret {
+	return t.secrets[kind].bySum[sum]
+}
+
+// Secrets returns the user's secrets of a kind in order of creation.
+func (t *Table) Secrets(kind SecretKind, user identity.ID) []*HeldSecret {
+	return t.secrets[kind].byUser[user]
+}
+
+// Secret returns the user's secret of that label, whatever its case, or nil.
+func (t *Table) Secret(kind SecretKind, user identity.ID, label string) *HeldSecret {
+	for _, s := range t.Secrets(kind, user) {
+		if identity.Fold(s.Label) == identity.Fold(label) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Use notes that the secret is used now, and reports whether that is to be
+// written: Wrote or NotWritten follows.
+func (s *HeldSecret) Use(now time.Time) bool {
+	noted := s.noted.Load()
+	return now.UnixMilli()-noted >= notedEvery.Milliseconds() && s.noted.CompareAndSwap(noted, now.UnixMilli())
+}
+
+// Wrote says that the use is stored.
+func (s *HeldSecret) Wrote(used time.Time) { s.used.Store(used.UnixMilli()) }
+
+// NotWritten leaves the use to a later one to be written.
+func (s *HeldSecret) NotWritten() { s.noted.Store(s.used.Load()) }
+
+// secretForm is the complete form of a secret, without what is secret in it
+// but in the answer that makes it.
+type secretForm struct {
+	Label    string  `json:"label"`
+	Created  string  `json:"created"`
+	LastUsed *string `json:"lastUsed"`
+	Secret   string  `json:"secret,omitempty"` // of an app password
+	URL      string  `json:"url,omitempty"`    // of a calendar link
+}
+
+// Form returns the complete form of the secret, without what is secret, and
+// when the form says that it was used last, zero for never.
+func (s *HeldSecret) Form() (form []byte, used time.Time) {
+	f := s.form()
+	if millis := s.used.Load(); millis != 0 {
+		used = time.UnixMilli(millis).UTC()
+		f.LastUsed = new(used.Format(time.RFC3339))
+	}
+	return document.Line(f), used
+}
+
+func (s *Secret) form() secretForm {
+	return secretForm{Label: s.Label, Created: s.Created.UTC().Format(time.RFC3339)}
+}
+
+// NewForm returns the form of a secret that was just made and, to be told once,
+// the form that has what is secret.
+func (s *Secret) NewForm(kind SecretKind, secret string) (form, once []byte) {
+	f := s.form()
+	form = document.Line(f)
+	if kind == CalendarLink {
+		f.URL = "/calendar/" + secret + ".ics"
+	} else {
+		f.Secret = secret
+	}
+	return form, document.Line(f)
+}

@@ -1,0 +1,121 @@
+package account
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/document"
+	"flowdrive/identity"
+)
+
+// Table is all users and teams, as they are kept in memory, with their
+// secrets. It is never changed once made.
+type Table struct {
+	directory *identity.Directory
+	byID      map[identity.ID]*Party
+	secrets   map[SecretKind]*secrets
+	watchers  map[string][]string // of a route, by its folded name: the active users who watch it, by name
+	modified  time.Time           // of whatever changed last
+}
+
+// NewTable returns the table of those users and teams, and of their secrets of
+// each kind.
+func NewTable(parties []Party, held map[SecretKind][]Secret) *Table {
+	t := &Table{byID: make(map[identity.ID]*Party, len(parties)), secrets: map[SecretKind]*secrets{}}
+	for _, kind := range SecretKinds() {
+		t.secrets[kind] = newSecrets(held[kind])
+	}
+	plain := make([]identity.Party, len(parties))
+	for i := range parties {
+		plain[i] = parties[i].Party
+		t.byID[parties[i].ID] = &parties[i]
+		if m := parties[i].Modified; m.After(t.modified) {
+			t.modified = m
+		}
+	}
+	t.directory = identity.NewDirectory(plain)
+	t.watchers = watchersOf(parties)
+	return t
+}
+
+// Directory returns who is in what.
+func (t *Table) Directory() *identity.Directory { return t.directory }
+
+// ByID returns the party of that id, nil for none.
+func (t *Table) ByID(id identity.ID) *Party { return t.byID[id] }
+
+// ByName returns the party of that name and kind, or nil.
+func (t *Table) ByName(kind identity.Kind, name string) *Party {
+	p := t.directory.ByName(identity.Name(name))
+	if p == nil || p.Kind != kind {
+		return nil
+	}
+	return t.byID[p.ID]
+}
+
+// Watchers returns the active users who watch the route, by name.
+func (t *Table) Watchers(route string) []string { return t.watchers[identity.Fold(route)] }
+
+// Modified returns when any user or team changed last.
+func (t *Table) Modified() time.Time { return t.modified }
+
+// LastAdministrator reports whether without that user nobody could administer
+// the server, which nothing but a change of its store would mend.
+func (t *Table) LastAdministrator(p *Party) bool {
+	if !p.Administers() {
+		return false
+	}
+	for _, other := range t.byID {
+		if other.ID != p.ID && other.Administers() {
+			return false
+		}
+	}
+	return true
+}
+
+// watchersOf returns the active users who watch a route, by its folded name.
+func watchersOf(parties []Party) map[string][]string {
+	all := map[string][]string{}
+	for i := range parties {
+		if p := &parties[i]; p.Kind == identity.User && !p.Disabled {
+			for _, name := range p.Watch {
+				all[identity.Fold(name)] = append(all[identity.Fold(name)], string(p.Name))
+			}
+		}
+	}
+	for _, users := range all {
+		slices.SortFunc(users, func(a, b string) int { return strings.Compare(identity.Fold(a), identity.Fold(b)) })
+	}
+	return all
+}
+
+// peopleForm is people.json: the names that one may write into roles.
+type peopleForm struct {
+	Users []personForm `json:"users"`
+	Teams []teamName   `json:"teams"`
+}
+
+type personForm struct {
+	Name     identity.Name `json:"name"`
+	FullName string        `json:"fullName"`
+}
+
+type teamName struct {
+	Name identity.Name `json:"name"`
+}
+
+// People returns people.json: the names of all users who are not disabled, and
+// of all teams, in order of creation.
+func (t *Table) People() []byte {
+	form := peopleForm{Users: []personForm{}, Teams: []teamName{}}
+	for _, p := range t.directory.Parties() {
+		switch {
+		case p.Kind == identity.Team:
+			form.Teams = append(form.Teams, teamName{p.Name})
+		case !p.Disabled:
+			form.Users = append(form.Users, personForm{p.Name, p.FullName})
+		}
+	}
+	return document.Line(form)
+}
