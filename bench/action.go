@@ -24,7 +24,7 @@ func measureAction(ctx context.Context, r *run) (_ []Row, err error) {
 	}
 	var undo cleanup
 	defer undo.run(&err)
-	o, err := r.furnish(ctx)
+	o, err := r.furnish(ctx, r.cases, kind{route: routeMany})
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,12 @@ func measureAction(ctx context.Context, r *run) (_ []Row, err error) {
 		return nil, err
 	}
 	many := o.actions(ours)
-	got, err := r.alternate(ctx, side{"flowdrive", many, restServer}, side{"limit", o.actions(theirs), limit.rest})
+	got, err := r.alternate(ctx, side{"flowdrive", many, restOf(o.data)}, side{"limit", o.actions(theirs), limit.rest})
 	if err != nil {
 		return nil, err
 	}
 	row := atLeast(workAction, rates(got[0]), rates(got[1]), 0.5).
-		noted("on %s cases; %s; the limit is net/http and the bare writer: %s", plain(float64(len(o.cases))), describe(got[0]), describe(got[1]))
+		noted("on %s cases; %s; the limit is net/http and the bare writer: %s", plain(float64(o.n)), describe(got[0]), describe(got[1]))
 	alone, err := r.actionAlone(ctx, o.actions(ours[:1]))
 	return []Row{row, alone}, err
 }
@@ -98,15 +98,13 @@ func syncing(f *os.File, place func(n int64) int64) round {
 
 // actions performs over HTTP, each connection on cases of its own.
 func (o *office) actions(conns []*connection) round {
-	paths := make([][]string, len(conns))
-	for i, id := range o.cases {
-		paths[i%len(conns)] = append(paths[i%len(conns)], fmt.Sprintf("/dav/Workflow/Cases/%d/Actions/note.json", id))
-	}
-	turns := make([]int, len(conns))
+	each := max(1, o.cases.n/int64(len(conns)))
+	turns := make([]int64, len(conns))
 	return func(ctx context.Context, d time.Duration) (sample, error) {
 		return load(ctx, len(conns), d, func(_ context.Context, caller int) error {
 			turns[caller]++
-			path := paths[caller][turns[caller]%len(paths[caller])]
+			id := o.cases.at(turns[caller]%each*int64(len(conns)) + int64(caller))
+			path := fmt.Sprintf("/dav/Workflow/Cases/%d/Actions/note.json", id)
 			return conns[caller].do(http.MethodPut, path, []byte(`{}`), http.StatusNoContent)
 		})
 	}
@@ -115,11 +113,11 @@ func (o *office) actions(conns []*connection) round {
 // bareHandler performs by the bare writer: it reads and parses the body, and
 // writes the unit.
 func (o *office) bareHandler(w *bareWriter) http.Handler {
-	written := make(map[int64]*atomic.Int64, len(o.cases))
-	for _, id := range o.cases {
-		written[id] = &atomic.Int64{}
+	written := make(map[int64]*atomic.Int64, o.cases.n)
+	for i := range o.cases.n {
+		written[o.cases.at(i)] = &atomic.Int64{}
 	}
-	written[o.cases[0]].Store(o.noted)
+	written[o.cases.at(0)].Store(o.noted)
 	free := make(chan *bareCaller, 2*callers)
 	for _, c := range w.callers(cap(free)) {
 		free <- c

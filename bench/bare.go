@@ -235,7 +235,7 @@ func (w *bareWriter) exec(o op) error {
 
 // rest brings the log into the database file, as the store does in a quiet
 // moment. No unit may be waiting.
-func (w *bareWriter) rest(ctx context.Context) {
-	var busy, logged, done int
-	_ = w.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &logged, &done) // the next commit can do without
+func (w *bareWriter) rest(ctx context.Context) error {
+	_, _, err := checkpoint(ctx, w.conn)
+	return err
 }

@@ -28,6 +28,10 @@ type Config struct {
 	// Only names the figures to measure; none means all.
 	Only []string
 
+	// Cases is how many are stored at most where the growth of cost is
+	// measured (P12); 0 is a million.
+	Cases int
+
 	// Dir is the folder below which everything is written and removed again;
 	// "" is the system's for temporary files.
 	Dir string
@@ -51,21 +55,23 @@ type Serve func(data string) (addr string, stop func() error, err error)
 
 // size is how much of everything is done.
 type size struct {
-	rounds    int
-	round     time.Duration
-	cases     int           // stored while actions and GETs are measured
-	members   int           // of the folder that is listed (P6)
-	entries   int           // stored schedule entries (P8, P10)
-	timers    int           // stored timers (P7, P10)
-	fires     int           // of them in a round (P7)
-	idle      time.Duration // in which nothing is due (P10)
-	stored    int           // cases stored while the start is measured (P14)
-	wakes     int           // firings one by one (P8)
-	adds      int           // entries added one by one (P8)
-	instants  int           // seconds in which something is due (P11)
-	perSecond int           // entries due in each
-	steady    time.Duration // load before memory is read (P13)
-	starts    int           // of a process (P14)
+	rounds     int
+	round      time.Duration
+	cases      int           // stored while actions and GETs are measured
+	members    int           // of the folder that is listed (P6)
+	entries    int           // stored schedule entries (P8, P10)
+	timers     int           // stored timers (P7, P10)
+	fires      int           // of them in a round (P7)
+	idle       time.Duration // in which nothing is due (P10)
+	stored     int           // cases stored while the start is measured (P14)
+	wakes      int           // firings one by one (P8)
+	adds       int           // entries added one by one (P8)
+	instants   int           // seconds in which something is due (P11)
+	perSecond  int           // entries due in each
+	growth     []int         // cases stored, ascending (P12)
+	startsEach int           // cases started in a round (P12)
+	steady     time.Duration // load before memory is read (P13)
+	starts     int           // of a process (P14)
 }
 
 func (c *Config) size() size {
@@ -73,13 +79,13 @@ func (c *Config) size() size {
 		return size{
 			rounds: 1, round: 100 * time.Millisecond, cases: 64, members: 200, entries: 2_000, timers: 1_000, fires: 200, idle: 200 * time.Millisecond,
 			stored: 1_000, wakes: 1, adds: 50,
-			instants: 2, perSecond: 4, steady: 2 * time.Second, starts: 1,
+			instants: 2, perSecond: 4, growth: c.stocks(), startsEach: 50, steady: 2 * time.Second, starts: 1,
 		}
 	}
 	return size{
 		rounds: 5, round: 2 * time.Second, cases: 20_000, members: 10_000, entries: 1_000_000, timers: 1_000_000, fires: 20_000, idle: time.Minute,
 		stored: 1_000_000, wakes: 10, adds: 2_000,
-		instants: 25, perSecond: 8, steady: time.Minute, starts: 5,
+		instants: 25, perSecond: 8, growth: c.stocks(), startsEach: 2_000, steady: time.Minute, starts: 5,
 	}
 }
 
@@ -87,7 +93,7 @@ func (c *Config) size() size {
 type figure struct {
 	name    string
 	work    string
-	measure func(context.Context, *run) ([]Row, error) // nil: what it is about is not built yet
+	measure func(context.Context, *run) ([]Row, error)
 }
 
 func figures() []figure {
@@ -103,7 +109,7 @@ func figures() []figure {
 		{"P9", "the next instant of a recurrence", measureNext},
 		{"P10", "idle for a minute with both millions", measureIdle},
 		{"P11", "lateness of firings", measureLateness},
-		{"P12", "growth of cost from 10³ to 10⁷ cases", nil},
+		{"P12", workGrowth, measureGrowth},
 		{"P13", "memory", measureMemory},
 		{"P14", "start of the program", measureReady},
 	}
@@ -141,6 +147,9 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 		}
 	}
 	r := &run{Config: cfg, size: cfg.size()}
+	if len(r.growth) < 2 {
+		return nil, fmt.Errorf("P12 compares with a thousand cases: %d are not more", cfg.Cases)
+	}
 	if r.dir, err = os.MkdirTemp(cfg.Dir, "flowdrive-bench-"); err != nil {
 		return nil, err
 	}
@@ -162,9 +171,6 @@ func Run(ctx context.Context, cfg Config) (_ *Report, err error) {
 
 // one measures a figure.
 func (r *run) one(ctx context.Context, f figure) ([]Row, error) {
-	if f.measure == nil {
-		return []Row{{Figure: f.name, Work: f.work, Verdict: NotYet}}, nil
-	}
 	r.progress("%s: %s", f.name, f.work)
 	rows, err := f.measure(ctx, r)
 	if err != nil {

@@ -60,7 +60,7 @@ func checkFigures(t *testing.T, cfg Config, report *Report) {
 			if row.Work == "" || row.Measured == nil || row.Measured.Value <= 0 && row.Measured.Unit != Bytes && row.Measured.Unit != Statements || row.ToReach == "" {
 				t.Errorf("%s is not whole: %+v", row.Figure, row)
 			}
-		case NotYet, Skipped:
+		case Skipped:
 		case Met, Missed, Failed:
 			t.Errorf("%s %q is %q in a short run", row.Figure, row.Work, row.Verdict)
 		}
@@ -88,13 +88,13 @@ func TestFailure(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("no server today\nnor tomorrow")
 	report, err := Run(t.Context(), Config{
-		Short: true, Dir: t.TempDir(), Only: []string{"P4", "P12"},
+		Short: true, Dir: t.TempDir(), Only: []string{"P4", "P9"},
 		Serve: func(string) (string, func() error, error) { return "", nil, refused },
 	})
 	if !errors.Is(err, refused) {
 		t.Errorf("error %v, want %v", err, refused)
 	}
-	if len(report.Rows) != 2 || report.Rows[0].Verdict != Failed || report.Rows[0].Note != "P4: no server today" || report.Rows[1].Verdict != NotYet {
+	if len(report.Rows) < 2 || report.Rows[0].Verdict != Failed || report.Rows[0].Note != "P4: no server today" || report.Rows[1].Figure != "P9" {
 		t.Errorf("rows %+v", report.Rows)
 	}
 }

@@ -3,30 +3,35 @@ package bench
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"flowdrive/clock"
 	"flowdrive/engine"
 )
 
-// Millions of rows are copied from one that the engine has stored, within
+// Millions of rows are copied from a few that the engine has stored, within
 // the database, each with an identity of its own in row and documents.
 
 // bulkChunk is how many rows a transaction has.
 const bulkChunk = 50_000
 
 // scrambled spreads the numbers from 1 on over 48 bits, as hexadecimal text:
-// the beginning of a UUID.
-const scrambled = `printf('%012x', n.i * 123456789123 & 0xffffffffffff)`
+// the beginning of a UUID, of which random is the whole.
+const (
+	scrambled = `printf('%012x', n.i * 123456789123 & 0xffffffffffff)`
+	random    = scrambled + ` || '40008000000000000000'`
+)
 
+// The numbers of a chunk, and with each the original that it is a copy of.
 const numbers = `WITH RECURSIVE n(i) AS (SELECT ?1 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2) `
 
 const copyEntries = numbers + `
 	INSERT INTO entries (uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified)
-	SELECT unhex(` + scrambled + ` || '40008000000000000000'),
+	SELECT unhex(` + random + `),
 		e.context_id, e.author_id, e.route_id, e.type, e.definition, e.revision,
 		e.due + n.i % 31536000 * 1000,
 		CAST(replace(CAST(e.form AS TEXT), ?4,
@@ -34,36 +39,78 @@ const copyEntries = numbers + `
 		e.created, e.modified
 	FROM n, entries e WHERE e.uuid = ?3`
 
-// In what is stored of a case its id and GUID occur as texts of their own.
-const copiedText = `CAST(replace(replace(CAST(%s AS TEXT), ?4, '"id":' || n.i || ','), ?5, printf('%%032x', n.i)) AS BLOB)`
-
-func copyCases() []string {
-	return copies("c.due", text("c.marking"))
+// kind is a sort of stored cases: their route, and what was done with them.
+type kind struct {
+	route   string
+	actions []string
 }
 
-func text(column string) string { return fmt.Sprintf(copiedText, column) }
-
-// copyTimers copies cases with a timer, each with another due time: whole
-// seconds from ?7 on, the numbers below ?8 in an order of their own. ?6 is the
-// original's due time.
-func copyTimers() []string {
-	const due = `(?7 + n.i * 7919 % ?8)`
-	return copies(due+" * 1000", `CAST(replace(CAST(`+text("c.marking")+` AS TEXT), ?6, strftime('%Y-%m-%dT%H:%M:%SZ', `+due+`, 'unixepoch')) AS BLOB)`)
+// kinds are what a drive that has been used for long holds: cases on which
+// something can be done, others that wait for somebody or for a date, and
+// those that have ended.
+func kinds() []kind {
+	return []kind{{route: routeMany}, {route: routeOnce, actions: []string{"finish"}}, {route: routeTime}, {route: routeOnce}}
 }
 
-func copies(due, marking string) []string {
-	return []string{
-		numbers + `INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
-				due, named, access, created, modified, marking, form)
-			SELECT n.i, c.route_id, c.context_id, c.starter_id, c.state, c.status, c.priority, c.version, c.revision,
-				` + due + `, c.named, c.access, c.created, c.modified, ` + marking + `, ` + text("c.form") + `
-			FROM n, cases c WHERE c.id = ?3`,
-		numbers + `INSERT INTO case_log (case_id, seq, entries)
-			SELECT n.i, l.seq, ` + text("l.entries") + ` FROM n, case_log l WHERE l.case_id = ?3`,
-		numbers + `INSERT INTO messages (case_id, label, uuid, media_type, size, sha256, version, created, modified, content)
-			SELECT n.i, m.label, unhex(printf('%032x', n.i)), m.media_type, m.size, m.sha256, m.version, m.created, m.modified, m.content
-			FROM n, messages m WHERE m.case_id = ?3`,
+// originals are the cases that others are copied from: the k-th of so many is
+// that of the numbers that leave k. What is stored of a case has its id and
+// GUID as texts of their own, and where it waits for a date, that date.
+const originals = `CREATE TEMP TABLE originals (k INTEGER PRIMARY KEY, id INTEGER, id_text TEXT, guid TEXT, due_text TEXT)`
+
+const insertOriginal = `
+	INSERT INTO originals
+	SELECT ?1, id, printf('"id":%d,', id), CAST(form AS TEXT) ->> 'guid', coalesce(strftime('%Y-%m-%dT%H:%M:%SZ', due / 1000, 'unixepoch'), '')
+	FROM cases WHERE id = ?2`
+
+// Where copies have due times of their own: whole seconds from ?3 on, the
+// numbers below ?4 in an order of their own. Else ?3 is NULL, and so is this.
+const spread = `(?3 + n.i * 7919 % ?4)`
+
+func copied(column string) string {
+	return `CAST(replace(replace(CAST(c.` + column + ` AS TEXT), o.id_text, '"id":' || n.i || ','), o.guid, ` + random + `) AS BLOB)`
+}
+
+// ofCase are the tables with rows of a case that no trigger writes, the
+// column that says which case, and what differs from copy to copy besides.
+func ofCase() []copying {
+	marking := `CAST(replace(CAST(` + copied("marking") + ` AS TEXT), o.due_text, coalesce(strftime('%Y-%m-%dT%H:%M:%SZ', ` + spread + `, 'unixepoch'), o.due_text)) AS BLOB)`
+	return []copying{
+		{"cases", "id", map[string]string{"due": `coalesce(` + spread + ` * 1000, c.due)`, "marking": marking, "form": copied("form")}},
+		{"case_log", "case_id", nil},
+		{"messages", "case_id", map[string]string{"id": `NULL`, "uuid": `unhex(` + random + `)`}},
+		{"tasks", "case_id", nil},
 	}
+}
+
+type copying struct {
+	table, key string
+	differs    map[string]string
+}
+
+// statement copies the rows of the originals, whatever columns the table has.
+func (c copying) statement(ctx context.Context, db *sql.DB) (string, error) {
+	rows, err := db.QueryContext(ctx, `SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0`, c.table)
+	if err != nil {
+		return "", err
+	}
+	defer rows.Close()
+	var names, values []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return "", err
+		}
+		value, ok := c.differs[name]
+		switch {
+		case name == c.key:
+			value = "n.i"
+		case !ok:
+			value = "c." + name
+		}
+		names, values = append(names, name), append(values, value)
+	}
+	return numbers + `INSERT INTO ` + c.table + ` (` + strings.Join(names, ", ") + `) SELECT ` + strings.Join(values, ", ") + `
+		FROM n CROSS JOIN originals o ON o.k = n.i % (SELECT count(*) FROM originals) CROSS JOIN ` + c.table + ` c ON c.` + c.key + ` = o.id`, rows.Err()
 }
 
 // fillEntries makes a data folder that has n schedule entries, all due in the
@@ -82,69 +129,128 @@ func (r *run) fillEntries(ctx context.Context, data string, n int) error {
 	if !ok {
 		return fmt.Errorf("a schedule entry is named %q", out.Name)
 	}
-	return bulk(ctx, data, 1, n, []string{copyEntries}, uuid[:], uuid.Braced())
+	return bulk(ctx, data, func(db *sql.DB) error {
+		return inChunks(ctx, db, 1, int64(n), []string{copyEntries}, uuid[:], uuid.Braced())
+	})
 }
 
-// fillCases makes a data folder that has n open cases.
-func (r *run) fillCases(ctx context.Context, data string, n int) error {
+// fillCases makes a data folder that has n cases, as many of each kind, and
+// returns those of the first kind.
+func (r *run) fillCases(ctx context.Context, data string, n int, kinds ...kind) (stock, error) {
 	r.progress("storing %s cases", thousands(int64(n)))
-	return r.fillCopies(ctx, data, n, clock.Real{}, routeOnce, copyCases())
+	return r.fillCopies(ctx, data, n, clock.Real{}, kinds, nil)
 }
 
 // fillTimers makes a data folder that has n cases with a timer, due a second
 // after the other, the first at the epoch.
 func (r *run) fillTimers(ctx context.Context, data string, n int) error {
 	r.progress("storing %s timers", thousands(int64(n)))
-	original := epoch().Add(lasts)
-	return r.fillCopies(ctx, data, n, standing(epoch()), routeTime, copyTimers(), original.Format(time.RFC3339), epoch().Unix(), n)
+	_, err := r.fillCopies(ctx, data, n, standing(epoch()), []kind{{route: routeTime}}, epoch().Unix())
+	return err
 }
 
-// fillCopies stores a case of the route, and copies of it.
-func (r *run) fillCopies(ctx context.Context, data string, n int, now engine.Clock, route string, copying []string, more ...any) error {
+// stock are cases of a kind among others: every step-th.
+type stock struct{ first, step, n int64 }
+
+// at returns the i-th of them, and after the last the first again. What
+// follows each other lies apart.
+func (s stock) at(i int64) int64 { return s.first + i*7919%s.n*s.step }
+
+// fillCopies stores a case of each kind, and copies of them. from is when the
+// first of them is due, nil: when its original is.
+func (r *run) fillCopies(ctx context.Context, data string, n int, now engine.Clock, kinds []kind, from any) (stock, error) {
 	h, err := openHouse(ctx, data, houseOptions{clock: now})
 	if err != nil {
-		return err
+		return stock{}, err
 	}
-	id, err := h.startCase(ctx, route)
-	var guid string
-	if err == nil {
-		var c *engine.Case
-		err = h.store.View(ctx, func(rd engine.Reader) (err error) {
-			c, err = rd.Case(id)
-			return err
-		})
-		if err == nil {
-			guid, err = guidOf(c.Form)
-		}
-	}
+	ids, err := h.startKinds(ctx, kinds)
 	if err = errors.Join(err, h.close()); err != nil {
-		return err
+		return stock{}, err
 	}
-	return bulk(ctx, data, id+1, n, copying, append([]any{id, fmt.Sprintf(`"id":%d,`, id), guid}, more...)...)
+	step := int64(len(kinds))
+	end := ids[0] + int64(n)
+	return stock{ids[0], step, (int64(n) + step - 1) / step}, bulk(ctx, data, func(db *sql.DB) error {
+		if _, err := db.ExecContext(ctx, originals); err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if _, err := db.ExecContext(ctx, insertOriginal, id%step, id); err != nil {
+				return err
+			}
+		}
+		var statements []string
+		for _, c := range ofCase() {
+			s, err := c.statement(ctx, db)
+			if err != nil {
+				return err
+			}
+			statements = append(statements, s)
+		}
+		if err := inChunks(ctx, db, ids[0]+step, end, statements, from, n); err != nil {
+			return err
+		}
+		_, err := db.ExecContext(ctx, `UPDATE sequence SET next = max(next, ?1)`, end)
+		return err
+	})
 }
 
-// bulk runs the statements for the numbers from first on, n-1 of them, and
-// gives them up to the sequence of ids.
-func bulk(ctx context.Context, data string, first int64, n int, statements []string, args ...any) (err error) {
+// startKinds starts a case of each kind. Their ids follow each other.
+func (h *house) startKinds(ctx context.Context, kinds []kind) (ids []int64, err error) {
+	for i, k := range kinds {
+		id, err := h.startCase(ctx, k.route)
+		if err != nil {
+			return nil, err
+		}
+		if ids = append(ids, id); id != ids[0]+int64(i) {
+			return nil, fmt.Errorf("after the case %d comes the case %d", ids[i-1], id)
+		}
+		for _, action := range k.actions {
+			if err := h.perform(ctx, id, action); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return ids, nil
+}
+
+// bulk opens the database in a data folder that nobody has open, for f to
+// write much into it: without a log, so that nothing is written twice.
+func bulk(ctx context.Context, data string, f func(*sql.DB) error) (err error) {
 	db, err := openRaw(data, "OFF")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.ExecContext(ctx, `PRAGMA foreign_keys = OFF; PRAGMA wal_autocheckpoint = 16000`); err != nil {
+	if _, err := db.ExecContext(ctx, `PRAGMA foreign_keys = OFF; PRAGMA journal_mode = OFF`); err != nil {
 		return err
 	}
-	end := first + int64(n) - 1
+	if err := f(db); err != nil {
+		return err
+	}
+	if _, err = db.ExecContext(ctx, `PRAGMA journal_mode = WAL`); err != nil {
+		return err
+	}
+	return synced(filepath.Join(data, databaseFile))
+}
+
+// synced brings a file to the disk, so that this is over before anything is
+// measured.
+func synced(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dataSync(f), f.Close())
+}
+
+// inChunks runs the statements for the numbers from first on, below end.
+func inChunks(ctx context.Context, db *sql.DB, first, end int64, statements []string, args ...any) error {
 	for at := first; at < end; at += bulkChunk {
 		if err := bulkOne(ctx, db, statements, append([]any{at, min(at+bulkChunk, end)}, args...)); err != nil {
 			return err
 		}
 	}
-	if _, err := db.ExecContext(ctx, `UPDATE sequence SET next = max(next, ?1)`, end); err != nil {
-		return err
-	}
-	_, err = db.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-	return err
+	return nil
 }
 
 func bulkOne(ctx context.Context, db *sql.DB, statements []string, args []any) error {
@@ -159,13 +265,4 @@ func bulkOne(ctx context.Context, db *sql.DB, statements []string, args []any) e
 		}
 	}
 	return tx.Commit()
-}
-
-// guidOf is the GUID in a case's form.
-func guidOf(form []byte) (string, error) {
-	var f struct {
-		GUID string `json:"guid"`
-	}
-	err := json.Unmarshal(form, &f)
-	return f.GUID, err
 }

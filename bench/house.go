@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -202,17 +201,4 @@ const far = `{"type": "cron", "route": "` + routeAuto + `", "year": "2099", "mon
 // that lies so many seconds ahead.
 func soon(seconds int) string {
 	return fmt.Sprintf(`{"type": "interval", "route": "%s", "seconds": %d, "repeat": 1}`, routeAuto, seconds)
-}
-
-// rest waits until the store has brought its log into the database file,
-// which it does in a quiet moment, so that it does not do it in the round of
-// another side.
-func (h *house) rest(ctx context.Context) {
-	const longest, step = 3 * time.Second, 50 * time.Millisecond
-	before := h.store.Stats().Checkpoints
-	for begin := time.Now(); time.Since(begin) < longest; pause(ctx, step) {
-		if ctx.Err() != nil || h.store.Stats().Checkpoints != before {
-			return
-		}
-	}
 }

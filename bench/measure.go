@@ -22,6 +22,9 @@ type sample struct {
 // rate is per second.
 func (s sample) rate() float64 { return float64(s.done) / s.elapsed.Seconds() }
 
+// cost is the time until another one is done.
+func (s sample) cost() float64 { return s.elapsed.Seconds() / float64(max(s.done, 1)) }
+
 // perCPU is the CPU time of each.
 func (s sample) perCPU() float64 { return s.cpu.Seconds() / float64(max(s.done, 1)) }
 
@@ -107,7 +110,7 @@ type round func(ctx context.Context, d time.Duration) (sample, error)
 type side struct {
 	name  string
 	round round
-	rest  func(context.Context) // what must not fall into the other's round; nil: nothing
+	rest  func(context.Context) error // what must not fall into the other's round; nil: nothing
 }
 
 // alternate runs rounds of one side, then of the other, and so on, after a
@@ -131,7 +134,9 @@ func (r *run) alternate(ctx context.Context, sides ...side) ([][]sample, error) 
 				out[i] = append(out[i], got)
 			}
 			if s.rest != nil && !r.Short {
-				s.rest(ctx)
+				if err := s.rest(ctx); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

@@ -75,7 +75,7 @@ func TestWriteText(t *testing.T) {
 		Rows: []Row{
 			{Figure: "P1", Work: "much", Measured: measured(PerSecond, 12_000), Limit: measured(PerSecond, 20_000), Ratio: 0.6, ToReach: "≥ 0.5 ×", Verdict: Met, Note: "as seen"},
 			{Figure: "P1", Work: "… and more", Measured: measured(PerSecond, 12_000), Limit: quoted(PerSecond, 345, "facts"), Ratio: 34.8, ToReach: "≥ 20 ×", Verdict: Met},
-			{Figure: "P6", Work: "little", Verdict: NotYet},
+			{Figure: "P6", Work: "little", Verdict: Skipped},
 		},
 	}
 	const want = `2026-11-20T11:00:00Z, 2 CPUs, linux/amd64, go1.26, medians of 5 rounds
@@ -83,7 +83,7 @@ func TestWriteText(t *testing.T) {
     work        measured         limit  ratio  to reach
 P1  much        12,000/s      20,000/s    0.6   ≥ 0.5 ×  met
     … and more  12,000/s  345/s quoted   34.8    ≥ 20 ×  met
-P6  little                                               not yet
+P6  little                                               skipped
 
 P1   much: as seen
 `

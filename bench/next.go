@@ -55,13 +55,13 @@ func measureNext(ctx context.Context, r *run) ([]Row, error) {
 		if err != nil {
 			return nil, err
 		}
-		value := measured(Seconds, each(got[0], perStep)...)
+		value := measured(Seconds, each(got[0], sample.cost)...)
 		notes[rec.rare] = append(notes[rec.rare], rec.name+" "+quantity(value.Value, Seconds))
 		if worst[rec.rare] == nil || worst[rec.rare].Value < value.Value {
 			worst[rec.rare] = value
 		}
 		if len(got) > 1 {
-			other := measured(Seconds, each(got[1], perStep)...)
+			other := measured(Seconds, each(got[1], sample.cost)...)
 			if compared[rec.rare] == nil || compared[rec.rare].Value < other.Value {
 				compared[rec.rare] = other
 			}
@@ -93,8 +93,6 @@ func steps(s cron.Schedule) round {
 		return sample{done: n, elapsed: time.Since(begin)}, nil
 	}
 }
-
-func perStep(s sample) float64 { return s.elapsed.Seconds() / float64(max(s.done, 1)) }
 
 // onward checks that an instant is always after the one that was asked about.
 func onward(s schedule.Schedule, n int) error {

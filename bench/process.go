@@ -147,7 +147,7 @@ func measureMemory(ctx context.Context, r *run) (_ []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := load(ctx, callers, r.steady, func(_ context.Context, caller int) error { return putEntry(conns[caller], body) })
+	s, err := puts(conns, body)(ctx, r.steady)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func measureReady(ctx context.Context, r *run) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := r.fillCases(ctx, full, r.stored); err != nil {
+	if _, err := r.fillCases(ctx, full, r.stored, kinds()...); err != nil {
 		return nil, err
 	}
 	stored, err := r.starting(ctx, func() (string, error) { return full, nil })

@@ -65,11 +65,11 @@ func TestLimitOfStart(t *testing.T) {
 func TestLimitOfActions(t *testing.T) {
 	t.Parallel()
 	r := testRun(t)
-	o, err := r.furnish(t.Context())
+	o, err := r.furnish(t.Context(), r.cases, kind{route: routeMany})
 	if err != nil {
 		t.Fatal(err)
 	}
-	learnt, other := o.cases[0], o.cases[1]
+	learnt, other := o.cases.at(0), o.cases.at(1)
 	want := rowsOfCase(t, o.data, learnt)
 	w, err := openBare(t.Context(), o.data)
 	if err != nil {
@@ -94,7 +94,7 @@ func TestLimitOfActions(t *testing.T) {
 func TestLimitFails(t *testing.T) {
 	t.Parallel()
 	r := testRun(t)
-	o, err := r.furnish(t.Context())
+	o, err := r.furnish(t.Context(), r.cases, kind{route: routeMany})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,10 +103,11 @@ func TestLimitFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := w.callers(1)[0]
-	if err := c.do(o.cases[1], o.note.unit(o.cases[1], 7)); err == nil {
+	id := o.cases.at(1)
+	if err := c.do(id, o.note.unit(id, 7)); err == nil {
 		t.Error("an action on a revision that is not there was written")
 	}
-	if err := c.do(o.cases[1], o.note.unit(o.cases[1], 1)); err != nil {
+	if err := c.do(id, o.note.unit(id, 1)); err != nil {
 		t.Errorf("after a failure: %v", err)
 	}
 	if err := w.close(); err != nil {

@@ -19,7 +19,6 @@ type Verdict string
 const (
 	Met       Verdict = "met"
 	Missed    Verdict = "missed"
-	NotYet    Verdict = "not yet"    // what it is about is not built
 	NotJudged Verdict = "not judged" // a short run says nothing about time
 	Skipped   Verdict = "skipped"    // the run was not given what it needs
 	Failed    Verdict = "failed"

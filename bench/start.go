@@ -37,7 +37,7 @@ func measureStart(ctx context.Context, r *run) (_ []Row, err error) {
 	got, err := r.alternate(ctx,
 		side{"flowdrive", func(ctx context.Context, d time.Duration) (sample, error) {
 			return load(ctx, callers, d, func(ctx context.Context, _ int) error { return h.startAndFinish(ctx) })
-		}, h.rest},
+		}, restOf(data)},
 		side{"limit", func(ctx context.Context, d time.Duration) (sample, error) {
 			return load(ctx, callers, d, func(_ context.Context, caller int) error {
 				id := ids.Add(1)
@@ -116,7 +116,7 @@ func measureGroup(ctx context.Context, r *run) (_ []Row, err error) {
 			})
 		}
 	}
-	got, err := r.alternate(ctx, side{"64 callers", put(64), h.rest}, side{"1 caller", put(1), h.rest})
+	got, err := r.alternate(ctx, side{"64 callers", put(64), restOf(data)}, side{"1 caller", put(1), restOf(data)})
 	if err != nil {
 		return nil, err
 	}

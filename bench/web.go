@@ -62,60 +62,10 @@ func skipped(work, why string) []Row { return []Row{{Work: work, Verdict: Skippe
 
 const noServer = "there is no server in this process"
 
-// restServer waits until a server's store has used a quiet moment.
-func restServer(ctx context.Context) { pause(ctx, 1500*time.Millisecond) }
-
-// office is a data folder with open cases, on each of which an action can be
-// performed for ever.
-type office struct {
-	data  string
-	cases []int64
-	note  *series // the unit of such an action
-	noted int64   // how many there were on the first case while it was learnt
-}
-
-// furnish makes the folder.
-func (r *run) furnish(ctx context.Context) (_ *office, err error) {
-	o := &office{cases: make([]int64, r.cases), noted: 3}
-	if o.data, err = r.folder("office"); err != nil {
-		return nil, err
-	}
-	rec := &recorder{}
-	h, err := openHouse(ctx, o.data, houseOptions{wrap: rec.over})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, h.close()) }()
-	err = parallel(ctx, 2*callers, r.cases, func(ctx context.Context, i int) (err error) {
-		o.cases[i], err = h.startCase(ctx, routeMany)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	units, err := rec.record(func() error {
-		for range o.noted {
-			if err := h.perform(ctx, o.cases[0], "note"); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(units)) != o.noted {
-		return nil, fmt.Errorf("%d actions take %d commits", o.noted, len(units))
-	}
-	o.note, err = seriesOf(units)
-	return o, err
-}
-
 const workPut = "PUT of a schedule entry, 32 connections"
 
 // measurePut is P4: PUT of schedule entries, and of the same bytes to plain
-// x/net/webdav over a folder, which does not wait for the disk. It is over
-// before the first of the entries is due.
+// x/net/webdav over a folder, which does not wait for the disk.
 func measurePut(ctx context.Context, r *run) (_ []Row, err error) {
 	if r.Serve == nil {
 		return skipped(workPut, noServer), nil
@@ -142,9 +92,7 @@ func measurePut(ctx context.Context, r *run) (_ []Row, err error) {
 	}
 	var names atomic.Int64
 	got, err := r.alternate(ctx,
-		side{"flowdrive", func(ctx context.Context, d time.Duration) (sample, error) {
-			return load(ctx, callers, d, func(_ context.Context, caller int) error { return putEntry(ours[caller], body) })
-		}, restServer},
+		side{"flowdrive", puts(ours, body), restOf(data)},
 		side{"webdav", func(ctx context.Context, d time.Duration) (sample, error) {
 			folder := fmt.Sprint(names.Add(1))
 			if err := os.Mkdir(filepath.Join(files, folder), 0o700); err != nil {
@@ -163,8 +111,13 @@ func measurePut(ctx context.Context, r *run) (_ []Row, err error) {
 	}, nil
 }
 
-func putEntry(c *connection, body []byte) error {
-	return c.do(http.MethodPut, "/dav/Workflow/Schedule/request", body, http.StatusCreated)
+// puts lets each connection put schedule entries.
+func puts(conns []*connection, body []byte) round {
+	return func(ctx context.Context, d time.Duration) (sample, error) {
+		return load(ctx, len(conns), d, func(_ context.Context, caller int) error {
+			return conns[caller].do(http.MethodPut, "/dav/Workflow/Schedule/request", body, http.StatusCreated)
+		})
+	}
 }
 
 // scheduleFolder makes a data folder, and returns it with the document of a
@@ -177,11 +130,18 @@ func (r *run) scheduleFolder(ctx context.Context) (data string, body []byte, err
 	if err != nil {
 		return "", nil, err
 	}
-	res, err := h.engine.Route(ctx, h.by, routeAuto)
-	if err == nil {
-		body = fmt.Appendf(nil, `{"routeId":%d,"priority":300,"repeat":1,"type":"interval","minutes":2}`, res.Seq)
-	}
+	body, err = h.entryDocument(ctx)
 	return data, body, errors.Join(err, h.close())
+}
+
+// entryDocument is the document of a schedule entry that is due when
+// everything is over.
+func (h *house) entryDocument(ctx context.Context) ([]byte, error) {
+	res, err := h.engine.Route(ctx, h.by, routeAuto)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `{"routeId":%d,"priority":300,"repeat":1,"type":"interval","days":2}`, res.Seq), nil
 }
 
 // withBasic asks for the caller's password, as every server would.
@@ -204,7 +164,7 @@ func measureGet(ctx context.Context, r *run) (_ []Row, err error) {
 	}
 	var undo cleanup
 	defer undo.run(&err)
-	o, err := r.furnish(ctx)
+	o, err := r.furnish(ctx, r.cases, kind{route: routeMany})
 	if err != nil {
 		return nil, err
 	}
@@ -218,14 +178,8 @@ func measureGet(ctx context.Context, r *run) (_ []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var turn atomic.Int64
 	got, err := r.alternate(ctx,
-		side{"flowdrive", func(ctx context.Context, d time.Duration) (sample, error) {
-			return load(ctx, callers, d, func(_ context.Context, caller int) error {
-				id := o.cases[turn.Add(1)*7919%int64(len(o.cases))]
-				return ours[caller].do(http.MethodGet, fmt.Sprintf("/dav/Workflow/Cases/%d.json", id), nil, http.StatusOK)
-			})
-		}, nil},
+		side{"flowdrive", o.gets(ours), nil},
 		side{"hello", func(ctx context.Context, d time.Duration) (sample, error) {
 			return load(ctx, callers, d, func(_ context.Context, caller int) error {
 				return theirs[caller].do(http.MethodGet, "/", nil, http.StatusOK)
@@ -236,6 +190,6 @@ func measureGet(ctx context.Context, r *run) (_ []Row, err error) {
 	}
 	return []Row{
 		atLeast(workGet, rates(got[0]), rates(got[1]), 0.35).
-			noted("of %s cases; %s; the limit is net/http that says hello: %s", plain(float64(len(o.cases))), describe(got[0]), describe(got[1])),
+			noted("of %s cases; %s; the limit is net/http that says hello: %s", plain(float64(o.n)), describe(got[0]), describe(got[1])),
 	}, nil
 }
