@@ -135,7 +135,8 @@ func (d *deadlines) read() error {
 }
 
 // add appends the timers of a case: those of the user's tasks, and, of a case
-// that is its own, those that are nobody's task.
+// that is its own, those that are nobody's task, and its start where it waits
+// for an instant.
 func (d *deadlines) add(row *Case, own bool) error {
 	c, err := core.ReadMarking(row.Marking)
 	if err != nil {
@@ -150,6 +151,12 @@ func (d *deadlines) add(row *Case, own bool) error {
 		return err
 	}
 	title := cmp.Or(c.Title, fmt.Sprintf("case %d", c.ID))
+	if c.Life == core.Queued && own {
+		d.events = append(d.events, ical.Event{
+			UID: c.GUID + ".start@flowdrive", Stamp: c.Modified, Start: c.NextDue(), Summary: "Starts: " + title, Category: "Schedule",
+			Description: fmt.Sprintf("Case %d of the route %s waits until then to start.\n/dav/Workflow/Cases/%d.json", c.ID, c.RouteName, c.ID),
+		})
+	}
 	for _, due := range core.Deadlines(c, compiled, mine, own) {
 		d.events = append(d.events, ical.Event{
 			UID: c.GUID + "-" + due.Timer + "@flowdrive", Stamp: c.Modified, Start: due.At,

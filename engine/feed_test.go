@@ -92,6 +92,32 @@ func TestUpcoming(t *testing.T) {
 	same(t, "canceled", eve.events(), []string{})
 }
 
+// A case that waits for its startAt is in the calendars of its context, until
+// it has started or will not.
+func TestUpcomingStart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann := w.as("sam"), w.as("ann")
+	w.as("admin").mustPutRoute("timed", routeTimers)
+	id := sam.startCase(`{"route": "timed", "title": "A question", "startAt": "2012-11-12T08:00:00Z"}`)
+	never := sam.startCase(`{"route": "timed", "title": "Never", "startAt": "2012-11-13T08:00:00Z"}`)
+	same(t, "of sam", sam.events(), []string{"20121112T080000Z Starts: A question", "20121113T080000Z Starts: Never"})
+	same(t, "of ann", ann.events(), []string{})
+	sam.mustPutCase(fileOf(id), `{"startAt": "2012-11-12T09:00:00Z"}`)
+	if err := sam.deleteCase(fileOf(never)); err != nil {
+		t.Fatal(err)
+	}
+	same(t, "at another time", sam.events(), []string{"20121112T090000Z Starts: A question"})
+	w.as("admin").mustPutHold("all", `{"engine": true}`)
+	w.advanceTo("2012-11-12T09:00:00Z")
+	sam.caseForm(id).wants("state", `"queued"`)
+	same(t, "held", sam.events(), []string{})
+	w.as("admin").mustDeleteHold("all")
+	if events := sam.events(); len(events) == 0 || strings.Contains(events[0], "Starts") {
+		t.Errorf("started, and the calendar has %q", events)
+	}
+}
+
 // The calendar stays as it is until something changes in it, or the day ends.
 func TestUpcomingIsStable(t *testing.T) {
 	t.Parallel()
