@@ -98,6 +98,9 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
 	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
+	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == core.Queued {
+		err = e.sayWhyQueued(h, req.By, err)
+	}
 	if err != nil {
 		return nil, err
 	}

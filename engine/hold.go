@@ -45,13 +45,12 @@ const mostReason = 1000
 
 // heldBack reports whether a hold keeps a case of that route and group queued.
 func heldBack(holds []Hold, route, group string) bool {
-	for i := range holds {
-		h := &holds[i]
-		if h.Engine || h.Route != "" && identity.Fold(h.Route) == identity.Fold(route) || h.Group != "" && h.Group == group {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(holds, func(h Hold) bool { return h.keeps(route, group) })
+}
+
+// keeps reports whether the hold keeps a case of that route and group queued.
+func (h *Hold) keeps(route, group string) bool {
+	return h.Engine || h.Route != "" && identity.Fold(h.Route) == identity.Fold(route) || h.Group != "" && h.Group == group
 }
 
 // findHold returns the hold of that name, whatever its case; nil for none.

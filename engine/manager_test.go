@@ -102,6 +102,44 @@ actions: {begin: {trigger: init}, wait: {in: [a], to: b, child: {route: ask, rol
 	}
 }
 
+// Who asks of a queued case what it cannot do yet is told what it waits for.
+func TestWhyQueued(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(w *world) {
+		w.config = func(c *engine.Config) { c.Sandbox = false } // nobody starts what is queued while this test does not
+	})
+	sam, admin := w.as("sam"), w.as("admin")
+	admin.mustPutRoute("one", routeGroup)
+	wants := func(who user, id int64, want string) {
+		t.Helper()
+		for _, err := range []error{
+			try(who.perform(id, "finish", `{}`)).err,
+			try(who.putCase(fileOf(id), `{"state": "active"}`)).err,
+		} {
+			w.refused(err, errs.CaseNotOpen)
+			if got, cut := strings.CutPrefix(err.Error(), "The case is queued; this can be done once it has started. "); !cut || got != want {
+				t.Errorf("%v; want %s", err, want)
+			}
+		}
+	}
+	later := sam.startCase(`{"route": "one", "startAt": "2012-11-09T12:35:00Z"}`)
+	wants(admin, later, "It waits for its startAt, 2012-11-09T12:35:00Z.")
+	busy := sam.startCase(`{"route": "one"}`)
+	w.setBusy(busy, true)
+	id := sam.startCase(`{"route": "one"}`)
+	wants(admin, id, `Another case of its group, "till", is at work; it starts when its turn comes.`)
+	w.setBusy(busy, false)
+	wants(admin, id, "It starts when its turn comes.")
+	admin.mustPutHold("other", `{"route": "ask"}`)
+	wants(admin, id, "It starts when its turn comes.")
+	admin.mustPutHold("till", `{"group": "till"}`)
+	wants(admin, id, "Admin/Holds/till.json holds it back.")
+	admin.mustPutHold("till", `{"group": "till", "reason": "The till is counted."}`)
+	wants(admin, id, "Admin/Holds/till.json holds it back: The till is counted.")
+	same(t, "of sam, who may not see holds", try(sam.perform(id, "finish", `{}`)).err.Error(),
+		"The case is queued; this can be done once it has started. An administrator holds it back: The till is counted.")
+}
+
 func TestHoldDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -183,6 +183,9 @@ actions: {begin: {trigger: init}, finish: {in: [open], role: clerk, to: done}}
 			if !strings.HasPrefix(policy, "buffer") {
 				return
 			}
+			second := number(t, w.cases()[1].get("id"))
+			same(t, "why", try(sam.perform(second, "finish", `{}`)).err.Error(),
+				"The case is queued; this can be done once it has started. It waits for earlier cases of its schedule entry to end.")
 			first := w.cases()[0].get("id")
 			sam.mustPerform(number(t, first), "finish")
 			same(t, "after the first", strings.HasPrefix(states(), "completed active"), true)

@@ -2,11 +2,16 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"flowdrive/engine/core"
+	"flowdrive/errs"
+	"flowdrive/identity"
 )
 
 // The manager starts queued cases by priority, higher first; of equal ones it
@@ -60,6 +65,59 @@ func heldUp(r Reader, route, group string, but ...int64) (bool, error) {
 		return false, nil
 	}
 	return r.GroupBusy(group, but)
+}
+
+// sayWhyQueued adds to the refusal of what a queued case cannot do yet what the
+// case waits for. The reason of a hold is for whoever waits, its name for
+// administrators.
+func (e *Engine) sayWhyQueued(h *held, by identity.Principal, refusal error) error {
+	refused, is := errors.AsType[*errs.Error](refusal)
+	if !is {
+		return refusal
+	}
+	why, err := e.whyQueued(h.from, h.row, by)
+	if err != nil {
+		return err
+	}
+	with := *refused
+	with.Detail += " " + why
+	return &with
+}
+
+// whyQueued says in a sentence what a queued case waits for.
+func (e *Engine) whyQueued(r Reader, row *Case, by identity.Principal) (string, error) {
+	switch {
+	case row.Waits:
+		return "It waits for earlier cases of its schedule entry to end.", nil
+	case !row.Due.IsZero():
+		return "It waits for its startAt, " + row.Due.UTC().Format(time.RFC3339) + ".", nil
+	}
+	holds, err := r.Holds()
+	if err != nil {
+		return "", err
+	}
+	for i := range holds {
+		hold := &holds[i]
+		if !hold.keeps(e.routeName(row.RouteID), row.Group) {
+			continue
+		}
+		why := "An administrator holds it back"
+		if by.Admin {
+			why = "Admin/Holds/" + hold.Name + ".json holds it back"
+		}
+		if hold.Reason != "" {
+			why += ": " + strings.TrimSuffix(hold.Reason, ".")
+		}
+		return why + ".", nil
+	}
+	if row.Group == "" {
+		return "It starts when its turn comes.", nil
+	}
+	busy, err := r.GroupBusy(row.Group, []int64{row.ID})
+	if busy {
+		return fmt.Sprintf("Another case of its group, %q, is at work; it starts when its turn comes.", row.Group), err
+	}
+	return "It starts when its turn comes.", err
 }
 
 // groupWaits reports whether a queued case of the group, but for one, could be
