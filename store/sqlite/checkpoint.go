@@ -6,9 +6,15 @@ import (
 	"time"
 )
 
-// checkpointFrom is the number of pages in the log from which an idle moment
-// is used to bring them into the database file.
-const checkpointFrom = 1000
+const (
+	// checkpointFrom is the number of pages in the log from which an idle
+	// moment is used to bring them into the database file.
+	checkpointFrom = 1000
+	// lookAfter is after how many units it is worth to wait for an idle moment
+	// and to look how long the log has become: most write some twenty pages,
+	// and what fires once in a while is not to wake the machine twice.
+	lookAfter = 16
+)
 
 // checkpointer moves the pages of the log into the database file while
 // nothing else is to do, so that a commit under load rarely has to. It has a
@@ -18,12 +24,14 @@ type checkpointer struct {
 	wake  chan struct{}
 	armed atomic.Bool
 	count atomic.Int64 // commits
+	units atomic.Int64 // since the log was looked at
 }
 
-// committed notes a commit, and wakes the checkpointer where it sleeps.
-func (c *checkpointer) committed() {
+// committed notes a commit of so many units, and wakes the checkpointer where
+// it sleeps and there may be something to do.
+func (c *checkpointer) committed(units int64) {
 	c.count.Add(1)
-	if c.armed.CompareAndSwap(false, true) {
+	if c.units.Add(units) >= lookAfter && c.armed.CompareAndSwap(false, true) {
 		c.wake <- struct{}{}
 	}
 }
@@ -48,8 +56,8 @@ func (db *DB) checkpointWhenIdle(ctx context.Context) {
 	}
 }
 
-// awaitIdle returns once there was a commit and then none for a while. It
-// returns false when ctx ends.
+// awaitIdle returns once there were commits worth it and then none for a
+// while. It returns false when ctx ends.
 func (db *DB) awaitIdle(ctx context.Context) bool {
 	select {
 	case <-db.checkpoint.wake:
@@ -66,6 +74,7 @@ func (db *DB) awaitIdle(ctx context.Context) bool {
 			return false
 		}
 		if seen == db.checkpoint.count.Load() {
+			db.checkpoint.units.Store(0)
 			db.checkpoint.armed.Store(false)
 			return true
 		}

@@ -239,7 +239,7 @@ func (db *DB) noteCommit(units []*unit) {
 	if committed > 0 {
 		db.stats.units.Add(committed)
 		db.stats.commits.Add(1)
-		db.checkpoint.committed()
+		db.checkpoint.committed(committed)
 	}
 }
 
