@@ -299,7 +299,7 @@ CREATE TABLE entries (
 	context_id INTEGER NOT NULL REFERENCES parties (id),
 	author_id  INTEGER NOT NULL REFERENCES parties (id),
 	route_id   INTEGER NOT NULL,
-	type       TEXT    NOT NULL CHECK (type IN ('simple', 'interval', 'cron', 'crontab')),
+	type       TEXT    NOT NULL CHECK (type = 'simple' OR type = 'interval' OR type = 'cron' OR type = 'crontab'),
 	definition INTEGER NOT NULL CHECK (definition > 0),
 	revision   INTEGER NOT NULL CHECK (revision > 0),
 	due        INTEGER,
@@ -435,7 +435,7 @@ WHEN old.content IS NULL OR new.content IS NULL BEGIN
 	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
 END;
 
-CREATE TABLE occurrences (
+CREATE TABLE "occurrences" (
 	entry      BLOB    NOT NULL CHECK (length(entry) = 16),
 	instant    INTEGER NOT NULL,
 	context_id INTEGER NOT NULL,
@@ -443,8 +443,8 @@ CREATE TABLE occurrences (
 	reason     TEXT    NOT NULL,
 	case_id    INTEGER CHECK (case_id > 0),
 	fired_at   INTEGER NOT NULL,
-	UNIQUE (entry, instant)
-) STRICT;
+	PRIMARY KEY (entry, instant)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE open_cases (
 	starter_id INTEGER NOT NULL,
