@@ -82,21 +82,6 @@ func (r *recorder) Update(ctx context.Context, f func(engine.Tx) error) error {
 	return err
 }
 
-// UpdateAll implements engine.Store.
-func (r *recorder) UpdateAll(ctx context.Context, fs []func(engine.Tx) error) []error {
-	r.mu.Lock()
-	on := r.on
-	r.mu.Unlock()
-	if !on {
-		return r.Store.UpdateAll(ctx, fs)
-	}
-	failed := make([]error, len(fs))
-	for i, f := range fs {
-		failed[i] = r.Update(ctx, f)
-	}
-	return failed
-}
-
 // record returns what the engine writes while f runs, unit by unit.
 func (r *recorder) record(f func() error) ([][]op, error) {
 	r.set(true)

@@ -307,7 +307,7 @@ func TestArchiveOfFamily(t *testing.T) {
 	same(t, "the children", len(strings.Fields(sam.lists(engine.Filter{Archived: true, Parent: id}))), voters)
 	same(t, "in Cases/", sam.lists(engine.Filter{})+sam.lists(engine.Filter{State: "canceled"}), "")
 	w.view(func(r engine.Reader) error {
-		due, err := r.NextDue(time.Time{})
+		due, err := r.NextDue()
 		if !due.IsZero() {
 			t.Errorf("something is due at %v", due)
 		}

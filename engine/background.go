@@ -101,7 +101,7 @@ gathering:
 			break gathering
 		}
 	}
-	for _, err := range b.store.UpdateAll(ctx, batch) {
+	for _, err := range inParts(ctx, b.store, batch) {
 		if err != nil {
 			b.log.Error().Err(err).Msg("what no request waits for was not written")
 		}

@@ -21,15 +21,14 @@ type paper struct {
 	fail  error
 }
 
-func (p *paper) UpdateAll(_ context.Context, fs []func(Tx) error) []error {
-	out := make([]error, len(fs))
-	for i, f := range fs {
-		if out[i] = p.fail; out[i] == nil {
-			out[i] = f(p)
-		}
+func (p *paper) Update(_ context.Context, f func(Tx) error) error {
+	if p.fail != nil {
+		return p.fail
 	}
-	return out
+	return f(p)
 }
+
+func (p *paper) Savepoint(f func() error) error { return f() }
 
 func (p *paper) AppendAudit(_ time.Time, line []byte) error {
 	p.lines = append(p.lines, string(line))

@@ -211,7 +211,7 @@ func (e *Engine) send(ctx context.Context, rows []OutboxRow, now time.Time) erro
 			return err
 		}
 	}
-	for i, err := range e.store.UpdateAll(ctx, units) {
+	for i, err := range inParts(ctx, e.store, units) {
 		if err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) er
 			return e.putHeard(tx, row, event, c)
 		}
 	}
-	for i, err := range e.store.UpdateAll(ctx, units) {
+	for i, err := range inParts(ctx, e.store, units) {
 		err = e.runAhead(ctx, err, func() error { return e.store.Update(ctx, units[i]) })
 		if err == nil {
 			continue

@@ -31,18 +31,6 @@ func (s *tally) Update(ctx context.Context, f func(engine.Tx) error) error {
 	return err
 }
 
-func (s *tally) UpdateAll(ctx context.Context, fs []func(engine.Tx) error) []error {
-	results := s.Store.UpdateAll(ctx, fs)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, err := range results {
-		if err == nil {
-			s.commits++
-		}
-	}
-	return results
-}
-
 func (s *tally) NextID() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -265,7 +265,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 			return err
 		}
 	}
-	for i, err := range e.store.UpdateAll(ctx, units) {
+	for i, err := range inParts(ctx, e.store, units) {
 		err = e.runAhead(ctx, err, func() error {
 			delete(busy, lanes[i].Group)
 			return e.store.Update(ctx, units[i])

@@ -59,14 +59,6 @@ func (s *spy) Update(ctx context.Context, f func(engine.Tx) error) error {
 	return s.Store.Update(ctx, s.unit(f))
 }
 
-func (s *spy) UpdateAll(ctx context.Context, fs []func(engine.Tx) error) []error {
-	units := make([]func(engine.Tx) error, len(fs))
-	for i := range fs {
-		units[i] = s.unit(fs[i])
-	}
-	return s.Store.UpdateAll(ctx, units)
-}
-
 func (s *spy) unit(f func(engine.Tx) error) func(engine.Tx) error {
 	return func(tx engine.Tx) error { return f(spyTx{tx, s}) }
 }

@@ -30,11 +30,6 @@ type Store interface {
 	// anything but the Tx.
 	Update(ctx context.Context, f func(Tx) error) error
 
-	// UpdateAll runs each f as Update does, each in a unit of its own, in the
-	// order given and with nothing between them but what was queued earlier.
-	// The result has an error, or nil, for each.
-	UpdateAll(ctx context.Context, fs []func(Tx) error) []error
-
 	// NextID returns an id that was never given before: one sequence for
 	// cases, routes, users and teams. It may be called outside a transaction.
 	NextID() int64
@@ -95,6 +90,11 @@ type Tx interface {
 	HoldWriter
 	OutboxWriter
 	ArchiveWriter
+
+	// Savepoint runs f and returns its error. Where f fails or panics, what it
+	// wrote and registered is undone, that alone. A unit in which nothing else
+	// is written does without: undoing it whole is cheaper.
+	Savepoint(f func() error) error
 
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
@@ -303,10 +303,10 @@ type CaseReader interface {
 	Messages(caseID int64) ([]Message, error) // in order of creation, without Content
 
 	// DueRows returns what is due at or before upTo, by (due, row), at most
-	// limit; NextDue the earliest due instant after another, or of all where
-	// that is zero; zero for none.
-	DueRows(upTo time.Time, limit int) ([]DueRow, error)
-	NextDue(after time.Time) (time.Time, error)
+	// limit, and when something else is due next; NextDue the earliest due
+	// instant of all. Zero is none.
+	DueRows(upTo time.Time, limit int) (rows []DueRow, next time.Time, err error)
+	NextDue() (time.Time, error)
 }
 
 // DueRow is a schedule entry or case of which something is due, an attachment

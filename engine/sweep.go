@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -101,7 +102,7 @@ func (s *sweeper) due(now time.Time) bool {
 // loadSweeper reads the head of the due times at start, and whether cases
 // wait.
 func (e *Engine) loadSweeper(r Reader) error {
-	next, err := r.NextDue(time.Time{})
+	next, err := r.NextDue()
 	if err != nil {
 		return err
 	}
@@ -208,8 +209,8 @@ func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired, st
 	return fired, started, err
 }
 
-// fireDue fires one batch of due rows, each in a unit of its own, and finds
-// out what is due next.
+// fireDue fires one batch of due rows in one unit, each undone alone where it
+// fails, and finds out what is due next.
 func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired int, err error) {
 	e.sweeper.next.Store(never) // commits from here on lower it again
 	defer func() {
@@ -217,30 +218,27 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 			e.sweeper.lower(now) // try again, but not at once
 		}
 	}()
-	var rows []DueRow
-	var next time.Time
-	err = e.store.View(ctx, func(r Reader) (err error) {
-		if rows, err = r.DueRows(now, limit); err == nil && len(rows) < limit {
-			next, err = r.NextDue(now)
-		}
-		return err
+	var v volley
+	err = e.store.Update(ctx, func(tx Tx) error {
+		v = volley{now: now}
+		return e.fireVolley(tx, &v, limit)
 	})
-	if err != nil {
+	if err != nil && !v.bare {
 		return 0, err
 	}
-	if len(rows) == limit {
-		next = now // there may be more
-	}
-	if len(rows) > 0 {
-		var left bool
-		if fired, left, err = e.fireRows(ctx, rows, now); err != nil {
+	for i := range v.shots {
+		s := &v.shots[i]
+		s.err = cmp.Or(s.err, err)
+		if err := e.settleShot(ctx, &v, s); err != nil {
 			return fired, err
 		}
-		if left {
-			next = now
+		if s.fired {
+			fired++
+		} else {
+			v.next = now // it may be due as it was
 		}
 	}
-	e.sweeper.note(next)
+	e.sweeper.note(v.next)
 	return fired, nil
 }
 
@@ -248,12 +246,21 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 // only comes to its end.
 func (row DueRow) fires() bool { return row.CaseID != 0 || row.Entry != (UUID{}) }
 
-// volley is a batch of due rows on its way through the writer, which runs
-// its units one after the other.
+// volley is a batch of due rows on its way through the writer.
 type volley struct {
 	now   time.Time
+	shots []shot
+	next  time.Time // when something else is due, now for at once
+	bare  bool      // the unit is its one shot, and fails with it
 	alone bool      // there is one row, and no case waits to be started
 	again time.Time // the earliest instant that became due within it, zero for none
+}
+
+// shot is one due row, and what became of it.
+type shot struct {
+	DueRow
+	fired bool
+	err   error
 }
 
 // passes reports whether something that became due meanwhile comes before
@@ -267,48 +274,64 @@ func (v *volley) became(due time.Time) {
 	}
 }
 
-// fireRows fires due rows; left says that some may be due as they were.
-func (e *Engine) fireRows(ctx context.Context, rows []DueRow, now time.Time) (fired int, left bool, err error) {
-	v := &volley{now: now, alone: len(rows) == 1 && !e.sweeper.queued.Load()}
-	did := make([]bool, len(rows))
-	units := make([]func(Tx) error, 0, len(rows)+1)
+// fireVolley fires due rows one after the other.
+func (e *Engine) fireVolley(tx Tx, v *volley, limit int) error {
+	rows, next, err := tx.DueRows(v.now, limit)
+	if err != nil || len(rows) == 0 {
+		v.next = next
+		return err
+	}
 	if e.sandbox {
 		// What was fired at an instant must not be in the future of a sandbox
 		// that was killed on its way.
-		units = append(units, func(tx Tx) error { return putClock(tx, now) })
-	}
-	first := len(units)
-	for i := range rows {
-		units = append(units, func(tx Tx) (err error) {
-			if v.passes(rows[i]) {
-				return nil
-			}
-			did[i], err = e.fireRow(tx, v, rows[i], nil)
+		if err := putClock(tx, v.now); err != nil {
 			return err
-		})
-	}
-	for i, unitErr := range e.store.UpdateAll(ctx, units) {
-		unitErr = e.runAhead(ctx, unitErr, func() error { return e.store.Update(ctx, units[i]) })
-		switch {
-		case i < first && unitErr != nil:
-			return fired, true, unitErr
-		case i < first:
-			continue
-		case unitErr != nil:
-			left = true
-			if unitErr = e.fireFailed(ctx, rows[i-first], now, unitErr); unitErr != nil {
-				return fired, true, unitErr
-			}
-			if rows[i-first].fires() {
-				fired++
-			}
-		case did[i-first]:
-			fired++
-		default:
-			left = true
 		}
 	}
-	return fired, left, nil
+	v.next, v.shots = next, make([]shot, len(rows))
+	v.bare = len(rows) == 1 && !e.sandbox
+	v.alone = len(rows) == 1 && !e.sweeper.queued.Load()
+	for i := range rows {
+		s := &v.shots[i]
+		s.DueRow = rows[i]
+		if v.passes(s.DueRow) {
+			continue
+		}
+		shoot := func() (err error) {
+			s.fired, err = e.fireRow(tx, v, s.DueRow, nil)
+			return err
+		}
+		if v.bare {
+			return shoot()
+		}
+		s.err = tx.Savepoint(shoot)
+	}
+	return nil
+}
+
+// settleShot does what is left to do of a shot: what failed for want of
+// something that is found outside the writer is done again, what cannot be
+// done is recorded as failed.
+func (e *Engine) settleShot(ctx context.Context, v *volley, s *shot) error {
+	if s.err == nil {
+		return nil
+	}
+	s.fired = false
+	s.err = e.runAhead(ctx, s.err, func() error {
+		return e.store.Update(ctx, func(tx Tx) (err error) {
+			s.fired, err = e.fireRow(tx, &volley{now: v.now, alone: v.alone}, s.DueRow, nil)
+			return err
+		})
+	})
+	if s.err == nil {
+		return nil
+	}
+	v.next = v.now
+	if err := e.fireFailed(ctx, s.DueRow, v.now, s.err); err != nil {
+		return err
+	}
+	s.fired = s.fires()
+	return nil
 }
 
 // fireRow fires one due row; fired is false where nothing of it was due any

@@ -187,14 +187,14 @@ func TestAttachmentsAreDue(t *testing.T) {
 	insertAttachments(t, db, first, never)
 	insertEntries(t, db, newEntry(1, sam)) // at the same second
 	mustView(t, db, func(r engine.Reader) error {
-		rows, err := r.DueRows(noon().Add(time.Second), 10)
+		rows, _, err := r.DueRows(noon().Add(time.Second), 10)
 		want := []engine.DueRow{{Due: first.Expires, Entry: engine.UUID{15: 1}}, {Due: first.Expires, Attachment: first.UUID}}
 		same(t, "due", want, rows)
 		return err
 	})
 	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(engine.UUID{15: 1}) })
 	mustView(t, db, func(r engine.Reader) error {
-		next, err := r.NextDue(time.Time{})
+		next, err := r.NextDue()
 		if !next.Equal(first.Expires) {
 			t.Errorf("due next: %v, want %v", next, first.Expires)
 		}
@@ -266,7 +266,7 @@ func TestReferences(t *testing.T) {
 		}
 		return nil
 	}
-	if err := db.submit(t.Context(), []*unit{purge}); err != nil {
+	if err := db.submit(t.Context(), purge); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.await(t.Context(), purge); err != nil {

@@ -152,16 +152,17 @@ func BenchmarkUnitFire(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for done := 0; done < b.N; {
-		fs := make([]func(engine.Tx) error, min(maxBatch, b.N-done))
-		for i := range fs {
-			fs[i] = fireUnit(db, entries[(done+i)%len(entries)])
-		}
-		for _, err := range db.UpdateAll(b.Context(), fs) {
-			if err != nil {
-				b.Error(err)
+		n := min(maxBatch, b.N-done)
+		mustUpdate(b, db, func(tx engine.Tx) error {
+			for i := range n {
+				fire := fireUnit(db, entries[(done+i)%len(entries)])
+				if err := tx.Savepoint(func() error { return fire(tx) }); err != nil {
+					return err
+				}
 			}
-		}
-		done += len(fs)
+			return nil
+		})
+		done += n
 	}
 }
 

@@ -68,7 +68,7 @@ type DB struct {
 	writer    *conn
 	readers   chan *conn // those that are free
 
-	queue    chan []*unit  // each: units that run next to each other
+	queue    chan *unit
 	stopping chan struct{} // closed: no unit is taken any more
 	stopped  chan struct{} // closed: no unit will run any more
 	started  atomic.Bool
@@ -92,7 +92,7 @@ func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	db := &DB{
 		path:     path,
 		opts:     opts.withDefaults(),
-		queue:    make(chan []*unit, maxBatch),
+		queue:    make(chan *unit, maxBatch),
 		stopping: make(chan struct{}),
 		stopped:  make(chan struct{}),
 	}

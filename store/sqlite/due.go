@@ -15,59 +15,96 @@ const (
 	// What expires at an instant is gone at it.
 	selectDueAttachments = `SELECT expires, uuid FROM attachments WHERE expires <= ?1 ORDER BY expires, id LIMIT ?2`
 	selectDuePurges      = `SELECT due, case_id FROM purges WHERE due <= ?1 ORDER BY due, case_id LIMIT ?2`
-	selectNextDue        = `
-		SELECT min(due) FROM (
-			SELECT min(due) AS due FROM entries WHERE due > ?1
-			UNION ALL SELECT min(due) FROM cases WHERE due > ?1
-			UNION ALL SELECT min(expires) FROM attachments WHERE expires > ?1
-			UNION ALL SELECT min(retires) FROM cases WHERE retires > ?1
-			UNION ALL SELECT min(due) FROM purges WHERE due > ?1)`
+
+	// selectHeads finds the first instant of each kind after one, by the
+	// indexes alone, in the order of dueKinds.
+	selectHeads = `
+		SELECT
+			(SELECT min(due) FROM entries WHERE due > ?1),
+			(SELECT min(due) FROM cases WHERE due > ?1),
+			(SELECT min(expires) FROM attachments WHERE expires > ?1),
+			(SELECT min(retires) FROM cases WHERE retires > ?1),
+			(SELECT min(due) FROM purges WHERE due > ?1)`
 )
+
+// dueKind is a kind of things that become due.
+type dueKind struct {
+	query string
+	id    func(*engine.DueRow) any // the column beside the instant
+}
+
+// dueKinds returns the kinds, in the order in which they come at one instant.
+func dueKinds() [5]dueKind {
+	return [...]dueKind{
+		{selectDueEntries, func(d *engine.DueRow) any { return bits(d.Entry[:]) }},
+		{selectDueCases, func(d *engine.DueRow) any { return &d.CaseID }},
+		{selectDueAttachments, func(d *engine.DueRow) any { return bits(d.Attachment[:]) }},
+		{selectRetired, func(d *engine.DueRow) any { return &d.Retired }},
+		{selectDuePurges, func(d *engine.DueRow) any { return &d.Purge }},
+	}
+}
+
+// heads returns the first instant of each kind after one, zero for none.
+func (r *reader) heads(after int64) (heads [5]time.Time, err error) {
+	var columns [len(heads)]any
+	for i := range heads {
+		columns[i] = millis{&heads[i]}
+	}
+	_, err = r.c.row(selectHeads, after).scan(columns[:]...)
+	return heads, err
+}
+
+// ever is before every instant.
+const ever = math.MinInt64
 
 // DueRows returns what is due at or before upTo, at most limit, by instant;
 // at the same instant entries come first, then cases, then attachments that
 // expire, then cases whose retention is over and what is left of deleted ones,
-// each kind in the order of creation.
-func (r *reader) DueRows(upTo time.Time, limit int) ([]engine.DueRow, error) {
+// each kind in the order of creation. next is when something else is due, zero
+// for never.
+func (r *reader) DueRows(upTo time.Time, limit int) (rows []engine.DueRow, next time.Time, err error) {
 	const op = "read what is due"
-	var rows []engine.DueRow
-	collect := func(query string, column func(*engine.DueRow) any) error {
-		return r.c.each(query, func(scan scan) error {
+	heads, err := r.heads(ever)
+	if err != nil {
+		return nil, time.Time{}, failure(op, err)
+	}
+	for i, kind := range dueKinds() {
+		if heads[i].IsZero() || heads[i].After(upTo) {
+			continue
+		}
+		err := r.c.each(kind.query, func(scan scan) error {
 			var d engine.DueRow
-			err := scan(millis{&d.Due}, column(&d))
+			err := scan(millis{&d.Due}, kind.id(&d))
 			rows = append(rows, d)
 			return err
-		}, upTo.UnixMilli(), limit)
+		}, upTo.UnixMilli(), min(limit, math.MaxInt-1)+1)
+		if err != nil {
+			return nil, time.Time{}, failure(op, err)
+		}
 	}
-	if err := collect(selectDueEntries, func(d *engine.DueRow) any { return bits(d.Entry[:]) }); err != nil {
-		return nil, failure(op, err)
-	}
-	if err := collect(selectDueCases, func(d *engine.DueRow) any { return &d.CaseID }); err != nil {
-		return nil, failure(op, err)
-	}
-	if err := collect(selectDueAttachments, func(d *engine.DueRow) any { return bits(d.Attachment[:]) }); err != nil {
-		return nil, failure(op, err)
-	}
-	if err := collect(selectRetired, func(d *engine.DueRow) any { return &d.Retired }); err != nil {
-		return nil, failure(op, err)
-	}
-	if err := collect(selectDuePurges, func(d *engine.DueRow) any { return &d.Purge }); err != nil {
-		return nil, failure(op, err)
+	if len(rows) == 0 {
+		return nil, first(heads), nil
 	}
 	slices.SortStableFunc(rows, func(a, b engine.DueRow) int { return a.Due.Compare(b.Due) })
 	if len(rows) > limit {
-		rows = slices.Clip(rows[:limit])
+		return slices.Clip(rows[:limit]), rows[limit].Due, nil
 	}
-	return rows, nil
+	heads, err = r.heads(upTo.UnixMilli())
+	return rows, first(heads), failure(op, err)
 }
 
-// NextDue returns the earliest due instant after another, or of all where that
-// is zero; zero for none.
-func (r *reader) NextDue(after time.Time) (due time.Time, err error) {
-	from := int64(math.MinInt64)
-	if !after.IsZero() {
-		from = after.UnixMilli()
+// NextDue returns the earliest due instant of all, zero for none.
+func (r *reader) NextDue() (due time.Time, err error) {
+	heads, err := r.heads(ever)
+	return first(heads), failure("read what is due next", err)
+}
+
+// first returns the earliest of the instants, zero for none.
+func first(heads [5]time.Time) (earliest time.Time) {
+	for _, head := range heads {
+		if earliest.IsZero() || !head.IsZero() && head.Before(earliest) {
+			earliest = head
+		}
 	}
-	_, err = r.c.row(selectNextDue, from).scan(millis{&due})
-	return due, failure("read what is due next", err)
+	return earliest
 }

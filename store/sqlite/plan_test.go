@@ -32,7 +32,7 @@ func TestPlans(t *testing.T) {
 		"caseExists": caseExists, "countOpenCases": countOpenCases, "nextLane": nextLane, "selectQueued": selectQueued, "groupBusy": groupBusy,
 		"selectHolds": selectHolds, "insertHold": insertHold, "updateHold": updateHold, "deleteHold": deleteHold,
 		"insertCase": insertCase, "updateCase": updateCase, "advanceCase": advanceCase,
-		"selectDueEntries": selectDueEntries, "selectDueCases": selectDueCases, "selectNextDue": selectNextDue,
+		"selectDueEntries": selectDueEntries, "selectDueCases": selectDueCases, "selectHeads": selectHeads,
 		"selectMessage": selectMessage, "selectMessageByLabel": selectMessageByLabel, "selectMessages": selectMessages,
 		"upsertMessage": upsertMessage, "selectLog": selectLog, "insertLog": insertLog,
 		"selectName": selectName, "selectNameOfEntry": selectNameOfEntry, "selectNameOfCase": selectNameOfCase,
@@ -90,7 +90,7 @@ func TestPlans(t *testing.T) {
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {
 		for _, step := range plan(t, db, query) {
-			limited := strings.Contains(query, "LIMIT") || name == "countRouteUses" || name == "selectNextDue" || name == "landOutbox" /* few are under way */
+			limited := strings.Contains(query, "LIMIT") || name == "countRouteUses" || name == "selectHeads" || name == "landOutbox" /* few are under way */
 			switch {
 			case strings.HasPrefix(step, "SCAN") && small.MatchString(step):
 			case byIndex.MatchString(step) && limited: // reads from the front of an index, as far as it needs

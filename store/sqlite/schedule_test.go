@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -174,7 +176,7 @@ func TestDue(t *testing.T) {
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
 	mustView(t, db, func(r engine.Reader) error {
-		next, err := r.NextDue(time.Time{})
+		next, err := r.NextDue()
 		same(t, "nothing is due", time.Time{}, next)
 		return err
 	})
@@ -203,22 +205,32 @@ func TestDue(t *testing.T) {
 	}
 	mustView(t, db, func(r engine.Reader) error {
 		for limit := range len(want) + 2 {
-			got, err := r.DueRows(minute(5), limit)
+			got, next, err := r.DueRows(minute(5), limit)
 			same(t, "limited", want[:min(limit, len(want))], got)
 			kind(t, "limited", err, "")
+			var more time.Time
+			if limit < len(want) {
+				more = want[limit].Due
+			}
+			same(t, fmt.Sprintf("due beyond %d", limit), more, next)
 		}
-		got, err := r.DueRows(minute(3), 100)
-		same(t, "up to and with", want[:5], got)
-		kind(t, "up to and with", err, "")
-		got, err = r.DueRows(minute(1).Add(-time.Millisecond), 100)
-		same(t, "before all", 0, len(got))
-		next, err2 := r.NextDue(time.Time{})
+		for upTo, want := range map[time.Time]struct {
+			rows []engine.DueRow
+			next time.Time
+		}{
+			minute(1).Add(-time.Millisecond): {nil, minute(1)},
+			minute(1):                        {want[:2], minute(2)},
+			minute(2):                        {want[:3], minute(3)},
+			minute(3):                        {want[:5], minute(5)},
+			minute(9):                        {want, time.Time{}},
+		} {
+			got, next, err := r.DueRows(upTo, math.MaxInt)
+			same(t, "up to and with "+upTo.String(), want.rows, got)
+			same(t, "next after "+upTo.String(), want.next, next)
+			kind(t, "up to and with", err, "")
+		}
+		next, err := r.NextDue()
 		same(t, "next", minute(1), next)
-		for after, want := range map[time.Time]time.Time{minute(0): minute(1), minute(1): minute(2), minute(3): minute(5), minute(5): {}} {
-			next, err := r.NextDue(after)
-			same(t, "next after "+after.String(), want, next)
-			kind(t, "next", err, "")
-		}
-		return errors.Join(err, err2)
+		return err
 	})
 }

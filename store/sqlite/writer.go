@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -19,11 +21,35 @@ const maxBatch = 256
 type tx struct {
 	reader
 	hooks []func()
+	lost  error // what the whole transaction was lost by
 }
 
 // AfterCommit registers f to run once the unit is durable, in order and
 // before Update returns. f must not block: the writer waits for it.
 func (t *tx) AfterCommit(f func()) { t.hooks = append(t.hooks, f) }
+
+// Savepoint runs f, and where that fails or panics undoes what it wrote and
+// registered, that alone.
+func (t *tx) Savepoint(f func() error) error {
+	if t.lost != nil {
+		return t.lost
+	}
+	if _, t.lost = t.c.exec(beginPart); t.lost != nil {
+		return t.lost
+	}
+	hooks := len(t.hooks)
+	err := protect(f)
+	if err != nil && t.lost == nil {
+		t.hooks = t.hooks[:hooks]
+		if _, undoErr := t.c.exec(undoPart); undoErr != nil {
+			t.lost = lost(err, undoErr)
+		}
+	}
+	if t.lost == nil {
+		_, t.lost = t.c.exec(endPart)
+	}
+	return cmp.Or(err, t.lost)
+}
 
 // unit is one thing that a caller wants done, whole or not at all.
 type unit struct {
@@ -59,35 +85,14 @@ func (u *unit) answer(err error) {
 // block on anything but its Tx, nor call Update.
 func (db *DB) Update(ctx context.Context, f func(engine.Tx) error) error {
 	u := newUnit(f)
-	if err := db.submit(ctx, []*unit{u}); err != nil {
+	if err := db.submit(ctx, u); err != nil {
 		return err
 	}
 	return db.await(ctx, u)
 }
 
-// UpdateAll runs each f as Update does, each in a unit of its own, in the
-// order given and with no other unit between them. The result has an error,
-// or nil, for each.
-func (db *DB) UpdateAll(ctx context.Context, fs []func(engine.Tx) error) []error {
-	results := make([]error, len(fs))
-	units := make([]*unit, len(fs))
-	for i, f := range fs {
-		units[i] = newUnit(f)
-	}
-	if err := db.submit(ctx, units); err != nil {
-		for i := range results {
-			results[i] = err
-		}
-		return results
-	}
-	for i, u := range units {
-		results[i] = db.await(ctx, u)
-	}
-	return results
-}
-
-// submit queues the units, next to each other.
-func (db *DB) submit(ctx context.Context, units []*unit) error {
+// submit queues the unit.
+func (db *DB) submit(ctx context.Context, u *unit) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -97,7 +102,7 @@ func (db *DB) submit(ctx context.Context, units []*unit) error {
 	default:
 	}
 	select {
-	case db.queue <- units:
+	case db.queue <- u:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -136,12 +141,12 @@ func (db *DB) Run(ctx context.Context) error {
 	defer idle.Wait()
 	defer close(db.stopped)
 	db.writeUntil(ctx)
-	var backlog []*unit
 	for {
-		if backlog = db.gather(backlog); len(backlog) == 0 {
+		batch := db.gather(nil)
+		if len(batch) == 0 {
 			return db.ids.settle(db.writer)
 		}
-		backlog = db.commit(backlog)
+		db.commit(batch)
 	}
 }
 
@@ -149,56 +154,48 @@ func (db *DB) Run(ctx context.Context) error {
 // queue.
 func (db *DB) writeUntil(ctx context.Context) {
 	defer close(db.stopping)
-	backlog := make([]*unit, 0, maxBatch)
+	batch := make([]*unit, 0, maxBatch)
 	for {
 		select {
-		case units := <-db.queue:
-			backlog = append(backlog, units...)
+		case u := <-db.queue:
+			batch = db.gather(append(batch[:0], u))
+			db.commit(batch)
+			clear(batch)
 		case <-ctx.Done():
 			return
-		}
-		for len(backlog) > 0 {
-			backlog = db.commit(db.gather(backlog))
 		}
 	}
 }
 
 // gather adds what waits already, as long as there is room in the next
 // commit; it never lingers for more.
-func (db *DB) gather(backlog []*unit) []*unit {
-	for len(backlog) < maxBatch {
+func (db *DB) gather(batch []*unit) []*unit {
+	for len(batch) < maxBatch {
 		select {
-		case units := <-db.queue:
-			backlog = append(backlog, units...)
+		case u := <-db.queue:
+			batch = append(batch, u)
 		default:
-			return backlog
+			return batch
 		}
 	}
-	return backlog
+	return batch
 }
 
 const (
 	beginWrite  = `BEGIN IMMEDIATE`
 	commitWrite = `COMMIT`
 	rollback    = `ROLLBACK`
-	beginUnit   = `SAVEPOINT unit`
-	undoUnit    = `ROLLBACK TO unit`
-	endUnit     = `RELEASE unit`
+	beginPart   = `SAVEPOINT part`
+	undoPart    = `ROLLBACK TO part`
+	endPart     = `RELEASE part`
 )
 
-// commit runs the first units of the backlog in one transaction and answers
-// them. It returns the rest.
-func (db *DB) commit(backlog []*unit) []*unit {
-	units := make([]*unit, 0, min(len(backlog), maxBatch))
-	next := 0
-	for ; next < len(backlog) && len(units) < maxBatch; next++ {
-		if u := backlog[next]; u.state.CompareAndSwap(waiting, taken) {
-			units = append(units, u)
-		}
-	}
-	rest := append(backlog[:0], backlog[next:]...)
+// commit runs the units in one transaction, but those that were withdrawn
+// meanwhile, and answers them.
+func (db *DB) commit(batch []*unit) {
+	units := slices.DeleteFunc(batch, func(u *unit) bool { return !u.state.CompareAndSwap(waiting, taken) })
 	if len(units) == 0 {
-		return rest
+		return
 	}
 	ended := true
 	defer func() { // a unit that ends its goroutine, as a test's Fatal does, ends the writer
@@ -209,7 +206,6 @@ func (db *DB) commit(backlog []*unit) []*unit {
 	err := db.transact(units)
 	ended = false
 	db.answer(units, err)
-	return rest
 }
 
 // answer answers the units of a transaction: failed is what failed all.
@@ -293,23 +289,14 @@ func (db *DB) fill(units []*unit) error {
 // returns is one that loses the whole transaction.
 func attempt(w *conn, u *unit, alone bool) error {
 	t := tx{reader: reader{c: w}}
+	f := func() error { return u.f(&t) }
 	if alone {
-		u.err = protect(func() error { return u.f(&t) })
-		u.hooks = t.hooks
-		return nil
-	}
-	if _, err := w.exec(beginUnit); err != nil {
-		return err
-	}
-	if err := protect(func() error { return u.f(&t) }); err != nil {
-		u.err = err
-		if _, undoErr := w.exec(undoUnit); undoErr != nil {
-			return lost(err, undoErr)
-		}
+		u.err = protect(f)
+	} else {
+		u.err = t.Savepoint(f)
 	}
 	u.hooks = t.hooks
-	_, err := w.exec(endUnit)
-	return err
+	return t.lost
 }
 
 // lost returns the error of a transaction that is gone, as it is after some

@@ -234,55 +234,100 @@ func TestUpdateContext(t *testing.T) {
 	})
 }
 
-func TestUpdateAll(t *testing.T) {
+// TestSavepoint: a part that fails or panics is undone alone, with what it
+// registered, whether its unit is alone in the commit or not.
+func TestSavepoint(t *testing.T) {
+	t.Parallel()
+	for _, company := range []int{0, 1} {
+		t.Run(fmt.Sprint(company, " others"), func(t *testing.T) {
+			t.Parallel()
+			queued(t, func(t bubble) {
+				db := t.db
+				var order []string
+				part := func(tx engine.Tx, name string, end func() error) error {
+					return tx.Savepoint(func() error {
+						tx.AfterCommit(func() { order = append(order, name) })
+						if err := tx.PutSetting(name, "v"); err != nil {
+							return err
+						}
+						return end()
+					})
+				}
+				fine := func() error { return nil }
+				refused := func() error { return errRefused }
+				for i := range company {
+					_ = submitted(t.Context(), db, put(fmt.Sprint("company", i), "v"))
+				}
+				outcome := submitted(t.Context(), db, func(tx engine.Tx) error {
+					if err := part(tx, "a", fine); err != nil {
+						t.Errorf("a: %v", err)
+					}
+					if err := part(tx, "b", refused); !errors.Is(err, errRefused) {
+						t.Errorf("b: %v", err)
+					}
+					if err := part(tx, "c", func() error { panic("oh") }); !errs.Is(err, errs.Internal) {
+						t.Errorf("c: %v", err)
+					}
+					if err := part(tx, "d", func() error {
+						if err := part(tx, "e", refused); !errors.Is(err, errRefused) {
+							t.Errorf("e: %v", err)
+						}
+						return part(tx, "f", fine)
+					}); err != nil {
+						t.Errorf("d: %v", err)
+					}
+					if err := part(tx, "g", func() error { return errors.Join(part(tx, "h", fine), errRefused) }); !errors.Is(err, errRefused) {
+						t.Errorf("g: %v", err)
+					}
+					return nil
+				})
+				stop := start(t, db)
+				if err := <-outcome; err != nil {
+					t.Error(err)
+				}
+				same(t.T, "what ran after the commit", []string{"a", "d", "f"}, order)
+				for name, want := range map[string]string{"a": "v", "b": "", "c": "", "d": "v", "e": "", "f": "v", "g": "", "h": ""} {
+					if got := get(t, db, name); got != want {
+						t.Errorf("%s is %q, want %q", name, got, want)
+					}
+				}
+				if got := db.Stats().Commits; got != 1 {
+					t.Errorf("%d commits, want 1", got)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// TestSavepointLost: a unit whose part cannot be undone is lost with all that
+// is in its transaction, whatever it makes of the error.
+func TestSavepointLost(t *testing.T) {
 	t.Parallel()
 	queued(t, func(t bubble) {
 		db := t.db
-		var order []int
-		unit := func(i int) func(engine.Tx) error {
-			return func(tx engine.Tx) error {
-				order = append(order, i)
-				if i%100 == 7 {
-					return errRefused
-				}
-				return tx.PutSetting(fmt.Sprint("k", i), "v")
+		other := submitted(t.Context(), db, put("a", "v"))
+		lost := submitted(t.Context(), db, func(tx engine.Tx) error {
+			err := tx.Savepoint(func() error {
+				_, err := writerOf(tx).exec(rollback)
+				return errors.Join(err, errRefused)
+			})
+			if !errors.Is(err, errRefused) {
+				t.Errorf("the part: %v", err)
 			}
-		}
-		before := submitted(t.Context(), db, unit(-1))
-		var fs []func(engine.Tx) error
-		want := []int{-1}
-		for i := range 600 {
-			fs = append(fs, unit(i))
-			want = append(want, i)
-		}
-		all := make(chan []error, 1)
-		go func() { all <- db.UpdateAll(t.Context(), fs) }()
-		synctest.Wait()
-		after := submitted(t.Context(), db, unit(600))
+			if err := tx.Savepoint(func() error { t.Error("it ran"); return nil }); err == nil {
+				t.Error("another part was begun")
+			}
+			return nil
+		})
 		stop := start(t, db)
-		for i, err := range <-all {
-			if refused := i%100 == 7; refused != errors.Is(err, errRefused) || !refused && err != nil {
-				t.Errorf("unit %d: %v", i, err)
-			}
+		if <-other == nil || <-lost == nil {
+			t.Error("they were written")
 		}
-		if err := errors.Join(<-before, <-after); err != nil {
-			t.Error(err)
-		}
-		if diff := cmp.Diff(append(want, 600), order); diff != "" {
-			t.Errorf("order (-want +got):\n%s", diff)
-		}
-		if got := db.Stats().Commits; got != 3 {
-			t.Errorf("%d commits, want 3", got)
+		if got := get(t, db, "a"); got != "" {
+			t.Errorf("a is %q", got)
 		}
 		stop()
-		for i, err := range db.UpdateAll(t.Context(), fs[:3]) {
-			if !errs.Is(err, errs.Unavailable) {
-				t.Errorf("unit %d after the end: %v", i, err)
-			}
-		}
-		if got := db.UpdateAll(t.Context(), nil); len(got) != 0 {
-			t.Errorf("no units give %v", got)
-		}
 	})
 }
 
