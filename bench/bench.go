@@ -84,7 +84,7 @@ func (c *Config) size() size {
 	}
 	return size{
 		rounds: 5, round: 2 * time.Second, cases: 20_000, members: 10_000, entries: 1_000_000, timers: 1_000_000, fires: 20_000, idle: time.Minute,
-		stored: 1_000_000, wakes: 10, adds: 2_000,
+		stored: 1_000_000, wakes: 15, adds: 2_000,
 		instants: 25, perSecond: 8, growth: c.stocks(), startsEach: 2_000, steady: time.Minute, starts: 5,
 	}
 }
