@@ -16,6 +16,8 @@ import (
 	"flowdrive/clock"
 	"flowdrive/engine/account"
 	"flowdrive/engine/events"
+	"flowdrive/engine/feed"
+	"flowdrive/engine/holidays"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/schedule"
@@ -135,8 +137,8 @@ type Engine struct {
 	plans      planCache
 	usage      usage
 	documents  documentCache
-	feeds      feedCache
-	holidays   holidayCache
+	feeds      feed.Cache[feedVersion]
+	holidays   holidays.Cache
 	sweeper    sweeper
 	dispatcher dispatcher
 	background *background

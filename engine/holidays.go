@@ -7,10 +7,10 @@ import (
 	"io"
 	"path"
 	"strings"
-	"sync"
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/holidays"
 	"flowdrive/errs"
 	"flowdrive/ical"
 	"flowdrive/identity"
@@ -23,54 +23,10 @@ import (
 // what the document says by now. Where it cannot be read nobody knows which day
 // is one off, so that the firing fails, and the entry goes on.
 
-// holidayYears is how far what recurs in a calendar is looked for.
-const holidayYears = 10
-
-// holidayKey names what was read: a content, as a zone sees its days, up to a
-// year.
-type holidayKey struct {
-	content Digest
-	zone    string
-	until   int
-}
-
-// until ends what is looked for.
-func (k holidayKey) end() time.Time { return time.Date(k.until, time.January, 1, 0, 0, 0, 0, time.UTC) }
-
-// holidayCache keeps what calendars exclude, or what is wrong with them. It
-// never goes stale.
-type holidayCache struct {
-	mu   sync.Mutex
-	read map[holidayKey]holidays
-}
-
-type holidays struct {
-	spans []schedule.Span
-	fault error // of kind Invalid
-}
-
-const mostCalendars = 64 // of at most ical.MaxSpans each
-
-func (c *holidayCache) get(key holidayKey) (holidays, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h, ok := c.read[key]
-	return h, ok
-}
-
-func (c *holidayCache) put(key holidayKey, h holidays) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.read == nil || len(c.read) >= mostCalendars {
-		c.read = map[holidayKey]holidays{}
-	}
-	c.read[key] = h
-}
-
 // calendarAhead is the error of a decision that needs a calendar which is a
 // file: neither the writer nor a reader shall wait for the disk. It is read,
 // and the decision made again.
-type calendarAhead struct{ key holidayKey }
+type calendarAhead struct{ key holidays.Key }
 
 // Error implements error.
 func (c *calendarAhead) Error() string { return "a calendar is to be read first" }
@@ -83,7 +39,7 @@ func (c *calendarAhead) Unwrap() error {
 // readAhead reads the calendar. One that has gone meanwhile is looked for
 // again by whoever needs it.
 func (e *Engine) readAhead(c *calendarAhead) error {
-	body, err := e.openBlob(c.key.content)
+	body, err := e.openBlob(c.key.Content())
 	if errors.Is(err, errGone) {
 		return nil
 	}
@@ -95,28 +51,8 @@ func (e *Engine) readAhead(c *calendarAhead) error {
 	if err != nil {
 		return errs.Wrap("read a calendar", err)
 	}
-	e.holidays.put(c.key, e.parseHolidays(c.key, data))
+	e.holidays.Put(c.key, holidays.Read(c.key, data, e.zones))
 	return nil
-}
-
-func (e *Engine) parseHolidays(key holidayKey, data []byte) holidays {
-	zones := e.zones
-	if zones == nil {
-		zones = func(string) *time.Location { return nil }
-	}
-	o := ical.Options{Zone: time.UTC, Zones: zones, Until: key.end()}
-	if zone := zones(key.zone); zone != nil {
-		o.Zone = zone
-	}
-	found, err := ical.Read(data, o)
-	if err != nil {
-		return holidays{fault: errs.New(errs.Invalid, "is no calendar that can be read: %s", err)}
-	}
-	h := holidays{spans: make([]schedule.Span, len(found))}
-	for i, s := range found {
-		h.spans[i] = schedule.Span(s)
-	}
-	return h
 }
 
 // holidaysOf returns what the calendar of an entry excludes, and the path of
@@ -134,19 +70,19 @@ func (e *Engine) holidaysOf(r Reader, as identity.Principal, entry *schedule.Ent
 	if !strings.EqualFold(path.Ext(at), ".ics") {
 		return nil, at, errs.New(errs.Invalid, "must be a calendar, whose name ends with .ics"), nil
 	}
-	key := holidayKey{content: d.SHA256, zone: entry.Timezone, until: now.UTC().Year() + holidayYears + 1}
-	h, ok := e.holidays.get(key)
+	key := holidays.KeyOf(d.SHA256, entry.Timezone, now)
+	off, ok := e.holidays.Get(key)
 	switch {
 	case ok:
 	case d.Size > ical.MaxSize:
-		h.fault = errs.New(errs.Invalid, "is larger than %d bytes, which no calendar here may be", ical.MaxSize)
+		off.Fault = errs.New(errs.Invalid, "is larger than %d bytes, which no calendar here may be", ical.MaxSize)
 	case d.InFile:
 		return nil, at, nil, &calendarAhead{key}
 	default:
-		h = e.parseHolidays(key, d.Content)
-		e.holidays.put(key, h)
+		off = holidays.Read(key, d.Content, e.zones)
+		e.holidays.Put(key, off)
 	}
-	return h.spans, at, h.fault, nil
+	return off.Spans, at, off.Fault, nil
 }
 
 // calendarRef resolves the calendar that a document excludes, as who the entry

@@ -1,0 +1,108 @@
+// Package feed makes the calendar of what is to come for a user: the firings of
+// schedule entries and the deadlines of cases as events, and the calendars that
+// were made, while they are what they would be if they were made again. Which
+// entries and cases a user's calendar shows is the engine's to say.
+package feed
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/engine/core"
+	"flowdrive/ical"
+	"flowdrive/identity"
+	"flowdrive/route"
+	"flowdrive/schedule"
+)
+
+// MostEvents is how many events a calendar has at most.
+const MostEvents = 2000
+
+const (
+	days    = 30 // whose firings it shows, the present one included
+	refresh = 30 * time.Minute
+	day     = 24 * time.Hour
+)
+
+// Day returns the day of an instant, which begins at midnight UTC.
+func Day(now time.Time) time.Time { return now.UTC().Truncate(day) }
+
+// End returns the end of the days whose firings a calendar shows.
+func End(now time.Time) time.Time { return Day(now).AddDate(0, 0, days) }
+
+// Calendar returns the calendar of a user. Of more events than it may have
+// those are left out that are farthest away.
+func Calendar(of identity.Name, events []ical.Event) []byte {
+	slices.SortFunc(events, func(a, b ical.Event) int {
+		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.UID, b.UID))
+	})
+	c := ical.Calendar{Name: "Flowdrive: " + string(of), Refresh: refresh, Events: slices.Clip(events[:min(len(events), MostEvents)])}
+	return c.Append(nil)
+}
+
+// AppendFirings appends the instants of an entry.
+func AppendFirings(events []ical.Event, entry *schedule.Entry, before time.Time) []ical.Event {
+	title := cmp.Or(entry.Title, entry.Route)
+	about := fmt.Sprintf("%s: starts a case of the route %s.\n/dav/Workflow/Schedule/%s.json", entry.Description, entry.Route, entry.UUID)
+	times, days := entry.Agenda(before)
+	form := "20060102T150405Z"
+	if days {
+		form = "20060102"
+	}
+	for _, at := range times {
+		events = append(events, ical.Event{
+			UID: entry.UUID + "-" + at.Format(form) + "@flowdrive", Stamp: entry.Modified, Start: at, AllDay: days,
+			Summary: title, Description: about, Category: "Schedule",
+		})
+	}
+	return events
+}
+
+// AppendDeadlines appends the timers of a case: those of the actions that are
+// the user's tasks, and, of a case that is its own, those that are nobody's
+// task, and its start where it waits for an instant.
+func AppendDeadlines(events []ical.Event, c *core.Case, r *route.Route, mine func(action string) bool, own bool) []ical.Event {
+	title := cmp.Or(c.Title, fmt.Sprintf("case %d", c.ID))
+	if c.Life == core.Queued && own {
+		events = append(events, ical.Event{
+			UID: c.GUID + ".start@flowdrive", Stamp: c.Modified, Start: c.NextDue(), Summary: "Starts: " + title, Category: "Schedule",
+			Description: fmt.Sprintf("Case %d of the route %s waits until then to start.\n/dav/Workflow/Cases/%d.json", c.ID, c.RouteName, c.ID),
+		})
+	}
+	for _, due := range core.Deadlines(c, r, mine, own) {
+		events = append(events, ical.Event{
+			UID: c.GUID + "-" + due.Timer + "@flowdrive", Stamp: c.Modified, Start: due.At,
+			Summary: wordsOf(due) + ": " + title, Category: categoryOf(due.Kind),
+			Description: fmt.Sprintf("Case %d of the route %s.\n/dav/Workflow/Cases/%d/Timers/%s.json", c.ID, c.RouteName, c.ID, due.Timer),
+		})
+	}
+	return events
+}
+
+// wordsOf says what a deadline is of.
+func wordsOf(d core.Deadline) string {
+	switch d.Kind {
+	case core.DueTimer:
+		return "Due: " + d.Action
+	case core.OfferTimer:
+		return "To be accepted: " + d.Action
+	case core.TimeoutTimer:
+		return "Performed by itself: " + d.Action
+	case core.StateTimer:
+		return "Time limit of the state"
+	case core.UserTimer:
+		return "Timer " + d.Timer
+	case core.CaseTimer:
+	}
+	return "Time limit of the case"
+}
+
+func categoryOf(kind core.TimerKind) string {
+	if kind == core.DueTimer || kind == core.OfferTimer {
+		return "Task"
+	}
+	return "Timer"
+}
