@@ -16,8 +16,9 @@ import (
 // Millions of rows are copied from a few that the engine has stored, within
 // the database, each with an identity of its own in row and documents.
 
-// bulkChunk is how many rows a transaction has.
-const bulkChunk = 50_000
+// bulkChunk is how many rows a statement copies. SQLite gathers them before it
+// writes the first, because triggers are about to look at the table.
+const bulkChunk = 10_000
 
 // scrambled spreads the numbers from 1 on over 48 bits, as hexadecimal text:
 // the beginning of a UUID, of which random is the whole.
@@ -214,14 +215,15 @@ func (h *house) startKinds(ctx context.Context, kinds []kind) (ids []int64, err 
 }
 
 // bulk opens the database in a data folder that nobody has open, for f to
-// write much into it: without a log, so that nothing is written twice.
+// write much into it: with no log and no temporary files, so that nothing is
+// written twice.
 func bulk(ctx context.Context, data string, f func(*sql.DB) error) (err error) {
 	db, err := openRaw(data, "OFF")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if _, err := db.ExecContext(ctx, `PRAGMA foreign_keys = OFF; PRAGMA journal_mode = OFF`); err != nil {
+	if _, err := db.ExecContext(ctx, `PRAGMA foreign_keys = OFF; PRAGMA journal_mode = OFF; PRAGMA temp_store = MEMORY`); err != nil {
 		return err
 	}
 	if err := f(db); err != nil {

@@ -65,7 +65,11 @@ func (r *run) growthOfStart(ctx context.Context, offices []*office) (_ []Row, er
 			return s, err
 		}))
 	}
-	return r.compare(ctx, "start, action, completed", offices, sides)
+	rows, err := r.compare(ctx, "start, action, completed", offices, sides)
+	for i := range rows {
+		rows[i].Note += fmt.Sprintf("; a round adds %s cases", plain(float64(r.startsEach)))
+	}
+	return rows, err
 }
 
 // growthOfRequests is P5, P2 and P4, in this order: what is only read comes
@@ -100,6 +104,7 @@ func (o *office) side(f round) side { return side{"flowdrive", f, restOf(o.data)
 // compare alternates between the offices, and compares each with the one that
 // has the fewest cases.
 func (r *run) compare(ctx context.Context, work string, offices []*office, sides []side) ([]Row, error) {
+	r.progress("comparing what it costs: %s", work)
 	got, err := r.alternate(ctx, sides...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", work, err)
