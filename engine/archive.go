@@ -303,6 +303,9 @@ func (e *Engine) deleteCase(tx Tx, c *core.Case, now time.Time) error {
 	var entry UUID
 	if c.ScheduleUUID != "" {
 		entry = mustGUID(c.ScheduleUUID)
+		if err := e.forgetLast(tx, entry, c.ID, now); err != nil {
+			return err
+		}
 	}
 	if err := tx.DeleteCase(c.ID, entry, c.ScheduledFor); err != nil {
 		return err
@@ -324,6 +327,24 @@ func (e *Engine) deleteCase(tx Tx, c *core.Case, now time.Time) error {
 	}
 	tx.AfterCommit(func() { e.sweeper.note(now) })
 	return tx.PutPurge(c.ID, now)
+}
+
+// forgetLast takes a case that is deleted out of its entry, where it is the last
+// one that the entry has started.
+func (e *Engine) forgetLast(tx Tx, uuid UUID, id int64, now time.Time) error {
+	stored, err := orNil(tx.Entry(uuid))
+	if err != nil || stored == nil {
+		return err
+	}
+	entry, err := e.readForm(stored)
+	if err != nil || entry.LastCase != id {
+		return err
+	}
+	entry.LastCase = 0
+	stored.Revision++
+	stored.Form = entry.Form()
+	e.tellEntry(tx, stored, ChangeChanged, now)
+	return tx.UpdateEntry(stored)
 }
 
 // purgeBelow deletes the next descendants of a deleted case. What it comes to

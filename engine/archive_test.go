@@ -402,6 +402,8 @@ func TestPurge(t *testing.T) {
 	sam.mustDeleteCase(id)
 	sam.mustDeleteCase(id)
 	sam.mustDeleteCase(fired)
+	before := try(w.Entry(t.Context(), sam.by(), sam.ref(entry.Name))).must(w, "GET of the entry")
+	sam.form(before.Form).wants("lastCase", fmt.Sprint(fired))
 	for _, purged := range []int64{id, fired} {
 		if err := admin.purge(purged); err != nil {
 			t.Fatal(err)
@@ -416,6 +418,11 @@ func TestPurge(t *testing.T) {
 	same(t, "occurrences", sam.occurrences(entry.Name), []string{"fired 2012-11-09T23:00:00Z"})
 	res := try(w.Occurrences(t.Context(), sam.by(), sam.ref(entry.Name).Entry)).must(w, "GET of the occurrences")
 	sam.form(res.Form).wants("0/case", "null")
+	after := try(w.Entry(t.Context(), sam.by(), sam.ref(entry.Name))).must(w, "GET of the entry")
+	same(t, "the entry", string(after.Form), strings.Replace(string(before.Form), fmt.Sprintf(`"lastCase":%d`, fired), `"lastCase":null`, 1))
+	if after.FormETag == before.FormETag || after.Definition != before.Definition {
+		t.Errorf("the entry was %s, and is %s", before.FormETag, after.FormETag)
+	}
 	if log := strings.Join(w.audited("2012-11-10"), "\n"); !strings.Contains(log, fmt.Sprintf("admin case-purge %d", id)) {
 		t.Errorf("the audit log says:\n%s", log)
 	}
