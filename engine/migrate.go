@@ -117,10 +117,16 @@ func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yam
 		}
 		e.settle(ctx)
 	}
-	if req.DryRun || report.Failed > 0 {
-		out.Report, err = report.form(out.Form)
+	if !req.DryRun && report.Failed == 0 {
+		return out, nil
 	}
-	return out, err
+	if out.Report, err = report.form(out.Form); err != nil || req.DryRun || req.Key == nil {
+		return out, err
+	}
+	// The answer that was stored with the route did not know of it yet.
+	return out, e.update(context.WithoutCancel(ctx), func(tx Tx) error {
+		return tx.AmendAnswer(req.By.ID, req.Key.Key, req.Answer(out))
+	})
 }
 
 // stranded refuses a version that does not have the status of a case.

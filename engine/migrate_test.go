@@ -79,7 +79,10 @@ func TestMigrate(t *testing.T) {
 	}
 	same(t, "a case after a dry run", sam.caseForm(ids[0]).text, before)
 
-	out = try(admin.migrate("ask", doc)).must(w, "migrate")
+	out = try(admin.migrate("ask", doc, withKey("k", "/", doc), func(req *engine.Request) {
+		req.Answer = func(o *engine.Outcome) []byte { return o.Report }
+	})).must(w, "migrate")
+	same(t, "the answer again", try(admin.replay("k", "/", doc)).must(w, "replay"), string(out.Report))
 	if got := w.form(out.Report).get("migration"); !strings.HasPrefix(got, report[:len(report)-50]) {
 		t.Errorf("reports %s, want %s", got, report)
 	}

@@ -417,6 +417,8 @@ type AnswerReader interface {
 // AnswerWriter writes idempotency answers.
 type AnswerWriter interface {
 	PutAnswer(a *Answer) error // a key in use is errs.NameTaken
+	// AmendAnswer replaces what was answered to a key, if it is known still.
+	AmendAnswer(user identity.ID, key string, answer []byte) error
 	DeleteAnswersBefore(t time.Time) error
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	selectAnswer  = `SELECT user_id, key, request, url, answer, created FROM answers WHERE user_id = ?1 AND key = ?2`
 	insertAnswer  = `INSERT INTO answers (user_id, key, request, url, answer, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
+	amendAnswer   = `UPDATE answers SET answer = ?3 WHERE user_id = ?1 AND key = ?2`
 	deleteAnswers = `DELETE FROM answers WHERE created < ?1`
 )
 
@@ -32,6 +33,12 @@ func (t *tx) PutAnswer(a *engine.Answer) error {
 		return errs.New(errs.NameTaken, "The Idempotency-Key is in use.")
 	}
 	return failure("store an answer", err)
+}
+
+// AmendAnswer replaces what was answered to a key, if it is known still.
+func (t *tx) AmendAnswer(user identity.ID, key string, answer []byte) error {
+	_, err := t.c.exec(amendAnswer, int64(user), key, blob(answer))
+	return failure("amend an answer", err)
 }
 
 // DeleteAnswersBefore deletes the answers that are older than t.

@@ -111,6 +111,15 @@ func TestAnswers(t *testing.T) {
 	for _, a := range all {
 		read(a, "")
 	}
+	all[1].Answer = []byte("200 ann's")
+	mustUpdate(t, db, func(tx engine.Tx) error {
+		if err := tx.AmendAnswer(ann, "none", all[1].Answer); err != nil {
+			return err
+		}
+		return tx.AmendAnswer(ann, "k", all[1].Answer)
+	})
+	read(all[0], "")
+	read(all[1], "")
 	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteAnswersBefore(noon().Add(-time.Hour)) })
 	read(all[0], "")
 	read(all[1], "")
