@@ -197,12 +197,12 @@ func (e *Engine) Attachment(ctx context.Context, by identity.Principal, uuid UUI
 // OpenAttachment opens an attachment.
 func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid UUID) (*OpenAttachment, error) {
 	var out *OpenAttachment
-	err := e.reading(func() error {
+	err := e.contents.Reading(func() error {
 		a, err := e.Attachment(ctx, by, uuid)
 		if err != nil {
 			return err
 		}
-		body, err := e.openBlob(a.SHA256)
+		body, err := e.contents.Open(a.SHA256)
 		out = &OpenAttachment{Attachment: *a, Body: body}
 		return err
 	})

@@ -49,7 +49,7 @@ type content struct {
 
 	// holds answers errStale where that row has gone; nil: nothing to check.
 	// Package-wide rule: it is asked in the unit that refers to the content
-	// as well (see blobs.go).
+	// as well (see package contents).
 	holds func(Tx) error
 }
 
@@ -112,7 +112,7 @@ func (c *content) message(caseID int64, guid UUID, label string) *Message {
 // to be read and closed.
 func (e *Engine) openMessage(find func() (*Message, error)) (*Content, error) {
 	var c *Content
-	err := e.reading(func() error {
+	err := e.contents.Reading(func() error {
 		m, err := find()
 		if err != nil {
 			return err
@@ -122,7 +122,7 @@ func (e *Engine) openMessage(find func() (*Message, error)) (*Content, error) {
 			c.Body = inMemory{bytes.NewReader(m.Content)}
 			return nil
 		}
-		c.Body, err = e.openBlob(m.SHA256)
+		c.Body, err = e.contents.Open(m.SHA256)
 		return err
 	})
 	if err != nil {

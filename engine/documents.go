@@ -271,7 +271,7 @@ type OpenDocument struct {
 // OpenDocument opens the document at the path.
 func (e *Engine) OpenDocument(ctx context.Context, by identity.Principal, path DocumentPath) (*OpenDocument, error) {
 	var out *OpenDocument
-	err := e.reading(func() error {
+	err := e.contents.Reading(func() error {
 		d, err := e.Document(ctx, by, path)
 		if err != nil {
 			return err
@@ -281,7 +281,7 @@ func (e *Engine) OpenDocument(ctx context.Context, by identity.Principal, path D
 		}
 		out = &OpenDocument{Document: *d, Body: inMemory{bytes.NewReader(d.Content)}}
 		if d.InFile {
-			out.Body, err = e.openBlob(d.SHA256)
+			out.Body, err = e.contents.Open(d.SHA256)
 		}
 		return err
 	})

@@ -15,6 +15,7 @@ import (
 
 	"flowdrive/clock"
 	"flowdrive/engine/account"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
 	"flowdrive/engine/feed"
 	"flowdrive/engine/holidays"
@@ -142,7 +143,7 @@ type Engine struct {
 	sweeper    sweeper
 	dispatcher dispatcher
 	background *background
-	collector  *collector
+	contents   *contents.Keeper
 	expiry     *expiry
 	events     *events.Bus[Event]
 }
@@ -169,7 +170,7 @@ func New(cfg Config) *Engine {
 		firings:   cfg.Firings,
 		limits:    cfg.Limits.withDefaults(),
 		observer:  cfg.Observer,
-		collector: newCollector(),
+		contents:  contents.NewKeeper(cfg.Blobs, blobRows{cfg.Store}),
 		expiry:    newExpiry(),
 	}
 	if e.observer == nil {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"flowdrive/engine/contents"
 	"flowdrive/engine/core"
 	"flowdrive/errs"
 	"flowdrive/identity"
@@ -204,8 +205,8 @@ func (e *Engine) messageFact(m *Message) (content []byte, version int64, err err
 		}
 		return m.Content, m.Version, nil
 	}
-	body, err := e.openBlob(m.SHA256)
-	if errors.Is(err, errGone) {
+	body, err := e.contents.Open(m.SHA256)
+	if errors.Is(err, contents.ErrGone) {
 		return nil, 0, errStale // replaced since it was looked up
 	}
 	if err != nil {

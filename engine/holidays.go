@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/holidays"
 	"flowdrive/errs"
 	"flowdrive/ical"
@@ -39,8 +40,8 @@ func (c *calendarAhead) Unwrap() error {
 // readAhead reads the calendar. One that has gone meanwhile is looked for
 // again by whoever needs it.
 func (e *Engine) readAhead(c *calendarAhead) error {
-	body, err := e.openBlob(c.key.Content())
-	if errors.Is(err, errGone) {
+	body, err := e.contents.Open(c.key.Content())
+	if errors.Is(err, contents.ErrGone) {
 		return nil
 	}
 	if err != nil {

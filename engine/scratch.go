@@ -141,14 +141,14 @@ func (e *Engine) Scratch(ctx context.Context, by identity.Principal, now time.Ti
 // OpenScratch opens what by has at the place.
 func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at ScratchPlace) (*OpenScratch, error) {
 	var out *OpenScratch
-	err := e.reading(func() error {
+	err := e.contents.Reading(func() error {
 		s, err := e.Scratch(ctx, by, now, at)
 		if err != nil {
 			return err
 		}
 		out = &OpenScratch{Scratch: *s, Body: inMemory{bytes.NewReader(s.Content)}}
 		if s.InFile {
-			out.Body, err = e.openBlob(s.SHA256)
+			out.Body, err = e.contents.Open(s.SHA256)
 		}
 		return err
 	})

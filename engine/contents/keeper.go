@@ -1,0 +1,178 @@
+// Package contents keeps contents that are files: how they come, are shared,
+// and go.
+//
+// A content is a file named by its SHA-256, and any number of rows refer to
+// it: messages, attachments, documents. The store counts the references by
+// triggers, inside the transactions that write those rows. A content that
+// nothing refers to is collected: its file is removed, then its row. What
+// makes that safe is that nothing can begin to refer to a content unseen:
+//
+//   - Whoever brings a content in (Spooled) does so within Storing, which
+//     pins it. The collector leaves pinned contents alone, and who wants to
+//     pin one that is just being removed waits until it is gone, and gives
+//     it its name anew.
+//   - Whoever refers to a content that another row refers to does so in a
+//     unit in which that row still is: it reads the row there, or checks it
+//     again.
+//   - Whoever reads does so within Reading, which looks again where a
+//     content went between finding and opening it.
+//
+// The order of the steps makes it safe against crashes: row, file,
+// reference; and backwards reference, file, row. So a reference always has
+// its file, and a file its row: what a crash leaves is a row without
+// references, and the collector looks for those at every start.
+package contents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"flowdrive/errs"
+)
+
+// Files keeps contents by their SHA-256.
+type Files interface {
+	Open(sum [32]byte) (io.ReadSeekCloser, error) // errs.NotFound
+	Remove(sum [32]byte) error                    // durably; what is not there is removed
+}
+
+// Rows is what is stored of contents: a row each, which counts what refers to
+// it.
+type Rows interface {
+	Known(ctx context.Context, sum [32]byte) (bool, error)
+	// Note makes a content known to which nothing refers yet, unless it is
+	// known already.
+	Note(ctx context.Context, sum [32]byte) error
+
+	// Unused returns contents that nothing refers to, in order, after the
+	// given one, at most limit; StillUnused those of a list.
+	Unused(ctx context.Context, after [32]byte, limit int) ([][32]byte, error)
+	StillUnused(ctx context.Context, list [][32]byte) ([][32]byte, error)
+
+	// Forget forgets all of the contents or, with errs.InUse, none where
+	// anything refers to one of them.
+	Forget(ctx context.Context, list [][32]byte) error
+}
+
+// Spooled is a content that was read and not kept yet.
+type Spooled interface {
+	Sum() [32]byte
+	Keep() error // gives it its name, durably; the same content may be kept twice
+	Discard()
+}
+
+// Keeper keeps contents. It is safe for concurrent use.
+type Keeper struct {
+	files Files
+	rows  Rows
+	pins  pins
+}
+
+// NewKeeper returns a keeper of the contents that are in the files.
+func NewKeeper(files Files, rows Rows) *Keeper {
+	return &Keeper{files: files, rows: rows, pins: newPins()}
+}
+
+// Rouse says that there may be something to collect.
+func (k *Keeper) Rouse() { k.pins.rouse() }
+
+// Roused receives where there may be something to collect.
+func (k *Keeper) Roused() <-chan struct{} { return k.pins.wake }
+
+// Storing gives a spooled content its name and runs f, which refers to it in
+// units of its own. Until f has returned the content is not collected; where
+// f fails and nothing else refers to it, it is.
+func (k *Keeper) Storing(ctx context.Context, s Spooled, f func() error) error {
+	sum := s.Sum()
+	if err := k.pins.pin(ctx, sum); err != nil {
+		s.Discard()
+		return err
+	}
+	unused := true // also where f panics
+	defer func() { k.pins.unpin(sum, unused) }()
+	if err := k.note(ctx, sum); err != nil {
+		s.Discard()
+		return err
+	}
+	if err := s.Keep(); err != nil {
+		s.Discard()
+		return err
+	}
+	err := f()
+	unused = err != nil
+	return err
+}
+
+// note makes sure that a pinned content has its row before it has a file.
+func (k *Keeper) note(ctx context.Context, sum [32]byte) error {
+	known, err := k.rows.Known(ctx, sum)
+	if err != nil || known {
+		return err
+	}
+	return k.rows.Note(ctx, sum)
+}
+
+// attempts is how often a reader looks for a content that goes away.
+const attempts = 4
+
+// Reading runs f, which finds a row and opens the content that it refers to
+// by Open. Where the content had gone by then, the row was replaced or
+// deleted in between: f is run again.
+func (k *Keeper) Reading(f func() error) (err error) {
+	for range attempts {
+		if err = f(); !errors.Is(err, ErrGone) {
+			return err
+		}
+	}
+	return err
+}
+
+// ErrGone says that a content was not there.
+var ErrGone = errs.New(errs.Internal, "A content that is referred to is not there.")
+
+// Open opens a content; see Reading.
+func (k *Keeper) Open(sum [32]byte) (io.ReadSeekCloser, error) {
+	body, err := k.files.Open(sum)
+	if errs.Is(err, errs.NotFound) {
+		return nil, errs.Wrap(fmt.Sprintf("open the content %x", sum), ErrGone)
+	}
+	return body, err
+}
+
+// collectAtOnce is how many contents are removed between two looks: who wants
+// to store one of them again waits for that long.
+const collectAtOnce = 16
+
+// Collect removes every content that nothing refers to and nobody is about
+// to refer to.
+func (k *Keeper) Collect(ctx context.Context) error {
+	var after [32]byte
+	for {
+		list, err := k.rows.Unused(ctx, after, collectAtOnce)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		after = list[len(list)-1]
+		if err := k.remove(ctx, k.pins.claim(list)); err != nil {
+			return err
+		}
+	}
+}
+
+// remove removes claimed contents. It looks at them again: what was pinned
+// when they were listed may be referred to by now.
+func (k *Keeper) remove(ctx context.Context, claimed [][32]byte) error {
+	defer k.pins.release(claimed)
+	unused, err := k.rows.StillUnused(ctx, claimed)
+	if err != nil || len(unused) == 0 {
+		return err
+	}
+	for _, sum := range unused {
+		if err := k.files.Remove(sum); err != nil {
+			return err
+		}
+	}
+	return k.rows.Forget(ctx, unused)
+}
