@@ -88,7 +88,7 @@ func (c *Command) check() error {
 		return errors.New("output: must be above zero and at most 16MiB")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		if name == "" || strings.ContainsAny(name, "=\x00") || strings.Contains(c.Env[name], "\x00") {
+		if name == "" || name == keyVariable || strings.ContainsAny(name, "=\x00") || strings.Contains(c.Env[name], "\x00") {
 			return fmt.Errorf("env: %q cannot be a variable", name)
 		}
 	}
@@ -115,8 +115,13 @@ func (g *Gateway) RefusesCommand(name string) string {
 // (EX_TEMPFAIL of sysexits.h).
 const tryAgain = 75
 
+// keyVariable is the variable by which a command is told the key of its run:
+// the same each time that the run is repeated, as services are told by the
+// header Idempotency-Key.
+const keyVariable = "IDEMPOTENCY_KEY"
+
 // run runs a command.
-func (g *Gateway) run(ctx context.Context, c *engine.Command) (_ *engine.Reply, err error) {
+func (g *Gateway) run(ctx context.Context, key string, c *engine.Command) (_ *engine.Reply, err error) {
 	allowed, ok := g.Commands.named[c.Name]
 	if !ok {
 		return nil, final("%s", g.RefusesCommand(c.Name))
@@ -140,7 +145,7 @@ func (g *Gateway) run(ctx context.Context, c *engine.Command) (_ *engine.Reply, 
 	cmd.Args = append([]string{"flowdrive"}, g.Confined...)
 	seconds := uint64(allowed.Timeout/time.Second) + 1 // for one that outlives the server; the clock is for the others
 	cmd.Args = append(cmd.Args, confine.Arguments(confine.Limits{Processor: seconds, Memory: uint64(allowed.Memory)}, allowed.Path, slices.Concat(allowed.Args, c.Args))...)
-	cmd.Env = []string{} // nil would be the server's, with its secrets
+	cmd.Env = []string{keyVariable + "=" + key} // never nil, which would be the server's, with its secrets
 	for _, name := range slices.Sorted(maps.Keys(allowed.Env)) {
 		cmd.Env = append(cmd.Env, name+"="+allowed.Env[name])
 	}

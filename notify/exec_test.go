@@ -68,7 +68,7 @@ func TestExecSees(t *testing.T) {
 	}
 	defer listener.Close()
 	got := deliver(t, g, script(`tr '\000' ' ' < /proc/$$/environ`))
-	if got != "text/plain A=b=c LANG=C " {
+	if got != "text/plain IDEMPOTENCY_KEY=5d3c0f0e8a5b4f6c9d1e2f3a4b5c6d7e-3-1 A=b=c LANG=C " {
 		t.Errorf("environment: got %q", got)
 	}
 	// What this process was started with it may have; not what it opened.
@@ -184,6 +184,7 @@ func TestCheckCommands(t *testing.T) {
 		"absent":   {Path: "/nonexistent/x"},
 		"env":      {Path: "/bin/sh", Env: map[string]string{"A=B": "c"}},
 		"folder":   {Path: "/bin"},
+		"key":      {Path: "/bin/sh", Env: map[string]string{"IDEMPOTENCY_KEY": "c"}},
 		"long":     {Path: "/bin/sh", Timeout: time.Hour},
 		"negative": {Path: "/bin/sh", Timeout: -1},
 		"output":   {Path: "/bin/sh", Output: 1 << 30},

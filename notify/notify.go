@@ -68,7 +68,7 @@ func (g *Gateway) Deliver(ctx context.Context, d *engine.Delivery) (*engine.Repl
 	case d.Mail != nil:
 		return nil, g.mail(ctx, d.Key, d.Mail)
 	case d.Exec != nil:
-		return g.run(ctx, d.Exec)
+		return g.run(ctx, d.Key, d.Exec)
 	}
 	return nil, &engine.Final{Reason: "this server does not know what to do with it"}
 }
