@@ -63,13 +63,13 @@ type caseChange struct {
 func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}
 	self := core.Identity{ID: b.id, GUID: NewUUID().String()}
-	if given := e.givenUp.take(a); len(given) > 0 {
+	if given := e.givenUp.Take(a); len(given) > 0 {
 		self = given[0]
 	} else if self.ID == 0 {
 		self.ID = e.store.NextID()
 	}
 	change, err := e.bearAs(b, self, now, start)
-	e.givenUp.put(a, err, self)
+	e.giveUp(a, err, self)
 	return change, err
 }
 

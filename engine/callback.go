@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"flowdrive/engine/core"
@@ -85,30 +84,4 @@ func (e *Engine) callBack(ctx context.Context, name string, in CallbackInput) (a
 		return nil, &Final{"the callback yields what is not JSON"}
 	}
 	return answer, nil
-}
-
-// callCache holds what callbacks yielded until the decisions that asked are
-// made. A callback is no pure function: each change asks it anew.
-type callCache struct {
-	mu      sync.Mutex
-	results map[core.Call]core.Called
-}
-
-func (c *callCache) get(call core.Call) (core.Called, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	result, ok := c.results[call]
-	return result, ok
-}
-
-func (c *callCache) put(call core.Call, result core.Called) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	keep(&c.results, call, result)
-}
-
-func (c *callCache) drop(call core.Call) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.results, call)
 }

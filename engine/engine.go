@@ -15,6 +15,7 @@ import (
 
 	"flowdrive/clock"
 	"flowdrive/engine/account"
+	"flowdrive/engine/ahead"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
 	"flowdrive/engine/feed"
@@ -132,9 +133,9 @@ type Engine struct {
 	parties    atomic.Pointer[account.Table] // replaced after every change of a user or team
 	routes     atomic.Pointer[routeTable]    // replaced after every change of a route
 	versions   versionCache
-	filtered   filterCache
-	called     callCache
-	givenUp    givenUp
+	filtered   ahead.Filters
+	called     ahead.Calls
+	givenUp    ahead.Identities[attempt]
 	plans      planCache
 	usage      usage
 	documents  documentCache

@@ -44,7 +44,7 @@ type lookup struct {
 func (e *Engine) decide(in core.Input, l *lookup) (*core.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
 	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
-	in.Facts.New = e.givenUp.take(a)
+	in.Facts.New = e.givenUp.Take(a)
 	for range rounds {
 		out, needs, err := core.Decide(in)
 		if err != nil || len(needs) == 0 {
@@ -52,7 +52,7 @@ func (e *Engine) decide(in core.Input, l *lookup) (*core.Output, error) {
 		}
 		for _, need := range needs {
 			if err := e.fact(&in, l, need); err != nil {
-				e.givenUp.put(a, err, in.Facts.New...)
+				e.giveUp(a, err, in.Facts.New...)
 				return nil, err
 			}
 		}
@@ -110,13 +110,13 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 			keep(&facts.Plans, need.Plan, plan)
 		}
 	case need.Filter != core.Filter{}:
-		result, ran := e.filtered.get(need.Filter)
+		result, ran := e.filtered.Get(need.Filter)
 		if !ran {
 			return &filterAhead{need.Filter}
 		}
 		keep(&facts.Filtered, need.Filter, result)
 	case need.Call != core.Call{}:
-		result, asked := e.called.get(need.Call)
+		result, asked := e.called.Get(need.Call)
 		if !asked {
 			return &callAhead{need.Call}
 		}

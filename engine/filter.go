@@ -2,10 +2,7 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"slices"
-	"sync"
 	"time"
 
 	"flowdrive/engine/core"
@@ -44,8 +41,8 @@ const mostAhead = 30
 func (e *Engine) runAhead(ctx context.Context, err error, again func() error) error {
 	for range mostAhead {
 		if call, ok := errors.AsType[*callAhead](err); ok {
-			e.called.put(call.call, e.ask(ctx, call.call))
-			defer e.called.drop(call.call)
+			e.called.Put(call.call, e.ask(ctx, call.call))
+			defer e.called.Drop(call.call)
 			err = again()
 			continue
 		}
@@ -67,59 +64,10 @@ func (e *Engine) runAhead(ctx context.Context, err error, again func() error) er
 				return failed
 			}
 		}
-		e.filtered.put(ahead.filter, result)
+		e.filtered.Put(ahead.filter, result)
 		err = again()
 	}
 	return err
-}
-
-// filterCache holds what filters yielded, as much as there is room for, until
-// the decisions that need it are made. They are pure, so that it never goes
-// stale.
-type filterCache struct {
-	mu      sync.Mutex
-	results map[filterKey]core.Filtered
-	order   []filterKey // oldest first
-	size    int
-}
-
-type filterKey [sha256.Size]byte
-
-const filterRoom = 32 << 20 // bytes
-
-func keyOf(f core.Filter) filterKey {
-	h := sha256.New()
-	for _, part := range []string{f.Filter, f.Input, f.Xattr, f.Case} {
-		sum := sha256.Sum256([]byte(part))
-		h.Write(sum[:])
-	}
-	return filterKey(h.Sum(nil))
-}
-
-func (c *filterCache) get(f core.Filter) (core.Filtered, bool) {
-	key := keyOf(f)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	result, ok := c.results[key]
-	return result, ok
-}
-
-func (c *filterCache) put(f core.Filter, result core.Filtered) {
-	const overhead = 256
-	key, size := keyOf(f), len(result.Output)+overhead
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.results[key]; known {
-		return
-	}
-	for c.size+size > filterRoom && len(c.order) > 0 {
-		c.size -= len(c.results[c.order[0]].Output) + overhead
-		delete(c.results, c.order[0])
-		c.order = slices.Delete(c.order, 0, 1)
-	}
-	keep(&c.results, key, result)
-	c.order = append(c.order, key)
-	c.size += size
 }
 
 // attempt is a decision that was given up for a filter. When it is made again
@@ -134,33 +82,12 @@ type attempt struct {
 	judged   bool // decided on only to judge who may start it
 }
 
-// givenUp holds the identities of decisions that were given up until they are
-// made again. Whoever makes one takes them out, so that no two get the same.
-type givenUp struct {
-	mu         sync.Mutex
-	identities map[attempt][]core.Identity
-}
-
-func (g *givenUp) take(a attempt) []core.Identity {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	identities := g.identities[a]
-	delete(g.identities, a)
-	return identities
-}
-
-// put keeps the identities where err is why the decision was given up.
-func (g *givenUp) put(a attempt, err error, identities ...core.Identity) {
+// giveUp keeps the identities that an attempt had where err is why it was
+// given up.
+func (e *Engine) giveUp(a attempt, err error, identities ...core.Identity) {
 	_, filter := errors.AsType[*filterAhead](err)
 	_, call := errors.AsType[*callAhead](err)
-	if !filter && !call || len(identities) == 0 {
-		return
+	if filter || call {
+		e.givenUp.Put(a, identities...)
 	}
-	const most = 1000 // what was never tried again is forgotten
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.identities) >= most {
-		clear(g.identities)
-	}
-	keep(&g.identities, a, identities)
 }
