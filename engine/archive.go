@@ -9,6 +9,7 @@ import (
 	"flowdrive/clock"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/core"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/route"
@@ -320,7 +321,7 @@ func (e *Engine) deleteCase(tx Tx, c *core.Case, now time.Time) error {
 	})
 	if open(c.Life) {
 		starter := e.PartyID(c.Starter)
-		tx.AfterCommit(func() { e.usage.add(usedOpenCases, starter, -1) })
+		tx.AfterCommit(func() { e.usage.Add(quota.OpenCases, starter, -1) })
 	}
 	if c.ChildrenCount == 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/core"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/label"
@@ -285,9 +286,9 @@ func (e *Engine) changed(c *caseChange) {
 	}
 	switch {
 	case !open(c.before) && open(now):
-		e.usage.add(usedOpenCases, c.row.StarterID, 1)
+		e.usage.Add(quota.OpenCases, c.row.StarterID, 1)
 	case open(c.before) && !open(now):
-		e.usage.add(usedOpenCases, c.row.StarterID, -1)
+		e.usage.Add(quota.OpenCases, c.row.StarterID, -1)
 	}
 	if c.before == "" {
 		e.observer.CaseStarted()

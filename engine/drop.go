@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/label"
@@ -98,7 +99,7 @@ func (e *Engine) readDrop(r Reader, req Request, d Drop, input *content) (*birth
 		}
 		owner = e.directory().ByID(id)
 	}
-	if err := e.usage.check(usedOpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
+	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
 		return nil, err
 	}
 	b := &birth{

@@ -20,6 +20,7 @@ import (
 	"flowdrive/engine/events"
 	"flowdrive/engine/feed"
 	"flowdrive/engine/holidays"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/schedule"
@@ -137,7 +138,7 @@ type Engine struct {
 	called     ahead.Calls
 	givenUp    ahead.Identities[attempt]
 	plans      planCache
-	usage      usage
+	usage      quota.Counts
 	documents  documentCache
 	feeds      feed.Cache[feedVersion]
 	holidays   holidays.Cache

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"flowdrive/document"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/label"
@@ -313,7 +314,7 @@ func (e *Engine) newEntry(r Reader, req Request, ref Ref, entry *schedule.Entry,
 	if err := hiddenName(r, FolderSchedule, ref); err != nil {
 		return nil, err
 	}
-	if err := e.usage.check(usedEntries, req.By.ID, e.limits.Entries, r.CountEntries); err != nil {
+	if err := e.usage.Check(quota.Entries, req.By.ID, e.limits.Entries, r.CountEntries); err != nil {
 		return nil, err
 	}
 	if before != nil {
@@ -403,7 +404,7 @@ func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error
 	tx.AfterCommit(func() {
 		e.sweeper.note(due)
 		if created {
-			e.usage.add(usedEntries, c.stored.AuthorID, 1)
+			e.usage.Add(quota.Entries, c.stored.AuthorID, 1)
 		}
 	})
 	out := &Outcome{
@@ -466,7 +467,7 @@ func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName, now time.Time
 	if err := tx.DeleteEntry(stored.UUID); err != nil {
 		return err
 	}
-	tx.AfterCommit(func() { e.usage.add(usedEntries, stored.AuthorID, -1) })
+	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })
 	e.tellEntry(tx, stored, ChangeDeleted, now)
 	return e.moveUse(tx, stored.ContextID, stored.Attachment, UUID{}, now)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"flowdrive/engine/core"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -21,7 +22,7 @@ import (
 // as the limit allows: routes can be made to start cases without bound.
 func (e *Engine) identities(in *core.Input, l *lookup, n int) error {
 	if l.reader != nil {
-		err := e.usage.check(usedOpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.CountOpenCases)
+		err := e.usage.Check(quota.OpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.CountOpenCases)
 		if errs.Is(err, errs.TooMany) {
 			in.Facts.Full = true
 			return nil

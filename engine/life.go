@@ -6,6 +6,7 @@ import (
 	"flowdrive/clock"
 	"flowdrive/document"
 	"flowdrive/engine/core"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 )
 
@@ -103,7 +104,7 @@ func (e *Engine) mayReopen(r Reader, h *held) error {
 	if open(h.core.Life) {
 		return nil
 	}
-	err := e.usage.check(usedOpenCases, h.row.StarterID, e.limits.OpenCases, r.CountOpenCases)
+	err := e.usage.Check(quota.OpenCases, h.row.StarterID, e.limits.OpenCases, r.CountOpenCases)
 	if errs.Is(err, errs.TooMany) {
 		return errs.New(errs.TooMany, "%s has as many open cases as the limit allows, %d; end some first or ask an administrator.", h.core.Starter, e.limits.OpenCases)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/mediatype"
@@ -147,7 +148,7 @@ func (e *Engine) boundLocks(tx Tx, holder identity.ID) error {
 	if err != nil {
 		return err
 	}
-	return withinLimit("locks", n, DefaultLocks)
+	return quota.Within(quota.Locks, n, DefaultLocks)
 }
 
 // RefreshLock makes the lock last anew whose token the request submits, and

@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/document"
 	"flowdrive/engine/audit"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 	"flowdrive/route"
@@ -154,7 +155,7 @@ func (e *Engine) checkRoutes(author identity.ID) error {
 			n++
 		}
 	}
-	return withinLimit("routes", n, e.limits.Routes)
+	return quota.Within(quota.Routes, n, e.limits.Routes)
 }
 
 // sameContent reports whether the stored source says the same as the new

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 	"flowdrive/identity"
 )
@@ -78,20 +79,5 @@ var errQuota = errors.New("the quota is used up")
 // within returns a reader of the body that answers errs.Full once it has
 // more than room bytes.
 func (e *Engine) within(body io.Reader, room int64) io.Reader {
-	return &roomReader{r: body, room: room, full: e.overQuota}
-}
-
-type roomReader struct {
-	r    io.Reader
-	room int64
-	full func() error
-}
-
-// Read reads on as long as there is room.
-func (r *roomReader) Read(p []byte) (int, error) {
-	n, err := r.r.Read(p)
-	if r.room -= int64(n); r.room < 0 {
-		return 0, r.full()
-	}
-	return n, err
+	return quota.Reader(body, room, e.overQuota)
 }

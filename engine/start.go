@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/document"
 	"flowdrive/engine/core"
+	"flowdrive/engine/quota"
 	"flowdrive/errs"
 )
 
@@ -62,7 +63,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err := hiddenName(r, FolderCases, ref); err != nil {
 		return nil, err
 	}
-	if err := e.usage.check(usedOpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
+	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
 		return nil, err
 	}
 	b.id, b.dryRun = e.newID(req), req.DryRun

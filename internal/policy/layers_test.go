@@ -23,7 +23,7 @@ func rows() []row {
 		{what: "the drive and the pages", packages: []string{"davfs", "web", "simulate"}},
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "jqworker", "confine"}},
 		{what: "use cases", packages: []string{"engine"}},
-		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/ahead", "engine/audit", "engine/contents", "engine/events", "engine/feed", "engine/holidays", "engine/notice"}},
+		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/ahead", "engine/audit", "engine/contents", "engine/events", "engine/feed", "engine/holidays", "engine/notice", "engine/quota"}},
 		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "expr", "jq", "ical", "schema"}, pure: true},
 		{what: "vocabulary", packages: []string{"errs", "label", "clock", "document", "mediatype"}, pure: true},
