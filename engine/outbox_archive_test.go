@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/clock"
 	"flowdrive/engine"
+	"flowdrive/errs"
 )
 
 // A case that is archived while something of it is on its way hears what
@@ -44,5 +45,64 @@ actions: {begin: {trigger: init, to: done, sideEffects: [{http: {url: "https://a
 		if listed := names(w.Cases(t.Context(), sam.by(), engine.Filter{})); listed != "" {
 			t.Errorf("listed: %s", listed)
 		}
+	})
+}
+
+// What was not delivered stays with a case that is canceled, where it can be
+// retried. In the archive it is on no worklist and nobody's to change; it is
+// back when the case is reopened.
+func TestUndeliveredInTheArchive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside := &outsideWorld{}
+		outside.set(func(context.Context, *engine.Delivery) (*engine.Reply, error) {
+			return nil, &engine.Final{Reason: "no"}
+		})
+		w, stop := realTime(t, reaching(outside, nil))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		admin, sam := w.as("admin"), w.as("sam")
+		admin.mustPutRoute("hook", `
+access: {start: [everyone], read: [everyone]}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, sideEffects: [{http: {url: "https://api.example.org/", into: Answer}}]}
+  answer: {trigger: message, message: Answer, in: [open], to: done}
+`)
+		out := sam.mustPutCase("", `{"route": "hook"}`)
+		id := out.CaseID
+		await(time.Second)
+		listed := admin.work(engine.WorklistEscalated, engine.Filter{})
+		_, name, _ := strings.Cut(listed, ".")
+		cancel := func() {
+			t.Helper()
+			if err := admin.deleteCase(out.Name); err != nil {
+				t.Fatal(err)
+			}
+		}
+		const warned = `"Not delivered: http: no"`
+
+		cancel()
+		admin.mustDo(id, name, "retry")
+		await(time.Second)
+		same(t, "attempts", len(outside.seen()), 2)
+		same(t, "escalated of the canceled case", admin.work(engine.WorklistEscalated, engine.Filter{}), listed)
+		sam.caseForm(id).wants("state", `"canceled"`, "warnings/0/text", warned)
+
+		cancel() // it is archived
+		same(t, "escalated of the archived case", admin.work(engine.WorklistEscalated, engine.Filter{}), "")
+		for _, do := range []string{"retry", "abort"} {
+			w.refused(admin.do(id, name, do), errs.ReadOnly)
+		}
+		await(time.Hour)
+		same(t, "attempts", len(outside.seen()), 2)
+
+		admin.mustPutCase(out.Name, `{"state": "active"}`)
+		sam.caseForm(id).wants("state", `"active"`, "warnings/0/text", warned)
+		same(t, "escalated of the reopened case", admin.work(engine.WorklistEscalated, engine.Filter{}), listed)
+		outside.set(replies(`{}`))
+		admin.mustDo(id, name, "retry")
+		await(time.Second)
+		sam.caseForm(id).wants("state", `"completed"`, "warnings", "[]")
 	})
 }
