@@ -82,7 +82,7 @@ func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) 
 		RouteID: b.info.ID, RouteName: b.info.Name, RouteVersion: b.info.Version,
 		Title: b.title, ContextID: int64(b.context.ID), Context: string(b.context.Name),
 		Starter: string(b.starter.Name), Priority: b.priority, StartAt: b.startAt,
-		Roles: b.roles, Stakeholders: b.stakeholders, ScheduledFor: b.scheduledFor, Created: now,
+		Roles: b.roles, Stakeholders: b.stakeholders, ScheduledFor: b.scheduledFor, Iteration: b.iteration, Created: now,
 	}
 	if b.schedule != (UUID{}) {
 		seed.ScheduleUUID = b.schedule.String()

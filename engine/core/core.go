@@ -69,6 +69,7 @@ type Case struct {
 	Revision     int64     `json:"rev"`         // counts every change of its complete form
 	ScheduleUUID string    `json:"su,omitempty"`
 	ScheduledFor time.Time `json:"sf,omitzero"`
+	Iteration    int64     `json:"si,omitempty"` // which of its entry's it is, from 1; 0: it is of none
 	Created      time.Time `json:"cr"`
 	Started      time.Time `json:"st,omitzero"`
 	Modified     time.Time `json:"mo"`

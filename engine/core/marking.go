@@ -58,6 +58,7 @@ func (c *Case) Marking() []byte {
 	b = appendInt(b, `,"rev":`, c.Revision)
 	b = appendFilled(b, `,"su":`, c.ScheduleUUID)
 	b = appendSet(b, `,"sf":`, c.ScheduledFor)
+	b = appendNonzero(b, `,"si":`, c.Iteration)
 	b = appendInstant(append(b, `,"cr":`...), c.Created)
 	b = appendSet(b, `,"st":`, c.Started)
 	b = appendInstant(append(b, `,"mo":`...), c.Modified)

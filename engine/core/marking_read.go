@@ -120,6 +120,8 @@ func (r *markingReader) courseField(c *Case, key []byte) {
 		c.ScheduleUUID = r.text()
 	case "sf":
 		c.ScheduledFor = r.instant()
+	case "si":
+		c.Iteration = r.integer()
 	case "cr":
 		c.Created = r.instant()
 	case "st":

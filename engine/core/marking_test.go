@@ -32,7 +32,7 @@ func fullCase() *Case {
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
 		Resolution: "r",
 		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Row: 7}, {Time: at}},
-		LogSeq:     10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Created: at, Started: at, Modified: at, Completed: at, Ended: at,
+		LogSeq:     10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Iteration: 13, Created: at, Started: at, Modified: at, Completed: at, Ended: at,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"flowdrive/document"
 	"flowdrive/errs"
@@ -142,8 +143,8 @@ func (d *decision) substituteAs(text string, escape func(string) string) (string
 		return text, nil
 	}
 	values := &label.Values{
-		Now: d.now, Created: d.c.Created, PID: d.c.ID, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
-		Title: d.c.Title, ScheduledFor: d.c.ScheduledFor, XAttrs: d.c.Xattrs,
+		Now: d.labelled(), Created: d.c.Created, PID: d.c.ID, ParentPID: d.c.Parent, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
+		Title: d.c.Title, ScheduledFor: d.c.ScheduledFor, Iteration: d.c.Iteration, XAttrs: d.c.Xattrs,
 		Escape: escape,
 	}
 	if strings.Contains(text, "$__EMAIL__;") {
@@ -186,6 +187,17 @@ func (d *decision) substituteAs(text string, escape func(string) string) (string
 		d.changed = true
 	}
 	return strings.ToValidUTF8(out.String(), "\uFFFD"), nil
+}
+
+// labelled returns the instant that labels tell. While a scheduled case starts
+// it is that of its firing, not the moment at which the queue got to it (design:
+// labels and attachments, section 1).
+func (d *decision) labelled() time.Time {
+	starts := d.from == nil || d.from.Started.IsZero()
+	if starts && !d.c.ScheduledFor.IsZero() {
+		return d.c.ScheduledFor
+	}
+	return d.now
 }
 
 // reference returns where the first $Label; of the text begins and ends; both
