@@ -40,12 +40,14 @@ func measureListing(ctx context.Context, r *run) (_ []Row, err error) {
 	}
 	var undo cleanup
 	defer undo.run(&err)
-	content := bytes.Repeat([]byte("0123456789"), 50)
-	data, err := r.documentFolder(ctx, content)
+	data, err := r.folder("documents")
 	if err != nil {
 		return nil, err
 	}
-	files, err := r.plainFolder(content)
+	if err := r.fillDocuments(ctx, data); err != nil {
+		return nil, err
+	}
+	files, err := r.plainFolder()
 	if err != nil {
 		return nil, err
 	}
@@ -95,15 +97,16 @@ func listing(name string, c *connection, body string) side {
 	}, nil}
 }
 
-// documentFolder makes a data folder in which the caller has the files.
-func (r *run) documentFolder(ctx context.Context, content []byte) (data string, err error) {
-	if data, err = r.folder("documents"); err != nil {
-		return "", err
-	}
+// fileContent is what is in each of the files.
+func fileContent() []byte { return bytes.Repeat([]byte("0123456789"), 50) }
+
+// fillDocuments gives the caller the files in a data folder.
+func (r *run) fillDocuments(ctx context.Context, data string) error {
 	h, err := openHouse(ctx, data, houseOptions{})
 	if err != nil {
-		return "", err
+		return err
 	}
+	content := fileContent()
 	at := engine.DocumentPath{caller, "files"}
 	if _, err = h.engine.MakeFolder(ctx, h.request(), at); err == nil {
 		err = parallel(ctx, 2*callers, r.members, func(ctx context.Context, i int) error {
@@ -112,12 +115,13 @@ func (r *run) documentFolder(ctx context.Context, content []byte) (data string, 
 			return err
 		})
 	}
-	return data, errors.Join(err, h.close())
+	return errors.Join(err, h.close())
 }
 
 // plainFolder makes a folder of the disk with the same files at the same path
 // below "/dav".
-func (r *run) plainFolder(content []byte) (string, error) {
+func (r *run) plainFolder() (string, error) {
+	content := fileContent()
 	top, err := r.folder("webdav")
 	if err != nil {
 		return "", err
