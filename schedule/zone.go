@@ -54,12 +54,39 @@ func periodOf(zone *time.Location, second int64) period {
 	p := period{start: beginning, end: unending, offset: int64(offset)}
 	start, end := t.ZoneBounds()
 	if !start.IsZero() {
-		p.start = start.Unix()
+		p.start = changeFrom(zone, start.Unix(), second, offset)
 	}
 	if !end.IsZero() {
 		p.end = end.Unix()
+		if p.end <= second {
+			// Where a zone's changes come from a rule, ZoneBounds takes every
+			// year to have 365 days, and ends what holds the last day of a
+			// leap year before it. No clock is changed until the year is over.
+			p.end = second - second%secondsPerDay + secondsPerDay
+		}
 	}
 	return p
+}
+
+// changeFrom returns since when the zone has the offset that it has at second.
+// That is start, but for zones whose last change before a rule comes into
+// force is not of the rule: ZoneBounds tells when the rule would have had one.
+func changeFrom(zone *time.Location, start, second int64, offset int) int64 {
+	has := func(at int64) bool {
+		_, o := time.Unix(at, 0).In(zone).Zone()
+		return o == offset
+	}
+	if has(start) {
+		return start
+	}
+	for low := start; second-low > 1; {
+		if middle := low + (second-low)/2; has(middle) {
+			second = middle
+		} else {
+			low = middle
+		}
+	}
+	return second
 }
 
 // before and after return the offset of the neighbouring period, or the

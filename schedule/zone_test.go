@@ -127,3 +127,35 @@ func TestZones(t *testing.T) {
 		})
 	}
 }
+
+// TestZonesByRule: a zone whose changes come from a rule comes through the
+// last days of leap years, forwards and backwards, and knows when the rule
+// came into force.
+func TestZonesByRule(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Europe/Berlin", "America/New_York", "Australia/Sydney", "Australia/Lord_Howe"} {
+		zone := zonesOfTests(t)(name)
+		c, _, fault := parseCrontab("0 12 * * *")
+		if fault != nil {
+			t.Fatal(fault.detail)
+		}
+		p := defaultPolicies()
+		z := inZone(c, zone, &p)
+		at := time.Date(2040, 12, 29, 12, 0, 0, 0, zone)
+		for day := 30; day < 34; day++ {
+			want := time.Date(2040, 12, day, 12, 0, 0, 0, zone)
+			if got := z.Next(at); !got.Equal(want) {
+				t.Fatalf("%s: after %s comes %s, want %s", name, at, got, want)
+			}
+			if got := z.latest(want.Add(-1)); !got.Equal(at) {
+				t.Fatalf("%s: before %s was %s, want %s", name, want, got, at)
+			}
+			at = want
+		}
+		day := Exclusion{Date: "2040-12-31"}.spans(zone)
+		midnight := time.Date(2040, 12, 31, 0, 0, 0, 0, zone)
+		if len(day) == 0 || !day[0].From.Equal(midnight) || !day[len(day)-1].To.Equal(midnight.AddDate(0, 0, 1)) {
+			t.Errorf("%s: the last day of the year is %v", name, day)
+		}
+	}
+}
