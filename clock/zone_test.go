@@ -10,7 +10,7 @@ func TestZones(t *testing.T) {
 			t.Errorf("got %v", zone)
 		}
 	}
-	for _, name := range []string{"", "Local", "Europe/Berlinn", "../etc/passwd", "/etc/localtime"} {
+	for _, name := range []string{"", "Local", "Europe/Berlinn", "../etc/passwd", "/etc/localtime", "localtime", "posixrules", "posix/Europe/Berlin", "right/UTC"} {
 		if zone := z.Zone(name); zone != nil {
 			t.Errorf("%q is %v", name, zone)
 		}

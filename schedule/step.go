@@ -1,8 +1,8 @@
 package schedule
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
-	"hash/fnv"
 	"time"
 )
 
@@ -47,10 +47,9 @@ func (e *Entry) jitter(at time.Time) time.Duration {
 	if next := s.Next(at); !next.IsZero() {
 		most = min(most, uint64(next.Sub(at)/time.Second)-1)
 	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(e.UUID)) // it never fails
-	_, _ = h.Write(binary.BigEndian.AppendUint64(nil, uint64(at.Unix())))
-	return time.Duration(h.Sum64()%(most+1)) * time.Second
+	// The low bits of a lesser hash would be the same for all instants of a grid.
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(e.UUID), uint64(at.Unix())))
+	return time.Duration(binary.BigEndian.Uint64(sum[:])%(most+1)) * time.Second
 }
 
 // Step takes the occurrence that is due at now, if there is one, and moves
@@ -85,8 +84,13 @@ func (e *Entry) Step(now time.Time) Step {
 	return step
 }
 
-// late reports whether an instant was missed by more than the grace.
+// late reports whether an instant was missed by more than the grace. That of a
+// simple entry is the begin of a minute which may not have been over when it
+// was made: it was in time then.
 func (e *Entry) late(at, now time.Time) bool {
+	if e.Type == TypeSimple && at.Before(e.Created) {
+		at = at.Add(time.Minute - time.Second)
+	}
 	return at.Add(e.jitter(at)).Before(now.Add(-time.Duration(e.GraceSeconds) * time.Second))
 }
 

@@ -260,3 +260,32 @@ func TestPreview(t *testing.T) {
 		t.Errorf("an entry without a type: got %v", got)
 	}
 }
+
+// TestJitterVaries: also on a grid of few seconds every delay is taken, and
+// none much oftener than others.
+func TestJitterVaries(t *testing.T) {
+	t.Parallel()
+	e := entry(t, with("interval", `"seconds": 4, "jitterSeconds": 60`), friday, nil)
+	count := map[time.Duration]int{}
+	const instants = 40 // within 256 seconds
+	for range instants {
+		due, _ := e.Due()
+		count[due.Sub(e.NextIteration)]++
+		e.Step(due)
+	}
+	for delay := range 4 * time.Second / time.Second {
+		if n := count[delay*time.Second]; n < 3 {
+			t.Errorf("%d of %d instants are delayed by %d s: %v", n, instants, delay, count)
+		}
+	}
+}
+
+// TestSimpleInItsMinute: a simple entry whose date is now is in time, though
+// the date's seconds are cut off.
+func TestSimpleInItsMinute(t *testing.T) {
+	t.Parallel()
+	e := entry(t, with("simple", `"date": "2012-11-09T12:34:56", "misfire": "skip", "graceSeconds": 0`), friday, nil)
+	if step := e.Step(friday); step.Instant.IsZero() || step.Late || len(step.Skipped) > 0 {
+		t.Errorf("at once it does %+v", step)
+	}
+}
