@@ -163,8 +163,9 @@ func (c *commanded) judge(r Reader, root document.Value, stored *Entry) error {
 	if err != nil || c.from.IsZero() {
 		return err
 	}
-	if trouble != nil {
-		return trouble
+	if trouble != nil { // what the entry names cannot be used, not the entry
+		root.Get("do").Fail(errs.CodeNotFound, "%s", strings.TrimSuffix(detailOf(trouble), "."))
+		return nil
 	}
 	if len(entry.Between(c.from, c.to)) > schedule.MaxBackfill {
 		root.Get("to").Fail(errs.CodeRange, "takes in more than %d instants; backfill them part by part", schedule.MaxBackfill)

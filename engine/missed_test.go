@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"flowdrive/errs"
 )
 
 // TestMissedInstants: what becomes of three instants while the server is
@@ -166,4 +168,20 @@ func TestEditAroundTheInstant(t *testing.T) {
 			same(t, "cases", len(w.cases()), len(test.want))
 		})
 	}
+}
+
+// TestBackfillWithoutCalendar: an entry whose calendar is gone cannot say what
+// it missed. That is a fault of what the entry names; the entry is there.
+func TestBackfillWithoutCalendar(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	sam.mustPutDocument("sam/off.ics", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20121224\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+	sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto", "excludeCalendar": "/dav/Documents/sam/off.ics"}`)
+	w.advance(time.Hour)
+	if err := sam.deleteDocument("sam/off.ics"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := sam.putEntry("e.json", `{"do": "backfill", "from": "2012-11-09T12:00", "to": "2012-11-09T13:00"}`)
+	w.refused(err, errs.Invalid, "/do not-found")
 }
