@@ -63,7 +63,7 @@ func openBare(ctx context.Context, data string) (_ *bareWriter, err error) {
 	if err = w.conn.Raw(func(pinned any) error { w.driver, _ = pinned.(driver.Conn); return nil }); err != nil {
 		return nil, err
 	}
-	if _, err = w.conn.ExecContext(ctx, `PRAGMA wal_autocheckpoint = 16000; PRAGMA temp_store = MEMORY`); err != nil {
+	if _, err = w.conn.ExecContext(ctx, `PRAGMA wal_autocheckpoint = 10000; PRAGMA temp_store = MEMORY`); err != nil {
 		return nil, err
 	}
 	if err = w.conn.QueryRowContext(ctx, `SELECT next FROM sequence`).Scan(&w.reserved); err != nil {
