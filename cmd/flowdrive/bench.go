@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flowdrive/bench"
+	"flowdrive/internal/bench"
 )
 
 // benchFlags are the flags of bench.

@@ -19,7 +19,7 @@ func rows() []row {
 	return []row{
 		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox"}},
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
-		{what: "measurements of the whole", packages: []string{"bench"}},
+		{what: "measurements of the whole", packages: []string{"internal/bench"}},
 		{what: "the drive and the pages", packages: []string{"davfs", "web", "simulate"}},
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "jqworker", "confine"}},
 		{what: "use cases", packages: []string{"engine"}},
