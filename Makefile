@@ -64,17 +64,17 @@ cover: ## coverage by function, and of the whole; cover.prof for "go tool cover 
 ##@ Speed
 
 .PHONY: bench
-bench: ## the table of figures, each beside its limit (ARGS=--short)
-	go run ./cmd/flowdrive bench $(ARGS)
+bench: build ## the table of figures, each beside its limit (ARGS="--short --only P1,P4 --json FILE")
+	go run ./internal/bench --program ./flowdrive $(ARGS)
 
 .PHONY: microbench
 microbench: ## the packages' own benchmarks (BENCHTIME=1s)
 	go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./...
 
 .PHONY: bench-smoke
-bench-smoke: build ## every benchmark once: that they run, not how fast
+bench-smoke: ## every benchmark once: that they run, not how fast
 	go test -run='^$$' -bench=. -benchtime=1x ./...
-	timeout --foreground 5m ./flowdrive bench --short
+	timeout --foreground 5m $(MAKE) bench ARGS=--short
 
 ##@ Code
 

@@ -72,7 +72,7 @@ func rootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags")
-	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), benchCommand(), versionCommand())
+	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), versionCommand())
 	root.SetHelpCommand(helpCommand())
 	root.Version = version
 	strict(root)

@@ -1,9 +1,4 @@
-// Package bench measures the figures that Flowdrive is to reach (design:
-// storage, section 3) and prints each beside its limit, measured in the same
-// run on the same machine: one side, then the other, and again, and the
-// median of all. A limit is the least that such work can cost: the same
-// statements by a bare writer, or the bare library.
-package bench
+package main
 
 import (
 	"context"
@@ -39,7 +34,7 @@ type Config struct {
 	// Serve starts a whole server in this process on a data folder.
 	Serve Serve
 
-	// Program is the file of the program, of which "serve" is started as a
+	// Program is the file of the program that "serve" is started of, as a
 	// process of its own. "" leaves out what needs one.
 	Program string
 

@@ -1,22 +1,12 @@
-package bench
+package main
 
 import (
-	"context"
 	"errors"
-	"io"
-	"net"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/rs/zerolog"
-
-	"flowdrive/clock"
-	"flowdrive/davfs"
-	"flowdrive/server"
 )
 
 // TestRun measures everything once that needs no program of its own, with
@@ -24,7 +14,7 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := Config{Short: true, Dir: dir, Serve: serveHere}
+	cfg := Config{Short: true, Dir: dir, Serve: serveInProcess}
 	if testing.Short() {
 		cfg.Only = []string{"P1", "P3", "P5", "P6"}
 	}
@@ -97,38 +87,6 @@ func TestFailure(t *testing.T) {
 	if len(report.Rows) < 2 || report.Rows[0].Verdict != Failed || report.Rows[0].Note != "P4: no server today" || report.Rows[1].Figure != "P9" {
 		t.Errorf("rows %+v", report.Rows)
 	}
-}
-
-// serveHere is a server as the program has it, without what only a process
-// needs.
-func serveHere(data string) (addr string, stop func() error, err error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	h, err := openHouse(ctx, data, houseOptions{})
-	if err != nil {
-		cancel()
-		return "", nil, err
-	}
-	s, err := server.New(server.Config{
-		Log: zerolog.New(io.Discard), Metrics: prometheus.NewRegistry(), Auth: server.NewAuthenticator(h.engine, time.Now), Now: time.Now,
-		Drive: davfs.New(davfs.Config{
-			Engine: h.engine, Clock: clock.Real{}, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: server.WriteError,
-			Status: server.Status,
-		}),
-	})
-	var l net.Listener
-	if err == nil {
-		l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	}
-	if err != nil {
-		cancel()
-		return "", nil, errors.Join(err, h.close())
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, l) }()
-	return l.Addr().String(), func() error {
-		cancel()
-		return errors.Join(<-ended, h.close())
-	}, nil
 }
 
 // dump returns the rows that a query yields, each as its columns.
