@@ -10,13 +10,25 @@ import (
 	"flowdrive/identity"
 )
 
-// ownPasswordOnly keeps a device from changing the account: who finds its
-// password can be shut out by revoking that one.
+// ownPasswordOnly keeps a device from changing who may log in and what they
+// may do: accounts, the caller's and others', teams, app passwords and calendar
+// links. A device that is found gives its finder nothing that outlasts the
+// revoking of its password. What is done on the drive, Admin/Holds/ and breaking
+// locks included, a device does as its user does: it gives nobody access.
 func ownPasswordOnly(by identity.Principal) error {
 	if by.Device {
-		return errs.New(errs.NotAllowed, "You are logged in by an app password, which cannot change the account; log in by your own password.")
+		return errs.New(errs.NotAllowed, "You are logged in by an app password, which cannot change accounts, teams, app passwords or calendar links; log in by your own password.")
 	}
 	return nil
+}
+
+// mayChangeParties answers why by may not change users and teams, nil if it
+// may.
+func mayChangeParties(by identity.Principal) error {
+	if !by.Admin {
+		return absent("folder")
+	}
+	return ownPasswordOnly(by)
 }
 
 // Me returns who the caller is.

@@ -15,8 +15,8 @@ import (
 // DeleteParty deletes a user or team that nothing refers to. Whoever owns
 // entries, routes or cases is disabled instead of deleted.
 func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
-	if !req.By.Admin {
-		return absent("folder")
+	if err := mayChangeParties(req.By); err != nil {
+		return err
 	}
 	return e.store.Update(ctx, func(tx Tx) error {
 		t, err := readParties(tx)

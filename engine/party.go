@@ -70,8 +70,8 @@ func partyResource(p *account.Party) *Resource {
 // PutParty creates or changes a user or a team: a record, changed field by
 // field.
 func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, name string, body []byte) (*Outcome, error) {
-	if !req.By.Admin {
-		return nil, absent("folder")
+	if err := mayChangeParties(req.By); err != nil {
+		return nil, err
 	}
 	node, err := parseDocument(body, false)
 	if err != nil {
