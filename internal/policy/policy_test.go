@@ -27,6 +27,7 @@ func rules() []rule {
 		{"sleeping tests", checkSleep},
 		{"fuzz corpora", checkCorpora},
 		{"architecture", checkArchitecture},
+		{"citations", checkCitations},
 	}
 }
 
@@ -52,6 +53,7 @@ func TestRepository(t *testing.T) {
 func TestRulesBite(t *testing.T) {
 	t.Parallel()
 	sleep := "Sle" + "ep"
+	page, other, gone := "do"+"cs/page.md", "do"+"cs/other.md", "do"+"cs/gone.md"
 	tests := []struct {
 		name  string
 		rule  string
@@ -180,6 +182,21 @@ func TestRulesBite(t *testing.T) {
 			}, []string{
 				"ARCHITECTURE.md does not mention package engine",
 				"ARCHITECTURE.md does not say why there is github.com/rs/zerolog",
+			},
+		},
+		{
+			"citations", "citations", map[string]string{
+				page:               "# The page\n## 1. A `name`, and [a link](other.md)\n```\n# no heading\n```\n## Twice\n## Twice\n",
+				other:              "[here](#here) [there](page.md#twice-1) [up](../errs/a.go) [gone](gone.md) [site](https://example.org/#x)",
+				"errs/a.go":        "package errs\n// See " + page + "#1-a-name-and-a-link and " + page + "#twice-2 (" + gone + ").",
+				"schema/sql/1.sql": "-- " + page + "#no-heading",
+				"e2e/a.sh":         "# " + page + "#the-page",
+			}, []string{
+				other + ":1: " + other + "#here: the page has no such heading",
+				other + ":1: " + gone + ": there is no such file",
+				"errs/a.go:2: " + page + "#twice-2: the page has no such heading",
+				"errs/a.go:2: " + gone + ": there is no such file",
+				"schema/sql/1.sql:1: " + page + "#no-heading: the page has no such heading",
 			},
 		},
 	}
