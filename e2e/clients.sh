@@ -92,7 +92,6 @@ on_a_mount() {
 if has rclone 'rclone mount' && has fusermount3 'rclone mount' && has_fuse 'rclone mount'; then
 	m=$work/rclone
 	mkdir -p "$m"
-	mounts+=("$m")
 	succeeds "rclone mounts the drive" rclone mount w: "$m" --vfs-cache-mode writes --vfs-write-back 0s --dir-cache-time 1s \
 		--cache-dir "$work/rclone-cache" --daemon --daemon-wait 10s --log-file "$work/rclone.log" --log-level INFO
 	on_a_mount rclone "$m"
@@ -102,7 +101,6 @@ fi
 if has mount.davfs davfs2 && has_fuse davfs2; then
 	m=$work/davfs
 	mkdir -p "$m"
-	mounts+=("$m")
 	install -d -o root -g davfs2 -m 775 "$work/davfs-cache"
 	chmod 711 "$work"
 	# The readdir of newer kernels wants more than the default buf_size.

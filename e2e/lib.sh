@@ -5,7 +5,7 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-work=$(mktemp -d)
+work=$(cd "$(mktemp -d)" && pwd -P)
 data=$work/data
 script=$(basename "$0")
 
@@ -109,9 +109,10 @@ finish() {
 
 clean_up() {
 	local code=$?
-	if declare -F unmount_all >/dev/null; then
-		unmount_all
+	if declare -F end_session >/dev/null; then
+		end_session
 	fi
+	unmount_all
 	if [[ -n $server_pid ]]; then
 		kill -KILL "$server_pid" 2>/dev/null || true
 		wait "$server_pid" 2>/dev/null || true
@@ -120,7 +121,8 @@ clean_up() {
 		echo "# the end of the server's log:"
 		tail -n 20 "$work/server.log" | sed 's/^/# /'
 	fi
-	rm -rf "$work"
+	# What could not be unmounted is left, and so is what lies in it.
+	rm -rf --one-file-system "$work" || echo "# left behind: $work"
 	exit "$code"
 }
 trap clean_up EXIT
@@ -211,8 +213,6 @@ body() { cat "$work/body"; }
 
 # ---- clients
 
-mounts=()
-
 # has COMMAND WHAT: is the client here?
 has() {
 	if command -v "$1" >/dev/null; then
@@ -231,13 +231,21 @@ has_fuse() {
 	return 1
 }
 
+# mounted prints what is mounted below $work, what was mounted last first.
+mounted() { awk -v under="$work/" 'index($5, under) == 1 {print $5}' /proc/self/mountinfo | tac; }
+
+# unmount_all unmounts it, whoever mounted it. What is busy goes when it is no
+# longer in use.
 unmount_all() {
-	local m
-	for m in "${mounts[@]}"; do
-		if mountpoint -q "$m"; then
-			umount "$m" 2>/dev/null || umount -l "$m" || true
-		fi
-	done
+	local m how
+	while read -r m; do
+		for how in 'fusermount3 -u' umount 'fusermount3 -u -z' 'umount -l'; do
+			# shellcheck disable=SC2086 # a command and its options
+			if timeout 30 $how "$m" 2>/dev/null; then
+				break
+			fi
+		done
+	done < <(mounted)
 }
 
 # answers STATUS METHOD PATH: does the server, asked by curl, answer so?

@@ -48,7 +48,6 @@ performed() {
 rclone_mount() {
 	m=$work/rclone-$1
 	mkdir -p "$m"
-	mounts+=("$m")
 	succeeds "rclone mounts the drive, cache mode $1" rclone mount w: "$m" --vfs-cache-mode "$1" --vfs-write-back 0s \
 		--dir-cache-time 1s --cache-dir "$work/cache-$1" --daemon --daemon-wait 10s --log-file "$work/rclone-$1.log" --log-level INFO
 }
@@ -109,7 +108,6 @@ fi
 davfs_mount() {
 	m=$work/davfs-$1
 	mkdir -p "$m"
-	mounts+=("$m")
 	install -d -o root -g davfs2 -m 775 "$work/davfs-cache-$1"
 	chmod 711 "$work"
 	(

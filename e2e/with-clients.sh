@@ -71,7 +71,6 @@ rclone_mounts() {
 	has_fuse "rclone mount, cache mode $1" || return
 	m=$work/rclone-$1
 	mkdir -p "$m"
-	mounts+=("$m")
 	succeeds "rclone mounts the drive, cache mode $1" rclone mount w: "$m" --vfs-cache-mode "$1" --vfs-write-back 0s \
 		--dir-cache-time 1s --attr-timeout 0s --cache-dir "$work/cache-$1" --daemon --daemon-wait 10s --log-file "$work/rclone-$1.log" --log-level INFO
 }
@@ -87,9 +86,9 @@ gio_ready() {
 	fi
 	export XDG_RUNTIME_DIR=$work/xdg GIO_HOME=$work/gio-home GIO_USE_VOLUME_MONITOR=unix
 	mkdir -m 700 "$XDG_RUNTIME_DIR" "$GIO_HOME"
-	# The session ends with the script.
+	# The session ends with the script, however that ends.
 	HOME=$GIO_HOME dbus-run-session -- sh -c \
-		"echo \"\$DBUS_SESSION_BUS_ADDRESS\" >'$work/bus.new' && mv '$work/bus.new' '$work/bus' && exec tail --pid=$$ -f /dev/null" >"$work/dbus.log" 2>&1 </dev/null &
+		"echo \$\$ >'$work/session' && echo \"\$DBUS_SESSION_BUS_ADDRESS\" >'$work/bus.new' && mv '$work/bus.new' '$work/bus' && exec tail --pid=$$ -f /dev/null" >"$work/dbus.log" 2>&1 </dev/null &
 	for _ in {1..100}; do
 		[[ -s $work/bus ]] && break
 		sleep 0.1
@@ -107,6 +106,32 @@ gio_ready() {
 	fi
 	ok "gio mounts the drive"
 }
+
+# in_session prints the processes that belong to the session: those that were
+# started with its folder.
+in_session() {
+	(
+		unset XDG_RUNTIME_DIR # grep would find itself
+		grep -lzx "XDG_RUNTIME_DIR=$work/xdg" /proc/[0-9]*/environ 2>/dev/null | cut -d / -f 3
+	)
+}
+
+# end_session ends the session and waits for what it started: gvfsd serves the
+# drive, gvfsd-fuse has it mounted at $XDG_RUNTIME_DIR/gvfs. Both would get in
+# the way of the removal of that folder.
+end_session() {
+	[[ -s $work/session ]] || return 0
+	HOME=$GIO_HOME timeout 5 gio mount -u "${gio_remote-}/" >/dev/null 2>&1 </dev/null || true
+	unmount_all
+	kill "$(cat "$work/session")" 2>/dev/null || true
+	for _ in {1..100}; do
+		[[ -z $(in_session) ]] && return
+		sleep 0.1
+	done
+	# shellcheck disable=SC2046 # ids, one a word
+	kill -KILL $(in_session) 2>/dev/null || true
+}
+
 gio_does() { HOME=$GIO_HOME timeout 60 gio "$@" </dev/null; }
 gio_put() { gio_does copy "$1" "$gio_remote/$(url "$2")"; }
 gio_get() { gio_does cat "$gio_remote/$(url "$1")" >"$2"; }
@@ -158,7 +183,6 @@ davfs_mounts() {
 	has_fuse "davfs2 $1" || return
 	m=$work/davfs-$1
 	mkdir -p "$m"
-	mounts+=("$m")
 	install -d -o root -g davfs2 -m 775 "$work/davfs-cache-$1"
 	chmod 711 "$work"
 	# The readdir of newer kernels wants more than the default buf_size.
