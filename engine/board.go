@@ -76,8 +76,8 @@ func (e *Engine) BoardState(ctx context.Context, by identity.Principal, name, st
 }
 
 // MoveOnBoard performs the one action of the caller that leads the case from
-// one state of the board of a route to another (design: the engine, section
-// 5). What the request is conditional on is the case.
+// one state of the board of a route to another (docs/contract/engine.md#board).
+// What the request is conditional on is the case.
 func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from string, id int64, to string) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r Reader) (decision, error) {

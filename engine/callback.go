@@ -12,10 +12,11 @@ import (
 )
 
 // CallbackFunc is a function that routes can ask by its name: whoever embeds
-// the engine registers it (design: routes, sections 1 and 5). It returns JSON;
-// for an assignment rule that is a name of a user or team, or a list of them.
-// As a step it may run more than once for the same key, and its errors are
-// those of Outside.Deliver. It must end when ctx does.
+// the engine registers it (docs/contract/routes.md#assignment and
+// docs/contract/routes.md#reaching-outside). It returns JSON; for an assignment
+// rule that is a name of a user or team, or a list of them. As a step it may
+// run more than once for the same key, and its errors are those of
+// Outside.Deliver. It must end when ctx does.
 type CallbackFunc func(ctx context.Context, in CallbackInput) (json.RawMessage, error)
 
 // CallbackInput is what a callback is told.

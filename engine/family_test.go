@@ -26,7 +26,7 @@ actions:
   no-vote: {in: [open], trigger: time, timeout: P7D, to: abstained}
 `
 
-// routeTIP is the proposal of the original's appendix.
+// routeTIP is a proposal on which the core team votes, each in a child case.
 const routeTIP = `
 access: {start: [everyone], read: [everyone]}
 roles: {submitter: {assign: [starter]}, voter: {assign: ["team:core"], pick: [everyone]}}

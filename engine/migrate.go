@@ -15,10 +15,11 @@ import (
 	"flowdrive/identity"
 )
 
-// Moving the cases of a route to its new version (design: routes). That every
-// status still exists is checked before the route is stored, and refuses the
-// whole. The cases follow in batches, so that nobody waits for long behind
-// them; what is left to do is stored with the route, and a crash resumes it.
+// Moving the cases of a route to its new version
+// (docs/contract/routes.md#migration). That every status still exists is
+// checked before the route is stored, and refuses the whole. The cases follow
+// in batches, so that nobody waits for long behind them; what is left to do is
+// stored with the route, and a crash resumes it.
 
 const (
 	migrateBatch  = 100  // cases of one unit

@@ -13,7 +13,7 @@ import (
 )
 
 // Channels are the ways in which people are told of events besides /events,
-// where they look for themselves (design: routes, section 6).
+// where they look for themselves (docs/contract/routes.md#6-notifications).
 type Channels struct {
 	Mail    bool   // the outside has a mail server
 	Webhook string // URL of a service that is told of every event that people are; "" for none

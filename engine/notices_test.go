@@ -44,8 +44,8 @@ actions:
   sign: {in: [checked], role: boss, to: done, past: Signed}
 `
 
-// TestNoticesByMail: people are told once an event, as they want it (design:
-// routes, section 6).
+// TestNoticesByMail: people are told once an event, as they want it
+// (docs/contract/routes.md#6-notifications).
 func TestNoticesByMail(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, telling(engine.Channels{Mail: true}))

@@ -17,8 +17,8 @@ import (
 	"flowdrive/mediatype"
 )
 
-// outboxKey is the idempotency key of what a step of a case asks for (design:
-// the engine, introduction).
+// outboxKey is the idempotency key of what a step of a case asks for
+// (docs/contract/engine.md#the-machine-is-a-pure-function).
 func outboxKey(guid string, seq, step int64) string { return fmt.Sprintf("%s-%d-%d", guid, seq, step) }
 
 // post does to the outbox what an event of a case says.

@@ -9,7 +9,7 @@ import (
 
 // Outside is the world beyond the server: where mails, calls of services and
 // commands go. It is asked after the commit of what asks for them, at least
-// once, and never holds a case up (design: routes, section 5).
+// once, and never holds a case up (docs/contract/routes.md#reaching-outside).
 type Outside interface {
 	// Deliver does one piece of work. ctx bounds it. What it returns is the
 	// answer, nil for none. An error means that it is to be tried again, unless

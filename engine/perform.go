@@ -68,8 +68,8 @@ func taskResource(h *held, action string) *Resource {
 	return nil
 }
 
-// Perform performs an enabled action as the caller (design: the engine,
-// section 2, which gives the order of the checks).
+// Perform performs an enabled action as the caller
+// (docs/contract/engine.md#checks, which gives the order of the checks).
 func (e *Engine) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
 	node, err := parseDocument(body, false)
 	var unsaid error // what is asked for, which is judged after everything else

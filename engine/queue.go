@@ -15,9 +15,10 @@ import (
 )
 
 // The manager starts queued cases by priority, higher first; of equal ones it
-// takes a case of each route in turn, of each route by id (design: the engine,
-// section 1). All that it goes by is in the database: a case is queued, and
-// held back neither by a hold nor by its group, whatever process looks.
+// takes a case of each route in turn, of each route by id
+// (docs/contract/engine.md#queue). All that it goes by is in the database: a
+// case is queued, and held back neither by a hold nor by its group, whatever
+// process looks.
 //
 // A case is of the group that the version of its route names which the case has:
 // a new version does not regroup what runs, unless the cases move to it.
@@ -141,7 +142,7 @@ func (e *Engine) groupWaits(r Reader, group string, but int64) (bool, error) {
 // startsNow reports whether a case may be started where it is created: nothing
 // holds it up, and it overtakes no queued one that could start. Creating never
 // waits for starting, yet what a person starts should be there when the answer
-// is (design: the engine, section 1).
+// is (docs/contract/engine.md#queue).
 func (e *Engine) startsNow(r Reader, b startable, now time.Time) (bool, error) {
 	if b.startAt.After(now) {
 		return false, nil

@@ -11,7 +11,7 @@ import (
 )
 
 // checkReaches judges what a route names that is outside: hosts, addresses,
-// commands, secrets and callbacks (design: routes, section 5).
+// commands, secrets and callbacks (docs/contract/routes.md#reaching-outside).
 func (e *Engine) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
 	for _, reach := range reaches {
 		detail, code := e.refuses(reach)

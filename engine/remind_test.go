@@ -8,7 +8,7 @@ import (
 )
 
 // TestReminders: assignees are reminded of open tasks again and again, while
-// there is something to be reminded of (design: routes, section 6).
+// there is something to be reminded of (docs/contract/routes.md#reminders).
 func TestReminders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,9 +10,9 @@ import (
 )
 
 // checkChildren judges the routes that a route names as its children's, and
-// the roles that it fills in them (design: routes, sections 4 and 7). A route
-// may be its own child's. It reads the document as it is, which may have other
-// faults: then c is not compiled.
+// the roles that it fills in them (docs/contract/routes.md#4-child-cases). A
+// route may be its own child's. It reads the document as it is, which may have
+// other faults: then c is not compiled.
 func (e *Engine) checkChildren(by identity.Principal, name string, c *routeChange) []errs.Fault {
 	var faults document.Faults
 	actions := document.Root(c.node, &faults).Get("actions")

@@ -8,7 +8,8 @@ import (
 )
 
 // TestStartStep: what a step starts has the message as its input and is
-// started at once, if the context may start it (design: routes, section 5).
+// started at once, if the context may start it
+// (docs/contract/routes.md#starting-a-case).
 func TestStartStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,8 +10,8 @@ import (
 	"flowdrive/route"
 )
 
-// Timers returns the timers of a case (design: timers): those that have a
-// limit, and the user-defined ones.
+// Timers returns the timers of a case (docs/contract/timers.md#kinds): those
+// that have a limit, and the user-defined ones.
 func (e *Engine) Timers(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // Kids are what decide and complete of an action with children see of them
-// (design: routes, section 5).
+// (docs/contract/routes.md#expressions).
 type Kids struct {
 	Total, Open, Canceled int64
 	Statuses              []Status // of completed ones

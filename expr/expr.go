@@ -1,7 +1,7 @@
 // Package expr compiles and evaluates the expressions of routes, which are
-// CEL (design: routes, section 5). A compiled Program is immutable; what it
-// yields depends on nothing but the values given, and not on the order in
-// which Go happens to visit a map. What goes wrong in an evaluation is an
+// CEL (docs/contract/routes.md#expressions). A compiled Program is immutable;
+// what it yields depends on nothing but the values given, and not on the order
+// in which Go happens to visit a map. What goes wrong in an evaluation is an
 // error, never a panic.
 package expr
 
@@ -21,8 +21,8 @@ import (
 	"flowdrive/document"
 )
 
-// Limits of expressions (design: routes, section 5). The cost is CEL's own
-// measure of the work that an evaluation does.
+// Limits of expressions (docs/contract/routes.md#expressions). The cost is
+// CEL's own measure of the work that an evaluation does.
 const (
 	MaxSource = 2048 // bytes
 	MaxCost   = 10_000

@@ -1,7 +1,7 @@
 // Package notify is the outside for the engine: it calls services by HTTP,
 // hands mails to a server, and runs commands. It reaches what an administrator
 // named and nothing else; whatever is there is taken for hostile, and bounded
-// in time and size (design: routes, section 5).
+// in time and size (docs/contract/routes.md#reaching-outside).
 package notify
 
 import (

@@ -8,13 +8,16 @@ import (
 )
 
 // actionTypes are the types by which an action can be submitted. An action
-// may bear the name of a type only if it has that type (design: routes,
-// section 3), so that submitting by name and by type mean the same.
+// may bear the name of a type only if it has that type
+// (docs/contract/routes.md#submission-by-type), so that submitting by name and
+// by type mean the same.
 func actionTypes() []string { return []string{"approve", "deny", "cancel", "restart", "resolve"} }
 
 // transitionExcludes and childExcludes are the keys that an action named in a
-// transition, and one with a child, does not have (design: routes, sections 2
-// and 4); taskOnly are those of user actions alone.
+// transition, and one with a child, does not have
+// (docs/contract/routes.md#3-transitions-that-need-several-actions and
+// docs/contract/routes.md#4-child-cases); taskOnly are those of user actions
+// alone.
 func transitionExcludes() []string {
 	return []string{"in", "enabledIn", "always", "to", "decide", "child", "after"}
 }

@@ -6,9 +6,9 @@ import (
 	"flowdrive/expr"
 )
 
-// child reads which cases an action starts and waits for (design: routes,
-// section 4). Whether there is such a route, and it has such roles, is for
-// whoever knows the others to say.
+// child reads which cases an action starts and waits for
+// (docs/contract/routes.md#4-child-cases). Whether there is such a route, and
+// it has such roles, is for whoever knows the others to say.
 func (c *compiler) child(v document.Value) *Child {
 	if !isKind(v, document.Object) {
 		return nil

@@ -222,7 +222,8 @@ func text(s string) *document.Node { return &document.Node{Kind: document.String
 // SameContent reports whether two documents of one route and one owner define
 // the same, so that storing the second makes no new version. An absent key is
 // the same as its default, and what the server adds does not count; the order
-// of keys and lists does, being content (design: routes).
+// of keys and lists does, being content
+// (docs/contract/routes.md#order-of-definition).
 func SameContent(a, b *document.Node) bool {
 	name, owner := "", ""
 	for _, n := range []*document.Node{a, b} {

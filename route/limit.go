@@ -31,7 +31,7 @@ const LimitForm = "a duration in weeks, days, hours, minutes, seconds such as P3
 	"an instant with its zone such as 2004-09-15T21:59:00+01:00, or null"
 
 // ParseLimit reads the text of a limit: a duration without years and months,
-// or an instant with a zone (design: timers).
+// or an instant with a zone (docs/contract/timers.md#limits).
 func ParseLimit(text string) (Limit, error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "P") {

@@ -11,7 +11,8 @@ import (
 )
 
 // The verbs of steps that reach beyond the server. They run from the outbox
-// after the commit, and hold no case up (design: routes, section 5).
+// after the commit, and hold no case up
+// (docs/contract/routes.md#reaching-outside).
 const (
 	StepMail Verb = "mail"
 	StepHTTP Verb = "http"

@@ -303,7 +303,8 @@ func (c *compiler) unknown(v document.Value, format, name string, known []string
 	}
 }
 
-// duration reads a limit: relative, without years and months (design: timers).
+// duration reads a limit: relative, without years and months
+// (docs/contract/timers.md#limits).
 func (c *compiler) duration(v document.Value) *clock.Duration {
 	d := c.length(v, durationForm)
 	if d != nil && d.Months != 0 {

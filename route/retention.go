@@ -10,8 +10,8 @@ import (
 const forever = "forever"
 
 // readRetention reads how long ended cases stay, and what becomes of them
-// then (design: routes, section 1). Dates are added to, so that months and
-// years will do.
+// then (docs/contract/routes.md#retention). Dates are added to, so that months
+// and years will do.
 func (c *compiler) readRetention() {
 	r := c.route
 	r.Then = ThenArchive

@@ -133,7 +133,7 @@ type State struct {
 	OnTimeout []Step          // nil: a warning
 }
 
-// Timer is a user-defined timer of the cases (design: timers).
+// Timer is a user-defined timer of the cases (docs/contract/timers.md#kinds).
 type Timer struct {
 	Name     string
 	Limit    *clock.Duration // nil: none, until one is set
@@ -188,7 +188,7 @@ type Action struct {
 	OnFire      []Step
 	SideEffects []Step
 
-	// What makes it a task of people (design: the engine, section 5).
+	// What makes it a task of people (docs/contract/engine.md#5-tasks).
 	MustAccept     bool            // before it can be performed
 	OfferTimeout   *clock.Duration // while it is offered; nil: none
 	OnOfferTimeout []Step          // nil: a warning
@@ -201,7 +201,8 @@ type Action struct {
 // Each says how the parties of a role become children.
 type Each string
 
-// How children are made of the parties of a role (design: routes, section 4).
+// How children are made of the parties of a role
+// (docs/contract/routes.md#4-child-cases).
 const (
 	PerRole   Each = "per_role"   // one child that has them all
 	PerMember Each = "per_member" // one for each party
@@ -245,7 +246,7 @@ type Resolution struct {
 }
 
 // Transition is a way from state to state that several actions open
-// (design: routes, section 3).
+// (docs/contract/routes.md#3-transitions-that-need-several-actions).
 type Transition struct {
 	Name     string
 	From, To int
@@ -315,7 +316,7 @@ func (r *Route) Action(name string) int {
 }
 
 // Knows reports whether something can be performed by that name: an action,
-// or all those of a type (design: routes, section 3, Submission by type).
+// or all those of a type (docs/contract/routes.md#submission-by-type).
 func (r *Route) Knows(name string) bool {
 	for i := range r.Actions {
 		if r.Actions[i].Name == name || r.Actions[i].Type == name && name != "" {

@@ -7,7 +7,7 @@ import (
 )
 
 // NewCase is a case that a step starts: an independent one, of which the case
-// that started it knows nothing more (design: routes, section 5).
+// that started it knows nothing more (docs/contract/routes.md#starting-a-case).
 type NewCase struct {
 	Route   string
 	Title   Value     // null: the route's

@@ -42,7 +42,7 @@ const (
 	StepSetTimer           Verb = "setTimer"
 )
 
-// Step is one thing that a handler does (design: routes, section 5). Which
+// Step is one thing that a handler does (docs/contract/routes.md#steps). Which
 // fields it has depends on its verb.
 type Step struct {
 	If      *expr.Program // nil: always

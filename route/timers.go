@@ -10,8 +10,8 @@ import (
 	"flowdrive/errs"
 )
 
-// The names of the timers that every case has (design: timers); no
-// user-defined timer can have them.
+// The names of the timers that every case has (docs/contract/timers.md#kinds);
+// no user-defined timer can have them.
 const (
 	TimerCase  = "case"
 	TimerState = "state"
@@ -54,7 +54,7 @@ func (r *Route) KnowsTimer(name string) bool {
 const NoTimer = -1
 
 // IsTask reports whether the action is a task of people, which has timers of
-// its own (design: the engine, section 5).
+// its own (docs/contract/engine.md#5-tasks).
 func (a *Action) IsTask() bool { return a.Trigger == TriggerUser && a.Child == nil }
 
 // IsTimed reports whether the action performs itself after a time.

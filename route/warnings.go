@@ -13,8 +13,9 @@ import (
 // codeWarning marks what is legal and probably not meant.
 const codeWarning errs.Code = "warning"
 
-// warnings returns what is legal in a route and probably not meant (design:
-// routes, section 7), in the order of the document.
+// warnings returns what is legal in a route and probably not meant
+// (docs/contract/routes.md#7-errors-and-warnings), in the order of the
+// document.
 func warnings(r *Route, node *document.Node) []errs.Fault {
 	w := warner{route: r, root: document.Root(node, &document.Faults{})}
 	w.roles()
@@ -256,8 +257,8 @@ const mostWork = 1_000_000
 
 // loops warns of automatic actions that follow each other without end. From a
 // state at rest the engine performs what is automatic in the order of its
-// enablement (design: the engine, section 3), so following it is exact: a
-// loop is proven where state and waiting actions come back as they were.
+// enablement (docs/contract/engine.md#a-pass), so following it is exact: a loop
+// is proven where state and waiting actions come back as they were.
 func (w *warner) loops() {
 	r := w.route
 	if r.intervenes() {

@@ -12,7 +12,7 @@ import (
 var sqlFiles embed.FS
 
 // Migrations returns the migrations, numbered files that only go forward,
-// each to be run in one transaction (design: storage, section 1).
+// each to be run in one transaction (docs/contract/storage.md#1-sqlite).
 func Migrations() fs.FS {
 	sub, err := fs.Sub(sqlFiles, "sql")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 type StartRight struct{ Route, Context string }
 
 // beginCase makes an independent case, which the manager starts after the
-// commit (design: routes, section 5, start). It belongs to the same context
-// and has the same starter, who needs the right to start it.
+// commit (docs/contract/routes.md#starting-a-case). It belongs to the same
+// context and has the same starter, who needs the right to start it.
 func (d *decision) beginCase(s *route.NewCase, actor string) error {
 	def, err := d.definition(s.Route)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestStartStep: a step starts an independent case, which the manager starts
-// (design: routes, section 5).
+// (docs/contract/routes.md#starting-a-case).
 func TestStartStep(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, named(t, "one", `

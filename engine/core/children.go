@@ -11,8 +11,8 @@ import (
 	"flowdrive/route"
 )
 
-// children creates the children of enablements that have none yet (design:
-// the engine, section 3, step 3).
+// children creates the children of enablements that have none yet
+// (docs/contract/engine.md#a-pass).
 func (p *pass) children() error {
 	for i := 0; i < len(p.c.Enabled); i++ {
 		e := &p.c.Enabled[i]
@@ -84,9 +84,9 @@ func (d *decision) beget(row int) error {
 	return nil
 }
 
-// plan finds who plays what in the children (design: routes, section 4). What
-// symbolic parties stand for is resolved: in the children they would stand for
-// others.
+// plan finds who plays what in the children
+// (docs/contract/routes.md#4-child-cases). What symbolic parties stand for is
+// resolved: in the children they would stand for others.
 func (d *decision) plan(child *route.Child) (plan *Plan, err error) {
 	plan = &Plan{}
 	for _, mapped := range child.Roles {
@@ -374,7 +374,8 @@ func (d *decision) consider() error {
 }
 
 // finish finds out whether an action is to be performed because its children
-// are finished: all of them, or enough of them (design: routes, section 4).
+// are finished: all of them, or enough of them
+// (docs/contract/routes.md#4-child-cases).
 func (d *decision) finish(row int) error {
 	e := &d.c.Enabled[row]
 	if d.actions[row] == unknown {

@@ -153,8 +153,8 @@ func (d *decision) has(name string) (there, known bool) {
 }
 
 // condition evaluates guard, enableIf or if. An error counts as false and
-// leaves one warning, which goes when it is evaluated without (design: the
-// engine, section 2, Failures). The error returned is errAbsent.
+// leaves one warning, which goes when it is evaluated without
+// (docs/contract/engine.md#failures). The error returned is errAbsent.
 func (d *decision) condition(p *expr.Program, actor, key, source string, row int64) (bool, error) {
 	v, err := d.scopeOf(p, actor, row)
 	if err != nil {

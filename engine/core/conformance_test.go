@@ -10,10 +10,9 @@ import (
 	"flowdrive/route"
 )
 
-// TestConformance plays the scenario tables of the reference engine, each
-// row under its own id. Not here: B4 (the definition read back is the route
-// package's), B5 and B7 (not applicable), A4 (a definition changed under
-// running cases).
+// TestConformance plays scenario tables, each row under its own id. Not here:
+// B4 (the definition read back is the route package's), B5 and B7 (not
+// applicable), A4 (a definition changed under running cases).
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	auto := func(trigger route.Trigger, timeout string) func(testing.TB) *route.Route {

@@ -1,7 +1,8 @@
 // Package core decides what an event does to a case. It is pure: equal
 // inputs give byte-equal outputs, and there is no clock, no database, no
-// goroutine and no random value in it (design: the engine). It does not
-// know how cases are stored or shown over HTTP, only their complete form.
+// goroutine and no random value in it
+// (docs/contract/engine.md#the-machine-is-a-pure-function). It does not know
+// how cases are stored or shown over HTTP, only their complete form.
 package core
 
 import (
@@ -85,7 +86,7 @@ type Players struct {
 }
 
 // The symbolic parties: kept as such in a role and resolved when an action
-// is submitted (design: routes, section 1, Assignment).
+// is submitted (docs/contract/routes.md#assignment).
 const (
 	PartyStakeholders = "@stakeholders"
 	PartyAdmins       = "@admins" // of the route
@@ -102,7 +103,7 @@ const (
 	Escalated TaskState = "escalated" // the engine failed to perform it
 )
 
-// Enabled is one enablement of an action: the row of the reference engine.
+// Enabled is one enablement of an action. While it exists the action is enabled.
 type Enabled struct {
 	Row    int64     `json:"n"` // 1, 2, … within the case
 	Action string    `json:"a"`
@@ -194,9 +195,9 @@ func (c *Case) NextDue() time.Time {
 
 // Busy reports whether there is something for the engine to do on the case:
 // automatic work that is due, was left to further events, or is in its outbox.
-// While there is, no other case of its group starts (design: routes, section
-// 1). What waits for people, for an instant or for children is not busy, and
-// what is queued has not begun.
+// While there is, no other case of its group starts
+// (docs/contract/routes.md#groups). What waits for people, for an instant or
+// for children is not busy, and what is queued has not begun.
 func (c *Case) Busy(now time.Time) bool {
 	if c.Life == Queued {
 		return false
@@ -515,7 +516,7 @@ type LogEntry struct {
 	Text       string    `json:"text"`
 }
 
-// Limits on what one event may set off (design: the engine, section 3).
+// Limits on what one event may set off (docs/contract/engine.md#limits).
 const (
 	MaxPerformances = 1000
 	MaxSteps        = 10_000

@@ -8,7 +8,8 @@ import (
 	"flowdrive/route"
 )
 
-// Bounds on trees of cases (design: the engine, sections 3 and 6).
+// Bounds on trees of cases (docs/contract/engine.md#limits and
+// docs/contract/engine.md#6-trees-and-transactions).
 const (
 	MaxChildren = 100_000 // of one enablement
 	MaxDepth    = 16      // of a case below its root

@@ -135,8 +135,9 @@ func (w *world) count(id int64, action string) int64 { return w.cases[id].count(
 
 const voting = "active voting | vote; 18 active open, 19 active open, 20 active open"
 
-// TestConformanceTIP plays the scenarios of the proposal (facts 7.3), and the
-// rows on hierarchies of the tables on time and on states.
+// TestConformanceTIP plays the rows on a proposal whose voters each get a child
+// case with a deadline, and the rows on hierarchies of the tables on time and on
+// states.
 func TestConformanceTIP(t *testing.T) {
 	t.Parallel()
 	const early = "3 * tally.status.approved >= 2 * tally.total || 3 * tally.status.rejected > tally.total"
@@ -338,7 +339,8 @@ actions:
   give: {in: [asked], role: informer, to: given}
 `
 
-// counsel is one side of facts 7.4, with cases for questions.
+// counsel is a consultation of two lawyers, each of whom asks the other side's
+// client, the other lawyer and the library. Each question is a child case.
 const counsel = `
 model: dependency
 roles: {l1: {assign: ["user:bob"]}, l2: {assign: ["user:cy"]}, c1: {assign: ["user:ann"]}, c2: {assign: ["user:dan"]}, library: {}}

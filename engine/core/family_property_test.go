@@ -94,8 +94,8 @@ func (d *drawing) familySteps(key string) string {
 		"suspend: {until: {cel: \"now + duration('5s')\"}}", "set: {n: {cel: xattr.none}}") + "}]"
 }
 
-// TestFamilyProperties walks random trees of cases by random events (design:
-// the engine, section 7).
+// TestFamilyProperties walks random trees of cases by random events
+// (docs/contract/engine.md#7-what-must-hold).
 func TestFamilyProperties(t *testing.T) {
 	t.Parallel()
 	const parts, wanted = 10, 20_000

@@ -109,7 +109,8 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 }
 
 // appendVisit appends how far the transitions of the status are; null where
-// it has none (design: routes, section 3).
+// it has none
+// (docs/contract/routes.md#3-transitions-that-need-several-actions).
 func appendVisit(b []byte, c *Case, r *route.Route) []byte {
 	status := r.State(c.Status)
 	if status == route.NoState || len(r.States[status].Out) == 0 || c.Life != Active && c.Life != Suspended && c.Life != Completed {

@@ -274,8 +274,8 @@ func drawFromOutside(t *rapid.T, c *Case) (Event, string) {
 }
 
 // TestLanguageProperties walks random routes of the whole language of a single
-// case by random events (design: the engine, section 7). The subtests share
-// the work out, so that it uses every processor.
+// case by random events (docs/contract/engine.md#7-what-must-hold). The
+// subtests share the work out, so that it uses every processor.
 func TestLanguageProperties(t *testing.T) {
 	t.Parallel()
 	const parts, wanted = 12, 100_000

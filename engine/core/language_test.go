@@ -188,8 +188,8 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// leiden is facts 7.4 with actions of people where the original has cases of
-// their own.
+// leiden is the consultation of counsel, in which each question is one action of
+// a person instead of a child case.
 const leiden = `
 model: dependency
 roles:
@@ -264,8 +264,8 @@ func TestConformanceDependencies(t *testing.T) {
 	}
 }
 
-// tilburg is the advice of facts 8.6, whose consulting does not change the
-// state.
+// tilburg is a legal advice in which asking and consulting can be repeated: they
+// do not change the state.
 const tilburg = `
 roles: {lawyer: {assign: ["user:sam"]}, secretary: {assign: ["user:ann"]}, mentor: {assign: ["user:bob"]}}
 states: {started: {type: start}, open: {}, written: {}, done: {type: complete}}
@@ -279,7 +279,8 @@ actions:
   correct: {in: [written], role: secretary, to: done}
 `
 
-// reported is the bug of facts 8.6 with its resolutions and reassignment.
+// reported is a bug report with a resolution when it is resolved, and whose
+// resolver can be reassigned.
 const reported = `
 xattrs: {fixed-in: {type: string}}
 roles: {submitter: {assign: [starter]}, resolver: {assign: ["xattr:component", "user:bob"]}}
@@ -298,8 +299,8 @@ actions:
   reopen: {enabledIn: [resolved, closed], allowed: submitter, to: open}
 `
 
-// TestConformanceUsers plays the rows on the programs that were built on the
-// reference engine.
+// TestConformanceUsers plays the rows on two uses of a workflow: legal advice
+// and bug reports.
 func TestConformanceUsers(t *testing.T) {
 	t.Parallel()
 	for id, test := range map[string]struct {

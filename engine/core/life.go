@@ -208,7 +208,7 @@ func (d *decision) cancelByStep() error {
 
 // cancel ends a case that has not ended; it keeps its status and has nothing
 // enabled any more. A failed one may be given up by an administrator of its
-// route (design: the engine, section 1).
+// route (docs/contract/engine.md#1-life-cycle-of-a-case).
 func (d *decision) cancel(e Cancel) error {
 	switch d.c.Life {
 	case Queued, Active, Suspended:

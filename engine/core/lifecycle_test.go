@@ -8,8 +8,8 @@ import (
 )
 
 // lifecycle says what each event does to a case in each state of its life
-// (design: the engine, section 1): the state afterwards, "=" for no change of
-// the case at all, or the kind of the refusal after "!".
+// (docs/contract/engine.md#1-life-cycle-of-a-case): the state afterwards, "="
+// for no change of the case at all, or the kind of the refusal after "!".
 const lifecycle = `
                queued          active        suspended      completed      closed         canceled       failed
 start        | active        | !case-not-open | !case-not-open | !case-not-open | !case-not-open | !case-not-open | !case-not-open

@@ -10,7 +10,7 @@ import (
 )
 
 // Migrate moves a case to another version of its route, which is the Input's
-// (design: routes).
+// (docs/contract/routes.md#migration).
 type Migrate struct {
 	Actor   Actor
 	Version int64        // of the Input's route

@@ -10,8 +10,8 @@ import (
 )
 
 // Move performs the one action of the actor that leads to a status: what it
-// means to move a case on the board of its route (design: the engine, section
-// 5).
+// means to move a case on the board of its route
+// (docs/contract/engine.md#board).
 type Move struct {
 	To    string // a status of the route
 	Actor Actor

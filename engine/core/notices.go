@@ -11,7 +11,7 @@ import (
 type Reason string
 
 // The reasons, in the order in which they come first: somebody for whom there
-// are several is told for the first (design: routes, section 6).
+// are several is told for the first (docs/contract/routes.md#6-notifications).
 const (
 	ReasonTask        Reason = "task"     // they have a task that they did not have before
 	ReasonReminder    Reason = "reminder" // they have had it for a while

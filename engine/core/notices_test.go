@@ -58,8 +58,9 @@ actions:
   file: {trigger: auto, in: [signed], to: done, past: Filed}
 `
 
-// TestNotices: who is told of an event, in which order, and once (design:
-// routes, section 6). Team core is bob and cy; the starter is sam.
+// TestNotices: who is told of an event, in which order, and once
+// (docs/contract/routes.md#6-notifications). Team core is bob and cy; the
+// starter is sam.
 func TestNotices(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour

@@ -15,7 +15,8 @@ import (
 const maxOutbox = 256
 
 // Outgoing is what a step has asked of the outside and is not over. Its key
-// there is made of the case, Seq and Step (design: the engine, introduction).
+// there is made of the case, Seq and Step
+// (docs/contract/engine.md#the-machine-is-a-pure-function).
 type Outgoing struct {
 	Seq    int64      `json:"q"` // number of the log entry that says so
 	Step   int64      `json:"n"` // of the step in its handler, from 1

@@ -9,7 +9,7 @@ import (
 )
 
 // settle brings the case to rest: pass after pass, until one performs
-// nothing (design: the engine, section 3). A case in which nothing is wanted
+// nothing (docs/contract/engine.md#a-pass). A case in which nothing is wanted
 // is at rest, and a suspended one is not passed over, though it has completed.
 func (d *decision) settle() error {
 	if d.c.Life != Active && d.c.Life != Completed || d.c.suspended() {
@@ -46,8 +46,8 @@ type pass struct {
 	moved   bool   // rows came or went, which enableIf may look at, and what they set
 }
 
-// run takes the numbered steps of a pass. It reports whether something was
-// performed, upon which a new pass begins.
+// run takes the steps of a pass in the order of docs/contract/engine.md#a-pass.
+// It reports whether something was performed; then a new pass begins.
 func (p *pass) run() (performed bool, err error) {
 	for !p.canceled {
 		p.over = p.route.Model == route.Dependency && (p.c.Life == Completed || p.finished())
@@ -104,8 +104,8 @@ func (d *decision) finished() bool {
 	return false
 }
 
-// wanted reports whether the action is to be enabled now (design: the engine,
-// section 3, Wanted).
+// wanted reports whether the action is to be enabled now
+// (docs/contract/engine.md#wanted).
 func (p *pass) wanted(action int) bool {
 	a := &p.route.Actions[action]
 	switch {
@@ -146,8 +146,8 @@ func (d *decision) meanwhileOf(action int) bool {
 	return child != nil && child.While != route.NoState && child.While == d.status
 }
 
-// meanwhile is step 5: the status in the meantime is entered, once for each
-// enablement (design: the engine, section 3).
+// meanwhile enters the status in which a case is while children of an action
+// are open, once for each enablement (docs/contract/engine.md#a-pass).
 func (p *pass) meanwhile() (entered bool, err error) {
 	first := -1
 	for i := range p.c.Enabled {
@@ -191,9 +191,9 @@ func (p *pass) waits(row int) bool {
 	return child != nil && child.While != route.NoState
 }
 
-// unenable is step 1: rows of what is not wanted go, whatever they are
-// doing. Rows of what is wanted stay untouched, and so do their due times,
-// but those of transitions that an earlier visit left.
+// unenable ends the enablements of actions that are not wanted, also if they
+// are in progress. Enablements of wanted actions and their due times are not
+// touched, except transition actions that were enabled in an earlier visit.
 func (p *pass) unenable() error {
 	var gone []int
 	kept := 0
@@ -228,8 +228,9 @@ func (p *pass) unenable() error {
 	return nil
 }
 
-// enable is steps 2 and 3: what is wanted, has no row and is not refused gets
-// one, in order of definition, all of them before anything is performed.
+// enable enables every wanted action that enableIf does not refuse, in order of
+// definition, all of them before anything is performed: then the children of
+// each are created, then onEnable runs.
 func (p *pass) enable() error {
 	var handlers []int
 	for i := range p.route.Actions {
@@ -295,7 +296,7 @@ func (p *pass) refuses(action int) (bool, error) {
 	return !yes, nil
 }
 
-// guards is step 4: what has a guard is waiting while it is false.
+// guards makes enablements wait while their guard is false.
 func (p *pass) guards() error {
 	for i := range p.c.Enabled {
 		if err := p.guard(i); err != nil {
@@ -370,8 +371,9 @@ type next struct {
 // byChildren stands where a label does: no label begins so.
 const byChildren = "@children"
 
-// due is the choice of step 6: the one thing to be done now, by the smallest
-// due time and row. What a step wants done is due now.
+// due chooses the one thing to be done now: the one with the smallest due time,
+// of equal ones the one that was enabled first. What a step of a route wants
+// done is due now.
 func (p *pass) due() (next, bool) {
 	first, when, message := p.performable()
 	row := int64(0)
@@ -464,8 +466,8 @@ func (p *pass) pending(action int) *Written {
 	return w
 }
 
-// conclude is step 7: at rest, the state of the life cycle follows from the
-// status; in the dependency model from what was performed.
+// conclude sets the life of a case at rest: by its status, in the dependency
+// model by what was performed.
 // A complete status clears the timers of the case; where timers have moved,
 // another pass must follow.
 func (p *pass) conclude() (moved bool) {
@@ -515,8 +517,8 @@ func isComplete(s *route.State) bool {
 
 // unit performs something that the engine does. It is a unit of its own: a
 // fault undoes it to before it began and escalates its enablement, and never
-// undoes what set it off (design: the engine, section 2, Failures). A person's
-// request that sets off a loop fails whole.
+// undoes what set it off (docs/contract/engine.md#failures). A person's request
+// that sets off a loop fails whole.
 func (d *decision) unit(p performance) error {
 	before := d.snapshot()
 	err := d.perform(p)

@@ -25,9 +25,9 @@ type performance struct {
 	output     string // of a skipped one that decides
 }
 
-// performByPerson checks what a person asks for and performs it (design: the
-// engine, section 2). The order of the checks is the contract's: 404 for an
-// unknown action, 409, 403, 422.
+// performByPerson checks what a person asks for and performs it
+// (docs/contract/engine.md#checks). The order of the checks is the contract's:
+// 404 for an unknown action, 409, 403, 422.
 func (d *decision) performByPerson(e Perform) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
@@ -58,8 +58,8 @@ func (d *decision) performByPerson(e Perform) error {
 }
 
 // named returns the action that a person means: by its name, else the first
-// enabled one of that type that is the person's (design: routes, section 3,
-// Submission by type).
+// enabled one of that type that is the person's
+// (docs/contract/routes.md#submission-by-type).
 func (d *decision) named(action string, actor Actor) (int, error) {
 	if i := d.route.Action(action); i != unknown {
 		return i, nil
@@ -148,8 +148,8 @@ func (d *decision) judge(a *route.Action, e Perform) error {
 }
 
 // fourEyes refuses who performed one of the actions that must be somebody
-// else's, or is represented by whoever did (design: routes, section 2,
-// distinct). Administrators are not exempt.
+// else's, or is represented by whoever did
+// (docs/contract/routes.md#distinct-performers). Administrators are not exempt.
 func (d *decision) fourEyes(a *route.Action, actor, behalf string) error {
 	for _, i := range a.Distinct {
 		other := &d.route.Actions[i]
@@ -207,8 +207,9 @@ func (c *Case) performed(action string) *Performed {
 	return nil
 }
 
-// perform performs the action: points 5 to 12 of section 2. What it asks of
-// people has been asked. A pass must follow.
+// perform performs the action, in the order of
+// docs/contract/engine.md#order-of-a-performance. The request of a person has
+// been checked. A pass must follow.
 func (d *decision) perform(p performance) error {
 	if d.performed == MaxPerformances {
 		return d.endless()
@@ -220,34 +221,34 @@ func (d *decision) perform(p performance) error {
 	d.last = p
 	d.changed = true
 	a := &d.route.Actions[p.action]
-	for _, x := range p.xattrs { // 5
+	for _, x := range p.xattrs {
 		d.change(x)
 	}
 	if !p.skips {
-		if err := d.run(a.OnFire, a.Name, p.actor); err != nil { // 6
+		if err := d.run(a.OnFire, a.Name, p.actor); err != nil {
 			return err
 		}
 	}
-	way, err := d.destination(p) // 7
+	way, err := d.destination(p)
 	if err != nil {
 		return err
 	}
 	withdrawn := d.choose(p.action)
-	d.endEnablement(p.row) // 8
+	d.endEnablement(p.row)
 	d.count(a, p, way.output)
-	d.add(d.entry(p, way, withdrawn)) // 9
+	d.add(d.entry(p, way, withdrawn)) // before what entering the state logs
 	if way.to != route.NoState {
-		if err := d.enter(way, p); err != nil { // 10
+		if err := d.enter(way, p); err != nil {
 			return err
 		}
 	}
-	if err := d.assignRoles(); err != nil { // 11
+	if err := d.assignRoles(); err != nil { // before sideEffects, which may send mail to the players
 		return err
 	}
 	if p.skips {
 		return nil
 	}
-	if err := d.run(d.route.SideEffects, a.Name, p.actor); err != nil { // 12
+	if err := d.run(d.route.SideEffects, a.Name, p.actor); err != nil {
 		return err
 	}
 	return d.run(a.SideEffects, a.Name, p.actor)

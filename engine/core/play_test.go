@@ -107,7 +107,8 @@ func allowRoles(names ...string) (out []route.Allowed) {
 	return out
 }
 
-// bug is the route of facts 8.1 of the reference engine's own tests.
+// bug is a bug report: opened, resolved, closed and reopened, with two actions
+// that are enabled in every state.
 func bug(tb testing.TB) *route.Route {
 	tb.Helper()
 	both := allowRoles("submitter", "assignee")
@@ -410,7 +411,7 @@ func (p *play) script(steps []step) {
 }
 
 // consistent returns what is wrong with an Output, "" for nothing: what
-// holds after every event (design: the engine, section 7).
+// holds after every event (docs/contract/engine.md#7-what-must-hold).
 func consistent(r *route.Route, before *Case, out *Output) string {
 	c := out.Case
 	if c == before {
@@ -447,7 +448,7 @@ func consistent(r *route.Route, before *Case, out *Output) string {
 }
 
 // rowsAgree checks the rows against the rest of the case, with a model of its
-// own (design: the engine, section 3, Wanted).
+// own (docs/contract/engine.md#wanted).
 func rowsAgree(r *route.Route, c *Case) string {
 	wanted := map[string]bool{}
 	if (c.Held || !c.HeldUntil.IsZero()) && c.Life != Suspended {

@@ -136,8 +136,8 @@ func twice(t *rapid.T, in Input) (*Output, error) {
 	return out, err
 }
 
-// TestProperties walks random routes by random events (design: the engine,
-// section 7).
+// TestProperties walks random routes by random events
+// (docs/contract/engine.md#7-what-must-hold).
 func TestProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,9 +9,9 @@ import (
 )
 
 // reminds reports whether somebody is to be reminded of the task of a row
-// from time to time (design: routes, section 6): it waits for people, and some
-// of them have it to do. What may be performed by whoever likes is nobody's
-// to be reminded of.
+// from time to time (docs/contract/routes.md#reminders): it waits for people,
+// and some of them have it to do. What may be performed by whoever likes is
+// nobody's to be reminded of.
 func (d *decision) reminds(row int) bool {
 	i := d.actions[row]
 	if d.route.Remind == nil || i == unknown || !d.route.Actions[i].IsTask() || d.c.Life != Active {

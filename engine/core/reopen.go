@@ -13,8 +13,8 @@ import (
 const textRetried = "Retried"
 
 // reopen takes a case back that was canceled, or could not start. A
-// completed one is reopened by its actions, if at all (design: the engine,
-// section 1, Completion and reopening).
+// completed one is reopened by its actions, if at all
+// (docs/contract/engine.md#completion-and-reopening).
 func (d *decision) reopen(e Reopen) error {
 	entry := LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textReopened}
 	switch d.c.Life {

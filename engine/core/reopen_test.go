@@ -163,8 +163,8 @@ func (w *world) goes(t *testing.T, id int64, steps []told) {
 }
 
 // TestReopenChild: a canceled child is taken back while the enablement that
-// created it exists, and counts again; not later (design: the engine,
-// section 1, Completion and reopening).
+// created it exists, and counts again; not later
+// (docs/contract/engine.md#completion-and-reopening).
 func TestReopenChild(t *testing.T) {
 	t.Parallel()
 	w := tip(t)
@@ -186,7 +186,7 @@ func TestReopenChild(t *testing.T) {
 }
 
 // TestReopenParent: a case that was canceled while it waited for its children
-// waits for new ones (design: the engine, section 1, Completion and reopening).
+// waits for new ones (docs/contract/engine.md#completion-and-reopening).
 func TestReopenParent(t *testing.T) {
 	t.Parallel()
 	w := tip(t)

@@ -30,8 +30,8 @@ func (c *Case) AtRest() bool {
 }
 
 // RetiredAt returns when the retention of the case is over, zero for never:
-// only what is at rest has one, and children go with their root (design:
-// routes, section 1).
+// only what is at rest has one, and children go with their root
+// (docs/contract/routes.md#retention).
 func (c *Case) RetiredAt(r *route.Route) time.Time {
 	if r.Retention == nil || c.Parent != 0 || !c.AtRest() {
 		return time.Time{}

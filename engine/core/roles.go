@@ -208,8 +208,8 @@ func manyParties(given []string) []string {
 	return out
 }
 
-// assignRoles gives parties to the roles that have nobody (design: routes,
-// section 1, Assignment). A role that has somebody keeps them.
+// assignRoles gives parties to the roles that have nobody
+// (docs/contract/routes.md#assignment). A role that has somebody keeps them.
 func (d *decision) assignRoles() error {
 	if len(d.c.Roles) == len(d.route.Roles) {
 		return nil

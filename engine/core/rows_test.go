@@ -7,8 +7,8 @@ import (
 )
 
 // rowsElsewhere says of every row of the scenario tables that this package
-// does not play where it is played, or why it is not (design: the engine,
-// section 8).
+// does not play where it is played, or why it is not
+// (docs/contract/engine.md#8-acceptance-scenarios).
 func rowsElsewhere() map[string]string {
 	return map[string]string{
 		"played by package route, being about definitions": "B4 B6 8.3 SM RQ-21 RQ-22 RQ-35 RQ-40 RQ-41 TM-75",

@@ -25,8 +25,8 @@ const (
 
 // handler runs the steps of onEnable or onUnEnable. They belong to no
 // performance and are a unit of their own: a fault undoes them, the log says
-// so, and the case goes on (design: the engine, section 2, Failures). So does
-// a loop where no person waits for the answer.
+// so, and the case goes on (docs/contract/engine.md#failures). So does a loop
+// where no person waits for the answer.
 func (d *decision) handler(steps []route.Step, action int) error {
 	if len(steps) == 0 {
 		return nil

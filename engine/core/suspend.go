@@ -11,7 +11,7 @@ import (
 
 // A suspended case keeps its rows with their due times, and nothing happens
 // to it by itself: no pass, nothing due but the date on which it wakes
-// (design: the engine, section 1, Suspension).
+// (docs/contract/engine.md#suspension).
 
 // What the log says of a suspension.
 const (

@@ -16,7 +16,7 @@ const Accepted TaskState = "accepted"
 func (s TaskState) forPeople() bool { return s == Offered || s == Accepted }
 
 // Offer is to whom an enabled user action is offered, and who has taken it on
-// (design: the engine, section 5).
+// (docs/contract/engine.md#5-tasks).
 type Offer struct {
 	By       string   `json:"ab,omitempty"` // who has accepted it, "" for nobody
 	For      string   `json:"af,omitempty"` // on whose behalf

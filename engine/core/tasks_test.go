@@ -172,8 +172,8 @@ func TestTaskWords(t *testing.T) {
 }
 
 // TestT28: the deputy of a voter votes on behalf of the voter, who keeps the
-// list and the right meanwhile (design: the engine, section 8, which is
-// unlike the reference engine in this).
+// list and the right meanwhile
+// (docs/contract/engine.md#8-acceptance-scenarios).
 func TestT28(t *testing.T) {
 	t.Parallel()
 	r := makeRoute(t, []route.Role{role("voter", rule(route.RuleUser, "ann"))}, "open approved!",

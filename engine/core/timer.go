@@ -7,10 +7,10 @@ import (
 	"flowdrive/route"
 )
 
-// Timer is what is kept of a timer (design: timers). The zero Timer has the
-// limit of its definition, no date, and has not expired; such a one is not
-// kept. Whether a timer runs follows from its case and its task, but for the
-// user-defined ones, which steps turn on and off.
+// Timer is what is kept of a timer (docs/contract/timers.md#running). The zero
+// Timer has the limit of its definition, no date, and has not expired; such a
+// one is not kept. Whether a timer runs follows from its case and its task, but
+// for the user-defined ones, which steps turn on and off.
 type Timer struct {
 	Name    string       `json:"n,omitempty"` // of one of the case
 	Row     int64        `json:"r,omitempty"` // of one of the case: its place among the rows
@@ -29,8 +29,8 @@ func (t *Timer) blank() bool {
 
 // arm computes the date of a timer that runs and has none: relative limits
 // count from now. One that would expire no later than it last did expires a
-// second after that, so that no timer expires twice in one event (design: the
-// engine, section 4).
+// second after that, so that no timer expires twice in one event
+// (docs/contract/engine.md#4-the-sweeper).
 func (t *Timer) arm(limit route.Limit, now time.Time) {
 	t.Date = limit.From(now)
 	if !t.Date.IsZero() && !t.Fired.IsZero() && !t.Date.After(t.Fired) {
@@ -181,7 +181,7 @@ func (at timerRef) limit(c *Case, r *route.Route, t *Timer) route.Limit {
 }
 
 // on reports whether the timer runs, or would if its case were not
-// suspended: the column "runs" of the table (design: timers).
+// suspended: the column "runs" of the table (docs/contract/timers.md#kinds).
 func (at timerRef) on(c *Case, t *Timer) bool {
 	live := c.Life == Active || c.Life == Completed || c.suspended() && !c.Started.IsZero()
 	switch at.kind {

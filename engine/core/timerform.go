@@ -35,8 +35,9 @@ func Timers(c *Case, r *route.Route) []string {
 	return names
 }
 
-// TimerForm returns the complete form of a timer, one line of JSON (design:
-// timers), or nil where the case has none of that name now.
+// TimerForm returns the complete form of a timer, one line of JSON
+// (docs/contract/timers.md#setting-a-limit), or nil where the case has none of
+// that name now.
 func TimerForm(c *Case, r *route.Route, name string) []byte {
 	at, ok := findTimer(c, r, name)
 	if !ok {

@@ -98,9 +98,10 @@ func (d *decision) keepTimer(at timerRef, t Timer) {
 }
 
 // tendTimers makes the timers agree with the course of the case: those that
-// run get their date, those of what is over are cleared (design: timers). It
-// is part of every pass, and so needs no telling of what has changed. It
-// reports whether an expression may see a timer otherwise than before.
+// run get their date, those of what is over are cleared
+// (docs/contract/timers.md#running). It is part of every pass, and so needs no
+// telling of what has changed. It reports whether an expression may see a timer
+// otherwise than before.
 func (d *decision) tendTimers() (moved bool) {
 	if t := d.c.timer(route.TimerState); t != nil && t.Visit != d.c.Visit {
 		d.clearTimer(caseTimer(route.TimerState), t)
@@ -180,8 +181,8 @@ func (d *decision) endTimers() {
 
 // expire lets a timer expire: its flag is set, the log says so, and its
 // handlers run in order, each a unit of its own: one that fails does not stop
-// the next (design: timers). Without handlers there is a warning, but for
-// user-defined timers.
+// the next (docs/contract/timers.md#expiry). Without handlers there is a
+// warning, but for user-defined timers.
 func (d *decision) expire(at timerRef) error {
 	if at.kind == reminder {
 		d.remind(at.row)
@@ -274,7 +275,7 @@ func (d *decision) lateness(at timerRef, date time.Time) string {
 
 // resumeTimers lets the timers of a case go on that was resumed just now:
 // limits that were set meanwhile are computed, and what is overdue expires,
-// in order. A pass must follow (design: the engine, section 1, Suspension).
+// in order. A pass must follow (docs/contract/engine.md#suspension).
 func (d *decision) resumeTimers() error {
 	for d.resumed {
 		d.tendTimers()
@@ -290,7 +291,8 @@ func (d *decision) resumeTimers() error {
 }
 
 // setLimit gives the timer another limit: its flag and its warnings go, and
-// the date is computed from now where it runs (design: timers).
+// the date is computed from now where it runs
+// (docs/contract/timers.md#setting-a-limit).
 func (d *decision) setLimit(at timerRef, limit route.Limit) {
 	t := at.stored(d.c)
 	t.Limit, t.Expired, t.Date = &limit, false, time.Time{}

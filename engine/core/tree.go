@@ -11,7 +11,8 @@ import (
 // tree is one call of Decide: what the cases that the event touches have in
 // common, and what they have to say to each other. The case of the event
 // comes to rest first; then letters are delivered in order, and each brings
-// the case that it is for to rest again (design: the engine, section 6).
+// the case that it is for to rest again
+// (docs/contract/engine.md#6-trees-and-transactions).
 type tree struct {
 	now    time.Time
 	facts  Facts
@@ -343,7 +344,7 @@ func (t *tree) siblings(parent, row, after int64) ([]int64, error) {
 }
 
 // end ends a case because its parent has moved on: completed ones are closed,
-// others canceled (design: the engine, section 1, Parents).
+// others canceled (docs/contract/engine.md#parents).
 func (d *decision) end() {
 	entry := LogEntry{Trigger: new(ByChild), Text: "Canceled: its parent has moved on"}
 	to := Canceled
@@ -459,7 +460,7 @@ func (d *decision) ancestry(event Event) (kin kinship, err error) {
 }
 
 // grip says that children are to be suspended with their parent, or to go on
-// with it (design: the engine, section 1, Suspension).
+// with it (docs/contract/engine.md#suspension).
 type grip struct {
 	parent *decision
 	row    int64

@@ -96,7 +96,7 @@ func TestManyChildren(t *testing.T) {
 }
 
 // TestSuspendTree: a case is suspended while an ancestor is, and its own mark
-// is its own (design: the engine, section 1, Suspension).
+// is its own (docs/contract/engine.md#suspension).
 func TestSuspendTree(t *testing.T) {
 	t.Parallel()
 	w := tip(t)

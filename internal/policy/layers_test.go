@@ -13,8 +13,8 @@ type row struct {
 	pure     bool // no I/O, clock, goroutine or random source of our own
 }
 
-// rows are the house from the top down (design: the house). A package without
-// a row is an error, so that a new one forces the talk about its place.
+// rows are the house from the top down (ARCHITECTURE.md). A package without a
+// row is an error, so that a new one forces the talk about its place.
 func rows() []row {
 	return []row{
 		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox"}},

@@ -1,8 +1,8 @@
 // Package sqlite keeps everything in one SQLite database: the store of a
 // server that runs on one machine. One goroutine writes, and gathers what
-// waits into group commits; a few connections read beside it (design:
-// storage, section 1). It holds no rule of the engine: it stores what it is
-// given and finds it again.
+// waits into group commits; a few connections read beside it
+// (docs/contract/storage.md#1-sqlite). It holds no rule of the engine: it
+// stores what it is given and finds it again.
 package sqlite
 
 import (
