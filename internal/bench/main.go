@@ -1,8 +1,9 @@
-// Command bench measures the figures that Flowdrive has to reach and prints
-// each beside its limit, measured in the same run on the same machine: one
-// side, then the other, and again, and the median of all. A limit is the least
-// that such work can cost: the same rows written by a bare writer, or the bare
-// library. "make bench" runs it.
+// Command bench measures the figures that Flowdrive has to reach
+// (docs/contract/storage.md#3-figures) and prints each beside its limit,
+// measured in the same run on the same machine: one side, then the other, and
+// again, and the median of all. A limit is the least that such work can cost:
+// the same rows written by a bare writer, or the bare library. "make bench" runs
+// it.
 //
 // It takes a quarter of an hour, needs 10 GB below -dir for a while and a
 // machine that does nothing else. P12 compares what work costs with a thousand,
