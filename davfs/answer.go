@@ -14,7 +14,7 @@ import (
 // request with an idempotency key is stored and given again.
 type answer struct {
 	Status  int         `json:"status"`
-	Headers [][2]string `json:"headers"` // in order, spelled as the contract has them
+	Headers [][2]string `json:"headers"` // in order, spelled as clients look for them
 	Body    []byte      `json:"body,omitempty"`
 }
 
@@ -84,8 +84,9 @@ func (p *putting) answer(o *engine.Outcome) *answer {
 	return a
 }
 
-// send writes the answer. The headers of the original system go out as they
-// were always spelled, for scripts that look for them with grep.
+// send writes the answer. Headers that OpenGroupware Coils has
+// too go out spelled as it spells them, for scripts that look for them with grep
+// (docs/contract/drive.md#compatibility-headers).
 func (a *answer) send(w http.ResponseWriter) {
 	header := w.Header()
 	for _, h := range a.Headers {

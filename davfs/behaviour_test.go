@@ -199,8 +199,8 @@ func TestExpect(t *testing.T) {
 	}
 }
 
-// TestHeaderSpelling: the header of the original system goes out as it was
-// always spelled.
+// TestHeaderSpelling: the capitals of a compatibility header go out as they are
+// (docs/contract/drive.md#compatibility-headers).
 func TestHeaderSpelling(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive()
@@ -212,8 +212,8 @@ func TestHeaderSpelling(t *testing.T) {
 	}
 }
 
-// TestNeverInternal throws requests at the drive: whatever is asked, the
-// answer is one of the contract's.
+// TestNeverInternal throws requests at the drive: whatever is asked, the answer
+// is one of docs/contract/drive.md#status-codes-and-problem-types, and not 500.
 func TestNeverInternal(t *testing.T) {
 	t.Parallel()
 	known := map[int]bool{200: true, 201: true, 204: true, 206: true, 207: true, 304: true, 416: true}

@@ -304,7 +304,7 @@ func (t *transfer) renamed(o *engine.Outcome, at ...string) *answer {
 }
 
 // givenTo returns the name that a MOVE gives: one that is kept, and of the
-// caller (design: the drive, section 3).
+// caller (docs/contract/drive.md#identity-and-given-name).
 func (n naming) givenTo(s *scope) (string, error) {
 	switch {
 	case n.illegal != nil:

@@ -17,7 +17,8 @@ import (
 	"flowdrive/identity"
 )
 
-// Config is what a drive is made of. Zero limits take the contract's.
+// Config is what a drive is made of. Zero limits take the defaults
+// (docs/contract/drive.md#limits).
 type Config struct {
 	Engine Engine
 	Clock  Clock
@@ -49,7 +50,7 @@ type Config struct {
 	PublicNames []string
 }
 
-// The limits of the contract (design: the drive, section 7).
+// The default limits (docs/contract/drive.md#limits).
 const (
 	defaultDocument = 1 << 20
 	defaultRoute    = 4 << 20
@@ -162,8 +163,8 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 	return d.notAllowed(x, n)
 }
 
-// place returns the node that the address names. One of the contract that is
-// not built is an error at once, whatever the method.
+// place returns the node that the address names. One that is not built yet is
+// an error at once, whatever the method (docs/contract/drive.md#1-the-tree).
 func (x *exchange) place() (node, error) {
 	n, err := x.walk(x.r.Context(), x.at)
 	if err != nil {

@@ -1,9 +1,8 @@
 // Package davfs is the drive: the tree of files below /dav/ and what HTTP and
-// WebDAV methods do to it (design: the drive, sections 1 to 3). It decides
-// nothing about schedules, routes and cases:
-// it finds the place that a path names, reads the request, asks the engine,
-// and answers. Who is asking, and how a failure looks on the wire, it leaves
-// to the server.
+// WebDAV methods do to it (docs/contract/drive.md). It decides nothing about
+// schedules, routes and cases: it finds the place that a path names, reads the
+// request, asks the engine, and answers. Who is asking, and how a failure looks
+// on the wire, it leaves to the server.
 //
 //	/dav/
 //	  Workflow/                          node_root.go
@@ -38,7 +37,7 @@
 //	  <caseId>/<uuid>, <caseId>/<name>   of one that is bound to a case
 //
 // Every folder of resources has the hidden keys .contents and .ls
-// (node_hidden.go). Places of the contract that come later answer 501.
+// (node_hidden.go). Places that are not built yet answer 501.
 //
 // A path is walked one segment at a time (walk.go) without asking what is
 // stored; what is there, a node says when it is asked. What it can do it

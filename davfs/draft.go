@@ -11,7 +11,7 @@ import (
 
 // An empty PUT of what has mounted the drive means nothing yet: Windows and
 // the Finder make a file before they fill it. It becomes a draft, or leaves
-// in force what is stored (design: the drive, section 4).
+// in force what is stored (docs/contract/drive.md#drafts).
 
 // draftable reports whether the PUT means nothing where it is empty.
 func (p *putting) draftable() bool { return p.mounted() && !p.dryRun && !p.aside() }

@@ -25,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the transcripts in testdata expect")
 
-// TestTranscripts plays testdata/*.txt: the contract of the drive as
+// TestTranscripts plays testdata/*.txt: what docs/contract/drive.md says, as
 // requests and answers. Each file begins on an empty drive.
 //
 // A request is a line "<user> <method> <path>", header lines, body lines that

@@ -188,8 +188,8 @@ func (u *untouched) Read([]byte) (int, error) {
 	return 0, fmt.Errorf("nobody may read this")
 }
 
-// TestCompatibilityHeaders: the headers of the original system go out as they
-// were always spelled.
+// TestCompatibilityHeaders: the capitals of compatibility headers go out as they
+// are (docs/contract/drive.md#compatibility-headers).
 func TestCompatibilityHeaders(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive()

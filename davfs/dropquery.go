@@ -27,7 +27,8 @@ type dropQuery struct {
 }
 
 // readDrop reads the query of a dropped file: how its case is started, and
-// the XATTRs of that (design: labels, section 2).
+// the XATTRs of that
+// (docs/contract/labels-attachments.md#xattrs-of-a-dropped-file).
 func readDrop(rawQuery string) (d engine.Drop, dryRun bool, err error) {
 	q := dropQuery{options: query{}, seen: map[string]bool{}}
 	for part := range strings.SplitSeq(rawQuery, "&") {
@@ -67,7 +68,8 @@ func (q *dropQuery) add(part string) error {
 }
 
 // addXattr adds an XATTR, unless there is one of that key already. One
-// without a value says YES, as in the original system.
+// without a value says YES: a key alone is how clients of OpenGroupware Coils set
+// a flag.
 func (q *dropQuery) addXattr(name, value string) error {
 	key, err := label.NormalizeKey(name)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"flowdrive/errs"
 )
 
-// What is remembered of what clients do, and for how long (design: the drive,
-// section 4).
+// What is remembered of what clients do, and for how long
+// (docs/contract/drive.md#4-desktop-clients).
 const (
 	echoLasts   = time.Minute
 	mostEchoes  = 10_000

@@ -40,7 +40,7 @@ type Engine interface {
 	Replay(ctx context.Context, by identity.Principal, key engine.IdempotencyKey) ([]byte, error)
 }
 
-// Schedules are the schedule entries (design: schedule entries).
+// Schedules are the schedule entries (docs/contract/schedule.md).
 type Schedules interface {
 	Entry(ctx context.Context, by identity.Principal, ref engine.Ref) (*engine.Resource, error)
 	Entries(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
@@ -136,8 +136,8 @@ type HoldBook interface {
 	DeleteHold(ctx context.Context, req engine.Request, name string) error
 }
 
-// Attachments are the files of /attachfs/ (design: labels, messages,
-// attachments, section 4).
+// Attachments are the files of /attachfs/
+// (docs/contract/labels-attachments.md#4-attachfs).
 type Attachments interface {
 	Attachment(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.Attachment, error)
 	OpenAttachment(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.OpenAttachment, error)
@@ -169,8 +169,8 @@ type AuditLog interface {
 	AuditDay(ctx context.Context, by identity.Principal, date string) (*engine.Resource, io.ReadSeekCloser, error)
 }
 
-// Documents are the trees of files below Documents/ (design: labels,
-// messages, attachments, section 5).
+// Documents are the trees of files below Documents/
+// (docs/contract/labels-attachments.md#5-documents).
 type Documents interface {
 	Document(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.Document, error)
 	// OpenFound opens the document that Document has found at the path.
@@ -194,7 +194,7 @@ type Documents interface {
 }
 
 // ScratchArea is what callers keep beside the documents of the workflow, each
-// for themselves (design: the drive, section 4). now, and the time of
+// for themselves (docs/contract/drive.md#side-files). now, and the time of
 // requests, are the machine's.
 type ScratchArea interface {
 	Scratch(ctx context.Context, by identity.Principal, now time.Time, at engine.ScratchPlace) (*engine.Scratch, error)
@@ -210,7 +210,7 @@ type ScratchArea interface {
 	MayTakeScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Taken, error)
 }
 
-// Locks are the write locks (design: the drive, section 4).
+// Locks are the write locks (docs/contract/drive.md#locks).
 type Locks interface {
 	Lock(ctx context.Context, req engine.Request, t engine.Target, want engine.NewLock) (lock *engine.Lock, created bool, err error)
 	RefreshLock(ctx context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*engine.Lock, error)

@@ -84,8 +84,8 @@ func settleRange(header http.Header, size int64) {
 	header.Set("Range", "bytes="+strings.Join(parts, ","))
 }
 
-// secure keeps a browser from running what users have stored (design: the
-// drive, section 7).
+// secure keeps a browser from running what users have stored
+// (docs/contract/drive.md#uploaded-bytes).
 func secure(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")

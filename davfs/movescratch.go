@@ -10,9 +10,10 @@ import (
 )
 
 // Editors save by renaming: they write a temporary file and move it over the
-// document, some after they have moved that out of the way (design: the
-// drive, section 4). What a document is moved onto is submitted as by a PUT,
-// and a document that is moved out of the way stays in force.
+// document, some after they have moved that out of the way
+// (docs/contract/drive.md#saving-by-renaming). What a document is moved onto is
+// submitted as by a PUT, and a document that is moved out of the way stays in
+// force.
 
 // scratchOf returns the place in the caller's scratch area that a node is.
 func scratchOf(n node) (scratchPlace, bool) {

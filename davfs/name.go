@@ -50,7 +50,7 @@ func splitName(name string) (stem, ext string) {
 }
 
 // legalName answers errs.NameNotAllowed for a name that nothing can be given
-// (design: the drive, section 3, Legal names). The name must be in NFC.
+// (docs/contract/drive.md#legal-names). The name must be in NFC.
 func legalName(name string) error {
 	refuse := func(why string) error {
 		return errs.New(errs.NameNotAllowed, "The name %q %s; choose another.", name, why)
@@ -121,7 +121,7 @@ func legalWord(name string) bool {
 }
 
 // sideFile reports whether the name is one that editors and desktops write
-// beside a document (design: the drive, section 4): never a resource.
+// beside a document (docs/contract/drive.md#side-files): never a resource.
 func sideFile(name string) bool {
 	folded := strings.ToLower(name)
 	switch folded {

@@ -11,8 +11,8 @@ import (
 	"flowdrive/engine"
 )
 
-// naming is what a file name in Schedule/ or Cases/ stands for (design: the
-// drive, section 3, Identity and given name).
+// naming is what a file name in Schedule/ or Cases/ stands for
+// (docs/contract/drive.md#identity-and-given-name).
 type naming struct {
 	ref      engine.Ref // zero: names nothing that exists
 	identity bool       // has the form of an identity, so that it never names anything new

@@ -67,9 +67,9 @@ func (n actionFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) 
 	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
 }
 
-// putRules: the body is read before the rest (design: the drive, section 2),
-// because which action it is about may follow from it; the engine then
-// checks in its own order.
+// putRules: the body is read before the rest
+// (docs/contract/drive.md#order-of-checks), because which action it is about
+// may follow from it; the engine then checks in its own order.
 func (n actionFile) putRules() putRules { return putRules{action: true} }
 
 func (n actionFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {

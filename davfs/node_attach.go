@@ -59,8 +59,8 @@ func attachmentInfo(w way, uuid, name, mediaType string, size int64, created tim
 	}
 }
 
-// attachFolder is /attachfs/: what is bound to no case, by UUID (design:
-// labels, messages, attachments, section 4).
+// attachFolder is /attachfs/: what is bound to no case, by UUID
+// (docs/contract/labels-attachments.md#4-attachfs).
 type attachFolder struct{ *scope }
 
 func (n attachFolder) home() []string { return []string{attachRoot} }

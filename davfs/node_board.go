@@ -135,8 +135,7 @@ func readCard(r *engine.Resource) (card, error) {
 const mostCard = 80
 
 // name returns the file name of the case: what cannot stand in one is
-// replaced, what is too long is cut (design: the drive, section 3, Legal
-// names).
+// replaced, what is too long is cut (docs/contract/drive.md#legal-names).
 func (c card) name() string {
 	const ext = ".json"
 	title := strings.Map(func(r rune) rune {
@@ -189,7 +188,7 @@ func (n boardFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 }
 
 // moveTo performs the action that leads to the state into whose folder the
-// file is moved (design: the drive, section 2).
+// file is moved (docs/contract/drive.md#performing-by-a-move-on-the-board).
 func (n boardFile) moveTo(ctx context.Context, req engine.Request, to node, _ *transfer) (*answer, error) {
 	place, ok := to.(boardFile)
 	if !ok || !same(place.folder.route, n.folder.route) {

@@ -19,8 +19,8 @@ const documentsRoot = "Documents"
 const maxTree = 20_000
 
 // documentsFolder is /dav/Documents/: a root for each of the caller's
-// contexts, each a complete, ordinary file area (design: labels, messages,
-// attachments, section 5).
+// contexts, each a complete, ordinary file area
+// (docs/contract/labels-attachments.md#5-documents).
 type documentsFolder struct{ *scope }
 
 func (n documentsFolder) home() []string { return []string{"dav", documentsRoot} }

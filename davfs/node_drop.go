@@ -48,7 +48,7 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 }
 
 // reserved answers the names that mean something else in a drop folder
-// (design: the drive, section 3, Legal names).
+// (docs/contract/drive.md#legal-names).
 func (n dropFolder) reserved(name string) error {
 	for _, taken := range []string{"Board", "Versions", "Rejected", "diagram.svg"} {
 		if same(name, taken) {
@@ -183,8 +183,9 @@ func (n dropFile) put(ctx context.Context, req engine.Request, in *upload) (*eng
 	return n.engine.Drop(ctx, req, n.drop, in.content())
 }
 
-// describe answers as the original system did, except that a case has been
-// made and not moved: 201, not 301.
+// describe answers with the headers that clients of OpenGroupware Coils read
+// (docs/contract/drive.md#compatibility-headers). Coils answers 301; a case has
+// been made and nothing moved, so it is 201.
 func (n dropFile) describe(a *answer, o *engine.Outcome) {
 	at := func(file string) []string { return []string{"dav", "Workflow", "Routes", o.Route, o.Name, file} }
 	a.locate(at("input")...)

@@ -35,8 +35,8 @@ func scratchArea(path []string) bool {
 }
 
 // scratchChild returns the place of a side file in the folder, nil where the
-// name is none there (design: the drive, section 4). A script that reads finds
-// what is there; what it writes is a document.
+// name is none there (docs/contract/drive.md#side-files). A script that reads
+// finds what is there; what it writes is a document.
 func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, name string) (node, error) {
 	if _, inside := dir.(aside); inside || !scratchArea(path) {
 		return nil, nil

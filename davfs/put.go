@@ -50,9 +50,9 @@ type guarded interface {
 	guard(ctx context.Context) error
 }
 
-// put answers PUT. Checks run in the order of the contract (design: the
-// drive, section 2); what rests on what is stored is judged once more by the
-// engine, in the transaction of the change.
+// put answers PUT. Checks run in the order of
+// docs/contract/drive.md#order-of-checks; what rests on what is stored is judged
+// once more by the engine, in the transaction of the change.
 func (d *drive) put(x *exchange) error {
 	n, err := x.place()
 	if _, own := n.(queried); x.malformed != nil && !own {
@@ -83,8 +83,8 @@ func (d *drive) put(x *exchange) error {
 	return err
 }
 
-// run makes the checks that the contract has behind the headers, and what is
-// asked.
+// run makes the checks that come behind the headers
+// (docs/contract/drive.md#order-of-checks), and what is asked.
 func (p *putting) run() error {
 	if err := p.guard(); err != nil {
 		return err

@@ -121,7 +121,7 @@ func (q query) filter() (engine.Filter, error) {
 	return f, nil
 }
 
-// lives are the states of a case's life (design: the drive, section 5).
+// lives are the states of a case's life (docs/contract/drive.md#case).
 func lives() []string {
 	return []string{"queued", "active", "suspended", "completed", "closed", "canceled", "failed"}
 }

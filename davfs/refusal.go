@@ -14,7 +14,8 @@ import (
 // How long a refusal is remembered, and how many are at most. Some clients,
 // rclone above all, clear up after an upload that failed by a DELETE of its
 // URL, which would take away what was stored there before: the first one
-// after a refusal is answered and not obeyed (design: the drive, section 4).
+// after a refusal is answered and not obeyed
+// (docs/contract/drive.md#a-refusal-never-destroys-anything).
 const (
 	refusalLasts = 10 * time.Second
 	mostRefusals = 10_000

@@ -15,8 +15,8 @@ import (
 
 // reject keeps what a mounting client has sent and what was refused, with the
 // reasons: a mounted drive shows no error's text, and some lose the user's.
-// What says nothing about the document is not kept (design: the drive,
-// section 4).
+// What says nothing about the document is not kept
+// (docs/contract/drive.md#rejected-content).
 func (p *putting) reject(ctx context.Context, refusal error) {
 	if !p.draftable() || p.in == nil || len(p.in.data) == 0 {
 		return

@@ -123,8 +123,8 @@ func listedNames(multistatus string) []string {
 	return names
 }
 
-// TestDrafts: an empty PUT of what mounts the drive means nothing yet (design:
-// the drive, section 4, Drafts).
+// TestDrafts: an empty PUT of what mounts the drive means nothing yet
+// (docs/contract/drive.md#drafts).
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -194,8 +194,8 @@ func TestDrafts(t *testing.T) {
 	}
 }
 
-// TestEchoes: for a minute a client finds what it has PUT (design: the drive,
-// section 4, Echo).
+// TestEchoes: for a minute a client finds what it has PUT
+// (docs/contract/drive.md#echo).
 func TestEchoes(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -274,8 +274,8 @@ func TestEchoes(t *testing.T) {
 	}
 }
 
-// TestRejected: what was refused is kept and explained (design: the drive,
-// section 4).
+// TestRejected: what was refused is kept and explained
+// (docs/contract/drive.md#rejected-content).
 func TestRejected(t *testing.T) {
 	t.Parallel()
 	const at = "20261120T120000Z~~a.json"
@@ -307,8 +307,8 @@ func TestRejected(t *testing.T) {
 }
 
 // TestSavingByRenaming: what is moved onto a document is submitted, and a
-// document that is moved out of the way stays in force (design: the drive,
-// section 4).
+// document that is moved out of the way stays in force
+// (docs/contract/drive.md#saving-by-renaming).
 func TestSavingByRenaming(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{

@@ -12,9 +12,10 @@ import (
 	"flowdrive/label"
 )
 
-// XATTRs of cases are WebDAV properties of this namespace, as in the original
-// system: "xattr_" and the key (design: labels, section 2). Their keys are
-// such that they are names in XML.
+// XATTRs of cases are WebDAV properties of this namespace, in which clients of
+// OpenGroupware Coils look for them: "xattr_" and the key
+// (docs/contract/labels-attachments.md#2-xattrs). Their keys are such that they
+// are names in XML.
 const (
 	xattrSpace  = "http://www.opengroupware.us/oie"
 	xattrPrefix = "xattr_"

@@ -104,9 +104,9 @@ func (e *xmlElement) elements() func(yield func(*xmlElement) bool) {
 }
 
 // parseXML reads a body as XML with namespaces (Namespaces in XML 1.0). A
-// document type is refused (design: the drive, section 7), so that there are
-// no entities but the five of XML itself. The decoder reads raw tokens: what
-// it makes of undeclared prefixes and of bindings to nothing is not what the
+// document type is refused (docs/contract/drive.md#limits), so that there are
+// no entities but the five of XML itself. The decoder reads raw tokens: what it
+// makes of undeclared prefixes and of bindings to nothing is not what the
 // standard says, and their spelling is wanted for values that are kept.
 func parseXML(body []byte) (*xmlElement, error) {
 	p := &xmlParser{decoder: xml.NewDecoder(bytes.NewReader(body)), scope: &xmlScope{prefixes: map[string]string{"xml": xmlSpace}}}

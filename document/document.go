@@ -14,8 +14,8 @@ import (
 	"flowdrive/errs"
 )
 
-// MaxDepth bounds how deep lists and objects nest (design: the drive's
-// contract, section 7).
+// MaxDepth bounds how deep lists and objects nest
+// (docs/contract/drive.md#limits).
 const MaxDepth = 64
 
 // Kind is the type of a value.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Files dropped into the folder of a route start cases: with curl as scripts
-# of the original system do it, with cadaver and with rclone. What comes of
+# for OpenGroupware Coils do it, with cadaver and with rclone. What comes of
 # them stands on the board, and a dry run says what would.
 #
 # shellcheck source=e2e/lib.sh
@@ -27,7 +27,7 @@ many() {
 	json "[.[] | select($1)] | length"
 }
 
-# ---- as in the original system
+# ---- as scripts for OpenGroupware Coils start a case
 
 head -c 300000 /dev/urandom >"$work/load.bin"
 request PUT "$routes/load/InputMessage?update=2019-04-03&effective=2019-04-03&taskid=1063257439&batchid=v200-04/19" \

@@ -7,8 +7,8 @@ import (
 )
 
 // Alias is the name under which the author of a dropped file finds it in the
-// folder of its route, while the case that it has started is open (design:
-// the drive, section 4). It stands for the case's input.
+// folder of its route, while the case that it has started is open
+// (docs/contract/drive.md#dropped-files). It stands for the case's input.
 type Alias struct {
 	Author  identity.ID
 	RouteID int64

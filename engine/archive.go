@@ -15,12 +15,13 @@ import (
 	"flowdrive/route"
 )
 
-// The archive (design: the drive, sections 1 and 6; routes, section 1). A case
-// that was archived stays what it is and where it is: Cases/<id> goes on
-// resolving. It is listed by the month of its end and nowhere else, nothing
-// can be done with it, and nothing of it is due. A root takes its descendants
-// with it, as many at a time as do not keep others waiting: one that is
-// archived and has an end of its retention has some that are not.
+// The archive (docs/contract/drive.md#1-the-tree,
+// docs/contract/routes.md#retention). A case that was archived stays what it is
+// and where it is: Cases/<id> goes on resolving. It is listed by the month of
+// its end and nowhere else, nothing can be done with it, and nothing of it is
+// due. A root takes its descendants with it, as many at a time as do not keep
+// others waiting: one that is archived and has an end of its retention has some
+// that are not.
 
 // Month is a month of the calendar in UTC, as 201211; 0 is none.
 type Month int64
@@ -249,8 +250,8 @@ func eachMonth(r Reader, filter CaseFilter, f func(Month) error) error {
 }
 
 // PurgeCase deletes a case of the archive for good, with all that belongs to
-// it and its descendants: a right of administrators (design: the drive,
-// section 6).
+// it and its descendants: a right of administrators
+// (docs/contract/drive.md#rights-table).
 func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int64) error {
 	err := e.change(ctx, func(r Reader) (decision, error) {
 		h, err := e.hold(r, req.By, Ref{CaseID: id})

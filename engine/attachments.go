@@ -15,8 +15,8 @@ import (
 )
 
 // Attachment is a file that somebody has uploaded to be used: as the input
-// of cases, or beside a case. It never changes (design: labels, messages,
-// attachments, section 4).
+// of cases, or beside a case. It never changes
+// (docs/contract/labels-attachments.md#4-attachfs).
 type Attachment struct {
 	Seq       int64 // order of creation, set by the store
 	UUID      UUID

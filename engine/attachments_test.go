@@ -133,8 +133,8 @@ func TestAttachmentRefs(t *testing.T) {
 	w.refused(err, errs.Invalid, "/input conflict")
 }
 
-// TestAttachmentRights is the table of the contract: who sees, who binds, who
-// deletes.
+// TestAttachmentRights: who sees, who binds, who deletes
+// (docs/contract/labels-attachments.md#who-sees-an-attachment).
 func TestAttachmentRights(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, atNoon)

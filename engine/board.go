@@ -27,8 +27,8 @@ type BoardReader interface {
 }
 
 // Board returns the states of a route in order of definition, and after them
-// those of older versions in which by sees cases (design: the drive, section
-// 1).
+// those of older versions in which by sees cases
+// (docs/contract/drive.md#listings).
 func (e *Engine) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {

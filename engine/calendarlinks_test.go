@@ -34,7 +34,7 @@ func (u user) deleteLink(label string, options ...option) error {
 }
 
 // A calendar link shows its maker's calendar to whoever knows it, until it is
-// revoked or its maker is disabled (design: the drive, sections 1 and 7).
+// revoked or its maker is disabled (docs/contract/drive.md#the-calendar).
 func TestCalendarLinks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -179,7 +179,7 @@ func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Res
 
 // Cases returns the cases that by sees, by id: those of Cases/, or those of
 // the archive. Canceled ones are listed there alone, unless they are what is
-// asked for (design: the drive, section 1).
+// asked for (docs/contract/drive.md#listings).
 func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter, absent, some := e.caseFilter(by, f)
 	if !some {

@@ -36,7 +36,7 @@ type ContentRemover interface {
 const (
 	// inlineContent is how large a content may be to stay in the database.
 	inlineContent = 4 << 10
-	// maxContent bounds a content (design: the drive, section 7).
+	// maxContent bounds a content (docs/contract/drive.md#limits).
 	maxContent = 4 << 30
 )
 

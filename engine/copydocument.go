@@ -90,8 +90,7 @@ func noFolder(path DocumentPath) error {
 	return errs.New(errs.MissingParent, "There is no folder for %q, or it is not for you to see.", path.String())
 }
 
-// judge makes the checks in the order of the contract (design: the drive,
-// section 2).
+// judge makes the checks in the order of docs/contract/drive.md#order-of-checks.
 func (x *transferring) judge() error {
 	if err := x.writable(x.req.By, x.to.root); err != nil {
 		return err

@@ -55,7 +55,7 @@ type players struct {
 
 // seenByDeputy reports whether somebody whose active deputy by is plays a
 // role in the case. What else the absent see is not lent: not what they
-// started, nor what they have a stake in (design: the drive, section 6).
+// started, nor what they have a stake in (docs/contract/drive.md#deputies).
 func (p *players) seenByDeputy(absent []identity.Principal) bool {
 	for _, a := range absent {
 		for _, parties := range p.Roles {

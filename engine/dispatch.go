@@ -293,7 +293,7 @@ func longestFlight(r *core.Request) time.Duration {
 }
 
 // record keeps what would be sent as messages of the cases: nothing leaves a
-// sandbox (design: the drive, section 8).
+// sandbox (docs/contract/drive.md#8-sandbox-mode).
 func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) error {
 	slices.SortFunc(rows, func(a, b OutboxRow) int { // as it was asked for, lanes aside
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))

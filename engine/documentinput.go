@@ -6,9 +6,10 @@ import (
 	"flowdrive/identity"
 )
 
-// Documents as the input of cases (design: labels, messages, attachments,
-// section 5): read when the case is created, so that they can be edited in
-// place between two firings of an entry.
+// Documents as the input of cases
+// (docs/contract/labels-attachments.md#documents-as-input): read when the case
+// is created, so that they can be edited in place between two firings of an
+// entry.
 
 // documentRef resolves the "document" of a schedule entry, as who the entry
 // acts as, and returns its path as the store spells it. One that does not

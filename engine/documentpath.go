@@ -43,7 +43,7 @@ func ParseDocumentPath(text string) (DocumentPath, error) {
 }
 
 // decodedPath returns the path that a document's text holds: percent-decoded
-// where it can be (design: schedule entries, section 1).
+// where it can be (docs/contract/schedule.md#fields).
 func decodedPath(text string) string {
 	if decoded, err := url.PathUnescape(text); err == nil {
 		return decoded
@@ -52,8 +52,8 @@ func decodedPath(text string) string {
 }
 
 // legalDocumentName answers errs.NameNotAllowed for what a path cannot hold;
-// everything else is a name in Documents/, and names differ by case (design:
-// the drive, section 3).
+// everything else is a name in Documents/, and names differ by case
+// (docs/contract/drive.md#legal-names).
 func legalDocumentName(name string) error {
 	var why string
 	switch {

@@ -16,9 +16,9 @@ import (
 	"flowdrive/identity"
 )
 
-// Document is a file or folder below Documents/ (design: labels, messages,
-// attachments, section 5). Content is held here while it is small; else a
-// file named by SHA256 holds it.
+// Document is a file or folder below Documents/
+// (docs/contract/labels-attachments.md#5-documents). Content is held here while
+// it is small; else a file named by SHA256 holds it.
 type Document struct {
 	ID        int64       // order of creation, set by the store
 	ContextID identity.ID // of a root, else 0

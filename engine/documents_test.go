@@ -203,8 +203,8 @@ func TestDocumentsRefused(t *testing.T) {
 	w.kind("DELETE of a folder by its ETag", sam.deleteDocument("sam/reports", ifMatch(sam.mustDocument("sam/reports").ETag())), "")
 }
 
-// TestDocumentRights is the line of the rights table about Documents/ (design:
-// the drive, section 6). sam and ann are in core, bob is not.
+// TestDocumentRights is the line of the rights table about Documents/
+// (docs/contract/drive.md#rights-table). sam and ann are in core, bob is not.
 func TestDocumentRights(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

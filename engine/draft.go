@@ -9,8 +9,8 @@ import (
 )
 
 // Drafts and rejected content: what whoever mounts the drive keeps in the
-// place of a document that is not there yet, or was refused (design: the
-// drive, section 4).
+// place of a document that is not there yet, or was refused
+// (docs/contract/drive.md#4-desktop-clients).
 
 // rejectedFolder is where rejected content lies in its folder.
 const rejectedFolder = "/Rejected"
@@ -90,8 +90,7 @@ func rejected(req Request, at ScratchPlace, mediaType string, body []byte) *Scra
 // mostGenerated is how many bytes of a name a generated one keeps.
 const mostGenerated = 80
 
-// generatedName returns "<time> <name>" (design: the drive, section 3, Legal
-// names).
+// generatedName returns "<time> <name>" (docs/contract/drive.md#legal-names).
 func generatedName(when time.Time, name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unwritable(r) || strings.ContainsRune(`\/:*?"<>|@`, r) {

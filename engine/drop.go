@@ -13,8 +13,8 @@ import (
 )
 
 // Drop is a file dropped into the folder of a route: a case of the route with
-// the file as its input message (design: the drive, section 1; labels,
-// section 2).
+// the file as its input message (docs/contract/drive.md#dropped-files,
+// docs/contract/labels-attachments.md#xattrs-of-a-dropped-file).
 type Drop struct {
 	Route    string
 	Name     string     // under which its author finds it while the case is open

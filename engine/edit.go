@@ -163,7 +163,7 @@ func (ed *edit) empty() bool {
 
 // judgeEdit judges the caller's rights to what the edit changes. A canceled
 // case and one in the archive are read-only, but for the edit that reopens a
-// canceled one (design: the drive, section 1).
+// canceled one (docs/contract/drive.md#listings).
 func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 	_, reopens := ed.life.(core.Reopen)
 	if h.core.Life == core.Canceled && !reopens && !ed.empty() {

@@ -14,9 +14,9 @@ func routeRun() string {
 	return strings.Replace(routeAsk, "access: {", "access: {admin: [bob], ", 1)
 }
 
-// Who may change what of a case (design: the drive, section 6): its starter,
-// a player of a role, a stakeholder, an admin of its route, an administrator,
-// a stranger.
+// Who may change what of a case (docs/contract/drive.md#rights-table): its
+// starter, a player of a role, a stakeholder, an admin of its route, an
+// administrator, a stranger.
 func TestCaseRights(t *testing.T) {
 	t.Parallel()
 	const (

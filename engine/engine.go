@@ -37,8 +37,8 @@ type Blobs interface {
 // Clock says what time it is: the machine's, or the sandbox's.
 type Clock interface{ Now() time.Time }
 
-// Config is what an Engine is made of. Zero limits take the contract's
-// defaults.
+// Config is what an Engine is made of. Zero limits take the defaults
+// (docs/contract/drive.md#limits).
 type Config struct {
 	Store        Store
 	Blobs        Blobs
@@ -69,7 +69,7 @@ type Config struct {
 	Observer Observer // nil: nobody watches
 }
 
-// Limits bounds what one user may have (design: the drive, section 7).
+// Limits bounds what one user may have (docs/contract/drive.md#limits).
 type Limits struct {
 	Entries   int64
 	Routes    int64
@@ -77,7 +77,7 @@ type Limits struct {
 	Quota     int64 // bytes
 }
 
-// The limits of the contract.
+// The default limits.
 const (
 	DefaultEntries   = 10_000
 	DefaultRoutes    = 1_000
@@ -317,7 +317,7 @@ func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
 var errReplay = errs.New(errs.NameTaken, "Another request with this Idempotency-Key was faster; ask again for its answer.")
 
 // keepAnswers is how long the answer to a request with an idempotency key is
-// given again (design: the drive, section 2).
+// given again (docs/contract/drive.md#idempotency-keys).
 const keepAnswers = 24 * time.Hour
 
 // Replay returns the first answer to a request with the key; nil where there

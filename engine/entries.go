@@ -153,7 +153,7 @@ func (e *Engine) entryPasses(by identity.Principal, f Filter, s *Entry) bool {
 }
 
 // PutEntry creates a schedule entry or replaces the one that the reference
-// names (design: schedule entries, sections 1 and 3).
+// names (docs/contract/schedule.md#replacing-an-entry).
 func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r Reader) (decision, error) {

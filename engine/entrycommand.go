@@ -11,7 +11,7 @@ import (
 )
 
 // readCommand reads what a document orders: {"do": …} on an entry that there
-// is. It is carried out and not stored (design: schedule entries, section 3).
+// is. It is carried out and not stored (docs/contract/schedule.md#commands).
 func (e *Engine) readCommand(r Reader, req Request, root document.Value, stored *Entry, given *GivenName) (*entryChange, error) {
 	name, _ := schedule.Command(root)
 	c := &commanded{Engine: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}

@@ -11,7 +11,7 @@ import (
 // EventKind says what kind of resource an event is about.
 type EventKind string
 
-// The kinds of events (design: the drive, section 5).
+// The kinds of events (docs/contract/drive.md#events).
 const (
 	EventCase     EventKind = "case"
 	EventTask     EventKind = "task"

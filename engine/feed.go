@@ -24,9 +24,10 @@ type feedVersion struct {
 
 // Upcoming returns the calendar of what is to come for the user: the firings
 // of schedule entries and the timers of cases of its own contexts, and the
-// deadlines of its tasks (design: the drive, section 1). Days are those of
-// UTC: it stays as it is, to the byte, until something changes or the day ends.
-// Of more events than it may have those are left out that are farthest away.
+// deadlines of its tasks (docs/contract/drive.md#the-calendar). Days are those
+// of UTC: it stays as it is, to the byte, until something changes or the day
+// ends. Of more events than it may have those are left out that are farthest
+// away.
 func (e *Engine) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
 	now := e.clock.Now()
 	version := feedVersion{changes: e.store.Changes(), parties: e.parties.Load(), day: feed.Day(now).Unix()}

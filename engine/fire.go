@@ -12,8 +12,8 @@ import (
 	"flowdrive/schedule"
 )
 
-// The outcomes of an instant of a schedule entry (design: schedule entries,
-// section 3).
+// The outcomes of an instant of a schedule entry
+// (docs/contract/schedule.md#occurrences).
 const (
 	OutcomeFired      = "fired"
 	OutcomeLate       = "late"

@@ -12,8 +12,8 @@ import (
 	"flowdrive/identity"
 )
 
-// nightly returns the entry of the original's documentation, Thursdays and
-// Sundays at 23:00, with more fields.
+// nightly returns an entry that comes on Thursdays and Sundays at 23:00, with
+// more fields.
 func nightly(more string) string {
 	return `{"type": "cron", "weekday": "3,6", "hour": "23", "minute": "0", "route": "auto"` + more + `}`
 }
@@ -21,8 +21,8 @@ func nightly(more string) string {
 // sunday is when the nightly entry comes first.
 const sunday = "2012-11-11T23:00:00Z"
 
-// firedLabels are all labels of the original and ours, with what they stand
-// for on sunday: <id> and <uuid> are the case's own.
+// firedLabels are all labels (docs/contract/labels-attachments.md#1-labels), with
+// what they stand for on sunday: <id> and <uuid> are the case's own.
 func firedLabels() [][2]string {
 	return [][2]string{
 		{"DATE", "20121111"},

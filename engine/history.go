@@ -16,7 +16,7 @@ const FolderRoutes Folder = "routes"
 
 // Past is a source document that was overwritten or deleted: its author and
 // administrators find it under .history/ of its folder for thirty days
-// (design: the drive, section 4).
+// (docs/contract/drive.md#history).
 type Past struct {
 	ID       int64
 	Folder   Folder

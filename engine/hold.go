@@ -13,7 +13,7 @@ import (
 )
 
 // Hold keeps matching cases queued while it exists: those of a route, those of
-// a group, or all. What has started goes on (design: the drive, section 5).
+// a group, or all. What has started goes on (docs/contract/drive.md#hold).
 type Hold struct {
 	ID       int64 // order of creation, set by the store
 	Name     string

@@ -18,11 +18,12 @@ import (
 	"flowdrive/schedule"
 )
 
-// The calendars that schedule entries exclude (design: schedule entries,
-// section 3): documents, read as who the entry acts as, each time that its next
-// instant is computed. An edit counts from then on: what is due is judged by
-// what the document says by now. Where it cannot be read nobody knows which day
-// is one off, so that the firing fails, and the entry goes on.
+// The calendars that schedule entries exclude
+// (docs/contract/schedule.md#exclude): documents, read as who the entry acts
+// as, each time that its next instant is computed. An edit counts from then on:
+// what is due is judged by what the document says by now. Where it cannot be
+// read nobody knows which day is one off, so that the firing fails, and the
+// entry goes on.
 
 // calendarAhead is the error of a decision that needs a calendar which is a
 // file: neither the writer nor a reader shall wait for the disk. It is read,

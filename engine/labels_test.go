@@ -6,9 +6,10 @@ import (
 	"testing"
 )
 
-// What labels stand for in the steps of a route (design: labels and
-// attachments, section 1): of a scheduled case that starts later than it was
-// fired they tell of the firing, afterwards of the moment.
+// What labels stand for in the steps of a route
+// (docs/contract/labels-attachments.md#1-labels): of a scheduled case that
+// starts later than it was fired they tell of the firing, afterwards of the
+// moment.
 func TestLabelsInSteps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

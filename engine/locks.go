@@ -11,8 +11,8 @@ import (
 	"flowdrive/identity"
 )
 
-// Locks (RFC 4918, sections 6 and 7; design: the drive, section 4). One is on
-// a resource, whatever name it was found under, and keeps other writers of the
+// Locks (RFC 4918, sections 6 and 7; docs/contract/drive.md#locks). One is on a
+// resource, whatever name it was found under, and keeps other writers of the
 // drive from changing it; the engine itself asks for none. Locks are a matter
 // of real time, in a sandbox too: they protect what a person is just doing.
 
@@ -139,8 +139,8 @@ func (s *scene) covering(r LockReader, now time.Time) (covers, ofFolder []Lock, 
 }
 
 // admit judges a change: the condition of its request, 412, and then the
-// locks, 423 (design: the drive, section 2). Every use case that a WebDAV
-// method leads to asks it in the unit of the change.
+// locks, 423 (docs/contract/drive.md#order-of-checks). Every use case that a
+// WebDAV method leads to asks it in the unit of the change.
 func (e *Engine) admit(r LockReader, req Request, v Version, s scene) error {
 	if err := e.judgeAt(r, req, v, s); err != nil {
 		return err

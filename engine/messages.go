@@ -223,8 +223,8 @@ func (e *Engine) labelTarget(r Reader, req Request, id int64, name string) (*hel
 	return h, old, nil
 }
 
-// mayLabel reports whether by may write a message of the case (design: the
-// drive, section 6).
+// mayLabel reports whether by may write a message of the case
+// (docs/contract/drive.md#rights-table).
 func (e *Engine) mayLabel(by identity.Principal, h *held, name string) bool {
 	if h.admin {
 		return true

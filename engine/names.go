@@ -7,7 +7,7 @@ import (
 )
 
 // Given names: a resource that a person saved under a name keeps it beside
-// its identity (design: the drive, section 3).
+// its identity (docs/contract/drive.md#identity-and-given-name).
 
 // addGiven adds the given name and what was stored under it.
 func (e *Engine) addGiven(res *Resource, given *GivenName) {

@@ -215,7 +215,8 @@ func merge(earlier, later *core.Notices) *core.Notices {
 }
 
 // tellAdministrators tells all administrators that an entry fails to fire:
-// once, until it has fired again (design: schedule entries, section 3).
+// once, until it has fired again
+// (docs/contract/schedule.md#trouble-at-fire-time).
 func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, instant, now time.Time) error {
 	if !e.tells() || e.sandbox {
 		return nil

@@ -39,8 +39,8 @@ func (e *Engine) Occurrences(ctx context.Context, by identity.Principal, uuid UU
 	return res, nil
 }
 
-// occurrenceForm is one line of occurrences.json (design: the drive,
-// section 5).
+// occurrenceForm is one line of occurrences.json
+// (docs/contract/drive.md#occurrences-json).
 type occurrenceForm struct {
 	Instant    string  `json:"instant"`
 	Outcome    string  `json:"outcome"`

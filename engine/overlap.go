@@ -8,7 +8,7 @@ import (
 )
 
 // overlap is what an entry's policy says where earlier cases of it are open
-// (design: schedule entries, section 3).
+// (docs/contract/schedule.md#overlap).
 type overlap struct {
 	skip   string  // why there is no case, "" where there is
 	waits  bool    // until they have ended

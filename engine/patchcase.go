@@ -90,7 +90,7 @@ func (e *Engine) readXattrPatch(r Reader, req Request, ref Ref, row *Case, given
 
 // rewriteSource makes what is stored under a case's name its form without
 // what is read-only, where its XATTRs are in it: else it would go on saying
-// the old ones (design: the drive, section 3, Source document).
+// the old ones (docs/contract/drive.md#source-document-and-complete-form).
 func rewriteSource(req Request, given *GivenName, form []byte) error {
 	source, err := parseNamed(Ref{Name: given.Name}, given.Source)
 	if err != nil {

@@ -200,7 +200,7 @@ func (t *taskChange) event(action string, actor core.Actor) core.Event {
 	return core.Perform{Action: action, Actor: actor, Comment: t.comment, Resolution: t.resolution, Xattrs: t.xattrs}
 }
 
-// taskDos are what can be done to an action (design: the drive, section 5).
+// taskDos are what can be done to an action (docs/contract/drive.md#task).
 func taskDos() []string {
 	return []string{"perform", "accept", "release", "reject", "delegate", "skip", "retry", "abort"}
 }

@@ -45,8 +45,9 @@ func TestPerform(t *testing.T) {
 	w.refused(err, errs.NotFound) // no more enabled
 }
 
-// The checks come in the order of the contract: the document, the case, the
-// action, the condition, what is enabled, the right, the document's faults.
+// The checks come in the order of docs/contract/engine.md#checks: the document,
+// the case, the action, the condition, what is enabled, the right, the
+// document's faults.
 func TestPerformOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

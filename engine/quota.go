@@ -11,10 +11,11 @@ import (
 	"flowdrive/identity"
 )
 
-// Bytes count against the quota of who has written them (design: the drive,
-// section 7): those of attachments, documents and messages, each as often as
-// it is stored under a name, however often the same content is. The store
-// counts them in the transactions that write those rows. Who takes a body in
+// Bytes count against the quota of who has written them
+// (docs/contract/drive.md#limits): those of attachments, documents and
+// messages, each as often as it is stored under a name, however often the same
+// content is. The store counts them in the transactions that write those rows.
+// Who takes a body in
 //
 //   - asks roomFor before it is read, which needs its length only where that
 //     is known,

@@ -8,7 +8,7 @@ import (
 
 // What a document refers to. A reference that does not resolve is a fault in
 // the same words whether the thing is absent, invisible or not permitted
-// (design: the drive, section 2, Errors).
+// (docs/contract/drive.md#errors).
 
 // contextRef resolves "contextId" and "context" of a document to a context
 // that by may create objects of, or to keeps, the one that the object has

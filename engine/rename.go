@@ -8,7 +8,7 @@ import (
 )
 
 // MOVE within Schedule/ or Cases/ gives a resource another name, under which
-// it keeps the bytes that were stored (design: the drive, sections 2 and 3).
+// it keeps the bytes that were stored (docs/contract/drive.md#copy-and-move).
 // It stays what it is, with its identity and all that is counted of it.
 
 // RenameEntry gives a schedule entry another name, the caller's. With

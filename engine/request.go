@@ -57,8 +57,8 @@ type Version struct {
 	Tokens     []UUID // of the locks that cover it
 }
 
-// IdempotencyKey names a request that may come twice (design: the drive,
-// section 2).
+// IdempotencyKey names a request that may come twice
+// (docs/contract/drive.md#idempotency-keys).
 type IdempotencyKey struct {
 	Key     string
 	URL     Digest // of method and URL

@@ -7,8 +7,7 @@ import (
 	"flowdrive/identity"
 )
 
-// The rights table of the contract (design: the drive, section 6), a
-// function a line. Faces ask nothing here; the use cases do.
+// The table of docs/contract/drive.md#rights-table, a function a line. Faces ask nothing here; the use cases do.
 
 // administersRoute reports whether by administers the route: its owner
 // context's admins, those it names, and administrators.

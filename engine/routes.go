@@ -134,7 +134,7 @@ func compileVersion(r Reader, id, version int64) (*route.Route, error) {
 
 // parseDocument reads a document. One in which nothing stands is said to be
 // empty, here and not before anything is asked: whether the caller may know
-// of the place comes first (design: the drive, section 2).
+// of the place comes first (docs/contract/drive.md#order-of-checks).
 func parseDocument(source []byte, yaml bool) (*document.Node, error) {
 	if len(bytes.TrimSpace(source)) == 0 {
 		return nil, errs.New(errs.EmptyDocument, "The document is empty; nothing was changed.")

@@ -19,7 +19,7 @@ import (
 // ScratchKind says what a row of the scratch area is.
 type ScratchKind string
 
-// The kinds of scratch (design: the drive, section 4).
+// The kinds of scratch (docs/contract/drive.md#side-files).
 const (
 	SideFile      ScratchKind = "side"     // what an editor or desktop writes beside a document
 	ScratchFolder ScratchKind = "folder"   // the same, a folder

@@ -15,8 +15,8 @@ import (
 
 // Locks on what lies in a scratch area. A client that mounts the drive locks
 // a name before it makes anything there: where a document can be, the lock
-// makes a draft, which ends with it; elsewhere an empty side file (design: the
-// drive, section 4).
+// makes a draft, which ends with it; elsewhere an empty side file
+// (docs/contract/drive.md#side-files).
 
 // LocksOnScratch begins the keys of locks on side files and drafts.
 const LocksOnScratch LockKey = "scratch/"

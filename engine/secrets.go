@@ -175,8 +175,8 @@ func (e *Engine) PutSecret(ctx context.Context, req Request, kind account.Secret
 
 // readSecret reads the document of a new secret: nothing needs to be said in
 // it. What the server says of a secret is ignored, so that the form of another
-// one will do (design: the drive, section 3); the secret itself is not to be
-// chosen.
+// one will do (docs/contract/drive.md#read-only-fields); the secret itself is
+// not to be chosen.
 func readSecret(body []byte) error {
 	node, err := parseDocument(body, false)
 	if err != nil {

@@ -202,7 +202,7 @@ func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) 
 }
 
 // readCaseChange reads a document that changes an open or ended case field
-// by field (design: the drive, sections 3, 5 and 6).
+// by field (docs/contract/drive.md#replace-or-change).
 func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given *GivenName, body []byte) (*putCase, error) {
 	given, err := caseName(r, row, given)
 	if err != nil {

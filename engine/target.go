@@ -109,7 +109,7 @@ func (e *Engine) entryTarget(r Reader, by identity.Principal, t Target) (*target
 }
 
 // unmapped is the target of a name that nothing has, if by may give it to
-// something (design: the drive, section 3).
+// something (docs/contract/drive.md#identity-and-given-name).
 func unmapped(by identity.Principal, ref Ref, what string) (*targeted, error) {
 	if ref.Identity() || ref.Name != "" && ref.Author != by.ID {
 		return nil, absent(what)

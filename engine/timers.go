@@ -61,8 +61,8 @@ func (e *Engine) MaySetTimer(ctx context.Context, by identity.Principal, id int6
 	return e.judgeTimer(by, h, name)
 }
 
-// judgeTimer judges the caller's right to set a timer (design: the drive,
-// section 6).
+// judgeTimer judges the caller's right to set a timer
+// (docs/contract/drive.md#rights-table).
 func (e *Engine) judgeTimer(by identity.Principal, h *held, name string) error {
 	switch {
 	case timerResource(h, name) == nil:

@@ -40,8 +40,8 @@ type TaskReader interface {
 	UpcomingTasks(lists core.Lists, parties []identity.ID, limit int) ([]Case, error)
 }
 
-// Worklist is one of the lists of tasks that everybody has (design: the
-// drive, section 1).
+// Worklist is one of the lists of tasks that everybody has
+// (docs/contract/drive.md#worklists).
 type Worklist string
 
 // The worklists.

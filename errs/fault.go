@@ -2,7 +2,7 @@ package errs
 
 import "fmt"
 
-// Code classifies a fault (design: the drive's contract, section 2, Errors).
+// Code classifies a fault (docs/contract/drive.md#errors).
 type Code string
 
 // The codes of faults.

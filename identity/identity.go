@@ -62,7 +62,7 @@ func (d Deputy) Equal(other Deputy) bool {
 }
 
 // Legal reports whether a name has the form that those of users, teams and
-// labels have (design: the drive, section 3, Legal names).
+// labels have (docs/contract/drive.md#legal-names).
 func Legal(name string) bool {
 	const longest = 63
 	for i := range len(name) {

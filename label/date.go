@@ -87,7 +87,7 @@ func (v *Values) day(name string) (t time.Time, known bool) {
 		return date(month, day-7)
 	case "FORTNIGHTAGO":
 		return date(month, day-14)
-	case "MONTHAGO": // exactly 30 days, as the original has it
+	case "MONTHAGO": // exactly 30 days, whatever the month
 		return date(month, day-30)
 	case "MONTHSTART":
 		return date(month, 1)

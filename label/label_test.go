@@ -153,7 +153,8 @@ func TestSubstituteIsOnePass(t *testing.T) {
 	}
 }
 
-// A month's weeks, of facts measured on the original and of the edges.
+// The weeks of a month: within it, at its ends, and if it begins or ends with a
+// whole week.
 func TestWeekOfMonth(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ day, want string }{

@@ -21,7 +21,7 @@ type Meta struct {
 }
 
 // readOnly are the keys of the complete form that are no part of the
-// definition (design: the drive, section 5). A document that has them says
+// definition (docs/contract/drive.md#route). A document that has them says
 // nothing by them.
 func readOnly() []string {
 	return []string{"id", "version", "warnings", "created", "modified", "author"}
@@ -150,8 +150,8 @@ func defaultOf(row [2]string, name, owner string) *document.Node {
 }
 
 // spellDurations returns the value of a key of a document in which durations
-// that are numbers of seconds stand as ISO 8601 has them (design: the drive,
-// section 5).
+// that are numbers of seconds stand as ISO 8601 has them
+// (docs/contract/drive.md#5-json-of-the-main-resources).
 func spellDurations(key string, v *document.Node) *document.Node {
 	switch key {
 	case "timeout", "retention":

@@ -17,7 +17,7 @@ const (
 )
 
 // isName reports whether the text can name an action, state, role, label,
-// user or team (design: the drive, section 3).
+// user or team (docs/contract/drive.md#legal-names).
 func isName(text string) bool {
 	if text == "" || len(text) > 63 || text[0] == '_' || text[0] == '-' {
 		return false

@@ -8,7 +8,7 @@ import (
 )
 
 // TestAgenda: an entry that comes once a day at most is shown by its instants,
-// another by its days (design: the drive, section 1).
+// another by its days (docs/contract/drive.md#the-calendar).
 func TestAgenda(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

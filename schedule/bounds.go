@@ -10,7 +10,7 @@ import (
 type Span struct{ From, To time.Time }
 
 // bounded is a recurrence between two instants, both included, of which some
-// spans are taken out (design: schedule entries, section 3, exclude).
+// spans are taken out (docs/contract/schedule.md#exclude).
 type bounded struct {
 	backward
 	start, end time.Time // zero: none

@@ -45,7 +45,8 @@ func mustCron(tb testing.TB, fields schedule.CronFields) schedule.Schedule {
 	return s
 }
 
-// The vectors of the original's own triggers at 2012-11-09T12:34:56.
+// What comes next after 2012-11-09T12:34:56. The grammar is that of APScheduler
+// 2.1, which yields the same instants.
 func TestCronNext(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -162,7 +163,7 @@ func TestCronFaults(t *testing.T) {
 		{"weekday", "fri-mon", outOfRange},
 		{"minute", "5,", format},
 
-		// Numbers out of range, which the original let pass.
+		// Numbers out of range.
 		{"hour", "24", outOfRange},
 		{"hour", "25", outOfRange},
 		{"minute", "60", outOfRange},

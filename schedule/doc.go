@@ -2,8 +2,8 @@
 // schedule entries, knows their four kinds of recurrence (simple, interval,
 // cron, crontab), and does the arithmetic of firing. It is pure: the time
 // comes as an argument, routes, contexts and attachments are names that the
-// caller resolves, and nothing is stored or started here (design: schedule
-// entries).
+// caller resolves, and nothing is stored or started here
+// (docs/contract/schedule.md).
 //
 // # Recurrences
 //

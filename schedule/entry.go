@@ -18,9 +18,9 @@ const (
 	TypeCrontab  Type = "crontab"  // by a crontab line
 )
 
-// Entry is a schedule entry with every field of its complete form (design:
-// schedule entries, section 1). Times are UTC and cut to seconds; the zero
-// time, 0 and "" stand for null where the form has it.
+// Entry is a schedule entry with every field of its complete form
+// (docs/contract/schedule.md#1-the-entry). Times are UTC and cut to seconds;
+// the zero time, 0 and "" stand for null where the form has it.
 type Entry struct {
 	UUID      string // 32 lower-case hexadecimal digits
 	Type      Type

@@ -11,8 +11,8 @@ import (
 const timeLayout = "2006-01-02T15:04:05"
 
 // Form returns the complete form: one line of JSON with every common field
-// and those of the entry's type, in the order of the contract. It depends on
-// the entry only.
+// and those of the entry's type, in the order of
+// docs/contract/schedule.md#1-the-entry. It depends on the entry only.
 func (e *Entry) Form() []byte {
 	const usual = 1536
 	f := formWriter{dst: make([]byte, 0, usual)}

@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // The complete forms of every type, new and after a firing: the order of
-// keys and the fields of a type are the contract.
+// keys and the fields of a type are those of docs/contract/schedule.md.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	var got bytes.Buffer
@@ -49,7 +49,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// The example of the contract, field by field.
+// The example of docs/contract/schedule.md#1-the-entry, field by field.
 func TestFormOfTheExample(t *testing.T) {
 	t.Parallel()
 	e := entry(t, `{"type": "cron", "routeId": 70470079, "route": "register-collector", "contextId": 15211340,

@@ -52,7 +52,7 @@ const (
 )
 
 // Policies are the fields that say how an entry's instants are treated
-// (design: schedule entries, section 3).
+// (docs/contract/schedule.md#3-firing).
 type Policies struct {
 	Timezone        string
 	Misfire         Misfire

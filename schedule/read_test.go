@@ -61,8 +61,8 @@ const (
 	nightly  = `"hour": "23", "minute": "0"`
 )
 
-// The request of the original's documentation.
-func TestReadOfTheOriginal(t *testing.T) {
+// A request of a client that knows only the fields of OpenGroupware Coils.
+func TestReadFewFields(t *testing.T) {
 	t.Parallel()
 	e := entry(t, `{"routeId":1158480,"priority":300,"repeat":1,"type":"interval","minutes":2}`, friday, nil)
 	if e.RouteID != 1158480 || e.Priority != 300 || e.Repeat != 1 || e.Interval != 2*time.Minute {

@@ -7,7 +7,8 @@ import (
 )
 
 // Source returns a document that says what the entry does: its complete form
-// without what only the server sets (design: the drive, section 3).
+// without what only the server sets
+// (docs/contract/drive.md#source-document-and-complete-form).
 func Source(e *Entry) []byte {
 	n, err := document.ParseJSON(e.Form())
 	if err != nil { // the form is ours

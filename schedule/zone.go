@@ -9,7 +9,7 @@ type Zones func(name string) *time.Location
 // zoned is a calendar in the wall time of a zone. Between two changes of its
 // clocks a zone is a fixed distance from UTC, so that the calendar is asked
 // period by period, and the policies say which wall times count at the seams
-// (design: schedule entries, section 2).
+// (docs/contract/schedule.md#time-zones).
 type zoned struct {
 	calendar *calendar
 	zone     *time.Location

@@ -46,10 +46,10 @@ const (
 	longestName     = 200
 )
 
-// Authenticator checks the credentials of requests (design: the drive's
-// contract, section 7). It costs little where the same credentials came from
-// the same address within the last minute; hashes are bounded in number, as
-// each takes 7 MiB and a core for some 20 ms.
+// Authenticator checks the credentials of requests
+// (docs/contract/drive.md#log-in). It costs little where the same credentials
+// came from the same address within the last minute; hashes are bounded in
+// number, as each takes 7 MiB and a core for some 20 ms.
 type Authenticator struct {
 	accounts Accounts
 	now      func() time.Time

@@ -10,8 +10,8 @@ import (
 	"flowdrive/errs"
 )
 
-// MaxDocument bounds a JSON or XML body that has no bound of its own (design:
-// the drive's contract, section 7).
+// MaxDocument bounds a JSON or XML body that has no bound of its own
+// (docs/contract/drive.md#limits).
 const MaxDocument = 1 << 20
 
 // ReadBody reads the whole body, up to limit bytes. Errors: errs.TooLarge,

@@ -20,10 +20,9 @@ type CalendarFile struct {
 const calendarSuffix = ".ics"
 
 // serveCalendar answers /calendar/<token>.ics: who knows the address needs no
-// log-in (design: the drive's contract, section 1). What is no address of
-// anybody's counts as a log-in that failed, so that nobody can look for one; an
-// address that is right is served whatever failed before, for it cannot be
-// guessed.
+// log-in (docs/contract/drive.md#the-calendar). What is no address of anybody's
+// counts as a log-in that failed, so that nobody can look for one; an address
+// that is right is served whatever failed before, for it cannot be guessed.
 func (s *Server) serveCalendar(x *exchange, r *http.Request) error {
 	if err := takesNoQuery(r); err != nil {
 		return err

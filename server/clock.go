@@ -13,7 +13,7 @@ import (
 )
 
 // SandboxClock serves /clock: it tells the clock of a sandbox, and moves it
-// for administrators (design: the drive, section 8).
+// for administrators (docs/contract/drive.md#8-sandbox-mode).
 type SandboxClock struct {
 	Clock  *clock.Sandbox
 	Engine *engine.Engine

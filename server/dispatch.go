@@ -8,8 +8,9 @@ import (
 	"flowdrive/errs"
 )
 
-// answer dispatches a request, in the contract's order of checks: 503, 400,
-// 401 and 429, then what the part of the tree says. No http.ServeMux is
+// answer dispatches a request, in the order of
+// docs/contract/drive.md#order-of-checks: 503, 400, 401 and 429, then what the
+// part of the tree says. No http.ServeMux is
 // asked: it redirects paths that it finds untidy, which WebDAV clients do
 // not follow.
 func (s *Server) answer(x *exchange, r *http.Request) error {
@@ -93,7 +94,7 @@ func notBuilt(what string) error {
 }
 
 // needsNoLogIn reports whether the request is the one that clients make
-// before they know of a log-in (design: the drive's contract, section 4).
+// before they know of a log-in (docs/contract/drive.md#protocol).
 func needsNoLogIn(r *http.Request) bool {
 	if r.Method != http.MethodOptions {
 		return false
@@ -155,8 +156,8 @@ func reply(x *exchange, r *http.Request, mediaType string, body []byte) error {
 	return nil
 }
 
-// takesNoQuery refuses parameters where none means anything (design: the
-// drive's contract, section 2).
+// takesNoQuery refuses parameters where none means anything
+// (docs/contract/drive.md#query-parameters).
 func takesNoQuery(r *http.Request) error {
 	first, _, _ := strings.Cut(strings.TrimLeft(r.URL.RawQuery, "&"), "&")
 	if first == "" {

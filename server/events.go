@@ -149,8 +149,8 @@ func (t *telling) write(b []byte) bool {
 	return true
 }
 
-// appendEvent appends an event as it goes over the wire (design: the drive,
-// section 5, Events).
+// appendEvent appends an event as it goes over the wire
+// (docs/contract/drive.md#events).
 func (t *telling) appendEvent(dst []byte, seq int64, ev *engine.Event) []byte {
 	dst = append(append(dst, "event: "...), ev.Kind...)
 	dst = strconv.AppendInt(append(dst, "\nid: "...), seq, 10)

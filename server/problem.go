@@ -19,8 +19,8 @@ type problem struct {
 	condition string
 }
 
-// problems is the one table from kinds to statuses (design: the drive's
-// contract, section 2). It is never changed.
+// problems is the one table from kinds to statuses
+// (docs/contract/drive.md#status-codes-and-problem-types). It is never changed.
 var problems = map[errs.Kind]problem{
 	errs.NotParseable: {400, "The document cannot be parsed", ""},
 	errs.BadParameter: {400, "The request is malformed", ""},
@@ -100,8 +100,8 @@ const (
 // not taken for the whole.
 //
 // The status of an invalid document is 415 for davfs2, which then keeps its
-// user's text and does not try again (design: the drive's contract, section
-// 4).
+// user's text and does not try again
+// (docs/contract/drive.md#a-refusal-never-destroys-anything).
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
 	e := explain(r.Context(), err)

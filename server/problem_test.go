@@ -55,7 +55,7 @@ func kinds(t *testing.T) []errs.Kind {
 	return out
 }
 
-// The table of the contract, by status.
+// The table of docs/contract/drive.md#status-codes-and-problem-types.
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	want := map[int]string{

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The bounds of failed log-ins (design: the drive's contract, section 7).
+// The bounds of failed log-ins (docs/contract/drive.md#failed-log-ins).
 const (
 	freeFailures  = 4 // the next is refused for a while
 	firstWait     = time.Second

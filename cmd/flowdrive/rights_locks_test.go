@@ -3,7 +3,7 @@ package main
 // rightsOfLocks is the part of the rights table that is about locks: for every
 // kind of node what LOCK, with the body of an exclusive lock, and UNLOCK, with
 // a token that no lock has, are answered. What can be locked by whom follows
-// from who may write it (design: the drive, section 4).
+// from who may write it (docs/contract/drive.md#locks).
 const rightsOfLocks = `
 #                                           adm own mem pla sta dep str nob
 /healthz

@@ -3,7 +3,7 @@ package main
 // rightsOfMoves is the part of the rights table that is about COPY and MOVE:
 // for every kind of node what they are answered where the destination is a new
 // name in the caller's own documents. Whoever reads something may copy it
-// there; only documents are moved there (design: the drive, section 2).
+// there; only documents are moved there (docs/contract/drive.md#copy-and-move).
 const rightsOfMoves = `
 #                                           adm own mem pla sta dep str nob
 /healthz

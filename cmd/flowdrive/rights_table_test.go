@@ -1,8 +1,7 @@
 package main
 
-// rightsTable is the rights table of the contract (design: the drive, section
-// 6), spelled out: for every kind of node every method. readRights says how
-// it is read.
+// rightsTable is the table of docs/contract/drive.md#rights-table, spelled out:
+// for every kind of node every method. readRights says how it is read.
 //
 // The owner has the route desk, the entry, the file and documents, and has
 // started the case begun of the route errand, which is the administrator's.
@@ -284,7 +283,7 @@ const rightsTable = `
   DELETE                                  | 404 404 204 404 404 404 404 401
   POST                                    | 404 404 405 404 404 404 404 401
   MKCOL                                   | 403 403 405 403 403 403 403 401
-# The addresses of the original system.
+# The addresses of cases below their routes, as clients of OpenGroupware Coils know them.
 /dav/Workflow/Routes/{desk}/{case}/
   OPTIONS                                 | 200 200 200 200 200 200 404 401
   GET HEAD                                | 200 200 200 200 200 200 404 401

@@ -416,9 +416,9 @@ func (s *inProcess) all() string {
 	return out.String()
 }
 
-// TestRights makes every request of the table as every actor (design: the
-// drive, section 6). Those that change something are made on a server of
-// their own; the others share one, and must leave it as it was.
+// TestRights makes every request of the table as every actor
+// (docs/contract/drive.md#rights-table). Those that change something are made
+// on a server of their own; the others share one, and must leave it as it was.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	f := furnishForAll(t)
@@ -473,7 +473,7 @@ func TestRights(t *testing.T) {
 }
 
 // TestAbsentAndInvisible: what the stranger may not see is answered like what
-// does not exist, to the letter (design: the drive, section 2).
+// does not exist, to the letter (docs/contract/drive.md#errors).
 func TestAbsentAndInvisible(t *testing.T) {
 	t.Parallel()
 	f := furnishForAll(t)
@@ -496,7 +496,7 @@ func TestAbsentAndInvisible(t *testing.T) {
 				got, want := s.ask("stranger", r, f.names), s.ask("stranger", r, f.nowhere)
 				spoilt = r.changes(got.Code) || r.changes(want.Code)
 				if r.method == "PUT" && r.want[stranger] == http.StatusConflict {
-					// The names of routes are one namespace (section 3): the
+					// The names of routes are one namespace (docs/contract/drive.md#identity-and-given-name): the
 					// one place where a name that is in use is told.
 					if got.Code != http.StatusConflict || want.Code != http.StatusCreated && want.Code != http.StatusForbidden {
 						t.Errorf("%v: %d, and %d where the name is free", r, got.Code, want.Code)

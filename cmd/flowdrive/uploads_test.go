@@ -32,8 +32,8 @@ func small(n int) string {
 
 // TestCutUploads ends a thousand uploads somewhere on the way, from their first
 // byte to their last but one, and wants everything to be as it was: what is
-// stored, what is listed, what the actions of a case have done (design: the
-// drive, section 4: a body that ends early changes nothing).
+// stored, what is listed, what the actions of a case have done
+// (docs/contract/drive.md#protocol: a body that ends early changes nothing).
 func TestCutUploads(t *testing.T) {
 	t.Parallel()
 	random, data := newRandom(t), t.TempDir()
@@ -195,7 +195,7 @@ func line(s string) string {
 
 // TestWriters lets 32 clients write to one URL at once. Without locks they are
 // served one after the other and none is sent away; of those who name the
-// version that they replace one wins (design: the drive, section 4).
+// version that they replace one wins (docs/contract/drive.md#locks).
 func TestWriters(t *testing.T) {
 	t.Parallel()
 	p := startProgram(t, t.TempDir())

@@ -9,7 +9,7 @@ import (
 	"flowdrive/identity"
 )
 
-// meForm is the complete form of me.json (design: the drive, section 5).
+// meForm is the complete form of me.json (docs/contract/drive.md#mejson).
 type meForm struct {
 	Name     identity.Name `json:"name"`
 	FullName string        `json:"fullName"`

@@ -41,8 +41,8 @@ func (p *Party) MailTo() string {
 	return p.Email
 }
 
-// userForm and teamForm are the complete forms (design: the drive, section
-// 5); a password is never among them.
+// userForm and teamForm are the complete forms (docs/contract/drive.md#user); a
+// password is never among them.
 type userForm struct {
 	Name     identity.Name `json:"name"`
 	ID       identity.ID   `json:"id"`

@@ -91,7 +91,7 @@ func (d *decision) bequeath(s *route.NewCase, actor string) (dict label.Dict, er
 }
 
 // casting returns who plays what in a case that a step starts: only what a
-// starter may choose (design: the drive, section 6).
+// starter may choose (docs/contract/drive.md#rights-table).
 func (d *decision) casting(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
 	for _, r := range s.Roles {
 		parties, err := d.whom(r.Parties)

@@ -500,7 +500,7 @@ const (
 // ActorTimer is the actor of what time does.
 const ActorTimer = "timer"
 
-// LogEntry is one line of a case's log (design: the drive, section 5).
+// LogEntry is one line of a case's log (docs/contract/drive.md#log).
 type LogEntry struct {
 	Seq        int64     `json:"seq"`
 	Time       time.Time `json:"time"`

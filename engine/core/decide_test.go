@@ -16,7 +16,8 @@ import (
 
 // state.
 
-// TestPerformRefused: in the order of the contract, with what helps.
+// TestPerformRefused: in the order of docs/contract/engine.md#checks, with what
+// helps.
 
 func TestPerformRefused(t *testing.T) {
 	t.Parallel()

@@ -10,9 +10,9 @@ import (
 	"flowdrive/route"
 )
 
-// Form returns the complete form of a case: one line of JSON with every key
-// of the contract in its order (design: the drive, section 5). It depends on
-// nothing but the case and its route.
+// Form returns the complete form of a case: one line of JSON with every key,
+// in the order of docs/contract/drive.md#case. It depends on nothing but the case
+// and its route.
 func Form(c *Case, r *route.Route) []byte {
 	b := make([]byte, 0, 1024)
 	b = appendInt(b, `{"id":`, c.ID)
@@ -57,7 +57,7 @@ func Form(c *Case, r *route.Route) []byte {
 }
 
 // TaskForm returns the complete form of an enabled action, one line of JSON
-// (design: the drive, section 5), or nil where the action is not enabled.
+// (docs/contract/drive.md#task), or nil where the action is not enabled.
 func TaskForm(c *Case, r *route.Route, action string) []byte {
 	row := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
 	i := r.Action(action)

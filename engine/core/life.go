@@ -172,8 +172,8 @@ func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
 
 // MayEdit returns the first XATTR that the actor may not change as that
 // dictionary would, "" for none: declared with edit, those roles may, else
-// the starter; administrators of the route may all (design: the drive,
-// section 6).
+// the starter; administrators of the route may all
+// (docs/contract/drive.md#rights-table).
 func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) (key string) {
 	if actor.RouteAdmin {
 		return ""

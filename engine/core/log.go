@@ -37,7 +37,7 @@ func comment(text string) *string {
 }
 
 // AppendLog appends the entries as a JSON array: log.json, and what is
-// stored of it (design: the drive, section 5).
+// stored of it (docs/contract/drive.md#log).
 func AppendLog(dst []byte, entries []LogEntry) []byte {
 	dst = append(dst, '[')
 	for i := range entries {

@@ -133,7 +133,7 @@ type (
 	}
 
 	// Recorded says that a sandbox keeps what would have been sent, as a
-	// message of the case (design: the drive, section 8).
+	// message of the case (docs/contract/drive.md#8-sandbox-mode).
 	Recorded struct {
 		Seq, Step int64
 		Content   []byte // JSON

@@ -7,8 +7,9 @@ import (
 )
 
 // Picks reports whether a starter may put all the parties into the role of a
-// new case: what the role's pick rules yield (design: the drive, section 6).
-// belongs says whether a party is another one or belongs to it.
+// new case: what the role's pick rules yield
+// (docs/contract/drive.md#rights-table). belongs says whether a party is
+// another one or belongs to it.
 func Picks(r *route.Route, c *Case, role string, parties []string, belongs func(party, to string) bool) bool {
 	def := r.Role(role)
 	return def != nil && !slices.ContainsFunc(parties, func(party string) bool {

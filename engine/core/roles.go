@@ -26,8 +26,9 @@ func MayPerform(c *Case, r *route.Route, action string, actor Actor) bool {
 // mayPerform reports whether the actor may perform the action, and on whose
 // behalf, "" for the actor's own. Who is an assignee acts for itself; the
 // deputy of one acts for them, even where it might act by another right.
-// Only what assignees may is lent to deputies (design: the drive, section
-// 6), and there are no chains: the deputy of a deputy is nobody's.
+// Only what assignees may is lent to deputies
+// (docs/contract/drive.md#deputies), and there are no chains: the deputy of a
+// deputy is nobody's.
 func mayPerform(c *Case, status int, a *route.Action, actor Actor) (onBehalfOf string, may bool) {
 	e := c.enablement(a.Name)
 	if onBehalfOf, may = actor.assignee(c, status, a, e); may {

@@ -190,8 +190,8 @@ func (d *decision) substituteAs(text string, escape func(string) string) (string
 }
 
 // labelled returns the instant that labels tell. While a scheduled case starts
-// it is that of its firing, not the moment at which the queue got to it (design:
-// labels and attachments, section 1).
+// it is that of its firing, not the moment at which the queue got to it
+// (docs/contract/labels-attachments.md#1-labels).
 func (d *decision) labelled() time.Time {
 	starts := d.from == nil || d.from.Started.IsZero()
 	if starts && !d.c.ScheduledFor.IsZero() {

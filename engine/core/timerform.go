@@ -92,7 +92,7 @@ func TimerSince(c *Case, r *route.Route, name string) time.Time {
 
 // MaySetTimer reports whether the actor may set the limit of the timer: of a
 // task's its assignees and their deputies, of others the starter; the
-// administrators of the route may all (design: the drive, section 6).
+// administrators of the route may all (docs/contract/drive.md#rights-table).
 func MaySetTimer(c *Case, r *route.Route, name string, actor Actor, starter bool) bool {
 	at, ok := findTimer(c, r, name)
 	switch {

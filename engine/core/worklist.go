@@ -10,7 +10,7 @@ import (
 // Lists are worklists, as a set.
 type Lists uint8
 
-// The lists of tasks that somebody has (design: the drive, section 1).
+// The lists of tasks that somebody has (docs/contract/drive.md#worklists).
 const (
 	OnOffered   Lists = 1 << iota // may be accepted or performed
 	OnAccepted                    // was accepted by this person, or on their behalf

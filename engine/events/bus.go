@@ -17,8 +17,8 @@ const (
 	mostRead  = 256 // that a reader takes at once
 	firstKept = 64  // the ring grows from here
 
-	// ReadersPerUser is how many readers a user may have at a time (design:
-	// the drive, section 5).
+	// ReadersPerUser is how many readers a user may have at a time
+	// (docs/contract/drive.md#events).
 	ReadersPerUser = 8
 )
 

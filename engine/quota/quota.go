@@ -1,4 +1,4 @@
-// Package quota bounds what one user has (design: the drive, section 7): it
+// Package quota bounds what one user has (docs/contract/drive.md#limits): it
 // counts things, and ends bodies for whose bytes there is no room.
 package quota
 
@@ -22,8 +22,8 @@ const (
 	Locks     What = "locks"
 )
 
-// Counts counts what each user has, so that the limits of the contract cost
-// no query: a count is read once and kept in step by the commits. On several
+// Counts counts what each user has, so that the limits cost no
+// query: a count is read once and kept in step by the commits. On several
 // nodes it is an estimate, which is enough for a limit.
 type Counts struct {
 	mu     sync.Mutex
