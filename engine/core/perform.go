@@ -25,9 +25,9 @@ type performance struct {
 	output     string // of a skipped one that decides
 }
 
-// performByPerson checks what a person asks for and performs it
-// (docs/contract/engine.md#checks). The order of the checks is the contract's:
-// 404 for an unknown action, 409, 403, 422.
+// performByPerson checks what a person asks for and performs it. The checks come
+// in the order of docs/contract/engine.md#checks: 404 for an unknown action, 409,
+// 403, 422.
 func (d *decision) performByPerson(e Perform) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {

@@ -16,7 +16,8 @@ type document struct {
 	text string
 }
 
-// documents reads the texts that people write: Go, SQL, shell and Markdown.
+// documents reads the texts that people write: Go, SQL, shell, Markdown, and the
+// transcripts and scripts of tests.
 func documents(fsys fs.FS) ([]document, error) {
 	var docs []document
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
@@ -28,7 +29,7 @@ func documents(fsys fs.FS) ([]document, error) {
 			if name != "." && (strings.HasPrefix(base, ".") || base == "node_modules") {
 				return fs.SkipDir
 			}
-		case slices.Contains([]string{".go", ".sql", ".sh", ".md"}, path.Ext(name)):
+		case slices.Contains([]string{".go", ".sql", ".sh", ".md", ".txt"}, path.Ext(name)):
 			text, err := fs.ReadFile(fsys, name)
 			if err != nil {
 				return err
@@ -63,6 +64,9 @@ func checkCitations(t tree) []string {
 	}
 	var faults []string
 	for _, d := range docs {
+		if path.Ext(d.path) != ".md" && !strings.Contains(d.text, "docs/") {
+			continue // most of them
+		}
 		for i, line := range strings.Split(d.text, "\n") {
 			for _, target := range d.targets(line) {
 				if why := unresolved(t.fsys, pages, target); why != "" {
@@ -146,4 +150,27 @@ func anchor(heading string) string {
 		}
 		return -1
 	}, heading)
+}
+
+// oldCitation matches a citation of a page by its title and section.
+var oldCitation = regexp.MustCompile(`[(;]\s*design:`)
+
+// checkCitationForm wants texts to cite pages of the repository by their paths.
+func checkCitationForm(t tree) []string {
+	docs, err := documents(t.fsys)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var faults []string
+	for _, d := range docs {
+		if !oldCitation.MatchString(d.text) {
+			continue
+		}
+		for i, line := range strings.Split(d.text, "\n") {
+			if oldCitation.MatchString(line) {
+				faults = append(faults, fmt.Sprintf("%s:%d: cite the page by its path, as the README of the contract says", d.path, i+1))
+			}
+		}
+	}
+	return faults
 }

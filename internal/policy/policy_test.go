@@ -28,6 +28,7 @@ func rules() []rule {
 		{"fuzz corpora", checkCorpora},
 		{"architecture", checkArchitecture},
 		{"citations", checkCitations},
+		{"citation form", checkCitationForm},
 	}
 }
 
@@ -197,6 +198,16 @@ func TestRulesBite(t *testing.T) {
 				"errs/a.go:2: " + page + "#twice-2: the page has no such heading",
 				"errs/a.go:2: " + gone + ": there is no such file",
 				"schema/sql/1.sql:1: " + page + "#no-heading: the page has no such heading",
+			},
+		},
+		{
+			"citation form", "citation form", map[string]string{
+				"errs/a.go":  "package errs\n// It is so by design: no more (des" + "ign: the moon, section 3).",
+				"errs/a.sql": "-- RFC 4918; des" + "ign: the drive",
+				page:         "The design: a page.",
+			}, []string{
+				"errs/a.go:2: cite the page by its path, as the README of the contract says",
+				"errs/a.sql:1: cite the page by its path, as the README of the contract says",
 			},
 		},
 	}
