@@ -76,6 +76,13 @@ bench-smoke: ## every benchmark once: that they run, not how fast
 	go test -run='^$$' -bench=. -benchtime=1x ./...
 	timeout --foreground 5m $(MAKE) bench ARGS=--short
 
+##@ Releasing
+
+.PHONY: notices
+notices: ## dist/THIRD_PARTY_NOTICES.txt: the licenses of all that is linked
+	@mkdir -p dist
+	go run ./internal/licenses >dist/THIRD_PARTY_NOTICES.txt
+
 ##@ Code
 
 .PHONY: fmt
