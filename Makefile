@@ -8,7 +8,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 # The tools have a module of their own, so that go.mod lists what the program
 # is made of. The go command builds and caches them.
-TOOL := go tool -modfile=tools/go.mod
+TOOL := go tool -modfile=.ci/tools.mod
 LINT := $(TOOL) golangci-lint
 
 ARGS      ?=
@@ -38,7 +38,7 @@ test: check ## everything below that can fail, on a fresh machine too: what CI r
 
 .PHONY: check
 check: ## the same as test
-	@scripts/check.sh
+	@.ci/check.sh
 
 .PHONY: unit
 unit: ## the Go tests alone, quickly
@@ -50,7 +50,7 @@ race: ## the Go tests with the race detector, in random order
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (10s; "5000x" counts instead)
-	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh
+	@FUZZTIME=$(FUZZTIME) .ci/fuzz.sh
 
 .PHONY: e2e
 e2e: ## a real server with real clients: curl, cadaver, rclone, davfs2, gio, npm, litmus

@@ -16,7 +16,7 @@ import (
 	"syscall"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 var _ engine.Blobs = (*Folder)(nil)

@@ -14,7 +14,7 @@ import (
 	"testing/iotest"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func open(t *testing.T) *Folder {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // maxAddress bounds a path as it is written; nothing on the drive needs more.

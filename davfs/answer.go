@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // answer is the answer to a change. It is a value because the one to a

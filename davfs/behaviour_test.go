@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // fill adds entries without going through HTTP.

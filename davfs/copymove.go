@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // transfer is a COPY or MOVE on its way (RFC 4918, sections 9.8 and 9.9).

@@ -11,10 +11,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Config is what a drive is made of. Zero limits take the defaults

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // readHeaders reads the headers of a COPY or MOVE.

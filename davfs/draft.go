@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // An empty PUT of what has mounted the drive means nothing yet: Windows and

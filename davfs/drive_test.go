@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/server"
 )
 

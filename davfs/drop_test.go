@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 )
 
 func TestReadDrop(t *testing.T) {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/account"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // Engine is what the drive needs of the use cases, noun by noun. Every

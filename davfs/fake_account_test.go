@@ -9,8 +9,8 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // fakeAccounts is what the fake knows of accounts: secrets as stored

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // attached is an attachment of the fake with its content.

@@ -9,19 +9,19 @@ import (
 	"slices"
 	"strconv"
 
-	"flowdrive/document"
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 )
 
 type fakeForm struct {
-	ID     int64     `json:"id"`
-	Route  string    `json:"route"`
-	State  core.Life `json:"state"`
-	Status string    `json:"status"`
+	ID     int64        `json:"id"`
+	Route  string       `json:"route"`
+	State  machine.Life `json:"state"`
+	Status string       `json:"status"`
 
 	Title    string     `json:"title,omitempty"`
 	Priority int        `json:"priority,omitempty"` // where it was asked for
@@ -40,7 +40,7 @@ func (f *fake) Cases(_ context.Context, by identity.Principal, filter engine.Fil
 	defer f.mu.Unlock()
 	return f.page(f.cases, by, filter, func(s *stored) bool {
 		return (filter.State == "" || string(s.life) == filter.State) && (filter.Route == "" || same(s.note, filter.Route)) &&
-			(filter.Status == "" || s.Status == filter.Status) && (!filter.OnBoard || s.life != core.Canceled) &&
+			(filter.Status == "" || s.Status == filter.Status) && (!filter.OnBoard || s.life != machine.Canceled) &&
 			filter.Archived == (s.Archived != 0) && (filter.Month == 0 || filter.Month == s.Archived)
 	})
 }
@@ -66,7 +66,7 @@ func (f *fake) PutCase(_ context.Context, req engine.Request, ref engine.Ref, bo
 	}
 	o := &engine.Outcome{Created: s == nil, Changed: true}
 	if s == nil {
-		s = &stored{context: req.By.ID, life: core.Active, note: node.Get("route").Text}
+		s = &stored{context: req.By.ID, life: machine.Active, note: node.Get("route").Text}
 		s.Seq, s.Created, s.AuthorID, s.Author, s.Given = f.nextID(), f.now, req.By.ID, req.By.Name, ref.Name
 		s.Name = strconv.FormatInt(s.Seq, 10)
 		f.cases = append(f.cases, s)
@@ -128,10 +128,10 @@ func (f *fake) DeleteCase(_ context.Context, req engine.Request, ref engine.Ref)
 	if err := s.judge(req, !ref.Identity()); err != nil {
 		return err
 	}
-	if s.life == core.Canceled {
+	if s.life == machine.Canceled {
 		s.Archived, s.Given, s.AuthorID = engine.MonthOf(f.now), "", 0
 	}
-	s.life = core.Canceled
+	s.life = machine.Canceled
 	f.renderCase(s, "open")
 	return nil
 }
@@ -222,7 +222,7 @@ func (f *fake) Message(_ context.Context, by identity.Principal, id int64, uuid 
 	switch {
 	case label == engine.OwnInput:
 		label = "InputMessage"
-	case label == engine.OwnOutput && s.life == core.Completed:
+	case label == engine.OwnOutput && s.life == machine.Completed:
 		label = "OutputMessage"
 	case label == engine.OwnOutput, label == engine.OwnException:
 		return nil, notThere()
@@ -275,7 +275,7 @@ func (f *fake) task(by identity.Principal, id int64, action string) (*stored, *e
 	if s == nil || action != "resolve" {
 		return nil, nil, notThere()
 	}
-	if s.life != core.Active {
+	if s.life != machine.Active {
 		return s, nil, &errs.Error{Kind: errs.ActionNotEnabled, Detail: "The action is not enabled.", Extra: map[string]any{"enabled": []string{}}}
 	}
 	form := fmt.Appendf(nil, `{"case":%d,"action":%q,"state":"offered"}`, id, action)
@@ -369,7 +369,7 @@ func (f *fake) Perform(_ context.Context, req engine.Request, id int64, action s
 	if err := f.free(req); err != nil {
 		return nil, err
 	}
-	s.life = core.Completed
+	s.life = machine.Completed
 	s.version++
 	f.renderCase(s, "done")
 	f.write(id, "OutputMessage", "text/html", []byte("<b>done</b>"))

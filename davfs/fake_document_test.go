@@ -11,9 +11,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // fakeQuota is how much each user of the fake may store.

@@ -9,10 +9,10 @@ import (
 	"strconv"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // dropped is a file in the folder of a route, an alias of its case's input.
@@ -101,7 +101,7 @@ func (f *fake) Drop(_ context.Context, req engine.Request, d engine.Drop, up eng
 		return nil, err
 	}
 	route := f.route(req.By, d.Route).Name
-	s := &stored{context: owner, life: core.Active, note: route, title: d.Title, xattrs: d.Xattrs, version: 1}
+	s := &stored{context: owner, life: machine.Active, note: route, title: d.Title, xattrs: d.Xattrs, version: 1}
 	if d.Priority != nil {
 		s.priority = *d.Priority
 	}

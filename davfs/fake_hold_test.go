@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // kindHold makes holds of what the fake knows of parties.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // The fake copies and moves files, not folders.
@@ -125,5 +125,5 @@ func (f *fake) MoveOnBoard(_ context.Context, req engine.Request, route, from st
 			return nil, err
 		}
 	}
-	return &engine.Outcome{Changed: true, Name: strconv.FormatInt(id, 10), CaseID: id, Life: core.Completed, Status: to, LogSeq: 3, Action: "close"}, nil
+	return &engine.Outcome{Changed: true, Name: strconv.FormatInt(id, 10), CaseID: id, Life: machine.Completed, Status: to, LogSeq: 3, Action: "close"}, nil
 }

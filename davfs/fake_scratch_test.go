@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // scratchAt returns the index of what by has at the place, -1 for nothing.

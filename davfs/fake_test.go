@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 )
 
 // The people of the tests: sam and ann are in the team ops, bob is not, eva
@@ -59,7 +59,7 @@ type fake struct {
 type stored struct {
 	engine.Resource
 	context  identity.ID
-	life     core.Life
+	life     machine.Life
 	uuid     engine.UUID
 	kind     identity.Kind
 	note     string

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // timer returns the one timer that every case of the fake has; only its

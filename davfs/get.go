@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // get answers GET and HEAD: a file with its bytes, a folder with a listing.

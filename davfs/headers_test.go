@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 const aToken = "urn:uuid:a0000000-0000-4000-8000-000000000011"

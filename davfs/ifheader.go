@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // mostIfLists bounds an If header: each list about another resource is a

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // lockable is a node that a LOCK locks, or at which it makes something.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // tokenScheme begins a lock token (RFC 4918, section 6.5; RFC 9562).

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // lockHolder is a node of which, or of whose members, a PROPFIND may tell

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // Editors save by renaming: they write a temporary file and move it over the

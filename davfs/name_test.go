@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func TestLegalName(t *testing.T) {

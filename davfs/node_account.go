@@ -8,7 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/account"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // accountPlaces are the members of "/dav/Account/", the caller's own.

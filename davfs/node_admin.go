@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // adminPlaces are the members of "/dav/Admin/". Only administrators get this

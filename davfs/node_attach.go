@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 )
 
 // attachRoot is the first segment of every attachment's address.

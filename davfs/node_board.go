@@ -12,8 +12,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // boardFolder is Routes/<route>/Board/: a folder for each open state and for
@@ -115,11 +115,11 @@ type boardFile struct {
 
 // card is what a board shows of a case's form.
 type card struct {
-	ID     int64     `json:"id"`
-	Route  string    `json:"route"`
-	Title  string    `json:"title"`
-	State  core.Life `json:"state"`
-	Status string    `json:"status"`
+	ID     int64        `json:"id"`
+	Route  string       `json:"route"`
+	Title  string       `json:"title"`
+	State  machine.Life `json:"state"`
+	Status string       `json:"status"`
 }
 
 func readCard(r *engine.Resource) (card, error) {
@@ -165,7 +165,7 @@ func (n boardFile) load(ctx context.Context) (*engine.Resource, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if !same(c.Route, n.folder.route) || !same(c.Status, n.folder.state) || c.State == core.Canceled || r.Archived != 0 {
+	if !same(c.Route, n.folder.route) || !same(c.Status, n.folder.state) || c.State == machine.Canceled || r.Archived != 0 {
 		return nil, "", absent()
 	}
 	return r, c.name(), nil

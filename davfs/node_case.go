@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // casesFolder is Workflow/Cases/.
@@ -143,7 +143,7 @@ type caseFolder struct {
 
 // caseBrief is what a case's folder shows of its form.
 type caseBrief struct {
-	State core.Life `json:"state"`
+	State machine.Life `json:"state"`
 }
 
 func (n caseFolder) load(ctx context.Context) (*engine.Resource, caseBrief, error) {
@@ -236,7 +236,7 @@ func (n caseFolder) list(ctx context.Context) ([]*info, error) {
 // result names the file in which an ended case shows what came of it.
 func (b caseBrief) result() string {
 	switch {
-	case b.State == core.Failed:
+	case b.State == machine.Failed:
 		return "exception"
 	case b.State.Ended(), b.State == "closed":
 		return "output"

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine"
+	"flowdrive/internal/document"
 )
 
 // pageSize is how many resources a stream asks for at once: no transaction

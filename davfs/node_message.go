@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // messagesFolder is Cases/<id>/Messages/: every message by its UUID.

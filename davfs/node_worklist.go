@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // worklistPlaces are the members of Workflow/Worklist/: what the caller has

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // conditions are the conditional headers of a request (RFC 9110, section

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 const infinite = "infinity"

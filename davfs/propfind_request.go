@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // mostProps bounds how many properties a request may name: each is answered

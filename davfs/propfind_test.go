@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestParsePropfind: the three forms of a propfind, and what is none.

@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // patcher is a node of which clients can set properties.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestFragment: a property is kept with all that it needs to be read again by

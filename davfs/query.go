@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // mostPage is how many resources one page of a hidden key may have.

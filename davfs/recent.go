@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // spot is a place on the drive as one user sees it: names that are equal but

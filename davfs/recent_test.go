@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // TestRecent: the oldest makes room, what is over is dropped, and a second

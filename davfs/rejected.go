@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // reject keeps what a mounting client has sent and what was refused, with the

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // aside is what lies in a scratch area: nothing is shown in its place.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // upload is the body of a PUT: read whole into data for a document, or

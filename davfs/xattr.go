@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 )
 
 // XATTRs of cases are WebDAV properties of this namespace, in which clients of

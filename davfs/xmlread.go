@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // The limits of an XML body. Real ones have a few hundred bytes, and a few

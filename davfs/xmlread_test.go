@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestParseXML: a body is XML with namespaces, or it is refused.

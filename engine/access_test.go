@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // lookups are all ways of looking at something, by name: each returns what

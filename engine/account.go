@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 
-	"flowdrive/document"
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // ownPasswordOnly keeps a device from changing who may log in and what they

@@ -11,8 +11,8 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func (u user) putMe(doc string, options ...option) (*engine.Outcome, error) {

@@ -3,7 +3,7 @@ package engine
 import (
 	"context"
 
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // Alias is the name under which the author of a dropped file finds it in the

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine/audit"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -74,7 +74,7 @@ type ArchiveWriter interface {
 const kinAtOnce = 64
 
 // retiresAt returns when the retention of a case is over, zero for never.
-func retiresAt(c *core.Case, r *route.Route) time.Time { return clock.Trim(c.RetiredAt(r)) }
+func retiresAt(c *machine.Case, r *route.Route) time.Time { return clock.Trim(c.RetiredAt(r)) }
 
 // notArchived refuses a change of what is archived; nil is no case at all.
 func notArchived(row *Case) error {
@@ -100,7 +100,7 @@ func (e *Engine) wasArchived(c *caseChange, month Month) {
 
 // dueInArchive returns when something of an archived case is due: only what an
 // event has left.
-func dueInArchive(c *core.Case) time.Time {
+func dueInArchive(c *machine.Case) time.Time {
 	if c.Working() {
 		return c.NextDue()
 	}
@@ -133,7 +133,7 @@ func (e *Engine) retire(tx Tx, id int64, now time.Time) error {
 
 // archive puts a case that has ended into the archive, where nobody's lock
 // protects it from anything. Its children follow.
-func (e *Engine) archive(tx Tx, c *core.Case, named bool, now time.Time) error {
+func (e *Engine) archive(tx Tx, c *machine.Case, named bool, now time.Time) error {
 	if named {
 		if err := freeName(tx, c.ID, now); err != nil {
 			return err
@@ -158,7 +158,7 @@ func (e *Engine) archiveBelow(tx Tx, id int64, now time.Time) error {
 		return err
 	}
 	for i := range children {
-		c, err := core.ReadMarking(children[i].Marking)
+		c, err := machine.ReadMarking(children[i].Marking)
 		if err != nil {
 			return errs.Wrap(fmt.Sprintf("read case %d", children[i].ID), err)
 		}
@@ -191,7 +191,7 @@ func (e *Engine) archiveEnded(tx Tx, req Request, h *held) error {
 func archivable(h *held) error {
 	c := h.core
 	switch {
-	case c.Parent != 0 && (c.Life == core.Completed || c.Life == core.Failed):
+	case c.Parent != 0 && (c.Life == machine.Completed || c.Life == machine.Failed):
 		return errs.New(errs.InUse, "Case %d, which started this one, has not moved on yet; this one is archived with it.", c.Parent)
 	case !c.AtRest() && !c.Working():
 		return errs.New(errs.InUse, "The case has ended, but children of it go on; wait for them, or cancel them.")
@@ -293,7 +293,7 @@ func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int
 
 // deleteTree deletes a case for good. Its descendants follow: some at once, so
 // that of most trees nothing is left when it is told, the rest as it is due.
-func (e *Engine) deleteTree(tx Tx, c *core.Case, now time.Time) error {
+func (e *Engine) deleteTree(tx Tx, c *machine.Case, now time.Time) error {
 	if err := e.deleteCase(tx, c, now); err != nil || c.ChildrenCount == 0 {
 		return err
 	}
@@ -301,7 +301,7 @@ func (e *Engine) deleteTree(tx Tx, c *core.Case, now time.Time) error {
 }
 
 // deleteCase deletes one case, and notes that its children are to go.
-func (e *Engine) deleteCase(tx Tx, c *core.Case, now time.Time) error {
+func (e *Engine) deleteCase(tx Tx, c *machine.Case, now time.Time) error {
 	var entry UUID
 	if c.ScheduleUUID != "" {
 		entry = mustGUID(c.ScheduleUUID)
@@ -363,7 +363,7 @@ func (e *Engine) purgeBelow(tx Tx, id int64, now time.Time) error {
 			if err != nil {
 				return err
 			}
-			c, err := core.ReadMarking(row.Marking)
+			c, err := machine.ReadMarking(row.Marking)
 			if err != nil {
 				return errs.Wrap(fmt.Sprintf("read case %d", child), err)
 			}

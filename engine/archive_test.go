@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // routeLooked is of a case that a timer takes up again some time after it was
@@ -368,7 +368,7 @@ func TestInterruptedArchiving(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		c, err := core.ReadMarking(row.Marking)
+		c, err := machine.ReadMarking(row.Marking)
 		if err != nil {
 			return err
 		}

@@ -6,11 +6,11 @@ import (
 	"io"
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 	"flowdrive/schedule"
 )
 

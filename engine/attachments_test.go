@@ -11,10 +11,10 @@ import (
 	"testing/iotest"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // TestAttachmentAsInput: an entry with an attachment gives each of its cases

@@ -6,11 +6,11 @@ import (
 	"io"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // AuditReader reads the audit log.

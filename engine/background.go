@@ -6,8 +6,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"flowdrive/clock"
 	"flowdrive/engine/audit"
+	"flowdrive/internal/clock"
 )
 
 // background writes what no request waits for: rows of the audit log about

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 	"flowdrive/route"
 )
 
@@ -23,7 +23,7 @@ type birth struct {
 	title        string
 	priority     int
 	xattrs       label.Dict // labels not substituted yet
-	roles        []core.Players
+	roles        []machine.Players
 	stakeholders []string
 	input        *content
 	schedule     UUID // of the entry that fires, else zero
@@ -38,32 +38,32 @@ type birth struct {
 
 // caseChange is a case as a decision left it, ready to be stored.
 type caseChange struct {
-	before    core.Life  // "" for a new case
-	was       *core.Case // nil for a new case
-	after     *core.Case
+	before    machine.Life  // "" for a new case
+	was       *machine.Case // nil for a new case
+	after     *machine.Case
 	route     *route.Route // of the case afterwards
 	row       Case
 	base      int64 // revision it was decided on, 0 for a new case
-	log       []core.LogEntry
+	log       []machine.LogEntry
 	messages  []*Message
-	inherited *Message          // input of a case that another one made: nobody's quota holds it up
-	written   []core.NewMessage // by steps, after messages
-	postings  []core.Posting    // what it does to the outbox
-	notices   *core.Notices     // of the whole event
-	read      []readFact        // what it rests on
-	readCases []readCase        // likewise
-	others    []*caseChange     // of other cases of the tree
-	plans     map[int64]*core.Plan
-	shares    []core.Share   // of worklists
-	holds     func(Tx) error // of the input, see content; nil: nothing to check
-	performed string         // the action that a person's request was about
-	freesName bool           // a canceled case is listed no more, and gives its name back
+	inherited *Message             // input of a case that another one made: nobody's quota holds it up
+	written   []machine.NewMessage // by steps, after messages
+	postings  []machine.Posting    // what it does to the outbox
+	notices   *machine.Notices     // of the whole event
+	read      []readFact           // what it rests on
+	readCases []readCase           // likewise
+	others    []*caseChange        // of other cases of the tree
+	plans     map[int64]*machine.Plan
+	shares    []machine.Share // of worklists
+	holds     func(Tx) error  // of the input, see content; nil: nothing to check
+	performed string          // the action that a person's request was about
+	freesName bool            // a canceled case is listed no more, and gives its name back
 }
 
 // bear decides on a new case: queued, or started at once.
 func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}
-	self := core.Identity{ID: b.id, GUID: NewUUID().String()}
+	self := machine.Identity{ID: b.id, GUID: NewUUID().String()}
 	if given := e.givenUp.Take(a); len(given) > 0 {
 		self = given[0]
 	} else if self.ID == 0 {
@@ -75,9 +75,9 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 }
 
 // bearAs decides on a new case of that identity.
-func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) (*caseChange, error) {
+func (e *Engine) bearAs(b birth, self machine.Identity, now time.Time, start bool) (*caseChange, error) {
 	guid := mustGUID(self.GUID)
-	seed := &core.Case{
+	seed := &machine.Case{
 		ID: self.ID, GUID: self.GUID,
 		RouteID: b.info.ID, RouteName: b.info.Name, RouteVersion: b.info.Version,
 		Title: b.title, ContextID: int64(b.context.ID), Context: string(b.context.Name),
@@ -108,13 +108,13 @@ func (e *Engine) bearAs(b birth, self core.Identity, now time.Time, start bool) 
 		return nil, nil
 	}
 	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun}), holds: b.from}
-	out, err := e.decide(core.Input{Route: b.info.Compiled, Case: seed, Event: core.Create{Warnings: warnings}, Now: now}, l)
+	out, err := e.decide(machine.Input{Route: b.info.Compiled, Case: seed, Event: machine.Create{Warnings: warnings}, Now: now}, l)
 	if err != nil {
 		return nil, err
 	}
 	change := &caseChange{after: out.Case, log: out.Log, messages: []*Message{m}}
 	if start {
-		if out, err = e.decide(core.Input{Route: b.info.Compiled, Case: out.Case, Event: core.Start{}, Now: now, Tell: e.tells()}, l); err != nil {
+		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.tells()}, l); err != nil {
 			return nil, err
 		}
 		change.after, change.written, change.postings, change.notices = out.Case, out.Messages, out.Outbox, out.Notices
@@ -151,26 +151,26 @@ func routeTitle(r *route.Route) string {
 	return r.Name
 }
 
-func (e *Engine) partyKind(name string) core.PartyKind {
+func (e *Engine) partyKind(name string) machine.PartyKind {
 	p := e.directory().ByName(identity.Name(name))
 	switch {
 	case p == nil:
-		return core.NoParty
+		return machine.NoParty
 	case p.Kind == identity.User:
-		return core.UserParty
+		return machine.UserParty
 	}
-	return core.TeamParty
+	return machine.TeamParty
 }
 
 // render fills the row from the case as it is afterwards.
 func (e *Engine) render(c *caseChange, r *route.Route) {
 	after := c.after
-	c.route, c.shares = r, core.Shares(after, r)
+	c.route, c.shares = r, machine.Shares(after, r)
 	c.row = Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentRow,
-		Marking: after.Marking(), Form: core.Form(after, r), Created: after.Created, Modified: after.Modified,
+		Marking: after.Marking(), Form: machine.Form(after, r), Created: after.Created, Modified: after.Modified,
 		Access: e.access(after), Tasks: e.shares(c.shares),
 		Group: r.Group, Busy: r.Group != "" && after.Busy(after.Modified),
 	}
@@ -178,9 +178,9 @@ func (e *Engine) render(c *caseChange, r *route.Route) {
 
 // access returns the ids of the contexts that see the case for what they are
 // in it, ascending.
-func (e *Engine) access(c *core.Case) []identity.ID {
+func (e *Engine) access(c *machine.Case) []identity.ID {
 	ids := []identity.ID{identity.ID(c.ContextID)}
-	for _, name := range core.Parties(c) {
+	for _, name := range machine.Parties(c) {
 		if id := e.PartyID(name); id != 0 {
 			ids = append(ids, id)
 		}
@@ -234,7 +234,7 @@ func (e *Engine) writeAll(tx Tx, c *caseChange) error {
 		}
 	}
 	if len(c.log) > 0 {
-		if err := tx.AppendLog(c.row.ID, c.log[0].Seq, core.AppendLog(nil, c.log)); err != nil {
+		if err := tx.AppendLog(c.row.ID, c.log[0].Seq, machine.AppendLog(nil, c.log)); err != nil {
 			return err
 		}
 	}
@@ -281,7 +281,7 @@ func (e *Engine) changed(c *caseChange) {
 	e.sweeper.note(c.row.Due)
 	e.tellCase(c)
 	now := c.after.Life
-	if now == core.Queued && c.row.Due.IsZero() || c.row.Group != "" && !c.row.Busy {
+	if now == machine.Queued && c.row.Due.IsZero() || c.row.Group != "" && !c.row.Busy {
 		e.sweeper.noteQueued() // it can be started, or another of its group
 	}
 	switch {
@@ -297,13 +297,13 @@ func (e *Engine) changed(c *caseChange) {
 		e.observer.CaseEnded(string(now))
 	}
 	for i := range c.log {
-		if c.log[i].Kind == core.LogAction && c.log[i].Trigger != nil {
+		if c.log[i].Kind == machine.LogAction && c.log[i].Trigger != nil {
 			e.observer.Performed(string(*c.log[i].Trigger))
 		}
 	}
 }
 
-func open(l core.Life) bool { return l != "" && !l.Ended() }
+func open(l machine.Life) bool { return l != "" && !l.Ended() }
 
 // The labels of a case's own messages.
 const (

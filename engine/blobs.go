@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // Contents that are files are kept by package contents, which says how. To

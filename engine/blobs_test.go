@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestCollectorRaces stores, reads and deletes the same few contents from

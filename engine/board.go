@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -85,7 +85,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 		if err != nil {
 			return nil, err
 		}
-		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == core.Canceled || h.row.Archived != 0 {
+		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == machine.Canceled || h.row.Archived != 0 {
 			return nil, absent("case on this board")
 		}
 		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
@@ -96,7 +96,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 				to = name
 			}
 		}
-		c, err := e.decideOn(h, core.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.decideOn(h, machine.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // board returns the states on the board of a route, those that are not listed

@@ -8,8 +8,8 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func (u user) putLink(label, doc string, options ...option) (*engine.Outcome, error) {

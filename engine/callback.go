@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // CallbackFunc is a function that routes can ask by its name: whoever embeds
@@ -31,7 +31,7 @@ const longestRule = 5 * time.Second
 
 // callAhead is the error of a decision that needs to know what a callback
 // yields; see filterAhead.
-type callAhead struct{ call core.Call }
+type callAhead struct{ call machine.Call }
 
 // Error implements error.
 func (c *callAhead) Error() string { return "a callback is to be asked first" }
@@ -42,25 +42,25 @@ func (c *callAhead) Unwrap() error {
 }
 
 // ask asks a callback for parties.
-func (e *Engine) ask(ctx context.Context, call core.Call) core.Called {
+func (e *Engine) ask(ctx context.Context, call machine.Call) machine.Called {
 	ctx, cancel := context.WithTimeout(ctx, longestRule)
 	defer cancel()
 	answer, err := e.callBack(ctx, call.Name, CallbackInput{Case: json.RawMessage(call.Case)})
 	if err != nil {
-		return core.Called{Fault: err.Error()}
+		return machine.Called{Fault: err.Error()}
 	}
 	var names []string
 	if json.Unmarshal(answer, &names) == nil {
-		return core.Called{Names: names}
+		return machine.Called{Names: names}
 	}
 	var name *string
 	if json.Unmarshal(answer, &name) != nil {
-		return core.Called{Fault: "it yields neither a name nor a list of names"}
+		return machine.Called{Fault: "it yields neither a name nor a list of names"}
 	}
 	if name == nil {
-		return core.Called{}
+		return machine.Called{}
 	}
-	return core.Called{Names: []string{*name}}
+	return machine.Called{Names: []string{*name}}
 }
 
 // callBack runs a registered function. A panic of it is its error.

@@ -4,11 +4,11 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 	"flowdrive/route"
 )
 
@@ -40,7 +40,7 @@ type startDocument struct {
 	contextID    int64
 	context      string
 	xattrs       label.Dict
-	roles        []core.Players
+	roles        []machine.Players
 	stakeholders []string
 	input        *content
 	startAt      time.Time
@@ -148,7 +148,7 @@ func (e *Engine) partyNames(v document.Value, symbolic ...string) []string {
 }
 
 // readRoles reads roles with their players, in the route's order.
-func (e *Engine) readRoles(v document.Value, r *route.Route) []core.Players {
+func (e *Engine) readRoles(v document.Value, r *route.Route) []machine.Players {
 	if !v.Given() || !v.Is(document.Object) {
 		return nil
 	}
@@ -157,22 +157,22 @@ func (e *Engine) readRoles(v document.Value, r *route.Route) []core.Players {
 		known[i] = r.Roles[i].Name
 	}
 	v.Only(known...)
-	out := []core.Players{}
+	out := []machine.Players{}
 	for _, role := range known {
 		player := v.Get(role)
 		if player.Node == nil || player.Node.Kind == document.Null {
 			continue
 		}
-		if parties := e.partyNames(player, core.PartyAdmins, core.PartyStakeholders); len(parties) > 0 {
-			out = append(out, core.Players{Role: role, Parties: parties})
+		if parties := e.partyNames(player, machine.PartyAdmins, machine.PartyStakeholders); len(parties) > 0 {
+			out = append(out, machine.Players{Role: role, Parties: parties})
 		}
 	}
 	return out
 }
 
 // mayAssign reports whether the starter may put the parties into the role.
-func (e *Engine) mayAssign(r *route.Route, c *core.Case, role string, parties []string) bool {
-	return core.Picks(r, c, role, parties, e.belongs)
+func (e *Engine) mayAssign(r *route.Route, c *machine.Case, role string, parties []string) bool {
+	return machine.Picks(r, c, role, parties, e.belongs)
 }
 
 // belongs reports whether the party is the other one or belongs to it.

@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"strings"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // held is a stored case as by sees it, with its given name.
 type held struct {
 	row   *Case
 	given *GivenName
-	core  *core.Case
+	core  *machine.Case
 	route *routeInfo // of the version that the case has; Compiled is set always
 	admin bool       // by administers its route
 	find  finder     // its messages, while the reader lives that it was read by
@@ -24,7 +24,7 @@ type held struct {
 	after map[int64]*caseChange // see lookup
 	ids   func() int64          // nil until it is asked for
 
-	shares []core.Share // of worklists, as the case is stored
+	shares []machine.Share // of worklists, as the case is stored
 }
 
 // findCase returns the case that a reference names and by sees, with the
@@ -74,7 +74,7 @@ func (e *Engine) hold(r Reader, by identity.Principal, ref Ref) (*held, error) {
 }
 
 func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenName) (*held, error) {
-	c, err := core.ReadMarking(row.Marking)
+	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}
@@ -82,7 +82,7 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 	if err != nil {
 		return nil, err
 	}
-	shares := core.Shares(c, compiled)
+	shares := machine.Shares(c, compiled)
 	find := func(label string) (*Message, error) { return orNil(r.MessageByLabel(row.ID, label)) }
 	h := &held{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
@@ -95,10 +95,10 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 }
 
 // decideOn returns the change that the event makes of a held case.
-func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, error) {
+func (e *Engine) decideOn(h *held, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
-	out, err := e.decide(core.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
-	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == core.Queued {
+	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
+	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued {
 		err = e.sayWhyQueued(h, req.By, err)
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func (e *Engine) decideOn(h *held, event core.Event, req Request) (*caseChange, 
 	if err := e.addOthers(c, out, l); err != nil {
 		return nil, err
 	}
-	c.freesName = h.row.Named && out.Case.Life == core.Canceled
+	c.freesName = h.row.Named && out.Case.Life == machine.Canceled
 	c.row.Named = h.row.Named && !c.freesName
 	return c, nil
 }
@@ -122,7 +122,7 @@ func caseDefinition(guid string, version int64) string {
 	return fmt.Sprintf(`"%.8s-%d.`, guid, version)
 }
 
-func caseETag(c *core.Case) string {
+func caseETag(c *machine.Case) string {
 	return fmt.Sprintf(`%s%d"`, caseDefinition(c.GUID, c.Version), c.Revision)
 }
 
@@ -274,7 +274,7 @@ func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, absent []id
 }
 
 func (e *Engine) casePasses(r Reader, by identity.Principal, f Filter, absent []identity.Principal, row *Case) (bool, error) {
-	if f.State == "" && !f.Archived && row.State == string(core.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
+	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
 	if len(absent) > 0 {
@@ -318,7 +318,7 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			}
 			return func(tx Tx) error { return e.archiveEnded(tx, req, h) }, nil
 		}
-		c, err := e.decideOn(h, core.Cancel{Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -358,11 +358,11 @@ func (e *Engine) CaseLog(ctx context.Context, by identity.Principal, id int64) (
 // CaseLogText returns the log of a case as text, a line an entry.
 func (e *Engine) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
 	return e.caseLog(ctx, by, id, "log.txt", func(log []byte) ([]byte, error) {
-		var entries []core.LogEntry
+		var entries []machine.LogEntry
 		if err := json.Unmarshal(log, &entries); err != nil {
 			return nil, errs.Wrap(fmt.Sprintf("read the log of case %d", id), err)
 		}
-		return core.LogText(entries), nil
+		return machine.LogText(entries), nil
 	})
 }
 

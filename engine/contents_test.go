@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC) }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // Transfer is what a COPY or MOVE of documents asks for besides where from and

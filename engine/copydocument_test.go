@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func (u user) copyDocument(from, to string, how engine.Transfer, options ...option) (*engine.Outcome, error) {

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // snapshot is everything that the store holds of the engine's nouns, as

@@ -8,8 +8,8 @@ import (
 
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // DeleteParty deletes a user or team that nothing refers to. Whoever owns

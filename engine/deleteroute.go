@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"flowdrive/engine/audit"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // endBatch is how many cases and entries of a route that is deleted one unit
@@ -138,7 +138,7 @@ func (n *ending) cancel(e *Engine, tx Tx, stored *Route) error {
 		if err != nil {
 			return err
 		}
-		if !open(core.Life(row.State)) {
+		if !open(machine.Life(row.State)) {
 			continue
 		}
 		h, err := e.held(tx, identity.Principal{}, row, nil)
@@ -146,9 +146,9 @@ func (n *ending) cancel(e *Engine, tx Tx, stored *Route) error {
 			return err
 		}
 		h.find = func(label string) (*Message, error) { return orNil(tx.MessageByLabel(row.ID, label)) }
-		change, err := e.decideOn(h, core.Cancel{Actor: core.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
+		change, err := e.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
 		if errs.Is(err, errs.CaseNotOpen) {
-			change, err = e.decideOn(h, core.Due{}, n.req) // its parent has moved on, which ends it
+			change, err = e.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it
 		}
 		if err != nil {
 			return err

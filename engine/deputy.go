@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // represented returns those whose active deputy by is, as principals.
@@ -25,10 +25,10 @@ func (e *Engine) represented(by identity.Principal) []identity.Principal {
 }
 
 // deputyFor returns the same as the core sees them.
-func (e *Engine) deputyFor(by identity.Principal) []core.Absent {
-	var out []core.Absent
+func (e *Engine) deputyFor(by identity.Principal) []machine.Absent {
+	var out []machine.Absent
 	for _, p := range e.represented(by) {
-		out = append(out, core.Absent{Name: string(p.Name), Contexts: contextNames(p)})
+		out = append(out, machine.Absent{Name: string(p.Name), Contexts: contextNames(p)})
 	}
 	return out
 }
@@ -71,8 +71,8 @@ func (p *players) seenByDeputy(absent []identity.Principal) bool {
 func (p *players) among(by identity.Principal, parties []string) bool {
 	for _, name := range parties {
 		switch name {
-		case core.PartyAdmins: // of the route, who see it whatever role they play
-		case core.PartyStakeholders:
+		case machine.PartyAdmins: // of the route, who see it whatever role they play
+		case machine.PartyStakeholders:
 			if by.InAny(names(p.Stakeholders)) {
 				return true
 			}

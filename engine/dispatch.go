@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // Bounds on what is being done outside at the same time.
@@ -248,7 +248,7 @@ func (e *Engine) fly(ctx context.Context, row *OutboxRow) {
 
 // deliver does what a row asks for.
 func (e *Engine) deliver(ctx context.Context, row *OutboxRow) (reply *Reply, err error) {
-	var request core.Request
+	var request machine.Request
 	if err := json.Unmarshal(row.Request, &request); err != nil {
 		return nil, &Final{"the request cannot be read: " + err.Error()}
 	}
@@ -282,7 +282,7 @@ func (e *Engine) deliver(ctx context.Context, row *OutboxRow) (reply *Reply, err
 
 // longestFlight bounds an attempt. A command has limits of its own; this one is
 // for what would never end.
-func longestFlight(r *core.Request) time.Duration {
+func longestFlight(r *machine.Request) time.Duration {
 	switch {
 	case r.HTTP != nil:
 		return 10 * time.Second
@@ -306,7 +306,7 @@ func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) er
 			if err != nil {
 				return err
 			}
-			event := core.Recorded{Seq: row.Seq, Step: row.Step, Content: content}
+			event := machine.Recorded{Seq: row.Seq, Step: row.Step, Content: content}
 			c, err := e.heard(tx, row, event, now)
 			if err != nil {
 				return err
@@ -332,7 +332,7 @@ func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) er
 
 // recordOf describes a request as people read it.
 func recordOf(row *OutboxRow) ([]byte, error) {
-	var r core.Request
+	var r machine.Request
 	if err := json.Unmarshal(row.Request, &r); err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read the request %s", row.Key), err)
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"flowdrive/engine/account"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // documentCache holds what was found under paths since the last commit: files

@@ -3,8 +3,8 @@ package engine_test
 import (
 	"testing"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // TestDocumentsAreFoundAsTheyAre: what is remembered of a path ends with

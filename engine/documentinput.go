@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Documents as the input of cases

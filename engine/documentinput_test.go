@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestDocumentAsInput: each firing reads the document as it is then, with its

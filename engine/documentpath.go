@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // DocumentPath leads to a document or folder: the name of the context whose

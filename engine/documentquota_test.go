@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestDocumentQuota: bytes count to who wrote them, wherever they lie.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Document is a file or folder below Documents/

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // path splits a path at its slashes; what it begins with is a context.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestDeleteTree: a tree is gone at a stroke, however large; its rows and

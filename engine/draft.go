@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // Drafts and rejected content: what whoever mounts the drive keeps in the

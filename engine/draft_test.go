@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestMakeDraft: a draft lives a day, or until the lock ends that made it.

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
-	"flowdrive/mediatype"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
+	"flowdrive/internal/mediatype"
 )
 
 // Drop is a file dropped into the folder of a route: a case of the route with

@@ -9,12 +9,12 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"flowdrive/document"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
-	"flowdrive/mediatype"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
+	"flowdrive/internal/mediatype"
 )
 
 // drop drops a text into the folder of a route.

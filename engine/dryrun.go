@@ -7,7 +7,7 @@ import (
 	"hash"
 	"io"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // A dry run (docs/contract/drive.md#dry-runs) is a change like any other up to

@@ -4,25 +4,25 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 	"flowdrive/schedule"
 )
 
 // edit is what a document changes of a case: only fields that differ from
 // what is stored are set.
 type edit struct {
-	core.Edit
-	life core.Event // Cancel, Suspend, Resume or Reopen: what becomes of it then; nil: nothing
+	machine.Edit
+	life machine.Event // Cancel, Suspend, Resume or Reopen: what becomes of it then; nil: nothing
 }
 
 // readEdit reads a document against the case that it changes. Absent fields
 // stay, null resets.
 func (e *Engine) readEdit(by identity.Principal, h *held, root document.Value, ref Ref) (*edit, error) {
-	ed := &edit{Edit: core.Edit{Actor: e.actor(by, h.admin)}}
+	ed := &edit{Edit: machine.Edit{Actor: e.actor(by, h.admin)}}
 	if !root.Is(document.Object) {
 		return ed, nil
 	}
@@ -45,7 +45,7 @@ func (e *Engine) readEdit(by identity.Principal, h *held, root document.Value, r
 }
 
 // checkCaseIdentity refuses identifying fields that differ from the case's.
-func checkCaseIdentity(root document.Value, c *core.Case) {
+func checkCaseIdentity(root document.Value, c *machine.Case) {
 	must := func(key, stored string) {
 		if v := root.Get(key); v.Given() && (v.Node.Kind != document.String && v.Node.Kind != document.Number || v.Node.Text != stored) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %s", stored)
@@ -111,7 +111,7 @@ func (e *Engine) readPlain(root document.Value, h *held, ed *edit) {
 func (e *Engine) readRoleChange(root document.Value, h *held, ed *edit) {
 	if v := root.Get("roles"); v.Node != nil {
 		roles := e.readRoles(v, h.route.Compiled)
-		same := slices.EqualFunc(roles, h.core.Roles, func(a, b core.Players) bool {
+		same := slices.EqualFunc(roles, h.core.Roles, func(a, b machine.Players) bool {
 			return a.Role == b.Role && slices.Equal(a.Parties, b.Parties)
 		})
 		if !same {
@@ -165,17 +165,17 @@ func (ed *edit) empty() bool {
 // case and one in the archive are read-only, but for the edit that reopens a
 // canceled one (docs/contract/drive.md#listings).
 func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
-	_, reopens := ed.life.(core.Reopen)
-	if h.core.Life == core.Canceled && !reopens && !ed.empty() {
+	_, reopens := ed.life.(machine.Reopen)
+	if h.core.Life == machine.Canceled && !reopens && !ed.empty() {
 		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by its state active.")
 	}
-	if err := notArchived(h.row); err != nil && h.core.Life != core.Canceled && !ed.empty() {
+	if err := notArchived(h.row); err != nil && h.core.Life != machine.Canceled && !ed.empty() {
 		return err
 	}
 	if h.admin {
 		return nil
 	}
-	if reopens && (h.core.Life == core.Canceled || h.core.Life == core.Failed) {
+	if reopens && (h.core.Life == machine.Canceled || h.core.Life == machine.Failed) {
 		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case, or try again to start a failed one.")
 	}
 	starter := isStarter(by, h.core)
@@ -183,7 +183,7 @@ func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, stakeholders and startAt, suspend, resume or cancel it.")
 	}
 	if ed.Xattrs != nil {
-		if key := core.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {
+		if key := machine.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {
 			return errs.New(errs.NotAllowed, "The XATTR %q may be changed by the route's administrators, and by the roles that the route names for it, else the case's starter.", key)
 		}
 	}
@@ -202,7 +202,7 @@ func (e *Engine) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 		}
 	}
 	for _, p := range h.core.Roles {
-		gone := !slices.ContainsFunc(*ed.Roles, func(q core.Players) bool { return q.Role == p.Role })
+		gone := !slices.ContainsFunc(*ed.Roles, func(q machine.Players) bool { return q.Role == p.Role })
 		if def := h.route.Compiled.Role(p.Role); gone && (!starter || def == nil || len(def.Pick) == 0) {
 			return errs.New(errs.RoleNotAssignable, "The field roles is replaced whole, and the role %q is missing in it, which you may not empty; "+
 				"give it as it is, or ask the route's administrators.", p.Role)

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // routeRun is routeAsk, administered by bob.

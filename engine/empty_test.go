@@ -3,8 +3,8 @@ package engine_test
 import (
 	"testing"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // An empty document is told of as what it is, but only to whom the place may

@@ -13,16 +13,16 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"flowdrive/clock"
 	"flowdrive/engine/account"
-	"flowdrive/engine/ahead"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
 	"flowdrive/engine/feed"
 	"flowdrive/engine/holidays"
+	"flowdrive/engine/prefetch"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/schedule"
 )
 
@@ -134,9 +134,9 @@ type Engine struct {
 	parties    atomic.Pointer[account.Table] // replaced after every change of a user or team
 	routes     atomic.Pointer[routeTable]    // replaced after every change of a route
 	versions   versionCache
-	filtered   ahead.Filters
-	called     ahead.Calls
-	givenUp    ahead.Identities[attempt]
+	filtered   prefetch.Filters
+	called     prefetch.Calls
+	givenUp    prefetch.Identities[attempt]
 	plans      planCache
 	usage      quota.Counts
 	documents  documentCache

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 	"flowdrive/schedule"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 	"flowdrive/schedule"
 )
 

@@ -3,8 +3,8 @@ package engine
 import (
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -87,7 +87,7 @@ func (e *Engine) tellCase(c *caseChange) {
 	}
 	events := room[:0]
 	for i := range c.log {
-		if c.log[i].Kind == core.LogTimer {
+		if c.log[i].Kind == machine.LogTimer {
 			ev.Change = ChangeTimerExpired
 			events = append(events, ev)
 		}
@@ -103,7 +103,7 @@ func (e *Engine) tellCase(c *caseChange) {
 
 // taskEvents appends what has become of the tasks of the case.
 func (c *caseChange) taskEvents(events []Event, ev Event) []Event {
-	var before []core.Enabled
+	var before []machine.Enabled
 	if c.was != nil {
 		before = c.was.Enabled
 	}
@@ -129,7 +129,7 @@ func (c *caseChange) taskEvents(events []Event, ev Event) []Event {
 
 // enabledRow returns the enablement of that row, nil for none. They are in
 // order of row.
-func enabledRow(list []core.Enabled, row int64) *core.Enabled {
+func enabledRow(list []machine.Enabled, row int64) *machine.Enabled {
 	for i := range list {
 		if list[i].Row == row {
 			return &list[i]
@@ -140,8 +140,8 @@ func enabledRow(list []core.Enabled, row int64) *core.Enabled {
 
 // isTask reports whether people have to do with the enablement: an action of
 // theirs, or one that the engine could not perform.
-func (c *caseChange) isTask(en *core.Enabled) bool {
-	if en.State == core.Escalated {
+func (c *caseChange) isTask(en *machine.Enabled) bool {
+	if en.State == machine.Escalated {
 		return true
 	}
 	at := c.route.Action(en.Action)
@@ -151,7 +151,7 @@ func (c *caseChange) isTask(en *core.Enabled) bool {
 // ended says how the task of an action ended.
 func (c *caseChange) ended(action string) Change {
 	for i := range c.log {
-		if c.log[i].Kind == core.LogAction && c.log[i].Action != nil && *c.log[i].Action == action {
+		if c.log[i].Kind == machine.LogAction && c.log[i].Action != nil && *c.log[i].Action == action {
 			return ChangePerformed
 		}
 	}
@@ -159,7 +159,7 @@ func (c *caseChange) ended(action string) Change {
 }
 
 // taskBecame says what has become of a task, "" for nothing.
-func taskBecame(old, now *core.Enabled) Change {
+func taskBecame(old, now *machine.Enabled) Change {
 	if old != nil && old.State == now.State {
 		if !old.Remind.IsZero() && now.Remind.After(old.Remind) {
 			return ChangeReminded
@@ -171,15 +171,15 @@ func taskBecame(old, now *core.Enabled) Change {
 		return ChangeChanged
 	}
 	switch now.State {
-	case core.Offered:
+	case machine.Offered:
 		return ChangeOffered
-	case core.Accepted:
+	case machine.Accepted:
 		return ChangeAccepted
-	case core.Waiting:
+	case machine.Waiting:
 		return ChangeWaiting
-	case core.Escalated:
+	case machine.Escalated:
 		return ChangeEscalated
-	case core.Running:
+	case machine.Running:
 	}
 	return ChangeChanged
 }

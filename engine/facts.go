@@ -5,9 +5,9 @@ import (
 	"io"
 
 	"flowdrive/engine/contents"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // finder returns the message of a case with that label, nil for none.
@@ -41,12 +41,12 @@ type lookup struct {
 }
 
 // decide asks the core, and looks up what it needs until it decides.
-func (e *Engine) decide(in core.Input, l *lookup) (*core.Output, error) {
+func (e *Engine) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
 	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
 	in.Facts.New = e.givenUp.Take(a)
 	for range rounds {
-		out, needs, err := core.Decide(in)
+		out, needs, err := machine.Decide(in)
 		if err != nil || len(needs) == 0 {
 			return out, err
 		}
@@ -61,7 +61,7 @@ func (e *Engine) decide(in core.Input, l *lookup) (*core.Output, error) {
 }
 
 // fact looks one fact up.
-func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
+func (e *Engine) fact(in *machine.Input, l *lookup, need machine.Need) (err error) {
 	facts := &in.Facts
 	switch {
 	case need.Message != "":
@@ -81,16 +81,16 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 	case need.Watchers != 0:
 		keep(&facts.Watchers, need.Watchers, e.watchers(need.Watchers))
 	case need.Route != "":
-		var def *core.Definition
+		var def *machine.Definition
 		if def, err = e.definition(l, need.Route, in.Case.ID); err == nil {
 			keep(&facts.Routes, need.Route, def)
 		}
-	case need.Right != core.StartRight{}:
+	case need.Right != machine.StartRight{}:
 		keep(&facts.Rights, need.Right, e.mayStartAs(need.Right))
 	case need.New > 0:
 		err = e.identities(in, l, need.New)
 	case need.Case != 0:
-		var relative *core.Relative
+		var relative *machine.Relative
 		if relative, err = e.relative(l, need.Case); err == nil {
 			keep(&facts.Cases, need.Case, relative)
 		}
@@ -100,22 +100,22 @@ func (e *Engine) fact(in *core.Input, l *lookup, need core.Need) (err error) {
 			keep(&facts.Siblings, need.Siblings, ids)
 		}
 	case need.Children.Case != 0:
-		var all []core.Sibling
+		var all []machine.Sibling
 		if all, err = l.children(need.Children); err == nil {
 			keep(&facts.Children, need.Children, all)
 		}
 	case need.Plan.Case != 0:
-		var plan *core.Plan
+		var plan *machine.Plan
 		if plan, err = e.plan(l, need.Plan); err == nil {
 			keep(&facts.Plans, need.Plan, plan)
 		}
-	case need.Filter != core.Filter{}:
+	case need.Filter != machine.Filter{}:
 		result, ran := e.filtered.Get(need.Filter)
 		if !ran {
 			return &filterAhead{need.Filter}
 		}
 		keep(&facts.Filtered, need.Filter, result)
-	case need.Call != core.Call{}:
+	case need.Call != machine.Call{}:
 		result, asked := e.called.Get(need.Call)
 		if !asked {
 			return &callAhead{need.Call}
@@ -134,7 +134,7 @@ func keep[K comparable, V any](m *map[K]V, key K, value V) {
 }
 
 // messageNeed looks up the message of the event's case or of another one.
-func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
+func (e *Engine) messageNeed(in *machine.Input, l *lookup, need machine.Need) error {
 	find, messages, types := l.find, &in.Facts.Messages, &in.Facts.Types
 	id := in.Case.ID
 	if need.Case != 0 {
@@ -164,12 +164,12 @@ func (e *Engine) messageNeed(in *core.Input, l *lookup, need core.Need) error {
 
 // definition returns the latest version of a route, nil for none; self is the
 // event's case.
-func (e *Engine) definition(l *lookup, name string, self int64) (def *core.Definition, err error) {
+func (e *Engine) definition(l *lookup, name string, self int64) (def *machine.Definition, err error) {
 	info := e.routes.Load().byName[identity.Fold(name)]
 	if info == nil {
 		return nil, nil
 	}
-	def = &core.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
+	def = &machine.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
 	if l.holds != nil {
 		def.Closed, err = heldUp(l.holds, info.Name, info.Compiled.Group)
 		if err == nil && !def.Closed {
@@ -180,7 +180,7 @@ func (e *Engine) definition(l *lookup, name string, self int64) (def *core.Defin
 }
 
 // mayStartAs reports whether a context may start cases of a route.
-func (e *Engine) mayStartAs(right core.StartRight) bool {
+func (e *Engine) mayStartAs(right machine.StartRight) bool {
 	d := e.directory()
 	info, context := e.routes.Load().byName[identity.Fold(right.Route)], d.ByName(identity.Name(right.Context))
 	if info == nil || context == nil {
@@ -196,7 +196,7 @@ func (e *Engine) messageFact(m *Message) (content []byte, version int64, err err
 	if m == nil {
 		return nil, 0, nil
 	}
-	if m.Size > core.MaxFact {
+	if m.Size > machine.MaxFact {
 		return nil, m.Version, nil
 	}
 	if !m.InFile {
@@ -213,7 +213,7 @@ func (e *Engine) messageFact(m *Message) (content []byte, version int64, err err
 		return nil, 0, err
 	}
 	defer func() { _ = body.Close() }()
-	content, err = io.ReadAll(io.LimitReader(body, core.MaxFact))
+	content, err = io.ReadAll(io.LimitReader(body, machine.MaxFact))
 	if err != nil {
 		return nil, 0, errs.Wrap("read the message "+m.Label, err)
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 )
 
 // counting is a store that counts what its readers are asked about children,
@@ -111,7 +111,7 @@ actions:
 	t.Logf("%d children in %v; %d actions of another case answered meanwhile, the slowest in %v", total, settled, answered, longest)
 	// A batch of 256 children is a unit: were they all made in one, hardly any
 	// action would come between.
-	if batches := total / core.Batch; answered < batches/4 {
+	if batches := total / machine.Batch; answered < batches/4 {
 		t.Errorf("%d actions were answered within %d batches", answered, batches)
 	}
 }

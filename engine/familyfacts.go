@@ -9,10 +9,10 @@ import (
 	"strings"
 	"sync"
 
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // What a decision needs to know of other cases of its tree. Cases that an
@@ -20,7 +20,7 @@ import (
 
 // identities gives ids to new cases, unless the starter has as many open ones
 // as the limit allows: routes can be made to start cases without bound.
-func (e *Engine) identities(in *core.Input, l *lookup, n int) error {
+func (e *Engine) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
 		err := e.usage.Check(quota.OpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.CountOpenCases)
 		if errs.Is(err, errs.TooMany) {
@@ -32,7 +32,7 @@ func (e *Engine) identities(in *core.Input, l *lookup, n int) error {
 		}
 	}
 	for len(in.Facts.New) < n {
-		in.Facts.New = append(in.Facts.New, core.Identity{ID: l.ids(), GUID: NewUUID().String()})
+		in.Facts.New = append(in.Facts.New, machine.Identity{ID: l.ids(), GUID: NewUUID().String()})
 	}
 	return nil
 }
@@ -63,7 +63,7 @@ func (e *Engine) persons(party string) []string {
 }
 
 // relative returns another case of the tree, nil where there is none.
-func (e *Engine) relative(l *lookup, id int64) (*core.Relative, error) {
+func (e *Engine) relative(l *lookup, id int64) (*machine.Relative, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
@@ -76,10 +76,10 @@ func (e *Engine) relative(l *lookup, id int64) (*core.Relative, error) {
 		l.cases = append(l.cases, readCase{id: id})
 		return nil, nil
 	}
-	var c *core.Case
+	var c *machine.Case
 	if changed != nil {
 		c = changed.after
-	} else if c, err = core.ReadMarking(row.Marking); err != nil {
+	} else if c, err = machine.ReadMarking(row.Marking); err != nil {
 		return nil, errs.Wrap("read a case of the tree", err)
 	}
 	compiled, err := e.versions.get(l.reader, c.RouteID, c.RouteVersion)
@@ -90,31 +90,31 @@ func (e *Engine) relative(l *lookup, id int64) (*core.Relative, error) {
 		l.cases = append(l.cases, readCase{id, row.Revision})
 		keep(&l.rows, id, row)
 	}
-	return &core.Relative{Route: compiled, Case: c}, nil
+	return &machine.Relative{Route: compiled, Case: c}, nil
 }
 
 // siblings returns the ids of the next children of an enablement that are
 // neither closed nor canceled.
-func (l *lookup) siblings(of core.Siblings) ([]int64, error) {
+func (l *lookup) siblings(of machine.Siblings) ([]int64, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
-	ids, err := l.reader.Children(of.Case, of.Row, of.After, core.Batch)
+	ids, err := l.reader.Children(of.Case, of.Row, of.After, machine.Batch)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range l.made(of.Enablement) {
-		if c.ID > of.After && c.Life != core.Closed && c.Life != core.Canceled {
+		if c.ID > of.After && c.Life != machine.Closed && c.Life != machine.Canceled {
 			ids = append(ids, c.ID)
 		}
 	}
 	slices.Sort(ids)
-	return ids[:min(len(ids), core.Batch)], nil
+	return ids[:min(len(ids), machine.Batch)], nil
 }
 
 // made returns the children of an enablement that an earlier decision of the
 // same change made, by id.
-func (l *lookup) made(of core.Enablement) (all []*core.Case) {
+func (l *lookup) made(of machine.Enablement) (all []*machine.Case) {
 	for _, id := range slices.Sorted(maps.Keys(l.after)) {
 		if c := l.after[id]; c.base == 0 && c.after.Parent == of.Case && c.after.ParentRow == of.Row {
 			all = append(all, c.after)
@@ -125,13 +125,13 @@ func (l *lookup) made(of core.Enablement) (all []*core.Case) {
 
 // children returns all children of an enablement as decide and complete see
 // them. The decision holds while none of them changes.
-func (l *lookup) children(of core.Enablement) ([]core.Sibling, error) {
+func (l *lookup) children(of machine.Enablement) ([]machine.Sibling, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
-	var all []core.Sibling
+	var all []machine.Sibling
 	err := l.reader.ChildMarkings(of.Case, of.Row, func(marking []byte) error {
-		c, err := core.ReadMarking(marking)
+		c, err := machine.ReadMarking(marking)
 		if err != nil {
 			return err
 		}
@@ -145,12 +145,12 @@ func (l *lookup) children(of core.Enablement) ([]core.Sibling, error) {
 	for _, c := range l.made(of) {
 		all = append(all, sibling(c))
 	}
-	slices.SortFunc(all, func(a, b core.Sibling) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b machine.Sibling) int { return cmp.Compare(a.ID, b.ID) })
 	return all, err
 }
 
-func sibling(c *core.Case) core.Sibling {
-	return core.Sibling{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
+func sibling(c *machine.Case) machine.Sibling {
+	return machine.Sibling{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
 }
 
 // planCache keeps the plan that was read last: each batch of the children of
@@ -158,12 +158,12 @@ func sibling(c *core.Case) core.Sibling {
 type planCache struct {
 	mu   sync.Mutex
 	form []byte
-	plan *core.Plan
+	plan *machine.Plan
 }
 
 // plan returns which children an enablement shall have, nil where none is
 // kept.
-func (e *Engine) plan(l *lookup, of core.Enablement) (*core.Plan, error) {
+func (e *Engine) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
@@ -182,7 +182,7 @@ func (e *Engine) plan(l *lookup, of core.Enablement) (*core.Plan, error) {
 	e.plans.mu.Lock()
 	defer e.plans.mu.Unlock()
 	if e.plans.plan == nil || !bytes.Equal(form, e.plans.form) {
-		plan := &core.Plan{}
+		plan := &machine.Plan{}
 		if err := json.Unmarshal(form, plan); err != nil {
 			return nil, errs.Wrap("read a plan of children", err)
 		}

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"flowdrive/engine/account"
-	"flowdrive/engine/core"
 	"flowdrive/engine/feed"
-	"flowdrive/errs"
-	"flowdrive/ical"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/ical"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -59,7 +59,7 @@ func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.T
 			}
 			events = feed.AppendFirings(events, entry, before)
 		}
-		d := deadlines{Engine: e, r: r, by: by, actor: core.Actor{Name: string(by.Name), Contexts: contextNames(by)}}
+		d := deadlines{Engine: e, r: r, by: by, actor: machine.Actor{Name: string(by.Name), Contexts: contextNames(by)}}
 		if err := d.read(); err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ type deadlines struct {
 	*Engine
 	r      Reader
 	by     identity.Principal
-	actor  core.Actor
+	actor  machine.Actor
 	events []ical.Event
 }
 
@@ -93,7 +93,7 @@ func (d *deadlines) read() error {
 			return err
 		}
 	}
-	others, err := d.r.UpcomingTasks(core.OnOffered|core.OnAccepted, d.by.Contexts(), feed.MostEvents)
+	others, err := d.r.UpcomingTasks(machine.OnOffered|machine.OnAccepted, d.by.Contexts(), feed.MostEvents)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (d *deadlines) read() error {
 // that is its own, those that are nobody's task, and its start where it waits
 // for an instant.
 func (d *deadlines) add(row *Case, own bool) error {
-	c, err := core.ReadMarking(row.Marking)
+	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}
@@ -129,10 +129,10 @@ func (d *deadlines) add(row *Case, own bool) error {
 }
 
 // tasks tells which actions of the case are the user's tasks.
-func (d *deadlines) tasks(row *Case, c *core.Case, r *route.Route) (mine func(action string) bool, err error) {
+func (d *deadlines) tasks(row *Case, c *machine.Case, r *route.Route) (mine func(action string) bool, err error) {
 	var names []string
-	for _, task := range core.Tasks(c, r, d.actor) {
-		if task.Lists&(core.OnOffered|core.OnAccepted) == 0 {
+	for _, task := range machine.Tasks(c, r, d.actor) {
+		if task.Lists&(machine.OnOffered|machine.OnAccepted) == 0 {
 			continue
 		}
 		sees := task.Assigned

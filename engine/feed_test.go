@@ -14,7 +14,7 @@ import (
 	"github.com/emersion/go-ical"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files anew")

@@ -5,23 +5,23 @@ import (
 	"errors"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Filters runs jq filters and bounds the time and memory that each takes.
 // What is wrong with a filter, or too much for it, is in what it yields; the
 // error is of what keeps filters from being run.
 type Filters interface {
-	Filter(ctx context.Context, f core.Filter) (core.Filtered, error)
+	Filter(ctx context.Context, f machine.Filter) (machine.Filtered, error)
 }
 
 // filterAhead is the error of a decision that needs to know what a filter
 // yields. A filter may take a second, in which neither the writer nor a
 // reader shall wait: the decision is given up, the filter is run, and the
 // decision is made again.
-type filterAhead struct{ filter core.Filter }
+type filterAhead struct{ filter machine.Filter }
 
 // Error implements error.
 func (f *filterAhead) Error() string { return "a jq filter is to be run first" }
@@ -57,7 +57,7 @@ func (e *Engine) runAhead(ctx context.Context, err error, again func() error) er
 		if !ok {
 			return err
 		}
-		result := core.Filtered{Fault: "filters cannot be run here"}
+		result := machine.Filtered{Fault: "filters cannot be run here"}
 		if e.filters != nil {
 			var failed error
 			if result, failed = e.filters.Filter(ctx, ahead.filter); failed != nil {
@@ -84,7 +84,7 @@ type attempt struct {
 
 // giveUp keeps the identities that an attempt had where err is why it was
 // given up.
-func (e *Engine) giveUp(a attempt, err error, identities ...core.Identity) {
+func (e *Engine) giveUp(a attempt, err error, identities ...machine.Identity) {
 	_, filter := errors.AsType[*filterAhead](err)
 	_, call := errors.AsType[*callAhead](err)
 	if filter || call {

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/jq"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/route/jq"
 )
 
 // filters runs filters in this process, and counts.
@@ -21,18 +21,18 @@ type filters struct {
 	err error
 }
 
-func (f *filters) Filter(_ context.Context, job core.Filter) (core.Filtered, error) {
+func (f *filters) Filter(_ context.Context, job machine.Filter) (machine.Filtered, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ran = append(f.ran, job.Filter)
 	if f.err != nil {
-		return core.Filtered{}, f.err
+		return machine.Filtered{}, f.err
 	}
 	output, err := jq.Run(job.Filter, []byte(job.Input), []byte(job.Xattr), []byte(job.Case))
 	if err != nil {
-		return core.Filtered{Fault: err.Error()}, nil
+		return machine.Filtered{Fault: err.Error()}, nil
 	}
-	return core.Filtered{Output: output}, nil
+	return machine.Filtered{Output: output}, nil
 }
 
 func filterWorld(t *testing.T, f engine.Filters) *world {

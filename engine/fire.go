@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/schedule"
 )
 
@@ -315,12 +315,12 @@ func (e *Engine) fireCase(tx Tx, id int64, now time.Time) (next time.Time, fired
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
 	}
-	if row.State == string(core.Queued) { // its startAt has come
+	if row.State == string(machine.Queued) { // its startAt has come
 		tx.AfterCommit(e.sweeper.noteQueued)
 		row.Due = time.Time{}
 		return time.Time{}, true, tx.UpdateCase(row, row.Revision)
 	}
-	c, err := e.advanceCase(tx, row, core.Due{}, now)
+	c, err := e.advanceCase(tx, row, machine.Due{}, now)
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -329,7 +329,7 @@ func (e *Engine) fireCase(tx Tx, id int64, now time.Time) (next time.Time, fired
 
 // advanceCase decides on an event of the engine's own within the writer, and
 // stores what it does.
-func (e *Engine) advanceCase(tx Tx, row *Case, event core.Event, now time.Time) (*caseChange, error) {
+func (e *Engine) advanceCase(tx Tx, row *Case, event machine.Event, now time.Time) (*caseChange, error) {
 	h, err := e.held(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return nil, err
@@ -337,7 +337,7 @@ func (e *Engine) advanceCase(tx Tx, row *Case, event core.Event, now time.Time) 
 	return e.advanceHeld(tx, h, event, now)
 }
 
-func (e *Engine) advanceHeld(tx Tx, h *held, event core.Event, now time.Time) (*caseChange, error) {
+func (e *Engine) advanceHeld(tx Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
 	c, err := e.decideOn(h, event, Request{Now: now})
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, h.row.ID), err)

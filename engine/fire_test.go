@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // nightly returns an entry that comes on Thursdays and Sundays at 23:00, with

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Admin is the user that the first start makes.

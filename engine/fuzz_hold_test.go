@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // FuzzHold: whatever is PUT to a hold is refused with what is wrong with it,

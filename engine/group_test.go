@@ -10,10 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 )
 
 const routeGroupParent = `
@@ -118,7 +118,7 @@ func TestGroupWithWork(t *testing.T) {
 	})
 	admin := w.as("admin")
 	var members []string
-	for i := range 2 * core.Batch {
+	for i := range 2 * machine.Batch {
 		name := fmt.Sprintf("m%03d", i)
 		admin.mustPutParty("user", name, `{}`)
 		members = append(members, `"`+name+`"`)
@@ -134,7 +134,7 @@ func TestGroupWithWork(t *testing.T) {
 	w.reopen() // a sandbox, which does what was left before it answers
 	admin = w.as("admin")
 	admin.mustPerform(admin.startCase(`{"route": "ask"}`), "note")
-	admin.caseForm(parent).wants("childrenCount", fmt.Sprint(2*core.Batch))
+	admin.caseForm(parent).wants("childrenCount", fmt.Sprint(2*machine.Batch))
 	admin.caseForm(next).wants("state", `"active"`)
 }
 
@@ -149,7 +149,7 @@ func TestGroupRace(t *testing.T) {
 	w.as("admin").mustPutRoute("one", routeGroup)
 	s.before = func(wr write) error {
 		if c, ok := wr.row.(*engine.Case); ok {
-			c.Busy = c.State == string(core.Active)
+			c.Busy = c.State == string(machine.Active)
 		}
 		return nil
 	}

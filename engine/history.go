@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // FolderRoutes is Routes/, of whose documents a history is kept as well.

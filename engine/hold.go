@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Hold keeps matching cases queued while it exists: those of a route, those of

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/holidays"
-	"flowdrive/errs"
-	"flowdrive/ical"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/ical"
+	"flowdrive/internal/identity"
 	"flowdrive/schedule"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // replay returns the first answer to a key.

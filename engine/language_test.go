@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 const routeExpense = `

@@ -3,11 +3,11 @@ package engine
 import (
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/document"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // readLife reads "state", "suspendedUntil" and "startAt": what is to become of
@@ -20,29 +20,29 @@ func readLife(root document.Value, h *held, ed *edit) {
 		if !ok {
 			return
 		}
-		life = core.Life(state)
+		life = machine.Life(state)
 	}
 	if at, dated := readDate(root.Get("startAt"), h.core.StartAt); dated && (h.core.Started.IsZero() || !at.IsZero()) {
 		ed.StartAt = &at
 	}
 	date, dated := readDate(root.Get("suspendedUntil"), h.core.HeldUntil)
-	if dated && life != core.Suspended && !date.IsZero() {
+	if dated && life != machine.Suspended && !date.IsZero() {
 		root.Get("suspendedUntil").Fail(errs.CodeConflict, "goes with the state suspended, not with %s", life)
 		return
 	}
 	switch {
-	case life == core.Suspended && (dated || life != h.core.Life):
+	case life == machine.Suspended && (dated || life != h.core.Life):
 		if !dated {
 			date = h.core.HeldUntil
 		}
-		ed.life = core.Suspend{Actor: ed.Actor, Until: date}
+		ed.life = machine.Suspend{Actor: ed.Actor, Until: date}
 	case life == h.core.Life:
-	case life == core.Canceled:
-		ed.life = core.Cancel{Actor: ed.Actor}
-	case life == core.Active && h.core.Life == core.Suspended:
-		ed.life = core.Resume{Actor: ed.Actor}
-	case life == core.Active:
-		ed.life = core.Reopen{Actor: ed.Actor}
+	case life == machine.Canceled:
+		ed.life = machine.Cancel{Actor: ed.Actor}
+	case life == machine.Active && h.core.Life == machine.Suspended:
+		ed.life = machine.Resume{Actor: ed.Actor}
+	case life == machine.Active:
+		ed.life = machine.Reopen{Actor: ed.Actor}
 	default:
 		root.Get("state").Fail(errs.CodeRange, "can be set to suspended, active or canceled, not to %q", life)
 	}
@@ -75,7 +75,7 @@ func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChan
 		return change, err
 	}
 	if event := ed.life; event != nil {
-		if reopen, is := event.(core.Reopen); is {
+		if reopen, is := event.(machine.Reopen); is {
 			if err := e.mayReopen(r, h); err != nil {
 				return nil, err
 			}
@@ -87,14 +87,14 @@ func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChan
 		}
 	}
 	after := change.after
-	if after.Life != core.Queued || ed.life == nil && h.row.Waits {
+	if after.Life != machine.Queued || ed.life == nil && h.row.Waits {
 		return change, nil
 	}
 	now, err := e.startsNow(r, startable{after.RouteName, change.row.Group, after.Priority, after.StartAt}, req.Now)
 	if err != nil || !now {
 		return change, err
 	}
-	return e.decideFurther(req, h, change, core.Start{})
+	return e.decideFurther(req, h, change, machine.Start{})
 }
 
 // mayReopen answers errs.TooMany where the starter of a case that has ended
@@ -115,7 +115,7 @@ func (e *Engine) mayReopen(r Reader, h *held) error {
 // route, which may have been mended since. Any other case keeps its version.
 func (e *Engine) renewed(h *held) (*held, int64) {
 	info := e.routes.Load().byID[h.core.RouteID]
-	if h.core.Life != core.Failed || info == nil {
+	if h.core.Life != machine.Failed || info == nil {
 		return h, h.core.RouteVersion
 	}
 	with := *h
@@ -124,7 +124,7 @@ func (e *Engine) renewed(h *held) (*held, int64) {
 }
 
 // decideFurther decides on an event after another one, as one change.
-func (e *Engine) decideFurther(req Request, h *held, first *caseChange, event core.Event) (*caseChange, error) {
+func (e *Engine) decideFurther(req Request, h *held, first *caseChange, event machine.Event) (*caseChange, error) {
 	after := *h
 	after.core, after.after = first.after, first.byID()
 	after.find = first.finder(h.find)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // routeNag has a timed action beside what people may do.

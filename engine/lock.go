@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // NewLock is the lock that a LOCK asks for.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Locks (RFC 4918, sections 6 and 7; docs/contract/drive.md#locks). One is on a

@@ -15,11 +15,11 @@ import (
 	"go.uber.org/goleak"
 
 	"flowdrive/attach"
-	"flowdrive/clock"
-	"flowdrive/document"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/store/sqlite"
 )
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 func (u user) putHold(name, doc string, options ...option) (*engine.Outcome, error) {
@@ -31,7 +31,7 @@ func (u user) mustDeleteHold(name string) {
 // startsOf returns the cases that were started since the last call, in order.
 func startsOf(s *spy) (ids []int64) {
 	for _, wr := range s.seen() {
-		if c, ok := wr.row.(*engine.Case); ok && wr.method == "UpdateCase" && c.State != string(core.Queued) {
+		if c, ok := wr.row.(*engine.Case); ok && wr.method == "UpdateCase" && c.State != string(machine.Queued) {
 			ids = append(ids, wr.caseID)
 		}
 	}
@@ -338,7 +338,7 @@ func TestGroup(t *testing.T) {
 	third, fourth := sam.startCase(`{"route": "one", "startAt": "2012-11-10T00:00:00Z"}`), sam.startCase(`{"route": "one"}`)
 	s.before = func(wr write) error {
 		if c, ok := wr.row.(*engine.Case); ok && wr.caseID == fourth {
-			c.Busy = c.State == string(core.Active)
+			c.Busy = c.State == string(machine.Active)
 		}
 		return nil
 	}

@@ -6,9 +6,9 @@ import (
 	"io"
 	"slices"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // What Message takes for a label where a case's own contents are meant. No
@@ -76,10 +76,10 @@ func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, u
 // not start the reason; nil for the other one, and for a case that has none.
 func result(r Reader, h *held, name string) (*Message, error) {
 	switch life := h.core.Life; {
-	case name == OwnOutput && (life == core.Completed || life == core.Closed):
+	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):
 		return output(r, h)
-	case name == OwnException && life == core.Failed:
-		return orNil(r.MessageByLabel(h.row.ID, core.LabelError))
+	case name == OwnException && life == machine.Failed:
+		return orNil(r.MessageByLabel(h.row.ID, machine.LabelError))
 	default:
 		return nil, nil
 	}
@@ -157,7 +157,7 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 			}
 			return stored(label)
 		}
-		c, err := e.decideOn(h, core.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
+		c, err := e.decideOn(h, machine.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -237,7 +237,7 @@ func (e *Engine) mayLabel(by identity.Principal, h *held, name string) bool {
 	}
 	actor := e.actor(by, false)
 	for i := range h.core.Enabled {
-		if core.MayPerform(h.core, h.route.Compiled, h.core.Enabled[i].Action, actor) {
+		if machine.MayPerform(h.core, h.route.Compiled, h.core.Enabled[i].Action, actor) {
 			return true
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"testing/iotest"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // contents returns how many contents are kept as files.

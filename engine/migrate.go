@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Moving the cases of a route to its new version
@@ -154,9 +154,9 @@ func stranded(r Reader, c *routeChange) error {
 }
 
 // movesWithRoute reports whether a case in that state of its life moves.
-func movesWithRoute(life core.Life) bool {
+func movesWithRoute(life machine.Life) bool {
 	switch life {
-	case core.Queued, core.Active, core.Suspended, core.Completed:
+	case machine.Queued, machine.Active, machine.Suspended, machine.Completed:
 		return true
 	default:
 		return false
@@ -183,7 +183,7 @@ func (e *Engine) rehearse(r Reader, req Request, c *routeChange, report *migrati
 // decideMigration decides on one case; nil where it does not move. What keeps
 // one from moving is reported.
 func (e *Engine) decideMigration(r Reader, req Request, row *Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
-	if !movesWithRoute(core.Life(row.State)) {
+	if !movesWithRoute(machine.Life(row.State)) {
 		return nil, nil
 	}
 	row, err := r.Case(row.ID)
@@ -196,7 +196,7 @@ func (e *Engine) decideMigration(r Reader, req Request, row *Case, info *routeIn
 	}
 	var change *caseChange
 	if err == nil {
-		event := core.Migrate{Actor: core.Actor{Name: string(req.By.Name)}, Version: info.Version, From: h.route.Compiled}
+		event := machine.Migrate{Actor: machine.Actor{Name: string(req.By.Name)}, Version: info.Version, From: h.route.Compiled}
 		h.route = info
 		change, err = e.decideOn(h, event, req)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 func (u user) migrate(name, doc string, options ...option) (*engine.Outcome, error) {
@@ -133,7 +133,7 @@ func TestMigrationGoesOn(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	w.as("sam").caseForm(first).wants("routeVersion", "1", "state", `"`+string(core.Active)+`"`)
+	w.as("sam").caseForm(first).wants("routeVersion", "1", "state", `"`+string(machine.Active)+`"`)
 	w.view(func(r engine.Reader) error {
 		left, err := r.Setting("migrations")
 		same(t, "left", left, "")

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestMissedInstants: what becomes of three instants while the server is

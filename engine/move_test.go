@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 func (u user) move(route, from string, id int64, to string, options ...option) (*engine.Outcome, error) {
@@ -40,7 +40,7 @@ func TestMoveOnBoard(t *testing.T) {
 	}
 	w.refused(try(w.as("eve").move("ask", "open", id, "answered")).err, errs.NotFound)
 	out := try(ann.move("ASK", "Open", id, "Answered")).must(w, "move")
-	if out.Action != "answer" || out.Status != "answered" || out.Life != core.Active || out.LogSeq != 3 || out.Name != fmt.Sprint(id) {
+	if out.Action != "answer" || out.Status != "answered" || out.Life != machine.Active || out.LogSeq != 3 || out.Name != fmt.Sprint(id) {
 		t.Errorf("%+v", out)
 	}
 	log := sam.logTexts(id)

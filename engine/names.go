@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // Given names: a resource that a person saved under a name keeps it beside

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/account"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -24,8 +24,8 @@ type Channels struct {
 func (e *Engine) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
 
 // hookCall is the call by which the webhook is told.
-func (e *Engine) hookCall(body []byte) *core.HTTPCall {
-	return &core.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
+func (e *Engine) hookCall(body []byte) *machine.HTTPCall {
+	return &machine.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
 }
 
 // telling is what is told of one event.
@@ -40,7 +40,7 @@ type telling struct {
 
 // seat is a case through which people are told.
 type seat struct {
-	*core.Case
+	*machine.Case
 	change *caseChange // nil: the event has not changed it
 }
 
@@ -60,7 +60,7 @@ func (e *Engine) tellPeople(tx Tx, c *caseChange) error {
 	}
 	event := notice.Event{Case: c.after, Acts: c.notices.Acts, Title: t.taskTitle}
 	if e.channels.Webhook != "" {
-		if err := t.post(&core.Request{HTTP: e.hookCall(event.Hook(t.people))}); err != nil {
+		if err := t.post(&machine.Request{HTTP: e.hookCall(event.Hook(t.people))}); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (e *Engine) tellPeople(tx Tx, c *caseChange) error {
 		if p.Email == "" {
 			continue
 		}
-		if err := t.post(&core.Request{Mail: event.Mail(p)}); err != nil {
+		if err := t.post(&machine.Request{Mail: event.Mail(p)}); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (e *Engine) tellPeople(tx Tx, c *caseChange) error {
 }
 
 // taskTitle returns what people call a task.
-func (t *telling) taskTitle(task core.TaskRef) string {
+func (t *telling) taskTitle(task machine.TaskRef) string {
 	if at := t.seats[task.Case]; at != nil && at.change != nil {
 		if i := at.change.route.Action(task.Action); i != route.NoAction && at.change.route.Actions[i].Title != "" {
 			return at.change.route.Actions[i].Title
@@ -93,7 +93,7 @@ func (t *telling) taskTitle(task core.TaskRef) string {
 // do, the deputies of these, and the others. Nobody is told twice.
 func (t *telling) find() error {
 	parties, told := t.parties.Load(), map[identity.ID]bool{}
-	add := func(name, behalf string, n core.Notice) error {
+	add := func(name, behalf string, n machine.Notice) error {
 		p := parties.ByName(identity.User, name)
 		if p == nil || p.Disabled || told[p.ID] {
 			return nil
@@ -101,8 +101,8 @@ func (t *telling) find() error {
 		told[p.ID] = true
 		return t.add(p, notice.Person{Notice: n, Name: p.Name, Email: p.MailTo(), Behalf: behalf})
 	}
-	named := func(n core.Notice) error { return add(n.Person, "", n) }
-	deputy := func(n core.Notice) error {
+	named := func(n machine.Notice) error { return add(n.Person, "", n) }
+	deputy := func(n machine.Notice) error {
 		p := parties.ByName(identity.User, n.Person)
 		if p == nil || p.Disabled || !p.Deputy.Active(t.change.after.Modified) {
 			return nil
@@ -111,7 +111,7 @@ func (t *telling) find() error {
 	}
 	for _, round := range []struct {
 		tasks bool
-		add   func(core.Notice) error
+		add   func(machine.Notice) error
 	}{{true, named}, {true, deputy}, {false, named}} {
 		for _, n := range t.change.notices.To {
 			if round.tasks != (len(n.Tasks) > 0) {
@@ -137,7 +137,7 @@ func (t *telling) add(who *account.Party, p notice.Person) error {
 	if p.Sees, err = t.seesCase(t.tx, by, &t.change.row); err != nil {
 		return err
 	}
-	if sees := p.Sees; p.Why == core.ReasonWatcher {
+	if sees := p.Sees; p.Why == machine.ReasonWatcher {
 		if at.ID != t.change.row.ID {
 			row, err := t.tx.Case(at.ID)
 			if err != nil {
@@ -164,7 +164,7 @@ func (t *telling) seat(id int64) (*seat, error) {
 	if err != nil || row == nil {
 		return nil, err
 	}
-	c, err := core.ReadMarking(row.Marking)
+	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (t *telling) seat(id int64) (*seat, error) {
 
 // post puts a request into the outbox. Nothing leaves a sandbox: there it is
 // kept as a message of the case.
-func (t *telling) post(request *core.Request) error {
+func (t *telling) post(request *machine.Request) error {
 	c := t.change
 	row := &OutboxRow{Key: NewUUID().String(), CaseID: c.row.ID, Seq: c.after.LogSeq, Due: c.after.Modified, Created: c.after.Modified}
 	if !t.sandbox {
@@ -194,14 +194,14 @@ func (t *telling) post(request *core.Request) error {
 
 // merge adds the notices of an earlier decision of the same change: nobody is
 // told twice.
-func merge(earlier, later *core.Notices) *core.Notices {
+func merge(earlier, later *machine.Notices) *machine.Notices {
 	if earlier == nil || later == nil {
 		if later == nil {
 			return earlier
 		}
 		return later
 	}
-	out := &core.Notices{Acts: append(earlier.Acts, later.Acts...), To: later.To}
+	out := &machine.Notices{Acts: append(earlier.Acts, later.Acts...), To: later.To}
 	for _, n := range earlier.To {
 		told := false
 		for i := range later.To {
@@ -222,11 +222,11 @@ func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, 
 		return nil
 	}
 	failure := notice.Failure{UUID: stored.UUID.String(), Title: title, Instant: instant, Reason: reason}
-	post := func(request *core.Request) error {
+	post := func(request *machine.Request) error {
 		return e.postRequest(tx, &OutboxRow{Key: NewUUID().String(), Due: now, Created: now}, request)
 	}
 	if e.channels.Webhook != "" {
-		if err := post(&core.Request{HTTP: e.hookCall(failure.Hook())}); err != nil {
+		if err := post(&machine.Request{HTTP: e.hookCall(failure.Hook())}); err != nil {
 			return err
 		}
 	}
@@ -239,7 +239,7 @@ func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, 
 		if !admin.Administers() || admin.MailTo() == "" {
 			continue
 		}
-		if err := post(&core.Request{Mail: failure.Mail(admin.MailTo())}); err != nil {
+		if err := post(&machine.Request{Mail: failure.Mail(admin.MailTo())}); err != nil {
 			return err
 		}
 	}

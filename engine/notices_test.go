@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 func telling(c engine.Channels) func(*world) {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
 )
 
 // Occurrences returns what became of the instants of an entry, newest first,

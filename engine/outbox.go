@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // outboxKey is the idempotency key of what a step of a case asks for
@@ -47,7 +47,7 @@ func (e *Engine) post(tx Tx, c *caseChange) error {
 
 // postRequest puts a request into the outbox: it is sent after the commit, at
 // the row's Due.
-func (e *Engine) postRequest(tx Tx, row *OutboxRow, request *core.Request) error {
+func (e *Engine) postRequest(tx Tx, row *OutboxRow, request *machine.Request) error {
 	form, err := json.Marshal(request)
 	if err != nil {
 		return errs.Wrap("store what is to be done outside", err)
@@ -63,7 +63,7 @@ func (e *Engine) postRequest(tx Tx, row *OutboxRow, request *core.Request) error
 
 // laneOf returns the lane of a request: the mail server, a host, a command, a
 // callback. Where one is slow the others go on.
-func laneOf(r *core.Request) string {
+func laneOf(r *machine.Request) string {
 	switch {
 	case r.Mail != nil:
 		return "mail"
@@ -104,7 +104,7 @@ func pauseAfter(key string, attempts int64) time.Duration {
 // landed takes in what became of an attempt.
 func (e *Engine) landed(ctx context.Context, row *OutboxRow, reply *Reply, failure error) error {
 	if failure == nil {
-		event := core.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
+		event := machine.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
 		if reply != nil {
 			event.MediaType, event.Content = cleanType(reply.MediaType), reply.Content
 		}
@@ -115,7 +115,7 @@ func (e *Engine) landed(ctx context.Context, row *OutboxRow, reply *Reply, failu
 		if is {
 			reason = final.Reason
 		}
-		return e.conclude(ctx, row, core.Undelivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts, Reason: reason})
+		return e.conclude(ctx, row, machine.Undelivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts, Reason: reason})
 	}
 	pause := pauseAfter(row.Key, row.Attempts)
 	if later, asks := errors.AsType[*Later](failure); asks {
@@ -132,7 +132,7 @@ func (e *Engine) landed(ctx context.Context, row *OutboxRow, reply *Reply, failu
 // conclude tells the case what became of a delivery, and takes it out of the
 // outbox unless somebody may retry it, all in one unit: an answer is used
 // once.
-func (e *Engine) conclude(ctx context.Context, row *OutboxRow, event core.Event) error {
+func (e *Engine) conclude(ctx context.Context, row *OutboxRow, event machine.Event) error {
 	return e.change(ctx, func(r Reader) (decision, error) {
 		c, err := e.heard(r, row, event, e.clock.Now())
 		if err != nil {
@@ -144,7 +144,7 @@ func (e *Engine) conclude(ctx context.Context, row *OutboxRow, event core.Event)
 
 // heard decides on what the case of a row makes of an event; nil where no case
 // waits for it.
-func (e *Engine) heard(r Reader, row *OutboxRow, event core.Event, now time.Time) (*caseChange, error) {
+func (e *Engine) heard(r Reader, row *OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
 	if row.Step == 0 || row.CaseID == 0 {
 		return nil, nil
 	}
@@ -161,7 +161,7 @@ func (e *Engine) heard(r Reader, row *OutboxRow, event core.Event, now time.Time
 }
 
 // putHeard writes what heard decided.
-func (e *Engine) putHeard(tx Tx, row *OutboxRow, event core.Event, c *caseChange) error {
+func (e *Engine) putHeard(tx Tx, row *OutboxRow, event machine.Event, c *caseChange) error {
 	keeps := false // the row, for a retry
 	if c != nil {
 		if err := e.write(tx, c); err != nil {
@@ -172,7 +172,7 @@ func (e *Engine) putHeard(tx Tx, row *OutboxRow, event core.Event, c *caseChange
 			keeps = keeps || o.Seq == row.Seq && o.Step == row.Step
 		}
 	}
-	if undelivered, is := event.(core.Undelivered); is {
+	if undelivered, is := event.(machine.Undelivered); is {
 		tx.AfterCommit(func() {
 			e.log.Warn().Str("key", row.Key).Str("lane", row.Lane).Str("reason", undelivered.Reason).Int64("case", row.CaseID).Msg("not delivered")
 		})

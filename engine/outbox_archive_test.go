@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 )
 
 // A case that is archived while something of it is on its way hears what

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 )
 
 // outsideWorld is an outside that keeps what it is given, and answers as the

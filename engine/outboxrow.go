@@ -10,7 +10,7 @@ type OutboxRow struct {
 	Seq      int64     // with Step what the case knows it by
 	Step     int64     // 0: no case waits for what becomes of it
 	Lane     string    // what goes the same way
-	Request  []byte    // a core.Request, JSON
+	Request  []byte    // a machine.Request, JSON
 	Due      time.Time // when it is tried, or while it is, tried again; zero: not by itself
 	Attempts int64     // since it was asked for, or retried
 	Created  time.Time

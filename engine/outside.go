@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 )
 
 // Outside is the world beyond the server: where mails, calls of services and
@@ -39,14 +39,14 @@ type Delivery struct {
 // What is to be done outside is decided by the core.
 type (
 	// Mail is a mail to be sent to each of its addresses.
-	Mail = core.Mail
+	Mail = machine.Mail
 	// HTTPCall is a request to a service.
-	HTTPCall = core.HTTPCall
+	HTTPCall = machine.HTTPCall
 	// Command is a command that an administrator allowed by its name.
-	Command = core.Command
+	Command = machine.Command
 	// Callback is a function that whoever embeds the engine registered by its
 	// name.
-	Callback = core.Callback
+	Callback = machine.Callback
 )
 
 // Reply is what the outside answered.

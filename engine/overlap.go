@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/schedule"
 )
 
@@ -53,10 +53,10 @@ func (e *Engine) cancelOthers(tx Tx, ids []int64, now time.Time) error {
 		if err != nil {
 			return err
 		}
-		if row == nil || !open(core.Life(row.State)) {
+		if row == nil || !open(machine.Life(row.State)) {
 			continue // a relative went with it
 		}
-		event := core.Cancel{Actor: core.Actor{Name: core.ActorTimer, RouteAdmin: true}, Comment: "A later case of the same schedule entry takes its place."}
+		event := machine.Cancel{Actor: machine.Actor{Name: machine.ActorTimer, RouteAdmin: true}, Comment: "A later case of the same schedule entry takes its place."}
 		if _, err := e.advanceCase(tx, row, event, now); err != nil {
 			return err
 		}

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func TestUserIsARecord(t *testing.T) {

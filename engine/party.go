@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 
-	"flowdrive/document"
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Account returns what a log-in is checked against: the user's id, its

@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 	"flowdrive/route"
 )
 
@@ -66,7 +66,7 @@ func (e *Engine) readXattrPatch(r Reader, req Request, ref Ref, row *Case, given
 			dict = dict.Set(c.Key, textLike(h.route.Compiled.Xattr(c.Key), dict, c.Key, c.Text))
 		}
 	}
-	ed := &edit{Edit: core.Edit{Actor: e.actor(req.By, h.admin)}}
+	ed := &edit{Edit: machine.Edit{Actor: e.actor(req.By, h.admin)}}
 	if !slices.Equal(dict, h.core.Xattrs) {
 		ed.Xattrs = &dict
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func (u user) patchXattrs(name string, changes ...engine.XattrChange) error {

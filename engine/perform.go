@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/label"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
 )
 
 // Tasks returns the enabled actions of a case, in order of definition.
@@ -162,7 +162,7 @@ func taskVersion(h *held, action string) Version {
 func actionSeq(c *caseChange, action string) int64 {
 	log := c.log
 	for i := range log {
-		if (log[i].Kind == core.LogAction || log[i].Kind == core.LogTask) && log[i].Action != nil && *log[i].Action == action && log[i].Trigger != nil && *log[i].Trigger == core.ByUser {
+		if (log[i].Kind == machine.LogAction || log[i].Kind == machine.LogTask) && log[i].Action != nil && *log[i].Action == action && log[i].Trigger != nil && *log[i].Trigger == machine.ByUser {
 			return log[i].Seq
 		}
 	}
@@ -176,28 +176,28 @@ type taskChange struct {
 	to         string
 	resolution string
 	output     string
-	xattrs     []core.Change
+	xattrs     []machine.Change
 }
 
 // event returns the event that the document asks for.
-func (t *taskChange) event(action string, actor core.Actor) core.Event {
+func (t *taskChange) event(action string, actor machine.Actor) machine.Event {
 	switch t.do {
 	case "skip":
-		return core.Skip{Action: action, Actor: actor, Comment: t.comment, Output: t.output}
+		return machine.Skip{Action: action, Actor: actor, Comment: t.comment, Output: t.output}
 	case "abort":
-		return core.Abort{Action: action, Actor: actor, Comment: t.comment}
+		return machine.Abort{Action: action, Actor: actor, Comment: t.comment}
 	case "retry":
-		return core.Retry{Action: action, Actor: actor, Comment: t.comment}
+		return machine.Retry{Action: action, Actor: actor, Comment: t.comment}
 	case "accept":
-		return core.Accept{Action: action, Actor: actor, Comment: t.comment}
+		return machine.Accept{Action: action, Actor: actor, Comment: t.comment}
 	case "release":
-		return core.Release{Action: action, Actor: actor, Comment: t.comment}
+		return machine.Release{Action: action, Actor: actor, Comment: t.comment}
 	case "reject":
-		return core.Reject{Action: action, Actor: actor, Comment: t.comment}
+		return machine.Reject{Action: action, Actor: actor, Comment: t.comment}
 	case "delegate":
-		return core.Delegate{Action: action, Actor: actor, Comment: t.comment, To: t.to}
+		return machine.Delegate{Action: action, Actor: actor, Comment: t.comment, To: t.to}
 	}
-	return core.Perform{Action: action, Actor: actor, Comment: t.comment, Resolution: t.resolution, Xattrs: t.xattrs}
+	return machine.Perform{Action: action, Actor: actor, Comment: t.comment, Resolution: t.resolution, Xattrs: t.xattrs}
 }
 
 // taskDos are what can be done to an action (docs/contract/drive.md#task).
@@ -251,8 +251,8 @@ func readTask(root document.Value) *taskChange {
 }
 
 // readChanges reads XATTRs to be merged into the case's; null removes one.
-func readChanges(v document.Value) []core.Change {
-	var out []core.Change
+func readChanges(v document.Value) []machine.Change {
+	var out []machine.Change
 	for i := range v.Node.Members {
 		key, member := v.Member(i)
 		name, err := label.NormalizeKey(key)
@@ -260,7 +260,7 @@ func readChanges(v document.Value) []core.Change {
 			member.Fail(errs.CodeFormat, "%v", err)
 			continue
 		}
-		change := core.Change{Key: name, Remove: !member.Given()}
+		change := machine.Change{Key: name, Remove: !member.Given()}
 		if !change.Remove {
 			value, ok := label.ReadValue(member)
 			if !ok {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func TestPerform(t *testing.T) {

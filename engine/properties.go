@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // Property is a dead property: what a client has stored with a document for

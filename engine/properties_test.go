@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func (u user) patch(at string, changes ...engine.Property) (failed int, err error) {

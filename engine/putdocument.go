@@ -4,9 +4,9 @@ import (
 	"context"
 	"io"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // Upload is a content on its way in.

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"slices"
 
-	"flowdrive/document"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 

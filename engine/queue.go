@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // The manager starts queued cases by priority, higher first; of equal ones it
@@ -288,13 +288,13 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 // start.
 func (e *Engine) startQueued(tx Tx, id int64, now time.Time) (rests bool, err error) {
 	row, err := orNil(tx.Case(id))
-	if err != nil || row == nil || row.State != string(core.Queued) || !row.Due.IsZero() {
+	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err
 	}
 	if held, err := heldUp(tx, e.routeName(row.RouteID), row.Group, id); held || err != nil {
 		return false, err
 	}
-	c, err := e.advanceCase(tx, row, core.Start{}, now)
+	c, err := e.advanceCase(tx, row, machine.Start{}, now)
 	if err != nil {
 		return false, err
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 )
 
 // What a person starts is there when the answer is, whatever waits, unless
@@ -23,7 +23,7 @@ func TestStartsNow(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		c.ID, c.State, c.Priority, c.Named = w.db.NextID(), string(core.Queued), 300, false
+		c.ID, c.State, c.Priority, c.Named = w.db.NextID(), string(machine.Queued), 300, false
 		return tx.InsertCase(c)
 	})
 	w.reopen()
@@ -35,7 +35,7 @@ func TestStartsNow(t *testing.T) {
 		}
 	}
 	dropped, err := sam.drop("ask", "a.txt", "x", func(d *engine.Drop) { d.Priority = new(301) })
-	if err != nil || dropped.Life != core.Active {
+	if err != nil || dropped.Life != machine.Active {
 		t.Errorf("a dropped file: %v %v", dropped, err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Bytes count against the quota of who has written them

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 )
 
@@ -47,7 +47,7 @@ func (e *Engine) refuses(reach route.Reach) (detail string, code errs.Code) {
 // withoutStrangers takes out of a mail those addresses of its route that would
 // be refused were the route stored now: an administrator may have taken back a
 // domain since, or a user gone. It says why, "" where there are none.
-func (e *Engine) withoutStrangers(m *core.Mail) (refused string) {
+func (e *Engine) withoutStrangers(m *machine.Mail) (refused string) {
 	var why []string
 	for _, address := range m.Named {
 		if detail, _ := e.refuses(route.Reach{Kind: route.ReachAddress, Name: address}); detail != "" {

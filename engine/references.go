@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // What a document refers to. A reference that does not resolve is a fault in

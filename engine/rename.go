@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // MOVE within Schedule/ or Cases/ gives a resource another name, under which

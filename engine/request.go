@@ -4,9 +4,9 @@ import (
 	"io"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Request is what every change carries besides its document: who makes it,
@@ -79,7 +79,7 @@ type Outcome struct {
 
 	// Of a performance and of changes to a case:
 	CaseID int64
-	Life   core.Life
+	Life   machine.Life
 	Status string
 	LogSeq int64
 	Action string // that was performed, whatever the request called it

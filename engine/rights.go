@@ -3,8 +3,8 @@ package engine
 import (
 	"slices"
 
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 )
 
 // The table of docs/contract/drive.md#rights-table, a function a line. Faces ask nothing here; the use cases do.
@@ -67,7 +67,7 @@ func (e *Engine) mayChangeEntry(by identity.Principal, context, author identity.
 
 // isStarter reports whether by started the case; of one that a team's
 // schedule started, every member did. What is everyone's nobody started.
-func isStarter(by identity.Principal, c *core.Case) bool {
+func isStarter(by identity.Principal, c *machine.Case) bool {
 	return c.Starter != string(identity.Everyone) && by.InAny([]identity.Name{identity.Name(c.Starter)})
 }
 
@@ -128,8 +128,8 @@ func (e *Engine) administered(by identity.Principal) []int64 {
 }
 
 // actor returns by as the core sees a performer.
-func (e *Engine) actor(by identity.Principal, routeAdmin bool) core.Actor {
-	return core.Actor{Name: string(by.Name), Contexts: contextNames(by), RouteAdmin: routeAdmin, DeputyFor: e.deputyFor(by)}
+func (e *Engine) actor(by identity.Principal, routeAdmin bool) machine.Actor {
+	return machine.Actor{Name: string(by.Name), Contexts: contextNames(by), RouteAdmin: routeAdmin, DeputyFor: e.deputyFor(by)}
 }
 
 func contextNames(by identity.Principal) []string {

@@ -3,9 +3,9 @@ package engine
 import (
 	"slices"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 

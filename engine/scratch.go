@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // ScratchKind says what a row of the scratch area is.

@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 const inSchedule = "/dav/Workflow/Schedule"

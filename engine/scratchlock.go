@@ -8,9 +8,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
-	"flowdrive/mediatype"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/mediatype"
 )
 
 // Locks on what lies in a scratch area. A client that mounts the drive locks

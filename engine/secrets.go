@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // auditedSecret returns what the audit log calls it when a secret is made and

@@ -6,8 +6,8 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // spy is a store that tells of every write, and fails those it is told to.

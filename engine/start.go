@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strconv"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // PutCase starts a case, or changes the one that the reference names.
@@ -136,8 +136,8 @@ func (e *Engine) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	if e.administersRoute(req.By, info) {
 		return nil
 	}
-	c := &core.Case{Starter: string(b.starter.Name), Roles: b.roles, Stakeholders: b.stakeholders, Xattrs: b.xattrs}
-	var chosen, others []core.Players
+	c := &machine.Case{Starter: string(b.starter.Name), Roles: b.roles, Stakeholders: b.stakeholders, Xattrs: b.xattrs}
+	var chosen, others []machine.Players
 	for _, p := range b.roles {
 		if e.mayAssign(info.Compiled, c, p.Role, p.Parties) {
 			chosen = append(chosen, p)

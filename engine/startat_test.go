@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // A case with startAt is queued until then, and starts at that very instant.
@@ -39,7 +39,7 @@ func TestStartAt(t *testing.T) {
 	sam.caseForm(id).wants("state", `"active"`)
 
 	dropped, err := sam.drop("ask", "a.txt", "x", func(d *engine.Drop) { d.StartAt = instant("2012-11-09T16:00:00Z") })
-	if err != nil || dropped.Life != core.Queued {
+	if err != nil || dropped.Life != machine.Queued {
 		t.Fatalf("%+v, %v", dropped, err)
 	}
 	w.advanceTo("2012-11-09T16:00:00Z")

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"flowdrive/engine/account"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // UUID is 128 bits; its text is 32 hex digits.

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"flowdrive/engine/events"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Stream is what one user hears of events, from where it began.

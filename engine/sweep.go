@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 )
 
 const (

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 )
 
 // Queued cases start by priority, higher first, then in the order of their

@@ -3,9 +3,9 @@ package engine
 import (
 	"slices"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -130,7 +130,7 @@ func (e *Engine) caseTarget(r Reader, by identity.Principal, t Target) (*targete
 		return nil, err
 	}
 	out := &targeted{scene: on(caseKey(row.ID)), version: caseVersion(h, t.Ref)}
-	if out.refused = notArchived(row); h.admin && h.core.Life == core.Canceled {
+	if out.refused = notArchived(row); h.admin && h.core.Life == machine.Canceled {
 		out.refused = nil // by may reopen it
 	}
 	if !e.mayEditCase(by, h) {
@@ -149,7 +149,7 @@ func (e *Engine) mayEditCase(by identity.Principal, h *held) bool {
 	return slices.ContainsFunc(h.route.Compiled.Xattrs, func(x route.Xattr) bool {
 		other, _ := h.core.Xattrs.Get(x.Key)
 		other.Text += "?"
-		return core.MayEdit(h.core, h.route.Compiled, actor, false, h.core.Xattrs.Set(x.Key, other)) == ""
+		return machine.MayEdit(h.core, h.route.Compiled, actor, false, h.core.Xattrs.Set(x.Key, other)) == ""
 	})
 }
 
@@ -196,7 +196,7 @@ func (e *Engine) targetInCase(r Reader, by identity.Principal, t Target) (*targe
 		return nil, absent("enabled action")
 	}
 	out.scene = on(taskKey(h.row.ID, t.Name))
-	if !h.admin && !core.MayPerform(h.core, h.route.Compiled, t.Name, e.actor(by, false)) {
+	if !h.admin && !machine.MayPerform(h.core, h.route.Compiled, t.Name, e.actor(by, false)) {
 		out.refused = errs.New(errs.NotAllowed, "You may not perform this action.")
 	}
 	return out, nil

@@ -3,10 +3,10 @@ package engine
 import (
 	"context"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -18,7 +18,7 @@ func (e *Engine) Timers(ctx context.Context, by identity.Principal, id int64) ([
 		return nil, err
 	}
 	var out []Resource
-	for i, name := range core.Timers(h.core, h.route.Compiled) {
+	for i, name := range machine.Timers(h.core, h.route.Compiled) {
 		res := timerResource(h, name)
 		res.Seq = int64(i + 1)
 		out = append(out, *res)
@@ -41,13 +41,13 @@ func (e *Engine) Timer(ctx context.Context, by identity.Principal, id int64, nam
 // timerResource returns the timer as a resource, nil where the case has none
 // of that name now.
 func timerResource(h *held, name string) *Resource {
-	form := core.TimerForm(h.core, h.route.Compiled, name)
+	form := machine.TimerForm(h.core, h.route.Compiled, name)
 	if form == nil {
 		return nil
 	}
 	return &Resource{
 		Name: name, Form: form, FormETag: sourceETag(form),
-		Created: core.TimerSince(h.core, h.route.Compiled, name), Modified: h.core.Modified, Own: true, Lock: timerKey(h.core.ID, name),
+		Created: machine.TimerSince(h.core, h.route.Compiled, name), Modified: h.core.Modified, Own: true, Lock: timerKey(h.core.ID, name),
 	}
 }
 
@@ -67,11 +67,11 @@ func (e *Engine) judgeTimer(by identity.Principal, h *held, name string) error {
 	switch {
 	case timerResource(h, name) == nil:
 		return absent("timer")
-	case h.core.Life == core.Canceled:
+	case h.core.Life == machine.Canceled:
 		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, not changed.")
 	case h.row.Archived != 0:
 		return notArchived(h.row)
-	case core.MaySetTimer(h.core, h.route.Compiled, name, e.actor(by, h.admin), isStarter(by, h.core)):
+	case machine.MaySetTimer(h.core, h.route.Compiled, name, e.actor(by, h.admin), isStarter(by, h.core)):
 		return nil
 	}
 	if _, _, ofAction := route.SplitTimer(name); ofAction {
@@ -100,7 +100,7 @@ func (e *Engine) PutTimer(ctx context.Context, req Request, id int64, name strin
 		}
 		var c *caseChange
 		if limit != nil {
-			event := core.SetTimer{Timer: name, Actor: e.actor(req.By, h.admin), Limit: *limit}
+			event := machine.SetTimer{Timer: name, Actor: e.actor(req.By, h.admin), Limit: *limit}
 			if c, err = e.decideOn(h, event, req); err != nil {
 				return nil, err
 			}

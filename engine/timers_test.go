@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 )
 

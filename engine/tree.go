@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"flowdrive/engine/core"
-	"flowdrive/errs"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
 )
 
 // newIDs gives the ids of cases that a decision makes besides the one that it
@@ -31,7 +31,7 @@ func (h *held) newIDs(e *Engine, req Request) func() int64 {
 }
 
 // addOthers adds what a decision did to other cases of the tree.
-func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
+func (e *Engine) addOthers(c *caseChange, out *machine.Output, l *lookup) error {
 	c.plans, c.readCases = out.Plans, l.cases
 	for i := range out.Others {
 		other := &out.Others[i]
@@ -48,13 +48,13 @@ func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 		e.render(change, other.Route)
 		if row := l.rows[other.Case.ID]; row != nil {
 			change.base = row.Revision
-			change.freesName = row.Named && other.Case.Life == core.Canceled
+			change.freesName = row.Named && other.Case.Life == machine.Canceled
 			change.row.Named = row.Named && !change.freesName
 		}
 		if earlier := l.after[other.Case.ID]; earlier != nil {
 			change.follow(earlier)
 		} else if !other.New {
-			e.shared(change, core.Shares(other.From, other.Route))
+			e.shared(change, machine.Shares(other.From, other.Route))
 		}
 		if row := l.rows[other.Case.ID]; row != nil {
 			e.wasArchived(change, row.Archived)
@@ -66,7 +66,7 @@ func (e *Engine) addOthers(c *caseChange, out *core.Output, l *lookup) error {
 
 // inherited returns the input of a case that a decision made: a message of
 // the case that made it, as that is after the event, else an empty one.
-func (e *Engine) inherited(c *caseChange, out *core.Output, other *core.Changed, l *lookup) (*Message, error) {
+func (e *Engine) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*Message, error) {
 	input := &content{mediaType: "text/plain"}
 	var source *Message
 	if from := other.Input; from.Case != 0 {
@@ -90,7 +90,7 @@ func (e *Engine) inherited(c *caseChange, out *core.Output, other *core.Changed,
 
 // messageAfter returns a message of one of the decision's cases as it is
 // after the event, nil for none.
-func (e *Engine) messageAfter(c *caseChange, out *core.Output, l *lookup, of core.InputRef) (*Message, error) {
+func (e *Engine) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*Message, error) {
 	if of.Case == c.after.ID {
 		return c.finder(l.find)(of.Label)
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // fireDue fires one batch of due rows in one unit, each undone alone where it

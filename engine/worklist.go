@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -17,13 +17,13 @@ import (
 // the party 0 are the administrators of its route.
 type TaskShare struct {
 	Party identity.ID
-	Lists core.Lists
+	Lists machine.Lists
 }
 
 // TaskFilter selects cases in which there may be tasks: of one of the parties,
 // or of the administrators of one of the routes.
 type TaskFilter struct {
-	Lists   core.Lists
+	Lists   machine.Lists
 	Parties []identity.ID
 	Routes  []int64
 	After   int64 // ID
@@ -37,7 +37,7 @@ type TaskReader interface {
 	// UpcomingTasks returns the cases of which something is due and in which
 	// one of the parties may have tasks on the lists: those that are due
 	// first, of the newest of a great many.
-	UpcomingTasks(lists core.Lists, parties []identity.ID, limit int) ([]Case, error)
+	UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]Case, error)
 }
 
 // Worklist is one of the lists of tasks that everybody has
@@ -52,16 +52,16 @@ const (
 	WorklistEscalated Worklist = "Escalated"
 )
 
-func (w Worklist) list() core.Lists {
+func (w Worklist) list() machine.Lists {
 	switch w {
 	case WorklistOffered:
-		return core.OnOffered
+		return machine.OnOffered
 	case WorklistAccepted:
-		return core.OnAccepted
+		return machine.OnAccepted
 	case WorklistWarnings:
-		return core.OnWarnings
+		return machine.OnWarnings
 	case WorklistEscalated:
-		return core.OnEscalated
+		return machine.OnEscalated
 	}
 	return 0
 }
@@ -119,8 +119,8 @@ type lister struct {
 	*Engine
 	r     Reader
 	by    identity.Principal
-	actor core.Actor
-	list  core.Lists
+	actor machine.Actor
+	list  machine.Lists
 	f     Filter
 }
 
@@ -130,7 +130,7 @@ func (e *Engine) lister(r Reader, by identity.Principal, list Worklist, f Filter
 
 // add appends the tasks of a case that are on the list and pass the filter.
 func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
-	c, err := core.ReadMarking(row.Marking)
+	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}
@@ -145,7 +145,7 @@ func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
 	if info := l.routes.Load().byID[c.RouteID]; info != nil {
 		l.actor.RouteAdmin = l.administersRoute(l.by, info)
 	}
-	for _, task := range core.Tasks(c, compiled, l.actor) {
+	for _, task := range machine.Tasks(c, compiled, l.actor) {
 		if task.Failed != nil {
 			if res := undeliveredOf(c, task.Failed); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, task.Failed.Source) && res.Seq > l.f.After {
 				out = append(out, *res)
@@ -153,7 +153,7 @@ func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
 			continue
 		}
 		a := &compiled.Actions[task.Action]
-		if task.Lists&l.list == 0 || l.f.Role != "" && !slices.Contains(core.TaskRoles(c, compiled, a), l.f.Role) || !l.asksOf(c.Title, a.Title) {
+		if task.Lists&l.list == 0 || l.f.Role != "" && !slices.Contains(machine.TaskRoles(c, compiled, a), l.f.Role) || !l.asksOf(c.Title, a.Title) {
 			continue
 		}
 		if !task.Assigned {
@@ -169,7 +169,7 @@ func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
 }
 
 // passes asks the filters that are about the case.
-func (l *lister) passes(row *Case, c *core.Case) bool {
+func (l *lister) passes(row *Case, c *machine.Case) bool {
 	if l.f.Route != "" && identity.Fold(l.f.Route) != identity.Fold(c.RouteName) {
 		return false
 	}
@@ -196,8 +196,8 @@ func (l *lister) sees(id int64) (bool, error) {
 }
 
 // taskOf returns an enabled action as a resource of a worklist.
-func taskOf(c *core.Case, r *route.Route, en *core.Enabled, action int) *Resource {
-	form := core.TaskForm(c, r, en.Action)
+func taskOf(c *machine.Case, r *route.Route, en *machine.Enabled, action int) *Resource {
+	form := machine.TaskForm(c, r, en.Action)
 	return &Resource{
 		Name: fmt.Sprintf("%d.%s", c.ID, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: sourceETag(form),
 		Created: en.Since, Modified: c.Modified, Own: true,
@@ -206,8 +206,8 @@ func taskOf(c *core.Case, r *route.Route, en *core.Enabled, action int) *Resourc
 
 // undeliveredOf returns what was not delivered as a resource of a worklist:
 // behind the actions of its case, in order.
-func undeliveredOf(c *core.Case, o *core.Outgoing) *Resource {
-	form := core.UndeliveredForm(c, o)
+func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
+	form := machine.UndeliveredForm(c, o)
 	behind := int64(ordinals/2) + min(o.Seq, ordinals/2-1)
 	return &Resource{
 		Name: fmt.Sprintf("%d.%s", c.ID, o.Name()), Seq: c.ID*ordinals + behind, Form: form, FormETag: sourceETag(form),
@@ -254,7 +254,7 @@ func (e *Engine) MoveTask(ctx context.Context, req Request, from, to Worklist, i
 
 // shared says who had tasks in a case as it is stored, so that only what is
 // other now is written.
-func (e *Engine) shared(c *caseChange, had []core.Share) {
+func (e *Engine) shared(c *caseChange, had []machine.Share) {
 	if slices.Equal(had, c.shares) {
 		c.row.Tasks = nil
 		return
@@ -264,10 +264,10 @@ func (e *Engine) shared(c *caseChange, had []core.Share) {
 
 // shares returns who may have tasks, by id. A name that is nobody's any more
 // has none.
-func (e *Engine) shares(list []core.Share) []TaskShare {
+func (e *Engine) shares(list []machine.Share) []TaskShare {
 	out := make([]TaskShare, 0, len(list))
 	for _, s := range list {
-		if s.Party == core.PartyAdmins {
+		if s.Party == machine.PartyAdmins {
 			out = append(out, TaskShare{Lists: s.Lists})
 		} else if id := e.PartyID(s.Party); id != 0 {
 			out = append(out, TaskShare{Party: id, Lists: s.Lists})

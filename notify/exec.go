@@ -15,9 +15,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"flowdrive/confine"
-	"flowdrive/document"
 	"flowdrive/engine"
+	"flowdrive/internal/confine"
+	"flowdrive/internal/document"
 )
 
 // Command is a program that routes may run, and what it may take.

@@ -5,7 +5,7 @@ package notify
 import (
 	"os/exec"
 
-	"flowdrive/confine"
+	"flowdrive/internal/confine"
 )
 
 // group fails: nothing can be confined here.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/confine"
 	"flowdrive/engine"
+	"flowdrive/internal/confine"
 )
 
 // shell allows a shell as the command "sh", which of course nobody should.

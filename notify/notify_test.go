@@ -13,8 +13,8 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
-	"flowdrive/confine"
 	"flowdrive/engine"
+	"flowdrive/internal/confine"
 )
 
 const confinedArgument = "confined-of-this-test"

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 )
 
 // Secrets sign what is sent, each by its name.

@@ -3,8 +3,8 @@ package route
 import (
 	"slices"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // actionTypes are the types by which an action can be submitted. An action

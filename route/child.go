@@ -1,9 +1,9 @@
 package route
 
 import (
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/expr"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route/expr"
 )
 
 // child reads which cases an action starts and waits for

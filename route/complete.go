@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/document"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
 )
 
 // Meta is what the complete form shows of a route besides its document.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/route"
 )
 

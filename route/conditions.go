@@ -3,9 +3,9 @@ package route
 import (
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/expr"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route/expr"
 )
 
 // mostExpressions bounds the different expressions of a route, and

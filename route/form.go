@@ -13,9 +13,9 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 )
 
 // Xattr is the declaration of an XATTR.

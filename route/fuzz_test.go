@@ -7,10 +7,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/expr"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
+	"flowdrive/route/expr"
 )
 
 // FuzzParseRoute reads whatever is YAML or JSON as a route. An accepted one

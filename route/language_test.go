@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 	"flowdrive/route"
 )
 

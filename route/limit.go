@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/clock"
+	"flowdrive/internal/clock"
 )
 
 // LimitKind says of which kind the limit of a timer is.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 )
 

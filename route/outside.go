@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/expr"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route/expr"
 )
 
 // The verbs of steps that reach beyond the server. They run from the outbox

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/clock"
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // mostFaults bounds an answer; a document with more has one mistake made over

@@ -1,9 +1,9 @@
 package route
 
 import (
-	"flowdrive/clock"
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // forever is the retention that never ends.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 )
 

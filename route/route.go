@@ -6,8 +6,8 @@ package route
 import (
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/expr"
+	"flowdrive/internal/clock"
+	"flowdrive/route/expr"
 )
 
 // Model says how a route decides what comes next.

@@ -3,9 +3,9 @@ package route
 import (
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 )
 
 // The forms that texts of a route have, as messages need them.

@@ -1,9 +1,9 @@
 package route
 
 import (
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 )
 
 // NewCase is a case that a step starts: an independent one, of which the case

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"flowdrive/clock"
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/expr"
-	"flowdrive/jq"
-	"flowdrive/label"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
+	"flowdrive/route/expr"
+	"flowdrive/route/jq"
 )
 
 // Verb is what a step does.

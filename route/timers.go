@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // The names of the timers that every case has (docs/contract/timers.md#kinds);

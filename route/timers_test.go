@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/route"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // codeWarning marks what is legal and probably not meant.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/schedule"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // The commands that a document of an entry can be.

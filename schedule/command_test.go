@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/schedule"
 )
 

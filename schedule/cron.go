@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // CronFields are the fields of a cron entry as text. "second" is always 0

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/schedule"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // ParseCrontab returns the recurrence of a crontab line of five fields, or

@@ -9,7 +9,7 @@ import (
 
 	"github.com/robfig/cron/v3"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/schedule"
 )
 

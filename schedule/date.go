@@ -4,8 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // ParseTime reads a date of a document: 20121109T230000,

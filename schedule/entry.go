@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // Type is the kind of an entry's recurrence.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/schedule"
 )
 

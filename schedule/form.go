@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 )
 
 // timeLayout is how an entry shows times: UTC, without a zone.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/schedule"
 )
 

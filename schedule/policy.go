@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // Misfire says what becomes of instants that were missed by more than the

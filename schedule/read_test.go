@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/schedule"
 )
 

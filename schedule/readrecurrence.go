@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // maxInterval bounds the period of an interval: a century.

@@ -3,7 +3,7 @@ package schedule
 import (
 	"slices"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 )
 
 // Source returns a document that says what the entry does: its complete form

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // ReadForm reads a complete form that [Entry.Form] made. It trusts the

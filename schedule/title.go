@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // How long titles and notes may be, in bytes.

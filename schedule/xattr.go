@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/label"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
 )
 
 // XAttr is one item of an entry's xattrDict, as it was given. The value is a

@@ -4,7 +4,7 @@ import (
 	_ "embed"
 	"strings"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 )
 
 //go:embed openapi.json

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // end measures and logs a request, and answers one whose handler panicked.

@@ -4,8 +4,8 @@ import (
 	"errors"
 	"net/http"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Auditor learns what was refused. Its methods never block.

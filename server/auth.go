@@ -18,8 +18,8 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/sync/singleflight"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Accounts knows the users. Its methods are asked on every request and answer

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/crypto/argon2"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // logIn tries credentials and returns who they are and what went wrong.

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"os"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // MaxDocument bounds a JSON or XML body that has no bound of its own

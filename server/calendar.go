@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // CalendarFile is a calendar as it is served.

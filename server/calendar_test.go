@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // calendars serves one calendar, at the address "right".

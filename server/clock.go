@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"time"
 
-	"flowdrive/clock"
-	"flowdrive/document"
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // SandboxClock serves /clock: it tells the clock of a sandbox, and moves it

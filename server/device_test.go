@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestAppPasswords: a device's password works beside the user's own, costs no

@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"strings"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // answer dispatches a request, in the order of

@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	"flowdrive/document"
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // EventStream is what one caller hears of events; *engine.Stream is one.

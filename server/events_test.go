@@ -15,8 +15,8 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/events"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // scripted is a stream that says what a test has it say.

@@ -9,8 +9,8 @@ import (
 	"net/netip"
 	"time"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // exchange is one request with its answer: the ResponseWriter that handlers

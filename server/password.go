@@ -13,7 +13,7 @@ import (
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // MaxPassword is the longest password, in bytes.

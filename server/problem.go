@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // problem is how a kind of failure looks on the wire. Condition is the

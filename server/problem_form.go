@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 )
 
 // problemType begins the URI of a problem's type.

@@ -19,14 +19,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // kinds reads the kinds from the source of package errs, so that none can be
 // forgotten here.
 func kinds(t *testing.T) []errs.Kind {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../errs/errs.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../internal/errs/errs.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

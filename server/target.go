@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // Limits of a request's head.

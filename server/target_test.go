@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func TestCheckHead(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // usageError is an error in the command line or configuration.

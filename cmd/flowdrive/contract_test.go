@@ -19,7 +19,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/schema"
 )
 

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // client speaks to a server through the socket in its data folder: whoever

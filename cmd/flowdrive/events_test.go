@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 )
 
 // hangUp makes a client that goes as soon as a stream has begun.

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"flowdrive/confine"
-	"flowdrive/jqworker"
+	"flowdrive/internal/confine"
+	"flowdrive/internal/jqworker"
 )
 
 // workerCommand makes this program a worker of jqworker, and confinedCommand

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
-	"flowdrive/document"
-	"flowdrive/errs"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 )
 
 // mapFlag is a flag whose value is a map: a key with further keys in the

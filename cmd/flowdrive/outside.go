@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"flowdrive/clock"
-	"flowdrive/document"
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
 	"flowdrive/notify"
 )
 

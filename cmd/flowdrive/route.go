@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 	"flowdrive/route"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flowdrive/clock"
-	"flowdrive/document"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/document"
 	"flowdrive/schedule"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
+	"flowdrive/internal/simulate"
 	"flowdrive/server"
-	"flowdrive/simulate"
 )
 
 func simulateCommand() *cobra.Command {

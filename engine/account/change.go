@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Change is a user or team as it shall be.

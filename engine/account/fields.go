@@ -7,9 +7,9 @@ import (
 	"time"
 	"unicode"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/schedule"
 )
 

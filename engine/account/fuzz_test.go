@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // FuzzMe: whatever is PUT to me.json is refused with what is wrong with it,

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // meForm is the complete form of me.json (docs/contract/drive.md#mejson).

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
 )
 
 // Party is a user or team as stored.

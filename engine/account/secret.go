@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
 )
 
 // SecretKind is what a secret opens.

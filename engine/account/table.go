@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/identity"
+	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
 )
 
 // Table is all users and teams, as they are kept in memory, with their

@@ -6,7 +6,7 @@ package audit
 import (
 	"time"
 
-	"flowdrive/document"
+	"flowdrive/internal/document"
 )
 
 // Action says what a row of the audit log is about.

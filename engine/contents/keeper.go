@@ -29,7 +29,7 @@ import (
 	"fmt"
 	"io"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // Files keeps contents by their SHA-256.

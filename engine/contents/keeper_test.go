@@ -11,7 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // shelf is files and rows in memory. What is done to it is noted in order.

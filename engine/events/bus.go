@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 const (

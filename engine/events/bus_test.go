@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // after returns the events after a number: in these tests events are numbers

@@ -3,7 +3,7 @@ package events
 import (
 	"strconv"
 
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // Reader is a place in the events, of one user. It holds none: one that is too

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // Feed is a calendar that was made.

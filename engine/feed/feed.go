@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/ical"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/ical"
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/schedule"
 )
@@ -64,15 +64,15 @@ func AppendFirings(events []ical.Event, entry *schedule.Entry, before time.Time)
 // AppendDeadlines appends the timers of a case: those of the actions that are
 // the user's tasks, and, of a case that is its own, those that are nobody's
 // task, and its start where it waits for an instant.
-func AppendDeadlines(events []ical.Event, c *core.Case, r *route.Route, mine func(action string) bool, own bool) []ical.Event {
+func AppendDeadlines(events []ical.Event, c *machine.Case, r *route.Route, mine func(action string) bool, own bool) []ical.Event {
 	title := cmp.Or(c.Title, fmt.Sprintf("case %d", c.ID))
-	if c.Life == core.Queued && own {
+	if c.Life == machine.Queued && own {
 		events = append(events, ical.Event{
 			UID: c.GUID + ".start@flowdrive", Stamp: c.Modified, Start: c.NextDue(), Summary: "Starts: " + title, Category: "Schedule",
 			Description: fmt.Sprintf("Case %d of the route %s waits until then to start.\n/dav/Workflow/Cases/%d.json", c.ID, c.RouteName, c.ID),
 		})
 	}
-	for _, due := range core.Deadlines(c, r, mine, own) {
+	for _, due := range machine.Deadlines(c, r, mine, own) {
 		events = append(events, ical.Event{
 			UID: c.GUID + "-" + due.Timer + "@flowdrive", Stamp: c.Modified, Start: due.At,
 			Summary: wordsOf(due) + ": " + title, Category: categoryOf(due.Kind),
@@ -83,25 +83,25 @@ func AppendDeadlines(events []ical.Event, c *core.Case, r *route.Route, mine fun
 }
 
 // wordsOf says what a deadline is of.
-func wordsOf(d core.Deadline) string {
+func wordsOf(d machine.Deadline) string {
 	switch d.Kind {
-	case core.DueTimer:
+	case machine.DueTimer:
 		return "Due: " + d.Action
-	case core.OfferTimer:
+	case machine.OfferTimer:
 		return "To be accepted: " + d.Action
-	case core.TimeoutTimer:
+	case machine.TimeoutTimer:
 		return "Performed by itself: " + d.Action
-	case core.StateTimer:
+	case machine.StateTimer:
 		return "Time limit of the state"
-	case core.UserTimer:
+	case machine.UserTimer:
 		return "Timer " + d.Timer
-	case core.CaseTimer:
+	case machine.CaseTimer:
 	}
 	return "Time limit of the case"
 }
 
-func categoryOf(kind core.TimerKind) string {
-	if kind == core.DueTimer || kind == core.OfferTimer {
+func categoryOf(kind machine.TimerKind) string {
+	if kind == machine.DueTimer || kind == machine.OfferTimer {
 		return "Task"
 	}
 	return "Timer"

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/ical"
+	"flowdrive/internal/ical"
 )
 
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }

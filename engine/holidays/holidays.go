@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/errs"
-	"flowdrive/ical"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/ical"
 	"flowdrive/schedule"
 )
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
 )
 
 // Failure is that a schedule entry should have started a case, and could not.
@@ -39,10 +39,10 @@ func (f *Failure) Hook() []byte {
 }
 
 // Mail returns what an administrator is told.
-func (f *Failure) Mail(to string) *core.Mail {
+func (f *Failure) Mail(to string) *machine.Mail {
 	var text strings.Builder
 	fmt.Fprintf(&text, "The schedule entry %q should have started a case at %s, and could not:\n\n  %s\n\n", f.Title, f.instant(), f.Reason)
 	fmt.Fprintf(&text, "The entry:   %s.json\nIts history: %[1]s/occurrences.json\n\n", f.folder())
 	text.WriteString("It goes on with its next instant. There is no further mail about it until it has fired again.\n")
-	return &core.Mail{To: []string{to}, Subject: subjectLine("Not started: " + f.Title), Text: text.String(), Thread: f.UUID}
+	return &machine.Mail{To: []string{to}, Subject: subjectLine("Not started: " + f.Title), Text: text.String(), Thread: f.UUID}
 }

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/document"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
 )
 
 // hookForm is what a webhook is told of an event.
@@ -15,7 +15,7 @@ type hookForm struct {
 	GUID   string       `json:"guid"`
 	Route  string       `json:"route"`
 	Title  string       `json:"title"`
-	State  core.Life    `json:"state"`
+	State  machine.Life `json:"state"`
 	Status string       `json:"status"`
 	Href   string       `json:"href"`
 	Time   string       `json:"time"`
@@ -34,10 +34,10 @@ type hookAct struct {
 }
 
 type hookPerson struct {
-	Name  string      `json:"name"`
-	Why   core.Reason `json:"why"`
-	For   string      `json:"for,omitempty"`
-	Tasks []string    `json:"tasks"`
+	Name  string         `json:"name"`
+	Why   machine.Reason `json:"why"`
+	For   string         `json:"for,omitempty"`
+	Tasks []string       `json:"tasks"`
 }
 
 // Hook returns what the webhook is told: once for the event, whoever is told.

@@ -7,36 +7,36 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 )
 
 // Event is what people are told of.
 type Event struct {
-	Case  *core.Case // in which it happened, as it is since
-	Acts  []core.LogEntry
-	Title func(core.TaskRef) string // what people call a task
+	Case  *machine.Case // in which it happened, as it is since
+	Acts  []machine.LogEntry
+	Title func(machine.TaskRef) string // what people call a task
 }
 
 // Person is somebody who is told.
 type Person struct {
-	core.Notice
+	machine.Notice
 	Name   identity.Name
-	Email  string     // "" for who is sent no mails
-	At     *core.Case // through which they are told
-	Behalf string     // whose deputy this is, "" for nobody's
-	Sees   bool       // the event's case
+	Email  string        // "" for who is sent no mails
+	At     *machine.Case // through which they are told
+	Behalf string        // whose deputy this is, "" for nobody's
+	Sees   bool          // the event's case
 }
 
 // Mail returns what a person is told of the event: what happened, who did it,
 // what they can do, and where.
-func (e *Event) Mail(p *Person) *core.Mail {
+func (e *Event) Mail(p *Person) *machine.Mail {
 	at := p.At
 	var b strings.Builder
 	if len(p.Tasks) > 0 {
 		e.writeTasks(&b, p)
 	} else {
-		fmt.Fprintf(&b, "Case %d, %s:\n\n", at.ID, core.OneLine(at.Title))
+		fmt.Fprintf(&b, "Case %d, %s:\n\n", at.ID, machine.OneLine(at.Title))
 	}
 	e.writeActs(&b, p)
 	folder := fmt.Sprintf("/dav/Workflow/Cases/%d", at.ID)
@@ -45,7 +45,7 @@ func (e *Event) Mail(p *Person) *core.Mail {
 		b.WriteString("Save {} to the file of a task to do it, {\"comment\": \"…\"} to say something with\nit, {\"do\": \"accept\"} to take it on first.\n\n")
 	}
 	fmt.Fprintf(&b, "You get this because %s. With {\"notify\": false} saved to\n/dav/Account/me.json there are no more such mails.\n", p.because())
-	return &core.Mail{To: []string{p.Email}, Subject: subjectLine(e.subject(p)), Text: b.String(), Thread: at.GUID}
+	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(e.subject(p)), Text: b.String(), Thread: at.GUID}
 }
 
 func (e *Event) subject(p *Person) string {
@@ -60,7 +60,7 @@ func (e *Event) subject(p *Person) string {
 		titles[i] = e.Title(task)
 	}
 	word := "To do: "
-	if p.Why == core.ReasonReminder {
+	if p.Why == machine.ReasonReminder {
 		word = "Reminder: "
 	}
 	return word + strings.Join(titles, ", ") + " (" + p.At.Title + ")"
@@ -69,14 +69,14 @@ func (e *Event) subject(p *Person) string {
 func (e *Event) writeTasks(b *strings.Builder, p *Person) {
 	has := "There is something for you to do"
 	switch {
-	case p.Why == core.ReasonReminder:
+	case p.Why == machine.ReasonReminder:
 		has = "This still waits for you"
 	case p.Behalf != "":
 		has = "There is something to do for " + p.Behalf
 	}
-	fmt.Fprintf(b, "%s in case %d, %s:\n\n", has, p.At.ID, core.OneLine(p.At.Title))
+	fmt.Fprintf(b, "%s in case %d, %s:\n\n", has, p.At.ID, machine.OneLine(p.At.Title))
 	for _, task := range p.Tasks {
-		fmt.Fprintf(b, "  %s\n  /dav/Workflow/Cases/%d/Actions/%s.json\n\n", core.OneLine(e.Title(task)), task.Case, task.Action)
+		fmt.Fprintf(b, "  %s\n  /dav/Workflow/Cases/%d/Actions/%s.json\n\n", machine.OneLine(e.Title(task)), task.Case, task.Action)
 	}
 }
 
@@ -92,7 +92,7 @@ func (e *Event) writeActs(b *strings.Builder, p *Person) {
 		b.WriteString("  " + describeAct(&acts[i]) + "\n")
 		if c := acts[i].Comment; c != nil {
 			for said := range strings.SplitSeq(strings.TrimSpace(*c), "\n") {
-				b.WriteString("  > " + core.OneLine(said) + "\n")
+				b.WriteString("  > " + machine.OneLine(said) + "\n")
 			}
 		}
 	}
@@ -102,9 +102,9 @@ func (e *Event) writeActs(b *strings.Builder, p *Person) {
 }
 
 // describeAct says in a line what was done: "Approved by ann (open → done)".
-func describeAct(entry *core.LogEntry) string {
-	text := core.OneLine(entry.Text)
-	if entry.Actor != nil && *entry.Actor != core.ActorTimer {
+func describeAct(entry *machine.LogEntry) string {
+	text := machine.OneLine(entry.Text)
+	if entry.Actor != nil && *entry.Actor != machine.ActorTimer {
 		text += " by " + *entry.Actor
 		if entry.OnBehalfOf != nil {
 			text += " for " + *entry.OnBehalfOf
@@ -122,15 +122,15 @@ func (p *Person) because() string {
 		return "you stand in for " + p.Behalf
 	}
 	switch p.Why {
-	case core.ReasonTask, core.ReasonReminder:
+	case machine.ReasonTask, machine.ReasonReminder:
 		return "the task is yours"
-	case core.ReasonPlayer:
+	case machine.ReasonPlayer:
 		return "you play a role in the case"
-	case core.ReasonStakeholder:
+	case machine.ReasonStakeholder:
 		return "you are a stakeholder of the case"
-	case core.ReasonStarter:
+	case machine.ReasonStarter:
 		return "you started the case"
-	case core.ReasonWatcher:
+	case machine.ReasonWatcher:
 	}
 	return "you watch the route"
 }
@@ -138,7 +138,7 @@ func (p *Person) because() string {
 // subjectLine makes a subject of a text: one line, and not a long one.
 func subjectLine(text string) string {
 	const most = 120
-	text = core.OneLine(text)
+	text = machine.OneLine(text)
 	if r := []rune(text); len(r) > most {
 		return string(r[:most]) + "…"
 	}

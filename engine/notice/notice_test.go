@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 )
 
@@ -16,19 +16,19 @@ func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 // sampleEvent is an approval in a case that is the child of another one.
 func sampleEvent() *notice.Event {
 	return &notice.Event{
-		Case: &core.Case{ID: 7, GUID: "g7", RouteName: "desk", Title: "Child", Life: core.Active, Status: "open", Modified: noon()},
-		Acts: []core.LogEntry{{
+		Case: &machine.Case{ID: 7, GUID: "g7", RouteName: "desk", Title: "Child", Life: machine.Active, Status: "open", Modified: noon()},
+		Acts: []machine.LogEntry{{
 			Text: "Approved\nTo: x", Action: new("approve"), Actor: new("ann"), OnBehalfOf: new("bob"),
 			From: new("open"), To: new("done"), Comment: new(" looks right\nTo: x "), Time: noon(),
 		}},
-		Title: func(task core.TaskRef) string { return "Do " + task.Action },
+		Title: func(task machine.TaskRef) string { return "Do " + task.Action },
 	}
 }
 
-func samplePerson(why core.Reason, tasks ...core.TaskRef) *notice.Person {
+func samplePerson(why machine.Reason, tasks ...machine.TaskRef) *notice.Person {
 	return &notice.Person{
-		Notice: core.Notice{Person: "eve", Case: 7, Why: why, Tasks: tasks},
-		Name:   "eve", Email: "eve@example.org", At: &core.Case{ID: 7, GUID: "g7", Title: "Child"}, Sees: true,
+		Notice: machine.Notice{Person: "eve", Case: 7, Why: why, Tasks: tasks},
+		Name:   "eve", Email: "eve@example.org", At: &machine.Case{ID: 7, GUID: "g7", Title: "Child"}, Sees: true,
 	}
 }
 
@@ -41,7 +41,7 @@ func want(t *testing.T, what, got, want string) {
 
 func TestMail(t *testing.T) {
 	t.Parallel()
-	mail := sampleEvent().Mail(samplePerson(core.ReasonTask, core.TaskRef{Case: 7, Action: "sign"}))
+	mail := sampleEvent().Mail(samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"}))
 	want(t, "to whom", strings.Join(mail.To, " "), "eve@example.org")
 	want(t, "thread", mail.Thread, "g7")
 	want(t, "subject", mail.Subject, "To do: Do sign (Child)")
@@ -69,8 +69,8 @@ You get this because the task is yours. With {"notify": false} saved to
 // what was said in it.
 func TestMailOfWhatIsNotSeen(t *testing.T) {
 	t.Parallel()
-	p := samplePerson(core.ReasonPlayer)
-	p.At, p.Sees = &core.Case{ID: 5, GUID: "g5", Title: "Parent"}, false
+	p := samplePerson(machine.ReasonPlayer)
+	p.At, p.Sees = &machine.Case{ID: 5, GUID: "g5", Title: "Parent"}, false
 	mail := sampleEvent().Mail(p)
 	want(t, "subject", mail.Subject, "Parent")
 	if !strings.Contains(mail.Text, "Something was done in case 7, which belongs to it.") || strings.Contains(mail.Text, "looks right") || strings.Contains(mail.Text, "ann") {
@@ -80,17 +80,17 @@ func TestMailOfWhatIsNotSeen(t *testing.T) {
 
 func TestMailReasons(t *testing.T) {
 	t.Parallel()
-	for why, because := range map[core.Reason]string{
-		core.ReasonTask: "the task is yours", core.ReasonReminder: "the task is yours", core.ReasonPlayer: "you play a role in the case",
-		core.ReasonStakeholder: "you are a stakeholder of the case", core.ReasonStarter: "you started the case", core.ReasonWatcher: "you watch the route",
+	for why, because := range map[machine.Reason]string{
+		machine.ReasonTask: "the task is yours", machine.ReasonReminder: "the task is yours", machine.ReasonPlayer: "you play a role in the case",
+		machine.ReasonStakeholder: "you are a stakeholder of the case", machine.ReasonStarter: "you started the case", machine.ReasonWatcher: "you watch the route",
 	} {
 		if text := sampleEvent().Mail(samplePerson(why)).Text; !strings.Contains(text, "You get this because "+because+".") {
 			t.Errorf("%s: %s", why, text)
 		}
 	}
-	task := core.TaskRef{Case: 7, Action: "sign"}
-	want(t, "a reminder", sampleEvent().Mail(samplePerson(core.ReasonReminder, task)).Subject, "Reminder: Do sign (Child)")
-	deputy := samplePerson(core.ReasonTask, task)
+	task := machine.TaskRef{Case: 7, Action: "sign"}
+	want(t, "a reminder", sampleEvent().Mail(samplePerson(machine.ReasonReminder, task)).Subject, "Reminder: Do sign (Child)")
+	deputy := samplePerson(machine.ReasonTask, task)
 	deputy.Behalf = "bob"
 	text := sampleEvent().Mail(deputy).Text
 	for _, part := range []string{"There is something to do for bob in case 7", "because you stand in for bob."} {
@@ -103,7 +103,7 @@ func TestMailReasons(t *testing.T) {
 // TestSubjects: a subject is one line, and not a long one.
 func TestSubjects(t *testing.T) {
 	t.Parallel()
-	p := samplePerson(core.ReasonWatcher)
+	p := samplePerson(machine.ReasonWatcher)
 	p.At.Title = "ä\nBcc: x" + strings.Repeat("ö", 200)
 	subject := sampleEvent().Mail(p).Subject
 	if n := len([]rune(subject)); n != 121 || strings.Contains(subject, "\n") || !strings.HasSuffix(subject, "…") {
@@ -113,12 +113,12 @@ func TestSubjects(t *testing.T) {
 
 func TestHook(t *testing.T) {
 	t.Parallel()
-	people := []notice.Person{*samplePerson(core.ReasonTask, core.TaskRef{Case: 7, Action: "sign"}), *samplePerson(core.ReasonWatcher)}
+	people := []notice.Person{*samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"}), *samplePerson(machine.ReasonWatcher)}
 	people[0].Behalf = "bob"
 	want(t, "the document", string(sampleEvent().Hook(people)), `{"kind":"notice","case":7,"guid":"g7","route":"desk","title":"Child","state":"active","status":"open",`+
 		`"href":"/dav/Workflow/Cases/7.json","time":"2012-11-09T12:34:56Z",`+
 		`"acts":[{"action":"approve","actor":"ann","onBehalfOf":"bob","from":"open","to":"done","comment":" looks right\nTo: x ","text":"Approved\nTo: x"}],`+
-		`"people":[{"name":"eve","why":"`+string(core.ReasonTask)+`","for":"bob","tasks":["7.sign"]},{"name":"eve","why":"`+string(core.ReasonWatcher)+`","tasks":[]}]}`+"\n")
+		`"people":[{"name":"eve","why":"`+string(machine.ReasonTask)+`","for":"bob","tasks":["7.sign"]},{"name":"eve","why":"`+string(machine.ReasonWatcher)+`","tasks":[]}]}`+"\n")
 }
 
 func TestFailure(t *testing.T) {

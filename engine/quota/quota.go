@@ -6,8 +6,8 @@ import (
 	"io"
 	"sync"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // What is a kind of thing of which a user may have so many, in the words of

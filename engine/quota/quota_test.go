@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // TestCounts: a count is read once and kept in step from then on.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"flowdrive/clock"
 	"flowdrive/engine"
+	"flowdrive/internal/clock"
 )
 
 // Millions of rows are copied from a few that the engine has stored, within

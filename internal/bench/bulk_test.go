@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 	"flowdrive/schedule"
 )
 
@@ -80,7 +80,7 @@ func TestFillCases(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			c, err := core.ReadMarking(row.Marking)
+			c, err := machine.ReadMarking(row.Marking)
 			if err != nil {
 				return err
 			}

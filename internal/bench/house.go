@@ -9,9 +9,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/attach"
-	"flowdrive/clock"
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/identity"
 	"flowdrive/server"
 	"flowdrive/store/sqlite"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
+	"flowdrive/engine/machine"
 )
 
 // op is one statement with its arguments. Where it is about a case, the
@@ -127,7 +127,7 @@ func (t *recordingTx) InsertCase(c *engine.Case) error {
 // UpdateCase implements engine.Tx.
 func (t *recordingTx) UpdateCase(c *engine.Case, base int64) error {
 	query := bareUpdateCase
-	if c.State == string(core.Active) {
+	if c.State == string(machine.Active) {
 		query = bareAdvanceCase
 	}
 	access, err := accessText(c)

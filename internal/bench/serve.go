@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"flowdrive/clock"
 	"flowdrive/davfs"
+	"flowdrive/internal/clock"
 	"flowdrive/server"
 )
 

@@ -20,28 +20,28 @@ func rows() []row {
 		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox", "internal/licenses"}},
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
 		{what: "measurements of the whole", packages: []string{"internal/bench"}},
-		{what: "the drive and the pages", packages: []string{"davfs", "web", "simulate"}},
-		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "jqworker", "confine"}},
+		{what: "the drive and the pages", packages: []string{"davfs", "web", "internal/simulate"}},
+		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "internal/jqworker", "internal/confine"}},
 		{what: "use cases", packages: []string{"engine"}},
-		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/ahead", "engine/audit", "engine/contents", "engine/events", "engine/feed", "engine/holidays", "engine/notice", "engine/quota"}},
-		{what: "what an event does to a case", packages: []string{"engine/core"}, pure: true},
-		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "identity", "route", "expr", "jq", "ical", "schema"}, pure: true},
-		{what: "vocabulary", packages: []string{"errs", "label", "clock", "document", "mediatype"}, pure: true},
+		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/feed", "engine/holidays", "engine/notice", "engine/quota"}},
+		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
+		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "internal/identity", "route", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
+		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/mediatype"}, pure: true},
 	}
 }
 
 // sideways lists the imports within a row that are allowed, with the reason.
 func sideways() map[[2]string]string {
 	return map[[2]string]string{
-		{"jqworker", "confine"}: "a filter has a process that is bounded",
-		{"notify", "confine"}:   "a command has a process that is bounded",
-		{"document", "errs"}:    "a document's faults are part of the vocabulary of failure",
-		{"label", "clock"}:      "labels count in calendar months as durations do",
-		{"label", "document"}:   "the value of an XATTR is a value of a document",
-		{"label", "errs"}:       "a key or label that is none is a fault of its document",
-		{"route", "expr"}:       "expressions are compiled where a route is",
-		{"route", "jq"}:         "filters are judged where a route is",
-		{"route", "schema"}:     "the structure of a route document is a JSON Schema",
+		{"internal/jqworker", "internal/confine"}: "a filter has a process that is bounded",
+		{"notify", "internal/confine"}:            "a command has a process that is bounded",
+		{"internal/document", "internal/errs"}:    "a document's faults are part of the vocabulary of failure",
+		{"internal/label", "internal/clock"}:      "labels count in calendar months as durations do",
+		{"internal/label", "internal/document"}:   "the value of an XATTR is a value of a document",
+		{"internal/label", "internal/errs"}:       "a key or label that is none is a fault of its document",
+		{"route", "route/expr"}:                   "expressions are compiled where a route is",
+		{"route", "route/jq"}:                     "filters are judged where a route is",
+		{"route", "schema"}:                       "the structure of a route document is a JSON Schema",
 	}
 }
 
@@ -131,7 +131,7 @@ func (t tree) impurities(f file) []string {
 	}
 	calls := impureCalls()
 	f.uses(func(n node, p, name string) {
-		if f.dir == "clock" && p == "time" && (name == "Now" || name == "LoadLocation") {
+		if f.dir == "internal/clock" && p == "time" && (name == "Now" || name == "LoadLocation") {
 			return
 		}
 		if slices.Contains(calls[p], name) {

@@ -63,30 +63,30 @@ func TestRulesBite(t *testing.T) {
 	}{
 		{
 			"downwards is allowed", "layers", map[string]string{
-				"engine/a.go":       `package engine; import "flowdrive/errs"`,
-				"store/sqlite/a.go": `package sqlite; import "flowdrive/engine"`,
-				"document/a.go":     `package document; import "flowdrive/errs"`,
-				"errs/a.go":         `package errs`,
+				"engine/a.go":            `package engine; import "flowdrive/internal/errs"`,
+				"store/sqlite/a.go":      `package sqlite; import "flowdrive/engine"`,
+				"internal/document/a.go": `package document; import "flowdrive/internal/errs"`,
+				"internal/errs/a.go":     `package errs`,
 			}, nil,
 		},
 		{
 			"upwards", "layers", map[string]string{
-				"engine/a.go":  `package engine; import "flowdrive/server"`,
-				"server/a.go":  `package server; import "flowdrive/davfs"`,
-				"davfs/a.go":   `package davfs`,
-				"clock/up.go":  `package clock; import _ "flowdrive/schema"`,
-				"schema/go.go": `package schema`,
+				"engine/a.go":          `package engine; import "flowdrive/server"`,
+				"server/a.go":          `package server; import "flowdrive/davfs"`,
+				"davfs/a.go":           `package davfs`,
+				"internal/clock/up.go": `package clock; import _ "flowdrive/schema"`,
+				"schema/go.go":         `package schema`,
 			}, []string{
-				"clock/up.go:1: clock imports schema, which is not below it",
 				"engine/a.go:1: engine imports server, which is not below it",
+				"internal/clock/up.go:1: internal/clock imports schema, which is not below it",
 				"server/a.go:1: server imports davfs, which is not below it",
 			},
 		},
 		{
 			"sideways without a reason", "layers", map[string]string{
-				"errs/a.go":     `package errs; import "flowdrive/document"`,
-				"document/a.go": `package document`,
-			}, []string{"errs/a.go:1: errs imports document, which is not below it"},
+				"internal/errs/a.go":     `package errs; import "flowdrive/internal/document"`,
+				"internal/document/a.go": `package document`,
+			}, []string{"internal/errs/a.go:1: internal/errs imports internal/document, which is not below it"},
 		},
 		{
 			"tests look up", "layers", map[string]string{
@@ -100,22 +100,22 @@ func TestRulesBite(t *testing.T) {
 		},
 		{
 			"impure imports", "purity", map[string]string{
-				"engine/core/a.go": "package core\nimport \"os\"\nimport \"net/http/httputil\"\nimport \"net/url\"\nimport \"math/rand/v2\"",
-				"engine/a.go":      `package engine; import "os"`,
-				"label/a_test.go":  `package label; import "os"`,
+				"engine/machine/a.go":      "package machine\nimport \"os\"\nimport \"net/http/httputil\"\nimport \"net/url\"\nimport \"math/rand/v2\"",
+				"engine/a.go":              `package engine; import "os"`,
+				"internal/label/a_test.go": `package label; import "os"`,
 			}, []string{
-				"engine/core/a.go:2: engine/core is pure but imports os",
-				"engine/core/a.go:3: engine/core is pure but imports net/http/httputil",
-				"engine/core/a.go:5: engine/core is pure but imports math/rand/v2",
+				"engine/machine/a.go:2: engine/machine is pure but imports os",
+				"engine/machine/a.go:3: engine/machine is pure but imports net/http/httputil",
+				"engine/machine/a.go:5: engine/machine is pure but imports math/rand/v2",
 			},
 		},
 		{
 			"impure calls", "purity", map[string]string{
-				"schedule/a.go": "package schedule\nimport t \"time\"\nvar x = t.Now\nvar y = t.UTC\nvar z, _ = t.LoadLocation(\"X\")",
-				"clock/a.go":    "package clock\nimport \"time\"\nvar x = time.Now()\nvar y = time.Tick",
-				"route/a.go":    "package route\nimport \"github.com/google/uuid\"\nvar x = uuid.New()\nvar y = uuid.Parse",
+				"schedule/a.go":       "package schedule\nimport t \"time\"\nvar x = t.Now\nvar y = t.UTC\nvar z, _ = t.LoadLocation(\"X\")",
+				"internal/clock/a.go": "package clock\nimport \"time\"\nvar x = time.Now()\nvar y = time.Tick",
+				"route/a.go":          "package route\nimport \"github.com/google/uuid\"\nvar x = uuid.New()\nvar y = uuid.Parse",
 			}, []string{
-				"clock/a.go:4: clock is pure but uses time.Tick",
+				"internal/clock/a.go:4: internal/clock is pure but uses time.Tick",
 				"route/a.go:3: route is pure but uses github.com/google/uuid.New",
 				"schedule/a.go:3: schedule is pure but uses time.Now",
 				"schedule/a.go:5: schedule is pure but uses time.LoadLocation",
@@ -123,22 +123,22 @@ func TestRulesBite(t *testing.T) {
 		},
 		{
 			"goroutines", "purity", map[string]string{
-				"identity/a.go": "package identity\nfunc f() {\n\tgo f()\n}",
-				"server/a.go":   "package server\nfunc f() {\n\tgo f()\n}",
-			}, []string{"identity/a.go:3: identity is pure but starts a goroutine"},
+				"internal/identity/a.go": "package identity\nfunc f() {\n\tgo f()\n}",
+				"server/a.go":            "package server\nfunc f() {\n\tgo f()\n}",
+			}, []string{"internal/identity/a.go:3: internal/identity is pure but starts a goroutine"},
 		},
 		{
 			"package comments", "package comments", map[string]string{
-				"errs/a.go":          "// Package errs is good.\npackage errs",
-				"errs/b.go":          "package errs",
-				"label/a.go":         "package label",
-				"clock/a.go":         "// Package clock is\npackage clock",
-				"clock/b.go":         "// Package clock is twice\npackage clock",
-				"route/a.go":         "// Routes are.\npackage route",
-				"cmd/flowdrive/a.go": "// Command flowdrive is the program.\npackage main",
+				"internal/errs/a.go":  "// Package errs is good.\npackage errs",
+				"internal/errs/b.go":  "package errs",
+				"internal/label/a.go": "package label",
+				"internal/clock/a.go": "// Package clock is\npackage clock",
+				"internal/clock/b.go": "// Package clock is twice\npackage clock",
+				"route/a.go":          "// Routes are.\npackage route",
+				"cmd/flowdrive/a.go":  "// Command flowdrive is the program.\npackage main",
 			}, []string{
-				"package clock has 2 package comments, not one",
-				"package label has 0 package comments, not one",
+				"package internal/clock has 2 package comments, not one",
+				"package internal/label has 0 package comments, not one",
 				`route/a.go: the package comment does not begin with "Package route "`,
 			},
 		},
@@ -156,28 +156,28 @@ func TestRulesBite(t *testing.T) {
 		},
 		{
 			"unfinished work", "unfinished work", map[string]string{
-				"errs/a.go": "package errs\n// TO" + "DO: all of it",
-			}, []string{"errs/a.go:2: TO" + "DO"},
+				"internal/errs/a.go": "package errs\n// TO" + "DO: all of it",
+			}, []string{"internal/errs/a.go:2: TO" + "DO"},
 		},
 		{
 			"sleeping tests", "sleeping tests", map[string]string{
-				"errs/a_test.go": "package errs\nimport \"time\"\nfunc f() { time." + sleep + "(1) }",
-				"errs/a.go":      "package errs\nimport \"time\"\nfunc f() { time." + sleep + "(1) }",
-			}, []string{"errs/a_test.go:3: a test sleeps"},
+				"internal/errs/a_test.go": "package errs\nimport \"time\"\nfunc f() { time." + sleep + "(1) }",
+				"internal/errs/a.go":      "package errs\nimport \"time\"\nfunc f() { time." + sleep + "(1) }",
+			}, []string{"internal/errs/a_test.go:3: a test sleeps"},
 		},
 		{
 			"fuzz corpora", "fuzz corpora", map[string]string{
-				"errs/a_test.go":               "package errs\nfunc FuzzA() {}\nfunc FuzzB() {}",
-				"errs/testdata/fuzz/FuzzA/one": "go test fuzz v1\n",
-			}, []string{"errs/a_test.go:3: FuzzB has no corpus in errs/testdata/fuzz/FuzzB"},
+				"internal/errs/a_test.go":               "package errs\nfunc FuzzA() {}\nfunc FuzzB() {}",
+				"internal/errs/testdata/fuzz/FuzzA/one": "go test fuzz v1\n",
+			}, []string{"internal/errs/a_test.go:3: FuzzB has no corpus in internal/errs/testdata/fuzz/FuzzB"},
 		},
 		{
 			"architecture", "architecture", map[string]string{
-				"ARCHITECTURE.md":    "`engine/core/` decides, (engine_old), cron is robfig/cron; x/net is in golang.org/x/net.",
-				"engine/a.go":        `package engine`,
-				"engine/core/a.go":   `package core`,
-				"tools/go.mod":       "module flowdrive/tools",
-				"tools/x/ignored.go": `package x`,
+				"ARCHITECTURE.md":     "`engine/machine/` decides, (engine_old), cron is robfig/cron; x/net is in golang.org/x/net.",
+				"engine/a.go":         `package engine`,
+				"engine/machine/a.go": `package machine`,
+				"tools/go.mod":        "module flowdrive/tools",
+				"tools/x/ignored.go":  `package x`,
 				"go.mod": "module flowdrive\n\nrequire github.com/rs/zerolog v1.2.3\n\nrequire (\n\tgithub.com/robfig/cron/v3 v3.0.1\n" +
 					"\tgolang.org/x/net v0.62.0\n\tgolang.org/x/text v0.1.0 // indirect\n)\n",
 			}, []string{
@@ -187,27 +187,27 @@ func TestRulesBite(t *testing.T) {
 		},
 		{
 			"citations", "citations", map[string]string{
-				page:               "# The page\n## 1. A `name`, and [a link](other.md)\n```\n# no heading\n```\n## Twice\n## Twice\n",
-				other:              "[here](#here) [there](page.md#twice-1) [up](../errs/a.go) [gone](gone.md) [site](https://example.org/#x)",
-				"errs/a.go":        "package errs\n// See " + page + "#1-a-name-and-a-link and " + page + "#twice-2 (" + gone + ").",
-				"schema/sql/1.sql": "-- " + page + "#no-heading",
-				"e2e/a.sh":         "# " + page + "#the-page",
+				page:                 "# The page\n## 1. A `name`, and [a link](other.md)\n```\n# no heading\n```\n## Twice\n## Twice\n",
+				other:                "[here](#here) [there](page.md#twice-1) [up](../internal/errs/a.go) [gone](gone.md) [site](https://example.org/#x)",
+				"internal/errs/a.go": "package errs\n// See " + page + "#1-a-name-and-a-link and " + page + "#twice-2 (" + gone + ").",
+				"schema/sql/1.sql":   "-- " + page + "#no-heading",
+				"e2e/a.sh":           "# " + page + "#the-page",
 			}, []string{
 				other + ":1: " + other + "#here: the page has no such heading",
 				other + ":1: " + gone + ": there is no such file",
-				"errs/a.go:2: " + page + "#twice-2: the page has no such heading",
-				"errs/a.go:2: " + gone + ": there is no such file",
+				"internal/errs/a.go:2: " + page + "#twice-2: the page has no such heading",
+				"internal/errs/a.go:2: " + gone + ": there is no such file",
 				"schema/sql/1.sql:1: " + page + "#no-heading: the page has no such heading",
 			},
 		},
 		{
 			"citation form", "citation form", map[string]string{
-				"errs/a.go":  "package errs\n// It is so by design: no more (des" + "ign: the moon, section 3).",
-				"errs/a.sql": "-- RFC 4918; des" + "ign: the drive",
-				page:         "The design: a page.",
+				"internal/errs/a.go": "package errs\n// It is so by design: no more (des" + "ign: the moon, section 3).",
+				"internal/errs/a.sql":         "-- RFC 4918; des" + "ign: the drive",
+				page:                 "The design: a page.",
 			}, []string{
-				"errs/a.go:2: cite the page by its path, as the README of the contract says",
-				"errs/a.sql:1: cite the page by its path, as the README of the contract says",
+				"internal/errs/a.go:2: cite the page by its path, as the README of the contract says",
+				"internal/errs/a.sql:1: cite the page by its path, as the README of the contract says",
 			},
 		},
 	}

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // Each kind of secrets has a table of its own; they are alike.

@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 const (

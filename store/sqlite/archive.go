@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/audit"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func TestAudit(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // load runs f n times from that many callers.

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 const (
@@ -173,7 +173,7 @@ func (t *tx) UpdateCase(c *engine.Case, base int64) error {
 		at(c.Retires), int64(c.Archived),
 	}
 	n, err := int64(0), error(nil)
-	if c.State == string(core.Active) { // as a case is for most of its life
+	if c.State == string(machine.Active) { // as a case is for most of its life
 		n, err = t.c.change(advanceCase, args...)
 	}
 	if n == 0 && err == nil {

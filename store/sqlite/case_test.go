@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 func insertCases(t *testing.T, db *DB, cases ...*engine.Case) {

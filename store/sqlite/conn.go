@@ -13,7 +13,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3" // the driver "sqlite3"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // autoCheckpoint is the length of the log, in pages, at which the writer

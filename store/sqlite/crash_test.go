@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 // crashEnv names the database that the test binary, started again as a child,

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/schema"
 )
 

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mattn/go-sqlite3"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // What a client is told where the database cannot serve it.

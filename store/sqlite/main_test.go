@@ -13,7 +13,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/account"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

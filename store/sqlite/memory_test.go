@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // TestLockedKeys wants what is remembered of locks to hide none: after each

@@ -8,7 +8,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 const (

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 	"flowdrive/schema"
 )
 

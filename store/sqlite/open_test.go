@@ -10,15 +10,15 @@ import (
 	"testing/fstest"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 	"flowdrive/schema"
 )
 
 // lives are all that a case can be.
-var lives = [...]core.Life{
-	core.Queued, core.Active, core.Suspended, core.Completed, core.Closed, core.Canceled, core.Failed,
+var lives = [...]machine.Life{
+	machine.Queued, machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Canceled, machine.Failed,
 }
 
 // upTo returns the migrations before the one of that name.
@@ -45,7 +45,7 @@ func upTo(t *testing.T, end string) fs.FS {
 
 // caseIn stores a case in that state, with a file that was dropped, of an
 // entry.
-func caseIn(db *DB, by identity.ID, life core.Life, routeID int64) (*engine.Case, func(tx engine.Tx) error) {
+func caseIn(db *DB, by identity.ID, life machine.Life, routeID int64) (*engine.Case, func(tx engine.Tx) error) {
 	c := newCase(db, by, routeID)
 	c.State, c.Status, c.Entry = string(life), "at-"+string(life), engine.UUID{byte(routeID)}
 	if life.Ended() {
@@ -66,7 +66,7 @@ func caseIn(db *DB, by identity.ID, life core.Life, routeID int64) (*engine.Case
 // the folder as open, or as ended, wherever it asks for that.
 func wantOpen(t *testing.T, db *DB, what string, c *engine.Case) {
 	t.Helper()
-	life := core.Life(c.State)
+	life := machine.Life(c.State)
 	ids := []int64{}
 	if !life.Ended() {
 		ids = append(ids, c.ID)
@@ -83,10 +83,10 @@ func wantOpen(t *testing.T, db *DB, what string, c *engine.Case) {
 		same(t, what+": states of open cases", len(ids), len(others))
 		ended, err := r.EndedStatuses(c.RouteID)
 		kind(t, what, err, "")
-		same(t, what+": states of ended cases", life.Ended() && life != core.Canceled, len(ended) == 1)
+		same(t, what+": states of ended cases", life.Ended() && life != machine.Canceled, len(ended) == 1)
 		on, err := r.Cases(engine.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
 		kind(t, what, err, "")
-		same(t, what+": on the board", life != core.Canceled, len(on) == 1)
+		same(t, what+": on the board", life != machine.Canceled, len(on) == 1)
 		return nil
 	})
 	_, files := aliases(t, db, c.StarterID, c.RouteID)
@@ -137,7 +137,7 @@ func TestOpenCasesOfOlderFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- old.Run(ctx) }()
-	all := map[core.Life]*engine.Case{}
+	all := map[machine.Life]*engine.Case{}
 	for i, life := range lives {
 		by := addUser(t, old, identity.Name("user-"+string(life)))
 		c, insert := caseIn(old, by, life, int64(101+i))
@@ -166,9 +166,9 @@ func TestOpenCasesOfOlderFile(t *testing.T) {
 	for _, life := range lives {
 		c := all[life]
 		wantOpen(t, db, string(life), c)
-		to := core.Completed
+		to := machine.Completed
 		if life.Ended() {
-			to = core.Active
+			to = machine.Active
 		}
 		mustUpdate(t, db, func(tx engine.Tx) error {
 			c.State, c.Revision = string(to), 2

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 const (

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/account"
-	"flowdrive/errs"
-	"flowdrive/identity"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
 )
 
 // same compares what was stored with what is read: an empty list is none.

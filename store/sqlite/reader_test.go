@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func TestViewIsOneSnapshot(t *testing.T) {

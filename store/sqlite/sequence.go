@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // reserveAhead is how many ids are reserved at a time. A crash leaves a gap

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 func TestNextIDWithoutGap(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"flowdrive/engine"
-	"flowdrive/identity"
+	"flowdrive/internal/identity"
 )
 
 const (

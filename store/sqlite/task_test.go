@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 )
 
 // TestTasks keeps the index of worklists in step with cases, and reads it.
@@ -18,7 +18,7 @@ func TestTasks(t *testing.T) {
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	const routeID, otherRoute = 7, 8
-	share := func(party identity.ID, lists core.Lists) engine.TaskShare {
+	share := func(party identity.ID, lists machine.Lists) engine.TaskShare {
 		return engine.TaskShare{Party: party, Lists: lists}
 	}
 	add := func(route int64, shares ...engine.TaskShare) *engine.Case {
@@ -60,25 +60,25 @@ func TestTasks(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
-	one := add(routeID, share(sam, core.OnOffered|core.OnWarnings), share(ann, core.OnOffered))
-	two := add(routeID, share(ann, core.OnAccepted), share(0, core.OnEscalated))
-	three := add(otherRoute, share(sam, core.OnOffered), share(0, core.OnOffered))
+	one := add(routeID, share(sam, machine.OnOffered|machine.OnWarnings), share(ann, machine.OnOffered))
+	two := add(routeID, share(ann, machine.OnAccepted), share(0, machine.OnEscalated))
+	three := add(otherRoute, share(sam, machine.OnOffered), share(0, machine.OnOffered))
 	add(routeID)
 
-	offered := engine.TaskFilter{Lists: core.OnOffered, Parties: []identity.ID{sam, ann}}
+	offered := engine.TaskFilter{Lists: machine.OnOffered, Parties: []identity.ID{sam, ann}}
 	finds("offered to either", offered, one, three)
-	finds("accepted", engine.TaskFilter{Lists: core.OnAccepted, Parties: []identity.ID{sam, ann}}, two)
-	finds("with warnings", engine.TaskFilter{Lists: core.OnWarnings, Parties: []identity.ID{sam, ann}}, one)
-	finds("of a route's administrators", engine.TaskFilter{Lists: core.OnEscalated, Routes: []int64{routeID, otherRoute}}, two)
+	finds("accepted", engine.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{sam, ann}}, two)
+	finds("with warnings", engine.TaskFilter{Lists: machine.OnWarnings, Parties: []identity.ID{sam, ann}}, one)
+	finds("of a route's administrators", engine.TaskFilter{Lists: machine.OnEscalated, Routes: []int64{routeID, otherRoute}}, two)
 	many := []int64{routeID, otherRoute}
 	for i := range int64(fewRoutes) {
 		many = append(many, 100+i)
 	}
-	finds("of many routes", engine.TaskFilter{Lists: core.OnEscalated | core.OnOffered, Routes: many}, two, three)
-	finds("of many others", engine.TaskFilter{Lists: core.OnEscalated | core.OnOffered, Routes: many[1:]}, three)
-	finds("a page of many", engine.TaskFilter{Lists: core.OnEscalated | core.OnOffered, Routes: many, After: two.ID}, three)
-	finds("of both", engine.TaskFilter{Lists: core.OnOffered, Parties: []identity.ID{ann}, Routes: []int64{otherRoute}}, one, three)
-	finds("of nobody", engine.TaskFilter{Lists: core.OnOffered})
+	finds("of many routes", engine.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many}, two, three)
+	finds("of many others", engine.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many[1:]}, three)
+	finds("a page of many", engine.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many, After: two.ID}, three)
+	finds("of both", engine.TaskFilter{Lists: machine.OnOffered, Parties: []identity.ID{ann}, Routes: []int64{otherRoute}}, one, three)
+	finds("of nobody", engine.TaskFilter{Lists: machine.OnOffered})
 	offered.Limit = 1
 	finds("a page", offered, one)
 	offered.After = one.ID
@@ -87,12 +87,12 @@ func TestTasks(t *testing.T) {
 
 	change(one, nil)
 	finds("left as it was", offered, one, three)
-	change(one, []engine.TaskShare{share(ann, core.OnAccepted)})
+	change(one, []engine.TaskShare{share(ann, machine.OnAccepted)})
 	finds("replaced", offered, three)
-	finds("accepted", engine.TaskFilter{Lists: core.OnAccepted, Parties: []identity.ID{ann}}, one, two)
+	finds("accepted", engine.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one, two)
 	change(two, []engine.TaskShare{})
-	finds("emptied", engine.TaskFilter{Lists: core.OnEscalated, Routes: []int64{routeID}})
-	finds("accepted", engine.TaskFilter{Lists: core.OnAccepted, Parties: []identity.ID{ann}}, one)
+	finds("emptied", engine.TaskFilter{Lists: machine.OnEscalated, Routes: []int64{routeID}})
+	finds("accepted", engine.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one)
 	err := db.View(t.Context(), func(r engine.Reader) error {
 		for id, want := range map[int64]bool{one.ID: true, two.ID: false, three.ID: false} {
 			if has, err := r.HasTasks(id, []identity.ID{ann}); err != nil || has != want {
@@ -109,7 +109,7 @@ func TestTasks(t *testing.T) {
 	err = db.Update(t.Context(), func(tx engine.Tx) error {
 		for range walkChunk + 5 {
 			c := newCase(db, sam, routeID)
-			c.Tasks = []engine.TaskShare{share(sam, core.OnOffered)}
+			c.Tasks = []engine.TaskShare{share(sam, machine.OnOffered)}
 			if err := tx.InsertCase(c); err != nil {
 				return err
 			}
@@ -132,12 +132,12 @@ func TestTasksWritten(t *testing.T) {
 	const routeID = 7
 	states := [][]engine.TaskShare{
 		{},
-		{{Party: sam, Lists: core.OnOffered}},
-		{{Party: sam, Lists: core.OnAccepted}},
-		{{Party: ann, Lists: core.OnOffered}},
-		{{Party: sam, Lists: core.OnOffered}, {Party: ann, Lists: core.OnOffered}},
-		{{Lists: core.OnEscalated}},
-		{{Lists: core.OnEscalated | core.OnOffered}, {Party: ann, Lists: core.OnAccepted}},
+		{{Party: sam, Lists: machine.OnOffered}},
+		{{Party: sam, Lists: machine.OnAccepted}},
+		{{Party: ann, Lists: machine.OnOffered}},
+		{{Party: sam, Lists: machine.OnOffered}, {Party: ann, Lists: machine.OnOffered}},
+		{{Lists: machine.OnEscalated}},
+		{{Lists: machine.OnEscalated | machine.OnOffered}, {Party: ann, Lists: machine.OnAccepted}},
 	}
 	index := func(id int64) (held []string) {
 		t.Helper()

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 )
 
 // What is to come is found by an index alone, context by context; rows are
@@ -87,7 +87,7 @@ func (r *reader) UpcomingCases(contexts []identity.ID, limit int) ([]engine.Case
 
 // UpcomingTasks returns the same of cases in which one of the parties may have
 // tasks on the lists.
-func (r *reader) UpcomingTasks(lists core.Lists, parties []identity.ID, limit int) ([]engine.Case, error) {
+func (r *reader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]engine.Case, error) {
 	var rows []dueID
 	for _, p := range parties {
 		var ids []int64

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/core"
-	"flowdrive/identity"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
 )
 
 // TestUpcoming reads what is due first of some contexts.
@@ -29,11 +29,11 @@ func TestUpcoming(t *testing.T) {
 		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertCase(c) })
 		return c
 	}
-	late := add(sam, 9, engine.TaskShare{Party: bob, Lists: core.OnOffered})
-	early := add(sam, 2, engine.TaskShare{Party: bob, Lists: core.OnOffered | core.OnWarnings})
-	add(sam, 0, engine.TaskShare{Party: bob, Lists: core.OnOffered})
-	other := add(bob, 1, engine.TaskShare{Party: ann, Lists: core.OnEscalated})
-	accepted := add(ann, 4, engine.TaskShare{Party: bob, Lists: core.OnAccepted}, engine.TaskShare{Party: sam, Lists: core.OnAccepted})
+	late := add(sam, 9, engine.TaskShare{Party: bob, Lists: machine.OnOffered})
+	early := add(sam, 2, engine.TaskShare{Party: bob, Lists: machine.OnOffered | machine.OnWarnings})
+	add(sam, 0, engine.TaskShare{Party: bob, Lists: machine.OnOffered})
+	other := add(bob, 1, engine.TaskShare{Party: ann, Lists: machine.OnEscalated})
+	accepted := add(ann, 4, engine.TaskShare{Party: bob, Lists: machine.OnAccepted}, engine.TaskShare{Party: sam, Lists: machine.OnAccepted})
 
 	entries := func(before, limit int, contexts ...identity.ID) (uuids []byte) {
 		t.Helper()
@@ -72,7 +72,7 @@ func TestUpcoming(t *testing.T) {
 	same(t, "the first cases", own(2, sam, bob), sorted(other.ID, early.ID))
 	tasks := func(limit int, parties ...identity.ID) []int64 {
 		return cases(func(r engine.Reader) ([]engine.Case, error) {
-			return r.UpcomingTasks(core.OnOffered|core.OnAccepted, parties, limit)
+			return r.UpcomingTasks(machine.OnOffered|machine.OnAccepted, parties, limit)
 		})
 	}
 	same(t, "tasks", tasks(10, bob, sam), sorted(early.ID, accepted.ID, late.ID))

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"flowdrive/engine"
-	"flowdrive/errs"
+	"flowdrive/internal/errs"
 )
 
 // maxBatch is the most units of one commit.

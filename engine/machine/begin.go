@@ -1,0 +1,126 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
+	"flowdrive/route"
+)
+
+// StartRight asks whether a context may start cases of a route.
+type StartRight struct{ Route, Context string }
+
+// beginCase makes an independent case, which the manager starts after the
+// commit (docs/contract/routes.md#starting-a-case). It belongs to the same
+// context and has the same starter, who needs the right to start it.
+func (d *decision) beginCase(s *route.NewCase, actor string) error {
+	def, err := d.definition(s.Route)
+	if err != nil {
+		return err
+	}
+	right := StartRight{s.Route, d.c.Context}
+	may, known := d.facts.Rights[right]
+	if !known {
+		d.need(Need{Right: right})
+		return errAbsent
+	}
+	if def == nil || !may {
+		return routeFault("there is no route %q of which %s may start cases", s.Route, d.c.Context)
+	}
+	if d.c.Links >= MaxLinks {
+		return errs.New(errs.EndlessLoop, "The cases of this route start each other without end: more than %d in a chain. The route must be mended.", MaxLinks)
+	}
+	title, given, err := d.value(s.Title, actor)
+	if err != nil {
+		return err
+	}
+	if !given || strings.TrimSpace(title.Text) == "" {
+		if title.Text = def.Route.Title; title.Text == "" {
+			title.Text = def.Route.Name
+		}
+	}
+	c := d.offspring(def, clipTitle(strings.TrimSpace(title.Text), ""))
+	c.Links = d.c.Links + 1
+	if c.Xattrs, err = d.bequeath(s, actor); err != nil {
+		return err
+	}
+	if c.Roles, err = d.casting(s, def, c); err != nil {
+		return err
+	}
+	born, err := d.bear(c, def)
+	if err != nil {
+		return err
+	}
+	if born.heir = s.Input; s.Input != "" {
+		there, known := d.has(s.Input)
+		if !known {
+			return errAbsent
+		}
+		if !there {
+			return routeFault("start: there is no message %q", s.Input)
+		}
+		born.heirOf = d.c.ID
+	}
+	d.changed = true
+	d.add(LogEntry{Kind: LogChild, Trigger: new(ByStep), Text: "Started a case of " + def.Route.Name + ": " + c.Title})
+	return nil
+}
+
+// bequeath returns the XATTRs of a case that a step starts.
+func (d *decision) bequeath(s *route.NewCase, actor string) (dict label.Dict, err error) {
+	if s.Inherit {
+		dict = d.c.Xattrs
+	}
+	for _, x := range s.Xattrs {
+		value, ok, err := d.value(x.Value, actor)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			dict = dict.Set(x.Key, value)
+		} else {
+			dict = dict.Remove(x.Key)
+		}
+	}
+	if len(dict) > maxXattrs {
+		return nil, routeFault("a case would have more than %d XATTRs", maxXattrs)
+	}
+	return dict, nil
+}
+
+// casting returns who plays what in a case that a step starts: only what a
+// starter may choose (docs/contract/drive.md#rights-table).
+func (d *decision) casting(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
+	for _, r := range s.Roles {
+		parties, err := d.whom(r.Parties)
+		if err != nil {
+			return nil, err
+		}
+		if len(parties) == 0 {
+			continue
+		}
+		may := Picks(def.Route, c, r.Role, parties, d.belongs)
+		if len(d.needs) > 0 {
+			return nil, errAbsent
+		}
+		if !may {
+			return nil, routeFault("the starter of a case of %q may not put %s into the role %q", def.Route.Name, strings.Join(parties, ", "), r.Role)
+		}
+		roles = append(roles, Players{Role: r.Role, Parties: parties})
+	}
+	return roles, nil
+}
+
+// belongs reports whether the party is the other one or a person of it.
+func (d *decision) belongs(party, to string) bool {
+	if sameName(party, to) {
+		return true
+	}
+	members, known := d.facts.Members[to]
+	if !known {
+		d.need(Need{Members: to})
+	}
+	return slices.ContainsFunc(members, func(m string) bool { return sameName(m, party) })
+}

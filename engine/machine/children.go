@@ -1,0 +1,402 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/route"
+)
+
+// children creates the children of enablements that have none yet
+// (docs/contract/engine.md#a-pass).
+func (p *pass) children() error {
+	for i := 0; i < len(p.c.Enabled); i++ {
+		e := &p.c.Enabled[i]
+		if p.actions[i] == unknown || p.route.Actions[p.actions[i]].Child == nil || e.Kids != nil || e.State == Escalated {
+			continue
+		}
+		before, log := p.tree.point(), len(p.log)
+		c := p.c.clone()
+		err := p.beget(i)
+		if len(p.needs) > 0 || err != nil && !errs.Is(err, errs.RouteFault) {
+			return err
+		}
+		if err != nil {
+			p.tree.undo(before)
+			p.c, p.log = c, p.log[:log]
+			p.index()
+			p.escalate(performance{action: p.actions[i], row: p.c.Enabled[i].Row, trigger: ByChild}, err)
+		}
+		p.moved = true
+	}
+	return nil
+}
+
+// beget plans the children of an enablement and creates the first of them.
+func (d *decision) beget(row int) error {
+	e := &d.c.Enabled[row]
+	a := &d.route.Actions[d.actions[row]]
+	def, err := d.definition(a.Child.Route)
+	if err != nil {
+		return err
+	}
+	if def == nil {
+		return routeFault("there is no route %q to start cases of", a.Child.Route)
+	}
+	if d.c.Depth >= MaxDepth {
+		return routeFault("cases are nested deeper than %d", MaxDepth)
+	}
+	plan, err := d.plan(a.Child)
+	if err != nil {
+		return err
+	}
+	total := plan.size()
+	if total > MaxChildren {
+		return routeFault("the action %q would start more than %d cases", a.Name, MaxChildren)
+	}
+	d.changed = true
+	e.Kids = &Kids{Route: def.Route.Name, Total: total}
+	for i := range def.Route.States {
+		e.Kids.Tally = append(e.Kids.Tally, Tally{Status: def.Route.States[i].Name})
+	}
+	for _, role := range plan.nobody(a.Child) {
+		if total > 0 {
+			d.warn(a.Name, e.Row, fmt.Sprintf("Nobody plays %q in the cases of %s", role, def.Route.Name))
+		}
+	}
+	if total == 0 {
+		e.Kids.Finished = d.now
+		d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: "No cases of " + def.Route.Name + ": nobody to start them for"})
+		return nil
+	}
+	d.begot[begetter{d.c.ID, d.actions[row]}]++
+	if err := d.makeBatch(row, plan, def); err != nil {
+		return err
+	}
+	if e = &d.c.Enabled[row]; e.Kids.Made < total {
+		d.keepPlan(e.Row, plan)
+	}
+	d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("%d of the route %s", total, def.Route.Name)})
+	return nil
+}
+
+// plan finds who plays what in the children
+// (docs/contract/routes.md#4-child-cases). What symbolic parties stand for is
+// resolved: in the children they would stand for others.
+func (d *decision) plan(child *route.Child) (plan *Plan, err error) {
+	plan = &Plan{}
+	for _, mapped := range child.Roles {
+		names := d.byName(d.c.RoleParties(mapped.From))
+		switch mapped.Each {
+		case route.PerMember, route.PerUser:
+			if mapped.Each == route.PerUser {
+				if names, err = d.persons(names); err != nil {
+					continue // all absent facts are asked for at once
+				}
+			}
+			slices.SortFunc(names, func(a, b string) int { return strings.Compare(identity.Fold(a), identity.Fold(b)) })
+			plan.Dimensions = append(plan.Dimensions, Dimension{Role: mapped.Role, Names: names})
+		default:
+			if len(names) > 0 {
+				plan.Shared = append(plan.Shared, Players{Role: mapped.Role, Parties: names})
+			}
+		}
+	}
+	if len(d.needs) > 0 {
+		return nil, errAbsent
+	}
+	return plan, nil
+}
+
+// nobody returns the roles that every child has and nobody plays.
+func (p *Plan) nobody(child *route.Child) (roles []string) {
+	for _, mapped := range child.Roles {
+		shared := slices.ContainsFunc(p.Shared, func(s Players) bool { return s.Role == mapped.Role })
+		if mapped.Each != route.PerMember && mapped.Each != route.PerUser && !shared {
+			roles = append(roles, mapped.Role)
+		}
+	}
+	return roles
+}
+
+// byName resolves symbolic parties into names. A fact that is absent becomes a
+// need, and the decision is made again.
+func (d *decision) byName(list []string) []string {
+	var out []string
+	for _, party := range list {
+		switch party {
+		case PartyStakeholders:
+			out = append(out, d.c.Stakeholders...)
+		case PartyAdmins:
+			admins, known := d.facts.Admins[d.c.RouteID]
+			if !known {
+				d.need(Need{Admins: d.c.RouteID})
+			}
+			out = append(out, admins...)
+		default:
+			out = append(out, party)
+		}
+	}
+	return parties(out)
+}
+
+// persons returns the persons whom the parties stand for, each once.
+func (d *decision) persons(list []string) ([]string, error) {
+	var out []string
+	for _, party := range list {
+		members, known := d.facts.Members[party]
+		if !known {
+			d.need(Need{Members: party})
+			continue
+		}
+		out = append(out, members...)
+	}
+	if len(d.needs) > 0 {
+		return nil, errAbsent
+	}
+	return parties(out), nil
+}
+
+// makeBatch creates the next children of an enablement.
+func (d *decision) makeBatch(row int, plan *Plan, def *Definition) error {
+	e := &d.c.Enabled[row]
+	a := &d.route.Actions[d.actions[row]]
+	k := *e.Kids
+	left := max(0, d.batch-d.taken)
+	if d.begot[begetter{d.c.ID, d.actions[row]}] > 1 {
+		left = d.batch // as with births: put off, a loop would never be noticed
+	}
+	end := min(k.Total, k.Made+int64(left))
+	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) && !d.facts.Full {
+		return d.needNew(wanted)
+	}
+	nobody := plan.nobody(a.Child)
+	for ; k.Made < end; k.Made++ {
+		roles, names := plan.child(k.Made)
+		title := d.c.Title
+		if len(names) > 0 {
+			title = clipTitle(title, " ("+strings.Join(names, ", ")+")")
+		}
+		if err := d.child(a, e.Row, def, title, roles, nobody); err != nil {
+			return err
+		}
+	}
+	if k.Made < k.Total {
+		d.leave(Work{Kind: WorkMake, Row: e.Row})
+	}
+	d.c.Enabled[row].Kids = &k
+	return nil
+}
+
+// clipTitle appends to a title, which loses its end where both are too long.
+func clipTitle(title, rest string) string {
+	if over := len(title) + len(rest) - maxTitle; over > 0 {
+		title = strings.ToValidUTF8(title[:max(0, len(title)-over)], "")
+		rest = strings.ToValidUTF8(rest[:min(len(rest), maxTitle)], "")
+	}
+	return title + rest
+}
+
+// makeMore goes on with children that an earlier event left.
+func (d *decision) makeMore(number int64) error {
+	row := d.c.rowOf(number)
+	if row < 0 || d.actions[row] == unknown || d.c.Enabled[row].Kids == nil {
+		d.keepPlan(number, nil)
+		return nil
+	}
+	key := Enablement{d.c.ID, number}
+	plan, known := d.facts.Plans[key]
+	if !known {
+		d.need(Need{Plan: key})
+	}
+	child := d.route.Actions[d.actions[row]].Child
+	def, err := d.definition(child.Route)
+	if len(d.needs) > 0 || err != nil {
+		return errAbsent
+	}
+	if plan == nil || def == nil {
+		err = routeFault("the cases of the route %q that are missing cannot be started", child.Route)
+	} else {
+		before := d.snapshot()
+		err = d.makeBatch(row, plan, def)
+		switch k := d.c.Enabled[row].Kids; {
+		case errs.Is(err, errs.RouteFault):
+			d.restore(before)
+		case err == nil && k.Made == k.Total:
+			d.keepPlan(number, nil)
+		}
+	}
+	if errs.Is(err, errs.RouteFault) {
+		d.escalate(performance{action: d.actions[row], row: number, trigger: ByChild}, err)
+		return nil
+	}
+	return err
+}
+
+// keepPlan keeps a plan for further events, or with nil drops it.
+func (d *decision) keepPlan(row int64, plan *Plan) {
+	if d.plans == nil {
+		d.plans = map[int64]*Plan{}
+	}
+	d.plans[row] = plan
+}
+
+// child creates a child, which starts as soon as its parent is at rest.
+func (d *decision) child(a *route.Action, row int64, def *Definition, title string, roles []Players, nobody []string) error {
+	c := d.offspring(def, title)
+	c.Roles = roles
+	c.Parent, c.ParentRow, c.ParentAction, c.Depth = d.c.ID, row, a.Name, d.c.Depth+1
+	for _, mapped := range a.Child.Roles {
+		c.Mapped = append(c.Mapped, mapped.Role)
+	}
+	if a.Child.Inherit {
+		c.Xattrs = d.c.Xattrs
+	}
+	born, err := d.bear(c, def)
+	if err != nil {
+		return err
+	}
+	for _, role := range nobody {
+		born.warn(role, 0, fmt.Sprintf("Nobody plays %q", role))
+	}
+	d.c.ChildrenCount++
+	d.c.Children = append(slices.Clip(d.c.Children), Line{ID: c.ID, Route: c.RouteName, Life: Queued, Action: a.Name})
+	if over := len(d.c.Children) - maxLines; over > 0 {
+		d.c.Children = slices.Clone(d.c.Children[over:])
+	}
+	d.inbox = append(d.inbox, birth{child: born, closed: def.Closed, again: d.begot[begetter{d.c.ID, d.route.Action(a.Name)}] > 1})
+	return nil
+}
+
+// offspring returns the seed of a case that this one starts: it inherits
+// context, starter and priority.
+func (d *decision) offspring(def *Definition, title string) *Case {
+	return &Case{
+		RouteID: def.ID, RouteName: def.Route.Name, RouteVersion: def.Version, Title: title,
+		ContextID: d.c.ContextID, Context: d.c.Context, Starter: d.c.Starter, Priority: d.c.Priority,
+	}
+}
+
+// bear makes a queued case of its seed. What its route lacks for that is this
+// one's fault.
+func (d *decision) bear(c *Case, def *Definition) (*decision, error) {
+	id, err := d.identity()
+	if err != nil {
+		return nil, err
+	}
+	c.ID, c.GUID = id.ID, id.GUID
+	born := &decision{tree: d.tree, route: def.Route, c: c}
+	if err := born.create(Create{}); err != nil {
+		if errs.Is(err, errs.Invalid) {
+			return nil, routeFault("a case of the route %q cannot be made: %v", def.Route.Name, err)
+		}
+		return nil, err
+	}
+	born.told = standingOf(born.c)
+	d.tree.add(born)
+	return born, nil
+}
+
+// hear counts what a child tells.
+func (d *decision) hear(n news) {
+	id, row := n.child.c.ID, n.child.c.ParentRow
+	if i := slices.IndexFunc(d.c.Children, func(l Line) bool { return l.ID == id }); i >= 0 {
+		d.shown = true
+		d.c.Children = slices.Clone(d.c.Children)
+		d.c.Children[i].Life, d.c.Children[i].Status = n.is.life, n.is.status
+	}
+	i := d.c.rowOf(row)
+	if i < 0 || d.c.Enabled[i].Kids == nil {
+		return
+	}
+	d.shown = true
+	k := *d.c.Enabled[i].Kids
+	k.Tally = slices.Clone(k.Tally)
+	count := func(s standing, n int64) {
+		switch s.life {
+		case Completed:
+			k.add(s.status, n)
+		case Canceled:
+			k.Canceled += n
+		case Queued, Active, Suspended, Closed, Failed:
+		}
+	}
+	count(n.was, -1)
+	count(n.is, 1)
+	d.c.Enabled[i].Kids = &k
+	if !slices.Contains(d.heard, row) {
+		d.heard = append(d.heard, row)
+	}
+	if text := ended(n); text != "" && k.Total <= Batch {
+		d.add(LogEntry{Kind: LogChild, Action: new(n.child.c.ParentAction), Text: text})
+	}
+}
+
+// ended says how a child ended, "" where it has not.
+func ended(n news) string {
+	if n.was.life == n.is.life && n.was.status == n.is.status {
+		return ""
+	}
+	switch n.is.life {
+	case Completed, Canceled, Failed:
+	default:
+		return ""
+	}
+	text := fmt.Sprintf("Case %d %s", n.child.c.ID, n.is.life)
+	if n.is.life == Completed && n.is.status != "" {
+		text += ": " + n.is.status
+	}
+	return text
+}
+
+// consider does what the news of children ask for.
+func (d *decision) consider() error {
+	heard := d.heard
+	d.heard = nil
+	for _, row := range heard {
+		i := d.c.rowOf(row)
+		if i < 0 {
+			continue
+		}
+		if err := d.finish(i); err != nil {
+			return err
+		}
+	}
+	if err := d.settle(); err != nil {
+		return err
+	}
+	d.tell()
+	return nil
+}
+
+// finish finds out whether an action is to be performed because its children
+// are finished: all of them, or enough of them
+// (docs/contract/routes.md#4-child-cases).
+func (d *decision) finish(row int) error {
+	e := &d.c.Enabled[row]
+	if d.actions[row] == unknown {
+		return nil
+	}
+	a := &d.route.Actions[d.actions[row]]
+	done := e.Kids.Made == e.Kids.Total && e.Kids.open() == 0
+	if !done && a.Child.Complete != nil {
+		var err error
+		if done, err = d.condition(a.Child.Complete, "", "complete", a.Name, e.Row); err != nil {
+			return err
+		}
+		e = &d.c.Enabled[row]
+	}
+	k := *e.Kids
+	switch {
+	case !done:
+		k.Finished = time.Time{}
+	case k.Finished.IsZero():
+		k.Finished = d.now
+	}
+	e.Kids = &k
+	return nil
+}

@@ -1,0 +1,270 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+	"flowdrive/route/expr"
+)
+
+// scope returns what expressions are evaluated over; actor is "" for the
+// engine.
+func (d *decision) scope(actor string) *expr.Values {
+	v := &d.values
+	if c := d.c; v.Budget == 0 || d.scoped != c.ID {
+		d.scoped = c.ID
+		*v = expr.Values{
+			Now: d.now, Message: d.message, Input: labelInput, Cost: v.Cost, Budget: MaxCost, Actions: len(d.route.Actions),
+			Action: func(i int) string { return d.route.Actions[i].Name }, Task: d.task,
+			Timers: len(d.route.Timers), TimerAt: func(i int) string { return d.route.Timers[i].Name }, Timer: d.timer,
+		}
+	}
+	c := d.c
+	v.Kids = nil
+	v.Case = expr.Case{ID: c.ID, Title: c.Title, Status: c.Status, Starter: c.Starter, Created: c.Created, Version: c.Version}
+	v.Xattrs, v.Actor = c.Xattrs, actor
+	return v
+}
+
+// scopeOf is scope with the children of an enablement, if it has any.
+func (d *decision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
+	v := d.scope(actor)
+	i := d.c.rowOf(row)
+	if row == 0 || i < 0 || d.c.Enabled[i].Kids == nil || !p.UsesTally() && !p.UsesChildren() {
+		return v, nil
+	}
+	k := d.c.Enabled[i].Kids
+	v.Kids = &expr.Kids{Total: k.Total, Open: k.open(), Canceled: k.Canceled, Statuses: make([]expr.Status, len(k.Tally))}
+	for i, t := range k.Tally {
+		v.Kids.Statuses[i] = expr.Status{Name: t.Status, Count: t.Count}
+	}
+	if p.UsesChildren() {
+		list, err := d.brothers(row)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			child := expr.Child{ID: s.ID, State: string(s.Life), Status: s.Status, Resolution: s.Resolution, Xattrs: s.Xattrs}
+			for _, r := range s.Roles {
+				child.Roles = append(child.Roles, expr.Role{Name: r.Role, Parties: r.Parties})
+			}
+			v.Kids.Children = append(v.Kids.Children, child)
+		}
+	}
+	return v, nil
+}
+
+// brothers returns all children of an enablement as they are now, by id.
+func (d *decision) brothers(row int64) ([]Sibling, error) {
+	stored, known := d.facts.Children[Enablement{d.c.ID, row}]
+	if !known && d.from != nil {
+		d.need(Need{Children: Enablement{d.c.ID, row}})
+		return nil, errAbsent
+	}
+	list := slices.Clone(stored)
+	for i := range list {
+		if now := d.cases[list[i].ID]; now != nil {
+			list[i] = siblingOf(now.c)
+		}
+	}
+	for _, other := range d.order {
+		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentRow == row {
+			list = append(list, siblingOf(other.c))
+		}
+	}
+	slices.SortFunc(list, func(a, b Sibling) int { return cmp.Compare(a.ID, b.ID) })
+	return list, nil
+}
+
+// labelInput is the label of the message that a case started with.
+const labelInput = "InputMessage"
+
+// task returns what expressions see of an action.
+func (d *decision) task(name string) (expr.Task, bool) {
+	i := d.route.Action(name)
+	if i == unknown {
+		return expr.Task{}, false
+	}
+	var t expr.Task
+	if p := d.c.performed(name); p != nil {
+		t = expr.Task{Count: p.Count, By: p.By, At: p.At, Resolution: p.Resolution, Output: p.Output}
+	}
+	if row := d.row(i); row >= 0 {
+		t.State = string(d.c.Enabled[row].State)
+	}
+	return t, true
+}
+
+// message returns the content of a message where it is JSON. A fact that is
+// absent becomes a need, and the decision is made again.
+func (d *decision) message(name string) *document.Node {
+	if n, known := d.known[name]; known {
+		return n
+	}
+	content, ok := d.content(name)
+	if !ok {
+		return nil
+	}
+	n, err := document.ParseJSON(content)
+	if err != nil || len(content) == 0 {
+		n = nil
+	}
+	if d.known == nil {
+		d.known = map[string]*document.Node{}
+	}
+	d.known[name] = n
+	return n
+}
+
+// content returns the content of a message, nil for none: as this event wrote
+// it, else as it is stored.
+func (d *decision) content(name string) (content []byte, ok bool) {
+	for i := len(d.messages) - 1; i >= 0; i-- {
+		if d.messages[i].Label == name {
+			return d.messages[i].Content, true
+		}
+	}
+	switch content, ok = d.stored[name]; {
+	case ok:
+	case d.from == nil && d.c.ID != d.own: // new, and so without any
+		if name == labelInput {
+			content = []byte{}
+		}
+		ok = true
+	case d.c.ID == d.own:
+		d.need(Need{Message: name})
+	default:
+		d.need(Need{Message: name, Case: d.c.ID})
+	}
+	return content, ok
+}
+
+// has reports whether the case has a message, though it be too long to be read
+// here; known is false where the fact is absent.
+func (d *decision) has(name string) (there, known bool) {
+	content, known := d.content(name)
+	_, stored := d.types[name]
+	return stored || content != nil, known
+}
+
+// condition evaluates guard, enableIf or if. An error counts as false and
+// leaves one warning, which goes when it is evaluated without
+// (docs/contract/engine.md#failures). The error returned is errAbsent.
+func (d *decision) condition(p *expr.Program, actor, key, source string, row int64) (bool, error) {
+	v, err := d.scopeOf(p, actor, row)
+	if err != nil {
+		return false, err
+	}
+	yes, err := p.Truth(v)
+	if len(d.needs) > 0 {
+		return false, errAbsent
+	}
+	prefix := key + ": "
+	at := slices.IndexFunc(d.c.Warnings, func(w Warning) bool {
+		return w.Timer == source && w.Row == row && strings.HasPrefix(w.Text, prefix)
+	})
+	switch {
+	case err == nil && at >= 0:
+		d.c.Warnings = slices.Delete(slices.Clone(d.c.Warnings), at, at+1)
+		d.changed = true
+	case err != nil && at < 0:
+		d.warn(source, row, prefix+err.Error())
+	}
+	return yes && err == nil, nil
+}
+
+// warn leaves a notice on the case.
+func (d *decision) warn(source string, row int64, text string) {
+	d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: text, Row: row})
+	d.changed = true
+	d.add(LogEntry{Kind: LogWarning, Action: d.sourceAction(source), Text: text})
+}
+
+// unwarnRow removes the notices that go with an enablement.
+func (d *decision) unwarnRow(row int64) {
+	d.dropWarnings(func(w Warning) bool { return w.Row == row && row != 0 })
+}
+
+func (d *decision) dropWarnings(drop func(Warning) bool) {
+	if slices.ContainsFunc(d.c.Warnings, drop) {
+		d.c.Warnings = slices.DeleteFunc(slices.Clone(d.c.Warnings), drop)
+		d.changed = true
+	}
+}
+
+// decideOutput returns what the action's decision yields.
+func (d *decision) decideOutput(a *route.Action, actor string, row int64) (output string, to int, err error) {
+	v, err := d.scopeOf(a.Decide, actor, row)
+	if err != nil {
+		return "", 0, err
+	}
+	output, err = a.Decide.Text(v)
+	if len(d.needs) > 0 {
+		return "", 0, errAbsent
+	}
+	if err != nil {
+		return "", 0, routeFault("decide of %q: %v", a.Name, err)
+	}
+	to, ok := a.Output(output)
+	if !ok {
+		return "", 0, routeFault("decide of %q yields %q, which its outputs do not list (%s)", a.Name, clip(output), outputs(a))
+	}
+	return output, to, nil
+}
+
+func outputs(a *route.Action) string {
+	names := make([]string, len(a.Outputs))
+	for i := range a.Outputs {
+		names[i] = a.Outputs[i].Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// routeFault is the error of a definition that cannot be carried out.
+func routeFault(format string, args ...any) error {
+	return errs.New(errs.RouteFault, "The route is at fault: %s.", fmt.Sprintf(format, args...))
+}
+
+// badField is the error of one field of a person's request.
+func badField(pointer string, code errs.Code, format string, args ...any) error {
+	return errs.InvalidDocument([]errs.Fault{{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)}})
+}
+
+func clip(s string) string {
+	const most = 60
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// written returns the last writing of a label, or nil.
+func (c *Case) written(label string) *Written {
+	for i := range c.Written {
+		if c.Written[i].Label == label {
+			return &c.Written[i]
+		}
+	}
+	return nil
+}
+
+// wrote notes that a label was written, where some action waits for it.
+func (d *decision) wrote(label, by string) {
+	waits := slices.ContainsFunc(d.route.Actions, func(a route.Action) bool { return a.Trigger == route.TriggerMessage && a.Message == label })
+	if !waits {
+		return
+	}
+	w := d.c.written(label)
+	if w == nil {
+		d.c.Written = append(d.c.Written, Written{Label: label})
+		w = &d.c.Written[len(d.c.Written)-1]
+	}
+	w.Number++
+	w.By, w.At = by, d.now
+	d.changed = true
+}

@@ -1,0 +1,58 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/route"
+)
+
+// Deadline is a timer of a case that runs and will expire.
+type Deadline struct {
+	Timer  string
+	Kind   TimerKind
+	Action string // the title of its action, "" of a timer of the case
+	At     time.Time
+}
+
+// Deadlines returns the timers of a case that will expire: of its tasks those
+// of the actions that mine names, and where all is true every other one. Those
+// of a suspended case stand still.
+func Deadlines(c *Case, r *route.Route, mine func(action string) bool, all bool) []Deadline {
+	if c.suspended() {
+		return nil
+	}
+	var out []Deadline
+	for _, name := range Timers(c, r) {
+		at, ok := findTimer(c, r, name)
+		if !ok {
+			continue
+		}
+		t := at.stored(c)
+		if !at.pending(c, &t) {
+			continue
+		}
+		d := Deadline{Timer: name, Kind: at.kind, At: t.Date}
+		shown := all
+		if at.ofAction() {
+			a := &r.Actions[at.action]
+			if d.Action = a.Title; d.Action == "" {
+				d.Action = a.Name
+			}
+			if a.Trigger == route.TriggerUser {
+				shown = mine(a.Name)
+			}
+		}
+		if shown {
+			out = append(out, d)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Deadline) int {
+		if c := a.At.Compare(b.At); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Timer, b.Timer)
+	})
+	return out
+}

@@ -1,0 +1,51 @@
+package machine
+
+import (
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/route"
+)
+
+// maxFilters bounds the jq filters of one event, each of which may take a
+// second outside.
+const maxFilters = 10
+
+// filter makes a message of another by a jq filter. What the filter yields is
+// a fact: it is computed outside, where its time and memory are bounded.
+func (d *decision) filter(f *route.Filter, actor string) error {
+	content, ok := d.content(f.From)
+	switch {
+	case !ok:
+		return errAbsent
+	case content == nil:
+		return routeFault("jq: there is no message %q, or it is longer than %d bytes", f.From, MaxFact)
+	}
+	if n, err := document.ParseJSON(content); err != nil || n == nil {
+		return routeFault("jq: the message %q is not JSON", f.From)
+	}
+	if d.filters == maxFilters {
+		return routeFault("jq: more than %d filters in one event", maxFilters)
+	}
+	d.filters++
+	key := Filter{Filter: f.Filter, Input: string(content), Xattr: string(d.c.Xattrs.AppendJSON(nil)), Case: string(d.about())}
+	result, ok := d.facts.Filtered[key]
+	switch {
+	case !ok:
+		d.need(Need{Filter: key})
+		return errAbsent
+	case result.Fault != "":
+		return routeFault("jq: %s", result.Fault)
+	}
+	return d.writeMessage(NewMessage{Label: f.To, MediaType: "application/json", Content: result.Output}, actor)
+}
+
+// about returns what expressions and filters see of the case itself.
+func (d *decision) about() []byte {
+	b := appendInt(nil, `{"id":`, d.c.ID)
+	b = appendString(b, `,"title":`, d.c.Title)
+	b = appendTextOrNull(append(b, `,"status":`...), d.c.Status)
+	b = appendString(b, `,"starter":`, d.c.Starter)
+	b = appendString(b, `,"created":`, d.c.Created.UTC().Format(time.RFC3339))
+	return append(appendInt(b, `,"version":`, d.c.Version), '}')
+}

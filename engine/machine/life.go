@@ -1,0 +1,334 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/label"
+	"flowdrive/route"
+)
+
+// What the log says of a life.
+const (
+	textCreated   = "Created"
+	textStarted   = "Started"
+	textCompleted = "Completed"
+	textReopened  = "Reopened"
+	textCanceled  = "Canceled"
+	textFailed    = "Failed"
+)
+
+// create makes a queued case of its seed. Roles are assigned by rules when
+// it starts; until then only those given have anybody.
+func (d *decision) create(e Create) error {
+	c := d.c
+	roles, err := d.players(c.Roles)
+	if err != nil {
+		return err
+	}
+	c.Roles, c.Stakeholders, c.Xattrs = roles, parties(c.Stakeholders), c.Xattrs.Sorted()
+	c.Life, c.Status, c.Visit = Queued, "", 0
+	c.Held, c.HeldUntil = false, time.Time{}
+	c.Enabled, c.LastRow, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
+	c.Done, c.Withdrawn, c.Interrupted, c.Written, c.Resolution, c.Outbox = nil, nil, nil, nil, "", nil
+	if err := d.declared(); err != nil {
+		return err
+	}
+	c.LogSeq, c.Version, c.Revision = 0, 0, 0
+	c.ScheduledFor, c.StartAt = c.ScheduledFor.UTC().Round(0), c.StartAt.UTC().Round(0)
+	c.Created, c.Started, c.Completed, c.Ended = d.now, time.Time{}, time.Time{}, time.Time{}
+	d.changed = true
+	d.index()
+
+	by, trigger := c.Starter, ByUser
+	if c.ScheduleUUID != "" {
+		by, trigger = ActorTimer, ByTime
+	}
+	entry := LogEntry{Kind: LogLife, Actor: new(by), Trigger: new(trigger), To: new(string(Queued)), Text: textCreated}
+	if c.Parent != 0 {
+		entry.Actor, entry.Trigger, entry.Text = nil, new(ByChild), fmt.Sprintf("%s by %s of case %d", textCreated, c.ParentAction, c.Parent)
+	}
+	d.add(entry)
+	for _, text := range e.Warnings {
+		d.add(LogEntry{Kind: LogWarning, Text: text})
+	}
+	return nil
+}
+
+// start performs the init action. A route that sets itself off without end
+// makes the case a failed one: it is as before its start, and the log says
+// why.
+func (d *decision) start() error {
+	if d.c.Life != Queued {
+		return d.notOpen()
+	}
+	before := d.snapshot()
+	d.c.Started = d.now
+	d.wrote(labelInput, d.c.Starter)
+	err := d.begin()
+	if err == nil {
+		err = d.settle()
+	}
+	if kind := errs.KindOf(err); kind != errs.EndlessLoop && kind != errs.RouteFault {
+		return err
+	}
+	d.restore(before)
+	return d.fail(err)
+}
+
+// LabelError labels the message that says why a case could not start. Nothing
+// waits for it: it is there to be read.
+const LabelError = "error"
+
+// fail makes a queued case a failed one, with a message that says why.
+func (d *decision) fail(cause error) error {
+	d.changed = true
+	d.messages = append(d.messages, NewMessage{Label: LabelError, MediaType: "text/plain; charset=utf-8", Content: []byte(cause.Error() + "\n")})
+	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + cause.Error()})
+	d.live(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
+	return nil
+}
+
+// begin makes the case active: by its init action, if its route has one.
+func (d *decision) begin() error {
+	if has(d.route.Actions, d.route.Init) {
+		d.c.Life = Active
+		if d.route.Model == route.Dependency {
+			d.c.Visit = 1
+		}
+		return d.perform(performance{action: d.route.Init, trigger: ByInit, actor: d.c.Starter})
+	}
+	d.c.Visit = 1
+	d.live(Active, LogEntry{Actor: new(d.c.Starter), Trigger: new(ByInit), Text: textStarted})
+	return d.assignRoles()
+}
+
+// declared gives a new case the declared XATTRs that it lacks, and judges
+// those that it has.
+func (d *decision) declared() error {
+	var faults document.Faults
+	for i := range d.route.Xattrs {
+		x := &d.route.Xattrs[i]
+		if _, given := d.c.Xattrs.Get(x.Key); given {
+			continue
+		}
+		if x.Default != nil {
+			d.c.Xattrs = d.c.Xattrs.Set(x.Key, *x.Default)
+		} else if x.Required {
+			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
+		}
+	}
+	d.fit(&faults)
+	return faults.Err()
+}
+
+// fit judges the types of declared XATTRs. A text that reads as the number or
+// boolean that it should be is taken as one: queries, properties and labels
+// have only texts to offer.
+func (d *decision) fit(faults *document.Faults) {
+	for i := range d.route.Xattrs {
+		x := &d.route.Xattrs[i]
+		v, given := d.c.Xattrs.Get(x.Key)
+		if !given || x.Fits(v) {
+			continue
+		}
+		if read, ok := readAs(x.Type, v); ok {
+			d.c.Xattrs = d.c.Xattrs.Set(x.Key, read)
+			continue
+		}
+		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeType, "must be %s, not %s", x.Wants(), v.Kind)
+	}
+}
+
+// kept judges whether what a route requires is still there. A case from before
+// the route required it goes on without.
+func (d *decision) kept(before label.Dict, faults *document.Faults) {
+	for i := range d.route.Xattrs {
+		x := &d.route.Xattrs[i]
+		_, had := before.Get(x.Key)
+		if _, has := d.c.Xattrs.Get(x.Key); x.Required && had && !has {
+			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
+		}
+	}
+}
+
+// readAs reads a text as a value of the kind.
+func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
+	const longest = 100 // of a number
+	if v.Kind != document.String || len(v.Text) > longest {
+		return v, false
+	}
+	n, err := document.ParseJSON([]byte(v.Text))
+	if err != nil || n.Kind != kind {
+		return v, false
+	}
+	value, ok := label.ValueOf(n)
+	return value, ok && value.Finite()
+}
+
+// MayEdit returns the first XATTR that the actor may not change as that
+// dictionary would, "" for none: declared with edit, those roles may, else
+// the starter; administrators of the route may all
+// (docs/contract/drive.md#rights-table).
+func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) (key string) {
+	if actor.RouteAdmin {
+		return ""
+	}
+	may := func(key string) bool {
+		x := r.Xattr(key)
+		if x == nil || x.Edit == nil {
+			return starter
+		}
+		return slices.ContainsFunc(x.Edit, func(role string) bool { return actor.plays(c, role) })
+	}
+	for _, x := range to {
+		if old, had := c.Xattrs.Get(x.Key); (!had || old != x.Value) && !may(x.Key) {
+			return x.Key
+		}
+	}
+	for _, x := range c.Xattrs {
+		if _, kept := to.Get(x.Key); !kept && !may(x.Key) {
+			return x.Key
+		}
+	}
+	return ""
+}
+
+// cancelByStep ends the case because a step says so.
+func (d *decision) cancelByStep() error {
+	d.canceled, d.queue = false, nil
+	d.dropRows()
+	d.live(Canceled, LogEntry{Trigger: new(ByStep), Text: textCanceled})
+	return nil
+}
+
+// cancel ends a case that has not ended; it keeps its status and has nothing
+// enabled any more. A failed one may be given up by an administrator of its
+// route (docs/contract/engine.md#1-life-cycle-of-a-case).
+func (d *decision) cancel(e Cancel) error {
+	switch d.c.Life {
+	case Queued, Active, Suspended:
+	case Failed:
+		if !e.Actor.RouteAdmin {
+			return errs.New(errs.NotAllowed, "Only an administrator of the route may cancel a failed case.")
+		}
+	default:
+		return d.notOpen()
+	}
+	d.c.Held, d.c.HeldUntil = false, time.Time{}
+	d.dropRows()
+	d.live(Canceled, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textCanceled})
+	return nil
+}
+
+// live moves the case to another state of its life cycle; entry says by
+// whom, and in which words.
+func (d *decision) live(to Life, entry LogEntry) {
+	entry.Kind, entry.From, entry.To = LogLife, new(string(d.c.Life)), new(string(to))
+	switch {
+	case !to.Ended():
+		d.c.Ended = time.Time{}
+	case !d.c.Life.Ended():
+		d.c.Ended = d.now
+	}
+	d.c.Life = to
+	d.changed = true
+	if to == Canceled || to == Failed || to == Closed {
+		d.endTimers()
+	}
+	d.add(entry)
+}
+
+// notOpen says that nothing can be done to the case in this state of life.
+func (d *decision) notOpen() error {
+	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
+	e.Extra = map[string]any{"state": string(d.c.Life)}
+	switch d.c.Life {
+	case Closed:
+		e.Detail = "The case is closed: its parent has moved on, and it stays as it is."
+	case Queued:
+		e.Detail = "The case is queued; this can be done once it has started."
+	case Suspended:
+		e.Detail = "The case is suspended" + until(d.c.HeldUntil) + "; resume it first, by its state active."
+	default: // as said above
+	}
+	return e
+}
+
+// edit changes fields of the case itself, in whatever state of life it is.
+// One log entry names what changed; nothing changed leaves no trace.
+func (d *decision) edit(e Edit) error {
+	c := d.c
+	var fields []string
+	kind := LogLife
+	if e.Title != nil && *e.Title != c.Title {
+		c.Title = *e.Title
+		fields = append(fields, "title")
+	}
+	if e.Priority != nil && *e.Priority != c.Priority {
+		c.Priority = *e.Priority
+		fields = append(fields, "priority")
+	}
+	if e.ContextID != nil && *e.ContextID != c.ContextID {
+		c.ContextID, c.Context = *e.ContextID, e.Context
+		fields = append(fields, "context")
+	}
+	if e.Roles != nil {
+		roles, err := d.players(*e.Roles)
+		if err != nil {
+			return err
+		}
+		if !slices.EqualFunc(roles, c.Roles, samePlayers) {
+			c.Roles, kind = roles, LogRoles
+			fields = append(fields, "roles")
+		}
+	}
+	if e.Stakeholders != nil {
+		if given := parties(*e.Stakeholders); !slices.Equal(given, c.Stakeholders) {
+			c.Stakeholders, kind = given, LogRoles
+			fields = append(fields, "stakeholders")
+		}
+	}
+	if e.Xattrs != nil {
+		before := c.Xattrs
+		c.Xattrs = e.Xattrs.Sorted()
+		var faults document.Faults
+		d.kept(before, &faults)
+		if d.fit(&faults); faults.Err() != nil {
+			return faults.Err()
+		}
+		if !slices.Equal(before, c.Xattrs) {
+			fields = append(fields, "xattrDict")
+		} else {
+			c.Xattrs = before
+		}
+	}
+	if e.StartAt != nil && !e.StartAt.Equal(c.StartAt) {
+		if err := d.postpone(*e.StartAt); err != nil {
+			return err
+		}
+		fields = append(fields, "startAt")
+	}
+	if fields != nil {
+		d.changed = true
+		d.add(LogEntry{Kind: kind, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Changed " + strings.Join(fields, ", ")})
+	}
+	return d.settle()
+}
+
+// postpone says when a case shall be started that has not been yet.
+func (d *decision) postpone(to time.Time) error {
+	if !d.c.Started.IsZero() {
+		err := errs.New(errs.CaseNotOpen, "The case is %s; startAt can be changed until it starts.", d.c.Life)
+		err.Extra = map[string]any{"state": string(d.c.Life)}
+		return err
+	}
+	d.c.StartAt = to.UTC().Round(0)
+	return nil
+}
+
+func samePlayers(a, b Players) bool { return a.Role == b.Role && slices.Equal(a.Parties, b.Parties) }

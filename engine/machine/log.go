@@ -1,0 +1,129 @@
+package machine
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"flowdrive/internal/document"
+	"flowdrive/route"
+)
+
+// add numbers the entry and puts it at the end of the event's log.
+func (d *decision) add(entry LogEntry) {
+	d.c.LogSeq++
+	entry.Seq, entry.Time = d.c.LogSeq, d.now
+	d.log = append(d.log, entry)
+}
+
+// past returns what the log says of a performance: "Resolved".
+func past(a *route.Action) string {
+	switch {
+	case a.Past != "":
+		return a.Past
+	case a.Title != "":
+		return a.Title
+	}
+	return a.Name
+}
+
+// comment returns what a performer wrote; blanks are no comment.
+func comment(text string) *string {
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return &text
+}
+
+// AppendLog appends the entries as a JSON array: log.json, and what is
+// stored of it (docs/contract/drive.md#log).
+func AppendLog(dst []byte, entries []LogEntry) []byte {
+	dst = append(dst, '[')
+	for i := range entries {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendEntry(dst, &entries[i])
+	}
+	return append(dst, ']')
+}
+
+func appendEntry(dst []byte, e *LogEntry) []byte {
+	dst = strconv.AppendInt(append(dst, `{"seq":`...), e.Seq, 10)
+	dst = appendSeconds(append(dst, `,"time":`...), e.Time)
+	dst = document.AppendString(append(dst, `,"kind":`...), string(e.Kind))
+	dst = appendOptional(append(dst, `,"action":`...), e.Action)
+	dst = appendOptional(append(dst, `,"actor":`...), e.Actor)
+	dst = appendOptional(append(dst, `,"onBehalfOf":`...), e.OnBehalfOf)
+	dst = appendOptional(append(dst, `,"from":`...), e.From)
+	dst = appendOptional(append(dst, `,"to":`...), e.To)
+	dst = appendOptional(append(dst, `,"comment":`...), e.Comment)
+	dst = appendOptional(append(dst, `,"resolution":`...), e.Resolution)
+	dst = appendOptional(append(dst, `,"trigger":`...), (*string)(e.Trigger))
+	dst = document.AppendString(append(dst, `,"text":`...), e.Text)
+	return append(dst, '}')
+}
+
+func appendOptional(dst []byte, s *string) []byte {
+	if s == nil {
+		return append(dst, "null"...)
+	}
+	return document.AppendString(dst, *s)
+}
+
+// LogText returns the entries as log.txt shows them, a line each:
+//
+//	2012-11-09T12:34:56Z sam Resolved (open → resolved): by hand
+//
+// What nobody did has "-" for the actor. Whatever people wrote stays on its
+// line.
+func LogText(entries []LogEntry) []byte {
+	var b []byte
+	for i := range entries {
+		e := &entries[i]
+		b = e.Time.UTC().AppendFormat(b, time.RFC3339)
+		b = append(b, ' ')
+		if e.Actor == nil {
+			b = append(b, '-')
+		} else {
+			b = appendLine(b, *e.Actor)
+		}
+		if e.OnBehalfOf != nil {
+			b = appendLine(append(b, " for "...), *e.OnBehalfOf)
+		}
+		b = appendLine(append(b, ' '), e.Text)
+		b = appendMove(b, e.From, e.To)
+		if e.Comment != nil {
+			b = appendLine(append(b, ": "...), *e.Comment)
+		}
+		b = append(b, '\n')
+	}
+	return b
+}
+
+func appendMove(b []byte, from, to *string) []byte {
+	if from == nil && to == nil {
+		return b
+	}
+	b = append(b, " ("...)
+	if from != nil {
+		b = append(appendLine(b, *from), ' ')
+	}
+	b = append(b, "→"...)
+	if to != nil {
+		b = appendLine(append(b, ' '), *to)
+	}
+	return append(b, ')')
+}
+
+// appendLine appends text with each line break or other control character as
+// a blank, so that no text can pass for a line of the log.
+func appendLine(b []byte, text string) []byte {
+	return append(b, strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)...)
+}

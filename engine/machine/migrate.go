@@ -1,0 +1,114 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// Migrate moves a case to another version of its route, which is the Input's
+// (docs/contract/routes.md#migration).
+type Migrate struct {
+	Actor   Actor
+	Version int64        // of the Input's route
+	From    *route.Route // the version that the case has
+}
+
+func (Migrate) event() {}
+
+// migrate moves the case. What is enabled and still is in the route keeps its
+// row with all that hangs on it; what is new is enabled by a pass, what is
+// gone un-enabled. No visit begins. A suspended case is not passed over before
+// it is resumed.
+func (d *decision) migrate(e Migrate) error {
+	switch d.c.Life {
+	case Closed, Canceled, Failed:
+		return d.notOpen()
+	default:
+	}
+	if e.Version == d.c.RouteVersion {
+		return nil
+	}
+	started := !d.c.Started.IsZero()
+	if stranded := d.status == route.NoState; d.route.Model == route.Dependency && d.c.Status != "" || d.route.Model != route.Dependency && started && stranded {
+		return errs.New(errs.Migrate, "The case is in %q, which version %d of the route does not have.", d.c.Status, e.Version)
+	}
+	d.c.RouteVersion, d.changed = e.Version, true
+	d.add(LogEntry{Kind: LogLife, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: fmt.Sprintf("Moved to version %d of the route", e.Version)})
+	d.dropRoles()
+	if err := d.redeclared(); err != nil {
+		return err
+	}
+	if !started {
+		return nil
+	}
+	d.dropOthers(e.From)
+	d.dropTimers()
+	if d.c.written(labelInput) == nil {
+		d.wrote(labelInput, d.c.Starter) // as at a start
+	}
+	if err := d.assignRoles(); err != nil {
+		return err
+	}
+	return d.wake()
+}
+
+// redeclared gives the case the defaults of XATTRs that are declared since.
+// One that is required since it need not have.
+func (d *decision) redeclared() error {
+	for i := range d.route.Xattrs {
+		if x := &d.route.Xattrs[i]; x.Default != nil {
+			if _, given := d.c.Xattrs.Get(x.Key); !given {
+				d.c.Xattrs = d.c.Xattrs.Set(x.Key, *x.Default)
+			}
+		}
+	}
+	var faults document.Faults
+	d.fit(&faults)
+	return faults.Err()
+}
+
+// dropOthers ends the enablements of actions that are gone, and of those that
+// bear an old name and are of another kind: performed by somebody else, or
+// with other children. These are enabled afresh.
+func (d *decision) dropOthers(from *route.Route) {
+	d.c.Enabled = slices.DeleteFunc(d.c.Enabled, func(e Enabled) bool {
+		if stays(from, d.route, e.Action) {
+			return false
+		}
+		d.unwarnRow(e.Row)
+		d.disown(&e)
+		return true
+	})
+	d.index()
+}
+
+// stays reports whether an action of one version is the same in the other as
+// far as its enablements go.
+func stays(from, to *route.Route, action string) bool {
+	was, is := from.Action(action), to.Action(action)
+	if was == unknown || is == unknown {
+		return false
+	}
+	a, b := &from.Actions[was], &to.Actions[is]
+	if a.Child == nil || b.Child == nil {
+		return a.Child == b.Child && a.Trigger == b.Trigger
+	}
+	return a.Child.Route == b.Child.Route
+}
+
+// dropTimers clears the user-defined timers that the route no longer has.
+func (d *decision) dropTimers() {
+	gone := func(name string) bool {
+		return name != route.TimerCase && name != route.TimerState && d.route.Timer(name) == route.NoTimer
+	}
+	for _, t := range d.c.Timers {
+		if gone(t.Name) {
+			d.dropWarnings(func(w Warning) bool { return w.Timer == t.Name && w.Row == 0 })
+		}
+	}
+	d.c.Timers = slices.DeleteFunc(slices.Clone(d.c.Timers), func(t Timer) bool { return gone(t.Name) })
+}

@@ -1,0 +1,109 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// Move performs the one action of the actor that leads to a status: what it
+// means to move a case on the board of its route
+// (docs/contract/engine.md#board).
+type Move struct {
+	To    string // a status of the route
+	Actor Actor
+}
+
+func (Move) event() {}
+
+// moveByPerson finds that action and performs it.
+func (d *decision) moveByPerson(e Move) error {
+	if d.c.Life != Active && d.c.Life != Completed {
+		return d.notOpen()
+	}
+	target := d.route.State(e.To)
+	if target == route.NoState {
+		refusal := errs.New(errs.ActionNotEnabled, "Nothing leads to %q: the version %d of the route, which this case has, does not have that state.", e.To, d.c.RouteVersion)
+		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
+		return refusal
+	}
+	ways := make([][]string, len(d.route.States)) // by status: the actor's actions that lead there
+	for i := range d.route.Actions {
+		row := d.row(i)
+		if row < 0 {
+			continue
+		}
+		to, err := d.moves(row, e.Actor)
+		if err != nil {
+			return err
+		}
+		if to != route.NoState {
+			ways[to] = append(ways[to], d.route.Actions[i].Name)
+		}
+	}
+	if found := ways[target]; target != d.status && len(found) == 1 {
+		return d.performByPerson(Perform{Action: found[0], Actor: e.Actor})
+	}
+	return d.noMove(target, ways)
+}
+
+// moves returns the status to which the actor's performance of an enablement
+// would lead; NoState where that is none, or only a decision tells.
+func (d *decision) moves(row int, actor Actor) (to int, err error) {
+	a := &d.route.Actions[d.actions[row]]
+	if a.Trigger != route.TriggerUser || a.Decide != nil || a.Child != nil {
+		return route.NoState, nil
+	}
+	if err := d.guard(row); err != nil {
+		return route.NoState, err
+	}
+	if _, may := mayPerform(d.c, d.status, a, actor); !may || !d.c.Enabled[row].State.forPeople() {
+		return route.NoState, nil
+	}
+	if !actor.RouteAdmin && d.anothers(row, actor) {
+		return route.NoState, nil
+	}
+	if len(a.Transitions) == 0 {
+		return a.To, nil
+	}
+	to, _ = d.follows(append(slices.Clip(d.c.Done), a.Name))
+	return to, nil
+}
+
+// noMove says why the case cannot be moved there, and where it can.
+func (d *decision) noMove(target int, ways [][]string) error {
+	name := d.route.States[target].Name
+	e := errs.New(errs.ActionNotEnabled, "")
+	e.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
+	switch {
+	case target == d.status:
+		e.Detail = fmt.Sprintf("The case is in %q; move it to another state.", name)
+	case len(ways[target]) > 1:
+		e.Kind = errs.AmbiguousMove
+		e.Detail = fmt.Sprintf("Several actions of yours lead from %q to %q: %s. Perform the one that you mean, below Actions/ of the case.",
+			d.c.Status, name, strings.Join(ways[target], ", "))
+		e.Extra["actions"] = ways[target]
+		return e
+	default:
+		e.Detail = fmt.Sprintf("No action of yours leads from %q to %q now.", d.c.Status, name)
+	}
+	var possible []string
+	moves := map[string][]string{}
+	for to, actions := range ways {
+		if to == d.status || len(actions) == 0 {
+			continue
+		}
+		moves[d.route.States[to].Name] = actions
+		possible = append(possible, fmt.Sprintf("%s (%s)", d.route.States[to].Name, strings.Join(actions, ", ")))
+	}
+	e.Extra["moves"] = moves
+	if len(possible) == 0 {
+		e.Detail += " You cannot move it anywhere."
+	} else {
+		e.Detail += " You can move it to: " + strings.Join(possible, "; ") + "."
+	}
+	return e
+}

@@ -1,0 +1,282 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+
+	"flowdrive/internal/identity"
+)
+
+// Reason says why somebody is told of an event: what they are to the case.
+type Reason string
+
+// The reasons, in the order in which they come first: somebody for whom there
+// are several is told for the first (docs/contract/routes.md#6-notifications).
+const (
+	ReasonTask        Reason = "task"     // they have a task that they did not have before
+	ReasonReminder    Reason = "reminder" // they have had it for a while
+	ReasonPlayer      Reason = "player"
+	ReasonStakeholder Reason = "stakeholder"
+	ReasonStarter     Reason = "starter"
+	ReasonWatcher     Reason = "watcher" // of the route
+)
+
+// Notice says that one person is to be told of an event, once.
+type Notice struct {
+	Person string // a user's name
+	Why    Reason
+	Case   int64     // through which they are told: the event's own or another of its tree
+	Tasks  []TaskRef // that they have for it, ReasonTask and ReasonReminder
+}
+
+// TaskRef names a task.
+type TaskRef struct {
+	Case   int64
+	Action string
+}
+
+// Notices is who is to be told of an event, and of what.
+type Notices struct {
+	Acts []LogEntry // what a person or the time did to the event's case; what followed is not among it
+	To   []Notice
+}
+
+// noticing is the work on the notices of one event.
+type noticing struct {
+	*decision
+	out  Notices
+	told map[string]int // by folded name: place in out.To
+}
+
+// notices says who is to be told. Those who have a new task are told always,
+// also of what they did themselves; the others are told what a person or the
+// time did, but not by whom it was done. What happens to a child happens to
+// its ancestors' people as well.
+//
+// What is everyone's is nobody's to be told of: a role that everyone plays
+// would make a mail to each user of every case.
+func (d *decision) notices(event Event) *Notices {
+	n := &noticing{decision: d, told: map[string]int{}}
+	for _, each := range append([]*decision{d}, d.order...) {
+		n.tasks(each)
+	}
+	n.acts(event)
+	if len(n.out.Acts) > 0 {
+		n.audience()
+	}
+	if len(n.out.To) == 0 {
+		return nil
+	}
+	return &n.out
+}
+
+// tasks tells those who have tasks in a case that they had not before, and
+// those who are reminded of some.
+func (n *noticing) tasks(d *decision) {
+	if d.c.Life != Active {
+		return
+	}
+	for i := range d.c.Enabled {
+		e := &d.c.Enabled[i]
+		if d.actions[i] == unknown || !d.route.Actions[d.actions[i]].IsTask() {
+			continue
+		}
+		var before *Enabled
+		if d.from != nil {
+			if at := d.from.rowOf(e.Row); at >= 0 {
+				before = &d.from.Enabled[at]
+			}
+		}
+		why, had := ReasonTask, []string(nil)
+		switch {
+		case before != nil && !before.Remind.IsZero() && e.Remind.After(before.Remind):
+			why = ReasonReminder
+		case e.State != Offered:
+			continue
+		case before != nil && before.State == Offered && before.To == e.To:
+			had = holders(d.from, d.route.State(d.from.Status), &d.route.Actions[d.actions[i]], before)
+		}
+		for _, person := range n.newHolders(d, holders(d.c, d.status, &d.route.Actions[d.actions[i]], e), had) {
+			if !e.rejectedBy(person) {
+				n.task(person, why, TaskRef{d.c.ID, e.Action})
+			}
+		}
+	}
+}
+
+// newHolders returns the persons of the parties that have a task, but for
+// those who had it before: of one that nothing has become of there are some
+// where a role has got other players.
+func (n *noticing) newHolders(d *decision, have, had []string) (persons []string) {
+	for _, party := range have {
+		if !slices.ContainsFunc(had, func(old string) bool { return sameName(old, party) }) {
+			persons = append(persons, n.persons(d, party)...)
+		}
+	}
+	if len(persons) == 0 {
+		return nil
+	}
+	for _, party := range had {
+		for _, old := range n.persons(d, party) {
+			persons = slices.DeleteFunc(persons, func(person string) bool { return sameName(old, person) })
+		}
+	}
+	return persons
+}
+
+// task adds a task to what a person is told. A new one is a better reason than
+// one that they have had.
+func (n *noticing) task(person string, why Reason, task TaskRef) {
+	at, told := n.told[identity.Fold(person)]
+	if !told {
+		n.tell(person, why, task.Case)
+		at = len(n.out.To) - 1
+	}
+	notice := &n.out.To[at]
+	if notice.Why == ReasonReminder && why == ReasonTask {
+		notice.Why, notice.Case = why, task.Case
+	}
+	if !slices.Contains(notice.Tasks, task) {
+		notice.Tasks = append(notice.Tasks, task)
+	}
+}
+
+// acts notes what a person or the time did to the event's case: of a person's
+// request the first thing, of what was due all that was.
+func (n *noticing) acts(event Event) {
+	_, sweep := event.(Due)
+	for i := range n.log {
+		entry := &n.log[i]
+		if entry.Trigger == nil {
+			continue
+		}
+		switch by := *entry.Trigger; entry.Kind {
+		case LogAction:
+			if by != ByUser && by != ByInit && by != ByTime && (by != ByMessage || entry.Actor == nil) {
+				continue // what a service answers is nothing that a person did
+			}
+		case LogLife:
+			if by != ByUser || entry.To == nil || *entry.To == string(Queued) {
+				continue
+			}
+		case LogTimer:
+		default:
+			continue
+		}
+		n.out.Acts = append(n.out.Acts, *entry)
+		if !sweep {
+			return
+		}
+	}
+}
+
+// audience tells the people of the case and of its ancestors what was done.
+func (n *noticing) audience() {
+	seats := []*decision{n.decision}
+	for at := n.decision; at.c.Parent != 0; {
+		parent, err := n.relative(at.c.Parent)
+		if err != nil || parent == nil {
+			break // asked for, or gone
+		}
+		seats, at = append(seats, parent), parent
+	}
+	for _, d := range seats {
+		for i := range d.c.Roles {
+			for _, party := range d.c.Roles[i].Parties {
+				if party != PartyStakeholders {
+					n.people(d, party, ReasonPlayer)
+				}
+			}
+		}
+	}
+	for _, d := range seats {
+		for _, party := range d.c.Stakeholders {
+			n.people(d, party, ReasonStakeholder)
+		}
+	}
+	for _, d := range seats {
+		if n.isUser(d.c.Starter) {
+			n.people(d, d.c.Starter, ReasonStarter)
+		}
+	}
+	for _, d := range seats {
+		watchers, known := n.facts.Watchers[d.c.RouteID]
+		if !known {
+			n.need(Need{Watchers: d.c.RouteID})
+		}
+		for _, person := range watchers {
+			n.others(d, person, ReasonWatcher)
+		}
+	}
+}
+
+// isUser reports whether the name is a user's. What a schedule starts has its
+// context for a starter, which may be a team: that is nobody who has done it.
+func (n *noticing) isUser(name string) bool {
+	kind, known := n.facts.Parties[name]
+	if !known {
+		n.need(Need{Party: name})
+	}
+	return kind == UserParty
+}
+
+func (n *noticing) people(d *decision, party string, why Reason) {
+	for _, person := range n.persons(d, party) {
+		n.others(d, person, why)
+	}
+}
+
+// others tells a person what was done, unless it was done by them or they were
+// told of something better.
+func (n *noticing) others(d *decision, person string, why Reason) {
+	by := func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, person) }
+	if _, told := n.told[identity.Fold(person)]; !told && !slices.ContainsFunc(n.out.Acts, by) {
+		n.tell(person, why, d.c.ID)
+	}
+}
+
+func (n *noticing) tell(person string, why Reason, through int64) {
+	n.told[identity.Fold(person)] = len(n.out.To)
+	n.out.To = append(n.out.To, Notice{Person: person, Why: why, Case: through})
+}
+
+// persons returns the users of a party of a case; what is not known of it is
+// asked for.
+func (n *noticing) persons(d *decision, party string) (persons []string) {
+	parties := []string{party}
+	switch party {
+	case "", string(identity.Everyone):
+		return nil
+	case PartyStakeholders:
+		parties = d.c.Stakeholders
+	case PartyAdmins:
+		admins, known := n.facts.Admins[d.c.RouteID]
+		if !known {
+			n.need(Need{Admins: d.c.RouteID})
+		}
+		parties = admins
+	}
+	for _, party := range parties {
+		members, known := n.facts.Members[party]
+		switch {
+		case party == string(identity.Everyone):
+		case !known:
+			n.need(Need{Members: party})
+		default:
+			persons = append(persons, members...)
+		}
+	}
+	return persons
+}
+
+// sorted brings notices into the order of reasons, and of names within one.
+func (n *Notices) sorted() *Notices {
+	if n == nil {
+		return nil
+	}
+	order := []Reason{ReasonTask, ReasonReminder, ReasonPlayer, ReasonStakeholder, ReasonStarter, ReasonWatcher}
+	slices.SortStableFunc(n.To, func(a, b Notice) int {
+		return cmp.Compare(slices.Index(order, a.Why), slices.Index(order, b.Why))
+	})
+	return n
+}

@@ -1,0 +1,482 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// performance is one performance of an action.
+type performance struct {
+	action     int     // index in the route
+	row        int64   // its enablement; 0 for the init action, which has none
+	trigger    Trigger // ByUser, ByInit, ByAuto, ByTime, ByMessage or ByStep
+	actor      string  // the person; "" for the engine and for timers
+	behalf     string  // of whom the actor is the deputy in this, "" for nobody
+	comment    string
+	resolution string
+	xattrs     []Change
+	skips      bool   // it counts, and its steps do not run
+	output     string // of a skipped one that decides
+}
+
+// performByPerson checks what a person asks for and performs it. The checks come
+// in the order of docs/contract/engine.md#checks: 404 for an unknown action, 409,
+// 403, 422.
+func (d *decision) performByPerson(e Perform) error {
+	row, err := d.taskRow(e.Action, e.Actor)
+	if err != nil {
+		return err
+	}
+	if err := d.ready(row, e.Actor); err != nil {
+		return err
+	}
+	i := d.actions[row]
+	a := &d.route.Actions[i]
+	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
+	if !may {
+		return d.notTheirs(row, e.Actor)
+	}
+	if err := d.judge(a, e); err != nil {
+		return err
+	}
+	if err := d.fourEyes(a, e.Actor.Name, behalf); err != nil {
+		return err
+	}
+	err = d.perform(performance{
+		action: i, row: d.c.Enabled[row].Row, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
+	})
+	if err != nil {
+		return err
+	}
+	return d.settle()
+}
+
+// named returns the action that a person means: by its name, else the first
+// enabled one of that type that is the person's
+// (docs/contract/routes.md#submission-by-type).
+func (d *decision) named(action string, actor Actor) (int, error) {
+	if i := d.route.Action(action); i != unknown {
+		return i, nil
+	}
+	if !d.route.Knows(action) {
+		return 0, d.noAction(action)
+	}
+	if d.c.Life != Active && d.c.Life != Completed {
+		return 0, d.notOpen()
+	}
+	var others []string
+	var taken error
+	for i := range d.route.Actions {
+		a := &d.route.Actions[i]
+		if a.Type != action || a.Trigger != route.TriggerUser {
+			continue
+		}
+		row, err := d.offered(i)
+		if len(d.needs) > 0 {
+			return 0, err
+		}
+		if err != nil {
+			continue
+		}
+		if err := d.another(row, actor); err != nil && !actor.RouteAdmin {
+			taken = cmp.Or(taken, err)
+			continue
+		}
+		if _, may := mayPerform(d.c, d.status, a, actor); may {
+			return i, nil
+		}
+		others = append(others, a.Name)
+	}
+	if others == nil {
+		return 0, cmp.Or(taken, error(d.notEnabled(action)))
+	}
+	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", action, strings.Join(others, ", "))
+}
+
+// judge judges what a person sends: form and resolution, every fault at once.
+func (d *decision) judge(a *route.Action, e Perform) error {
+	var faults []errs.Fault
+	fault := func(pointer string, code errs.Code, format string, args ...any) {
+		faults = append(faults, errs.Fault{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
+	}
+	known := slices.ContainsFunc(a.Resolutions, func(r route.Resolution) bool { return r.Name == e.Resolution })
+	switch {
+	case len(a.Resolutions) == 0 && e.Resolution != "":
+		fault("/resolution", errs.CodeConflict, "cannot be given: the action %q takes none", a.Name)
+	case len(a.Resolutions) > 0 && !known:
+		names := make([]string, len(a.Resolutions))
+		for i := range names {
+			names[i] = a.Resolutions[i].Name
+		}
+		code := errs.CodeRange
+		if e.Resolution == "" {
+			code = errs.CodeRequired
+		}
+		fault("/resolution", code, "must be one of %s", strings.Join(names, ", "))
+	}
+	if a.Form == nil {
+		if len(e.Xattrs) > 0 {
+			fault("/xattrDict", errs.CodeUnknownField, "must be absent or empty: the action %q takes no XATTRs", a.Name)
+		}
+		return errs.InvalidDocument(faults)
+	}
+	sent := make([]route.Sent, len(e.Xattrs))
+	for i := range e.Xattrs {
+		if sent[i].Key = e.Xattrs[i].Key; !e.Xattrs[i].Remove {
+			sent[i].Value = &e.Xattrs[i].Value
+		}
+	}
+	faults = append(faults, a.Form.Faults(sent, "/xattrDict")...)
+	for _, x := range e.Xattrs {
+		declared, at := d.route.Xattr(x.Key), document.Pointer("/xattrDict", x.Key)
+		if declared == nil || slices.ContainsFunc(faults, func(f errs.Fault) bool { return f.Pointer == at }) {
+			continue // the form has said what is wrong with it
+		}
+		if _, had := d.c.Xattrs.Get(x.Key); x.Remove && had && declared.Required {
+			fault(at, errs.CodeRequired, "cannot be removed: it is required by the route")
+		} else if !x.Remove && !declared.Fits(x.Value) {
+			fault(at, errs.CodeType, "must be %s, not %s", declared.Wants(), x.Value.Kind)
+		}
+	}
+	return errs.InvalidDocument(faults)
+}
+
+// fourEyes refuses who performed one of the actions that must be somebody
+// else's, or is represented by whoever did
+// (docs/contract/routes.md#distinct-performers). Administrators are not exempt.
+func (d *decision) fourEyes(a *route.Action, actor, behalf string) error {
+	for _, i := range a.Distinct {
+		other := &d.route.Actions[i]
+		last := d.c.performed(other.Name)
+		if last == nil {
+			continue
+		}
+		for _, did := range []string{last.By, last.For} {
+			for _, wants := range []string{actor, behalf} {
+				if did != "" && wants != "" && sameName(did, wants) {
+					return errs.New(errs.FourEyes, "%q must be performed by somebody other than %s, who performed %q.", a.Name, did, other.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (d *decision) noAction(name string) error {
+	known := make([]string, 0, len(d.route.Actions))
+	for i := range d.route.Actions {
+		known = append(known, d.route.Actions[i].Name)
+	}
+	return errs.New(errs.NotFound, "The route %q has no action %q%s", d.route.Name, name, document.Hint(name, known))
+}
+
+// offered returns the place of the row of an action that people may perform
+// now; somebody may have accepted it.
+func (d *decision) offered(action int) (row int, err error) {
+	switch d.c.Life {
+	case Active, Completed:
+	default:
+		return 0, d.notOpen()
+	}
+	at := d.row(action)
+	if at < 0 {
+		return 0, d.notEnabled(d.route.Actions[action].Name)
+	}
+	if err := d.guard(at); err != nil { // what it asks may have changed, as time does
+		return 0, err
+	}
+	if !d.c.Enabled[at].State.forPeople() {
+		return 0, d.notEnabled(d.route.Actions[action].Name)
+	}
+	return at, nil
+}
+
+// performed returns how often the action was performed, or nil for never.
+func (c *Case) performed(action string) *Performed {
+	for i := range c.Performed {
+		if c.Performed[i].Action == action {
+			return &c.Performed[i]
+		}
+	}
+	return nil
+}
+
+// perform performs the action, in the order of
+// docs/contract/engine.md#order-of-a-performance. The request of a person has
+// been checked. A pass must follow.
+func (d *decision) perform(p performance) error {
+	if d.performed == MaxPerformances {
+		return d.endless()
+	}
+	d.performed++
+	if d.performed > MaxPerformances/2 && p.trigger != ByUser && p.trigger != ByInit {
+		d.trail = append(d.trail, trodden{d.route, p.action})
+	}
+	d.last = p
+	d.changed = true
+	a := &d.route.Actions[p.action]
+	for _, x := range p.xattrs {
+		d.change(x)
+	}
+	if !p.skips {
+		if err := d.run(a.OnFire, a.Name, p.actor); err != nil {
+			return err
+		}
+	}
+	way, err := d.destination(p)
+	if err != nil {
+		return err
+	}
+	withdrawn := d.choose(p.action)
+	d.endEnablement(p.row)
+	d.count(a, p, way.output)
+	d.add(d.entry(p, way, withdrawn)) // before what entering the state logs
+	if way.to != route.NoState {
+		if err := d.enter(way, p); err != nil {
+			return err
+		}
+	}
+	if err := d.assignRoles(); err != nil { // before sideEffects, which may send mail to the players
+		return err
+	}
+	if p.skips {
+		return nil
+	}
+	if err := d.run(d.route.SideEffects, a.Name, p.actor); err != nil {
+		return err
+	}
+	return d.run(a.SideEffects, a.Name, p.actor)
+}
+
+// entry is what the log says of a performance.
+func (d *decision) entry(p performance, way way, withdrawn []string) LogEntry {
+	a := &d.route.Actions[p.action]
+	e := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
+	if p.skips {
+		e.Text = "Skipped " + title(a)
+	}
+	if way.transition != nil {
+		e.Text += " (transition " + way.transition.Name + ")"
+	}
+	if len(withdrawn) > 0 {
+		e.Text += ", which withdrew " + strings.Join(withdrawn, ", ")
+	}
+	if p.behalf != "" {
+		e.OnBehalfOf = new(p.behalf)
+	}
+	if p.resolution != "" {
+		e.Resolution = new(p.resolution)
+	}
+	if way.to != route.NoState {
+		if d.status != route.NoState {
+			e.From = new(d.c.Status)
+		}
+		e.To = new(d.route.States[way.to].Name)
+	}
+	return e
+}
+
+// by returns the actor as the log names it: null for the engine.
+func (p performance) by() *string {
+	switch {
+	case p.trigger == ByTime:
+		return new(ActorTimer)
+	case p.trigger == ByAuto, p.trigger == ByStep, p.actor == "":
+		return nil
+	}
+	return new(p.actor)
+}
+
+// way is where a performance leads.
+type way struct {
+	to         int               // the new state, or route.NoState
+	output     string            // of the decision that said so
+	transition *route.Transition // that the performance completes
+}
+
+// destination finds where performing the action leads: by its decision, else
+// by its to, else by the first transition that it completes.
+func (d *decision) destination(p performance) (way, error) {
+	a := &d.route.Actions[p.action]
+	w := way{to: a.To}
+	var err error
+	switch {
+	case a.Decide != nil && p.skips:
+		w.output = p.output
+		w.to, _ = a.Output(p.output)
+	case a.Decide != nil:
+		w.output, w.to, err = d.decideOutput(a, p.actor, p.row)
+	case len(a.Transitions) > 0:
+		w.to, w.transition = d.mark(a)
+	}
+	if !has(d.route.States, w.to) {
+		w.to = route.NoState
+	}
+	if w.to == route.NoState && p.action == d.route.Init && d.route.Model != route.Dependency {
+		w.to = d.route.Start
+	}
+	return w, err
+}
+
+// mark notes the action of a transition as done in this visit, and returns
+// the first transition of the status that is complete by it.
+func (d *decision) mark(a *route.Action) (to int, followed *route.Transition) {
+	if !slices.Contains(d.c.Done, a.Name) {
+		d.c.Done = append(slices.Clip(d.c.Done), a.Name)
+	}
+	return d.follows(d.c.Done)
+}
+
+// follows returns the first transition of the status that is complete once
+// those actions are done.
+func (d *decision) follows(done []string) (to int, followed *route.Transition) {
+	if !has(d.route.States, d.status) {
+		return route.NoState, nil
+	}
+	for _, i := range d.route.States[d.status].Out {
+		t := &d.route.Transitions[i]
+		open := slices.ContainsFunc(t.Requires, func(action int) bool { return !slices.Contains(done, d.route.Actions[action].Name) })
+		if !open {
+			return t.To, t
+		}
+	}
+	return route.NoState, nil
+}
+
+// choose withdraws the other actions of the same choice, and returns those of
+// them that were enabled.
+func (d *decision) choose(action int) (withdrawn []string) {
+	choice := d.route.Actions[action].Choice
+	if choice == "" {
+		return nil
+	}
+	for i := range d.route.Actions {
+		a := &d.route.Actions[i]
+		if i == action || a.Choice != choice {
+			continue
+		}
+		d.withdraw(a.Name)
+		if d.enabled[i] {
+			withdrawn = append(withdrawn, a.Name)
+		}
+	}
+	return withdrawn
+}
+
+// endEnablement removes a row: the action was performed. Wanted again, it
+// gets a new one.
+func (d *decision) endEnablement(row int64) {
+	for i := range d.c.Enabled {
+		if d.c.Enabled[i].Row == row {
+			d.enabled[d.actions[i]] = false
+			d.unwarnRow(row)
+			d.disown(&d.c.Enabled[i])
+			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
+			d.actions = slices.Delete(d.actions, i, i+1)
+			return
+		}
+	}
+}
+
+// count counts a performance.
+func (d *decision) count(a *route.Action, by performance, output string) {
+	p := d.c.performed(a.Name)
+	if p == nil {
+		d.c.Performed = append(d.c.Performed, Performed{Action: a.Name})
+		p = &d.c.Performed[len(d.c.Performed)-1]
+	}
+	p.Count++
+	p.By, p.For, p.At, p.From, p.Seq = by.actor, by.behalf, d.now, d.c.Status, d.c.LogSeq+1
+	p.Resolution, p.Output = by.resolution, output
+	if by.resolution != "" {
+		d.c.Resolution = by.resolution
+	}
+	if w := d.c.written(a.Message); w != nil && a.Trigger == route.TriggerMessage {
+		p.Used = w.Number
+	}
+}
+
+// count returns how often the action was performed.
+func (c *Case) count(action string) int64 {
+	if p := c.performed(action); p != nil {
+		return p.Count
+	}
+	return 0
+}
+
+// enter begins a visit of the state, also of the one that the case is in.
+// Its transition actions are enabled afresh.
+func (d *decision) enter(w way, p performance) error {
+	d.visit(w.to)
+	source := d.route.Actions[p.action].Name
+	if w.transition != nil {
+		if err := d.run(w.transition.OnFollow, source, p.actor); err != nil {
+			return err
+		}
+	}
+	return d.run(d.route.States[w.to].OnEnter, source, p.actor)
+}
+
+// visit begins a visit of a state.
+func (d *decision) visit(state int) {
+	d.status = state
+	d.c.Status = d.route.States[state].Name
+	d.c.Visit++
+	d.c.Done, d.c.Withdrawn, d.c.Interrupted = nil, nil, nil
+	d.renew = d.c.LastRow
+}
+
+// endless returns the error of an event that sets off too much, naming the
+// actions. What came late in the event belongs to the loop; what led into it
+// was earlier.
+func (d *decision) endless() error {
+	if d.steps == MaxSteps {
+		return errs.New(errs.EndlessLoop, "The steps of this route set each other off without end: more than %d in one event. The route must be mended.", MaxSteps)
+	}
+	names := d.looping()
+	const most = 10 // what a sentence can hold; the whole list is in Extra
+	shown := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	e := errs.New(errs.EndlessLoop, "The automatic actions %s set each other off without end: more than %d performances in one event. The route must be mended.", shown, MaxPerformances)
+	e.Extra = map[string]any{"actions": names}
+	return e
+}
+
+// trodden is a performance by the engine, late in an event.
+type trodden struct {
+	route  *route.Route
+	action int
+}
+
+// looping names the actions that were performed late in the event, in order of
+// definition; those of another route than the event's case has after its own,
+// with the route's name.
+func (t *tree) looping() (names []string) {
+	own := t.cases[t.own].route
+	late := slices.Clone(t.trail)
+	slices.SortStableFunc(late, func(a, b trodden) int {
+		if a.route != b.route && (a.route == own || b.route == own) {
+			if a.route == own {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(a.route.Name, b.route.Name), cmp.Compare(a.action, b.action))
+	})
+	for _, did := range slices.Compact(late) {
+		name := did.route.Actions[did.action].Name
+		if did.route != own {
+			name = did.route.Name + "/" + name
+		}
+		names = append(names, name)
+	}
+	return names
+}

@@ -1,0 +1,390 @@
+package machine
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/route"
+)
+
+// Bounds on what steps ask of the outside.
+const (
+	maxAddresses = 1000    // of one mail
+	maxURL       = 8 << 10 // bytes, with its labels
+	maxHeader    = 8 << 10
+)
+
+// Call is a callback that a rule asks for parties, with what it is told of the
+// case, as JSON.
+type Call struct{ Name, Case string }
+
+// Called is what a callback yields: names of users and teams, or what is wrong.
+type Called struct {
+	Names []string
+	Fault string
+}
+
+// reach asks something of the outside: what a step says is made into a request
+// with everything in it, which the shell puts into the outbox.
+func (d *decision) reach(s *route.Step, number int, source, actor string) error {
+	if len(d.c.Outbox) >= maxOutbox {
+		return routeFault("more than %d deliveries of the case wait already", maxOutbox)
+	}
+	r, what, err := d.request(s.Outside, actor)
+	if err != nil || r == nil {
+		return err
+	}
+	if d.written += r.size(); d.written > maxWritten {
+		return routeFault("what is to be sent is too long")
+	}
+	d.changed = true
+	d.add(LogEntry{Kind: LogMessage, Action: d.sourceAction(source), Trigger: new(ByStep), Text: "To be sent: " + what})
+	o := Outgoing{Seq: d.c.LogSeq, Step: int64(number), Verb: s.Verb, Source: source, Into: s.Outside.Into, At: d.now}
+	d.c.Outbox = append(slices.Clip(d.c.Outbox), o)
+	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Request: r})
+	return nil
+}
+
+func (r *Request) size() int {
+	switch {
+	case r.Mail != nil:
+		return len(r.Mail.Text)
+	case r.HTTP != nil:
+		return len(r.HTTP.Body)
+	case r.Exec != nil:
+		return len(r.Exec.Input)
+	}
+	return len(r.Call.Value)
+}
+
+// request makes the request of a step, and says in a few words what it is; nil
+// where there is nothing to be sent.
+func (d *decision) request(o *route.Outside, actor string) (r *Request, what string, err error) {
+	r = &Request{}
+	switch {
+	case o.Mail != nil:
+		if r.Mail, what, err = d.mail(o.Mail, actor); r.Mail == nil {
+			return nil, "", err
+		}
+	case o.HTTP != nil:
+		r.HTTP, err = d.httpCall(o.HTTP, actor)
+		if err == nil {
+			address, _, _ := strings.Cut(r.HTTP.URL, "?") // what follows may be a secret
+			what = "http " + r.HTTP.Method + " " + address
+		}
+	case o.Exec != nil:
+		r.Exec, err = d.command(o.Exec, actor)
+		what = "exec " + o.Exec.Name
+	default:
+		r.Call, err = d.callback(o.Call, actor)
+		what = "call " + o.Call.Name
+	}
+	return r, what, err
+}
+
+// mail makes a mail to the persons that a step names, each address once.
+func (d *decision) mail(m *route.Mail, actor string) (*Mail, string, error) {
+	named, err := d.whom(m.To)
+	if err != nil {
+		return nil, "", err
+	}
+	persons, err := d.persons(named)
+	if err != nil {
+		return nil, "", err
+	}
+	out := &Mail{To: slices.Clone(m.Addresses), Thread: d.c.GUID, Named: m.Addresses}
+	var told, silent []string
+	for _, name := range persons {
+		address, known := d.facts.Emails[name]
+		switch {
+		case !known:
+			d.need(Need{Email: name})
+		case !route.IsAddress(address):
+			silent = append(silent, name)
+		default:
+			out.To = append(out.To, address)
+			told = append(told, name)
+		}
+	}
+	if len(d.needs) > 0 {
+		return nil, "", errAbsent
+	}
+	out.To = parties(out.To)
+	if len(out.To) > maxAddresses {
+		return nil, "", routeFault("a mail goes to %d addresses, more than %d", len(out.To), maxAddresses)
+	}
+	if len(silent) > 0 {
+		d.changed = true
+		d.add(LogEntry{Kind: LogWarning, Text: "Without an e-mail address: " + listed(silent)})
+	}
+	if out.Subject, err = d.text(m.Subject, actor); err != nil {
+		return nil, "", err
+	}
+	if out.Text, err = d.text(m.Text, actor); err != nil {
+		return nil, "", err
+	}
+	if out.Subject = clipLine(out.Subject); out.Subject == "" {
+		out.Subject = clipLine(d.c.Title)
+	}
+	if len(out.To) == 0 {
+		d.changed = true
+		d.add(LogEntry{Kind: LogWarning, Text: "Nobody to send a mail to: " + out.Subject})
+		return nil, "", nil
+	}
+	return out, "mail to " + listed(append(told, m.Addresses...)) + ": " + out.Subject, nil
+}
+
+// listed writes names in a row, not too many of them.
+func listed(names []string) string {
+	const most = 10
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// text returns what a value says; null is "".
+func (d *decision) text(v route.Value, actor string) (string, error) {
+	value, _, err := d.value(v, actor)
+	return value.Text, err
+}
+
+func (d *decision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, error) {
+	out := &HTTPCall{Method: h.Method, Secret: h.Secret}
+	var err error
+	if out.URL, err = d.address(h.URL); err != nil {
+		return nil, err
+	}
+	for _, header := range h.Headers {
+		given, ok, err := d.value(header.Value, actor)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			continue
+		}
+		value := OneLine(given.Text)
+		if len(value) > maxHeader {
+			return nil, routeFault("http: the header %s is longer than %d bytes", header.Name, maxHeader)
+		}
+		if strings.EqualFold(header.Name, "Content-Type") {
+			out.MediaType = value
+			continue
+		}
+		if out.Header == nil {
+			out.Header = map[string]string{}
+		}
+		out.Header[header.Name] = value
+	}
+	mediaType := ""
+	switch {
+	case h.From != "":
+		out.Body, mediaType, err = d.enclosed(h.From, "http")
+	case h.Body.Given():
+		mediaType = "application/json"
+		out.Body, err = d.payload(h.Body, "http", actor)
+	}
+	if out.MediaType == "" {
+		out.MediaType = mediaType
+	}
+	return out, err
+}
+
+// address fills in the labels of an address. What they stand for is escaped,
+// so that it is data there and never a part of the address's own structure.
+func (d *decision) address(template string) (string, error) {
+	text, err := d.substituteAs(template, escapeURL)
+	if err != nil {
+		return "", err
+	}
+	if len(text) > maxURL {
+		return "", routeFault("http: the address is longer than %d bytes", maxURL)
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", routeFault("http: the address %s is none", clip(text))
+	}
+	if dots(u.Path) > 0 && dots(template) == 0 {
+		return "", routeFault("http: the address %s leads elsewhere", clip(text))
+	}
+	return text, nil
+}
+
+// dots counts the segments of a path that mean another place.
+func dots(path string) (n int) {
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "." || segment == ".." {
+			n++
+		}
+	}
+	return n
+}
+
+// escapeURL escapes everything but what RFC 3986 calls unreserved.
+func escapeURL(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		switch c := text[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("-._~", c) >= 0:
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}
+
+// enclosed returns the message that is handed over, with its media type.
+func (d *decision) enclosed(name, verb string) (content []byte, mediaType string, err error) {
+	content, ok := d.content(name)
+	switch {
+	case !ok:
+		return nil, "", errAbsent
+	case content == nil:
+		return nil, "", routeFault("%s: there is no message %q, or it is longer than %d bytes", verb, name, MaxFact)
+	}
+	mediaType = d.types[name]
+	for _, m := range d.messages {
+		if m.Label == name {
+			mediaType = m.MediaType
+		}
+	}
+	return content, mediaType, nil
+}
+
+func (d *decision) command(c *route.Command, actor string) (*Command, error) {
+	out := &Command{Name: c.Name}
+	for _, arg := range c.Args {
+		text, err := d.text(arg, actor)
+		if err != nil {
+			return nil, err
+		}
+		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
+			return nil, routeFault("exec: an argument holds what no command can be given: %s", strconv.Quote(clip(text)))
+		}
+		out.Args = append(out.Args, text)
+	}
+	var err error
+	if c.From != "" {
+		out.Input, _, err = d.enclosed(c.From, "exec")
+	}
+	return out, err
+}
+
+func (d *decision) callback(c *route.Callback, actor string) (*Callback, error) {
+	out := &Callback{Name: c.Name, Case: d.toldOfCase()}
+	var err error
+	if c.Value.Given() {
+		out.Value, err = d.payload(c.Value, "call", actor)
+	}
+	return out, err
+}
+
+// toldOfCase is what a callback is told of the case, as JSON.
+func (d *decision) toldOfCase() []byte {
+	b := d.about()
+	b = appendString(b[:len(b)-1], `,"guid":`, d.c.GUID)
+	b = appendString(b, `,"route":`, d.c.RouteName)
+	return append(d.c.Xattrs.AppendJSON(append(b, `,"xattr":`...)), '}')
+}
+
+// payload returns the JSON that a step hands over; what names it in a fault.
+func (d *decision) payload(p route.Payload, what, actor string) ([]byte, error) {
+	b, err := d.appendPayload(nil, &p, p.JSON, actor)
+	if len(d.needs) > 0 {
+		return nil, errAbsent
+	}
+	if err != nil && !errs.Is(err, errs.RouteFault) {
+		return nil, routeFault("%s: %v", what, err)
+	}
+	return b, err
+}
+
+// appendPayload appends a value of a payload: what its expression yields, or
+// the value with the labels of its texts replaced.
+func (d *decision) appendPayload(b []byte, p *route.Payload, n *document.Node, actor string) ([]byte, error) {
+	if len(b) > MaxFact {
+		return nil, routeFault("what a step hands over is longer than %d bytes", MaxFact)
+	}
+	if program := p.Exprs[n]; program != nil {
+		content, err := program.JSON(d.scope(actor))
+		if err != nil {
+			err = fmt.Errorf("%s: %w", clip(program.Source()), err)
+		}
+		return append(b, content...), err
+	}
+	var err error
+	switch n.Kind {
+	case document.String:
+		var text string
+		text, err = d.substitute(n.Text)
+		b = document.AppendString(b, text)
+	case document.List:
+		b = append(b, '[')
+		for i := 0; i < len(n.Items) && err == nil; i++ {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b, err = d.appendPayload(b, p, n.Items[i], actor)
+		}
+		b = append(b, ']')
+	case document.Object:
+		b = append(b, '{')
+		for i := 0; i < len(n.Members) && err == nil; i++ {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(document.AppendString(b, n.Members[i].Key), ':')
+			b, err = d.appendPayload(b, p, n.Members[i].Value, actor)
+		}
+		b = append(b, '}')
+	case document.Null, document.Bool, document.Number:
+		b = n.AppendJSON(b)
+	}
+	return b, err
+}
+
+// call returns the parties that a callback yields. What it yields is a fact:
+// it is asked outside. One that fails yields nobody, and the log says so.
+func (a *assignment) call(name string) []string {
+	key := Call{Name: name, Case: string(a.toldOfCase())}
+	called, known := a.facts.Called[key]
+	switch {
+	case !known:
+		a.need(Need{Call: key})
+		return nil
+	case called.Fault != "":
+		a.changed = true
+		a.add(LogEntry{Kind: LogWarning, Text: clipLine(fmt.Sprintf("The callback %s yields nobody: %s", name, called.Fault))})
+		return nil
+	}
+	var found, nobody []string
+	for _, one := range parties(called.Names) {
+		kind, known := a.facts.Parties[one]
+		switch {
+		case one == string(identity.Everyone):
+			found = append(found, one)
+		case one == "" || one[0] == '@':
+			nobody = append(nobody, one)
+		case !known:
+			a.need(Need{Party: one})
+		case kind == NoParty:
+			nobody = append(nobody, one)
+		default:
+			found = append(found, one)
+		}
+	}
+	if len(nobody) > 0 && len(a.needs) == 0 {
+		a.changed = true
+		a.add(LogEntry{Kind: LogWarning, Text: clipLine(fmt.Sprintf("The callback %s yields %s, which is nobody", name, listed(nobody)))})
+	}
+	return found
+}

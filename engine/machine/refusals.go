@@ -1,0 +1,103 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// notEnabled says what is enabled instead, and who was faster.
+func (d *decision) notEnabled(action string) *errs.Error {
+	enabled := enabledFor(d.c, d.route, people)
+	var detail strings.Builder
+	fmt.Fprintf(&detail, "%q is not enabled", action)
+	if d.c.Status != "" {
+		fmt.Fprintf(&detail, " in %q", d.c.Status)
+	}
+	detail.WriteString("; ")
+	if len(enabled) == 0 {
+		detail.WriteString("nothing is.")
+	} else {
+		detail.WriteString("enabled: " + strings.Join(enabled, ", ") + ".")
+	}
+	e := errs.New(errs.ActionNotEnabled, "")
+	e.Extra = map[string]any{"enabled": enabled}
+	if p := d.faster(action); p != nil {
+		at, what := p.At.Format(time.RFC3339), "it"
+		if i := d.route.Action(p.Action); p.Action != action && (i == unknown || d.route.Actions[i].Type != action) {
+			what = strconv.Quote(p.Action)
+		}
+		fmt.Fprintf(&detail, " %s performed %s at %s.", p.By, what, at)
+		e.Extra["performedBy"], e.Extra["performedAt"] = p.By, at
+	}
+	if by, instead := d.outdone(action); by != "" {
+		fmt.Fprintf(&detail, " %s has accepted %q instead.", by, instead)
+		e.Extra["acceptedBy"] = by
+	}
+	e.Detail = detail.String()
+	return e
+}
+
+// lastOf returns the last performance of an action, or of those of a type.
+func (d *decision) lastOf(name string) *Performed {
+	if d.route.Action(name) != unknown {
+		return d.c.performed(name)
+	}
+	var last *Performed
+	for i := range d.route.Actions {
+		if d.route.Actions[i].Type != name {
+			continue
+		}
+		if p := d.c.performed(d.route.Actions[i].Name); p != nil && (last == nil || p.Seq > last.Seq) {
+			last = p
+		}
+	}
+	return last
+}
+
+// faster returns the performance because of which an action, or each of a type,
+// is not enabled any more: its own, or that of another which led the case away
+// or won their choice; nil where no person did that.
+func (d *decision) faster(name string) *Performed {
+	last := d.lastOf(name)
+	if last != nil && last.By == "" {
+		last = nil
+	}
+	for i := range d.c.Performed {
+		p := &d.c.Performed[i]
+		if p.By != "" && (last == nil || p.Seq > last.Seq) && d.ended(p, name) {
+			last = p
+		}
+	}
+	return last
+}
+
+// ended reports whether the last performance of another action may have ended
+// the enablement of that one, or of one of that type.
+func (d *decision) ended(p *Performed, name string) bool {
+	winner, from := d.route.Action(p.Action), d.route.State(p.From)
+	return slices.ContainsFunc(d.route.Actions, func(a route.Action) bool {
+		if a.Name != name && a.Type != name || a.Name == p.Action || a.Trigger != route.TriggerUser {
+			return false
+		}
+		left := from != route.NoState && p.From != d.c.Status && (a.In.Has(from) || a.EnabledIn.Has(from))
+		lost := a.Choice != "" && winner != unknown && d.route.Actions[winner].Choice == a.Choice && slices.Contains(d.c.Withdrawn, a.Name)
+		return left || lost
+	})
+}
+
+// outdone returns who has accepted another action of the choice of one that is
+// not enabled for that reason, and which; "" for nobody.
+func (d *decision) outdone(action string) (by, instead string) {
+	for i := range d.c.Enabled {
+		if e := &d.c.Enabled[i]; slices.Contains(e.Withdrew, action) {
+			return e.By, e.Action
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,70 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/route"
+)
+
+// reminds reports whether somebody is to be reminded of the task of a row
+// from time to time (docs/contract/routes.md#reminders): it waits for people,
+// and some of them have it to do. What may be performed by whoever likes is
+// nobody's to be reminded of.
+func (d *decision) reminds(row int) bool {
+	i := d.actions[row]
+	if d.route.Remind == nil || i == unknown || !d.route.Actions[i].IsTask() || d.c.Life != Active {
+		return false
+	}
+	e := &d.c.Enabled[row]
+	return e.State.forPeople() && len(holders(d.c, d.status, &d.route.Actions[i], e)) > 0
+}
+
+// holders returns the parties that have a task to do: who has accepted it,
+// else those to whom it is offered.
+func holders(c *Case, status int, a *route.Action, e *Enabled) []string {
+	if e.State == Accepted {
+		return []string{e.By}
+	}
+	return assignees(c, status, a, e)
+}
+
+// tendReminders gives the tasks that people are to be reminded of their dates,
+// and takes those of the others away. A suspended case keeps them.
+func (d *decision) tendReminders() {
+	if d.c.suspended() {
+		return
+	}
+	for i := range d.c.Enabled {
+		e := &d.c.Enabled[i]
+		switch reminds := d.reminds(i); {
+		case reminds && e.Remind.IsZero():
+			d.remindAgain(e)
+		case !reminds && !e.Remind.IsZero():
+			e.Remind, d.changed = time.Time{}, true
+		}
+	}
+}
+
+// remindAgain sets the date of the next reminder.
+func (d *decision) remindAgain(e *Enabled) {
+	if next := d.route.ReminderLimit().From(d.now); !next.Equal(e.Remind) {
+		e.Remind, d.changed = next, true
+	}
+}
+
+// remind reminds those who have the task. What becomes of it is the shell's:
+// it tells them.
+func (d *decision) remind(row int) {
+	e := &d.c.Enabled[row]
+	d.remindAgain(e)
+	names := holders(d.c, d.status, &d.route.Actions[d.actions[row]], e)
+	if at := slices.Index(names, PartyAdmins); at >= 0 {
+		names[at] = "the administrators of the route"
+	}
+	d.add(LogEntry{
+		Kind: LogTask, Action: new(e.Action), Actor: new(ActorTimer), Trigger: new(ByTime),
+		Text: "Reminded " + strings.Join(names, ", "),
+	})
+}

@@ -1,0 +1,430 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/internal/label"
+	"flowdrive/route"
+)
+
+// Bounds on what steps make.
+const (
+	maxText    = 64 << 10 // a text or XATTR
+	maxTitle   = 1000
+	maxXattrs  = 1000
+	maxWritten = 16 << 20 // messages of one event together
+	maxNotices = 100      // warnings on a case
+)
+
+// handler runs the steps of onEnable or onUnEnable. They belong to no
+// performance and are a unit of their own: a fault undoes them, the log says
+// so, and the case goes on (docs/contract/engine.md#failures). So does a loop
+// where no person waits for the answer.
+func (d *decision) handler(steps []route.Step, action int) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	before := d.snapshot()
+	name := d.route.Actions[action].Name
+	err := d.run(steps, name, "")
+	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
+		return err
+	}
+	d.restore(before)
+	d.changed = true
+	d.add(LogEntry{Kind: LogError, Action: new(name), Trigger: new(ByStep), Text: err.Error()})
+	return nil
+}
+
+// run runs steps in order. source is the action or timer that has them.
+func (d *decision) run(steps []route.Step, source, actor string) error {
+	for i := range steps {
+		s := &steps[i]
+		if d.steps == MaxSteps {
+			return d.endless()
+		}
+		d.steps++
+		if s.If != nil {
+			yes, err := d.condition(s.If, actor, "if", source, d.sourceRow(source))
+			if err != nil {
+				return err
+			}
+			if !yes {
+				continue
+			}
+		}
+		if s.Outside != nil {
+			if err := d.reach(s, i+1, source, actor); err != nil {
+				return err
+			}
+		} else if err := d.step(s, source, actor); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *decision) step(s *route.Step, source, actor string) error {
+	switch s.Verb {
+	case route.StepSet:
+		return d.set(s.Set, actor)
+	case route.StepMessage:
+		return d.write(s.Message, actor)
+	case route.StepFilter:
+		return d.filter(s.Filter, actor)
+	case route.StepLog, route.StepWarn, route.StepTitle:
+		return d.say(s, source, actor)
+	case route.StepUnwarn:
+		d.dropWarnings(func(w Warning) bool { return w.Timer == source && w.Row == d.sourceRow(source) })
+	case route.StepAssign, route.StepUnassign:
+		return d.assign(s)
+	case route.StepAddStakeholders, route.StepRemoveStakeholders:
+		return d.stakeholders(s)
+	case route.StepPerform, route.StepSkip, route.StepAbort, route.StepRetry:
+		d.queue = append(d.queue, request{verb: s.Verb, action: s.Action, source: source})
+	case route.StepStart:
+		return d.beginCase(s.Start, actor)
+	case route.StepEnableTimer, route.StepDisableTimer:
+		d.turnTimer(s.Timer, s.Verb == route.StepEnableTimer)
+	case route.StepSetTimer:
+		return d.setTimer(s, actor)
+	case route.StepCancel:
+		d.canceled = true
+	case route.StepSuspend:
+		return d.suspendLater(s, source, actor)
+	default:
+		return errs.New(errs.Internal, "machine: an unknown step %q", s.Verb)
+	}
+	return nil
+}
+
+// value returns what a value of a step stands for; ok is false for null.
+func (d *decision) value(v route.Value, actor string) (value label.Value, ok bool, err error) {
+	switch {
+	case v.Expr != nil:
+		value, ok, err = v.Expr.Scalar(d.scope(actor))
+		if len(d.needs) > 0 {
+			return value, false, errAbsent
+		}
+		if err != nil {
+			return value, false, routeFault("%s: %v", clip(v.Expr.Source()), err)
+		}
+	case v.Literal == nil:
+		return value, false, nil
+	default:
+		value, ok = *v.Literal, true
+		if value.Kind == document.String {
+			if value.Text, err = d.substitute(value.Text); err != nil {
+				return value, false, err
+			}
+		}
+	}
+	if len(value.Text) > maxText {
+		return value, false, routeFault("a text of %d bytes is too long", len(value.Text))
+	}
+	return value, ok, nil
+}
+
+// substitute replaces the labels of a text: those of label.Substitute, and
+// $Label; which is the text of the message with that label.
+func (d *decision) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
+
+// substituteAs replaces the labels of a text by what escape makes of that
+// which they stand for; nil leaves it as it is.
+func (d *decision) substituteAs(text string, escape func(string) string) (string, error) {
+	if !strings.Contains(text, "$") {
+		return text, nil
+	}
+	values := &label.Values{
+		Now: d.labelled(), Created: d.c.Created, PID: d.c.ID, ParentPID: d.c.Parent, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
+		Title: d.c.Title, ScheduledFor: d.c.ScheduledFor, Iteration: d.c.Iteration, XAttrs: d.c.Xattrs,
+		Escape: escape,
+	}
+	if strings.Contains(text, "$__EMAIL__;") {
+		email, ok := d.facts.Emails[d.c.Context]
+		if !ok {
+			d.need(Need{Email: d.c.Context})
+			return "", errAbsent
+		}
+		values.Email = email
+	}
+	var out strings.Builder
+	var unknown []string
+	for text != "" {
+		start, end := reference(text)
+		literal, missed := label.Substitute(text[:start], values)
+		unknown = append(unknown, missed...)
+		out.WriteString(literal)
+		if name := text[start:end]; name != "" {
+			content, ok := d.content(name[1 : len(name)-1])
+			if !ok {
+				return "", errAbsent
+			}
+			switch {
+			case content == nil:
+				unknown = append(unknown, name)
+				out.WriteString(name)
+			case escape != nil:
+				out.WriteString(escape(string(content)))
+			default:
+				out.Write(content)
+			}
+		}
+		text = text[end:]
+		if out.Len() > MaxFact {
+			return "", routeFault("a text with its labels is too long")
+		}
+	}
+	if len(unknown) > 0 {
+		d.add(LogEntry{Kind: LogWarning, Text: "These labels have no value here and were left as they are: " + strings.Join(slices.Compact(unknown), ", ")})
+		d.changed = true
+	}
+	return strings.ToValidUTF8(out.String(), "\uFFFD"), nil
+}
+
+// labelled returns the instant that labels tell. While a scheduled case starts
+// it is that of its firing, not the moment at which the queue got to it
+// (docs/contract/labels-attachments.md#1-labels).
+func (d *decision) labelled() time.Time {
+	starts := d.from == nil || d.from.Started.IsZero()
+	if starts && !d.c.ScheduledFor.IsZero() {
+		return d.c.ScheduledFor
+	}
+	return d.now
+}
+
+// reference returns where the first $Label; of the text begins and ends; both
+// are its length where there is none.
+func reference(text string) (start, end int) {
+	for i := 0; i < len(text); i++ {
+		if text[i] != '$' {
+			continue
+		}
+		n := i + 1
+		for n < len(text) && isLabel(text[n], n == i+1) {
+			n++
+		}
+		if n > i+1 && n < len(text) && text[n] == ';' {
+			return i, n + 1
+		}
+	}
+	return len(text), len(text)
+}
+
+func isLabel(c byte, first bool) bool {
+	switch {
+	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		return true
+	}
+	return !first && (c == '_' || c == '-')
+}
+
+// set sets XATTRs; null removes one.
+func (d *decision) set(settings []route.Setting, actor string) error {
+	for _, s := range settings {
+		value, ok, err := d.value(s.Value, actor)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			d.change(Change{Key: s.Key, Remove: true})
+			continue
+		}
+		if x := d.route.Xattr(s.Key); x != nil && !x.Fits(value) {
+			return routeFault("the XATTR %q must be %s, not %s", s.Key, x.Wants(), value.Kind)
+		}
+		d.change(Change{Key: s.Key, Value: value})
+		if len(d.c.Xattrs) > maxXattrs {
+			return routeFault("the case has more than %d XATTRs", maxXattrs)
+		}
+	}
+	return nil
+}
+
+// change sets or removes an XATTR.
+func (d *decision) change(x Change) {
+	old, had := d.c.Xattrs.Get(x.Key)
+	switch {
+	case x.Remove && had:
+		d.c.Xattrs = d.c.Xattrs.Remove(x.Key)
+	case !x.Remove && (!had || old != x.Value):
+		d.c.Xattrs = d.c.Xattrs.Set(x.Key, x.Value)
+	default:
+		return
+	}
+	d.changed = true
+}
+
+// write writes a message.
+func (d *decision) write(m *route.NewMessage, actor string) error {
+	out := NewMessage{Label: m.Label, MediaType: m.Type}
+	var text string
+	var err error
+	switch {
+	case m.JSON.Given():
+		out.Content, err = d.payload(m.JSON, fmt.Sprintf("the message %q", m.Label), actor)
+	case m.Text.Literal != nil: // with labels it may be longer than other texts are
+		text, err = d.substitute(m.Text.Literal.Text)
+	default:
+		text, err = d.text(m.Text, actor)
+	}
+	if err != nil {
+		return err
+	}
+	if !m.JSON.Given() {
+		out.Content = []byte(text)
+	}
+	return d.writeMessage(out, actor)
+}
+
+// writeMessage keeps a message that a step wrote.
+func (d *decision) writeMessage(m NewMessage, actor string) error {
+	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
+		return routeFault("the message %q is too long", m.Label)
+	}
+	d.messages = append(d.messages, m)
+	delete(d.known, m.Label)
+	d.changed = true
+	d.add(LogEntry{Kind: LogMessage, Trigger: new(ByStep), Text: "Wrote " + m.Label})
+	d.wrote(m.Label, actor)
+	return nil
+}
+
+// say carries out log, warn and title.
+func (d *decision) say(s *route.Step, source, actor string) error {
+	value, ok, err := d.value(s.Text, actor)
+	if err != nil {
+		return err
+	}
+	text := strings.TrimSpace(value.Text)
+	switch {
+	case s.Verb == route.StepTitle:
+		if text == "" || len(text) > maxTitle {
+			return routeFault("a title must have from 1 to %d bytes, not %d", maxTitle, len(text))
+		}
+		if d.c.Title != text {
+			d.c.Title, d.changed = text, true
+		}
+	case !ok || text == "":
+	case s.Verb == route.StepLog:
+		d.changed = true
+		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(source), Trigger: new(ByStep), Text: text})
+	case len(d.c.Warnings) < maxNotices:
+		d.warn(source, d.sourceRow(source), text)
+	}
+	return nil
+}
+
+// assign gives a role other players, or takes some from it.
+func (d *decision) assign(s *route.Step) error {
+	named, err := d.recipients(s.Parties)
+	if err != nil {
+		return err
+	}
+	have := d.c.RoleParties(s.Role)
+	var players []string
+	switch {
+	case s.Verb == route.StepUnassign:
+		players = slices.DeleteFunc(slices.Clone(have), func(p string) bool { return slices.ContainsFunc(named, func(n string) bool { return sameName(n, p) }) })
+	case s.Add:
+		players = parties(slices.Concat(have, named))
+	default:
+		players = named
+	}
+	if slices.Equal(players, have) {
+		return nil
+	}
+	var roles []Players
+	for i := range d.route.Roles {
+		name := d.route.Roles[i].Name
+		list := d.c.RoleParties(name)
+		if name == s.Role {
+			list = players
+		}
+		if len(list) > 0 {
+			roles = append(roles, Players{Role: name, Parties: list})
+		}
+	}
+	d.c.Roles, d.changed = roles, true
+	text := "Assigned " + s.Role + ": " + strings.Join(players, ", ")
+	if len(players) == 0 {
+		text = "Unassigned " + s.Role
+	}
+	d.add(LogEntry{Kind: LogRoles, Trigger: new(ByStep), Text: text})
+	return nil
+}
+
+// stakeholders adds to the stakeholders, or removes some.
+func (d *decision) stakeholders(s *route.Step) error {
+	named, err := d.whom(s.Parties)
+	if err != nil {
+		return err
+	}
+	have := d.c.Stakeholders
+	list := parties(slices.Concat(have, named))
+	if s.Verb == route.StepRemoveStakeholders {
+		list = slices.DeleteFunc(slices.Clone(have), func(p string) bool { return slices.ContainsFunc(named, func(n string) bool { return sameName(n, p) }) })
+	}
+	if slices.Equal(list, have) {
+		return nil
+	}
+	d.c.Stakeholders, d.changed = list, true
+	d.add(LogEntry{Kind: LogRoles, Trigger: new(ByStep), Text: "Stakeholders: " + cmp.Or(strings.Join(list, ", "), "nobody")})
+	return nil
+}
+
+// whom returns the users and teams that a step names, symbolic parties
+// resolved.
+func (d *decision) whom(list []route.Recipient) ([]string, error) {
+	out, err := d.recipients(list)
+	if err != nil {
+		return nil, err
+	}
+	if out = d.byName(out); len(d.needs) > 0 {
+		return nil, errAbsent
+	}
+	return out, nil
+}
+
+// recipients returns the parties that a step names, symbolic ones as such.
+// Names that are nobody's are left out, and the log says so.
+func (d *decision) recipients(list []route.Recipient) ([]string, error) {
+	var out, nobody []string
+	for _, r := range list {
+		switch r.Kind {
+		case route.RecipientStarter:
+			out = append(out, d.c.Starter)
+		case route.RecipientStakeholders:
+			out = append(out, PartyStakeholders)
+		case route.RecipientRole:
+			out = append(out, d.c.RoleParties(r.Name)...)
+		case route.RecipientParty:
+			kind, ok := d.facts.Parties[r.Name]
+			switch {
+			case r.Name == string(identity.Everyone):
+				out = append(out, r.Name)
+			case !ok:
+				d.need(Need{Party: r.Name})
+			case kind == NoParty:
+				nobody = append(nobody, r.Name)
+			default:
+				out = append(out, r.Name)
+			}
+		}
+	}
+	if len(d.needs) > 0 {
+		return nil, errAbsent
+	}
+	if len(nobody) > 0 {
+		d.changed = true
+		d.add(LogEntry{Kind: LogWarning, Text: fmt.Sprintf("Nobody is called %s", strings.Join(nobody, ", "))})
+	}
+	return parties(out), nil
+}

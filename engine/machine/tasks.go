@@ -1,0 +1,403 @@
+package machine
+
+import (
+	"slices"
+	"strings"
+
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+)
+
+// Accepted is the state of a task that somebody has taken on: it is offered
+// to nobody else, and its guard is not watched any more.
+const Accepted TaskState = "accepted"
+
+// forPeople reports whether a task in this state waits for people.
+func (s TaskState) forPeople() bool { return s == Offered || s == Accepted }
+
+// Offer is to whom an enabled user action is offered, and who has taken it on
+// (docs/contract/engine.md#5-tasks).
+type Offer struct {
+	By       string   `json:"ab,omitempty"` // who has accepted it, "" for nobody
+	For      string   `json:"af,omitempty"` // on whose behalf
+	To       string   `json:"dt,omitempty"` // the user it was delegated to, "" for whoever its roles say
+	Rejected []string `json:"rj,omitempty"` // the users who do not want it
+	Withdrew []string `json:"wi,omitempty"` // actions that its acceptance took out of the visit
+}
+
+type (
+	// Accept takes an offered action on.
+	Accept struct {
+		Action  string
+		Actor   Actor
+		Comment string
+	}
+
+	// Release gives an accepted action back, to whom it was offered before.
+	Release struct {
+		Action  string
+		Actor   Actor
+		Comment string
+	}
+
+	// Reject takes the actor out of those to whom the action is offered.
+	Reject struct {
+		Action  string
+		Actor   Actor
+		Comment string
+	}
+
+	// Delegate offers the action to one user alone.
+	Delegate struct {
+		Action  string
+		Actor   Actor
+		Comment string
+		To      string // a user's name
+	}
+)
+
+func (Accept) event()   {}
+func (Release) event()  {}
+func (Reject) event()   {}
+func (Delegate) event() {}
+
+// enablement returns the row of the action, nil where it has none.
+func (c *Case) enablement(action string) *Enabled {
+	for i := range c.Enabled {
+		if c.Enabled[i].Action == action {
+			return &c.Enabled[i]
+		}
+	}
+	return nil
+}
+
+// open reports whether the action, as far as somebody accepted it, is the
+// person's: nobody did, or that person, or whoever did it on their behalf.
+func (e *Enabled) open(name string) bool {
+	return e == nil || e.State != Accepted || sameName(e.By, name) || e.For != "" && sameName(e.For, name)
+}
+
+// rejectedBy reports whether the person does not want it.
+func (e *Enabled) rejectedBy(name string) bool {
+	return e != nil && slices.ContainsFunc(e.Rejected, func(who string) bool { return sameName(who, name) })
+}
+
+// holds reports whether the actor has accepted the task, or stands in for
+// whoever has, and on whose behalf it acts then.
+func (a *Actor) holds(e *Enabled) (onBehalfOf string, yes bool) {
+	switch {
+	case e.State != Accepted:
+		return "", false
+	case sameName(e.By, a.Name):
+		return e.For, true
+	case e.open(a.Name):
+		return "", true
+	}
+	for i := range a.DeputyFor {
+		if absent := a.DeputyFor[i].Name; e.open(absent) {
+			return absent, true
+		}
+	}
+	return "", false
+}
+
+// taskRow returns the place of the row of an action that a person wants to do
+// something to: one that people may perform now.
+func (d *decision) taskRow(action string, actor Actor) (row int, err error) {
+	i, err := d.named(action, actor)
+	if err != nil {
+		return 0, err
+	}
+	d.asked = d.route.Actions[i].Name
+	return d.offered(i)
+}
+
+// another refuses what somebody else has accepted.
+func (d *decision) another(row int, actor Actor) error {
+	if !d.anothers(row, actor) {
+		return nil
+	}
+	e := &d.c.Enabled[row]
+	refusal := errs.New(errs.ActionNotEnabled, "%s has accepted %q; it is nobody else's until it is released.", e.By, e.Action)
+	refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people), "acceptedBy": e.By}
+	return refusal
+}
+
+// anothers reports whether somebody else than the actor has accepted a task.
+func (d *decision) anothers(row int, actor Actor) bool {
+	e := &d.c.Enabled[row]
+	_, holds := actor.holds(e)
+	return e.State == Accepted && !holds
+}
+
+// ready refuses a performance of what somebody else has accepted, or of what
+// must be accepted first. Administrators of the route may perform what is
+// another's.
+func (d *decision) ready(row int, actor Actor) error {
+	e := &d.c.Enabled[row]
+	if d.route.Actions[d.actions[row]].MustAccept && e.State != Accepted {
+		refusal := errs.New(errs.ActionNotEnabled, "%q must be accepted before it can be performed: PUT {\"do\": \"accept\"} first.", e.Action)
+		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
+		return refusal
+	}
+	if actor.RouteAdmin {
+		return nil
+	}
+	return d.another(row, actor)
+}
+
+// notTheirs is the answer to whoever may not do what it asks for.
+func (d *decision) notTheirs(row int, actor Actor) error {
+	e, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
+	switch {
+	case e.rejectedBy(actor.Name):
+		return errs.New(errs.NotAllowed, "You have rejected %q; it is no more yours.", a.Name)
+	case e.To != "":
+		return errs.New(errs.NotAllowed, "%q was delegated to %s; only that user and administrators of the route may perform it.", a.Name, e.To)
+	}
+	return errs.New(errs.NotAllowed, "%q may be performed by %s; you are none of them.", a.Name, performers(a, d.status))
+}
+
+// taskLog notes in the log what a person did to a task.
+func (d *decision) taskLog(row int, actor Actor, behalf, text, said string) {
+	entry := byPerson(actor, said)
+	entry.Kind, entry.Action, entry.Text = LogTask, new(d.c.Enabled[row].Action), text
+	if behalf != "" {
+		entry.OnBehalfOf = new(behalf)
+	}
+	d.changed = true
+	d.add(entry)
+}
+
+// acceptTask takes the task on for the actor: the others of the same choice are
+// withdrawn. To accept what one has accepted changes nothing.
+func (d *decision) acceptTask(e Accept) error {
+	row, err := d.taskRow(e.Action, e.Actor)
+	if err != nil {
+		return err
+	}
+	task, i := &d.c.Enabled[row], d.actions[row]
+	if task.State == Accepted {
+		if sameName(task.By, e.Actor.Name) {
+			return d.settle()
+		}
+		return d.another(row, Actor{Name: e.Actor.Name})
+	}
+	a := &d.route.Actions[i]
+	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
+	if !may {
+		return d.notTheirs(row, e.Actor)
+	}
+	if err := d.fourEyes(a, e.Actor.Name, behalf); err != nil {
+		return err
+	}
+	before := len(d.c.Withdrawn)
+	text := "Accepted " + title(a)
+	if withdrawn := d.choose(i); len(withdrawn) > 0 {
+		text += ", which withdrew " + strings.Join(withdrawn, ", ")
+	}
+	d.become(row, Accepted)
+	task.By, task.For, task.Withdrew = e.Actor.Name, behalf, nilIfEmpty(slices.Clone(d.c.Withdrawn[before:]))
+	d.taskLog(row, e.Actor, behalf, text, e.Comment)
+	return d.settle()
+}
+
+// giveBack ends an acceptance: what it had withdrawn comes back, in the pass
+// that follows.
+func (d *decision) giveBack(e *Enabled) {
+	if len(e.Withdrew) > 0 {
+		d.c.Withdrawn = slices.DeleteFunc(slices.Clone(d.c.Withdrawn), func(name string) bool { return slices.Contains(e.Withdrew, name) })
+	}
+	e.By, e.For, e.Withdrew = "", "", nil
+	d.changed = true
+}
+
+// releaseTask offers an accepted task again.
+func (d *decision) releaseTask(e Release) error {
+	row, err := d.taskRow(e.Action, e.Actor)
+	if err != nil {
+		return err
+	}
+	task := &d.c.Enabled[row]
+	if task.State != Accepted {
+		refusal := errs.New(errs.ActionNotEnabled, "Nobody has accepted %q.", task.Action)
+		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
+		return refusal
+	}
+	behalf, holds := e.Actor.holds(task)
+	if !holds && !e.Actor.RouteAdmin {
+		return errs.New(errs.NotAllowed, "Only %s, who has accepted %q, and administrators of the route may release it.", task.By, task.Action)
+	}
+	d.become(row, Offered)
+	d.taskLog(row, e.Actor, behalf, "Released "+title(&d.route.Actions[d.actions[row]]), e.Comment)
+	return d.settle()
+}
+
+// rejectTask takes the actor out of those to whom the task is offered, until it is
+// un-enabled. Somebody must be left.
+func (d *decision) rejectTask(e Reject) error {
+	row, err := d.taskRow(e.Action, e.Actor)
+	if err != nil {
+		return err
+	}
+	if err := d.another(row, e.Actor); err != nil {
+		return err
+	}
+	task, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
+	behalf, offered := e.Actor.assignee(d.c, d.status, a, task)
+	if !offered {
+		return errs.New(errs.NotAllowed, "%q is not offered to you; there is nothing to reject.", a.Name)
+	}
+	others, err := d.others(a, task, e.Actor.Name)
+	if err != nil {
+		return err
+	}
+	if !others {
+		refusal := errs.New(errs.ActionNotEnabled, "You are the last one who could perform %q; delegate it to somebody, or ask an administrator of the route to.", a.Name)
+		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
+		return refusal
+	}
+	d.become(row, Offered)
+	task.Rejected = append(slices.Clip(task.Rejected), e.Actor.Name)
+	d.taskLog(row, e.Actor, behalf, "Rejected "+title(a), e.Comment)
+	return d.settle()
+}
+
+// others reports whether any person is an assignee of the task besides that
+// one and those who rejected it. Deputies do not count: they are there for a
+// time.
+func (d *decision) others(a *route.Action, e *Enabled, name string) (bool, error) {
+	for _, party := range assignees(d.c, d.status, a, e) {
+		if party == PartyAdmins {
+			return true, nil
+		}
+		members, ok := d.facts.Members[party]
+		if !ok {
+			d.need(Need{Members: party})
+			continue
+		}
+		left := slices.ContainsFunc(members, func(member string) bool { return !sameName(member, name) && !e.rejectedBy(member) })
+		if left {
+			return true, nil
+		}
+	}
+	if len(d.needs) > 0 {
+		return false, errAbsent
+	}
+	return false, nil
+}
+
+// delegateTask offers the task to one user alone. Who had accepted it has not any
+// more; timers stay as they are.
+func (d *decision) delegateTask(e Delegate) error {
+	row, err := d.taskRow(e.Action, e.Actor)
+	if err != nil {
+		return err
+	}
+	task, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
+	behalf, may := e.Actor.holds(task)
+	if !e.Actor.RouteAdmin && !may {
+		if err := d.another(row, e.Actor); err != nil {
+			return err
+		}
+		if behalf, may = e.Actor.assignee(d.c, d.status, a, task); !may {
+			return d.notTheirs(row, e.Actor)
+		}
+	}
+	to, err := d.user(e.To)
+	if err != nil {
+		return err
+	}
+	if err := d.fourEyes(a, to, ""); err != nil {
+		return err
+	}
+	d.become(row, Offered)
+	task.To = to
+	task.Rejected = nilIfEmpty(slices.DeleteFunc(slices.Clone(task.Rejected), func(who string) bool { return sameName(who, to) }))
+	d.taskLog(row, e.Actor, behalf, "Delegated "+title(a)+" to "+to, e.Comment)
+	return d.settle()
+}
+
+// user returns the name of the user to whom a task is delegated, as it is
+// spelled.
+func (d *decision) user(name string) (string, error) {
+	if strings.TrimSpace(name) == "" {
+		return "", badField("/to", errs.CodeRequired, "is required: the name of the user to whom the task is delegated")
+	}
+	kind, known := d.facts.Parties[name]
+	members, listed := d.facts.Members[name]
+	switch {
+	case !known || !listed:
+		if !known {
+			d.need(Need{Party: name})
+		}
+		if !listed {
+			d.need(Need{Members: name})
+		}
+		return "", errAbsent
+	case kind == TeamParty:
+		return "", badField("/to", errs.CodeNotFound, "%q is a team; name one user", name)
+	case kind != UserParty || len(members) == 0:
+		return "", badField("/to", errs.CodeNotFound, "%q is no user who could perform it", name)
+	}
+	return members[0], nil
+}
+
+// assignees returns the parties to whom an enabled action is offered, each
+// once: names, and PartyAdmins for the administrators of the route. Those who
+// rejected it are among them where a team of theirs is.
+func assignees(c *Case, status int, a *route.Action, e *Enabled) []string {
+	if e.To != "" {
+		return []string{e.To}
+	}
+	var out []string
+	add := func(party string) {
+		if !e.rejectedBy(party) && !slices.ContainsFunc(out, func(have string) bool { return sameName(have, party) }) {
+			out = append(out, party)
+		}
+	}
+	for _, role := range assignedRoles(a, status) {
+		for _, party := range c.RoleParties(role) {
+			if party != PartyStakeholders {
+				add(party)
+				continue
+			}
+			for _, one := range c.Stakeholders {
+				add(one)
+			}
+		}
+	}
+	return out
+}
+
+// appendOffer appends what of an enablement is about a person's task.
+func (o *Offer) appendOffer(b []byte) []byte {
+	b = appendFilled(b, `,"ab":`, o.By)
+	b = appendFilled(b, `,"af":`, o.For)
+	b = appendFilled(b, `,"dt":`, o.To)
+	if len(o.Rejected) > 0 {
+		b = appendStrings(append(b, `,"rj":`...), o.Rejected)
+	}
+	if len(o.Withdrew) > 0 {
+		b = appendStrings(append(b, `,"wi":`...), o.Withdrew)
+	}
+	return b
+}
+
+// offerField reads a field of an Offer.
+func (r *markingReader) offerField(o *Offer, key []byte) {
+	switch string(key) {
+	case "ab":
+		o.By = r.text()
+	case "af":
+		o.For = r.text()
+	case "dt":
+		o.To = r.text()
+	case "rj":
+		o.Rejected = list(r, r.text)
+	case "wi":
+		o.Withdrew = list(r, r.text)
+	default:
+		r.unknown(key)
+	}
+}

@@ -1,0 +1,251 @@
+package machine
+
+import (
+	"slices"
+	"time"
+
+	"flowdrive/route"
+)
+
+// Timer is what is kept of a timer (docs/contract/timers.md#running). The zero
+// Timer has the limit of its definition, no date, and has not expired; such a
+// one is not kept. Whether a timer runs follows from its case and its task, but
+// for the user-defined ones, which steps turn on and off.
+type Timer struct {
+	Name    string       `json:"n,omitempty"` // of one of the case
+	Row     int64        `json:"r,omitempty"` // of one of the case: its place among the rows
+	Visit   int64        `json:"v,omitempty"` // of the timer of the state: the visit that it is about
+	On      bool         `json:"on,omitempty"`
+	Limit   *route.Limit `json:"l,omitempty"` // set since; nil: the definition's
+	Date    time.Time    `json:"d,omitzero"`  // when it expires
+	Expired bool         `json:"x,omitempty"`
+	Fired   time.Time    `json:"f,omitzero"` // when it expired last
+}
+
+// blank reports whether nothing needs to be kept of the timer.
+func (t *Timer) blank() bool {
+	return !t.On && t.Limit == nil && t.Date.IsZero() && !t.Expired && t.Fired.IsZero()
+}
+
+// arm computes the date of a timer that runs and has none: relative limits
+// count from now. One that would expire no later than it last did expires a
+// second after that, so that no timer expires twice in one event
+// (docs/contract/engine.md#4-the-sweeper).
+func (t *Timer) arm(limit route.Limit, now time.Time) {
+	t.Date = limit.From(now)
+	if !t.Date.IsZero() && !t.Fired.IsZero() && !t.Date.After(t.Fired) {
+		t.Date = t.Fired.Add(time.Second)
+	}
+}
+
+// cleared returns the timer as it is when it is cleared: off, without date
+// and flag, and with the limit of its definition. That it has just expired
+// is remembered for as long as the instant lasts.
+func (t *Timer) cleared(now time.Time) Timer {
+	var out Timer
+	if t.Fired.Equal(now) {
+		out.Fired = t.Fired
+	}
+	return out
+}
+
+// TimerKind is the kind of a timer.
+type TimerKind string
+
+// The kinds of timers.
+const (
+	CaseTimer    TimerKind = "case"    // until the case is completed
+	StateTimer   TimerKind = "state"   // of a visit of a state
+	DueTimer     TimerKind = "due"     // until a task is performed
+	OfferTimer   TimerKind = "offer"   // while a task is offered
+	TimeoutTimer TimerKind = "timeout" // until an action performs itself
+	UserTimer    TimerKind = "user"    // defined by the route
+
+	reminder TimerKind = "reminder" // of a task; no timer to anybody but the choice of what is due
+)
+
+// timerRef is a timer of a case: one of the case, or of an enabled action.
+type timerRef struct {
+	kind   TimerKind
+	name   string
+	row    int // of an action's: its place in Enabled
+	action int // of an action's: its index in the route
+	user   int // of a user-defined one: its index in the route, or NoTimer
+}
+
+// ofAction reports whether it is the timer of an enabled action.
+func (at timerRef) ofAction() bool {
+	return at.kind == DueTimer || at.kind == OfferTimer || at.kind == TimeoutTimer
+}
+
+// findTimer returns the timer of that name; ok is false where the case has
+// none now. Every case has the timer of the case and, in a status, that of
+// the state, whether or not the route limits them; every task has its two.
+func findTimer(c *Case, r *route.Route, name string) (at timerRef, ok bool) {
+	at = timerRef{name: name, user: route.NoTimer}
+	switch name {
+	case route.TimerCase:
+		at.kind = CaseTimer
+		return at, true
+	case route.TimerState:
+		at.kind = StateTimer
+		return at, r.State(c.Status) != route.NoState
+	}
+	action, what, ofAction := route.SplitTimer(name)
+	if !ofAction {
+		at.kind, at.user = UserTimer, r.Timer(name)
+		return at, at.user != route.NoTimer
+	}
+	at.kind, at.action = TimerKind(what), r.Action(action)
+	at.row = slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
+	if at.row < 0 || at.action == unknown {
+		return at, false
+	}
+	return at, hasTimer(&r.Actions[at.action], at.kind)
+}
+
+// hasTimer reports whether the action has a timer of the kind.
+func hasTimer(a *route.Action, kind TimerKind) bool {
+	switch kind {
+	case DueTimer, OfferTimer:
+		return a.IsTask()
+	case TimeoutTimer:
+		return a.IsTimed()
+	case CaseTimer, StateTimer, UserTimer, reminder:
+	}
+	return false
+}
+
+// stored returns what is kept of the timer.
+func (at timerRef) stored(c *Case) Timer {
+	var kept *Timer
+	switch at.kind {
+	case DueTimer:
+		kept = c.Enabled[at.row].DoBy
+	case OfferTimer:
+		kept = c.Enabled[at.row].AcceptBy
+	case TimeoutTimer:
+		if kept = c.Enabled[at.row].FireBy; kept == nil {
+			return Timer{Date: c.Enabled[at.row].Due}
+		}
+	case CaseTimer, UserTimer:
+		kept = c.timer(at.name)
+	case StateTimer:
+		if kept = c.timer(at.name); kept != nil && kept.Visit != c.Visit {
+			return Timer{Fired: kept.Fired} // of an earlier visit
+		}
+	case reminder:
+	}
+	if kept == nil {
+		return Timer{}
+	}
+	return *kept
+}
+
+// timer returns what is kept of a timer of the case, nil for nothing.
+func (c *Case) timer(name string) *Timer {
+	for i := range c.Timers {
+		if c.Timers[i].Name == name {
+			return &c.Timers[i]
+		}
+	}
+	return nil
+}
+
+// defined returns the limit that the definition gives the timer.
+func (at timerRef) defined(c *Case, r *route.Route) route.Limit {
+	switch at.kind {
+	case CaseTimer:
+		return r.TimerLimit()
+	case StateTimer:
+		if i := r.State(c.Status); i != route.NoState {
+			return r.States[i].TimerLimit()
+		}
+	case UserTimer:
+		if at.user != route.NoTimer {
+			return r.Timers[at.user].DefaultLimit()
+		}
+	case DueTimer, OfferTimer, TimeoutTimer:
+		return r.Actions[at.action].TimerLimit(string(at.kind))
+	case reminder:
+	}
+	return route.Limit{}
+}
+
+// limit returns the limit of the timer: as it was set, else the definition's.
+func (at timerRef) limit(c *Case, r *route.Route, t *Timer) route.Limit {
+	if t.Limit != nil {
+		return *t.Limit
+	}
+	return at.defined(c, r)
+}
+
+// on reports whether the timer runs, or would if its case were not
+// suspended: the column "runs" of the table (docs/contract/timers.md#kinds).
+func (at timerRef) on(c *Case, t *Timer) bool {
+	live := c.Life == Active || c.Life == Completed || c.suspended() && !c.Started.IsZero()
+	switch at.kind {
+	case CaseTimer:
+		return live && c.Life != Completed
+	case StateTimer:
+		return live
+	case UserTimer:
+		return live && t.On
+	case OfferTimer:
+		return live && c.Enabled[at.row].State == Offered
+	case DueTimer:
+		return live && c.Enabled[at.row].State != Waiting
+	case TimeoutTimer:
+		return live && c.Enabled[at.row].State != Escalated
+	case reminder: // else it has no date
+		return true
+	}
+	return false
+}
+
+// suspended reports whether the case is, by itself or, having completed, with
+// an ancestor: so that its timers stand still, and nothing is due.
+func (c *Case) suspended() bool { return c.Life == Suspended || c.Halted }
+
+// pending reports whether the timer will expire at its date. t is what is
+// kept of it.
+func (at timerRef) pending(c *Case, t *Timer) bool {
+	return !t.Expired && !t.Date.IsZero() && at.on(c, t) && (at.kind != StateTimer || t.Visit == c.Visit)
+}
+
+// caseTimer returns the timer of the case that is called so.
+func caseTimer(name string) timerRef {
+	at := timerRef{kind: UserTimer, name: name, user: route.NoTimer}
+	switch name {
+	case route.TimerCase:
+		at.kind = CaseTimer
+	case route.TimerState:
+		at.kind = StateTimer
+	}
+	return at
+}
+
+// firstTimer returns the timer that expires first, and the row by which it
+// comes before others of the same date; ok is false where none will. Timed
+// actions are not among them: they are performed.
+func (c *Case) firstTimer() (first timerRef, date time.Time, row int64, ok bool) {
+	consider := func(at timerRef, t *Timer, r int64) {
+		if t == nil || !at.pending(c, t) {
+			return
+		}
+		if !ok || t.Date.Before(date) || t.Date.Equal(date) && r < row {
+			first, date, row, ok = at, t.Date, r, true
+		}
+	}
+	for i := range c.Timers {
+		consider(caseTimer(c.Timers[i].Name), &c.Timers[i], c.Timers[i].Row)
+	}
+	for i := range c.Enabled {
+		consider(timerRef{kind: OfferTimer, row: i}, c.Enabled[i].AcceptBy, c.Enabled[i].Row)
+		consider(timerRef{kind: DueTimer, row: i}, c.Enabled[i].DoBy, c.Enabled[i].Row)
+		if c.Life == Active && !c.Enabled[i].Remind.IsZero() {
+			consider(timerRef{kind: reminder, row: i}, &Timer{Date: c.Enabled[i].Remind}, c.Enabled[i].Row)
+		}
+	}
+	return first, date, row, ok
+}

@@ -1,0 +1,121 @@
+package machine
+
+import (
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/route"
+)
+
+// Timers returns the names of the timers of a case that a listing shows:
+// those of the case, the user-defined ones in order of definition, then those
+// of the enabled actions. What has no limit is left out, but the user-defined
+// ones; it resolves all the same, so that people can set one.
+func Timers(c *Case, r *route.Route) []string {
+	var names []string
+	limited := func(name string) {
+		at, ok := findTimer(c, r, name)
+		if !ok {
+			return
+		}
+		if t := at.stored(c); at.limit(c, r, &t).Kind != route.NoLimit {
+			names = append(names, name)
+		}
+	}
+	limited(route.TimerCase)
+	limited(route.TimerState)
+	for i := range r.Timers {
+		names = append(names, r.Timers[i].Name)
+	}
+	for i := range c.Enabled {
+		for _, what := range []string{route.TimerOffer, route.TimerDue, route.TimerTimeout} {
+			limited(route.ActionTimer(c.Enabled[i].Action, what))
+		}
+	}
+	return names
+}
+
+// TimerForm returns the complete form of a timer, one line of JSON
+// (docs/contract/timers.md#setting-a-limit), or nil where the case has none of
+// that name now.
+func TimerForm(c *Case, r *route.Route, name string) []byte {
+	at, ok := findTimer(c, r, name)
+	if !ok {
+		return nil
+	}
+	t := at.stored(c)
+	state := "off"
+	if at.on(c, &t) {
+		state = "running"
+		if c.suspended() {
+			state = "suspended"
+		}
+	}
+	limit := at.limit(c, r, &t)
+	b := make([]byte, 0, 256)
+	b = appendString(b, `{"name":`, name)
+	b = appendString(b, `,"kind":`, string(at.kind))
+	b = appendString(b, `,"state":`, state)
+	b = appendTextOrNull(append(b, `,"limit":`...), limit.String())
+	switch limit.Kind {
+	case route.NoLimit:
+		b = append(b, `,"relative":null`...)
+	case route.RelativeLimit:
+		b = append(b, `,"relative":true`...)
+	case route.AbsoluteLimit:
+		b = append(b, `,"relative":false`...)
+	}
+	b = appendTimeOrNull(append(b, `,"expirationDate":`...), t.Date)
+	b = append(b, `,"expired":`...)
+	if t.Expired {
+		b = append(b, "true"...)
+	} else {
+		b = append(b, "false"...)
+	}
+	b = append(b, `,"action":`...)
+	if at.ofAction() {
+		b = document.AppendString(b, r.Actions[at.action].Name)
+	} else {
+		b = append(b, "null"...)
+	}
+	return append(b, "}\n"...)
+}
+
+// TimerSince returns when the timer began to be there: with its enablement,
+// or with its case.
+func TimerSince(c *Case, r *route.Route, name string) time.Time {
+	if at, ok := findTimer(c, r, name); ok && at.ofAction() {
+		return c.Enabled[at.row].Since
+	}
+	return c.Created
+}
+
+// MaySetTimer reports whether the actor may set the limit of the timer: of a
+// task's its assignees and their deputies, of others the starter; the
+// administrators of the route may all (docs/contract/drive.md#rights-table).
+func MaySetTimer(c *Case, r *route.Route, name string, actor Actor, starter bool) bool {
+	at, ok := findTimer(c, r, name)
+	switch {
+	case !ok:
+		return false
+	case actor.RouteAdmin:
+		return true
+	case !at.ofAction():
+		return starter
+	}
+	a := &r.Actions[at.action]
+	_, may := actor.assignee(c, r.State(c.Status), a, &c.Enabled[at.row])
+	return may && a.Trigger == route.TriggerUser
+}
+
+// dueDates returns by when a task is to be performed, and by when it is to be
+// accepted while it is offered.
+func (e *Enabled) dueDates() (due, acceptBy time.Time) {
+	if e.DoBy != nil {
+		due = e.DoBy.Date
+	}
+	if e.AcceptBy != nil && e.State == Offered {
+		acceptBy = e.AcceptBy.Date
+	}
+	return due, acceptBy
+}

@@ -1,0 +1,402 @@
+package machine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/route"
+	"flowdrive/route/expr"
+)
+
+// firing is the timer whose handlers run.
+type firing struct {
+	name   string
+	action string // of an action's timer, else ""
+	row    int64  // of its enablement, 0 for a timer of the case
+}
+
+// sourceRow returns the enablement with which the warnings of a source go: of
+// a task's timer the task's, else 0.
+func (d *decision) sourceRow(source string) int64 {
+	if d.firing == nil || d.firing.name != source {
+		return 0
+	}
+	return d.firing.row
+}
+
+// sourceAction returns the action that the log names for a source: of a
+// timer the one whose it is, if any.
+func (d *decision) sourceAction(source string) *string {
+	if d.firing == nil || d.firing.name != source {
+		return new(source)
+	}
+	return d.firing.logAction()
+}
+
+// timerName returns the name of the timer.
+func (d *decision) timerName(at timerRef) string {
+	if at.ofAction() {
+		return route.ActionTimer(d.c.Enabled[at.row].Action, string(at.kind))
+	}
+	return at.name
+}
+
+// namedTimer returns the timer with what only the route knows of it.
+func (d *decision) namedTimer(at timerRef) timerRef {
+	if at.name = d.timerName(at); at.ofAction() {
+		at.action = d.actions[at.row]
+	} else if at.kind == UserTimer {
+		at.user = d.route.Timer(at.name)
+	}
+	return at
+}
+
+// keepTimer keeps what has become of a timer.
+func (d *decision) keepTimer(at timerRef, t Timer) {
+	d.changed = true
+	if at.ofAction() {
+		e, kept := &d.c.Enabled[at.row], &t
+		if t.blank() {
+			kept = nil
+		}
+		switch at.kind {
+		case DueTimer:
+			e.DoBy = kept
+		case OfferTimer:
+			e.AcceptBy = kept
+		case TimeoutTimer:
+			e.FireBy = kept
+			if e.Due = t.Date; e.State == Escalated {
+				e.Due = time.Time{}
+			}
+		case CaseTimer, StateTimer, UserTimer, reminder:
+		}
+		return
+	}
+	t.Name = at.name
+	if at.kind == StateTimer {
+		t.Visit = d.c.Visit
+	}
+	if t.Row == 0 && !t.Date.IsZero() {
+		d.c.LastRow++
+		t.Row = d.c.LastRow
+	}
+	i, found := slices.BinarySearchFunc(d.c.Timers, at.name, func(t Timer, name string) int { return strings.Compare(t.Name, name) })
+	switch {
+	case t.blank() && found:
+		d.c.Timers = slices.Delete(d.c.Timers, i, i+1)
+	case t.blank():
+	case found:
+		d.c.Timers[i] = t
+	default:
+		d.c.Timers = slices.Insert(d.c.Timers, i, t)
+	}
+}
+
+// tendTimers makes the timers agree with the course of the case: those that
+// run get their date, those of what is over are cleared
+// (docs/contract/timers.md#running). It is part of every pass, and so needs no
+// telling of what has changed. It reports whether an expression may see a timer
+// otherwise than before.
+func (d *decision) tendTimers() (moved bool) {
+	if t := d.c.timer(route.TimerState); t != nil && t.Visit != d.c.Visit {
+		d.clearTimer(caseTimer(route.TimerState), t)
+		moved = true
+	}
+	arm := func(at timerRef) { moved = d.armTimer(at) || moved }
+	arm(caseTimer(route.TimerCase))
+	if d.status != route.NoState {
+		arm(caseTimer(route.TimerState))
+	}
+	for i := range d.c.Timers {
+		if t := &d.c.Timers[i]; t.On && t.Date.IsZero() {
+			arm(d.namedTimer(caseTimer(t.Name)))
+		}
+	}
+	d.tendReminders()
+	for i := range d.c.Enabled {
+		if d.actions[i] == unknown {
+			continue
+		}
+		for _, kind := range [...]TimerKind{OfferTimer, DueTimer, TimeoutTimer} {
+			if hasTimer(&d.route.Actions[d.actions[i]], kind) {
+				arm(timerRef{kind: kind, row: i, action: d.actions[i]})
+			}
+		}
+	}
+	return moved
+}
+
+// armTimer gives the timer its date where it runs and has a limit, but no
+// date yet.
+func (d *decision) armTimer(at timerRef) bool {
+	t := at.stored(d.c)
+	if !t.Date.IsZero() || d.c.suspended() || !at.on(d.c, &t) || at.kind == TimeoutTimer && t.Limit == nil {
+		return false
+	}
+	limit := at.limit(d.c, d.route, &t)
+	if limit.Kind == route.NoLimit {
+		return false
+	}
+	if t.arm(limit, d.now); t.Date.IsZero() {
+		return false
+	}
+	d.keepTimer(at, t)
+	return true
+}
+
+// clearTimer clears a timer of the case, with its warnings.
+func (d *decision) clearTimer(at timerRef, t *Timer) {
+	d.dropWarnings(func(w Warning) bool { return w.Row == 0 && w.Timer == at.name })
+	d.keepTimer(at, t.cleared(d.now))
+}
+
+// clearCaseTimers clears the timer of the case and the user-defined ones, as
+// far as they ever ran: the case is completed.
+func (d *decision) clearCaseTimers() (moved bool) {
+	for _, t := range slices.Clone(d.c.Timers) {
+		if t.Name == route.TimerState || !t.On && t.Date.IsZero() && !t.Expired {
+			continue
+		}
+		d.clearTimer(caseTimer(t.Name), &t)
+		moved = true
+	}
+	return moved
+}
+
+// endTimers clears every timer of the case: it has ended otherwise than by
+// completion, and nothing is enabled any more.
+func (d *decision) endTimers() {
+	d.dropWarnings(func(w Warning) bool {
+		return w.Row == 0 && (w.Timer == route.TimerCase || w.Timer == route.TimerState || d.c.timer(w.Timer) != nil)
+	})
+	if d.c.Timers != nil {
+		d.c.Timers, d.changed = nil, true
+	}
+}
+
+// expire lets a timer expire: its flag is set, the log says so, and its
+// handlers run in order, each a unit of its own: one that fails does not stop
+// the next (docs/contract/timers.md#expiry). Without handlers there is a
+// warning, but for user-defined timers.
+func (d *decision) expire(at timerRef) error {
+	if at.kind == reminder {
+		d.remind(at.row)
+		return nil
+	}
+	at = d.namedTimer(at)
+	t := at.stored(d.c)
+	t.Expired, t.Fired = true, d.now
+	d.keepTimer(at, t)
+	f := firing{name: at.name}
+	if at.ofAction() {
+		f.action, f.row = d.c.Enabled[at.row].Action, d.c.Enabled[at.row].Row
+	}
+	d.firing = &f
+	defer func() { d.firing = nil }()
+	d.add(LogEntry{
+		Kind: LogTimer, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
+		Text: fmt.Sprintf("TimerExpired: %s (%s), due %s, fired at %s", at.name, at.kind, t.Date.Format(time.RFC3339), d.now.Format(time.RFC3339)),
+	})
+	steps := d.handlers(at)
+	if len(steps) == 0 && at.kind != UserTimer {
+		d.warn(at.name, f.row, d.lateness(at, t.Date))
+		return nil
+	}
+	for i := range steps {
+		if err := d.timerStep(&f, steps, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timerStep runs one handler as a unit.
+func (d *decision) timerStep(f *firing, steps []route.Step, i int) error {
+	before := d.snapshot()
+	err := d.run(steps[i:i+1], f.name, "")
+	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
+		return err
+	}
+	d.restore(before)
+	d.changed = true
+	d.add(LogEntry{
+		Kind: LogError, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
+		Text: fmt.Sprintf("Handler %d of the timer %s failed: %v", i+1, f.name, err),
+	})
+	return nil
+}
+
+func (f *firing) logAction() *string {
+	if f.action == "" {
+		return nil
+	}
+	return new(f.action)
+}
+
+// handlers returns what the route has a timer do.
+func (d *decision) handlers(at timerRef) []route.Step {
+	switch at.kind {
+	case CaseTimer:
+		return d.route.OnTimeout
+	case StateTimer:
+		return d.route.States[d.status].OnTimeout
+	case UserTimer:
+		if at.user != route.NoTimer {
+			return d.route.Timers[at.user].OnExpire
+		}
+	case DueTimer:
+		return d.route.Actions[at.action].OnDue
+	case OfferTimer:
+		return d.route.Actions[at.action].OnOfferTimeout
+	case TimeoutTimer, reminder: // do something else
+	}
+	return nil
+}
+
+// lateness is the warning of a timer without handlers.
+func (d *decision) lateness(at timerRef, date time.Time) string {
+	by := " by " + date.Format(time.RFC3339)
+	switch at.kind {
+	case StateTimer:
+		return fmt.Sprintf("The case was to leave %q%s", d.c.Status, by)
+	case DueTimer:
+		return title(&d.route.Actions[at.action]) + " was to be performed" + by
+	case OfferTimer:
+		return title(&d.route.Actions[at.action]) + " was to be accepted" + by
+	case CaseTimer, UserTimer, TimeoutTimer, reminder:
+	}
+	return "The case was to be completed" + by
+}
+
+// resumeTimers lets the timers of a case go on that was resumed just now:
+// limits that were set meanwhile are computed, and what is overdue expires,
+// in order. A pass must follow (docs/contract/engine.md#suspension).
+func (d *decision) resumeTimers() error {
+	for d.resumed {
+		d.tendTimers()
+		at, date, _, ok := d.c.firstTimer()
+		if d.resumed = ok && !date.After(d.now) && !d.canceled && d.suspends == nil; !d.resumed {
+			break
+		}
+		if err := d.expire(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setLimit gives the timer another limit: its flag and its warnings go, and
+// the date is computed from now where it runs
+// (docs/contract/timers.md#setting-a-limit).
+func (d *decision) setLimit(at timerRef, limit route.Limit) {
+	t := at.stored(d.c)
+	t.Limit, t.Expired, t.Date = &limit, false, time.Time{}
+	row := int64(0)
+	if at.ofAction() {
+		row = d.c.Enabled[at.row].Row
+	}
+	d.dropWarnings(func(w Warning) bool { return w.Row == row && w.Timer == at.name })
+	if !d.c.suspended() && (at.on(d.c, &t) || at.kind == TimeoutTimer) {
+		t.arm(limit, d.now)
+	}
+	d.keepTimer(at, t)
+}
+
+// turnTimer turns a user-defined timer on or off. The date stays: one that
+// is turned on again goes on with it.
+func (d *decision) turnTimer(name string, on bool) {
+	at, known := findTimer(d.c, d.route, name)
+	t := at.stored(d.c)
+	if !known || t.On == on {
+		return
+	}
+	t.On = on
+	if d.keepTimer(at, t); on {
+		d.armTimer(at)
+	}
+}
+
+// setTimer carries out the step setTimer.
+func (d *decision) setTimer(s *route.Step, actor string) error {
+	limit := s.Limit
+	if s.Text != (route.Value{}) {
+		value, ok, err := d.value(s.Text, actor)
+		if err != nil {
+			return err
+		}
+		if limit = (route.Limit{}); ok {
+			if limit, err = limitOf(value.Kind, value.Text); err != nil {
+				return routeFault("the limit of the timer %q %v", s.Timer, err)
+			}
+		}
+	}
+	if at, known := findTimer(d.c, d.route, s.Timer); known {
+		d.setLimit(at, limit)
+	}
+	return nil
+}
+
+// limitOf reads the limit that an expression or a text with labels yields.
+func limitOf(kind document.Kind, text string) (route.Limit, error) {
+	if kind == document.String {
+		return route.ParseLimit(text)
+	}
+	n, err := document.ParseJSON([]byte(text))
+	if err == nil && kind == document.Number {
+		var faults document.Faults
+		const most = 1<<53 - 1
+		if seconds, ok := (document.Value{Node: n, Faults: &faults}).Int(0, most); ok {
+			if limit, ok := route.SecondsLimit(seconds); ok {
+				return limit, nil
+			}
+		}
+	}
+	return route.Limit{}, fmt.Errorf("must be %s, not %s", route.LimitForm, clip(text))
+}
+
+// timer returns what expressions see of a timer; one whose task is not
+// enabled is off.
+func (d *decision) timer(name string) (expr.Timer, bool) {
+	at, ok := findTimer(d.c, d.route, name)
+	if !ok {
+		return expr.Timer{}, d.route.KnowsTimer(name)
+	}
+	t := at.stored(d.c)
+	return expr.Timer{Expired: t.Expired, Enabled: at.on(d.c, &t), Date: t.Date}, true
+}
+
+// SetTimer gives a timer another limit. Rights were judged by the shell.
+type SetTimer struct {
+	Timer string
+	Actor Actor
+	Limit route.Limit
+}
+
+func (SetTimer) event() {}
+
+// setTimerByPerson sets the limit of a timer, in whatever state it is.
+func (d *decision) setTimerByPerson(e SetTimer) error {
+	at, known := findTimer(d.c, d.route, e.Timer)
+	if !known {
+		return errs.New(errs.NotFound, "The case has no timer %q now.", e.Timer)
+	}
+	switch {
+	case d.c.Life == Canceled, d.c.Life == Failed, d.c.Life == Closed, d.c.Life == Completed && (at.kind == CaseTimer || at.kind == UserTimer):
+		return d.notOpen()
+	}
+	d.setLimit(at, e.Limit)
+	entry := LogEntry{Kind: LogLife, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Set the limit of the timer " + e.Timer + " to " + e.Limit.String()}
+	if e.Limit.Kind == route.NoLimit {
+		entry.Text = "Removed the limit of the timer " + e.Timer
+	}
+	if at.ofAction() {
+		entry.Kind, entry.Action = LogTask, new(d.c.Enabled[at.row].Action)
+	}
+	d.add(entry)
+	return d.settle()
+}

@@ -1,0 +1,133 @@
+// Package prefetch holds what a decision that was given up needs when it is made
+// again: what filters and callbacks yielded meanwhile, and the identities that
+// it had for new cases. To run them, and to decide again, is the engine's.
+package prefetch
+
+import (
+	"crypto/sha256"
+	"slices"
+	"sync"
+
+	"flowdrive/engine/machine"
+)
+
+// Filters holds what filters yielded, as much as there is room for, until the
+// decisions that need it are made. They are pure, so that it never goes stale.
+type Filters struct {
+	mu      sync.Mutex
+	results map[filterKey]machine.Filtered
+	order   []filterKey // oldest first
+	size    int
+}
+
+type filterKey [sha256.Size]byte
+
+const room = 32 << 20 // bytes
+
+func keyOf(f machine.Filter) filterKey {
+	h := sha256.New()
+	for _, part := range []string{f.Filter, f.Input, f.Xattr, f.Case} {
+		sum := sha256.Sum256([]byte(part))
+		h.Write(sum[:])
+	}
+	return filterKey(h.Sum(nil))
+}
+
+// Get returns what a filter yielded, false for one that has not been run.
+func (c *Filters) Get(f machine.Filter) (machine.Filtered, bool) {
+	key := keyOf(f)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	result, ok := c.results[key]
+	return result, ok
+}
+
+// Put keeps what a filter yielded.
+func (c *Filters) Put(f machine.Filter, result machine.Filtered) {
+	const overhead = 256
+	key, size := keyOf(f), len(result.Output)+overhead
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.results[key]; known {
+		return
+	}
+	for c.size+size > room && len(c.order) > 0 {
+		c.size -= len(c.results[c.order[0]].Output) + overhead
+		delete(c.results, c.order[0])
+		c.order = slices.Delete(c.order, 0, 1)
+	}
+	if c.results == nil {
+		c.results = map[filterKey]machine.Filtered{}
+	}
+	c.results[key] = result
+	c.order = append(c.order, key)
+	c.size += size
+}
+
+// Calls holds what callbacks yielded until the decisions that asked are made.
+// A callback is no pure function: each change asks it anew.
+type Calls struct {
+	mu      sync.Mutex
+	results map[machine.Call]machine.Called
+}
+
+// Get returns what a callback yielded, false for one that was not asked.
+func (c *Calls) Get(call machine.Call) (machine.Called, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	result, ok := c.results[call]
+	return result, ok
+}
+
+// Put keeps what a callback yielded.
+func (c *Calls) Put(call machine.Call, result machine.Called) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.results == nil {
+		c.results = map[machine.Call]machine.Called{}
+	}
+	c.results[call] = result
+}
+
+// Drop forgets what a callback yielded.
+func (c *Calls) Drop(call machine.Call) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.results, call)
+}
+
+// Identities holds the identities that decisions had for new cases until they
+// are made again. Whoever makes one takes them out, so that no two get the
+// same. A tells the attempts apart.
+type Identities[A comparable] struct {
+	mu   sync.Mutex
+	held map[A][]machine.Identity
+}
+
+// mostHeld bounds the attempts: what was never tried again is forgotten.
+const mostHeld = 1000
+
+// Take returns the identities of an attempt, and holds them no longer.
+func (i *Identities[A]) Take(attempt A) []machine.Identity {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	identities := i.held[attempt]
+	delete(i.held, attempt)
+	return identities
+}
+
+// Put keeps the identities of an attempt that was given up.
+func (i *Identities[A]) Put(attempt A, identities ...machine.Identity) {
+	if len(identities) == 0 {
+		return
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(i.held) >= mostHeld {
+		clear(i.held)
+	}
+	if i.held == nil {
+		i.held = map[A][]machine.Identity{}
+	}
+	i.held[attempt] = identities
+}

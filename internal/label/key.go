@@ -1,0 +1,88 @@
+package label
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+)
+
+// MaxKey is the longest key of an XATTR, in characters.
+const MaxKey = 127
+
+// NormalizeKey returns the key as a case has it: lower-cased, blanks
+// removed. It refuses what is not 1 to MaxKey letters, digits, "_", "-" and
+// "."; letters are those of ASCII, as keys become names in expressions and
+// in XML.
+func NormalizeKey(key string) (string, error) {
+	normal := strings.ToLower(strings.ReplaceAll(key, " ", ""))
+	legal := len(normal) >= 1 && len(normal) <= MaxKey
+	for i := 0; legal && i < len(normal); i++ {
+		legal = inName(normal[i]) && normal[i] != '+'
+	}
+	if !legal {
+		return "", fmt.Errorf("the name of an XATTR must be 1 to %d characters of letters, digits, _, - and ., not %q", MaxKey, clip(key))
+	}
+	return normal, nil
+}
+
+func clip(s string) string {
+	const most = 40
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
+}
+
+// ReadDict reads an object of XATTRs from a document, keys normalised and
+// sorted. Absent and null are the empty dictionary. What is wrong becomes a
+// fault of the document: values that ReadValue refuses, keys that are not
+// legal, keys that are equal once normalised.
+func ReadDict(v document.Value) Dict {
+	if !v.Given() || !v.Is(document.Object) {
+		return nil
+	}
+	out := make(Dict, 0, len(v.Node.Members))
+	first := make(map[string]string, len(v.Node.Members)) // normal key → as it stands
+	for i := range v.Node.Members {
+		given, member := v.Member(i)
+		value, ok := ReadValue(member)
+		key, err := NormalizeKey(given)
+		if err != nil {
+			member.Fail(errs.CodeFormat, "%s", err)
+			continue
+		}
+		if before, twice := first[key]; twice {
+			member.Fail(errs.CodeConflict, "is the same XATTR as %q; keep one of them", before)
+			continue
+		}
+		first[key] = given
+		if ok {
+			out = append(out, XAttr{Key: key, Value: value})
+		}
+	}
+	slices.SortFunc(out, byKey)
+	return out
+}
+
+func byKey(a, b XAttr) int { return strings.Compare(a.Key, b.Key) }
+
+// index returns where the key is in a sorted dictionary, -1 for nowhere.
+func index(d Dict, key string) int {
+	i, found := slices.BinarySearchFunc(d, key, func(x XAttr, k string) int { return strings.Compare(x.Key, k) })
+	if !found {
+		return -1
+	}
+	return i
+}
+
+// find returns the value of the key in a sorted dictionary.
+func find(d Dict, key string) (Value, bool) {
+	i := index(d, key)
+	if i < 0 {
+		return Value{}, false
+	}
+	return d[i].Value, true
+}
