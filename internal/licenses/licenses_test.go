@@ -63,11 +63,13 @@ func TestCollect(t *testing.T) {
 		{"beside the package", map[string]string{"LICENSE.md": mit, "p/COPYING": "Apache License Version 2.0, January 2004", "p/a.go": "package p"}, []string{"Apache-2.0", "MIT"}, 2, ""},
 		{"not of another package", map[string]string{"LICENSE": mit, "q/LICENSE": "GNU General Public License", "p/a.go": "package p"}, []string{"MIT"}, 1, ""},
 		{
-			"by SPDX", map[string]string{
+			"by SPDX",
+			map[string]string{
 				"LICENSE": mit, "LICENSES/BSD-3-Clause.txt": "three clauses", "LICENSES/CC-BY-4.0.txt": "for pictures",
 				"p/a.go": "// SPDX-License-Identifier: (MIT AND BSD-3-Clause)\npackage p",
 			},
-			[]string{"BSD-3-Clause", "MIT"}, 2, "",
+			[]string{"BSD-3-Clause", "MIT"},
+			2, "",
 		},
 		{"none", map[string]string{"README": "free", "p/a.go": "package p"}, nil, 0, "example.org/m v1.0.0: no license that is known"},
 		{"not known", map[string]string{"LICENSE": "Do no harm.", "p/a.go": "package p"}, nil, 1, "example.org/m v1.0.0: no license that is known"},

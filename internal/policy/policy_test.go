@@ -202,9 +202,9 @@ func TestRulesBite(t *testing.T) {
 		},
 		{
 			"citation form", "citation form", map[string]string{
-				"internal/errs/a.go": "package errs\n// It is so by design: no more (des" + "ign: the moon, section 3).",
-				"internal/errs/a.sql":         "-- RFC 4918; des" + "ign: the drive",
-				page:                 "The design: a page.",
+				"internal/errs/a.go":  "package errs\n// It is so by design: no more (des" + "ign: the moon, section 3).",
+				"internal/errs/a.sql": "-- RFC 4918; des" + "ign: the drive",
+				page:                  "The design: a page.",
 			}, []string{
 				"internal/errs/a.go:2: cite the page by its path, as the README of the contract says",
 				"internal/errs/a.sql:1: cite the page by its path, as the README of the contract says",
