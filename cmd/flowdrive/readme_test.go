@@ -1,19 +1,24 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 )
 
-// TestReadme does what the README's walk-through says, in one shell, against
-// a server started as it says, and compares what is printed with what it
-// shows. What differs from run to run is not compared.
+// TestReadme does what the README and the pages of docs/ say, each page in one
+// shell, against a server started as the page says. It compares what is printed
+// with what the page shows, except for what differs from run to run.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"bash", "curl"} {
@@ -21,11 +26,38 @@ func TestReadme(t *testing.T) {
 			t.Fatalf("the walk-through needs %s; make deps installs it", tool)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	root := filepath.Join("..", "..")
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	start, steps := walkThrough(t, string(text))
+	done := map[string]bool{}
+	for _, path := range append(pages, filepath.Join(root, "README.md")) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text, []byte("\n```sh\n")) {
+			continue
+		}
+		name := filepath.Base(path)
+		done[name] = true
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			start, steps := walkThrough(t, string(text))
+			doWalkThrough(t, start, steps)
+		})
+	}
+	for _, name := range []string{"README.md", "tasks.md", "vote.md"} {
+		if !done[name] {
+			t.Errorf("%s has no commands to try", name)
+		}
+	}
+}
+
+// doWalkThrough starts a server and does the steps of one page.
+func doWalkThrough(t *testing.T, start readmeStart, steps []readmeStep) {
+	t.Helper()
 	home := t.TempDir()
 	cmd := exec.Command("flowdrive", append(start.args, "--addr", "127.0.0.1:0")...)
 	cmd.Env, cmd.Dir = append(os.Environ(), start.env...), home
@@ -55,38 +87,38 @@ func TestReadme(t *testing.T) {
 	}
 	for i, s := range steps {
 		if diff := cmp.Diff(normal(s.output), normal(got[i])); diff != "" {
-			t.Errorf("the README does not show what this prints:\n%s\n(-README +printed):\n%s", s.commands, diff)
+			t.Errorf("the page does not show what this prints:\n%s\n(-page +printed):\n%s", s.commands, diff)
 		}
 	}
 }
 
-// readmeStart is how the walk-through starts the server.
+// readmeStart is how a walk-through starts the server.
 type readmeStart struct{ env, args []string }
 
 // readmeStep is a block of commands, with what they print.
 type readmeStep struct{ commands, output string }
 
-// walkThrough reads the section of the README: the server's start is its
-// first indented block, the steps are its blocks of sh, each followed by one
-// of text where something is printed.
-func walkThrough(t *testing.T, readme string) (start readmeStart, steps []readmeStep) {
+// walkThrough reads a page. The indented block that starts a sandbox starts the
+// server. The steps are the blocks of sh, each followed by a block of text if
+// it prints something.
+func walkThrough(t *testing.T, page string) (start readmeStart, steps []readmeStep) {
 	t.Helper()
-	_, section, ok := strings.Cut(readme, "\n## Walk-through\n")
-	if !ok {
-		t.Fatal("the README has no section Walk-through")
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
-	indented := regexp.MustCompile(`(?m)^(?:    .*\n)+`).FindString(section)
-	for _, word := range strings.Fields(strings.ReplaceAll(indented, "\\\n", "")) {
-		switch {
-		case len(start.args) > 0 || word == "serve":
-			start.args = append(start.args, word)
-		case strings.HasPrefix(word, "FLOWDRIVE_"):
-			start.env = append(start.env, word)
+	for _, indented := range regexp.MustCompile(`(?m)^(?:    .*\n)+`).FindAllString(page, -1) {
+		if !strings.Contains(indented, "--sandbox") {
+			continue
 		}
+		for _, word := range strings.Fields(strings.ReplaceAll(indented, "\\\n", "")) {
+			switch {
+			case len(start.args) > 0 || word == "serve":
+				start.args = append(start.args, word)
+			case strings.HasPrefix(word, "FLOWDRIVE_"):
+				start.env = append(start.env, word)
+			}
+		}
+		break
 	}
 	block := regexp.MustCompile("(?ms)^```(sh|text)\n(.*?)^```$")
-	for _, found := range block.FindAllStringSubmatch(section, -1) {
+	for _, found := range block.FindAllStringSubmatch(page, -1) {
 		if found[1] == "sh" {
 			steps = append(steps, readmeStep{commands: found[2]})
 		} else if len(steps) > 0 {
@@ -107,4 +139,74 @@ func normal(text string) string {
 	text = regexp.MustCompile(`\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT`).ReplaceAllString(text, "<date>")
 	text = regexp.MustCompile(`\bCase \d+`).ReplaceAllString(text, "Case <id>")
 	return regexp.MustCompile(`"case":\d+`).ReplaceAllString(text, `"case":<id>`)
+}
+
+// TestSettingsOfDocs starts a server with the settings that the page about
+// routes shows, once the files that they name are there.
+func TestSettingsOfDocs(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "routes-outside.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$").FindSubmatch(page)
+	if found == nil {
+		t.Fatal("docs/routes-outside.md shows no settings")
+	}
+	home := t.TempDir()
+	for name, text := range map[string]string{
+		"smtp-password": "secret\n", "webhook-secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "render": "#!/bin/sh\n",
+	} {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settings := strings.NewReplacer("/etc/flowdrive/", home+"/", "/usr/local/bin/", home+"/").Replace(string(found[1]))
+	if err := os.WriteFile(filepath.Join(home, "config.yaml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("flowdrive", "serve", "--addr", "127.0.0.1:0", "--data", "data", "--config", "config.yaml")
+	cmd.Dir = home
+	p, err := launch(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCommandsOfDocs compares the table of docs/commands.md with the commands
+// that there are.
+func TestCommandsOfDocs(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "commands.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	scanner := bufio.NewScanner(bytes.NewReader(page))
+	for scanner.Scan() {
+		if found := regexp.MustCompile("^\\| `flowdrive ([^`]+)` \\|").FindStringSubmatch(scanner.Text()); found != nil {
+			got = append(got, found[1])
+		}
+	}
+	want := map[string]bool{}
+	var walk func(*cobra.Command, string)
+	walk = func(c *cobra.Command, path string) {
+		for _, sub := range c.Commands() {
+			if sub.Hidden || sub.Name() == "help" || sub.Name() == "completion" {
+				continue
+			}
+			name := strings.TrimSpace(path + " " + sub.Name())
+			if !sub.HasSubCommands() {
+				want[name] = true
+			}
+			walk(sub, name)
+		}
+	}
+	walk(rootCommand(), "")
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(slices.Values(got))); diff != "" {
+		t.Errorf("docs/commands.md (-commands +page):\n%s", diff)
+	}
 }
