@@ -89,6 +89,10 @@ notices: ## dist/THIRD_PARTY_NOTICES.txt: the licenses of all that is linked
 fmt: ## format: gofumpt and goimports
 	$(LINT) fmt
 
+.PHONY: generate
+generate: ## the code that reads and writes stored cases, after a change of their fields
+	go generate ./...
+
 .PHONY: vet
 vet: ## go vet
 	go vet ./...

@@ -44,7 +44,7 @@ func (d *decision) filter(f *route.Filter, actor string) error {
 func (d *decision) about() []byte {
 	b := appendInt(nil, `{"id":`, d.c.ID)
 	b = appendString(b, `,"title":`, d.c.Title)
-	b = appendTextOrNull(append(b, `,"status":`...), d.c.Status)
+	b = appendTextOrNull(b, `,"status":`, d.c.Status)
 	b = appendString(b, `,"starter":`, d.c.Starter)
 	b = appendString(b, `,"created":`, d.c.Created.UTC().Format(time.RFC3339))
 	return append(appendInt(b, `,"version":`, d.c.Version), '}')

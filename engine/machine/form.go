@@ -1,8 +1,9 @@
 package machine
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,36 +23,29 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendInt(b, `,"routeVersion":`, c.RouteVersion)
 	b = appendString(b, `,"title":`, c.Title)
 	b = appendString(b, `,"state":`, string(c.Life))
-	b = appendTextOrNull(append(b, `,"status":`...), c.Status)
+	b = appendTextOrNull(b, `,"status":`, c.Status)
 	b = appendInt(b, `,"contextId":`, c.ContextID)
 	b = appendString(b, `,"context":`, c.Context)
 	b = appendString(b, `,"starter":`, c.Starter)
 	b = appendInt(b, `,"priority":`, int64(c.Priority))
-	b = append(c.appendParent(b), `,"roles":{`...)
-	for i := range r.Roles {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(document.AppendString(b, r.Roles[i].Name), ':')
-		b = appendStrings(b, c.RoleParties(r.Roles[i].Name))
-	}
-	b = appendStrings(append(b, `},"stakeholders":`...), c.Stakeholders)
+	b = c.appendParent(b)
+	b = appendRoles(b, `,"roles":`, c, r)
+	b = appendStrings(b, `,"stakeholders":`, c.Stakeholders)
 	b = c.Xattrs.AppendJSON(append(b, `,"xattrDict":`...))
-	b = appendStrings(append(b, `,"enabledActions":`...), enabledFor(c, r, people))
-	b = appendStrings(append(b, `,"pendingActions":`...), enabledFor(c, r, engine))
-	b = appendWarnings(append(b, `,"warnings":`...), c.Warnings)
-	b = appendTimeOrNull(append(b, `,"suspendedUntil":`...), c.HeldUntil)
-	b = appendTimeOrNull(append(b, `,"startAt":`...), c.StartAt)
-	b = append(appendInt(b, `,"childrenCount":`, c.ChildrenCount), `,"visit":`...)
-	b = appendVisit(b, c, r)
-	b = append(b, `,"scheduleUUID":`...)
-	b = appendUUID(b, c.ScheduleUUID)
-	b = appendTimeOrNull(append(b, `,"scheduledFor":`...), c.ScheduledFor)
-	b = appendTextOrNull(append(b, `,"resolution":`...), c.Resolution)
-	b = appendTimeOrNull(append(b, `,"created":`...), c.Created)
-	b = appendTimeOrNull(append(b, `,"started":`...), c.Started)
-	b = appendTimeOrNull(append(b, `,"modified":`...), c.Modified)
-	b = appendTimeOrNull(append(b, `,"completed":`...), c.Completed)
+	b = appendStrings(b, `,"enabledActions":`, enabledFor(c, r, people))
+	b = appendStrings(b, `,"pendingActions":`, enabledFor(c, r, engine))
+	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(*Warning) bool { return true })
+	b = appendTimeOrNull(b, `,"suspendedUntil":`, c.HeldUntil)
+	b = appendTimeOrNull(b, `,"startAt":`, c.StartAt)
+	b = appendInt(b, `,"childrenCount":`, c.ChildrenCount)
+	b = appendVisit(b, `,"visit":`, c, r)
+	b = appendTextOrNull(b, `,"scheduleUUID":`, braced(c.ScheduleUUID))
+	b = appendTimeOrNull(b, `,"scheduledFor":`, c.ScheduledFor)
+	b = appendTextOrNull(b, `,"resolution":`, c.Resolution)
+	b = appendTimeOrNull(b, `,"created":`, c.Created)
+	b = appendTimeOrNull(b, `,"started":`, c.Started)
+	b = appendTimeOrNull(b, `,"modified":`, c.Modified)
+	b = appendTimeOrNull(b, `,"completed":`, c.Completed)
 	b = appendInt(b, `,"version":`, c.Version)
 	return append(b, "}\n"...)
 }
@@ -70,27 +64,17 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	b = appendInt(b, `{"case":`, c.ID)
 	b = appendString(b, `,"route":`, c.RouteName)
 	b = appendString(b, `,"action":`, a.Name)
-	title := a.Title
-	if title == "" {
-		title = a.Name
-	}
-	b = appendString(b, `,"title":`, title)
+	b = appendString(b, `,"title":`, cmp.Or(a.Title, a.Name))
 	b = appendString(b, `,"state":`, string(e.State))
-	b = appendStrings(append(b, `,"roles":`...), assignedRoles(a, status))
-	b = appendStrings(append(b, `,"assignees":`...), assignees(c, status, a, e))
-	b = appendTextOrNull(append(b, `,"acceptedBy":`...), e.By)
-	b = appendTimeOrNull(append(b, `,"offered":`...), e.Since)
-	b = appendTimeOrNull(append(b, `,"fireAt":`...), e.Due)
-	var warnings []Warning
-	for _, w := range c.Warnings {
-		if w.Row == e.Row {
-			warnings = append(warnings, w)
-		}
-	}
+	b = appendStrings(b, `,"roles":`, assignedRoles(a, status))
+	b = appendStrings(b, `,"assignees":`, assignees(c, status, a, e))
+	b = appendTextOrNull(b, `,"acceptedBy":`, e.By)
+	b = appendTimeOrNull(b, `,"offered":`, e.Since)
+	b = appendTimeOrNull(b, `,"fireAt":`, e.Due)
 	due, acceptBy := e.dueDates()
-	b = appendTimeOrNull(append(b, `,"due":`...), due)
-	b = appendTimeOrNull(append(b, `,"acceptBy":`...), acceptBy)
-	b = appendWarnings(append(b, `,"warnings":`...), warnings)
+	b = appendTimeOrNull(b, `,"due":`, due)
+	b = appendTimeOrNull(b, `,"acceptBy":`, acceptBy)
+	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Row == e.Row })
 	b = append(b, `,"resolutions":{`...)
 	for i, resolution := range a.Resolutions {
 		if i > 0 {
@@ -99,19 +83,49 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 		b = append(document.AppendString(b, resolution.Name), ':')
 		b = document.AppendString(b, resolution.Title)
 	}
-	b = append(b, `},"form":`...)
 	if a.Form == nil {
-		b = append(b, "null"...)
-	} else {
-		b = append(b, a.Form.Source()...)
+		return append(b, `},"form":null}`+"\n"...)
 	}
+	b = append(append(b, `},"form":`...), a.Form.Source()...)
 	return append(b, "}\n"...)
 }
 
-// appendVisit appends how far the transitions of the status are; null where
-// it has none
+// UndeliveredForm returns the complete form of a delivery that failed for
+// good, one line of JSON: that of a task, with what is wrong.
+func UndeliveredForm(c *Case, o *Outgoing) []byte {
+	b := appendInt(nil, `{"case":`, c.ID)
+	b = appendString(b, `,"route":`, c.RouteName)
+	b = appendString(b, `,"action":`, o.action())
+	b = appendString(b, `,"title":`, fmt.Sprintf("%s of %s", o.Verb, o.Source))
+	b = appendString(b, `,"state":`, string(Escalated))
+	b = append(b, `,"roles":[],"assignees":[],"acceptedBy":null`...)
+	b = appendTimeOrNull(b, `,"offered":`, o.At)
+	b = append(b, `,"fireAt":null,"due":null,"acceptBy":null`...)
+	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Timer == o.Name() })
+	b = append(b, `,"resolutions":{},"form":null`...)
+	b = appendString(b, `,"step":`, string(o.Verb))
+	b = appendString(b, `,"error":`, o.Fault)
+	return append(appendInt(b, `,"attempts":`, o.Attempts), "}\n"...)
+}
+
+// appendRoles appends the roles of the route with their parties.
+func appendRoles(b []byte, key string, c *Case, r *route.Route) []byte {
+	b = append(append(b, key...), '{')
+	for i := range r.Roles {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = document.AppendString(b, r.Roles[i].Name)
+		b = appendStrings(b, ":", c.RoleParties(r.Roles[i].Name))
+	}
+	return append(b, '}')
+}
+
+// appendVisit appends the progress of the transitions out of the status, or
+// null if it has none
 // (docs/contract/routes.md#3-transitions-that-need-several-actions).
-func appendVisit(b []byte, c *Case, r *route.Route) []byte {
+func appendVisit(b []byte, key string, c *Case, r *route.Route) []byte {
+	b = append(b, key...)
 	status := r.State(c.Status)
 	if status == route.NoState || len(r.States[status].Out) == 0 || c.Life != Active && c.Life != Suspended && c.Life != Completed {
 		return append(b, "null"...)
@@ -134,7 +148,8 @@ func appendVisit(b []byte, c *Case, r *route.Route) []byte {
 			b = append(b, ',')
 		}
 		first = false
-		b = appendStrings(append(appendString(b, `{"action":`, a.Name), `,"transitions":`...), serves)
+		b = appendString(b, `{"action":`, a.Name)
+		b = appendStrings(b, `,"transitions":`, serves)
 		state, by, at := "waiting", "", time.Time{}
 		if slices.Contains(c.Done, a.Name) {
 			state = "performed"
@@ -145,17 +160,10 @@ func appendVisit(b []byte, c *Case, r *route.Route) []byte {
 			state = "withdrawn"
 		}
 		b = appendString(b, `,"state":`, state)
-		b = appendTextOrNull(append(b, `,"by":`...), by)
-		b = append(appendTimeOrNull(append(b, `,"at":`...), at), '}')
+		b = appendTextOrNull(b, `,"by":`, by)
+		b = append(appendTimeOrNull(b, `,"at":`, at), '}')
 	}
 	return append(b, "]}"...)
-}
-
-func appendTextOrNull(b []byte, s string) []byte {
-	if s == "" {
-		return append(b, "null"...)
-	}
-	return document.AppendString(b, s)
 }
 
 // audience is whom an enabled action waits for.
@@ -185,61 +193,55 @@ func enabledFor(c *Case, r *route.Route, who audience) []string {
 	return names
 }
 
-func appendInt(b []byte, key string, n int64) []byte {
-	return strconv.AppendInt(append(b, key...), n, 10)
-}
-
-func appendString(b []byte, key, s string) []byte {
-	return document.AppendString(append(b, key...), s)
-}
-
-func appendStrings(b []byte, list []string) []byte {
-	b = append(b, '[')
-	for i, s := range list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = document.AppendString(b, s)
-	}
-	return append(b, ']')
-}
-
-func appendWarnings(b []byte, list []Warning) []byte {
-	b = append(b, '[')
+// appendWarnings appends the warnings that shown accepts.
+func appendWarnings(b []byte, key string, list []Warning, shown func(*Warning) bool) []byte {
+	b = append(append(b, key...), '[')
+	first := true
 	for i := range list {
-		if i > 0 {
+		if !shown(&list[i]) {
+			continue
+		}
+		if !first {
 			b = append(b, ',')
 		}
+		first = false
 		b = appendString(b, `{"timer":`, list[i].Timer)
-		b = appendSeconds(append(b, `,"time":`...), list[i].Time)
+		b = appendSeconds(b, `,"time":`, list[i].Time)
 		b = append(appendString(b, `,"text":`, list[i].Text), '}')
 	}
 	return append(b, ']')
 }
 
-// appendSeconds appends an instant as every resource shows it: RFC 3339,
-// UTC, seconds.
-func appendSeconds(b []byte, t time.Time) []byte {
-	b = t.UTC().AppendFormat(append(b, '"'), time.RFC3339)
-	return append(b, '"')
-}
-
-func appendTimeOrNull(b []byte, t time.Time) []byte {
-	if t.IsZero() {
-		return append(b, "null"...)
+// appendParent appends what the form of a case says of its parent and of its
+// newest children.
+func (f *Family) appendParent(b []byte) []byte {
+	if f.Parent == 0 {
+		b = append(b, `,"parent":null,"parentAction":null`...)
+	} else {
+		b = appendInt(b, `,"parent":`, f.Parent)
+		b = appendString(b, `,"parentAction":`, f.ParentAction)
 	}
-	return appendSeconds(b, t)
+	b = append(b, `,"children":[`...)
+	for i := range f.Children {
+		line := &f.Children[i]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendInt(b, `{"id":`, line.ID)
+		b = appendString(b, `,"route":`, line.Route)
+		b = appendString(b, `,"state":`, string(line.Life))
+		b = appendTextOrNull(b, `,"status":`, line.Status)
+		b = append(appendString(b, `,"action":`, line.Action), '}')
+	}
+	return append(b, ']')
 }
 
-// appendUUID appends the UUID of a schedule entry as the entry itself writes
+// braced returns the UUID of a schedule entry as the entry's own form writes
 // it, with braces and dashes.
-func appendUUID(b []byte, uuid string) []byte {
-	if uuid == "" {
-		return append(b, "null"...)
-	}
+func braced(uuid string) string {
 	const digits = 32
 	if h := strings.ToLower(uuid); len(h) == digits {
-		uuid = "{" + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:] + "}"
+		return "{" + h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:] + "}"
 	}
-	return document.AppendString(b, uuid)
+	return uuid
 }

@@ -1,12 +1,10 @@
 package machine
 
 import (
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
-	"flowdrive/internal/document"
 	"flowdrive/route"
 )
 
@@ -50,26 +48,18 @@ func AppendLog(dst []byte, entries []LogEntry) []byte {
 }
 
 func appendEntry(dst []byte, e *LogEntry) []byte {
-	dst = strconv.AppendInt(append(dst, `{"seq":`...), e.Seq, 10)
-	dst = appendSeconds(append(dst, `,"time":`...), e.Time)
-	dst = document.AppendString(append(dst, `,"kind":`...), string(e.Kind))
-	dst = appendOptional(append(dst, `,"action":`...), e.Action)
-	dst = appendOptional(append(dst, `,"actor":`...), e.Actor)
-	dst = appendOptional(append(dst, `,"onBehalfOf":`...), e.OnBehalfOf)
-	dst = appendOptional(append(dst, `,"from":`...), e.From)
-	dst = appendOptional(append(dst, `,"to":`...), e.To)
-	dst = appendOptional(append(dst, `,"comment":`...), e.Comment)
-	dst = appendOptional(append(dst, `,"resolution":`...), e.Resolution)
-	dst = appendOptional(append(dst, `,"trigger":`...), (*string)(e.Trigger))
-	dst = document.AppendString(append(dst, `,"text":`...), e.Text)
-	return append(dst, '}')
-}
-
-func appendOptional(dst []byte, s *string) []byte {
-	if s == nil {
-		return append(dst, "null"...)
-	}
-	return document.AppendString(dst, *s)
+	dst = appendInt(dst, `{"seq":`, e.Seq)
+	dst = appendSeconds(dst, `,"time":`, e.Time)
+	dst = appendString(dst, `,"kind":`, string(e.Kind))
+	dst = appendOptional(dst, `,"action":`, e.Action)
+	dst = appendOptional(dst, `,"actor":`, e.Actor)
+	dst = appendOptional(dst, `,"onBehalfOf":`, e.OnBehalfOf)
+	dst = appendOptional(dst, `,"from":`, e.From)
+	dst = appendOptional(dst, `,"to":`, e.To)
+	dst = appendOptional(dst, `,"comment":`, e.Comment)
+	dst = appendOptional(dst, `,"resolution":`, e.Resolution)
+	dst = appendOptional(dst, `,"trigger":`, (*string)(e.Trigger))
+	return append(appendString(dst, `,"text":`, e.Text), '}')
 }
 
 // LogText returns the entries as log.txt shows them, a line each:

@@ -369,35 +369,3 @@ func assignees(c *Case, status int, a *route.Action, e *Enabled) []string {
 	}
 	return out
 }
-
-// appendOffer appends what of an enablement is about a person's task.
-func (o *Offer) appendOffer(b []byte) []byte {
-	b = appendFilled(b, `,"ab":`, o.By)
-	b = appendFilled(b, `,"af":`, o.For)
-	b = appendFilled(b, `,"dt":`, o.To)
-	if len(o.Rejected) > 0 {
-		b = appendStrings(append(b, `,"rj":`...), o.Rejected)
-	}
-	if len(o.Withdrew) > 0 {
-		b = appendStrings(append(b, `,"wi":`...), o.Withdrew)
-	}
-	return b
-}
-
-// offerField reads a field of an Offer.
-func (r *markingReader) offerField(o *Offer, key []byte) {
-	switch string(key) {
-	case "ab":
-		o.By = r.text()
-	case "af":
-		o.For = r.text()
-	case "dt":
-		o.To = r.text()
-	case "rj":
-		o.Rejected = list(r, r.text)
-	case "wi":
-		o.Withdrew = list(r, r.text)
-	default:
-		r.unknown(key)
-	}
-}

@@ -3,7 +3,6 @@ package machine
 import (
 	"time"
 
-	"flowdrive/internal/document"
 	"flowdrive/route"
 )
 
@@ -56,29 +55,19 @@ func TimerForm(c *Case, r *route.Route, name string) []byte {
 	b = appendString(b, `{"name":`, name)
 	b = appendString(b, `,"kind":`, string(at.kind))
 	b = appendString(b, `,"state":`, state)
-	b = appendTextOrNull(append(b, `,"limit":`...), limit.String())
-	switch limit.Kind {
-	case route.NoLimit:
+	b = appendTextOrNull(b, `,"limit":`, limit.String())
+	if limit.Kind == route.NoLimit {
 		b = append(b, `,"relative":null`...)
-	case route.RelativeLimit:
-		b = append(b, `,"relative":true`...)
-	case route.AbsoluteLimit:
-		b = append(b, `,"relative":false`...)
-	}
-	b = appendTimeOrNull(append(b, `,"expirationDate":`...), t.Date)
-	b = append(b, `,"expired":`...)
-	if t.Expired {
-		b = append(b, "true"...)
 	} else {
-		b = append(b, "false"...)
+		b = appendBool(b, `,"relative":`, limit.Kind == route.RelativeLimit)
 	}
-	b = append(b, `,"action":`...)
+	b = appendTimeOrNull(b, `,"expirationDate":`, t.Date)
+	b = appendBool(b, `,"expired":`, t.Expired)
+	action := ""
 	if at.ofAction() {
-		b = document.AppendString(b, r.Actions[at.action].Name)
-	} else {
-		b = append(b, "null"...)
+		action = r.Actions[at.action].Name
 	}
-	return append(b, "}\n"...)
+	return append(appendTextOrNull(b, `,"action":`, action), "}\n"...)
 }
 
 // TimerSince returns when the timer began to be there: with its enablement,
