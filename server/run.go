@@ -21,10 +21,20 @@ const (
 	stallTimeout = time.Minute      // for any part of a body, in either direction
 )
 
+// cutTimeout is how long a request may go on after it was cut off, so that it
+// can undo what it began.
+const cutTimeout = 5 * time.Second
+
+// ErrRequestsLeft is in the error of Server.Run if requests did not end
+// although they were cut off.
+var ErrRequestsLeft = errors.New("requests did not end although they were cut off")
+
 // Run serves on the listeners, which it closes, until ctx ends or a listener
 // fails. Then it accepts nothing more, gives the requests in flight the time
-// of Config.Drain, and returns when all its goroutines have. A Server runs
-// once.
+// of Config.Drain, cuts off what is left, and returns when all its goroutines
+// have. If a request goes on for five seconds after that, the error is
+// ErrRequestsLeft and the goroutines of those requests are still running. A
+// Server runs once.
 func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	defer func() {
 		for _, l := range listeners {
@@ -63,7 +73,10 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	for range running {
 		failure = errors.Join(failure, <-ended)
 	}
-	s.requests.wait()
+	if left := s.requests.wait(cutTimeout); left > 0 {
+		s.config.Log.Error().Int("requests", left).Msg("stopping: requests do not end although they were cut off")
+		failure = errors.Join(failure, fmt.Errorf("%d %w", left, ErrRequestsLeft))
+	}
 	return failure
 }
 
@@ -139,18 +152,28 @@ func (c *requests) count() float64 {
 	return float64(c.n)
 }
 
-// wait returns when no request is in flight and none can begin.
-func (c *requests) wait() {
+// wait lets no request begin any more. It returns when none is in flight, or
+// after the timeout with the number of those that still are.
+func (c *requests) wait(timeout time.Duration) (left int) {
 	c.mu.Lock()
 	c.closed = true
 	if c.n == 0 {
 		c.mu.Unlock()
-		return
+		return 0
 	}
 	zero := make(chan struct{})
 	c.zero = zero
 	c.mu.Unlock()
-	<-zero
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-zero:
+		return 0
+	case <-timer.C:
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
 }
 
 // CatchLibraryLog puts what libraries write to the standard logger of the

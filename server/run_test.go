@@ -163,6 +163,37 @@ func TestRunCutsOffWhatHangs(t *testing.T) {
 	})
 }
 
+// A request that does not end, whatever it is told, keeps nobody from stopping
+// the server.
+func TestRunLeavesWhatDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		x := newRig(t, func(c *Config) {
+			c.Now = time.Now
+			c.Drive = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-release })
+		})
+		l := newPipes()
+		stop := x.running(t, l)
+		for range 2 {
+			send(t, l.dial(), "GET /dav/ HTTP/1.1", "")
+		}
+		synctest.Wait()
+		begun := time.Now()
+		err := stop()
+		if !errors.Is(err, ErrRequestsLeft) || !strings.Contains(err.Error(), "2 requests") {
+			t.Errorf("Run = %v; want that 2 requests are left", err)
+		}
+		if took := time.Since(begun); took != 20*time.Second+cutTimeout {
+			t.Errorf("stopping took %v; want 20 s and %v", took, cutTimeout)
+		}
+		if log := x.log.String(); !strings.Contains(log, `"level":"error","requests":2`) {
+			t.Errorf("log: %s", log)
+		}
+		close(release)
+	})
+}
+
 func TestRunGivesUpOnStalledBodies(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -216,9 +216,21 @@ func (a *app) found(ctx context.Context) error {
 	return err
 }
 
-// serve runs everything until ctx ends: the writer first and longest, so
-// that what is in flight can still be written.
-func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Listener) (err error) {
+// serve runs everything until ctx ends, and gives up on what does not end then.
+func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Listener) error {
+	ended, ending := make(chan error, 1), make(chan struct{})
+	go func() { ended <- a.serveToEnd(ctx, ready, ending, listeners...) }()
+	err := awaitEnd(ended, ending)
+	if errors.Is(err, errNotEnded) {
+		a.log.Error().Msg("stopping: giving up on what does not end")
+	}
+	return err
+}
+
+// serveToEnd runs everything until ctx ends: the writer first and longest, so
+// that what is in flight can still be written. It closes ending when no more
+// requests are served.
+func (a *app) serveToEnd(ctx context.Context, ready func() error, ending chan<- struct{}, listeners ...net.Listener) (err error) {
 	defer func() { err = errors.Join(err, a.close()) }()
 	group := newGroup()
 	stopWriter := group.start(a.db.Run)
@@ -245,6 +257,7 @@ func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Li
 	if err == nil && len(listeners) > 0 {
 		err = a.server.Run(ctx, listeners...)
 	}
+	close(ending)
 	stopControl()
 	stopSweeper()
 	return errors.Join(err, inner.wait())

@@ -12,6 +12,7 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/server"
 )
 
 // usageError is an error in the command line or configuration.
@@ -22,6 +23,9 @@ func (e usageError) Unwrap() error { return e.error }
 func exitCode(err error) int {
 	if _, usage := errors.AsType[usageError](err); usage {
 		return 2
+	}
+	if errors.Is(err, server.ErrRequestsLeft) || errors.Is(err, errNotEnded) {
+		return 3
 	}
 	return 1
 }

@@ -37,7 +37,8 @@ func main() {
 }
 
 // run executes one command line and returns its exit code: 0 for success, 1
-// for failure, 2 for a command line or configuration that cannot be used.
+// for failure, 2 for a command line or configuration that cannot be used, 3 if
+// something did not end when the server was stopped.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := rootCommand()
 	root.SetArgs(args)
