@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -21,7 +22,7 @@ type answer struct {
 func (a *answer) add(name, value string) { a.Headers = append(a.Headers, [2]string{name, value}) }
 
 // locate says where the resource is found by its identity.
-func (a *answer) locate(segments ...string) { a.add("Location", href(segments...)) }
+func (a *answer) locate(segments ...string) { a.add("Location", dav.Href(segments...)) }
 
 // represented is a writer of contents of which something comes that has a
 // complete form, and where that is found.

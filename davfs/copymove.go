@@ -4,8 +4,10 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -64,7 +66,7 @@ func notMovable() error {
 // copyOrMove answers COPY and MOVE.
 func (d *drive) copyOrMove(x *exchange) error {
 	t := &transfer{drive: d, exchange: x, move: x.r.Method == "MOVE"}
-	if err := t.readHeaders(); err != nil {
+	if err := t.headers(); err != nil {
 		return err
 	}
 	if err := t.find(); err != nil {
@@ -93,6 +95,27 @@ func (d *drive) copyOrMove(x *exchange) error {
 		return t.moveBy(m, to)
 	}
 	return t.put(put, to)
+}
+
+// headers reads the headers of a COPY or MOVE.
+func (t *transfer) headers() error {
+	to, err := dav.ReadDestination(t.r.Header.Values("Destination"), t.ownHost)
+	if err != nil {
+		return err
+	}
+	t.to = address{to}
+	if t.overwrite, err = dav.ReadOverwrite(t.r.Header.Get("Overwrite")); err != nil {
+		return err
+	}
+	deep, err := dav.ReadDepth(t.r.Method, t.r.Header.Get("Depth"))
+	t.shallow = !deep
+	return err
+}
+
+// ownHost reports whether a host is one of the configured names of the
+// server; without any, every host is taken for its own.
+func (d *drive) ownHost(host string) bool {
+	return len(d.PublicNames) == 0 || slices.ContainsFunc(d.PublicNames, func(name string) bool { return dav.SameHost(name, host) })
 }
 
 // find looks at the source.
@@ -161,9 +184,9 @@ func (t *transfer) withinDocuments(from, to engine.DocumentPath) error {
 	if out.Created {
 		a.Status = http.StatusCreated
 	}
-	where := href(strings.Split(strings.TrimPrefix(out.Name, "/"), "/")...)
+	where := dav.Href(strings.Split(strings.TrimPrefix(out.Name, "/"), "/")...)
 	if t.about.dir {
-		where = asFolder(where)
+		where = dav.FolderHref(where)
 	} else {
 		a.add("ETag", out.ETag)
 	}
@@ -191,7 +214,7 @@ func (t *transfer) moveBy(m mover, to node) error {
 func (t *transfer) asPut() *exchange {
 	r := t.r.Clone(t.r.Context())
 	r.Method, r.Body, r.ContentLength = http.MethodPut, http.NoBody, 0
-	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = t.to.path(), "", ""
+	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = t.to.String(), "", ""
 	r.Header = http.Header{}
 	for _, kept := range []string{"User-Agent", "Accept"} {
 		r.Header[kept] = t.r.Header[kept]
@@ -223,7 +246,7 @@ func (t *transfer) put(put *exchange, to node) error {
 
 // send sends the source's bytes to the destination.
 func (t *transfer) send(put *exchange) error {
-	put.at.slash = false
+	put.at.Slash = false
 	about, content, err := t.open()
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
@@ -117,7 +118,7 @@ func (d *drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
-	at, err := parseAddress(r.URL.EscapedPath())
+	path, err := dav.ParsePath(r.URL.EscapedPath())
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 			engine: d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
 		},
-		w: w, r: r, at: at, query: q, malformed: err, memory: d.memory,
+		w: w, r: r, at: address{path}, query: q, malformed: err, memory: d.memory,
 	}
 	switch r.Method {
 	case http.MethodGet, http.MethodHead:
@@ -340,7 +341,7 @@ func (d *drive) makeFolder(x *exchange, n maker) error {
 	if err != nil {
 		return err
 	}
-	x.w.Header().Set("Location", asFolder(href(strings.TrimPrefix(out.Name, "/"))))
+	x.w.Header().Set("Location", dav.FolderHref(dav.Href(strings.TrimPrefix(out.Name, "/"))))
 	x.w.Header().Set("Content-Length", "0")
 	x.w.WriteHeader(http.StatusCreated)
 	return nil

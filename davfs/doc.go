@@ -68,9 +68,8 @@
 // worklists and given names move in their own ways (mover). What locks cover
 // is the engine's to say: lock.go reads and answers, locksof.go tells.
 //
-// A PROPFIND first fetches what it tells, the members of a folder with one
-// question, and then writes the answer as it is sent: propfind_request.go
-// reads what is asked for, props.go knows the properties, propfind_write.go
-// writes. A PROPPATCH (proppatch.go) keeps what it is told with documents,
+// How WebDAV is read and written on the wire is in package davfs/dav. A PROPFIND
+// (propfind.go) first fetches what it tells, the members of a folder with one
+// question, and then writes the answer as it is sent. A PROPPATCH (proppatch.go) keeps what it is told with documents,
 // changes the XATTRs of cases, and takes time stamps of desktops everywhere.
 package davfs

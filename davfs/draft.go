@@ -33,7 +33,7 @@ func (p *putting) draft(ctx context.Context) (answered bool, err error) {
 		a.Status = http.StatusCreated
 		a.add("ETag", (&engine.Scratch{SHA256: sha256.Sum256(nil)}).ETag())
 	}
-	a.locate(p.at.segments...)
+	a.locate(p.at.Segments...)
 	a.send(p.w)
 	return true, nil
 }
@@ -66,7 +66,7 @@ func (p *putting) makeDraft(ctx context.Context, existing bool) (created bool, e
 
 // inFolder answers that the folder of the request's address is not there.
 func (x *exchange) inFolder(ctx context.Context) error {
-	parent, err := x.walk(ctx, address{segments: x.at.segments[:len(x.at.segments)-1]})
+	parent, err := x.walk(ctx, x.at.parent())
 	if err == nil {
 		_, err = parent.stat(ctx)
 	}
@@ -90,7 +90,7 @@ func (x *exchange) draftTarget(ctx context.Context, n node) (t engine.Target, ca
 	case rules.action || rules.existing:
 		return t, false, nil
 	}
-	return engine.Target{Kind: engine.OnScratch, Scratch: x.at.scratch(), Draft: true, URL: x.at.path()}, true, x.inFolder(ctx)
+	return engine.Target{Kind: engine.OnScratch, Scratch: x.at.scratch(), Draft: true, URL: x.at.String()}, true, x.inFolder(ctx)
 }
 
 // endDraft deletes the caller's draft at the request's address, which has

@@ -148,7 +148,7 @@ func (p *putting) remember(ctx context.Context, o *engine.Outcome, a *answer) {
 		return
 	}
 	e := &echo{content: p.in.data, answer: a, kept: p.keeps(o)}
-	e.about = info{name: p.at.name(), mediaType: p.in.mediaType, modified: p.wall}
+	e.about = info{name: p.at.Name(), mediaType: p.in.mediaType, modified: p.wall}
 	if p.rules.content {
 		e.sum, e.about.size = p.in.sum, p.in.size
 		if _, dropped := p.target.(dropFile); dropped {

@@ -3,6 +3,7 @@ package davfs
 import (
 	"strconv"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 )
 
@@ -14,15 +15,15 @@ func EventHref(ev *engine.Event) string {
 	id := strconv.FormatInt(ev.ID, 10)
 	switch ev.Kind {
 	case engine.EventCase:
-		return href("dav", "Workflow", "Cases", id+".json")
+		return dav.Href("dav", "Workflow", "Cases", id+".json")
 	case engine.EventTask:
-		return href("dav", "Workflow", "Cases", id, "Actions", ev.Name+".json")
+		return dav.Href("dav", "Workflow", "Cases", id, "Actions", ev.Name+".json")
 	case engine.EventSchedule:
-		return href("dav", "Workflow", "Schedule", ev.UUID.String()+".json")
+		return dav.Href("dav", "Workflow", "Schedule", ev.UUID.String()+".json")
 	case engine.EventRoute:
-		return href("dav", "Workflow", "Routes", ev.Name+".json")
+		return dav.Href("dav", "Workflow", "Routes", ev.Name+".json")
 	case engine.EventDocument:
-		return href(ev.Name[1:])
+		return dav.Href(ev.Name[1:])
 	}
 	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -34,7 +35,7 @@ func (d *drive) get(x *exchange) error {
 // getFile answers with a file. http.ServeContent does ranges and what
 // depends on If-None-Match and its like.
 func (d *drive) getFile(x *exchange, n reader) error {
-	conditions, err := readConditionsOfGet(x.r.Header)
+	conditions, err := dav.ReadConditionsOfGet(x.r.Header)
 	if err != nil {
 		return err
 	}
@@ -43,7 +44,7 @@ func (d *drive) getFile(x *exchange, n reader) error {
 		return err
 	}
 	defer func() { _ = content.Close() }() // what was only read is whole
-	if err := conditions.judge(about.version()); err != nil {
+	if err := conditions.Check(protocolVersion(about.version())); err != nil {
 		return err
 	}
 	header := x.w.Header()
@@ -115,7 +116,7 @@ func (d *drive) getStream(x *exchange, n streamer) error {
 	header.Set("Cache-Control", "private, no-cache")
 	secure(header)
 	if next != "" {
-		header.Set("Link", "<"+href(x.at.segments...)+"?"+next+`>; rel="next"`)
+		header.Set("Link", "<"+dav.Href(x.at.Segments...)+"?"+next+`>; rel="next"`)
 	}
 	x.w.WriteHeader(http.StatusOK)
 	if x.r.Method == http.MethodHead {
@@ -126,19 +127,32 @@ func (d *drive) getStream(x *exchange, n streamer) error {
 	return write(x.r.Context(), x.w)
 }
 
-// condition reads the conditional headers of a change; nil for none.
+// condition reads the conditional headers of a change; nil if there are none.
 func (x *exchange) condition() (engine.Condition, error) {
-	conditions, err := readConditions(x.r.Header)
-	if err != nil || conditions.none() {
+	conditions, err := dav.ReadConditions(x.r.Header)
+	if err != nil || conditions.None() {
 		return nil, err
 	}
-	if len(conditions.lists) > 0 {
-		x.tokens = submitted(conditions.lists)
+	if submitted := conditions.Tokens(); len(submitted) > 0 {
+		x.tokens = make([]engine.UUID, len(submitted))
+		for i, token := range submitted {
+			x.tokens[i] = engine.UUID(token)
+		}
 	}
-	if err := x.settleElsewhere(&conditions); err != nil {
+	here := func(p dav.Path) bool { return address{p}.equal(x.at) }
+	if err := conditions.SettleElsewhere(here, x.versionAt); err != nil {
 		return nil, err
 	}
-	return conditions.judge, nil
+	return func(v engine.Version) error { return conditions.Check(protocolVersion(v)) }, nil
+}
+
+// protocolVersion returns a version as the conditions of the protocol take it.
+func protocolVersion(v engine.Version) dav.Version {
+	out := dav.Version{Exists: v.Exists, ETag: v.ETag, Definition: v.Definition, Modified: v.Modified}
+	for _, token := range v.Tokens {
+		out.Tokens = append(out.Tokens, dav.Token(token))
+	}
+	return out
 }
 
 // versionOf returns what a condition judges of a node that was looked at,
@@ -163,28 +177,22 @@ func (x *exchange) versionOf(n node, about *info) (engine.Version, error) {
 	return v, err
 }
 
-// settleElsewhere judges the lists of an If header that are about other
-// resources than the request's (RFC 4918, section 10.4.2): the engine, which
-// judges the rest, knows that one only.
-func (x *exchange) settleElsewhere(c *conditions) error {
-	for i := range c.lists {
-		list := &c.lists[i]
-		if list.tag == nil || list.tag.equal(x.at) {
-			continue
+// versionAt returns what a condition judges of another address than the
+// request's: the engine, which judges the rest, knows that one only. What the
+// caller cannot see is as if it were not there.
+func (x *exchange) versionAt(p dav.Path) (dav.Version, error) {
+	at := address{p}
+	var there engine.Version
+	n, err := x.walk(x.r.Context(), at)
+	if err == nil {
+		var about *info
+		about, err = x.shown(x.r.Context(), at, n)
+		if err == nil || errs.Is(err, errs.NotFound) {
+			there, err = x.versionOf(n, about)
 		}
-		var there engine.Version
-		n, err := x.walk(x.r.Context(), *list.tag)
-		if err == nil {
-			var about *info
-			about, err = x.shown(x.r.Context(), *list.tag, n)
-			if err == nil || errs.Is(err, errs.NotFound) {
-				there, err = x.versionOf(n, about)
-			}
-		}
-		if kind := errs.KindOf(err); kind != "" && kind != errs.NotFound && kind != errs.NotBuilt {
-			return err
-		}
-		list.settled, list.holds = true, list.hold(there)
 	}
-	return nil
+	if kind := errs.KindOf(err); kind == errs.NotFound || kind == errs.NotBuilt {
+		err = nil
+	}
+	return protocolVersion(there), err
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 )
 
@@ -37,7 +38,7 @@ type info struct {
 
 	stored engine.Properties // of a document, by clients
 	unread bool              // there are some that were too much to read
-	dead   []engine.Property // stored, once they were asked for
+	dead   []dav.Property    // stored, once they were asked for
 }
 
 // version returns what a condition judges.

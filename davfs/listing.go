@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"flowdrive/davfs/dav"
 )
 
 // mostListed bounds the listing for browsers; programs read .ls.
@@ -42,10 +44,10 @@ func (d *drive) getFolder(x *exchange, n folder) error {
 		Path, Parent string
 		Members      []listed
 		More         int
-	}{Path: x.at.path(), More: max(0, len(members)-mostListed)}
-	if depth := len(x.at.segments); depth > 0 {
+	}{Path: x.at.String(), More: max(0, len(members)-mostListed)}
+	if depth := len(x.at.Segments); depth > 0 {
 		page.Path += "/"
-		page.Parent = asFolder(href(x.at.segments[:depth-1]...))
+		page.Parent = dav.FolderHref(dav.Href(x.at.Segments[:depth-1]...))
 	}
 	for _, m := range members[:len(members)-page.More] {
 		page.Members = append(page.Members, listing(x.at, m))
@@ -64,22 +66,14 @@ func (d *drive) getFolder(x *exchange, n folder) error {
 
 func listing(at address, m *info) listed {
 	line := listed{
-		Href:     href(append(at.segments[:len(at.segments):len(at.segments)], m.name)...),
+		Href:     dav.Href(append(at.Segments[:len(at.Segments):len(at.Segments)], m.name)...),
 		Name:     m.name,
 		Modified: m.modified.UTC().Format(time.RFC3339),
 	}
 	if m.dir {
-		line.Href, line.Name = asFolder(line.Href), line.Name+"/"
+		line.Href, line.Name = dav.FolderHref(line.Href), line.Name+"/"
 	} else {
 		line.Size = strconv.FormatInt(m.size, 10)
 	}
 	return line
-}
-
-// asFolder ends a path with a slash.
-func asFolder(path string) string {
-	if path == "/" {
-		return path
-	}
-	return path + "/"
 }

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
-	"flowdrive/internal/identity"
 )
 
 // lockable is a node that a LOCK locks, or at which it makes something.
@@ -21,13 +20,13 @@ type lockable interface {
 // lockTarget names the node as locks are on it, at the request's path.
 func (x *exchange) lockTarget(n lockable) engine.Target {
 	t := n.lockTarget()
-	t.URL = x.at.path()
+	t.URL = x.at.String()
 	return t
 }
 
 // lock answers LOCK: a new lock, or one that shall last on.
 func (d *drive) lock(x *exchange) error {
-	deep, err := readLockDepth(x.r.Header)
+	deep, err := dav.ReadDepth(x.r.Method, x.r.Header.Get("Depth"))
 	if err != nil {
 		return err
 	}
@@ -46,27 +45,27 @@ func (d *drive) lock(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	want, err := readLockInfo(body)
+	want, err := dav.ReadLockInfo(body)
 	if err != nil {
 		return err
 	}
 	req := x.request(d.Clock.Now())
 	req.If = condition
-	lasts := readTimeout(x.r.Header.Values("Timeout"))
+	lasts := dav.ReadTimeout(x.r.Header.Values("Timeout"))
 	if want == nil {
 		return d.refreshLock(x, req, target, lasts)
 	}
 	l, created, err := x.engine.Lock(x.r.Context(), req, target, engine.NewLock{
-		Shared: want.shared, Deep: deep, Owner: want.owner, Lasts: lasts,
+		Shared: want.Shared, Deep: deep, Owner: want.Owner, Lasts: lasts,
 	})
 	if err != nil {
 		return err
 	}
-	x.w.Header().Set("Lock-Token", "<"+tokenText(l.Token)+">")
+	x.w.Header().Set("Lock-Token", "<"+dav.Token(l.Token).String()+">")
 	status := http.StatusOK
 	if created {
 		status = http.StatusCreated
-		x.w.Header().Set("Location", href(x.at.segments...))
+		x.w.Header().Set("Location", dav.Href(x.at.Segments...))
 	}
 	return x.answerLock(status, l)
 }
@@ -109,7 +108,8 @@ func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, la
 func (x *exchange) answerLock(status int, l *engine.Lock) error {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<D:prop xmlns:D="DAV:"><D:lockdiscovery>`)
-	b.Write(appendActiveLock(nil, l, x.by.ID, l.Expires.Add(-l.Lasts)))
+	told := activeLock(l, x.by.ID, l.Expires.Add(-l.Lasts))
+	b.Write(dav.AppendActiveLock(nil, &told))
 	b.WriteString("</D:lockdiscovery></D:prop>\n")
 	x.w.Header().Set("Content-Type", typeXML)
 	x.w.Header().Set("Cache-Control", "no-store")
@@ -117,29 +117,6 @@ func (x *exchange) answerLock(status int, l *engine.Lock) error {
 	x.w.WriteHeader(status)
 	_, err := x.w.Write(b.Bytes())
 	return err
-}
-
-// appendActiveLock appends a DAV:activelock (RFC 4918, section 14.1), whose
-// prefix D is bound to DAV: around it. Its token is told to its holder only.
-func appendActiveLock(dst []byte, l *engine.Lock, to identity.ID, now time.Time) []byte {
-	scope, depth := "exclusive", "0"
-	if l.Shared {
-		scope = "shared"
-	}
-	if l.Deep {
-		depth = infinite
-	}
-	dst = append(dst, "<D:activelock><D:locktype><D:write/></D:locktype><D:lockscope><D:"+scope+"/></D:lockscope><D:depth>"+depth+"</D:depth>"...)
-	if l.Owner != "" {
-		dst = append(dst, "<D:owner>"+l.Owner+"</D:owner>"...)
-	}
-	dst = fmt.Appendf(dst, "<D:timeout>Second-%d</D:timeout>", int64((l.Expires.Sub(now)+time.Second-1)/time.Second))
-	if l.HolderID == to {
-		dst = append(dst, "<D:locktoken><D:href>"+tokenText(l.Token)+"</D:href></D:locktoken>"...)
-	}
-	root := href(strings.Split(strings.Trim(l.Root, "/"), "/")...)
-	dst = appendText(append(dst, "<D:lockroot><D:href>"...), root)
-	return append(dst, "</D:href></D:lockroot></D:activelock>"...)
 }
 
 // unlock answers UNLOCK. With ?force instead of a token it breaks all locks
@@ -153,9 +130,9 @@ func (d *drive) unlock(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	var token engine.UUID
+	var token dav.Token
 	if values := x.r.Header.Values("Lock-Token"); !force || len(values) > 0 {
-		if token, err = readLockToken(values); err != nil {
+		if token, err = dav.ReadLockToken(values); err != nil {
 			return err
 		}
 	}
@@ -172,7 +149,7 @@ func (d *drive) unlock(x *exchange) error {
 	if force {
 		err = x.engine.BreakLocks(x.r.Context(), req, target)
 	} else {
-		err = x.engine.Unlock(x.r.Context(), req, target, token)
+		err = x.engine.Unlock(x.r.Context(), req, target, engine.UUID(token))
 	}
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/identity"
 )
@@ -94,29 +95,30 @@ func deep(locks []*engine.Lock) []*engine.Lock {
 	return slices.DeleteFunc(slices.Clone(locks), func(l *engine.Lock) bool { return !l.Deep })
 }
 
-// append writes the value of lockdiscovery (RFC 4918, section 15.8).
-func (b *lockBook) append(dst []byte, locks []*engine.Lock) []byte {
-	for _, l := range locks {
-		dst = appendActiveLock(dst, l, b.by, b.now)
+// tell returns the locks as the caller is told of them: a token only to the
+// holder of the lock.
+func (b *lockBook) tell(locks []*engine.Lock) []dav.ActiveLock {
+	if len(locks) == 0 {
+		return nil
 	}
-	return dst
+	out := make([]dav.ActiveLock, len(locks))
+	for i, l := range locks {
+		out[i] = activeLock(l, b.by, b.now)
+	}
+	return out
 }
 
-// lockEntries is the value of supportedlock (RFC 4918, section 15.10) of what
-// can be locked.
-const lockEntries = "<D:lockentry><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>" +
-	"<D:lockentry><D:lockscope><D:shared/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockentry>"
+// activeLock returns a lock as a client of to is told of it.
+func activeLock(l *engine.Lock, to identity.ID, now time.Time) dav.ActiveLock {
+	told := dav.ActiveLock{Shared: l.Shared, Deep: l.Deep, Owner: l.Owner, Timeout: l.Expires.Sub(now), Root: l.Root}
+	if l.HolderID == to {
+		told.Token = dav.Token(l.Token)
+	}
+	return told
+}
 
 // pathAddress returns the address of a path that is decoded.
-func pathAddress(path string) address {
-	return address{segments: strings.Split(strings.Trim(path, "/"), "/")}
-}
-
-// below reports whether the address lies below another.
-func (a address) below(folder address) bool {
-	n := len(folder.segments)
-	return n < len(a.segments) && address{segments: a.segments[:n]}.equal(folder)
-}
+func pathAddress(path string) address { return addressOf(strings.Split(strings.Trim(path, "/"), "/")) }
 
 func (n documentsFolder) lockArea() engine.LockKey { return engine.LocksOnDocuments }
 func (n documentPath) lockArea() engine.LockKey    { return engine.LocksOnDocuments }

@@ -62,8 +62,8 @@ func (t *transfer) asDraft() error {
 	if err != nil || draft == nil {
 		return err
 	}
-	last := len(t.at.segments) - 1
-	parent, err := t.walk(ctx, address{segments: t.at.segments[:last]})
+	last := len(t.at.Segments) - 1
+	parent, err := t.walk(ctx, t.at.parent())
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (t *transfer) asDraft() error {
 	if !ok {
 		return absent()
 	}
-	t.source = scratchFile{scratchTarget{scratchPlace{t.scope, dir, t.at.segments[:last], t.at.segments[last]}}, draft}
+	t.source = scratchFile{scratchTarget{scratchPlace{t.scope, dir, t.at.Segments[:last], t.at.Segments[last]}}, draft}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strconv"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
@@ -109,7 +110,7 @@ func (n caseFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 
 func (n caseFile) keeps(name xml.Name) bool { return isXattr(name) }
 
-func (n caseFile) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+func (n caseFile) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
 	return n.patchXattrs(ctx, req, n.name.ref, changes)
 }
 
@@ -168,7 +169,7 @@ func (n caseFolder) stat(ctx context.Context) (*info, error) {
 
 func (n caseFolder) keeps(name xml.Name) bool { return isXattr(name) }
 
-func (n caseFolder) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+func (n caseFolder) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
 	return n.patchXattrs(ctx, req, engine.Ref{CaseID: n.id}, changes)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -188,7 +189,7 @@ func (n documentFolder) remove(ctx context.Context, req engine.Request, _ query)
 
 func (n documentFolder) options() []string { return nil }
 
-func (n documentFolder) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+func (n documentFolder) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
 	return n.engine.PatchDocument(ctx, req, n.path, deadProperties(changes))
 }
 
@@ -286,7 +287,7 @@ func (n documentFile) remove(ctx context.Context, req engine.Request, _ query) e
 
 func (n documentFile) options() []string { return nil }
 
-func (n documentFile) patch(ctx context.Context, req engine.Request, changes []propChange) (int, error) {
+func (n documentFile) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
 	return n.engine.PatchDocument(ctx, req, n.path, deadProperties(changes))
 }
 

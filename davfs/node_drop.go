@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -192,9 +193,9 @@ func (n dropFile) describe(a *answer, o *engine.Outcome) {
 	a.add("X-COILS-WORKFLOW-PROCESS-ID", o.Name)
 	a.add("X-COILS-WORKFLOW-MESSAGE-UUID", o.Message.String())
 	a.add("X-COILS-WORKFLOW-MESSAGE-LABEL", engine.LabelInput)
-	a.add("X-COILS-WORKFLOW-OUTPUT-URL", href(at("output")...))
+	a.add("X-COILS-WORKFLOW-OUTPUT-URL", dav.Href(at("output")...))
 }
 
 func (n dropFile) formAt(o *engine.Outcome) string {
-	return href("dav", "Workflow", "Cases", o.Name+".json")
+	return dav.Href("dav", "Workflow", "Cases", o.Name+".json")
 }

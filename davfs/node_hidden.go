@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/document"
 )
@@ -177,7 +178,7 @@ func (n hiddenFile) appendLine(dst []byte, r *engine.Resource) []byte {
 	default:
 		dst = strconv.AppendInt(dst, r.Seq, 10)
 	}
-	dst = document.AppendString(append(dst, `,"href":`...), href(append(n.homeOf(r), about.name)...))
+	dst = document.AppendString(append(dst, `,"href":`...), dav.Href(append(n.homeOf(r), about.name)...))
 	dst = document.AppendString(append(dst, `,"etag":`...), about.etag)
 	dst = document.AppendString(append(dst, `,"modified":`...), about.modified.UTC().Format(time.RFC3339))
 	return append(dst, '}')

@@ -3,16 +3,16 @@ package davfs
 import (
 	"context"
 	"encoding/xml"
+	"io"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
-
-const infinite = "infinity"
 
 // What mounts drives on Windows asks for all there is, shows no XATTRs, and
 // refuses an answer of more than a million bytes, and with it the whole
@@ -27,7 +27,7 @@ const (
 // them is fetched first, the members with one question; then the answer is
 // written as it is sent, and nothing can fail any more.
 func (d *drive) propfind(x *exchange) error {
-	depth, err := readDepth(x.r.Header.Get("Depth"))
+	depth, err := dav.ReadPropfindDepth(x.r.Header.Get("Depth"))
 	if err != nil {
 		return err
 	}
@@ -36,7 +36,7 @@ func (d *drive) propfind(x *exchange) error {
 	}
 	want, unread := x.readWanted() // told only where something is
 	if unread == nil {
-		x.under = want.under(depth)
+		x.under = under(want, depth)
 	}
 	tag := x.engine.ChangeTag() // before anything is read: better too old than too new
 	n, err := x.place()
@@ -48,10 +48,10 @@ func (d *drive) propfind(x *exchange) error {
 		return err
 	}
 	_, isTree := n.(tree)
-	if _, isFolder := n.(folder); depth == infinite && !isFolder {
+	if _, isFolder := n.(folder); depth == dav.Infinity && !isFolder {
 		depth = "0" // there is nothing below a file
 	}
-	if depth == infinite && !isTree {
+	if depth == dav.Infinity && !isTree {
 		return errs.New(errs.FiniteDepth, "The depth must be 0 or 1: ask folder by folder, or read the hidden key %s.", contentsName)
 	}
 	if unread != nil {
@@ -68,39 +68,59 @@ func (d *drive) propfind(x *exchange) error {
 	return f.write()
 }
 
-func (x *exchange) readWanted() (*wanted, error) {
+func (x *exchange) readWanted() (*dav.Propfind, error) {
 	body, err := readXML(x.r)
 	if err != nil {
 		return nil, err
 	}
-	return parsePropfind(body)
+	return dav.ParsePropfind(body)
 }
 
-// readDepth reads the header; without it the depth is infinite (RFC 4918,
-// section 9.1), which is refused everywhere but in Documents/.
-func readDepth(header string) (string, error) {
-	switch strings.ToLower(strings.TrimSpace(header)) {
-	case "0":
-		return "0", nil
-	case "1", "1,noroot": // Microsoft's, to whom the root itself is no harm
-		return "1", nil
-	case "", infinite:
-		return infinite, nil
+// maxXML bounds the body of a request that takes XML. Real ones have a few
+// hundred bytes.
+const maxXML = 64 << 10
+
+// readXML reads the body of a request that takes XML.
+func readXML(r *http.Request) ([]byte, error) {
+	tooLarge := errs.New(errs.TooLarge, "The body is larger than %d bytes.", maxXML)
+	if r.ContentLength > maxXML {
+		return nil, tooLarge
 	}
-	return "", errs.New(errs.BadParameter, "The header Depth is %q; it must be 0 or 1.", header)
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxXML+1))
+	switch {
+	case err != nil || int64(len(body)) < r.ContentLength:
+		return nil, cutShort(err, int64(len(body)))
+	case len(body) > maxXML:
+		return nil, tooLarge
+	}
+	return body, nil
+}
+
+// under says what a PROPFIND wants beside what is at the path.
+func under(want *dav.Propfind, depth string) *engine.Under {
+	switch depth {
+	case "1":
+		return new(engine.Members(want.Dead()))
+	case dav.Infinity:
+		return new(engine.Tree(maxTree, want.Dead()))
+	}
+	return nil
 }
 
 // finding is a PROPFIND with what is told.
 type finding struct {
 	*exchange
-	want    *wanted
+	want    *dav.Propfind
 	tag     string // of folders that have none of their own
 	windows bool
 	xattrs  bool
-	quota   *engine.Quota
+	quota   *dav.Quota
 	top     *info
 	members map[string][]*info // of each folder, by its path from the top
 	locks   *lockBook          // nil: nobody asks for locks
+
+	out  dav.Multistatus
+	told dav.Resource // the latest, to be used again
 }
 
 // fetch fetches what is told of the node and its members, as far as it is
@@ -111,8 +131,8 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 	if err := f.fetchMembers(ctx, n, depth); err != nil {
 		return err
 	}
-	f.xattrs = f.want.asks(func(n xml.Name) bool { return n.Space == xattrSpace })
-	if f.want.form != namedProps {
+	f.xattrs = f.want.Asks(func(n xml.Name) bool { return n.Space == xattrSpace })
+	if f.want.Form != dav.NamedProps {
 		f.xattrs = f.xattrs || depth == "0" || !f.windows
 	}
 	if err := f.readProps(f.top); err != nil {
@@ -125,7 +145,7 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 			}
 		}
 	}
-	if f.want.dav(lockDiscovery) || f.want.dav(supportedLock) || f.want.form == allProps && depth == "0" {
+	if f.want.DAV(dav.LockDiscovery) || f.want.DAV(dav.SupportedLock) || f.want.Form == dav.AllProps && depth == "0" {
 		var err error
 		if f.locks, err = f.locksOf(ctx, n); err != nil {
 			return err
@@ -136,12 +156,12 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 			}
 		}
 	}
-	if f.want.dav(quotaUsed) || f.want.dav(quotaAvailable) {
+	if f.want.DAV(dav.QuotaUsed) || f.want.DAV(dav.QuotaAvailable) {
 		quota, err := f.engine.Quota(ctx, f.by)
 		if err != nil {
 			return err
 		}
-		f.quota = &quota
+		f.quota = &dav.Quota{Available: quota.Available, Used: quota.Used}
 	}
 	return nil
 }
@@ -159,7 +179,7 @@ func (f *finding) showsScratch() bool {
 
 func (f *finding) fetchMembers(ctx context.Context, n node, depth string) (err error) {
 	switch depth {
-	case infinite:
+	case dav.Infinity:
 		if whole, ok := n.(tree); ok {
 			f.members, err = whole.below(ctx)
 		}
@@ -186,10 +206,15 @@ func newest(members []*info) []*info {
 }
 
 // readProps makes the properties ready that a resource keeps as a text.
-func (f *finding) readProps(m *info) (err error) {
-	if m.stored != "" && f.want.dead() {
-		if m.dead, err = m.stored.List(); err != nil {
+func (f *finding) readProps(m *info) error {
+	if m.stored != "" && f.want.Dead() {
+		stored, err := m.stored.List()
+		if err != nil {
 			return err
+		}
+		m.dead = make([]dav.Property, len(stored))
+		for i, p := range stored {
+			m.dead[i] = dav.Property{Space: p.Space, Name: p.Name, XML: p.XML}
 		}
 	}
 	if !f.xattrs {
@@ -200,26 +225,47 @@ func (f *finding) readProps(m *info) (err error) {
 
 // write writes the answer.
 func (f *finding) write() error {
-	out := &multistatus{w: f.w, want: f.want, tag: f.tag, listing: f.members != nil, xattrs: f.xattrs, quota: f.quota, windows: f.windows, book: f.locks}
-	out.begin()
-	at := href(f.at.segments...)
-	if f.top.dir {
-		at = asFolder(at)
+	f.out = dav.Multistatus{
+		To: f.w, Want: f.want, Listing: f.members != nil, Windows: f.windows,
+		TextSpace: xattrSpace, TextPrefix: xattrPrefix, Texts: f.xattrs,
 	}
-	base := appendText(nil, at)
+	if f.windows {
+		f.out.MaxBytes = bytesToWindows
+	}
+	f.out.Begin()
+	at := dav.Href(f.at.Segments...)
+	if f.top.dir {
+		at = dav.FolderHref(at)
+	}
+	base := dav.AppendText(nil, at)
 	var locks []*engine.Lock
 	if f.locks != nil {
 		locks = f.locks.of(f.top, f.locks.above)
 	}
-	if out.add(base, f.top, locks) {
-		f.writeBelow(out, base, "", locks)
+	if f.add(base, f.top, locks) {
+		f.writeBelow(base, "", locks)
 	}
-	return out.end()
+	return f.out.End()
+}
+
+// add writes what is asked about a resource, and reports whether there is room
+// for more.
+func (f *finding) add(at []byte, m *info, locks []*engine.Lock) bool {
+	r := &f.told
+	*r = dav.Resource{
+		Name: m.name, Folder: m.dir, Size: m.size, ETag: m.etag, MediaType: m.mediaType, Created: m.created, Modified: m.modified,
+		Lockable: f.locks.supports(m), Locks: f.locks.tell(locks), Quota: f.quota,
+		Texts: m.appendXattrs(r.Texts[:0]), Dead: m.dead, Unread: m.unread,
+	}
+	if m.dir && m.etag == "" {
+		r.ETag = f.tag
+	}
+	return f.out.Add(at, r)
 }
 
 // writeBelow writes the members of a folder, each with what is below it, and
 // reports whether there is room for more.
-func (f *finding) writeBelow(out *multistatus, base []byte, folder string, above []*engine.Lock) bool {
+func (f *finding) writeBelow(base []byte, folder string, above []*engine.Lock) bool {
 	above = deep(above)
 	for _, m := range f.members[folder] {
 		at := appendName(base, m.name) // behind base, where the one before was
@@ -227,10 +273,10 @@ func (f *finding) writeBelow(out *multistatus, base []byte, folder string, above
 			at = append(at, '/')
 		}
 		locks := f.locks.of(m, above)
-		if !out.add(at, m, locks) {
+		if !f.add(at, m, locks) {
 			return false
 		}
-		if m.dir && !f.writeBelow(out, at, path.Join(folder, m.name), locks) {
+		if m.dir && !f.writeBelow(at, path.Join(folder, m.name), locks) {
 			return false
 		}
 	}
@@ -245,5 +291,5 @@ func appendName(dst []byte, name string) []byte {
 	if plain {
 		return append(dst, name...)
 	}
-	return appendText(dst, href(name)[1:])
+	return dav.AppendText(dst, dav.Href(name)[1:])
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -19,24 +20,17 @@ type patcher interface {
 	keeps(name xml.Name) bool
 	// patch makes the changes in order, all or none. Where it is one of them
 	// that fails, failed is its index, else -1.
-	patch(ctx context.Context, req engine.Request, changes []propChange) (failed int, err error)
-}
-
-// propChange sets a property, or removes it.
-type propChange struct {
-	name   xml.Name
-	remove bool
-	value  *xmlElement // the whole property
+	patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (failed int, err error)
 }
 
 // deadProperties returns the changes as those of properties that mean nothing
 // to the drive.
-func deadProperties(changes []propChange) []engine.Property {
+func deadProperties(changes []dav.PropChange) []engine.Property {
 	out := make([]engine.Property, len(changes))
 	for i, c := range changes {
-		out[i] = engine.Property{Space: c.name.Space, Name: c.name.Local}
-		if !c.remove {
-			out[i].XML = c.value.fragment()
+		out[i] = engine.Property{Space: c.Name.Space, Name: c.Name.Local}
+		if !c.Remove {
+			out[i].XML = c.Value.Fragment()
 		}
 	}
 	return out
@@ -64,7 +58,7 @@ func (d *drive) proppatch(x *exchange) error {
 	if err != nil {
 		return err
 	}
-	changes, err := parseProppatch(body)
+	changes, err := dav.ParseProppatch(body)
 	if err != nil {
 		return err
 	}
@@ -81,7 +75,7 @@ func (d *drive) proppatch(x *exchange) error {
 // patching is a PROPPATCH on its way.
 type patching struct {
 	*exchange
-	changes []propChange
+	changes []dav.PropChange
 	outcome []propOutcome // of each
 }
 
@@ -98,9 +92,9 @@ func (p *patching) judge(n node) {
 	target, _ := n.(patcher)
 	for i, c := range p.changes {
 		switch {
-		case isLive(c.name):
+		case dav.IsLive(c.Name):
 			p.outcome[i] = propOutcome{errs.NotAllowed, true, "cannot-modify-protected-property", "This property is computed; it follows from what is stored."}
-		case target != nil && target.keeps(c.name), isTimestamp(c.name):
+		case target != nil && target.keeps(c.Name), dav.IsTimestamp(c.Name):
 		default:
 			p.outcome[i] = propOutcome{errs.NotAllowed, true, "", "This resource keeps no properties of this name."}
 		}
@@ -117,10 +111,10 @@ func (p *patching) refused() bool {
 // with whatever it does, and takes a refusal for one of that.
 func (p *patching) apply(n node, about *info, req engine.Request) error {
 	target, ok := n.(patcher)
-	var kept []propChange
+	var kept []dav.PropChange
 	var at []int
 	for i, c := range p.changes {
-		if ok && target.keeps(c.name) {
+		if ok && target.keeps(c.Name) {
 			kept, at = append(kept, c), append(at, i)
 		}
 	}
@@ -137,7 +131,7 @@ func (p *patching) apply(n node, about *info, req engine.Request) error {
 		return nil
 	case failed < 0:
 		return err
-	case kind == errs.NotAllowed && !slices.ContainsFunc(p.changes, func(c propChange) bool { return !isTimestamp(c.name) }):
+	case kind == errs.NotAllowed && !slices.ContainsFunc(p.changes, func(c dav.PropChange) bool { return !dav.IsTimestamp(c.Name) }):
 		return nil
 	}
 	p.outcome[at[failed]] = propOutcome{kind: kind, failed: true, why: detailOf(err)}
@@ -152,42 +146,24 @@ func detailOf(err error) string {
 	return err.Error()
 }
 
-// answer writes the multistatus: the properties by what became of them.
+// answer writes the multistatus.
 func (p *patching) answer(d *drive, about *info) error {
-	at := href(p.at.segments...)
+	at := dav.Href(p.at.Segments...)
 	if about.dir {
-		at = asFolder(at)
+		at = dav.FolderHref(at)
 	}
-	b := append([]byte(nil), `<?xml version="1.0" encoding="utf-8"?>`+"\n"+`<D:multistatus xmlns:D="DAV:"><D:response><D:href>`...)
-	b = append(appendText(b, at), "</D:href>"...)
-	if p.refused() {
-		for i := range p.outcome {
-			if !p.outcome[i].failed {
-				p.outcome[i].why = failedDependency
-			}
+	results := make([]dav.PropResult, len(p.changes))
+	for i, o := range p.outcome {
+		status, why := http.StatusOK, o.why
+		switch {
+		case o.failed:
+			status = d.Status(o.kind)
+		case p.refused():
+			status, why = http.StatusFailedDependency, failedDependency
 		}
+		results[i] = dav.PropResult{Status: fmt.Sprint(status, " ", http.StatusText(status)), Condition: o.condition, Description: why}
 	}
-	for done := make([]bool, len(p.changes)); ; {
-		first := slices.Index(done, false)
-		if first < 0 {
-			break
-		}
-		b = append(b, "<D:propstat><D:prop>"...)
-		var names []xml.Name
-		for i, c := range p.changes {
-			if done[i] || p.outcome[i] != p.outcome[first] {
-				continue
-			}
-			done[i] = true
-			if !slices.Contains(names, c.name) {
-				names = append(names, c.name)
-				b = appendForeign(b, c.name)
-			}
-		}
-		b = p.outcome[first].appendStatus(append(b, "</D:prop>"...), d)
-		b = append(b, "</D:propstat>"...)
-	}
-	b = append(append(b, "</D:response>"...), multistatusEnd...)
+	b := dav.AppendPropResults(nil, at, p.changes, results)
 	header := p.w.Header()
 	header.Set("Content-Type", "text/xml; charset=utf-8")
 	header.Set("Content-Length", fmt.Sprint(len(b)))
@@ -197,73 +173,3 @@ func (p *patching) answer(d *drive, about *info) error {
 }
 
 const failedDependency = "Another property could not be changed, and so none was."
-
-func (o propOutcome) appendStatus(dst []byte, d *drive) []byte {
-	status := http.StatusOK
-	switch {
-	case o.failed:
-		status = d.Status(o.kind)
-	case o.why != "":
-		status = http.StatusFailedDependency
-	}
-	dst = fmt.Appendf(dst, "<D:status>HTTP/1.1 %d %s</D:status>", status, http.StatusText(status))
-	if o.condition != "" {
-		dst = append(dst, "<D:error><D:"+o.condition+"/></D:error>"...)
-	}
-	if o.why != "" {
-		dst = append(appendText(append(dst, "<D:responsedescription>"...), o.why), "</D:responsedescription>"...)
-	}
-	return dst
-}
-
-// The namespaces of the properties in which systems keep times and flags of
-// their own files.
-const (
-	microsoftSpace = "urn:schemas-microsoft-com:"
-	appleSpace     = "http://www.apple.com/webdav_fs/props/"
-)
-
-// isTimestamp reports whether a property is of those that Windows and macOS
-// set with whatever they store.
-func isTimestamp(name xml.Name) bool {
-	return name.Space == microsoftSpace || name.Space == appleSpace
-}
-
-// parseProppatch reads the body of a PROPPATCH (RFC 4918, section 14.19): what
-// it sets and removes, in order.
-func parseProppatch(body []byte) ([]propChange, error) {
-	root, err := parseXML(body)
-	if err != nil {
-		return nil, err
-	}
-	refuse := func(why string) error {
-		return errs.New(errs.NotParseable, "The body is no propertyupdate (RFC 4918, section 14.19): %s.", why)
-	}
-	if root.name != (xml.Name{Space: davSpace, Local: "propertyupdate"}) {
-		return nil, refuse("it is another element")
-	}
-	var out []propChange
-	for step := range root.elements() {
-		set := step.name == xml.Name{Space: davSpace, Local: "set"}
-		if !set && step.name != (xml.Name{Space: davSpace, Local: "remove"}) {
-			continue // what is not known is passed over (section 17)
-		}
-		prop, err := step.child("prop")
-		if err != nil {
-			return nil, err
-		}
-		if prop == nil {
-			return nil, refuse("what it sets and removes must stand in prop")
-		}
-		for e := range prop.elements() {
-			if len(out) == mostProps {
-				return nil, refuse(fmt.Sprintf("it names more than %d properties", mostProps))
-			}
-			out = append(out, propChange{name: e.name, remove: !set, value: e})
-		}
-	}
-	if len(out) == 0 {
-		return nil, refuse("it must set or remove a property")
-	}
-	return out, nil
-}

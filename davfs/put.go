@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -65,7 +66,7 @@ func (d *drive) put(x *exchange) error {
 		return err
 	}
 	target, ok := n.(writer)
-	if !ok || x.at.slash {
+	if !ok || x.at.Slash {
 		return d.putNowhere(x, n)
 	}
 	p := &putting{drive: d, exchange: x, target: target, rules: target.putRules()}
@@ -110,10 +111,10 @@ func (p *putting) run() error {
 // reserved answers a PUT to a name that its folder keeps for something else,
 // if the folder is there.
 func (x *exchange) reserved() error {
-	if len(x.at.segments) == 0 {
+	if len(x.at.Segments) == 0 {
 		return nil
 	}
-	parent, err := x.walk(x.r.Context(), address{segments: x.at.segments[:len(x.at.segments)-1]})
+	parent, err := x.walk(x.r.Context(), x.at.parent())
 	if err != nil {
 		return nil //nolint:nilerr // the walk to the whole path says so itself
 	}
@@ -121,7 +122,7 @@ func (x *exchange) reserved() error {
 	if !ok {
 		return nil
 	}
-	refusal := dir.reserved(x.at.name())
+	refusal := dir.reserved(x.at.Name())
 	if refusal == nil {
 		return nil
 	}
@@ -133,7 +134,7 @@ func (x *exchange) reserved() error {
 
 // putNowhere answers a PUT to what takes none.
 func (d *drive) putNowhere(x *exchange, n node) error {
-	if place, ok := n.(uncreatable); ok && !x.at.slash {
+	if place, ok := n.(uncreatable); ok && !x.at.Slash {
 		if _, err := n.stat(x.r.Context()); errs.Is(err, errs.NotFound) {
 			return place.uncreated()
 		}
@@ -422,7 +423,7 @@ func (x *exchange) idempotencyKey() (*engine.IdempotencyKey, error) {
 	if len(values) > 1 || len(key) == 0 || len(key) > 255 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, errs.New(errs.BadParameter, "The header Idempotency-Key must have 1 to 255 visible ASCII characters, and stand once.")
 	}
-	url := x.r.Method + " " + href(x.at.segments...) + "?" + x.r.URL.RawQuery
+	url := x.r.Method + " " + dav.Href(x.at.Segments...) + "?" + x.r.URL.RawQuery
 	return &engine.IdempotencyKey{Key: key, URL: sha256.Sum256([]byte(url))}, nil
 }
 

@@ -19,11 +19,11 @@ type spot struct {
 
 // spotOf returns the spot of an address.
 func spotOf(by identity.ID, a address) spot {
-	if len(a.segments) == 0 {
+	if len(a.Segments) == 0 {
 		return spot{by: by}
 	}
-	last := len(a.segments) - 1
-	return spot{by, foldedFolder(a.segments[:last]), foldName(a.segments[last])}
+	last := len(a.Segments) - 1
+	return spot{by, foldedFolder(a.Segments[:last]), foldName(a.Segments[last])}
 }
 
 func foldedFolder(segments []string) string { return foldName(folderPath(segments)) }

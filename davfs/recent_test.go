@@ -15,7 +15,7 @@ func TestRecent(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	r := newRecent[int](func() time.Time { return now }, time.Minute, 100, 1000)
 	nth := func(n int) spot {
-		return spotOf(identity.ID(1), address{segments: []string{"dav", "Workflow", "Schedule", strconv.Itoa(n) + ".json"}})
+		return spotOf(identity.ID(1), addressOf([]string{"dav", "Workflow", "Schedule", strconv.Itoa(n) + ".json"}))
 	}
 	for n := range 102 {
 		r.add(nth(n), n, 1)

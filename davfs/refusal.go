@@ -26,7 +26,7 @@ const (
 // user's text and asks no DELETE. Documents/ is as any other file server.
 func (d *drive) clearsUp(x *exchange) bool {
 	agent := x.r.UserAgent()
-	return len(x.at.segments) > 0 && x.at.segments[0] == "dav" && !x.at.inDocuments() &&
+	return len(x.at.Segments) > 0 && x.at.Segments[0] == "dav" && !x.at.inDocuments() &&
 		!d.scriptClient(agent) && !strings.HasPrefix(agent, "davfs2/")
 }
 

@@ -46,7 +46,7 @@ func ofDocument(refusal error) bool {
 // reasons says in plain language why a document was refused.
 func reasons(at address, refusal error, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.path(), now.UTC().Format("2 January 2006 at 15:04:05 UTC"))
+	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format("2 January 2006 at 15:04:05 UTC"))
 	b.WriteString("What is stored there has stayed as it was. The reasons:\n\n")
 	if e, ok := errors.AsType[*errs.Error](refusal); ok {
 		b.WriteString(e.Detail + "\n")

@@ -44,7 +44,7 @@ func (x *exchange) shade(ctx context.Context, a address, n node) (s shade, err e
 	s.hidden = x.memory.hidden.has(spotOf(x.by.ID, a))
 	s.echo = x.findEcho(a)
 	if s.draft, err = x.findDraft(ctx, a); s.draft != nil {
-		s.locks, err = x.engine.LocksCovering(ctx, x.by, engine.Target{Kind: engine.OnScratch, Scratch: a.scratch(), URL: a.path()})
+		s.locks, err = x.engine.LocksCovering(ctx, x.by, engine.Target{Kind: engine.OnScratch, Scratch: a.scratch(), URL: a.String()})
 	}
 	return s, err
 }
@@ -65,8 +65,8 @@ func (x *exchange) findDraft(ctx context.Context, a address) (*engine.Scratch, e
 
 // scratch returns the address as the scratch area knows it.
 func (a address) scratch() engine.ScratchPlace {
-	last := len(a.segments) - 1
-	return engine.ScratchPlace{Folder: folderPath(a.segments[:last]), Name: a.segments[last]}
+	last := len(a.Segments) - 1
+	return engine.ScratchPlace{Folder: folderPath(a.Segments[:last]), Name: a.Segments[last]}
 }
 
 // shown describes what the caller is shown at the address: an echo, what is
@@ -77,7 +77,7 @@ func (x *exchange) shown(ctx context.Context, a address, n node) (*info, error) 
 	}
 	about, err := x.unhidden(ctx, a, n)
 	if e := x.findEcho(a); e != nil && e.covers(err) {
-		return e.describe(a.name(), about), nil
+		return e.describe(a.Name(), about), nil
 	}
 	if errs.Is(err, errs.NotFound) {
 		draft, failure := x.findDraft(ctx, a)
@@ -114,7 +114,7 @@ func (x *exchange) open(ctx context.Context, n reader) (*info, io.ReadSeekCloser
 		about, err := x.unhidden(ctx, x.at, n)
 		if e.covers(err) {
 			content, err := e.open(ctx, x)
-			return e.describe(x.at.name(), about), content, err
+			return e.describe(x.at.Name(), about), content, err
 		}
 	}
 	var about *info
@@ -153,7 +153,7 @@ func (x *exchange) asShown(ctx context.Context, a address, n node, c engine.Cond
 		if v.Exists && !s.hidden || len(s.locks) == 0 || slices.ContainsFunc(s.locks, x.holds) {
 			return nil
 		}
-		return errs.New(errs.Locked, "%q is locked until %s; wait, or ask who is working on it.", a.path(), s.locks[0].Expires.UTC().Format(time.RFC3339))
+		return errs.New(errs.Locked, "%q is locked until %s; wait, or ask who is working on it.", a.String(), s.locks[0].Expires.UTC().Format(time.RFC3339))
 	}, nil
 }
 
@@ -194,10 +194,10 @@ func (s *shade) judge(c engine.Condition, v engine.Version) error {
 func (x *exchange) members(ctx context.Context, dir folder) ([]*info, error) {
 	members, err := dir.list(ctx)
 	_, isAside := dir.(aside)
-	if err != nil || isAside || !scratchArea(x.at.segments) {
+	if err != nil || isAside || !scratchArea(x.at.Segments) {
 		return members, err
 	}
-	here, rejected := folderPath(x.at.segments), folderPath(append(slices.Clip(x.at.segments), rejectedName))
+	here, rejected := folderPath(x.at.Segments), folderPath(append(slices.Clip(x.at.Segments), rejectedName))
 	own, err := x.engine.ScratchIn(ctx, x.by, x.wall, here, rejected)
 	if err != nil {
 		return nil, err

@@ -116,7 +116,7 @@ type unresolved interface {
 // where the tree has no such place, whatever is stored.
 func (s *scope) walk(ctx context.Context, a address) (node, error) {
 	at := s.root()
-	for i, name := range a.segments {
+	for i, name := range a.Segments {
 		if n, ok := at.(unbuilt); ok {
 			return n, nil // and so is everything below it
 		}
@@ -124,7 +124,7 @@ func (s *scope) walk(ctx context.Context, a address) (node, error) {
 		if !ok {
 			return nil, absent()
 		}
-		next, err := s.scratchChild(ctx, dir, a.segments[:i], name)
+		next, err := s.scratchChild(ctx, dir, a.Segments[:i], name)
 		if next == nil && err == nil {
 			next, err = dir.child(ctx, name)
 		}

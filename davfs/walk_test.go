@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/internal/errs"
 )
 
@@ -65,20 +66,20 @@ func TestReadme(t *testing.T) {
 		for _, name := range path {
 			at, ok := n.(folder)
 			if !ok {
-				t.Fatalf("%s: %s is in no folder", href(path...), name)
+				t.Fatalf("%s: %s is in no folder", dav.Href(path...), name)
 			}
 			var err error
 			if n, err = at.child(t.Context(), name); err != nil {
-				t.Fatalf("%s: %v", href(path...), err)
+				t.Fatalf("%s: %v", dav.Href(path...), err)
 			}
 		}
 		at, ok := n.(folder)
 		if !ok {
-			t.Fatalf("%s: no folder", href(path...))
+			t.Fatalf("%s: no folder", dav.Href(path...))
 		}
 		members, err := at.list(t.Context())
 		if err != nil || len(members) == 0 {
-			t.Fatalf("%s: %d members, %v", href(path...), len(members), err)
+			t.Fatalf("%s: %d members, %v", dav.Href(path...), len(members), err)
 		}
 		for _, m := range members {
 			name := m.name
@@ -86,7 +87,7 @@ func TestReadme(t *testing.T) {
 				name += "/"
 			}
 			if name != "README.txt" && !strings.Contains(readme, name) {
-				t.Errorf("README.txt does not say what %s/%s is", href(path...), name)
+				t.Errorf("README.txt does not say what %s/%s is", dav.Href(path...), name)
 			}
 		}
 	}
@@ -96,43 +97,43 @@ func visit(t *testing.T, n node, path []string) (visited int) {
 	t.Helper()
 	at, ok := n.(folder)
 	if !ok {
-		t.Fatalf("%s: no folder", href(path...))
+		t.Fatalf("%s: no folder", dav.Href(path...))
 	}
 	members, err := at.list(t.Context())
 	if err != nil {
-		t.Fatalf("%s: list: %v", href(path...), err)
+		t.Fatalf("%s: list: %v", dav.Href(path...), err)
 	}
 	for _, want := range members {
 		visited++
 		where := append(path[:len(path):len(path)], want.name)
 		n, err := at.child(t.Context(), want.name)
 		if err != nil {
-			t.Fatalf("%s: listed, but: %v", href(where...), err)
+			t.Fatalf("%s: listed, but: %v", dav.Href(where...), err)
 		}
 		got, err := n.stat(t.Context())
 		if err != nil {
-			t.Fatalf("%s: listed, but: %v", href(where...), err)
+			t.Fatalf("%s: listed, but: %v", dav.Href(where...), err)
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(info{}, caseProps{})); diff != "" {
-			t.Errorf("%s: described otherwise than listed (-listed +described):\n%s", href(where...), diff)
+			t.Errorf("%s: described otherwise than listed (-listed +described):\n%s", dav.Href(where...), diff)
 		}
 		if _, ok := n.(folder); ok != want.dir {
-			t.Errorf("%s: folder %v, listed as folder %v", href(where...), ok, want.dir)
+			t.Errorf("%s: folder %v, listed as folder %v", dav.Href(where...), ok, want.dir)
 		} else if ok {
 			visited += visit(t, n, where)
 			continue
 		}
 		file, ok := n.(reader)
 		if !ok {
-			t.Fatalf("%s: cannot be read", href(where...))
+			t.Fatalf("%s: cannot be read", dav.Href(where...))
 		}
 		about, content, err := file.open(t.Context())
 		if err != nil {
-			t.Fatalf("%s: open: %v", href(where...), err)
+			t.Fatalf("%s: open: %v", dav.Href(where...), err)
 		}
 		size, err := content.Seek(0, 2)
 		if err != nil || size != want.size || about.etag != want.etag {
-			t.Errorf("%s: %d bytes %s, listed as %d bytes %s (%v)", href(where...), size, about.etag, want.size, want.etag, err)
+			t.Errorf("%s: %d bytes %s, listed as %d bytes %s (%v)", dav.Href(where...), size, about.etag, want.size, want.etag, err)
 		}
 	}
 	for _, hidden := range []string{contentsName, lsName} {
@@ -141,10 +142,10 @@ func visit(t *testing.T, n node, path []string) (visited int) {
 		}
 		n, err := at.child(t.Context(), hidden)
 		if err != nil {
-			t.Fatalf("%s: %v", href(append(path, hidden)...), err)
+			t.Fatalf("%s: %v", dav.Href(append(path, hidden)...), err)
 		}
 		if _, err := n.stat(t.Context()); err != nil {
-			t.Errorf("%s: %v", href(append(path, hidden)...), err)
+			t.Errorf("%s: %v", dav.Href(append(path, hidden)...), err)
 		}
 	}
 	return visited
@@ -164,16 +165,17 @@ func FuzzWalk(f *testing.F) {
 	var once sync.Once
 	f.Fuzz(func(t *testing.T, path string) {
 		once.Do(func() { furnish(t, d) })
-		a, err := parseAddress(path)
+		p, err := dav.ParsePath(path)
 		if err != nil {
 			if !errs.Is(err, errs.BadParameter) {
-				t.Errorf("parseAddress(%q): %v", path, err)
+				t.Errorf("ParsePath(%q): %v", path, err)
 			}
 			return
 		}
-		again, err := parseAddress(href(a.segments...))
-		if err == nil && !strings.Contains(a.path(), "%") && !strings.Contains(strings.Join(a.segments, ""), "/") {
-			if diff := cmp.Diff(a.segments, again.segments); diff != "" {
+		a := address{p}
+		again, err := dav.ParsePath(dav.Href(a.Segments...))
+		if err == nil && !strings.Contains(a.String(), "%") && !strings.Contains(strings.Join(a.Segments, ""), "/") {
+			if diff := cmp.Diff(a.Segments, again.Segments); diff != "" {
 				t.Errorf("%q: the path changes when written (-was +is):\n%s", path, diff)
 			}
 		}
@@ -186,7 +188,7 @@ func FuzzWalk(f *testing.F) {
 			switch kind := errs.KindOf(err); kind {
 			case errs.NotFound, errs.NotBuilt:
 			case "":
-				if user == "bob" && len(a.segments) > 3 && !hiddenKey(a.name()) {
+				if user == "bob" && len(a.Segments) > 3 && !hiddenKey(a.Name()) {
 					t.Errorf("%q: bob, who has nothing, finds something", path)
 				}
 			default:

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/label"
@@ -50,26 +51,16 @@ func (i *info) readXattrs() error {
 	return nil
 }
 
-// xattrs returns the XATTRs of a case that were read, none for anything else.
-func (i *info) xattrs() label.Dict {
+// appendXattrs appends the XATTRs of a case that were read, none for anything
+// else.
+func (i *info) appendXattrs(dst []dav.TextProperty) []dav.TextProperty {
 	if i.ofCase == nil {
-		return nil
+		return dst
 	}
-	return i.ofCase.dict
-}
-
-// xattr returns the XATTR that is the property of that local name.
-func (i *info) xattr(local string) (text string, ok bool) {
-	key, ok := strings.CutPrefix(local, xattrPrefix)
-	if !ok {
-		return "", false
+	for _, x := range i.ofCase.dict {
+		dst = append(dst, dav.TextProperty{Key: x.Key, Text: x.Value.Text})
 	}
-	for _, x := range i.xattrs() {
-		if x.Key == key {
-			return x.Value.Text, true
-		}
-	}
-	return "", false
+	return dst
 }
 
 // isXattr reports whether a property is an XATTR.
@@ -78,18 +69,18 @@ func isXattr(name xml.Name) bool {
 }
 
 // patchXattrs changes XATTRs of a case.
-func (s *scope) patchXattrs(ctx context.Context, req engine.Request, ref engine.Ref, changes []propChange) (failed int, err error) {
+func (s *scope) patchXattrs(ctx context.Context, req engine.Request, ref engine.Ref, changes []dav.PropChange) (failed int, err error) {
 	xattrs := make([]engine.XattrChange, len(changes))
 	for i, c := range changes {
-		key, err := label.NormalizeKey(strings.TrimPrefix(c.name.Local, xattrPrefix))
+		key, err := label.NormalizeKey(strings.TrimPrefix(c.Name.Local, xattrPrefix))
 		if err != nil {
 			return i, errs.New(errs.Invalid, "This is no XATTR: %v.", err)
 		}
-		xattrs[i] = engine.XattrChange{Key: key, Remove: c.remove}
-		if c.remove {
+		xattrs[i] = engine.XattrChange{Key: key, Remove: c.Remove}
+		if c.Remove {
 			continue
 		}
-		text, ok := c.value.text()
+		text, ok := c.Value.Text()
 		if !ok {
 			return i, errs.New(errs.Invalid, "An XATTR is a text; this one has elements in it.")
 		}

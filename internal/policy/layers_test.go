@@ -25,7 +25,7 @@ func rows() []row {
 		{what: "use cases", packages: []string{"engine"}},
 		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/feed", "engine/holidays", "engine/notice", "engine/quota"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
-		{what: "recurrences, rights, definitions, schemas", packages: []string{"schedule", "internal/identity", "route", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
+		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
 		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/mediatype"}, pure: true},
 	}
 }

@@ -1,4 +1,4 @@
-package davfs
+package dav
 
 import (
 	"net/http"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
 
@@ -61,9 +60,9 @@ func FuzzTagList(f *testing.F) {
 			t.Errorf("parseTagList(%q) = %q, and again %q", text, list.tags, again.tags)
 		}
 		for _, tag := range list.tags {
-			v := engine.Version{Exists: true, ETag: tag}
-			if list.holds(v) == strings.HasPrefix(tag, "W/") {
-				t.Errorf("If-Match: %s holds for %s: %v", text, tag, list.holds(v))
+			v := Version{Exists: true, ETag: tag}
+			if list.matches(v) == strings.HasPrefix(tag, "W/") {
+				t.Errorf("If-Match: %s holds for %s: %v", text, tag, list.matches(v))
 			}
 			if !list.names(v) {
 				t.Errorf("If-None-Match: %s does not name %s", text, tag)
@@ -77,14 +76,14 @@ func FuzzTagList(f *testing.F) {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2012, 11, 9, 12, 0, 0, 999e6, time.UTC)
-	stored := engine.Version{Exists: true, ETag: `"7-3.9"`, Definition: `"7-3.`, Modified: noon}
-	strict := engine.Version{Exists: true, ETag: `"7-3.9"`, Modified: noon}
-	none := engine.Version{}
+	stored := Version{Exists: true, ETag: `"7-3.9"`, Definition: `"7-3.`, Modified: noon}
+	strict := Version{Exists: true, ETag: `"7-3.9"`, Modified: noon}
+	none := Version{}
 	tests := []struct {
 		name    string
 		header  string
 		value   string
-		version engine.Version
+		version Version
 		holds   bool
 	}{
 		{"the same", "If-Match", `"7-3.9"`, stored, true},
@@ -116,12 +115,12 @@ func TestJudge(t *testing.T) {
 		{"weak", "If", `([W/"7-3.9"])`, stored, false},
 	}
 	for _, tt := range tests {
-		c, err := readConditions(http.Header{tt.header: {tt.value}})
+		c, err := ReadConditions(http.Header{tt.header: {tt.value}})
 		if err != nil {
 			t.Errorf("%s: %s: %v", tt.header, tt.name, err)
 			continue
 		}
-		err = c.judge(tt.version)
+		err = c.Check(tt.version)
 		if (err == nil) != tt.holds || err != nil && !errs.Is(err, errs.Precondition) {
 			t.Errorf("%s: %s: %q: got %v, want it to hold: %v", tt.header, tt.name, tt.value, err, tt.holds)
 		}
@@ -135,12 +134,12 @@ func TestJudge(t *testing.T) {
 // section 13.1.4).
 func TestIfMatchBeforeDate(t *testing.T) {
 	t.Parallel()
-	c, err := readConditions(http.Header{"If-Match": {`"a"`}, "If-Unmodified-Since": {"Fri, 09 Nov 2012 12:00:00 GMT"}})
+	c, err := ReadConditions(http.Header{"If-Match": {`"a"`}, "If-Unmodified-Since": {"Fri, 09 Nov 2012 12:00:00 GMT"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := engine.Version{Exists: true, ETag: `"a"`, Modified: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	if err := c.judge(v); err != nil {
+	v := Version{Exists: true, ETag: `"a"`, Modified: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	if err := c.Check(v); err != nil {
 		t.Errorf("got %v, want it to hold", err)
 	}
 }
@@ -148,7 +147,7 @@ func TestIfMatchBeforeDate(t *testing.T) {
 func TestParseIf(t *testing.T) {
 	t.Parallel()
 	term := func(terms ...ifTerm) []ifTerm { return terms }
-	at := func(segments ...string) *address { return &address{segments: segments} }
+	at := func(segments ...string) *Path { return &Path{Segments: segments} }
 	tests := []struct {
 		text string
 		want []ifList // nil: cannot be read
@@ -161,7 +160,7 @@ func TestParseIf(t *testing.T) {
 		{`<http://u:p@h:80/dav/x%20y> (["a"]) ( ["b"] ) </z/>(<c>)`, []ifList{
 			{tag: at("dav", "x y"), terms: term(ifTerm{etag: `"a"`})},
 			{tag: at("dav", "x y"), terms: term(ifTerm{etag: `"b"`})},
-			{tag: &address{segments: []string{"z"}, slash: true}, terms: term(ifTerm{token: "c"})},
+			{tag: &Path{Segments: []string{"z"}, Slash: true}, terms: term(ifTerm{token: "c"})},
 		}},
 		{`(["]"])`, []ifList{{terms: term(ifTerm{etag: `"]"`})}}},
 		{`()`, nil},
@@ -181,7 +180,7 @@ func TestParseIf(t *testing.T) {
 		{`<a>`, nil},
 		{`["a"]`, nil},
 		{`(<a>) x`, nil},
-		{strings.Repeat(`(<a>)`, mostIfLists+1), nil},
+		{strings.Repeat(`(<a>)`, maxIfLists+1), nil},
 	}
 	for _, tt := range tests {
 		got, err := parseIf(tt.text)
@@ -195,7 +194,7 @@ func TestParseIf(t *testing.T) {
 			}
 			continue
 		}
-		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(ifList{}, ifTerm{}, address{})); diff != "" {
+		if diff := cmp.Diff(tt.want, got, cmp.AllowUnexported(ifList{}, ifTerm{})); diff != "" {
 			t.Errorf("parseIf(%q) (-want +got):\n%s", tt.text, diff)
 		}
 	}
@@ -219,7 +218,7 @@ func FuzzIf(f *testing.F) {
 			for _, term := range l.terms {
 				one := ifList{terms: []ifTerm{term}}
 				other := ifList{terms: []ifTerm{{not: !term.not, token: term.token, etag: term.etag}}}
-				if v := (engine.Version{Exists: true, ETag: `"b"`}); one.hold(v) == other.hold(v) {
+				if v := (Version{Exists: true, ETag: `"b"`}); one.matches(v) == other.matches(v) {
 					t.Errorf("parseIf(%q): %+v and its contrary both hold or both fail", text, term)
 				}
 			}

@@ -1,4 +1,4 @@
-package davfs
+package dav
 
 import (
 	"encoding/xml"
@@ -6,38 +6,64 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
-
-	"flowdrive/engine"
 )
 
 // flushAt is how much of an answer is gathered before it is sent.
 const flushAt = 32 << 10
 
-// member is a resource of which an answer tells properties.
-type member struct {
-	*info
-	tag   string // of a folder that has none of its own
-	quota *engine.Quota
-	book  *lockBook // nil: nobody asks for locks
-	locks []*engine.Lock
+// Resource is what an answer tells of a file or folder.
+type Resource struct {
+	Name      string
+	Folder    bool
+	Size      int64
+	ETag      string // "" if it has none
+	MediaType string
+	Created   time.Time // zero: not told
+	Modified  time.Time
+
+	Lockable bool
+	Locks    []ActiveLock
+	Quota    *Quota // for a PROPFIND that names its properties
+
+	Texts  []TextProperty
+	Dead   []Property
+	Unread bool // there are dead properties, which are too many to be told
 }
 
-// multistatus writes the answer to a PROPFIND (RFC 4918, section 14.16), a
+// Quota is how much a user has stored and may still store, in bytes (RFC 4331).
+type Quota struct{ Available, Used int64 }
+
+// Property is a property that clients have set.
+type Property struct {
+	Space, Name string
+	XML         string // the whole element, well-formed by itself
+}
+
+// TextProperty is a property in Multistatus.TextSpace, whose local name is
+// Multistatus.TextPrefix and Key.
+type TextProperty struct{ Key, Text string }
+
+// Multistatus writes the answer to a PROPFIND (RFC 4918, section 14.16), a
 // resource at a time: of the answer it holds no more than it has not sent.
 // Everything is in the namespace prefix D, since some clients know no other.
-type multistatus struct {
-	w       io.Writer
+// The fields are set before Begin.
+type Multistatus struct {
+	To      io.Writer
+	Want    *Propfind
+	Listing bool // it is about members as well
+
+	// Windows adds to a listing what Windows shows without naming it.
+	Windows  bool
+	MaxBytes int // of the answer; 0: any number
+
+	TextSpace, TextPrefix string // of text properties
+	Texts                 bool   // they are asked for
+
 	buf     []byte
-	err     error // of w, the first
+	err     error // of To, the first
 	sent    int
-	windows bool // the answer may have no more than bytesToWindows bytes
-	want    *wanted
-	tag     string // of folders that have none of their own
-	listing bool   // it is about members as well
-	xattrs  bool   // XATTRs are wanted
-	quota   *engine.Quota
-	book    *lockBook
 	live    []liveProp
 	asked   []askedProp
 	missing []byte // of one resource, to be told after what it has
@@ -53,19 +79,20 @@ type askedProp struct {
 
 const multistatusEnd = "</D:multistatus>\n"
 
-func (m *multistatus) begin() {
+// Begin writes what stands before the first resource.
+func (m *Multistatus) Begin() {
 	m.live = liveProps()
 	m.buf = append(make([]byte, 0, flushAt+8<<10), `<?xml version="1.0" encoding="utf-8"?>`+"\n"+`<D:multistatus xmlns:D="DAV:"`...)
 	var spaces []string
-	if m.xattrs {
-		spaces = append(spaces, xattrSpace)
+	if m.Texts {
+		spaces = append(spaces, m.TextSpace)
 	}
-	for _, name := range m.want.names {
-		if name.Space != davSpace && name.Space != xmlSpace && name.Space != "" && !slices.Contains(spaces, name.Space) {
+	for _, name := range m.Want.Names {
+		if name.Space != Space && name.Space != xmlSpace && name.Space != "" && !slices.Contains(spaces, name.Space) {
 			spaces = append(spaces, name.Space)
 		}
 	}
-	prefixes := map[string]string{"": "", davSpace: "D:", xmlSpace: "xml:"}
+	prefixes := map[string]string{"": "", Space: "D:", xmlSpace: "xml:"}
 	for i, space := range spaces {
 		prefix := "n" + strconv.Itoa(i)
 		prefixes[space] = prefix + ":"
@@ -73,9 +100,9 @@ func (m *multistatus) begin() {
 		m.buf = append(m.buf, '"')
 	}
 	m.buf = append(m.buf, '>')
-	for _, name := range m.want.names {
+	for _, name := range m.Want.Names {
 		asked := askedProp{name: name, tag: prefixes[name.Space] + name.Local}
-		if name.Space == davSpace {
+		if name.Space == Space {
 			if i := slices.IndexFunc(m.live, func(p liveProp) bool { return p.name == name.Local }); i >= 0 {
 				asked.live = &m.live[i]
 			}
@@ -84,27 +111,25 @@ func (m *multistatus) begin() {
 	}
 }
 
-// xattrTag is the prefix of XATTRs, which begin declares first.
-const xattrTag = "n0:" + xattrPrefix
+// textTag returns the tag of a text property; Begin declares its namespace
+// first.
+func (m *Multistatus) textTag(key string) string { return "n0:" + m.TextPrefix + key }
 
-// add writes what is asked about a resource. It reports false, and writes
-// nothing, where that would be more than the answer may have.
-func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
+// Add writes what is asked about a resource, whose address href has as XML. It
+// reports false if there is no room for more, or To cannot be written to; of a
+// resource for which there is no room it writes nothing.
+func (m *Multistatus) Add(href []byte, r *Resource) bool {
 	const found = "<D:propstat><D:prop>"
 	begin := len(m.buf)
 	m.buf = append(append(append(append(m.buf, "<D:response><D:href>"...), href...), "</D:href>"...), found...)
 	props := len(m.buf)
-	r := &member{info: about, tag: about.etag, quota: m.quota, book: m.book, locks: locks}
-	if about.dir && about.etag == "" {
-		r.tag = m.tag
-	}
 	m.missing, m.unread = m.missing[:0], m.unread[:0]
-	switch m.want.form {
-	case propNames:
+	switch m.Want.Form {
+	case PropNames:
 		m.appendNames(r)
-	case allProps:
+	case AllProps:
 		m.appendAll(r)
-	case namedProps: // which are all asked for
+	case NamedProps: // which are all asked for
 	}
 	for i := range m.asked {
 		m.appendAsked(r, &m.asked[i])
@@ -123,7 +148,7 @@ func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 		m.buf = append(m.buf, "</D:prop><D:status>HTTP/1.1 507 Insufficient Storage</D:status></D:propstat>"...)
 	}
 	m.buf = append(m.buf, "</D:response>"...)
-	if m.windows && m.sent+len(m.buf)+len(multistatusEnd) > bytesToWindows {
+	if m.MaxBytes > 0 && m.sent+len(m.buf)+len(multistatusEnd) > m.MaxBytes {
 		m.buf = m.buf[:begin]
 		return false
 	}
@@ -133,85 +158,100 @@ func (m *multistatus) add(href []byte, about *info, locks []*engine.Lock) bool {
 	return m.err == nil
 }
 
-func (m *multistatus) flush() {
+func (m *Multistatus) flush() {
 	if m.err == nil {
-		_, m.err = m.w.Write(m.buf)
+		_, m.err = m.To.Write(m.buf)
 	}
 	m.sent += len(m.buf)
 	m.buf = m.buf[:0]
 }
 
-func (m *multistatus) end() error {
+// End writes what stands after the last resource. It returns the first error of
+// To.
+func (m *Multistatus) End() error {
 	m.buf = append(m.buf, multistatusEnd...)
 	m.flush()
 	return m.err
 }
 
 // appendNames writes the names of the properties that the resource has.
-func (m *multistatus) appendNames(r *member) {
+func (m *Multistatus) appendNames(r *Resource) {
 	for i := range m.live {
 		if p := &m.live[i]; p.has(r) {
 			m.buf = appendEmpty(m.buf, "D:"+p.name)
 		}
 	}
-	for _, x := range r.xattrs() {
-		m.buf = appendEmpty(m.buf, xattrTag+x.Key)
+	for i := range r.Texts {
+		m.buf = appendEmpty(m.buf, m.textTag(r.Texts[i].Key))
 	}
-	for i := range r.dead {
-		m.buf = appendForeign(m.buf, xml.Name{Space: r.dead[i].Space, Local: r.dead[i].Name})
+	for i := range r.Dead {
+		m.buf = appendForeign(m.buf, xml.Name{Space: r.Dead[i].Space, Local: r.Dead[i].Name})
 	}
 }
 
-func (m *multistatus) inAll(p *liveProp) bool { return p.all.in(m.listing, m.windows) }
+func (m *Multistatus) inAll(p *liveProp) bool { return p.all.in(m.Listing, m.Windows) }
 
 // appendAll writes what allprop gives.
-func (m *multistatus) appendAll(r *member) {
+func (m *Multistatus) appendAll(r *Resource) {
 	for i := range m.live {
 		if p := &m.live[i]; m.inAll(p) && p.has(r) {
 			m.buf = appendLive(m.buf, p, r)
 		}
 	}
-	if m.xattrs {
-		for _, x := range r.xattrs() {
-			m.buf = appendElement(m.buf, xattrTag+x.Key, x.Value.Text)
+	if m.Texts {
+		for i := range r.Texts {
+			m.buf = appendElement(m.buf, m.textTag(r.Texts[i].Key), r.Texts[i].Text)
 		}
 	}
-	for i := range r.dead {
-		m.buf = append(m.buf, r.dead[i].XML...)
+	for i := range r.Dead {
+		m.buf = append(m.buf, r.Dead[i].XML...)
 	}
 }
 
 // appendAsked writes a property that is asked for by its name, unless it is
 // in the answer already.
-func (m *multistatus) appendAsked(r *member, p *askedProp) {
+func (m *Multistatus) appendAsked(r *Resource, p *askedProp) {
 	switch {
 	case p.live != nil && p.live.has(r):
-		if m.want.form != allProps || !m.inAll(p.live) {
+		if m.Want.Form != AllProps || !m.inAll(p.live) {
 			m.buf = appendLive(m.buf, p.live, r)
 		}
 		return
-	case p.name.Space == xattrSpace:
-		if text, ok := r.xattr(p.name.Local); ok {
-			if m.want.form != allProps {
+	case p.name.Space == m.TextSpace && m.TextSpace != "":
+		if text, ok := m.text(r, p.name.Local); ok {
+			if m.Want.Form != AllProps {
 				m.buf = appendElement(m.buf, p.tag, text)
 			}
 			return
 		}
 	}
-	if i := slices.IndexFunc(r.dead, func(d engine.Property) bool { return d.Space == p.name.Space && d.Name == p.name.Local }); i >= 0 {
-		if m.want.form != allProps {
-			m.buf = append(m.buf, r.dead[i].XML...)
+	if i := slices.IndexFunc(r.Dead, func(d Property) bool { return d.Space == p.name.Space && d.Name == p.name.Local }); i >= 0 {
+		if m.Want.Form != AllProps {
+			m.buf = append(m.buf, r.Dead[i].XML...)
 		}
 		return
 	}
-	if r.unread && p.live == nil {
+	if r.Unread && p.live == nil {
 		m.unread = appendEmpty(m.unread, p.tag)
 	} else {
 		m.missing = appendEmpty(m.missing, p.tag)
 	}
 }
 
-func appendLive(dst []byte, p *liveProp, r *member) []byte {
+// text returns the text property of that local name.
+func (m *Multistatus) text(r *Resource, local string) (text string, ok bool) {
+	key, ok := strings.CutPrefix(local, m.TextPrefix)
+	if !ok {
+		return "", false
+	}
+	i := slices.IndexFunc(r.Texts, func(p TextProperty) bool { return p.Key == key })
+	if i < 0 {
+		return "", false
+	}
+	return r.Texts[i].Text, true
+}
+
+func appendLive(dst []byte, p *liveProp, r *Resource) []byte {
 	dst = append(append(append(dst, "<D:"...), p.name...), '>')
 	begin := len(dst)
 	if dst = p.value(dst, r); len(dst) == begin {
@@ -225,7 +265,7 @@ func appendElement(dst []byte, tag, text string) []byte {
 		return appendEmpty(dst, tag)
 	}
 	dst = append(append(append(dst, '<'), tag...), '>')
-	dst = appendText(dst, text)
+	dst = AppendText(dst, text)
 	return append(append(append(dst, "</"...), tag...), '>')
 }
 
@@ -238,7 +278,7 @@ func appendForeign(dst []byte, name xml.Name) []byte {
 	switch name.Space {
 	case "":
 		return appendEmpty(dst, name.Local)
-	case davSpace:
+	case Space:
 		return appendEmpty(dst, "D:"+name.Local)
 	case xmlSpace:
 		return appendEmpty(dst, "xml:"+name.Local)
@@ -246,10 +286,10 @@ func appendForeign(dst []byte, name xml.Name) []byte {
 	return append(append(append(dst, "<p:"+name.Local+` xmlns:p="`...), escapeAttr(name.Space)...), `"/>`...)
 }
 
-// appendText appends a text as it stands in XML. Quotes stay what they are:
+// AppendText appends a text as it stands in XML. Quotes stay what they are:
 // some clients look for ETags with them. What XML cannot hold becomes U+FFFD;
 // the ends of lines are references, since a bare one may become another.
-func appendText(dst []byte, text string) []byte {
+func AppendText(dst []byte, text string) []byte {
 	for i, r := range text {
 		switch {
 		case r == '&':
@@ -275,5 +315,5 @@ func appendText(dst []byte, text string) []byte {
 
 // escapeAttr returns a text as it stands in an attribute with double quotes.
 func escapeAttr(text string) string {
-	return strings.NewReplacer(`"`, "&quot;", "\t", "&#x9;").Replace(string(appendText(nil, text)))
+	return strings.NewReplacer(`"`, "&quot;", "\t", "&#x9;").Replace(string(AppendText(nil, text)))
 }

@@ -1,4 +1,4 @@
-package davfs
+package dav
 
 import (
 	"encoding/xml"
@@ -33,22 +33,22 @@ func TestFragment(t *testing.T) {
 		for _, around := range []string{"", ` xml:lang="fr"`} {
 			body := `<D:propertyupdate xmlns:D="DAV:" xmlns:x="urn:x" xmlns:y="urn:y" xmlns:z="urn:z"` + around + `><D:set><D:prop>` +
 				tt.prop + `</D:prop></D:set></D:propertyupdate>`
-			changes, err := parseProppatch([]byte(body))
+			changes, err := ParseProppatch([]byte(body))
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := changes[0].value.fragment()
+			got := changes[0].Value.Fragment()
 			if around == "" && got != tt.want {
 				t.Errorf("%s:\n got %s\nwant %s", tt.prop, got, tt.want)
 			}
-			again, err := parseXML([]byte(got))
+			again, err := ParseXML([]byte(got))
 			if err != nil {
 				t.Fatalf("%s: %v", got, err)
 			}
 			if (again.scope.lang == "") != (around == "" && !strings.Contains(tt.prop, "lang")) {
 				t.Errorf("%s within%s: the language is %q in %s", tt.prop, around, again.scope.lang, got)
 			}
-			if diff := cmp.Diff(names(changes[0].value), names(again)); diff != "" {
+			if diff := cmp.Diff(names(changes[0].Value), names(again)); diff != "" {
 				t.Errorf("%s: (-sent +kept)\n%s", tt.prop, diff)
 			}
 		}
@@ -56,8 +56,8 @@ func TestFragment(t *testing.T) {
 }
 
 // names lists the names in an element, with what stands around them.
-func names(e *xmlElement) (out []string) {
-	out = append(out, e.name.Space+" "+e.name.Local)
+func names(e *Element) (out []string) {
+	out = append(out, e.Name.Space+" "+e.Name.Local)
 	for _, a := range e.attrs {
 		if a.name.Local != "lang" {
 			out = append(out, "@"+a.name.Space+" "+a.name.Local+"="+a.value)
@@ -83,7 +83,7 @@ func FuzzProppatch(f *testing.F) {
 		f.Add(`<propertyupdate xmlns="DAV:" xmlns:x="urn:x"><set><prop>` + prop + `</prop></set></propertyupdate>`)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		changes, err := parseProppatch([]byte(body))
+		changes, err := ParseProppatch([]byte(body))
 		if err != nil {
 			if !errs.Is(err, errs.NotParseable) {
 				t.Errorf("%q: %v", body, err)
@@ -91,18 +91,18 @@ func FuzzProppatch(f *testing.F) {
 			return
 		}
 		for _, c := range changes {
-			text := c.value.fragment()
-			again, err := parseXML([]byte(text))
+			text := c.Value.Fragment()
+			again, err := ParseXML([]byte(text))
 			if err != nil {
 				t.Fatalf("%q is kept as %q: %v", body, text, err)
 			}
-			if diff := cmp.Diff(names(c.value), names(again)); diff != "" {
+			if diff := cmp.Diff(names(c.Value), names(again)); diff != "" {
 				t.Errorf("%q is kept as %q: (-sent +kept)\n%s", body, text, diff)
 			}
-			if kept := again.fragment(); kept != text {
+			if kept := again.Fragment(); kept != text {
 				t.Errorf("%q becomes %q", text, kept)
 			}
-			answer := appendForeign([]byte(`<D:prop xmlns:D="DAV:">`), c.name)
+			answer := appendForeign([]byte(`<D:prop xmlns:D="DAV:">`), c.Name)
 			if err := xml.Unmarshal(append(answer, "</D:prop>"...), new(struct{})); err != nil {
 				t.Errorf("%q: %v", answer, err)
 			}

@@ -1,14 +1,12 @@
-package davfs
+package dav
 
 import (
 	"encoding/xml"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
 
@@ -16,9 +14,12 @@ const aToken = "urn:uuid:a0000000-0000-4000-8000-000000000011"
 
 func TestReadDestination(t *testing.T) {
 	t.Parallel()
-	open, named := &drive{}, &drive{Config: Config{PublicNames: []string{"flow.example.org", "files.example.org:8443", "[::1]"}}}
+	open := func(string) bool { return true }
+	named := func(host string) bool {
+		return slices.ContainsFunc([]string{"flow.example.org", "files.example.org:8443", "[::1]"}, func(name string) bool { return SameHost(name, host) })
+	}
 	for _, tt := range []struct {
-		d      *drive
+		own    func(host string) bool
 		header string
 		want   string // the path, or the kind of the error
 	}{
@@ -48,8 +49,8 @@ func TestReadDestination(t *testing.T) {
 		{named, "http://[::1]:8080/dav/a", "/dav/a"},
 		{named, "http://elsewhere.example.org/dav/a", "other-server"},
 	} {
-		at, err := tt.d.readDestination([]string{tt.header})
-		got := at.path()
+		at, err := ReadDestination([]string{tt.header}, tt.own)
+		got := at.String()
 		if err != nil {
 			got = string(errs.KindOf(err))
 		}
@@ -61,7 +62,7 @@ func TestReadDestination(t *testing.T) {
 		}
 	}
 	for _, values := range [][]string{nil, {"/a", "/b"}} {
-		if _, err := open.readDestination(values); !errs.Is(err, errs.BadParameter) {
+		if _, err := ReadDestination(values, open); !errs.Is(err, errs.BadParameter) {
 			t.Errorf("%q: got %v", values, err)
 		}
 	}
@@ -74,7 +75,7 @@ func TestReadTimeout(t *testing.T) {
 		"Infinite, Second-4100000000": 0, "Extend, Second-5": 5 * time.Second, "Second-": 0, "Second--5": 0, "Second-+5": 0,
 		"Second-99999999999999999999": 1 << 32 * time.Second, "600": 0, "Second-5, Infinite": 5 * time.Second, " Second-7 ": 7 * time.Second,
 	} {
-		if got := readTimeout([]string{header}); got != want {
+		if got := ReadTimeout([]string{header}); got != want {
 			t.Errorf("%q: got %v, want %v", header, got, want)
 		}
 	}
@@ -87,14 +88,14 @@ func TestReadLockToken(t *testing.T) {
 		aToken:                        aToken,
 		"<" + strings.ToUpper(aToken): "bad-parameter",
 		"<URN:UUID:A0000000-0000-4000-8000-000000000011>": aToken,
-		"<opaquelocktoken:1>":                             tokenText(engine.UUID{}),
+		"<opaquelocktoken:1>":                             Token{}.String(),
 		"":                                                "bad-parameter",
 		"<>":                                              "bad-parameter",
 		"nonsense":                                        "bad-parameter",
 		"<" + aToken + "> <" + aToken + ">":               "bad-parameter",
 	} {
-		token, err := readLockToken([]string{header})
-		got := tokenText(token)
+		token, err := ReadLockToken([]string{header})
+		got := token.String()
 		if err != nil {
 			got = string(errs.KindOf(err))
 		}
@@ -123,19 +124,19 @@ func TestReadLockInfo(t *testing.T) {
 		`<!DOCTYPE a>` + wrap(scoped):                        "not-parseable",
 		`{}`:                                                 "not-parseable",
 	} {
-		info, err := readLockInfo([]byte(body))
+		info, err := ReadLockInfo([]byte(body))
 		got := string(errs.KindOf(err))
 		if err == nil {
-			got = "exclusive " + info.owner
-			if info.shared {
-				got = "shared " + info.owner
+			got = "exclusive " + info.Owner
+			if info.Shared {
+				got = "shared " + info.Owner
 			}
 		}
 		if got != want {
 			t.Errorf("%s: got %q, %v, want %q", body, got, err, want)
 		}
 	}
-	if info, err := readLockInfo([]byte(" \n")); info != nil || err != nil {
+	if info, err := ReadLockInfo([]byte(" \n")); info != nil || err != nil {
 		t.Errorf("an empty body: %v, %v", info, err)
 	}
 }
@@ -144,20 +145,20 @@ func FuzzDestination(f *testing.F) {
 	for _, seed := range []string{"/dav/Documents/sam/a%20b", "http://u:p@x:80/dav/a/", "/dav/../a", "//x/dav", "http://[::1]/a", "/%2e%2e/a"} {
 		f.Add(seed)
 	}
-	d := &drive{Config: Config{PublicNames: []string{"x"}}}
+	own := func(host string) bool { return SameHost("x", host) }
 	f.Fuzz(func(t *testing.T, header string) {
-		at, err := d.readDestination([]string{header})
+		at, err := ReadDestination([]string{header}, own)
 		if err != nil {
 			if kind := errs.KindOf(err); kind != errs.BadParameter && kind != errs.OtherServer {
 				t.Fatalf("%q: %v", header, err)
 			}
 			return
 		}
-		again, err := d.readDestination([]string{href(at.segments...)})
-		if err != nil || !slices.Equal(again.segments, at.segments) {
-			t.Errorf("%q: %q is read as %q, %v", header, at.segments, again.segments, err)
+		again, err := ReadDestination([]string{Href(at.Segments...)}, own)
+		if err != nil || !slices.Equal(again.Segments, at.Segments) {
+			t.Errorf("%q: %q is read as %q, %v", header, at.Segments, again.Segments, err)
 		}
-		for _, name := range at.segments {
+		for _, name := range at.Segments {
 			if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00\n") {
 				t.Errorf("%q holds the name %q", header, name)
 			}
@@ -170,7 +171,7 @@ func FuzzTimeout(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		if got := readTimeout([]string{header}); got < 0 || got > 1<<32*time.Second {
+		if got := ReadTimeout([]string{header}); got < 0 || got > 1<<32*time.Second {
 			t.Errorf("%q: %v", header, got)
 		}
 	})
@@ -181,14 +182,14 @@ func FuzzLockToken(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, header string) {
-		token, err := readLockToken([]string{header})
+		token, err := ReadLockToken([]string{header})
 		if err != nil {
 			if !errs.Is(err, errs.BadParameter) {
 				t.Fatalf("%q: %v", header, err)
 			}
 			return
 		}
-		if again, err := readLockToken([]string{"<" + tokenText(token) + ">"}); err != nil || again != token {
+		if again, err := ReadLockToken([]string{"<" + token.String() + ">"}); err != nil || again != token {
 			t.Errorf("%q: %v is read as %v, %v", header, token, again, err)
 		}
 	})
@@ -205,7 +206,7 @@ func FuzzLockInfo(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		info, err := readLockInfo(body)
+		info, err := ReadLockInfo(body)
 		if err != nil {
 			if !errs.Is(err, errs.NotParseable) {
 				t.Fatalf("%q: %v", body, err)
@@ -216,17 +217,17 @@ func FuzzLockInfo(f *testing.F) {
 			return
 		}
 		var owner struct{}
-		if err := xml.Unmarshal([]byte("<owner>"+info.owner+"</owner>"), &owner); err != nil {
-			t.Errorf("%q: the owner %q: %v", body, info.owner, err)
+		if err := xml.Unmarshal([]byte("<owner>"+info.Owner+"</owner>"), &owner); err != nil {
+			t.Errorf("%q: the owner %q: %v", body, info.Owner, err)
 		}
 	})
 }
 
-func TestLockDepth(t *testing.T) {
+func TestReadDepth(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]string{"": "deep", "0": "flat", "infinity": "deep", "Infinity": "deep", "1": "bad-parameter"} {
 		got := "flat"
-		deep, err := readLockDepth(http.Header{"Depth": {header}})
+		deep, err := ReadDepth("LOCK", header)
 		if deep {
 			got = "deep"
 		}

@@ -1,22 +1,37 @@
-package davfs
+package dav
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
 
-// conditions are the conditional headers of a request (RFC 9110, section
+// Version is what is stored under a request's URL. Definition is the part of a
+// form's ETag that stays the same while only counters move: an If-Match matches
+// every ETag that begins with it.
+type Version struct {
+	Exists     bool
+	ETag       string // of what GET of the URL gives, quoted
+	Definition string // "" if If-Match is strict
+	Modified   time.Time
+	Tokens     []Token // of the locks that cover it
+}
+
+// Header is the head of a request, as http.Header has it.
+type Header interface {
+	Get(name string) string
+	Values(name string) []string
+}
+
+// Conditions are the conditional headers of a request (RFC 9110, section
 // 13.1; RFC 4918, section 10.4).
-type conditions struct {
+type Conditions struct {
 	match      *tagList
 	noneMatch  *tagList
 	unmodified time.Time // zero: not given
-	lists      []ifList  // of the If header; one of them must hold
+	lists      []ifList  // of the If header; one of them must match
 }
 
 // tagList is the value of If-Match or If-None-Match.
@@ -25,12 +40,12 @@ type tagList struct {
 	tags []string // as they were given
 }
 
-// readConditions reads the headers. What cannot be read of If-Match,
+// ReadConditions reads the headers of a change. What cannot be read of If-Match,
 // If-None-Match and If is errs.BadParameter: a change that was to be made
 // under a condition must not be made without. An unreadable date is passed
 // over (RFC 9110, section 13.1.4).
-func readConditions(h http.Header) (conditions, error) {
-	c, err := readConditionsOfGet(h)
+func ReadConditions(h Header) (Conditions, error) {
+	c, err := ReadConditionsOfGet(h)
 	if err != nil {
 		return c, err
 	}
@@ -45,21 +60,33 @@ func readConditions(h http.Header) (conditions, error) {
 	return c, nil
 }
 
-// readConditionsOfGet reads what a GET fails upon. If-None-Match only decides
+// ReadConditionsOfGet reads what a GET is answered 412 for. If-None-Match only decides
 // whether it is answered 304, and an If header is about locks.
-func readConditionsOfGet(h http.Header) (conditions, error) {
-	var c conditions
+func ReadConditionsOfGet(h Header) (Conditions, error) {
+	var c Conditions
 	var err error
 	if c.match, err = readTagList(h, "If-Match"); err != nil {
 		return c, err
 	}
-	if date, err := http.ParseTime(h.Get("If-Unmodified-Since")); err == nil {
-		c.unmodified = date
-	}
+	c.unmodified = parseDate(h.Get("If-Unmodified-Since"))
 	return c, nil
 }
 
-func readTagList(h http.Header, name string) (*tagList, error) {
+// parseDate reads an HTTP date in one of its three forms (RFC 9110, section
+// 5.6.7); zero if it cannot be read.
+func parseDate(text string) time.Time {
+	for _, form := range [...]string{timeFormat, time.RFC850, time.ANSIC} {
+		if date, err := time.Parse(form, text); err == nil {
+			return date
+		}
+	}
+	return time.Time{}
+}
+
+// timeFormat is how HTTP writes a time, which must be in UTC.
+const timeFormat = "Mon, 02 Jan 2006 15:04:05 GMT"
+
+func readTagList(h Header, name string) (*tagList, error) {
 	values := h.Values(name)
 	if len(values) == 0 {
 		return nil, nil
@@ -108,28 +135,28 @@ func cutTag(text string) (tag, rest string, ok bool) {
 	return text[:n], text[n:], true
 }
 
-// none reports whether the request is without condition.
-func (c *conditions) none() bool {
+// None reports whether the request is without condition.
+func (c *Conditions) None() bool {
 	return c.match == nil && c.noneMatch == nil && c.unmodified.IsZero() && len(c.lists) == 0
 }
 
-// judge answers errs.Precondition where the conditions do not hold for what
-// is stored, in the order of RFC 9110, section 13.2.2.
-func (c *conditions) judge(v engine.Version) error {
+// Check answers errs.Precondition if the conditions do not match the stored
+// version, in the order of RFC 9110, section 13.2.2.
+func (c *Conditions) Check(v Version) error {
 	switch {
-	case c.match != nil && !c.match.holds(v):
+	case c.match != nil && !c.match.matches(v):
 		return failed("If-Match", v)
 	case c.match == nil && !c.unmodified.IsZero() && v.Exists && v.Modified.Truncate(time.Second).After(c.unmodified):
 		return failed("If-Unmodified-Since", v)
 	case c.noneMatch != nil && c.noneMatch.names(v):
 		return failed("If-None-Match", v)
-	case len(c.lists) > 0 && !slices.ContainsFunc(c.lists, func(l ifList) bool { return l.hold(v) }):
+	case len(c.lists) > 0 && !slices.ContainsFunc(c.lists, func(l ifList) bool { return l.matches(v) }):
 		return failed("If", v)
 	}
 	return nil
 }
 
-func failed(header string, v engine.Version) error {
+func failed(header string, v Version) error {
 	if !v.Exists {
 		return errs.New(errs.Precondition, "The condition in %s does not hold: there is nothing at this address.", header)
 	}
@@ -139,9 +166,9 @@ func failed(header string, v engine.Version) error {
 	return errs.New(errs.Precondition, "The condition in %s does not hold: what is stored is another version. Fetch it, and decide again.", header)
 }
 
-// holds judges If-Match: strong comparison, in which the counters of a form
+// matches judges If-Match: strong comparison, in which the counters of a form
 // do not count.
-func (l *tagList) holds(v engine.Version) bool {
+func (l *tagList) matches(v Version) bool {
 	if !v.Exists || l.any {
 		return v.Exists
 	}
@@ -150,7 +177,7 @@ func (l *tagList) holds(v engine.Version) bool {
 
 // strongly reports whether the tag is of what is stored, byte by byte or but
 // for what only counts. A weak one never is.
-func strongly(tag string, v engine.Version) bool {
+func strongly(tag string, v Version) bool {
 	if !v.Exists || v.ETag == "" || strings.HasPrefix(tag, "W/") {
 		return false
 	}
@@ -158,7 +185,7 @@ func strongly(tag string, v engine.Version) bool {
 }
 
 // names judges If-None-Match: weak comparison.
-func (l *tagList) names(v engine.Version) bool {
+func (l *tagList) names(v Version) bool {
 	if !v.Exists || l.any {
 		return v.Exists
 	}

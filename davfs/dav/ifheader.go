@@ -1,61 +1,79 @@
-package davfs
+package dav
 
 import (
 	"net/url"
 	"slices"
 	"strings"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
 
-// mostIfLists bounds an If header: each list about another resource is a
+// maxIfLists bounds an If header: each list about another resource is a
 // look-up.
-const mostIfLists = 32
+const maxIfLists = 32
 
-// ifList is a list of an If header: it holds where all its terms do.
+// ifList is a list of an If header: it matches if all its terms do.
 type ifList struct {
-	tag     *address // the resource it is about; nil for the request's
+	tag     *Path // the resource it is about; nil for the request's
 	terms   []ifTerm
 	settled bool // it is about another resource and was judged already
-	holds   bool
+	matched bool
 }
 
 // ifTerm is a condition of a list: a state token or an entity tag.
 type ifTerm struct {
 	not   bool
-	token string      // "" for an entity tag
-	lock  engine.UUID // of the token; zero for one that no lock has, "DAV:no-lock" for instance
+	token string // "" for an entity tag
+	lock  Token  // of the token; zero for one that no lock has, "DAV:no-lock" for instance
 	etag  string
 }
 
-// hold judges the list: a token matches where a lock of it covers the
+// matches judges the list: a token matches if a lock of it covers the
 // resource.
-func (l *ifList) hold(v engine.Version) bool {
+func (l *ifList) matches(v Version) bool {
 	if l.settled {
-		return l.holds
+		return l.matched
 	}
 	return !slices.ContainsFunc(l.terms, func(t ifTerm) bool {
 		matches := strongly(t.etag, v)
 		if t.token != "" {
-			matches = t.lock != engine.UUID{} && slices.Contains(v.Tokens, t.lock)
+			matches = t.lock != Token{} && slices.Contains(v.Tokens, t.lock)
 		}
 		return matches == t.not
 	})
 }
 
-// submitted returns the lock tokens that stand anywhere in the lists: to name
+// Tokens returns the lock tokens that stand anywhere in the If header: to name
 // one is to submit it (RFC 4918, section 10.4.1).
-func submitted(lists []ifList) []engine.UUID {
-	var out []engine.UUID
-	for i := range lists {
-		for _, t := range lists[i].terms {
-			if t.lock != (engine.UUID{}) && !slices.Contains(out, t.lock) {
+func (c *Conditions) Tokens() []Token {
+	var out []Token
+	for i := range c.lists {
+		for _, t := range c.lists[i].terms {
+			if t.lock != (Token{}) && !slices.Contains(out, t.lock) {
 				out = append(out, t.lock)
 			}
 		}
 	}
 	return out
+}
+
+// SettleElsewhere judges the lists of the If header that are about other
+// resources than the request's (RFC 4918, section 10.4.2), so that Check needs
+// to know that one only. here reports whether a path is the request's; version
+// returns what is stored at another path. Its error is returned as it is.
+func (c *Conditions) SettleElsewhere(here func(Path) bool, version func(Path) (Version, error)) error {
+	for i := range c.lists {
+		list := &c.lists[i]
+		if list.tag == nil || here(*list.tag) {
+			continue
+		}
+		there, err := version(*list.tag)
+		if err != nil {
+			return err
+		}
+		list.settled, list.matched = true, list.matches(there)
+	}
+	return nil
 }
 
 // parseIf reads the value of an If header (RFC 4918, section 10.4.2): lists
@@ -106,7 +124,7 @@ func (p *ifParser) until(end string) string {
 
 func (p *ifParser) lists() []ifList {
 	var out []ifList
-	var tag *address
+	var tag *Path
 	tagged, pending := false, false
 	for p.take(""); p.rest != ""; p.take("") {
 		switch {
@@ -117,7 +135,7 @@ func (p *ifParser) lists() []ifList {
 			}
 			tag, tagged, pending = p.tag(), true, true
 		case p.take("("):
-			if len(out) == mostIfLists {
+			if len(out) == maxIfLists {
 				p.fail("it has too many lists")
 				break
 			}
@@ -135,13 +153,13 @@ func (p *ifParser) lists() []ifList {
 
 // tag reads a resource tag. Its host is not looked at: behind a proxy the
 // server does not know by what name it was called.
-func (p *ifParser) tag() *address {
+func (p *ifParser) tag() *Path {
 	u, err := url.Parse(p.until(">"))
 	if err != nil || !strings.HasPrefix(u.Path, "/") {
 		p.fail("a tag must be an absolute path or URL")
 		return nil
 	}
-	a, err := parseAddress(u.EscapedPath())
+	a, err := ParsePath(u.EscapedPath())
 	if err != nil {
 		p.fail("a tag holds a path that cannot be read")
 		return nil
@@ -164,7 +182,7 @@ func (p *ifParser) terms() []ifTerm {
 			if t.token = p.until(">"); t.token == "" {
 				p.fail("a state token is empty")
 			}
-			t.lock = parseToken(t.token)
+			t.lock = ParseToken(t.token)
 		case p.take("["):
 			t.etag = p.entityTag()
 		default:

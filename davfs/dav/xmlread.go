@@ -1,47 +1,30 @@
-package davfs
+package dav
 
 import (
 	"bytes"
 	"encoding/xml"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 
 	"flowdrive/internal/errs"
 )
 
-// The limits of an XML body. Real ones have a few hundred bytes, and a few
-// levels of depth.
-const (
-	maxXML      = 64 << 10
-	maxXMLDepth = 64
-)
+// maxXMLDepth bounds how deep elements are nested. Real bodies have a few
+// levels.
+const maxXMLDepth = 64
+
+// Space is the namespace of WebDAV.
+const Space = "DAV:"
 
 const (
 	xmlSpace   = "http://www.w3.org/XML/1998/namespace" // of the prefix xml
 	xmlnsSpace = "http://www.w3.org/2000/xmlns/"        // of the prefix xmlns
 )
 
-// readXML reads the body of a request that takes XML.
-func readXML(r *http.Request) ([]byte, error) {
-	tooLarge := errs.New(errs.TooLarge, "The body is larger than %d bytes.", maxXML)
-	if r.ContentLength > maxXML {
-		return nil, tooLarge
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxXML+1))
-	switch {
-	case err != nil || int64(len(body)) < r.ContentLength:
-		return nil, cutShort(err, int64(len(body)))
-	case len(body) > maxXML:
-		return nil, tooLarge
-	}
-	return body, nil
-}
-
-// xmlElement is an element of a request's body, with what is in it.
-type xmlElement struct {
-	name   xml.Name // with the namespace itself
+// Element is an element of a request's body, with what is in it.
+type Element struct {
+	Name   xml.Name // with the namespace itself
 	prefix string   // as it was written
 	attrs  []xmlAttr
 	scope  *xmlScope
@@ -50,7 +33,7 @@ type xmlElement struct {
 
 // xmlItem is what an element holds: an element, or text.
 type xmlItem struct {
-	element *xmlElement
+	element *Element
 	text    string
 }
 
@@ -78,23 +61,24 @@ func (s *xmlScope) bound(prefix string) (space string, ok bool) {
 	return "", prefix == ""
 }
 
-// child returns the only element of that DAV: name, nil where there is none.
-func (e *xmlElement) child(local string) (found *xmlElement, err error) {
-	for c := range e.elements() {
-		if c.name != (xml.Name{Space: davSpace, Local: local}) {
+// Child returns the only element of that DAV: name, nil if there is none. More
+// than one is errs.NotParseable.
+func (e *Element) Child(local string) (found *Element, err error) {
+	for c := range e.Elements() {
+		if c.Name != (xml.Name{Space: Space, Local: local}) {
 			continue
 		}
 		if found != nil {
-			return nil, errs.New(errs.NotParseable, "The element %s has more than one %s.", e.name.Local, local)
+			return nil, errs.New(errs.NotParseable, "The element %s has more than one %s.", e.Name.Local, local)
 		}
 		found = c
 	}
 	return found, nil
 }
 
-// elements returns the elements that it holds.
-func (e *xmlElement) elements() func(yield func(*xmlElement) bool) {
-	return func(yield func(*xmlElement) bool) {
+// Elements returns the elements that it holds.
+func (e *Element) Elements() func(yield func(*Element) bool) {
+	return func(yield func(*Element) bool) {
 		for _, item := range e.in {
 			if item.element != nil && !yield(item.element) {
 				return
@@ -103,12 +87,12 @@ func (e *xmlElement) elements() func(yield func(*xmlElement) bool) {
 	}
 }
 
-// parseXML reads a body as XML with namespaces (Namespaces in XML 1.0). A
+// ParseXML reads a body as XML with namespaces (Namespaces in XML 1.0). A
 // document type is refused (docs/contract/drive.md#limits), so that there are
 // no entities but the five of XML itself. The decoder reads raw tokens: what it
 // makes of undeclared prefixes and of bindings to nothing is not what the
 // standard says, and their spelling is wanted for values that are kept.
-func parseXML(body []byte) (*xmlElement, error) {
+func ParseXML(body []byte) (*Element, error) {
 	p := &xmlParser{decoder: xml.NewDecoder(bytes.NewReader(body)), scope: &xmlScope{prefixes: map[string]string{"xml": xmlSpace}}}
 	for {
 		token, err := p.decoder.RawToken()
@@ -124,7 +108,7 @@ func parseXML(body []byte) (*xmlElement, error) {
 	}
 	switch {
 	case len(p.open) > 0:
-		return nil, p.failed(errors.New("it ends before the end of the element " + p.open[len(p.open)-1].name.Local))
+		return nil, p.failed(errors.New("it ends before the end of the element " + p.open[len(p.open)-1].Name.Local))
 	case p.root == nil:
 		return nil, p.failed(errors.New("it has no element"))
 	}
@@ -134,9 +118,9 @@ func parseXML(body []byte) (*xmlElement, error) {
 type xmlParser struct {
 	decoder *xml.Decoder
 	scope   *xmlScope
-	open    []*xmlElement
+	open    []*Element
 	names   []xml.Name // of what is open, as they were written
-	root    *xmlElement
+	root    *Element
 }
 
 func (p *xmlParser) failed(err error) error {
@@ -178,8 +162,8 @@ func (p *xmlParser) start(t xml.StartElement) error {
 	if err != nil {
 		return err
 	}
-	e := &xmlElement{prefix: t.Name.Space, scope: scope}
-	if e.name, err = scope.expand(t.Name, true); err != nil {
+	e := &Element{prefix: t.Name.Space, scope: scope}
+	if e.Name, err = scope.expand(t.Name, true); err != nil {
 		return err
 	}
 	for _, a := range t.Attr {

@@ -1,4 +1,4 @@
-package davfs
+package dav
 
 import (
 	"encoding/xml"
@@ -51,7 +51,7 @@ func TestParseXML(t *testing.T) {
 		{strings.Repeat("<a>", maxXMLDepth) + strings.Repeat("</a>", maxXMLDepth), ""},
 		{strings.Repeat("<a>", maxXMLDepth+1), "nested too deeply"},
 	} {
-		_, err := parseXML([]byte(tt.body))
+		_, err := ParseXML([]byte(tt.body))
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%.80s: %v", tt.body, err)
@@ -72,7 +72,7 @@ func FuzzParseXML(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		root, err := parseXML(body)
+		root, err := ParseXML(body)
 		if err != nil {
 			if !errs.Is(err, errs.NotParseable) {
 				t.Errorf("%q: %v", body, err)
@@ -83,11 +83,11 @@ func FuzzParseXML(f *testing.F) {
 		if err := xml.Unmarshal(body, &got); err != nil {
 			t.Errorf("%q is taken, but: %v", body, err)
 		}
-		if got.XMLName != root.name {
-			t.Errorf("%q: got %v, want %v", body, root.name, got.XMLName)
+		if got.XMLName != root.Name {
+			t.Errorf("%q: got %v, want %v", body, root.Name, got.XMLName)
 		}
-		if want, err := parsePropfind(body); err == nil && len(want.names) > mostProps {
-			t.Errorf("%d names", len(want.names))
+		if want, err := ParsePropfind(body); err == nil && len(want.Names) > maxProps {
+			t.Errorf("%d names", len(want.Names))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package davfs
+package dav
 
 import (
 	"encoding/xml"
@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// fragment returns the element as XML that is well-formed by itself: with the
+// Fragment returns the element as XML that is well-formed by itself: with the
 // namespaces that it uses, and the language that is said around it (RFC 4918,
 // section 4.3). Prefixes stay as they are, since values may hold names.
-func (e *xmlElement) fragment() string {
+func (e *Element) Fragment() string {
 	uses := map[string]bool{}
 	e.collect(uses)
 	declared := map[string]string{}
@@ -32,7 +32,7 @@ func (e *xmlElement) fragment() string {
 
 // collect notes the prefixes that the element may mean: in its names, and in
 // text that looks like them.
-func (e *xmlElement) collect(uses map[string]bool) {
+func (e *Element) collect(uses map[string]bool) {
 	uses[e.prefix] = true
 	for _, a := range e.attrs {
 		uses[a.prefix] = uses[a.prefix] || a.prefix != ""
@@ -61,8 +61,8 @@ func collectNames(text string, uses map[string]bool) {
 	}
 }
 
-func (e *xmlElement) appendTo(dst []byte, declared map[string]string, attrs []xmlAttr) []byte {
-	tag := qualified(e.prefix, e.name.Local)
+func (e *Element) appendTo(dst []byte, declared map[string]string, attrs []xmlAttr) []byte {
+	tag := qualified(e.prefix, e.Name.Local)
 	dst = append(append(dst, '<'), tag...)
 	for _, prefix := range slices.Sorted(maps.Keys(declared)) {
 		name := "xmlns"
@@ -82,7 +82,7 @@ func (e *xmlElement) appendTo(dst []byte, declared map[string]string, attrs []xm
 		if item.element != nil {
 			dst = item.element.appendTo(dst, item.element.scope.prefixes, item.element.attrs)
 		} else {
-			dst = appendText(dst, item.text)
+			dst = AppendText(dst, item.text)
 		}
 	}
 	return append(append(append(dst, "</"...), tag...), '>')
@@ -100,8 +100,8 @@ func appendAttr(dst []byte, name, value string) []byte {
 	return append(append(dst, escapeAttr(value)...), '"')
 }
 
-// text returns the text of an element that holds nothing else.
-func (e *xmlElement) text() (text string, ok bool) {
+// Text returns the text of an element; ok is false if it holds an element.
+func (e *Element) Text() (text string, ok bool) {
 	var b strings.Builder
 	for _, item := range e.in {
 		if item.element != nil {

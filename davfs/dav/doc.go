@@ -1,0 +1,17 @@
+// Package dav reads and writes WebDAV (RFC 4918) as it goes over the wire:
+// paths and destinations, conditional headers, lock tokens, the XML bodies of
+// LOCK, PROPFIND and PROPPATCH, and the answers to them. It knows nothing of
+// what is stored: versions and resources are values that the caller fills in.
+// What cannot be read is an errs.Error that says why.
+//
+//	path.go          paths, Destination, Overwrite, Depth
+//	conditions.go    If-Match, If-None-Match, If-Unmodified-Since
+//	ifheader.go      If
+//	lock.go          lock tokens, Timeout, lockinfo, activelock
+//	propfind.go      the body of a PROPFIND
+//	props.go         the properties that a server computes
+//	multistatus.go   the answer to a PROPFIND, written as it is sent
+//	proppatch.go     the body of a PROPPATCH and the answer to it
+//	xmlread.go       XML with namespaces
+//	xmlfragment.go   a part of a body as XML by itself
+package dav
