@@ -141,7 +141,7 @@ func (f *fake) auditDay() *engine.Resource {
 }
 
 func (f *fake) AuditDays(_ context.Context, by identity.Principal) ([]engine.Resource, error) {
-	if !by.Admin {
+	if !by.Admin() {
 		return nil, notThere()
 	}
 	return []engine.Resource{*f.auditDay()}, nil
@@ -149,7 +149,7 @@ func (f *fake) AuditDays(_ context.Context, by identity.Principal) ([]engine.Res
 
 func (f *fake) AuditDay(_ context.Context, by identity.Principal, date string) (*engine.Resource, io.ReadSeekCloser, error) {
 	day := f.auditDay()
-	if date != day.Name || !by.Admin {
+	if date != day.Name || !by.Admin() {
 		return nil, nil, notThere()
 	}
 	return day, inMemory{bytes.NewReader([]byte(auditOfFake))}, nil

@@ -37,7 +37,7 @@ func (f *fake) seesAttached(by identity.Principal, a *attached) bool {
 	if a.CaseID != 0 {
 		return f.find(f.cases, by, engine.Ref{CaseID: a.CaseID}) != nil
 	}
-	return by.Admin || by.In(a.ContextID)
+	return by.Admin() || by.In(a.ContextID)
 }
 
 func (f *fake) Attachment(_ context.Context, by identity.Principal, uuid engine.UUID) (*engine.Attachment, error) {

@@ -141,7 +141,7 @@ func (f *fake) ArchiveMonths(_ context.Context, by identity.Principal, own bool)
 	defer f.mu.Unlock()
 	var out []engine.Month
 	for _, s := range f.cases {
-		if s.Archived != 0 && (by.In(s.context) || by.Admin && !own) {
+		if s.Archived != 0 && (by.In(s.context) || by.Admin() && !own) {
 			out = append(out, s.Archived)
 		}
 	}
@@ -156,7 +156,7 @@ func (f *fake) PurgeCase(_ context.Context, req engine.Request, month engine.Mon
 	switch {
 	case s == nil || s.Archived != month:
 		return notThere()
-	case !req.By.Admin:
+	case !req.By.Admin():
 		return errs.New(errs.NotAllowed, "Only administrators may purge.")
 	}
 	f.cases = slices.DeleteFunc(f.cases, func(c *stored) bool { return c == s })
@@ -382,7 +382,7 @@ func (f *fake) Perform(_ context.Context, req engine.Request, id int64, action s
 
 func (f *fake) route(by identity.Principal, name string) *stored {
 	for _, s := range f.routes {
-		if same(s.Name, name) && (by.Admin || by.In(s.context)) {
+		if same(s.Name, name) && (by.Admin() || by.In(s.context)) {
 			return s
 		}
 	}

@@ -32,7 +32,7 @@ type documentPlace struct {
 func (f *fake) documentAt(by identity.Principal, p engine.DocumentPath) (*documentPlace, error) {
 	f.calls["document"]++
 	root := f.directory.ByName(identity.Name(p[0]))
-	if root == nil || !by.Admin && !by.In(root.ID) {
+	if root == nil || !by.Admin() && !by.In(root.ID) {
 		return nil, notThere()
 	}
 	at := &documentPlace{root: root, path: engine.DocumentPath{string(root.Name)}, found: f.rootOf(root)}
@@ -114,7 +114,7 @@ func (f *fake) DocumentRoots(_ context.Context, by identity.Principal, own bool)
 	defer f.mu.Unlock()
 	var out []engine.Document
 	for _, p := range f.directory.Parties() {
-		if by.In(p.ID) || by.Admin && !own {
+		if by.In(p.ID) || by.Admin() && !own {
 			out = append(out, *f.rootOf(p))
 		}
 	}

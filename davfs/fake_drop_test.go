@@ -193,7 +193,7 @@ func (f *fake) Board(_ context.Context, by identity.Principal, route string) ([]
 		return nil, notThere()
 	}
 	done := slices.ContainsFunc(f.cases, func(s *stored) bool {
-		return same(s.note, route) && s.Status == "done" && (by.Admin || by.In(s.context))
+		return same(s.note, route) && s.Status == "done" && (by.Admin() || by.In(s.context))
 	})
 	return []engine.BoardState{{Name: "open", Listed: true}, {Name: "done", Listed: done}}, nil
 }

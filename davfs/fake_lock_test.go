@@ -87,7 +87,7 @@ func (f *fake) Unlock(_ context.Context, req engine.Request, t engine.Target, to
 func (f *fake) BreakLocks(_ context.Context, req engine.Request, t engine.Target) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !req.By.Admin {
+	if !req.By.Admin() {
 		return errs.New(errs.NotAllowed, "They are not yours.")
 	}
 	for _, l := range f.covering(t.URL) {

@@ -196,7 +196,7 @@ func (f *fake) find(list []*stored, by identity.Principal, ref engine.Ref) *stor
 		if ref.Identity() {
 			named = ref.Entry != engine.UUID{} && s.uuid == ref.Entry || ref.CaseID != 0 && s.Seq == ref.CaseID
 		}
-		if named && (by.Admin || by.In(s.context)) {
+		if named && (by.Admin() || by.In(s.context)) {
 			return s
 		}
 	}
@@ -210,7 +210,7 @@ func (f *fake) page(list []*stored, by identity.Principal, filter engine.Filter,
 	}
 	var out []engine.Resource
 	for _, s := range list {
-		sees := by.In(s.context) || by.Admin && !filter.OwnOnly
+		sees := by.In(s.context) || by.Admin() && !filter.OwnOnly
 		if !sees || s.Seq <= filter.After || !strings.Contains(s.note, filter.Query) || !also(s) {
 			continue
 		}

@@ -61,7 +61,7 @@ func (s *scope) root() node {
 // drivePlaces are the members of "/dav/".
 func drivePlaces(s *scope) []place {
 	places := []place{{"Workflow", fixedFolder{s, "Workflow", workflowPlaces}, true}}
-	if s.by.Admin {
+	if s.by.Admin() {
 		places = append(places, place{"Admin", fixedFolder{s, "Admin", adminPlaces}, true})
 	}
 	return append(places,

@@ -25,7 +25,7 @@ func ownPasswordOnly(by identity.Principal) error {
 // mayChangeParties answers why by may not change users and teams, nil if it
 // may.
 func mayChangeParties(by identity.Principal) error {
-	if !by.Admin {
+	if !by.Admin() {
 		return absent("folder")
 	}
 	return ownPasswordOnly(by)

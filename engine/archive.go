@@ -261,7 +261,7 @@ func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int
 		if h.row.Archived == 0 || h.row.Archived != month {
 			return nil, absent("case in the archive")
 		}
-		if !req.By.Admin {
+		if !req.By.Admin() {
 			return nil, errs.New(errs.NotAllowed, "Only administrators may purge a case of the archive.")
 		}
 		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {

@@ -131,7 +131,7 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 	switch {
 	case f.OwnOnly:
 		filter.Access, filter.Unbound = by.Contexts(), true
-	case !by.Admin:
+	case !by.Admin():
 		absent = e.represented(by)
 		filter.Access, filter.Routes = withContexts(by, absent), e.administered(by)
 	}

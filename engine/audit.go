@@ -46,7 +46,7 @@ func (e *Engine) audit(ctx context.Context, tx Tx, req Request, action audit.Act
 // which changes nothing. It never blocks and is written soon; however many
 // there are, each has its row.
 func (e *Engine) auditLook(ctx context.Context, by identity.Principal, owner identity.ID, action audit.Action, target string) {
-	if by.Admin && !by.In(owner) {
+	if by.Admin() && !by.In(owner) {
 		e.background.write(e.row(ctx, by, e.clock.Now(), action, target, ""))
 	}
 }
@@ -172,7 +172,7 @@ func auditResource(d *audit.Day) *Resource {
 // AuditDays returns the days of the audit log, for administrators. Name is
 // the date, Source is left out.
 func (e *Engine) AuditDays(ctx context.Context, by identity.Principal) ([]Resource, error) {
-	if !by.Admin {
+	if !by.Admin() {
 		return nil, absent("folder")
 	}
 	var out []Resource
@@ -190,7 +190,7 @@ func (e *Engine) AuditDays(ctx context.Context, by identity.Principal) ([]Resour
 // of this moment and is read a part at a time, without holding a transaction.
 func (e *Engine) AuditDay(ctx context.Context, by identity.Principal, date string) (*Resource, io.ReadSeekCloser, error) {
 	day, err := time.Parse(auditDate, date)
-	if err != nil || !by.Admin {
+	if err != nil || !by.Admin() {
 		return nil, nil, absent("day of the audit log")
 	}
 	var found *audit.Day

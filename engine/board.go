@@ -119,7 +119,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 // that are not canceled, in order of name; open states of the route may be
 // missing. It costs what by sees, or for who sees everything what is open.
 func (e *Engine) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
-	if by.Admin || e.administersRoute(by, info) {
+	if by.Admin() || e.administersRoute(by, info) {
 		err = e.store.View(ctx, func(r Reader) (err error) {
 			held, err = allHeldStates(r, info)
 			return err

@@ -89,7 +89,7 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
 		h.admin = e.administersRoute(by, info)
 	} else {
-		h.admin = by.Admin
+		h.admin = by.Admin()
 	}
 	return h, nil
 }
@@ -214,11 +214,11 @@ func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter CaseFilter,
 		Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
 		Archived: f.Archived, Month: f.Month,
 	}
-	if !by.Admin || f.OwnOnly {
+	if !by.Admin() || f.OwnOnly {
 		absent = e.represented(by)
 		filter.Access = withContexts(by, absent)
 	}
-	if !by.Admin {
+	if !by.Admin() {
 		filter.Routes = e.administered(by)
 	}
 	if f.Context != "" && f.Context != contextMine {
@@ -278,7 +278,7 @@ func (e *Engine) casePasses(r Reader, by identity.Principal, f Filter, absent []
 		return false, nil
 	}
 	if len(absent) > 0 {
-		if sees, err := e.seesListed(r, by, absent, by.Admin && f.OwnOnly, row); err != nil || !sees {
+		if sees, err := e.seesListed(r, by, absent, by.Admin() && f.OwnOnly, row); err != nil || !sees {
 			return false, err
 		}
 	}

@@ -15,10 +15,10 @@ import (
 // DeleteParty deletes a user or team that nothing refers to. Whoever owns
 // entries, routes or cases is disabled instead of deleted.
 func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
-	if err := mayChangeParties(req.By); err != nil {
-		return err
-	}
 	return e.store.Update(ctx, func(tx Tx) error {
+		if err := mayChangeParties(req.By); err != nil {
+			return err
+		}
 		t, err := readParties(tx)
 		if err != nil {
 			return err

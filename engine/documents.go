@@ -314,7 +314,7 @@ func (e *Engine) auditDocument(ctx context.Context, by identity.Principal, path 
 // unless own of all contexts that the caller may read.
 func (e *Engine) DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]Document, error) {
 	contexts := by.Contexts()
-	if by.Admin && !own {
+	if by.Admin() && !own {
 		contexts = nil
 	}
 	var out []Document

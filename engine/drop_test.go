@@ -318,21 +318,18 @@ func TestDropMeanwhile(t *testing.T) {
 	w := newWorld(t, overStore(func(s engine.Store) engine.Store { m.Store = s; return m }))
 	sam := w.as("sam")
 	for what, tt := range map[string]struct {
+		route  string
 		meddle func()
 		want   errs.Kind
 	}{
-		"the route is deleted": {func() { w.kind("delete", w.as("admin").deleteRoute("auto"), "") }, errs.NotFound},
-		"the route is no more for sam": {func() {
+		"the route is deleted": {"auto", func() { w.kind("delete", w.as("admin").deleteRoute("auto"), "") }, errs.NotFound},
+		"the route is no more for sam": {"ask", func() {
 			w.as("admin").mustPutRoute("ask", strings.Replace(routeAsk, "start: [everyone]", "start: [ops], read: [sam]", 1))
 		}, ""}, // which comes too late: the case was decided on before
-		"sam leaves the team": {func() { w.as("admin").mustPutParty(identity.Team, "core", `{"members": ["ann"]}`) }, ""},
+		"sam leaves the team": {"own", func() { w.as("admin").mustPutParty(identity.Team, "core", `{"members": ["ann"]}`) }, errs.NotFound},
 	} {
-		route := map[bool]string{true: "auto", false: "ask"}[tt.want == errs.NotFound]
-		if what == "sam leaves the team" {
-			route = "own"
-		}
 		m.meddle = tt.meddle
-		_, err := sam.drop(route, what, "x", nil)
+		_, err := sam.drop(tt.route, what, "x", nil)
 		w.kind(what, err, tt.want)
 	}
 }

@@ -57,6 +57,10 @@ type Config struct {
 	CheckPassword func(ctx context.Context, user identity.Name, password string) error
 	// Address returns where a request comes from, "" for the machine itself.
 	Address func(ctx context.Context) string
+	// Standing returns why nothing more is done for a request: its log-in has
+	// ended, errs.LogIn. It is asked for every view and in the unit of every
+	// change, so it answers from memory. Without it no log-in ends.
+	Standing func(ctx context.Context) error
 
 	// Wall is the machine's clock, whatever Clock says: locks are a matter of
 	// real time. Without it there is clock.Real.
@@ -175,6 +179,9 @@ func New(cfg Config) *Engine {
 		contents:  contents.NewKeeper(cfg.Blobs, blobRows{cfg.Store}),
 		expiry:    newExpiry(),
 	}
+	if cfg.Standing != nil {
+		e.store = judgingStore{cfg.Store, cfg.Standing}
+	}
 	if e.observer == nil {
 		e.observer = nobody{}
 	}
@@ -256,12 +263,18 @@ func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, erro
 func (e *Engine) tryChange(ctx context.Context, decide func(Reader) (decision, error)) error {
 	for range attempts {
 		var apply decision
+		parties := e.parties.Load()
 		err := e.store.View(ctx, func(r Reader) (err error) {
 			apply, err = decide(r)
 			return err
 		})
 		if err == nil {
-			err = e.update(ctx, apply)
+			err = e.update(ctx, func(tx Tx) error {
+				if e.parties.Load() != parties {
+					return errStale // somebody's rights may be others now
+				}
+				return apply(tx)
+			})
 		}
 		if !errors.Is(err, errStale) {
 			return err

@@ -85,7 +85,7 @@ func entryETag(s *Entry) string { return fmt.Sprintf(`%s%d"`, entryDefinition(s)
 // Entries returns the schedule entries that by sees, in order of creation.
 func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter := EntryFilter{Type: f.Type, After: f.After, Limit: f.Limit}
-	if !by.Admin || f.OwnOnly {
+	if !by.Admin() || f.OwnOnly {
 		filter.Contexts = by.Contexts()
 	}
 	if f.Route != "" {

@@ -96,7 +96,7 @@ func keepPastRoute(tx Tx, s *Route, now time.Time) error {
 // wrote under names that tell whose it was.
 func (e *Engine) History(ctx context.Context, by identity.Principal, folder Folder) ([]Resource, error) {
 	author := by.ID
-	if by.Admin {
+	if by.Admin() {
 		author = 0
 	}
 	var out []Resource
@@ -132,7 +132,7 @@ func (e *Engine) Past(ctx context.Context, by identity.Principal, folder Folder,
 		if err != nil {
 			return err
 		}
-		if p == nil || p.Folder != folder || p.AuthorID != by.ID && !by.Admin || !p.Replaced.After(e.clock.Now().Add(-historyLasts)) {
+		if p == nil || p.Folder != folder || p.AuthorID != by.ID && !by.Admin() || !p.Replaced.After(e.clock.Now().Add(-historyLasts)) {
 			return absent("document")
 		}
 		out = new(e.pastResource(by, p))

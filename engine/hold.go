@@ -104,7 +104,7 @@ func (h *Hold) version() Version {
 
 // Holds returns all holds in order of creation, for administrators.
 func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
-	if !by.Admin {
+	if !by.Admin() {
 		return nil, absent("folder")
 	}
 	var out []Resource
@@ -120,7 +120,7 @@ func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, 
 
 // Hold returns the hold of that name, for administrators.
 func (e *Engine) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
-	if !by.Admin {
+	if !by.Admin() {
 		return nil, absent("hold")
 	}
 	var found *Hold
@@ -140,7 +140,7 @@ func (e *Engine) Hold(ctx context.Context, by identity.Principal, name string) (
 // PutHold makes a hold, or replaces the one of that name. Once it is answered
 // no matching case starts.
 func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
-	if !req.By.Admin {
+	if !req.By.Admin() {
 		return nil, absent("folder")
 	}
 	node, err := parseDocument(body, false)
@@ -149,6 +149,9 @@ func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []b
 	}
 	var out *Outcome
 	err = e.update(ctx, func(tx Tx) error {
+		if !req.By.Admin() {
+			return absent("folder")
+		}
 		old, err := findHold(tx, name)
 		if err != nil {
 			return err
@@ -278,10 +281,10 @@ func (h *Hold) about() string {
 
 // DeleteHold ends a hold: what waited for that starts.
 func (e *Engine) DeleteHold(ctx context.Context, req Request, name string) error {
-	if !req.By.Admin {
-		return absent("folder")
-	}
 	err := e.store.Update(ctx, func(tx Tx) error {
+		if !req.By.Admin() {
+			return absent("folder")
+		}
 		h, err := findHold(tx, name)
 		if err != nil {
 			return err

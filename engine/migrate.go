@@ -113,7 +113,7 @@ func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yam
 	}
 	if !req.DryRun {
 		report.Version = next.stored.Version
-		if err := e.migrate(context.WithoutCancel(ctx), next.stored.ID, report); err != nil {
+		if err := e.migrate(committed(ctx), next.stored.ID, report); err != nil {
 			return nil, err
 		}
 		e.settle(ctx)
@@ -125,7 +125,7 @@ func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yam
 		return out, err
 	}
 	// The answer that was stored with the route did not know of it yet.
-	return out, e.update(context.WithoutCancel(ctx), func(tx Tx) error {
+	return out, e.update(committed(ctx), func(tx Tx) error {
 		return tx.AmendAnswer(req.By.ID, req.Key.Key, req.Answer(out))
 	})
 }

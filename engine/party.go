@@ -19,8 +19,11 @@ func (e *Engine) Account(name string) (id identity.ID, hash string, disabled, ok
 	return p.ID, p.Password, p.Disabled, true
 }
 
-// Principal returns the acting view of a user.
-func (e *Engine) Principal(id identity.ID) identity.Principal { return e.directory().Principal(id) }
+// Principal returns the acting view of a user, whose rights are at each moment
+// those that it has then.
+func (e *Engine) Principal(id identity.ID) identity.Principal {
+	return identity.LivePrincipal(id, e.directory)
+}
 
 // PartyID returns the id of the user or team of that name, 0 for none.
 func (e *Engine) PartyID(name string) identity.ID {
@@ -33,7 +36,7 @@ func (e *Engine) PartyID(name string) identity.ID {
 // Party returns a user or team, for administrators.
 func (e *Engine) Party(_ context.Context, by identity.Principal, kind identity.Kind, name string) (*Resource, error) {
 	p := e.parties.Load().ByName(kind, name)
-	if !by.Admin || p == nil {
+	if !by.Admin() || p == nil {
 		return nil, absent(string(kind))
 	}
 	return partyResource(p), nil
@@ -41,7 +44,7 @@ func (e *Engine) Party(_ context.Context, by identity.Principal, kind identity.K
 
 // Parties returns all users or all teams by id, for administrators.
 func (e *Engine) Parties(_ context.Context, by identity.Principal, kind identity.Kind) ([]Resource, error) {
-	if !by.Admin {
+	if !by.Admin() {
 		return nil, absent("folder")
 	}
 	t := e.parties.Load()
@@ -83,6 +86,9 @@ func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, 
 	}
 	var out *Outcome
 	err = e.update(ctx, func(tx Tx) error {
+		if err := mayChangeParties(req.By); err != nil {
+			return err // while the password was hashed, this may have ended
+		}
 		t, err := readParties(tx)
 		if err != nil {
 			return err

@@ -103,7 +103,7 @@ func (e *Engine) whyQueued(r Reader, row *Case, by identity.Principal) (string, 
 			continue
 		}
 		why := "An administrator holds it back"
-		if by.Admin {
+		if by.Admin() {
 			why = "Admin/Holds/" + hold.Name + ".json holds it back"
 		}
 		if hold.Reason != "" {

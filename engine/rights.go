@@ -44,19 +44,19 @@ func (e *Engine) mayStart(by identity.Principal, r *routeInfo) bool {
 
 // seesRoute reports whether the route exists for by.
 func (e *Engine) seesRoute(by identity.Principal, r *routeInfo) bool {
-	return by.Admin || by.In(r.ContextID) || by.InAny(names(r.Compiled.Access.Read)) ||
+	return by.Admin() || by.In(r.ContextID) || by.InAny(names(r.Compiled.Access.Read)) ||
 		by.InAny(names(r.Compiled.Access.Start)) || by.InAny(names(r.Compiled.Access.Admin))
 }
 
 // seesEntry reports whether a schedule entry of the context exists for by.
 func seesEntry(by identity.Principal, context identity.ID) bool {
-	return by.Admin || by.In(context)
+	return by.Admin() || by.In(context)
 }
 
 // mayChangeEntry reports whether by may change, delete or trigger the entry:
 // every member of its context; of everyone only its author.
 func (e *Engine) mayChangeEntry(by identity.Principal, context, author identity.ID) bool {
-	if by.Admin {
+	if by.Admin() {
 		return true
 	}
 	if context == e.directory().EveryoneID() {
@@ -73,7 +73,7 @@ func isStarter(by identity.Principal, c *machine.Case) bool {
 
 // seesCase reports whether the case exists for by.
 func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error) {
-	if by.Admin || by.In(c.ContextID) || by.In(c.StarterID) {
+	if by.Admin() || by.In(c.ContextID) || by.In(c.StarterID) {
 		return true, nil
 	}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil && e.administersRoute(by, info) {
@@ -89,7 +89,7 @@ func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error
 // case that it is bound to; without one the members of its context.
 func (e *Engine) seesAttachment(r Reader, by identity.Principal, a *Attachment) (bool, error) {
 	if a.CaseID == 0 {
-		return by.Admin || by.In(a.ContextID), nil
+		return by.Admin() || by.In(a.ContextID), nil
 	}
 	c, err := orNil(r.Case(a.CaseID))
 	if err != nil || c == nil {
@@ -105,7 +105,7 @@ func (e *Engine) mayDeleteAttachment(r Reader, by identity.Principal, a *Attachm
 	if a.CaseID == 0 {
 		return e.mayChangeEntry(by, a.ContextID, a.AuthorID), nil
 	}
-	if by.Admin || by.ID == a.AuthorID {
+	if by.Admin() || by.ID == a.AuthorID {
 		return true, nil
 	}
 	c, err := r.Case(a.CaseID)
@@ -150,7 +150,7 @@ func names(list []string) []identity.Name {
 
 // readsDocuments reports whether the documents of the context exist for by.
 func readsDocuments(by identity.Principal, context identity.ID) bool {
-	return by.Admin || by.In(context)
+	return by.Admin() || by.In(context)
 }
 
 // writesDocuments reports whether by may write the documents of the context:
@@ -203,5 +203,5 @@ func (e *Engine) hears(r Reader, by identity.Principal, ev *Event, cases map[int
 
 // sawCase reports whether by could see a case that is gone.
 func (e *Engine) sawCase(by identity.Principal, ev *Event) bool {
-	return by.Admin || slices.ContainsFunc(ev.seenBy, by.In) || ev.route != nil && e.administersRoute(by, ev.route)
+	return by.Admin() || slices.ContainsFunc(ev.seenBy, by.In) || ev.route != nil && e.administersRoute(by, ev.route)
 }

@@ -215,7 +215,7 @@ func (e *Engine) settle(ctx context.Context) {
 	}
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	if _, err := e.runOnce(context.WithoutCancel(ctx), e.clock.Now(), e.firings); err != nil {
+	if _, err := e.runOnce(committed(ctx), e.clock.Now(), e.firings); err != nil {
 		e.log.Error().Err(err).Msg("what a request made due was not done; it is tried again")
 	}
 }

@@ -56,7 +56,7 @@ func (t *targeted) exists() bool { return t.self != "" }
 func (e *Engine) target(r Reader, by identity.Principal, t Target) (*targeted, error) {
 	out, err := e.resolveTarget(r, by, t)
 	if err == nil {
-		out.breaks = out.breaks || by.Admin
+		out.breaks = out.breaks || by.Admin()
 	}
 	return out, err
 }

@@ -141,7 +141,7 @@ func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.actor.RouteAdmin = l.by.Admin
+	l.actor.RouteAdmin = l.by.Admin()
 	if info := l.routes.Load().byID[c.RouteID]; info != nil {
 		l.actor.RouteAdmin = l.administersRoute(l.by, info)
 	}

@@ -44,16 +44,15 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		return s.serveCalendar(x, r)
 	}
 	if !needsNoLogIn(r) {
-		if x.area == areaEvents {
-			// Before the log-in: what is changed meanwhile ends the stream.
-			x.holds = s.config.Auth.Watch(r.Header.Get("Authorization"))
-		}
+		// Before the log-in: what is changed meanwhile ends the request.
+		x.holds = s.config.Auth.Watch(r.Header.Get("Authorization"))
 		p, err := s.config.Auth.Authenticate(r.Header.Get("Authorization"), x.client)
 		if err != nil {
 			s.auditLogIn(x, r, err)
 			return err
 		}
 		x.principal = p
+		x.reads = tells(r.Method) && x.area != areaEvents // a stream asks by itself, and ends in order
 		if err := checkSite(r); err != nil {
 			return err
 		}
@@ -70,7 +69,7 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 		s.config.Drive.ServeHTTP(x, r)
 		return nil
 	case areaMetrics:
-		if x.principal.Admin {
+		if x.principal.Admin() {
 			return s.scrapeMetrics(x, r)
 		}
 	case areaClock:
@@ -91,6 +90,15 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 
 func notBuilt(what string) error {
 	return errs.New(errs.NotBuilt, "%s is not built yet.", what)
+}
+
+// tells reports whether a method tells what is stored and changes nothing.
+func tells(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, "PROPFIND":
+		return true
+	}
+	return false
 }
 
 // needsNoLogIn reports whether the request is the one that clients make

@@ -21,7 +21,8 @@ type exchange struct {
 	http.ResponseWriter
 	id        [1]string // a slice of it is the header's value
 	principal identity.Principal
-	holds     func() bool // of a stream: whether its log-in is still good
+	holds     func() bool // whether the log-in is still good; nil: it needs none
+	reads     bool        // nothing is changed: who has lost access gets no more of the answer
 	peer      netip.Addr  // who is connected, a proxy perhaps
 	client    netip.Addr  // who asks; see clientOf
 	area      area
@@ -63,6 +64,20 @@ func WithPrincipal(ctx context.Context, p identity.Principal) context.Context {
 		x.principal = p
 	}
 	return context.WithValue(ctx, exchangeKey{}, x)
+}
+
+// Standing returns errs.LogIn if the log-in of the request has ended since it
+// was checked: its user is disabled or gone, or the password it came with is
+// another one or revoked. It is nil for what needs no log-in.
+func Standing(ctx context.Context) error {
+	if x := exchangeOf(ctx); x != nil && x.holds != nil && !x.holds() {
+		return errLogInEnded()
+	}
+	return nil
+}
+
+func errLogInEnded() error {
+	return errs.New(errs.LogIn, "Your log-in ended while the request was on its way; log in again.")
 }
 
 // RequestID returns the id under which the request is logged, "" where it
@@ -107,10 +122,26 @@ func (x *exchange) WriteHeader(status int) {
 	x.ResponseWriter.WriteHeader(status)
 }
 
+// stands returns why the answer is broken off: it tells what is stored, and
+// the log-in has ended. What the server answers of its own accord, a problem,
+// goes out.
+func (x *exchange) stands() error {
+	if !x.reads || x.kind != "" || x.holds() {
+		return nil
+	}
+	err := errLogInEnded()
+	x.failed(errs.LogIn, err)
+	x.broken = true
+	return err
+}
+
 // Write implements http.ResponseWriter.
 func (x *exchange) Write(p []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
+	}
+	if err := x.stands(); err != nil {
+		return 0, err
 	}
 	x.giveTime()
 	n, err := x.ResponseWriter.Write(p)
@@ -135,6 +166,9 @@ func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 		}
 		if x.status == 0 {
 			x.status = http.StatusOK
+		}
+		if err := x.stands(); err != nil {
+			return n, err
 		}
 		x.giveTime()
 		m, err := io.CopyN(x.ResponseWriter, from, size)

@@ -90,7 +90,11 @@ func (a *accounts) Principal(id identity.ID) identity.Principal {
 	defer a.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(a.users)) {
 		if u := a.users[name]; u.id == id {
-			return identity.Principal{ID: id, Name: identity.Name(name), Admin: u.admin}
+			p := identity.Principal{ID: id, Name: identity.Name(name)}
+			if u.admin {
+				return p.AsOperator()
+			}
+			return p
 		}
 	}
 	return identity.Principal{}

@@ -91,7 +91,7 @@ func (a *app) open(ctx context.Context) error {
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer, Filters: jqworker.New(workerCommand),
-		Outside: outside, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf,
+		Outside: outside, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
@@ -174,8 +174,7 @@ func (a *app) asOperator(drive http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		by := a.engine.Principal(a.engine.PartyID(string(engine.Admin)))
-		by.Admin = true
+		by := a.engine.Principal(a.engine.PartyID(string(engine.Admin))).AsOperator()
 		drive.ServeHTTP(w, r.WithContext(server.WithPrincipal(r.Context(), by)))
 	})
 }

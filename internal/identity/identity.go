@@ -82,7 +82,7 @@ type Directory struct {
 	parties    []*Party // by id
 	byID       map[ID]*Party
 	byName     map[string]*Party // folded
-	principals map[ID]Principal  // every request asks for one
+	rights     map[ID]*rights    // every request asks for them
 	represents map[ID][]*Party   // by deputy: whom it may stand in for, by name
 	everyone   ID
 }
@@ -95,7 +95,7 @@ func NewDirectory(parties []Party) *Directory {
 		parties:    make([]*Party, 0, len(parties)),
 		byID:       make(map[ID]*Party, len(parties)),
 		byName:     make(map[string]*Party, len(parties)),
-		principals: make(map[ID]Principal, len(parties)),
+		rights:     make(map[ID]*rights, len(parties)),
 		represents: map[ID][]*Party{},
 	}
 	for i := range parties {
@@ -120,7 +120,7 @@ func NewDirectory(parties []Party) *Directory {
 		}
 	}
 	for _, p := range d.parties {
-		d.principals[p.ID] = d.principal(p, parents)
+		d.rights[p.ID] = d.rightsOf(p, parents)
 		if deputy := d.ByName(p.Deputy.User); p.Kind == User && deputy != nil && deputy != p {
 			d.represents[deputy.ID] = append(d.represents[deputy.ID], p)
 		}
@@ -131,10 +131,10 @@ func NewDirectory(parties []Party) *Directory {
 	return d
 }
 
-// principal works out what the party belongs to. A user belongs to itself,
+// rightsOf works out what the party belongs to. A user belongs to itself,
 // to everyone and to their teams transitively; a team only to itself and
 // everyone: what is done in its name has no more rights than that.
-func (d *Directory) principal(p *Party, parents map[ID][]ID) Principal {
+func (d *Directory) rightsOf(p *Party, parents map[ID][]ID) *rights {
 	contexts := []ID{p.ID}
 	seen := map[ID]bool{p.ID: true}
 	if d.everyone != 0 && !seen[d.everyone] {
@@ -156,7 +156,7 @@ func (d *Directory) principal(p *Party, parents map[ID][]ID) Principal {
 	for _, c := range contexts {
 		names = append(names, d.byID[c].Name)
 	}
-	return Principal{ID: p.ID, Name: p.Name, Admin: p.Kind == User && p.Admin, contexts: contexts, names: names}
+	return &rights{admin: p.Kind == User && p.Admin, disabled: p.Disabled, contexts: contexts, names: names}
 }
 
 // Fold returns the form in which names are compared: equal but for case is
@@ -178,7 +178,7 @@ func (d *Directory) Parties() []*Party { return d.parties }
 // Contexts returns what the party belongs to, ascending by id: a user to
 // itself, its teams transitively and everyone; a team to itself and
 // everyone.
-func (d *Directory) Contexts(id ID) []ID { return d.principals[id].contexts }
+func (d *Directory) Contexts(id ID) []ID { return d.Principal(id).Contexts() }
 
 // Active reports whether something may run in the context: it exists and is
 // no disabled user.
@@ -229,37 +229,92 @@ func (d *Directory) TeamCycle(team Name, members []Name) []Name {
 	return nil
 }
 
-// Principal is who a request acts as, with the contexts it has.
+// Principal is who a request acts as. What it may is asked of it when that
+// matters: one that was made by LivePrincipal answers by what is so then.
 type Principal struct {
-	ID       ID
-	Name     Name
-	Admin    bool
-	Device   bool // logged in by an app password, which does not change the account
+	ID     ID
+	Name   Name
+	Device bool // logged in by an app password, which does not change the account
+
+	fixed    *rights           // nil: none
+	latest   func() *Directory // of a live principal; nil: its rights are fixed
+	operator bool              // administers the server, whatever the directory says
+}
+
+// rights are what a party has by the users and teams of one moment.
+type rights struct {
+	admin    bool
+	disabled bool
 	contexts []ID
-	names    []Name
+	names    []Name // in the order of contexts
 }
 
 // Principal returns the acting view of a user or, for what a schedule does,
-// of a context. It is the zero Principal where the party does not exist.
-func (d *Directory) Principal(id ID) Principal { return d.principals[id] }
+// of a context, with the rights that it has in this directory. It is the zero
+// Principal if the party does not exist.
+func (d *Directory) Principal(id ID) Principal {
+	p := d.byID[id]
+	if p == nil {
+		return Principal{}
+	}
+	return Principal{ID: p.ID, Name: p.Name, fixed: d.rights[id]}
+}
+
+// LivePrincipal returns the acting view of a user with the rights that it has
+// at the moment when they are asked for: those in the directory that latest
+// then returns, none once the user is disabled or gone. It is the zero
+// Principal if the user does not exist.
+func LivePrincipal(id ID, latest func() *Directory) Principal {
+	p := latest().Principal(id)
+	if p.ID == 0 {
+		return p
+	}
+	return Principal{ID: p.ID, Name: p.Name, latest: latest}
+}
+
+// AsOperator returns the principal as one that administers the server, and
+// acts though its user may be disabled.
+func (p Principal) AsOperator() Principal {
+	p.operator = true
+	return p
+}
+
+// rights returns what the principal has now, never nil.
+func (p Principal) rights() *rights {
+	has := p.fixed
+	if p.latest != nil {
+		has = p.latest().rights[p.ID]
+	}
+	if has == nil || p.latest != nil && has.disabled && !p.operator {
+		return &rights{}
+	}
+	return has
+}
+
+// Admin reports whether the principal administers the server.
+func (p Principal) Admin() bool { return p.operator || p.rights().admin }
 
 // Contexts returns the ids of the principal's contexts, ascending.
-func (p Principal) Contexts() []ID { return p.contexts }
+func (p Principal) Contexts() []ID { return p.rights().contexts }
 
 // ContextNames returns the names of the principal's contexts, in the order
 // of their ids.
-func (p Principal) ContextNames() []Name { return p.names }
+func (p Principal) ContextNames() []Name { return p.rights().names }
 
 // In reports whether the context is one of the principal's.
 func (p Principal) In(context ID) bool {
-	_, found := slices.BinarySearch(p.contexts, context)
+	_, found := slices.BinarySearch(p.Contexts(), context)
 	return found
 }
 
 // InAny reports whether one of the names is one of the principal's contexts.
 func (p Principal) InAny(names []Name) bool {
+	if len(names) == 0 {
+		return false
+	}
+	mine := p.ContextNames()
 	for _, n := range names {
-		for _, own := range p.names {
+		for _, own := range mine {
 			if strings.EqualFold(string(own), string(n)) { // Fold, without making strings
 				return true
 			}
@@ -271,15 +326,15 @@ func (p Principal) InAny(names []Name) bool {
 // MayOwn reports whether the principal may create objects in the context:
 // one of its own, but everyone only as administrator.
 func (d *Directory) MayOwn(p Principal, context ID) bool {
-	return p.In(context) && (context != d.everyone || p.Admin)
+	return p.In(context) && (context != d.everyone || p.Admin())
 }
 
 // Administers reports whether the principal administers the context: its
 // own, a team whose admins name it, or anything as administrator.
 func (d *Directory) Administers(p Principal, context ID) bool {
 	party := d.byID[context]
-	if p.Admin || party == nil {
-		return p.Admin
+	if admin := p.Admin(); admin || party == nil {
+		return admin
 	}
 	return context == p.ID || party.Kind == Team && p.InAny(party.Admins)
 }

@@ -59,10 +59,10 @@ func TestPrincipal(t *testing.T) {
 	t.Parallel()
 	d := NewDirectory(firm())
 	sam, admin, core, none := d.Principal(3), d.Principal(2), d.Principal(10), d.Principal(99)
-	if sam.Name != "sam" || sam.Admin || !admin.Admin {
+	if sam.Name != "sam" || sam.Admin() || !admin.Admin() {
 		t.Errorf("sam is %+v, admin is %+v", sam, admin)
 	}
-	if core.Admin {
+	if core.Admin() {
 		t.Error("a team acts as administrator")
 	}
 	if !sam.In(11) || sam.In(13) || sam.In(0) || none.In(0) || none.In(1) {
@@ -247,4 +247,45 @@ func TestDeputyEqual(t *testing.T) {
 			t.Errorf("%+v equals %+v", d, other)
 		}
 	}
+}
+
+// A live principal has the rights of the directory of the moment.
+func TestLivePrincipal(t *testing.T) {
+	t.Parallel()
+	now := NewDirectory([]Party{{ID: 1, Name: Everyone, Kind: Team}, {ID: 2, Name: "sam", Kind: User, Admin: true}, {ID: 3, Name: "core", Kind: Team, Members: []Name{"sam"}}})
+	latest := func() *Directory { return now }
+	then, sam, nobody := now.Principal(2), LivePrincipal(2, latest), LivePrincipal(4, latest)
+	type rights struct {
+		Admin, In, Named bool
+		Contexts         []ID
+	}
+	of := func(p Principal) rights { return rights{p.Admin(), p.In(3), p.InAny([]Name{"Core"}), p.Contexts()} }
+	check := func(what string, p Principal, want rights) {
+		t.Helper()
+		if diff := cmp.Diff(want, of(p)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", what, diff)
+		}
+	}
+	all := rights{true, true, true, []ID{1, 2, 3}}
+	check("at first", sam, all)
+	check("nobody", nobody, rights{})
+	for _, tt := range []struct {
+		what    string
+		parties []Party
+		want    rights
+	}{
+		{"no administrator any more", []Party{{ID: 1, Name: Everyone, Kind: Team}, {ID: 2, Name: "sam", Kind: User}, {ID: 3, Name: "core", Kind: Team, Members: []Name{"sam"}}}, rights{false, true, true, []ID{1, 2, 3}}},
+		{"out of the team", []Party{{ID: 1, Name: Everyone, Kind: Team}, {ID: 2, Name: "sam", Kind: User, Admin: true}, {ID: 3, Name: "core", Kind: Team}}, rights{true, false, false, []ID{1, 2}}},
+		{"disabled", []Party{{ID: 1, Name: Everyone, Kind: Team}, {ID: 2, Name: "sam", Kind: User, Admin: true, Disabled: true}}, rights{}},
+		{"deleted", []Party{{ID: 1, Name: Everyone, Kind: Team}}, rights{}},
+	} {
+		now = NewDirectory(tt.parties)
+		check(tt.what, sam, tt.want)
+		check(tt.what+", as it was", then, all)
+	}
+	if sam.Name != "sam" || nobody.Name != "" || !nobody.AsOperator().Admin() || nobody.Admin() {
+		t.Errorf("sam is %q, nobody %q", sam.Name, nobody.Name)
+	}
+	now = NewDirectory([]Party{{ID: 2, Name: "sam", Kind: User, Disabled: true}})
+	check("the operator as a disabled user", sam.AsOperator(), rights{Admin: true, Contexts: []ID{2}})
 }
