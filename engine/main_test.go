@@ -48,7 +48,19 @@ type world struct {
 // belongs to staff. Routes are auto and ask (everyone's), own (core's).
 func newWorld(t *testing.T, options ...func(*world)) *world {
 	t.Helper()
-	w := emptyWorld(t, options...)
+	return worldOn(t, true, options)
+}
+
+// emptyWorld opens a world in which there are only the administrator and the
+// teams of a first start.
+func emptyWorld(t *testing.T, options ...func(*world)) *world {
+	t.Helper()
+	return worldOn(t, false, options)
+}
+
+// people stores what newWorld promises.
+func (w *world) people() {
+	w.Helper()
 	admin := w.as("admin")
 	for _, name := range []string{"sam", "ann", "bob", "eve"} {
 		admin.mustPutParty(identity.User, name, `{"email": "`+name+`@example.org"}`)
@@ -59,29 +71,12 @@ func newWorld(t *testing.T, options ...func(*world)) *world {
 	admin.mustPutRoute("auto", routeAuto)
 	admin.mustPutRoute("ask", routeAsk)
 	w.as("ann").mustPutRoute("own", routeOwn)
-	return w
-}
-
-// emptyWorld opens a world in which there are only the administrator and the
-// teams of a first start.
-func emptyWorld(t *testing.T, options ...func(*world)) *world {
-	t.Helper()
-	w := &world{T: t, dir: t.TempDir(), clock: sandboxAt(start)}
-	for _, option := range options {
-		option(w)
-	}
-	w.open()
-	if _, err := w.Found(t.Context(), w.clock.Now(), "", nil); err != nil {
-		t.Fatal(err)
-	}
-	w.load()
-	return w
 }
 
 // open opens store and engine; both are closed at the end of the test.
 func (w *world) open() {
 	w.Helper()
-	db, err := sqlite.Open(w.Context(), filepath.Join(w.dir, "flowdrive.db"), sqlite.Options{WriterCache: 2048, ReaderCache: 512})
+	db, err := sqlite.Open(w.Context(), w.database(), sqlite.Options{WriterCache: 2048, ReaderCache: 512})
 	if err != nil {
 		w.Fatal(err)
 	}

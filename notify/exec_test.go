@@ -87,29 +87,26 @@ func TestExecSees(t *testing.T) {
 	}
 }
 
-// TestExecBounds: time, output and children are bounded.
+// TestExecBounds: time, output and children are bounded. What is not ended
+// when its time is over keeps the test from ending.
 func TestExecBounds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, script, want string
 		timeout            time.Duration
 	}{
-		{"time", `sleep 60`, "again: sh took longer than 300ms", 300 * time.Millisecond},
-		{"a child's time", `sleep 60 & wait`, "again: sh took longer than 300ms", 300 * time.Millisecond},
-		{"ignoring signals", `trap '' TERM INT HUP; while :; do sleep 60; done`, "again: sh took longer than 300ms", 300 * time.Millisecond},
+		{"time", `sleep 86400`, "again: sh took longer than 300ms", 300 * time.Millisecond},
+		{"a child's time", `sleep 86400 & wait`, "again: sh took longer than 300ms", 300 * time.Millisecond},
+		{"ignoring signals", `trap '' TERM INT HUP; while :; do sleep 86400; done`, "again: sh took longer than 300ms", 300 * time.Millisecond},
 		{"output", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, "final: sh wrote more than the 1000 bytes that it may", 0},
 		{"errors", `i=0; while [ $i -lt 9999 ]; do i=$((i+1)); echo xxxxxxxxxxxxxx >&2; done; exit 1`, "final: sh ended with exit status 1: xxxxxxxxxxxxxx xxxx", 0},
-		{"what it left behind", `sleep 60 & echo done`, "text/plain done\n", 0},
+		{"what it left behind", `sleep 86400 & echo done`, "text/plain done\n", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			g := shell(t, Command{Timeout: test.timeout, Output: 1000, Memory: 32 << 20})
-			began := time.Now()
 			if got := deliver(t, g, script(test.script)); !strings.HasPrefix(got, test.want) || len(got) > 400 {
 				t.Errorf("got %s", got)
-			}
-			if took := time.Since(began); took > 25*time.Second {
-				t.Errorf("took %s", took)
 			}
 		})
 	}
