@@ -28,8 +28,8 @@ run: ## start a server on 127.0.0.1:8080 with its data in ./data (ARGS="--addr .
 	go run ./cmd/flowdrive serve $(ARGS)
 
 .PHONY: build
-build: ## build ./flowdrive
-	go build -o flowdrive ./cmd/flowdrive
+build: ## build ./flowdrive; the same commit gives the same bytes (VERSION=1.2.3 without a repository)
+	go build -trimpath -buildvcs=auto $(if $(VERSION),-ldflags "-X main.linkedVersion=$(VERSION)") -o flowdrive ./cmd/flowdrive
 
 ##@ Testing
 
@@ -77,6 +77,10 @@ bench-smoke: ## every benchmark once: that they run, not how fast
 	timeout --foreground 5m $(MAKE) bench ARGS=--short
 
 ##@ Releasing
+
+.PHONY: release
+release: ## commit and tag a release: VERSION=1.2.3, with DRYRUN=1 only show what would change
+	@.ci/release.sh "$(VERSION)" $(if $(DRYRUN),--dry-run)
 
 .PHONY: notices
 notices: ## dist/THIRD_PARTY_NOTICES.txt: the licenses of all that is linked

@@ -135,7 +135,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		return err
 	}
 	cfg := server.Config{
-		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version,
+		Log: a.log, Metrics: registry, Auth: a.auth, Audit: a.engine, Now: time.Now, Version: version(),
 		Drive: a.drive, Ready: a.engine.Ready, TrustedProxies: proxies, InsecureHTTP: a.settings.insecureHTTP,
 	}
 	if a.sandbox != nil {

@@ -78,7 +78,7 @@ func rootCommand() *cobra.Command {
 	root.PersistentFlags().String("config", "", "YAML file with the values of flags")
 	root.AddCommand(serveCommand(), userCommand(), teamCommand(), scheduleCommand(), routeCommand(), simulateCommand(), versionCommand())
 	root.SetHelpCommand(helpCommand())
-	root.Version = version
+	root.Version = version()
 	strict(root)
 	return root
 }

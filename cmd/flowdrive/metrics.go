@@ -43,7 +43,7 @@ func newObserver(registry *prometheus.Registry) (*observer, error) {
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "flowdrive_build_info", Help: "1, with what runs as labels.",
-		ConstLabels: prometheus.Labels{"version": version, "goversion": runtime.Version()},
+		ConstLabels: prometheus.Labels{"version": version(), "goversion": runtime.Version()},
 	})
 	build.Set(1)
 	var err error

@@ -97,7 +97,7 @@ func (a *app) openOutside() (engine.Outside, engine.Channels, error) {
 		return nil, engine.Channels{}, err
 	}
 	channels := engine.Channels{Mail: c.Mail != nil, Webhook: a.settings.outside.notifyWebhook}
-	c.Clock, c.Version, c.Log, c.Confined = clock.Real{}, version, a.log, []string{confinedCommand}
+	c.Clock, c.Version, c.Log, c.Confined = clock.Real{}, version(), a.log, []string{confinedCommand}
 	if c.Scratch, err = a.commandsFolder(); err != nil {
 		return nil, engine.Channels{}, err
 	}
