@@ -238,9 +238,8 @@ type credentials struct {
 	now  func() time.Time
 	macs sync.Pool // of *mac
 
-	mu    sync.RWMutex
-	until map[credential]time.Time
-	queue []credential // in the order of their ends
+	mu    sync.Mutex
+	until *lru[credential, time.Time]
 }
 
 type mac struct {
@@ -251,7 +250,7 @@ type mac struct {
 func newCredentials(now func() time.Time) *credentials {
 	key := make([]byte, sha256.Size)
 	_, _ = rand.Read(key) // never fails; see crypto/rand
-	c := &credentials{now: now, until: map[credential]time.Time{}}
+	c := &credentials{now: now, until: newLRU[credential, time.Time](mostCredentials)}
 	c.macs.New = func() any { return &mac{hash: hmac.New(sha256.New, key)} }
 	return c
 }
@@ -274,33 +273,14 @@ func (c *credentials) key(p pair, password, encoded string) (key credential) {
 }
 
 func (c *credentials) has(key credential) bool {
-	c.mu.RLock()
-	until, ok := c.until[key]
-	c.mu.RUnlock()
+	c.mu.Lock()
+	until, ok := c.until.get(key)
+	c.mu.Unlock()
 	return ok && c.now().Before(until)
 }
 
-// add remembers the credential. All live equally long, so the queue's head
-// always ends first.
 func (c *credentials) add(key credential) {
-	now := c.now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.queue) > 0 && !now.Before(c.until[c.queue[0]]) {
-		c.drop()
-	}
-	if _, twice := c.until[key]; twice {
-		return
-	}
-	if len(c.queue) >= mostCredentials {
-		c.drop()
-	}
-	c.queue = append(c.queue, key)
-	c.until[key] = now.Add(credentialLife)
-}
-
-// drop forgets the credential that ends first.
-func (c *credentials) drop() {
-	delete(c.until, c.queue[0])
-	c.queue = c.queue[1:]
+	c.until.put(key, c.now().Add(credentialLife))
 }

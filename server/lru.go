@@ -6,17 +6,17 @@ import "container/list"
 // that strangers fill must have a bound.
 type lru[K comparable, V any] struct {
 	most  int
-	byKey map[K]*list.Element
-	order *list.List // of *item[K, V], the most recently used first
+	byKey map[K]*entry[V]
+	order *list.List // of K, the most recently used first
 }
 
-type item[K comparable, V any] struct {
-	key   K
+type entry[V any] struct {
 	value V
+	place *list.Element
 }
 
 func newLRU[K comparable, V any](most int) *lru[K, V] {
-	return &lru[K, V]{most: most, byKey: map[K]*list.Element{}, order: list.New()}
+	return &lru[K, V]{most: most, byKey: map[K]*entry[V]{}, order: list.New()}
 }
 
 func (l *lru[K, V]) get(key K) (value V, ok bool) {
@@ -24,21 +24,22 @@ func (l *lru[K, V]) get(key K) (value V, ok bool) {
 	if !ok {
 		return value, false
 	}
-	l.order.MoveToFront(e)
-	return e.Value.(*item[K, V]).value, true //nolint:errcheck // nothing else is put in
+	l.order.MoveToFront(e.place)
+	return e.value, true
 }
 
 func (l *lru[K, V]) put(key K, value V) {
 	l.remove(key)
 	for l.order.Len() >= l.most {
-		l.remove(l.order.Back().Value.(*item[K, V]).key) //nolint:errcheck // nothing else is put in
+		oldest, _ := l.order.Back().Value.(K)
+		l.remove(oldest)
 	}
-	l.byKey[key] = l.order.PushFront(&item[K, V]{key, value})
+	l.byKey[key] = &entry[V]{value, l.order.PushFront(key)}
 }
 
 func (l *lru[K, V]) remove(key K) {
 	if e, ok := l.byKey[key]; ok {
-		l.order.Remove(e)
+		l.order.Remove(e.place)
 		delete(l.byKey, key)
 	}
 }
