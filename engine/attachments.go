@@ -92,7 +92,7 @@ type attachmentForm struct {
 	BoundTo *int64  `json:"boundTo"`
 }
 
-func (a *Attachment) resource(by identity.Principal) *Resource {
+func attachmentResource(a *Attachment, by identity.Principal) *Resource {
 	form := attachmentForm{
 		UUID: a.UUID.String(), Name: a.Name, Type: a.MediaType, Size: a.Size,
 		SHA256: hex.EncodeToString(a.SHA256[:]), Created: a.Created.UTC().Format(time.RFC3339),
@@ -153,7 +153,7 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 					}
 				}
 				if sees && e.inContext(by, f.Context, list[i].ContextID) {
-					out = append(out, *list[i].resource(by))
+					out = append(out, *attachmentResource(&list[i], by))
 				}
 			}
 			if filter.Limit == 0 || len(list) < filter.Limit || len(out) >= f.Limit {
@@ -305,7 +305,7 @@ func (e *Engine) insertAttachment(tx Tx, req Request, given NewAttachment, a *At
 	}
 	tx.AfterCommit(func() { e.sweeper.note(a.Expires) })
 	out := &Outcome{
-		Created: true, Changed: true, Name: a.UUID.String(), Form: a.resource(req.By).Form, ETag: a.ETag(), FormETag: a.ETag(),
+		Created: true, Changed: true, Name: a.UUID.String(), Form: attachmentResource(a, req.By).Form, ETag: a.ETag(), FormETag: a.ETag(),
 		Modified: a.Created, CaseID: a.CaseID,
 	}
 	return out, e.keep(tx, req, out)
@@ -425,9 +425,9 @@ func (e *Engine) attachmentRef(r Reader, by identity.Principal, v document.Value
 	return a, err
 }
 
-// input returns the attachment as the input of a case: the same content, and
+// attachmentContent returns the attachment as the input of a case: the same content, and
 // the same media type.
-func (a *Attachment) input() *content {
+func attachmentContent(a *Attachment) *content {
 	return &content{mediaType: a.MediaType, file: &storedFile{sum: a.SHA256, size: a.Size}}
 }
 
@@ -447,7 +447,7 @@ func (e *Engine) startInput(r Reader, req Request, v document.Value) (*content, 
 	if err != nil || a == nil {
 		return nil, err
 	}
-	c := a.input()
+	c := attachmentContent(a)
 	c.holds = func(tx Tx) error {
 		again, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err == nil && again == nil {

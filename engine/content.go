@@ -137,5 +137,5 @@ func (inMemory) Close() error { return nil }
 
 func digestOf(data []byte) Digest { return sha256.Sum256(data) }
 
-// short is the part of a digest that ETags carry: 128 bits.
-func (d Digest) short() []byte { return d[:16] }
+// shortDigest is the part of a digest that ETags carry: 128 bits.
+func shortDigest(d Digest) []byte { return d[:16] }

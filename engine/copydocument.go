@@ -109,7 +109,7 @@ func (x *transferring) judge() error {
 	if err := x.apart(); err != nil {
 		return err
 	}
-	if err := x.judgeAt(x.tx, x.req, x.from.found.version(), x.from.scene(false)); err != nil {
+	if err := x.judgeAt(x.tx, x.req, documentVersion(x.from.found), x.from.scene(false)); err != nil {
 		return err
 	}
 	if x.to.found != nil && !x.Overwrite {
@@ -217,7 +217,7 @@ func (x *transferring) copyTree(tree []Document, to int64) error {
 // replace gives the file at the destination the content of the source, and its
 // properties.
 func (x *transferring) replace() (*Document, error) {
-	d, err := x.makeDocument(x.tx, x.req, x.to, x.from.found.input())
+	d, err := x.makeDocument(x.tx, x.req, x.to, documentContent(x.from.found))
 	if err == nil && d.Properties != x.from.found.Properties {
 		err = x.tx.SetProperties(d.ID, x.from.found.Properties)
 	}
@@ -250,7 +250,7 @@ func (e *Engine) MayTake(ctx context.Context, req Request, path DocumentPath) (*
 			return err
 		}
 		taken = &Taken{Document: path, ID: at.found.ID, Revision: at.found.Revision}
-		return e.admit(r, req, at.found.version(), at.scene(true))
+		return e.admit(r, req, documentVersion(at.found), at.scene(true))
 	})
 	return taken, err
 }

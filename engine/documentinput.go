@@ -64,7 +64,7 @@ func (e *Engine) documentInput(r Reader, req Request, v document.Value) (*conten
 		v.Fail(errs.CodeNotFound, "there is no document %q that %s may use", text, req.By.Name)
 		return nil, nil
 	}
-	c := d.input()
+	c := documentContent(d)
 	c.holds = func(tx Tx) error {
 		again, _, err := e.documentNamed(tx, req.By, path.String())
 		if err == nil && (again == nil || again.ID != d.ID || again.Revision != d.Revision) {
@@ -85,12 +85,12 @@ func (e *Engine) firingDocument(tx Tx, as identity.Principal, path string) (*con
 	if d == nil {
 		return nil, errs.New(errs.NotFound, "There is no document %q that %s may use.", path, as.Name)
 	}
-	return d.input(), nil
+	return documentContent(d), nil
 }
 
-// input returns the document as the input of a case: the same content, and
+// documentContent returns the document as the input of a case: the same content, and
 // the same media type.
-func (d *Document) input() *content {
+func documentContent(d *Document) *content {
 	if d.InFile {
 		return &content{mediaType: d.MediaType, file: &storedFile{sum: d.SHA256, size: d.Size}}
 	}

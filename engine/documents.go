@@ -99,10 +99,10 @@ func (d *Document) ETag() string {
 		return fmt.Sprintf(`"%x-%x.%d"`, d.ID, d.Created.UnixMilli(), d.Revision)
 	}
 	tag := append(make([]byte, 0, 34), '"')
-	return string(append(hex.AppendEncode(tag, d.SHA256.short()), '"'))
+	return string(append(hex.AppendEncode(tag, d.SHA256[:16]), '"'))
 }
 
-func (d *Document) version() Version {
+func documentVersion(d *Document) Version {
 	if d == nil {
 		return Version{}
 	}

@@ -62,7 +62,7 @@ func (e *Engine) Reject(ctx context.Context, req Request, r Refusal) error {
 		at := ScratchPlace{Folder: r.At.Folder + rejectedFolder}
 		for when := req.Now; ; when = when.Add(time.Second) { // two within a second
 			at.Name = generatedName(when, r.At.Name)
-			there, err := orNil(tx.Scratch(req.By.ID, at.normal()))
+			there, err := orNil(tx.Scratch(req.By.ID, at.Normal()))
 			if err != nil {
 				return err
 			}

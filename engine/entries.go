@@ -349,7 +349,7 @@ func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given
 		c.given = &GivenName{Folder: FolderSchedule, Author: req.By.ID, Name: ref.Name, Entry: c.stored.UUID}
 	}
 	if c.given != nil {
-		c.given.setSource(body, req.Now)
+		setSource(c.given, body, req.Now)
 	}
 	return c
 }

@@ -153,7 +153,7 @@ func (c *commanded) redefine(tx Tx, stored *Entry, entry *schedule.Entry) error 
 		return nil //nolint:nilerr // a source that cannot be read cannot say anything else
 	}
 	was := c.given.ETag
-	c.given.setSource(schedule.Source(entry), c.req.Now)
+	setSource(c.given, schedule.Source(entry), c.req.Now)
 	return c.claimName(tx, c.given, was)
 }
 

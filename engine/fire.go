@@ -289,7 +289,7 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 		if a == nil {
 			return nil, errs.New(errs.NotFound, "There is no attachment %s that %s may use.", stored.Attachment, context.Name)
 		}
-		input = a.input()
+		input = attachmentContent(a)
 	}
 	if entry.Document != "" {
 		if input, err = e.firingDocument(tx, as, entry.Document); err != nil {

@@ -45,11 +45,11 @@ const mostReason = 1000
 
 // heldBack reports whether a hold keeps a case of that route and group queued.
 func heldBack(holds []Hold, route, group string) bool {
-	return slices.ContainsFunc(holds, func(h Hold) bool { return h.keeps(route, group) })
+	return slices.ContainsFunc(holds, func(h Hold) bool { return holdCovers(&h, route, group) })
 }
 
-// keeps reports whether the hold keeps a case of that route and group queued.
-func (h *Hold) keeps(route, group string) bool {
+// holdCovers reports whether the hold keeps a case of that route and group queued.
+func holdCovers(h *Hold, route, group string) bool {
 	return h.Engine || h.Route != "" && identity.Fold(h.Route) == identity.Fold(route) || h.Group != "" && h.Group == group
 }
 
@@ -76,7 +76,7 @@ type holdForm struct {
 	Modified string  `json:"modified"`
 }
 
-func (h *Hold) resource() *Resource {
+func holdResource(h *Hold) *Resource {
 	form := holdForm{
 		Name: h.Name, Engine: h.Engine, Reason: h.Reason, Author: h.Author,
 		Created: h.Created.UTC().Format(time.RFC3339), Modified: h.Modified.UTC().Format(time.RFC3339),
@@ -94,11 +94,11 @@ func (h *Hold) resource() *Resource {
 	}
 }
 
-func (h *Hold) version() Version {
+func holdVersion(h *Hold) Version {
 	if h == nil {
 		return Version{}
 	}
-	r := h.resource()
+	r := holdResource(h)
 	return Version{Exists: true, ETag: r.FormETag, Definition: r.Definition, Modified: r.Modified}
 }
 
@@ -111,7 +111,7 @@ func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, 
 	err := e.store.View(ctx, func(r Reader) error {
 		holds, err := r.Holds()
 		for i := range holds {
-			out = append(out, *holds[i].resource())
+			out = append(out, *holdResource(&holds[i]))
 		}
 		return err
 	})
@@ -134,7 +134,7 @@ func (e *Engine) Hold(ctx context.Context, by identity.Principal, name string) (
 	if found == nil {
 		return nil, absent("hold")
 	}
-	return found.resource(), nil
+	return holdResource(found), nil
 }
 
 // PutHold makes a hold, or replaces the one of that name. Once it is answered
@@ -156,7 +156,7 @@ func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []b
 		if err != nil {
 			return err
 		}
-		if err := judge(req.If, old.version()); err != nil {
+		if err := judge(req.If, holdVersion(old)); err != nil {
 			return err
 		}
 		h, err := e.readHold(req, old, name, node)
@@ -255,18 +255,18 @@ func (e *Engine) writeHold(ctx context.Context, tx Tx, req Request, old, h *Hold
 		if old == nil {
 			action = audit.HoldAdd
 		}
-		if err := e.audit(ctx, tx, req, action, h.Name, h.about()); err != nil {
+		if err := e.audit(ctx, tx, req, action, h.Name, aboutHold(h)); err != nil {
 			return nil, err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued) // it may have been about something else
 	}
-	r := h.resource()
+	r := holdResource(h)
 	out := &Outcome{Created: old == nil, Changed: changed, Name: h.Name, Form: r.Form, FormETag: r.FormETag, Modified: h.Modified}
 	return out, e.keep(tx, req, out)
 }
 
-// about says in words what the hold is about.
-func (h *Hold) about() string {
+// aboutHold says in words what the hold is about.
+func aboutHold(h *Hold) string {
 	text := "engine"
 	if h.Route != "" {
 		text = "route " + h.Route
@@ -292,14 +292,14 @@ func (e *Engine) DeleteHold(ctx context.Context, req Request, name string) error
 		if h == nil {
 			return absent("hold")
 		}
-		if err := judge(req.If, h.version()); err != nil {
+		if err := judge(req.If, holdVersion(h)); err != nil {
 			return err
 		}
 		if err := tx.DeleteHold(h.ID); err != nil {
 			return err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued)
-		return e.audit(ctx, tx, req, audit.HoldDelete, h.Name, h.about())
+		return e.audit(ctx, tx, req, audit.HoldDelete, h.Name, aboutHold(h))
 	})
 	if err != nil {
 		return err

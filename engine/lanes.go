@@ -139,14 +139,14 @@ func (l *line) head(q *queue) (head *aheadOf, err error) {
 		if err := a.read(q); err != nil {
 			return nil, err
 		}
-		if len(a.cases) > 0 && (head == nil || a.cases[0].before(head.cases[0])) {
+		if len(a.cases) > 0 && (head == nil || startsBefore(a.cases[0], head.cases[0])) {
 			head = a
 		}
 	}
 	return head, nil
 }
 
-func (c QueuedCase) before(other QueuedCase) bool {
+func startsBefore(c QueuedCase, other QueuedCase) bool {
 	return c.Priority > other.Priority || c.Priority == other.Priority && c.ID < other.ID
 }
 

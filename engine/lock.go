@@ -285,7 +285,7 @@ func (e *Engine) locksWithin(r Reader, at *documentPlace) ([]Lock, error) {
 	}
 	ids := make([]int64, len(all))
 	for i := range all {
-		if ids[i], err = all[i].document(); err != nil {
+		if ids[i], err = lockedDocument(&all[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -299,8 +299,8 @@ func (e *Engine) locksWithin(r Reader, at *documentPlace) ([]Lock, error) {
 	return out, err
 }
 
-// document returns the id of the document that the lock is on.
-func (l *Lock) document() (int64, error) {
+// lockedDocument returns the id of the document that the lock is on.
+func lockedDocument(l *Lock) (int64, error) {
 	text := string(l.On)
 	id, err := strconv.ParseInt(text[strings.LastIndexByte(text, '/')+1:], 10, 64)
 	return id, errs.Wrap("read the key of a lock", err)

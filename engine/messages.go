@@ -245,7 +245,7 @@ func (e *Engine) mayLabel(by identity.Principal, h *held, name string) bool {
 }
 
 // MessageETag is the ETag of a message's content.
-func MessageETag(m *Message) string { return fmt.Sprintf("\"%x\"", m.SHA256.short()) }
+func MessageETag(m *Message) string { return fmt.Sprintf("\"%x\"", m.SHA256[:16]) }
 
 // mustGUID reads a case's guid, which is ours.
 func mustGUID(text string) UUID {

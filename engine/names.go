@@ -22,7 +22,7 @@ func (e *Engine) addGiven(res *Resource, given *GivenName) {
 }
 
 // setSource notes the bytes that are stored under the name.
-func (n *GivenName) setSource(body []byte, now time.Time) {
+func setSource(n *GivenName, body []byte, now time.Time) {
 	n.Source, n.ETag, n.Size, n.Modified = body, sourceETag(body), int64(len(body)), now
 }
 

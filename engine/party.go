@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"flowdrive/engine/account"
+
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -61,7 +62,7 @@ func partyResource(p *account.Party) *Resource {
 	return &Resource{
 		Name:       string(p.Name),
 		Seq:        int64(p.ID),
-		Form:       p.Form(),
+		Form:       account.PartyForm(p),
 		FormETag:   p.ETag(),
 		Definition: p.ETag(),
 		Created:    p.Created,
@@ -161,7 +162,7 @@ func (e *Engine) writeParty(ctx context.Context, tx Tx, req Request, c *account.
 	}
 	out := &Outcome{
 		Created: c.Created, Changed: c.Changed, Name: string(p.Name),
-		Form: p.Form(), FormETag: p.ETag(), Modified: p.Modified,
+		Form: account.PartyForm(&p), FormETag: p.ETag(), Modified: p.Modified,
 	}
 	return out, e.keep(tx, req, out)
 }

@@ -113,7 +113,7 @@ func rewriteSource(req Request, given *GivenName, form []byte) error {
 		return errs.Wrap("write the source of a case", err)
 	}
 	out.WriteByte('\n')
-	given.setSource(out.Bytes(), req.Now)
+	setSource(given, out.Bytes(), req.Now)
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPa
 		if at.found == nil {
 			return absent("document")
 		}
-		if err := e.admit(tx, req, at.found.version(), at.scene(false)); err != nil {
+		if err := e.admit(tx, req, documentVersion(at.found), at.scene(false)); err != nil {
 			return err
 		}
 		if err := e.writable(req.By, at.root); err != nil {

@@ -76,7 +76,7 @@ func (e *Engine) putTarget(r Reader, req Request, path DocumentPath) (*documentP
 	if err := e.writable(req.By, at.root); err != nil {
 		return nil, err
 	}
-	if err := e.admit(r, req, at.found.version(), at.scene(at.found == nil)); err != nil {
+	if err := e.admit(r, req, documentVersion(at.found), at.scene(at.found == nil)); err != nil {
 		return nil, err
 	}
 	return at, at.placeable()
@@ -195,7 +195,7 @@ func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentP
 		if at.folder == nil {
 			return errs.New(errs.NotDeletable, "The folder of a user or team cannot be deleted; delete what is in it.")
 		}
-		if err := e.admit(tx, req, at.found.version(), at.scene(true)); err != nil {
+		if err := e.admit(tx, req, documentVersion(at.found), at.scene(true)); err != nil {
 			return err
 		}
 		if err := e.removeDocument(tx, req, at); err != nil {

@@ -99,7 +99,7 @@ func (e *Engine) whyQueued(r Reader, row *Case, by identity.Principal) (string, 
 	}
 	for i := range holds {
 		hold := &holds[i]
-		if !hold.keeps(e.routeName(row.RouteID), row.Group) {
+		if !holdCovers(hold, e.routeName(row.RouteID), row.Group) {
 			continue
 		}
 		why := "An administrator holds it back"

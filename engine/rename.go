@@ -59,7 +59,7 @@ func (e *Engine) renameEntry(tx Tx, req Request, ref, to Ref, overwrite bool) (*
 	if given != nil {
 		renamed.Source, renamed.Size, renamed.ETag, renamed.Modified = given.Source, given.Size, given.ETag, given.Modified
 	} else {
-		renamed.setSource(stored.Form, req.Now)
+		setSource(renamed, stored.Form, req.Now)
 	}
 	if replaced {
 		if err := e.dropEntry(tx, there, taken, req.Now); err != nil {

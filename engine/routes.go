@@ -270,5 +270,5 @@ func (e *Engine) RouteVersions(ctx context.Context, by identity.Principal, name 
 }
 
 func sourceETag(source []byte) string {
-	return fmt.Sprintf("\"%x\"", digestOf(source).short())
+	return fmt.Sprintf("\"%x\"", shortDigest(digestOf(source)))
 }

@@ -34,8 +34,8 @@ type ScratchPlace struct {
 	Name   string
 }
 
-// path returns the place as a folder's path.
-func (p ScratchPlace) path() string { return p.Folder + "/" + p.Name }
+// Path returns the place as a folder's path.
+func (p ScratchPlace) Path() string { return p.Folder + "/" + p.Name }
 
 // Scratch is a file or folder of somebody's scratch area: never validated,
 // started or shown to others, and gone after a day by the machine's clock.
@@ -56,9 +56,9 @@ type Scratch struct {
 }
 
 // ETag is the entity tag of a scratch file, quoted: its content's.
-func (s *Scratch) ETag() string { return fmt.Sprintf(`"%x"`, s.SHA256.short()) }
+func (s *Scratch) ETag() string { return fmt.Sprintf(`"%x"`, s.SHA256[:16]) }
 
-func (s *Scratch) version() Version {
+func scratchVersion(s *Scratch) Version {
 	if s == nil {
 		return Version{}
 	}
@@ -112,12 +112,12 @@ const (
 	mostDropped = 4096
 )
 
-// normal returns the place with its name in NFC.
-func (p ScratchPlace) normal() ScratchPlace { return ScratchPlace{p.Folder, norm.NFC.String(p.Name)} }
+// Normal returns the place with its name in NFC.
+func (p ScratchPlace) Normal() ScratchPlace { return ScratchPlace{p.Folder, norm.NFC.String(p.Name)} }
 
 // liveScratch returns what is at the place and has not expired, or nil.
 func liveScratch(r Reader, author identity.ID, at ScratchPlace, now time.Time) (*Scratch, error) {
-	s, err := orNil(r.Scratch(author, at.normal()))
+	s, err := orNil(r.Scratch(author, at.Normal()))
 	if err != nil || s == nil || !s.Expires.After(now) {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (e *Engine) scratchTarget(r Reader, req Request, at ScratchPlace) (*Scratch
 	if found != nil && found.Kind == ScratchFolder {
 		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.Name)
 	}
-	return found, e.admit(r, req, found.version(), sceneOfScratch(req.By.ID, at))
+	return found, e.admit(r, req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
 }
 
 // scratchRoom returns how large a scratch file may be: what the area and the
@@ -250,7 +250,7 @@ func (e *Engine) putSideFile(tx Tx, req Request, at ScratchPlace, c *content) (*
 		return nil, err
 	}
 	s := &Scratch{
-		Author: req.By.ID, Place: at.normal(), Kind: SideFile, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
+		Author: req.By.ID, Place: at.Normal(), Kind: SideFile, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
 		InFile: c.spooled != nil || c.file != nil, Content: c.inline,
 		Created: req.Now, Modified: req.Now, Expires: req.Now.Add(scratchLasts),
 	}
@@ -260,7 +260,7 @@ func (e *Engine) putSideFile(tx Tx, req Request, at ScratchPlace, c *content) (*
 	if err := e.keepScratch(tx, s); err != nil {
 		return nil, err
 	}
-	out := &Outcome{Created: found == nil, Changed: true, Name: s.Place.path(), ETag: s.ETag(), Modified: s.Modified}
+	out := &Outcome{Created: found == nil, Changed: true, Name: s.Place.Path(), ETag: s.ETag(), Modified: s.Modified}
 	if req.DryRun {
 		out.Form = document.Line(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
 	}
@@ -321,7 +321,7 @@ func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at ScratchP
 			return err
 		}
 		s := emptyScratch(req, at, ScratchFolder, req.Now.Add(scratchLasts))
-		out = &Outcome{Created: true, Changed: true, Name: s.Place.path(), Modified: s.Modified}
+		out = &Outcome{Created: true, Changed: true, Name: s.Place.Path(), Modified: s.Modified}
 		return e.keepScratch(tx, s)
 	})
 	e.expiry.note(err)
@@ -330,7 +330,7 @@ func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at ScratchP
 
 func emptyScratch(req Request, at ScratchPlace, kind ScratchKind, expires time.Time) *Scratch {
 	s := &Scratch{
-		Author: req.By.ID, Place: at.normal(), Kind: kind, SHA256: digestOf(nil), Content: []byte{},
+		Author: req.By.ID, Place: at.Normal(), Kind: kind, SHA256: digestOf(nil), Content: []byte{},
 		Created: req.Now, Modified: req.Now, Expires: expires,
 	}
 	if kind == Draft {
@@ -350,7 +350,7 @@ func (e *Engine) DeleteScratch(ctx context.Context, req Request, at ScratchPlace
 		if found == nil {
 			return absent("file")
 		}
-		if err := e.admit(tx, req, found.version(), sceneOfScratch(req.By.ID, at)); err != nil {
+		if err := e.admit(tx, req, scratchVersion(found), sceneOfScratch(req.By.ID, at)); err != nil {
 			return err
 		}
 		return e.removeScratch(tx, found)
@@ -372,13 +372,13 @@ func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchP
 		if found == nil {
 			return absent("file")
 		}
-		if err := e.admit(tx, req, found.version(), sceneOfScratch(req.By.ID, from)); err != nil {
+		if err := e.admit(tx, req, scratchVersion(found), sceneOfScratch(req.By.ID, from)); err != nil {
 			return err
 		}
-		if atOrBelow(found.Place.path(), to.path()) {
+		if atOrBelow(found.Place.Path(), to.Path()) {
 			return errs.New(errs.NotMovable, "%q cannot be moved into itself.", found.Place.Name)
 		}
-		there, err := orNil(tx.Scratch(req.By.ID, to.normal()))
+		there, err := orNil(tx.Scratch(req.By.ID, to.Normal()))
 		if err != nil {
 			return err
 		}
@@ -394,14 +394,14 @@ func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchP
 				return err
 			}
 		}
-		if err := tx.DeleteLocksOn(scratchKey(req.By.ID, from)); err != nil {
+		if err := tx.DeleteLocksOn(ScratchKey(req.By.ID, from)); err != nil {
 			return err
 		}
 		out = &Outcome{
-			Created: !live, Changed: true, Name: to.normal().path(),
+			Created: !live, Changed: true, Name: to.Normal().Path(),
 			ETag: found.ETag(), Modified: found.Modified,
 		}
-		return tx.MoveScratch(req.By.ID, found.Place, to.normal())
+		return tx.MoveScratch(req.By.ID, found.Place, to.Normal())
 	})
 	return out, err
 }

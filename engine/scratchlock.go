@@ -21,8 +21,9 @@ import (
 // LocksOnScratch begins the keys of locks on side files and drafts.
 const LocksOnScratch LockKey = "scratch/"
 
-func scratchKey(author identity.ID, at ScratchPlace) LockKey {
-	return LocksOnScratch + LockKey(fmt.Sprintf("%d%s", author, identity.Fold(norm.NFC.String(at.path()))))
+// ScratchKey is the key of the locks on a side file or draft of author.
+func ScratchKey(author identity.ID, at ScratchPlace) LockKey {
+	return LocksOnScratch + LockKey(fmt.Sprintf("%d%s", author, identity.Fold(norm.NFC.String(at.Path()))))
 }
 
 // LocksOnScratchOf begins the keys of locks on a user's side files and drafts.
@@ -31,9 +32,9 @@ func LocksOnScratchOf(author identity.ID) LockKey {
 }
 
 // LockKey is what locks on a side file or draft are on.
-func (s *Scratch) LockKey() LockKey { return scratchKey(s.Author, s.Place) }
+func (s *Scratch) LockKey() LockKey { return ScratchKey(s.Author, s.Place) }
 
-func sceneOfScratch(author identity.ID, at ScratchPlace) scene { return on(scratchKey(author, at)) }
+func sceneOfScratch(author identity.ID, at ScratchPlace) scene { return on(ScratchKey(author, at)) }
 
 func (e *Engine) targetInScratch(r Reader, by identity.Principal, t Target) (*targeted, error) {
 	found, err := liveScratch(r, by.ID, t.Scratch, e.wall())
@@ -44,7 +45,7 @@ func (e *Engine) targetInScratch(r Reader, by identity.Principal, t Target) (*ta
 	if found == nil {
 		return out, nil
 	}
-	out.scene, out.version = sceneOfScratch(by.ID, t.Scratch), found.version()
+	out.scene, out.version = sceneOfScratch(by.ID, t.Scratch), scratchVersion(found)
 	if found.Kind != SideFile && found.Kind != Draft {
 		out.refused = errs.New(errs.NotLockable, "%q cannot be locked; lock a document.", found.Place.Name)
 	}
@@ -58,7 +59,7 @@ func (e *Engine) makeScratchForLock(tx Tx, req Request, at *targeted, lasts time
 		return err
 	}
 	req.Now = e.wall()
-	at.self = scratchKey(req.By.ID, at.scratch.Scratch)
+	at.self = ScratchKey(req.By.ID, at.scratch.Scratch)
 	if at.scratch.Draft {
 		_, err := e.makeDraft(tx, req, at.scratch.Scratch, req.Now.Add(lasts))
 		return err
@@ -75,7 +76,7 @@ func (e *Engine) followLock(tx Tx, l *Lock, ended bool) error {
 		return nil
 	}
 	i := strings.LastIndexByte(l.Root, '/')
-	draft, err := orNil(tx.Scratch(l.HolderID, ScratchPlace{l.Root[:i], l.Root[i+1:]}.normal()))
+	draft, err := orNil(tx.Scratch(l.HolderID, ScratchPlace{l.Root[:i], l.Root[i+1:]}.Normal()))
 	if err != nil || draft == nil || !draft.Locked {
 		return err
 	}
@@ -90,14 +91,14 @@ func (e *Engine) followLock(tx Tx, l *Lock, ended bool) error {
 // become something, the locks on it are on that from now on.
 func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at ScratchPlace, became *Target) error {
 	return e.update(ctx, func(tx Tx) error {
-		found, err := orNil(tx.Scratch(by.ID, at.normal()))
+		found, err := orNil(tx.Scratch(by.ID, at.Normal()))
 		if err != nil || found == nil || found.Kind != Draft {
 			return err
 		}
 		if err := tx.DeleteScratch(by.ID, found.Place); err != nil {
 			return err
 		}
-		key := scratchKey(by.ID, at)
+		key := ScratchKey(by.ID, at)
 		if became == nil {
 			return tx.DeleteLocksOn(key)
 		}
@@ -125,7 +126,7 @@ func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at ScratchPlac
 			return absent("file")
 		}
 		taken = &Taken{Scratch: &at, ID: found.ID, Content: found.SHA256}
-		return e.admit(r, req, found.version(), sceneOfScratch(req.By.ID, at))
+		return e.admit(r, req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
 	})
 	return taken, err
 }
@@ -133,7 +134,7 @@ func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at ScratchPlac
 // takeScratch deletes the side file that a request takes its content from.
 func (e *Engine) takeScratch(tx Tx, req Request) error {
 	at := *req.Takes.Scratch
-	found, err := orNil(tx.Scratch(req.By.ID, at.normal()))
+	found, err := orNil(tx.Scratch(req.By.ID, at.Normal()))
 	if err != nil {
 		return err
 	}
@@ -152,5 +153,5 @@ func (e *Engine) removeScratch(tx Tx, s *Scratch) error {
 	if err := tx.DeleteScratch(s.Author, s.Place); err != nil {
 		return err
 	}
-	return tx.DeleteLocksOn(scratchKey(s.Author, s.Place))
+	return tx.DeleteLocksOn(ScratchKey(s.Author, s.Place))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/account"
+
 	"flowdrive/engine/audit"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -169,7 +170,7 @@ func (e *Engine) PutSecret(ctx context.Context, req Request, kind account.Secret
 		return nil, err
 	}
 	out := &Outcome{Created: true, Changed: true, Name: label, Modified: req.Now}
-	out.Form, out.Once = s.NewForm(kind, secret)
+	out.Form, out.Once = account.NewSecretForm(s, kind, secret)
 	return out, nil
 }
 

@@ -80,7 +80,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if ref.Name != "" {
 		change.row.Named = true
 		p.given = &GivenName{Folder: FolderCases, Author: req.By.ID, Name: ref.Name, CaseID: change.row.ID}
-		p.given.setSource(body, req.Now)
+		setSource(p.given, body, req.Now)
 	}
 	return p, nil
 }
@@ -242,7 +242,7 @@ func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given
 	p := &putCase{change: change, given: given, byName: !ref.Identity()}
 	if given != nil {
 		p.was = given.ETag
-		given.setSource(body, req.Now)
+		setSource(given, body, req.Now)
 	}
 	return p, nil
 }

@@ -87,7 +87,7 @@ func (e *Engine) documentTarget(r Reader, by identity.Principal, t Target) (*tar
 	if err != nil {
 		return nil, err
 	}
-	out := &targeted{document: at, scene: at.scene(false), version: at.found.version(), refused: e.writable(by, at.root)}
+	out := &targeted{document: at, scene: at.scene(false), version: documentVersion(at.found), refused: e.writable(by, at.root)}
 	out.breaks = e.directory().Administers(by, at.root.ID)
 	out.folder = at.found != nil && at.found.Folder
 	return out, nil

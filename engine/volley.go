@@ -42,9 +42,9 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 	return fired, nil
 }
 
-// fires reports whether the row is of what is counted as fired: not of what
+// firesDue reports whether the row is of what is counted as fired: not of what
 // only comes to its end.
-func (row DueRow) fires() bool { return row.CaseID != 0 || row.Entry != (UUID{}) }
+func firesDue(row DueRow) bool { return row.CaseID != 0 || row.Entry != (UUID{}) }
 
 // volley is a batch of due rows on its way through the writer.
 type volley struct {
@@ -130,7 +130,7 @@ func (e *Engine) settleShot(ctx context.Context, v *volley, s *shot) error {
 	if err := e.fireFailed(ctx, s.DueRow, v.now, s.err); err != nil {
 		return err
 	}
-	s.fired = s.fires()
+	s.fired = firesDue(s.DueRow)
 	return nil
 }
 

@@ -105,7 +105,7 @@ func TestRead(t *testing.T) {
 		}
 		form := ""
 		if c.Changed {
-			form = strings.TrimSuffix(string(c.Party.Form()), "\n")
+			form = strings.TrimSuffix(string(PartyForm(&c.Party)), "\n")
 		}
 		want(t, tt.name+" "+tt.text, form, tt.form)
 	}
@@ -149,9 +149,9 @@ func TestSecrets(t *testing.T) {
 	if !used.Equal(now) || s.Use(now.Add(notedEvery-time.Second)) || !s.Use(now.Add(notedEvery)) {
 		t.Errorf("it was used at %s, and its uses are noted each %s", used, notedEvery)
 	}
-	form, once := s.NewForm(AppPassword, "fd-x")
+	form, once := NewSecretForm(&s.Secret, AppPassword, "fd-x")
 	want(t, "the form of a new one", string(form), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
 	want(t, "what is told once", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"secret":"fd-x"}`+"\n")
-	_, once = s.NewForm(CalendarLink, "x")
+	_, once = NewSecretForm(&s.Secret, CalendarLink, "x")
 	want(t, "what is told once of a link", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"/calendar/x.ics"}`+"\n")
 }

@@ -78,8 +78,8 @@ func formOfDeputy(d identity.Deputy) *deputyForm {
 	return &deputyForm{User: d.User, From: d.From.UTC().Format(time.RFC3339), To: d.To.UTC().Format(time.RFC3339)}
 }
 
-// Form returns the complete form of a user or team.
-func (p *Party) Form() []byte {
+// PartyForm returns the complete form of a user or team.
+func PartyForm(p *Party) []byte {
 	created, modified := p.Created.UTC().Format(time.RFC3339), p.Modified.UTC().Format(time.RFC3339)
 	var form any
 	if p.Kind == identity.User {

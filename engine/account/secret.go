@@ -157,7 +157,7 @@ type secretForm struct {
 // Form returns the complete form of the secret, without what is secret, and
 // when the form says that it was used last, zero for never.
 func (s *HeldSecret) Form() (form []byte, used time.Time) {
-	f := s.form()
+	f := formOfSecret(&s.Secret)
 	if millis := s.used.Load(); millis != 0 {
 		used = time.UnixMilli(millis).UTC()
 		f.LastUsed = new(used.Format(time.RFC3339))
@@ -165,14 +165,14 @@ func (s *HeldSecret) Form() (form []byte, used time.Time) {
 	return document.Line(f), used
 }
 
-func (s *Secret) form() secretForm {
+func formOfSecret(s *Secret) secretForm {
 	return secretForm{Label: s.Label, Created: s.Created.UTC().Format(time.RFC3339)}
 }
 
-// NewForm returns the form of a secret that was just made and, to be told once,
+// NewSecretForm returns the form of a secret that was just made and, to be told once,
 // the form that has what is secret.
-func (s *Secret) NewForm(kind SecretKind, secret string) (form, once []byte) {
-	f := s.form()
+func NewSecretForm(s *Secret, kind SecretKind, secret string) (form, once []byte) {
+	f := formOfSecret(s)
 	form = document.Line(f)
 	if kind == CalendarLink {
 		f.URL = "/calendar/" + secret + ".ics"
