@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // fill adds entries without going through HTTP.
@@ -24,7 +24,7 @@ func (f *fake) fill(n int, owner identity.ID) {
 	for range n {
 		s := &stored{context: owner, version: 1}
 		s.Seq, s.Created = f.nextID(), f.now
-		s.uuid = engine.UUID{0xc6, 15: byte(s.Seq), 14: byte(s.Seq >> 8)}
+		s.uuid = store.UUID{0xc6, 15: byte(s.Seq), 14: byte(s.Seq >> 8)}
 		s.Name = s.uuid.String()
 		s.form(f.now, fmt.Sprintf(`{"UUID":%q}`, s.uuid.Braced()))
 		f.entries = append(f.entries, s)

@@ -16,6 +16,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Config is what a drive is made of. Zero limits take the defaults
@@ -98,7 +99,7 @@ type exchange struct {
 	// where the query is part of what is written (queried).
 	malformed error
 
-	tokens []engine.UUID // that the If header submits; condition reads them
+	tokens []store.UUID  // that the If header submits; condition reads them
 	takes  *engine.Taken // of the PUT that a MOVE is, what it moves
 
 	ignored bool // an empty PUT has left in force what is stored

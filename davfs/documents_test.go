@@ -7,17 +7,17 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // fillDocuments adds files to a new folder of sam's root without going
 // through HTTP.
 func (f *fake) fillDocuments(folder string, n int) {
 	root := f.rootOf(f.directory.ByID(samID))
-	in := &engine.Document{ID: f.nextID(), ParentID: root.ID, Name: folder, Folder: true, Revision: 1, Created: f.now, Modified: f.now}
+	in := &store.Document{ID: f.nextID(), ParentID: root.ID, Name: folder, Folder: true, Revision: 1, Created: f.now, Modified: f.now}
 	f.documents = append(f.documents, in)
 	for i := range n {
-		f.documents = append(f.documents, &engine.Document{
+		f.documents = append(f.documents, &store.Document{
 			ID: f.nextID(), ParentID: in.ID, Name: fmt.Sprintf("%05d.txt", i), MediaType: "text/plain", Created: f.now, Modified: f.now,
 		})
 	}

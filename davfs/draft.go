@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // An empty PUT of what has mounted the drive means nothing yet: Windows and
@@ -31,7 +32,7 @@ func (p *putting) draft(ctx context.Context) (answered bool, err error) {
 	p.ignored = !created
 	if created {
 		a.Status = http.StatusCreated
-		a.add("ETag", (&engine.Scratch{SHA256: sha256.Sum256(nil)}).ETag())
+		a.add("ETag", (&store.Scratch{SHA256: sha256.Sum256(nil)}).ETag())
 	}
 	a.locate(p.at.Segments...)
 	a.send(p.w)

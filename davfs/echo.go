@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // What is remembered of what clients do, and for how long
@@ -70,7 +71,7 @@ func (e *echo) open(ctx context.Context, x *exchange) (io.ReadSeekCloser, error)
 	if e.caseID == 0 {
 		return contentOf(e.content), nil
 	}
-	input, err := x.engine.Message(ctx, x.by, e.caseID, engine.UUID{}, engine.OwnInput)
+	input, err := x.engine.Message(ctx, x.by, e.caseID, store.UUID{}, engine.OwnInput)
 	if err != nil {
 		return nil, err
 	}

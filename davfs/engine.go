@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Engine is what the drive needs of the use cases, noun by noun. Every
@@ -44,7 +44,7 @@ type Engine interface {
 type Schedules interface {
 	Entry(ctx context.Context, by identity.Principal, ref engine.Ref) (*engine.Resource, error)
 	Entries(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
-	Occurrences(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.Resource, error) // Form is the JSON array
+	Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*engine.Resource, error) // Form is the JSON array
 	PutEntry(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
 	DeleteEntry(ctx context.Context, req engine.Request, ref engine.Ref) error
 	RenameEntry(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
@@ -60,15 +60,15 @@ type Cases interface {
 	MoveOnBoard(ctx context.Context, req engine.Request, route, from string, id int64, to string) (*engine.Outcome, error)
 	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
 	// PurgeCase deletes a case of the archive that has ended in that month.
-	PurgeCase(ctx context.Context, req engine.Request, month engine.Month, id int64) error
-	ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]engine.Month, error) // in order
+	PurgeCase(ctx context.Context, req engine.Request, month store.Month, id int64) error
+	ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error)  // in order
 	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
 	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
-	Messages(ctx context.Context, by identity.Principal, id int64) ([]engine.Message, error)
+	Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error)
 
 	// Message opens a message by its UUID, or by its label where that is not
 	// "": engine.OwnInput and its like are the case's own.
-	Message(ctx context.Context, by identity.Principal, id int64, uuid engine.UUID, label string) (*engine.Content, error)
+	Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error)
 	PutLabel(ctx context.Context, req engine.Request, id int64, label, mediaType string, body io.Reader) (*engine.Outcome, error)
 }
 
@@ -108,8 +108,8 @@ type Routes interface {
 type Drops interface {
 	MayDrop(ctx context.Context, by identity.Principal, route string) error
 	Drop(ctx context.Context, req engine.Request, d engine.Drop, up engine.Upload) (*engine.Outcome, error)
-	Alias(ctx context.Context, by identity.Principal, route, name string) (*engine.Alias, error)
-	Aliases(ctx context.Context, by identity.Principal, route string) ([]engine.Alias, error)
+	Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error)
+	Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error)
 	OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*engine.Content, error)
 	DeleteAlias(ctx context.Context, req engine.Request, route, name string) error
 
@@ -139,11 +139,11 @@ type HoldBook interface {
 // Attachments are the files of /attachfs/
 // (docs/contract/labels-attachments.md#4-attachfs).
 type Attachments interface {
-	Attachment(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.Attachment, error)
-	OpenAttachment(ctx context.Context, by identity.Principal, uuid engine.UUID) (*engine.OpenAttachment, error)
+	Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error)
+	OpenAttachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*engine.OpenAttachment, error)
 	Attachments(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error) // Name is the UUID, Given the name
 	PutAttachment(ctx context.Context, req engine.Request, given engine.NewAttachment, body io.Reader) (*engine.Outcome, error)
-	DeleteAttachment(ctx context.Context, req engine.Request, uuid engine.UUID) error
+	DeleteAttachment(ctx context.Context, req engine.Request, uuid store.UUID) error
 }
 
 // Accounts are what users know and change of themselves.
@@ -152,10 +152,10 @@ type Accounts interface {
 	PutMe(ctx context.Context, req engine.Request, body []byte) (*engine.Outcome, error)
 	People(ctx context.Context, by identity.Principal) (*engine.Resource, error)
 
-	Secrets(ctx context.Context, by identity.Principal, kind account.SecretKind) ([]engine.Resource, error) // Name is the label
-	Secret(ctx context.Context, by identity.Principal, kind account.SecretKind, label string) (*engine.Resource, error)
-	PutSecret(ctx context.Context, req engine.Request, kind account.SecretKind, label string, body []byte) (*engine.Outcome, error)
-	DeleteSecret(ctx context.Context, req engine.Request, kind account.SecretKind, label string) error
+	Secrets(ctx context.Context, by identity.Principal, kind store.SecretKind) ([]engine.Resource, error) // Name is the label
+	Secret(ctx context.Context, by identity.Principal, kind store.SecretKind, label string) (*engine.Resource, error)
+	PutSecret(ctx context.Context, req engine.Request, kind store.SecretKind, label string, body []byte) (*engine.Outcome, error)
+	DeleteSecret(ctx context.Context, req engine.Request, kind store.SecretKind, label string) error
 }
 
 // Calendars are what is to come for somebody.
@@ -172,11 +172,11 @@ type AuditLog interface {
 // Documents are the trees of files below Documents/
 // (docs/contract/labels-attachments.md#5-documents).
 type Documents interface {
-	Document(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*engine.Document, error)
+	Document(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*store.Document, error)
 	// OpenFound opens the document that Document has found at the path.
-	OpenFound(ctx context.Context, by identity.Principal, path engine.DocumentPath, found *engine.Document) (*engine.OpenDocument, error)
-	DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]engine.Document, error)
-	DocumentListing(ctx context.Context, by identity.Principal, path engine.DocumentPath, o engine.Under) (*engine.Listing, error)
+	OpenFound(ctx context.Context, by identity.Principal, path engine.DocumentPath, found *store.Document) (*engine.OpenDocument, error)
+	DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]store.Document, error)
+	DocumentListing(ctx context.Context, by identity.Principal, path engine.DocumentPath, o store.Under) (*engine.Listing, error)
 	Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath, f engine.Filter) ([]engine.Resource, error)
 	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up engine.Upload) (*engine.Outcome, error)
 	MakeFolder(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Outcome, error)
@@ -187,7 +187,7 @@ type Documents interface {
 
 	// PatchDocument sets properties, and removes those without XML. Where it
 	// is one of them that fails, failed is its index.
-	PatchDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, changes []engine.Property) (failed int, err error)
+	PatchDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, changes []store.Property) (failed int, err error)
 
 	// Quota returns how much by has stored and may still store, anywhere.
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)
@@ -197,33 +197,33 @@ type Documents interface {
 // for themselves (docs/contract/drive.md#side-files). now, and the time of
 // requests, are the machine's.
 type ScratchArea interface {
-	Scratch(ctx context.Context, by identity.Principal, now time.Time, at engine.ScratchPlace) (*engine.Scratch, error)
-	OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at engine.ScratchPlace) (*engine.OpenScratch, error)
-	ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]engine.Scratch, error)
-	PutScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace, up engine.Upload) (*engine.Outcome, error)
-	MakeScratchFolder(ctx context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Outcome, error)
-	DeleteScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace) error
-	MakeDraft(ctx context.Context, req engine.Request, at engine.ScratchPlace) (created bool, err error)
-	EndDraft(ctx context.Context, by identity.Principal, at engine.ScratchPlace, became *engine.Target) error // nil: nothing
+	Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error)
+	OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*engine.OpenScratch, error)
+	ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error)
+	PutScratch(ctx context.Context, req engine.Request, at store.ScratchPlace, up engine.Upload) (*engine.Outcome, error)
+	MakeScratchFolder(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Outcome, error)
+	DeleteScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) error
+	MakeDraft(ctx context.Context, req engine.Request, at store.ScratchPlace) (created bool, err error)
+	EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *engine.Target) error // nil: nothing
 	Reject(ctx context.Context, req engine.Request, r engine.Refusal) error
-	MoveScratch(ctx context.Context, req engine.Request, from, to engine.ScratchPlace, overwrite bool) (*engine.Outcome, error)
-	MayTakeScratch(ctx context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Taken, error)
+	MoveScratch(ctx context.Context, req engine.Request, from, to store.ScratchPlace, overwrite bool) (*engine.Outcome, error)
+	MayTakeScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Taken, error)
 }
 
 // Locks are the write locks (docs/contract/drive.md#locks).
 type Locks interface {
-	Lock(ctx context.Context, req engine.Request, t engine.Target, want engine.NewLock) (lock *engine.Lock, created bool, err error)
-	RefreshLock(ctx context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*engine.Lock, error)
-	Unlock(ctx context.Context, req engine.Request, t engine.Target, token engine.UUID) error
+	Lock(ctx context.Context, req engine.Request, t engine.Target, want engine.NewLock) (lock *store.Lock, created bool, err error)
+	RefreshLock(ctx context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*store.Lock, error)
+	Unlock(ctx context.Context, req engine.Request, t engine.Target, token store.UUID) error
 	BreakLocks(ctx context.Context, req engine.Request, t engine.Target) error
-	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]engine.Lock, error)
-	LocksBelow(ctx context.Context, prefix engine.LockKey) ([]engine.Lock, error)
+	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]store.Lock, error)
+	LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error)
 }
 
 // Histories are the source documents that were overwritten and deleted.
 type Histories interface {
-	History(ctx context.Context, by identity.Principal, folder engine.Folder) ([]engine.Resource, error) // Seq is the id, Name the file's
-	Past(ctx context.Context, by identity.Principal, folder engine.Folder, id int64) (*engine.Resource, error)
+	History(ctx context.Context, by identity.Principal, folder store.Folder) ([]engine.Resource, error) // Seq is the id, Name the file's
+	Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*engine.Resource, error)
 }
 
 // Clock says what time it is on the drive: the machine's or the sandbox's.

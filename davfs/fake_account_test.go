@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // fakeAccounts is what the fake knows of accounts: secrets as stored
@@ -61,7 +61,7 @@ func (f *fake) People(context.Context, identity.Principal) (*engine.Resource, er
 	return &engine.Resource{Name: "people", Form: form, FormETag: contentETag(form), Modified: f.now}, nil
 }
 
-func (f *fake) secret(by identity.Principal, kind account.SecretKind, label string) *stored {
+func (f *fake) secret(by identity.Principal, kind store.SecretKind, label string) *stored {
 	for _, s := range f.accounts.secrets {
 		if s.context == by.ID && s.title == string(kind) && same(s.Name, label) {
 			return s
@@ -70,7 +70,7 @@ func (f *fake) secret(by identity.Principal, kind account.SecretKind, label stri
 	return nil
 }
 
-func (f *fake) Secrets(_ context.Context, by identity.Principal, kind account.SecretKind) ([]engine.Resource, error) {
+func (f *fake) Secrets(_ context.Context, by identity.Principal, kind store.SecretKind) ([]engine.Resource, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []engine.Resource
@@ -82,13 +82,13 @@ func (f *fake) Secrets(_ context.Context, by identity.Principal, kind account.Se
 	return out, nil
 }
 
-func (f *fake) Secret(_ context.Context, by identity.Principal, kind account.SecretKind, label string) (*engine.Resource, error) {
+func (f *fake) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*engine.Resource, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return found(f.secret(by, kind, label))
 }
 
-func (f *fake) PutSecret(_ context.Context, req engine.Request, kind account.SecretKind, label string, body []byte) (*engine.Outcome, error) {
+func (f *fake) PutSecret(_ context.Context, req engine.Request, kind store.SecretKind, label string, body []byte) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.rehearse(req)()
@@ -110,13 +110,13 @@ func (f *fake) PutSecret(_ context.Context, req engine.Request, kind account.Sec
 	s.form(f.now, fmt.Sprintf(`{"label":%q}`, label))
 	f.accounts.secrets = append(f.accounts.secrets, s)
 	once := fmt.Appendf(nil, "{\"label\":%q,\"secret\":\"fd-1\"}\n", label)
-	if kind == account.CalendarLink {
+	if kind == store.CalendarLink {
 		once = fmt.Appendf(nil, "{\"label\":%q,\"url\":\"/calendar/1.ics\"}\n", label)
 	}
 	return &engine.Outcome{Created: true, Changed: true, Name: label, Form: s.Form, Once: once}, nil
 }
 
-func (f *fake) DeleteSecret(_ context.Context, req engine.Request, kind account.SecretKind, label string) error {
+func (f *fake) DeleteSecret(_ context.Context, req engine.Request, kind store.SecretKind, label string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.secret(req.By, kind, label)

@@ -15,16 +15,17 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // attached is an attachment of the fake with its content.
 type attached struct {
-	engine.Attachment
+	store.Attachment
 	content []byte
 	used    bool // by a schedule entry
 }
 
-func (f *fake) attachment(by identity.Principal, uuid engine.UUID) *attached {
+func (f *fake) attachment(by identity.Principal, uuid store.UUID) *attached {
 	for _, a := range f.attached {
 		if a.UUID == uuid && f.seesAttached(by, a) {
 			return a
@@ -40,7 +41,7 @@ func (f *fake) seesAttached(by identity.Principal, a *attached) bool {
 	return by.Admin() || by.In(a.ContextID)
 }
 
-func (f *fake) Attachment(_ context.Context, by identity.Principal, uuid engine.UUID) (*engine.Attachment, error) {
+func (f *fake) Attachment(_ context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := f.attachment(by, uuid)
@@ -50,7 +51,7 @@ func (f *fake) Attachment(_ context.Context, by identity.Principal, uuid engine.
 	return &a.Attachment, nil
 }
 
-func (f *fake) OpenAttachment(_ context.Context, by identity.Principal, uuid engine.UUID) (*engine.OpenAttachment, error) {
+func (f *fake) OpenAttachment(_ context.Context, by identity.Principal, uuid store.UUID) (*engine.OpenAttachment, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := f.attachment(by, uuid)
@@ -103,7 +104,7 @@ func (f *fake) PutAttachment(_ context.Context, req engine.Request, given engine
 	if err != nil {
 		return nil, err
 	}
-	a := &attached{Attachment: engine.Attachment{
+	a := &attached{Attachment: store.Attachment{
 		Seq: f.nextID(), ContextID: owner, AuthorID: req.By.ID, CaseID: given.CaseID, Name: given.Name, MediaType: given.MediaType,
 		Size: int64(len(content)), SHA256: sha256.Sum256(content), Created: f.now,
 	}, content: content}
@@ -122,7 +123,7 @@ func (f *fake) PutAttachment(_ context.Context, req engine.Request, given engine
 	return f.keep(req, o), nil
 }
 
-func (f *fake) DeleteAttachment(_ context.Context, req engine.Request, uuid engine.UUID) error {
+func (f *fake) DeleteAttachment(_ context.Context, req engine.Request, uuid store.UUID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a := f.attachment(req.By, uuid)

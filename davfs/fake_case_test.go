@@ -15,6 +15,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
+	"flowdrive/store"
 )
 
 type fakeForm struct {
@@ -129,17 +130,17 @@ func (f *fake) DeleteCase(_ context.Context, req engine.Request, ref engine.Ref)
 		return err
 	}
 	if s.life == machine.Canceled {
-		s.Archived, s.Given, s.AuthorID = engine.MonthOf(f.now), "", 0
+		s.Archived, s.Given, s.AuthorID = store.MonthOf(f.now), "", 0
 	}
 	s.life = machine.Canceled
 	f.renderCase(s, "open")
 	return nil
 }
 
-func (f *fake) ArchiveMonths(_ context.Context, by identity.Principal, own bool) ([]engine.Month, error) {
+func (f *fake) ArchiveMonths(_ context.Context, by identity.Principal, own bool) ([]store.Month, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []engine.Month
+	var out []store.Month
 	for _, s := range f.cases {
 		if s.Archived != 0 && (by.In(s.context) || by.Admin() && !own) {
 			out = append(out, s.Archived)
@@ -149,7 +150,7 @@ func (f *fake) ArchiveMonths(_ context.Context, by identity.Principal, own bool)
 	return slices.Compact(out), nil
 }
 
-func (f *fake) PurgeCase(_ context.Context, req engine.Request, month engine.Month, id int64) error {
+func (f *fake) PurgeCase(_ context.Context, req engine.Request, month store.Month, id int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.find(f.cases, req.By, engine.Ref{CaseID: id})
@@ -183,7 +184,7 @@ func (f *fake) CaseLogText(_ context.Context, by identity.Principal, id int64) (
 
 // write creates or replaces a message.
 func (f *fake) write(id int64, label, mediaType string, content []byte) (created bool) {
-	m := message{engine.Message{
+	m := message{store.Message{
 		Label: label, MediaType: mediaType, Size: int64(len(content)), SHA256: sha256.Sum256(content),
 		Created: f.now, Modified: f.now,
 	}, content}
@@ -199,20 +200,20 @@ func (f *fake) write(id int64, label, mediaType string, content []byte) (created
 	return true
 }
 
-func (f *fake) Messages(_ context.Context, by identity.Principal, id int64) ([]engine.Message, error) {
+func (f *fake) Messages(_ context.Context, by identity.Principal, id int64) ([]store.Message, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.find(f.cases, by, engine.Ref{CaseID: id}) == nil {
 		return nil, notThere()
 	}
-	var out []engine.Message
+	var out []store.Message
 	for _, m := range f.messages[id] {
 		out = append(out, m.Message)
 	}
 	return out, nil
 }
 
-func (f *fake) Message(_ context.Context, by identity.Principal, id int64, uuid engine.UUID, label string) (*engine.Content, error) {
+func (f *fake) Message(_ context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.find(f.cases, by, engine.Ref{CaseID: id})

@@ -14,6 +14,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // fakeQuota is how much each user of the fake may store.
@@ -23,8 +24,8 @@ const fakeQuota = 1000
 type documentPlace struct {
 	root   *identity.Party
 	path   engine.DocumentPath
-	folder *engine.Document
-	found  *engine.Document
+	folder *store.Document
+	found  *store.Document
 }
 
 // documentAt walks down from the root of a context, which comes to be when
@@ -44,19 +45,19 @@ func (f *fake) documentAt(by identity.Principal, p engine.DocumentPath) (*docume
 	return at, nil
 }
 
-func (f *fake) rootOf(p *identity.Party) *engine.Document {
+func (f *fake) rootOf(p *identity.Party) *store.Document {
 	for _, d := range f.documents {
 		if d.ContextID == p.ID {
 			return d
 		}
 	}
-	d := &engine.Document{ID: f.nextID(), ContextID: p.ID, Name: string(p.Name), Folder: true, Revision: 1, Created: f.now, Modified: f.now}
+	d := &store.Document{ID: f.nextID(), ContextID: p.ID, Name: string(p.Name), Folder: true, Revision: 1, Created: f.now, Modified: f.now}
 	f.documents = append(f.documents, d)
 	return d
 }
 
-func (f *fake) copyDocuments() []*engine.Document {
-	out := make([]*engine.Document, len(f.documents))
+func (f *fake) copyDocuments() []*store.Document {
+	out := make([]*store.Document, len(f.documents))
 	for i, d := range f.documents {
 		clone := *d
 		out[i] = &clone
@@ -64,7 +65,7 @@ func (f *fake) copyDocuments() []*engine.Document {
 	return out
 }
 
-func (f *fake) member(folder *engine.Document, name string) *engine.Document {
+func (f *fake) member(folder *store.Document, name string) *store.Document {
 	for _, d := range f.membersOf(folder) {
 		if d.Name == name {
 			return d
@@ -73,7 +74,7 @@ func (f *fake) member(folder *engine.Document, name string) *engine.Document {
 	return nil
 }
 
-func (f *fake) membersOf(folder *engine.Document) (out []*engine.Document) {
+func (f *fake) membersOf(folder *store.Document) (out []*store.Document) {
 	for _, d := range f.documents {
 		if folder != nil && d.ParentID == folder.ID {
 			out = append(out, d)
@@ -82,7 +83,7 @@ func (f *fake) membersOf(folder *engine.Document) (out []*engine.Document) {
 	return out
 }
 
-func (f *fake) documentOf(by identity.Principal, p engine.DocumentPath, folder bool) (*engine.Document, error) {
+func (f *fake) documentOf(by identity.Principal, p engine.DocumentPath, folder bool) (*store.Document, error) {
 	at, err := f.documentAt(by, p)
 	if err != nil {
 		return nil, err
@@ -93,13 +94,13 @@ func (f *fake) documentOf(by identity.Principal, p engine.DocumentPath, folder b
 	return at.found, nil
 }
 
-func (f *fake) Document(_ context.Context, by identity.Principal, p engine.DocumentPath) (*engine.Document, error) {
+func (f *fake) Document(_ context.Context, by identity.Principal, p engine.DocumentPath) (*store.Document, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.documentOf(by, p, false)
 }
 
-func (f *fake) OpenFound(_ context.Context, by identity.Principal, p engine.DocumentPath, _ *engine.Document) (*engine.OpenDocument, error) {
+func (f *fake) OpenFound(_ context.Context, by identity.Principal, p engine.DocumentPath, _ *store.Document) (*engine.OpenDocument, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	d, err := f.documentOf(by, p, false)
@@ -109,20 +110,20 @@ func (f *fake) OpenFound(_ context.Context, by identity.Principal, p engine.Docu
 	return &engine.OpenDocument{Document: *d, Body: inMemory{bytes.NewReader(d.Content)}}, nil
 }
 
-func (f *fake) DocumentRoots(_ context.Context, by identity.Principal, own bool) ([]engine.Document, error) {
+func (f *fake) DocumentRoots(_ context.Context, by identity.Principal, own bool) ([]store.Document, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []engine.Document
+	var out []store.Document
 	for _, p := range f.directory.Parties() {
 		if by.In(p.ID) || by.Admin() && !own {
 			out = append(out, *f.rootOf(p))
 		}
 	}
-	slices.SortFunc(out, func(a, b engine.Document) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b store.Document) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
-func (f *fake) DocumentListing(_ context.Context, by identity.Principal, p engine.DocumentPath, o engine.Under) (*engine.Listing, error) {
+func (f *fake) DocumentListing(_ context.Context, by identity.Principal, p engine.DocumentPath, o store.Under) (*engine.Listing, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	top, err := f.documentOf(by, p, false)
@@ -130,7 +131,7 @@ func (f *fake) DocumentListing(_ context.Context, by identity.Principal, p engin
 		return nil, err
 	}
 	l := &engine.Listing{Top: top}
-	for queue := []*engine.Document{top}; len(queue) > 0; queue = queue[1:] {
+	for queue := []*store.Document{top}; len(queue) > 0; queue = queue[1:] {
 		for _, m := range f.membersOf(queue[0]) {
 			clone := *m
 			if o.Properties -= len(m.Properties); o.Properties < 0 {
@@ -150,7 +151,7 @@ func (f *fake) DocumentListing(_ context.Context, by identity.Principal, p engin
 }
 
 // PatchDocument keeps the properties that were set, the latest last.
-func (f *fake) PatchDocument(_ context.Context, req engine.Request, p engine.DocumentPath, changes []engine.Property) (failed int, err error) {
+func (f *fake) PatchDocument(_ context.Context, req engine.Request, p engine.DocumentPath, changes []store.Property) (failed int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at, err := f.documentAt(req.By, p)
@@ -165,12 +166,12 @@ func (f *fake) PatchDocument(_ context.Context, req engine.Request, p engine.Doc
 	}
 	list, err := at.found.Properties.List()
 	for _, c := range changes {
-		list = slices.DeleteFunc(list, func(p engine.Property) bool { return p.Space == c.Space && p.Name == c.Name })
+		list = slices.DeleteFunc(list, func(p store.Property) bool { return p.Space == c.Space && p.Name == c.Name })
 		if c.XML != "" {
 			list = append(list, c)
 		}
 	}
-	at.found.Properties = engine.Properties(mustMarshal(list))
+	at.found.Properties = store.Properties(mustMarshal(list))
 	if len(at.found.Properties) > 2000 {
 		return len(changes) - 1, errs.New(errs.Full, "That is too much.")
 	}
@@ -185,7 +186,7 @@ func (f *fake) Documents(ctx context.Context, by identity.Principal, p engine.Do
 			list = l.Below
 		}
 	}
-	slices.SortFunc(list, func(a, b engine.Document) int { return int(a.ID - b.ID) })
+	slices.SortFunc(list, func(a, b store.Document) int { return int(a.ID - b.ID) })
 	var out []engine.Resource
 	for i := range list {
 		d := &list[i]
@@ -254,7 +255,7 @@ func (f *fake) PutDocument(_ context.Context, req engine.Request, p engine.Docum
 	}
 	d := at.found
 	if d == nil {
-		d = &engine.Document{ID: f.nextID(), ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: f.now}
+		d = &store.Document{ID: f.nextID(), ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: f.now}
 		f.documents = append(f.documents, d)
 	}
 	if d.MediaType = up.MediaType; d.MediaType == "" {
@@ -282,7 +283,7 @@ func (f *fake) MakeFolder(_ context.Context, req engine.Request, p engine.Docume
 	if err := f.placeable(at); err != nil {
 		return nil, err
 	}
-	d := &engine.Document{
+	d := &store.Document{
 		ID: f.nextID(), ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Folder: true, Revision: 1, Created: f.now, Modified: f.now,
 	}
 	f.documents = append(f.documents, d)
@@ -308,11 +309,11 @@ func (f *fake) DeleteDocument(_ context.Context, req engine.Request, p engine.Do
 	return nil
 }
 
-func (f *fake) deleteTree(d *engine.Document) {
+func (f *fake) deleteTree(d *store.Document) {
 	for _, m := range f.membersOf(d) {
 		f.deleteTree(m)
 	}
-	f.documents = slices.DeleteFunc(f.documents, func(o *engine.Document) bool { return o == d })
+	f.documents = slices.DeleteFunc(f.documents, func(o *store.Document) bool { return o == d })
 }
 
 func (f *fake) Quota(_ context.Context, by identity.Principal) (engine.Quota, error) {

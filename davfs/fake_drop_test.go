@@ -13,6 +13,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // dropped is a file in the folder of a route, an alias of its case's input.
@@ -130,29 +131,29 @@ func (f *fake) alias(by identity.Principal, route, name string) int {
 	})
 }
 
-func (f *fake) input(at int) *engine.Message { return &f.messages[f.dropped[at].caseID][0].Message }
+func (f *fake) input(at int) *store.Message { return &f.messages[f.dropped[at].caseID][0].Message }
 
-func (f *fake) Alias(_ context.Context, by identity.Principal, route, name string) (*engine.Alias, error) {
+func (f *fake) Alias(_ context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	at := f.alias(by, route, name)
 	if f.route(by, route) == nil || at < 0 {
 		return nil, notThere()
 	}
-	return &engine.Alias{Name: f.dropped[at].name, Input: *f.input(at)}, nil
+	return &store.Alias{Name: f.dropped[at].name, Input: *f.input(at)}, nil
 }
 
-func (f *fake) Aliases(_ context.Context, by identity.Principal, route string) ([]engine.Alias, error) {
+func (f *fake) Aliases(_ context.Context, by identity.Principal, route string) ([]store.Alias, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.route(by, route) == nil {
 		return nil, notThere()
 	}
 	f.calls["aliases"]++
-	var out []engine.Alias
+	var out []store.Alias
 	for _, a := range f.dropped {
 		if at := f.alias(by, route, a.name); at >= 0 && f.dropped[at] == a {
-			out = append(out, engine.Alias{Name: a.name, Input: *f.input(at)})
+			out = append(out, store.Alias{Name: a.name, Input: *f.input(at)})
 		}
 	}
 	return out, nil

@@ -9,12 +9,13 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // The fake keeps locks by the path that was locked. It makes nothing where
 // nothing is there.
 
-func (f *fake) covering(path string) (out []engine.Lock) {
+func (f *fake) covering(path string) (out []store.Lock) {
 	for _, l := range f.locks {
 		if l.Root == path || l.Deep && strings.HasPrefix(path, l.Root+"/") {
 			out = append(out, l)
@@ -23,7 +24,7 @@ func (f *fake) covering(path string) (out []engine.Lock) {
 	return out
 }
 
-func (f *fake) Lock(_ context.Context, req engine.Request, t engine.Target, want engine.NewLock) (*engine.Lock, bool, error) {
+func (f *fake) Lock(_ context.Context, req engine.Request, t engine.Target, want engine.NewLock) (*store.Lock, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	covers := f.covering(t.URL)
@@ -36,7 +37,7 @@ func (f *fake) Lock(_ context.Context, req engine.Request, t engine.Target, want
 		}
 	}
 	f.last++
-	l := engine.Lock{HolderID: req.By.ID, Shared: want.Shared, Deep: want.Deep, Owner: want.Owner, Root: t.URL, Lasts: want.Lasts}
+	l := store.Lock{HolderID: req.By.ID, Shared: want.Shared, Deep: want.Deep, Owner: want.Owner, Root: t.URL, Lasts: want.Lasts}
 	if l.Lasts == 0 || l.Lasts > time.Hour {
 		l.Lasts = time.Hour
 	}
@@ -46,7 +47,7 @@ func (f *fake) Lock(_ context.Context, req engine.Request, t engine.Target, want
 	return &l, false, nil
 }
 
-func (f *fake) judgeLocked(req engine.Request, covers []engine.Lock) error {
+func (f *fake) judgeLocked(req engine.Request, covers []store.Lock) error {
 	if req.If == nil {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (f *fake) judgeLocked(req engine.Request, covers []engine.Lock) error {
 	return req.If(v)
 }
 
-func (f *fake) RefreshLock(_ context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*engine.Lock, error) {
+func (f *fake) RefreshLock(_ context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*store.Lock, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.covering(t.URL) {
@@ -69,7 +70,7 @@ func (f *fake) RefreshLock(_ context.Context, req engine.Request, t engine.Targe
 	return nil, errs.New(errs.Precondition, "No such lock.")
 }
 
-func (f *fake) Unlock(_ context.Context, req engine.Request, t engine.Target, token engine.UUID) error {
+func (f *fake) Unlock(_ context.Context, req engine.Request, t engine.Target, token store.UUID) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.covering(t.URL) {
@@ -77,7 +78,7 @@ func (f *fake) Unlock(_ context.Context, req engine.Request, t engine.Target, to
 			return errs.New(errs.NotAllowed, "It is not yours.")
 		}
 		if l.Token == token {
-			f.locks = slices.DeleteFunc(f.locks, func(o engine.Lock) bool { return o.Token == token })
+			f.locks = slices.DeleteFunc(f.locks, func(o store.Lock) bool { return o.Token == token })
 			return nil
 		}
 	}
@@ -91,18 +92,18 @@ func (f *fake) BreakLocks(_ context.Context, req engine.Request, t engine.Target
 		return errs.New(errs.NotAllowed, "They are not yours.")
 	}
 	for _, l := range f.covering(t.URL) {
-		f.locks = slices.DeleteFunc(f.locks, func(o engine.Lock) bool { return o.Token == l.Token })
+		f.locks = slices.DeleteFunc(f.locks, func(o store.Lock) bool { return o.Token == l.Token })
 	}
 	return nil
 }
 
-func (f *fake) LocksCovering(_ context.Context, _ identity.Principal, t engine.Target) ([]engine.Lock, error) {
+func (f *fake) LocksCovering(_ context.Context, _ identity.Principal, t engine.Target) ([]store.Lock, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.covering(t.URL), nil
 }
 
-func (f *fake) LocksBelow(context.Context, engine.LockKey) ([]engine.Lock, error) {
+func (f *fake) LocksBelow(context.Context, store.LockKey) ([]store.Lock, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.locks), nil

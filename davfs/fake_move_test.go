@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // The fake copies and moves files, not folders.
@@ -74,7 +75,7 @@ func (f *fake) take(req engine.Request) {
 			f.scratch = slices.Delete(f.scratch, i, i+1)
 		}
 	} else if req.Takes != nil {
-		f.documents = slices.DeleteFunc(f.documents, func(d *engine.Document) bool { return d.ID == req.Takes.ID })
+		f.documents = slices.DeleteFunc(f.documents, func(d *store.Document) bool { return d.ID == req.Takes.ID })
 	}
 }
 
@@ -95,7 +96,7 @@ func (f *fake) rename(all []*stored, req engine.Request, ref engine.Ref, name st
 	var found *stored
 	for _, s := range all {
 		switch {
-		case ref.Name != "" && s.Given == ref.Name && s.AuthorID == ref.Author, ref.CaseID != 0 && s.Seq == ref.CaseID, ref.Entry != engine.UUID{} && s.uuid == ref.Entry:
+		case ref.Name != "" && s.Given == ref.Name && s.AuthorID == ref.Author, ref.CaseID != 0 && s.Seq == ref.CaseID, ref.Entry != store.UUID{} && s.uuid == ref.Entry:
 			found = s
 		case s.Given == name && s.AuthorID == req.By.ID && !overwrite:
 			return nil, errs.New(errs.Precondition, "There is something already.")

@@ -12,16 +12,17 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // scratchAt returns the index of what by has at the place, -1 for nothing.
-func (f *fake) scratchAt(by identity.Principal, at engine.ScratchPlace) int {
-	return slices.IndexFunc(f.scratch, func(s *engine.Scratch) bool {
+func (f *fake) scratchAt(by identity.Principal, at store.ScratchPlace) int {
+	return slices.IndexFunc(f.scratch, func(s *store.Scratch) bool {
 		return s.Author == by.ID && same(s.Place.Folder, at.Folder) && same(s.Place.Name, at.Name)
 	})
 }
 
-func (f *fake) Scratch(_ context.Context, by identity.Principal, _ time.Time, at engine.ScratchPlace) (*engine.Scratch, error) {
+func (f *fake) Scratch(_ context.Context, by identity.Principal, _ time.Time, at store.ScratchPlace) (*store.Scratch, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls["scratch"]++
@@ -33,7 +34,7 @@ func (f *fake) Scratch(_ context.Context, by identity.Principal, _ time.Time, at
 	return &s, nil
 }
 
-func (f *fake) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at engine.ScratchPlace) (*engine.OpenScratch, error) {
+func (f *fake) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*engine.OpenScratch, error) {
 	s, err := f.Scratch(ctx, by, now, at)
 	if err != nil {
 		return nil, err
@@ -41,21 +42,21 @@ func (f *fake) OpenScratch(ctx context.Context, by identity.Principal, now time.
 	return &engine.OpenScratch{Scratch: *s, Body: contentOf(s.Content)}, nil
 }
 
-func (f *fake) ScratchIn(_ context.Context, by identity.Principal, _ time.Time, folders ...string) ([]engine.Scratch, error) {
+func (f *fake) ScratchIn(_ context.Context, by identity.Principal, _ time.Time, folders ...string) ([]store.Scratch, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []engine.Scratch
+	var out []store.Scratch
 	for _, s := range f.scratch {
 		if s.Author == by.ID && slices.ContainsFunc(folders, func(in string) bool { return same(in, s.Place.Folder) }) {
 			out = append(out, *s)
 		}
 	}
-	slices.SortFunc(out, func(a, b engine.Scratch) int { return strings.Compare(a.Place.Name, b.Place.Name) })
+	slices.SortFunc(out, func(a, b store.Scratch) int { return strings.Compare(a.Place.Name, b.Place.Name) })
 	return out, nil
 }
 
 // putScratch stores what is new at a place in the present state.
-func (f *fake) putScratch(req engine.Request, at engine.ScratchPlace, kind engine.ScratchKind, mediaType string, body []byte) (*engine.Outcome, error) {
+func (f *fake) putScratch(req engine.Request, at store.ScratchPlace, kind store.ScratchKind, mediaType string, body []byte) (*engine.Outcome, error) {
 	i := f.scratchAt(req.By, at)
 	v := engine.Version{}
 	if i >= 0 {
@@ -66,7 +67,7 @@ func (f *fake) putScratch(req engine.Request, at engine.ScratchPlace, kind engin
 			return nil, err
 		}
 	}
-	s := &engine.Scratch{
+	s := &store.Scratch{
 		Author: req.By.ID, Place: at, Kind: kind, MediaType: mediaType, Size: int64(len(body)), SHA256: sha256.Sum256(body),
 		Content: body, Created: req.Now, Modified: req.Now,
 	}
@@ -81,7 +82,7 @@ func (f *fake) putScratch(req engine.Request, at engine.ScratchPlace, kind engin
 	return f.keep(req, out), nil
 }
 
-func (f *fake) PutScratch(_ context.Context, req engine.Request, at engine.ScratchPlace, up engine.Upload) (*engine.Outcome, error) {
+func (f *fake) PutScratch(_ context.Context, req engine.Request, at store.ScratchPlace, up engine.Upload) (*engine.Outcome, error) {
 	body, err := io.ReadAll(up.Body)
 	if err != nil {
 		return nil, errs.Wrap("read the body", err)
@@ -94,16 +95,16 @@ func (f *fake) PutScratch(_ context.Context, req engine.Request, at engine.Scrat
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(at.Name)
 	}
-	return f.putScratch(req, at, engine.SideFile, up.MediaType, body)
+	return f.putScratch(req, at, store.SideFile, up.MediaType, body)
 }
 
-func (f *fake) MakeScratchFolder(_ context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Outcome, error) {
+func (f *fake) MakeScratchFolder(_ context.Context, req engine.Request, at store.ScratchPlace) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.putScratch(req, at, engine.ScratchFolder, "", nil)
+	return f.putScratch(req, at, store.ScratchFolder, "", nil)
 }
 
-func (f *fake) DeleteScratch(_ context.Context, req engine.Request, at engine.ScratchPlace) error {
+func (f *fake) DeleteScratch(_ context.Context, req engine.Request, at store.ScratchPlace) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := f.scratchAt(req.By, at)
@@ -116,14 +117,14 @@ func (f *fake) DeleteScratch(_ context.Context, req engine.Request, at engine.Sc
 		}
 	}
 	path := at.Folder + "/" + at.Name
-	f.scratch = slices.DeleteFunc(f.scratch, func(s *engine.Scratch) bool {
+	f.scratch = slices.DeleteFunc(f.scratch, func(s *store.Scratch) bool {
 		in := s.Place.Folder
 		return s == f.scratch[i] || s.Author == req.By.ID && (in == path || strings.HasPrefix(in, path+"/"))
 	})
 	return nil
 }
 
-func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to engine.ScratchPlace, overwrite bool) (*engine.Outcome, error) {
+func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to store.ScratchPlace, overwrite bool) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := f.scratchAt(req.By, from)
@@ -142,22 +143,22 @@ func (f *fake) MoveScratch(_ context.Context, req engine.Request, from, to engin
 	return out, nil
 }
 
-func (f *fake) MakeDraft(_ context.Context, req engine.Request, at engine.ScratchPlace) (bool, error) {
+func (f *fake) MakeDraft(_ context.Context, req engine.Request, at store.ScratchPlace) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.scratchAt(req.By, at) >= 0 {
 		return false, nil
 	}
-	_, err := f.putScratch(req, at, engine.Draft, mediatype.Of(at.Name), nil)
+	_, err := f.putScratch(req, at, store.Draft, mediatype.Of(at.Name), nil)
 	return err == nil, err
 }
 
-func (f *fake) EndDraft(_ context.Context, by identity.Principal, at engine.ScratchPlace, _ *engine.Target) error {
+func (f *fake) EndDraft(_ context.Context, by identity.Principal, at store.ScratchPlace, _ *engine.Target) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.scratch = slices.DeleteFunc(f.scratch, func(s *engine.Scratch) bool {
+	f.scratch = slices.DeleteFunc(f.scratch, func(s *store.Scratch) bool {
 		return s.Author == by.ID && same(s.Place.Folder, at.Folder) && same(s.Place.Name, at.Name) &&
-			s.Kind == engine.Draft
+			s.Kind == store.Draft
 	})
 	return nil
 }
@@ -165,16 +166,16 @@ func (f *fake) EndDraft(_ context.Context, by identity.Principal, at engine.Scra
 func (f *fake) Reject(_ context.Context, req engine.Request, r engine.Refusal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	at := engine.ScratchPlace{Folder: r.At.Folder + "/Rejected", Name: req.Now.UTC().Format("20060102T150405Z") + " " + r.At.Name}
-	if _, err := f.putScratch(req, at, engine.Rejected, r.MediaType, r.Body); err != nil {
+	at := store.ScratchPlace{Folder: r.At.Folder + "/Rejected", Name: req.Now.UTC().Format("20060102T150405Z") + " " + r.At.Name}
+	if _, err := f.putScratch(req, at, store.Rejected, r.MediaType, r.Body); err != nil {
 		return err
 	}
 	at.Name += ".txt"
-	_, err := f.putScratch(req, at, engine.Rejected, "text/plain; charset=utf-8", []byte(r.Reasons))
+	_, err := f.putScratch(req, at, store.Rejected, "text/plain; charset=utf-8", []byte(r.Reasons))
 	return err
 }
 
-func (f *fake) MayTakeScratch(_ context.Context, req engine.Request, at engine.ScratchPlace) (*engine.Taken, error) {
+func (f *fake) MayTakeScratch(_ context.Context, req engine.Request, at store.ScratchPlace) (*engine.Taken, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	i := f.scratchAt(req.By, at)
@@ -191,10 +192,10 @@ func (f *fake) MayTakeScratch(_ context.Context, req engine.Request, at engine.S
 
 // The fake keeps no history.
 
-func (f *fake) History(context.Context, identity.Principal, engine.Folder) ([]engine.Resource, error) {
+func (f *fake) History(context.Context, identity.Principal, store.Folder) ([]engine.Resource, error) {
 	return nil, nil
 }
 
-func (f *fake) Past(context.Context, identity.Principal, engine.Folder, int64) (*engine.Resource, error) {
+func (f *fake) Past(context.Context, identity.Principal, store.Folder, int64) (*engine.Resource, error) {
 	return nil, notThere()
 }

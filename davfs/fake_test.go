@@ -18,6 +18,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
+	"flowdrive/store"
 )
 
 // The people of the tests: sam and ann are in the team ops, bob is not, eva
@@ -43,10 +44,10 @@ type fake struct {
 	routes    []*stored
 	parties   []*stored
 	attached  []*attached
-	documents []*engine.Document
-	locks     []engine.Lock
+	documents []*store.Document
+	locks     []store.Lock
 	dropped   []dropped
-	scratch   []*engine.Scratch
+	scratch   []*store.Scratch
 	versions  map[string][]engine.Resource
 	messages  map[int64][]message
 	answers   map[string]kept
@@ -60,7 +61,7 @@ type stored struct {
 	engine.Resource
 	context  identity.ID
 	life     machine.Life
-	uuid     engine.UUID
+	uuid     store.UUID
 	kind     identity.Kind
 	note     string
 	title    string
@@ -72,7 +73,7 @@ type stored struct {
 }
 
 type message struct {
-	engine.Message
+	store.Message
 	content []byte
 }
 
@@ -194,7 +195,7 @@ func (f *fake) find(list []*stored, by identity.Principal, ref engine.Ref) *stor
 	for _, s := range list {
 		named := ref.Name != "" && s.AuthorID == ref.Author && same(s.Given, ref.Name)
 		if ref.Identity() {
-			named = ref.Entry != engine.UUID{} && s.uuid == ref.Entry || ref.CaseID != 0 && s.Seq == ref.CaseID
+			named = ref.Entry != store.UUID{} && s.uuid == ref.Entry || ref.CaseID != 0 && s.Seq == ref.CaseID
 		}
 		if named && (by.Admin() || by.In(s.context)) {
 			return s
@@ -274,7 +275,7 @@ func (f *fake) Entries(_ context.Context, by identity.Principal, filter engine.F
 	return f.page(f.entries, by, filter, func(*stored) bool { return true })
 }
 
-func (f *fake) Occurrences(_ context.Context, by identity.Principal, uuid engine.UUID) (*engine.Resource, error) {
+func (f *fake) Occurrences(_ context.Context, by identity.Principal, uuid store.UUID) (*engine.Resource, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := f.find(f.entries, by, engine.Ref{Entry: uuid})

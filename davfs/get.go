@@ -9,6 +9,7 @@ import (
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // get answers GET and HEAD: a file with its bytes, a folder with a listing.
@@ -134,9 +135,9 @@ func (x *exchange) condition() (engine.Condition, error) {
 		return nil, err
 	}
 	if submitted := conditions.Tokens(); len(submitted) > 0 {
-		x.tokens = make([]engine.UUID, len(submitted))
+		x.tokens = make([]store.UUID, len(submitted))
 		for i, token := range submitted {
-			x.tokens[i] = engine.UUID(token)
+			x.tokens[i] = store.UUID(token)
 		}
 	}
 	here := func(p dav.Path) bool { return address{p}.equal(x.at) }

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // The media types of what the drive itself writes.
@@ -33,12 +34,12 @@ type info struct {
 	disposition string // Content-Disposition; "": by the media type
 	created     time.Time
 	modified    time.Time
-	lockKey     engine.LockKey // what locks on it are on, "" where none can be
-	ofCase      *caseProps     // of a case: its XATTRs are properties
+	lockKey     store.LockKey // what locks on it are on, "" where none can be
+	ofCase      *caseProps    // of a case: its XATTRs are properties
 
-	stored engine.Properties // of a document, by clients
-	unread bool              // there are some that were too much to read
-	dead   []dav.Property    // stored, once they were asked for
+	stored store.Properties // of a document, by clients
+	unread bool             // there are some that were too much to read
+	dead   []dav.Property   // stored, once they were asked for
 }
 
 // version returns what a condition judges.

@@ -9,6 +9,7 @@ import (
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // lockable is a node that a LOCK locks, or at which it makes something.
@@ -105,7 +106,7 @@ func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, la
 }
 
 // answerLock answers with the lock as a property (RFC 4918, section 9.10.1).
-func (x *exchange) answerLock(status int, l *engine.Lock) error {
+func (x *exchange) answerLock(status int, l *store.Lock) error {
 	var b bytes.Buffer
 	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<D:prop xmlns:D="DAV:"><D:lockdiscovery>`)
 	told := activeLock(l, x.by.ID, l.Expires.Add(-l.Lasts))
@@ -149,7 +150,7 @@ func (d *drive) unlock(x *exchange) error {
 	if force {
 		err = x.engine.BreakLocks(x.r.Context(), req, target)
 	} else {
-		err = x.engine.Unlock(x.r.Context(), req, target, engine.UUID(token))
+		err = x.engine.Unlock(x.r.Context(), req, target, store.UUID(token))
 	}
 	if err != nil {
 		return err

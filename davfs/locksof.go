@@ -8,15 +8,15 @@ import (
 	"time"
 
 	"flowdrive/davfs/dav"
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // lockHolder is a node of which, or of whose members, a PROPFIND may tell
 // locks.
 type lockHolder interface {
 	node
-	lockArea() engine.LockKey // what the keys of those locks begin with
+	lockArea() store.LockKey // what the keys of those locks begin with
 }
 
 // lockBook holds the locks that a PROPFIND may tell of: they are read with one
@@ -24,8 +24,8 @@ type lockHolder interface {
 type lockBook struct {
 	now   time.Time
 	by    identity.ID
-	on    map[engine.LockKey][]*engine.Lock
-	above []*engine.Lock // that cover the resource asked about, and all below it
+	on    map[store.LockKey][]*store.Lock
+	above []*store.Lock // that cover the resource asked about, and all below it
 }
 
 // locksOf reads the locks on the node and its members.
@@ -39,13 +39,13 @@ func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
 	if err != nil {
 		return nil, err
 	}
-	book.on = make(map[engine.LockKey][]*engine.Lock, len(locks))
+	book.on = make(map[store.LockKey][]*store.Lock, len(locks))
 	for i := range locks {
 		l := &locks[i]
 		key := l.On
-		if rest, ok := strings.CutPrefix(string(key), string(engine.LocksOnDocuments)); ok {
+		if rest, ok := strings.CutPrefix(string(key), string(store.LocksOnDocuments)); ok {
 			// A document is listed by its own id, without its root's.
-			key = engine.LocksOnDocuments + engine.LockKey(rest[strings.IndexByte(rest, '/')+1:])
+			key = store.LocksOnDocuments + store.LockKey(rest[strings.IndexByte(rest, '/')+1:])
 			if l.Deep && x.at.below(pathAddress(l.Root)) {
 				book.above = append(book.above, l)
 			}
@@ -57,12 +57,12 @@ func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
 
 // addScratchLocks reads the locks on the caller's side files and drafts.
 func (x *exchange) addScratchLocks(ctx context.Context, book *lockBook) error {
-	locks, err := x.engine.LocksBelow(ctx, engine.LocksOnScratchOf(x.by.ID))
+	locks, err := x.engine.LocksBelow(ctx, store.LocksOnScratchOf(x.by.ID))
 	if err != nil {
 		return err
 	}
 	if book.on == nil {
-		book.on = map[engine.LockKey][]*engine.Lock{}
+		book.on = map[store.LockKey][]*store.Lock{}
 	}
 	for i := range locks {
 		book.on[locks[i].On] = append(book.on[locks[i].On], &locks[i])
@@ -71,8 +71,8 @@ func (x *exchange) addScratchLocks(ctx context.Context, book *lockBook) error {
 }
 
 // documentLock is what a document is known by in a lockBook.
-func documentLock(d *engine.Document) engine.LockKey {
-	return engine.LocksOnDocuments + engine.LockKey(strconv.FormatInt(d.ID, 10))
+func documentLock(d *store.Document) store.LockKey {
+	return store.LocksOnDocuments + store.LockKey(strconv.FormatInt(d.ID, 10))
 }
 
 // supports reports whether what is described can be locked.
@@ -80,7 +80,7 @@ func (b *lockBook) supports(about *info) bool { return b != nil && b.on != nil &
 
 // of returns the locks that cover what is described, where inherited are those
 // of the folders above it.
-func (b *lockBook) of(about *info, inherited []*engine.Lock) []*engine.Lock {
+func (b *lockBook) of(about *info, inherited []*store.Lock) []*store.Lock {
 	if !b.supports(about) {
 		return nil
 	}
@@ -91,13 +91,13 @@ func (b *lockBook) of(about *info, inherited []*engine.Lock) []*engine.Lock {
 }
 
 // deep returns those of the locks that cover what is below.
-func deep(locks []*engine.Lock) []*engine.Lock {
-	return slices.DeleteFunc(slices.Clone(locks), func(l *engine.Lock) bool { return !l.Deep })
+func deep(locks []*store.Lock) []*store.Lock {
+	return slices.DeleteFunc(slices.Clone(locks), func(l *store.Lock) bool { return !l.Deep })
 }
 
 // tell returns the locks as the caller is told of them: a token only to the
 // holder of the lock.
-func (b *lockBook) tell(locks []*engine.Lock) []dav.ActiveLock {
+func (b *lockBook) tell(locks []*store.Lock) []dav.ActiveLock {
 	if len(locks) == 0 {
 		return nil
 	}
@@ -109,7 +109,7 @@ func (b *lockBook) tell(locks []*engine.Lock) []dav.ActiveLock {
 }
 
 // activeLock returns a lock as a client of to is told of it.
-func activeLock(l *engine.Lock, to identity.ID, now time.Time) dav.ActiveLock {
+func activeLock(l *store.Lock, to identity.ID, now time.Time) dav.ActiveLock {
 	told := dav.ActiveLock{Shared: l.Shared, Deep: l.Deep, Owner: l.Owner, Timeout: l.Expires.Sub(now), Root: l.Root}
 	if l.HolderID == to {
 		told.Token = dav.Token(l.Token)
@@ -120,18 +120,18 @@ func activeLock(l *engine.Lock, to identity.ID, now time.Time) dav.ActiveLock {
 // pathAddress returns the address of a path that is decoded.
 func pathAddress(path string) address { return addressOf(strings.Split(strings.Trim(path, "/"), "/")) }
 
-func (n documentsFolder) lockArea() engine.LockKey { return engine.LocksOnDocuments }
-func (n documentPath) lockArea() engine.LockKey    { return engine.LocksOnDocuments }
-func (n documentTarget) lockArea() engine.LockKey  { return engine.LocksOnDocuments }
-func (n scheduleFolder) lockArea() engine.LockKey  { return engine.LocksOnEntries }
-func (n entryFile) lockArea() engine.LockKey       { return engine.LocksOnEntries }
-func (n casesFolder) lockArea() engine.LockKey     { return engine.LocksOnCases }
-func (n caseFile) lockArea() engine.LockKey        { return engine.LocksOnCases }
-func (n routesFolder) lockArea() engine.LockKey    { return engine.LocksOnRoutes }
-func (n routeFile) lockArea() engine.LockKey       { return engine.LocksOnRoutes }
-func (n actionsFolder) lockArea() engine.LockKey   { return engine.LocksOnTasksOf(n.id) }
-func (n actionFile) lockArea() engine.LockKey      { return engine.LocksOnTasksOf(n.id) }
-func (n timersFolder) lockArea() engine.LockKey    { return engine.LocksOnTimersOf(n.id) }
-func (n timerFile) lockArea() engine.LockKey       { return engine.LocksOnTimersOf(n.id) }
-func (n labelsFolder) lockArea() engine.LockKey    { return engine.LocksOnLabelsOf(n.id) }
-func (n labelFile) lockArea() engine.LockKey       { return engine.LocksOnLabelsOf(n.id) }
+func (n documentsFolder) lockArea() store.LockKey { return store.LocksOnDocuments }
+func (n documentPath) lockArea() store.LockKey    { return store.LocksOnDocuments }
+func (n documentTarget) lockArea() store.LockKey  { return store.LocksOnDocuments }
+func (n scheduleFolder) lockArea() store.LockKey  { return store.LocksOnEntries }
+func (n entryFile) lockArea() store.LockKey       { return store.LocksOnEntries }
+func (n casesFolder) lockArea() store.LockKey     { return store.LocksOnCases }
+func (n caseFile) lockArea() store.LockKey        { return store.LocksOnCases }
+func (n routesFolder) lockArea() store.LockKey    { return store.LocksOnRoutes }
+func (n routeFile) lockArea() store.LockKey       { return store.LocksOnRoutes }
+func (n actionsFolder) lockArea() store.LockKey   { return store.LocksOnTasksOf(n.id) }
+func (n actionFile) lockArea() store.LockKey      { return store.LocksOnTasksOf(n.id) }
+func (n timersFolder) lockArea() store.LockKey    { return store.LocksOnTimersOf(n.id) }
+func (n timerFile) lockArea() store.LockKey       { return store.LocksOnTimersOf(n.id) }
+func (n labelsFolder) lockArea() store.LockKey    { return store.LocksOnLabelsOf(n.id) }
+func (n labelFile) lockArea() store.LockKey       { return store.LocksOnLabelsOf(n.id) }

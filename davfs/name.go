@@ -7,9 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -176,12 +176,12 @@ func digits(text string) bool {
 }
 
 // parseUUID reads a UUID in any of its forms.
-func parseUUID(text string) (engine.UUID, bool) {
+func parseUUID(text string) (store.UUID, bool) {
 	const urn = "urn:uuid:"
 	if len(text) > len(urn) && strings.EqualFold(text[:len(urn)], urn) {
 		text = text[len(urn):]
 	}
-	return engine.ParseUUID(text)
+	return store.ParseUUID(text)
 }
 
 // sourceType is the media type of a document's source.

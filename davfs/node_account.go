@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // accountPlaces are the members of "/dav/Account/", the caller's own.
@@ -20,8 +20,8 @@ func accountPlaces(s *scope) []place {
 		{"people.json", formFile{s, "people.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
 			return s.engine.People(ctx, s.by)
 		}}, true},
-		{"AppPasswords", secretsFolder{s, account.AppPassword, "AppPasswords"}, true},
-		{"CalendarLinks", secretsFolder{s, account.CalendarLink, "CalendarLinks"}, true},
+		{"AppPasswords", secretsFolder{s, store.AppPassword, "AppPasswords"}, true},
+		{"CalendarLinks", secretsFolder{s, store.CalendarLink, "CalendarLinks"}, true},
 	}
 }
 
@@ -40,7 +40,7 @@ func (n meFile) describe(a *answer, _ *engine.Outcome) { a.locate("dav", "Accoun
 // secretsFolder is Account/AppPasswords/ or Account/CalendarLinks/.
 type secretsFolder struct {
 	*scope
-	kind account.SecretKind
+	kind store.SecretKind
 	name string
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 const archiveRoot = "Archive"
@@ -82,7 +83,7 @@ func (n yearFolder) child(_ context.Context, name string) (node, error) {
 	if !ok || number < 1 || number > 12 {
 		return nil, absent()
 	}
-	return monthFolder{n.scope, engine.Month(100*n.year + number)}, nil
+	return monthFolder{n.scope, store.Month(100*n.year + number)}, nil
 }
 
 func (n yearFolder) list(ctx context.Context) ([]*info, error) {
@@ -100,7 +101,7 @@ func (n yearFolder) list(ctx context.Context) ([]*info, error) {
 // month, each as in Cases/.
 type monthFolder struct {
 	*scope
-	month engine.Month
+	month store.Month
 }
 
 func (n monthFolder) stat(ctx context.Context) (*info, error) {
@@ -141,7 +142,7 @@ func (n monthFolder) list(ctx context.Context) ([]*info, error) {
 // file as the one in Cases/ but for what its deletion means.
 type archivedFile struct {
 	caseFile
-	month engine.Month
+	month store.Month
 }
 
 func (n archivedFile) here(ctx context.Context) error {
@@ -184,7 +185,7 @@ func (n archivedFile) remove(ctx context.Context, req engine.Request, _ query) e
 // Cases/.
 type archivedFolder struct {
 	caseFolder
-	month engine.Month
+	month store.Month
 }
 
 func (n archivedFolder) stat(ctx context.Context) (*info, error) {
@@ -196,7 +197,7 @@ func (n archivedFolder) stat(ctx context.Context) (*info, error) {
 
 // archivedIn answers errs.NotFound where the case is not in the archive, or
 // under another month.
-func (s *scope) archivedIn(ctx context.Context, id int64, month engine.Month) error {
+func (s *scope) archivedIn(ctx context.Context, id int64, month store.Month) error {
 	r, err := s.engine.Case(ctx, s.by, engine.Ref{CaseID: id})
 	if err == nil && r.Archived != month {
 		err = absent()
@@ -204,9 +205,9 @@ func (s *scope) archivedIn(ctx context.Context, id int64, month engine.Month) er
 	return err
 }
 
-func yearName(m engine.Month) string { return fmt.Sprintf("%04d", m.Year()) }
+func yearName(m store.Month) string { return fmt.Sprintf("%04d", m.Year()) }
 
-func monthName(m engine.Month) string { return fmt.Sprintf("%02d", m.Number()) }
+func monthName(m store.Month) string { return fmt.Sprintf("%02d", m.Number()) }
 
 // parsePart reads a part of a date that is written with so many digits.
 func parsePart(name string, width int) (int, bool) {

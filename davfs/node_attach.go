@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // attachRoot is the first segment of every attachment's address.
@@ -186,10 +187,10 @@ type attachmentFile struct {
 	*scope
 	way    way
 	caseID int64 // in the folder of a case: that it must be bound to
-	uuid   engine.UUID
+	uuid   store.UUID
 }
 
-func (n attachmentFile) about(a *engine.Attachment) (*info, error) {
+func (n attachmentFile) about(a *store.Attachment) (*info, error) {
 	if n.caseID != 0 && a.CaseID != n.caseID {
 		return nil, absent()
 	}

@@ -11,6 +11,7 @@ import (
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 const documentsRoot = "Documents"
@@ -81,20 +82,20 @@ func documentKey(s *scope, c collection, name string) node {
 	return nil
 }
 
-func documentInfo(d *engine.Document) *info {
+func documentInfo(d *store.Document) *info {
 	about := &info{}
 	about.describe(d)
 	return about
 }
 
-func (i *info) describe(d *engine.Document) {
+func (i *info) describe(d *store.Document) {
 	*i = info{
 		name: d.Name, dir: d.Folder, size: d.Size, etag: d.ETag(), mediaType: d.MediaType, created: d.Created, modified: d.Modified,
 		lockKey: documentLock(d), stored: d.Properties, unread: d.Unread,
 	}
 }
 
-func documentInfos(all []engine.Document) []*info {
+func documentInfos(all []store.Document) []*info {
 	out, infos := make([]*info, len(all)), make([]info, len(all))
 	for i := range all {
 		infos[i].describe(&all[i])
@@ -161,7 +162,7 @@ func (n documentPath) resolve(ctx context.Context) (node, error) {
 
 // look asks what is at the path, and where a listing is wanted what that
 // holds.
-func (n documentPath) look(ctx context.Context) (*engine.Document, []engine.Document, error) {
+func (n documentPath) look(ctx context.Context) (*store.Document, []store.Document, error) {
 	if n.under == nil {
 		d, err := n.engine.Document(ctx, n.by, n.path)
 		return d, nil, err
@@ -177,8 +178,8 @@ func (n documentPath) look(ctx context.Context) (*engine.Document, []engine.Docu
 // asked whether it is there: the engine says so when it lists it.
 type documentFolder struct {
 	documentPath
-	found   *engine.Document
-	members []engine.Document // what is below, as far as the scope asks for it
+	found   *store.Document
+	members []store.Document // what is below, as far as the scope asks for it
 }
 
 func (n documentFolder) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }
@@ -223,8 +224,8 @@ func documentSegments(p engine.DocumentPath) []string {
 
 // membersByFolder describes what is below a folder: the members of each
 // folder by its path from there, in order of name.
-func membersByFolder(top *engine.Document, tree []engine.Document) map[string][]*info {
-	byID := make(map[int64]*engine.Document, len(tree))
+func membersByFolder(top *store.Document, tree []store.Document) map[string][]*info {
+	byID := make(map[int64]*store.Document, len(tree))
 	for i := range tree {
 		byID[tree[i].ID] = &tree[i]
 	}
@@ -268,7 +269,7 @@ func (n documentTarget) describe(a *answer, o *engine.Outcome) {
 // documentFile is a file below Documents/.
 type documentFile struct {
 	documentTarget
-	found *engine.Document
+	found *store.Document
 }
 
 func (n documentFile) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }

@@ -10,6 +10,7 @@ import (
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // dropFolder is Routes/<route>/. Its resources are the cases of the route.
@@ -132,7 +133,7 @@ type dropFile struct {
 	drop  engine.Drop // of a PUT, what its query says
 }
 
-func (n dropFile) load(ctx context.Context) (*engine.Alias, error) {
+func (n dropFile) load(ctx context.Context) (*store.Alias, error) {
 	if legalName(n.name) != nil {
 		return nil, absent()
 	}
@@ -192,7 +193,7 @@ func (n dropFile) describe(a *answer, o *engine.Outcome) {
 	a.locate(at("input")...)
 	a.add("X-COILS-WORKFLOW-PROCESS-ID", o.Name)
 	a.add("X-COILS-WORKFLOW-MESSAGE-UUID", o.Message.String())
-	a.add("X-COILS-WORKFLOW-MESSAGE-LABEL", engine.LabelInput)
+	a.add("X-COILS-WORKFLOW-MESSAGE-LABEL", store.LabelInput)
 	a.add("X-COILS-WORKFLOW-OUTPUT-URL", dav.Href(at("output")...))
 }
 

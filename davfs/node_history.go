@@ -5,24 +5,25 @@ import (
 	"io"
 
 	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // historic is a folder of whose documents a history is kept.
 type historic interface {
 	folder
-	history() engine.Folder
+	history() store.Folder
 }
 
-func (scheduleFolder) history() engine.Folder { return engine.FolderSchedule }
-func (routesFolder) history() engine.Folder   { return engine.FolderRoutes }
-func (casesFolder) history() engine.Folder    { return engine.FolderCases }
+func (scheduleFolder) history() store.Folder { return store.FolderSchedule }
+func (routesFolder) history() store.Folder   { return store.FolderRoutes }
+func (casesFolder) history() store.Folder    { return store.FolderCases }
 
 // historyFolder is .history/ in a folder: the source documents that were
 // overwritten or deleted, "<time> <name>" each, to be read and copied back. It
 // is listed where it is asked for, by name.
 type historyFolder struct {
 	*scope
-	of engine.Folder
+	of store.Folder
 }
 
 func (historyFolder) isAside() {}
@@ -61,7 +62,7 @@ func (n historyFolder) child(ctx context.Context, name string) (node, error) {
 // historyFile is a document as it was.
 type historyFile struct {
 	*scope
-	of    engine.Folder
+	of    store.Folder
 	found *engine.Resource
 }
 

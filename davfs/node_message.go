@@ -6,6 +6,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // messagesFolder is Cases/<id>/Messages/: every message by its UUID.
@@ -43,7 +44,7 @@ func (n messagesFolder) list(ctx context.Context) ([]*info, error) {
 }
 
 // messageInfo describes a message.
-func messageInfo(name string, m *engine.Message) *info {
+func messageInfo(name string, m *store.Message) *info {
 	return &info{
 		name: name, size: m.Size, etag: engine.MessageETag(m),
 		mediaType: m.MediaType, created: m.Created, modified: m.Modified,
@@ -56,7 +57,7 @@ type messageFile struct {
 	*scope
 	id    int64
 	name  string
-	uuid  engine.UUID
+	uuid  store.UUID
 	label string // "" for a message by its UUID
 }
 
@@ -104,7 +105,7 @@ func (n labelsFolder) list(ctx context.Context) ([]*info, error) {
 	for i := range messages {
 		if m := &messages[i]; m.Label != "" {
 			about := messageInfo(m.Label, m)
-			about.lockKey = engine.LocksOnLabelsOf(n.id) + engine.LockKey(m.Label)
+			about.lockKey = store.LocksOnLabelsOf(n.id) + store.LockKey(m.Label)
 			out = append(out, about)
 		}
 	}
@@ -129,7 +130,7 @@ func (n labelFile) stat(ctx context.Context) (*info, error) {
 	}
 	about, err := n.message().stat(ctx)
 	if err == nil {
-		about.lockKey = engine.LocksOnLabelsOf(n.id) + engine.LockKey(n.label)
+		about.lockKey = store.LocksOnLabelsOf(n.id) + store.LockKey(n.label)
 	}
 	return about, err
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // scheduleFolder is Workflow/Schedule/.
@@ -102,7 +103,7 @@ func (n entryFile) remove(ctx context.Context, req engine.Request, _ query) erro
 // there as long as its entry is remembered, also after that has ended.
 type entryFolder struct {
 	*scope
-	uuid engine.UUID
+	uuid store.UUID
 }
 
 func (n entryFolder) stat(ctx context.Context) (*info, error) {

@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // desk is a folder of the workflow in which whoever mounts the drive may keep
@@ -90,14 +91,14 @@ type scratchPlace struct {
 	name   string
 }
 
-func (n scratchPlace) place() engine.ScratchPlace {
-	return engine.ScratchPlace{Folder: folderPath(n.path), Name: n.name}
+func (n scratchPlace) place() store.ScratchPlace {
+	return store.ScratchPlace{Folder: folderPath(n.path), Name: n.name}
 }
 
 // folderPath is the path by which the scratch area knows a folder.
 func folderPath(segments []string) string { return "/" + strings.Join(segments, "/") }
 
-func (n scratchPlace) load(ctx context.Context) (*engine.Scratch, error) {
+func (n scratchPlace) load(ctx context.Context) (*store.Scratch, error) {
 	return n.engine.Scratch(ctx, n.by, n.wall, n.place())
 }
 
@@ -126,14 +127,14 @@ func (n scratchPlace) resolve(ctx context.Context) (node, error) {
 		return newScratch{scratchTarget{n}}, nil
 	case err != nil:
 		return nil, err
-	case s.Kind == engine.ScratchFolder:
+	case s.Kind == store.ScratchFolder:
 		return scratchFolder{n, s}, nil
 	}
 	return scratchFile{scratchTarget{n}, s}, nil
 }
 
-func scratchInfo(s *engine.Scratch) *info {
-	if s.Kind == engine.ScratchFolder {
+func scratchInfo(s *store.Scratch) *info {
+	if s.Kind == store.ScratchFolder {
 		about := folderInfo(s.Place.Name, s.Modified)
 		about.created = s.Created
 		return about
@@ -144,7 +145,7 @@ func scratchInfo(s *engine.Scratch) *info {
 	}
 }
 
-func scratchInfos(all []engine.Scratch) []*info {
+func scratchInfos(all []store.Scratch) []*info {
 	out := make([]*info, len(all))
 	for i := range all {
 		out[i] = scratchInfo(&all[i])
@@ -164,7 +165,7 @@ func (scratchPlace) isAside() {}
 // scratchFolder is a folder of side files.
 type scratchFolder struct {
 	scratchPlace
-	found *engine.Scratch
+	found *store.Scratch
 }
 
 func (n scratchFolder) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
@@ -203,7 +204,7 @@ func (n scratchTarget) describe(a *answer, o *engine.Outcome) {
 // scratchFile is a side file.
 type scratchFile struct {
 	scratchTarget
-	found *engine.Scratch
+	found *store.Scratch
 }
 
 func (n scratchFile) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }

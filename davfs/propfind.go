@@ -12,6 +12,7 @@ import (
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // What mounts drives on Windows asks for all there is, shows no XATTRs, and
@@ -97,7 +98,7 @@ func readXML(r *http.Request) ([]byte, error) {
 }
 
 // under says what a PROPFIND wants beside what is at the path.
-func under(want *dav.Propfind, depth string) *engine.Under {
+func under(want *dav.Propfind, depth string) *store.Under {
 	switch depth {
 	case "1":
 		return new(engine.Members(want.Dead()))
@@ -168,7 +169,7 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 
 // showsScratch reports whether a side file or draft is among what is told of.
 func (f *finding) showsScratch() bool {
-	isScratch := func(about *info) bool { return strings.HasPrefix(string(about.lockKey), string(engine.LocksOnScratch)) }
+	isScratch := func(about *info) bool { return strings.HasPrefix(string(about.lockKey), string(store.LocksOnScratch)) }
 	for _, members := range f.members {
 		if slices.ContainsFunc(members, isScratch) {
 			return true
@@ -238,7 +239,7 @@ func (f *finding) write() error {
 		at = dav.FolderHref(at)
 	}
 	base := dav.AppendText(nil, at)
-	var locks []*engine.Lock
+	var locks []*store.Lock
 	if f.locks != nil {
 		locks = f.locks.of(f.top, f.locks.above)
 	}
@@ -250,7 +251,7 @@ func (f *finding) write() error {
 
 // add writes what is asked about a resource, and reports whether there is room
 // for more.
-func (f *finding) add(at []byte, m *info, locks []*engine.Lock) bool {
+func (f *finding) add(at []byte, m *info, locks []*store.Lock) bool {
 	r := &f.told
 	*r = dav.Resource{
 		Name: m.name, Folder: m.dir, Size: m.size, ETag: m.etag, MediaType: m.mediaType, Created: m.created, Modified: m.modified,
@@ -265,7 +266,7 @@ func (f *finding) add(at []byte, m *info, locks []*engine.Lock) bool {
 
 // writeBelow writes the members of a folder, each with what is below it, and
 // reports whether there is room for more.
-func (f *finding) writeBelow(base []byte, folder string, above []*engine.Lock) bool {
+func (f *finding) writeBelow(base []byte, folder string, above []*store.Lock) bool {
 	above = deep(above)
 	for _, m := range f.members[folder] {
 		at := appendName(base, m.name) // behind base, where the one before was

@@ -11,6 +11,7 @@ import (
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // patcher is a node of which clients can set properties.
@@ -25,10 +26,10 @@ type patcher interface {
 
 // deadProperties returns the changes as those of properties that mean nothing
 // to the drive.
-func deadProperties(changes []dav.PropChange) []engine.Property {
-	out := make([]engine.Property, len(changes))
+func deadProperties(changes []dav.PropChange) []store.Property {
+	out := make([]store.Property, len(changes))
 	for i, c := range changes {
-		out[i] = engine.Property{Space: c.Name.Space, Name: c.Name.Local}
+		out[i] = store.Property{Space: c.Name.Space, Name: c.Name.Local}
 		if !c.Remove {
 			out[i].XML = c.Value.Fragment()
 		}

@@ -11,6 +11,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // reject keeps what a mounting client has sent and what was refused, with the
@@ -63,7 +64,7 @@ func reasons(at address, refusal error, now time.Time) string {
 type rejectedFolder struct {
 	*scope
 	path []string
-	held []engine.Scratch
+	held []store.Scratch
 }
 
 // rejected returns the folder of what the caller had refused in the folder of
@@ -134,7 +135,7 @@ func (n rejectedFolder) remove(ctx context.Context, req engine.Request, _ query)
 // rejectedFile is what was refused, or why: to be read, and to be deleted.
 type rejectedFile struct {
 	*scope
-	held *engine.Scratch
+	held *store.Scratch
 }
 
 func (n rejectedFile) stat(context.Context) (*info, error) { return scratchInfo(n.held), nil }

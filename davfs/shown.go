@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // aside is what lies in a scratch area: nothing is shown in its place.
@@ -32,8 +33,8 @@ func shaded(a address, n node) bool {
 type shade struct {
 	hidden bool
 	echo   *echo
-	draft  *engine.Scratch
-	locks  []engine.Lock // on the draft
+	draft  *store.Scratch
+	locks  []store.Lock // on the draft
 }
 
 // shade looks up what is shown in the place of a node.
@@ -50,23 +51,23 @@ func (x *exchange) shade(ctx context.Context, a address, n node) (s shade, err e
 }
 
 // findDraft returns the caller's draft at the address, nil for none.
-func (x *exchange) findDraft(ctx context.Context, a address) (*engine.Scratch, error) {
+func (x *exchange) findDraft(ctx context.Context, a address) (*store.Scratch, error) {
 	found, err := x.engine.Scratch(ctx, x.by, x.wall, a.scratch())
 	switch {
 	case errs.Is(err, errs.NotFound):
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case found.Kind != engine.Draft:
+	case found.Kind != store.Draft:
 		return nil, nil
 	}
 	return found, nil
 }
 
 // scratch returns the address as the scratch area knows it.
-func (a address) scratch() engine.ScratchPlace {
+func (a address) scratch() store.ScratchPlace {
 	last := len(a.Segments) - 1
-	return engine.ScratchPlace{Folder: folderPath(a.Segments[:last]), Name: a.Segments[last]}
+	return store.ScratchPlace{Folder: folderPath(a.Segments[:last]), Name: a.Segments[last]}
 }
 
 // shown describes what the caller is shown at the address: an echo, what is
@@ -159,7 +160,7 @@ func (x *exchange) asShown(ctx context.Context, a address, n node, c engine.Cond
 
 // holds reports whether the request submits the token of a lock of its
 // caller.
-func (x *exchange) holds(l engine.Lock) bool { return slices.Contains(x.tokens, l.Token) }
+func (x *exchange) holds(l store.Lock) bool { return slices.Contains(x.tokens, l.Token) }
 
 // judge asks the condition about what is shown in the place of a version.
 func (s *shade) judge(c engine.Condition, v engine.Version) error {
@@ -241,9 +242,9 @@ func shownMembers(members []*info, hidden map[string]struct{}, echoes map[string
 
 // besides describes the caller's scratch in a folder: side files, drafts of
 // what is not there, and the folder of what was refused while it holds any.
-func besides(members []*info, own []engine.Scratch, folder string) []*info {
+func besides(members []*info, own []store.Scratch, folder string) []*info {
 	taken := map[string]bool{}
-	if slices.ContainsFunc(own, func(s engine.Scratch) bool { return s.Kind == engine.Draft }) {
+	if slices.ContainsFunc(own, func(s store.Scratch) bool { return s.Kind == store.Draft }) {
 		for _, m := range members {
 			taken[foldName(m.name)] = true
 		}
@@ -258,7 +259,7 @@ func besides(members []*info, own []engine.Scratch, folder string) []*info {
 			out = append(out, rejected)
 		case foldName(s.Place.Folder) != folder:
 			rejected.modified = later(rejected.modified, s.Modified)
-		case s.Kind != engine.Draft || !taken[foldName(s.Place.Name)]:
+		case s.Kind != store.Draft || !taken[foldName(s.Place.Name)]:
 			out = append(out, scratchInfo(s))
 		}
 	}

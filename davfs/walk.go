@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // scope is what nodes ask with: the use cases, and who makes the request.
@@ -22,7 +23,7 @@ type scope struct {
 	// under is what a listing asks for beside what is at the path, so that a
 	// place that must look up what it is can ask for both at once; nil where
 	// nothing is listed.
-	under *engine.Under
+	under *store.Under
 }
 
 // node is a place in the tree. Whether anything is there only stat says: a

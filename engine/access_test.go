@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // lookups are all ways of looking at something, by name: each returns what
@@ -25,7 +26,7 @@ func (w *world) lookups(ctx context.Context, entry, route string, id int64) map[
 		"log.txt":     func(by identity.Principal) error { return try(w.CaseLogText(ctx, by, id)).err },
 		"messages":    func(by identity.Principal) error { return try(w.Messages(ctx, by, id)).err },
 		"input": func(by identity.Principal) error {
-			return try(w.Message(ctx, by, id, engine.UUID{}, engine.OwnInput)).err
+			return try(w.Message(ctx, by, id, store.UUID{}, engine.OwnInput)).err
 		},
 		"tasks": func(by identity.Principal) error { return try(w.Tasks(ctx, by, id)).err },
 		"task":  func(by identity.Principal) error { return try(w.Task(ctx, by, id, "end")).err },

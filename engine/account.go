@@ -8,6 +8,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // ownPasswordOnly keeps a device from changing who may log in and what they
@@ -81,7 +82,7 @@ func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome,
 		return nil, err
 	}
 	var out *Outcome
-	err = e.update(ctx, func(tx Tx) error {
+	err = e.update(ctx, func(tx store.Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err

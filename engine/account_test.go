@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func (u user) putMe(doc string, options ...option) (*engine.Outcome, error) {
@@ -32,7 +32,7 @@ func (u user) me() form {
 
 func (u user) putApp(label, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutSecret(u.Context(), u.request(options), account.AppPassword, label, []byte(doc))
+	return u.PutSecret(u.Context(), u.request(options), store.AppPassword, label, []byte(doc))
 }
 
 // newApp makes an app password and returns its secret.
@@ -43,7 +43,7 @@ func (u user) newApp(label string) string {
 }
 
 func (u user) deleteApp(label string, options ...option) error {
-	return u.DeleteSecret(u.Context(), u.request(options), account.AppPassword, label)
+	return u.DeleteSecret(u.Context(), u.request(options), store.AppPassword, label)
 }
 
 // onDevice has a request come from a device.
@@ -199,11 +199,11 @@ func TestAppPasswords(t *testing.T) {
 	if len(phone) != len("fd-")+32 || phone == tablet || strings.ToLower(phone) != phone {
 		t.Errorf("the secrets are %q and %q", phone, tablet)
 	}
-	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), account.AppPassword)), "my phone tablet")
-	same(t, "of ann", names(w.Secrets(t.Context(), ann.by(), account.AppPassword)), "")
-	res := try(w.Secret(t.Context(), sam.by(), account.AppPassword, "MY PHONE")).must(w, "GET of an app password")
+	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), store.AppPassword)), "my phone tablet")
+	same(t, "of ann", names(w.Secrets(t.Context(), ann.by(), store.AppPassword)), "")
+	res := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "MY PHONE")).must(w, "GET of an app password")
 	same(t, "the form", string(res.Form), `{"label":"my phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
-	_, err := w.Secret(t.Context(), ann.by(), account.AppPassword, "tablet")
+	_, err := w.Secret(t.Context(), ann.by(), store.AppPassword, "tablet")
 	w.refused(err, errs.NotFound)
 
 	uses := func(want bool, who user, secret string) {
@@ -270,8 +270,8 @@ func TestAppPasswordSecretIsNotKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	secret := w.as("sam").newApp("phone")
-	w.view(func(r engine.Reader) error {
-		all, err := r.Secrets(account.AppPassword)
+	w.view(func(r store.Reader) error {
+		all, err := r.Secrets(store.AppPassword)
 		if len(all) != 1 || strings.Contains(fmt.Sprintf("%+v %s", all, all[0].SHA256[:]), secret) {
 			t.Errorf("stored: %+v", all)
 		}
@@ -323,10 +323,10 @@ func TestLastUse(t *testing.T) {
 			}
 		}
 		stop()
-		res := try(w.Secret(t.Context(), sam.by(), account.AppPassword, "phone")).must(w, "GET of an app password")
+		res := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
 		return unquote(sam.form(res.Form).get("lastUsed")) + " " + res.FormETag
 	}
-	before := try(w.Secret(t.Context(), sam.by(), account.AppPassword, "phone")).must(w, "GET of an app password")
+	before := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
 	first := use()
 	same(t, "the first use", strings.Fields(first)[0], "2012-11-09T12:34:56Z")
 	if first == before.FormETag || !strings.HasPrefix(strings.Fields(first)[1], before.Definition) {
@@ -340,7 +340,7 @@ func TestLastUse(t *testing.T) {
 	w.advance(time.Minute)
 	same(t, "an hour later", strings.Fields(use())[0], "2012-11-09T13:34:56Z")
 	w.reopen()
-	res := try(w.Secret(t.Context(), sam.by(), account.AppPassword, "phone")).must(w, "GET of an app password")
+	res := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
 	sam.form(res.Form).wants("lastUsed", `"2012-11-09T13:34:56Z"`)
 }
 

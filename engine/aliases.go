@@ -4,42 +4,17 @@ import (
 	"context"
 
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
-// Alias is the name under which the author of a dropped file finds it in the
-// folder of its route, while the case that it has started is open
-// (docs/contract/drive.md#dropped-files). It stands for the case's input.
-type Alias struct {
-	Author  identity.ID
-	RouteID int64
-	Name    string // compared folded
-	CaseID  int64
-	Input   Message // set where an alias is read, without Content in a list
-}
-
-// AliasReader reads aliases of open cases.
-type AliasReader interface {
-	Alias(author identity.ID, routeID int64, name string) (*Alias, error)
-	Aliases(author identity.ID, routeID int64) ([]Alias, error) // by first use of the name
-}
-
-// AliasWriter writes aliases.
-type AliasWriter interface {
-	// PutAlias stores an alias, by author, route and folded name: one of that
-	// name that was there stands for the new case from then on. It can be
-	// read while the case is open.
-	PutAlias(a *Alias) error
-	DeleteAlias(author identity.ID, routeID int64, name string) error
-}
-
 // Alias returns what by has dropped into the route's folder under the name.
-func (e *Engine) Alias(ctx context.Context, by identity.Principal, route, name string) (*Alias, error) {
+func (e *Engine) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
 		return nil, absent("route")
 	}
-	var a *Alias
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var a *store.Alias
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		a, err = orNil(r.Alias(by.ID, info.ID, name))
 		return err
 	})
@@ -51,13 +26,13 @@ func (e *Engine) Alias(ctx context.Context, by identity.Principal, route, name s
 
 // Aliases returns what by has dropped into the route's folder and what is
 // still listed there.
-func (e *Engine) Aliases(ctx context.Context, by identity.Principal, route string) ([]Alias, error) {
+func (e *Engine) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
 		return nil, absent("route")
 	}
-	var out []Alias
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var out []store.Alias
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		out, err = r.Aliases(by.ID, info.ID)
 		return err
 	})
@@ -66,7 +41,7 @@ func (e *Engine) Aliases(ctx context.Context, by identity.Principal, route strin
 
 // OpenAlias opens what by has dropped into the route's folder under the name.
 func (e *Engine) OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*Content, error) {
-	return e.openMessage(func() (*Message, error) {
+	return e.openMessage(func() (*store.Message, error) {
 		a, err := e.Alias(ctx, by, route, name)
 		if err != nil {
 			return nil, err
@@ -82,7 +57,7 @@ func (e *Engine) DeleteAlias(ctx context.Context, req Request, route, name strin
 	if info == nil {
 		return absent("route")
 	}
-	return e.store.Update(ctx, func(tx Tx) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		a, err := orNil(tx.Alias(req.By.ID, info.ID, name))
 		if err != nil {
 			return err
@@ -99,7 +74,7 @@ func (e *Engine) DeleteAlias(ctx context.Context, req Request, route, name strin
 
 // aliasVersion is what a condition on a dropped file is judged by; nil is
 // none.
-func aliasVersion(a *Alias) Version {
+func aliasVersion(a *store.Alias) Version {
 	if a == nil {
 		return Version{}
 	}
@@ -108,7 +83,7 @@ func aliasVersion(a *Alias) Version {
 
 // judgeAlias asks the request's condition about what the caller has in the
 // route's folder under the name.
-func judgeAlias(r Reader, req Request, routeID int64, name string) error {
+func judgeAlias(r store.Reader, req Request, routeID int64, name string) error {
 	if req.If == nil {
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // The archive (docs/contract/drive.md#1-the-tree,
@@ -23,52 +24,6 @@ import (
 // others waiting: one that is archived and has an end of its retention has some
 // that are not.
 
-// Month is a month of the calendar in UTC, as 201211; 0 is none.
-type Month int64
-
-// MonthOf returns the month of an instant.
-func MonthOf(t time.Time) Month {
-	t = t.UTC()
-	return Month(t.Year()*100 + int(t.Month()))
-}
-
-// Year returns the year of the month.
-func (m Month) Year() int { return int(m / 100) }
-
-// Number returns the month within its year, from 1.
-func (m Month) Number() int { return int(m % 100) }
-
-// ArchiveReader reads what the archive and the deletion of cases rest on.
-type ArchiveReader interface {
-	// NextArchiveMonth returns the first month after that one in which an
-	// archived case has ended that one of the parties sees, or that is of one
-	// of the routes; parties nil: any. 0 is none.
-	NextArchiveMonth(after Month, parties []identity.ID, routes []int64) (Month, error)
-
-	// EndedChildren returns the first children of a case, by id, that have
-	// ended and are not archived: their ids, markings and whether they are
-	// named.
-	EndedChildren(parent int64, limit int) ([]Case, error)
-
-	// AnyChildren returns the ids of some children of a case, archived or not.
-	AnyChildren(parent int64, limit int) ([]int64, error)
-}
-
-// ArchiveWriter archives cases, and deletes them.
-type ArchiveWriter interface {
-	// Archive puts a case that nobody has named into the archive, or with
-	// month 0 back, and says when something of it is due.
-	Archive(id int64, month Month, due, retires time.Time) error
-	SetRetires(id int64, retires time.Time) error // and changes nothing else
-
-	// DeleteCase deletes a case with its log, messages, names and attachments.
-	// The occurrence of the entry that made it for that instant stays, without
-	// it.
-	DeleteCase(id int64, entry UUID, instant time.Time) error
-	PutPurge(id int64, due time.Time) error // the children of a deleted case are to be deleted
-	DeletePurge(id int64) error             // they have been
-}
-
 // kinAtOnce is how many descendants of a case are archived or deleted in one
 // unit: the writer has others to serve.
 const kinAtOnce = 64
@@ -77,7 +32,7 @@ const kinAtOnce = 64
 func retiresAt(c *machine.Case, r *route.Route) time.Time { return clock.Trim(c.RetiredAt(r)) }
 
 // notArchived refuses a change of what is archived; nil is no case at all.
-func notArchived(row *Case) error {
+func notArchived(row *store.Case) error {
 	if row == nil || row.Archived == 0 {
 		return nil
 	}
@@ -87,12 +42,12 @@ func notArchived(row *Case) error {
 // wasArchived says of a change that the case was archived then, 0 for not: it
 // is on no worklist. One that has ended stays archived, and the sweeper looks
 // what is left to do.
-func (e *Engine) wasArchived(c *caseChange, month Month) {
+func (e *Engine) wasArchived(c *caseChange, month store.Month) {
 	if month == 0 {
 		return
 	}
 	c.row.Archived = month
-	c.row.Tasks, c.row.Had = e.shares(c.shares), []TaskShare{}
+	c.row.Tasks, c.row.Had = e.shares(c.shares), []store.TaskShare{}
 	if c.after.Life.Ended() {
 		c.row.Tasks, c.row.Due, c.row.Retires = nil, dueInArchive(c.after), c.after.Modified
 	}
@@ -109,7 +64,7 @@ func dueInArchive(c *machine.Case) time.Time {
 
 // retire does with a case whose retention is over what its route says: it is
 // archived, or deleted. Of one that is archived it does so with the children.
-func (e *Engine) retire(tx Tx, id int64, now time.Time) error {
+func (e *Engine) retire(tx store.Tx, id int64, now time.Time) error {
 	row, err := orNil(tx.Case(id))
 	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
 		return err
@@ -133,7 +88,7 @@ func (e *Engine) retire(tx Tx, id int64, now time.Time) error {
 
 // archive puts a case that has ended into the archive, where nobody's lock
 // protects it from anything. Its children follow.
-func (e *Engine) archive(tx Tx, c *machine.Case, named bool, now time.Time) error {
+func (e *Engine) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
 	if named {
 		if err := freeName(tx, c.ID, now); err != nil {
 			return err
@@ -148,11 +103,11 @@ func (e *Engine) archive(tx Tx, c *machine.Case, named bool, now time.Time) erro
 		tx.AfterCommit(func() { e.sweeper.note(now) })
 	}
 	e.tell(tx, Event{Kind: EventCase, Change: ChangeChanged, ID: c.ID, Version: c.Version, Time: now})
-	return tx.Archive(c.ID, MonthOf(c.EndedAt()), dueInArchive(c), rest)
+	return tx.Archive(c.ID, store.MonthOf(c.EndedAt()), dueInArchive(c), rest)
 }
 
 // archiveBelow archives the next children of an archived case.
-func (e *Engine) archiveBelow(tx Tx, id int64, now time.Time) error {
+func (e *Engine) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 	children, err := tx.EndedChildren(id, kinAtOnce)
 	if err != nil {
 		return err
@@ -173,7 +128,7 @@ func (e *Engine) archiveBelow(tx Tx, id int64, now time.Time) error {
 }
 
 // archiveEnded archives an ended case because somebody has deleted it.
-func (e *Engine) archiveEnded(tx Tx, req Request, h *held) error {
+func (e *Engine) archiveEnded(tx store.Tx, req Request, h *held) error {
 	now, err := tx.Case(h.row.ID)
 	if err != nil {
 		return staleIfGone(err)
@@ -202,15 +157,15 @@ func archivable(h *held) error {
 // ArchiveMonths returns the months in which cases of the archive have ended
 // that by sees, in order. With own those are meant that a mounted folder
 // shows.
-func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]Month, error) {
+func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) {
 	filter, absent, _ := e.caseFilter(by, Filter{OwnOnly: own, Archived: true})
-	var out, doubtful []Month
-	err := e.store.View(ctx, func(r Reader) error {
+	var out, doubtful []store.Month
+	err := e.store.View(ctx, func(r store.Reader) error {
 		var certain []identity.ID // contexts by which by sees all there is
 		if filter.Access != nil {
 			certain = by.Contexts()
 		}
-		return eachMonth(r, filter, func(month Month) error {
+		return eachMonth(r, filter, func(month store.Month) error {
 			if next, err := r.NextArchiveMonth(month-1, certain, filter.Routes); err != nil || next == month {
 				out = append(out, month)
 				return err
@@ -237,8 +192,8 @@ func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own b
 
 // eachMonth calls f for the months in which there are archived cases that the
 // filter selects.
-func eachMonth(r Reader, filter CaseFilter, f func(Month) error) error {
-	for month := Month(0); ; {
+func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) error) error {
+	for month := store.Month(0); ; {
 		var err error
 		if month, err = r.NextArchiveMonth(month, filter.Access, filter.Routes); err != nil || month == 0 {
 			return err
@@ -252,8 +207,8 @@ func eachMonth(r Reader, filter CaseFilter, f func(Month) error) error {
 // PurgeCase deletes a case of the archive for good, with all that belongs to
 // it and its descendants: a right of administrators
 // (docs/contract/drive.md#rights-table).
-func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int64) error {
-	err := e.change(ctx, func(r Reader) (decision, error) {
+func (e *Engine) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		h, err := e.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -267,7 +222,7 @@ func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int
 		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
 			return nil, err
 		}
-		return func(tx Tx) error {
+		return func(tx store.Tx) error {
 			now, err := tx.Case(id)
 			if err != nil {
 				return staleIfGone(err)
@@ -293,7 +248,7 @@ func (e *Engine) PurgeCase(ctx context.Context, req Request, month Month, id int
 
 // deleteTree deletes a case for good. Its descendants follow: some at once, so
 // that of most trees nothing is left when it is told, the rest as it is due.
-func (e *Engine) deleteTree(tx Tx, c *machine.Case, now time.Time) error {
+func (e *Engine) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
 	if err := e.deleteCase(tx, c, now); err != nil || c.ChildrenCount == 0 {
 		return err
 	}
@@ -301,8 +256,8 @@ func (e *Engine) deleteTree(tx Tx, c *machine.Case, now time.Time) error {
 }
 
 // deleteCase deletes one case, and notes that its children are to go.
-func (e *Engine) deleteCase(tx Tx, c *machine.Case, now time.Time) error {
-	var entry UUID
+func (e *Engine) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
+	var entry store.UUID
 	if c.ScheduleUUID != "" {
 		entry = mustGUID(c.ScheduleUUID)
 		if err := e.forgetLast(tx, entry, c.ID, now); err != nil {
@@ -333,7 +288,7 @@ func (e *Engine) deleteCase(tx Tx, c *machine.Case, now time.Time) error {
 
 // forgetLast takes a case that is deleted out of its entry, where it is the last
 // one that the entry has started.
-func (e *Engine) forgetLast(tx Tx, uuid UUID, id int64, now time.Time) error {
+func (e *Engine) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
 	stored, err := orNil(tx.Entry(uuid))
 	if err != nil || stored == nil {
 		return err
@@ -351,7 +306,7 @@ func (e *Engine) forgetLast(tx Tx, uuid UUID, id int64, now time.Time) error {
 
 // purgeBelow deletes the next descendants of a deleted case. What it comes to
 // an end with has nothing left to be deleted; the others stay due.
-func (e *Engine) purgeBelow(tx Tx, id int64, now time.Time) error {
+func (e *Engine) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 	left := kinAtOnce
 	for parents := []int64{id}; len(parents) > 0 && left > 0; parents = parents[1:] {
 		children, err := tx.AnyChildren(parents[0], left)

@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // routeLooked is of a case that a timer takes up again some time after it was
@@ -24,7 +25,7 @@ actions:
 `
 
 // archived lists the archive, that of a month or all of it.
-func (u user) archived(month engine.Month) string {
+func (u user) archived(month store.Month) string {
 	return u.lists(engine.Filter{Archived: true, Month: month})
 }
 
@@ -155,7 +156,7 @@ func TestArchived(t *testing.T) {
 	if err := sam.deleteCase("q.json"); err != nil {
 		t.Fatal(err)
 	}
-	month := engine.MonthOf(w.clock.Now())
+	month := store.MonthOf(w.clock.Now())
 	same(t, "month", int64(month), 201211)
 	same(t, "its form", sam.caseForm(id).text, form.text)
 	w.refused(try(sam.Case(t.Context(), sam.by(), sam.ref("q.json"))).err, errs.NotFound)
@@ -221,7 +222,7 @@ func TestArchivingEndsLocks(t *testing.T) {
 	sam.mustPerform(id, "end")
 	same(t, "locks before", sam.locksOn(target), 1)
 	w.advance(time.Hour)
-	same(t, "archived", sam.caseResource(fmt.Sprint(id)).Archived, engine.Month(201211))
+	same(t, "archived", sam.caseResource(fmt.Sprint(id)).Archived, store.Month(201211))
 	same(t, "locks in the archive", sam.locksOn(target), 0)
 	if err := w.as("admin").purge(id); err != nil {
 		t.Errorf("purging it: %v", err)
@@ -306,7 +307,7 @@ func TestArchiveOfFamily(t *testing.T) {
 	same(t, "in the archive", len(strings.Fields(sam.archived(201211))), voters+1)
 	same(t, "the children", len(strings.Fields(sam.lists(engine.Filter{Archived: true, Parent: id}))), voters)
 	same(t, "in Cases/", sam.lists(engine.Filter{})+sam.lists(engine.Filter{State: "canceled"}), "")
-	w.view(func(r engine.Reader) error {
+	w.view(func(r store.Reader) error {
 		due, err := r.NextDue()
 		if !due.IsZero() {
 			t.Errorf("something is due at %v", due)
@@ -340,9 +341,9 @@ func TestDeletedFamily(t *testing.T) {
 	sam, id := w.bigTIP(150)
 	sam.mustPerform(id, "withdraw")
 	w.advance(time.Hour)
-	w.view(func(r engine.Reader) error {
+	w.view(func(r store.Reader) error {
 		for _, archived := range []bool{false, true} {
-			all, err := r.Cases(engine.CaseFilter{Archived: archived})
+			all, err := r.Cases(store.CaseFilter{Archived: archived})
 			if err != nil || len(all) > 0 {
 				t.Errorf("%d cases are left (%v)", len(all), err)
 			}
@@ -357,13 +358,13 @@ func TestInterruptedArchiving(t *testing.T) {
 	w := tipWorld(t)
 	sam, id := w.bigTIP(100)
 	sam.mustPerform(id, "withdraw")
-	w.update(func(tx engine.Tx) error { return tx.Archive(id, 201211, time.Time{}, w.clock.Now()) })
+	w.update(func(tx store.Tx) error { return tx.Archive(id, 201211, time.Time{}, w.clock.Now()) })
 	same(t, "archived so far", sam.archived(0), fmt.Sprint(id))
 	w.reopen()
 	w.load()
 	w.advance(time.Second)
 	same(t, "in the archive", len(strings.Fields(sam.archived(0))), 101)
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		row, err := tx.Case(id)
 		if err != nil {
 			return err
@@ -372,7 +373,7 @@ func TestInterruptedArchiving(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteCase(id, engine.UUID{}, c.ScheduledFor); err != nil {
+		if err := tx.DeleteCase(id, store.UUID{}, c.ScheduledFor); err != nil {
 			return err
 		}
 		return tx.PutPurge(id, w.clock.Now())

@@ -12,50 +12,8 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
-
-// Attachment is a file that somebody has uploaded to be used: as the input
-// of cases, or beside a case. It never changes
-// (docs/contract/labels-attachments.md#4-attachfs).
-type Attachment struct {
-	Seq       int64 // order of creation, set by the store
-	UUID      UUID
-	ContextID identity.ID
-	AuthorID  identity.ID
-	CaseID    int64 // that it is bound to, 0: none
-	Name      string
-	MediaType string
-	Size      int64
-	SHA256    Digest
-	Lifetime  string    // how long it lives while no entry names it, an ISO 8601 duration; "" for ever
-	Expires   time.Time // zero: not while it is named, or not at all
-	Created   time.Time
-}
-
-// AttachmentFilter selects attachments. Zero fields select all.
-type AttachmentFilter struct {
-	Access  []identity.ID // nil: all; else what belongs to one of these or to a case that one of them sees …
-	Routes  []int64       // … or to a case of one of these routes
-	Unbound bool          // only what is bound to no case
-	CaseID  int64         // only what is bound to it
-	Now     time.Time     // what has expired by then is left out
-	After   int64         // Seq
-	Limit   int           // 0: all
-}
-
-// AttachmentReader reads attachments.
-type AttachmentReader interface {
-	Attachment(uuid UUID) (*Attachment, error) // also one that has expired
-	Attachments(f AttachmentFilter) ([]Attachment, error)
-	AttachmentInUse(uuid UUID) (bool, error) // whether a schedule entry names it
-}
-
-// AttachmentWriter writes attachments.
-type AttachmentWriter interface {
-	InsertAttachment(a *Attachment) error // sets Seq; its content must be known, see NoteBlob
-	SetExpiry(uuid UUID, expires time.Time) error
-	DeleteAttachment(uuid UUID) error
-}
 
 // NewAttachment is what an upload says of itself.
 type NewAttachment struct {
@@ -72,13 +30,9 @@ const defaultLifetime = 30 * 24 * time.Hour
 
 // OpenAttachment is an attachment with its content, to be read and closed.
 type OpenAttachment struct {
-	Attachment
+	store.Attachment
 	Body io.ReadSeekCloser
 }
-
-// ETag is the entity tag of an attachment, quoted: its identity, since it
-// never changes.
-func (a *Attachment) ETag() string { return `"` + a.UUID.String() + `"` }
 
 // attachmentForm is an attachment in .contents.
 type attachmentForm struct {
@@ -92,7 +46,7 @@ type attachmentForm struct {
 	BoundTo *int64  `json:"boundTo"`
 }
 
-func attachmentResource(a *Attachment, by identity.Principal) *Resource {
+func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 	form := attachmentForm{
 		UUID: a.UUID.String(), Name: a.Name, Type: a.MediaType, Size: a.Size,
 		SHA256: hex.EncodeToString(a.SHA256[:]), Created: a.Created.UTC().Format(time.RFC3339),
@@ -113,7 +67,7 @@ func attachmentResource(a *Attachment, by identity.Principal) *Resource {
 
 // findAttachment returns the attachment if by sees it at now; nil where
 // there is none.
-func (e *Engine) findAttachment(r Reader, by identity.Principal, uuid UUID, now time.Time) (*Attachment, error) {
+func (e *Engine) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := orNil(r.Attachment(uuid))
 	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
 		return nil, err
@@ -126,7 +80,7 @@ func (e *Engine) findAttachment(r Reader, by identity.Principal, uuid UUID, now 
 
 // Attachments returns the attachments that by sees, in order of creation.
 func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
-	filter := AttachmentFilter{CaseID: f.CaseID, Now: e.clock.Now(), After: f.After, Limit: f.Limit}
+	filter := store.AttachmentFilter{CaseID: f.CaseID, Now: e.clock.Now(), After: f.After, Limit: f.Limit}
 	var absent []identity.Principal // for whom by stands in
 	switch {
 	case f.OwnOnly:
@@ -136,7 +90,7 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 		filter.Access, filter.Routes = withContexts(by, absent), e.administered(by)
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		if _, err := e.needCase(r, by, f.CaseID); err != nil {
 			return err
 		}
@@ -170,7 +124,7 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 
 // needCase returns a case, or errs.NotFound for one that by does not see; 0 is
 // none.
-func (e *Engine) needCase(r Reader, by identity.Principal, id int64) (*Case, error) {
+func (e *Engine) needCase(r store.Reader, by identity.Principal, id int64) (*store.Case, error) {
 	if id == 0 {
 		return nil, nil
 	}
@@ -182,9 +136,9 @@ func (e *Engine) needCase(r Reader, by identity.Principal, id int64) (*Case, err
 }
 
 // Attachment returns an attachment without its content.
-func (e *Engine) Attachment(ctx context.Context, by identity.Principal, uuid UUID) (*Attachment, error) {
-	var a *Attachment
-	err := e.store.View(ctx, func(r Reader) (err error) {
+func (e *Engine) Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
+	var a *store.Attachment
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		a, err = e.findAttachment(r, by, uuid, e.clock.Now())
 		return err
 	})
@@ -195,7 +149,7 @@ func (e *Engine) Attachment(ctx context.Context, by identity.Principal, uuid UUI
 }
 
 // OpenAttachment opens an attachment.
-func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid UUID) (*OpenAttachment, error) {
+func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*OpenAttachment, error) {
 	var out *OpenAttachment
 	err := e.contents.Reading(func() error {
 		a, err := e.Attachment(ctx, by, uuid)
@@ -214,9 +168,9 @@ func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid
 
 // PutAttachment stores a new attachment.
 func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
-	var a *Attachment
+	var a *store.Attachment
 	var room int64
-	err := e.store.View(ctx, func(r Reader) (err error) { // before the body is read
+	err := e.store.View(ctx, func(r store.Reader) (err error) { // before the body is read
 		if a, err = e.newAttachment(r, req, given); err != nil {
 			return err
 		}
@@ -233,7 +187,7 @@ func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttach
 	a.Size, a.SHA256 = spooled.Size(), spooled.Sum()
 	var out *Outcome
 	err = e.storing(ctx, spooled, func() error {
-		return e.update(ctx, func(tx Tx) (err error) {
+		return e.update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.insertAttachment(tx, req, given, a)
 			return err
 		})
@@ -243,9 +197,9 @@ func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttach
 
 // newAttachment returns the attachment that shall be, but for its content,
 // if the caller may make it.
-func (e *Engine) newAttachment(r Reader, req Request, given NewAttachment) (*Attachment, error) {
-	a := &Attachment{
-		UUID: NewUUID(), ContextID: req.By.ID, AuthorID: req.By.ID, CaseID: given.CaseID,
+func (e *Engine) newAttachment(r store.Reader, req Request, given NewAttachment) (*store.Attachment, error) {
+	a := &store.Attachment{
+		UUID: store.NewUUID(), ContextID: req.By.ID, AuthorID: req.By.ID, CaseID: given.CaseID,
 		Name: given.Name, MediaType: given.MediaType, Created: req.Now,
 	}
 	if a.MediaType == "" {
@@ -288,7 +242,7 @@ func (e *Engine) ownContext(by identity.Principal, text string) (identity.ID, er
 	return id, nil
 }
 
-func (e *Engine) insertAttachment(tx Tx, req Request, given NewAttachment, a *Attachment) (*Outcome, error) {
+func (e *Engine) insertAttachment(tx store.Tx, req Request, given NewAttachment, a *store.Attachment) (*Outcome, error) {
 	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
 		return nil, err
 	}
@@ -312,8 +266,8 @@ func (e *Engine) insertAttachment(tx Tx, req Request, given NewAttachment, a *At
 }
 
 // DeleteAttachment deletes an attachment that no schedule entry names.
-func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid UUID) error {
-	return e.store.Update(ctx, func(tx Tx) error {
+func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		a, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err != nil {
 			return err
@@ -349,14 +303,14 @@ func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid UUID) e
 	})
 }
 
-func (e *Engine) dropAttachment(tx Tx, uuid UUID) error {
+func (e *Engine) dropAttachment(tx store.Tx, uuid store.UUID) error {
 	e.unreferred(tx)
 	return tx.DeleteAttachment(uuid)
 }
 
 // expire deletes an attachment that has expired. The row is read again: an
 // entry may have begun to name it.
-func (e *Engine) expire(tx Tx, uuid UUID, now time.Time) error {
+func (e *Engine) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
 	a, err := orNil(tx.Attachment(uuid))
 	if err != nil || a == nil || a.Expires.IsZero() || a.Expires.After(now) {
 		return err
@@ -368,8 +322,8 @@ func (e *Engine) expire(tx Tx, uuid UUID, now time.Time) error {
 // the entry named was, and from now on names is, or neither. It is called
 // when the entry is written. errStale says that the attachment has gone
 // since the entry was read.
-func (e *Engine) moveUse(tx Tx, context identity.ID, was, is UUID, now time.Time) error {
-	if is != (UUID{}) {
+func (e *Engine) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, now time.Time) error {
+	if is != (store.UUID{}) {
 		a, err := e.findAttachment(tx, e.directory().Principal(context), is, now)
 		if err != nil {
 			return err
@@ -383,7 +337,7 @@ func (e *Engine) moveUse(tx Tx, context identity.ID, was, is UUID, now time.Time
 			}
 		}
 	}
-	if was == (UUID{}) || was == is {
+	if was == (store.UUID{}) || was == is {
 		return nil
 	}
 	return e.endUse(tx, was, now)
@@ -391,7 +345,7 @@ func (e *Engine) moveUse(tx Tx, context identity.ID, was, is UUID, now time.Time
 
 // endUse lets an attachment expire again that no entry names any more: it
 // has its whole lifetime from now on.
-func (e *Engine) endUse(tx Tx, uuid UUID, now time.Time) error {
+func (e *Engine) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
 	used, err := tx.AttachmentInUse(uuid)
 	if err != nil || used {
 		return err
@@ -410,14 +364,14 @@ func (e *Engine) endUse(tx Tx, uuid UUID, now time.Time) error {
 }
 
 // entryAttachment returns the attachment that the entry names, zero for none.
-func entryAttachment(entry *schedule.Entry) UUID {
-	uuid, _ := ParseUUID(entry.AttachmentUUID) // checked when the entry was read
+func entryAttachment(entry *schedule.Entry) store.UUID {
+	uuid, _ := store.ParseUUID(entry.AttachmentUUID) // checked when the entry was read
 	return uuid
 }
 
 // attachmentRef resolves an "attachmentUUID" of a document to an attachment
 // that by sees. One that does not is a fault at v, and nil.
-func (e *Engine) attachmentRef(r Reader, by identity.Principal, v document.Value, uuid UUID, now time.Time) (*Attachment, error) {
+func (e *Engine) attachmentRef(r store.Reader, by identity.Principal, v document.Value, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := e.findAttachment(r, by, uuid, now)
 	if err == nil && a == nil {
 		v.Fail(errs.CodeNotFound, "there is no attachment %s that %s may use", uuid, by.Name)
@@ -427,18 +381,18 @@ func (e *Engine) attachmentRef(r Reader, by identity.Principal, v document.Value
 
 // attachmentContent returns the attachment as the input of a case: the same content, and
 // the same media type.
-func attachmentContent(a *Attachment) *content {
+func attachmentContent(a *store.Attachment) *content {
 	return &content{mediaType: a.MediaType, file: &storedFile{sum: a.SHA256, size: a.Size}}
 }
 
 // startInput returns the attachment that a start document names as the input
 // of its case; nil where it names none or one that the caller does not see.
-func (e *Engine) startInput(r Reader, req Request, v document.Value) (*content, error) {
+func (e *Engine) startInput(r store.Reader, req Request, v document.Value) (*content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil
 	}
-	uuid, ok := ParseUUID(text)
+	uuid, ok := store.ParseUUID(text)
 	if !ok {
 		v.Fail(errs.CodeFormat, "must be the UUID of an attachment: 32 hexadecimal digits, with or without dashes and braces")
 		return nil, nil
@@ -448,7 +402,7 @@ func (e *Engine) startInput(r Reader, req Request, v document.Value) (*content, 
 		return nil, err
 	}
 	c := attachmentContent(a)
-	c.holds = func(tx Tx) error {
+	c.holds = func(tx store.Tx) error {
 		again, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err == nil && again == nil {
 			err = errStale

@@ -15,6 +15,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // TestAttachmentAsInput: an entry with an attachment gives each of its cases
@@ -275,7 +276,7 @@ func TestAttachmentExpiry(t *testing.T) {
 	used := sam.upload(engine.NewAttachment{Lifetime: clock.Duration{Exact: day}}, "used")
 	bound := sam.upload(engine.NewAttachment{CaseID: sam.startCase(`{"route": "auto"}`)}, "bound")
 	entry := sam.mustPutEntry("", everyNight(attached(used))).Name
-	expect := func(what string, want map[engine.UUID]bool) {
+	expect := func(what string, want map[store.UUID]bool) {
 		t.Helper()
 		for a, want := range want {
 			if got := sam.seesAttachment(a); got != want {
@@ -284,9 +285,9 @@ func TestAttachmentExpiry(t *testing.T) {
 		}
 	}
 	w.advance(2*day - time.Second)
-	expect("before", map[engine.UUID]bool{usual: true, short: true, used: true, bound: true})
+	expect("before", map[store.UUID]bool{usual: true, short: true, used: true, bound: true})
 	w.clock.Set(noon().Add(2 * day)) // and nothing is swept
-	expect("at the instant", map[engine.UUID]bool{usual: true, short: false, used: true, bound: true})
+	expect("at the instant", map[store.UUID]bool{usual: true, short: false, used: true, bound: true})
 	w.kind("deleting what has expired", sam.deleteAttachment(short), errs.NotFound)
 	_, err := sam.putEntry("", everyNight(attached(short)))
 	w.refused(err, errs.Invalid, "/attachmentUUID not-found")
@@ -301,7 +302,7 @@ func TestAttachmentExpiry(t *testing.T) {
 		t.Errorf("on disk: %v", files)
 	}
 	w.advance(38 * day)
-	expect("after forty days", map[engine.UUID]bool{usual: false, used: true, bound: true})
+	expect("after forty days", map[store.UUID]bool{usual: false, used: true, bound: true})
 	if n := len(sam.occurrences(entry)); n != 40 {
 		t.Errorf("%d occurrences, want 40", n)
 	}
@@ -310,18 +311,18 @@ func TestAttachmentExpiry(t *testing.T) {
 	next := sam.upload(engine.NewAttachment{}, "next")
 	sam.mustPutEntry(entry, everyNight(attached(next)))
 	w.advance(day - time.Second)
-	expect("no longer named", map[engine.UUID]bool{used: true, next: true})
+	expect("no longer named", map[store.UUID]bool{used: true, next: true})
 	w.advance(time.Second)
-	expect("a day later", map[engine.UUID]bool{used: false, next: true})
+	expect("a day later", map[store.UUID]bool{used: false, next: true})
 
 	// An entry that ends lets go as well.
 	sam.mustPutEntry(entry, everyNight(`"repeat": 42, `+attached(next)))
 	w.advanceTo("2012-12-20T23:00:00Z")
-	expect("when the entry ends", map[engine.UUID]bool{next: true})
+	expect("when the entry ends", map[store.UUID]bool{next: true})
 	w.advance(30*day - time.Second)
-	expect("and almost thirty days later", map[engine.UUID]bool{next: true})
+	expect("and almost thirty days later", map[store.UUID]bool{next: true})
 	w.advance(time.Second)
-	expect("and thirty days later", map[engine.UUID]bool{next: false, bound: true})
+	expect("and thirty days later", map[store.UUID]bool{next: false, bound: true})
 }
 
 // TestQuota: what somebody has stored bounds what may come, though equal
@@ -389,11 +390,11 @@ func TestAttachmentRequests(t *testing.T) {
 
 // meddler is a store that does something between a decision and its unit.
 type meddler struct {
-	engine.Store
+	store.Store
 	meddle func()
 }
 
-func (m *meddler) Update(ctx context.Context, f func(engine.Tx) error) error {
+func (m *meddler) Update(ctx context.Context, f func(store.Tx) error) error {
 	if meddle := m.meddle; meddle != nil {
 		m.meddle = nil
 		meddle()
@@ -406,14 +407,14 @@ func (m *meddler) Update(ctx context.Context, f func(engine.Tx) error) error {
 func TestAttachmentGoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	m := &meddler{}
-	w := newWorld(t, atNoon, overStore(func(s engine.Store) engine.Store { m.Store = s; return m }))
+	w := newWorld(t, atNoon, overStore(func(s store.Store) store.Store { m.Store = s; return m }))
 	sam := w.as("sam")
-	for what, put := range map[string]func(a engine.UUID) error{
-		"a case": func(a engine.UUID) error {
+	for what, put := range map[string]func(a store.UUID) error{
+		"a case": func(a store.UUID) error {
 			_, err := sam.putCase("", `{"route": "auto", `+attached(a)+`}`)
 			return err
 		},
-		"an entry": func(a engine.UUID) error {
+		"an entry": func(a store.UUID) error {
 			_, err := sam.putEntry("", everyNight(attached(a)))
 			return err
 		},

@@ -6,27 +6,12 @@ import (
 	"io"
 	"time"
 
-	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
-
-// AuditReader reads the audit log.
-type AuditReader interface {
-	AuditDays() ([]audit.Day, error) // ascending
-	AuditDay(day int64) (*audit.Day, error)
-
-	// AuditText returns a part of a day's text that begins at the offset, of
-	// at most that many lines; nothing at its end.
-	AuditText(day, offset int64, lines int) ([]byte, error)
-}
-
-// AuditWriter writes the audit log.
-type AuditWriter interface {
-	AppendAudit(when time.Time, line []byte) error // line ends the line
-}
 
 // row begins a row about what by did.
 func (e *Engine) row(ctx context.Context, by identity.Principal, now time.Time, action audit.Action, target, detail string) *audit.Row {
@@ -38,7 +23,7 @@ func (e *Engine) row(ctx context.Context, by identity.Principal, now time.Time, 
 
 // audit writes a row in the transaction of what it is about: the one is
 // durable when the other is.
-func (e *Engine) audit(ctx context.Context, tx Tx, req Request, action audit.Action, target, detail string) error {
+func (e *Engine) audit(ctx context.Context, tx store.Tx, req Request, action audit.Action, target, detail string) error {
 	return tx.AppendAudit(req.Now, e.row(ctx, req.By, req.Now, action, target, detail).Line())
 }
 
@@ -80,7 +65,7 @@ func (e *Engine) LogInRefused(user identity.ID, address, detail string) {
 
 // auditParty writes the rows of a change of a user or team, one for each sort
 // of thing that was changed.
-func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *account.Party, p *account.Party) error {
+func (e *Engine) auditParty(ctx context.Context, tx store.Tx, req Request, old *store.Party, p *store.Party) error {
 	write := func(action audit.Action, detail string) error {
 		return e.audit(ctx, tx, req, action, string(p.Name), detail)
 	}
@@ -94,7 +79,7 @@ func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *accoun
 		if err := write(audit.UserAdd, ""); err != nil {
 			return err
 		}
-		old = &account.Party{}
+		old = &store.Party{}
 	} else if fields := changedFields(old, p); fields != "" {
 		if err := write(audit.UserChange, fields); err != nil {
 			return err
@@ -120,7 +105,7 @@ func (e *Engine) auditParty(ctx context.Context, tx Tx, req Request, old *accoun
 	return nil
 }
 
-func changedFields(old, p *account.Party) string {
+func changedFields(old, p *store.Party) string {
 	switch name, email := old.FullName != p.FullName, old.Email != p.Email; {
 	case name && email:
 		return "fullName, email"
@@ -132,7 +117,7 @@ func changedFields(old, p *account.Party) string {
 	return ""
 }
 
-func memberDetail(p *account.Party) string {
+func memberDetail(p *store.Party) string {
 	return fmt.Sprintf("members %v, admins %v", p.Members, p.Admins)
 }
 
@@ -157,7 +142,7 @@ type auditForm struct {
 	Modified string `json:"modified"`
 }
 
-func auditResource(d *audit.Day) *Resource {
+func auditResource(d *store.AuditDay) *Resource {
 	name := time.Unix(d.Day*24*60*60, 0).UTC().Format(auditDate)
 	etag := fmt.Sprintf(`"audit-%d-%d"`, d.Day, d.Size) // the text only grows
 	return &Resource{
@@ -176,7 +161,7 @@ func (e *Engine) AuditDays(ctx context.Context, by identity.Principal) ([]Resour
 		return nil, absent("folder")
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		days, err := r.AuditDays()
 		for i := range days {
 			out = append(out, *auditResource(&days[i]))
@@ -193,9 +178,9 @@ func (e *Engine) AuditDay(ctx context.Context, by identity.Principal, date strin
 	if err != nil || !by.Admin() {
 		return nil, nil, absent("day of the audit log")
 	}
-	var found *audit.Day
-	err = e.store.View(ctx, func(r Reader) (err error) {
-		found, err = orNil(r.AuditDay(audit.DayOf(day)))
+	var found *store.AuditDay
+	err = e.store.View(ctx, func(r store.Reader) (err error) {
+		found, err = orNil(r.AuditDay(store.AuditDayOf(day)))
 		return err
 	})
 	if err != nil {
@@ -205,7 +190,7 @@ func (e *Engine) AuditDay(ctx context.Context, by identity.Principal, date strin
 		return nil, nil, absent("day of the audit log")
 	}
 	read := func(from int64) (text []byte, err error) {
-		err = e.store.View(ctx, func(r Reader) (err error) {
+		err = e.store.View(ctx, func(r store.Reader) (err error) {
 			text, err = r.AuditText(found.Day, from, auditLines)
 			return err
 		})

@@ -15,6 +15,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // audited returns the rows of a day of the audit log, "actor action target
@@ -247,7 +248,7 @@ func TestAuditDays(t *testing.T) {
 func TestAuditIsReadInParts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		for i := range 2500 {
 			if err := tx.AppendAudit(w.clock.Now(), []byte(`{"n":`+strconv.Itoa(i)+"}\n")); err != nil {
 				return err

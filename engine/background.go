@@ -8,16 +8,17 @@ import (
 
 	"flowdrive/engine/audit"
 	"flowdrive/internal/clock"
+	"flowdrive/store"
 )
 
 // background writes what no request waits for: rows of the audit log about
 // what was refused or looked at, and when an app password was used. What
 // comes never blocks: beyond a bound it is counted instead.
 type background struct {
-	store   Store
+	store   store.Store
 	log     zerolog.Logger
 	gate    *audit.Gate
-	waiting chan func(Tx) error
+	waiting chan func(store.Tx) error
 }
 
 const (
@@ -26,10 +27,10 @@ const (
 	longestFinish   = 10 * time.Second
 )
 
-func newBackground(store Store, log zerolog.Logger) *background {
+func newBackground(db store.Store, log zerolog.Logger) *background {
 	return &background{
-		store: store, log: log, gate: audit.NewGate(clock.Real{}.Now),
-		waiting: make(chan func(Tx) error, mostWaitingRows),
+		store: db, log: log, gate: audit.NewGate(clock.Real{}.Now),
+		waiting: make(chan func(store.Tx) error, mostWaitingRows),
 	}
 }
 
@@ -44,13 +45,13 @@ func (b *background) row(r *audit.Row) {
 // write takes a row of the audit log, or counts it where too much waits.
 func (b *background) write(r *audit.Row) {
 	line := r.Line()
-	if !b.add(func(tx Tx) error { return tx.AppendAudit(r.Time, line) }) {
+	if !b.add(func(tx store.Tx) error { return tx.AppendAudit(r.Time, line) }) {
 		b.gate.Miss(r)
 	}
 }
 
 // add takes what shall be written; false where too much waits.
-func (b *background) add(f func(Tx) error) bool {
+func (b *background) add(f func(store.Tx) error) bool {
 	select {
 	case b.waiting <- f:
 		return true
@@ -77,7 +78,7 @@ func (b *background) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, longestFinish)
 	defer cancel()
 	if missed := b.gate.Missed(); missed != nil {
-		b.flush(ctx, func(tx Tx) error { return tx.AppendAudit(missed.Time, missed.Line()) })
+		b.flush(ctx, func(tx store.Tx) error { return tx.AppendAudit(missed.Time, missed.Line()) })
 	}
 	for {
 		select {
@@ -90,8 +91,8 @@ func (b *background) finish(ctx context.Context) {
 }
 
 // flush writes the first and what waits besides, each in a unit of its own.
-func (b *background) flush(ctx context.Context, first func(Tx) error) {
-	batch := []func(Tx) error{first}
+func (b *background) flush(ctx context.Context, first func(store.Tx) error) {
+	batch := []func(store.Tx) error{first}
 gathering:
 	for len(batch) < flushAtOnce {
 		select {

@@ -11,17 +11,18 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine/audit"
+	"flowdrive/store"
 )
 
 // paper is a store that keeps lines of the audit log.
 type paper struct {
-	Store
-	Tx
+	store.Store
+	store.Tx
 	lines []string
 	fail  error
 }
 
-func (p *paper) Update(_ context.Context, f func(Tx) error) error {
+func (p *paper) Update(_ context.Context, f func(store.Tx) error) error {
 	if p.fail != nil {
 		return p.fail
 	}
@@ -74,7 +75,7 @@ func TestBackgroundNeverBlocks(t *testing.T) {
 			n++
 		}
 	}
-	if b.add(func(Tx) error { return nil }) {
+	if b.add(func(store.Tx) error { return nil }) {
 		t.Error("there was still room")
 	}
 	b.finish(t.Context())

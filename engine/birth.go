@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // birth is a case that shall be: what a start document or a schedule entry
@@ -26,14 +27,14 @@ type birth struct {
 	roles        []machine.Players
 	stakeholders []string
 	input        *content
-	schedule     UUID // of the entry that fires, else zero
+	schedule     store.UUID // of the entry that fires, else zero
 	scheduledFor time.Time
 	iteration    int64
 	at           time.Time // the instant that labels are about
 	dryRun       bool
 	waits        bool // for earlier cases of the entry to end
 	startAt      time.Time
-	from         Reader // by which it is judged whether its children may start; nil: not at all
+	from         store.Reader // by which it is judged whether its children may start; nil: not at all
 }
 
 // caseChange is a case as a decision left it, ready to be stored.
@@ -42,11 +43,11 @@ type caseChange struct {
 	was       *machine.Case // nil for a new case
 	after     *machine.Case
 	route     *route.Route // of the case afterwards
-	row       Case
+	row       store.Case
 	base      int64 // revision it was decided on, 0 for a new case
 	log       []machine.LogEntry
-	messages  []*Message
-	inherited *Message             // input of a case that another one made: nobody's quota holds it up
+	messages  []*store.Message
+	inherited *store.Message       // input of a case that another one made: nobody's quota holds it up
 	written   []machine.NewMessage // by steps, after messages
 	postings  []machine.Posting    // what it does to the outbox
 	notices   *machine.Notices     // of the whole event
@@ -54,16 +55,16 @@ type caseChange struct {
 	readCases []readCase           // likewise
 	others    []*caseChange        // of other cases of the tree
 	plans     map[int64]*machine.Plan
-	shares    []machine.Share // of worklists
-	holds     func(Tx) error  // of the input, see content; nil: nothing to check
-	performed string          // the action that a person's request was about
-	freesName bool            // a canceled case is listed no more, and gives its name back
+	shares    []machine.Share      // of worklists
+	holds     func(store.Tx) error // of the input, see content; nil: nothing to check
+	performed string               // the action that a person's request was about
+	freesName bool                 // a canceled case is listed no more, and gives its name back
 }
 
 // bear decides on a new case: queued, or started at once.
 func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}
-	self := machine.Identity{ID: b.id, GUID: NewUUID().String()}
+	self := machine.Identity{ID: b.id, GUID: store.NewUUID().String()}
 	if given := e.givenUp.Take(a); len(given) > 0 {
 		self = given[0]
 	} else if self.ID == 0 {
@@ -84,7 +85,7 @@ func (e *Engine) bearAs(b birth, self machine.Identity, now time.Time, start boo
 		Starter: string(b.starter.Name), Priority: b.priority, StartAt: b.startAt,
 		Roles: b.roles, Stakeholders: b.stakeholders, ScheduledFor: b.scheduledFor, Iteration: b.iteration, Created: now,
 	}
-	if b.schedule != (UUID{}) {
+	if b.schedule != (store.UUID{}) {
 		seed.ScheduleUUID = b.schedule.String()
 	}
 	if seed.Title == "" {
@@ -99,10 +100,10 @@ func (e *Engine) bearAs(b birth, self machine.Identity, now time.Time, start boo
 	if b.input == nil {
 		b.input = &content{mediaType: "text/plain"}
 	}
-	m := b.input.message(seed.ID, guid, LabelInput)
+	m := b.input.message(seed.ID, guid, store.LabelInput)
 	m.Created, m.Modified, m.AuthorID = now, now, b.starter.ID
-	find := func(label string) (*Message, error) {
-		if label == LabelInput {
+	find := func(label string) (*store.Message, error) {
+		if label == store.LabelInput {
 			return m, nil
 		}
 		return nil, nil
@@ -112,7 +113,7 @@ func (e *Engine) bearAs(b birth, self machine.Identity, now time.Time, start boo
 	if err != nil {
 		return nil, err
 	}
-	change := &caseChange{after: out.Case, log: out.Log, messages: []*Message{m}}
+	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}}
 	if start {
 		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.tells()}, l); err != nil {
 			return nil, err
@@ -166,7 +167,7 @@ func (e *Engine) partyKind(name string) machine.PartyKind {
 func (e *Engine) render(c *caseChange, r *route.Route) {
 	after := c.after
 	c.route, c.shares = r, machine.Shares(after, r)
-	c.row = Case{
+	c.row = store.Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentRow,
@@ -191,14 +192,14 @@ func (e *Engine) access(c *machine.Case) []identity.ID {
 
 // write stores the change, and tells the sweeper and the counters once it is
 // durable.
-func (e *Engine) write(tx Tx, c *caseChange) error {
+func (e *Engine) write(tx store.Tx, c *caseChange) error {
 	if err := mayStillStart(tx, c); err != nil {
 		return err
 	}
 	return e.writeAll(tx, c)
 }
 
-func (e *Engine) writeAll(tx Tx, c *caseChange) error {
+func (e *Engine) writeAll(tx store.Tx, c *caseChange) error {
 	var err error
 	if c.holds != nil {
 		if err := c.holds(tx); err != nil {
@@ -305,8 +306,5 @@ func (e *Engine) changed(c *caseChange) {
 
 func open(l machine.Life) bool { return l != "" && !l.Ended() }
 
-// The labels of a case's own messages.
-const (
-	LabelInput  = "InputMessage"
-	LabelOutput = "OutputMessage"
-)
+// LabelOutput is the label of the message with which a case ends.
+const LabelOutput = "OutputMessage"

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Contents that are files are kept by package contents, which says how. To
@@ -14,31 +14,12 @@ import (
 // store's consistency test. Bytes that count against a quota are counted by
 // the same triggers in stored_bytes (quota.go).
 
-// BlobReader reads what is known of contents that are files.
-type BlobReader interface {
-	// UnusedBlobs returns contents that nothing refers to, in order, after
-	// the given one, at most limit.
-	UnusedBlobs(after Digest, limit int) ([]Digest, error)
-	BlobRefs(d Digest) (n int64, known bool, err error)
-	StoredBytes(author identity.ID) (int64, error)
-}
-
-// BlobWriter notes and forgets contents that are files.
-type BlobWriter interface {
-	// NoteBlob makes a content known to which nothing refers yet, unless it
-	// is known already.
-	NoteBlob(d Digest) error
-
-	// ForgetBlob forgets a content; errs.InUse where anything refers to it.
-	ForgetBlob(d Digest) error
-}
-
 // blobRows is what the store knows of contents, for who keeps them.
-type blobRows struct{ store Store }
+type blobRows struct{ store store.Store }
 
 // Known reports whether a content has a row.
 func (b blobRows) Known(ctx context.Context, sum [32]byte) (known bool, err error) {
-	err = b.store.View(ctx, func(r Reader) (err error) {
+	err = b.store.View(ctx, func(r store.Reader) (err error) {
 		_, known, err = r.BlobRefs(sum)
 		return err
 	})
@@ -47,12 +28,12 @@ func (b blobRows) Known(ctx context.Context, sum [32]byte) (known bool, err erro
 
 // Note makes a content known to which nothing refers yet.
 func (b blobRows) Note(ctx context.Context, sum [32]byte) error {
-	return b.store.Update(ctx, func(tx Tx) error { return tx.NoteBlob(sum) })
+	return b.store.Update(ctx, func(tx store.Tx) error { return tx.NoteBlob(sum) })
 }
 
 // Unused returns contents that nothing refers to, in order.
 func (b blobRows) Unused(ctx context.Context, after [32]byte, limit int) (list [][32]byte, err error) {
-	err = b.store.View(ctx, func(r Reader) error {
+	err = b.store.View(ctx, func(r store.Reader) error {
 		found, err := r.UnusedBlobs(after, limit)
 		for _, d := range found {
 			list = append(list, d)
@@ -64,7 +45,7 @@ func (b blobRows) Unused(ctx context.Context, after [32]byte, limit int) (list [
 
 // StillUnused returns those of the contents to which nothing refers.
 func (b blobRows) StillUnused(ctx context.Context, list [][32]byte) (unused [][32]byte, err error) {
-	err = b.store.View(ctx, func(r Reader) error {
+	err = b.store.View(ctx, func(r store.Reader) error {
 		for _, sum := range list {
 			n, known, err := r.BlobRefs(sum)
 			if err != nil {
@@ -81,7 +62,7 @@ func (b blobRows) StillUnused(ctx context.Context, list [][32]byte) (unused [][3
 
 // Forget forgets contents to which nothing refers.
 func (b blobRows) Forget(ctx context.Context, list [][32]byte) error {
-	return b.store.Update(ctx, func(tx Tx) error {
+	return b.store.Update(ctx, func(tx store.Tx) error {
 		for _, sum := range list {
 			if err := tx.ForgetBlob(sum); err != nil {
 				return err
@@ -110,7 +91,7 @@ func (e *Engine) storingContent(ctx context.Context, c *content, f func() error)
 }
 
 // unreferred is called in every unit that may drop a reference to a content.
-func (e *Engine) unreferred(tx Tx) { tx.AfterCommit(e.contents.Rouse) }
+func (e *Engine) unreferred(tx store.Tx) { tx.AfterCommit(e.contents.Rouse) }
 
 // collectWhenRoused collects until ctx ends, each time it is roused.
 func (e *Engine) collectWhenRoused(ctx context.Context) {

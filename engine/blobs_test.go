@@ -13,6 +13,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // TestCollectorRaces stores, reads and deletes the same few contents from
@@ -56,7 +57,7 @@ func (w *world) useOnce(ctx context.Context, id int64, text string) error {
 	if err != nil {
 		return err
 	}
-	uuid, _ := engine.ParseUUID(out.Name)
+	uuid, _ := store.ParseUUID(out.Name)
 	a, err := w.OpenAttachment(ctx, w.as("sam").by(), uuid)
 	if err != nil {
 		return err
@@ -176,7 +177,7 @@ func TestCollectorGoesByItself(t *testing.T) {
 		t.Fatal("the condition was not asked again")
 	}
 	<-removed
-	c, err := w.Message(t.Context(), w.as("sam").by(), id, engine.UUID{}, "report")
+	c, err := w.Message(t.Context(), w.as("sam").by(), id, store.UUID{}, "report")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +232,7 @@ func TestReadWhileReplaced(t *testing.T) {
 	put("a")
 	n := 0
 	b.times, b.steal = 2, func() { n++; put(fmt.Sprint(n)) }
-	c, err := w.Message(t.Context(), w.as("sam").by(), id, engine.UUID{}, "report")
+	c, err := w.Message(t.Context(), w.as("sam").by(), id, store.UUID{}, "report")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,18 +274,18 @@ func (m *mortal) step(f func() error) error {
 }
 
 type mortalStore struct {
-	engine.Store
+	store.Store
 	m *mortal
 }
 
-func (s mortalStore) View(ctx context.Context, f func(engine.Reader) error) error {
+func (s mortalStore) View(ctx context.Context, f func(store.Reader) error) error {
 	if s.m.left.Load() < 0 {
 		return errDead
 	}
 	return s.Store.View(ctx, f)
 }
 
-func (s mortalStore) Update(ctx context.Context, f func(engine.Tx) error) error {
+func (s mortalStore) Update(ctx context.Context, f func(store.Tx) error) error {
 	return s.m.step(func() error { return s.Store.Update(ctx, f) })
 }
 
@@ -332,7 +333,7 @@ func TestKilledBetweenSteps(t *testing.T) {
 		}
 		m := &mortal{}
 		m.left.Store(forLife)
-		w := newWorld(t, overStore(func(s engine.Store) engine.Store { return mortalStore{s, m} }),
+		w := newWorld(t, overStore(func(s store.Store) store.Store { return mortalStore{s, m} }),
 			overBlobs(func(b engine.Blobs) engine.Blobs { return mortalBlobs{b, m} }))
 		m.left.Store(steps)
 		err := w.life()
@@ -353,13 +354,13 @@ func TestKilledBetweenSteps(t *testing.T) {
 // beside another one.
 func (w *world) life() error {
 	ctx := w.Context()
-	var uuids []engine.UUID
+	var uuids []store.UUID
 	put := func(text string) error {
 		out, err := w.PutAttachment(ctx, w.as("sam").request(nil), engine.NewAttachment{Name: "x"}, strings.NewReader(text))
 		if err != nil {
 			return err
 		}
-		uuid, _ := engine.ParseUUID(out.Name)
+		uuid, _ := store.ParseUUID(out.Name)
 		uuids = append(uuids, uuid)
 		return nil
 	}

@@ -7,23 +7,13 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // BoardState is a state on the board of a route.
 type BoardState struct {
 	Name   string
 	Listed bool // open, or held by a case that the caller sees
-}
-
-// BoardReader reads boards.
-type BoardReader interface {
-	// EndedStatuses returns the states of the route's cases that have ended
-	// and were not canceled, by name.
-	EndedStatuses(routeID int64) ([]string, error)
-
-	// OpenStatuses returns the states of the route's open cases that are not
-	// among the known ones.
-	OpenStatuses(routeID int64, known []string) ([]string, error)
 }
 
 // Board returns the states of a route in order of definition, and after them
@@ -80,7 +70,7 @@ func (e *Engine) BoardState(ctx context.Context, by identity.Principal, name, st
 // What the request is conditional on is the case.
 func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from string, id int64, to string) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		h, err := e.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -100,7 +90,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) error {
+		return func(tx store.Tx) error {
 			if err := e.write(tx, c); err != nil {
 				return err
 			}
@@ -120,7 +110,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 // missing. It costs what by sees, or for who sees everything what is open.
 func (e *Engine) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
 	if by.Admin() || e.administersRoute(by, info) {
-		err = e.store.View(ctx, func(r Reader) (err error) {
+		err = e.store.View(ctx, func(r store.Reader) (err error) {
 			held, err = allHeldStates(r, info)
 			return err
 		})
@@ -146,7 +136,7 @@ func (e *Engine) heldStates(ctx context.Context, by identity.Principal, info *ro
 	}
 }
 
-func allHeldStates(r Reader, info *routeInfo) ([]string, error) {
+func allHeldStates(r store.Reader, info *routeInfo) ([]string, error) {
 	held, err := r.EndedStatuses(info.ID)
 	if err != nil || info.Version == 1 { // then no case is in a state of another version
 		return held, err

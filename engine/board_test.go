@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // board returns the states on the board of a route, those that are not listed
@@ -105,13 +106,13 @@ func TestLargeBoard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sam, eve := w.as("sam"), w.as("eve").id()
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		routeID := int64(0)
 		if r, err := tx.RouteByName("ask"); err == nil {
 			routeID = r.ID
 		}
 		for i := range 1200 {
-			c := &engine.Case{
+			c := &store.Case{
 				ID: w.db.NextID(), RouteID: routeID, ContextID: sam.id(), StarterID: sam.id(), State: "active", Status: "open",
 				Version: 1, Revision: 1, Marking: []byte("{}"), Created: w.clock.Now(), Modified: w.clock.Now(),
 				Form: fmt.Appendf(nil, `{"guid":"%032d","title":"","roles":{}}`, i), Access: []identity.ID{sam.id()},

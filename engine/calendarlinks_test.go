@@ -6,15 +6,14 @@ import (
 	"testing"
 
 	"flowdrive/engine"
-	"flowdrive/engine/account"
-	"flowdrive/engine/audit"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func (u user) putLink(label, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutSecret(u.Context(), u.request(options), account.CalendarLink, label, []byte(doc))
+	return u.PutSecret(u.Context(), u.request(options), store.CalendarLink, label, []byte(doc))
 }
 
 // newLink makes a calendar link and returns the token of its address.
@@ -30,7 +29,7 @@ func (u user) newLink(label string) string {
 }
 
 func (u user) deleteLink(label string, options ...option) error {
-	return u.DeleteSecret(u.Context(), u.request(options), account.CalendarLink, label)
+	return u.DeleteSecret(u.Context(), u.request(options), store.CalendarLink, label)
 }
 
 // A calendar link shows its maker's calendar to whoever knows it, until it is
@@ -67,8 +66,8 @@ func TestCalendarLinks(t *testing.T) {
 	}
 	opens(strings.TrimPrefix(sam.newApp("phone"), "fd-"), nil)
 
-	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), account.CalendarLink)), "phone wall")
-	_, err := w.Secret(t.Context(), ann.by(), account.CalendarLink, "wall")
+	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), store.CalendarLink)), "phone wall")
+	_, err := w.Secret(t.Context(), ann.by(), store.CalendarLink, "wall")
 	w.refused(err, errs.NotFound)
 	_, err = sam.putLink("PHONE", `{}`)
 	w.refused(err, errs.NameTaken)
@@ -78,10 +77,10 @@ func TestCalendarLinks(t *testing.T) {
 	w.refused(err, errs.NotAllowed)
 	w.refused(sam.deleteLink("wall", onDevice()), errs.NotAllowed)
 	try(sam.putLink("tablet", `{}`, dryRun())).must(w, "a dry run")
-	same(t, "after a dry run", names(w.Secrets(t.Context(), sam.by(), account.CalendarLink)), "phone wall")
+	same(t, "after a dry run", names(w.Secrets(t.Context(), sam.by(), store.CalendarLink)), "phone wall")
 
 	w.running()() // what waits to be written is written at the end
-	res := try(w.Secret(t.Context(), sam.by(), account.CalendarLink, "phone")).must(w, "GET of a link")
+	res := try(w.Secret(t.Context(), sam.by(), store.CalendarLink, "phone")).must(w, "GET of a link")
 	w.form(res.Form).wants("label", `"phone"`, "lastUsed", `"2012-11-09T12:34:56Z"`)
 	w.reopen()
 	opens(phone, &sam)
@@ -99,8 +98,8 @@ func TestCalendarLinks(t *testing.T) {
 	opens(wall, &sam)
 
 	var log []byte
-	w.view(func(r engine.Reader) (err error) {
-		log, err = r.AuditText(audit.DayOf(w.clock.Now()), 0, 1000)
+	w.view(func(r store.Reader) (err error) {
+		log, err = r.AuditText(store.AuditDayOf(w.clock.Now()), 0, 1000)
 		return err
 	})
 	for action, n := range map[string]int{"calendar-link-add": 3, "calendar-link-revoke": 1} {

@@ -10,17 +10,18 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // held is a stored case as by sees it, with its given name.
 type held struct {
-	row   *Case
-	given *GivenName
+	row   *store.Case
+	given *store.GivenName
 	core  *machine.Case
 	route *routeInfo // of the version that the case has; Compiled is set always
 	admin bool       // by administers its route
 	find  finder     // its messages, while the reader lives that it was read by
-	from  Reader
+	from  store.Reader
 	after map[int64]*caseChange // see lookup
 	ids   func() int64          // nil until it is asked for
 
@@ -29,15 +30,15 @@ type held struct {
 
 // findCase returns the case that a reference names and by sees, with the
 // given name where it names it by that; nil where there is none.
-func (e *Engine) findCase(r Reader, by identity.Principal, ref Ref) (*Case, *GivenName, error) {
+func (e *Engine) findCase(r store.Reader, by identity.Principal, ref Ref) (*store.Case, *store.GivenName, error) {
 	id := ref.CaseID
-	var given *GivenName
+	var given *store.GivenName
 	var err error
 	if !ref.Identity() {
 		if ref.Name == "" {
 			return nil, nil, nil
 		}
-		if given, err = orNil(r.GivenName(FolderCases, ref.Author, ref.Name)); err != nil || given == nil {
+		if given, err = orNil(r.GivenName(store.FolderCases, ref.Author, ref.Name)); err != nil || given == nil {
 			return nil, nil, err
 		}
 		id = given.CaseID
@@ -54,15 +55,15 @@ func (e *Engine) findCase(r Reader, by identity.Principal, ref Ref) (*Case, *Giv
 
 // caseName returns the given name of a case, nil for none; known is what
 // findCase returned.
-func caseName(r Reader, row *Case, known *GivenName) (*GivenName, error) {
+func caseName(r store.Reader, row *store.Case, known *store.GivenName) (*store.GivenName, error) {
 	if known != nil || !row.Named {
 		return known, nil
 	}
-	return orNil(r.GivenNameOf(FolderCases, UUID{}, row.ID))
+	return orNil(r.GivenNameOf(store.FolderCases, store.UUID{}, row.ID))
 }
 
 // hold returns the case for a change, or errs.NotFound.
-func (e *Engine) hold(r Reader, by identity.Principal, ref Ref) (*held, error) {
+func (e *Engine) hold(r store.Reader, by identity.Principal, ref Ref) (*held, error) {
 	row, given, err := e.findCase(r, by, ref)
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func (e *Engine) hold(r Reader, by identity.Principal, ref Ref) (*held, error) {
 	return e.held(r, by, row, given)
 }
 
-func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenName) (*held, error) {
+func (e *Engine) held(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*held, error) {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
@@ -83,7 +84,7 @@ func (e *Engine) held(r Reader, by identity.Principal, row *Case, given *GivenNa
 		return nil, err
 	}
 	shares := machine.Shares(c, compiled)
-	find := func(label string) (*Message, error) { return orNil(r.MessageByLabel(row.ID, label)) }
+	find := func(label string) (*store.Message, error) { return orNil(r.MessageByLabel(row.ID, label)) }
 	h := &held{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
@@ -132,7 +133,7 @@ type caseForm struct {
 	Roles map[string][]string `json:"roles"`
 }
 
-func (e *Engine) caseResource(by identity.Principal, row *Case, given *GivenName) (*Resource, error) {
+func (e *Engine) caseResource(by identity.Principal, row *store.Case, given *store.GivenName) (*Resource, error) {
 	guid, err := formGUID(row.Form)
 	if err != nil {
 		return nil, err
@@ -160,7 +161,7 @@ func formGUID(form []byte) (string, error) {
 // Case returns the case that the reference names.
 func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		row, given, err := e.findCase(r, by, ref)
 		if err != nil {
 			return err
@@ -186,7 +187,7 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 		return nil, nil
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		for {
 			rows, err := r.Cases(filter)
 			if err != nil {
@@ -209,8 +210,8 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 
 // caseFilter returns what the store is asked for, and for whom by stands in;
 // some is false where the filter lets nothing pass.
-func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter CaseFilter, absent []identity.Principal, some bool) {
-	filter = CaseFilter{
+func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter store.CaseFilter, absent []identity.Principal, some bool) {
+	filter = store.CaseFilter{
 		Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
 		Archived: f.Archived, Month: f.Month,
 	}
@@ -238,16 +239,16 @@ func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter CaseFilter,
 
 // addCases appends those of the rows that pass the filters which the store
 // does not know.
-func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, absent []identity.Principal, rows []Case, out []Resource) ([]Resource, error) {
+func (e *Engine) addCases(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, rows []store.Case, out []Resource) ([]Resource, error) {
 	var named []int64
 	for i := range rows {
 		if rows[i].Named {
 			named = append(named, rows[i].ID)
 		}
 	}
-	byCase := map[int64]*GivenName{}
+	byCase := map[int64]*store.GivenName{}
 	if len(named) > 0 {
-		given, err := r.GivenNames(FolderCases, nil, named)
+		given, err := r.GivenNames(store.FolderCases, nil, named)
 		if err != nil {
 			return nil, err
 		}
@@ -273,7 +274,7 @@ func (e *Engine) addCases(r Reader, by identity.Principal, f Filter, absent []id
 	return out, nil
 }
 
-func (e *Engine) casePasses(r Reader, by identity.Principal, f Filter, absent []identity.Principal, row *Case) (bool, error) {
+func (e *Engine) casePasses(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, row *store.Case) (bool, error) {
 	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
@@ -298,7 +299,7 @@ func (e *Engine) casePasses(r Reader, by identity.Principal, f Filter, absent []
 // DeleteCase cancels an open case, and archives one that has ended; its given
 // name is free then.
 func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		h, err := e.hold(r, req.By, ref)
 		if err != nil {
 			return nil, err
@@ -316,13 +317,13 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			if err := archivable(h); err != nil {
 				return nil, err
 			}
-			return func(tx Tx) error { return e.archiveEnded(tx, req, h) }, nil
+			return func(tx store.Tx) error { return e.archiveEnded(tx, req, h) }, nil
 		}
 		c, err := e.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) error {
+		return func(tx store.Tx) error {
 			if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
 				return err
 			}
@@ -367,9 +368,9 @@ func (e *Engine) CaseLogText(ctx context.Context, by identity.Principal, id int6
 }
 
 func (e *Engine) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
-	var row *Case
+	var row *store.Case
 	var log []byte
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		if row, _, err = e.findCase(r, by, Ref{CaseID: id}); err != nil {
 			return err
 		}

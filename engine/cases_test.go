@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // Every field of a start document.
@@ -50,7 +51,7 @@ func TestStartDocument(t *testing.T) {
 // read returns media type and content of a message of a case.
 func (u user) read(id int64, name string) string {
 	u.Helper()
-	c := try(u.Message(u.Context(), u.by(), id, engine.UUID{}, name)).must(u.world, "the message "+name)
+	c := try(u.Message(u.Context(), u.by(), id, store.UUID{}, name)).must(u.world, "the message "+name)
 	data, err := io.ReadAll(c.Body)
 	if err != nil {
 		u.Error(err)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"io"
+
+	"flowdrive/store"
 )
 
 // ContentWriter stores contents.
@@ -50,12 +52,12 @@ type content struct {
 	// holds answers errStale where that row has gone; nil: nothing to check.
 	// Package-wide rule: it is asked in the unit that refers to the content
 	// as well (see package contents).
-	holds func(Tx) error
+	holds func(store.Tx) error
 }
 
 // storedFile is a content that is a file already.
 type storedFile struct {
-	sum  Digest
+	sum  store.Digest
 	size int64
 }
 
@@ -69,7 +71,7 @@ func (c *content) size() int64 {
 	return int64(len(c.inline))
 }
 
-func (c *content) sum() Digest {
+func (c *content) sum() store.Digest {
 	switch {
 	case c.spooled != nil:
 		return c.spooled.Sum()
@@ -99,8 +101,8 @@ func (e *Engine) readContent(req Request, mediaType string, body io.Reader) (*co
 }
 
 // message returns the content as the message of a case.
-func (c *content) message(caseID int64, guid UUID, label string) *Message {
-	m := &Message{
+func (c *content) message(caseID int64, guid store.UUID, label string) *store.Message {
+	m := &store.Message{
 		CaseID: caseID, Label: label, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
 		InFile: c.spooled != nil || c.file != nil, Content: c.inline, Version: 1,
 	}
@@ -110,7 +112,7 @@ func (c *content) message(caseID int64, guid UUID, label string) *Message {
 
 // openMessage returns the stored message that find finds with its content,
 // to be read and closed.
-func (e *Engine) openMessage(find func() (*Message, error)) (*Content, error) {
+func (e *Engine) openMessage(find func() (*store.Message, error)) (*Content, error) {
 	var c *Content
 	err := e.contents.Reading(func() error {
 		m, err := find()
@@ -135,7 +137,7 @@ type inMemory struct{ *bytes.Reader }
 
 func (inMemory) Close() error { return nil }
 
-func digestOf(data []byte) Digest { return sha256.Sum256(data) }
+func digestOf(data []byte) store.Digest { return sha256.Sum256(data) }
 
 // shortDigest is the part of a digest that ETags carry: 128 bits.
-func shortDigest(d Digest) []byte { return d[:16] }
+func shortDigest(d store.Digest) []byte { return d[:16] }

@@ -11,6 +11,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC) }
@@ -18,7 +19,7 @@ func noon() time.Time { return time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC) }
 func atNoon(w *world) { w.clock.Set(noon()) }
 
 // overStore puts something between engine and store.
-func overStore(wrap func(engine.Store) engine.Store) func(*world) {
+func overStore(wrap func(store.Store) store.Store) func(*world) {
 	return func(w *world) { w.wrap = wrap }
 }
 
@@ -35,7 +36,7 @@ func withQuota(bytes int64) func(*world) {
 	}
 }
 
-func (u user) putAttachment(given engine.NewAttachment, text string, options ...option) (engine.UUID, error) {
+func (u user) putAttachment(given engine.NewAttachment, text string, options ...option) (store.UUID, error) {
 	u.Helper()
 	if given.Name == "" {
 		given.Name = "x"
@@ -43,22 +44,22 @@ func (u user) putAttachment(given engine.NewAttachment, text string, options ...
 	given.Size = int64(len(text))
 	out, err := u.PutAttachment(u.Context(), u.request(options), given, strings.NewReader(text))
 	if err != nil {
-		return engine.UUID{}, err
+		return store.UUID{}, err
 	}
-	uuid, _ := engine.ParseUUID(out.Name)
+	uuid, _ := store.ParseUUID(out.Name)
 	return uuid, nil
 }
 
-func (u user) upload(given engine.NewAttachment, text string) engine.UUID {
+func (u user) upload(given engine.NewAttachment, text string) store.UUID {
 	u.Helper()
 	return try(u.putAttachment(given, text)).must(u.world, "PUT of an attachment")
 }
 
-func (u user) deleteAttachment(uuid engine.UUID) error {
+func (u user) deleteAttachment(uuid store.UUID) error {
 	return u.DeleteAttachment(u.Context(), u.request(nil), uuid)
 }
 
-func (u user) seesAttachment(uuid engine.UUID) bool {
+func (u user) seesAttachment(uuid store.UUID) bool {
 	u.Helper()
 	_, err := u.Attachment(u.Context(), u.by(), uuid)
 	if err != nil && !errs.Is(err, errs.NotFound) {
@@ -73,19 +74,19 @@ func everyNight(rest string) string {
 	return `{"route": "auto", "type": "cron", "hour": 23, "minute": 0, ` + rest + `}`
 }
 
-func attached(uuid engine.UUID) string { return `"attachmentUUID": "` + uuid.String() + `"` }
+func attached(uuid store.UUID) string { return `"attachmentUUID": "` + uuid.String() + `"` }
 
 // input returns the input of a case with its media type, as "type: bytes".
 func (w *world) input(id int64) string {
 	w.Helper()
-	c := try(w.Message(w.Context(), w.as("admin").by(), id, engine.UUID{}, engine.OwnInput)).must(w, "GET of an input")
+	c := try(w.Message(w.Context(), w.as("admin").by(), id, store.UUID{}, engine.OwnInput)).must(w, "GET of an input")
 	return c.MediaType + ": " + w.readAll(c.Body)
 }
 
 func (w *world) caseIDs() (ids []int64) {
 	w.Helper()
-	w.view(func(r engine.Reader) error {
-		all, err := r.Cases(engine.CaseFilter{})
+	w.view(func(r store.Reader) error {
+		all, err := r.Cases(store.CaseFilter{})
 		for i := range all {
 			ids = append(ids, all[i].ID)
 		}
@@ -141,7 +142,7 @@ func (w *world) sound(what string) {
 	admin := w.as("admin").by()
 	want := map[string]bool{}
 	for _, r := range try(w.Attachments(w.Context(), admin, engine.Filter{})).must(w, "the list of attachments") {
-		uuid, _ := engine.ParseUUID(r.Name)
+		uuid, _ := store.ParseUUID(r.Name)
 		a, err := w.OpenAttachment(w.Context(), admin, uuid)
 		if err != nil {
 			w.Errorf("%s: %v", what, err)
@@ -167,7 +168,7 @@ func (w *world) sound(what string) {
 	}
 }
 
-func digest(text string) engine.Digest { return sha256.Sum256([]byte(text)) }
+func digest(text string) store.Digest { return sha256.Sum256([]byte(text)) }
 
 func hexOf(text string) string { return fmt.Sprintf("%x", digest(text)) }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // Transfer is what a COPY or MOVE of documents asks for besides where from and
@@ -22,7 +23,7 @@ const mostCopied = 10_000
 // transferring is a COPY or MOVE within Documents/.
 type transferring struct {
 	*Engine
-	tx       Tx
+	tx       store.Tx
 	req      Request
 	from, to *documentPlace
 	move     bool
@@ -42,7 +43,7 @@ func (e *Engine) MoveDocument(ctx context.Context, req Request, from, to Documen
 
 func (e *Engine) transferDocument(ctx context.Context, req Request, from, to DocumentPath, move bool, t Transfer) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx Tx) (err error) {
+	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
 		x := &transferring{Engine: e, tx: tx, req: req, move: move, Transfer: t}
 		out, err = x.run(from, to)
 		return err
@@ -155,14 +156,14 @@ func (x *transferring) replaces() bool {
 func (x *transferring) name() string { return x.to.path[len(x.to.path)-1] }
 
 // do makes the change, and returns what is at the destination then.
-func (x *transferring) do() (*Document, error) {
+func (x *transferring) do() (*store.Document, error) {
 	if x.replaces() {
 		return x.replace()
 	}
-	var tree []Document
+	var tree []store.Document
 	if x.from.found.Folder && !x.move && !x.Shallow {
 		var err error
-		if _, tree, err = x.tx.DocumentsUnder(x.from.root.ID, x.from.path[1:], Under{Deep: true, Limit: mostCopied}); err != nil {
+		if _, tree, err = x.tx.DocumentsUnder(x.from.root.ID, x.from.path[1:], store.Under{Deep: true, Limit: mostCopied}); err != nil {
 			return nil, err
 		}
 		if len(tree) >= mostCopied {
@@ -194,8 +195,8 @@ func (x *transferring) do() (*Document, error) {
 }
 
 // copyTree copies what was below the source into its copy, folder by folder.
-func (x *transferring) copyTree(tree []Document, to int64) error {
-	in := map[int64][]*Document{}
+func (x *transferring) copyTree(tree []store.Document, to int64) error {
+	in := map[int64][]*store.Document{}
 	for i := range tree {
 		in[tree[i].ParentID] = append(in[tree[i].ParentID], &tree[i])
 	}
@@ -216,7 +217,7 @@ func (x *transferring) copyTree(tree []Document, to int64) error {
 
 // replace gives the file at the destination the content of the source, and its
 // properties.
-func (x *transferring) replace() (*Document, error) {
+func (x *transferring) replace() (*store.Document, error) {
 	d, err := x.makeDocument(x.tx, x.req, x.to, documentContent(x.from.found))
 	if err == nil && d.Properties != x.from.found.Properties {
 		err = x.tx.SetProperties(d.ID, x.from.found.Properties)
@@ -228,17 +229,17 @@ func (x *transferring) replace() (*Document, error) {
 // a side file.
 type Taken struct {
 	Document DocumentPath
-	Scratch  *ScratchPlace // nil: a document
+	Scratch  *store.ScratchPlace // nil: a document
 	ID       int64
-	Revision int64  // of a document
-	Content  Digest // of a side file
+	Revision int64        // of a document
+	Content  store.Digest // of a side file
 }
 
 // MayTake answers whether the caller may move the document at the path away,
 // under the conditions of the request.
 func (e *Engine) MayTake(ctx context.Context, req Request, path DocumentPath) (*Taken, error) {
 	var taken *Taken
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		at, err := e.documentAt(r, req.By, path)
 		if err != nil {
 			return err
@@ -256,7 +257,7 @@ func (e *Engine) MayTake(ctx context.Context, req Request, path DocumentPath) (*
 }
 
 // take deletes what a request takes its content from.
-func (e *Engine) take(tx Tx, req Request) error {
+func (e *Engine) take(tx store.Tx, req Request) error {
 	if req.Takes == nil {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func (u user) copyDocument(from, to string, how engine.Transfer, options ...option) (*engine.Outcome, error) {
@@ -187,7 +188,7 @@ func TestRename(t *testing.T) {
 	if got := try(w.Entry(t.Context(), sam.by(), ref("c.json"))).must(w, "the entry"); got.Name != out.Name || got.Name == other.Name {
 		t.Errorf("c.json is %s, want %s", got.Name, out.Name)
 	}
-	uuid, _ := engine.ParseUUID(other.Name)
+	uuid, _ := store.ParseUUID(other.Name)
 	_, err = w.Entry(t.Context(), sam.by(), engine.Ref{Entry: uuid})
 	w.kind("what was replaced", err, errs.NotFound)
 	try(w.PutEntry(t.Context(), sam.request(nil), ref("d.yaml"), []byte("route: auto\ntype: cron\nhour: 23\n"))).must(w, "PUT of YAML")

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // snapshot is everything that the store holds of the engine's nouns, as
@@ -16,7 +16,7 @@ import (
 func (w *world) snapshot() string {
 	w.Helper()
 	var b strings.Builder
-	w.view(func(r engine.Reader) error {
+	w.view(func(r store.Reader) error {
 		parties, err := r.Parties()
 		if err != nil {
 			return err
@@ -26,13 +26,13 @@ func (w *world) snapshot() string {
 		}
 		return nil
 	})
-	w.view(func(r engine.Reader) error { return routesText(&b, r) })
-	w.view(func(r engine.Reader) error { return entriesText(&b, r) })
-	w.view(func(r engine.Reader) error { return casesText(&b, r) })
+	w.view(func(r store.Reader) error { return routesText(&b, r) })
+	w.view(func(r store.Reader) error { return entriesText(&b, r) })
+	w.view(func(r store.Reader) error { return casesText(&b, r) })
 	return b.String()
 }
 
-func routesText(b *strings.Builder, r engine.Reader) error {
+func routesText(b *strings.Builder, r store.Reader) error {
 	routes, err := r.Routes()
 	if err != nil {
 		return err
@@ -47,8 +47,8 @@ func routesText(b *strings.Builder, r engine.Reader) error {
 	return nil
 }
 
-func entriesText(b *strings.Builder, r engine.Reader) error {
-	entries, err := r.Entries(engine.EntryFilter{})
+func entriesText(b *strings.Builder, r store.Reader) error {
+	entries, err := r.Entries(store.EntryFilter{})
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func entriesText(b *strings.Builder, r engine.Reader) error {
 			return err
 		}
 		fmt.Fprintf(b, "entry %d.%d due %s: %d occurrences\n%s", e.Definition, e.Revision, e.Due, len(occurrences), e.Form)
-		names, err := r.GivenNames(engine.FolderSchedule, []engine.UUID{e.UUID}, nil)
+		names, err := r.GivenNames(store.FolderSchedule, []store.UUID{e.UUID}, nil)
 		if err != nil {
 			return err
 		}
@@ -70,8 +70,8 @@ func entriesText(b *strings.Builder, r engine.Reader) error {
 	return nil
 }
 
-func casesText(b *strings.Builder, r engine.Reader) error {
-	cases, err := r.Cases(engine.CaseFilter{})
+func casesText(b *strings.Builder, r store.Reader) error {
+	cases, err := r.Cases(store.CaseFilter{})
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func casesText(b *strings.Builder, r engine.Reader) error {
 		for i := range messages {
 			fmt.Fprintf(b, "message %s %d %x\n", messages[i].Label, messages[i].Version, messages[i].SHA256)
 		}
-		names, err := r.GivenNames(engine.FolderCases, nil, []int64{c.ID})
+		names, err := r.GivenNames(store.FolderCases, nil, []int64{c.ID})
 		if err != nil {
 			return err
 		}
@@ -253,8 +253,8 @@ func TestStaleDecisions(t *testing.T) {
 }
 
 // moveEntries changes every entry, as a firing does.
-func moveEntries(tx engine.Tx) error {
-	entries, err := tx.Entries(engine.EntryFilter{})
+func moveEntries(tx store.Tx) error {
+	entries, err := tx.Entries(store.EntryFilter{})
 	for i := range entries {
 		if err == nil {
 			entries[i].Revision++

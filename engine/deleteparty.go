@@ -6,16 +6,16 @@ import (
 	"strconv"
 	"strings"
 
-	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // DeleteParty deletes a user or team that nothing refers to. Whoever owns
 // entries, routes or cases is disabled instead of deleted.
 func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
-	return e.store.Update(ctx, func(tx Tx) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err
 		}
@@ -61,18 +61,18 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 }
 
 // teamInUse says where a team is used, which cannot be disabled as a user can.
-func (e *Engine) teamInUse(r Reader, p *account.Party) error {
+func (e *Engine) teamInUse(r store.Reader, p *store.Party) error {
 	var routes []string
 	for _, info := range e.routes.Load().list {
 		if info.ContextID == p.ID {
 			routes = append(routes, info.Name)
 		}
 	}
-	entries, err := r.Entries(EntryFilter{Contexts: []identity.ID{p.ID}})
+	entries, err := r.Entries(store.EntryFilter{Contexts: []identity.ID{p.ID}})
 	if err != nil {
 		return err
 	}
-	cases, err := r.Cases(CaseFilter{Access: []identity.ID{p.ID}, Limit: mostNamed})
+	cases, err := r.Cases(store.CaseFilter{Access: []identity.ID{p.ID}, Limit: mostNamed})
 	if err != nil {
 		return err
 	}

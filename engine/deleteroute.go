@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // endBatch is how many cases and entries of a route that is deleted one unit
@@ -26,7 +27,7 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 	}
 	for {
 		over := false
-		err := e.store.Update(ctx, func(tx Tx) error {
+		err := e.store.Update(ctx, func(tx store.Tx) error {
 			stored, err := e.deletable(tx, req, name)
 			if err != nil {
 				return err
@@ -60,7 +61,7 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 }
 
 // deletable returns the route of that name, if the caller may delete it.
-func (e *Engine) deletable(tx Tx, req Request, name string) (*Route, error) {
+func (e *Engine) deletable(tx store.Tx, req Request, name string) (*store.Route, error) {
 	stored, info, err := e.routeNamed(tx, name)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (e *Engine) deletable(tx Tx, req Request, name string) (*Route, error) {
 
 // unused reports whether nothing uses the route any more. What does is an
 // error, or ended, a batch at a time.
-func (e *Engine) unused(tx Tx, stored *Route, ending *ending) (over bool, err error) {
+func (e *Engine) unused(tx store.Tx, stored *store.Route, ending *ending) (over bool, err error) {
 	cases, entries, err := tx.RouteInUse(stored.ID)
 	if err != nil {
 		return false, err
@@ -117,7 +118,7 @@ func newEnding(req Request) *ending {
 }
 
 // batch ends the next of them, and reports whether there is nothing left.
-func (n *ending) batch(e *Engine, tx Tx, stored *Route) (over bool, err error) {
+func (n *ending) batch(e *Engine, tx store.Tx, stored *store.Route) (over bool, err error) {
 	if !n.cases {
 		return false, n.cancel(e, tx, stored)
 	}
@@ -127,8 +128,8 @@ func (n *ending) batch(e *Engine, tx Tx, stored *Route) (over bool, err error) {
 	return true, nil
 }
 
-func (n *ending) cancel(e *Engine, tx Tx, stored *Route) error {
-	rows, err := tx.Cases(CaseFilter{RouteID: stored.ID, After: n.caseID, Limit: endBatch})
+func (n *ending) cancel(e *Engine, tx store.Tx, stored *store.Route) error {
+	rows, err := tx.Cases(store.CaseFilter{RouteID: stored.ID, After: n.caseID, Limit: endBatch})
 	if err != nil {
 		return err
 	}
@@ -145,7 +146,7 @@ func (n *ending) cancel(e *Engine, tx Tx, stored *Route) error {
 		if err != nil {
 			return err
 		}
-		h.find = func(label string) (*Message, error) { return orNil(tx.MessageByLabel(row.ID, label)) }
+		h.find = func(label string) (*store.Message, error) { return orNil(tx.MessageByLabel(row.ID, label)) }
 		change, err := e.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
 		if errs.Is(err, errs.CaseNotOpen) {
 			change, err = e.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it
@@ -161,8 +162,8 @@ func (n *ending) cancel(e *Engine, tx Tx, stored *Route) error {
 	return nil
 }
 
-func (n *ending) pause(e *Engine, tx Tx, stored *Route) error {
-	rows, err := tx.Entries(EntryFilter{RouteID: stored.ID, After: n.entry, Limit: endBatch})
+func (n *ending) pause(e *Engine, tx store.Tx, stored *store.Route) error {
+	rows, err := tx.Entries(store.EntryFilter{RouteID: stored.ID, After: n.entry, Limit: endBatch})
 	if err != nil {
 		return err
 	}

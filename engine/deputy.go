@@ -8,6 +8,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // represented returns those whose active deputy by is, as principals.
@@ -87,7 +88,7 @@ func (p *players) among(by identity.Principal, parties []string) bool {
 
 // seesListed reports whether by sees a case that was found by a tie to one of
 // by's contexts or of those of the absent: which tie it was, its form says.
-func (e *Engine) seesListed(r Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *Case) (bool, error) {
+func (e *Engine) seesListed(r store.Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *store.Case) (bool, error) {
 	if by.In(row.ContextID) || by.In(row.StarterID) {
 		return true, nil
 	}
@@ -117,7 +118,7 @@ func (e *Engine) seesListed(r Reader, by identity.Principal, absent []identity.P
 }
 
 // seesAsDeputy reports whether by sees the case only for whom it stands in.
-func (e *Engine) seesAsDeputy(r Reader, by identity.Principal, row *Case) (bool, error) {
+func (e *Engine) seesAsDeputy(r store.Reader, by identity.Principal, row *store.Case) (bool, error) {
 	absent := e.represented(by)
 	if len(absent) == 0 {
 		return false, nil
@@ -131,7 +132,7 @@ func (e *Engine) seesAsDeputy(r Reader, by identity.Principal, row *Case) (bool,
 
 // delegated reports whether one of those has a task in the case and sees it
 // as this user: one that was delegated to it.
-func delegated(r Reader, users []identity.Principal, caseID int64) (bool, error) {
+func delegated(r store.Reader, users []identity.Principal, caseID int64) (bool, error) {
 	for _, user := range users {
 		one := []identity.ID{user.ID}
 		has, err := r.HasTasks(caseID, one)
@@ -147,7 +148,7 @@ func delegated(r Reader, users []identity.Principal, caseID int64) (bool, error)
 	return false, nil
 }
 
-func readPlayers(row *Case) (*players, error) {
+func readPlayers(row *store.Case) (*players, error) {
 	form := &players{}
 	if err := json.Unmarshal(row.Form, form); err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read the form of case %d", row.ID), err)

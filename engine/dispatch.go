@@ -12,6 +12,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // Bounds on what is being done outside at the same time.
@@ -66,7 +67,7 @@ func (e *Engine) openOutbox(ctx context.Context) (drain func()) {
 		return drain // nothing is in it
 	}
 	now := e.clock.Now()
-	err := e.store.Update(ctx, func(tx Tx) error {
+	err := e.store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
 		return tx.LandOutbox(now)
 	})
@@ -89,7 +90,7 @@ func (d *dispatcher) room(lane string) int {
 }
 
 // takeOff begins a flight; f is run with the context of all.
-func (d *dispatcher) takeOff(row *OutboxRow, f func(context.Context)) {
+func (d *dispatcher) takeOff(row *store.OutboxRow, f func(context.Context)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ctx == nil || d.flying[row.Key] {
@@ -102,7 +103,7 @@ func (d *dispatcher) takeOff(row *OutboxRow, f func(context.Context)) {
 }
 
 // land ends a flight, and reports whether something waited for its room.
-func (d *dispatcher) land(row *OutboxRow) (crowded bool) {
+func (d *dispatcher) land(row *store.OutboxRow) (crowded bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.flying, row.Key)
@@ -157,8 +158,8 @@ func (e *Engine) roomIn(lane string) int {
 }
 
 // dueOutbox returns what is due, as many of each lane as there is room for.
-func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []OutboxRow, err error) {
-	err = e.store.View(ctx, func(r Reader) error {
+func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
+	err = e.store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.OutboxLanes()
 		if err != nil {
 			return err
@@ -182,7 +183,7 @@ func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []OutboxRow
 // nextOutbox returns when something is due next in a lane that has room, zero
 // for never: of the others a landing tells.
 func (e *Engine) nextOutbox(ctx context.Context) (next time.Time, err error) {
-	err = e.store.View(ctx, func(r Reader) error {
+	err = e.store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.OutboxLanes()
 		for _, lane := range lanes {
 			if e.roomIn(lane.Name) > 0 && (next.IsZero() || lane.Due.Before(next)) {
@@ -196,13 +197,13 @@ func (e *Engine) nextOutbox(ctx context.Context) (next time.Time, err error) {
 
 // send leases the rows and begins an attempt of each. One that is under way
 // still has its lease renewed.
-func (e *Engine) send(ctx context.Context, rows []OutboxRow, now time.Time) error {
-	units := make([]func(Tx) error, len(rows))
+func (e *Engine) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+	units := make([]func(store.Tx) error, len(rows))
 	leased := make([]bool, len(rows))
 	for i := range rows {
 		row := &rows[i]
 		renews := e.dispatcher.flies(row.Key)
-		units[i] = func(tx Tx) error {
+		units[i] = func(tx store.Tx) error {
 			if !renews {
 				row.Attempts++
 			}
@@ -224,7 +225,7 @@ func (e *Engine) send(ctx context.Context, rows []OutboxRow, now time.Time) erro
 }
 
 // fly makes one attempt.
-func (e *Engine) fly(ctx context.Context, row *OutboxRow) {
+func (e *Engine) fly(ctx context.Context, row *store.OutboxRow) {
 	defer func() {
 		if e.dispatcher.land(row) {
 			e.sweeper.noteOutbox(e.clock.Now())
@@ -241,13 +242,13 @@ func (e *Engine) fly(ctx context.Context, row *OutboxRow) {
 		return // unserved: its lease brings it back
 	}
 	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("what was done outside cannot be told to its case; it is not tried again")
-	if err := e.store.Update(ctx, func(tx Tx) error { return tx.PutOutbox(row.Key, time.Time{}, row.Attempts) }); err != nil {
+	if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.PutOutbox(row.Key, time.Time{}, row.Attempts) }); err != nil {
 		e.log.Error().Err(err).Str("key", row.Key).Msg("what was done outside may be done again")
 	}
 }
 
 // deliver does what a row asks for.
-func (e *Engine) deliver(ctx context.Context, row *OutboxRow) (reply *Reply, err error) {
+func (e *Engine) deliver(ctx context.Context, row *store.OutboxRow) (reply *Reply, err error) {
 	var request machine.Request
 	if err := json.Unmarshal(row.Request, &request); err != nil {
 		return nil, &Final{"the request cannot be read: " + err.Error()}
@@ -294,14 +295,14 @@ func longestFlight(r *machine.Request) time.Duration {
 
 // record keeps what would be sent as messages of the cases: nothing leaves a
 // sandbox (docs/contract/drive.md#8-sandbox-mode).
-func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) error {
-	slices.SortFunc(rows, func(a, b OutboxRow) int { // as it was asked for, lanes aside
+func (e *Engine) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+	slices.SortFunc(rows, func(a, b store.OutboxRow) int { // as it was asked for, lanes aside
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 	})
-	units := make([]func(Tx) error, len(rows))
+	units := make([]func(store.Tx) error, len(rows))
 	for i := range rows {
 		row := &rows[i]
-		units[i] = func(tx Tx) error {
+		units[i] = func(tx store.Tx) error {
 			content, err := recordOf(row)
 			if err != nil {
 				return err
@@ -323,7 +324,7 @@ func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) er
 			return err
 		}
 		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("what would be sent was not recorded; it stays where it is")
-		if err := e.store.Update(ctx, func(tx Tx) error { return tx.PutOutbox(rows[i].Key, time.Time{}, 0) }); err != nil {
+		if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.PutOutbox(rows[i].Key, time.Time{}, 0) }); err != nil {
 			return err
 		}
 	}
@@ -331,7 +332,7 @@ func (e *Engine) record(ctx context.Context, rows []OutboxRow, now time.Time) er
 }
 
 // recordOf describes a request as people read it.
-func recordOf(row *OutboxRow) ([]byte, error) {
+func recordOf(row *store.OutboxRow) ([]byte, error) {
 	var r machine.Request
 	if err := json.Unmarshal(row.Request, &r); err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read the request %s", row.Key), err)

@@ -6,6 +6,7 @@ import (
 
 	"flowdrive/engine/account"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // documentCache holds what was found under paths since the last commit: files
@@ -15,7 +16,7 @@ type documentCache struct {
 	mu      sync.Mutex
 	at      uint64         // Store.Changes
 	parties *account.Table // rights follow from it
-	found   map[cacheKey]*Document
+	found   map[cacheKey]*store.Document
 }
 
 type cacheKey struct {
@@ -34,7 +35,7 @@ func cacheKeyOf(by identity.Principal, path DocumentPath) cacheKey {
 }
 
 // get returns a copy of what was found since that commit, nil for nothing.
-func (c *documentCache) get(key cacheKey, at uint64, parties *account.Table) *Document {
+func (c *documentCache) get(key cacheKey, at uint64, parties *account.Table) *store.Document {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	d := c.found[key]
@@ -46,7 +47,7 @@ func (c *documentCache) get(key cacheKey, at uint64, parties *account.Table) *Do
 }
 
 // put keeps what a look found that began at that commit.
-func (c *documentCache) put(key cacheKey, d *Document, at uint64, parties *account.Table) {
+func (c *documentCache) put(key cacheKey, d *store.Document, at uint64, parties *account.Table) {
 	if d.Folder || d.InFile || d.Size > cachedSize || len(d.Properties) > cachedSize || int64(len(d.Content)) != d.Size {
 		return
 	}
@@ -54,7 +55,7 @@ func (c *documentCache) put(key cacheKey, d *Document, at uint64, parties *accou
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.at != at || c.parties != parties || len(c.found) >= cachedDocuments {
-		c.at, c.parties, c.found = at, parties, map[cacheKey]*Document{}
+		c.at, c.parties, c.found = at, parties, map[cacheKey]*store.Document{}
 	}
 	c.found[key] = &kept
 }

@@ -4,6 +4,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Documents as the input of cases
@@ -14,7 +15,7 @@ import (
 // documentRef resolves the "document" of a schedule entry, as who the entry
 // acts as, and returns its path as the store spells it. One that does not
 // resolve is a fault at v.
-func (e *Engine) documentRef(r Reader, as identity.Principal, v document.Value, text string) (string, error) {
+func (e *Engine) documentRef(r store.Reader, as identity.Principal, v document.Value, text string) (string, error) {
 	d, path, err := e.documentNamed(r, as, text)
 	if err != nil {
 		return "", err
@@ -28,7 +29,7 @@ func (e *Engine) documentRef(r Reader, as identity.Principal, v document.Value, 
 
 // documentNamed returns the document at the path that a text holds, and its
 // path as the store spells it; nil where as sees none.
-func (e *Engine) documentNamed(r Reader, as identity.Principal, text string) (*Document, DocumentPath, error) {
+func (e *Engine) documentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
 	path, err := ParseDocumentPath(text)
 	if errs.Is(err, errs.NameNotAllowed) {
 		return nil, nil, nil // nothing can be there
@@ -50,7 +51,7 @@ func (e *Engine) documentNamed(r Reader, as identity.Principal, text string) (*D
 // input of its case; nil where the caller sees none. The content is what the
 // document has when the case is decided on, and must still be that when the
 // case is written.
-func (e *Engine) documentInput(r Reader, req Request, v document.Value) (*content, error) {
+func (e *Engine) documentInput(r store.Reader, req Request, v document.Value) (*content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil
@@ -65,7 +66,7 @@ func (e *Engine) documentInput(r Reader, req Request, v document.Value) (*conten
 		return nil, nil
 	}
 	c := documentContent(d)
-	c.holds = func(tx Tx) error {
+	c.holds = func(tx store.Tx) error {
 		again, _, err := e.documentNamed(tx, req.By, path.String())
 		if err == nil && (again == nil || again.ID != d.ID || again.Revision != d.Revision) {
 			err = errStale
@@ -77,7 +78,7 @@ func (e *Engine) documentInput(r Reader, req Request, v document.Value) (*conten
 
 // firingDocument returns what the document of an entry holds at this moment,
 // as who the entry acts as.
-func (e *Engine) firingDocument(tx Tx, as identity.Principal, path string) (*content, error) {
+func (e *Engine) firingDocument(tx store.Tx, as identity.Principal, path string) (*content, error) {
 	d, _, err := e.documentNamed(tx, as, path)
 	if err != nil {
 		return nil, err
@@ -90,7 +91,7 @@ func (e *Engine) firingDocument(tx Tx, as identity.Principal, path string) (*con
 
 // documentContent returns the document as the input of a case: the same content, and
 // the same media type.
-func documentContent(d *Document) *content {
+func documentContent(d *store.Document) *content {
 	if d.InFile {
 		return &content{mediaType: d.MediaType, file: &storedFile{sum: d.SHA256, size: d.Size}}
 	}

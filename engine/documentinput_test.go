@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // TestDocumentAsInput: each firing reads the document as it is then, with its
@@ -179,7 +179,7 @@ func TestStartWithDocument(t *testing.T) {
 func TestDocumentChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	m := &meddler{}
-	w := newWorld(t, overStore(func(s engine.Store) engine.Store { m.Store = s; return m }))
+	w := newWorld(t, overStore(func(s store.Store) store.Store { m.Store = s; return m }))
 	sam := w.as("sam")
 	sam.mustPutDocument("sam/a.txt", large("old"))
 	m.meddle = func() {

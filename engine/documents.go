@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -14,95 +13,10 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
-// Document is a file or folder below Documents/
-// (docs/contract/labels-attachments.md#5-documents). Content is held here while
-// it is small; else a file named by SHA256 holds it.
-type Document struct {
-	ID        int64       // order of creation, set by the store
-	ContextID identity.ID // of a root, else 0
-	ParentID  int64       // the folder it lies in, 0 of a root
-	Name      string      // of a root the context's, which the store does not know
-	Folder    bool
-	AuthorID  identity.ID // who wrote what it holds: whose quota it counts against
-	Revision  int64       // counts changes; of a folder also those of its members
-	MediaType string
-	Size      int64
-	SHA256    Digest
-	InFile    bool   // the content is the blob SHA256
-	Content   []byte // of a file, when not InFile; nil where it was left out
-	Created   time.Time
-	Modified  time.Time // of a folder also when a member was changed, came or went
-
-	Properties Properties // "" also where they were left out
-	Unread     bool       // there are Properties, more than were asked for
-}
-
-// DocumentReader reads the trees below Documents/.
-type DocumentReader interface {
-	// DocumentsAlong returns what lies along the path from the root of the
-	// context down: the root, and as many of the names as exist.
-	DocumentsAlong(context identity.ID, names []string) ([]Document, error)
-
-	// DocumentsUnder returns the same without Content, and what the place at
-	// the path's end holds, in no particular order. It is one question to the
-	// database, whatever there is.
-	DocumentsUnder(context identity.ID, names []string, o Under) (along, below []Document, err error)
-
-	// The following leave out Content and Properties. DocumentRoots returns
-	// the roots of the contexts, nil for all, in no particular order;
-	// DocumentPage a part of what is in a folder, by id, after the given one.
-	DocumentRoots(contexts []identity.ID) ([]Document, error)
-	DocumentPage(folder, after int64, limit int) ([]Document, error)
-
-	// DetachedDocuments reports whether anything waits for PurgeDocuments.
-	DetachedDocuments() (bool, error)
-}
-
-// Under says what DocumentsUnder looks for.
-type Under struct {
-	Deep       bool // at any depth, else in the folder itself
-	Limit      int  // at most so many, -1: all
-	Properties int  // so many bytes of properties in all, 0: none
-}
-
-// DocumentWriter writes the trees below Documents/.
-type DocumentWriter interface {
-	// InsertDocument stores a new document or folder and sets its ID. A name
-	// in use in its folder is errs.NameTaken.
-	InsertDocument(d *Document) error
-	ReplaceDocument(d *Document) error              // a file, by ID
-	TouchFolder(id int64, modified time.Time) error // counts a change of its members
-	SetProperties(id int64, p Properties) error
-	DeleteDocument(id int64) error // a file, or a folder without members
-
-	// MoveDocument puts a document or folder, with all that is below it, into
-	// another folder or under another name. CopyDocument stores a copy of a
-	// file, or of a folder without its members, and returns its id.
-	MoveDocument(id, folder int64, name string) error
-	CopyDocument(id, folder int64, name string, author identity.ID, now time.Time) (int64, error)
-
-	// DetachFolder takes a folder with all that is below it out of its tree,
-	// at a stroke, to be deleted by PurgeDocuments.
-	DetachFolder(id int64) error
-
-	// PurgeDocuments deletes about so many rows of what was detached, and
-	// reports whether there are more.
-	PurgeDocuments(limit int) (more bool, err error)
-}
-
-// ETag is the entity tag of a document, quoted: of a file its content, of a
-// folder its counter of changes.
-func (d *Document) ETag() string {
-	if d.Folder {
-		return fmt.Sprintf(`"%x-%x.%d"`, d.ID, d.Created.UnixMilli(), d.Revision)
-	}
-	tag := append(make([]byte, 0, 34), '"')
-	return string(append(hex.AppendEncode(tag, d.SHA256[:16]), '"'))
-}
-
-func documentVersion(d *Document) Version {
+func documentVersion(d *store.Document) Version {
 	if d == nil {
 		return Version{}
 	}
@@ -125,7 +39,7 @@ type documentForm struct {
 
 // documentResource returns the document as .contents and .ls have it; its Form is
 // rendered for the purpose.
-func (e *Engine) documentResource(d *Document) Resource {
+func (e *Engine) documentResource(d *store.Document) Resource {
 	form := documentForm{
 		ID: d.ID, Name: d.Name, Kind: "folder", ETag: d.ETag(),
 		Created: d.Created.UTC().Format(time.RFC3339), Modified: d.Modified.UTC().Format(time.RFC3339),
@@ -147,17 +61,17 @@ func (e *Engine) documentResource(d *Document) Resource {
 // documentPlace is where a path leads.
 type documentPlace struct {
 	root   *identity.Party
-	path   DocumentPath // as it is spelled in the store
-	folder *Document    // that holds it or would; nil where there is none, or at a root
-	found  *Document    // nil where nothing is there
-	above  []int64      // the folders down to folder, the root first
+	path   DocumentPath    // as it is spelled in the store
+	folder *store.Document // that holds it or would; nil where there is none, or at a root
+	found  *store.Document // nil where nothing is there
+	above  []int64         // the folders down to folder, the root first
 
 	illegal error // why nothing can have the path's names, nil where it can
 }
 
 // documentAt returns where the path leads, for who may read there; a root
 // that is not for by to see is errs.NotFound.
-func (e *Engine) documentAt(r Reader, by identity.Principal, path DocumentPath) (*documentPlace, error) {
+func (e *Engine) documentAt(r store.Reader, by identity.Principal, path DocumentPath) (*documentPlace, error) {
 	at, err := e.placeOf(by, path)
 	if err != nil || at.illegal != nil { // else nothing is there
 		return at, err
@@ -185,14 +99,14 @@ func (e *Engine) placeOf(by identity.Principal, path DocumentPath) (*documentPla
 	return at, nil
 }
 
-func (at *documentPlace) find(r Reader) error {
+func (at *documentPlace) find(r store.Reader) error {
 	along, err := r.DocumentsAlong(at.root.ID, at.path[1:])
 	at.lead(along)
 	return err
 }
 
 // lead notes where what lies along the path leads.
-func (at *documentPlace) lead(along []Document) {
+func (at *documentPlace) lead(along []store.Document) {
 	for i := range along {
 		d := &along[i]
 		if i == 0 {
@@ -225,7 +139,7 @@ func (at *documentPlace) scene(joins bool) scene {
 }
 
 // readDocument returns the document that is at the path.
-func (e *Engine) readDocument(r Reader, by identity.Principal, path DocumentPath) (*Document, error) {
+func (e *Engine) readDocument(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	at, err := e.documentAt(r, by, path)
 	if err != nil {
 		return nil, err
@@ -237,7 +151,7 @@ func (e *Engine) readDocument(r Reader, by identity.Principal, path DocumentPath
 }
 
 // readFolder returns the folder that is at the path.
-func (e *Engine) readFolder(r Reader, by identity.Principal, path DocumentPath) (*Document, error) {
+func (e *Engine) readFolder(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	d, err := e.readDocument(r, by, path)
 	if err == nil && !d.Folder {
 		return nil, absent("folder")
@@ -246,13 +160,13 @@ func (e *Engine) readFolder(r Reader, by identity.Principal, path DocumentPath) 
 }
 
 // Document returns the document or folder at the path.
-func (e *Engine) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*Document, error) {
+func (e *Engine) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	key, at, parties := cacheKeyOf(by, path), e.store.Changes(), e.parties.Load()
 	if d := e.documents.get(key, at, parties); d != nil {
 		return d, nil
 	}
-	var d *Document
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var d *store.Document
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		d, err = e.readDocument(r, by, path)
 		return err
 	})
@@ -264,7 +178,7 @@ func (e *Engine) Document(ctx context.Context, by identity.Principal, path Docum
 
 // OpenDocument is a document with its content, to be read and closed.
 type OpenDocument struct {
-	Document
+	store.Document
 	Body io.ReadSeekCloser
 }
 
@@ -294,7 +208,7 @@ func (e *Engine) OpenDocument(ctx context.Context, by identity.Principal, path D
 
 // OpenFound opens the document that Document has found at the path in the same
 // request: a small content is there already, and needs no second look.
-func (e *Engine) OpenFound(ctx context.Context, by identity.Principal, path DocumentPath, found *Document) (*OpenDocument, error) {
+func (e *Engine) OpenFound(ctx context.Context, by identity.Principal, path DocumentPath, found *store.Document) (*OpenDocument, error) {
 	if found.Folder || found.InFile || int64(len(found.Content)) != found.Size {
 		return e.OpenDocument(ctx, by, path)
 	}
@@ -312,13 +226,13 @@ func (e *Engine) auditDocument(ctx context.Context, by identity.Principal, path 
 
 // DocumentRoots returns the roots of the caller's contexts by name, and
 // unless own of all contexts that the caller may read.
-func (e *Engine) DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]Document, error) {
+func (e *Engine) DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]store.Document, error) {
 	contexts := by.Contexts()
 	if by.Admin() && !own {
 		contexts = nil
 	}
-	var out []Document
-	err := e.store.View(ctx, func(r Reader) error {
+	var out []store.Document
+	err := e.store.View(ctx, func(r store.Reader) error {
 		roots, err := r.DocumentRoots(contexts)
 		for i := range roots {
 			if p := e.directory().ByID(roots[i].ContextID); p != nil {
@@ -328,19 +242,19 @@ func (e *Engine) DocumentRoots(ctx context.Context, by identity.Principal, own b
 		}
 		return err
 	})
-	slices.SortFunc(out, func(a, b Document) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b store.Document) int { return strings.Compare(a.Name, b.Name) })
 	return out, err
 }
 
 // Listing is a document or folder with what it holds.
 type Listing struct {
-	Top   *Document
-	Below []Document // in no particular order: ParentID says what lies where
+	Top   *store.Document
+	Below []store.Document // in no particular order: ParentID says what lies where
 }
 
 // DocumentListing returns what is at the path and what that holds, with one
 // question to the store. More than its limit is errs.FiniteDepth.
-func (e *Engine) DocumentListing(ctx context.Context, by identity.Principal, path DocumentPath, o Under) (*Listing, error) {
+func (e *Engine) DocumentListing(ctx context.Context, by identity.Principal, path DocumentPath, o store.Under) (*Listing, error) {
 	limit := o.Limit
 	if o.Limit >= 0 {
 		o.Limit++
@@ -353,7 +267,7 @@ func (e *Engine) DocumentListing(ctx context.Context, by identity.Principal, pat
 		return nil, absent("document")
 	}
 	var out Listing
-	err = e.store.View(ctx, func(r Reader) error {
+	err = e.store.View(ctx, func(r store.Reader) error {
 		along, below, err := r.DocumentsUnder(at.root.ID, at.path[1:], o)
 		at.lead(along)
 		out.Top, out.Below = at.found, below
@@ -408,11 +322,11 @@ func (e *Engine) Documents(ctx context.Context, by identity.Principal, path Docu
 // documentPage is how many documents are read at a time.
 const documentPage = 500
 
-type documentPager func(after int64, limit int) ([]Document, error)
+type documentPager func(after int64, limit int) ([]store.Document, error)
 
 func (e *Engine) membersAfter(ctx context.Context, by identity.Principal, path DocumentPath) documentPager {
-	return func(after int64, limit int) (page []Document, err error) {
-		err = e.store.View(ctx, func(r Reader) error {
+	return func(after int64, limit int) (page []store.Document, err error) {
+		err = e.store.View(ctx, func(r store.Reader) error {
 			d, err := e.readFolder(r, by, path)
 			if err != nil {
 				return err
@@ -428,10 +342,10 @@ func (e *Engine) membersAfter(ctx context.Context, by identity.Principal, path D
 }
 
 func (e *Engine) rootsAfter(ctx context.Context, by identity.Principal) documentPager {
-	return func(after int64, limit int) ([]Document, error) {
+	return func(after int64, limit int) ([]store.Document, error) {
 		roots, err := e.DocumentRoots(ctx, by, false)
-		roots = slices.DeleteFunc(roots, func(d Document) bool { return d.ID <= after })
-		slices.SortFunc(roots, func(a, b Document) int { return int(a.ID - b.ID) })
+		roots = slices.DeleteFunc(roots, func(d store.Document) bool { return d.ID <= after })
+		slices.SortFunc(roots, func(a, b store.Document) int { return int(a.ID - b.ID) })
 		return roots[:min(limit, len(roots))], err
 	}
 }

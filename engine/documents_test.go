@@ -13,6 +13,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // path splits a path at its slashes; what it begins with is a context.
@@ -43,11 +44,11 @@ func (u user) deleteDocument(at string, options ...option) error {
 	return u.DeleteDocument(u.Context(), u.request(options), path(at))
 }
 
-func (u user) document(at string) (*engine.Document, error) {
+func (u user) document(at string) (*store.Document, error) {
 	return u.Document(u.Context(), u.by(), path(at))
 }
 
-func (u user) mustDocument(at string) *engine.Document {
+func (u user) mustDocument(at string) *store.Document {
 	u.Helper()
 	return try(u.document(at)).must(u.world, "the document "+at)
 }
@@ -70,7 +71,7 @@ func (u user) members(at string) []string {
 	return out
 }
 
-func (u user) listing(at string, o engine.Under) *engine.Listing {
+func (u user) listing(at string, o store.Under) *engine.Listing {
 	u.Helper()
 	return try(u.DocumentListing(u.Context(), u.by(), path(at), o)).must(u.world, "the listing of "+at)
 }
@@ -280,7 +281,7 @@ func TestDocumentRights(t *testing.T) {
 		"admin ann bob core eve everyone ops sam staff")
 }
 
-func documentNames(all []engine.Document) string {
+func documentNames(all []store.Document) string {
 	out := make([]string, len(all))
 	for i := range all {
 		out[i] = all[i].Name

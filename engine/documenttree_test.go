@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // TestDeleteTree: a tree is gone at a stroke, however large; its rows and
@@ -23,14 +24,14 @@ func TestDeleteTree(t *testing.T) {
 		sam.mustMakeFolder(fmt.Sprintf("sam/tree/%d", i))
 	}
 	const each = 500 // more than a unit deletes
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		for i := range 3 {
 			along, err := tx.DocumentsAlong(sam.id(), []string{"tree", fmt.Sprint(i)})
 			if err != nil {
 				return err
 			}
 			for j := range each {
-				d := &engine.Document{
+				d := &store.Document{
 					ParentID: along[2].ID, Name: fmt.Sprint(j), AuthorID: sam.id(), Revision: 1, Size: 1, SHA256: digest("x"),
 					Content: []byte("x"), Created: w.clock.Now(), Modified: w.clock.Now(),
 				}
@@ -86,10 +87,10 @@ func TestTreesGoByThemselves(t *testing.T) {
 	defer stop()
 	sam := w.as("sam")
 	sam.mustMakeFolder("sam/tree")
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		along, err := tx.DocumentsAlong(sam.id(), []string{"tree"})
 		for i := 0; i < 1100 && err == nil; i++ { // more than a unit deletes
-			err = tx.InsertDocument(&engine.Document{
+			err = tx.InsertDocument(&store.Document{
 				ParentID: along[1].ID, Name: fmt.Sprint(i), AuthorID: sam.id(), Revision: 1, SHA256: digest(""), Content: []byte{},
 				Created: noon(), Modified: noon(),
 			})

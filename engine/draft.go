@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // Drafts and rejected content: what whoever mounts the drive keeps in the
@@ -18,8 +19,8 @@ const rejectedFolder = "/Rejected"
 // MakeDraft makes a draft at the place, for a day: nothing is validated,
 // scheduled, started or performed. A draft that is there stays, beyond the end
 // of a lock that has made it, and of it none is created.
-func (e *Engine) MakeDraft(ctx context.Context, req Request, at ScratchPlace) (created bool, err error) {
-	err = e.update(ctx, func(tx Tx) (err error) {
+func (e *Engine) MakeDraft(ctx context.Context, req Request, at store.ScratchPlace) (created bool, err error) {
+	err = e.update(ctx, func(tx store.Tx) (err error) {
 		created, err = e.makeDraft(tx, req, at, time.Time{})
 		return err
 	})
@@ -29,15 +30,15 @@ func (e *Engine) MakeDraft(ctx context.Context, req Request, at ScratchPlace) (c
 
 // makeDraft makes a draft that lives until the end of a lock, or for a day
 // where that is zero.
-func (e *Engine) makeDraft(tx Tx, req Request, at ScratchPlace, until time.Time) (created bool, err error) {
+func (e *Engine) makeDraft(tx store.Tx, req Request, at store.ScratchPlace, until time.Time) (created bool, err error) {
 	found, err := liveScratch(tx, req.By.ID, at, req.Now)
 	if err != nil {
 		return false, err
 	}
-	if found != nil && found.Kind != Draft {
+	if found != nil && found.Kind != store.Draft {
 		return false, errs.New(errs.NameTaken, "%q is a temporary file; delete it first.", at.Name)
 	}
-	draft := emptyScratch(req, at, Draft, req.Now.Add(scratchLasts))
+	draft := emptyScratch(req, at, store.Draft, req.Now.Add(scratchLasts))
 	if draft.Locked = !until.IsZero(); draft.Locked {
 		draft.Expires = until
 	}
@@ -49,7 +50,7 @@ func (e *Engine) makeDraft(tx Tx, req Request, at ScratchPlace, until time.Time)
 
 // Refusal is a document that was refused.
 type Refusal struct {
-	At        ScratchPlace // where it was PUT
+	At        store.ScratchPlace // where it was PUT
 	MediaType string
 	Body      []byte
 	Reasons   string // in plain language
@@ -58,8 +59,8 @@ type Refusal struct {
 // Reject keeps refused content with its reasons for its author, for a day: as
 // "<time> <name>" and "<time> <name>.txt" in the folder Rejected.
 func (e *Engine) Reject(ctx context.Context, req Request, r Refusal) error {
-	err := e.update(ctx, func(tx Tx) error {
-		at := ScratchPlace{Folder: r.At.Folder + rejectedFolder}
+	err := e.update(ctx, func(tx store.Tx) error {
+		at := store.ScratchPlace{Folder: r.At.Folder + rejectedFolder}
 		for when := req.Now; ; when = when.Add(time.Second) { // two within a second
 			at.Name = generatedName(when, r.At.Name)
 			there, err := orNil(tx.Scratch(req.By.ID, at.Normal()))
@@ -81,8 +82,8 @@ func (e *Engine) Reject(ctx context.Context, req Request, r Refusal) error {
 	return err
 }
 
-func rejected(req Request, at ScratchPlace, mediaType string, body []byte) *Scratch {
-	s := emptyScratch(req, at, Rejected, req.Now.Add(scratchLasts))
+func rejected(req Request, at store.ScratchPlace, mediaType string, body []byte) *store.Scratch {
+	s := emptyScratch(req, at, store.Rejected, req.Now.Add(scratchLasts))
 	s.MediaType, s.Size, s.SHA256, s.Content = mediaType, int64(len(body)), digestOf(body), body
 	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // TestMakeDraft: a draft lives a day, or until the lock ends that made it.
@@ -25,12 +26,12 @@ func TestMakeDraft(t *testing.T) {
 	at := beside(inSchedule, "a.json")
 	target := engine.Target{Kind: engine.OnScratch, Scratch: at, Draft: true, URL: inSchedule + "/a.json"}
 	draft := func() bool { return try(w.MakeDraft(t.Context(), sam.request(nil), at)).must(w, "draft") }
-	lock := func(lasts time.Duration) (*engine.Lock, bool) {
+	lock := func(lasts time.Duration) (*store.Lock, bool) {
 		l, created, err := w.Lock(t.Context(), sam.request(nil), target, engine.NewLock{Lasts: lasts})
 		w.kind("LOCK", err, "")
 		return l, created
 	}
-	unlock := func(l *engine.Lock) {
+	unlock := func(l *store.Lock) {
 		w.kind("UNLOCK", w.Unlock(t.Context(), sam.request(nil), target, l.Token), "")
 	}
 	end := func(became *engine.Target) { w.kind("end", w.EndDraft(t.Context(), sam.by(), at, became), "") }
@@ -83,7 +84,7 @@ func TestMakeDraft(t *testing.T) {
 }
 
 // submits submits the token of a lock.
-func submits(l *engine.Lock) option {
+func submits(l *store.Lock) option {
 	return func(req *engine.Request) { req.Tokens = append(req.Tokens, l.Token) }
 }
 

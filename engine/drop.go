@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // Drop is a file dropped into the folder of a route: a case of the route with
@@ -51,7 +52,7 @@ func (e *Engine) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Out
 		up.MediaType = mediatype.Of(d.Name)
 	}
 	var room int64
-	err := e.store.View(ctx, func(r Reader) (err error) { // before the body is read
+	err := e.store.View(ctx, func(r store.Reader) (err error) { // before the body is read
 		if _, err = e.readDrop(r, req, d, nil); err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func (e *Engine) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Out
 
 // readDrop returns the case that a dropped file asks for, if the caller may
 // start it.
-func (e *Engine) readDrop(r Reader, req Request, d Drop, input *content) (*birth, error) {
+func (e *Engine) readDrop(r store.Reader, req Request, d Drop, input *content) (*birth, error) {
 	info, err := e.startable(req.By, d.Route)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (e *Engine) readDrop(r Reader, req Request, d Drop, input *content) (*birth
 // drop starts the case of a file whose content is stored.
 func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		b, err := e.readDrop(r, req, d, input)
 		if err != nil {
 			return nil, err
@@ -130,7 +131,7 @@ func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) 
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) (err error) {
+		return func(tx store.Tx) (err error) {
 			out, err = e.writeDrop(tx, req, d, c)
 			return err
 		}, nil
@@ -138,7 +139,7 @@ func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) 
 	return out, err
 }
 
-func (e *Engine) writeDrop(tx Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
+func (e *Engine) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
 	if _, err := tx.RouteStamp(c.row.RouteID); err != nil {
 		return nil, staleIfGone(err)
 	}
@@ -148,7 +149,7 @@ func (e *Engine) writeDrop(tx Tx, req Request, d Drop, c *caseChange) (*Outcome,
 	if err := e.write(tx, c); err != nil {
 		return nil, err
 	}
-	alias := &Alias{Author: req.By.ID, RouteID: c.row.RouteID, Name: d.Name, CaseID: c.row.ID}
+	alias := &store.Alias{Author: req.By.ID, RouteID: c.row.RouteID, Name: d.Name, CaseID: c.row.ID}
 	if err := tx.PutAlias(alias); err != nil {
 		return nil, err
 	}

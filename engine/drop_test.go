@@ -15,6 +15,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // drop drops a text into the folder of a route.
@@ -63,7 +64,7 @@ func TestDrop(t *testing.T) {
 	c.wants("route", `"ask"`, "title", `"Question"`, "priority", "250", "starter", `"sam"`, "context", `"sam"`, "xattrDict", "{}", "status", `"open"`)
 	same(t, "input", w.input(out.CaseID), "text/csv: 1,2")
 	messages := try(w.Messages(t.Context(), sam.by(), out.CaseID)).must(w, "messages")
-	if len(messages) != 1 || messages[0].UUID != out.Message || messages[0].Label != engine.LabelInput || messages[0].AuthorID != sam.id() {
+	if len(messages) != 1 || messages[0].UUID != out.Message || messages[0].Label != store.LabelInput || messages[0].AuthorID != sam.id() {
 		t.Errorf("messages %+v", messages)
 	}
 	same(t, "the ETag of the PUT", out.ETag, engine.MessageETag(&messages[0]))
@@ -194,7 +195,7 @@ func TestAliasLife(t *testing.T) {
 	sam.mustPerform(second, "reopen")
 	list(named("A", second), named("b", b))
 
-	w.kind("a new input", try(w.as("admin").putLabel(second, engine.LabelInput, "replaced")).err, "")
+	w.kind("a new input", try(w.as("admin").putLabel(second, store.LabelInput, "replaced")).err, "")
 	same(t, "an alias of the input", sam.dropped("ask", "a"), "text/plain: replaced")
 
 	etag := try(w.Alias(t.Context(), sam.by(), "ask", "b")).must(w, "alias").Input
@@ -315,7 +316,7 @@ func TestDropLimits(t *testing.T) {
 func TestDropMeanwhile(t *testing.T) {
 	t.Parallel()
 	m := &meddler{}
-	w := newWorld(t, overStore(func(s engine.Store) engine.Store { m.Store = s; return m }))
+	w := newWorld(t, overStore(func(s store.Store) store.Store { m.Store = s; return m }))
 	sam := w.as("sam")
 	for what, tt := range map[string]struct {
 		route  string

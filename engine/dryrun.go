@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // A dry run (docs/contract/drive.md#dry-runs) is a change like any other up to
@@ -28,7 +29,7 @@ func undone(req Request) error {
 
 // update runs f in a unit of its own. That of a dry run ends undone, which is
 // how it succeeds.
-func (e *Engine) update(ctx context.Context, f func(Tx) error) error {
+func (e *Engine) update(ctx context.Context, f func(store.Tx) error) error {
 	if err := e.store.Update(ctx, f); !errors.Is(err, errUndone) {
 		return err
 	}

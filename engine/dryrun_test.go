@@ -12,16 +12,17 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // tally is a store that counts what becomes durable, and ids that are given.
 type tally struct {
-	engine.Store
+	store.Store
 	mu           sync.Mutex
 	commits, ids int
 }
 
-func (s *tally) Update(ctx context.Context, f func(engine.Tx) error) error {
+func (s *tally) Update(ctx context.Context, f func(store.Tx) error) error {
 	err := s.Store.Update(ctx, f)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +68,8 @@ var uuids = regexp.MustCompile(`[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{
 // form.
 func TestDryRun(t *testing.T) {
 	t.Parallel()
-	store, metrics := &tally{}, &listener{}
-	w := newWorld(t, checksPasswords, overStore(func(s engine.Store) engine.Store { store.Store = s; return store }), func(w *world) {
+	tallied, metrics := &tally{}, &listener{}
+	w := newWorld(t, checksPasswords, overStore(func(s store.Store) store.Store { tallied.Store = s; return tallied }), func(w *world) {
 		config := w.config
 		w.config = func(c *engine.Config) { config(c); c.Observer = metrics }
 	})
@@ -117,13 +118,13 @@ func TestDryRun(t *testing.T) {
 		}},
 	} {
 		before, _ := w.files()
-		next, told, spied := w.db.PeekID(), metrics.told, store.reset()
+		next, told, spied := w.db.PeekID(), metrics.told, tallied.reset()
 		dry, err := tt.put(dryRun())
 		if err != nil {
 			t.Errorf("%s: %v", tt.what, err)
 			continue
 		}
-		if got := store.reset(); got != nothing {
+		if got := tallied.reset(); got != nothing {
 			t.Errorf("%s: rehearsed, %s (after %s)", tt.what, got, spied)
 		}
 		if after, spooled := w.files(); len(after) != len(before) || spooled != 0 || metrics.told != told || w.db.PeekID() != next {
@@ -139,24 +140,24 @@ func TestDryRun(t *testing.T) {
 			t.Errorf("%s: rehearsed %+v", tt.what, dry)
 		}
 	}
-	store.reset()
+	tallied.reset()
 	up := engine.Upload{Size: -1, Body: strings.NewReader(large + ",")}
 	dry := try(w.PutDocument(t.Context(), sam.request([]option{dryRun()}), path, up)).must(w, "a document")
 	w.form(dry.Form).wants("name", `"a.txt"`, "type", `"text/plain"`, "size", fmt.Sprint(len(large)+1))
-	same(t, "a document", store.reset(), nothing)
+	same(t, "a document", tallied.reset(), nothing)
 }
 
 // TestDryRunChecks: a rehearsal fails as the request would, also by what only
 // the transaction can tell.
 func TestDryRunChecks(t *testing.T) {
 	t.Parallel()
-	store := &tally{}
-	w := newWorld(t, overStore(func(s engine.Store) engine.Store { store.Store = s; return store }), func(w *world) {
+	tallied := &tally{}
+	w := newWorld(t, overStore(func(s store.Store) store.Store { tallied.Store = s; return tallied }), func(w *world) {
 		w.config = func(c *engine.Config) { c.Limits.OpenCases, c.Limits.Quota = 1, 10 }
 	})
 	admin, sam, bob := w.as("admin"), w.as("sam"), w.as("bob")
 	open := sam.startCase(`{"route": "ask"}`)
-	store.reset()
+	tallied.reset()
 	for what, tt := range map[string]struct {
 		err  error
 		want errs.Kind
@@ -175,7 +176,7 @@ func TestDryRunChecks(t *testing.T) {
 	} {
 		w.kind(what, tt.err, tt.want)
 	}
-	same(t, "afterwards", store.reset(), nothing)
+	same(t, "afterwards", tallied.reset(), nothing)
 }
 
 // TestDryRunKeepsNoAnswer: the key of a rehearsal is free.
@@ -213,7 +214,7 @@ func TestDryRunOfRoute(t *testing.T) {
 func TestDryRunBesideOthers(t *testing.T) {
 	t.Parallel()
 	m := &meddler{}
-	w := newWorld(t, overStore(func(s engine.Store) engine.Store { m.Store = s; return m }))
+	w := newWorld(t, overStore(func(s store.Store) store.Store { m.Store = s; return m }))
 	sam := w.as("sam")
 	for what, put := range map[string]func() (*engine.Outcome, error){
 		"a case":         func() (*engine.Outcome, error) { return sam.putCase("", `{"route": "ask"}`, dryRun()) },

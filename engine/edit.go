@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // edit is what a document changes of a case: only fields that differ from
@@ -31,7 +32,7 @@ func (e *Engine) readEdit(by identity.Principal, h *held, root document.Value, r
 		known = append(known, startOnly()...) // a case under its given name is saved again as it was started
 		for _, key := range startOnly() {
 			if v := root.Get(key); v.Given() {
-				v.Fail(errs.CodeReadOnly, "was taken when the case started; it is the message %s now", LabelInput)
+				v.Fail(errs.CodeReadOnly, "was taken when the case started; it is the message %s now", store.LabelInput)
 			}
 		}
 	}

@@ -24,6 +24,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // Blobs keeps contents too large for the database, as files named by their
@@ -40,7 +41,7 @@ type Clock interface{ Now() time.Time }
 // Config is what an Engine is made of. Zero limits take the defaults
 // (docs/contract/drive.md#limits).
 type Config struct {
-	Store        Store
+	Store        store.Store
 	Blobs        Blobs
 	Clock        Clock
 	Filters      Filters                 // nil: jq filters cannot be run
@@ -116,7 +117,7 @@ type Observer interface {
 
 // Engine runs the use cases. It is safe for concurrent use.
 type Engine struct {
-	store     Store
+	store     store.Store
 	blobs     Blobs
 	clock     Clock
 	wall      func() time.Time
@@ -220,7 +221,7 @@ func (nobody) CaseEnded(string)            {}
 // Load reads what is kept in memory: users and teams, and the routes' names
 // and rights.
 func (e *Engine) Load(ctx context.Context) error {
-	return e.store.View(ctx, func(r Reader) error {
+	return e.store.View(ctx, func(r store.Reader) error {
 		parties, err := readParties(r)
 		if err != nil {
 			return err
@@ -238,7 +239,7 @@ func (e *Engine) directory() *identity.Directory { return e.parties.Load().Direc
 
 // decision is what a change was decided to be: apply writes it, in a
 // transaction in which everything it was decided on still holds.
-type decision func(Tx) error
+type decision func(store.Tx) error
 
 // How often a change is decided outside the writer before it is decided
 // inside. Inside nothing stored can move; but what is kept in memory learns
@@ -255,21 +256,21 @@ func (e *Engine) ChangeTag() string { return fmt.Sprintf("\"%x\"", e.store.Chang
 // change decides on a snapshot and applies the decision in a unit of its
 // own. A decision that finds that something moved returns errStale and is
 // made again, at last within the unit itself.
-func (e *Engine) change(ctx context.Context, decide func(Reader) (decision, error)) error {
+func (e *Engine) change(ctx context.Context, decide func(store.Reader) (decision, error)) error {
 	try := func() error { return e.tryChange(ctx, decide) }
 	return e.runAhead(ctx, try(), try)
 }
 
-func (e *Engine) tryChange(ctx context.Context, decide func(Reader) (decision, error)) error {
+func (e *Engine) tryChange(ctx context.Context, decide func(store.Reader) (decision, error)) error {
 	for range attempts {
 		var apply decision
 		parties := e.parties.Load()
-		err := e.store.View(ctx, func(r Reader) (err error) {
+		err := e.store.View(ctx, func(r store.Reader) (err error) {
 			apply, err = decide(r)
 			return err
 		})
 		if err == nil {
-			err = e.update(ctx, func(tx Tx) error {
+			err = e.update(ctx, func(tx store.Tx) error {
 				if e.parties.Load() != parties {
 					return errStale // somebody's rights may be others now
 				}
@@ -282,7 +283,7 @@ func (e *Engine) tryChange(ctx context.Context, decide func(Reader) (decision, e
 	}
 	var err error
 	for range attemptsInside {
-		err = e.update(ctx, func(tx Tx) error {
+		err = e.update(ctx, func(tx store.Tx) error {
 			apply, err := decide(tx)
 			if err != nil {
 				return err
@@ -298,7 +299,7 @@ func (e *Engine) tryChange(ctx context.Context, decide func(Reader) (decision, e
 
 // keep ends the unit of every PUT: it stores the answer of a request with an
 // idempotency key, and undoes a dry run.
-func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
+func (e *Engine) keep(tx store.Tx, req Request, o *Outcome) error {
 	if err := e.take(tx, req); err != nil {
 		return err
 	}
@@ -311,7 +312,7 @@ func (e *Engine) keep(tx Tx, req Request, o *Outcome) error {
 	if err := tx.DeleteAnswersBefore(req.Now.Add(-keepAnswers)); err != nil {
 		return err
 	}
-	err := tx.PutAnswer(&Answer{
+	err := tx.PutAnswer(&store.Answer{
 		User:    req.By.ID,
 		Key:     req.Key.Key,
 		URL:     req.Key.URL,
@@ -337,8 +338,8 @@ const keepAnswers = 24 * time.Hour
 // was none yet. The same key with another URL or body is
 // errs.IdempotencyMismatch.
 func (e *Engine) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
-	var answer *Answer
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var answer *store.Answer
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		answer, err = r.Answer(by.ID, key.Key)
 		return err
 	})

@@ -15,12 +15,13 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // Entry returns the schedule entry that the reference names.
 func (e *Engine) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		stored, given, err := e.findEntry(r, by, ref)
 		if err != nil {
 			return err
@@ -36,15 +37,15 @@ func (e *Engine) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Re
 
 // findEntry returns the entry that a reference names and by sees, with its
 // given name; nil where there is none.
-func (e *Engine) findEntry(r Reader, by identity.Principal, ref Ref) (*Entry, *GivenName, error) {
+func (e *Engine) findEntry(r store.Reader, by identity.Principal, ref Ref) (*store.Entry, *store.GivenName, error) {
 	uuid := ref.Entry
-	var given *GivenName
+	var given *store.GivenName
 	var err error
 	if !ref.Identity() {
 		if ref.Name == "" {
 			return nil, nil, nil
 		}
-		if given, err = orNil(r.GivenName(FolderSchedule, ref.Author, ref.Name)); err != nil || given == nil {
+		if given, err = orNil(r.GivenName(store.FolderSchedule, ref.Author, ref.Name)); err != nil || given == nil {
 			return nil, nil, err
 		}
 		uuid = given.Entry
@@ -54,7 +55,7 @@ func (e *Engine) findEntry(r Reader, by identity.Principal, ref Ref) (*Entry, *G
 		return nil, nil, err
 	}
 	if given == nil {
-		given, err = orNil(r.GivenNameOf(FolderSchedule, uuid, 0))
+		given, err = orNil(r.GivenNameOf(store.FolderSchedule, uuid, 0))
 	}
 	return stored, given, err
 }
@@ -67,7 +68,7 @@ func orNil[T any](found *T, err error) (*T, error) {
 	return found, err
 }
 
-func (e *Engine) entryResource(by identity.Principal, s *Entry, given *GivenName) *Resource {
+func (e *Engine) entryResource(by identity.Principal, s *store.Entry, given *store.GivenName) *Resource {
 	res := &Resource{
 		Name: s.UUID.String(), Seq: s.Seq, Form: s.Form, FormETag: entryETag(s), Definition: entryDefinition(s),
 		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: entryKey(s.UUID),
@@ -78,13 +79,13 @@ func (e *Engine) entryResource(by identity.Principal, s *Entry, given *GivenName
 
 // entryDefinition begins every ETag of the entry's present definition; what
 // follows counts firings.
-func entryDefinition(s *Entry) string { return fmt.Sprintf(`"%x-%d.`, s.UUID[:4], s.Definition) }
+func entryDefinition(s *store.Entry) string { return fmt.Sprintf(`"%x-%d.`, s.UUID[:4], s.Definition) }
 
-func entryETag(s *Entry) string { return fmt.Sprintf(`%s%d"`, entryDefinition(s), s.Revision) }
+func entryETag(s *store.Entry) string { return fmt.Sprintf(`%s%d"`, entryDefinition(s), s.Revision) }
 
 // Entries returns the schedule entries that by sees, in order of creation.
 func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
-	filter := EntryFilter{Type: f.Type, After: f.After, Limit: f.Limit}
+	filter := store.EntryFilter{Type: f.Type, After: f.After, Limit: f.Limit}
 	if !by.Admin() || f.OwnOnly {
 		filter.Contexts = by.Contexts()
 	}
@@ -96,7 +97,7 @@ func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) (
 		filter.RouteID = info.ID
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		for {
 			stored, err := r.Entries(filter)
 			if err != nil {
@@ -119,16 +120,16 @@ func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) (
 
 // addEntries appends those of the entries that pass the filters which the
 // store does not know.
-func (e *Engine) addEntries(r Reader, by identity.Principal, f Filter, stored []Entry, out []Resource) ([]Resource, error) {
-	uuids := make([]UUID, len(stored))
+func (e *Engine) addEntries(r store.Reader, by identity.Principal, f Filter, stored []store.Entry, out []Resource) ([]Resource, error) {
+	uuids := make([]store.UUID, len(stored))
 	for i := range stored {
 		uuids[i] = stored[i].UUID
 	}
-	given, err := r.GivenNames(FolderSchedule, uuids, nil)
+	given, err := r.GivenNames(store.FolderSchedule, uuids, nil)
 	if err != nil {
 		return nil, err
 	}
-	byEntry := make(map[UUID]*GivenName, len(given))
+	byEntry := make(map[store.UUID]*store.GivenName, len(given))
 	for i := range given {
 		byEntry[given[i].Entry] = &given[i]
 	}
@@ -141,7 +142,7 @@ func (e *Engine) addEntries(r Reader, by identity.Principal, f Filter, stored []
 }
 
 // entryPasses applies the filters that the store does not know.
-func (e *Engine) entryPasses(by identity.Principal, f Filter, s *Entry) bool {
+func (e *Engine) entryPasses(by identity.Principal, f Filter, s *store.Entry) bool {
 	if !e.inContext(by, f.Context, s.ContextID) {
 		return false
 	}
@@ -156,12 +157,12 @@ func (e *Engine) entryPasses(by identity.Principal, f Filter, s *Entry) bool {
 // names (docs/contract/schedule.md#replacing-an-entry).
 func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		next, err := e.readEntry(r, req, ref, body)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) (err error) {
+		return func(tx store.Tx) (err error) {
 			if next.command != nil {
 				out, err = next.command(tx)
 			} else {
@@ -179,18 +180,18 @@ func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte
 
 // entryChange is a schedule entry as it shall be.
 type entryChange struct {
-	stored  Entry
-	given   *GivenName // to be stored, nil for no name
-	was     string     // ETag of what the name has, "" for a new name
-	byName  bool       // the request's URL is the given name's
-	revived bool       // a new one that was deleted a moment ago
-	base    int64      // revision it was decided on, 0 for a new entry
+	stored  store.Entry
+	given   *store.GivenName // to be stored, nil for no name
+	was     string           // ETag of what the name has, "" for a new name
+	byName  bool             // the request's URL is the given name's
+	revived bool             // a new one that was deleted a moment ago
+	base    int64            // revision it was decided on, 0 for a new entry
 	body    []byte
 
-	command func(Tx) (*Outcome, error) // what is to be done instead of all that
+	command func(store.Tx) (*Outcome, error) // what is to be done instead of all that
 }
 
-func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
+func (e *Engine) readEntry(r store.Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
 	stored, given, err := e.findEntry(r, req.By, ref)
 	if err != nil {
 		return nil, err
@@ -250,7 +251,7 @@ func (e *Engine) readEntry(r Reader, req Request, ref Ref, body []byte) (*entryC
 	return c.decided(req, ref, entry, given, body), nil
 }
 
-func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
+func entryVersion(s *store.Entry, given *store.GivenName, ref Ref) Version {
 	if s == nil {
 		return Version{}
 	}
@@ -261,7 +262,7 @@ func entryVersion(s *Entry, given *GivenName, ref Ref) Version {
 	return v
 }
 
-func sceneOfEntry(s *Entry) scene {
+func sceneOfEntry(s *store.Entry) scene {
 	if s == nil {
 		return scene{}
 	}
@@ -272,7 +273,7 @@ func sceneOfEntry(s *Entry) scene {
 // and checks what it refers to. A context that is not available is an error
 // of its own, told only where nothing else is wrong; keeps is the one that
 // the entry has already.
-func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
+func (e *Engine) resolveEntry(r store.Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
 	by := req.By
 	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context, keeps)
 	if contextErr == nil {
@@ -307,11 +308,11 @@ func (e *Engine) resolveEntry(r Reader, req Request, root document.Value, entry 
 
 // newEntry begins the change of what is stored, or of a new entry: one that
 // was deleted a moment ago comes back as what it was before.
-func (e *Engine) newEntry(r Reader, req Request, ref Ref, entry *schedule.Entry, stored, before *Entry) (*entryChange, error) {
+func (e *Engine) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, stored, before *store.Entry) (*entryChange, error) {
 	if stored != nil {
 		return &entryChange{stored: *stored, base: stored.Revision}, nil
 	}
-	if err := hiddenName(r, FolderSchedule, ref); err != nil {
+	if err := hiddenName(r, store.FolderSchedule, ref); err != nil {
 		return nil, err
 	}
 	if err := e.usage.Check(quota.Entries, req.By.ID, e.limits.Entries, r.CountEntries); err != nil {
@@ -320,13 +321,13 @@ func (e *Engine) newEntry(r Reader, req Request, ref Ref, entry *schedule.Entry,
 	if before != nil {
 		return &entryChange{stored: *before, revived: true}, nil
 	}
-	c := &entryChange{stored: Entry{UUID: NewUUID(), AuthorID: req.By.ID, Created: req.Now}}
+	c := &entryChange{stored: store.Entry{UUID: store.NewUUID(), AuthorID: req.By.ID, Created: req.Now}}
 	entry.UUID, entry.Created = c.stored.UUID.String(), req.Now
 	return c, nil
 }
 
 // decided puts the read entry into the records to be stored.
-func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given *GivenName, body []byte) *entryChange {
+func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given *store.GivenName, body []byte) *entryChange {
 	c.body, c.byName = body, !ref.Identity()
 	entry.Modified = req.Now
 	c.stored.ContextID = identity.ID(entry.ContextID)
@@ -346,7 +347,7 @@ func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given
 	case given != nil:
 		c.given, c.was = given, given.ETag
 	case ref.Name != "":
-		c.given = &GivenName{Folder: FolderSchedule, Author: req.By.ID, Name: ref.Name, Entry: c.stored.UUID}
+		c.given = &store.GivenName{Folder: store.FolderSchedule, Author: req.By.ID, Name: ref.Name, Entry: c.stored.UUID}
 	}
 	if c.given != nil {
 		setSource(c.given, body, req.Now)
@@ -354,17 +355,17 @@ func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given
 	return c
 }
 
-func (e *Engine) writeEntry(tx Tx, req Request, c *entryChange) (*Outcome, error) {
+func (e *Engine) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outcome, error) {
 	created := c.base == 0
 	if _, err := tx.RouteStamp(c.stored.RouteID); err != nil {
 		return nil, staleIfGone(err)
 	}
-	var attached UUID // before
+	var attached store.UUID // before
 	if c.revived {
 		if again, err := orNil(tx.Entry(c.stored.UUID)); err != nil || again != nil {
 			return nil, cmp.Or(err, error(errStale))
 		}
-		if err := tx.DeleteDeparted(req.By.ID, FolderSchedule, c.given.Name); err != nil {
+		if err := tx.DeleteDeparted(req.By.ID, store.FolderSchedule, c.given.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -430,7 +431,7 @@ func staleIfGone(err error) error {
 
 // DeleteEntry deletes a schedule entry. The cases it made stay.
 func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
-	return e.store.Update(ctx, func(tx Tx) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		stored, given, err := e.findEntry(tx, req.By, ref)
 		if err != nil {
 			return err
@@ -455,12 +456,12 @@ func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 }
 
 // dropEntry removes an entry with its given name.
-func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName, now time.Time) error {
+func (e *Engine) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenName, now time.Time) error {
 	if given != nil {
 		if err := keepPastName(tx, given, now); err != nil {
 			return err
 		}
-		if err := tx.DeleteGivenName(FolderSchedule, given.Author, given.Name); err != nil {
+		if err := tx.DeleteGivenName(store.FolderSchedule, given.Author, given.Name); err != nil {
 			return err
 		}
 	}
@@ -469,7 +470,7 @@ func (e *Engine) dropEntry(tx Tx, stored *Entry, given *GivenName, now time.Time
 	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })
 	e.tellEntry(tx, stored, ChangeDeleted, now)
-	return e.moveUse(tx, stored.ContextID, stored.Attachment, UUID{}, now)
+	return e.moveUse(tx, stored.ContextID, stored.Attachment, store.UUID{}, now)
 }
 
 // xattrs returns an entry's dictionary as cases have it.

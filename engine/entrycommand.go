@@ -8,14 +8,15 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // readCommand reads what a document orders: {"do": …} on an entry that there
 // is. It is carried out and not stored (docs/contract/schedule.md#commands).
-func (e *Engine) readCommand(r Reader, req Request, root document.Value, stored *Entry, given *GivenName) (*entryChange, error) {
+func (e *Engine) readCommand(r store.Reader, req Request, root document.Value, stored *store.Entry, given *store.GivenName) (*entryChange, error) {
 	name, _ := schedule.Command(root)
 	c := &commanded{Engine: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}
-	carry := map[string]func(Tx, *Entry, *schedule.Entry) error{
+	carry := map[string]func(store.Tx, *store.Entry, *schedule.Entry) error{
 		schedule.CommandTrigger:  c.trigger,
 		schedule.CommandResume:   c.resume,
 		schedule.CommandPause:    c.pause,
@@ -36,22 +37,22 @@ func (e *Engine) readCommand(r Reader, req Request, root document.Value, stored 
 	if err := root.Faults.Err(); err != nil {
 		return nil, err
 	}
-	return &entryChange{command: func(tx Tx) (*Outcome, error) { return c.do(tx, carry) }}, nil
+	return &entryChange{command: func(tx store.Tx) (*Outcome, error) { return c.do(tx, carry) }}, nil
 }
 
 // commanded is a command on its way.
 type commanded struct {
 	*Engine
 	req      Request
-	uuid     UUID
+	uuid     store.UUID
 	base     int64
-	given    *GivenName
+	given    *store.GivenName
 	note     string
 	from, to time.Time
 }
 
 // do carries a command out and answers.
-func (c *commanded) do(tx Tx, carry func(Tx, *Entry, *schedule.Entry) error) (*Outcome, error) {
+func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule.Entry) error) (*Outcome, error) {
 	stored, err := tx.Entry(c.uuid)
 	if err != nil {
 		return nil, staleIfGone(err)
@@ -72,10 +73,10 @@ func (c *commanded) do(tx Tx, carry func(Tx, *Entry, *schedule.Entry) error) (*O
 
 // trigger creates a case now. What keeps a firing from that is an error
 // here: somebody is there to be told.
-func (c *commanded) trigger(tx Tx, stored *Entry, entry *schedule.Entry) error {
+func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	iteration, ended := entry.Trigger()
 	step := schedule.Step{Instant: c.req.Now, Iteration: iteration}
-	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Outcome: OutcomeTriggered, FiredAt: c.req.Now}
+	o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Outcome: OutcomeTriggered, FiredAt: c.req.Now}
 	change, err := c.scheduledCase(tx, stored, entry, step, c.req.Now, false, false)
 	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.NotFound { // what the entry names, not the entry
 		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNotFound, Detail: strings.TrimSuffix(e.Detail, ".")}
@@ -99,7 +100,7 @@ func (c *commanded) trigger(tx Tx, stored *Entry, entry *schedule.Entry) error {
 // insertFree records an occurrence at the first free instant from that one
 // on: an entry can be triggered more than once in a moment. Whole seconds are
 // left to the entry's own instants.
-func insertFree(tx Tx, o *Occurrence, from time.Time) error {
+func insertFree(tx store.Tx, o *store.Occurrence, from time.Time) error {
 	const most = 100_000
 	for i := range most {
 		o.Instant = from.Add(time.Duration(i) * time.Millisecond)
@@ -114,7 +115,7 @@ func insertFree(tx Tx, o *Occurrence, from time.Time) error {
 }
 
 // pause stops an entry; it changes its definition as a PUT would.
-func (c *commanded) pause(tx Tx, stored *Entry, entry *schedule.Entry) error {
+func (c *commanded) pause(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	if stored.Paused.IsZero() {
 		stored.Paused = entry.PausedSince(c.req.Now)
 	}
@@ -124,7 +125,7 @@ func (c *commanded) pause(tx Tx, stored *Entry, entry *schedule.Entry) error {
 
 // resume lets an entry go on. What it missed meanwhile is due now, and its
 // misfire says what becomes of that.
-func (c *commanded) resume(tx Tx, stored *Entry, entry *schedule.Entry) error {
+func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	if !entry.Paused {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (c *commanded) resume(tx Tx, stored *Entry, entry *schedule.Entry) error {
 
 // redefine stores an entry of which a command changed a field that documents
 // have. A source that has it too is written anew.
-func (c *commanded) redefine(tx Tx, stored *Entry, entry *schedule.Entry) error {
+func (c *commanded) redefine(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	entry.Modified = c.req.Now
 	stored.Modified = c.req.Now
 	stored.Definition++
@@ -158,7 +159,7 @@ func (c *commanded) redefine(tx Tx, stored *Entry, entry *schedule.Entry) error 
 }
 
 // judge answers whether a backfill would be too large.
-func (c *commanded) judge(r Reader, root document.Value, stored *Entry) error {
+func (c *commanded) judge(r store.Reader, root document.Value, stored *store.Entry) error {
 	entry, trouble, err := c.readStored(r, stored, c.req.Now)
 	if err != nil || c.from.IsZero() {
 		return err
@@ -175,14 +176,14 @@ func (c *commanded) judge(r Reader, root document.Value, stored *Entry) error {
 
 // backfill creates the cases of instants that were passed by. One that has
 // had a case gets no other, so that a backfill can be repeated.
-func (c *commanded) backfill(tx Tx, stored *Entry, entry *schedule.Entry) error {
+func (c *commanded) backfill(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	for _, instant := range entry.Between(c.from, c.to) {
 		iteration, ok := entry.Backfill()
 		if !ok {
 			break
 		}
 		step := schedule.Step{Instant: instant, Iteration: iteration}
-		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeBackfilled, FiredAt: c.req.Now}
+		o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeBackfilled, FiredAt: c.req.Now}
 		again, err := c.fireInstant(tx, stored, entry, &step, o, nil, false)
 		if err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // EventKind says what kind of resource an event is about.
@@ -50,9 +51,9 @@ const (
 type Event struct {
 	Kind    EventKind
 	Change  Change
-	ID      int64  // of a case, of a task's case, of a route or document
-	UUID    UUID   // of a schedule entry
-	Name    string // of a task's action, of a route; the path of a document
+	ID      int64      // of a case, of a task's case, of a route or document
+	UUID    store.UUID // of a schedule entry
+	Name    string     // of a task's action, of a route; the path of a document
 	Version int64
 	Time    time.Time
 
@@ -62,17 +63,17 @@ type Event struct {
 }
 
 // tell publishes the event once the unit is durable.
-func (e *Engine) tell(tx Tx, ev Event) { tx.AfterCommit(func() { e.events.Publish(ev) }) }
+func (e *Engine) tell(tx store.Tx, ev Event) { tx.AfterCommit(func() { e.events.Publish(ev) }) }
 
 // tellEntry says what became of a schedule entry, as it is when the unit ends.
-func (e *Engine) tellEntry(tx Tx, stored *Entry, change Change, now time.Time) {
+func (e *Engine) tellEntry(tx store.Tx, stored *store.Entry, change Change, now time.Time) {
 	tx.AfterCommit(func() {
 		e.events.Publish(Event{Kind: EventSchedule, Change: change, UUID: stored.UUID, Version: stored.Revision, Time: now, context: stored.ContextID})
 	})
 }
 
 // tellDocument says what became of a document or folder at the place.
-func (e *Engine) tellDocument(tx Tx, at *documentPlace, d *Document, change Change, now time.Time) {
+func (e *Engine) tellDocument(tx store.Tx, at *documentPlace, d *store.Document, change Change, now time.Time) {
 	e.tell(tx, Event{Kind: EventDocument, Change: change, ID: d.ID, Name: at.path.String(), Version: d.Revision, Time: now, context: at.root.ID})
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync/atomic"
 	"time"
+
+	"flowdrive/store"
 )
 
 // expiry deletes what has expired by the machine's clock: scratch files and
@@ -58,7 +60,7 @@ func (e *Engine) dropExpired(ctx context.Context) {
 // the next one does, zero for never.
 func (e *Engine) dropScratch(ctx context.Context) (next time.Time, err error) {
 	for {
-		err := e.store.View(ctx, func(r Reader) (err error) {
+		err := e.store.View(ctx, func(r store.Reader) (err error) {
 			next, err = r.NextScratchExpiry()
 			return err
 		})
@@ -66,7 +68,7 @@ func (e *Engine) dropScratch(ctx context.Context) (next time.Time, err error) {
 		if err != nil || next.IsZero() || next.After(now) {
 			return next, err
 		}
-		err = e.store.Update(ctx, func(tx Tx) error {
+		err = e.store.Update(ctx, func(tx store.Tx) error {
 			e.unreferred(tx)
 			_, err := tx.DeleteExpiredScratch(now, purgeAtOnce)
 			return err

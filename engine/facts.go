@@ -8,10 +8,11 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // finder returns the message of a case with that label, nil for none.
-type finder func(label string) (*Message, error)
+type finder func(label string) (*store.Message, error)
 
 // readFact is a message that a decision rests on: where another version is
 // stored by the time the decision is, it is made again.
@@ -29,11 +30,11 @@ type readCase struct {
 
 // lookup finds what a decision needs to know.
 type lookup struct {
-	reader Reader // nil where nothing is stored yet that could be asked for
-	holds  Reader // where it is asked whether cases may start; nil: they may
-	find   finder // messages of the event's case
+	reader store.Reader // nil where nothing is stored yet that could be asked for
+	holds  store.Reader // where it is asked whether cases may start; nil: they may
+	find   finder       // messages of the event's case
 	ids    func() int64
-	rows   map[int64]*Case       // other cases, as they were read
+	rows   map[int64]*store.Case // other cases, as they were read
 	after  map[int64]*caseChange // what an earlier decision of the same change made of some of them
 
 	messages []readFact
@@ -139,7 +140,7 @@ func (e *Engine) messageNeed(in *machine.Input, l *lookup, need machine.Need) er
 	id := in.Case.ID
 	if need.Case != 0 {
 		id = need.Case
-		find = func(label string) (*Message, error) { return orNil(l.reader.MessageByLabel(id, label)) }
+		find = func(label string) (*store.Message, error) { return orNil(l.reader.MessageByLabel(id, label)) }
 		relative := in.Facts.Cases[id]
 		if relative == nil || l.reader == nil {
 			return errs.New(errs.Internal, "The core asked for a message of the case %d, which it does not know.", id)
@@ -192,7 +193,7 @@ func (e *Engine) mayStartAs(right machine.StartRight) bool {
 
 // messageFact reads a message that a decision may rest on: nil where there is
 // none, or one too long.
-func (e *Engine) messageFact(m *Message) (content []byte, version int64, err error) {
+func (e *Engine) messageFact(m *store.Message) (content []byte, version int64, err error) {
 	if m == nil {
 		return nil, 0, nil
 	}
@@ -224,11 +225,11 @@ func (e *Engine) messageFact(m *Message) (content []byte, version int64, err err
 // steps wrote, else what is stored. What a further decision reads of those
 // holds while the stored ones stand.
 func (c *caseChange) finder(stored finder) finder {
-	return func(label string) (*Message, error) {
+	return func(label string) (*store.Message, error) {
 		old, err := stored(label)
 		for i := len(c.written) - 1; i >= 0 && err == nil; i-- {
 			if n := &c.written[i]; n.Label == label {
-				m := &Message{MediaType: n.MediaType, Size: int64(len(n.Content)), Content: n.Content}
+				m := &store.Message{MediaType: n.MediaType, Size: int64(len(n.Content)), Content: n.Content}
 				if old != nil {
 					m.Version = old.Version
 				}
@@ -241,7 +242,7 @@ func (c *caseChange) finder(stored finder) finder {
 
 // factsHold answers errStale where a message that the change rests on was
 // written since.
-func factsHold(tx Tx, c *caseChange) error {
+func factsHold(tx store.Tx, c *caseChange) error {
 	for _, fact := range c.read {
 		m, err := orNil(tx.MessageByLabel(fact.caseID, fact.label))
 		if err != nil {
@@ -266,7 +267,7 @@ func factsHold(tx Tx, c *caseChange) error {
 // putWritten stores the messages that steps wrote; of one label the last.
 // They are the starter's and count against its quota, but a full one does
 // not hold up what the engine does for others.
-func (e *Engine) putWritten(tx Tx, c *caseChange) error {
+func (e *Engine) putWritten(tx store.Tx, c *caseChange) error {
 	for i, n := range c.written {
 		replaced := false
 		for _, other := range c.written[i+1:] {

@@ -10,22 +10,23 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // counting is a store that counts what its readers are asked about children,
 // and how many cases its units create.
 type counting struct {
-	engine.Store
+	store.Store
 	scans   atomic.Int64 // of all children of an enablement
 	largest atomic.Int64 // how many cases one unit created at most
 }
 
-func (s *counting) View(ctx context.Context, f func(engine.Reader) error) error {
-	return s.Store.View(ctx, func(r engine.Reader) error { return f(countingReader{r, s}) })
+func (s *counting) View(ctx context.Context, f func(store.Reader) error) error {
+	return s.Store.View(ctx, func(r store.Reader) error { return f(countingReader{r, s}) })
 }
 
-func (s *counting) Update(ctx context.Context, f func(engine.Tx) error) error {
-	return s.Store.Update(ctx, func(tx engine.Tx) error {
+func (s *counting) Update(ctx context.Context, f func(store.Tx) error) error {
+	return s.Store.Update(ctx, func(tx store.Tx) error {
 		unit := countingTx{Tx: tx}
 		err := f(&unit)
 		s.largest.Store(max(s.largest.Load(), unit.created)) // there is one writer
@@ -36,7 +37,7 @@ func (s *counting) Update(ctx context.Context, f func(engine.Tx) error) error {
 // countingReader counts scans of all children; within units nothing scans
 // either, for units are decided by what was read before or by the same code.
 type countingReader struct {
-	engine.Reader
+	store.Reader
 	of *counting
 }
 
@@ -47,11 +48,11 @@ func (r countingReader) ChildMarkings(parent, row int64, f func([]byte) error) e
 
 // countingTx counts the cases that a unit creates.
 type countingTx struct {
-	engine.Tx
+	store.Tx
 	created int64
 }
 
-func (tx *countingTx) InsertCase(c *engine.Case) error {
+func (tx *countingTx) InsertCase(c *store.Case) error {
 	tx.created++
 	return tx.Tx.InsertCase(c)
 }
@@ -66,9 +67,9 @@ func TestManyChildren(t *testing.T) {
 		people = []int{2, 20, 40}
 	}
 	total := people[0] * people[1] * people[2]
-	store := &counting{}
+	counted := &counting{}
 	w := newWorld(t, func(w *world) {
-		w.wrap = func(s engine.Store) engine.Store { store.Store = s; return store }
+		w.wrap = func(s store.Store) store.Store { counted.Store = s; return counted }
 		w.config = func(c *engine.Config) { c.Sandbox = false }
 	})
 	admin, sam := w.as("admin"), w.as("sam")
@@ -100,7 +101,7 @@ actions:
 	id := sam.startCase(`{"route": "census"}`)
 	for settled, answered := false, 0; !settled; answered++ {
 		try(sam.perform(other, "note", `{}`)).must(w, "a note of the other case")
-		w.view(func(r engine.Reader) error {
+		w.view(func(r store.Reader) error {
 			row, err := r.Case(id)
 			settled = err == nil && row.State == "completed" && row.Due.IsZero()
 			return err
@@ -110,17 +111,17 @@ actions:
 		}
 	}
 	sam.caseForm(id).wants("childrenCount", fmt.Sprint(total), "status", `"done"`, "children/99/state", `"closed"`)
-	w.view(func(r engine.Reader) error {
+	w.view(func(r store.Reader) error {
 		ids, err := r.Children(id, 1, 0, 1)
 		if len(ids) != 0 {
 			t.Errorf("the children %v are neither closed nor canceled", ids)
 		}
 		return err
 	})
-	if n := store.scans.Load(); n > 0 {
+	if n := counted.scans.Load(); n > 0 {
 		t.Errorf("all children were looked at %d times", n)
 	}
-	if n := store.largest.Load(); n != machine.Batch+1 { // the case itself is created with the first
+	if n := counted.largest.Load(); n != machine.Batch+1 { // the case itself is created with the first
 		t.Errorf("a unit created up to %d cases; want %d", n, machine.Batch+1)
 	}
 	same(t, "failures", w.log.count(`"level":"error"`), 0)

@@ -13,6 +13,7 @@ import (
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // What a decision needs to know of other cases of its tree. Cases that an
@@ -32,7 +33,7 @@ func (e *Engine) identities(in *machine.Input, l *lookup, n int) error {
 		}
 	}
 	for len(in.Facts.New) < n {
-		in.Facts.New = append(in.Facts.New, machine.Identity{ID: l.ids(), GUID: NewUUID().String()})
+		in.Facts.New = append(in.Facts.New, machine.Identity{ID: l.ids(), GUID: store.NewUUID().String()})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"flowdrive/internal/ical"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // feedVersion is what a calendar is made from.
@@ -47,7 +48,7 @@ func (e *Engine) Upcoming(ctx context.Context, by identity.Principal) (*Resource
 func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.Time) ([]ical.Event, error) {
 	before := feed.End(now)
 	var events []ical.Event
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		entries, err := r.UpcomingEntries(by.Contexts(), before, feed.MostEvents)
 		if err != nil {
 			return err
@@ -72,7 +73,7 @@ func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.T
 // deadlines collects the timers of cases that a user's calendar shows.
 type deadlines struct {
 	*Engine
-	r      Reader
+	r      store.Reader
 	by     identity.Principal
 	actor  machine.Actor
 	events []ical.Event
@@ -111,7 +112,7 @@ func (d *deadlines) read() error {
 // add appends the timers of a case: those of the user's tasks, and, of a case
 // that is its own, those that are nobody's task, and its start where it waits
 // for an instant.
-func (d *deadlines) add(row *Case, own bool) error {
+func (d *deadlines) add(row *store.Case, own bool) error {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
@@ -129,7 +130,7 @@ func (d *deadlines) add(row *Case, own bool) error {
 }
 
 // tasks tells which actions of the case are the user's tasks.
-func (d *deadlines) tasks(row *Case, c *machine.Case, r *route.Route) (mine func(action string) bool, err error) {
+func (d *deadlines) tasks(row *store.Case, c *machine.Case, r *route.Route) (mine func(action string) bool, err error) {
 	var names []string
 	for _, task := range machine.Tasks(c, r, d.actor) {
 		if task.Lists&(machine.OnOffered|machine.OnAccepted) == 0 {

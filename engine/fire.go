@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // The outcomes of an instant of a schedule entry
@@ -31,7 +32,7 @@ const reasonExcluded = "excluded"
 // The row is read again, because what was fired before may have changed it.
 // trouble is recorded instead of a case: what is left to do when creating it
 // failed. It returns when the entry is due next.
-func (e *Engine) fireEntry(tx Tx, uuid UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
+func (e *Engine) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
 	now := v.now
 	stored, err := orNil(tx.Entry(uuid))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
@@ -60,7 +61,7 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, v *volley, trouble error) (next tim
 	}
 	became := ChangeSkipped
 	if !step.Instant.IsZero() {
-		o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: step.Instant, Outcome: OutcomeFired, FiredAt: now}
+		o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: step.Instant, Outcome: OutcomeFired, FiredAt: now}
 		if step.Late {
 			o.Outcome, o.Reason = OutcomeLate, "misfire: "+string(entry.Misfire)
 		}
@@ -80,12 +81,12 @@ func (e *Engine) fireEntry(tx Tx, uuid UUID, v *volley, trouble error) (next tim
 
 // passCalendar leaves a row for an instant that was due, and that the calendar
 // of its entry excludes by now.
-func (e *Engine) passCalendar(tx Tx, stored *Entry, now time.Time) error {
+func (e *Engine) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) error {
 	before, err := e.readForm(stored)
 	if err != nil || before.NextIteration.IsZero() {
 		return err
 	}
-	o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: before.NextIteration, Outcome: OutcomeSkipped, Reason: reasonExcluded, FiredAt: now}
+	o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: before.NextIteration, Outcome: OutcomeSkipped, Reason: reasonExcluded, FiredAt: now}
 	if err := tx.InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
 		return err
 	}
@@ -93,7 +94,7 @@ func (e *Engine) passCalendar(tx Tx, stored *Entry, now time.Time) error {
 }
 
 // readForm reads what a stored entry says, whatever its calendar excludes.
-func (e *Engine) readForm(stored *Entry) (*schedule.Entry, error) {
+func (e *Engine) readForm(stored *store.Entry) (*schedule.Entry, error) {
 	entry, err := schedule.ReadForm(stored.Form, e.zones)
 	return entry, errs.Wrap("read a stored schedule entry", err)
 }
@@ -111,10 +112,10 @@ func changeOf(outcome string) Change {
 
 // moveOn stores an entry of which that became, as after an iteration, or
 // deletes it after its last.
-func (e *Engine) moveOn(tx Tx, stored *Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
+func (e *Engine) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
 	e.tellEntry(tx, stored, became, now)
 	if ended {
-		given, err := orNil(tx.GivenNameOf(FolderSchedule, stored.UUID, 0))
+		given, err := orNil(tx.GivenNameOf(store.FolderSchedule, stored.UUID, 0))
 		if err != nil {
 			return err
 		}
@@ -132,14 +133,14 @@ func (e *Engine) moveOn(tx Tx, stored *Entry, entry *schedule.Entry, became Chan
 // passOver leaves a row for every instant that was passed over. One from
 // before the entry's definition was passed while it was paused, for anything
 // else that is put plans from then on.
-func passOver(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time) error {
+func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time) error {
 	for _, of := range []struct {
 		instants []time.Time
 		earlier  bool
 		excluded bool
 	}{{step.Excluded, step.ExcludedEarlier, true}, {step.Skipped, step.SkippedEarlier, false}} {
 		for i, instant := range of.instants {
-			o := &Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, FiredAt: now}
+			o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeSkipped, FiredAt: now}
 			switch {
 			case of.excluded:
 				o.Reason = reasonExcluded
@@ -165,7 +166,7 @@ func passOver(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, n
 // entry goes on; again says so. A backfill makes up for one that had no case.
 // alone says that the case is started with it, if it can be, because nothing
 // else is there to be started before.
-func (e *Engine) fireInstant(tx Tx, stored *Entry, entry *schedule.Entry, step *schedule.Step, o *Occurrence, trouble error, alone bool) (again bool, err error) {
+func (e *Engine) fireInstant(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step *schedule.Step, o *store.Occurrence, trouble error, alone bool) (again bool, err error) {
 	record := tx.InsertOccurrence
 	if o.Outcome == OutcomeBackfilled {
 		record = tx.RedoOccurrence
@@ -240,7 +241,7 @@ func reasonOf(err error) string {
 // scheduledCase decides on the case of an instant, queued or, where it is
 // alone, started in the same unit: one commit instead of two. What cannot be
 // started like this is queued, where it is dealt with.
-func (e *Engine) scheduledCase(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits, alone bool) (*caseChange, error) {
+func (e *Engine) scheduledCase(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits, alone bool) (*caseChange, error) {
 	b, err := e.scheduledBirth(tx, stored, entry, step, now)
 	if err != nil {
 		return nil, err
@@ -261,7 +262,7 @@ func (e *Engine) scheduledCase(tx Tx, stored *Entry, entry *schedule.Entry, step
 
 // scheduledBirth resolves what an entry asks for, under its context and at
 // the moment of firing.
-func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*birth, error) {
+func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*birth, error) {
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
 	if context == nil || !d.Active(context.ID) {
@@ -281,7 +282,7 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 		return nil, err
 	}
 	var input *content
-	if stored.Attachment != (UUID{}) {
+	if stored.Attachment != (store.UUID{}) {
 		a, err := e.findAttachment(tx, as, stored.Attachment, now)
 		if err != nil {
 			return nil, err
@@ -310,7 +311,7 @@ func (e *Engine) scheduledBirth(tx Tx, stored *Entry, entry *schedule.Entry, ste
 
 // fireCase does what is due on a case: its timed actions; one that is queued
 // can be started from then on. It returns when something of it is due next.
-func (e *Engine) fireCase(tx Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
+func (e *Engine) fireCase(tx store.Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
 	row, err := orNil(tx.Case(id))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
@@ -329,7 +330,7 @@ func (e *Engine) fireCase(tx Tx, id int64, now time.Time) (next time.Time, fired
 
 // advanceCase decides on an event of the engine's own within the writer, and
 // stores what it does.
-func (e *Engine) advanceCase(tx Tx, row *Case, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *Engine) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
 	h, err := e.held(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return nil, err
@@ -337,7 +338,7 @@ func (e *Engine) advanceCase(tx Tx, row *Case, event machine.Event, now time.Tim
 	return e.advanceHeld(tx, h, event, now)
 }
 
-func (e *Engine) advanceHeld(tx Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *Engine) advanceHeld(tx store.Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
 	c, err := e.decideOn(h, event, Request{Now: now})
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, h.row.ID), err)

@@ -10,6 +10,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // nightly returns an entry that comes on Thursdays and Sundays at 23:00, with
@@ -81,7 +82,7 @@ func TestLabelsAtAFiring(t *testing.T) {
 
 	c := w.cases()[0]
 	id := sam.ref(c.get("id")).CaseID
-	guid, ok := engine.ParseUUID(unquote(c.get("guid")))
+	guid, ok := store.ParseUUID(unquote(c.get("guid")))
 	if !ok {
 		t.Fatalf("guid %s", c.get("guid"))
 	}
@@ -121,12 +122,12 @@ func TestFiring(t *testing.T) {
 	cases := w.cases()
 	same(t, "cases", len(cases), 1)
 	cases[0].wants("route", `"auto"`, "title", `"Collect"`, "priority", "300", "context", `"core"`, "starter", `"core"`,
-		"state", `"completed"`, "scheduleUUID", `"`+engine.UUID(sam.ref(out.Name).Entry).Braced()+`"`, "scheduledFor", `"`+sunday+`"`,
+		"state", `"completed"`, "scheduleUUID", `"`+store.UUID(sam.ref(out.Name).Entry).Braced()+`"`, "scheduledFor", `"`+sunday+`"`,
 		"created", `"`+sunday+`"`, "xattrDict", `{"end":"2012-11-11","n":"1","start":"2012-11-01"}`)
 	sam.entry("nightly.json").wants("iterationsPerformed", "1", "iterationsRemaining", "-1", "lastIteration", `"2012-11-11T23:00:00"`,
 		"lastCase", cases[0].get("id"), "lastError", "null", "nextIteration", `"2012-11-15T23:00:00"`)
 	id := sam.ref(cases[0].get("id")).CaseID
-	input := try(w.Message(t.Context(), sam.by(), id, engine.UUID{}, engine.OwnInput)).must(w, "input")
+	input := try(w.Message(t.Context(), sam.by(), id, store.UUID{}, engine.OwnInput)).must(w, "input")
 	same(t, "input", fmt.Sprint(input.MediaType, input.Size, input.Label), "text/plain0InputMessage")
 	same(t, "log", sam.logTexts(id)[0], "life: Created")
 
@@ -223,7 +224,7 @@ type trouble struct {
 
 func troubles() []trouble {
 	const noRoute = `"There is no route \"auto\" of which sam may start cases."`
-	deleteRoute := func(w *world) { w.update(func(tx engine.Tx) error { return tx.DeleteRoute(autoID(w)) }) }
+	deleteRoute := func(w *world) { w.update(func(tx store.Tx) error { return tx.DeleteRoute(autoID(w)) }) }
 	return []trouble{
 		{name: "route deleted", arise: deleteRoute, reason: noRoute},
 		{
@@ -279,7 +280,7 @@ func TestFiringFails(t *testing.T) {
 }
 
 func autoID(w *world) (id int64) {
-	w.view(func(r engine.Reader) error {
+	w.view(func(r store.Reader) error {
 		stored, err := r.RouteByName("auto")
 		if err == nil {
 			id = stored.ID
@@ -297,10 +298,10 @@ func TestInstantDealtWithBefore(t *testing.T) {
 	sam := w.as("sam")
 	out := sam.mustPutEntry("nightly.json", every)
 	by := sam.by()
-	row := func(at, outcome string, caseID int64) *engine.Occurrence {
-		return &engine.Occurrence{Entry: sam.ref(out.Name).Entry, ContextID: by.ID, Instant: instant(at), Outcome: outcome, CaseID: caseID, FiredAt: instant(at)}
+	row := func(at, outcome string, caseID int64) *store.Occurrence {
+		return &store.Occurrence{Entry: sam.ref(out.Name).Entry, ContextID: by.ID, Instant: instant(at), Outcome: outcome, CaseID: caseID, FiredAt: instant(at)}
 	}
-	w.update(func(tx engine.Tx) error { return tx.InsertOccurrence(row("2012-11-09T12:36:56Z", "fired", 77)) })
+	w.update(func(tx store.Tx) error { return tx.InsertOccurrence(row("2012-11-09T12:36:56Z", "fired", 77)) })
 	if done := w.advanceTo("2012-11-09T12:36:56Z"); !done.Complete {
 		t.Errorf("%+v", done)
 	}
@@ -309,7 +310,7 @@ func TestInstantDealtWithBefore(t *testing.T) {
 	sam.entry("nightly.json").wants("nextIteration", `"2012-11-09T12:38:56"`, "lastCase", "null")
 
 	// Neither does a row of one that is to be skipped stand in the way.
-	w.update(func(tx engine.Tx) error { return tx.InsertOccurrence(row("2012-11-09T12:40:56Z", "failed", 0)) })
+	w.update(func(tx store.Tx) error { return tx.InsertOccurrence(row("2012-11-09T12:40:56Z", "failed", 0)) })
 	w.clock.Set(instant("2012-11-09T12:44:00Z"))
 	w.advance(0)
 	same(t, "occurrences", sam.occurrences(out.Name), []string{
@@ -340,7 +341,7 @@ func TestDefectsStayWhereTheyAre(t *testing.T) {
 	sam.entry("bad.json").wants("lastError", `"an internal error; the server's log has it"`, "nextIteration", `"2012-11-09T12:38:56"`)
 
 	// An entry that cannot be read stops; the others go on.
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		stored, err := tx.Entry(sam.ref(bad.Name).Entry)
 		if err != nil {
 			return err
@@ -357,7 +358,7 @@ func TestDefectsStayWhereTheyAre(t *testing.T) {
 	// A timed case that cannot be read stops as well.
 	w.as("admin").mustPutRoute("timed", routeTimed)
 	id, other := sam.startCase(`{"route": "timed"}`), sam.startCase(`{"route": "timed"}`)
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		stored, err := tx.Case(id)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // FuzzHold: whatever is PUT to a hold is refused with what is wrong with it,
@@ -23,7 +24,7 @@ func FuzzHold(f *testing.F) {
 	}
 	e := New(Config{})
 	e.routes.Store(newRouteTable([]*routeInfo{{ID: 7, Name: "bug"}}))
-	parties := account.NewTable([]account.Party{{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User, Admin: true}}}, nil)
+	parties := account.NewTable([]store.Party{{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User, Admin: true}}}, nil)
 	req := Request{By: parties.Directory().Principal(2), Now: time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		node, err := document.ParseJSON(body)

@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 const routeGroupParent = `
@@ -148,7 +149,7 @@ func TestGroupRace(t *testing.T) {
 	})
 	w.as("admin").mustPutRoute("one", routeGroup)
 	s.before = func(wr write) error {
-		if c, ok := wr.row.(*engine.Case); ok {
+		if c, ok := wr.row.(*store.Case); ok {
 			c.Busy = c.State == string(machine.Active)
 		}
 		return nil
@@ -185,8 +186,8 @@ func TestHoldIsStrict(t *testing.T) {
 	s.first = func() error { // the case is decided on; its unit has not run yet
 		if !once {
 			once = true
-			w.update(func(tx engine.Tx) error {
-				return tx.PutHold(&engine.Hold{Name: "h", Engine: true, Revision: 1, Created: w.clock.Now(), Modified: w.clock.Now()})
+			w.update(func(tx store.Tx) error {
+				return tx.PutHold(&store.Hold{Name: "h", Engine: true, Revision: 1, Created: w.clock.Now(), Modified: w.clock.Now()})
 			})
 		}
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 const daily = `{"type": "interval", "days": 1, "route": "auto"}`
@@ -17,7 +18,7 @@ func everyDays(days string) string {
 }
 
 // past returns what is in the history of a folder: names with sources.
-func (u user) past(folder engine.Folder) []string {
+func (u user) past(folder store.Folder) []string {
 	u.Helper()
 	var out []string
 	for _, r := range try(u.History(u.Context(), u.by(), folder)).must(u.world, "history") {
@@ -39,19 +40,19 @@ func TestHistory(t *testing.T) {
 	sam := w.as("sam")
 	sam.mustPutEntry("a.json", everyDays("1"))
 	sam.mustPutEntry("a.json", everyDays("1"))
-	same(t, "the same again", sam.past(engine.FolderSchedule), []string(nil))
+	same(t, "the same again", sam.past(store.FolderSchedule), []string(nil))
 	sam.mustPutEntry("a.json", everyDays("2"))
 	sam.mustPutEntry("A.json", everyDays("3"))
 	w.clock.Set(instant("2012-11-09T13:00:00Z"))
 	w.kind("DELETE", sam.deleteEntry("a.json"), "")
-	same(t, "of the author", sam.past(engine.FolderSchedule), []string{
+	same(t, "of the author", sam.past(store.FolderSchedule), []string{
 		"20121109T123456Z a.json " + everyDays("1"), "20121109T123457Z a.json " + everyDays("2"), "20121109T130000Z a.json " + everyDays("3"),
 	})
-	same(t, "of an administrator", w.as("admin").past(engine.FolderSchedule)[0], "20121109T123456Z a@sam.json "+everyDays("1"))
-	same(t, "of others", w.as("ann").past(engine.FolderSchedule), []string(nil))
-	_, err := w.Past(t.Context(), w.as("ann").by(), engine.FolderSchedule, 1)
+	same(t, "of an administrator", w.as("admin").past(store.FolderSchedule)[0], "20121109T123456Z a@sam.json "+everyDays("1"))
+	same(t, "of others", w.as("ann").past(store.FolderSchedule), []string(nil))
+	_, err := w.Past(t.Context(), w.as("ann").by(), store.FolderSchedule, 1)
 	w.kind("by others", err, errs.NotFound)
-	_, err = w.Past(t.Context(), sam.by(), engine.FolderCases, 1)
+	_, err = w.Past(t.Context(), sam.by(), store.FolderCases, 1)
 	w.kind("in another folder", err, errs.NotFound)
 	same(t, "its bytes count", sam.used(), int64(3*len(daily)))
 
@@ -60,7 +61,7 @@ func TestHistory(t *testing.T) {
 	w.kind("refused", err, errs.Invalid)
 	out := sam.mustPutEntry("", daily)
 	w.kind("DELETE of one without name", sam.deleteEntry(out.Name+".json"), "")
-	same(t, "by its identity", slices.ContainsFunc(sam.past(engine.FolderSchedule), func(past string) bool {
+	same(t, "by its identity", slices.ContainsFunc(sam.past(store.FolderSchedule), func(past string) bool {
 		return strings.HasPrefix(past, "20121109T130000Z "+out.Name+`.json {"UUID"`)
 	}), true)
 
@@ -68,7 +69,7 @@ func TestHistory(t *testing.T) {
 	try(sam.putCase("c.json", `{"route": "ask", "title": "a"}`)).must(w, "PUT of a case")
 	try(sam.putCase("c.json", `{"route": "ask", "title": "b"}`)).must(w, "PUT of a case")
 	w.kind("DELETE of the case", w.DeleteCase(t.Context(), sam.request(nil), sam.ref("c.json")), "")
-	same(t, "cases", sam.past(engine.FolderCases), []string{
+	same(t, "cases", sam.past(store.FolderCases), []string{
 		`20121109T130000Z c.json {"route": "ask", "title": "a"}`, `20121109T130001Z c.json {"route": "ask", "title": "b"}`,
 	})
 
@@ -76,11 +77,11 @@ func TestHistory(t *testing.T) {
 	admin := w.as("admin")
 	before := try(w.Route(t.Context(), admin.by(), "ask")).must(w, "route")
 	admin.mustPutRoute("ask", routeAsk+"\n")
-	past := admin.past(engine.FolderRoutes)
+	past := admin.past(store.FolderRoutes)
 	same(t, "routes", past, []string{"20121109T130000Z ask" + extension(before) + " " + string(before.Source)})
 
 	w.clock.Set(instant("2012-12-09T12:34:57Z"))
-	same(t, "after thirty days", len(sam.past(engine.FolderSchedule)), 2)
+	same(t, "after thirty days", len(sam.past(store.FolderSchedule)), 2)
 }
 
 func extension(r *engine.Resource) string {

@@ -10,53 +10,26 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
-
-// Hold keeps matching cases queued while it exists: those of a route, those of
-// a group, or all. What has started goes on (docs/contract/drive.md#hold).
-type Hold struct {
-	ID       int64 // order of creation, set by the store
-	Name     string
-	Route    string // "" for none; it is held by its name
-	Group    string // "" for none
-	Engine   bool
-	Reason   string
-	Author   string
-	Revision int64
-	Created  time.Time
-	Modified time.Time
-}
-
-// HoldReader reads holds.
-type HoldReader interface {
-	Holds() ([]Hold, error) // by ID
-}
-
-// HoldWriter writes holds.
-type HoldWriter interface {
-	// PutHold stores a new hold and sets its ID, or changes the one of that
-	// ID. A name in use, whatever its case, is errs.NameTaken.
-	PutHold(h *Hold) error
-	DeleteHold(id int64) error
-}
 
 // mostReason bounds the reason of a hold, in bytes.
 const mostReason = 1000
 
 // heldBack reports whether a hold keeps a case of that route and group queued.
-func heldBack(holds []Hold, route, group string) bool {
-	return slices.ContainsFunc(holds, func(h Hold) bool { return holdCovers(&h, route, group) })
+func heldBack(holds []store.Hold, route, group string) bool {
+	return slices.ContainsFunc(holds, func(h store.Hold) bool { return holdCovers(&h, route, group) })
 }
 
 // holdCovers reports whether the hold keeps a case of that route and group queued.
-func holdCovers(h *Hold, route, group string) bool {
+func holdCovers(h *store.Hold, route, group string) bool {
 	return h.Engine || h.Route != "" && identity.Fold(h.Route) == identity.Fold(route) || h.Group != "" && h.Group == group
 }
 
 // findHold returns the hold of that name, whatever its case; nil for none.
-func findHold(r Reader, name string) (*Hold, error) {
+func findHold(r store.Reader, name string) (*store.Hold, error) {
 	holds, err := r.Holds()
-	i := slices.IndexFunc(holds, func(h Hold) bool { return identity.Fold(h.Name) == identity.Fold(name) })
+	i := slices.IndexFunc(holds, func(h store.Hold) bool { return identity.Fold(h.Name) == identity.Fold(name) })
 	if err != nil || i < 0 {
 		return nil, err
 	}
@@ -76,7 +49,7 @@ type holdForm struct {
 	Modified string  `json:"modified"`
 }
 
-func holdResource(h *Hold) *Resource {
+func holdResource(h *store.Hold) *Resource {
 	form := holdForm{
 		Name: h.Name, Engine: h.Engine, Reason: h.Reason, Author: h.Author,
 		Created: h.Created.UTC().Format(time.RFC3339), Modified: h.Modified.UTC().Format(time.RFC3339),
@@ -94,7 +67,7 @@ func holdResource(h *Hold) *Resource {
 	}
 }
 
-func holdVersion(h *Hold) Version {
+func holdVersion(h *store.Hold) Version {
 	if h == nil {
 		return Version{}
 	}
@@ -108,7 +81,7 @@ func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, 
 		return nil, absent("folder")
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		holds, err := r.Holds()
 		for i := range holds {
 			out = append(out, *holdResource(&holds[i]))
@@ -123,8 +96,8 @@ func (e *Engine) Hold(ctx context.Context, by identity.Principal, name string) (
 	if !by.Admin() {
 		return nil, absent("hold")
 	}
-	var found *Hold
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var found *store.Hold
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		found, err = findHold(r, name)
 		return err
 	})
@@ -148,7 +121,7 @@ func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []b
 		return nil, err
 	}
 	var out *Outcome
-	err = e.update(ctx, func(tx Tx) error {
+	err = e.update(ctx, func(tx store.Tx) error {
 		if !req.By.Admin() {
 			return absent("folder")
 		}
@@ -175,8 +148,8 @@ func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []b
 
 // readHold reads the document of a hold; old is what it replaces, nil for
 // nothing.
-func (e *Engine) readHold(req Request, old *Hold, name string, node *document.Node) (*Hold, error) {
-	h := &Hold{Name: name, Author: string(req.By.Name), Created: req.Now}
+func (e *Engine) readHold(req Request, old *store.Hold, name string, node *document.Node) (*store.Hold, error) {
+	h := &store.Hold{Name: name, Author: string(req.By.Name), Created: req.Now}
 	if old != nil {
 		h.ID, h.Name, h.Author, h.Revision, h.Created = old.ID, old.Name, old.Author, old.Revision, old.Created
 	}
@@ -193,7 +166,7 @@ func (e *Engine) readHold(req Request, old *Hold, name string, node *document.No
 	return h, faults.Err()
 }
 
-func checkHoldIdentity(root document.Value, old *Hold) {
+func checkHoldIdentity(root document.Value, old *store.Hold) {
 	if v := root.Get("name"); v.Given() {
 		if s, ok := v.Str(); ok && identity.Fold(s) != identity.Fold(old.Name) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
@@ -208,7 +181,7 @@ func checkHoldIdentity(root document.Value, old *Hold) {
 
 // readHeld reads what a hold is about: one of three. A route that is held
 // already may have gone: the hold is saved again all the same.
-func (e *Engine) readHeld(req Request, root document.Value, old, h *Hold) {
+func (e *Engine) readHeld(req Request, root document.Value, old, h *store.Hold) {
 	route, group, all := root.Get("route"), root.Get("group"), root.Get("engine")
 	if h.Route = readName(route); h.Route != "" {
 		if info := e.visibleRoute(req.By, h.Route); info != nil {
@@ -241,7 +214,7 @@ func (e *Engine) readHeld(req Request, root document.Value, old, h *Hold) {
 	}
 }
 
-func (e *Engine) writeHold(ctx context.Context, tx Tx, req Request, old, h *Hold) (*Outcome, error) {
+func (e *Engine) writeHold(ctx context.Context, tx store.Tx, req Request, old, h *store.Hold) (*Outcome, error) {
 	changed := old == nil || old.Route != h.Route || old.Group != h.Group || old.Engine != h.Engine || old.Reason != h.Reason
 	if h.Modified = req.Now; !changed {
 		h.Modified = old.Modified
@@ -266,7 +239,7 @@ func (e *Engine) writeHold(ctx context.Context, tx Tx, req Request, old, h *Hold
 }
 
 // aboutHold says in words what the hold is about.
-func aboutHold(h *Hold) string {
+func aboutHold(h *store.Hold) string {
 	text := "engine"
 	if h.Route != "" {
 		text = "route " + h.Route
@@ -281,7 +254,7 @@ func aboutHold(h *Hold) string {
 
 // DeleteHold ends a hold: what waited for that starts.
 func (e *Engine) DeleteHold(ctx context.Context, req Request, name string) error {
-	err := e.store.Update(ctx, func(tx Tx) error {
+	err := e.store.Update(ctx, func(tx store.Tx) error {
 		if !req.By.Admin() {
 			return absent("folder")
 		}

@@ -16,6 +16,7 @@ import (
 	"flowdrive/internal/ical"
 	"flowdrive/internal/identity"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // The calendars that schedule entries exclude
@@ -60,7 +61,7 @@ func (e *Engine) readAhead(c *calendarAhead) error {
 // holidaysOf returns what the calendar of an entry excludes, and the path of
 // the calendar as the store spells it. trouble says in words that follow its
 // name why it cannot be read, for whoever has the entry.
-func (e *Engine) holidaysOf(r Reader, as identity.Principal, entry *schedule.Entry, now time.Time) (spans []schedule.Span, at string, trouble, err error) {
+func (e *Engine) holidaysOf(r store.Reader, as identity.Principal, entry *schedule.Entry, now time.Time) (spans []schedule.Span, at string, trouble, err error) {
 	d, found, err := e.documentNamed(r, as, entry.ExcludeCalendar)
 	if err != nil {
 		return nil, "", nil, err
@@ -89,7 +90,7 @@ func (e *Engine) holidaysOf(r Reader, as identity.Principal, entry *schedule.Ent
 
 // calendarRef resolves the calendar that a document excludes, as who the entry
 // acts as, and has the entry observe it.
-func (e *Engine) calendarRef(r Reader, as identity.Principal, v document.Value, entry *schedule.Entry, now time.Time) error {
+func (e *Engine) calendarRef(r store.Reader, as identity.Principal, v document.Value, entry *schedule.Entry, now time.Time) error {
 	spans, at, trouble, err := e.holidaysOf(r, as, entry, now)
 	switch {
 	case err != nil:
@@ -116,7 +117,7 @@ func detailOf(err error) string {
 
 // readStored reads what a stored entry says, and has it observe its calendar.
 // Where that cannot be read there is trouble, and the entry passes over no day.
-func (e *Engine) readStored(r Reader, stored *Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
+func (e *Engine) readStored(r store.Reader, stored *store.Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
 	if entry, err = e.readForm(stored); err != nil || entry.ExcludeCalendar == "" {
 		return entry, nil, err
 	}
@@ -134,7 +135,7 @@ func (e *Engine) readStored(r Reader, stored *Entry, now time.Time) (entry *sche
 }
 
 // readForFeed does the same for who can wait, without the trouble.
-func (e *Engine) readForFeed(ctx context.Context, r Reader, stored *Entry) (entry *schedule.Entry, err error) {
+func (e *Engine) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
 	read := func() (err error) {
 		entry, _, err = e.readStored(r, stored, e.clock.Now())
 		return err

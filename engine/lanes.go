@@ -3,38 +3,15 @@ package engine
 import (
 	"cmp"
 	"slices"
+
+	"flowdrive/store"
 )
-
-// Lane is where queued cases wait that could be started: those of a route, or
-// those of a route within a group.
-type Lane struct {
-	Group   string // "" for none
-	RouteID int64
-}
-
-// QueuedCase is a case in a lane.
-type QueuedCase struct {
-	ID       int64
-	Priority int
-}
-
-// QueueReader reads what the manager needs to know.
-type QueueReader interface {
-	// QueuedLanes returns the lanes that have cases, ascending. Cases that
-	// wait for an instant or for earlier ones of their entry are in none.
-	QueuedLanes() ([]Lane, error)
-	QueuedCases(lane Lane, limit int) ([]QueuedCase, error) // by priority, higher first, then id
-
-	// GroupBusy reports whether a case of the group, but for those ids, keeps
-	// others from starting.
-	GroupBusy(group string, but []int64) (bool, error)
-}
 
 // queue is what the manager chooses from: the lines of cases that nothing but
 // their turn keeps from starting. It reads ahead of each line as little as it
 // needs, so that what is chosen next costs the same however many wait.
 type queue struct {
-	reader Reader
+	reader store.Reader
 	lines  []*line
 	turns  int
 }
@@ -42,7 +19,7 @@ type queue struct {
 // line is a line of cases that take turns with other lines: those of a route, or
 // those of a group, of whichever routes.
 type line struct {
-	first Lane // tells it from others
+	first store.Lane // tells it from others
 	lanes []aheadOf
 	turn  int  // when one of it was chosen last
 	busy  bool // a case of the group keeps all of it from starting
@@ -50,16 +27,16 @@ type line struct {
 
 // aheadOf is a lane as far as it was read.
 type aheadOf struct {
-	lane  Lane
+	lane  store.Lane
 	stuck *stuckCases
-	cases []QueuedCase // those not chosen yet
-	taken int          // those that were
-	limit int          // of what is read
-	whole bool         // there are no more
+	cases []store.QueuedCase // those not chosen yet
+	taken int                // those that were
+	limit int                // of what is read
+	whole bool               // there are no more
 }
 
 // newQueue finds the lines from which something can be started.
-func (e *Engine) newQueue(r Reader) (*queue, error) {
+func (e *Engine) newQueue(r store.Reader) (*queue, error) {
 	lanes, err := r.QueuedLanes()
 	if err != nil || len(lanes) == 0 {
 		return &queue{reader: r}, err
@@ -87,7 +64,7 @@ func (e *Engine) newQueue(r Reader) (*queue, error) {
 	return q, nil
 }
 
-func newLine(r Reader, first Lane) (l *line, err error) {
+func newLine(r store.Reader, first store.Lane) (l *line, err error) {
 	l = &line{first: first}
 	if first.Group != "" {
 		l.busy, err = r.GroupBusy(first.Group, nil)
@@ -97,8 +74,8 @@ func newLine(r Reader, first Lane) (l *line, err error) {
 
 // startWith puts the lines into the order of turns: whose turn was last comes
 // last.
-func (q *queue) startWith(last Lane) {
-	at, found := slices.BinarySearchFunc(q.lines, last, func(l *line, last Lane) int {
+func (q *queue) startWith(last store.Lane) {
+	at, found := slices.BinarySearchFunc(q.lines, last, func(l *line, last store.Lane) int {
 		return cmp.Or(cmp.Compare(l.first.Group, last.Group), cmp.Compare(l.first.RouteID, last.RouteID))
 	})
 	if found {
@@ -110,7 +87,7 @@ func (q *queue) startWith(last Lane) {
 // next takes the case that is to be started next: of the highest priority, and
 // where several lines have one of that, from the one whose turn it is. It
 // returns the line it was in, nil where there is none.
-func (q *queue) next() (c QueuedCase, from *line, err error) {
+func (q *queue) next() (c store.QueuedCase, from *line, err error) {
 	var best *aheadOf
 	for _, l := range q.lines {
 		head, err := l.head(q)
@@ -146,7 +123,7 @@ func (l *line) head(q *queue) (head *aheadOf, err error) {
 	return head, nil
 }
 
-func startsBefore(c QueuedCase, other QueuedCase) bool {
+func startsBefore(c store.QueuedCase, other store.QueuedCase) bool {
 	return c.Priority > other.Priority || c.Priority == other.Priority && c.ID < other.ID
 }
 
@@ -161,7 +138,7 @@ func (a *aheadOf) read(q *queue) error {
 			return err
 		}
 		a.whole = len(all) < a.limit
-		all = slices.DeleteFunc(all, func(c QueuedCase) bool { return a.stuck.has(c.ID) })
+		all = slices.DeleteFunc(all, func(c store.QueuedCase) bool { return a.stuck.has(c.ID) })
 		a.cases = all[min(a.taken, len(all)):]
 	}
 	return nil

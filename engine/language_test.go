@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 const routeExpense = `
@@ -31,7 +32,7 @@ actions:
 
 func (u user) content(id int64, label string) string {
 	u.Helper()
-	c := try(u.Message(u.Context(), u.by(), id, engine.UUID{}, label)).must(u.world, "GET of "+label)
+	c := try(u.Message(u.Context(), u.by(), id, store.UUID{}, label)).must(u.world, "GET of "+label)
 	defer func() { _ = c.Body.Close() }()
 	data, err := io.ReadAll(c.Body)
 	if err != nil {

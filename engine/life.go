@@ -8,6 +8,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // readLife reads "state", "suspendedUntil" and "startAt": what is to become of
@@ -69,7 +70,7 @@ func readDate(v document.Value, has time.Time) (date time.Time, differs bool) {
 
 // decideEdit decides on the changed fields, and then on the life of the case
 // where the document asks for another as well.
-func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChange, error) {
+func (e *Engine) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*caseChange, error) {
 	change, err := e.decideOn(h, ed.Edit, req)
 	if err != nil || ed.life == nil && ed.StartAt == nil {
 		return change, err
@@ -100,7 +101,7 @@ func (e *Engine) decideEdit(r Reader, req Request, h *held, ed *edit) (*caseChan
 // mayReopen answers errs.TooMany where the starter of a case that has ended
 // has as many open ones as the limit allows. An action that leads out of a
 // complete status asks nobody: the case goes on as its route says.
-func (e *Engine) mayReopen(r Reader, h *held) error {
+func (e *Engine) mayReopen(r store.Reader, h *held) error {
 	if open(h.core.Life) {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // NewLock is the lock that a LOCK asks for.
@@ -26,18 +27,18 @@ const mostOwner = 4 << 10
 
 // Lock locks a resource (RFC 4918, section 9.10); created says that nothing
 // had the name, and an empty document has it now.
-func (e *Engine) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *Lock, created bool, err error) {
+func (e *Engine) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
 	if len(want.Owner) > mostOwner {
 		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have %d bytes.", mostOwner)
 	}
-	err = e.store.Update(ctx, func(tx Tx) (err error) {
+	err = e.store.Update(ctx, func(tx store.Tx) (err error) {
 		lock, created, err = e.lock(tx, req, t, want)
 		return err
 	})
 	return lock, created, err
 }
 
-func (e *Engine) lock(tx Tx, req Request, t Target, want NewLock) (*Lock, bool, error) {
+func (e *Engine) lock(tx store.Tx, req Request, t Target, want NewLock) (*store.Lock, bool, error) {
 	at, err := e.target(tx, req.By, t)
 	if err != nil {
 		return nil, false, err
@@ -54,8 +55,8 @@ func (e *Engine) lock(tx Tx, req Request, t Target, want NewLock) (*Lock, bool, 
 			return nil, false, err
 		}
 	}
-	l := &Lock{
-		Token: NewUUID(), On: at.self, HolderID: req.By.ID, Shared: want.Shared, Deep: want.Deep && at.folder,
+	l := &store.Lock{
+		Token: store.NewUUID(), On: at.self, HolderID: req.By.ID, Shared: want.Shared, Deep: want.Deep && at.folder,
 		Owner: want.Owner, Root: t.URL, Lasts: lasting(want.Lasts),
 	}
 	l.Expires = e.wall().Add(l.Lasts)
@@ -81,7 +82,7 @@ func (at *targeted) lockable() error {
 // admitLock judges the condition of a LOCK, and whether other locks leave room
 // for it (RFC 4918, section 6.1): an exclusive one shares nothing with any
 // other, be it above or below.
-func (e *Engine) admitLock(tx Tx, req Request, at *targeted, want NewLock) error {
+func (e *Engine) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) error {
 	at.joins = !at.exists() // a document comes into the folder
 	covers, ofFolder, err := at.covering(tx, e.wall())
 	if err != nil {
@@ -114,7 +115,7 @@ func (e *Engine) admitLock(tx Tx, req Request, at *targeted, want NewLock) error
 
 // makeForLock makes the empty document that a LOCK of an unmapped name leaves
 // (RFC 4918, section 7.3).
-func (e *Engine) makeForLock(tx Tx, req Request, at *targeted, lasts time.Duration) error {
+func (e *Engine) makeForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
 	if at.scratch != nil {
 		return e.makeScratchForLock(tx, req, at, lasts)
 	}
@@ -139,7 +140,7 @@ func lasting(asked time.Duration) time.Duration {
 }
 
 // boundLocks clears away what has expired, and bounds what one user has.
-func (e *Engine) boundLocks(tx Tx, holder identity.ID) error {
+func (e *Engine) boundLocks(tx store.Tx, holder identity.ID) error {
 	now := e.wall()
 	if err := tx.DeleteLocksBefore(now); err != nil {
 		return err
@@ -153,9 +154,9 @@ func (e *Engine) boundLocks(tx Tx, holder identity.ID) error {
 
 // RefreshLock makes the lock last anew whose token the request submits, and
 // which covers the target (RFC 4918, section 9.10.2).
-func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*Lock, error) {
-	var out *Lock
-	err := e.store.Update(ctx, func(tx Tx) error {
+func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
+	var out *store.Lock
+	err := e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
 			return err
@@ -195,8 +196,8 @@ func notThisLock(kind errs.Kind) error {
 
 // Unlock removes the lock of that token, which must cover the target (RFC
 // 4918, section 9.11). Its holder may; and who may break locks there.
-func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token UUID) error {
-	return e.store.Update(ctx, func(tx Tx) error {
+func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		l, err := orNil(tx.LockByToken(token, e.wall()))
 		if err != nil {
 			return err
@@ -231,7 +232,7 @@ func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token UUID) 
 }
 
 // endLock deletes a lock, and what lasts no longer than it.
-func (e *Engine) endLock(tx Tx, l *Lock) error {
+func (e *Engine) endLock(tx store.Tx, l *store.Lock) error {
 	if err := tx.DeleteLock(l.Token); err != nil {
 		return err
 	}
@@ -241,7 +242,7 @@ func (e *Engine) endLock(tx Tx, l *Lock) error {
 // BreakLocks removes all locks that cover the target, whoever holds them:
 // administrators may, and who owns a root of Documents/.
 func (e *Engine) BreakLocks(ctx context.Context, req Request, t Target) error {
-	return e.store.Update(ctx, func(tx Tx) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
 			return err
@@ -263,9 +264,9 @@ func (e *Engine) BreakLocks(ctx context.Context, req Request, t Target) error {
 }
 
 // LocksCovering returns the locks that cover the target.
-func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]Lock, error) {
-	var out []Lock
-	err := e.store.View(ctx, func(r Reader) error {
+func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]store.Lock, error) {
+	var out []store.Lock
+	err := e.store.View(ctx, func(r store.Reader) error {
 		at, err := e.target(r, by, t)
 		if err != nil {
 			return err
@@ -278,7 +279,7 @@ func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Tar
 
 // locksWithin returns the locks on what is below a folder, without those on
 // the folder itself.
-func (e *Engine) locksWithin(r Reader, at *documentPlace) ([]Lock, error) {
+func (e *Engine) locksWithin(r store.Reader, at *documentPlace) ([]store.Lock, error) {
 	all, err := r.LocksBelow(rootKey(at.root.ID), e.wall())
 	if err != nil || len(all) == 0 || at.found == nil || !at.found.Folder {
 		return nil, err
@@ -290,7 +291,7 @@ func (e *Engine) locksWithin(r Reader, at *documentPlace) ([]Lock, error) {
 		}
 	}
 	below, err := r.DocumentsBelow(at.found.ID, ids)
-	var out []Lock
+	var out []store.Lock
 	for i := range all {
 		if ids[i] != at.found.ID && slices.Contains(below, ids[i]) {
 			out = append(out, all[i])
@@ -300,7 +301,7 @@ func (e *Engine) locksWithin(r Reader, at *documentPlace) ([]Lock, error) {
 }
 
 // lockedDocument returns the id of the document that the lock is on.
-func lockedDocument(l *Lock) (int64, error) {
+func lockedDocument(l *store.Lock) (int64, error) {
 	text := string(l.On)
 	id, err := strconv.ParseInt(text[strings.LastIndexByte(text, '/')+1:], 10, 64)
 	return id, errs.Wrap("read the key of a lock", err)
@@ -309,7 +310,7 @@ func lockedDocument(l *Lock) (int64, error) {
 // releaseTree takes the locks away from a document that goes, and from all
 // that is below it, if the request may: one that somebody else holds anywhere
 // below keeps the whole (RFC 4918, section 9.6.1).
-func (e *Engine) releaseTree(tx Tx, req Request, at *documentPlace) error {
+func (e *Engine) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
 	below, err := e.locksWithin(tx, at)
 	if err != nil {
 		return err

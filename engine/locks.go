@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Locks (RFC 4918, sections 6 and 7; docs/contract/drive.md#locks). One is on a
@@ -16,89 +17,32 @@ import (
 // drive from changing it; the engine itself asks for none. Locks are a matter
 // of real time, in a sandbox too: they protect what a person is just doing.
 
-// LockKey names a resource that can be locked: its kind, a slash, and its
-// identity. Of a document the root comes before it, so that all locks in a
-// root are a range of keys.
-type LockKey string
-
-// The kinds that lock keys begin with.
-const (
-	LocksOnEntries   LockKey = "schedule/"
-	LocksOnCases     LockKey = "case/"
-	LocksOnRoutes    LockKey = "route/"
-	LocksOnTasks     LockKey = "task/"
-	LocksOnLabels    LockKey = "label/"
-	LocksOnTimers    LockKey = "timer/"
-	LocksOnDocuments LockKey = "document/"
-)
-
-func entryKey(uuid UUID) LockKey { return LocksOnEntries + LockKey(uuid.String()) }
-
-func caseKey(id int64) LockKey { return LocksOnCases + LockKey(fmt.Sprint(id)) }
-
-func routeKey(id int64) LockKey { return LocksOnRoutes + LockKey(fmt.Sprint(id)) }
-
-// LocksOnTasksOf begins the keys of the tasks of a case.
-func LocksOnTasksOf(caseID int64) LockKey { return LocksOnTasks + LockKey(fmt.Sprintf("%d/", caseID)) }
-
-// LocksOnTimersOf begins the keys of the timers of a case.
-func LocksOnTimersOf(caseID int64) LockKey {
-	return LocksOnTimers + LockKey(fmt.Sprintf("%d/", caseID))
+func entryKey(uuid store.UUID) store.LockKey {
+	return store.LocksOnEntries + store.LockKey(uuid.String())
 }
 
-// LocksOnLabelsOf begins the keys of the labels of a case.
-func LocksOnLabelsOf(caseID int64) LockKey {
-	return LocksOnLabels + LockKey(fmt.Sprintf("%d/", caseID))
+func caseKey(id int64) store.LockKey { return store.LocksOnCases + store.LockKey(fmt.Sprint(id)) }
+
+func routeKey(id int64) store.LockKey { return store.LocksOnRoutes + store.LockKey(fmt.Sprint(id)) }
+
+func taskKey(caseID int64, action string) store.LockKey {
+	return store.LocksOnTasksOf(caseID) + store.LockKey(action)
 }
 
-func taskKey(caseID int64, action string) LockKey { return LocksOnTasksOf(caseID) + LockKey(action) }
-
-func labelKey(caseID int64, label string) LockKey { return LocksOnLabelsOf(caseID) + LockKey(label) }
-
-func timerKey(caseID int64, timer string) LockKey { return LocksOnTimersOf(caseID) + LockKey(timer) }
-
-func rootKey(root identity.ID) LockKey {
-	return LocksOnDocuments + LockKey(fmt.Sprintf("%d/", root))
+func labelKey(caseID int64, label string) store.LockKey {
+	return store.LocksOnLabelsOf(caseID) + store.LockKey(label)
 }
 
-func documentKey(root identity.ID, id int64) LockKey {
-	return rootKey(root) + LockKey(fmt.Sprint(id))
+func timerKey(caseID int64, timer string) store.LockKey {
+	return store.LocksOnTimersOf(caseID) + store.LockKey(timer)
 }
 
-// Lock is a write lock.
-type Lock struct {
-	Token    UUID
-	On       LockKey
-	HolderID identity.ID // who has taken it: nobody else can use its token
-	Shared   bool
-	Deep     bool          // on a folder, with all that is below it
-	Owner    string        // what the holder says of itself: an XML fragment, well-formed by itself
-	Root     string        // the path that was locked, decoded
-	Lasts    time.Duration // from when it was taken or refreshed
-	Expires  time.Time
+func rootKey(root identity.ID) store.LockKey {
+	return store.LocksOnDocuments + store.LockKey(fmt.Sprintf("%d/", root))
 }
 
-// LockReader reads locks. Those that have expired by now are none.
-type LockReader interface {
-	LocksOn(keys []LockKey, now time.Time) ([]Lock, error)    // in order of creation
-	LocksBelow(prefix LockKey, now time.Time) ([]Lock, error) // in order of creation
-	LockByToken(token UUID, now time.Time) (*Lock, error)
-	CountLocks(holder identity.ID, now time.Time) (int64, error)
-
-	// DocumentsBelow returns those of the documents that are below the folder
-	// at any depth, or are it.
-	DocumentsBelow(folder int64, documents []int64) ([]int64, error)
-}
-
-// LockWriter writes locks.
-type LockWriter interface {
-	InsertLock(l *Lock) error
-	RefreshLock(token UUID, lasts time.Duration, expires time.Time) error
-	DeleteLock(token UUID) error            // deletes nothing where there is none
-	DeleteLocksOn(key LockKey) error        // all there are, if any
-	DeleteLocksOf(holder identity.ID) error // all there are, if any
-	DeleteLocksBefore(expired time.Time) error
-	MoveLocks(from, to LockKey) error // what was locked is known by another key now
+func documentKey(root identity.ID, id int64) store.LockKey {
+	return rootKey(root) + store.LockKey(fmt.Sprint(id))
 }
 
 // maxLock is how long a lock lasts unless it is refreshed.
@@ -110,18 +54,18 @@ const DefaultLocks = 1000
 // scene is a resource as a change finds it: what it is locked by, and in
 // which folders it lies, the nearest first.
 type scene struct {
-	self    LockKey // "" where nothing is there
-	folders []LockKey
+	self    store.LockKey // "" where nothing is there
+	folders []store.LockKey
 	joins   bool // the change makes, moves or deletes it: a member of the folder comes or goes
 }
 
 // covering returns the locks that cover the scene: those on the resource, and
 // the deep ones on the folders that it lies in; and where a member comes or
 // goes, apart, those that are on nothing but the folder (RFC 4918, section 7.4).
-func (s *scene) covering(r LockReader, now time.Time) (covers, ofFolder []Lock, err error) {
+func (s *scene) covering(r store.LockReader, now time.Time) (covers, ofFolder []store.Lock, err error) {
 	keys := s.folders
 	if s.self != "" {
-		keys = append([]LockKey{s.self}, keys...)
+		keys = append([]store.LockKey{s.self}, keys...)
 	}
 	if len(keys) == 0 {
 		return nil, nil, nil
@@ -141,7 +85,7 @@ func (s *scene) covering(r LockReader, now time.Time) (covers, ofFolder []Lock, 
 // admit judges a change: the condition of its request, 412, and then the
 // locks, 423 (docs/contract/drive.md#order-of-checks). Every use case that a
 // WebDAV method leads to asks it in the unit of the change.
-func (e *Engine) admit(r LockReader, req Request, v Version, s scene) error {
+func (e *Engine) admit(r store.LockReader, req Request, v Version, s scene) error {
 	if err := e.judgeAt(r, req, v, s); err != nil {
 		return err
 	}
@@ -149,7 +93,7 @@ func (e *Engine) admit(r LockReader, req Request, v Version, s scene) error {
 }
 
 // judgeAt judges the condition of a request, which may be about locks.
-func (e *Engine) judgeAt(r LockReader, req Request, v Version, s scene) error {
+func (e *Engine) judgeAt(r store.LockReader, req Request, v Version, s scene) error {
 	if req.If == nil {
 		return nil
 	}
@@ -164,7 +108,7 @@ func (e *Engine) judgeAt(r LockReader, req Request, v Version, s scene) error {
 // free answers errs.Locked where the scene is locked for the request. What was
 // decided outside of the unit of a change asks it again inside: meanwhile
 // somebody may have been given a lock.
-func (e *Engine) free(r LockReader, req Request, s scene) error {
+func (e *Engine) free(r store.LockReader, req Request, s scene) error {
 	covers, ofFolder, err := s.covering(r, e.wall())
 	if err != nil {
 		return err
@@ -176,11 +120,11 @@ func (e *Engine) free(r LockReader, req Request, s scene) error {
 }
 
 // on is the scene of a resource that lies in no folder that can be locked.
-func on(key LockKey) scene { return scene{self: key} }
+func on(key store.LockKey) scene { return scene{self: key} }
 
 // passes answers errs.Locked where locks cover something and the request
 // submits the token of none of them. Of shared locks any one will do.
-func (req Request) passes(covers []Lock) error {
+func (req Request) passes(covers []store.Lock) error {
 	if len(covers) == 0 || slices.ContainsFunc(covers, req.holds) {
 		return nil
 	}
@@ -189,11 +133,11 @@ func (req Request) passes(covers []Lock) error {
 
 // holds reports whether the request submits the lock's token, and is its
 // holder's (RFC 4918, section 6.4).
-func (req Request) holds(l Lock) bool {
+func (req Request) holds(l store.Lock) bool {
 	return l.HolderID == req.By.ID && slices.Contains(req.Tokens, l.Token)
 }
 
-func locked(by *Lock) error {
+func locked(by *store.Lock) error {
 	return &errs.Error{
 		Kind:   errs.Locked,
 		Detail: fmt.Sprintf("%q is locked until %s; wait, or ask who is working on it.", by.Root, by.Expires.UTC().Format(time.RFC3339)),
@@ -201,8 +145,8 @@ func locked(by *Lock) error {
 	}
 }
 
-func tokensOf(locks []Lock) []UUID {
-	out := make([]UUID, len(locks))
+func tokensOf(locks []store.Lock) []store.UUID {
+	out := make([]store.UUID, len(locks))
 	for i := range locks {
 		out[i] = locks[i].Token
 	}
@@ -211,9 +155,9 @@ func tokensOf(locks []Lock) []UUID {
 
 // LocksBelow returns the locks on everything of a kind, for listings of what
 // the caller sees.
-func (e *Engine) LocksBelow(ctx context.Context, prefix LockKey) ([]Lock, error) {
-	var out []Lock
-	err := e.store.View(ctx, func(r Reader) (err error) {
+func (e *Engine) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
+	var out []store.Lock
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		out, err = r.LocksBelow(prefix, e.wall())
 		return err
 	})

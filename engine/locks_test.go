@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // walled is a clock on the wall that a test moves.
@@ -45,18 +46,18 @@ func onEntry(u user, name string) engine.Target {
 	return engine.Target{Kind: engine.OnEntry, Ref: engine.Ref{Author: u.by().ID, Name: name}, URL: "/dav/Workflow/Schedule/" + name}
 }
 
-func (u user) lock(t engine.Target, want engine.NewLock, options ...option) (*engine.Lock, error) {
+func (u user) lock(t engine.Target, want engine.NewLock, options ...option) (*store.Lock, error) {
 	l, _, err := u.Lock(u.Context(), u.request(options), t, want)
 	return l, err
 }
 
-func (u user) mustLock(t engine.Target, want engine.NewLock, options ...option) *engine.Lock {
+func (u user) mustLock(t engine.Target, want engine.NewLock, options ...option) *store.Lock {
 	u.Helper()
 	return try(u.lock(t, want, options...)).must(u.world, "LOCK of "+t.URL)
 }
 
 // holding submits the tokens of locks.
-func holding(locks ...*engine.Lock) option {
+func holding(locks ...*store.Lock) option {
 	return func(r *engine.Request) {
 		for _, l := range locks {
 			r.Tokens = append(r.Tokens, l.Token)
@@ -218,7 +219,7 @@ func TestLocksGo(t *testing.T) {
 	w.kind("PUT then", func() error { _, err := other.putDocument("core/a", "z"); return err }(), "")
 
 	l = holder.mustLock(onDocument("core/a"), engine.NewLock{})
-	unlock := func(u user, at string, l *engine.Lock) error {
+	unlock := func(u user, at string, l *store.Lock) error {
 		return u.Unlock(u.Context(), u.request(nil), onDocument(at), l.Token)
 	}
 	w.kind("UNLOCK by another", unlock(other, "core/a", l), errs.NotAllowed)
@@ -284,9 +285,9 @@ func TestLocksAreBounded(t *testing.T) {
 	w := newWorld(t)
 	sam := w.as("sam")
 	sam.mustPutDocument("sam/a", "x")
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		for range engine.DefaultLocks {
-			l := &engine.Lock{Token: engine.NewUUID(), On: "case/1", HolderID: sam.by().ID, Lasts: time.Hour, Expires: time.Now().Add(time.Hour)}
+			l := &store.Lock{Token: store.NewUUID(), On: "case/1", HolderID: sam.by().ID, Lasts: time.Hour, Expires: time.Now().Add(time.Hour)}
 			if err := tx.InsertLock(l); err != nil {
 				return err
 			}
@@ -306,7 +307,7 @@ func TestLockedEntry(t *testing.T) {
 	const nightly = `{"route": "auto", "type": "cron", "hour": "23", "minute": "0"}`
 	named := engine.Ref{Author: sam.by().ID, Name: "nightly.json"}
 	out := try(w.PutEntry(t.Context(), sam.request(nil), named, []byte(nightly))).must(w, "PUT")
-	uuid, _ := engine.ParseUUID(out.Name)
+	uuid, _ := store.ParseUUID(out.Name)
 	byID := engine.Ref{Entry: uuid}
 	l := sam.mustLock(onEntry(sam, "nightly.json"), engine.NewLock{})
 	for name, ref := range map[string]engine.Ref{"its name": named, "its identity": byID} {

@@ -20,6 +20,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 	"flowdrive/store/sqlite"
 )
 
@@ -34,8 +35,8 @@ const start = "2012-11-09T12:34:56Z"
 type world struct {
 	*testing.T
 	dir    string
-	wrap   func(engine.Store) engine.Store // nil: the store itself
-	config func(*engine.Config)            // nil: as newWorld has it
+	wrap   func(store.Store) store.Store // nil: the store itself
+	config func(*engine.Config)          // nil: as newWorld has it
 	db     *sqlite.DB
 	clock  *clock.Sandbox
 	log    *logBook
@@ -138,7 +139,7 @@ func (w *world) in(t *testing.T) *world {
 }
 
 // update writes to the store behind the engine's back.
-func (w *world) update(f func(engine.Tx) error) {
+func (w *world) update(f func(store.Tx) error) {
 	w.Helper()
 	if err := w.db.Update(w.Context(), f); err != nil {
 		w.Fatal(err)
@@ -146,7 +147,7 @@ func (w *world) update(f func(engine.Tx) error) {
 }
 
 // view reads the store behind the engine's back.
-func (w *world) view(f func(engine.Reader) error) {
+func (w *world) view(f func(store.Reader) error) {
 	w.Helper()
 	if err := w.db.View(w.Context(), f); err != nil {
 		w.Fatal(err)
@@ -188,8 +189,8 @@ func instant(text string) time.Time {
 func (w *world) cases() []form {
 	w.Helper()
 	var forms []form
-	w.view(func(r engine.Reader) error {
-		all, err := r.Cases(engine.CaseFilter{})
+	w.view(func(r store.Reader) error {
+		all, err := r.Cases(store.CaseFilter{})
 		for i := range all {
 			forms = append(forms, w.form(all[i].Form))
 		}
@@ -202,8 +203,8 @@ func (w *world) cases() []form {
 func (w *world) entries() []form {
 	w.Helper()
 	var forms []form
-	w.view(func(r engine.Reader) error {
-		all, err := r.Entries(engine.EntryFilter{})
+	w.view(func(r store.Reader) error {
+		all, err := r.Entries(store.EntryFilter{})
 		for i := range all {
 			forms = append(forms, w.form(all[i].Form))
 		}

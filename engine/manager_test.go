@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func (u user) putHold(name, doc string, options ...option) (*engine.Outcome, error) {
@@ -31,7 +32,7 @@ func (u user) mustDeleteHold(name string) {
 // startsOf returns the cases that were started since the last call, in order.
 func startsOf(s *spy) (ids []int64) {
 	for _, wr := range s.seen() {
-		if c, ok := wr.row.(*engine.Case); ok && wr.method == "UpdateCase" && c.State != string(machine.Queued) {
+		if c, ok := wr.row.(*store.Case); ok && wr.method == "UpdateCase" && c.State != string(machine.Queued) {
 			ids = append(ids, wr.caseID)
 		}
 	}
@@ -284,7 +285,7 @@ actions:
 // setBusy makes a case one that keeps others of its group from starting.
 func (w *world) setBusy(id int64, busy bool) {
 	w.Helper()
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		c, err := tx.Case(id)
 		if err != nil {
 			return err
@@ -337,7 +338,7 @@ func TestGroup(t *testing.T) {
 	w.setBusy(first, true)
 	third, fourth := sam.startCase(`{"route": "one", "startAt": "2012-11-10T00:00:00Z"}`), sam.startCase(`{"route": "one"}`)
 	s.before = func(wr write) error {
-		if c, ok := wr.row.(*engine.Case); ok && wr.caseID == fourth {
+		if c, ok := wr.row.(*store.Case); ok && wr.caseID == fourth {
 			c.Busy = c.State == string(machine.Active)
 		}
 		return nil

@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // What Message takes for a label where a case's own contents are meant. No
@@ -21,9 +22,9 @@ const (
 
 // Messages returns the messages of a case, in order of creation, without
 // their contents.
-func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) ([]Message, error) {
-	var out []Message
-	err := e.store.View(ctx, func(r Reader) error {
+func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
+	var out []store.Message
+	err := e.store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
@@ -39,14 +40,14 @@ func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) 
 
 // Message opens a message of a case: by its label, or where that is "" by
 // its UUID. OwnInput, OwnOutput and OwnException are the case's own.
-func (e *Engine) Message(ctx context.Context, by identity.Principal, id int64, uuid UUID, name string) (*Content, error) {
-	return e.openMessage(func() (*Message, error) { return e.message(ctx, by, id, uuid, name) })
+func (e *Engine) Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*Content, error) {
+	return e.openMessage(func() (*store.Message, error) { return e.message(ctx, by, id, uuid, name) })
 }
 
 // message finds the message that Message opens.
-func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, uuid UUID, name string) (*Message, error) {
-	var m *Message
-	err := e.store.View(ctx, func(r Reader) error {
+func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
+	var m *store.Message
+	err := e.store.View(ctx, func(r store.Reader) error {
 		h, err := e.hold(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
@@ -55,7 +56,7 @@ func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, u
 		case "":
 			m, err = orNil(r.Message(id, uuid))
 		case OwnInput:
-			m, err = orNil(r.MessageByLabel(id, LabelInput))
+			m, err = orNil(r.MessageByLabel(id, store.LabelInput))
 		case OwnOutput, OwnException:
 			m, err = result(r, h, name)
 		default:
@@ -74,7 +75,7 @@ func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, u
 
 // result returns what came of an ended case: its output, or where it could
 // not start the reason; nil for the other one, and for a case that has none.
-func result(r Reader, h *held, name string) (*Message, error) {
+func result(r store.Reader, h *held, name string) (*store.Message, error) {
 	switch life := h.core.Life; {
 	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):
 		return output(r, h)
@@ -87,8 +88,8 @@ func result(r Reader, h *held, name string) (*Message, error) {
 
 // output returns what a case shows as its output: OutputMessage, else what
 // its route names, else the input.
-func output(r Reader, h *held) (*Message, error) {
-	for _, name := range []string{LabelOutput, h.route.Compiled.Output, LabelInput} {
+func output(r store.Reader, h *held) (*store.Message, error) {
+	for _, name := range []string{LabelOutput, h.route.Compiled.Output, store.LabelInput} {
 		if name == "" {
 			continue
 		}
@@ -106,7 +107,7 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
 	var room int64
-	if err := e.store.View(ctx, func(r Reader) error { // before the body is read
+	if err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
 		_, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return err
@@ -139,7 +140,7 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 // putLabel stores a message whose content is stored.
 func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name string, content *content) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		h, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return nil, err
@@ -151,7 +152,7 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 			m.UUID = old.UUID
 		}
 		stored := h.find
-		h.find = func(label string) (*Message, error) {
+		h.find = func(label string) (*store.Message, error) {
 			if label == name {
 				return m, nil
 			}
@@ -164,7 +165,7 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 		// Whether this one is the next version is checked below.
 		c.read = slices.DeleteFunc(c.read, func(fact readFact) bool { return fact.label == name })
 		c.messages = append(c.messages, m)
-		return func(tx Tx) error {
+		return func(tx store.Tx) error {
 			// Writing a message need not change the case: its revision alone
 			// would not tell that the label was written meanwhile.
 			now, err := orNil(tx.MessageByLabel(id, name))
@@ -195,7 +196,7 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 
 // labelTarget returns the case and the message that a label has on it, if
 // the caller may write it.
-func (e *Engine) labelTarget(r Reader, req Request, id int64, name string) (*held, *Message, error) {
+func (e *Engine) labelTarget(r store.Reader, req Request, id int64, name string) (*held, *store.Message, error) {
 	h, err := e.hold(r, req.By, Ref{CaseID: id})
 	if err != nil {
 		return nil, nil, err
@@ -229,7 +230,7 @@ func (e *Engine) mayLabel(by identity.Principal, h *held, name string) bool {
 	if h.admin {
 		return true
 	}
-	if name == LabelInput {
+	if name == store.LabelInput {
 		return false
 	}
 	if isStarter(by, h.core) {
@@ -245,11 +246,11 @@ func (e *Engine) mayLabel(by identity.Principal, h *held, name string) bool {
 }
 
 // MessageETag is the ETag of a message's content.
-func MessageETag(m *Message) string { return fmt.Sprintf("\"%x\"", m.SHA256[:16]) }
+func MessageETag(m *store.Message) string { return fmt.Sprintf("\"%x\"", m.SHA256[:16]) }
 
 // mustGUID reads a case's guid, which is ours.
-func mustGUID(text string) UUID {
-	u, ok := ParseUUID(text)
+func mustGUID(text string) store.UUID {
+	u, ok := store.ParseUUID(text)
 	if !ok {
 		panic("engine: a case's guid is " + text)
 	}

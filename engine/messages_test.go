@@ -12,6 +12,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // contents returns how many contents are kept as files.
@@ -36,7 +37,7 @@ func TestLabels(t *testing.T) {
 	sam := w.as("sam")
 	id := sam.startCase(`{"route": "ask", "input": "in"}`)
 	out := try(sam.putLabel(id, "Note", "one")).must(w, "a new label")
-	uuid, ok := engine.ParseUUID(out.Name)
+	uuid, ok := store.ParseUUID(out.Name)
 	if !out.Created || !ok || out.CaseID != id || out.Status != "open" {
 		t.Errorf("%+v", out)
 	}
@@ -68,12 +69,12 @@ func TestLabels(t *testing.T) {
 	other := sam.startCase(`{"route": "ask"}`)
 	same(t, "messages", sam.messages(other), []string{"InputMessage 1"})
 	w.refused(try(w.Message(t.Context(), sam.by(), other, uuid, "")).err, errs.NotFound)
-	w.refused(try(w.Message(t.Context(), sam.by(), other, engine.UUID{}, "Note")).err, errs.NotFound)
+	w.refused(try(w.Message(t.Context(), sam.by(), other, store.UUID{}, "Note")).err, errs.NotFound)
 
 	// A label may be called as the case calls its own.
 	out = try(sam.putLabel(id, "output", "mine")).must(w, "the label output")
-	w.refused(try(w.Message(t.Context(), sam.by(), id, engine.UUID{}, engine.OwnOutput)).err, errs.NotFound)
-	uuid, _ = engine.ParseUUID(out.Name)
+	w.refused(try(w.Message(t.Context(), sam.by(), id, store.UUID{}, engine.OwnOutput)).err, errs.NotFound)
+	uuid, _ = store.ParseUUID(out.Name)
 	same(t, "label", try(w.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID").Label, "output")
 
 	for _, illegal := range []string{"", "a b", "-a", "_a", "é", "a/b", "a@b", strings.Repeat("a", 64)} {
@@ -129,7 +130,7 @@ func TestOwnContents(t *testing.T) {
 	admin.mustPutRoute("loop", routeLoop)
 	none := func(id int64, name string) {
 		t.Helper()
-		w.refused(try(w.Message(t.Context(), sam.by(), id, engine.UUID{}, name)).err, errs.NotFound)
+		w.refused(try(w.Message(t.Context(), sam.by(), id, store.UUID{}, name)).err, errs.NotFound)
 	}
 	id := sam.startCase(`{"route": "auto", "input": "in"}`)
 	same(t, "output", sam.read(id, engine.OwnOutput), "text/plain; charset=utf-8: in")
@@ -179,7 +180,7 @@ func TestLargeContents(t *testing.T) {
 	for label, want := range map[string]string{"Small": small, "Large": large, "Equal": large} {
 		same(t, label, sam.read(id, label), "text/plain: "+want)
 	}
-	content := try(w.Message(t.Context(), sam.by(), id, engine.UUID{}, "Large")).must(w, "the message")
+	content := try(w.Message(t.Context(), sam.by(), id, store.UUID{}, "Large")).must(w, "the message")
 	if at, err := content.Body.Seek(-1, io.SeekEnd); at != 4<<10 || err != nil {
 		t.Errorf("a part of it: %d, %v", at, err)
 	}

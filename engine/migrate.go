@@ -13,6 +13,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Moving the cases of a route to its new version
@@ -74,12 +75,6 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 	return slices.Concat(head, []byte(`,"migration":`), report, []byte("}\n")), nil
 }
 
-// Stranded is a case in a status that a version of its route does not have.
-type Stranded struct {
-	Case   int64  `json:"case"`
-	Status string `json:"status"`
-}
-
 // MigrateRoute stores a route as PutRoute does, and moves its cases to the
 // version that it then has: all that are not canceled, closed or failed. The
 // outcome's report is there where some could not be moved, and for a dry run.
@@ -87,7 +82,7 @@ func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yam
 	var out *Outcome
 	var next *routeChange
 	report := &migrationReport{}
-	err := e.change(ctx, func(r Reader) (_ decision, err error) {
+	err := e.change(ctx, func(r store.Reader) (_ decision, err error) {
 		if next, err = e.readRoute(r, req, name, yaml, body); err != nil {
 			return nil, err
 		}
@@ -100,7 +95,7 @@ func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yam
 				return nil, err
 			}
 		}
-		return func(tx Tx) (err error) {
+		return func(tx store.Tx) (err error) {
 			if err := putMigration(tx, migration{RouteID: next.stored.ID, Version: next.stored.Version, By: string(req.By.Name)}); err != nil {
 				return err
 			}
@@ -125,13 +120,13 @@ func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yam
 		return out, err
 	}
 	// The answer that was stored with the route did not know of it yet.
-	return out, e.update(committed(ctx), func(tx Tx) error {
+	return out, e.update(committed(ctx), func(tx store.Tx) error {
 		return tx.AmendAnswer(req.By.ID, req.Key.Key, req.Answer(out))
 	})
 }
 
 // stranded refuses a version that does not have the status of a case.
-func stranded(r Reader, c *routeChange) error {
+func stranded(r store.Reader, c *routeChange) error {
 	names := make([]string, len(c.compiled.States))
 	for i := range names {
 		names[i] = c.compiled.States[i].Name
@@ -164,10 +159,10 @@ func movesWithRoute(life machine.Life) bool {
 }
 
 // rehearse decides on every case as the migration would, and stores nothing.
-func (e *Engine) rehearse(r Reader, req Request, c *routeChange, report *migrationReport) error {
+func (e *Engine) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
 	info := infoOf(&c.stored, c.compiled)
 	for after := int64(0); ; {
-		rows, err := r.Cases(CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
+		rows, err := r.Cases(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -182,7 +177,7 @@ func (e *Engine) rehearse(r Reader, req Request, c *routeChange, report *migrati
 
 // decideMigration decides on one case; nil where it does not move. What keeps
 // one from moving is reported.
-func (e *Engine) decideMigration(r Reader, req Request, row *Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
+func (e *Engine) decideMigration(r store.Reader, req Request, row *store.Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
 	if !movesWithRoute(machine.Life(row.State)) {
 		return nil, nil
 	}
@@ -217,7 +212,7 @@ func (e *Engine) decideMigration(r Reader, req Request, row *Case, info *routeIn
 func (e *Engine) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
 	for more := true; more; {
 		var batch migrationReport
-		err := e.store.Update(ctx, func(tx Tx) (err error) {
+		err := e.store.Update(ctx, func(tx store.Tx) (err error) {
 			batch = migrationReport{}
 			more, err = e.migrateSome(tx, routeID, e.clock.Now(), &batch)
 			return err
@@ -233,7 +228,7 @@ func (e *Engine) migrate(ctx context.Context, routeID int64, report *migrationRe
 
 // migrateSome moves the next cases of a route, in one unit with the note of
 // how far it came.
-func (e *Engine) migrateSome(tx Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
+func (e *Engine) migrateSome(tx store.Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
 	all, err := readMigrations(tx)
 	if err != nil {
 		return false, err
@@ -248,7 +243,7 @@ func (e *Engine) migrateSome(tx Tx, routeID int64, now time.Time, report *migrat
 		return false, err
 	}
 	info := &routeInfo{ID: m.RouteID, Version: m.Version, Compiled: compiled}
-	rows, err := tx.Cases(CaseFilter{RouteID: m.RouteID, After: m.After, Limit: migrateBatch})
+	rows, err := tx.Cases(store.CaseFilter{RouteID: m.RouteID, After: m.After, Limit: migrateBatch})
 	if err != nil {
 		return false, err
 	}
@@ -276,7 +271,7 @@ func (e *Engine) migrateSome(tx Tx, routeID int64, now time.Time, report *migrat
 // finishMigrations carries on what a process that ended has left.
 func (e *Engine) finishMigrations(ctx context.Context) {
 	var all []migration
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		all, err = readMigrations(r)
 		return err
 	})
@@ -290,7 +285,7 @@ func (e *Engine) finishMigrations(ctx context.Context) {
 	}
 }
 
-func readMigrations(r SettingReader) ([]migration, error) {
+func readMigrations(r store.SettingReader) ([]migration, error) {
 	text, err := r.Setting(keyMigrations)
 	if err != nil || text == "" {
 		return nil, err
@@ -300,7 +295,7 @@ func readMigrations(r SettingReader) ([]migration, error) {
 }
 
 // putMigration notes that the cases of a route are to be moved.
-func putMigration(tx Tx, m migration) error {
+func putMigration(tx store.Tx, m migration) error {
 	all, err := readMigrations(tx)
 	if err != nil {
 		return err
@@ -309,7 +304,7 @@ func putMigration(tx Tx, m migration) error {
 	return putMigrations(tx, append(all, m))
 }
 
-func putMigrations(tx Tx, all []migration) error {
+func putMigrations(tx store.Tx, all []migration) error {
 	if len(all) == 0 {
 		return tx.PutSetting(keyMigrations, "")
 	}

@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func (u user) migrate(name, doc string, options ...option) (*engine.Outcome, error) {
@@ -40,7 +41,7 @@ func TestMigrateStranded(t *testing.T) {
 	_, err = admin.migrate("ask", doc)
 	w.refused(err, errs.Migrate)
 	e, _ := errors.AsType[*errs.Error](err)
-	same(t, "cases", e.Extra["cases"], any([]engine.Stranded{{Case: open, Status: "answered"}, {Case: closed, Status: "closed"}}))
+	same(t, "cases", e.Extra["cases"], any([]store.Stranded{{Case: open, Status: "answered"}, {Case: closed, Status: "closed"}}))
 	for _, part := range []string{fmt.Sprintf("%d (answered)", open), fmt.Sprintf("%d (closed)", closed)} {
 		if !strings.Contains(e.Detail, part) {
 			t.Errorf("%q does not name %s", e.Detail, part)
@@ -117,7 +118,7 @@ func TestMigrationGoesOn(t *testing.T) {
 	admin, sam := w.as("admin"), w.as("sam")
 	first, second := sam.startCase(`{"route": "ask"}`), sam.startCase(`{"route": "ask"}`)
 	admin.mustPutRoute("ask", routeAsk2())
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		return tx.PutSetting("migrations", fmt.Sprintf(`[{"route":%s,"version":2,"after":%d,"by":"admin"}]`, admin.routeID("ask"), first))
 	})
 	w.reopen()
@@ -134,7 +135,7 @@ func TestMigrationGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.as("sam").caseForm(first).wants("routeVersion", "1", "state", `"`+string(machine.Active)+`"`)
-	w.view(func(r engine.Reader) error {
+	w.view(func(r store.Reader) error {
 		left, err := r.Setting("migrations")
 		same(t, "left", left, "")
 		return err

@@ -4,13 +4,14 @@ import (
 	"time"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // Given names: a resource that a person saved under a name keeps it beside
 // its identity (docs/contract/drive.md#identity-and-given-name).
 
 // addGiven adds the given name and what was stored under it.
-func (e *Engine) addGiven(res *Resource, given *GivenName) {
+func (e *Engine) addGiven(res *Resource, given *store.GivenName) {
 	if given == nil {
 		return
 	}
@@ -22,13 +23,13 @@ func (e *Engine) addGiven(res *Resource, given *GivenName) {
 }
 
 // setSource notes the bytes that are stored under the name.
-func setSource(n *GivenName, body []byte, now time.Time) {
+func setSource(n *store.GivenName, body []byte, now time.Time) {
 	n.Source, n.ETag, n.Size, n.Modified = body, sourceETag(body), int64(len(body)), now
 }
 
 // hiddenName answers errs.NameTaken where the name was given to a resource
 // that its author no longer sees.
-func hiddenName(r Reader, folder Folder, ref Ref) error {
+func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 	if ref.Name == "" {
 		return nil
 	}
@@ -42,7 +43,7 @@ func hiddenName(r Reader, folder Folder, ref Ref) error {
 // claimName stores a given name. What it was decided on must still hold: the
 // name has the source of the ETag was, or "" for a name that is free. What is
 // overwritten is kept, within its author's quota.
-func (e *Engine) claimName(tx Tx, given *GivenName, was string) error {
+func (e *Engine) claimName(tx store.Tx, given *store.GivenName, was string) error {
 	now, err := orNil(tx.GivenName(given.Folder, given.Author, given.Name))
 	if err != nil {
 		return err
@@ -62,13 +63,13 @@ func (e *Engine) claimName(tx Tx, given *GivenName, was string) error {
 }
 
 // freeName takes the given name of a case away at now, if it has one.
-func freeName(tx Tx, caseID int64, now time.Time) error {
-	given, err := orNil(tx.GivenNameOf(FolderCases, UUID{}, caseID))
+func freeName(tx store.Tx, caseID int64, now time.Time) error {
+	given, err := orNil(tx.GivenNameOf(store.FolderCases, store.UUID{}, caseID))
 	if err != nil || given == nil {
 		return err
 	}
 	if err := keepPastName(tx, given, now); err != nil {
 		return err
 	}
-	return tx.DeleteGivenName(FolderCases, given.Author, given.Name)
+	return tx.DeleteGivenName(store.FolderCases, given.Author, given.Name)
 }

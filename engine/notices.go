@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/engine/account"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // Channels are the ways in which people are told of events besides /events,
@@ -31,7 +31,7 @@ func (e *Engine) hookCall(body []byte) *machine.HTTPCall {
 // telling is what is told of one event.
 type telling struct {
 	*Engine
-	tx     Tx
+	tx     store.Tx
 	change *caseChange // of the event's case
 	seats  map[int64]*seat
 	people []notice.Person
@@ -47,7 +47,7 @@ type seat struct {
 // tellPeople puts into the outbox what people are to be told of a change. It
 // is of the change's unit: what was not stored is not told, and what was
 // stored is told though the server ends now.
-func (e *Engine) tellPeople(tx Tx, c *caseChange) error {
+func (e *Engine) tellPeople(tx store.Tx, c *caseChange) error {
 	if c.notices == nil {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (t *telling) find() error {
 
 // add adds a person. Who watches a route is told of the cases that are for
 // them to see.
-func (t *telling) add(who *account.Party, p notice.Person) error {
+func (t *telling) add(who *store.Party, p notice.Person) error {
 	by := t.Principal(who.ID)
 	at, err := t.seat(p.Notice.Case)
 	if err != nil || at == nil {
@@ -176,7 +176,7 @@ func (t *telling) seat(id int64) (*seat, error) {
 // kept as a message of the case.
 func (t *telling) post(request *machine.Request) error {
 	c := t.change
-	row := &OutboxRow{Key: NewUUID().String(), CaseID: c.row.ID, Seq: c.after.LogSeq, Due: c.after.Modified, Created: c.after.Modified}
+	row := &store.OutboxRow{Key: store.NewUUID().String(), CaseID: c.row.ID, Seq: c.after.LogSeq, Due: c.after.Modified, Created: c.after.Modified}
 	if !t.sandbox {
 		return t.postRequest(t.tx, row, request)
 	}
@@ -217,13 +217,13 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 // tellAdministrators tells all administrators that an entry fails to fire:
 // once, until it has fired again
 // (docs/contract/schedule.md#trouble-at-fire-time).
-func (e *Engine) tellAdministrators(tx Tx, stored *Entry, title, reason string, instant, now time.Time) error {
+func (e *Engine) tellAdministrators(tx store.Tx, stored *store.Entry, title, reason string, instant, now time.Time) error {
 	if !e.tells() || e.sandbox {
 		return nil
 	}
 	failure := notice.Failure{UUID: stored.UUID.String(), Title: title, Instant: instant, Reason: reason}
 	post := func(request *machine.Request) error {
-		return e.postRequest(tx, &OutboxRow{Key: NewUUID().String(), Due: now, Created: now}, request)
+		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: now, Created: now}, request)
 	}
 	if e.channels.Webhook != "" {
 		if err := post(&machine.Request{HTTP: e.hookCall(failure.Hook())}); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func telling(c engine.Channels) func(*world) {
@@ -60,7 +61,7 @@ func TestNoticesByMail(t *testing.T) {
 			t.Fatalf("%s: %q", what, got)
 		}
 		same(t, what, got[len(got)-len(want):], want)
-		w.update(func(tx engine.Tx) error { return nil })
+		w.update(func(tx store.Tx) error { return nil })
 	}
 	told("the start", "bob@example.org: To do: Check it (One)", "ann@example.org: Begun: One", "eve@example.org: Begun: One")
 	before := len(w.toldOf(id))
@@ -149,7 +150,7 @@ func TestNoticesInTheOutbox(t *testing.T) {
 	w.as("admin").mustPutRoute("desk", routeTold)
 	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
 	requests := func() (out []string) {
-		w.view(func(r engine.Reader) error {
+		w.view(func(r store.Reader) error {
 			lanes, err := r.OutboxLanes()
 			for _, lane := range lanes {
 				rows, err := r.DueOutbox(lane.Name, w.clock.Now(), 100)

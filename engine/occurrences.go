@@ -6,14 +6,15 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Occurrences returns what became of the instants of an entry, newest first,
 // also after the entry has ended.
-func (e *Engine) Occurrences(ctx context.Context, by identity.Principal, uuid UUID) (*Resource, error) {
+func (e *Engine) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
 	const most = 10_000
-	var rows []Occurrence
-	err := e.store.View(ctx, func(r Reader) error {
+	var rows []store.Occurrence
+	err := e.store.View(ctx, func(r store.Reader) error {
 		stored, err := orNil(r.Entry(uuid))
 		if err != nil {
 			return err
@@ -50,7 +51,7 @@ type occurrenceForm struct {
 	FiredAt    string  `json:"firedAt"`
 }
 
-func appendOccurrences(dst []byte, rows []Occurrence) []byte {
+func appendOccurrences(dst []byte, rows []store.Occurrence) []byte {
 	list := make([]occurrenceForm, len(rows))
 	for i := range rows {
 		o := &rows[i]

@@ -15,6 +15,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // outboxKey is the idempotency key of what a step of a case asks for
@@ -22,14 +23,14 @@ import (
 func outboxKey(guid string, seq, step int64) string { return fmt.Sprintf("%s-%d-%d", guid, seq, step) }
 
 // post does to the outbox what an event of a case says.
-func (e *Engine) post(tx Tx, c *caseChange) error {
+func (e *Engine) post(tx store.Tx, c *caseChange) error {
 	for i := range c.postings {
 		p := &c.postings[i]
 		key, now := outboxKey(c.after.GUID, p.Seq, p.Step), c.after.Modified
 		var err error
 		switch {
 		case p.Request != nil:
-			err = e.postRequest(tx, &OutboxRow{Key: key, CaseID: c.after.ID, Seq: p.Seq, Step: p.Step, Due: now, Created: now}, p.Request)
+			err = e.postRequest(tx, &store.OutboxRow{Key: key, CaseID: c.after.ID, Seq: p.Seq, Step: p.Step, Due: now, Created: now}, p.Request)
 		case p.Again:
 			err = tx.PutOutbox(key, now, 0)
 			tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
@@ -47,7 +48,7 @@ func (e *Engine) post(tx Tx, c *caseChange) error {
 
 // postRequest puts a request into the outbox: it is sent after the commit, at
 // the row's Due.
-func (e *Engine) postRequest(tx Tx, row *OutboxRow, request *machine.Request) error {
+func (e *Engine) postRequest(tx store.Tx, row *store.OutboxRow, request *machine.Request) error {
 	form, err := json.Marshal(request)
 	if err != nil {
 		return errs.Wrap("store what is to be done outside", err)
@@ -102,7 +103,7 @@ func pauseAfter(key string, attempts int64) time.Duration {
 }
 
 // landed takes in what became of an attempt.
-func (e *Engine) landed(ctx context.Context, row *OutboxRow, reply *Reply, failure error) error {
+func (e *Engine) landed(ctx context.Context, row *store.OutboxRow, reply *Reply, failure error) error {
 	if failure == nil {
 		event := machine.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
 		if reply != nil {
@@ -123,7 +124,7 @@ func (e *Engine) landed(ctx context.Context, row *OutboxRow, reply *Reply, failu
 	}
 	due := e.clock.Now().Add(pause)
 	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("not delivered yet")
-	return e.store.Update(ctx, func(tx Tx) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(due) })
 		return tx.PutOutbox(row.Key, due, row.Attempts)
 	})
@@ -132,19 +133,19 @@ func (e *Engine) landed(ctx context.Context, row *OutboxRow, reply *Reply, failu
 // conclude tells the case what became of a delivery, and takes it out of the
 // outbox unless somebody may retry it, all in one unit: an answer is used
 // once.
-func (e *Engine) conclude(ctx context.Context, row *OutboxRow, event machine.Event) error {
-	return e.change(ctx, func(r Reader) (decision, error) {
+func (e *Engine) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event) error {
+	return e.change(ctx, func(r store.Reader) (decision, error) {
 		c, err := e.heard(r, row, event, e.clock.Now())
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) error { return e.putHeard(tx, row, event, c) }, nil
+		return func(tx store.Tx) error { return e.putHeard(tx, row, event, c) }, nil
 	})
 }
 
 // heard decides on what the case of a row makes of an event; nil where no case
 // waits for it.
-func (e *Engine) heard(r Reader, row *OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *Engine) heard(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
 	if row.Step == 0 || row.CaseID == 0 {
 		return nil, nil
 	}
@@ -161,7 +162,7 @@ func (e *Engine) heard(r Reader, row *OutboxRow, event machine.Event, now time.T
 }
 
 // putHeard writes what heard decided.
-func (e *Engine) putHeard(tx Tx, row *OutboxRow, event machine.Event, c *caseChange) error {
+func (e *Engine) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event, c *caseChange) error {
 	keeps := false // the row, for a retry
 	if c != nil {
 		if err := e.write(tx, c); err != nil {

@@ -15,6 +15,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // outsideWorld is an outside that keeps what it is given, and answers as the
@@ -233,7 +234,7 @@ func TestOutboxDelivers(t *testing.T) {
 		same(t, "asked", len(asked), 1)
 		same(t, "value", string(asked[0].Value), `"a/b c"`)
 		w.form(asked[0].Case).wants("guid", fmt.Sprintf("%q", guid), "route", `"reach"`, "status", `"asked"`, "xattr/name", `"a/b c"`)
-		w.view(func(r engine.Reader) error {
+		w.view(func(r store.Reader) error {
 			lanes, err := r.OutboxLanes()
 			same(t, "left in the outbox", len(lanes), 0)
 			return err
@@ -394,7 +395,7 @@ actions:
 		admin.mustDo(id, name, "abort")
 		sam.caseForm(id).wants("warnings", "[]", "status", `"asked"`)
 		same(t, "escalated", admin.work(engine.WorklistEscalated, engine.Filter{}), "")
-		w.view(func(r engine.Reader) error {
+		w.view(func(r store.Reader) error {
 			_, err := r.OutboxRow(outside.seen()[34].Key)
 			w.refused(err, errs.NotFound)
 			return nil

@@ -5,6 +5,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // overlap is what an entry's policy says where earlier cases of it are open
@@ -21,7 +22,7 @@ const mostOverlaps = 1000
 
 // overlapping asks the policy. A case that somebody triggers has asked
 // nobody, and is there at once.
-func overlapping(tx Tx, stored *Entry, entry *schedule.Entry, outcome string) (o overlap, err error) {
+func overlapping(tx store.Tx, stored *store.Entry, entry *schedule.Entry, outcome string) (o overlap, err error) {
 	if entry.Overlap == schedule.OverlapAllow || entry.Overlap == "" || outcome == OutcomeTriggered {
 		return o, nil
 	}
@@ -47,7 +48,7 @@ func overlapping(tx Tx, stored *Entry, entry *schedule.Entry, outcome string) (o
 }
 
 // cancelOthers cancels earlier cases of an entry, in favour of a new one.
-func (e *Engine) cancelOthers(tx Tx, ids []int64, now time.Time) error {
+func (e *Engine) cancelOthers(tx store.Tx, ids []int64, now time.Time) error {
 	for _, id := range ids {
 		row, err := orNil(tx.Case(id))
 		if err != nil {
@@ -65,11 +66,11 @@ func (e *Engine) cancelOthers(tx Tx, ids []int64, now time.Time) error {
 }
 
 // releaseNext lets the next case of the entry start where one has ended.
-func (e *Engine) releaseNext(tx Tx, c *caseChange) error {
+func (e *Engine) releaseNext(tx store.Tx, c *caseChange) error {
 	if c.after.ScheduleUUID == "" || !open(c.before) || open(c.after.Life) {
 		return nil
 	}
-	uuid, ok := ParseUUID(c.after.ScheduleUUID)
+	uuid, ok := store.ParseUUID(c.after.ScheduleUUID)
 	if !ok {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"flowdrive/engine/account"
+	"flowdrive/store"
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -58,7 +59,7 @@ func (e *Engine) Parties(_ context.Context, by identity.Principal, kind identity
 	return out, nil
 }
 
-func partyResource(p *account.Party) *Resource {
+func partyResource(p *store.Party) *Resource {
 	return &Resource{
 		Name:       string(p.Name),
 		Seq:        int64(p.ID),
@@ -86,7 +87,7 @@ func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, 
 		return nil, err
 	}
 	var out *Outcome
-	err = e.update(ctx, func(tx Tx) error {
+	err = e.update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err // while the password was hashed, this may have ended
 		}
@@ -119,13 +120,13 @@ func (e *Engine) hashGiven(kind identity.Kind, node *document.Node) (string, err
 	return hash, errs.Wrap("hash a password", err)
 }
 
-func readParties(r Reader) (*account.Table, error) {
+func readParties(r store.Reader) (*account.Table, error) {
 	parties, err := r.Parties()
 	if err != nil {
 		return nil, err
 	}
-	secrets := map[account.SecretKind][]account.Secret{}
-	for _, kind := range account.SecretKinds() {
+	secrets := map[store.SecretKind][]store.Secret{}
+	for _, kind := range store.SecretKinds() {
 		if secrets[kind], err = r.Secrets(kind); err != nil {
 			return nil, err
 		}
@@ -133,14 +134,14 @@ func readParties(r Reader) (*account.Table, error) {
 	return account.NewTable(parties, secrets), nil
 }
 
-func partyVersion(p *account.Party) Version {
+func partyVersion(p *store.Party) Version {
 	if p == nil {
 		return Version{}
 	}
 	return Version{Exists: true, ETag: p.ETag(), Definition: p.ETag(), Modified: p.Modified}
 }
 
-func (e *Engine) writeParty(ctx context.Context, tx Tx, req Request, c *account.Change) (*Outcome, error) {
+func (e *Engine) writeParty(ctx context.Context, tx store.Tx, req Request, c *account.Change) (*Outcome, error) {
 	p := c.Party
 	if c.Changed {
 		p.Revision++
@@ -168,7 +169,7 @@ func (e *Engine) writeParty(ctx context.Context, tx Tx, req Request, c *account.
 }
 
 // refreshParties replaces what is kept in memory, once the unit is durable.
-func (e *Engine) refreshParties(tx Tx) error {
+func (e *Engine) refreshParties(tx store.Tx) error {
 	t, err := readParties(tx)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/label"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // XattrChange sets an XATTR of a case to a text, or removes it.
@@ -23,7 +24,7 @@ type XattrChange struct {
 // PatchXattrs changes XATTRs of a case, in order, all or none: what a PUT of
 // its xattrDict would do, with the same rights.
 func (e *Engine) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
@@ -35,7 +36,7 @@ func (e *Engine) PatchXattrs(ctx context.Context, req Request, ref Ref, changes 
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) error {
+		return func(tx store.Tx) error {
 			_, err := e.writePutCase(tx, req, next)
 			return err
 		}, nil
@@ -46,7 +47,7 @@ func (e *Engine) PatchXattrs(ctx context.Context, req Request, ref Ref, changes 
 	return err
 }
 
-func (e *Engine) readXattrPatch(r Reader, req Request, ref Ref, row *Case, given *GivenName, changes []XattrChange) (*putCase, error) {
+func (e *Engine) readXattrPatch(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, changes []XattrChange) (*putCase, error) {
 	given, err := caseName(r, row, given)
 	if err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func (e *Engine) readXattrPatch(r Reader, req Request, ref Ref, row *Case, given
 // rewriteSource makes what is stored under a case's name its form without
 // what is read-only, where its XATTRs are in it: else it would go on saying
 // the old ones (docs/contract/drive.md#source-document-and-complete-form).
-func rewriteSource(req Request, given *GivenName, form []byte) error {
+func rewriteSource(req Request, given *store.GivenName, form []byte) error {
 	source, err := parseNamed(Ref{Name: given.Name}, given.Source)
 	if err != nil {
 		return errs.Wrap("read the source of a case", err)

@@ -12,6 +12,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
+	"flowdrive/store"
 )
 
 // Tasks returns the enabled actions of a case, in order of definition.
@@ -43,7 +44,7 @@ func (e *Engine) Task(ctx context.Context, by identity.Principal, id int64, acti
 
 func (e *Engine) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
 	var h *held
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		h, err = e.hold(r, by, Ref{CaseID: id})
 		return err
 	})
@@ -81,7 +82,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 		return nil, err
 	}
 	var out *Outcome
-	err = e.change(ctx, func(r Reader) (decision, error) {
+	err = e.change(ctx, func(r store.Reader) (decision, error) {
 		h, err := e.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -90,7 +91,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 		if err = cmp.Or(err, unsaid); err != nil {
 			return nil, err
 		}
-		return func(tx Tx) error {
+		return func(tx store.Tx) error {
 			if err := e.free(tx, req, on(taskKey(id, action))); err != nil {
 				return err
 			}
@@ -118,7 +119,7 @@ func performance(c *caseChange) *Outcome {
 
 // performed decides on what a person asks of an action, which may be named by
 // its type.
-func (e *Engine) performed(r Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
+func (e *Engine) performed(r store.Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
 	failed := h.core.Undelivered(action) != nil
 	if !h.route.Compiled.Knows(action) && !failed {
 		return nil, absent("action")

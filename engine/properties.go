@@ -2,24 +2,12 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
-
-// Property is a dead property: what a client has stored with a document for
-// itself (RFC 4918, section 4). The store knows nothing of what it means.
-type Property struct {
-	Space string `json:"s"`
-	Name  string `json:"n"`
-	XML   string `json:"x"` // the whole element, well-formed by itself; "" in a change: remove it
-}
-
-// Properties are the dead properties of a document, as they are stored: a
-// JSON array of Property, "" for none.
-type Properties string
 
 // The limits of the properties of one document.
 const (
@@ -28,34 +16,24 @@ const (
 	propertiesInMemory = 16 << 20 // of all members of a listing
 )
 
-// List returns the properties, in the order in which they were set first.
-func (p Properties) List() ([]Property, error) {
-	if p == "" {
-		return nil, nil
-	}
-	var out []Property
-	err := json.Unmarshal([]byte(p), &out)
-	return out, errs.Wrap("read the properties of a document", err)
-}
-
 // propertiesOf returns them as they are stored.
-func propertiesOf(list []Property) Properties {
+func propertiesOf(list []store.Property) store.Properties {
 	if len(list) == 0 {
 		return ""
 	}
-	return Properties(document.Line(list))
+	return store.Properties(document.Line(list))
 }
 
 // Members asks for what is in a folder, and where properties is set for the
 // properties of that, as far as they are not too many.
-func Members(properties bool) Under { return under(Under{Limit: -1}, properties) }
+func Members(properties bool) store.Under { return under(store.Under{Limit: -1}, properties) }
 
 // Tree asks for what is below a folder at any depth, at most limit.
-func Tree(limit int, properties bool) Under {
-	return under(Under{Deep: true, Limit: limit}, properties)
+func Tree(limit int, properties bool) store.Under {
+	return under(store.Under{Deep: true, Limit: limit}, properties)
 }
 
-func under(o Under, properties bool) Under {
+func under(o store.Under, properties bool) store.Under {
 	if properties {
 		o.Properties = propertiesInMemory
 	}
@@ -65,8 +43,8 @@ func under(o Under, properties bool) Under {
 // PatchDocument sets and removes properties of the document or folder at the
 // path, in order, all of them or none (RFC 4918, section 9.2). Where it is one
 // of them that fails, failed says which.
-func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPath, changes []Property) (failed int, err error) {
-	err = e.store.Update(ctx, func(tx Tx) error {
+func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPath, changes []store.Property) (failed int, err error) {
+	err = e.store.Update(ctx, func(tx store.Tx) error {
 		failed = -1
 		at, err := e.documentAt(tx, req.By, path)
 		if err != nil {
@@ -83,7 +61,7 @@ func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPa
 			return err
 		}
 		before := at.found.Properties
-		var after Properties
+		var after store.Properties
 		if after, failed, err = patched(before, changes); err != nil || after == before {
 			return err
 		}
@@ -98,7 +76,7 @@ func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPa
 		}
 		if more := len(after) - len(before); more > 0 {
 			if err := e.checkQuota(tx, at.found.AuthorID, 0); err != nil {
-				failed = slices.IndexFunc(changes, func(c Property) bool { return c.XML != "" })
+				failed = slices.IndexFunc(changes, func(c store.Property) bool { return c.XML != "" })
 				return err
 			}
 		}
@@ -109,13 +87,13 @@ func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPa
 
 // patched returns the properties after the changes; failed is the change
 // after which they are too many or too large.
-func patched(before Properties, changes []Property) (after Properties, failed int, err error) {
+func patched(before store.Properties, changes []store.Property) (after store.Properties, failed int, err error) {
 	list, err := before.List()
 	if err != nil {
 		return "", -1, err
 	}
 	for i, c := range changes {
-		at := slices.IndexFunc(list, func(p Property) bool { return p.Space == c.Space && p.Name == c.Name })
+		at := slices.IndexFunc(list, func(p store.Property) bool { return p.Space == c.Space && p.Name == c.Name })
 		switch {
 		case c.XML == "" && at >= 0:
 			list = slices.Delete(list, at, at+1)

@@ -7,14 +7,15 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
-func (u user) patch(at string, changes ...engine.Property) (failed int, err error) {
+func (u user) patch(at string, changes ...store.Property) (failed int, err error) {
 	return u.PatchDocument(u.Context(), u.request(nil), path(at), changes)
 }
 
-func property(name, value string) engine.Property {
-	return engine.Property{Space: "urn:x", Name: name, XML: "<" + name + ` xmlns="urn:x">` + value + "</" + name + ">"}
+func property(name, value string) store.Property {
+	return store.Property{Space: "urn:x", Name: name, XML: "<" + name + ` xmlns="urn:x">` + value + "</" + name + ">"}
 }
 
 // properties returns the names of the properties of a document.
@@ -36,7 +37,7 @@ func TestProperties(t *testing.T) {
 	sam := w.as("sam")
 	sam.mustPutDocument("sam/a.txt", "a")
 	before, folder := sam.mustDocument("sam/a.txt"), sam.mustDocument("sam").ETag()
-	if failed, err := sam.patch("sam/a.txt", property("one", "1"), property("two", "2"), engine.Property{Space: "urn:x", Name: "one"}, property("three", "3")); failed >= 0 || err != nil {
+	if failed, err := sam.patch("sam/a.txt", property("one", "1"), property("two", "2"), store.Property{Space: "urn:x", Name: "one"}, property("three", "3")); failed >= 0 || err != nil {
 		t.Fatal(failed, err)
 	}
 	same(t, "properties", sam.properties("sam/a.txt"), []string{"two", "three"})
@@ -64,7 +65,7 @@ func TestProperties(t *testing.T) {
 			t.Errorf("in the listing are %q", m.Properties)
 		}
 	}
-	for _, m := range sam.listing("sam", engine.Under{Deep: true, Limit: 10, Properties: 10}).Below {
+	for _, m := range sam.listing("sam", store.Under{Deep: true, Limit: 10, Properties: 10}).Below {
 		if m.Properties != "" || !m.Unread {
 			t.Errorf("in a listing without room are %q", m.Properties)
 		}
@@ -120,7 +121,7 @@ func TestPropertiesAreBounded(t *testing.T) {
 	w := newWorld(t)
 	sam := w.as("sam")
 	sam.mustPutDocument("sam/a.txt", "a")
-	var many []engine.Property
+	var many []store.Property
 	for i := range 257 {
 		many = append(many, property(fmt.Sprintf("p%d", i), ""))
 	}

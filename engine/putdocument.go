@@ -7,6 +7,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // Upload is a content on its way in.
@@ -20,7 +21,7 @@ type Upload struct {
 // breaks off or is too large changes nothing.
 func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath, up Upload) (*Outcome, error) {
 	var room int64
-	err := e.store.View(ctx, func(r Reader) error { // before the body is read
+	err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
 		at, err := e.putTarget(r, req, path)
 		if err != nil {
 			return err
@@ -44,7 +45,7 @@ func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath
 	}
 	var out *Outcome
 	err = e.storingContent(ctx, content, func() error {
-		return e.update(ctx, func(tx Tx) (err error) {
+		return e.update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putDocument(tx, req, path, content)
 			return err
 		})
@@ -65,7 +66,7 @@ func (e *Engine) writable(by identity.Principal, root *identity.Party) error {
 
 // putTarget returns where the path leads, if the caller may store a document
 // there.
-func (e *Engine) putTarget(r Reader, req Request, path DocumentPath) (*documentPlace, error) {
+func (e *Engine) putTarget(r store.Reader, req Request, path DocumentPath) (*documentPlace, error) {
 	at, err := e.documentAt(r, req.By, path)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func (at *documentPlace) placeable() error {
 	return nil
 }
 
-func (e *Engine) putDocument(tx Tx, req Request, path DocumentPath, c *content) (*Outcome, error) {
+func (e *Engine) putDocument(tx store.Tx, req Request, path DocumentPath, c *content) (*Outcome, error) {
 	at, err := e.putTarget(tx, req, path) // while the body came, things may have moved
 	if err != nil {
 		return nil, err
@@ -111,8 +112,8 @@ func (e *Engine) putDocument(tx Tx, req Request, path DocumentPath, c *content) 
 }
 
 // makeDocument stores the content as the document at the place.
-func (e *Engine) makeDocument(tx Tx, req Request, at *documentPlace, c *content) (d *Document, err error) {
-	d = &Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
+func (e *Engine) makeDocument(tx store.Tx, req Request, at *documentPlace, c *content) (d *store.Document, err error) {
+	d = &store.Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
 	if at.found != nil {
 		d = at.found
 		if d.InFile {
@@ -142,7 +143,7 @@ func (e *Engine) makeDocument(tx Tx, req Request, at *documentPlace, c *content)
 // MakeFolder makes an empty folder at the path.
 func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx Tx) error {
+	err := e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.documentAt(tx, req.By, path)
 		if err != nil {
 			return err
@@ -159,7 +160,7 @@ func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath)
 		if err := at.placeable(); err != nil {
 			return err
 		}
-		d := &Document{
+		d := &store.Document{
 			ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Folder: true, AuthorID: req.By.ID, Revision: 1,
 			Created: req.Now, Modified: req.Now,
 		}
@@ -181,7 +182,7 @@ const purgeAtOnce = 1000
 // that is below it: at a stroke for whoever looks. Of a large tree the rows
 // go later, bit by bit.
 func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentPath) error {
-	return e.store.Update(ctx, func(tx Tx) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.documentAt(tx, req.By, path)
 		if err != nil {
 			return err
@@ -207,7 +208,7 @@ func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentP
 
 // removeDocument deletes what is at the place, with its locks and all that is
 // below it.
-func (e *Engine) removeDocument(tx Tx, req Request, at *documentPlace) error {
+func (e *Engine) removeDocument(tx store.Tx, req Request, at *documentPlace) error {
 	if err := e.releaseTree(tx, req, at); err != nil {
 		return err
 	}
@@ -226,12 +227,12 @@ func (e *Engine) removeDocument(tx Tx, req Request, at *documentPlace) error {
 // purge deletes what was taken out of its tree and not deleted yet.
 func (e *Engine) purge(ctx context.Context) error {
 	var more bool
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		more, err = r.DetachedDocuments()
 		return err
 	})
 	for more && err == nil {
-		err = e.store.Update(ctx, func(tx Tx) (err error) {
+		err = e.store.Update(ctx, func(tx store.Tx) (err error) {
 			more, err = tx.PurgeDocuments(purgeAtOnce)
 			return err
 		})

@@ -13,18 +13,19 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // PutRoute stores a route under its name. A changed document makes a new
 // version; an equal one only replaces the source.
 func (e *Engine) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		next, err := e.readRoute(r, req, name, yaml, body)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) (err error) {
+		return func(tx store.Tx) (err error) {
 			out, err = e.writeRoute(ctx, tx, req, next)
 			return err
 		}, nil
@@ -34,7 +35,7 @@ func (e *Engine) PutRoute(ctx context.Context, req Request, name string, yaml bo
 
 // routeNamed returns the route of that name as it is stored, with what its
 // rights are judged by; nil for none.
-func (e *Engine) routeNamed(r Reader, name string) (*Route, *routeInfo, error) {
+func (e *Engine) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo, error) {
 	stored, err := orNil(r.RouteByName(name))
 	if err != nil || stored == nil {
 		return nil, nil, err
@@ -53,7 +54,7 @@ func (e *Engine) routeNamed(r Reader, name string) (*Route, *routeInfo, error) {
 
 // routeChange is a route as it shall be.
 type routeChange struct {
-	stored   Route
+	stored   store.Route
 	compiled *route.Route
 	node     *document.Node
 	warnings []errs.Fault
@@ -63,7 +64,7 @@ type routeChange struct {
 	baseETag string // of the source that it was decided on
 }
 
-func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
+func (e *Engine) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
 	old, info, err := e.routeNamed(r, name)
 	if err != nil {
 		return nil, err
@@ -132,14 +133,14 @@ func (e *Engine) readRoute(r Reader, req Request, name string, yaml bool, body [
 // If-Match compares: equal content under another source keeps it.
 func routeETag(id, version int64) string { return fmt.Sprintf(`"r%d-%d"`, id, version) }
 
-func routeVersion(s *Route) Version {
+func routeVersion(s *store.Route) Version {
 	if s == nil {
 		return Version{}
 	}
 	return Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
 }
 
-func sceneOfRoute(s *Route) scene {
+func sceneOfRoute(s *store.Route) scene {
 	if s == nil {
 		return scene{}
 	}
@@ -225,7 +226,7 @@ func (e *Engine) unknownParties(r *route.Route) []errs.Fault {
 	return out
 }
 
-func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeChange) (*Outcome, error) {
+func (e *Engine) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
 	now, err := orNil(tx.RouteByID(c.stored.ID))
 	if err != nil {
 		return nil, err
@@ -234,7 +235,7 @@ func (e *Engine) writeRoute(ctx context.Context, tx Tx, req Request, c *routeCha
 		return nil, errStale
 	}
 	if c.created {
-		if err := tx.DeleteDeparted(req.By.ID, FolderRoutes, c.stored.Name); err != nil {
+		if err := tx.DeleteDeparted(req.By.ID, store.FolderRoutes, c.stored.Name); err != nil {
 			return nil, err
 		}
 	} else if err := e.free(tx, req, on(routeKey(c.stored.ID))); err != nil {

@@ -12,6 +12,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // The manager starts queued cases by priority, higher first; of equal ones it
@@ -57,7 +58,7 @@ func (e *Engine) routeName(id int64) string {
 // heldUp reports whether a hold, or another case of the group that is busy,
 // keeps a case of that route and group from starting; but are the ids of the
 // cases of the same change.
-func heldUp(r Reader, route, group string, but ...int64) (bool, error) {
+func heldUp(r store.Reader, route, group string, but ...int64) (bool, error) {
 	holds, err := r.Holds()
 	if err != nil || heldBack(holds, route, group) {
 		return true, err
@@ -86,7 +87,7 @@ func (e *Engine) sayWhyQueued(h *held, by identity.Principal, refusal error) err
 }
 
 // whyQueued says in a sentence what a queued case waits for.
-func (e *Engine) whyQueued(r Reader, row *Case, by identity.Principal) (string, error) {
+func (e *Engine) whyQueued(r store.Reader, row *store.Case, by identity.Principal) (string, error) {
 	switch {
 	case row.Waits:
 		return "It waits for earlier cases of its schedule entry to end.", nil
@@ -123,7 +124,7 @@ func (e *Engine) whyQueued(r Reader, row *Case, by identity.Principal) (string, 
 
 // groupWaits reports whether a queued case of the group, but for one, could be
 // started: what is created meanwhile does not overtake it.
-func (e *Engine) groupWaits(r Reader, group string, but int64) (bool, error) {
+func (e *Engine) groupWaits(r store.Reader, group string, but int64) (bool, error) {
 	if group == "" {
 		return false, nil
 	}
@@ -143,7 +144,7 @@ func (e *Engine) groupWaits(r Reader, group string, but int64) (bool, error) {
 // holds it up, and it overtakes no queued one that could start. Creating never
 // waits for starting, yet what a person starts should be there when the answer
 // is (docs/contract/engine.md#queue).
-func (e *Engine) startsNow(r Reader, b startable, now time.Time) (bool, error) {
+func (e *Engine) startsNow(r store.Reader, b startable, now time.Time) (bool, error) {
 	if b.startAt.After(now) {
 		return false, nil
 	}
@@ -183,7 +184,7 @@ func (c *caseChange) starts() bool {
 
 // mayStillStart answers errStale where a case of the change, which was decided
 // to start, is held up by something that came since.
-func mayStillStart(tx Tx, c *caseChange) error {
+func mayStillStart(tx store.Tx, c *caseChange) error {
 	var but []int64
 	for _, change := range append([]*caseChange{c}, c.others...) {
 		if !change.starts() {
@@ -219,8 +220,8 @@ func (e *Engine) startQueue(ctx context.Context, now time.Time) (tried int, err 
 }
 
 // choose returns the cases to be started next, with the lane that each is in.
-func (e *Engine) choose(ctx context.Context) (ids []int64, lanes []Lane, err error) {
-	err = e.store.View(ctx, func(r Reader) error {
+func (e *Engine) choose(ctx context.Context) (ids []int64, lanes []store.Lane, err error) {
+	err = e.store.View(ctx, func(r store.Reader) error {
 		q, err := e.newQueue(r)
 		if err != nil {
 			return err
@@ -251,10 +252,10 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 	}
 	more = len(ids) == batch
 	busy := map[string]bool{} // groups of which one could not start, or has more to do
-	units := make([]func(Tx) error, len(ids))
+	units := make([]func(store.Tx) error, len(ids))
 	for i, id := range ids {
 		group := lanes[i].Group
-		units[i] = func(tx Tx) error {
+		units[i] = func(tx store.Tx) error {
 			if busy[group] {
 				more = true // it may be at rest by then
 				return nil
@@ -286,7 +287,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 // startQueued starts one queued case, unless something holds it up. It
 // reports whether the case has come to rest, so that another of its group may
 // start.
-func (e *Engine) startQueued(tx Tx, id int64, now time.Time) (rests bool, err error) {
+func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, err error) {
 	row, err := orNil(tx.Case(id))
 	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err

@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
+	"flowdrive/store"
 )
 
 // What a person starts is there when the answer is, whatever waits, unless
@@ -18,7 +19,7 @@ func TestStartsNow(t *testing.T) {
 	})
 	sam := w.as("sam")
 	first := sam.startCase(`{"route": "ask"}`)
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		c, err := tx.Case(first)
 		if err != nil {
 			return err

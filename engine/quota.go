@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Bytes count against the quota of who has written them
@@ -33,7 +34,7 @@ type Quota struct {
 // Quota returns how much by has stored and may still store.
 func (e *Engine) Quota(ctx context.Context, by identity.Principal) (Quota, error) {
 	var q Quota
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		q.Used, err = r.StoredBytes(by.ID)
 		q.Available = max(0, e.limits.Quota-q.Used)
 		return err
@@ -44,7 +45,7 @@ func (e *Engine) Quota(ctx context.Context, by identity.Principal) (Quota, error
 // roomFor returns how many bytes the author may store where freed of their
 // own are replaced, or errs.Full where the announced length is more; -1
 // announces nothing.
-func (e *Engine) roomFor(r BlobReader, author identity.ID, freed, announced int64) (int64, error) {
+func (e *Engine) roomFor(r store.BlobReader, author identity.ID, freed, announced int64) (int64, error) {
 	used, err := r.StoredBytes(author)
 	if err != nil {
 		return 0, err
@@ -57,7 +58,7 @@ func (e *Engine) roomFor(r BlobReader, author identity.ID, freed, announced int6
 }
 
 // checkQuota answers errs.Full where so many bytes more are too many.
-func (e *Engine) checkQuota(r BlobReader, author identity.ID, more int64) error {
+func (e *Engine) checkQuota(r store.BlobReader, author identity.ID, more int64) error {
 	used, err := r.StoredBytes(author)
 	if err == nil && used+more > e.limits.Quota {
 		return e.overQuota()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // MOVE within Schedule/ or Cases/ gives a resource another name, under which
@@ -15,14 +16,14 @@ import (
 // overwrite an entry that has the name is deleted.
 func (e *Engine) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx Tx) (err error) {
+	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameEntry(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
 		return err
 	})
 	return out, err
 }
 
-func (e *Engine) renameEntry(tx Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+func (e *Engine) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
 	stored, given, err := e.findEntry(tx, req.By, ref)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (e *Engine) renameEntry(tx Tx, req Request, ref, to Ref, overwrite bool) (*
 			return nil, err
 		}
 	}
-	renamed := &GivenName{Folder: FolderSchedule, Author: req.By.ID, Name: to.Name, Entry: stored.UUID}
+	renamed := &store.GivenName{Folder: store.FolderSchedule, Author: req.By.ID, Name: to.Name, Entry: stored.UUID}
 	if given != nil {
 		renamed.Source, renamed.Size, renamed.ETag, renamed.Modified = given.Source, given.Size, given.ETag, given.Modified
 	} else {
@@ -81,7 +82,7 @@ func (e *Engine) renameEntry(tx Tx, req Request, ref, to Ref, overwrite bool) (*
 // rename puts a given name in the place of another, nil for none. ours says
 // that the new name is free, or was of what has gone: else somebody may have
 // given it to what they no longer see.
-func rename(tx Tx, old, renamed *GivenName, ours bool) error {
+func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 	if _, err := parseNamed(Ref{Name: renamed.Name}, renamed.Source); err != nil {
 		return errs.New(errs.NameNotAllowed, "The name %q says that the document is in another language than it is; keep its extension.", renamed.Name)
 	}
@@ -102,14 +103,14 @@ func rename(tx Tx, old, renamed *GivenName, ours bool) error {
 // that another case has is not taken from it: that would cancel the case.
 func (e *Engine) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx Tx) (err error) {
+	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameCase(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
 		return err
 	})
 	return out, err
 }
 
-func (e *Engine) renameCase(tx Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+func (e *Engine) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
 	h, err := e.hold(tx, req.By, ref)
 	if err != nil {
 		return nil, err

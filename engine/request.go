@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Request is what every change carries besides its document: who makes it,
@@ -20,7 +21,7 @@ type Request struct {
 	If Condition
 
 	// Tokens are the lock tokens that the request submits, all of them.
-	Tokens []UUID
+	Tokens []store.UUID
 
 	// Takes is what the request takes its content from, to be deleted in the
 	// unit of the change: a MOVE does. nil: nothing.
@@ -54,15 +55,15 @@ type Version struct {
 	ETag       string // of what GET of the URL gives, quoted
 	Definition string // "" where If-Match is strict
 	Modified   time.Time
-	Tokens     []UUID // of the locks that cover it
+	Tokens     []store.UUID // of the locks that cover it
 }
 
 // IdempotencyKey names a request that may come twice
 // (docs/contract/drive.md#idempotency-keys).
 type IdempotencyKey struct {
 	Key     string
-	URL     Digest // of method and URL
-	Request Digest // of the body
+	URL     store.Digest // of method and URL
+	Request store.Digest // of the body
 }
 
 // Outcome is what a change did.
@@ -85,22 +86,22 @@ type Outcome struct {
 	Action string // that was performed, whatever the request called it
 
 	// Of a dropped file:
-	Route   string // the name of the route
-	Message UUID   // the input message
+	Route   string     // the name of the route
+	Message store.UUID // the input message
 }
 
 // Ref names a schedule entry or case as a path does: by its identity, or by
 // a name that Author gave it. The zero Ref is a resource that does not exist
 // and whose name is not kept.
 type Ref struct {
-	Entry  UUID  // identity of a schedule entry
-	CaseID int64 // identity of a case
+	Entry  store.UUID // identity of a schedule entry
+	CaseID int64      // identity of a case
 	Author identity.ID
 	Name   string // with its extension
 }
 
 // Identity reports whether the reference is by identity.
-func (r Ref) Identity() bool { return r.Entry != UUID{} || r.CaseID != 0 }
+func (r Ref) Identity() bool { return r.Entry != store.UUID{} || r.CaseID != 0 }
 
 // Resource is a resource of the drive as it is stored: what a listing, a
 // GET and a PROPFIND need.
@@ -115,12 +116,12 @@ type Resource struct {
 	Definition string // see Version
 	Source     []byte // what was PUT under the given name; for a route as stored
 	SourceETag string
-	SourceSize int64   // where Source was left out
-	YAML       bool    // a route whose source is YAML
-	Lock       LockKey // what locks on it are on, "" where none can be
-	MediaType  string  // of an attachment
-	Status     string  // of a case
-	Archived   Month   // of a case: in which it has ended, 0 for one that is not archived
+	SourceSize int64         // where Source was left out
+	YAML       bool          // a route whose source is YAML
+	Lock       store.LockKey // what locks on it are on, "" where none can be
+	MediaType  string        // of an attachment
+	Status     string        // of a case
+	Archived   store.Month   // of a case: in which it has ended, 0 for one that is not archived
 	Created    time.Time
 	Modified   time.Time
 	Own        bool // of one of the caller's contexts, or seen without being administrator
@@ -142,13 +143,13 @@ type Filter struct {
 	Limit   int    // 0: all
 	OwnOnly bool   // what a mounted folder shows
 
-	Archived bool  // cases of the archive, else those of Cases/
-	Month    Month // in which they have ended, 0 for any
+	Archived bool        // cases of the archive, else those of Cases/
+	Month    store.Month // in which they have ended, 0 for any
 }
 
 // Content is a message's content, to be read and closed.
 type Content struct {
-	Message
+	store.Message
 	Body io.ReadSeekCloser
 }
 

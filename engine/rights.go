@@ -5,6 +5,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // The table of docs/contract/drive.md#rights-table, a function a line. Faces ask nothing here; the use cases do.
@@ -72,7 +73,7 @@ func isStarter(by identity.Principal, c *machine.Case) bool {
 }
 
 // seesCase reports whether the case exists for by.
-func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error) {
+func (e *Engine) seesCase(r store.Reader, by identity.Principal, c *store.Case) (bool, error) {
 	if by.Admin() || by.In(c.ContextID) || by.In(c.StarterID) {
 		return true, nil
 	}
@@ -87,7 +88,7 @@ func (e *Engine) seesCase(r Reader, by identity.Principal, c *Case) (bool, error
 
 // seesAttachment reports whether the attachment exists for by: who sees the
 // case that it is bound to; without one the members of its context.
-func (e *Engine) seesAttachment(r Reader, by identity.Principal, a *Attachment) (bool, error) {
+func (e *Engine) seesAttachment(r store.Reader, by identity.Principal, a *store.Attachment) (bool, error) {
 	if a.CaseID == 0 {
 		return by.Admin() || by.In(a.ContextID), nil
 	}
@@ -101,7 +102,7 @@ func (e *Engine) seesAttachment(r Reader, by identity.Principal, a *Attachment) 
 // mayDeleteAttachment reports whether by may delete the attachment: who has
 // uploaded it and the admins of the route of its case; without a case every
 // member of its context, of everyone only who has uploaded it.
-func (e *Engine) mayDeleteAttachment(r Reader, by identity.Principal, a *Attachment) (bool, error) {
+func (e *Engine) mayDeleteAttachment(r store.Reader, by identity.Principal, a *store.Attachment) (bool, error) {
 	if a.CaseID == 0 {
 		return e.mayChangeEntry(by, a.ContextID, a.AuthorID), nil
 	}
@@ -162,7 +163,7 @@ func (e *Engine) writesDocuments(by identity.Principal, context identity.ID) boo
 // hears reports whether the event is for by to hear: whether what it is about
 // is for by to see now, or was when it went. cases are those that were judged
 // already.
-func (e *Engine) hears(r Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
+func (e *Engine) hears(r store.Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
 	switch ev.Kind {
 	case EventCase, EventTask:
 		if ev.Change == ChangeDeleted {

@@ -14,6 +14,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // routeInfo is what is kept in memory of a route: its current version, and
@@ -62,7 +63,7 @@ func (t *routeTable) without(id int64) *routeTable {
 func byRouteID(info *routeInfo, id int64) int { return cmp.Compare(info.ID, id) }
 
 // loadRoutes reads all routes into the table.
-func (e *Engine) loadRoutes(r Reader) error {
+func (e *Engine) loadRoutes(r store.Reader) error {
 	stored, err := r.Routes()
 	if err != nil {
 		return err
@@ -79,7 +80,7 @@ func (e *Engine) loadRoutes(r Reader) error {
 	return nil
 }
 
-func infoOf(s *Route, compiled *route.Route) *routeInfo {
+func infoOf(s *store.Route, compiled *route.Route) *routeInfo {
 	return &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, Compiled: compiled}
 }
 
@@ -92,7 +93,7 @@ type versionCache struct {
 type versionKey struct{ id, version int64 }
 
 // get returns the compiled version, from the store where it is not held yet.
-func (c *versionCache) get(r Reader, id, version int64) (*route.Route, error) {
+func (c *versionCache) get(r store.Reader, id, version int64) (*route.Route, error) {
 	c.mu.RLock()
 	held := c.compiled[versionKey{id, version}]
 	c.mu.RUnlock()
@@ -117,7 +118,7 @@ func (c *versionCache) put(id, version int64, compiled *route.Route) {
 }
 
 // compileVersion compiles a stored version.
-func compileVersion(r Reader, id, version int64) (*route.Route, error) {
+func compileVersion(r store.Reader, id, version int64) (*route.Route, error) {
 	stored, err := r.RouteVersion(id, version)
 	if unserved(err) {
 		return nil, err
@@ -167,8 +168,8 @@ func (e *Engine) Route(ctx context.Context, by identity.Principal, name string) 
 	if info == nil {
 		return nil, absent("route")
 	}
-	var stored *Route
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var stored *store.Route
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.RouteByID(info.ID)
 		return err
 	})
@@ -180,8 +181,8 @@ func (e *Engine) Route(ctx context.Context, by identity.Principal, name string) 
 
 // Routes returns the routes that by sees, by id.
 func (e *Engine) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
-	var stored []Route
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var stored []store.Route
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes()
 		return err
 	})
@@ -234,7 +235,7 @@ func (e *Engine) contextID(text string) identity.ID {
 	return 0
 }
 
-func (e *Engine) routeResource(by identity.Principal, s *Route) *Resource {
+func (e *Engine) routeResource(by identity.Principal, s *store.Route) *Resource {
 	etag := routeETag(s.ID, s.Version)
 	return &Resource{
 		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
@@ -250,8 +251,8 @@ func (e *Engine) RouteVersions(ctx context.Context, by identity.Principal, name 
 	if info == nil {
 		return nil, absent("route")
 	}
-	var stored []RouteVersion
-	err := e.store.View(ctx, func(r Reader) (err error) {
+	var stored []store.RouteVersion
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.RouteVersions(info.ID)
 		return err
 	})

@@ -8,57 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/text/unicode/norm"
-
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
-// ScratchKind says what a row of the scratch area is.
-type ScratchKind string
-
-// The kinds of scratch (docs/contract/drive.md#side-files).
-const (
-	SideFile      ScratchKind = "side"     // what an editor or desktop writes beside a document
-	ScratchFolder ScratchKind = "folder"   // the same, a folder
-	Draft         ScratchKind = "draft"    // a document without content yet, which does nothing
-	Rejected      ScratchKind = "rejected" // what was refused, and why
-)
-
-// ScratchPlace is a place in a user's scratch area: a name in a folder of
-// the drive. Both are compared folded, as the names of the workflow are.
-type ScratchPlace struct {
-	Folder string // its decoded path, from "/dav", without a slash at its end
-	Name   string
-}
-
-// Path returns the place as a folder's path.
-func (p ScratchPlace) Path() string { return p.Folder + "/" + p.Name }
-
-// Scratch is a file or folder of somebody's scratch area: never validated,
-// started or shown to others, and gone after a day by the machine's clock.
-type Scratch struct {
-	ID        int64
-	Author    identity.ID
-	Place     ScratchPlace
-	Kind      ScratchKind
-	Locked    bool // of a draft: it ends with the lock that made it
-	MediaType string
-	Size      int64
-	SHA256    Digest
-	InFile    bool   // the content is the blob SHA256
-	Content   []byte // when not InFile; nil where it was left out
-	Created   time.Time
-	Modified  time.Time
-	Expires   time.Time
-}
-
-// ETag is the entity tag of a scratch file, quoted: its content's.
-func (s *Scratch) ETag() string { return fmt.Sprintf(`"%x"`, s.SHA256[:16]) }
-
-func scratchVersion(s *Scratch) Version {
+func scratchVersion(s *store.Scratch) Version {
 	if s == nil {
 		return Version{}
 	}
@@ -67,38 +24,8 @@ func scratchVersion(s *Scratch) Version {
 
 // OpenScratch is a scratch file with its content, to be read and closed.
 type OpenScratch struct {
-	Scratch
+	store.Scratch
 	Body io.ReadSeekCloser
-}
-
-// ScratchReader reads scratch areas. What has expired is still read.
-type ScratchReader interface {
-	Scratch(author identity.ID, at ScratchPlace) (*Scratch, error)
-
-	// ScratchIn returns what is in the folders, by folder and folded name,
-	// without Content.
-	ScratchIn(author identity.ID, folders ...string) ([]Scratch, error)
-
-	ScratchBytes(author identity.ID) (int64, error)         // with 4 KiB for each row
-	OldestScratch(author identity.ID) (id int64, err error) // the one that was changed first, 0 for none
-	NextScratchExpiry() (time.Time, error)                  // the earliest, zero for none
-}
-
-// ScratchWriter writes scratch areas.
-type ScratchWriter interface {
-	// PutScratch stores a row or replaces the one of that author and place,
-	// and sets its ID.
-	PutScratch(s *Scratch) error
-
-	// MoveScratch gives the row, and of a folder all below it, another place,
-	// which must be free.
-	MoveScratch(author identity.ID, from, to ScratchPlace) error
-	DeleteScratch(author identity.ID, at ScratchPlace) error // and all below it
-	DeleteScratchByID(id int64) error
-
-	// DeleteExpiredScratch deletes what has expired by then, at most limit
-	// rows, and reports how many those were.
-	DeleteExpiredScratch(now time.Time, limit int) (int64, error)
 }
 
 const (
@@ -112,11 +39,8 @@ const (
 	mostDropped = 4096
 )
 
-// Normal returns the place with its name in NFC.
-func (p ScratchPlace) Normal() ScratchPlace { return ScratchPlace{p.Folder, norm.NFC.String(p.Name)} }
-
 // liveScratch returns what is at the place and has not expired, or nil.
-func liveScratch(r Reader, author identity.ID, at ScratchPlace, now time.Time) (*Scratch, error) {
+func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now time.Time) (*store.Scratch, error) {
 	s, err := orNil(r.Scratch(author, at.Normal()))
 	if err != nil || s == nil || !s.Expires.After(now) {
 		return nil, err
@@ -126,9 +50,9 @@ func liveScratch(r Reader, author identity.ID, at ScratchPlace, now time.Time) (
 
 // Scratch returns what by has at the place. In this use case and those
 // beside it now and Request.Now are the machine's time, in a sandbox too.
-func (e *Engine) Scratch(ctx context.Context, by identity.Principal, now time.Time, at ScratchPlace) (*Scratch, error) {
-	var s *Scratch
-	err := e.store.View(ctx, func(r Reader) (err error) {
+func (e *Engine) Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error) {
+	var s *store.Scratch
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		s, err = liveScratch(r, by.ID, at, now)
 		return err
 	})
@@ -139,7 +63,7 @@ func (e *Engine) Scratch(ctx context.Context, by identity.Principal, now time.Ti
 }
 
 // OpenScratch opens what by has at the place.
-func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at ScratchPlace) (*OpenScratch, error) {
+func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*OpenScratch, error) {
 	var out *OpenScratch
 	err := e.contents.Reading(func() error {
 		s, err := e.Scratch(ctx, by, now, at)
@@ -156,9 +80,9 @@ func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now tim
 }
 
 // ScratchIn returns what by has in the folders, by folder and name.
-func (e *Engine) ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]Scratch, error) {
-	var all []Scratch
-	err := e.store.View(ctx, func(r Reader) error {
+func (e *Engine) ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error) {
+	var all []store.Scratch
+	err := e.store.View(ctx, func(r store.Reader) error {
 		rows, err := r.ScratchIn(by.ID, folders...)
 		for i := range rows {
 			if rows[i].Expires.After(now) {
@@ -171,12 +95,12 @@ func (e *Engine) ScratchIn(ctx context.Context, by identity.Principal, now time.
 }
 
 // PutScratch creates or replaces a side file.
-func (e *Engine) PutScratch(ctx context.Context, req Request, at ScratchPlace, up Upload) (*Outcome, error) {
+func (e *Engine) PutScratch(ctx context.Context, req Request, at store.ScratchPlace, up Upload) (*Outcome, error) {
 	if err := legalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
 	var room int64
-	err := e.store.View(ctx, func(r Reader) error { // before the body is read
+	err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
 		if _, err := e.scratchTarget(r, req, at); err != nil {
 			return err
 		}
@@ -196,7 +120,7 @@ func (e *Engine) PutScratch(ctx context.Context, req Request, at ScratchPlace, u
 	}
 	var out *Outcome
 	err = e.storingContent(ctx, c, func() error {
-		return e.update(ctx, func(tx Tx) (err error) {
+		return e.update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putSideFile(tx, req, at, c)
 			return err
 		})
@@ -206,12 +130,12 @@ func (e *Engine) PutScratch(ctx context.Context, req Request, at ScratchPlace, u
 }
 
 // scratchTarget returns what a PUT to the place replaces, nil for nothing.
-func (e *Engine) scratchTarget(r Reader, req Request, at ScratchPlace) (*Scratch, error) {
+func (e *Engine) scratchTarget(r store.Reader, req Request, at store.ScratchPlace) (*store.Scratch, error) {
 	found, err := liveScratch(r, req.By.ID, at, req.Now)
 	if err != nil {
 		return nil, err
 	}
-	if found != nil && found.Kind == ScratchFolder {
+	if found != nil && found.Kind == store.ScratchFolder {
 		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.Name)
 	}
 	return found, e.admit(r, req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
@@ -219,7 +143,7 @@ func (e *Engine) scratchTarget(r Reader, req Request, at ScratchPlace) (*Scratch
 
 // scratchRoom returns how large a scratch file may be: what the area and the
 // quota hold once everything else in the area is dropped.
-func (e *Engine) scratchRoom(r Reader, author identity.ID, announced int64) (int64, error) {
+func (e *Engine) scratchRoom(r store.Reader, author identity.ID, announced int64) (int64, error) {
 	stored, err := r.StoredBytes(author)
 	if err != nil {
 		return 0, err
@@ -244,13 +168,13 @@ func (e *Engine) overScratch(room int64) error {
 	}
 }
 
-func (e *Engine) putSideFile(tx Tx, req Request, at ScratchPlace, c *content) (*Outcome, error) {
+func (e *Engine) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *content) (*Outcome, error) {
 	found, err := e.scratchTarget(tx, req, at)
 	if err != nil {
 		return nil, err
 	}
-	s := &Scratch{
-		Author: req.By.ID, Place: at.Normal(), Kind: SideFile, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
+	s := &store.Scratch{
+		Author: req.By.ID, Place: at.Normal(), Kind: store.SideFile, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
 		InFile: c.spooled != nil || c.file != nil, Content: c.inline,
 		Created: req.Now, Modified: req.Now, Expires: req.Now.Add(scratchLasts),
 	}
@@ -269,7 +193,7 @@ func (e *Engine) putSideFile(tx Tx, req Request, at ScratchPlace, c *content) (*
 
 // keepScratch stores a row, and drops the author's oldest others where the
 // area or the quota would be too full.
-func (e *Engine) keepScratch(tx Tx, s *Scratch) error {
+func (e *Engine) keepScratch(tx store.Tx, s *store.Scratch) error {
 	if _, err := tx.DeleteExpiredScratch(s.Modified, purgeAtOnce); err != nil {
 		return err
 	}
@@ -304,12 +228,12 @@ func (e *Engine) keepScratch(tx Tx, s *Scratch) error {
 }
 
 // MakeScratchFolder makes a folder for side files.
-func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at ScratchPlace) (*Outcome, error) {
+func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at store.ScratchPlace) (*Outcome, error) {
 	if err := legalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err := e.update(ctx, func(tx Tx) error {
+	err := e.update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
@@ -320,7 +244,7 @@ func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at ScratchP
 		if err := judge(req.If, Version{}); err != nil {
 			return err
 		}
-		s := emptyScratch(req, at, ScratchFolder, req.Now.Add(scratchLasts))
+		s := emptyScratch(req, at, store.ScratchFolder, req.Now.Add(scratchLasts))
 		out = &Outcome{Created: true, Changed: true, Name: s.Place.Path(), Modified: s.Modified}
 		return e.keepScratch(tx, s)
 	})
@@ -328,12 +252,12 @@ func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at ScratchP
 	return out, err
 }
 
-func emptyScratch(req Request, at ScratchPlace, kind ScratchKind, expires time.Time) *Scratch {
-	s := &Scratch{
+func emptyScratch(req Request, at store.ScratchPlace, kind store.ScratchKind, expires time.Time) *store.Scratch {
+	s := &store.Scratch{
 		Author: req.By.ID, Place: at.Normal(), Kind: kind, SHA256: digestOf(nil), Content: []byte{},
 		Created: req.Now, Modified: req.Now, Expires: expires,
 	}
-	if kind == Draft {
+	if kind == store.Draft {
 		s.MediaType = mediatype.Of(at.Name)
 	}
 	return s
@@ -341,8 +265,8 @@ func emptyScratch(req Request, at ScratchPlace, kind ScratchKind, expires time.T
 
 // DeleteScratch deletes what the caller has at the place, a folder with all
 // that is below it.
-func (e *Engine) DeleteScratch(ctx context.Context, req Request, at ScratchPlace) error {
-	return e.update(ctx, func(tx Tx) error {
+func (e *Engine) DeleteScratch(ctx context.Context, req Request, at store.ScratchPlace) error {
+	return e.update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
@@ -359,12 +283,12 @@ func (e *Engine) DeleteScratch(ctx context.Context, req Request, at ScratchPlace
 
 // MoveScratch gives a side file or folder another place in the scratch area,
 // with overwrite in the place of what is there. It reports whether nothing was.
-func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchPlace, overwrite bool) (*Outcome, error) {
+func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to store.ScratchPlace, overwrite bool) (*Outcome, error) {
 	if err := legalDocumentName(to.Name); err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err := e.update(ctx, func(tx Tx) error {
+	err := e.update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, from, req.Now)
 		if err != nil {
 			return err
@@ -394,7 +318,7 @@ func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to ScratchP
 				return err
 			}
 		}
-		if err := tx.DeleteLocksOn(ScratchKey(req.By.ID, from)); err != nil {
+		if err := tx.DeleteLocksOn(store.ScratchKey(req.By.ID, from)); err != nil {
 			return err
 		}
 		out = &Outcome{

@@ -11,20 +11,21 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const inSchedule = "/dav/Workflow/Schedule"
 
-func beside(folder, name string) engine.ScratchPlace {
-	return engine.ScratchPlace{Folder: folder, Name: name}
+func beside(folder, name string) store.ScratchPlace {
+	return store.ScratchPlace{Folder: folder, Name: name}
 }
 
-func (u user) putScratch(at engine.ScratchPlace, text string, options ...option) (*engine.Outcome, error) {
+func (u user) putScratch(at store.ScratchPlace, text string, options ...option) (*engine.Outcome, error) {
 	return u.PutScratch(u.Context(), u.request(options), at, engine.Upload{Size: int64(len(text)), Body: strings.NewReader(text)})
 }
 
 // scratch returns what is at the place, "" for nothing.
-func (u user) scratch(at engine.ScratchPlace) string {
+func (u user) scratch(at store.ScratchPlace) string {
 	u.Helper()
 	open, err := u.OpenScratch(u.Context(), u.by(), u.clock.Now(), at)
 	if errs.Is(err, errs.NotFound) {
@@ -104,11 +105,11 @@ func TestScratchFolders(t *testing.T) {
 	sam := w.as("sam")
 	trash := beside(inSchedule, ".Trash")
 	in := inSchedule + "/.Trash"
-	mkcol := func(at engine.ScratchPlace) error {
+	mkcol := func(at store.ScratchPlace) error {
 		_, err := sam.MakeScratchFolder(t.Context(), sam.request(nil), at)
 		return err
 	}
-	move := func(from, to engine.ScratchPlace) error {
+	move := func(from, to store.ScratchPlace) error {
 		_, err := sam.MoveScratch(t.Context(), sam.request(nil), from, to, true)
 		return err
 	}
@@ -118,7 +119,7 @@ func TestScratchFolders(t *testing.T) {
 	w.kind("PUT of a folder's name", err, errs.Method)
 	w.kind("MKCOL in it", mkcol(beside(in, "deep")), "")
 	big := large("deep")
-	for _, at := range []engine.ScratchPlace{beside(in, "a.json"), beside(in+"/deep", "b.json"), beside(inSchedule, ".Trash2")} {
+	for _, at := range []store.ScratchPlace{beside(in, "a.json"), beside(in+"/deep", "b.json"), beside(inSchedule, ".Trash2")} {
 		try(sam.putScratch(at, big)).must(w, "PUT "+at.Name)
 	}
 	same(t, "in it", sam.scratchIn(in), "a.json deep")

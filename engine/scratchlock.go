@@ -2,15 +2,13 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
-
-	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
+	"flowdrive/store"
 )
 
 // Locks on what lies in a scratch area. A client that mounts the drive locks
@@ -18,25 +16,11 @@ import (
 // makes a draft, which ends with it; elsewhere an empty side file
 // (docs/contract/drive.md#side-files).
 
-// LocksOnScratch begins the keys of locks on side files and drafts.
-const LocksOnScratch LockKey = "scratch/"
-
-// ScratchKey is the key of the locks on a side file or draft of author.
-func ScratchKey(author identity.ID, at ScratchPlace) LockKey {
-	return LocksOnScratch + LockKey(fmt.Sprintf("%d%s", author, identity.Fold(norm.NFC.String(at.Path()))))
+func sceneOfScratch(author identity.ID, at store.ScratchPlace) scene {
+	return on(store.ScratchKey(author, at))
 }
 
-// LocksOnScratchOf begins the keys of locks on a user's side files and drafts.
-func LocksOnScratchOf(author identity.ID) LockKey {
-	return LocksOnScratch + LockKey(fmt.Sprintf("%d/", author))
-}
-
-// LockKey is what locks on a side file or draft are on.
-func (s *Scratch) LockKey() LockKey { return ScratchKey(s.Author, s.Place) }
-
-func sceneOfScratch(author identity.ID, at ScratchPlace) scene { return on(ScratchKey(author, at)) }
-
-func (e *Engine) targetInScratch(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) targetInScratch(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	found, err := liveScratch(r, by.ID, t.Scratch, e.wall())
 	if err != nil {
 		return nil, err
@@ -46,7 +30,7 @@ func (e *Engine) targetInScratch(r Reader, by identity.Principal, t Target) (*ta
 		return out, nil
 	}
 	out.scene, out.version = sceneOfScratch(by.ID, t.Scratch), scratchVersion(found)
-	if found.Kind != SideFile && found.Kind != Draft {
+	if found.Kind != store.SideFile && found.Kind != store.Draft {
 		out.refused = errs.New(errs.NotLockable, "%q cannot be locked; lock a document.", found.Place.Name)
 	}
 	return out, nil
@@ -54,29 +38,29 @@ func (e *Engine) targetInScratch(r Reader, by identity.Principal, t Target) (*ta
 
 // makeScratchForLock makes what a LOCK of an unmapped name in a scratch area
 // leaves.
-func (e *Engine) makeScratchForLock(tx Tx, req Request, at *targeted, lasts time.Duration) error {
+func (e *Engine) makeScratchForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
 	if err := legalDocumentName(at.scratch.Scratch.Name); err != nil {
 		return err
 	}
 	req.Now = e.wall()
-	at.self = ScratchKey(req.By.ID, at.scratch.Scratch)
+	at.self = store.ScratchKey(req.By.ID, at.scratch.Scratch)
 	if at.scratch.Draft {
 		_, err := e.makeDraft(tx, req, at.scratch.Scratch, req.Now.Add(lasts))
 		return err
 	}
-	empty := emptyScratch(req, at.scratch.Scratch, SideFile, req.Now.Add(scratchLasts))
+	empty := emptyScratch(req, at.scratch.Scratch, store.SideFile, req.Now.Add(scratchLasts))
 	empty.MediaType = mediatype.Of(empty.Place.Name)
 	return e.keepScratch(tx, empty)
 }
 
 // followLock makes the draft that a lock has made last as long as the lock;
 // one that has ended ends it.
-func (e *Engine) followLock(tx Tx, l *Lock, ended bool) error {
-	if !strings.HasPrefix(string(l.On), string(LocksOnScratch)) {
+func (e *Engine) followLock(tx store.Tx, l *store.Lock, ended bool) error {
+	if !strings.HasPrefix(string(l.On), string(store.LocksOnScratch)) {
 		return nil
 	}
 	i := strings.LastIndexByte(l.Root, '/')
-	draft, err := orNil(tx.Scratch(l.HolderID, ScratchPlace{l.Root[:i], l.Root[i+1:]}.Normal()))
+	draft, err := orNil(tx.Scratch(l.HolderID, store.ScratchPlace{Folder: l.Root[:i], Name: l.Root[i+1:]}.Normal()))
 	if err != nil || draft == nil || !draft.Locked {
 		return err
 	}
@@ -89,16 +73,16 @@ func (e *Engine) followLock(tx Tx, l *Lock, ended bool) error {
 
 // EndDraft deletes the draft at the place, if there is one. Where it has
 // become something, the locks on it are on that from now on.
-func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at ScratchPlace, became *Target) error {
-	return e.update(ctx, func(tx Tx) error {
+func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
+	return e.update(ctx, func(tx store.Tx) error {
 		found, err := orNil(tx.Scratch(by.ID, at.Normal()))
-		if err != nil || found == nil || found.Kind != Draft {
+		if err != nil || found == nil || found.Kind != store.Draft {
 			return err
 		}
 		if err := tx.DeleteScratch(by.ID, found.Place); err != nil {
 			return err
 		}
-		key := ScratchKey(by.ID, at)
+		key := store.ScratchKey(by.ID, at)
 		if became == nil {
 			return tx.DeleteLocksOn(key)
 		}
@@ -115,14 +99,14 @@ func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at Scratch
 
 // MayTakeScratch answers whether the caller may move the side file at the
 // place away, under the conditions of the request.
-func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at ScratchPlace) (*Taken, error) {
+func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at store.ScratchPlace) (*Taken, error) {
 	var taken *Taken
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		found, err := liveScratch(r, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
 		}
-		if found == nil || found.Kind == ScratchFolder {
+		if found == nil || found.Kind == store.ScratchFolder {
 			return absent("file")
 		}
 		taken = &Taken{Scratch: &at, ID: found.ID, Content: found.SHA256}
@@ -132,7 +116,7 @@ func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at ScratchPlac
 }
 
 // takeScratch deletes the side file that a request takes its content from.
-func (e *Engine) takeScratch(tx Tx, req Request) error {
+func (e *Engine) takeScratch(tx store.Tx, req Request) error {
 	at := *req.Takes.Scratch
 	found, err := orNil(tx.Scratch(req.By.ID, at.Normal()))
 	if err != nil {
@@ -148,10 +132,10 @@ func (e *Engine) takeScratch(tx Tx, req Request) error {
 }
 
 // removeScratch deletes a row with all below it, and the locks on it.
-func (e *Engine) removeScratch(tx Tx, s *Scratch) error {
+func (e *Engine) removeScratch(tx store.Tx, s *store.Scratch) error {
 	e.unreferred(tx)
 	if err := tx.DeleteScratch(s.Author, s.Place); err != nil {
 		return err
 	}
-	return tx.DeleteLocksOn(ScratchKey(s.Author, s.Place))
+	return tx.DeleteLocksOn(store.ScratchKey(s.Author, s.Place))
 }

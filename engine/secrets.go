@@ -3,9 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"flowdrive/engine/account"
+	"flowdrive/store"
 
 	"flowdrive/engine/audit"
 	"flowdrive/internal/document"
@@ -15,25 +15,11 @@ import (
 
 // auditedSecret returns what the audit log calls it when a secret is made and
 // revoked.
-func auditedSecret(kind account.SecretKind) (made, revoked audit.Action) {
-	if kind == account.CalendarLink {
+func auditedSecret(kind store.SecretKind) (made, revoked audit.Action) {
+	if kind == store.CalendarLink {
 		return audit.CalendarLink, audit.CalendarLinkEnd
 	}
 	return audit.AppPassword, audit.AppPasswordEnd
-}
-
-// AccountReader reads the secrets of users.
-type AccountReader interface {
-	Secrets(kind account.SecretKind) ([]account.Secret, error) // of all users, by ID
-}
-
-// AccountWriter writes the secrets of users.
-type AccountWriter interface {
-	// InsertSecret sets ID. A label that the user has given one of the kind
-	// already, whatever its case, is errs.NameTaken.
-	InsertSecret(kind account.SecretKind, s *account.Secret) error
-	TouchSecret(kind account.SecretKind, id int64, used time.Time) error
-	DeleteSecret(kind account.SecretKind, id int64) error
 }
 
 const mostSecrets = 100 // of a user and a kind
@@ -46,7 +32,7 @@ func (e *Engine) UseAppPassword(user identity.ID, secret string) bool {
 	if s == nil {
 		return false
 	}
-	e.use(account.AppPassword, s)
+	e.use(store.AppPassword, s)
 	return true
 }
 
@@ -59,19 +45,19 @@ func (e *Engine) CalendarAt(ctx context.Context, token string) (*Resource, error
 	if s == nil {
 		return nil, absent("calendar")
 	}
-	e.use(account.CalendarLink, s)
+	e.use(store.CalendarLink, s)
 	return e.Upcoming(ctx, t.Directory().Principal(s.UserID))
 }
 
 // use notes that a secret is used and has it written, which no request waits
 // for. Where too much waits to be written it is left to a later use.
-func (e *Engine) use(kind account.SecretKind, s *account.HeldSecret) {
+func (e *Engine) use(kind store.SecretKind, s *account.HeldSecret) {
 	now := e.clock.Now()
 	if !s.Use(now) {
 		return
 	}
 	id, secret := s.ID, s.SHA256
-	taken := e.background.add(func(tx Tx) error {
+	taken := e.background.add(func(tx store.Tx) error {
 		if err := tx.TouchSecret(kind, id, now); err != nil {
 			if errs.Is(err, errs.NotFound) {
 				return nil // revoked meanwhile
@@ -112,7 +98,7 @@ func secretVersion(s *account.HeldSecret) Version {
 }
 
 // Secrets returns the caller's secrets of a kind in order of creation.
-func (e *Engine) Secrets(_ context.Context, by identity.Principal, kind account.SecretKind) ([]Resource, error) {
+func (e *Engine) Secrets(_ context.Context, by identity.Principal, kind store.SecretKind) ([]Resource, error) {
 	var out []Resource
 	for _, s := range e.parties.Load().Secrets(kind, by.ID) {
 		out = append(out, *secretResource(s))
@@ -121,7 +107,7 @@ func (e *Engine) Secrets(_ context.Context, by identity.Principal, kind account.
 }
 
 // Secret returns the caller's secret of that label.
-func (e *Engine) Secret(_ context.Context, by identity.Principal, kind account.SecretKind, label string) (*Resource, error) {
+func (e *Engine) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*Resource, error) {
 	s := e.parties.Load().Secret(kind, by.ID, label)
 	if s == nil {
 		return nil, absent(string(kind))
@@ -131,7 +117,7 @@ func (e *Engine) Secret(_ context.Context, by identity.Principal, kind account.S
 
 // PutSecret makes a secret. The outcome has the form with what is secret, this
 // once. An existing one cannot be changed: errs.NameTaken.
-func (e *Engine) PutSecret(ctx context.Context, req Request, kind account.SecretKind, label string, body []byte) (*Outcome, error) {
+func (e *Engine) PutSecret(ctx context.Context, req Request, kind store.SecretKind, label string, body []byte) (*Outcome, error) {
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
 	}
@@ -139,8 +125,8 @@ func (e *Engine) PutSecret(ctx context.Context, req Request, kind account.Secret
 		return nil, err
 	}
 	secret := account.NewSecret(kind)
-	s := &account.Secret{UserID: req.By.ID, Label: label, SHA256: account.SecretSum(secret), Created: req.Now}
-	err := e.update(ctx, func(tx Tx) error {
+	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: account.SecretSum(secret), Created: req.Now}
+	err := e.update(ctx, func(tx store.Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err
@@ -192,14 +178,14 @@ func readSecret(body []byte) error {
 }
 
 // DeleteSecret revokes a secret, at once.
-func (e *Engine) DeleteSecret(ctx context.Context, req Request, kind account.SecretKind, label string) error {
+func (e *Engine) DeleteSecret(ctx context.Context, req Request, kind store.SecretKind, label string) error {
 	if e.parties.Load().Secret(kind, req.By.ID, label) == nil {
 		return absent(string(kind))
 	}
 	if err := ownPasswordOnly(req.By); err != nil {
 		return err
 	}
-	return e.store.Update(ctx, func(tx Tx) error {
+	return e.store.Update(ctx, func(tx store.Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err

@@ -4,15 +4,14 @@ import (
 	"context"
 	"sync"
 
-	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // spy is a store that tells of every write, and fails those it is told to.
 type spy struct {
-	engine.Store
+	store.Store
 	mu     sync.Mutex
 	writes []write
 
@@ -34,7 +33,7 @@ type write struct {
 // spied puts a spy between engine and store.
 func spied(s *spy) func(*world) {
 	return func(w *world) {
-		w.wrap = func(store engine.Store) engine.Store {
+		w.wrap = func(store store.Store) store.Store {
 			s.Store = store
 			return s
 		}
@@ -50,7 +49,7 @@ func (s *spy) seen() []write {
 	return out
 }
 
-func (s *spy) Update(ctx context.Context, f func(engine.Tx) error) error {
+func (s *spy) Update(ctx context.Context, f func(store.Tx) error) error {
 	if s.first != nil {
 		if err := s.first(); err != nil {
 			return err
@@ -59,13 +58,13 @@ func (s *spy) Update(ctx context.Context, f func(engine.Tx) error) error {
 	return s.Store.Update(ctx, s.unit(f))
 }
 
-func (s *spy) unit(f func(engine.Tx) error) func(engine.Tx) error {
-	return func(tx engine.Tx) error { return f(spyTx{tx, s}) }
+func (s *spy) unit(f func(store.Tx) error) func(store.Tx) error {
+	return func(tx store.Tx) error { return f(spyTx{tx, s}) }
 }
 
 // spyTx passes each write on.
 type spyTx struct {
-	engine.Tx
+	store.Tx
 	spy *spy
 }
 
@@ -82,7 +81,7 @@ func (t spyTx) pass(w write, f func() error) error {
 	return f()
 }
 
-func (t spyTx) PutParty(p *account.Party) error {
+func (t spyTx) PutParty(p *store.Party) error {
 	return t.pass(write{method: "PutParty", row: p}, func() error { return t.Tx.PutParty(p) })
 }
 
@@ -90,7 +89,7 @@ func (t spyTx) DeleteParty(id identity.ID) error {
 	return t.pass(write{method: "DeleteParty"}, func() error { return t.Tx.DeleteParty(id) })
 }
 
-func (t spyTx) PutRoute(r *engine.Route) error {
+func (t spyTx) PutRoute(r *store.Route) error {
 	return t.pass(write{method: "PutRoute", row: r}, func() error { return t.Tx.PutRoute(r) })
 }
 
@@ -98,31 +97,31 @@ func (t spyTx) DeleteRoute(id int64) error {
 	return t.pass(write{method: "DeleteRoute"}, func() error { return t.Tx.DeleteRoute(id) })
 }
 
-func (t spyTx) InsertEntry(e *engine.Entry) error {
+func (t spyTx) InsertEntry(e *store.Entry) error {
 	return t.pass(write{method: "InsertEntry", row: e}, func() error { return t.Tx.InsertEntry(e) })
 }
 
-func (t spyTx) UpdateEntry(e *engine.Entry) error {
+func (t spyTx) UpdateEntry(e *store.Entry) error {
 	return t.pass(write{method: "UpdateEntry", row: e}, func() error { return t.Tx.UpdateEntry(e) })
 }
 
-func (t spyTx) DeleteEntry(uuid engine.UUID) error {
+func (t spyTx) DeleteEntry(uuid store.UUID) error {
 	return t.pass(write{method: "DeleteEntry"}, func() error { return t.Tx.DeleteEntry(uuid) })
 }
 
-func (t spyTx) InsertOccurrence(o *engine.Occurrence) error {
+func (t spyTx) InsertOccurrence(o *store.Occurrence) error {
 	return t.pass(write{method: "InsertOccurrence", row: o}, func() error { return t.Tx.InsertOccurrence(o) })
 }
 
-func (t spyTx) RedoOccurrence(o *engine.Occurrence) error {
+func (t spyTx) RedoOccurrence(o *store.Occurrence) error {
 	return t.pass(write{method: "RedoOccurrence", row: o}, func() error { return t.Tx.RedoOccurrence(o) })
 }
 
-func (t spyTx) InsertCase(c *engine.Case) error {
+func (t spyTx) InsertCase(c *store.Case) error {
 	return t.pass(write{method: "InsertCase", caseID: c.ID, row: c}, func() error { return t.Tx.InsertCase(c) })
 }
 
-func (t spyTx) UpdateCase(c *engine.Case, base int64) error {
+func (t spyTx) UpdateCase(c *store.Case, base int64) error {
 	return t.pass(write{method: "UpdateCase", caseID: c.ID, row: c}, func() error { return t.Tx.UpdateCase(c, base) })
 }
 
@@ -130,23 +129,23 @@ func (t spyTx) AppendLog(caseID, seq int64, entries []byte) error {
 	return t.pass(write{method: "AppendLog", caseID: caseID}, func() error { return t.Tx.AppendLog(caseID, seq, entries) })
 }
 
-func (t spyTx) PutMessage(m *engine.Message) error {
+func (t spyTx) PutMessage(m *store.Message) error {
 	return t.pass(write{method: "PutMessage", caseID: m.CaseID, row: m}, func() error { return t.Tx.PutMessage(m) })
 }
 
-func (t spyTx) PutGivenName(n *engine.GivenName) error {
+func (t spyTx) PutGivenName(n *store.GivenName) error {
 	return t.pass(write{method: "PutGivenName", row: n}, func() error { return t.Tx.PutGivenName(n) })
 }
 
-func (t spyTx) DeleteGivenName(folder engine.Folder, author identity.ID, name string) error {
+func (t spyTx) DeleteGivenName(folder store.Folder, author identity.ID, name string) error {
 	return t.pass(write{method: "DeleteGivenName"}, func() error { return t.Tx.DeleteGivenName(folder, author, name) })
 }
 
-func (t spyTx) DeleteAttachment(uuid engine.UUID) error {
+func (t spyTx) DeleteAttachment(uuid store.UUID) error {
 	return t.pass(write{method: "DeleteAttachment"}, func() error { return t.Tx.DeleteAttachment(uuid) })
 }
 
-func (t spyTx) PutAnswer(a *engine.Answer) error {
+func (t spyTx) PutAnswer(a *store.Answer) error {
 	return t.pass(write{method: "PutAnswer", row: a}, func() error { return t.Tx.PutAnswer(a) })
 }
 

@@ -1,18 +1,22 @@
 package engine
 
-import "context"
+import (
+	"context"
+
+	"flowdrive/store"
+)
 
 // judgingStore is the Store of the requests: for one whose log-in has ended
 // meanwhile it does nothing. A view is refused before it begins; so a listing
 // ends with the page after which its caller lost access. A change is refused
 // in its unit, where nothing that was acknowledged is unknown.
 type judgingStore struct {
-	Store
+	store.Store
 	standing func(ctx context.Context) error
 }
 
 // View implements Store.
-func (s judgingStore) View(ctx context.Context, f func(Reader) error) error {
+func (s judgingStore) View(ctx context.Context, f func(store.Reader) error) error {
 	if err := s.judge(ctx); err != nil {
 		return err
 	}
@@ -20,8 +24,8 @@ func (s judgingStore) View(ctx context.Context, f func(Reader) error) error {
 }
 
 // Update implements Store.
-func (s judgingStore) Update(ctx context.Context, f func(Tx) error) error {
-	return s.Store.Update(ctx, func(tx Tx) error {
+func (s judgingStore) Update(ctx context.Context, f func(store.Tx) error) error {
+	return s.Store.Update(ctx, func(tx store.Tx) error {
 		if err := s.judge(ctx); err != nil {
 			return err
 		}

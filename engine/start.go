@@ -9,12 +9,13 @@ import (
 	"flowdrive/engine/quota"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // PutCase starts a case, or changes the one that the reference names.
 func (e *Engine) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
@@ -28,7 +29,7 @@ func (e *Engine) PutCase(ctx context.Context, req Request, ref Ref, body []byte)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx Tx) (err error) {
+		return func(tx store.Tx) (err error) {
 			out, err = e.writePutCase(tx, req, next)
 			return err
 		}, nil
@@ -43,13 +44,13 @@ func (e *Engine) PutCase(ctx context.Context, req Request, ref Ref, body []byte)
 // putCase is a case with the given name to be stored.
 type putCase struct {
 	change  *caseChange
-	given   *GivenName // nil: none
-	was     string     // ETag of what the name has, "" for a new name
+	given   *store.GivenName // nil: none
+	was     string           // ETag of what the name has, "" for a new name
 	created bool
 	byName  bool // the request's URL is the given name's
 }
 
-func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putCase, error) {
+func (e *Engine) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
 	if ref.Identity() || ref.Author != req.By.ID && ref.Name != "" {
 		return nil, absent("case")
 	}
@@ -60,7 +61,7 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	if err != nil {
 		return nil, err
 	}
-	if err := hiddenName(r, FolderCases, ref); err != nil {
+	if err := hiddenName(r, store.FolderCases, ref); err != nil {
 		return nil, err
 	}
 	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
@@ -79,14 +80,14 @@ func (e *Engine) readNewCase(r Reader, req Request, ref Ref, body []byte) (*putC
 	p := &putCase{change: change, created: true, byName: true}
 	if ref.Name != "" {
 		change.row.Named = true
-		p.given = &GivenName{Folder: FolderCases, Author: req.By.ID, Name: ref.Name, CaseID: change.row.ID}
+		p.given = &store.GivenName{Folder: store.FolderCases, Author: req.By.ID, Name: ref.Name, CaseID: change.row.ID}
 		setSource(p.given, body, req.Now)
 	}
 	return p, nil
 }
 
 // readBirth reads a start document and judges the caller's rights to it.
-func (e *Engine) readBirth(r Reader, req Request, ref Ref, body []byte) (*birth, error) {
+func (e *Engine) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*birth, error) {
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
@@ -167,7 +168,7 @@ func roleNotAssignable(role string) error {
 	return errs.New(errs.RoleNotAssignable, "You may not choose these players for the role %q; leave it out, or ask the route's administrators.", role)
 }
 
-func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) {
+func (e *Engine) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, error) {
 	if p.created {
 		if _, err := tx.RouteStamp(p.change.row.RouteID); err != nil {
 			return nil, staleIfGone(err)
@@ -203,7 +204,7 @@ func (e *Engine) writePutCase(tx Tx, req Request, p *putCase) (*Outcome, error) 
 
 // readCaseChange reads a document that changes an open or ended case field
 // by field (docs/contract/drive.md#replace-or-change).
-func (e *Engine) readCaseChange(r Reader, req Request, ref Ref, row *Case, given *GivenName, body []byte) (*putCase, error) {
+func (e *Engine) readCaseChange(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, body []byte) (*putCase, error) {
 	given, err := caseName(r, row, given)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 const (
@@ -37,7 +38,7 @@ type sweeper struct {
 	mu    sync.Mutex
 	moves sync.Mutex
 	stuck stuckCases
-	turn  Lane // of which a case was started last; under mu
+	turn  store.Lane // of which a case was started last; under mu
 }
 
 const never = math.MaxInt64
@@ -99,7 +100,7 @@ func (s *sweeper) due(now time.Time) bool {
 
 // loadSweeper reads the head of the due times at start, and whether cases
 // wait.
-func (e *Engine) loadSweeper(r Reader) error {
+func (e *Engine) loadSweeper(r store.Reader) error {
 	next, err := r.NextDue()
 	if err != nil {
 		return err
@@ -276,7 +277,7 @@ func (e *Engine) advanceStep(ctx context.Context, m *move) (over bool, err error
 	left := e.sweeper.due(m.Now)
 	if m.Now.Equal(m.to) || left || m.Fired >= e.firings {
 		m.Complete = m.Now.Equal(m.to) && !left
-		return true, e.store.Update(ctx, func(tx Tx) error { return putClock(tx, m.Now) })
+		return true, e.store.Update(ctx, func(tx store.Tx) error { return putClock(tx, m.Now) })
 	}
 	return false, nil
 }
@@ -298,15 +299,15 @@ func (e *Engine) nextInstant(m *move) time.Time {
 // settingClock is the setting that keeps the sandbox clock.
 const settingClock = "sandbox-clock"
 
-func putClock(tx Tx, now time.Time) error {
+func putClock(tx store.Tx, now time.Time) error {
 	return tx.PutSetting(settingClock, now.UTC().Format(time.RFC3339Nano))
 }
 
 // SandboxClock returns the instant at which a sandbox's clock was left, zero
 // for a new one.
-func SandboxClock(ctx context.Context, s Store) (time.Time, error) {
+func SandboxClock(ctx context.Context, s store.Store) (time.Time, error) {
 	var text string
-	err := s.View(ctx, func(r Reader) (err error) {
+	err := s.View(ctx, func(r store.Reader) (err error) {
 		text, err = r.Setting(settingClock)
 		return err
 	})

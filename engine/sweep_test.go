@@ -16,6 +16,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // Queued cases start by priority, higher first, then in the order of their
@@ -66,7 +67,7 @@ func TestCasesThatDoNotStart(t *testing.T) {
 	// One that a defect keeps from starting stays queued; there may be many,
 	// and of the highest priority.
 	var stuck []int64
-	w.update(func(tx engine.Tx) error {
+	w.update(func(tx store.Tx) error {
 		stored, err := tx.Case(id)
 		for range 300 {
 			if err != nil {
@@ -112,9 +113,9 @@ func TestAdvanceInOrder(t *testing.T) {
 	var order []string
 	for _, wr := range s.seen() {
 		switch row := wr.row.(type) {
-		case *engine.Occurrence:
+		case *store.Occurrence:
 			order = append(order, row.Instant.Format("15:04:05")+" entry")
-		case *engine.Case:
+		case *store.Case:
 			if wr.method == "UpdateCase" && wr.caseID == id {
 				order = append(order, row.Modified.Format("15:04:05")+" case")
 			}
@@ -146,7 +147,7 @@ func TestMissedInOrder(t *testing.T) {
 	w.advance(0)
 	var order []string
 	for _, wr := range s.seen() {
-		if o, is := wr.row.(*engine.Occurrence); is {
+		if o, is := wr.row.(*store.Occurrence); is {
 			order = append(order, strconv.Itoa(int(o.Instant.Sub(instant(start)).Seconds())))
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // TargetKind says what kind of resource a Target is.
@@ -29,13 +30,13 @@ const (
 // Target is a resource that can be locked, as a path names it.
 type Target struct {
 	Kind     TargetKind
-	Document DocumentPath // OnDocument
-	Ref      Ref          // OnEntry, OnCase; of OnTask, OnLabel and OnTimer the case
-	Month    Month        // OnCase: of the archive where it is found, 0: anywhere
-	Name     string       // of a route, an action, a label or a timer; OnDrop of the route
-	Scratch  ScratchPlace // OnScratch
-	Draft    bool         // OnScratch: a document can be there
-	URL      string       // the path, decoded
+	Document DocumentPath       // OnDocument
+	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel and OnTimer the case
+	Month    store.Month        // OnCase: of the archive where it is found, 0: anywhere
+	Name     string             // of a route, an action, a label or a timer; OnDrop of the route
+	Scratch  store.ScratchPlace // OnScratch
+	Draft    bool               // OnScratch: a document can be there
+	URL      string             // the path, decoded
 }
 
 // targeted is what a target stands for.
@@ -53,7 +54,7 @@ func (t *targeted) exists() bool { return t.self != "" }
 
 // target returns what a target stands for; what by may not see is
 // errs.NotFound, and so is what does not exist and cannot be made by a lock.
-func (e *Engine) target(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) target(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	out, err := e.resolveTarget(r, by, t)
 	if err == nil {
 		out.breaks = out.breaks || by.Admin()
@@ -61,7 +62,7 @@ func (e *Engine) target(r Reader, by identity.Principal, t Target) (*targeted, e
 	return out, err
 }
 
-func (e *Engine) resolveTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) resolveTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	switch t.Kind {
 	case OnDocument:
 		return e.documentTarget(r, by, t)
@@ -82,7 +83,7 @@ func (e *Engine) resolveTarget(r Reader, by identity.Principal, t Target) (*targ
 	return nil, errs.New(errs.NotLockable, "This cannot be locked.")
 }
 
-func (e *Engine) documentTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) documentTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	at, err := e.documentAt(r, by, t.Document)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (e *Engine) documentTarget(r Reader, by identity.Principal, t Target) (*tar
 	return out, nil
 }
 
-func (e *Engine) entryTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) entryTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	stored, given, err := e.findEntry(r, by, t.Ref)
 	if err != nil {
 		return nil, err
@@ -117,7 +118,7 @@ func unmapped(by identity.Principal, ref Ref, what string) (*targeted, error) {
 	return &targeted{}, nil
 }
 
-func (e *Engine) caseTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) caseTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	row, given, err := e.findCase(r, by, t.Ref)
 	if err != nil {
 		return nil, err
@@ -153,7 +154,7 @@ func (e *Engine) mayEditCase(by identity.Principal, h *held) bool {
 	})
 }
 
-func (e *Engine) routeTarget(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) routeTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	stored, info, err := e.routeNamed(r, t.Name)
 	if err != nil || stored == nil || !e.seesRoute(by, info) {
 		return &targeted{}, err
@@ -166,7 +167,7 @@ func (e *Engine) routeTarget(r Reader, by identity.Principal, t Target) (*target
 }
 
 // targetInCase returns an enabled action, a timer, or the message of a label.
-func (e *Engine) targetInCase(r Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Engine) targetInCase(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	h, err := e.hold(r, by, Ref{CaseID: t.Ref.CaseID})
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // Timers returns the timers of a case (docs/contract/timers.md#kinds): those
@@ -83,7 +84,7 @@ func (e *Engine) judgeTimer(by identity.Principal, h *held, name string) error {
 // PutTimer sets the limit of a timer.
 func (e *Engine) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r Reader) (decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		h, err := e.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -105,7 +106,7 @@ func (e *Engine) PutTimer(ctx context.Context, req Request, id int64, name strin
 				return nil, err
 			}
 		}
-		return func(tx Tx) error {
+		return func(tx store.Tx) error {
 			if c != nil {
 				if err := e.write(tx, c); err != nil {
 					return err

@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
+	"flowdrive/store"
 )
 
 // routeTimers is a route with timers of all kinds for the team core.
@@ -64,7 +65,7 @@ func TestTimers(t *testing.T) {
 	sam.timerForm(id, "review").wants("expired", "true", "state", `"running"`)
 	w.advance(time.Hour)
 	ann.taskForm(id, "answer").wants("warnings/0/timer", `"answer.offer"`)
-	w.view(func(r engine.Reader) error {
+	w.view(func(r store.Reader) error {
 		row, err := r.Case(id)
 		if err == nil {
 			same(t, "due", row.Due, start.Add(day))

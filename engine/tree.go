@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // newIDs gives the ids of cases that a decision makes besides the one that it
@@ -66,9 +67,9 @@ func (e *Engine) addOthers(c *caseChange, out *machine.Output, l *lookup) error 
 
 // inherited returns the input of a case that a decision made: a message of
 // the case that made it, as that is after the event, else an empty one.
-func (e *Engine) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*Message, error) {
+func (e *Engine) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*store.Message, error) {
 	input := &content{mediaType: "text/plain"}
-	var source *Message
+	var source *store.Message
 	if from := other.Input; from.Case != 0 {
 		var err error
 		if source, err = e.messageAfter(c, out, l, from); err != nil {
@@ -80,7 +81,7 @@ func (e *Engine) inherited(c *caseChange, out *machine.Output, other *machine.Ch
 		}
 		c.read = append(c.read, readFact{from.Case, from.Label, version})
 	}
-	m := input.message(other.Case.ID, mustGUID(other.Case.GUID), LabelInput)
+	m := input.message(other.Case.ID, mustGUID(other.Case.GUID), store.LabelInput)
 	if source != nil && source.InFile {
 		m.Size, m.SHA256, m.InFile, m.Content = source.Size, source.SHA256, true, nil
 	}
@@ -90,11 +91,11 @@ func (e *Engine) inherited(c *caseChange, out *machine.Output, other *machine.Ch
 
 // messageAfter returns a message of one of the decision's cases as it is
 // after the event, nil for none.
-func (e *Engine) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*Message, error) {
+func (e *Engine) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*store.Message, error) {
 	if of.Case == c.after.ID {
 		return c.finder(l.find)(of.Label)
 	}
-	stored := func(label string) (*Message, error) {
+	stored := func(label string) (*store.Message, error) {
 		if l.reader == nil {
 			return nil, nil
 		}
@@ -149,7 +150,7 @@ func (c *caseChange) byID() map[int64]*caseChange {
 }
 
 // putPlans keeps what is needed to go on with children, or drops it.
-func putPlans(tx Tx, c *caseChange) error {
+func putPlans(tx store.Tx, c *caseChange) error {
 	for _, row := range slices.Sorted(maps.Keys(c.plans)) {
 		var form []byte
 		if plan := c.plans[row]; plan != nil {

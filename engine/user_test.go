@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // user is somebody who acts.
@@ -81,7 +82,7 @@ func (u user) request(options []option) engine.Request {
 // ref reads a file name as the drive does.
 func (u user) ref(name string) engine.Ref {
 	stem, ext, _ := strings.Cut(name, ".")
-	if uuid, ok := engine.ParseUUID(stem); ok {
+	if uuid, ok := store.ParseUUID(stem); ok {
 		return engine.Ref{Entry: uuid}
 	}
 	if id, err := strconv.ParseInt(stem, 10, 64); err == nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 func TestParseUUID(t *testing.T) {
@@ -14,7 +14,7 @@ func TestParseUUID(t *testing.T) {
 		plain, strings.ToUpper(plain), "{" + plain + "}",
 		"c658993a-dcf1-410b-8003-5dc134feb564", "{C658993A-DCF1-410B-8003-5DC134FEB564}",
 	} {
-		if u, ok := engine.ParseUUID(text); !ok || u.String() != plain {
+		if u, ok := store.ParseUUID(text); !ok || u.String() != plain {
 			t.Errorf("ParseUUID(%q) = %s, %t; want %s", text, u, ok, plain)
 		}
 	}
@@ -22,7 +22,7 @@ func TestParseUUID(t *testing.T) {
 		"", "{}", plain[1:], plain + "0", "{" + plain, plain + "}", "{{" + plain + "}}", strings.Repeat("g", 32),
 		"c658993ad-cf1-410b-8003-5dc134feb564", "c658993a-dcf1-410b-8003-5dc134feb56", " " + plain,
 	} {
-		if u, ok := engine.ParseUUID(text); ok {
+		if u, ok := store.ParseUUID(text); ok {
 			t.Errorf("ParseUUID(%q) = %s; want none", text, u)
 		}
 	}
@@ -32,7 +32,7 @@ func TestParseUUID(t *testing.T) {
 // five forms of it.
 func FuzzParseUUID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
-		u, ok := engine.ParseUUID(text)
+		u, ok := store.ParseUUID(text)
 		if !ok {
 			return
 		}

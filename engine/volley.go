@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // fireDue fires one batch of due rows in one unit, each undone alone where it
@@ -19,7 +20,7 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 		}
 	}()
 	var v volley
-	err = e.store.Update(ctx, func(tx Tx) error {
+	err = e.store.Update(ctx, func(tx store.Tx) error {
 		v = volley{now: now}
 		return e.fireVolley(tx, &v, limit)
 	})
@@ -44,7 +45,7 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 
 // firesDue reports whether the row is of what is counted as fired: not of what
 // only comes to its end.
-func firesDue(row DueRow) bool { return row.CaseID != 0 || row.Entry != (UUID{}) }
+func firesDue(row store.DueRow) bool { return row.CaseID != 0 || row.Entry != (store.UUID{}) }
 
 // volley is a batch of due rows on its way through the writer.
 type volley struct {
@@ -58,14 +59,14 @@ type volley struct {
 
 // shot is one due row, and what became of it.
 type shot struct {
-	DueRow
+	store.DueRow
 	fired bool
 	err   error
 }
 
 // passes reports whether something that became due meanwhile comes before
 // the row, which then waits for the next batch.
-func (v *volley) passes(row DueRow) bool { return !v.again.IsZero() && !row.Due.Before(v.again) }
+func (v *volley) passes(row store.DueRow) bool { return !v.again.IsZero() && !row.Due.Before(v.again) }
 
 // became notes when a row that was fired is due next.
 func (v *volley) became(due time.Time) {
@@ -75,7 +76,7 @@ func (v *volley) became(due time.Time) {
 }
 
 // fireVolley fires due rows one after the other.
-func (e *Engine) fireVolley(tx Tx, v *volley, limit int) error {
+func (e *Engine) fireVolley(tx store.Tx, v *volley, limit int) error {
 	rows, next, err := tx.DueRows(v.now, limit)
 	if err != nil || len(rows) == 0 {
 		v.next = next
@@ -118,7 +119,7 @@ func (e *Engine) settleShot(ctx context.Context, v *volley, s *shot) error {
 	}
 	s.fired = false
 	s.err = e.runAhead(ctx, s.err, func() error {
-		return e.store.Update(ctx, func(tx Tx) (err error) {
+		return e.store.Update(ctx, func(tx store.Tx) (err error) {
 			s.fired, err = e.fireRow(tx, &volley{now: v.now, alone: v.alone}, s.DueRow, nil)
 			return err
 		})
@@ -136,10 +137,10 @@ func (e *Engine) settleShot(ctx context.Context, v *volley, s *shot) error {
 
 // fireRow fires one due row; fired is false where nothing of it was due any
 // more, and for what expires.
-func (e *Engine) fireRow(tx Tx, v *volley, row DueRow, trouble error) (fired bool, err error) {
+func (e *Engine) fireRow(tx store.Tx, v *volley, row store.DueRow, trouble error) (fired bool, err error) {
 	var due time.Time
 	switch {
-	case row.Attachment != (UUID{}):
+	case row.Attachment != (store.UUID{}):
 		err = e.expire(tx, row.Attachment, v.now)
 	case row.Retired != 0:
 		err = e.retire(tx, row.Retired, v.now)
@@ -167,13 +168,13 @@ func unserved(err error) bool {
 // the others nor is due for ever: an entry's instant is recorded as failed
 // and the entry goes on. What cannot even be recorded has its due time taken
 // away, as has a case or an attachment.
-func (e *Engine) fireFailed(ctx context.Context, row DueRow, now time.Time, cause error) error {
+func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time, cause error) error {
 	if ctx.Err() != nil || unserved(cause) {
 		return cause
 	}
 	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Int64("retired", row.Retired).Int64("purge", row.Purge).Msg("something due failed")
-	if row.Entry != (UUID{}) {
-		err := e.store.Update(ctx, func(tx Tx) error {
+	if row.Entry != (store.UUID{}) {
+		err := e.store.Update(ctx, func(tx store.Tx) error {
 			_, err := e.fireRow(tx, &volley{now: now}, row, cause)
 			return err
 		})
@@ -182,13 +183,13 @@ func (e *Engine) fireFailed(ctx context.Context, row DueRow, now time.Time, caus
 		}
 		e.log.Error().Err(err).Str("entry", row.Entry.String()).Msg("a schedule entry cannot go on; it stops until it is stored anew")
 	}
-	return e.store.Update(ctx, func(tx Tx) error { return stopDue(tx, row) })
+	return e.store.Update(ctx, func(tx store.Tx) error { return stopDue(tx, row) })
 }
 
 // stopDue takes the due time of a row away.
-func stopDue(tx Tx, row DueRow) error {
+func stopDue(tx store.Tx, row store.DueRow) error {
 	switch {
-	case row.Attachment != (UUID{}):
+	case row.Attachment != (store.UUID{}):
 		return ifThere(tx.SetExpiry(row.Attachment, time.Time{}))
 	case row.Retired != 0:
 		return ifThere(tx.SetRetires(row.Retired, time.Time{}))

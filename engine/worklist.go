@@ -11,34 +11,8 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
+	"flowdrive/store"
 )
-
-// TaskShare says that a party may have tasks in a case, and on which lists;
-// the party 0 are the administrators of its route.
-type TaskShare struct {
-	Party identity.ID
-	Lists machine.Lists
-}
-
-// TaskFilter selects cases in which there may be tasks: of one of the parties,
-// or of the administrators of one of the routes.
-type TaskFilter struct {
-	Lists   machine.Lists
-	Parties []identity.ID
-	Routes  []int64
-	After   int64 // ID
-	Limit   int   // 0: all
-}
-
-// TaskReader reads who has tasks.
-type TaskReader interface {
-	TaskCases(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
-	HasTasks(caseID int64, parties []identity.ID) (bool, error)
-	// UpcomingTasks returns the cases of which something is due and in which
-	// one of the parties may have tasks on the lists: those that are due
-	// first, of the newest of a great many.
-	UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]Case, error)
-}
 
 // Worklist is one of the lists of tasks that everybody has
 // (docs/contract/drive.md#worklists).
@@ -76,7 +50,7 @@ const ordinals = 1 << 21
 func (e *Engine) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
 	filter := e.taskFilter(by, list, f)
 	var out []Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		l := e.lister(r, by, list, f)
 		for {
 			rows, err := r.TaskCases(filter)
@@ -102,8 +76,8 @@ func (e *Engine) Worklist(ctx context.Context, by identity.Principal, list Workl
 
 // taskFilter returns what the store is asked for. What else the filter says is
 // judged task by task, of as many cases at a time as a page is likely to take.
-func (e *Engine) taskFilter(by identity.Principal, list Worklist, f Filter) TaskFilter {
-	filter := TaskFilter{Lists: list.list(), Parties: withContexts(by, e.represented(by)), Routes: e.administered(by), Limit: f.Limit}
+func (e *Engine) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
+	filter := store.TaskFilter{Lists: list.list(), Parties: withContexts(by, e.represented(by)), Routes: e.administered(by), Limit: f.Limit}
 	const many = 500
 	if f.Limit > 0 && (f.Route != "" || f.Context != "" || f.Role != "" || f.Query != "") {
 		filter.Limit = max(f.Limit, many)
@@ -117,19 +91,19 @@ func (e *Engine) taskFilter(by identity.Principal, list Worklist, f Filter) Task
 // lister makes the tasks of cases into resources.
 type lister struct {
 	*Engine
-	r     Reader
+	r     store.Reader
 	by    identity.Principal
 	actor machine.Actor
 	list  machine.Lists
 	f     Filter
 }
 
-func (e *Engine) lister(r Reader, by identity.Principal, list Worklist, f Filter) *lister {
+func (e *Engine) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
 	return &lister{Engine: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
 }
 
 // add appends the tasks of a case that are on the list and pass the filter.
-func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
+func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
@@ -169,7 +143,7 @@ func (l *lister) add(row *Case, out []Resource) ([]Resource, error) {
 }
 
 // passes asks the filters that are about the case.
-func (l *lister) passes(row *Case, c *machine.Case) bool {
+func (l *lister) passes(row *store.Case, c *machine.Case) bool {
 	if l.f.Route != "" && identity.Fold(l.f.Route) != identity.Fold(c.RouteName) {
 		return false
 	}
@@ -218,7 +192,7 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 // WorklistTask returns a task that is on one of by's lists.
 func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	var found *Resource
-	err := e.store.View(ctx, func(r Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
 		if err != nil || row == nil || row.Archived != 0 {
 			return err
@@ -264,13 +238,13 @@ func (e *Engine) shared(c *caseChange, had []machine.Share) {
 
 // shares returns who may have tasks, by id. A name that is nobody's any more
 // has none.
-func (e *Engine) shares(list []machine.Share) []TaskShare {
-	out := make([]TaskShare, 0, len(list))
+func (e *Engine) shares(list []machine.Share) []store.TaskShare {
+	out := make([]store.TaskShare, 0, len(list))
 	for _, s := range list {
 		if s.Party == machine.PartyAdmins {
-			out = append(out, TaskShare{Lists: s.Lists})
+			out = append(out, store.TaskShare{Lists: s.Lists})
 		} else if id := e.PartyID(s.Party); id != 0 {
-			out = append(out, TaskShare{Party: id, Lists: s.Lists})
+			out = append(out, store.TaskShare{Party: id, Lists: s.Lists})
 		}
 	}
 	return out

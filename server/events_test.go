@@ -17,6 +17,7 @@ import (
 	"flowdrive/engine/events"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // scripted is a stream that says what a test has it say.
@@ -138,7 +139,7 @@ func TestEventsOnTheWire(t *testing.T) {
 				{Seq: 7, Event: engine.Event{Kind: engine.EventTask, Change: engine.ChangeOffered, ID: 17, Version: 3, Time: at, Name: "approve"}},
 			}},
 			&engine.Heard{Last: 9, Events: []events.Numbered[engine.Event]{
-				{Seq: 8, Event: engine.Event{Kind: engine.EventSchedule, Change: engine.ChangeFired, UUID: engine.UUID{1}, Version: 2, Time: at, Name: "s"}},
+				{Seq: 8, Event: engine.Event{Kind: engine.EventSchedule, Change: engine.ChangeFired, UUID: store.UUID{1}, Version: 2, Time: at, Name: "s"}},
 				{Seq: 9, Event: engine.Event{Kind: engine.EventDocument, Change: engine.ChangeDeleted, ID: 4, Version: 1, Time: at, Name: `a"b`}},
 			}},
 		), "Last-Event-ID", "4")

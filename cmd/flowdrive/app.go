@@ -26,6 +26,7 @@ import (
 	"flowdrive/notify"
 	"flowdrive/route"
 	"flowdrive/server"
+	"flowdrive/store"
 	"flowdrive/store/sqlite"
 )
 
@@ -189,7 +190,7 @@ func (a *app) found(ctx context.Context) error {
 	if empty {
 		password := os.Getenv(environmentPrefix + "ADMIN_PASSWORD")
 		if password == "" {
-			password = engine.NewUUID().String()[:20]
+			password = store.NewUUID().String()[:20]
 			a.password = password
 		}
 		if hash, err = server.HashPassword(password); err != nil {

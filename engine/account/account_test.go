@@ -12,12 +12,13 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 
-func member(id identity.ID, kind identity.Kind, name identity.Name, more func(*Party)) Party {
-	p := Party{Party: identity.Party{ID: id, Name: name, Kind: kind}, Revision: 1, Created: noon(), Modified: noon().Add(time.Duration(id) * time.Second)}
+func member(id identity.ID, kind identity.Kind, name identity.Name, more func(*store.Party)) store.Party {
+	p := store.Party{Party: identity.Party{ID: id, Name: name, Kind: kind}, Revision: 1, Created: noon(), Modified: noon().Add(time.Duration(id) * time.Second)}
 	if more != nil {
 		more(&p)
 	}
@@ -26,12 +27,12 @@ func member(id identity.ID, kind identity.Kind, name identity.Name, more func(*P
 
 // sample is everyone, sam who administers, ann, who watches a route as eve
 // does, and eve, who is disabled.
-func sample() []Party {
-	return []Party{
+func sample() []store.Party {
+	return []store.Party{
 		member(1, identity.Team, identity.Everyone, nil),
-		member(2, identity.User, "sam", func(p *Party) { p.Admin = true }),
-		member(3, identity.User, "Ann", func(p *Party) { p.Watch, p.Email = []string{"Desk"}, "ann@example.org" }),
-		member(4, identity.User, "eve", func(p *Party) { p.Watch, p.Admin, p.Disabled = []string{"desk"}, true, true }),
+		member(2, identity.User, "sam", func(p *store.Party) { p.Admin = true }),
+		member(3, identity.User, "Ann", func(p *store.Party) { p.Watch, p.Email = []string{"Desk"}, "ann@example.org" }),
+		member(4, identity.User, "eve", func(p *store.Party) { p.Watch, p.Admin, p.Disabled = []string{"desk"}, true, true }),
 	}
 }
 
@@ -113,17 +114,17 @@ func TestRead(t *testing.T) {
 
 func TestSecrets(t *testing.T) {
 	t.Parallel()
-	password, link := NewSecret(AppPassword), NewSecret(CalendarLink)
-	held := map[SecretKind][]Secret{
-		AppPassword: {{ID: 1, UserID: 3, Label: "Phone", SHA256: SecretSum(password), Created: noon()}},
-		CalendarLink: {
+	password, link := NewSecret(store.AppPassword), NewSecret(store.CalendarLink)
+	held := map[store.SecretKind][]store.Secret{
+		store.AppPassword: {{ID: 1, UserID: 3, Label: "Phone", SHA256: SecretSum(password), Created: noon()}},
+		store.CalendarLink: {
 			{ID: 1, UserID: 3, Label: "Phone", SHA256: SecretSum(link), Created: noon(), LastUsed: noon().Add(time.Minute)},
 			{ID: 2, UserID: 4, Label: "Gone", SHA256: SecretSum(strings.Repeat("a", randomLength)), Created: noon()},
 		},
 	}
 	table := NewTable(sample(), held)
 	s := table.AppPassword(3, password)
-	if s == nil || s.ID != 1 || table.Secret(AppPassword, 3, "phone") != s {
+	if s == nil || s.ID != 1 || table.Secret(store.AppPassword, 3, "phone") != s {
 		t.Fatalf("the app password is %+v", s)
 	}
 	if table.AppPassword(2, password) != nil || table.AppPassword(3, link) != nil || table.AppPassword(3, "") != nil {
@@ -149,9 +150,9 @@ func TestSecrets(t *testing.T) {
 	if !used.Equal(now) || s.Use(now.Add(notedEvery-time.Second)) || !s.Use(now.Add(notedEvery)) {
 		t.Errorf("it was used at %s, and its uses are noted each %s", used, notedEvery)
 	}
-	form, once := NewSecretForm(&s.Secret, AppPassword, "fd-x")
+	form, once := NewSecretForm(&s.Secret, store.AppPassword, "fd-x")
 	want(t, "the form of a new one", string(form), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
 	want(t, "what is told once", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"secret":"fd-x"}`+"\n")
-	_, once = NewSecretForm(&s.Secret, CalendarLink, "x")
+	_, once = NewSecretForm(&s.Secret, store.CalendarLink, "x")
 	want(t, "what is told once of a link", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"/calendar/x.ics"}`+"\n")
 }

@@ -7,12 +7,13 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Change is a user or team as it shall be.
 type Change struct {
-	Old     *Party // nil where it is new
-	Party   Party
+	Old     *store.Party // nil where it is new
+	Party   store.Party
 	Created bool
 	Changed bool
 }
@@ -27,7 +28,7 @@ func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash 
 	}
 	c := &Change{Old: old, Created: old == nil}
 	if old == nil {
-		c.Party = Party{Party: identity.Party{ID: newID(), Name: identity.Name(name), Kind: kind}, Created: now}
+		c.Party = store.Party{Party: identity.Party{ID: newID(), Name: identity.Name(name), Kind: kind}, Created: now}
 	} else {
 		c.Party = *old
 		c.Party.Members = slices.Clone(old.Members)
@@ -58,7 +59,7 @@ func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash 
 }
 
 // checkIdentity refuses identifying fields that differ from what is stored.
-func checkIdentity(root document.Value, p *Party, created bool) {
+func checkIdentity(root document.Value, p *store.Party, created bool) {
 	if created {
 		return
 	}
@@ -77,7 +78,7 @@ func checkIdentity(root document.Value, p *Party, created bool) {
 	}
 }
 
-func readUser(root document.Value, d *identity.Directory, p *Party, now time.Time) {
+func readUser(root document.Value, d *identity.Directory, p *store.Party, now time.Time) {
 	root.Only("name", "id", "fullName", "email", "admin", "disabled", "deputy", "password", "created", "modified")
 	readPlainText(root.Get("fullName"), &p.FullName, 200)
 	readEmail(root.Get("email"), &p.Email)
@@ -90,7 +91,7 @@ func readUser(root document.Value, d *identity.Directory, p *Party, now time.Tim
 }
 
 // keepAdministrator refuses to demote or disable the last administrator.
-func keepAdministrator(root document.Value, t *Table, old, p *Party) {
+func keepAdministrator(root document.Value, t *Table, old, p *store.Party) {
 	if !t.LastAdministrator(old) {
 		return
 	}
@@ -103,7 +104,7 @@ func keepAdministrator(root document.Value, t *Table, old, p *Party) {
 	}
 }
 
-func readTeam(root document.Value, d *identity.Directory, p *Party) {
+func readTeam(root document.Value, d *identity.Directory, p *store.Party) {
 	root.Only("name", "id", "members", "admins", "created", "modified")
 	readNames(root.Get("members"), d, &p.Members)
 	readNames(root.Get("admins"), d, &p.Admins)

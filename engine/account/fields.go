@@ -11,6 +11,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // readPlainText reads an optional text of one line.
@@ -78,7 +79,7 @@ func chain(names []identity.Name) string {
 // readDeputy reads who stands in for the user: absent stays, null is nobody.
 // Without a beginning it is from now on; an end there must be, so that nobody
 // lends a right and forgets it.
-func readDeputy(v document.Value, d *identity.Directory, p *Party, now time.Time) {
+func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now time.Time) {
 	if v.Node == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // FuzzMe: whatever is PUT to me.json is refused with what is wrong with it,
@@ -23,7 +24,7 @@ func FuzzMe(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	now := time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC)
-	parties := []Party{
+	parties := []store.Party{
 		{Party: identity.Party{ID: 1, Name: identity.Everyone, Kind: identity.Team}},
 		{Party: identity.Party{ID: 2, Name: "sam", Kind: identity.User}},
 		{Party: identity.Party{ID: 3, Name: "ann", Kind: identity.User}},
@@ -45,7 +46,7 @@ func FuzzMe(f *testing.F) {
 		if p.ID != 2 || p.Name != "sam" || p.Admin || p.Disabled || p.Password != "" || p.Deputy.User != "" && !p.Deputy.From.Before(p.Deputy.To) {
 			t.Fatalf("%s made of sam %+v", body, p)
 		}
-		changed := NewTable([]Party{parties[0], p, parties[2]}, nil)
+		changed := NewTable([]store.Party{parties[0], p, parties[2]}, nil)
 		form, err := document.ParseJSON(changed.Me(2))
 		if err != nil {
 			t.Fatal(err)

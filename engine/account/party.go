@@ -5,41 +5,13 @@
 package account
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
-
-// Party is a user or team as stored.
-type Party struct {
-	identity.Party
-	Password string   // its encoded hash, "" for none
-	Quiet    bool     // users: no mails are wanted
-	Watch    []string // users: names of the routes that they watch
-	Revision int64
-	Created  time.Time
-	Modified time.Time
-}
-
-// ETag returns the entity tag of the form, quoted.
-func (p *Party) ETag() string { return fmt.Sprintf(`"p%d-%d"`, p.ID, p.Revision) }
-
-// Administers reports whether the user is an administrator who may log in.
-func (p *Party) Administers() bool {
-	return p != nil && p.Kind == identity.User && p.Admin && !p.Disabled
-}
-
-// MailTo returns the address at which a user wants to be told of events, ""
-// for none.
-func (p *Party) MailTo() string {
-	if p.Quiet {
-		return ""
-	}
-	return p.Email
-}
 
 // userForm and teamForm are the complete forms (docs/contract/drive.md#user); a
 // password is never among them.
@@ -79,7 +51,7 @@ func formOfDeputy(d identity.Deputy) *deputyForm {
 }
 
 // PartyForm returns the complete form of a user or team.
-func PartyForm(p *Party) []byte {
+func PartyForm(p *store.Party) []byte {
 	created, modified := p.Created.UTC().Format(time.RFC3339), p.Modified.UTC().Format(time.RFC3339)
 	var form any
 	if p.Kind == identity.User {
@@ -100,7 +72,7 @@ func orEmpty[T any](list []T) []T {
 	return list
 }
 
-func sameParty(a, b *Party) bool {
+func sameParty(a, b *store.Party) bool {
 	return a.FullName == b.FullName && a.Email == b.Email && a.Admin == b.Admin && a.Disabled == b.Disabled &&
 		a.Password == b.Password && a.Quiet == b.Quiet && slices.Equal(a.Watch, b.Watch) && a.Deputy.Equal(b.Deputy) &&
 		slices.Equal(a.Members, b.Members) && slices.Equal(a.Admins, b.Admins)

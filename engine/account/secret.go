@@ -10,34 +10,12 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
-
-// SecretKind is what a secret opens.
-type SecretKind string
-
-// The kinds of secrets.
-const (
-	AppPassword  SecretKind = "app password"  // logs a device or program in
-	CalendarLink SecretKind = "calendar link" // is the address of the user's calendar
-)
-
-// SecretKinds are all kinds there are.
-func SecretKinds() []SecretKind { return []SecretKind{AppPassword, CalendarLink} }
-
-// Secret is what a user has made for a device or a program, as stored. It is
-// random, so that nobody needs to keep it but who uses it.
-type Secret struct {
-	ID       int64 // order of creation, set by the store
-	UserID   identity.ID
-	Label    string
-	SHA256   [sha256.Size]byte // of the secret itself
-	Created  time.Time
-	LastUsed time.Time // zero: never
-}
 
 // HeldSecret is a secret as it is kept in memory.
 type HeldSecret struct {
-	Secret
+	store.Secret
 	used  atomic.Int64 // LastUsed as stored, in Unix milliseconds; 0: never
 	noted atomic.Int64 // the same, of what is on its way to the store
 }
@@ -48,7 +26,7 @@ type secrets struct {
 	byUser map[identity.ID][]*HeldSecret // by ID
 }
 
-func newSecrets(list []Secret) *secrets {
+func newSecrets(list []store.Secret) *secrets {
 	t := &secrets{bySum: make(map[[sha256.Size]byte]*HeldSecret, len(list)), byUser: map[identity.ID][]*HeldSecret{}}
 	for _, stored := range list {
 		s := &HeldSecret{Secret: stored}
@@ -73,11 +51,11 @@ const (
 
 // NewSecret returns a new secret: letters and digits that are hard to mistake
 // for each other.
-func NewSecret(kind SecretKind) string {
+func NewSecret(kind store.SecretKind) string {
 	var random [randomBytes]byte
 	_, _ = rand.Read(random[:]) // never fails; see crypto/rand
 	text := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:]))
-	if kind == AppPassword {
+	if kind == store.AppPassword {
 		text = secretPrefix + text
 	}
 	return text
@@ -91,7 +69,7 @@ func (t *Table) AppPassword(user identity.ID, secret string) *HeldSecret {
 	if len(secret) != len(secretPrefix)+randomLength || !strings.HasPrefix(secret, secretPrefix) {
 		return nil
 	}
-	s := t.SecretOf(AppPassword, SecretSum(secret))
+	s := t.SecretOf(store.AppPassword, SecretSum(secret))
 	if s == nil || s.UserID != user {
 		return nil
 	}
@@ -104,7 +82,7 @@ func (t *Table) CalendarLink(token string) *HeldSecret {
 	if len(token) != randomLength {
 		return nil
 	}
-	s := t.SecretOf(CalendarLink, SecretSum(token))
+	s := t.SecretOf(store.CalendarLink, SecretSum(token))
 	if s == nil || !t.directory.Active(s.UserID) {
 		return nil
 	}
@@ -112,17 +90,17 @@ func (t *Table) CalendarLink(token string) *HeldSecret {
 }
 
 // SecretOf returns the secret of that sum, nil for none.
-func (t *Table) SecretOf(kind SecretKind, sum [sha256.Size]byte) *HeldSecret {
+func (t *Table) SecretOf(kind store.SecretKind, sum [sha256.Size]byte) *HeldSecret {
 	return t.secrets[kind].bySum[sum]
 }
 
 // Secrets returns the user's secrets of a kind in order of creation.
-func (t *Table) Secrets(kind SecretKind, user identity.ID) []*HeldSecret {
+func (t *Table) Secrets(kind store.SecretKind, user identity.ID) []*HeldSecret {
 	return t.secrets[kind].byUser[user]
 }
 
 // Secret returns the user's secret of that label, whatever its case, or nil.
-func (t *Table) Secret(kind SecretKind, user identity.ID, label string) *HeldSecret {
+func (t *Table) Secret(kind store.SecretKind, user identity.ID, label string) *HeldSecret {
 	for _, s := range t.Secrets(kind, user) {
 		if identity.Fold(s.Label) == identity.Fold(label) {
 			return s
@@ -165,16 +143,16 @@ func (s *HeldSecret) Form() (form []byte, used time.Time) {
 	return document.Line(f), used
 }
 
-func formOfSecret(s *Secret) secretForm {
+func formOfSecret(s *store.Secret) secretForm {
 	return secretForm{Label: s.Label, Created: s.Created.UTC().Format(time.RFC3339)}
 }
 
 // NewSecretForm returns the form of a secret that was just made and, to be told once,
 // the form that has what is secret.
-func NewSecretForm(s *Secret, kind SecretKind, secret string) (form, once []byte) {
+func NewSecretForm(s *store.Secret, kind store.SecretKind, secret string) (form, once []byte) {
 	f := formOfSecret(s)
 	form = document.Line(f)
-	if kind == CalendarLink {
+	if kind == store.CalendarLink {
 		f.URL = "/calendar/" + secret + ".ics"
 	} else {
 		f.Secret = secret

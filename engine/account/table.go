@@ -7,23 +7,24 @@ import (
 
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Table is all users and teams, as they are kept in memory, with their
 // secrets. It is never changed once made.
 type Table struct {
 	directory *identity.Directory
-	byID      map[identity.ID]*Party
-	secrets   map[SecretKind]*secrets
+	byID      map[identity.ID]*store.Party
+	secrets   map[store.SecretKind]*secrets
 	watchers  map[string][]string // of a route, by its folded name: the active users who watch it, by name
 	modified  time.Time           // of whatever changed last
 }
 
 // NewTable returns the table of those users and teams, and of their secrets of
 // each kind.
-func NewTable(parties []Party, held map[SecretKind][]Secret) *Table {
-	t := &Table{byID: make(map[identity.ID]*Party, len(parties)), secrets: map[SecretKind]*secrets{}}
-	for _, kind := range SecretKinds() {
+func NewTable(parties []store.Party, held map[store.SecretKind][]store.Secret) *Table {
+	t := &Table{byID: make(map[identity.ID]*store.Party, len(parties)), secrets: map[store.SecretKind]*secrets{}}
+	for _, kind := range store.SecretKinds() {
 		t.secrets[kind] = newSecrets(held[kind])
 	}
 	plain := make([]identity.Party, len(parties))
@@ -43,10 +44,10 @@ func NewTable(parties []Party, held map[SecretKind][]Secret) *Table {
 func (t *Table) Directory() *identity.Directory { return t.directory }
 
 // ByID returns the party of that id, nil for none.
-func (t *Table) ByID(id identity.ID) *Party { return t.byID[id] }
+func (t *Table) ByID(id identity.ID) *store.Party { return t.byID[id] }
 
 // ByName returns the party of that name and kind, or nil.
-func (t *Table) ByName(kind identity.Kind, name string) *Party {
+func (t *Table) ByName(kind identity.Kind, name string) *store.Party {
 	p := t.directory.ByName(identity.Name(name))
 	if p == nil || p.Kind != kind {
 		return nil
@@ -62,7 +63,7 @@ func (t *Table) Modified() time.Time { return t.modified }
 
 // LastAdministrator reports whether without that user nobody could administer
 // the server, which nothing but a change of its store would mend.
-func (t *Table) LastAdministrator(p *Party) bool {
+func (t *Table) LastAdministrator(p *store.Party) bool {
 	if !p.Administers() {
 		return false
 	}
@@ -75,7 +76,7 @@ func (t *Table) LastAdministrator(p *Party) bool {
 }
 
 // watchersOf returns the active users who watch a route, by its folded name.
-func watchersOf(parties []Party) map[string][]string {
+func watchersOf(parties []store.Party) map[string][]string {
 	all := map[string][]string{}
 	for i := range parties {
 		if p := &parties[i]; p.Kind == identity.User && !p.Disabled {

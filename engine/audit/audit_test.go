@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"flowdrive/store"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -100,7 +102,7 @@ func TestDayOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := DayOf(at); got != want {
+		if got := store.AuditDayOf(at); got != want {
 			t.Errorf("DayOf(%s) = %d; want %d", text, got, want)
 		}
 	}

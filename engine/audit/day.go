@@ -3,24 +3,7 @@ package audit
 import (
 	"errors"
 	"io"
-	"time"
 )
-
-// Day is what there is of a day of the audit log: a text that only grows, a
-// line of JSON a row.
-type Day struct {
-	Day   int64 // since 1 January 1970
-	Size  int64
-	First time.Time
-	Last  time.Time
-}
-
-// DayOf returns the day of an instant, in UTC.
-func DayOf(t time.Time) int64 {
-	const day = 24 * 60 * 60
-	seconds := t.Unix()
-	return (seconds - ((seconds%day)+day)%day) / day
-}
 
 // Text is the text of a day as it was when it was opened. It is for the
 // length of one request.

@@ -11,6 +11,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
+	"flowdrive/store"
 )
 
 // Millions of rows are copied from a few that the engine has stored, within
@@ -126,7 +127,7 @@ func (r *run) fillEntries(ctx context.Context, data string, n int) error {
 	if err = errors.Join(err, h.close()); err != nil {
 		return err
 	}
-	uuid, ok := engine.ParseUUID(out.Name)
+	uuid, ok := store.ParseUUID(out.Name)
 	if !ok {
 		return fmt.Errorf("a schedule entry is named %q", out.Name)
 	}

@@ -11,6 +11,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/schedule"
+	"flowdrive/store"
 )
 
 // TestFillEntries wants every copied entry to be one: its documents tell what
@@ -74,7 +75,7 @@ func TestFillCases(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	err = h.store.View(t.Context(), func(rd engine.Reader) error {
+	err = h.store.View(t.Context(), func(rd store.Reader) error {
 		for _, res := range cases {
 			row, err := rd.Case(res.Seq)
 			if err != nil {

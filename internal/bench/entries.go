@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // measureEntries is P8: what a million schedule entries cost those who wake,
@@ -139,12 +139,12 @@ func (r *run) additions(ctx context.Context, h *house, watch *stopwatch) ([]time
 
 // stopwatch is a store that notes when it was asked to write.
 type stopwatch struct {
-	engine.Store
+	store.Store
 	at atomic.Pointer[time.Time]
 }
 
-// Update implements engine.Store.
-func (s *stopwatch) Update(ctx context.Context, f func(engine.Tx) error) error {
+// Update implements store.Store.
+func (s *stopwatch) Update(ctx context.Context, f func(store.Tx) error) error {
 	now := time.Now()
 	s.at.Store(&now)
 	return s.Store.Update(ctx, f)
@@ -152,7 +152,7 @@ func (s *stopwatch) Update(ctx context.Context, f func(engine.Tx) error) error {
 
 func (s *stopwatch) asked() time.Time { return *s.at.Load() }
 
-func (s *stopwatch) over(store engine.Store) engine.Store {
+func (s *stopwatch) over(store store.Store) store.Store {
 	s.Store = store
 	return s
 }

@@ -13,6 +13,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/identity"
 	"flowdrive/server"
+	"flowdrive/store"
 	"flowdrive/store/sqlite"
 )
 
@@ -87,8 +88,8 @@ type house struct {
 // houseOptions change what a house is made of.
 type houseOptions struct {
 	observer engine.Observer
-	clock    engine.Clock                    // nil: the machine's
-	wrap     func(engine.Store) engine.Store // puts something between engine and store
+	clock    engine.Clock                  // nil: the machine's
+	wrap     func(store.Store) store.Store // puts something between engine and store
 }
 
 // unlimited is more than any figure stores.
@@ -115,7 +116,7 @@ func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err 
 	if err != nil {
 		return nil, err
 	}
-	var store engine.Store = h.store
+	var store store.Store = h.store
 	if o.wrap != nil {
 		store = o.wrap(store)
 	}

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/engine/machine"
+	"flowdrive/store"
 )
 
 // op is one statement with its arguments. Where it is about a case, the
@@ -55,14 +55,14 @@ const (
 // recorder is a store that notes, while it is asked to, what the engine
 // writes: the limit writes the same rows with other ids.
 type recorder struct {
-	engine.Store
+	store.Store
 	mu    sync.Mutex
 	on    bool
 	units [][]op
 }
 
-// Update implements engine.Store.
-func (r *recorder) Update(ctx context.Context, f func(engine.Tx) error) error {
+// Update implements store.Store.
+func (r *recorder) Update(ctx context.Context, f func(store.Tx) error) error {
 	r.mu.Lock()
 	on := r.on
 	r.mu.Unlock()
@@ -70,7 +70,7 @@ func (r *recorder) Update(ctx context.Context, f func(engine.Tx) error) error {
 		return r.Store.Update(ctx, f)
 	}
 	var ops []op
-	err := r.Store.Update(ctx, func(tx engine.Tx) error {
+	err := r.Store.Update(ctx, func(tx store.Tx) error {
 		t := &recordingTx{Tx: tx}
 		err := f(t)
 		ops = t.ops
@@ -100,18 +100,18 @@ func (r *recorder) set(on bool) (units [][]op) {
 
 // recordingTx notes the statements about cases.
 type recordingTx struct {
-	engine.Tx
+	store.Tx
 	ops []op
 }
 
-// Case implements engine.Tx.
-func (t *recordingTx) Case(id int64) (*engine.Case, error) {
+// Case implements store.Tx.
+func (t *recordingTx) Case(id int64) (*store.Case, error) {
 	t.ops = append(t.ops, op{query: bareReadCase, args: []any{id}, ofCase: true, reads: true})
 	return t.Tx.Case(id)
 }
 
-// InsertCase implements engine.Tx.
-func (t *recordingTx) InsertCase(c *engine.Case) error {
+// InsertCase implements store.Tx.
+func (t *recordingTx) InsertCase(c *store.Case) error {
 	access, err := accessText(c)
 	if err != nil {
 		return err
@@ -124,8 +124,8 @@ func (t *recordingTx) InsertCase(c *engine.Case) error {
 	return t.Tx.InsertCase(c)
 }
 
-// UpdateCase implements engine.Tx.
-func (t *recordingTx) UpdateCase(c *engine.Case, base int64) error {
+// UpdateCase implements store.Tx.
+func (t *recordingTx) UpdateCase(c *store.Case, base int64) error {
 	query := bareUpdateCase
 	if c.State == string(machine.Active) {
 		query = bareAdvanceCase
@@ -144,7 +144,7 @@ func (t *recordingTx) UpdateCase(c *engine.Case, base int64) error {
 
 // tasks notes what is written of the tasks of a case: those of a new one, and
 // that one that had a task has none any more.
-func (t *recordingTx) tasks(c *engine.Case) {
+func (t *recordingTx) tasks(c *store.Case) {
 	for _, share := range c.Tasks {
 		t.ops = append(t.ops, op{query: bareInsertTask, ofCase: true, args: []any{c.ID, int64(share.Party), int64(share.Lists)}})
 	}
@@ -153,14 +153,14 @@ func (t *recordingTx) tasks(c *engine.Case) {
 	}
 }
 
-// AppendLog implements engine.Tx.
+// AppendLog implements store.Tx.
 func (t *recordingTx) AppendLog(caseID, seq int64, entries []byte) error {
 	t.ops = append(t.ops, op{query: bareInsertLog, ofCase: true, args: []any{caseID, seq, slices.Clone(entries)}})
 	return t.Tx.AppendLog(caseID, seq, entries)
 }
 
-// PutMessage implements engine.Tx.
-func (t *recordingTx) PutMessage(m *engine.Message) error {
+// PutMessage implements store.Tx.
+func (t *recordingTx) PutMessage(m *store.Message) error {
 	content := slices.Clone(m.Content)
 	if content == nil {
 		content = []byte{}
@@ -172,7 +172,7 @@ func (t *recordingTx) PutMessage(m *engine.Message) error {
 }
 
 // accessText is the JSON array of the column, nil for as it is.
-func accessText(c *engine.Case) (any, error) {
+func accessText(c *store.Case) (any, error) {
 	if c.Access == nil {
 		return nil, nil //nolint:nilnil // a NULL
 	}
@@ -246,7 +246,7 @@ func (s *series) unit(id, n int64) []op {
 }
 
 // over puts the recorder between an engine and its store.
-func (r *recorder) over(s engine.Store) engine.Store {
+func (r *recorder) over(s store.Store) store.Store {
 	r.Store = s
 	return r
 }

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Each kind of secrets has a table of its own; they are alike.
@@ -20,8 +20,8 @@ const (
 )
 
 // ofKind returns the statement for the table of the kind.
-func ofKind(kind account.SecretKind, query string) string {
-	if kind == account.CalendarLink {
+func ofKind(kind store.SecretKind, query string) string {
+	if kind == store.CalendarLink {
 		return strings.Replace(query, "app_passwords", "calendar_links", 1)
 	}
 	return query
@@ -29,9 +29,9 @@ func ofKind(kind account.SecretKind, query string) string {
 
 // Secrets returns the secrets of the kind of all users by ID. They are read
 // whole: all are held in memory.
-func (r *reader) Secrets(kind account.SecretKind) (all []account.Secret, err error) {
+func (r *reader) Secrets(kind store.SecretKind) (all []store.Secret, err error) {
 	err = r.c.each(ofKind(kind, selectSecrets), func(scan scan) error {
-		var s account.Secret
+		var s store.Secret
 		err := scan(&s.ID, &s.UserID, &s.Label, bits(s.SHA256[:]), millis{&s.Created}, millis{&s.LastUsed})
 		all = append(all, s)
 		return err
@@ -41,7 +41,7 @@ func (r *reader) Secrets(kind account.SecretKind) (all []account.Secret, err err
 
 // InsertSecret stores a new secret and sets its ID. A label that the user has
 // given already, whatever its case, is errs.NameTaken.
-func (t *tx) InsertSecret(kind account.SecretKind, s *account.Secret) error {
+func (t *tx) InsertSecret(kind store.SecretKind, s *store.Secret) error {
 	res, err := t.c.exec(ofKind(kind, insertSecret), int64(s.UserID), identity.Fold(s.Label), s.Label, s.SHA256[:], at(s.Created), at(s.LastUsed))
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is the %s %q already; delete it to get another of that name.", kind, s.Label)
@@ -53,13 +53,13 @@ func (t *tx) InsertSecret(kind account.SecretKind, s *account.Secret) error {
 }
 
 // TouchSecret notes when a secret was used.
-func (t *tx) TouchSecret(kind account.SecretKind, id int64, used time.Time) error {
+func (t *tx) TouchSecret(kind store.SecretKind, id int64, used time.Time) error {
 	n, err := t.c.change(ofKind(kind, touchSecret), id, at(used))
 	return found(n, err, string(kind))
 }
 
 // DeleteSecret deletes a secret.
-func (t *tx) DeleteSecret(kind account.SecretKind, id int64) error {
+func (t *tx) DeleteSecret(kind store.SecretKind, id int64) error {
 	n, err := t.c.change(ofKind(kind, deleteSecret), id)
 	return found(n, err, string(kind))
 }

@@ -4,59 +4,58 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	for i, what := range []account.SecretKind{account.AppPassword, account.CalendarLink} {
+	for i, what := range []store.SecretKind{store.AppPassword, store.CalendarLink} {
 		sam, ann := addUser(t, db, identity.Name("sam"+string(rune('0'+i)))), addUser(t, db, identity.Name("ann"+string(rune('0'+i))))
-		secrets := func() (all []account.Secret) {
+		secrets := func() (all []store.Secret) {
 			t.Helper()
-			mustView(t, db, func(r engine.Reader) (err error) {
+			mustView(t, db, func(r store.Reader) (err error) {
 				all, err = r.Secrets(what)
 				return err
 			})
 			return all
 		}
-		phone := account.Secret{UserID: sam, Label: "Phone", SHA256: engine.Digest{1}, Created: noon()}
-		theirs := account.Secret{UserID: ann, Label: "phone", SHA256: engine.Digest{2}, Created: noon(), LastUsed: noon()}
-		mustUpdate(t, db, func(tx engine.Tx) error {
+		phone := store.Secret{UserID: sam, Label: "Phone", SHA256: store.Digest{1}, Created: noon()}
+		theirs := store.Secret{UserID: ann, Label: "phone", SHA256: store.Digest{2}, Created: noon(), LastUsed: noon()}
+		mustUpdate(t, db, func(tx store.Tx) error {
 			if err := tx.InsertSecret(what, &phone); err != nil {
 				return err
 			}
 			return tx.InsertSecret(what, &theirs)
 		})
-		same(t, "stored", []account.Secret{phone, theirs}, secrets())
+		same(t, "stored", []store.Secret{phone, theirs}, secrets())
 
-		for name, s := range map[string]account.Secret{
-			"a label in use, but for case": {UserID: sam, Label: "pHONE", SHA256: engine.Digest{3}, Created: noon()},
-			"a secret in use":              {UserID: sam, Label: "tablet", SHA256: engine.Digest{1}, Created: noon()},
+		for name, s := range map[string]store.Secret{
+			"a label in use, but for case": {UserID: sam, Label: "pHONE", SHA256: store.Digest{3}, Created: noon()},
+			"a secret in use":              {UserID: sam, Label: "tablet", SHA256: store.Digest{1}, Created: noon()},
 		} {
-			err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertSecret(what, &s) })
+			err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertSecret(what, &s) })
 			kind(t, name, err, errs.NameTaken)
 		}
 
 		phone.LastUsed = noon().Add(time.Hour)
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.TouchSecret(what, phone.ID, phone.LastUsed) })
-		same(t, "used", []account.Secret{phone, theirs}, secrets())
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.TouchSecret(what, phone.ID, phone.LastUsed) })
+		same(t, "used", []store.Secret{phone, theirs}, secrets())
 
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteSecret(what, phone.ID) })
-		same(t, "revoked", []account.Secret{theirs}, secrets())
-		for name, f := range map[string]func(engine.Tx) error{
-			"revoked twice":         func(tx engine.Tx) error { return tx.DeleteSecret(what, phone.ID) },
-			"used when revoked":     func(tx engine.Tx) error { return tx.TouchSecret(what, phone.ID, noon()) },
-			"of a user who is gone": func(tx engine.Tx) error { return tx.DeleteParty(99) },
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteSecret(what, phone.ID) })
+		same(t, "revoked", []store.Secret{theirs}, secrets())
+		for name, f := range map[string]func(store.Tx) error{
+			"revoked twice":         func(tx store.Tx) error { return tx.DeleteSecret(what, phone.ID) },
+			"used when revoked":     func(tx store.Tx) error { return tx.TouchSecret(what, phone.ID, noon()) },
+			"of a user who is gone": func(tx store.Tx) error { return tx.DeleteParty(99) },
 		} {
 			kind(t, name, db.Update(t.Context(), f), errs.NotFound)
 		}
 
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(ann) })
-		same(t, "gone with the user", []account.Secret(nil), secrets())
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteParty(ann) })
+		same(t, "gone with the user", []store.Secret(nil), secrets())
 	}
 }
 
@@ -64,17 +63,17 @@ func TestDeputies(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	addUser(t, db, "Ann")
-	sam := account.Party{
+	sam := store.Party{
 		Party: identity.Party{
 			ID: identity.ID(db.NextID()), Name: "sam", Kind: identity.User,
 			Deputy: identity.Deputy{User: "Ann", From: noon(), To: noon().Add(time.Hour)},
 		},
 		Created: noon(), Modified: noon(),
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutParty(&sam) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutParty(&sam) })
 	all := parties(t, db)
 	same(t, "stored", sam, all[1])
-	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.DeleteParty(all[0].ID) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteParty(all[0].ID) })
 	kind(t, "deleting a deputy", err, errs.InUse)
 
 	for name, wrong := range map[string]identity.Deputy{
@@ -84,12 +83,12 @@ func TestDeputies(t *testing.T) {
 	} {
 		p := sam
 		p.Deputy = wrong
-		if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutParty(&p) }); err == nil {
+		if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.PutParty(&p) }); err == nil {
 			t.Errorf("%s was stored", name)
 		}
 	}
 	sam.Deputy = identity.Deputy{}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutParty(&sam) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutParty(&sam) })
 	same(t, "taken away", sam, parties(t, db)[1])
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(all[0].ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteParty(all[0].ID) })
 }

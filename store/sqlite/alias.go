@@ -1,14 +1,14 @@
 package sqlite
 
 import (
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
 	aliasColumns = `a.author_id, a.route_id, a.name, a.case_id,
 		m.uuid, m.case_id, m.label, m.media_type, m.size, m.sha256, m.content IS NULL, m.version, m.created, m.modified, m.author_id`
-	joinInput = `FROM aliases a JOIN messages m ON m.case_id = a.case_id AND m.label = '` + engine.LabelInput + `'`
+	joinInput = `FROM aliases a JOIN messages m ON m.case_id = a.case_id AND m.label = '` + store.LabelInput + `'`
 
 	selectAlias = `SELECT ` + aliasColumns + `, m.content ` + joinInput + `
 		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.folded = ?3 AND a.open = 1`
@@ -22,7 +22,7 @@ const (
 	deleteAlias = `DELETE FROM aliases WHERE author_id = ?1 AND route_id = ?2 AND folded = ?3 AND open = 1`
 )
 
-func scanAlias(scan scan, a *engine.Alias) error {
+func scanAlias(scan scan, a *store.Alias) error {
 	m := &a.Input
 	return scan(&a.Author, &a.RouteID, &a.Name, &a.CaseID,
 		bits(m.UUID[:]), &m.CaseID, &m.Label, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
@@ -31,8 +31,8 @@ func scanAlias(scan scan, a *engine.Alias) error {
 
 // Alias returns what the author finds under that name, whatever its case, in
 // the folder of the route: the input of an open case.
-func (r *reader) Alias(author identity.ID, routeID int64, name string) (*engine.Alias, error) {
-	a := &engine.Alias{}
+func (r *reader) Alias(author identity.ID, routeID int64, name string) (*store.Alias, error) {
+	a := &store.Alias{}
 	found, err := r.c.row(selectAlias, int64(author), routeID, identity.Fold(name)).read(func(scan scan) error { return scanAlias(scan, a) })
 	if err := read(found, err, "alias"); err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (r *reader) Alias(author identity.ID, routeID int64, name string) (*engine.
 
 // Aliases returns all that the author finds in the folder of the route, by
 // the first use of the name, without contents.
-func (r *reader) Aliases(author identity.ID, routeID int64) (all []engine.Alias, err error) {
+func (r *reader) Aliases(author identity.ID, routeID int64) (all []store.Alias, err error) {
 	err = r.c.each(selectAliases, func(scan scan) error {
-		var a engine.Alias
+		var a store.Alias
 		err := scanAlias(scan, &a)
 		all = append(all, a)
 		return err
@@ -54,7 +54,7 @@ func (r *reader) Aliases(author identity.ID, routeID int64) (all []engine.Alias,
 
 // PutAlias stores an alias, by author, route and folded name. Whether it can
 // be read follows from the state of its case.
-func (t *tx) PutAlias(a *engine.Alias) error {
+func (t *tx) PutAlias(a *store.Alias) error {
 	n, err := t.c.change(upsertAlias, int64(a.Author), a.RouteID, identity.Fold(a.Name), a.Name, a.CaseID)
 	return found(n, err, "case")
 }

@@ -4,28 +4,28 @@ import (
 	"slices"
 	"testing"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // dropFile stores a case of the author with the text as its input, and the
 // alias of that.
-func dropFile(t *testing.T, db *DB, author identity.ID, routeID int64, name, text string) (*engine.Case, *engine.Alias) {
+func dropFile(t *testing.T, db *DB, author identity.ID, routeID int64, name, text string) (*store.Case, *store.Alias) {
 	t.Helper()
 	c := newCase(db, author, routeID)
-	input := engine.Message{
-		UUID: engine.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: engine.LabelInput, MediaType: "text/csv", Size: int64(len(text)),
+	input := store.Message{
+		UUID: store.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: store.LabelInput, MediaType: "text/csv", Size: int64(len(text)),
 		SHA256: digest(text), Content: []byte(text), Version: 1, Created: noon(), Modified: noon(), AuthorID: author,
 	}
-	a := &engine.Alias{Author: author, RouteID: routeID, Name: name, CaseID: c.ID}
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	a := &store.Alias{Author: author, RouteID: routeID, Name: name, CaseID: c.ID}
+	mustUpdate(t, db, func(tx store.Tx) error {
 		if err := tx.InsertCase(c); err != nil {
 			return err
 		}
 		other := input
-		other.Label, other.UUID = "report", engine.UUID{2: byte(c.ID)}
-		for _, m := range []*engine.Message{&input, &other} {
+		other.Label, other.UUID = "report", store.UUID{2: byte(c.ID)}
+		for _, m := range []*store.Message{&input, &other} {
 			if err := tx.PutMessage(m); err != nil {
 				return err
 			}
@@ -40,7 +40,7 @@ func dropFile(t *testing.T, db *DB, author identity.ID, routeID int64, name, tex
 func aliases(t *testing.T, db *DB, author identity.ID, routeID int64) (names []string, cases []int64) {
 	t.Helper()
 	names, cases = []string{}, []int64{}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		all, err := r.Aliases(author, routeID)
 		for _, a := range all {
 			if a.Input.Content != nil {
@@ -65,7 +65,7 @@ func TestAliases(t *testing.T) {
 	dropFile(t, db, sam, 7, "b.csv", "")
 	dropFile(t, db, sam, 8, "b.csv", "other route")
 	dropFile(t, db, ann, 7, "b.csv", "other author")
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		got, err := r.Alias(sam, 7, "RATES ä.CSV")
 		kind(t, "whatever its case", err, "")
 		same(t, "whatever its case", rates, got)
@@ -90,9 +90,9 @@ func TestAliases(t *testing.T) {
 	same(t, "of the new case", two.ID, cases[0])
 
 	// It follows the state of its case, and of no other.
-	move := func(c *engine.Case, state string) {
+	move := func(c *store.Case, state string) {
 		t.Helper()
-		mustUpdate(t, db, func(tx engine.Tx) error {
+		mustUpdate(t, db, func(tx store.Tx) error {
 			base := c.Revision
 			c.Revision, c.State = base+1, state
 			return tx.UpdateCase(c, base)
@@ -124,7 +124,7 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	remove := func(author identity.ID, name string) error {
-		return db.Update(t.Context(), func(tx engine.Tx) error { return tx.DeleteAlias(author, 7, name) })
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteAlias(author, 7, name) })
 	}
 	kind(t, "delete", remove(sam, "RATES Ä.csv"), "")
 	list("deleted", "b.csv")
@@ -141,8 +141,8 @@ func TestAliases(t *testing.T) {
 	list("none")
 	dropFile(t, db, sam, 7, "B.csv", "again")
 	list("its name is free", "B.csv")
-	err := db.Update(t.Context(), func(tx engine.Tx) error {
-		return tx.PutAlias(&engine.Alias{Author: sam, RouteID: 7, Name: "x", CaseID: 999})
+	err := db.Update(t.Context(), func(tx store.Tx) error {
+		return tx.PutAlias(&store.Alias{Author: sam, RouteID: 7, Name: "x", CaseID: 999})
 	})
 	kind(t, "of no case", err, errs.NotFound)
 }
@@ -156,8 +156,8 @@ func TestAliasOfEndedCase(t *testing.T) {
 	c := newCase(db, sam, 7)
 	c.State = "completed"
 	insertCases(t, db, c)
-	mustUpdate(t, db, func(tx engine.Tx) error {
-		return tx.PutAlias(&engine.Alias{Author: sam, RouteID: 7, Name: "A", CaseID: c.ID})
+	mustUpdate(t, db, func(tx store.Tx) error {
+		return tx.PutAlias(&store.Alias{Author: sam, RouteID: 7, Name: "A", CaseID: c.ID})
 	})
 	got, _ := aliases(t, db, sam, 7)
 	same(t, "the name is the ended case's", []string{}, got)
@@ -189,9 +189,9 @@ func TestBoard(t *testing.T) {
 		add(8, "active", "elsewhere")
 		add(8, "completed", "over")
 	}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		for _, status := range []string{"open", "voting", "closed", "retired", "given up", "elsewhere"} {
-			for what, f := range map[string]engine.CaseFilter{
+			for what, f := range map[string]store.CaseFilter{
 				"to who sees all":       {},
 				"to who sees the route": {Access: []identity.ID{}, Routes: []int64{7}},
 				"to who started them":   {Access: []identity.ID{sam}},
@@ -249,5 +249,5 @@ func TestPeekID(t *testing.T) {
 	insertCases(t, db, c)
 	second := newCase(db, sam, 7)
 	second.ID = c.ID
-	kind(t, "an id in use", db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertCase(second) }), errs.NameTaken)
+	kind(t, "an id in use", db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(second) }), errs.NameTaken)
 }

@@ -3,9 +3,9 @@ package sqlite
 import (
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -16,8 +16,8 @@ const (
 )
 
 // Answer returns the first answer to the user's request with that key.
-func (r *reader) Answer(user identity.ID, key string) (*engine.Answer, error) {
-	a := &engine.Answer{}
+func (r *reader) Answer(user identity.ID, key string) (*store.Answer, error) {
+	a := &store.Answer{}
 	found, err := r.c.row(selectAnswer, int64(user), key).
 		scan(&a.User, &a.Key, bits(a.Request[:]), bits(a.URL[:]), &a.Answer, millis{&a.Created})
 	if err := read(found, err, "answer"); err != nil {
@@ -27,7 +27,7 @@ func (r *reader) Answer(user identity.ID, key string) (*engine.Answer, error) {
 }
 
 // PutAnswer stores an answer. A key in use is errs.NameTaken.
-func (t *tx) PutAnswer(a *engine.Answer) error {
+func (t *tx) PutAnswer(a *store.Answer) error {
 	_, err := t.c.exec(insertAnswer, int64(a.User), a.Key, a.Request[:], a.URL[:], blob(a.Answer), at(a.Created))
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The Idempotency-Key is in use.")

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -43,7 +43,7 @@ const (
 
 // archiveSources returns where to look for the archived cases that the
 // filter's reader may see.
-func archiveSources(f engine.CaseFilter) []source {
+func archiveSources(f store.CaseFilter) []source {
 	all, ofRoute, ofParty := archivedCases, archivedOfRoute, archivedOfParty
 	var month []any
 	if f.Month != 0 {
@@ -68,14 +68,14 @@ func archiveSources(f engine.CaseFilter) []source {
 // NextArchiveMonth returns the first month after that one in which a case has
 // ended that one of the parties sees, or that is of one of the routes; parties
 // nil: any. 0 is none.
-func (r *reader) NextArchiveMonth(after engine.Month, parties []identity.ID, routes []int64) (engine.Month, error) {
+func (r *reader) NextArchiveMonth(after store.Month, parties []identity.ID, routes []int64) (store.Month, error) {
 	sources := []source{{query: nextMonth}}
 	if parties != nil {
 		sources = append(sourcesOf(nextMonthOfParty, parties), sourcesOf(nextMonthOfRoute, routes)...)
 	}
-	first := engine.Month(0)
+	first := store.Month(0)
 	for _, s := range sources {
-		var month engine.Month
+		var month store.Month
 		if _, err := r.c.row(s.query, s.key, int64(after)).scan(&month); err != nil {
 			return 0, failure("read the months of the archive", err)
 		}
@@ -88,9 +88,9 @@ func (r *reader) NextArchiveMonth(after engine.Month, parties []identity.ID, rou
 
 // EndedChildren returns the first children of a case that have ended and are
 // not archived: their ids, markings and whether they are named.
-func (r *reader) EndedChildren(parent int64, limit int) (all []engine.Case, err error) {
+func (r *reader) EndedChildren(parent int64, limit int) (all []store.Case, err error) {
 	err = r.c.each(endedChildren, func(scan scan) error {
-		var c engine.Case
+		var c store.Case
 		err := scan(&c.ID, &c.Marking, &c.Named)
 		all = append(all, c)
 		return err
@@ -111,7 +111,7 @@ func (r *reader) AnyChildren(parent int64, limit int) (ids []int64, err error) {
 
 // Archive puts a case into the archive, or with month 0 back into Cases/, and
 // says when something of it is due.
-func (t *tx) Archive(id int64, month engine.Month, due, retires time.Time) error {
+func (t *tx) Archive(id int64, month store.Month, due, retires time.Time) error {
 	n, err := t.c.change(archiveCase, id, int64(month), at(due), at(retires))
 	return found(n, err, "case")
 }
@@ -124,8 +124,8 @@ func (t *tx) SetRetires(id int64, retires time.Time) error {
 
 // DeleteCase deletes a case with what belongs to it. The occurrence that made
 // it, if it is of an entry, stays without it.
-func (t *tx) DeleteCase(id int64, entry engine.UUID, instant time.Time) error {
-	if entry != (engine.UUID{}) {
+func (t *tx) DeleteCase(id int64, entry store.UUID, instant time.Time) error {
+	if entry != (store.UUID{}) {
 		if _, err := t.c.exec(forgetCase, entry[:], instant.UnixMilli(), id); err != nil {
 			return failure("keep an occurrence without its case", err)
 		}

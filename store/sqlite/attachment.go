@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 const (
@@ -36,14 +36,14 @@ const (
 	deleteAttachment       = `DELETE FROM attachments WHERE uuid = ?1`
 )
 
-func scanAttachment(scan scan, a *engine.Attachment) error {
+func scanAttachment(scan scan, a *store.Attachment) error {
 	return scan(&a.Seq, bits(a.UUID[:]), &a.ContextID, &a.AuthorID, number{&a.CaseID}, &a.Name, &a.MediaType, &a.Size,
 		bits(a.SHA256[:]), &a.Lifetime, millis{&a.Expires}, millis{&a.Created})
 }
 
 // Attachment returns the attachment, also one that has expired.
-func (r *reader) Attachment(uuid engine.UUID) (*engine.Attachment, error) {
-	a := &engine.Attachment{}
+func (r *reader) Attachment(uuid store.UUID) (*store.Attachment, error) {
+	a := &store.Attachment{}
 	found, err := r.c.row(selectAttachment, uuid[:]).read(func(scan scan) error { return scanAttachment(scan, a) })
 	if err := read(found, err, "attachment"); err != nil {
 		return nil, err
@@ -53,10 +53,10 @@ func (r *reader) Attachment(uuid engine.UUID) (*engine.Attachment, error) {
 
 // Attachments returns the attachments that the filter selects, in the order
 // in which they were created.
-func (r *reader) Attachments(f engine.AttachmentFilter) (all []engine.Attachment, err error) {
+func (r *reader) Attachments(f store.AttachmentFilter) (all []store.Attachment, err error) {
 	err = r.walk(attachmentSources(f), f.After, func(ids []int64) (bool, error) {
 		err := r.c.each(selectAttachments, func(scan scan) error {
-			var a engine.Attachment
+			var a store.Attachment
 			err := scanAttachment(scan, &a)
 			all = append(all, a)
 			return err
@@ -69,7 +69,7 @@ func (r *reader) Attachments(f engine.AttachmentFilter) (all []engine.Attachment
 	return all, failure("read the attachments", err)
 }
 
-func attachmentSources(f engine.AttachmentFilter) []source {
+func attachmentSources(f store.AttachmentFilter) []source {
 	switch {
 	case f.CaseID != 0:
 		return []source{{query: attachmentsOfCase, key: f.CaseID}}
@@ -85,14 +85,14 @@ func attachmentSources(f engine.AttachmentFilter) []source {
 }
 
 // AttachmentInUse reports whether a schedule entry names the attachment.
-func (r *reader) AttachmentInUse(uuid engine.UUID) (used bool, err error) {
+func (r *reader) AttachmentInUse(uuid store.UUID) (used bool, err error) {
 	_, err = r.c.row(selectAttachmentUse, uuid[:]).scan(&used)
 	return used, failure("read what uses an attachment", err)
 }
 
 // InsertAttachment stores a new attachment and sets its Seq. Its content must
 // be known; see NoteBlob.
-func (t *tx) InsertAttachment(a *engine.Attachment) error {
+func (t *tx) InsertAttachment(a *store.Attachment) error {
 	res, err := t.c.exec(insertAttachment, a.UUID[:], int64(a.ContextID), int64(a.AuthorID), orNull(a.CaseID), a.Name,
 		a.MediaType, a.Size, a.SHA256[:], a.Lifetime, at(a.Expires), at(a.Created))
 	if err == nil {
@@ -102,13 +102,13 @@ func (t *tx) InsertAttachment(a *engine.Attachment) error {
 }
 
 // SetExpiry changes when an attachment expires; zero for not at all.
-func (t *tx) SetExpiry(uuid engine.UUID, expires time.Time) error {
+func (t *tx) SetExpiry(uuid store.UUID, expires time.Time) error {
 	n, err := t.c.change(updateAttachmentExpiry, uuid[:], at(expires))
 	return found(n, err, "attachment")
 }
 
 // DeleteAttachment deletes an attachment.
-func (t *tx) DeleteAttachment(uuid engine.UUID) error {
+func (t *tx) DeleteAttachment(uuid store.UUID) error {
 	n, err := t.c.change(deleteAttachment, uuid[:])
 	return found(n, err, "attachment")
 }

@@ -11,26 +11,26 @@ import (
 	"testing/fstest"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schema"
+	"flowdrive/store"
 )
 
 // digest returns the digest of a text.
-func digest(text string) engine.Digest { return sha256.Sum256([]byte(text)) }
+func digest(text string) store.Digest { return sha256.Sum256([]byte(text)) }
 
 // newAttachment returns an attachment of the owner with the text's content.
-func newAttachment(n byte, owner identity.ID, text string) *engine.Attachment {
-	return &engine.Attachment{
-		UUID: engine.UUID{0: 0xa7, 15: n}, ContextID: owner, AuthorID: owner, Name: fmt.Sprintf("%d.txt", n), MediaType: "text/plain",
+func newAttachment(n byte, owner identity.ID, text string) *store.Attachment {
+	return &store.Attachment{
+		UUID: store.UUID{0: 0xa7, 15: n}, ContextID: owner, AuthorID: owner, Name: fmt.Sprintf("%d.txt", n), MediaType: "text/plain",
 		Size: int64(len(text)), SHA256: digest(text), Lifetime: "P30D", Expires: noon().AddDate(0, 0, 30), Created: noon(),
 	}
 }
 
-func insertAttachments(t *testing.T, db *DB, all ...*engine.Attachment) {
+func insertAttachments(t *testing.T, db *DB, all ...*store.Attachment) {
 	t.Helper()
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, a := range all {
 			if err := tx.NoteBlob(a.SHA256); err != nil {
 				return err
@@ -47,7 +47,7 @@ func insertAttachments(t *testing.T, db *DB, all ...*engine.Attachment) {
 // known.
 func refs(t *testing.T, db *DB, text string) (n int64) {
 	t.Helper()
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		count, known, err := r.BlobRefs(digest(text))
 		if n = count; !known {
 			n = -1
@@ -62,15 +62,15 @@ func TestAttachments(t *testing.T) {
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
 	a := newAttachment(1, sam, "abc")
-	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertAttachment(a) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertAttachment(a) })
 	kind(t, "an attachment of a content that is not known", err, errs.Internal)
 	insertAttachments(t, db, a)
 	if a.Seq == 0 {
 		t.Error("a new attachment has no Seq")
 	}
-	read := func() (got *engine.Attachment) {
+	read := func() (got *store.Attachment) {
 		t.Helper()
-		mustView(t, db, func(r engine.Reader) (err error) {
+		mustView(t, db, func(r store.Reader) (err error) {
 			got, err = r.Attachment(a.UUID)
 			return err
 		})
@@ -78,15 +78,15 @@ func TestAttachments(t *testing.T) {
 	}
 	same(t, "stored", a, read())
 	for _, expires := range []time.Time{{}, noon().Add(time.Hour)} {
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.SetExpiry(a.UUID, expires) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.SetExpiry(a.UUID, expires) })
 		a.Expires = expires
 		same(t, "with another expiry", a, read())
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteAttachment(a.UUID) })
-	for what, f := range map[string]func(engine.Tx) error{
-		"read":    func(tx engine.Tx) error { _, err := tx.Attachment(a.UUID); return err },
-		"deleted": func(tx engine.Tx) error { return tx.DeleteAttachment(a.UUID) },
-		"changed": func(tx engine.Tx) error { return tx.SetExpiry(a.UUID, noon()) },
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteAttachment(a.UUID) })
+	for what, f := range map[string]func(store.Tx) error{
+		"read":    func(tx store.Tx) error { _, err := tx.Attachment(a.UUID); return err },
+		"deleted": func(tx store.Tx) error { return tx.DeleteAttachment(a.UUID) },
+		"changed": func(tx store.Tx) error { return tx.SetExpiry(a.UUID, noon()) },
 	} {
 		kind(t, what+" after its end", db.Update(t.Context(), f), errs.NotFound)
 	}
@@ -99,7 +99,7 @@ func TestAttachmentFilters(t *testing.T) {
 	seven, eight := newCase(db, sam, 7), newCase(db, bob, 8)
 	seven.Access = sorted(sam, ann)
 	insertCases(t, db, seven, eight)
-	all := []*engine.Attachment{
+	all := []*store.Attachment{
 		newAttachment(1, sam, "a"), newAttachment(2, ann, "b"), newAttachment(3, sam, "c"),
 		newAttachment(4, sam, "d"), newAttachment(5, bob, "e"), newAttachment(6, sam, "f"),
 	}
@@ -109,24 +109,24 @@ func TestAttachmentFilters(t *testing.T) {
 	insertAttachments(t, db, all...)
 	for _, test := range []struct {
 		what string
-		f    engine.AttachmentFilter
+		f    store.AttachmentFilter
 		want []byte
 	}{
-		{"all", engine.AttachmentFilter{}, []byte{1, 2, 3, 4, 5, 6}},
-		{"all at noon", engine.AttachmentFilter{Now: noon()}, []byte{1, 2, 3, 5, 6}},
-		{"in a hundred days", engine.AttachmentFilter{Now: noon().AddDate(0, 0, 100)}, []byte{6}},
-		{"a page", engine.AttachmentFilter{After: all[1].Seq, Limit: 2}, []byte{3, 4}},
-		{"of nobody", engine.AttachmentFilter{Access: []identity.ID{}}, nil},
-		{"of sam", engine.AttachmentFilter{Access: []identity.ID{sam}}, []byte{1, 3, 4, 6}},
-		{"of sam, bound to nothing", engine.AttachmentFilter{Access: []identity.ID{sam}, Unbound: true}, []byte{1, 4, 6}},
-		{"of ann, with those of the case she sees", engine.AttachmentFilter{Access: []identity.ID{ann}}, []byte{2, 3}},
-		{"of bob", engine.AttachmentFilter{Access: []identity.ID{bob}}, []byte{5}},
-		{"of bob, who administers route 7", engine.AttachmentFilter{Access: []identity.ID{bob}, Routes: []int64{7}}, []byte{3, 5}},
-		{"of both", engine.AttachmentFilter{Access: sorted(sam, ann)}, []byte{1, 2, 3, 4, 6}},
-		{"of a case", engine.AttachmentFilter{CaseID: seven.ID}, []byte{3}},
-		{"of no case", engine.AttachmentFilter{CaseID: 999}, nil},
+		{"all", store.AttachmentFilter{}, []byte{1, 2, 3, 4, 5, 6}},
+		{"all at noon", store.AttachmentFilter{Now: noon()}, []byte{1, 2, 3, 5, 6}},
+		{"in a hundred days", store.AttachmentFilter{Now: noon().AddDate(0, 0, 100)}, []byte{6}},
+		{"a page", store.AttachmentFilter{After: all[1].Seq, Limit: 2}, []byte{3, 4}},
+		{"of nobody", store.AttachmentFilter{Access: []identity.ID{}}, nil},
+		{"of sam", store.AttachmentFilter{Access: []identity.ID{sam}}, []byte{1, 3, 4, 6}},
+		{"of sam, bound to nothing", store.AttachmentFilter{Access: []identity.ID{sam}, Unbound: true}, []byte{1, 4, 6}},
+		{"of ann, with those of the case she sees", store.AttachmentFilter{Access: []identity.ID{ann}}, []byte{2, 3}},
+		{"of bob", store.AttachmentFilter{Access: []identity.ID{bob}}, []byte{5}},
+		{"of bob, who administers route 7", store.AttachmentFilter{Access: []identity.ID{bob}, Routes: []int64{7}}, []byte{3, 5}},
+		{"of both", store.AttachmentFilter{Access: sorted(sam, ann)}, []byte{1, 2, 3, 4, 6}},
+		{"of a case", store.AttachmentFilter{CaseID: seven.ID}, []byte{3}},
+		{"of no case", store.AttachmentFilter{CaseID: 999}, nil},
 	} {
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			list, err := r.Attachments(test.f)
 			var got []byte
 			for i := range list {
@@ -150,7 +150,7 @@ func TestAttachmentOfEntry(t *testing.T) {
 	insertAttachments(t, db, a)
 	used := func(want bool) {
 		t.Helper()
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			got, err := r.AttachmentInUse(a.UUID)
 			if got != want {
 				t.Errorf("in use %t, want %t", got, want)
@@ -165,16 +165,16 @@ func TestAttachmentOfEntry(t *testing.T) {
 	same(t, "stored", e, entry(t, db, e.UUID))
 	used(true)
 	e.Revision++
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
 	used(true)
-	e.Attachment = engine.UUID{}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.UpdateEntry(e) })
+	e.Attachment = store.UUID{}
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
 	same(t, "without", e, entry(t, db, e.UUID))
 	used(false)
 	e.Attachment = a.UUID
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
 	used(true)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) })
 	used(false)
 }
 
@@ -186,14 +186,14 @@ func TestAttachmentsAreDue(t *testing.T) {
 	first.Expires, never.Expires = noon().Add(time.Second), time.Time{}
 	insertAttachments(t, db, first, never)
 	insertEntries(t, db, newEntry(1, sam)) // at the same second
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		rows, _, err := r.DueRows(noon().Add(time.Second), 10)
-		want := []engine.DueRow{{Due: first.Expires, Entry: engine.UUID{15: 1}}, {Due: first.Expires, Attachment: first.UUID}}
+		want := []store.DueRow{{Due: first.Expires, Entry: store.UUID{15: 1}}, {Due: first.Expires, Attachment: first.UUID}}
 		same(t, "due", want, rows)
 		return err
 	})
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(engine.UUID{15: 1}) })
-	mustView(t, db, func(r engine.Reader) error {
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(store.UUID{15: 1}) })
+	mustView(t, db, func(r store.Reader) error {
 		next, err := r.NextDue()
 		if !next.Equal(first.Expires) {
 			t.Errorf("due next: %v, want %v", next, first.Expires)
@@ -212,14 +212,14 @@ func TestReferences(t *testing.T) {
 	insertCases(t, db, c)
 	message := func(label, text string, inFile bool) {
 		t.Helper()
-		m := &engine.Message{
-			UUID: engine.UUID{0: 1}, CaseID: c.ID, Label: label, MediaType: "text/plain", Size: int64(len(text)), SHA256: digest(text),
+		m := &store.Message{
+			UUID: store.UUID{0: 1}, CaseID: c.ID, Label: label, MediaType: "text/plain", Size: int64(len(text)), SHA256: digest(text),
 			InFile: inFile, Version: 1, Created: noon(), Modified: noon(),
 		}
 		if !inFile {
 			m.Content = []byte(text)
 		}
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutMessage(m) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.PutMessage(m) })
 	}
 	expect := func(what string, want map[string]int64) {
 		t.Helper()
@@ -246,14 +246,14 @@ func TestReferences(t *testing.T) {
 	bound.CaseID = c.ID
 	insertAttachments(t, db, bound, newAttachment(2, sam, "a"), newAttachment(3, sam, "b"))
 	expect("attachments", map[string]int64{"a": 4, "b": 1})
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		n, err := r.StoredBytes(sam)
 		if n != 3 {
 			t.Errorf("sam has stored %d bytes, want 3", n)
 		}
 		return err
 	})
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteAttachment(engine.UUID{0: 0xa7, 15: 3}) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteAttachment(store.UUID{0: 0xa7, 15: 3}) })
 	expect("one deleted", map[string]int64{"a": 4, "b": 0})
 
 	// What belongs to a case goes with it.
@@ -273,7 +273,7 @@ func TestReferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("the case has gone", map[string]int64{"a": 1, "b": 0})
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		_, err := r.Attachment(bound.UUID)
 		kind(t, "what was bound to it", err, errs.NotFound)
 		n, err := r.StoredBytes(sam)
@@ -328,12 +328,12 @@ func TestUnusedBlobs(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
-	var all []engine.Digest
+	var all []store.Digest
 	for _, text := range []string{"a", "b", "c", "d"} {
 		all = append(all, digest(text))
 	}
-	slices.SortFunc(all, func(a, b engine.Digest) int { return slices.Compare(a[:], b[:]) })
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	slices.SortFunc(all, func(a, b store.Digest) int { return slices.Compare(a[:], b[:]) })
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, d := range append(all, all...) { // a second time it is known
 			if err := tx.NoteBlob(d); err != nil {
 				return err
@@ -341,27 +341,27 @@ func TestUnusedBlobs(t *testing.T) {
 		}
 		return nil
 	})
-	list := func(after engine.Digest, limit int) (out []engine.Digest) {
+	list := func(after store.Digest, limit int) (out []store.Digest) {
 		t.Helper()
-		mustView(t, db, func(r engine.Reader) (err error) {
+		mustView(t, db, func(r store.Reader) (err error) {
 			out, err = r.UnusedBlobs(after, limit)
 			return err
 		})
 		return out
 	}
-	same(t, "unused", all, list(engine.Digest{}, 10))
+	same(t, "unused", all, list(store.Digest{}, 10))
 	same(t, "a page of them", all[1:3], list(all[0], 2))
 	insertAttachments(t, db, newAttachment(1, sam, "c"))
 	used := digest("c")
 	kind(t, "forgetting what is referred to",
-		db.Update(t.Context(), func(tx engine.Tx) error { return tx.ForgetBlob(used) }), errs.InUse)
+		db.Update(t.Context(), func(tx store.Tx) error { return tx.ForgetBlob(used) }), errs.InUse)
 	for _, d := range all {
 		if d != used {
-			mustUpdate(t, db, func(tx engine.Tx) error { return tx.ForgetBlob(d) })
-			mustUpdate(t, db, func(tx engine.Tx) error { return tx.ForgetBlob(d) }) // is forgotten
+			mustUpdate(t, db, func(tx store.Tx) error { return tx.ForgetBlob(d) })
+			mustUpdate(t, db, func(tx store.Tx) error { return tx.ForgetBlob(d) }) // is forgotten
 		}
 	}
-	same(t, "unused, when they are forgotten", []engine.Digest{}, list(engine.Digest{}, 10))
+	same(t, "unused, when they are forgotten", []store.Digest{}, list(store.Digest{}, 10))
 	if got := refs(t, db, "c"); got != 1 {
 		t.Errorf("%d refer to what is used, want 1", got)
 	}

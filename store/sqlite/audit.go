@@ -3,7 +3,7 @@ package sqlite
 import (
 	"time"
 
-	"flowdrive/engine/audit"
+	"flowdrive/store"
 )
 
 const (
@@ -31,14 +31,14 @@ const (
 			coalesce((SELECT start + length(line) FROM audit WHERE day = ?1 ORDER BY start DESC LIMIT 1), 0), ?2, ?3)`
 )
 
-func scanAuditDay(scan scan, d *audit.Day) error {
+func scanAuditDay(scan scan, d *store.AuditDay) error {
 	return scan(&d.Day, &d.Size, millis{&d.First}, millis{&d.Last})
 }
 
 // AuditDays returns the days of which there is an audit log, ascending.
-func (r *reader) AuditDays() (all []audit.Day, err error) {
+func (r *reader) AuditDays() (all []store.AuditDay, err error) {
 	err = r.c.each(selectAuditDays, func(scan scan) error {
-		var d audit.Day
+		var d store.AuditDay
 		err := scanAuditDay(scan, &d)
 		all = append(all, d)
 		return err
@@ -47,8 +47,8 @@ func (r *reader) AuditDays() (all []audit.Day, err error) {
 }
 
 // AuditDay returns what there is of a day.
-func (r *reader) AuditDay(day int64) (*audit.Day, error) {
-	d := &audit.Day{}
+func (r *reader) AuditDay(day int64) (*store.AuditDay, error) {
+	d := &store.AuditDay{}
 	found, err := r.c.row(selectAuditDay, day).read(func(scan scan) error { return scanAuditDay(scan, d) })
 	if err := read(found, err, "day of the audit log"); err != nil {
 		return nil, err
@@ -73,6 +73,6 @@ func (r *reader) AuditText(day, offset int64, lines int) (text []byte, err error
 
 // AppendAudit appends a line to the text of its day.
 func (t *tx) AppendAudit(when time.Time, line []byte) error {
-	_, err := t.c.exec(insertAudit, audit.DayOf(when), at(when), line)
+	_, err := t.c.exec(insertAudit, store.AuditDayOf(when), at(when), line)
 	return failure("write the audit log", err)
 }

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
-	"flowdrive/engine/audit"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func TestAudit(t *testing.T) {
@@ -16,7 +15,7 @@ func TestAudit(t *testing.T) {
 	db := run(t, Options{})
 	var text strings.Builder
 	next := noon().Add(24 * time.Hour)
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for i := range 100 {
 			line := fmt.Sprintf("{\"line\":%d}\n", i)
 			text.WriteString(line)
@@ -28,11 +27,11 @@ func TestAudit(t *testing.T) {
 	})
 	whole := text.String()
 
-	first := audit.Day{Day: audit.DayOf(noon()), Size: int64(len(whole)), First: noon(), Last: noon().Add(99 * time.Second)}
-	second := audit.Day{Day: first.Day + 1, Size: 3, First: next, Last: next}
-	mustView(t, db, func(r engine.Reader) error {
+	first := store.AuditDay{Day: store.AuditDayOf(noon()), Size: int64(len(whole)), First: noon(), Last: noon().Add(99 * time.Second)}
+	second := store.AuditDay{Day: first.Day + 1, Size: 3, First: next, Last: next}
+	mustView(t, db, func(r store.Reader) error {
 		days, err := r.AuditDays()
-		same(t, "days", []audit.Day{first, second}, days)
+		same(t, "days", []store.AuditDay{first, second}, days)
 		if err != nil {
 			return err
 		}
@@ -60,9 +59,9 @@ func TestAudit(t *testing.T) {
 func TestAuditIsEmpty(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		days, err := r.AuditDays()
-		same(t, "days", []audit.Day(nil), days)
+		same(t, "days", []store.AuditDay(nil), days)
 		return err
 	})
 }

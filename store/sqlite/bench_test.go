@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // load runs f n times from that many callers.
@@ -44,7 +44,7 @@ func BenchmarkGroupCommit(b *testing.B) {
 			before := db.Stats()
 			load(callers, b.N, func(int) {
 				c := newCase(db, sam, 7)
-				if err := db.Update(b.Context(), func(tx engine.Tx) error { return tx.InsertCase(c) }); err != nil {
+				if err := db.Update(b.Context(), func(tx store.Tx) error { return tx.InsertCase(c) }); err != nil {
 					b.Error(err)
 				}
 			})
@@ -61,7 +61,7 @@ func BenchmarkGroupCommit(b *testing.B) {
 }
 
 // benchCase is a case with documents of the usual size.
-func benchCase(db *DB, starter identity.ID) *engine.Case {
+func benchCase(db *DB, starter identity.ID) *store.Case {
 	c := newCase(db, starter, 7)
 	c.Form = bytes.Repeat([]byte("f"), 800)
 	c.Marking = bytes.Repeat([]byte("m"), 500)
@@ -81,12 +81,12 @@ func BenchmarkUnitStart(b *testing.B) {
 	})
 }
 
-func startUnit(c *engine.Case) func(engine.Tx) error {
-	m := &engine.Message{
-		UUID: engine.UUID{1}, CaseID: c.ID, Label: "InputMessage", MediaType: "text/plain",
+func startUnit(c *store.Case) func(store.Tx) error {
+	m := &store.Message{
+		UUID: store.UUID{1}, CaseID: c.ID, Label: "InputMessage", MediaType: "text/plain",
 		Size: 100, Content: make([]byte, 100), Version: 1, Created: noon(), Modified: noon(),
 	}
-	return func(tx engine.Tx) error {
+	return func(tx store.Tx) error {
 		if err := tx.InsertCase(c); err != nil {
 			return err
 		}
@@ -112,8 +112,8 @@ func BenchmarkUnitPerform(b *testing.B) {
 	})
 }
 
-func performUnit(c *engine.Case) func(engine.Tx) error {
-	return func(tx engine.Tx) error {
+func performUnit(c *store.Case) func(store.Tx) error {
+	return func(tx store.Tx) error {
 		base := c.Revision
 		c.Revision, c.State = base+1, "active"
 		if err := tx.UpdateCase(c, base); err != nil {
@@ -124,9 +124,9 @@ func performUnit(c *engine.Case) func(engine.Tx) error {
 }
 
 // fill stores as many cases.
-func fill(b *testing.B, db *DB, starter identity.ID, n int) []*engine.Case {
+func fill(b *testing.B, db *DB, starter identity.ID, n int) []*store.Case {
 	b.Helper()
-	cases := make([]*engine.Case, n)
+	cases := make([]*store.Case, n)
 	for i := range cases {
 		cases[i] = benchCase(db, starter)
 	}
@@ -142,18 +142,18 @@ func fill(b *testing.B, db *DB, starter identity.ID, n int) []*engine.Case {
 func BenchmarkUnitFire(b *testing.B) {
 	db := run(b, Options{})
 	sam := addUser(b, db, "sam")
-	entries := make([]*engine.Entry, 1000)
+	entries := make([]*store.Entry, 1000)
 	for i := range entries {
 		entries[i] = newEntry(byte(i), sam)
 		entries[i].UUID[1] = byte(i >> 8)
 		entries[i].Form = bytes.Repeat([]byte("e"), 800)
-		mustUpdate(b, db, func(tx engine.Tx) error { return tx.InsertEntry(entries[i]) })
+		mustUpdate(b, db, func(tx store.Tx) error { return tx.InsertEntry(entries[i]) })
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
 	for done := 0; done < b.N; {
 		n := min(maxBatch, b.N-done)
-		mustUpdate(b, db, func(tx engine.Tx) error {
+		mustUpdate(b, db, func(tx store.Tx) error {
 			for i := range n {
 				fire := fireUnit(db, entries[(done+i)%len(entries)])
 				if err := tx.Savepoint(func() error { return fire(tx) }); err != nil {
@@ -166,16 +166,16 @@ func BenchmarkUnitFire(b *testing.B) {
 	}
 }
 
-func fireUnit(db *DB, e *engine.Entry) func(engine.Tx) error {
+func fireUnit(db *DB, e *store.Entry) func(store.Tx) error {
 	start := startUnit(benchCase(db, e.ContextID))
-	return func(tx engine.Tx) error {
+	return func(tx store.Tx) error {
 		instant := e.Due
 		e.Due = e.Due.Add(time.Minute)
 		e.Revision++
 		if err := tx.UpdateEntry(e); err != nil {
 			return err
 		}
-		if err := tx.InsertOccurrence(&engine.Occurrence{
+		if err := tx.InsertOccurrence(&store.Occurrence{
 			Entry: e.UUID, ContextID: e.ContextID, Instant: instant, Outcome: "fired", CaseID: 1, FiredAt: instant,
 		}); err != nil {
 			return err
@@ -197,7 +197,7 @@ func BenchmarkCaseForm(b *testing.B) {
 			for b.Loop() {
 				i++
 				id := cases[i*7919%len(cases)].ID
-				err := db.View(context.Background(), func(r engine.Reader) error {
+				err := db.View(context.Background(), func(r store.Reader) error {
 					if seenBy {
 						if seen, err := r.CaseSeenBy(id, []identity.ID{sam}); err != nil || !seen {
 							b.Errorf("seen %t, %v", seen, err)

@@ -1,9 +1,9 @@
 package sqlite
 
 import (
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -17,9 +17,9 @@ const (
 
 // UnusedBlobs returns contents that nothing refers to, in order, after the
 // given one, at most limit.
-func (r *reader) UnusedBlobs(after engine.Digest, limit int) (all []engine.Digest, err error) {
+func (r *reader) UnusedBlobs(after store.Digest, limit int) (all []store.Digest, err error) {
 	err = r.c.each(selectUnusedBlobs, func(scan scan) error {
-		var d engine.Digest
+		var d store.Digest
 		err := scan(bits(d[:]))
 		all = append(all, d)
 		return err
@@ -28,7 +28,7 @@ func (r *reader) UnusedBlobs(after engine.Digest, limit int) (all []engine.Diges
 }
 
 // BlobRefs returns how many rows refer to a content, and whether it is known.
-func (r *reader) BlobRefs(d engine.Digest) (n int64, known bool, err error) {
+func (r *reader) BlobRefs(d store.Digest) (n int64, known bool, err error) {
 	known, err = r.c.row(selectBlob, d[:]).scan(&n)
 	return n, known, failure("read what refers to a content", err)
 }
@@ -41,13 +41,13 @@ func (r *reader) StoredBytes(author identity.ID) (n int64, err error) {
 
 // NoteBlob makes a content known to which nothing refers yet, unless it is
 // known already.
-func (t *tx) NoteBlob(d engine.Digest) error {
+func (t *tx) NoteBlob(d store.Digest) error {
 	_, err := t.c.exec(insertBlob, d[:])
 	return failure("note a content", err)
 }
 
 // ForgetBlob forgets a content; errs.InUse where anything refers to it.
-func (t *tx) ForgetBlob(d engine.Digest) error {
+func (t *tx) ForgetBlob(d store.Digest) error {
 	n, err := t.c.change(deleteBlob, d[:])
 	if n == 0 && err == nil {
 		var known bool

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 const (
@@ -36,10 +36,10 @@ const (
 // StrandedCases returns cases of the route that can go on, by id, and whose
 // status is set and none of those. It reads the open ones, and of the others
 // only those that it returns.
-func (r *reader) StrandedCases(id int64, statuses []string, limit int) (all []engine.Stranded, err error) {
+func (r *reader) StrandedCases(id int64, statuses []string, limit int) (all []store.Stranded, err error) {
 	const op = "read cases in other states"
 	take := func(scan scan) error {
-		var s engine.Stranded
+		var s store.Stranded
 		err := scan(&s.Case, &s.Status)
 		all = append(all, s)
 		return err
@@ -59,7 +59,7 @@ func (r *reader) StrandedCases(id int64, statuses []string, limit int) (all []en
 			return nil, failure(op, err)
 		}
 	}
-	slices.SortFunc(all, func(a, b engine.Stranded) int { return cmp.Compare(a.Case, b.Case) })
+	slices.SortFunc(all, func(a, b store.Stranded) int { return cmp.Compare(a.Case, b.Case) })
 	return all, nil
 }
 

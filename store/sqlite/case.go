@@ -3,10 +3,10 @@ package sqlite
 import (
 	"slices"
 
-	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -62,15 +62,15 @@ const (
 			AND grp = ?15 AND busy = ?16 AND retires IS ?17 AND coalesce(archived, 0) = ?18`
 )
 
-func scanCase(scan scan, c *engine.Case) error {
+func scanCase(scan scan, c *store.Case) error {
 	return scan(&c.ID, &c.RouteID, &c.ContextID, &c.StarterID, &c.State, &c.Status, &c.Priority, &c.Version, &c.Revision,
 		millis{&c.Due}, &c.Parent, &c.ParentRow, &c.Named, &c.Waits, &c.Group, &c.Busy, millis{&c.Retires}, &c.Archived,
 		&c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
 }
 
 // Case returns the case, without Access.
-func (r *reader) Case(id int64) (*engine.Case, error) {
-	c := &engine.Case{}
+func (r *reader) Case(id int64) (*store.Case, error) {
+	c := &store.Case{}
 	found, err := r.c.row(selectCase, id).read(func(scan scan) error { return scanCase(scan, c) })
 	if err := read(found, err, "case"); err != nil {
 		return nil, err
@@ -80,9 +80,9 @@ func (r *reader) Case(id int64) (*engine.Case, error) {
 
 // Cases returns the cases that the filter selects by id, without Marking and
 // Access.
-func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
+func (r *reader) Cases(f store.CaseFilter) (all []store.Case, err error) {
 	take := func(scan scan) error {
-		var c engine.Case
+		var c store.Case
 		err := scanCase(scan, &c)
 		all = append(all, c)
 		return err
@@ -104,7 +104,7 @@ func (r *reader) Cases(f engine.CaseFilter) (all []engine.Case, err error) {
 
 // caseSources returns where to look for the cases that the filter's reader
 // may see: among as few as there is a way to.
-func caseSources(f engine.CaseFilter) []source {
+func caseSources(f store.CaseFilter) []source {
 	everything := f.Access == nil
 	if f.Archived {
 		return archiveSources(f)
@@ -143,7 +143,7 @@ func (r *reader) CountOpenCases(starter identity.ID) (n int64, err error) {
 }
 
 // InsertCase stores a new case. An id in use is errs.NameTaken.
-func (t *tx) InsertCase(c *engine.Case) error {
+func (t *tx) InsertCase(c *store.Case) error {
 	_, err := t.c.exec(insertCase, c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, c.Priority,
 		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access),
 		c.Parent, c.ParentRow, orNone(c.Entry), c.Waits, c.Group, c.Busy, at(c.Retires))
@@ -156,13 +156,13 @@ func (t *tx) InsertCase(c *engine.Case) error {
 	if err != nil || len(c.Tasks) == 0 {
 		return failure("store a case", err)
 	}
-	return t.putTasks(c, []engine.TaskShare{})
+	return t.putTasks(c, []store.TaskShare{})
 }
 
 // UpdateCase stores c where the stored revision is still base and it is
 // archived as it was; else it is errs.Precondition and nothing is written.
 // Access and Tasks nil leave them as they are.
-func (t *tx) UpdateCase(c *engine.Case, base int64) error {
+func (t *tx) UpdateCase(c *store.Case, base int64) error {
 	var access any
 	if c.Access != nil {
 		access = array(c.Access)

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
-func insertCases(t *testing.T, db *DB, cases ...*engine.Case) {
+func insertCases(t *testing.T, db *DB, cases ...*store.Case) {
 	t.Helper()
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, c := range cases {
 			if err := tx.InsertCase(c); err != nil {
 				return err
@@ -25,10 +25,10 @@ func insertCases(t *testing.T, db *DB, cases ...*engine.Case) {
 
 // stored returns the case as it is read, with the parties among all that see
 // it.
-func stored(t *testing.T, db *DB, id int64, all ...identity.ID) *engine.Case {
+func stored(t *testing.T, db *DB, id int64, all ...identity.ID) *store.Case {
 	t.Helper()
-	var c *engine.Case
-	mustView(t, db, func(r engine.Reader) (err error) {
+	var c *store.Case
+	mustView(t, db, func(r store.Reader) (err error) {
 		if c, err = r.Case(id); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func stored(t *testing.T, db *DB, id int64, all ...identity.ID) *engine.Case {
 			if err != nil {
 				return err
 			}
-			listed, err := r.Cases(engine.CaseFilter{Access: []identity.ID{party}})
+			listed, err := r.Cases(store.CaseFilter{Access: []identity.ID{party}})
 			if err != nil {
 				return err
 			}
@@ -62,10 +62,10 @@ func TestCases(t *testing.T) {
 	insertCases(t, db, c)
 	same(t, "stored", c, stored(t, db, c.ID, sam, ann, bob))
 
-	change := func(base int64, f func(c *engine.Case)) error {
+	change := func(base int64, f func(c *store.Case)) error {
 		next := *c
 		f(&next)
-		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.UpdateCase(&next, base) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(&next, base) })
 		if err == nil {
 			if next.Access == nil {
 				next.Access = c.Access
@@ -76,32 +76,32 @@ func TestCases(t *testing.T) {
 	}
 	for _, test := range []struct {
 		name string
-		f    func(c *engine.Case)
+		f    func(c *store.Case)
 	}{
-		{"started", func(c *engine.Case) { c.State, c.Status, c.Due = "active", "open", time.Time{} }},
-		{"performed", func(c *engine.Case) {
+		{"started", func(c *store.Case) { c.State, c.Status, c.Due = "active", "open", time.Time{} }},
+		{"performed", func(c *store.Case) {
 			c.Status, c.Version, c.Form, c.Marking = "voting", 2, []byte("{2}"), []byte("{m}")
 		}},
-		{"seen by another", func(c *engine.Case) { c.Access = sorted(ann, bob) }},
-		{"seen by the same", func(c *engine.Case) { c.Access = sorted(ann, bob); c.Named = false }},
-		{"access left alone", func(c *engine.Case) { c.Access = nil; c.Modified = noon().Add(time.Minute) }},
-		{"given away", func(c *engine.Case) { c.ContextID, c.Access = ann, sorted(ann, bob, sam) }},
-		{"of another priority", func(c *engine.Case) { c.Priority = 65535 }},
-		{"completed", func(c *engine.Case) { c.State, c.Access = "completed", sorted(ann) }},
-		{"seen by nobody", func(c *engine.Case) { c.Access = []identity.ID{} }},
-		{"reopened", func(c *engine.Case) { c.State, c.Access = "active", sorted(bob) }},
+		{"seen by another", func(c *store.Case) { c.Access = sorted(ann, bob) }},
+		{"seen by the same", func(c *store.Case) { c.Access = sorted(ann, bob); c.Named = false }},
+		{"access left alone", func(c *store.Case) { c.Access = nil; c.Modified = noon().Add(time.Minute) }},
+		{"given away", func(c *store.Case) { c.ContextID, c.Access = ann, sorted(ann, bob, sam) }},
+		{"of another priority", func(c *store.Case) { c.Priority = 65535 }},
+		{"completed", func(c *store.Case) { c.State, c.Access = "completed", sorted(ann) }},
+		{"seen by nobody", func(c *store.Case) { c.Access = []identity.ID{} }},
+		{"reopened", func(c *store.Case) { c.State, c.Access = "active", sorted(bob) }},
 	} {
 		base := c.Revision
-		err := change(base, func(c *engine.Case) { c.Revision++; test.f(c) })
+		err := change(base, func(c *store.Case) { c.Revision++; test.f(c) })
 		kind(t, test.name, err, "")
 		same(t, test.name, c, stored(t, db, c.ID, sam, ann, bob))
 		consistent(t, db)
 
-		kind(t, test.name+", from a stale revision", change(base, func(c *engine.Case) { c.Status = "never" }), errs.Precondition)
+		kind(t, test.name+", from a stale revision", change(base, func(c *store.Case) { c.Status = "never" }), errs.Precondition)
 		same(t, test.name+", from a stale revision", c, stored(t, db, c.ID, sam, ann, bob))
 	}
-	kind(t, "no such case", change(1, func(c *engine.Case) { c.ID = 999 }), errs.NotFound)
-	mustView(t, db, func(r engine.Reader) error {
+	kind(t, "no such case", change(1, func(c *store.Case) { c.ID = 999 }), errs.NotFound)
+	mustView(t, db, func(r store.Reader) error {
 		_, err := r.Case(999)
 		kind(t, "no such case", err, errs.NotFound)
 		_, err = r.CaseSeenBy(999, []identity.ID{sam})
@@ -114,18 +114,18 @@ func TestCaseConstraints(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
-	for name, spoil := range map[string]func(c *engine.Case){
-		"a state that is none":    func(c *engine.Case) { c.State = "open" },
-		"a priority beyond":       func(c *engine.Case) { c.Priority = 65536 },
-		"a party that is none":    func(c *engine.Case) { c.Access = sorted(sam, 999) },
-		"a party twice":           func(c *engine.Case) { c.Access = sorted(sam, sam) },
-		"a version that is none":  func(c *engine.Case) { c.Version = 0 },
-		"an id that is none":      func(c *engine.Case) { c.ID = 0 },
-		"an instant that is none": func(c *engine.Case) { c.Created = time.Time{} },
+	for name, spoil := range map[string]func(c *store.Case){
+		"a state that is none":    func(c *store.Case) { c.State = "open" },
+		"a priority beyond":       func(c *store.Case) { c.Priority = 65536 },
+		"a party that is none":    func(c *store.Case) { c.Access = sorted(sam, 999) },
+		"a party twice":           func(c *store.Case) { c.Access = sorted(sam, sam) },
+		"a version that is none":  func(c *store.Case) { c.Version = 0 },
+		"an id that is none":      func(c *store.Case) { c.ID = 0 },
+		"an instant that is none": func(c *store.Case) { c.Created = time.Time{} },
 	} {
 		c := newCase(db, sam, 7)
 		spoil(c)
-		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertCase(c) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(c) })
 		kind(t, name, err, errs.Internal)
 	}
 }
@@ -134,7 +134,7 @@ func TestCaseFilters(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
-	var all []*engine.Case
+	var all []*store.Case
 	for i := range 12 {
 		c := newCase(db, sam, 7+int64(i%3))
 		c.ContextID = []identity.ID{sam, ann}[i%2]
@@ -149,32 +149,32 @@ func TestCaseFilters(t *testing.T) {
 	everybody := []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
 	for _, test := range []struct {
 		name   string
-		filter engine.CaseFilter
+		filter store.CaseFilter
 		want   []int
 	}{
-		{"all", engine.CaseFilter{}, everybody},
-		{"seen by one", engine.CaseFilter{Access: []identity.ID{ann}}, []int{1, 3, 5, 7, 9, 11}},
-		{"seen by several", engine.CaseFilter{Access: []identity.ID{bob, ann, sam}}, everybody},
-		{"seen by nobody", engine.CaseFilter{Access: []identity.ID{}}, nil},
-		{"seen, or of a route", engine.CaseFilter{Access: []identity.ID{ann}, Routes: []int64{7}}, []int{0, 1, 3, 5, 6, 7, 9, 11}},
-		{"only of routes", engine.CaseFilter{Access: []identity.ID{}, Routes: []int64{8, 9}}, []int{1, 2, 4, 5, 7, 8, 10, 11}},
-		{"a route", engine.CaseFilter{RouteID: 8}, []int{1, 4, 7, 10}},
-		{"a route that is administered", engine.CaseFilter{RouteID: 8, Access: []identity.ID{bob}, Routes: []int64{7, 8}}, []int{1, 4, 7, 10}},
-		{"a route, seen by one", engine.CaseFilter{RouteID: 8, Access: []identity.ID{ann}}, []int{1, 7}},
-		{"a context", engine.CaseFilter{Context: ann}, []int{1, 3, 5, 7, 9, 11}},
-		{"a context of the caller's", engine.CaseFilter{Context: sam, Access: []identity.ID{ann, sam}}, []int{0, 2, 4, 6, 8, 10}},
-		{"a context of another", engine.CaseFilter{Context: sam, Access: []identity.ID{ann}}, nil},
-		{"a state", engine.CaseFilter{State: "active"}, []int{4, 5, 6, 7}},
-		{"a status", engine.CaseFilter{State: "active", Status: "done"}, []int{6, 7}},
-		{"a page", engine.CaseFilter{After: id(3), Limit: 3}, []int{4, 5, 6}},
-		{"a page of a route", engine.CaseFilter{RouteID: 7, After: id(0), Limit: 2}, []int{3, 6}},
-		{"the last page", engine.CaseFilter{Access: []identity.ID{sam, ann}, After: id(9), Limit: 5}, []int{10, 11}},
+		{"all", store.CaseFilter{}, everybody},
+		{"seen by one", store.CaseFilter{Access: []identity.ID{ann}}, []int{1, 3, 5, 7, 9, 11}},
+		{"seen by several", store.CaseFilter{Access: []identity.ID{bob, ann, sam}}, everybody},
+		{"seen by nobody", store.CaseFilter{Access: []identity.ID{}}, nil},
+		{"seen, or of a route", store.CaseFilter{Access: []identity.ID{ann}, Routes: []int64{7}}, []int{0, 1, 3, 5, 6, 7, 9, 11}},
+		{"only of routes", store.CaseFilter{Access: []identity.ID{}, Routes: []int64{8, 9}}, []int{1, 2, 4, 5, 7, 8, 10, 11}},
+		{"a route", store.CaseFilter{RouteID: 8}, []int{1, 4, 7, 10}},
+		{"a route that is administered", store.CaseFilter{RouteID: 8, Access: []identity.ID{bob}, Routes: []int64{7, 8}}, []int{1, 4, 7, 10}},
+		{"a route, seen by one", store.CaseFilter{RouteID: 8, Access: []identity.ID{ann}}, []int{1, 7}},
+		{"a context", store.CaseFilter{Context: ann}, []int{1, 3, 5, 7, 9, 11}},
+		{"a context of the caller's", store.CaseFilter{Context: sam, Access: []identity.ID{ann, sam}}, []int{0, 2, 4, 6, 8, 10}},
+		{"a context of another", store.CaseFilter{Context: sam, Access: []identity.ID{ann}}, nil},
+		{"a state", store.CaseFilter{State: "active"}, []int{4, 5, 6, 7}},
+		{"a status", store.CaseFilter{State: "active", Status: "done"}, []int{6, 7}},
+		{"a page", store.CaseFilter{After: id(3), Limit: 3}, []int{4, 5, 6}},
+		{"a page of a route", store.CaseFilter{RouteID: 7, After: id(0), Limit: 2}, []int{3, 6}},
+		{"the last page", store.CaseFilter{Access: []identity.ID{sam, ann}, After: id(9), Limit: 5}, []int{10, 11}},
 	} {
 		var got []int
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			cases, err := r.Cases(test.filter)
 			for i := range cases {
-				at := slices.IndexFunc(all, func(c *engine.Case) bool { return c.ID == cases[i].ID })
+				at := slices.IndexFunc(all, func(c *store.Case) bool { return c.ID == cases[i].ID })
 				want := *all[at]
 				want.Marking, want.Access = nil, nil
 				same(t, test.name, want, cases[i])
@@ -192,7 +192,7 @@ func TestWalk(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
-	var all []*engine.Case
+	var all []*store.Case
 	var bySam, byEither []int64
 	for i := range 4*walkChunk + 7 {
 		c := newCase(db, sam, 7)
@@ -213,19 +213,19 @@ func TestWalk(t *testing.T) {
 		all = append(all, c)
 	}
 	insertCases(t, db, all...)
-	list := func(f engine.CaseFilter) (ids []int64) {
-		mustView(t, db, func(r engine.Reader) error {
+	list := func(f store.CaseFilter) (ids []int64) {
+		mustView(t, db, func(r store.Reader) error {
 			cases, err := r.Cases(f)
 			ids = caseIDs(cases)
 			return err
 		})
 		return ids
 	}
-	same(t, "one", bySam, list(engine.CaseFilter{Access: []identity.ID{sam}}))
-	same(t, "two", byEither, list(engine.CaseFilter{Access: []identity.ID{ann, sam}}))
+	same(t, "one", bySam, list(store.CaseFilter{Access: []identity.ID{sam}}))
+	same(t, "two", byEither, list(store.CaseFilter{Access: []identity.ID{ann, sam}}))
 	for _, size := range []int{7, 100, walkChunk, walkChunk + 1, len(byEither)} {
 		var paged []int64
-		f := engine.CaseFilter{Access: []identity.ID{ann, sam}, Limit: size}
+		f := store.CaseFilter{Access: []identity.ID{ann, sam}, Limit: size}
 		for page := list(f); len(page) > 0; page = list(f) {
 			paged = append(paged, page...)
 			f.After = page[len(page)-1]
@@ -238,7 +238,7 @@ func TestQueue(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
-	var all []*engine.Case
+	var all []*store.Case
 	for _, priority := range []int{200, 300, 200, 100, 65535} {
 		c := newCase(db, sam, 7)
 		c.Priority = priority
@@ -246,8 +246,8 @@ func TestQueue(t *testing.T) {
 	}
 	insertCases(t, db, all...)
 	queue := func(limit int) (ids []int64, open int64) {
-		mustView(t, db, func(r engine.Reader) error {
-			cases, err := r.QueuedCases(engine.Lane{RouteID: 7}, limit)
+		mustView(t, db, func(r store.Reader) error {
+			cases, err := r.QueuedCases(store.Lane{RouteID: 7}, limit)
 			if err != nil {
 				return err
 			}
@@ -266,7 +266,7 @@ func TestQueue(t *testing.T) {
 	ids, _ = queue(2)
 	same(t, "its head", []int64{all[4].ID, all[1].ID}, ids)
 	for i, state := range map[int]string{4: "active", 1: "canceled", 2: "completed"} {
-		mustUpdate(t, db, func(tx engine.Tx) error {
+		mustUpdate(t, db, func(tx store.Tx) error {
 			all[i].State = state
 			return tx.UpdateCase(all[i], 1)
 		})
@@ -274,7 +274,7 @@ func TestQueue(t *testing.T) {
 	ids, open = queue(10)
 	same(t, "queue after starts and ends", []int64{all[0].ID, all[3].ID}, ids)
 	same(t, "open after starts and ends", int64(3), open)
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		open, err := r.CountOpenCases(ann)
 		same(t, "open cases of another", int64(0), open)
 		return err
@@ -288,7 +288,7 @@ func TestLog(t *testing.T) {
 	c, other := newCase(db, sam, 7), newCase(db, sam, 7)
 	insertCases(t, db, c, other)
 	log := func(id int64) (text string, err error) {
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			var data []byte
 			data, err = r.CaseLog(id)
 			text = string(data)
@@ -303,7 +303,7 @@ func TestLog(t *testing.T) {
 		seq  int64
 		text string
 	}{{4, `[{"seq":4}]`}, {1, `[{"seq":1},{"seq":2}]`}, {3, "[{\"seq\":3}]\n"}, {5, `[]`}} {
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.AppendLog(c.ID, entries.seq, []byte(entries.text)) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.AppendLog(c.ID, entries.seq, []byte(entries.text)) })
 	}
 	text, _ = log(c.ID)
 	same(t, "log", `[{"seq":1},{"seq":2},{"seq":3},{"seq":4}]`, text)
@@ -312,7 +312,7 @@ func TestLog(t *testing.T) {
 	_, err = log(999)
 	kind(t, "no such case", err, errs.NotFound)
 	add := func(id, seq int64) error {
-		return db.Update(t.Context(), func(tx engine.Tx) error { return tx.AppendLog(id, seq, []byte(`[{}]`)) })
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.AppendLog(id, seq, []byte(`[{}]`)) })
 	}
 	kind(t, "an entry twice", add(c.ID, 3), errs.Internal)
 	kind(t, "an entry of no case", add(999, 1), errs.NotFound)
@@ -324,10 +324,10 @@ func TestMessages(t *testing.T) {
 	sam := addUser(t, db, "sam")
 	c, other := newCase(db, sam, 7), newCase(db, sam, 7)
 	insertCases(t, db, c, other)
-	message := func(n byte, label, content string) *engine.Message {
-		return &engine.Message{
-			UUID: engine.UUID{n}, CaseID: c.ID, Label: label, MediaType: "text/plain; charset=utf-8",
-			Size: int64(len(content)), SHA256: engine.Digest{n}, Content: []byte(content), Version: 1,
+	message := func(n byte, label, content string) *store.Message {
+		return &store.Message{
+			UUID: store.UUID{n}, CaseID: c.ID, Label: label, MediaType: "text/plain; charset=utf-8",
+			Size: int64(len(content)), SHA256: store.Digest{n}, Content: []byte(content), Version: 1,
 			Created: noon(), Modified: noon().Add(time.Second),
 		}
 	}
@@ -335,16 +335,16 @@ func TestMessages(t *testing.T) {
 	large.InFile, large.Content, large.Size = true, nil, 1<<32
 	foreign := message(1, "InputMessage", "of another case")
 	foreign.CaseID = other.ID
-	all := []*engine.Message{input, empty, large, foreign}
-	put := func(m *engine.Message) error {
-		return db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutMessage(m) })
+	all := []*store.Message{input, empty, large, foreign}
+	put := func(m *store.Message) error {
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.PutMessage(m) })
 	}
 	for _, m := range all {
 		kind(t, m.Label, put(m), "")
 	}
-	input.UUID, input.Version, input.Content, input.Size = engine.UUID{9}, 2, []byte("again"), 5
+	input.UUID, input.Version, input.Content, input.Size = store.UUID{9}, 2, []byte("again"), 5
 	kind(t, "replaced", put(input), "")
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		for _, m := range all {
 			got, err := r.Message(m.CaseID, m.UUID)
 			same(t, "by UUID", m, got)
@@ -354,14 +354,14 @@ func TestMessages(t *testing.T) {
 			kind(t, "by label", err, "")
 		}
 		list, err := r.Messages(c.ID)
-		var want []engine.Message
+		var want []store.Message
 		for _, m := range all[:3] {
 			bare := *m
 			bare.Content = nil
 			want = append(want, bare)
 		}
 		same(t, "all", want, list)
-		_, err2 := r.Message(c.ID, engine.UUID{1})
+		_, err2 := r.Message(c.ID, store.UUID{1})
 		kind(t, "a UUID that was replaced", err2, errs.NotFound)
 		_, err2 = r.MessageByLabel(c.ID, "inputmessage")
 		kind(t, "a label in another case", err2, errs.NotFound)

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // crashEnv names the database that the test binary, started again as a child,
@@ -95,7 +95,7 @@ func verifyAcknowledged(t *testing.T, path string, ids []int64) {
 	consistent(t, db)
 	next := db.NextID()
 	seen := map[int64]bool{}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		for _, id := range ids {
 			if seen[id] {
 				t.Errorf("id %d was given twice", id)
@@ -130,7 +130,7 @@ func crashChild(path string) {
 		all.Go(func() {
 			for {
 				c := newCase(db, identity.ID(1), 7)
-				err := db.Update(ctx, func(tx engine.Tx) error {
+				err := db.Update(ctx, func(tx store.Tx) error {
 					if err := tx.InsertCase(c); err != nil {
 						return err
 					}

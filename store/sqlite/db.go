@@ -17,12 +17,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/schema"
+	"flowdrive/store"
 )
 
-var _ engine.Store = (*DB)(nil)
+var _ store.Store = (*DB)(nil)
 
 // Options are the settings of a database; zero fields take their defaults.
 type Options struct {

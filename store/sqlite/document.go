@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -72,7 +72,7 @@ const (
 
 // intoDocument returns where the columns of a document go. It serves every row
 // of a query: making it costs more than reading one.
-func intoDocument(d *engine.Document, more ...any) []any {
+func intoDocument(d *store.Document, more ...any) []any {
 	return append([]any{
 		&d.ID,
 		number{(*int64)(&d.ContextID)},
@@ -86,8 +86,8 @@ func intoDocument(d *engine.Document, more ...any) []any {
 	}, more...)
 }
 
-func (r *reader) documents(query string, args ...any) (all []engine.Document, err error) {
-	var d engine.Document
+func (r *reader) documents(query string, args ...any) (all []store.Document, err error) {
+	var d store.Document
 	into := intoDocument(&d)
 	err = r.c.each(query, func(scan scan) error {
 		err := scan(into...)
@@ -99,25 +99,25 @@ func (r *reader) documents(query string, args ...any) (all []engine.Document, er
 
 // DocumentsAlong returns what lies along the path from the root of the
 // context down: the root, and as many of the names as exist.
-func (r *reader) DocumentsAlong(context identity.ID, names []string) ([]engine.Document, error) {
+func (r *reader) DocumentsAlong(context identity.ID, names []string) ([]store.Document, error) {
 	return r.documents(selectDocumentsAlong, int64(context), array(names))
 }
 
 // DocumentsUnder returns what lies along the path from the root of the context
 // down, as DocumentsAlong does but without contents, and what the place at its
 // end holds.
-func (r *reader) DocumentsUnder(context identity.ID, names []string, o engine.Under) (along, below []engine.Document, err error) {
+func (r *reader) DocumentsUnder(context identity.ID, names []string, o store.Under) (along, below []store.Document, err error) {
 	budget, reached := o.Properties, 0
-	along = make([]engine.Document, len(names)+1)
+	along = make([]store.Document, len(names)+1)
 	query, args := selectDocumentsIn, []any{int64(context), array(names), o.Properties > 0}
 	if o.Deep {
 		query, args = selectDocumentsUnder, append(args, o.Limit)
 	}
-	var d engine.Document
+	var d store.Document
 	var depth int64
 	into := intoDocument(&d, optional{&depth})
-	var blocks [][]engine.Document // a slice that grows to thousands is copied again and again
-	block := make([]engine.Document, 0, 16)
+	var blocks [][]store.Document // a slice that grows to thousands is copied again and again
+	block := make([]store.Document, 0, 16)
 	err = r.c.each(query, func(scan scan) error {
 		depth = -1
 		if err := scan(into...); err != nil {
@@ -134,7 +134,7 @@ func (r *reader) DocumentsUnder(context identity.ID, names []string, o engine.Un
 			d.Unread = false
 		}
 		if len(block) == cap(block) {
-			blocks, block = append(blocks, block), make([]engine.Document, 0, 512)
+			blocks, block = append(blocks, block), make([]store.Document, 0, 512)
 		}
 		block = append(block, d)
 		return nil
@@ -143,7 +143,7 @@ func (r *reader) DocumentsUnder(context identity.ID, names []string, o engine.Un
 }
 
 // DocumentRoots returns the roots of the contexts, nil for all.
-func (r *reader) DocumentRoots(contexts []identity.ID) ([]engine.Document, error) {
+func (r *reader) DocumentRoots(contexts []identity.ID) ([]store.Document, error) {
 	if contexts == nil {
 		return r.documents(selectAllDocumentRoots)
 	}
@@ -151,13 +151,13 @@ func (r *reader) DocumentRoots(contexts []identity.ID) ([]engine.Document, error
 }
 
 // DocumentPage returns what is in the folder, by id, after the given one.
-func (r *reader) DocumentPage(folder, after int64, limit int) ([]engine.Document, error) {
+func (r *reader) DocumentPage(folder, after int64, limit int) ([]store.Document, error) {
 	return r.documents(selectDocumentPage, folder, after, limit)
 }
 
 // InsertDocument stores a new document or folder and sets its ID. A name in
 // use in its folder is errs.NameTaken.
-func (t *tx) InsertDocument(d *engine.Document) error {
+func (t *tx) InsertDocument(d *store.Document) error {
 	sum := any(nil)
 	if !d.Folder {
 		sum = d.SHA256[:]
@@ -174,7 +174,7 @@ func (t *tx) InsertDocument(d *engine.Document) error {
 }
 
 // documentContent returns the column of a content that is held in the row.
-func documentContent(d *engine.Document) any {
+func documentContent(d *store.Document) any {
 	if d.Folder || d.InFile {
 		return nil
 	}
@@ -182,14 +182,14 @@ func documentContent(d *engine.Document) any {
 }
 
 // ReplaceDocument changes the file of that ID.
-func (t *tx) ReplaceDocument(d *engine.Document) error {
+func (t *tx) ReplaceDocument(d *store.Document) error {
 	n, err := t.c.change(replaceDocument, d.ID, int64(d.AuthorID), d.Revision, d.MediaType, d.Size, d.SHA256[:],
 		at(d.Modified), documentContent(d))
 	return found(n, err, "document")
 }
 
 // SetProperties replaces the properties of a document or folder.
-func (t *tx) SetProperties(id int64, properties engine.Properties) error {
+func (t *tx) SetProperties(id int64, properties store.Properties) error {
 	n, err := t.c.change(setProperties, id, orNoText(string(properties)))
 	return found(n, err, "document")
 }

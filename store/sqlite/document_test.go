@@ -11,29 +11,29 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schema"
+	"flowdrive/store"
 )
 
 // newFile returns a small file of the author with the text's content.
-func newFile(folder int64, author identity.ID, name, text string) *engine.Document {
-	return &engine.Document{
+func newFile(folder int64, author identity.ID, name, text string) *store.Document {
+	return &store.Document{
 		ParentID: folder, Name: name, AuthorID: author, Revision: 1, MediaType: "text/plain", Size: int64(len(text)),
 		SHA256: digest(text), Content: []byte(text), Created: noon(), Modified: noon(),
 	}
 }
 
-func newFolder(folder int64, author identity.ID, name string) *engine.Document {
-	return &engine.Document{
+func newFolder(folder int64, author identity.ID, name string) *store.Document {
+	return &store.Document{
 		ParentID: folder, Name: name, Folder: true, AuthorID: author, Revision: 1, Created: noon(), Modified: noon(),
 	}
 }
 
-func insertDocuments(t *testing.T, db *DB, all ...*engine.Document) {
+func insertDocuments(t *testing.T, db *DB, all ...*store.Document) {
 	t.Helper()
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, d := range all {
 			if err := tx.InsertDocument(d); err != nil {
 				return err
@@ -44,7 +44,7 @@ func insertDocuments(t *testing.T, db *DB, all ...*engine.Document) {
 }
 
 // rootOf returns the root of the context.
-func rootOf(t *testing.T, db *DB, context identity.ID) *engine.Document {
+func rootOf(t *testing.T, db *DB, context identity.ID) *store.Document {
 	t.Helper()
 	found := along(t, db, context)
 	if len(found) != 1 {
@@ -53,16 +53,16 @@ func rootOf(t *testing.T, db *DB, context identity.ID) *engine.Document {
 	return &found[0]
 }
 
-func along(t *testing.T, db *DB, context identity.ID, names ...string) (found []engine.Document) {
+func along(t *testing.T, db *DB, context identity.ID, names ...string) (found []store.Document) {
 	t.Helper()
-	mustView(t, db, func(r engine.Reader) (err error) {
+	mustView(t, db, func(r store.Reader) (err error) {
 		found, err = r.DocumentsAlong(context, names)
 		return err
 	})
 	return found
 }
 
-func documentNames(all []engine.Document) []string {
+func documentNames(all []store.Document) []string {
 	names := []string{}
 	for i := range all {
 		names = append(names, all[i].Name)
@@ -72,7 +72,7 @@ func documentNames(all []engine.Document) []string {
 
 func storedBytes(t *testing.T, db *DB, author identity.ID) (n int64) {
 	t.Helper()
-	mustView(t, db, func(r engine.Reader) (err error) {
+	mustView(t, db, func(r store.Reader) (err error) {
 		n, err = r.StoredBytes(author)
 		return err
 	})
@@ -126,8 +126,8 @@ func TestDocumentNamesAreUniqueInAFolder(t *testing.T) {
 	sub := newFolder(root.ID, sam, "a")
 	insertDocuments(t, db, sub, newFile(root.ID, sam, "A", "x"), newFile(root.ID, sam, "b", ""))
 	insertDocuments(t, db, newFile(sub.ID, sam, "a", "y"))
-	for _, d := range []*engine.Document{newFile(root.ID, sam, "a", "z"), newFolder(root.ID, sam, "b")} {
-		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertDocument(d) })
+	for _, d := range []*store.Document{newFile(root.ID, sam, "a", "z"), newFolder(root.ID, sam, "b")} {
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertDocument(d) })
 		if !errs.Is(err, errs.NameTaken) {
 			t.Errorf("a second %q: got %v, want name-taken", d.Name, err)
 		}
@@ -146,8 +146,8 @@ func TestDocumentListings(t *testing.T) {
 	insertDocuments(t, db, sub)
 	insertDocuments(t, db, newFile(sub.ID, sam, "e", "e"))
 	insertDocuments(t, db, newFile(rootOf(t, db, ann).ID, ann, "f", "f"))
-	mustView(t, db, func(r engine.Reader) error {
-		top, members, err := r.DocumentsUnder(sam, nil, engine.Under{Limit: -1})
+	mustView(t, db, func(r store.Reader) error {
+		top, members, err := r.DocumentsUnder(sam, nil, store.Under{Limit: -1})
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func TestDocumentListings(t *testing.T) {
 			{[]string{"sub", "f"}, []string{"", "sub"}, []string{}},
 			{[]string{"other"}, []string{""}, []string{}},
 		} {
-			along, below, err := r.DocumentsUnder(sam, tt.names, engine.Under{Deep: true, Limit: 10})
+			along, below, err := r.DocumentsUnder(sam, tt.names, store.Under{Deep: true, Limit: 10})
 			if err != nil {
 				return err
 			}
@@ -192,7 +192,7 @@ func TestDocumentListings(t *testing.T) {
 			t.Errorf("pages: got %q, want %q", paged, want)
 		}
 		for limit, want := range map[int]int{100: 6, 6: 6, 4: 4, 1: 1} {
-			_, tree, err := r.DocumentsUnder(sam, nil, engine.Under{Deep: true, Limit: limit})
+			_, tree, err := r.DocumentsUnder(sam, nil, store.Under{Deep: true, Limit: limit})
 			if err != nil {
 				return err
 			}
@@ -230,7 +230,7 @@ func TestDocumentContents(t *testing.T) {
 	}
 	d.AuthorID, d.Revision, d.MediaType, d.Size, d.SHA256 = ann, 2, "text/csv", 9000, digest("large")
 	d.InFile, d.Content, d.Modified = true, nil, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.ReplaceDocument(d) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.ReplaceDocument(d) })
 	if got := along(t, db, sam, "a.txt")[1]; !cmp.Equal(*d, got) {
 		t.Errorf("the larger one (-want +got):\n%s", cmp.Diff(*d, got))
 	}
@@ -241,7 +241,7 @@ func TestDocumentContents(t *testing.T) {
 		t.Errorf("references to the larger content: got %d, want 1", n)
 	}
 	d.Size, d.SHA256, d.InFile, d.Content = 0, digest(""), false, nil
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.ReplaceDocument(d) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.ReplaceDocument(d) })
 	got := along(t, db, sam, "a.txt")[1]
 	if got.InFile || got.Content == nil || len(got.Content) != 0 {
 		t.Errorf("an empty file is %+v", got)
@@ -249,17 +249,17 @@ func TestDocumentContents(t *testing.T) {
 	if n := refs(t, db, "large"); n != 0 {
 		t.Errorf("references to the larger content in the end: got %d, want 0", n)
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.TouchFolder(root.ID, noon().Add(2*time.Hour)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.TouchFolder(root.ID, noon().Add(2*time.Hour)) })
 	if touched := rootOf(t, db, sam); touched.Revision != root.Revision+1 || !touched.Modified.Equal(noon().Add(2*time.Hour)) {
 		t.Errorf("the touched root is %+v", touched)
 	}
-	for what, f := range map[string]func(engine.Tx) error{
-		"replace a folder": func(tx engine.Tx) error { r := *d; r.ID = root.ID; return tx.ReplaceDocument(&r) },
-		"touch a file":     func(tx engine.Tx) error { return tx.TouchFolder(d.ID, noon()) },
-		"detach a file":    func(tx engine.Tx) error { return tx.DetachFolder(d.ID) },
-		"detach a root":    func(tx engine.Tx) error { return tx.DetachFolder(root.ID) },
-		"delete a root":    func(tx engine.Tx) error { return tx.DeleteDocument(root.ID) },
-		"delete nothing":   func(tx engine.Tx) error { return tx.DeleteDocument(1 << 40) },
+	for what, f := range map[string]func(store.Tx) error{
+		"replace a folder": func(tx store.Tx) error { r := *d; r.ID = root.ID; return tx.ReplaceDocument(&r) },
+		"touch a file":     func(tx store.Tx) error { return tx.TouchFolder(d.ID, noon()) },
+		"detach a file":    func(tx store.Tx) error { return tx.DetachFolder(d.ID) },
+		"detach a root":    func(tx store.Tx) error { return tx.DetachFolder(root.ID) },
+		"delete a root":    func(tx store.Tx) error { return tx.DeleteDocument(root.ID) },
+		"delete nothing":   func(tx store.Tx) error { return tx.DeleteDocument(1 << 40) },
 	} {
 		if err := db.Update(t.Context(), f); !errs.Is(err, errs.NotFound) {
 			t.Errorf("%s: got %v, want not-found", what, err)
@@ -288,7 +288,7 @@ func TestPurgeDocuments(t *testing.T) {
 			rows += 2
 		}
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DetachFolder(top.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DetachFolder(top.ID) })
 	if got := documentNames(along(t, db, sam, "top", "sub1")); !slices.Equal(got, []string{""}) {
 		t.Errorf("a detached folder is found: %q", got)
 	}
@@ -297,7 +297,7 @@ func TestPurgeDocuments(t *testing.T) {
 	steps := 0
 	for more := true; more; steps++ {
 		before := countDocuments(t, db)
-		mustUpdate(t, db, func(tx engine.Tx) (err error) {
+		mustUpdate(t, db, func(tx store.Tx) (err error) {
 			more, err = tx.PurgeDocuments(atOnce)
 			return err
 		})
@@ -317,7 +317,7 @@ func TestPurgeDocuments(t *testing.T) {
 	if got := storedBytes(t, db, sam); got != 5 {
 		t.Errorf("bytes: got %d, want 5", got)
 	}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		waits, err := r.DetachedDocuments()
 		if waits {
 			t.Error("something waits to be purged")
@@ -349,7 +349,7 @@ func TestRootsComeAndGoWithParties(t *testing.T) {
 		id   identity.ID
 		want errs.Kind
 	}{{sam, errs.InUse}, {ann, errs.InUse}, {bob, ""}, {bob, errs.NotFound}} {
-		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.DeleteParty(tt.id) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteParty(tt.id) })
 		if errs.KindOf(err) != tt.want {
 			t.Errorf("delete %d: got %v, want %q", tt.id, err, tt.want)
 		}
@@ -400,15 +400,15 @@ func TestMessagesCount(t *testing.T) {
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	c := newCase(db, sam, 1)
-	message := func(author identity.ID, label, text string) *engine.Message {
-		return &engine.Message{
+	message := func(author identity.ID, label, text string) *store.Message {
+		return &store.Message{
 			CaseID: c.ID, Label: label, AuthorID: author, MediaType: "text/plain", Size: int64(len(text)),
 			SHA256: digest(text), Content: []byte(text), Version: 1, Created: noon(), Modified: noon(),
 		}
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertCase(c) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
 	for i, tt := range []struct {
-		m        *engine.Message
+		m        *store.Message
 		sam, ann int64
 	}{
 		{message(sam, "a", "abc"), 3, 0},
@@ -419,7 +419,7 @@ func TestMessagesCount(t *testing.T) {
 		{message(sam, "c", "x"), 1, 2},
 		{message(sam, "d", ""), 1, 2},
 	} {
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutMessage(tt.m) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.PutMessage(tt.m) })
 		if s, a := storedBytes(t, db, sam), storedBytes(t, db, ann); s != tt.sam || a != tt.ann {
 			t.Errorf("message %d: got %d and %d, want %d and %d", i, s, a, tt.sam, tt.ann)
 		}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 const (
@@ -30,17 +30,17 @@ const (
 // dueKind is a kind of things that become due.
 type dueKind struct {
 	query string
-	id    func(*engine.DueRow) any // the column beside the instant
+	id    func(*store.DueRow) any // the column beside the instant
 }
 
 // dueKinds returns the kinds, in the order in which they come at one instant.
 func dueKinds() [5]dueKind {
 	return [...]dueKind{
-		{selectDueEntries, func(d *engine.DueRow) any { return bits(d.Entry[:]) }},
-		{selectDueCases, func(d *engine.DueRow) any { return &d.CaseID }},
-		{selectDueAttachments, func(d *engine.DueRow) any { return bits(d.Attachment[:]) }},
-		{selectRetired, func(d *engine.DueRow) any { return &d.Retired }},
-		{selectDuePurges, func(d *engine.DueRow) any { return &d.Purge }},
+		{selectDueEntries, func(d *store.DueRow) any { return bits(d.Entry[:]) }},
+		{selectDueCases, func(d *store.DueRow) any { return &d.CaseID }},
+		{selectDueAttachments, func(d *store.DueRow) any { return bits(d.Attachment[:]) }},
+		{selectRetired, func(d *store.DueRow) any { return &d.Retired }},
+		{selectDuePurges, func(d *store.DueRow) any { return &d.Purge }},
 	}
 }
 
@@ -62,7 +62,7 @@ const ever = math.MinInt64
 // expire, then cases whose retention is over and what is left of deleted ones,
 // each kind in the order of creation. next is when something else is due, zero
 // for never.
-func (r *reader) DueRows(upTo time.Time, limit int) (rows []engine.DueRow, next time.Time, err error) {
+func (r *reader) DueRows(upTo time.Time, limit int) (rows []store.DueRow, next time.Time, err error) {
 	const op = "read what is due"
 	heads, err := r.heads(ever)
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *reader) DueRows(upTo time.Time, limit int) (rows []engine.DueRow, next 
 			continue
 		}
 		err := r.c.each(kind.query, func(scan scan) error {
-			var d engine.DueRow
+			var d store.DueRow
 			err := scan(millis{&d.Due}, kind.id(&d))
 			rows = append(rows, d)
 			return err
@@ -85,7 +85,7 @@ func (r *reader) DueRows(upTo time.Time, limit int) (rows []engine.DueRow, next 
 	if len(rows) == 0 {
 		return nil, first(heads), nil
 	}
-	slices.SortStableFunc(rows, func(a, b engine.DueRow) int { return a.Due.Compare(b.Due) })
+	slices.SortStableFunc(rows, func(a, b store.DueRow) int { return a.Due.Compare(b.Due) })
 	if len(rows) > limit {
 		return slices.Clip(rows[:limit]), rows[limit].Due, nil
 	}

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -33,15 +33,15 @@ const (
 	deleteDepartedBefore = `DELETE FROM departed WHERE deleted < ?1`
 )
 
-func scanPast(scan scan, p *engine.Past) error {
+func scanPast(scan scan, p *store.Past) error {
 	return scan(&p.ID, &p.Folder, &p.AuthorID, &p.Name, millis{&p.Replaced}, &p.ETag, &p.Size, &p.Source)
 }
 
 // History returns what was replaced in the folder after the instant, of the
 // author or, where that is 0, of all, without Source.
-func (r *reader) History(folder engine.Folder, author identity.ID, after time.Time) (all []engine.Past, err error) {
+func (r *reader) History(folder store.Folder, author identity.ID, after time.Time) (all []store.Past, err error) {
 	add := func(scan scan) error {
-		var p engine.Past
+		var p store.Past
 		err := scanPast(scan, &p)
 		all = append(all, p)
 		return err
@@ -55,8 +55,8 @@ func (r *reader) History(folder engine.Folder, author identity.ID, after time.Ti
 }
 
 // Past returns one that was replaced, with its Source.
-func (r *reader) Past(id int64) (*engine.Past, error) {
-	p := &engine.Past{}
+func (r *reader) Past(id int64) (*store.Past, error) {
+	p := &store.Past{}
 	found, err := r.c.row(selectPast, id).read(func(scan scan) error { return scanPast(scan, p) })
 	if err := read(found, err, "document"); err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func (r *reader) Past(id int64) (*engine.Past, error) {
 }
 
 // InsertPast stores a source, in the next second that the name has free.
-func (t *tx) InsertPast(p *engine.Past) error {
+func (t *tx) InsertPast(p *store.Past) error {
 	_, err := t.c.exec(insertPast, string(p.Folder), int64(p.AuthorID), identity.Fold(p.Name), p.Name,
 		p.Replaced.Truncate(time.Second).UnixMilli(), p.ETag, blob(p.Source))
 	return failure("store what was stored before", err)
@@ -78,7 +78,7 @@ func (t *tx) DeleteHistoryBefore(before time.Time, limit int) error {
 }
 
 // Departed returns what the user deleted under the name after the instant.
-func (r *reader) Departed(user identity.ID, folder engine.Folder, name string, after time.Time) (remains []byte, err error) {
+func (r *reader) Departed(user identity.ID, folder store.Folder, name string, after time.Time) (remains []byte, err error) {
 	var text string
 	found, err := r.c.row(selectDeparted, int64(user), string(folder), identity.Fold(name), after.UnixMilli()).scan(&text)
 	return []byte(text), read(found, err, "deleted resource")
@@ -86,7 +86,7 @@ func (r *reader) Departed(user identity.ID, folder engine.Folder, name string, a
 
 // PutDeparted notes what a user has deleted, and forgets what was deleted
 // before the instant.
-func (t *tx) PutDeparted(user identity.ID, folder engine.Folder, name string, deleted time.Time, remains []byte, before time.Time) error {
+func (t *tx) PutDeparted(user identity.ID, folder store.Folder, name string, deleted time.Time, remains []byte, before time.Time) error {
 	if _, err := t.c.exec(deleteDepartedBefore, before.UnixMilli()); err != nil {
 		return failure("forget what was deleted", err)
 	}
@@ -95,7 +95,7 @@ func (t *tx) PutDeparted(user identity.ID, folder engine.Folder, name string, de
 }
 
 // DeleteDeparted forgets what the user has deleted under the name.
-func (t *tx) DeleteDeparted(user identity.ID, folder engine.Folder, name string) error {
+func (t *tx) DeleteDeparted(user identity.ID, folder store.Folder, name string) error {
 	_, err := t.c.exec(deleteDeparted, int64(user), string(folder), identity.Fold(name))
 	return failure("forget what was deleted", err)
 }

@@ -3,9 +3,9 @@ package sqlite
 import (
 	"slices"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -18,16 +18,16 @@ const (
 )
 
 // Holds returns all holds by ID. There are few.
-func (r *reader) Holds() (all []engine.Hold, err error) {
+func (r *reader) Holds() (all []store.Hold, err error) {
 	if known := r.c.memory.holds.known.Load(); known != nil {
 		return slices.Clone(*known), nil
 	}
 	return r.storedHolds()
 }
 
-func (r *reader) storedHolds() (all []engine.Hold, err error) {
+func (r *reader) storedHolds() (all []store.Hold, err error) {
 	err = r.c.each(selectHolds, func(scan scan) error {
-		var h engine.Hold
+		var h store.Hold
 		err := scan(&h.ID, &h.Name, &h.Route, &h.Group, &h.Engine, &h.Reason, &h.Author, &h.Revision, millis{&h.Created}, millis{&h.Modified})
 		all = append(all, h)
 		return err
@@ -37,7 +37,7 @@ func (r *reader) storedHolds() (all []engine.Hold, err error) {
 
 // PutHold stores a new hold and sets its ID, or changes the one of that ID. A
 // name in use, whatever its case, is errs.NameTaken.
-func (t *tx) PutHold(h *engine.Hold) error {
+func (t *tx) PutHold(h *store.Hold) error {
 	t.c.memory.holds.move()
 	if h.ID != 0 {
 		n, err := t.c.change(updateHold, h.ID, h.Route, h.Group, h.Engine, h.Reason, h.Revision, at(h.Modified))

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -40,9 +40,9 @@ const (
 	moveLocks         = `UPDATE locks SET target = ?2 WHERE target = ?1`
 )
 
-func (r *reader) locks(query string, args ...any) (all []engine.Lock, err error) {
+func (r *reader) locks(query string, args ...any) (all []store.Lock, err error) {
 	err = r.c.each(query, func(scan scan) error {
-		var l engine.Lock
+		var l store.Lock
 		err := scanLock(scan, &l)
 		all = append(all, l)
 		return err
@@ -50,7 +50,7 @@ func (r *reader) locks(query string, args ...any) (all []engine.Lock, err error)
 	return all, failure("read locks", err)
 }
 
-func scanLock(scan scan, l *engine.Lock) error {
+func scanLock(scan scan, l *store.Lock) error {
 	var seconds int64
 	err := scan(bits(l.Token[:]), &l.On, &l.HolderID, &l.Shared, &l.Deep, &l.Owner, &l.Root, &seconds, millis{&l.Expires})
 	l.Lasts = time.Duration(seconds) * time.Second
@@ -58,7 +58,7 @@ func scanLock(scan scan, l *engine.Lock) error {
 }
 
 // LocksOn returns the locks on any of the keys.
-func (r *reader) LocksOn(keys []engine.LockKey, now time.Time) ([]engine.Lock, error) {
+func (r *reader) LocksOn(keys []store.LockKey, now time.Time) ([]store.Lock, error) {
 	if r.c.memory.locks.known.Load().none(keys) {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func (r *reader) LocksOn(keys []engine.LockKey, now time.Time) ([]engine.Lock, e
 
 // LocksBelow returns the locks on all keys that begin with the prefix, which
 // ends with a slash.
-func (r *reader) LocksBelow(prefix engine.LockKey, now time.Time) ([]engine.Lock, error) {
+func (r *reader) LocksBelow(prefix store.LockKey, now time.Time) ([]store.Lock, error) {
 	if r.c.memory.locks.known.Load().noneBelow(prefix) {
 		return nil, nil
 	}
@@ -76,8 +76,8 @@ func (r *reader) LocksBelow(prefix engine.LockKey, now time.Time) ([]engine.Lock
 }
 
 // LockByToken returns the lock that has the token.
-func (r *reader) LockByToken(token engine.UUID, now time.Time) (*engine.Lock, error) {
-	l := &engine.Lock{}
+func (r *reader) LockByToken(token store.UUID, now time.Time) (*store.Lock, error) {
+	l := &store.Lock{}
 	found, err := r.c.row(selectLockByToken, token[:], at(now)).read(func(scan scan) error { return scanLock(scan, l) })
 	if err := read(found, err, "lock"); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func (r *reader) DocumentsBelow(folder int64, documents []int64) (below []int64,
 }
 
 // InsertLock stores a new lock.
-func (t *tx) InsertLock(l *engine.Lock) error {
+func (t *tx) InsertLock(l *store.Lock) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(insertLock, l.Token[:], string(l.On), int64(l.HolderID), l.Shared, l.Deep, l.Owner, l.Root,
 		int64(l.Lasts/time.Second), at(l.Expires))
@@ -112,20 +112,20 @@ func (t *tx) InsertLock(l *engine.Lock) error {
 }
 
 // RefreshLock makes a lock last anew.
-func (t *tx) RefreshLock(token engine.UUID, lasts time.Duration, expires time.Time) error {
+func (t *tx) RefreshLock(token store.UUID, lasts time.Duration, expires time.Time) error {
 	n, err := t.c.change(refreshLock, token[:], int64(lasts/time.Second), at(expires))
 	return found(n, err, "lock")
 }
 
 // DeleteLock deletes the lock that has the token, if there is one.
-func (t *tx) DeleteLock(token engine.UUID) error {
+func (t *tx) DeleteLock(token store.UUID) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLock, token[:])
 	return failure("delete a lock", err)
 }
 
 // DeleteLocksOn deletes all locks on the key.
-func (t *tx) DeleteLocksOn(key engine.LockKey) error {
+func (t *tx) DeleteLocksOn(key store.LockKey) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLocksOn, string(key))
 	return failure("delete locks", err)
@@ -146,7 +146,7 @@ func (t *tx) DeleteLocksBefore(expired time.Time) error {
 }
 
 // MoveLocks puts the locks on one key on another.
-func (t *tx) MoveLocks(from, to engine.LockKey) error {
+func (t *tx) MoveLocks(from, to store.LockKey) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(moveLocks, string(from), string(to))
 	return failure("move locks", err)

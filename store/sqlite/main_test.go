@@ -11,9 +11,8 @@ import (
 
 	"go.uber.org/goleak"
 
-	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -154,14 +153,14 @@ func consistent(tb testing.TB, db *DB) {
 	}
 }
 
-func mustUpdate(tb testing.TB, db *DB, f func(engine.Tx) error) {
+func mustUpdate(tb testing.TB, db *DB, f func(store.Tx) error) {
 	tb.Helper()
 	if err := db.Update(tb.Context(), f); err != nil {
 		tb.Fatal(err)
 	}
 }
 
-func mustView(tb testing.TB, db *DB, f func(engine.Reader) error) {
+func mustView(tb testing.TB, db *DB, f func(store.Reader) error) {
 	tb.Helper()
 	if err := db.View(tb.Context(), f); err != nil {
 		tb.Fatal(err)
@@ -169,14 +168,14 @@ func mustView(tb testing.TB, db *DB, f func(engine.Reader) error) {
 }
 
 // put returns a unit that writes a setting.
-func put(key, value string) func(engine.Tx) error {
-	return func(tx engine.Tx) error { return tx.PutSetting(key, value) }
+func put(key, value string) func(store.Tx) error {
+	return func(tx store.Tx) error { return tx.PutSetting(key, value) }
 }
 
 // get returns a setting as it is stored.
 func get(tb testing.TB, db *DB, key string) (value string) {
 	tb.Helper()
-	mustView(tb, db, func(r engine.Reader) (err error) {
+	mustView(tb, db, func(r store.Reader) (err error) {
 		value, err = r.Setting(key)
 		return err
 	})
@@ -189,24 +188,24 @@ func noon() time.Time { return time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC) }
 // addUser stores a user and returns its id.
 func addUser(tb testing.TB, db *DB, name identity.Name) identity.ID {
 	tb.Helper()
-	p := account.Party{
+	p := store.Party{
 		Party:   identity.Party{ID: identity.ID(db.NextID()), Name: name, Kind: identity.User},
 		Created: noon(), Modified: noon(),
 	}
-	mustUpdate(tb, db, func(tx engine.Tx) error { return tx.PutParty(&p) })
+	mustUpdate(tb, db, func(tx store.Tx) error { return tx.PutParty(&p) })
 	return p.ID
 }
 
 // newCase returns a queued case of the starter.
-func newCase(db *DB, starter identity.ID, routeID int64) *engine.Case {
-	return &engine.Case{
+func newCase(db *DB, starter identity.ID, routeID int64) *store.Case {
+	return &store.Case{
 		ID: db.NextID(), RouteID: routeID, ContextID: starter, StarterID: starter, State: "queued", Priority: 200,
 		Version: 1, Revision: 1, Marking: []byte(`{"l":"queued"}`), Form: []byte(`{"state":"queued"}`),
 		Created: noon(), Modified: noon(), Access: []identity.ID{starter},
 	}
 }
 
-func caseIDs(all []engine.Case) []int64 {
+func caseIDs(all []store.Case) []int64 {
 	ids := []int64{}
 	for i := range all {
 		ids = append(ids, all[i].ID)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // memory is what changes ask for again and again, and what hardly ever
@@ -13,7 +13,7 @@ import (
 // routes. It is known without a statement while there are few.
 type memory struct {
 	locks  memo[lockedKeys]
-	holds  memo[[]engine.Hold]
+	holds  memo[[]store.Hold]
 	stamps memo[map[int64]int64]
 }
 
@@ -66,7 +66,7 @@ const (
 
 // lockedKeys are the keys that locks are on. There may be more keys than
 // locks, as of those that have expired, never fewer.
-type lockedKeys map[engine.LockKey]struct{}
+type lockedKeys map[store.LockKey]struct{}
 
 const selectLockedKeys = `SELECT target FROM locks LIMIT ?1`
 
@@ -74,7 +74,7 @@ func readLockedKeys(c *conn) (keys lockedKeys, fit bool, err error) {
 	keys = lockedKeys{}
 	rows := 0
 	err = c.each(selectLockedKeys, func(scan scan) error {
-		var key engine.LockKey
+		var key store.LockKey
 		err := scan(&key)
 		keys[key] = struct{}{}
 		rows++
@@ -84,15 +84,15 @@ func readLockedKeys(c *conn) (keys lockedKeys, fit bool, err error) {
 }
 
 // none reports whether certainly none of the keys is locked.
-func (k *lockedKeys) none(keys []engine.LockKey) bool {
-	return k != nil && !slices.ContainsFunc(keys, func(key engine.LockKey) bool {
+func (k *lockedKeys) none(keys []store.LockKey) bool {
+	return k != nil && !slices.ContainsFunc(keys, func(key store.LockKey) bool {
 		_, locked := (*k)[key]
 		return locked
 	})
 }
 
 // noneBelow reports the same of all keys that begin with the prefix.
-func (k *lockedKeys) noneBelow(prefix engine.LockKey) bool {
+func (k *lockedKeys) noneBelow(prefix store.LockKey) bool {
 	if k == nil {
 		return false
 	}
@@ -104,7 +104,7 @@ func (k *lockedKeys) noneBelow(prefix engine.LockKey) bool {
 	return true
 }
 
-func readHolds(c *conn) (all []engine.Hold, fit bool, err error) {
+func readHolds(c *conn) (all []store.Hold, fit bool, err error) {
 	all, err = (&reader{c: c}).storedHolds()
 	return all, len(all) <= few, err
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // TestLockedKeys wants what is remembered of locks to hide none: after each
@@ -17,12 +17,12 @@ func TestLockedKeys(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
-	lock := func(n int, on engine.LockKey) *engine.Lock {
-		return &engine.Lock{
-			Token: engine.UUID{byte(n), byte(n >> 8), 1}, On: on, HolderID: sam, Root: "/", Lasts: time.Hour, Expires: noon().Add(time.Hour),
+	lock := func(n int, on store.LockKey) *store.Lock {
+		return &store.Lock{
+			Token: store.UUID{byte(n), byte(n >> 8), 1}, On: on, HolderID: sam, Root: "/", Lasts: time.Hour, Expires: noon().Add(time.Hour),
 		}
 	}
-	count := func(r engine.Reader, keys ...engine.LockKey) int {
+	count := func(r store.Reader, keys ...store.LockKey) int {
 		t.Helper()
 		on, err := r.LocksOn(keys, noon())
 		if err != nil {
@@ -40,29 +40,29 @@ func TestLockedKeys(t *testing.T) {
 	undone := errors.New("undone")
 	steps := []struct {
 		what   string
-		change func(engine.Tx) error
+		change func(store.Tx) error
 		fails  bool
 		one    int // locks on case/1
 		two    int // on case/2
 		known  bool
 	}{
-		{"nothing", func(engine.Tx) error { return nil }, false, 0, 0, true},
-		{"a lock that is not kept", func(tx engine.Tx) error { return errors.Join(tx.InsertLock(lock(1, "case/1")), undone) }, true, 0, 0, true},
-		{"a lock", func(tx engine.Tx) error { return tx.InsertLock(lock(1, "case/1")) }, false, 1, 0, true},
-		{"another", func(tx engine.Tx) error { return tx.InsertLock(lock(2, "case/1")) }, false, 2, 0, true},
-		{"a move that is not kept", func(tx engine.Tx) error { return errors.Join(tx.MoveLocks("case/1", "case/2"), undone) }, true, 2, 0, true},
-		{"a move", func(tx engine.Tx) error { return tx.MoveLocks("case/1", "case/2") }, false, 0, 2, true},
-		{"one gone", func(tx engine.Tx) error { return tx.DeleteLock(engine.UUID{1, 0, 1}) }, false, 0, 1, true},
-		{"many", func(tx engine.Tx) (err error) {
+		{"nothing", func(store.Tx) error { return nil }, false, 0, 0, true},
+		{"a lock that is not kept", func(tx store.Tx) error { return errors.Join(tx.InsertLock(lock(1, "case/1")), undone) }, true, 0, 0, true},
+		{"a lock", func(tx store.Tx) error { return tx.InsertLock(lock(1, "case/1")) }, false, 1, 0, true},
+		{"another", func(tx store.Tx) error { return tx.InsertLock(lock(2, "case/1")) }, false, 2, 0, true},
+		{"a move that is not kept", func(tx store.Tx) error { return errors.Join(tx.MoveLocks("case/1", "case/2"), undone) }, true, 2, 0, true},
+		{"a move", func(tx store.Tx) error { return tx.MoveLocks("case/1", "case/2") }, false, 0, 2, true},
+		{"one gone", func(tx store.Tx) error { return tx.DeleteLock(store.UUID{1, 0, 1}) }, false, 0, 1, true},
+		{"many", func(tx store.Tx) (err error) {
 			for i := range few {
-				err = errors.Join(err, tx.InsertLock(lock(3+i, engine.LockKey(fmt.Sprint("case/", 3+i)))))
+				err = errors.Join(err, tx.InsertLock(lock(3+i, store.LockKey(fmt.Sprint("case/", 3+i)))))
 			}
 			return err
 		}, false, 0, 1, false},
-		{"all gone", func(tx engine.Tx) error { return tx.DeleteLocksOf(sam) }, false, 0, 0, true},
+		{"all gone", func(tx store.Tx) error { return tx.DeleteLocksOf(sam) }, false, 0, 0, true},
 	}
 	for _, step := range steps {
-		err := db.Update(t.Context(), func(tx engine.Tx) error {
+		err := db.Update(t.Context(), func(tx store.Tx) error {
 			err := step.change(tx)
 			if one, two := count(tx, "case/1"), count(tx, "case/2"); !step.fails && (one != step.one || two != step.two) {
 				t.Errorf("%s: in the unit %d and %d locks", step.what, one, two)
@@ -72,7 +72,7 @@ func TestLockedKeys(t *testing.T) {
 		if (err != nil) != step.fails {
 			t.Fatalf("%s: %v", step.what, err)
 		}
-		if err := db.View(t.Context(), func(r engine.Reader) error {
+		if err := db.View(t.Context(), func(r store.Reader) error {
 			if one, two := count(r, "case/1"), count(r, "case/2"); one != step.one || two != step.two {
 				t.Errorf("%s: %d and %d locks, not %d and %d", step.what, one, two, step.one, step.two)
 			}
@@ -85,7 +85,7 @@ func TestLockedKeys(t *testing.T) {
 		}
 	}
 	before := db.Stats().Statements
-	if err := db.View(t.Context(), func(r engine.Reader) error { count(r, "case/1", "case/2"); return nil }); err != nil {
+	if err := db.View(t.Context(), func(r store.Reader) error { count(r, "case/1", "case/2"); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if ran := db.Stats().Statements - before; ran != 0 {
@@ -99,28 +99,28 @@ func TestHoldsInMemory(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	undone := errors.New("undone")
-	hold := &engine.Hold{Name: "stop", Engine: true, Author: "sam", Revision: 1, Created: noon(), Modified: noon()}
-	put := func(tx engine.Tx) error { h := *hold; return tx.PutHold(&h) }
+	hold := &store.Hold{Name: "stop", Engine: true, Author: "sam", Revision: 1, Created: noon(), Modified: noon()}
+	put := func(tx store.Tx) error { h := *hold; return tx.PutHold(&h) }
 	for _, step := range []struct {
 		what   string
-		change func(engine.Tx) error
+		change func(store.Tx) error
 		fails  bool
 		want   int
 	}{
-		{"nothing", func(engine.Tx) error { return nil }, false, 0},
-		{"one that is not kept", func(tx engine.Tx) error { return errors.Join(put(tx), undone) }, true, 0},
+		{"nothing", func(store.Tx) error { return nil }, false, 0},
+		{"one that is not kept", func(tx store.Tx) error { return errors.Join(put(tx), undone) }, true, 0},
 		{"one", put, false, 1},
-		{"one that is not deleted", func(tx engine.Tx) error { return errors.Join(tx.DeleteHold(1), undone) }, true, 1},
-		{"none", func(tx engine.Tx) error { return tx.DeleteHold(1) }, false, 0},
+		{"one that is not deleted", func(tx store.Tx) error { return errors.Join(tx.DeleteHold(1), undone) }, true, 1},
+		{"none", func(tx store.Tx) error { return tx.DeleteHold(1) }, false, 0},
 	} {
-		count := func(r engine.Reader) int {
+		count := func(r store.Reader) int {
 			all, err := r.Holds()
 			if err != nil {
 				t.Fatal(err)
 			}
 			return len(all)
 		}
-		err := db.Update(t.Context(), func(tx engine.Tx) error {
+		err := db.Update(t.Context(), func(tx store.Tx) error {
 			err := step.change(tx)
 			if got := count(tx); !step.fails && got != step.want {
 				t.Errorf("%s: %d in the unit, want %d", step.what, got, step.want)
@@ -131,7 +131,7 @@ func TestHoldsInMemory(t *testing.T) {
 			t.Fatalf("%s: %v", step.what, err)
 		}
 		before := db.Stats().Statements
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			if got := count(r); got != step.want {
 				t.Errorf("%s: %d, want %d", step.what, got, step.want)
 			}
@@ -152,7 +152,7 @@ func TestStampsInMemory(t *testing.T) {
 	second := *tip
 	second.Version = 2
 	undone := errors.New("undone")
-	stamp := func(r engine.Reader) int64 {
+	stamp := func(r store.Reader) int64 {
 		version, err := r.RouteStamp(tip.ID)
 		if err != nil && !errs.Is(err, errs.NotFound) {
 			t.Fatal(err)
@@ -161,19 +161,19 @@ func TestStampsInMemory(t *testing.T) {
 	}
 	for _, step := range []struct {
 		what   string
-		change func(engine.Tx) error
+		change func(store.Tx) error
 		fails  bool
 		inside int64 // 0: there is none
 		after  int64
 	}{
-		{"one that is not kept", func(tx engine.Tx) error { return errors.Join(tx.PutRoute(tip), undone) }, true, 1, 0},
-		{"a route", func(tx engine.Tx) error { return tx.PutRoute(tip) }, false, 1, 1},
-		{"a version that is not kept", func(tx engine.Tx) error { return errors.Join(tx.PutRoute(&second), undone) }, true, 2, 1},
-		{"a version", func(tx engine.Tx) error { return tx.PutRoute(&second) }, false, 2, 2},
-		{"one that stays", func(tx engine.Tx) error { return errors.Join(tx.DeleteRoute(tip.ID), undone) }, true, 0, 2},
-		{"none", func(tx engine.Tx) error { return tx.DeleteRoute(tip.ID) }, false, 0, 0},
+		{"one that is not kept", func(tx store.Tx) error { return errors.Join(tx.PutRoute(tip), undone) }, true, 1, 0},
+		{"a route", func(tx store.Tx) error { return tx.PutRoute(tip) }, false, 1, 1},
+		{"a version that is not kept", func(tx store.Tx) error { return errors.Join(tx.PutRoute(&second), undone) }, true, 2, 1},
+		{"a version", func(tx store.Tx) error { return tx.PutRoute(&second) }, false, 2, 2},
+		{"one that stays", func(tx store.Tx) error { return errors.Join(tx.DeleteRoute(tip.ID), undone) }, true, 0, 2},
+		{"none", func(tx store.Tx) error { return tx.DeleteRoute(tip.ID) }, false, 0, 0},
 	} {
-		err := db.Update(t.Context(), func(tx engine.Tx) error {
+		err := db.Update(t.Context(), func(tx store.Tx) error {
 			err := step.change(tx)
 			if got := stamp(tx); got != step.inside {
 				t.Errorf("%s: %d in the unit, want %d", step.what, got, step.inside)
@@ -184,7 +184,7 @@ func TestStampsInMemory(t *testing.T) {
 			t.Fatalf("%s: %v", step.what, err)
 		}
 		before := db.Stats().Statements
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			if got := stamp(r); got != step.after {
 				t.Errorf("%s: %d, want %d", step.what, got, step.after)
 			}

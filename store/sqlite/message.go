@@ -3,7 +3,7 @@ package sqlite
 import (
 	"bytes"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 const (
@@ -25,23 +25,23 @@ const (
 	insertLog = `INSERT INTO case_log (case_id, seq, entries) VALUES (?1, ?2, ?3)`
 )
 
-func scanMessage(scan scan, m *engine.Message) error {
+func scanMessage(scan scan, m *store.Message) error {
 	return scan(bits(m.UUID[:]), &m.CaseID, &m.Label, &m.AuthorID, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
 		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.Content)
 }
 
 // Message returns the message of the case with that UUID.
-func (r *reader) Message(caseID int64, uuid engine.UUID) (*engine.Message, error) {
+func (r *reader) Message(caseID int64, uuid store.UUID) (*store.Message, error) {
 	return r.message(selectMessage, caseID, uuid[:])
 }
 
 // MessageByLabel returns the message of the case with that label.
-func (r *reader) MessageByLabel(caseID int64, label string) (*engine.Message, error) {
+func (r *reader) MessageByLabel(caseID int64, label string) (*store.Message, error) {
 	return r.message(selectMessageByLabel, caseID, label)
 }
 
-func (r *reader) message(query string, caseID int64, key any) (*engine.Message, error) {
-	m := &engine.Message{}
+func (r *reader) message(query string, caseID int64, key any) (*store.Message, error) {
+	m := &store.Message{}
 	found, err := r.c.row(query, caseID, key).read(func(scan scan) error { return scanMessage(scan, m) })
 	if err := read(found, err, "message"); err != nil {
 		return nil, err
@@ -51,9 +51,9 @@ func (r *reader) message(query string, caseID int64, key any) (*engine.Message, 
 
 // Messages returns the messages of the case in order of creation, without
 // Content.
-func (r *reader) Messages(caseID int64) (all []engine.Message, err error) {
+func (r *reader) Messages(caseID int64) (all []store.Message, err error) {
 	err = r.c.each(selectMessages, func(scan scan) error {
-		var m engine.Message
+		var m store.Message
 		err := scanMessage(scan, &m)
 		all = append(all, m)
 		return err
@@ -62,7 +62,7 @@ func (r *reader) Messages(caseID int64) (all []engine.Message, err error) {
 }
 
 // PutMessage creates a message or replaces the one of that case and label.
-func (t *tx) PutMessage(m *engine.Message) error {
+func (t *tx) PutMessage(m *store.Message) error {
 	content := any(nil)
 	if !m.InFile {
 		content = blob(m.Content)

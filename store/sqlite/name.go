@@ -3,9 +3,9 @@ package sqlite
 import (
 	"encoding/hex"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -26,25 +26,25 @@ const (
 	deleteName = `DELETE FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 )
 
-func scanName(scan scan, n *engine.GivenName) error {
+func scanName(scan scan, n *store.GivenName) error {
 	return scan(&n.Folder, &n.Author, &n.Name, bits(n.Entry[:]), number{&n.CaseID}, &n.ETag, millis{&n.Modified}, &n.Size, &n.Source)
 }
 
 // GivenName returns what the author gave that name, whatever its case.
-func (r *reader) GivenName(folder engine.Folder, author identity.ID, name string) (*engine.GivenName, error) {
+func (r *reader) GivenName(folder store.Folder, author identity.ID, name string) (*store.GivenName, error) {
 	return r.name(selectName, int64(author), string(folder), identity.Fold(name))
 }
 
 // GivenNameOf returns the name of an entry or a case.
-func (r *reader) GivenNameOf(folder engine.Folder, entry engine.UUID, caseID int64) (*engine.GivenName, error) {
-	if folder == engine.FolderSchedule {
+func (r *reader) GivenNameOf(folder store.Folder, entry store.UUID, caseID int64) (*store.GivenName, error) {
+	if folder == store.FolderSchedule {
 		return r.name(selectNameOfEntry, entry[:])
 	}
 	return r.name(selectNameOfCase, caseID)
 }
 
-func (r *reader) name(query string, key ...any) (*engine.GivenName, error) {
-	n := &engine.GivenName{}
+func (r *reader) name(query string, key ...any) (*store.GivenName, error) {
+	n := &store.GivenName{}
 	found, err := r.c.row(query, key...).read(func(scan scan) error { return scanName(scan, n) })
 	if err := read(found, err, "name"); err != nil {
 		return nil, err
@@ -53,9 +53,9 @@ func (r *reader) name(query string, key ...any) (*engine.GivenName, error) {
 }
 
 // GivenNames returns the names, without Source, of the entries or cases.
-func (r *reader) GivenNames(folder engine.Folder, entries []engine.UUID, cases []int64) (all []engine.GivenName, err error) {
+func (r *reader) GivenNames(folder store.Folder, entries []store.UUID, cases []int64) (all []store.GivenName, err error) {
 	query, keys := selectNamesOfCases, array(cases)
-	if folder == engine.FolderSchedule {
+	if folder == store.FolderSchedule {
 		texts := make([]string, len(entries))
 		for i, uuid := range entries {
 			texts[i] = hex.EncodeToString(uuid[:])
@@ -63,7 +63,7 @@ func (r *reader) GivenNames(folder engine.Folder, entries []engine.UUID, cases [
 		query, keys = selectNamesOfEntries, array(texts)
 	}
 	err = r.c.each(query, func(scan scan) error {
-		var n engine.GivenName
+		var n store.GivenName
 		err := scanName(scan, &n)
 		all = append(all, n)
 		return err
@@ -73,9 +73,9 @@ func (r *reader) GivenNames(folder engine.Folder, entries []engine.UUID, cases [
 
 // PutGivenName stores a name, by folder, author and folded name. A resource
 // has one name at most: a second one is errs.NameTaken.
-func (t *tx) PutGivenName(n *engine.GivenName) error {
+func (t *tx) PutGivenName(n *store.GivenName) error {
 	entry := any(nil)
-	if n.Folder == engine.FolderSchedule {
+	if n.Folder == store.FolderSchedule {
 		entry = n.Entry[:]
 	}
 	_, err := t.c.exec(upsertName, string(n.Folder), int64(n.Author), identity.Fold(n.Name), n.Name, entry, orNull(n.CaseID),
@@ -87,7 +87,7 @@ func (t *tx) PutGivenName(n *engine.GivenName) error {
 }
 
 // DeleteGivenName deletes a name and leaves what it names.
-func (t *tx) DeleteGivenName(folder engine.Folder, author identity.ID, name string) error {
+func (t *tx) DeleteGivenName(folder store.Folder, author identity.ID, name string) error {
 	n, err := t.c.change(deleteName, int64(author), string(folder), identity.Fold(name))
 	return found(n, err, "name")
 }

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func TestGivenNames(t *testing.T) {
@@ -19,27 +19,27 @@ func TestGivenNames(t *testing.T) {
 	insertEntries(t, db, e1, e2, e3)
 	c := newCase(db, sam, 7)
 	insertCases(t, db, c)
-	name := func(author identity.ID, text string, entry *engine.Entry) *engine.GivenName {
+	name := func(author identity.ID, text string, entry *store.Entry) *store.GivenName {
 		source := []byte(`{"name": "` + text + `"}`)
-		return &engine.GivenName{
-			Folder: engine.FolderSchedule, Author: author, Name: text, Entry: entry.UUID,
+		return &store.GivenName{
+			Folder: store.FolderSchedule, Author: author, Name: text, Entry: entry.UUID,
 			Source: source, Size: int64(len(source)), ETag: `"e"`, Modified: noon(),
 		}
 	}
 	nightly, same1, theirs := name(sam, "Nightly Ä.json", e1), name(sam, "b.json", e2), name(ann, "b.json", e3)
-	ofCase := &engine.GivenName{
-		Folder: engine.FolderCases, Author: sam, Name: "b.json", CaseID: c.ID, Source: []byte{}, ETag: `"c"`, Modified: noon(),
+	ofCase := &store.GivenName{
+		Folder: store.FolderCases, Author: sam, Name: "b.json", CaseID: c.ID, Source: []byte{}, ETag: `"c"`, Modified: noon(),
 	}
-	put := func(n *engine.GivenName) error {
-		return db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutGivenName(n) })
+	put := func(n *store.GivenName) error {
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.PutGivenName(n) })
 	}
-	all := []*engine.GivenName{nightly, same1, theirs, ofCase}
+	all := []*store.GivenName{nightly, same1, theirs, ofCase}
 	for _, n := range all {
 		kind(t, n.Name, put(n), "")
 	}
 	nightly.Name, nightly.Source, nightly.Size, nightly.Modified = "NIGHTLY ä.json", []byte("# new"), 5, noon().Add(time.Hour)
 	kind(t, "put again, in another case", put(nightly), "")
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		for _, n := range all {
 			got, err := r.GivenName(n.Folder, n.Author, strings.ToLower(n.Name))
 			same(t, "by name", n, got)
@@ -48,17 +48,17 @@ func TestGivenNames(t *testing.T) {
 			same(t, "by resource", n, got)
 			kind(t, "by resource", err, "")
 		}
-		_, err := r.GivenName(engine.FolderCases, ann, "b.json")
+		_, err := r.GivenName(store.FolderCases, ann, "b.json")
 		kind(t, "another's", err, errs.NotFound)
-		_, err = r.GivenNameOf(engine.FolderCases, engine.UUID{}, 999)
+		_, err = r.GivenNameOf(store.FolderCases, store.UUID{}, 999)
 		kind(t, "of nothing", err, errs.NotFound)
 		return nil
 	})
-	list := func(folder engine.Folder, entries []engine.UUID, cases []int64) (got []string) {
-		mustView(t, db, func(r engine.Reader) error {
+	list := func(folder store.Folder, entries []store.UUID, cases []int64) (got []string) {
+		mustView(t, db, func(r store.Reader) error {
 			names, err := r.GivenNames(folder, entries, cases)
 			for _, n := range names {
-				if n.Source != nil || n.Size == 0 && folder == engine.FolderSchedule {
+				if n.Source != nil || n.Size == 0 && folder == store.FolderSchedule {
 					t.Errorf("%s is listed with its source or without its size", n.Name)
 				}
 				got = append(got, n.Name)
@@ -68,38 +68,38 @@ func TestGivenNames(t *testing.T) {
 		})
 		return got
 	}
-	same(t, "of entries", []string{"NIGHTLY ä.json", "b.json"}, list(engine.FolderSchedule, []engine.UUID{e3.UUID, {9}, e1.UUID}, nil))
-	same(t, "of cases", []string{"b.json"}, list(engine.FolderCases, nil, []int64{999, c.ID}))
-	same(t, "of none", []string{}, list(engine.FolderSchedule, nil, nil))
+	same(t, "of entries", []string{"NIGHTLY ä.json", "b.json"}, list(store.FolderSchedule, []store.UUID{e3.UUID, {9}, e1.UUID}, nil))
+	same(t, "of cases", []string{"b.json"}, list(store.FolderCases, nil, []int64{999, c.ID}))
+	same(t, "of none", []string{}, list(store.FolderSchedule, nil, nil))
 
 	kind(t, "a second name", put(name(sam, "second.json", e1)), errs.NameTaken)
-	remove := func(tx engine.Tx) error { return tx.DeleteGivenName(engine.FolderSchedule, sam, "B.JSON") }
+	remove := func(tx store.Tx) error { return tx.DeleteGivenName(store.FolderSchedule, sam, "B.JSON") }
 	mustUpdate(t, db, remove)
 	kind(t, "deleted twice", db.Update(t.Context(), remove), errs.NotFound)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e1.UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e1.UUID) })
 	same(t, "a deleted entry's name goes with it", []string{"b.json"},
-		list(engine.FolderSchedule, []engine.UUID{e1.UUID, e2.UUID, e3.UUID}, nil))
+		list(store.FolderSchedule, []store.UUID{e1.UUID, e2.UUID, e3.UUID}, nil))
 }
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
-	answer := func(user identity.ID, key string, age time.Duration) *engine.Answer {
-		return &engine.Answer{
-			User: user, Key: key, Request: engine.Digest{1}, URL: engine.Digest{2},
+	answer := func(user identity.ID, key string, age time.Duration) *store.Answer {
+		return &store.Answer{
+			User: user, Key: key, Request: store.Digest{1}, URL: store.Digest{2},
 			Answer: []byte("201 " + key), Created: noon().Add(-age),
 		}
 	}
-	all := []*engine.Answer{answer(sam, "k", 0), answer(ann, "k", time.Hour), answer(sam, "K", 25*time.Hour)}
+	all := []*store.Answer{answer(sam, "k", 0), answer(ann, "k", time.Hour), answer(sam, "K", 25*time.Hour)}
 	for _, a := range all {
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutAnswer(a) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.PutAnswer(a) })
 	}
-	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutAnswer(answer(sam, "k", time.Hour)) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.PutAnswer(answer(sam, "k", time.Hour)) })
 	kind(t, "a key in use", err, errs.NameTaken)
-	read := func(a *engine.Answer, want errs.Kind) {
+	read := func(a *store.Answer, want errs.Kind) {
 		t.Helper()
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			got, err := r.Answer(a.User, a.Key)
 			kind(t, a.Key, err, want)
 			if want == "" {
@@ -112,7 +112,7 @@ func TestAnswers(t *testing.T) {
 		read(a, "")
 	}
 	all[1].Answer = []byte("200 ann's")
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		if err := tx.AmendAnswer(ann, "none", all[1].Answer); err != nil {
 			return err
 		}
@@ -120,11 +120,11 @@ func TestAnswers(t *testing.T) {
 	})
 	read(all[0], "")
 	read(all[1], "")
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteAnswersBefore(noon().Add(-time.Hour)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteAnswersBefore(noon().Add(-time.Hour)) })
 	read(all[0], "")
 	read(all[1], "")
 	read(all[2], errs.NotFound)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(ann) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteParty(ann) })
 	read(all[1], errs.NotFound)
 }
 

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schema"
+	"flowdrive/store"
 )
 
 // lives are all that a case can be.
@@ -45,18 +45,18 @@ func upTo(t *testing.T, end string) fs.FS {
 
 // caseIn stores a case in that state, with a file that was dropped, of an
 // entry.
-func caseIn(db *DB, by identity.ID, life machine.Life, routeID int64) (*engine.Case, func(tx engine.Tx) error) {
+func caseIn(db *DB, by identity.ID, life machine.Life, routeID int64) (*store.Case, func(tx store.Tx) error) {
 	c := newCase(db, by, routeID)
-	c.State, c.Status, c.Entry = string(life), "at-"+string(life), engine.UUID{byte(routeID)}
+	c.State, c.Status, c.Entry = string(life), "at-"+string(life), store.UUID{byte(routeID)}
 	if life.Ended() {
 		c.Retires = noon()
 	}
-	return c, func(tx engine.Tx) error {
+	return c, func(tx store.Tx) error {
 		if err := tx.InsertCase(c); err != nil {
 			return err
 		}
-		return tx.PutMessage(&engine.Message{
-			UUID: engine.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: engine.LabelInput, MediaType: "text/csv", Size: 1,
+		return tx.PutMessage(&store.Message{
+			UUID: store.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: store.LabelInput, MediaType: "text/csv", Size: 1,
 			SHA256: digest("x"), Content: []byte("x"), Version: 1, Created: noon(), Modified: noon(), AuthorID: by,
 		})
 	}
@@ -64,14 +64,14 @@ func caseIn(db *DB, by identity.ID, life machine.Life, routeID int64) (*engine.C
 
 // wantOpen wants the store to take the only case of the route, the entry and
 // the folder as open, or as ended, wherever it asks for that.
-func wantOpen(t *testing.T, db *DB, what string, c *engine.Case) {
+func wantOpen(t *testing.T, db *DB, what string, c *store.Case) {
 	t.Helper()
 	life := machine.Life(c.State)
 	ids := []int64{}
 	if !life.Ended() {
 		ids = append(ids, c.ID)
 	}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		n, err := r.CountOpenCases(c.StarterID)
 		kind(t, what, err, "")
 		same(t, what+": open cases", int64(len(ids)), n)
@@ -84,7 +84,7 @@ func wantOpen(t *testing.T, db *DB, what string, c *engine.Case) {
 		ended, err := r.EndedStatuses(c.RouteID)
 		kind(t, what, err, "")
 		same(t, what+": states of ended cases", life.Ended() && life != machine.Canceled, len(ended) == 1)
-		on, err := r.Cases(engine.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
+		on, err := r.Cases(store.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
 		kind(t, what, err, "")
 		same(t, what+": on the board", life != machine.Canceled, len(on) == 1)
 		return nil
@@ -106,17 +106,17 @@ func TestOpenCases(t *testing.T) {
 			by := addUser(t, db, identity.Name(fmt.Sprintf("user%d", routeID)))
 			c, insert := caseIn(db, by, from, routeID)
 			mustUpdate(t, db, insert)
-			mustUpdate(t, db, func(tx engine.Tx) error {
-				return tx.PutAlias(&engine.Alias{Author: by, RouteID: routeID, Name: "x.csv", CaseID: c.ID})
+			mustUpdate(t, db, func(tx store.Tx) error {
+				return tx.PutAlias(&store.Alias{Author: by, RouteID: routeID, Name: "x.csv", CaseID: c.ID})
 			})
 			wantOpen(t, db, what+", before", c)
-			mustUpdate(t, db, func(tx engine.Tx) error {
+			mustUpdate(t, db, func(tx store.Tx) error {
 				c.State, c.Revision = string(to), 2
 				return tx.UpdateCase(c, 1)
 			})
 			wantOpen(t, db, what, c)
-			mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteCase(c.ID, engine.UUID{}, noon()) })
-			mustView(t, db, func(r engine.Reader) error {
+			mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteCase(c.ID, store.UUID{}, noon()) })
+			mustView(t, db, func(r store.Reader) error {
 				n, err := r.CountOpenCases(by)
 				same(t, what+", deleted", int64(0), n)
 				return err
@@ -137,13 +137,13 @@ func TestOpenCasesOfOlderFile(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- old.Run(ctx) }()
-	all := map[machine.Life]*engine.Case{}
+	all := map[machine.Life]*store.Case{}
 	for i, life := range lives {
 		by := addUser(t, old, identity.Name("user-"+string(life)))
 		c, insert := caseIn(old, by, life, int64(101+i))
 		all[life] = c
 		mustUpdate(t, old, insert)
-		mustUpdate(t, old, func(unit engine.Tx) error {
+		mustUpdate(t, old, func(unit store.Tx) error {
 			in, ok := unit.(*tx)
 			if !ok {
 				t.Fatalf("a unit has a %T", unit)
@@ -170,7 +170,7 @@ func TestOpenCasesOfOlderFile(t *testing.T) {
 		if life.Ended() {
 			to = machine.Active
 		}
-		mustUpdate(t, db, func(tx engine.Tx) error {
+		mustUpdate(t, db, func(tx store.Tx) error {
 			c.State, c.Revision = string(to), 2
 			return tx.UpdateCase(c, 1)
 		})
@@ -188,11 +188,11 @@ func TestUnknownWords(t *testing.T) {
 	insertCases(t, db, c)
 	odd := *newCase(db, sam, 7)
 	odd.State = "odd"
-	kind(t, "a new case", db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertCase(&odd) }), errs.Internal)
+	kind(t, "a new case", db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(&odd) }), errs.Internal)
 	c.State, c.Revision = "odd", 2
-	kind(t, "a case", db.Update(t.Context(), func(tx engine.Tx) error { return tx.UpdateCase(c, 1) }), errs.Internal)
-	kind(t, "an occurrence", db.Update(t.Context(), func(tx engine.Tx) error {
-		return tx.InsertOccurrence(&engine.Occurrence{Entry: engine.UUID{1}, Instant: noon(), ContextID: sam, Outcome: "odd", FiredAt: noon()})
+	kind(t, "a case", db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(c, 1) }), errs.Internal)
+	kind(t, "an occurrence", db.Update(t.Context(), func(tx store.Tx) error {
+		return tx.InsertOccurrence(&store.Occurrence{Entry: store.UUID{1}, Instant: noon(), ContextID: sam, Outcome: "odd", FiredAt: noon()})
 	}), errs.Internal)
 }
 

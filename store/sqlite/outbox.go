@@ -3,8 +3,8 @@ package sqlite
 import (
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 const (
@@ -29,13 +29,13 @@ const (
 	landOutbox   = `UPDATE outbox SET due = ?1, flying = 0 WHERE flying = 1`
 )
 
-func scanOutbox(scan scan, o *engine.OutboxRow) error {
+func scanOutbox(scan scan, o *store.OutboxRow) error {
 	return scan(&o.ID, &o.Key, number{&o.CaseID}, &o.Seq, &o.Step, &o.Lane, &o.Request, millis{&o.Due}, &o.Attempts, millis{&o.Created})
 }
 
 // OutboxRow returns one thing to be done outside.
-func (r *reader) OutboxRow(key string) (*engine.OutboxRow, error) {
-	o := &engine.OutboxRow{}
+func (r *reader) OutboxRow(key string) (*store.OutboxRow, error) {
+	o := &store.OutboxRow{}
 	found, err := r.c.row(selectOutbox, key).read(func(scan scan) error { return scanOutbox(scan, o) })
 	if err := read(found, err, "row of the outbox"); err != nil {
 		return nil, err
@@ -44,9 +44,9 @@ func (r *reader) OutboxRow(key string) (*engine.OutboxRow, error) {
 }
 
 // OutboxLanes returns the lanes in which something is due sometime, by name.
-func (r *reader) OutboxLanes() (lanes []engine.OutboxLane, err error) {
+func (r *reader) OutboxLanes() (lanes []store.OutboxLane, err error) {
 	err = r.c.each(selectLanes, func(scan scan) error {
-		var l engine.OutboxLane
+		var l store.OutboxLane
 		err := scan(&l.Name, millis{&l.Due})
 		lanes = append(lanes, l)
 		return err
@@ -56,9 +56,9 @@ func (r *reader) OutboxLanes() (lanes []engine.OutboxLane, err error) {
 
 // DueOutbox returns what is due in a lane, by instant, then in the order of
 // creation.
-func (r *reader) DueOutbox(lane string, upTo time.Time, limit int) (rows []engine.OutboxRow, err error) {
+func (r *reader) DueOutbox(lane string, upTo time.Time, limit int) (rows []store.OutboxRow, err error) {
 	err = r.c.each(selectDueOutbox, func(scan scan) error {
-		var o engine.OutboxRow
+		var o store.OutboxRow
 		err := scanOutbox(scan, &o)
 		rows = append(rows, o)
 		return err
@@ -67,7 +67,7 @@ func (r *reader) DueOutbox(lane string, upTo time.Time, limit int) (rows []engin
 }
 
 // InsertOutbox stores a new row. A key in use is errs.NameTaken.
-func (t *tx) InsertOutbox(o *engine.OutboxRow) error {
+func (t *tx) InsertOutbox(o *store.OutboxRow) error {
 	res, err := t.c.exec(insertOutbox, o.Key, orNull(o.CaseID), o.Seq, o.Step, o.Lane, blob(o.Request), at(o.Due), o.Attempts, at(o.Created))
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The outbox has the key %s already.", o.Key)
@@ -79,7 +79,7 @@ func (t *tx) InsertOutbox(o *engine.OutboxRow) error {
 }
 
 // LeaseOutbox says that a row is being tried.
-func (t *tx) LeaseOutbox(o *engine.OutboxRow, until time.Time) (bool, error) {
+func (t *tx) LeaseOutbox(o *store.OutboxRow, until time.Time) (bool, error) {
 	n, err := t.c.change(leaseOutbox, o.ID, at(o.Due), at(until), o.Attempts)
 	return n == 1, failure("begin what is to be done outside", err)
 }

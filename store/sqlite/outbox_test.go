@@ -7,16 +7,16 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
-func outboxRow(key, lane string, due time.Time) *engine.OutboxRow {
-	return &engine.OutboxRow{Key: key, Seq: 12, Step: 1, Lane: lane, Request: []byte(`{}`), Due: due, Created: noon()}
+func outboxRow(key, lane string, due time.Time) *store.OutboxRow {
+	return &store.OutboxRow{Key: key, Seq: 12, Step: 1, Lane: lane, Request: []byte(`{}`), Due: due, Created: noon()}
 }
 
 // dueKeys returns the keys of what is due in a lane.
-func dueKeys(t *testing.T, r engine.Reader, lane string, upTo time.Time, limit int) (keys []string) {
+func dueKeys(t *testing.T, r store.Reader, lane string, upTo time.Time, limit int) (keys []string) {
 	t.Helper()
 	rows, err := r.DueOutbox(lane, upTo, limit)
 	if err != nil {
@@ -38,11 +38,11 @@ func TestOutbox(t *testing.T) {
 	at := func(seconds int) time.Time {
 		return time.UnixMilli(1_000_000).Add(time.Duration(seconds) * time.Second).UTC()
 	}
-	rows := []*engine.OutboxRow{
+	rows := []*store.OutboxRow{
 		outboxRow("a", "mail", at(2)), outboxRow("b", "mail", at(1)), outboxRow("c", "mail", at(1)), outboxRow("d", "http:x", at(9)), outboxRow("e", "mail", time.Time{}),
 	}
 	rows[0].CaseID = c.ID
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, row := range rows {
 			if err := tx.InsertOutbox(row); err != nil {
 				return err
@@ -50,12 +50,12 @@ func TestOutbox(t *testing.T) {
 		}
 		return nil
 	})
-	if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertOutbox(outboxRow("a", "mail", at(1))) }); !errs.Is(err, errs.NameTaken) {
+	if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertOutbox(outboxRow("a", "mail", at(1))) }); !errs.Is(err, errs.NameTaken) {
 		t.Errorf("the same key again: %v", err)
 	}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		lanes, err := r.OutboxLanes()
-		if diff := cmp.Diff([]engine.OutboxLane{{Name: "http:x", Due: at(9)}, {Name: "mail", Due: at(1)}}, lanes); diff != "" || err != nil {
+		if diff := cmp.Diff([]store.OutboxLane{{Name: "http:x", Due: at(9)}, {Name: "mail", Due: at(1)}}, lanes); diff != "" || err != nil {
 			t.Errorf("lanes (-want +got):\n%s%v", diff, err)
 		}
 		for _, tt := range []struct {
@@ -77,8 +77,8 @@ func TestOutbox(t *testing.T) {
 		return nil
 	})
 
-	lease := func(row engine.OutboxRow) (held bool) {
-		mustUpdate(t, db, func(tx engine.Tx) (err error) {
+	lease := func(row store.OutboxRow) (held bool) {
+		mustUpdate(t, db, func(tx store.Tx) (err error) {
 			row.Attempts++
 			held, err = tx.LeaseOutbox(&row, at(60))
 			return err
@@ -91,7 +91,7 @@ func TestOutbox(t *testing.T) {
 	if !lease(*rows[2]) {
 		t.Error("not leased")
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		if err := tx.PutOutbox("c", at(70), 5); err != nil { // it has failed
 			return err
 		}
@@ -100,7 +100,7 @@ func TestOutbox(t *testing.T) {
 		}
 		return tx.LandOutbox(at(30)) // the other was under way
 	})
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		for key, want := range map[string]time.Time{"a": at(2), "b": at(30), "c": at(70), "d": at(9), "e": {}} {
 			row, err := r.OutboxRow(key)
 			if err != nil || !row.Due.Equal(want) {
@@ -112,7 +112,7 @@ func TestOutbox(t *testing.T) {
 
 	// With its case a row goes; others by hand.
 	undo := errors.New("undo")
-	err := db.Update(t.Context(), func(w engine.Tx) error {
+	err := db.Update(t.Context(), func(w store.Tx) error {
 		inner, ours := w.(*tx)
 		if !ours {
 			return errors.New("not a unit of this store")
@@ -128,8 +128,8 @@ func TestOutbox(t *testing.T) {
 	if !errors.Is(err, undo) {
 		t.Error(err)
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteOutbox("d") })
-	mustView(t, db, func(r engine.Reader) error {
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteOutbox("d") })
+	mustView(t, db, func(r store.Reader) error {
 		lanes, err := r.OutboxLanes()
 		if len(lanes) != 1 || lanes[0].Name != "mail" {
 			t.Errorf("lanes %+v %v", lanes, err)

@@ -1,6 +1,6 @@
 package sqlite
 
-import "flowdrive/engine"
+import "flowdrive/store"
 
 const (
 	openOfEntry = `SELECT id FROM cases WHERE entry = ?1 AND open = 1 ORDER BY id LIMIT ?2`
@@ -13,7 +13,7 @@ const (
 
 // OpenCasesOf returns the ids of the open cases of a schedule entry, at most
 // limit.
-func (r *reader) OpenCasesOf(entry engine.UUID, limit int) (ids []int64, err error) {
+func (r *reader) OpenCasesOf(entry store.UUID, limit int) (ids []int64, err error) {
 	err = r.c.each(openOfEntry, func(scan scan) error {
 		var id int64
 		err := scan(&id)
@@ -25,7 +25,7 @@ func (r *reader) OpenCasesOf(entry engine.UUID, limit int) (ids []int64, err err
 
 // ReleaseNext lets the next case of an entry that waits be started, if no
 // earlier one is open, and reports whether there was one.
-func (t *tx) ReleaseNext(entry engine.UUID) (bool, error) {
+func (t *tx) ReleaseNext(entry store.UUID) (bool, error) {
 	n, err := t.c.change(releaseNext, entry[:])
 	return n > 0, failure("let a case of a schedule entry start", err)
 }

@@ -3,9 +3,9 @@ package sqlite
 import (
 	"fmt"
 
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -28,9 +28,9 @@ const (
 )
 
 // Parties returns all users and teams by id.
-func (r *reader) Parties() (all []account.Party, err error) {
+func (r *reader) Parties() (all []store.Party, err error) {
 	err = r.c.each(selectParties, func(scan scan) error {
-		var p account.Party
+		var p store.Party
 		err := scan(&p.ID, &p.Name, &p.Kind, &p.FullName, &p.Email, &p.Admin, &p.Disabled,
 			list[identity.Name]{&p.Members}, list[identity.Name]{&p.Admins},
 			&p.Deputy.User, millis{&p.Deputy.From}, millis{&p.Deputy.To}, &p.Password, &p.Revision, millis{&p.Created}, millis{&p.Modified}, &p.Quiet, list[string]{&p.Watch})
@@ -42,7 +42,7 @@ func (r *reader) Parties() (all []account.Party, err error) {
 
 // PutParty stores a new party or replaces the one of that id. A name that
 // another party bears, whatever its case, is errs.NameTaken.
-func (t *tx) PutParty(p *account.Party) error {
+func (t *tx) PutParty(p *store.Party) error {
 	_, err := t.c.exec(upsertParty, int64(p.ID), string(p.Name), identity.Fold(string(p.Name)), string(p.Kind),
 		p.FullName, p.Email, p.Admin, p.Disabled, array(p.Members), array(p.Admins),
 		p.Password, p.Revision, at(p.Created), at(p.Modified),

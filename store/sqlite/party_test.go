@@ -8,10 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"flowdrive/engine"
-	"flowdrive/engine/account"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // same compares what was stored with what is read: an empty list is none.
@@ -30,9 +29,9 @@ func kind(tb testing.TB, what string, err error, want errs.Kind) {
 	}
 }
 
-func parties(tb testing.TB, db *DB) (all []account.Party) {
+func parties(tb testing.TB, db *DB) (all []store.Party) {
 	tb.Helper()
-	mustView(tb, db, func(r engine.Reader) (err error) {
+	mustView(tb, db, func(r store.Reader) (err error) {
 		all, err = r.Parties()
 		return err
 	})
@@ -42,46 +41,46 @@ func parties(tb testing.TB, db *DB) (all []account.Party) {
 func TestParties(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	sam := account.Party{
+	sam := store.Party{
 		Party: identity.Party{
 			ID: identity.ID(db.NextID()), Name: "Sam", Kind: identity.User, FullName: "Sam Österberg",
 			Email: "sam@example.org", Admin: true, Disabled: true,
 		},
 		Password: "$argon2id$…", Revision: 3, Created: noon(), Modified: noon().Add(time.Millisecond),
 	}
-	team := account.Party{
+	team := store.Party{
 		Party: identity.Party{
 			ID: identity.ID(db.NextID()), Name: "core", Kind: identity.Team,
 			Members: []identity.Name{"Sam", "nobody-yet"}, Admins: []identity.Name{"Sam"},
 		},
 		Created: noon(), Modified: noon(),
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		if err := tx.PutParty(&team); err != nil {
 			return err
 		}
 		return tx.PutParty(&sam)
 	})
-	same(t, "stored", []account.Party{sam, team}, parties(t, db))
+	same(t, "stored", []store.Party{sam, team}, parties(t, db))
 
 	for _, name := range []identity.Name{"CORE", "sAm"} {
-		other := account.Party{Party: identity.Party{ID: 99, Name: name, Kind: identity.User}, Created: noon(), Modified: noon()}
-		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutParty(&other) })
+		other := store.Party{Party: identity.Party{ID: 99, Name: name, Kind: identity.User}, Created: noon(), Modified: noon()}
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.PutParty(&other) })
 		kind(t, "a name in use", err, errs.NameTaken)
 	}
 	sam.Disabled, sam.Password, sam.Revision = false, "", 4
 	team.Members = nil
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		if err := tx.PutParty(&sam); err != nil {
 			return err
 		}
 		return tx.PutParty(&team)
 	})
-	same(t, "changed", []account.Party{sam, team}, parties(t, db))
+	same(t, "changed", []store.Party{sam, team}, parties(t, db))
 
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteParty(team.ID) })
-	same(t, "after a deletion", []account.Party{sam}, parties(t, db))
-	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.DeleteParty(team.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteParty(team.ID) })
+	same(t, "after a deletion", []store.Party{sam}, parties(t, db))
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteParty(team.ID) })
 	kind(t, "deleted twice", err, errs.NotFound)
 }
 
@@ -91,33 +90,33 @@ func TestPartyInUse(t *testing.T) {
 	sam := addUser(t, db, "sam")
 	for i, test := range []struct {
 		name string
-		use  func(tx engine.Tx, user identity.ID) error
+		use  func(tx store.Tx, user identity.ID) error
 	}{
-		{"a route's owner", func(tx engine.Tx, user identity.ID) error {
+		{"a route's owner", func(tx store.Tx, user identity.ID) error {
 			return tx.PutRoute(newRoute(db, "r1", user, sam))
 		}},
-		{"a route's author", func(tx engine.Tx, user identity.ID) error {
+		{"a route's author", func(tx store.Tx, user identity.ID) error {
 			return tx.PutRoute(newRoute(db, "r2", sam, user))
 		}},
-		{"an entry's owner", func(tx engine.Tx, user identity.ID) error {
+		{"an entry's owner", func(tx store.Tx, user identity.ID) error {
 			e := newEntry(1, sam)
 			e.ContextID = user
 			return tx.InsertEntry(e)
 		}},
-		{"an entry's author", func(tx engine.Tx, user identity.ID) error {
+		{"an entry's author", func(tx store.Tx, user identity.ID) error {
 			e := newEntry(2, sam)
 			e.AuthorID = user
 			return tx.InsertEntry(e)
 		}},
-		{"a stakeholder", func(tx engine.Tx, user identity.ID) error {
+		{"a stakeholder", func(tx store.Tx, user identity.ID) error {
 			c := newCase(db, sam, 7)
 			c.Access = sorted(sam, user)
 			return tx.InsertCase(c)
 		}},
 	} {
 		user := addUser(t, db, identity.Name(fmt.Sprint("user", i)))
-		mustUpdate(t, db, func(tx engine.Tx) error { return test.use(tx, user) })
-		err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.DeleteParty(user) })
+		mustUpdate(t, db, func(tx store.Tx) error { return test.use(tx, user) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteParty(user) })
 		kind(t, test.name, err, errs.InUse)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine/account"
+	"flowdrive/store"
 )
 
 // TestPlans looks at how SQLite would run each statement: none goes through a
@@ -41,8 +41,8 @@ func TestPlans(t *testing.T) {
 		"selectAnswer": selectAnswer, "insertAnswer": insertAnswer, "deleteAnswers": deleteAnswers,
 		"selectSetting": selectSetting, "upsertSetting": upsertSetting,
 		"selectSecrets": selectSecrets, "insertSecret": insertSecret, "touchSecret": touchSecret, "deleteSecret": deleteSecret,
-		"selectLinks": ofKind(account.CalendarLink, selectSecrets), "insertLink": ofKind(account.CalendarLink, insertSecret),
-		"touchLink": ofKind(account.CalendarLink, touchSecret), "deleteLink": ofKind(account.CalendarLink, deleteSecret),
+		"selectLinks": ofKind(store.CalendarLink, selectSecrets), "insertLink": ofKind(store.CalendarLink, insertSecret),
+		"touchLink": ofKind(store.CalendarLink, touchSecret), "deleteLink": ofKind(store.CalendarLink, deleteSecret),
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
 		"insertAudit":       insertAudit,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,

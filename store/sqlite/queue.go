@@ -1,8 +1,6 @@
 package sqlite
 
-import (
-	"flowdrive/engine"
-)
+import "flowdrive/store"
 
 const (
 	startable = `FROM cases WHERE state = 'queued' AND waits = 0 AND start_at IS NULL`
@@ -14,8 +12,8 @@ const (
 
 // QueuedLanes returns where there are cases that could be started, by group
 // and route. However many cases wait in one, it costs one look-up.
-func (r *reader) QueuedLanes() (lanes []engine.Lane, err error) {
-	var last engine.Lane
+func (r *reader) QueuedLanes() (lanes []store.Lane, err error) {
+	var last store.Lane
 	for more := true; more; {
 		more, err = r.c.row(nextLane, last.Group, last.RouteID).scan(&last.Group, &last.RouteID)
 		if err != nil {
@@ -30,9 +28,9 @@ func (r *reader) QueuedLanes() (lanes []engine.Lane, err error) {
 
 // QueuedCases returns the first cases of a lane that could be started, by
 // priority, higher first, then id.
-func (r *reader) QueuedCases(lane engine.Lane, limit int) (cases []engine.QueuedCase, err error) {
+func (r *reader) QueuedCases(lane store.Lane, limit int) (cases []store.QueuedCase, err error) {
 	err = r.c.each(selectQueued, func(scan scan) error {
-		var c engine.QueuedCase
+		var c store.QueuedCase
 		err := scan(&c.ID, &c.Priority)
 		cases = append(cases, c)
 		return err

@@ -3,7 +3,7 @@ package sqlite
 import (
 	"context"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // reader reads over one connection. It serves a View, and a unit of the
@@ -17,7 +17,7 @@ const (
 
 // View runs f on one snapshot: what was durable when it read first. It waits
 // for a free connection no longer than ctx lasts.
-func (db *DB) View(ctx context.Context, f func(engine.Reader) error) error {
+func (db *DB) View(ctx context.Context, f func(store.Reader) error) error {
 	return db.view(ctx, func(r *reader) error { return f(r) })
 }
 

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func TestViewIsOneSnapshot(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	mustUpdate(t, db, put("a", "before"))
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		for range 2 {
 			if got, err := r.Setting("a"); got != "before" || err != nil {
 				t.Errorf("a is %q, %v", got, err)
@@ -44,7 +44,7 @@ func TestViewReturnsItsError(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{Readers: 1})
 	for range 3 { // the only reader comes back each time
-		if err := db.View(t.Context(), func(engine.Reader) error { return errRefused }); !errors.Is(err, errRefused) {
+		if err := db.View(t.Context(), func(store.Reader) error { return errRefused }); !errors.Is(err, errRefused) {
 			t.Errorf("view: %v", err)
 		}
 		func() {
@@ -53,7 +53,7 @@ func TestViewReturnsItsError(t *testing.T) {
 					t.Error("a panic did not reach the caller")
 				}
 			}()
-			_ = db.View(t.Context(), func(engine.Reader) error { panic("a test's panic") })
+			_ = db.View(t.Context(), func(store.Reader) error { panic("a test's panic") })
 		}()
 	}
 }
@@ -64,12 +64,12 @@ func TestViewContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := open(t, path, Options{Readers: 2})
 		start(t, db)
-		mustView(t, db, func(engine.Reader) error {
-			mustView(t, db, func(engine.Reader) error {
+		mustView(t, db, func(store.Reader) error {
+			mustView(t, db, func(store.Reader) error {
 				ctx, cancel := context.WithCancel(t.Context())
 				outcome := make(chan error, 1)
 				go func() {
-					outcome <- db.View(ctx, func(engine.Reader) error {
+					outcome <- db.View(ctx, func(store.Reader) error {
 						t.Error("a third view of two at a time")
 						return nil
 					})

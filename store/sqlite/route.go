@@ -1,9 +1,9 @@
 package sqlite
 
 import (
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -35,21 +35,21 @@ const (
 	deleteRoute = `DELETE FROM routes WHERE id = ?1`
 )
 
-func scanRoute(scan scan, r *engine.Route) error {
+func scanRoute(scan scan, r *store.Route) error {
 	return scan(&r.ID, &r.Name, &r.ContextID, &r.AuthorID, &r.Version, &r.YAML, &r.SourceSize, &r.ETag, &r.Form,
 		millis{&r.Created}, millis{&r.Modified}, &r.Source)
 }
 
 // RouteByID returns the route of that id.
-func (r *reader) RouteByID(id int64) (*engine.Route, error) { return r.route(selectRouteByID, id) }
+func (r *reader) RouteByID(id int64) (*store.Route, error) { return r.route(selectRouteByID, id) }
 
 // RouteByName returns the route of that name, whatever its case.
-func (r *reader) RouteByName(name string) (*engine.Route, error) {
+func (r *reader) RouteByName(name string) (*store.Route, error) {
 	return r.route(selectRouteByName, identity.Fold(name))
 }
 
-func (r *reader) route(query string, key any) (*engine.Route, error) {
-	out := &engine.Route{}
+func (r *reader) route(query string, key any) (*store.Route, error) {
+	out := &store.Route{}
 	found, err := r.c.row(query, key).read(func(scan scan) error { return scanRoute(scan, out) })
 	if err := read(found, err, "route"); err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func (r *reader) route(query string, key any) (*engine.Route, error) {
 }
 
 // Routes returns all routes by id, without Source.
-func (r *reader) Routes() (all []engine.Route, err error) {
+func (r *reader) Routes() (all []store.Route, err error) {
 	err = r.c.each(selectRoutes, func(scan scan) error {
-		var route engine.Route
+		var route store.Route
 		err := scanRoute(scan, &route)
 		all = append(all, route)
 		return err
@@ -79,13 +79,13 @@ func (r *reader) RouteStamp(id int64) (version int64, err error) {
 	return version, read(found, err, "route")
 }
 
-func scanRouteVersion(scan scan, v *engine.RouteVersion) error {
+func scanRouteVersion(scan scan, v *store.RouteVersion) error {
 	return scan(&v.RouteID, &v.Name, &v.Version, &v.YAML, &v.Form, millis{&v.Created}, &v.Source)
 }
 
 // RouteVersion returns a version that was ever stored.
-func (r *reader) RouteVersion(id, version int64) (*engine.RouteVersion, error) {
-	out := &engine.RouteVersion{}
+func (r *reader) RouteVersion(id, version int64) (*store.RouteVersion, error) {
+	out := &store.RouteVersion{}
 	found, err := r.c.row(selectRouteVersion, id, version).read(func(scan scan) error { return scanRouteVersion(scan, out) })
 	if err := read(found, err, "version of a route"); err != nil {
 		return nil, err
@@ -94,9 +94,9 @@ func (r *reader) RouteVersion(id, version int64) (*engine.RouteVersion, error) {
 }
 
 // RouteVersions returns the route's versions, ascending, without Source.
-func (r *reader) RouteVersions(id int64) (all []engine.RouteVersion, err error) {
+func (r *reader) RouteVersions(id int64) (all []store.RouteVersion, err error) {
 	err = r.c.each(selectRouteVersions, func(scan scan) error {
-		var v engine.RouteVersion
+		var v store.RouteVersion
 		err := scanRouteVersion(scan, &v)
 		all = append(all, v)
 		return err
@@ -114,7 +114,7 @@ func (r *reader) RouteInUse(id int64) (cases, entries int64, err error) {
 // PutRoute stores a new route or changes the one of that id; with a new
 // Version its source and form are kept as that version as well. A name in
 // use is errs.NameTaken.
-func (t *tx) PutRoute(r *engine.Route) error {
+func (t *tx) PutRoute(r *store.Route) error {
 	const op = "store a route"
 	t.c.memory.stamps.move()
 	_, err := t.c.exec(upsertRoute, r.ID, r.Name, identity.Fold(r.Name), int64(r.ContextID), int64(r.AuthorID),

@@ -4,14 +4,14 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
-func newRoute(db *DB, name string, owner, author identity.ID) *engine.Route {
+func newRoute(db *DB, name string, owner, author identity.ID) *store.Route {
 	source := []byte("# the route " + name + "\nroute: " + name + "\n")
-	return &engine.Route{
+	return &store.Route{
 		ID: db.NextID(), Name: name, ContextID: owner, AuthorID: author, Version: 1, YAML: true,
 		Source: source, SourceSize: int64(len(source)), ETag: `"etag"`, Form: []byte(`{"route":"` + name + `"}`),
 		Created: noon(), Modified: noon(),
@@ -23,7 +23,7 @@ func TestRoutes(t *testing.T) {
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
 	tip, bug := newRoute(db, "Tip", sam, sam), newRoute(db, "bug", sam, sam)
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		if err := tx.PutRoute(bug); err != nil {
 			return err
 		}
@@ -32,18 +32,18 @@ func TestRoutes(t *testing.T) {
 	second := *tip
 	second.Version, second.YAML, second.Source, second.SourceSize = 2, false, []byte(`{}`), 2
 	second.Form, second.ETag, second.Modified = []byte(`{"version":2}`), `"new"`, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutRoute(&second) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutRoute(&second) })
 	renewed := second // the same version: no version of its own
 	renewed.ContextID = addUser(t, db, "ann")
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutRoute(&renewed) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutRoute(&renewed) })
 
-	version := func(r *engine.Route) engine.RouteVersion {
-		return engine.RouteVersion{
+	version := func(r *store.Route) store.RouteVersion {
+		return store.RouteVersion{
 			RouteID: r.ID, Name: r.Name, Version: r.Version, YAML: r.YAML, Source: r.Source, Form: r.Form, Created: r.Modified,
 		}
 	}
-	without := func(r engine.Route) engine.Route { r.Source = nil; return r }
-	mustView(t, db, func(r engine.Reader) error {
+	without := func(r store.Route) store.Route { r.Source = nil; return r }
+	mustView(t, db, func(r store.Reader) error {
 		byID, err := r.RouteByID(tip.ID)
 		same(t, "by id", &renewed, byID)
 		kind(t, "by id", err, "")
@@ -54,7 +54,7 @@ func TestRoutes(t *testing.T) {
 		same(t, "stamp", int64(2), stamp)
 		kind(t, "stamp", err, "")
 		all, err := r.Routes()
-		same(t, "all", []engine.Route{without(renewed), without(*bug)}, all)
+		same(t, "all", []store.Route{without(renewed), without(*bug)}, all)
 		kind(t, "all", err, "")
 		first, err := r.RouteVersion(tip.ID, 1)
 		want := version(tip)
@@ -63,7 +63,7 @@ func TestRoutes(t *testing.T) {
 		versions, err := r.RouteVersions(tip.ID)
 		v1, v2 := version(tip), version(&second)
 		v1.Source, v2.Source = nil, nil
-		same(t, "versions", []engine.RouteVersion{v1, v2}, versions)
+		same(t, "versions", []store.RouteVersion{v1, v2}, versions)
 		kind(t, "versions", err, "")
 		_, err = r.RouteByID(int64(sam))
 		kind(t, "no such id", err, errs.NotFound)
@@ -75,29 +75,29 @@ func TestRoutes(t *testing.T) {
 		kind(t, "no such version", err, errs.NotFound)
 		return nil
 	})
-	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.PutRoute(newRoute(db, "BUG", sam, sam)) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.PutRoute(newRoute(db, "BUG", sam, sam)) })
 	kind(t, "a name in use", err, errs.NameTaken)
 
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteRoute(tip.ID) })
-	err = db.Update(t.Context(), func(tx engine.Tx) error { return tx.DeleteRoute(tip.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteRoute(tip.ID) })
+	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteRoute(tip.ID) })
 	kind(t, "deleted twice", err, errs.NotFound)
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		kept, err := r.RouteVersions(tip.ID)
 		same(t, "versions of a deleted route", 2, len(kept))
 		return err
 	})
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.PutRoute(newRoute(db, "tip", sam, sam)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutRoute(newRoute(db, "tip", sam, sam)) })
 }
 
 func TestRouteInUse(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
-	cases := []*engine.Case{newCase(db, sam, 7), newCase(db, ann, 7), newCase(db, sam, 8), newCase(db, sam, 7)}
+	cases := []*store.Case{newCase(db, sam, 7), newCase(db, ann, 7), newCase(db, sam, 8), newCase(db, sam, 7)}
 	cases[3].State = "failed"
-	entries := []*engine.Entry{newEntry(1, sam), newEntry(2, ann), newEntry(3, sam)}
+	entries := []*store.Entry{newEntry(1, sam), newEntry(2, ann), newEntry(3, sam)}
 	entries[2].RouteID = 8
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, c := range cases {
 			if err := tx.InsertCase(c); err != nil {
 				return err
@@ -112,7 +112,7 @@ func TestRouteInUse(t *testing.T) {
 	})
 	used := func(route int64) [2]int64 {
 		var n [2]int64
-		mustView(t, db, func(r engine.Reader) (err error) {
+		mustView(t, db, func(r store.Reader) (err error) {
 			n[0], n[1], err = r.RouteInUse(route)
 			return err
 		})
@@ -120,12 +120,12 @@ func TestRouteInUse(t *testing.T) {
 	}
 	same(t, "in use", [2]int64{2, 2}, used(7))
 	for _, state := range []string{"active", "completed", "active", "suspended", "canceled", "failed"} {
-		mustUpdate(t, db, func(tx engine.Tx) error {
+		mustUpdate(t, db, func(tx store.Tx) error {
 			cases[0].State = state
 			return tx.UpdateCase(cases[0], 1)
 		})
 	}
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(entries[1].UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(entries[1].UUID) })
 	same(t, "in use after an end and a deletion", [2]int64{1, 1}, used(7))
 	same(t, "another route", [2]int64{1, 1}, used(8))
 	same(t, "an unused one", [2]int64{0, 0}, used(9))

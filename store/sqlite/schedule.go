@@ -3,9 +3,9 @@ package sqlite
 import (
 	"slices"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -56,14 +56,14 @@ const (
 		WHERE case_id IS NULL`
 )
 
-func scanEntry(scan scan, e *engine.Entry) error {
+func scanEntry(scan scan, e *store.Entry) error {
 	return scan(&e.Seq, bits(e.UUID[:]), &e.ContextID, &e.AuthorID, &e.RouteID, &e.Type, &e.Definition, &e.Revision,
 		millis{&e.Due}, &e.Form, millis{&e.Created}, millis{&e.Modified}, bits(e.Attachment[:]), millis{&e.Paused})
 }
 
 // Entry returns the schedule entry.
-func (r *reader) Entry(uuid engine.UUID) (*engine.Entry, error) {
-	e := &engine.Entry{}
+func (r *reader) Entry(uuid store.UUID) (*store.Entry, error) {
+	e := &store.Entry{}
 	found, err := r.c.row(selectEntry, uuid[:]).read(func(scan scan) error { return scanEntry(scan, e) })
 	if err := read(found, err, "schedule entry"); err != nil {
 		return nil, err
@@ -73,13 +73,13 @@ func (r *reader) Entry(uuid engine.UUID) (*engine.Entry, error) {
 
 // Entries returns the entries that the filter selects, in the order in which
 // they were created.
-func (r *reader) Entries(f engine.EntryFilter) (all []engine.Entry, err error) {
+func (r *reader) Entries(f store.EntryFilter) (all []store.Entry, err error) {
 	sources := sourcesOf(entriesOfContext, f.Contexts)
 	if f.Contexts == nil {
 		sources = []source{{query: allEntries}}
 	}
 	take := func(scan scan) error {
-		var e engine.Entry
+		var e store.Entry
 		err := scanEntry(scan, &e)
 		all = append(all, e)
 		return err
@@ -105,7 +105,7 @@ func (r *reader) CountEntries(author identity.ID) (n int64, err error) {
 }
 
 // InsertEntry stores a new entry and sets its Seq.
-func (t *tx) InsertEntry(e *engine.Entry) error {
+func (t *tx) InsertEntry(e *store.Entry) error {
 	res, err := t.c.exec(insertEntry, e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
 		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Created), at(e.Modified), orNone(e.Attachment), at(e.Paused))
 	if err == nil {
@@ -115,7 +115,7 @@ func (t *tx) InsertEntry(e *engine.Entry) error {
 }
 
 // UpdateEntry changes the entry of that UUID.
-func (t *tx) UpdateEntry(e *engine.Entry) error {
+func (t *tx) UpdateEntry(e *store.Entry) error {
 	args := []any{
 		e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
 		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Modified),
@@ -129,18 +129,18 @@ func (t *tx) UpdateEntry(e *engine.Entry) error {
 }
 
 // DeleteEntry deletes an entry with its given name. Its occurrences stay.
-func (t *tx) DeleteEntry(uuid engine.UUID) error {
+func (t *tx) DeleteEntry(uuid store.UUID) error {
 	n, err := t.c.change(deleteEntry, uuid[:])
 	return found(n, err, "schedule entry")
 }
 
 // Occurrences returns the newest occurrences of the entry, newest first.
-func (r *reader) Occurrences(entry engine.UUID, limit int) (all []engine.Occurrence, err error) {
+func (r *reader) Occurrences(entry store.UUID, limit int) (all []store.Occurrence, err error) {
 	if limit <= 0 {
 		limit = -1
 	}
 	err = r.c.each(selectOccurrences, func(scan scan) error {
-		var o engine.Occurrence
+		var o store.Occurrence
 		err := scan(bits(o.Entry[:]), &o.ContextID, millis{&o.Instant}, &o.Outcome, &o.Reason, number{&o.CaseID}, millis{&o.FiredAt})
 		all = append(all, o)
 		return err
@@ -150,7 +150,7 @@ func (r *reader) Occurrences(entry engine.UUID, limit int) (all []engine.Occurre
 
 // InsertOccurrence records what became of an instant. The pair (entry,
 // instant) is unique: a second one is errs.NameTaken.
-func (t *tx) InsertOccurrence(o *engine.Occurrence) error {
+func (t *tx) InsertOccurrence(o *store.Occurrence) error {
 	_, err := t.c.exec(insertOccurrence, occurrenceArgs(o)...)
 	if isUnique(err) {
 		return errDealtWith()
@@ -159,7 +159,7 @@ func (t *tx) InsertOccurrence(o *engine.Occurrence) error {
 }
 
 // RedoOccurrence is InsertOccurrence, but in place of one that has no case.
-func (t *tx) RedoOccurrence(o *engine.Occurrence) error {
+func (t *tx) RedoOccurrence(o *store.Occurrence) error {
 	n, err := t.c.change(redoOccurrence, occurrenceArgs(o)...)
 	if err == nil && n == 0 {
 		return errDealtWith()
@@ -167,7 +167,7 @@ func (t *tx) RedoOccurrence(o *engine.Occurrence) error {
 	return failure("record an occurrence again", err)
 }
 
-func occurrenceArgs(o *engine.Occurrence) []any {
+func occurrenceArgs(o *store.Occurrence) []any {
 	return []any{o.Entry[:], int64(o.ContextID), at(o.Instant), o.Outcome, o.Reason, orNull(o.CaseID), at(o.FiredAt)}
 }
 

@@ -8,22 +8,22 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // newEntry returns an entry of the owner that is due at noon.
-func newEntry(n byte, owner identity.ID) *engine.Entry {
-	return &engine.Entry{
-		UUID: engine.UUID{15: n}, ContextID: owner, AuthorID: owner, RouteID: 7, Type: "cron", Definition: 1, Revision: 1,
+func newEntry(n byte, owner identity.ID) *store.Entry {
+	return &store.Entry{
+		UUID: store.UUID{15: n}, ContextID: owner, AuthorID: owner, RouteID: 7, Type: "cron", Definition: 1, Revision: 1,
 		Due: noon().Add(time.Duration(n) * time.Second), Form: []byte(`{"type":"cron"}`), Created: noon(), Modified: noon(),
 	}
 }
 
-func insertEntries(t *testing.T, db *DB, entries ...*engine.Entry) {
+func insertEntries(t *testing.T, db *DB, entries ...*store.Entry) {
 	t.Helper()
-	mustUpdate(t, db, func(tx engine.Tx) error {
+	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, e := range entries {
 			if err := tx.InsertEntry(e); err != nil {
 				return err
@@ -33,9 +33,9 @@ func insertEntries(t *testing.T, db *DB, entries ...*engine.Entry) {
 	})
 }
 
-func entry(t *testing.T, db *DB, uuid engine.UUID) (e *engine.Entry) {
+func entry(t *testing.T, db *DB, uuid store.UUID) (e *store.Entry) {
 	t.Helper()
-	mustView(t, db, func(r engine.Reader) (err error) {
+	mustView(t, db, func(r store.Reader) (err error) {
 		e, err = r.Entry(uuid)
 		return err
 	})
@@ -54,20 +54,20 @@ func TestEntries(t *testing.T) {
 	same(t, "stored", e, entry(t, db, e.UUID))
 
 	e.Due, e.Form, e.Revision, e.Modified = time.Time{}, []byte(`{"paused":true}`), 2, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
 	same(t, "advanced", e, entry(t, db, e.UUID))
 
 	e.ContextID, e.AuthorID, e.RouteID, e.Type, e.Definition, e.Due = ann, ann, 8, "interval", 2, noon()
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
 	same(t, "replaced", e, entry(t, db, e.UUID))
 
-	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertEntry(newEntry(1, sam)) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertEntry(newEntry(1, sam)) })
 	kind(t, "a UUID twice", err, errs.Internal)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) })
-	for what, f := range map[string]func(engine.Tx) error{
-		"read":    func(tx engine.Tx) error { _, err := tx.Entry(e.UUID); return err },
-		"updated": func(tx engine.Tx) error { return tx.UpdateEntry(e) },
-		"deleted": func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) },
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) })
+	for what, f := range map[string]func(store.Tx) error{
+		"read":    func(tx store.Tx) error { _, err := tx.Entry(e.UUID); return err },
+		"updated": func(tx store.Tx) error { return tx.UpdateEntry(e) },
+		"deleted": func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) },
 	} {
 		kind(t, what+" after its end", db.Update(t.Context(), f), errs.NotFound)
 	}
@@ -77,7 +77,7 @@ func TestEntryFilters(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
-	var all []*engine.Entry
+	var all []*store.Entry
 	for i := range byte(12) {
 		e := newEntry(i+1, []identity.ID{sam, ann}[i%2])
 		e.AuthorID = sam
@@ -89,25 +89,25 @@ func TestEntryFilters(t *testing.T) {
 	seq := func(i int) int64 { return all[i].Seq }
 	for _, test := range []struct {
 		name   string
-		filter engine.EntryFilter
+		filter store.EntryFilter
 		want   []int
 	}{
-		{"all", engine.EntryFilter{}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
-		{"a context", engine.EntryFilter{Contexts: []identity.ID{ann}}, []int{1, 3, 5, 7, 9, 11}},
-		{"contexts", engine.EntryFilter{Contexts: []identity.ID{bob, ann, sam}}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
-		{"no context", engine.EntryFilter{Contexts: []identity.ID{}}, nil},
-		{"a route", engine.EntryFilter{RouteID: 8}, []int{1, 4, 7, 10}},
-		{"a type", engine.EntryFilter{Type: "simple"}, []int{2, 6, 10}},
-		{"route and context", engine.EntryFilter{RouteID: 8, Contexts: []identity.ID{sam}}, []int{4, 10}},
-		{"a page", engine.EntryFilter{After: seq(3), Limit: 3}, []int{4, 5, 6}},
-		{"the last page", engine.EntryFilter{After: seq(9), Limit: 3}, []int{10, 11}},
-		{"a page of a type", engine.EntryFilter{Type: "cron", After: seq(0), Limit: 1}, []int{4}},
+		{"all", store.EntryFilter{}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+		{"a context", store.EntryFilter{Contexts: []identity.ID{ann}}, []int{1, 3, 5, 7, 9, 11}},
+		{"contexts", store.EntryFilter{Contexts: []identity.ID{bob, ann, sam}}, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}},
+		{"no context", store.EntryFilter{Contexts: []identity.ID{}}, nil},
+		{"a route", store.EntryFilter{RouteID: 8}, []int{1, 4, 7, 10}},
+		{"a type", store.EntryFilter{Type: "simple"}, []int{2, 6, 10}},
+		{"route and context", store.EntryFilter{RouteID: 8, Contexts: []identity.ID{sam}}, []int{4, 10}},
+		{"a page", store.EntryFilter{After: seq(3), Limit: 3}, []int{4, 5, 6}},
+		{"the last page", store.EntryFilter{After: seq(9), Limit: 3}, []int{10, 11}},
+		{"a page of a type", store.EntryFilter{Type: "cron", After: seq(0), Limit: 1}, []int{4}},
 	} {
 		var got []int
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			entries, err := r.Entries(test.filter)
 			for i := range entries {
-				at := slices.IndexFunc(all, func(e *engine.Entry) bool { return e.UUID == entries[i].UUID })
+				at := slices.IndexFunc(all, func(e *store.Entry) bool { return e.UUID == entries[i].UUID })
 				same(t, test.name, *all[at], entries[i])
 				got = append(got, at)
 			}
@@ -115,7 +115,7 @@ func TestEntryFilters(t *testing.T) {
 		})
 		same(t, test.name, test.want, got)
 	}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		of, err := r.CountEntries(sam)
 		none, err2 := r.CountEntries(ann)
 		same(t, "counts", [2]int64{12, 0}, [2]int64{of, none})
@@ -129,43 +129,43 @@ func TestOccurrences(t *testing.T) {
 	sam := addUser(t, db, "sam")
 	e := newEntry(1, sam)
 	insertEntries(t, db, e, newEntry(2, sam))
-	occurrence := func(minute int) engine.Occurrence {
+	occurrence := func(minute int) store.Occurrence {
 		instant := noon().Add(time.Duration(minute) * time.Minute)
-		return engine.Occurrence{
+		return store.Occurrence{
 			Entry: e.UUID, ContextID: sam, Instant: instant, Outcome: "skipped", Reason: "misfire",
 			CaseID: int64(minute), FiredAt: instant.Add(time.Second),
 		}
 	}
 	for _, minute := range []int{2, 0, 1} {
 		o := occurrence(minute)
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertOccurrence(&o) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertOccurrence(&o) })
 	}
 	again := occurrence(1)
 	again.Outcome, again.FiredAt = "fired", noon()
-	err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertOccurrence(&again) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertOccurrence(&again) })
 	kind(t, "an instant twice", err, errs.NameTaken)
-	err = db.Update(t.Context(), func(tx engine.Tx) error { return tx.RedoOccurrence(&again) })
+	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.RedoOccurrence(&again) })
 	kind(t, "one with a case again", err, errs.NameTaken)
 	again.Entry = newEntry(2, sam).UUID
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertOccurrence(&again) })
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.DeleteEntry(e.UUID) })
-	mustView(t, db, func(r engine.Reader) error {
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertOccurrence(&again) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) })
+	mustView(t, db, func(r store.Reader) error {
 		all, err := r.Occurrences(e.UUID, 0)
-		same(t, "all", []engine.Occurrence{occurrence(2), occurrence(1), occurrence(0)}, all)
+		same(t, "all", []store.Occurrence{occurrence(2), occurrence(1), occurrence(0)}, all)
 		newest, err2 := r.Occurrences(e.UUID, 2)
-		same(t, "newest", []engine.Occurrence{occurrence(2), occurrence(1)}, newest)
-		none, err3 := r.Occurrences(engine.UUID{9}, 10)
+		same(t, "newest", []store.Occurrence{occurrence(2), occurrence(1)}, newest)
+		none, err3 := r.Occurrences(store.UUID{9}, 10)
 		same(t, "of nobody", 0, len(none))
 		return errors.Join(err, err2, err3)
 	})
 	redone := occurrence(0) // which has no case
 	redone.Outcome, redone.Reason, redone.CaseID, redone.FiredAt = "backfilled", "", 7, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.RedoOccurrence(&redone) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.RedoOccurrence(&redone) })
 	fresh := occurrence(5)
-	mustUpdate(t, db, func(tx engine.Tx) error { return tx.RedoOccurrence(&fresh) })
-	mustView(t, db, func(r engine.Reader) error {
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.RedoOccurrence(&fresh) })
+	mustView(t, db, func(r store.Reader) error {
 		all, err := r.Occurrences(e.UUID, 0)
-		same(t, "redone", []engine.Occurrence{fresh, occurrence(2), occurrence(1), redone}, all)
+		same(t, "redone", []store.Occurrence{fresh, occurrence(2), occurrence(1), redone}, all)
 		return err
 	})
 }
@@ -175,27 +175,27 @@ func TestDue(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		next, err := r.NextDue()
 		same(t, "nothing is due", time.Time{}, next)
 		return err
 	})
 	minute := func(n int) time.Time { return noon().Add(time.Duration(n) * time.Minute) }
-	var entries []*engine.Entry
+	var entries []*store.Entry
 	for i, due := range []time.Time{minute(3), minute(1), {}, minute(5)} {
 		e := newEntry(byte(i+1), sam)
 		e.Due = due
 		entries = append(entries, e)
 	}
 	insertEntries(t, db, entries...)
-	var cases []*engine.Case
+	var cases []*store.Case
 	for _, due := range []time.Time{minute(2), minute(3), {}, minute(1)} {
 		c := newCase(db, sam, 7)
 		c.Due = due
 		cases = append(cases, c)
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertCase(c) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
 	}
-	want := []engine.DueRow{
+	want := []store.DueRow{
 		{Due: minute(1), Entry: entries[1].UUID},
 		{Due: minute(1), CaseID: cases[3].ID},
 		{Due: minute(2), CaseID: cases[0].ID},
@@ -203,7 +203,7 @@ func TestDue(t *testing.T) {
 		{Due: minute(3), CaseID: cases[1].ID},
 		{Due: minute(5), Entry: entries[3].UUID},
 	}
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		for limit := range len(want) + 2 {
 			got, next, err := r.DueRows(minute(5), limit)
 			same(t, "limited", want[:min(limit, len(want))], got)
@@ -215,7 +215,7 @@ func TestDue(t *testing.T) {
 			same(t, fmt.Sprintf("due beyond %d", limit), more, next)
 		}
 		for upTo, want := range map[time.Time]struct {
-			rows []engine.DueRow
+			rows []store.DueRow
 			next time.Time
 		}{
 			minute(1).Add(-time.Millisecond): {nil, minute(1)},

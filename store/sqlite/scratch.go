@@ -5,9 +5,9 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -42,15 +42,15 @@ const (
 // foldPath returns a path as it is compared.
 func foldPath(path string) string { return identity.Fold(norm.NFC.String(path)) }
 
-func scanScratch(scan scan, s *engine.Scratch) error {
+func scanScratch(scan scan, s *store.Scratch) error {
 	return scan(&s.ID, &s.Author, &s.Place.Folder, &s.Place.Name, &s.Kind, &s.Locked, &s.MediaType, &s.Size, bits(s.SHA256[:]),
 		&s.InFile, millis{&s.Created}, millis{&s.Modified}, millis{&s.Expires}, &s.Content)
 }
 
 // Scratch returns what the author has at the place, whatever the case of its
 // letters. Its folder is folded.
-func (r *reader) Scratch(author identity.ID, at engine.ScratchPlace) (*engine.Scratch, error) {
-	s := &engine.Scratch{}
+func (r *reader) Scratch(author identity.ID, at store.ScratchPlace) (*store.Scratch, error) {
+	s := &store.Scratch{}
 	found, err := r.c.row(selectScratch, int64(author), foldPath(at.Folder), identity.Fold(at.Name)).
 		read(func(scan scan) error { return scanScratch(scan, s) })
 	if err := read(found, err, "scratch file"); err != nil {
@@ -61,13 +61,13 @@ func (r *reader) Scratch(author identity.ID, at engine.ScratchPlace) (*engine.Sc
 
 // ScratchIn returns what the author has in the folders, by folder and name,
 // without Content.
-func (r *reader) ScratchIn(author identity.ID, folders ...string) (all []engine.Scratch, err error) {
+func (r *reader) ScratchIn(author identity.ID, folders ...string) (all []store.Scratch, err error) {
 	folded := make([]string, len(folders))
 	for i, folder := range folders {
 		folded[i] = foldPath(folder)
 	}
 	err = r.c.each(selectScratchIn, func(scan scan) error {
-		var s engine.Scratch
+		var s store.Scratch
 		err := scanScratch(scan, &s)
 		all = append(all, s)
 		return err
@@ -95,7 +95,7 @@ func (r *reader) NextScratchExpiry() (t time.Time, err error) {
 
 // PutScratch stores a row or replaces the one of that author and place, and
 // sets its ID.
-func (t *tx) PutScratch(s *engine.Scratch) error {
+func (t *tx) PutScratch(s *store.Scratch) error {
 	content := any(nil)
 	if !s.InFile {
 		content = blob(s.Content)
@@ -106,7 +106,7 @@ func (t *tx) PutScratch(s *engine.Scratch) error {
 }
 
 // MoveScratch gives a row, and all below it, another place.
-func (t *tx) MoveScratch(author identity.ID, from, to engine.ScratchPlace) error {
+func (t *tx) MoveScratch(author identity.ID, from, to store.ScratchPlace) error {
 	n, err := t.c.change(moveScratch, int64(author), foldPath(from.Folder), identity.Fold(from.Name),
 		foldPath(to.Folder), identity.Fold(to.Name), to.Name)
 	if isUnique(err) {
@@ -120,7 +120,7 @@ func (t *tx) MoveScratch(author identity.ID, from, to engine.ScratchPlace) error
 }
 
 // DeleteScratch deletes a row and all below it.
-func (t *tx) DeleteScratch(author identity.ID, at engine.ScratchPlace) error {
+func (t *tx) DeleteScratch(author identity.ID, at store.ScratchPlace) error {
 	n, err := t.c.change(deleteScratch, int64(author), foldPath(at.Folder), identity.Fold(at.Name))
 	if err := found(n, err, "scratch file"); err != nil {
 		return err

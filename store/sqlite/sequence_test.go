@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 func TestNextIDWithoutGap(t *testing.T) {
@@ -48,7 +48,7 @@ func TestNextIDAfterCrash(t *testing.T) {
 			last = db.NextID()
 		}
 		c := newCase(db, sam, 7)
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertCase(c) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
 		crashed := filepath.Join(dir, "crashed.db")
 		for _, suffix := range []string{"", "-wal"} {
 			data, err := os.ReadFile(path + suffix)
@@ -87,7 +87,7 @@ func TestTwoProcesses(t *testing.T) {
 		t.Errorf("a unit without an id: %v", err)
 	}
 	c := newCase(second, sam, 7)
-	err := second.Update(t.Context(), func(tx engine.Tx) error {
+	err := second.Update(t.Context(), func(tx store.Tx) error {
 		c.ID += 1000 // that it is not in use yet does not help
 		return tx.InsertCase(c)
 	})

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"slices"
 
-	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const (
@@ -52,7 +52,7 @@ const fewRoutes = 8
 
 // TaskCases returns the cases in which somebody may have tasks, by id, with
 // Marking, without Form, Access and Tasks.
-func (r *reader) TaskCases(f engine.TaskFilter) (all []engine.Case, err error) {
+func (r *reader) TaskCases(f store.TaskFilter) (all []store.Case, err error) {
 	lists := []any{int64(f.Lists)}
 	sources := sourcesOf(tasksOfParty, f.Parties)
 	if len(f.Routes) <= fewRoutes {
@@ -69,7 +69,7 @@ func (r *reader) TaskCases(f engine.TaskFilter) (all []engine.Case, err error) {
 			ids = ids[:min(len(ids), f.Limit-len(all))]
 		}
 		err := r.c.each(selectMarkings, func(scan scan) error {
-			var c engine.Case
+			var c store.Case
 			err := scanCase(scan, &c)
 			all = append(all, c)
 			return err
@@ -88,7 +88,7 @@ func (r *reader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
 
 // putTasks keeps the index of worklists in step with the case. had is what it
 // holds of the case, nil where that is not known.
-func (t *tx) putTasks(c *engine.Case, had []engine.TaskShare) error {
+func (t *tx) putTasks(c *store.Case, had []store.TaskShare) error {
 	parties, ofAdmins := shares(c.Tasks)
 	before, adminsHad := shares(had)
 	gone := slices.ContainsFunc(before, func(had [2]int64) bool {
@@ -121,7 +121,7 @@ func (t *tx) putTasks(c *engine.Case, had []engine.TaskShare) error {
 
 // shares returns which parties have tasks on which lists, and on which the
 // administrators of the route have any.
-func shares(list []engine.TaskShare) (parties [][2]int64, ofAdmins int64) {
+func shares(list []store.TaskShare) (parties [][2]int64, ofAdmins int64) {
 	for _, share := range list {
 		if share.Party == 0 {
 			ofAdmins = int64(share.Lists)

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // TestTasks keeps the index of worklists in step with cases, and reads it.
@@ -18,30 +18,30 @@ func TestTasks(t *testing.T) {
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	const routeID, otherRoute = 7, 8
-	share := func(party identity.ID, lists machine.Lists) engine.TaskShare {
-		return engine.TaskShare{Party: party, Lists: lists}
+	share := func(party identity.ID, lists machine.Lists) store.TaskShare {
+		return store.TaskShare{Party: party, Lists: lists}
 	}
-	add := func(route int64, shares ...engine.TaskShare) *engine.Case {
+	add := func(route int64, shares ...store.TaskShare) *store.Case {
 		t.Helper()
 		c := newCase(db, sam, route)
 		c.Tasks = shares
-		if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.InsertCase(c) }); err != nil {
+		if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(c) }); err != nil {
 			t.Fatal(err)
 		}
 		return c
 	}
-	change := func(c *engine.Case, shares []engine.TaskShare) {
+	change := func(c *store.Case, shares []store.TaskShare) {
 		t.Helper()
 		c.Revision++
 		c.Tasks = shares
-		if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
+		if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
 			t.Fatal(err)
 		}
 	}
-	finds := func(what string, f engine.TaskFilter, want ...*engine.Case) {
+	finds := func(what string, f store.TaskFilter, want ...*store.Case) {
 		t.Helper()
 		var got, ids []int64
-		err := db.View(t.Context(), func(r engine.Reader) error {
+		err := db.View(t.Context(), func(r store.Reader) error {
 			rows, err := r.TaskCases(f)
 			for _, c := range rows {
 				if got = append(got, c.ID); c.Form != nil || len(c.Marking) == 0 {
@@ -65,20 +65,20 @@ func TestTasks(t *testing.T) {
 	three := add(otherRoute, share(sam, machine.OnOffered), share(0, machine.OnOffered))
 	add(routeID)
 
-	offered := engine.TaskFilter{Lists: machine.OnOffered, Parties: []identity.ID{sam, ann}}
+	offered := store.TaskFilter{Lists: machine.OnOffered, Parties: []identity.ID{sam, ann}}
 	finds("offered to either", offered, one, three)
-	finds("accepted", engine.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{sam, ann}}, two)
-	finds("with warnings", engine.TaskFilter{Lists: machine.OnWarnings, Parties: []identity.ID{sam, ann}}, one)
-	finds("of a route's administrators", engine.TaskFilter{Lists: machine.OnEscalated, Routes: []int64{routeID, otherRoute}}, two)
+	finds("accepted", store.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{sam, ann}}, two)
+	finds("with warnings", store.TaskFilter{Lists: machine.OnWarnings, Parties: []identity.ID{sam, ann}}, one)
+	finds("of a route's administrators", store.TaskFilter{Lists: machine.OnEscalated, Routes: []int64{routeID, otherRoute}}, two)
 	many := []int64{routeID, otherRoute}
 	for i := range int64(fewRoutes) {
 		many = append(many, 100+i)
 	}
-	finds("of many routes", engine.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many}, two, three)
-	finds("of many others", engine.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many[1:]}, three)
-	finds("a page of many", engine.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many, After: two.ID}, three)
-	finds("of both", engine.TaskFilter{Lists: machine.OnOffered, Parties: []identity.ID{ann}, Routes: []int64{otherRoute}}, one, three)
-	finds("of nobody", engine.TaskFilter{Lists: machine.OnOffered})
+	finds("of many routes", store.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many}, two, three)
+	finds("of many others", store.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many[1:]}, three)
+	finds("a page of many", store.TaskFilter{Lists: machine.OnEscalated | machine.OnOffered, Routes: many, After: two.ID}, three)
+	finds("of both", store.TaskFilter{Lists: machine.OnOffered, Parties: []identity.ID{ann}, Routes: []int64{otherRoute}}, one, three)
+	finds("of nobody", store.TaskFilter{Lists: machine.OnOffered})
 	offered.Limit = 1
 	finds("a page", offered, one)
 	offered.After = one.ID
@@ -87,13 +87,13 @@ func TestTasks(t *testing.T) {
 
 	change(one, nil)
 	finds("left as it was", offered, one, three)
-	change(one, []engine.TaskShare{share(ann, machine.OnAccepted)})
+	change(one, []store.TaskShare{share(ann, machine.OnAccepted)})
 	finds("replaced", offered, three)
-	finds("accepted", engine.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one, two)
-	change(two, []engine.TaskShare{})
-	finds("emptied", engine.TaskFilter{Lists: machine.OnEscalated, Routes: []int64{routeID}})
-	finds("accepted", engine.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one)
-	err := db.View(t.Context(), func(r engine.Reader) error {
+	finds("accepted", store.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one, two)
+	change(two, []store.TaskShare{})
+	finds("emptied", store.TaskFilter{Lists: machine.OnEscalated, Routes: []int64{routeID}})
+	finds("accepted", store.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one)
+	err := db.View(t.Context(), func(r store.Reader) error {
 		for id, want := range map[int64]bool{one.ID: true, two.ID: false, three.ID: false} {
 			if has, err := r.HasTasks(id, []identity.ID{ann}); err != nil || has != want {
 				t.Errorf("case %d: %v %v, want %v", id, has, err, want)
@@ -105,11 +105,11 @@ func TestTasks(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The index says what a walk over many says.
-	var more []*engine.Case
-	err = db.Update(t.Context(), func(tx engine.Tx) error {
+	var more []*store.Case
+	err = db.Update(t.Context(), func(tx store.Tx) error {
 		for range walkChunk + 5 {
 			c := newCase(db, sam, routeID)
-			c.Tasks = []engine.TaskShare{share(sam, machine.OnOffered)}
+			c.Tasks = []store.TaskShare{share(sam, machine.OnOffered)}
 			if err := tx.InsertCase(c); err != nil {
 				return err
 			}
@@ -120,7 +120,7 @@ func TestTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	finds("many", offered, slices.Concat([]*engine.Case{three}, more)...)
+	finds("many", offered, slices.Concat([]*store.Case{three}, more)...)
 }
 
 // TestTasksWritten wants the index to become the same whether it is known
@@ -130,7 +130,7 @@ func TestTasksWritten(t *testing.T) {
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
 	const routeID = 7
-	states := [][]engine.TaskShare{
+	states := [][]store.TaskShare{
 		{},
 		{{Party: sam, Lists: machine.OnOffered}},
 		{{Party: sam, Lists: machine.OnAccepted}},
@@ -141,7 +141,7 @@ func TestTasksWritten(t *testing.T) {
 	}
 	index := func(id int64) (held []string) {
 		t.Helper()
-		err := db.Update(t.Context(), func(etx engine.Tx) error {
+		err := db.Update(t.Context(), func(etx store.Tx) error {
 			ours, ok := etx.(*tx)
 			if !ok {
 				t.Fatalf("a transaction is a %T", etx)
@@ -167,17 +167,17 @@ func TestTasksWritten(t *testing.T) {
 			fresh.Tasks = to
 			known, unknown := newCase(db, sam, routeID), newCase(db, sam, routeID)
 			known.Tasks, unknown.Tasks = from, from
-			err := db.Update(t.Context(), func(tx engine.Tx) error {
+			err := db.Update(t.Context(), func(tx store.Tx) error {
 				return errors.Join(tx.InsertCase(fresh), tx.InsertCase(known), tx.InsertCase(unknown))
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			known.Had = from
-			for _, c := range []*engine.Case{known, unknown} {
+			for _, c := range []*store.Case{known, unknown} {
 				c.Revision++
 				c.Tasks = to
-				if err := db.Update(t.Context(), func(tx engine.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
+				if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(index(fresh.ID), index(c.ID)); diff != "" || len(index(c.ID)) != len(to) {

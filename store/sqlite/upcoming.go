@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // What is to come is found by an index alone, context by context; rows are
@@ -53,7 +53,7 @@ func (r *reader) dueOf(rows []dueID, query string, args ...any) ([]dueID, error)
 
 // UpcomingEntries returns the entries of the contexts that are due before an
 // instant: those that are due first, in order of creation.
-func (r *reader) UpcomingEntries(contexts []identity.ID, before time.Time, limit int) (all []engine.Entry, err error) {
+func (r *reader) UpcomingEntries(contexts []identity.ID, before time.Time, limit int) (all []store.Entry, err error) {
 	const op = "read what schedule entries are due"
 	var rows []dueID
 	for _, c := range contexts {
@@ -62,7 +62,7 @@ func (r *reader) UpcomingEntries(contexts []identity.ID, before time.Time, limit
 		}
 	}
 	err = r.c.each(selectEntries, func(scan scan) error {
-		var e engine.Entry
+		var e store.Entry
 		err := scanEntry(scan, &e)
 		all = append(all, e)
 		return err
@@ -74,7 +74,7 @@ const opDueCases = "read what cases are due"
 
 // UpcomingCases returns the cases of the contexts of which something is due:
 // those that are due first, by id; with Marking, without Form and Access.
-func (r *reader) UpcomingCases(contexts []identity.ID, limit int) ([]engine.Case, error) {
+func (r *reader) UpcomingCases(contexts []identity.ID, limit int) ([]store.Case, error) {
 	var rows []dueID
 	var err error
 	for _, c := range contexts {
@@ -87,7 +87,7 @@ func (r *reader) UpcomingCases(contexts []identity.ID, limit int) ([]engine.Case
 
 // UpcomingTasks returns the same of cases in which one of the parties may have
 // tasks on the lists.
-func (r *reader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]engine.Case, error) {
+func (r *reader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]store.Case, error) {
 	var rows []dueID
 	for _, p := range parties {
 		var ids []int64
@@ -108,9 +108,9 @@ func (r *reader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit
 }
 
 // markings returns the cases by id.
-func (r *reader) markings(ids []int64) (all []engine.Case, err error) {
+func (r *reader) markings(ids []int64) (all []store.Case, err error) {
 	err = r.c.each(selectMarkings, func(scan scan) error {
-		var c engine.Case
+		var c store.Case
 		err := scanCase(scan, &c)
 		all = append(all, c)
 		return err

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // TestUpcoming reads what is due first of some contexts.
@@ -14,30 +14,30 @@ func TestUpcoming(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann, bob := addUser(t, db, "sam"), addUser(t, db, "ann"), addUser(t, db, "bob")
-	for i, e := range []*engine.Entry{newEntry(9, sam), newEntry(1, ann), newEntry(5, bob), newEntry(3, sam), newEntry(7, sam)} {
+	for i, e := range []*store.Entry{newEntry(9, sam), newEntry(1, ann), newEntry(5, bob), newEntry(3, sam), newEntry(7, sam)} {
 		if i == 4 {
 			e.Due = time.Time{}
 		}
 		insertEntries(t, db, e)
 	}
-	add := func(context identity.ID, due int, shares ...engine.TaskShare) *engine.Case {
+	add := func(context identity.ID, due int, shares ...store.TaskShare) *store.Case {
 		t.Helper()
 		c := newCase(db, context, 7)
 		if c.Tasks = shares; due > 0 {
 			c.Due = noon().Add(time.Duration(due) * time.Second)
 		}
-		mustUpdate(t, db, func(tx engine.Tx) error { return tx.InsertCase(c) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
 		return c
 	}
-	late := add(sam, 9, engine.TaskShare{Party: bob, Lists: machine.OnOffered})
-	early := add(sam, 2, engine.TaskShare{Party: bob, Lists: machine.OnOffered | machine.OnWarnings})
-	add(sam, 0, engine.TaskShare{Party: bob, Lists: machine.OnOffered})
-	other := add(bob, 1, engine.TaskShare{Party: ann, Lists: machine.OnEscalated})
-	accepted := add(ann, 4, engine.TaskShare{Party: bob, Lists: machine.OnAccepted}, engine.TaskShare{Party: sam, Lists: machine.OnAccepted})
+	late := add(sam, 9, store.TaskShare{Party: bob, Lists: machine.OnOffered})
+	early := add(sam, 2, store.TaskShare{Party: bob, Lists: machine.OnOffered | machine.OnWarnings})
+	add(sam, 0, store.TaskShare{Party: bob, Lists: machine.OnOffered})
+	other := add(bob, 1, store.TaskShare{Party: ann, Lists: machine.OnEscalated})
+	accepted := add(ann, 4, store.TaskShare{Party: bob, Lists: machine.OnAccepted}, store.TaskShare{Party: sam, Lists: machine.OnAccepted})
 
 	entries := func(before, limit int, contexts ...identity.ID) (uuids []byte) {
 		t.Helper()
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			all, err := r.UpcomingEntries(contexts, noon().Add(time.Duration(before)*time.Second), limit)
 			for _, e := range all {
 				uuids = append(uuids, e.UUID[15])
@@ -51,9 +51,9 @@ func TestUpcoming(t *testing.T) {
 	same(t, "entries before", entries(9, 10, sam), []byte{3})
 	same(t, "nobody's entries", len(entries(9, 10)), 0)
 
-	cases := func(read func(engine.Reader) ([]engine.Case, error)) (ids []int64) {
+	cases := func(read func(store.Reader) ([]store.Case, error)) (ids []int64) {
 		t.Helper()
-		mustView(t, db, func(r engine.Reader) error {
+		mustView(t, db, func(r store.Reader) error {
 			all, err := read(r)
 			for i := range all {
 				if len(all[i].Marking) == 0 || all[i].Form != nil {
@@ -66,12 +66,12 @@ func TestUpcoming(t *testing.T) {
 		return ids
 	}
 	own := func(limit int, contexts ...identity.ID) []int64 {
-		return cases(func(r engine.Reader) ([]engine.Case, error) { return r.UpcomingCases(contexts, limit) })
+		return cases(func(r store.Reader) ([]store.Case, error) { return r.UpcomingCases(contexts, limit) })
 	}
 	same(t, "cases", own(10, sam, bob), sorted(other.ID, early.ID, late.ID))
 	same(t, "the first cases", own(2, sam, bob), sorted(other.ID, early.ID))
 	tasks := func(limit int, parties ...identity.ID) []int64 {
-		return cases(func(r engine.Reader) ([]engine.Case, error) {
+		return cases(func(r store.Reader) ([]store.Case, error) {
 			return r.UpcomingTasks(machine.OnOffered|machine.OnAccepted, parties, limit)
 		})
 	}

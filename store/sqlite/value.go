@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"flowdrive/engine"
+	"flowdrive/store"
 )
 
 // millis is an instant as it is stored: milliseconds since 1970 in UTC, NULL
@@ -115,8 +115,8 @@ func orNull(n int64) any {
 }
 
 // orNone returns the column's value of a UUID that is NULL for none.
-func orNone(u engine.UUID) any {
-	if u == (engine.UUID{}) {
+func orNone(u store.UUID) any {
+	if u == (store.UUID{}) {
 		return nil
 	}
 	return u[:]

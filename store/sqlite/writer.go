@@ -10,8 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // maxBatch is the most units of one commit.
@@ -68,7 +68,7 @@ const (
 	withdrawn
 )
 
-func newUnit(f func(engine.Tx) error) *unit {
+func newUnit(f func(store.Tx) error) *unit {
 	return &unit{f: func(t *tx) error { return f(t) }, done: make(chan struct{})}
 }
 
@@ -83,7 +83,7 @@ func (u *unit) answer(err error) {
 // the unit was taken, f does not run and ctx's error is returned; after that
 // the outcome is waited for. f runs in the writer's goroutine: it must not
 // block on anything but its Tx, nor call Update.
-func (db *DB) Update(ctx context.Context, f func(engine.Tx) error) error {
+func (db *DB) Update(ctx context.Context, f func(store.Tx) error) error {
 	u := newUnit(f)
 	if err := db.submit(ctx, u); err != nil {
 		return err

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 var errRefused = errors.New("refused by the test")
@@ -37,7 +37,7 @@ func queued(t *testing.T, f func(bubble)) {
 }
 
 // writerOf returns the connection that a unit writes by.
-func writerOf(unit engine.Tx) *conn {
+func writerOf(unit store.Tx) *conn {
 	t, ok := unit.(*tx)
 	if !ok {
 		panic("a unit of another store")
@@ -47,7 +47,7 @@ func writerOf(unit engine.Tx) *conn {
 
 // submitted starts an update in the background and returns where its outcome
 // will be.
-func submitted(ctx context.Context, db *DB, f func(engine.Tx) error) <-chan error {
+func submitted(ctx context.Context, db *DB, f func(store.Tx) error) <-chan error {
 	out := make(chan error, 1)
 	go func() { out <- db.Update(ctx, f) }()
 	synctest.Wait()
@@ -82,8 +82,8 @@ func TestFailingUnitsRollBackAlone(t *testing.T) {
 	t.Parallel()
 	queued(t, func(t bubble) {
 		db := t.db
-		fail := func(key string, how func() error) func(engine.Tx) error {
-			return func(tx engine.Tx) error {
+		fail := func(key string, how func() error) func(store.Tx) error {
+			return func(tx store.Tx) error {
 				tx.AfterCommit(func() { t.Errorf("the hook of %s ran", key) })
 				if err := tx.PutSetting(key, "half"); err != nil {
 					return err
@@ -125,7 +125,7 @@ func TestFailingUnitsRollBackAlone(t *testing.T) {
 
 // breakCommit returns a unit that succeeds, and with which the commit fails:
 // a reference to nothing that is looked at only then.
-func breakCommit(unit engine.Tx) error {
+func breakCommit(unit store.Tx) error {
 	if _, err := writerOf(unit).exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
@@ -136,14 +136,14 @@ func TestFailingCommitFailsAll(t *testing.T) {
 	t.Parallel()
 	queued(t, func(t bubble) {
 		db := t.db
-		hooked := func(tx engine.Tx) error {
+		hooked := func(tx store.Tx) error {
 			tx.AfterCommit(func() { t.Error("a hook ran") })
 			return tx.PutSetting("a", strconv.FormatInt(db.NextID(), 10))
 		}
 		outcomes := []<-chan error{
 			submitted(t.Context(), db, hooked),
 			submitted(t.Context(), db, breakCommit),
-			submitted(t.Context(), db, func(engine.Tx) error { return errRefused }),
+			submitted(t.Context(), db, func(store.Tx) error { return errRefused }),
 			submitted(t.Context(), db, hooked),
 		}
 		stop := start(t, db)
@@ -169,8 +169,8 @@ func TestHooks(t *testing.T) {
 	queued(t, func(t bubble) {
 		db := t.db
 		var got []string
-		unit := func(name string) func(engine.Tx) error {
-			return func(tx engine.Tx) error {
+		unit := func(name string) func(store.Tx) error {
+			return func(tx store.Tx) error {
 				for _, hook := range []string{name + "1", name + "2"} {
 					tx.AfterCommit(func() { got = append(got, hook+" "+get(t, db, name)) })
 				}
@@ -179,7 +179,7 @@ func TestHooks(t *testing.T) {
 		}
 		a := submitted(t.Context(), db, unit("a"))
 		b := submitted(t.Context(), db, unit("b"))
-		c := submitted(t.Context(), db, func(tx engine.Tx) error {
+		c := submitted(t.Context(), db, func(tx store.Tx) error {
 			tx.AfterCommit(func() { panic("a test's panic") })
 			tx.AfterCommit(func() { got = append(got, "c2") })
 			return tx.PutSetting("c", "stored")
@@ -206,7 +206,7 @@ func TestUpdateContext(t *testing.T) {
 	queued(t, func(t bubble) {
 		db := t.db
 		ended, end := context.WithCancel(t.Context())
-		early := submitted(ended, db, func(engine.Tx) error {
+		early := submitted(ended, db, func(store.Tx) error {
 			t.Error("a withdrawn unit ran")
 			return nil
 		})
@@ -218,7 +218,7 @@ func TestUpdateContext(t *testing.T) {
 			t.Errorf("submitted with an ended context: %v", err)
 		}
 		late, end := context.WithCancel(t.Context())
-		outcome := submitted(late, db, func(tx engine.Tx) error {
+		outcome := submitted(late, db, func(tx store.Tx) error {
 			end()
 			synctest.Wait() // for the caller, to have seen the end
 			return tx.PutSetting("a", "1")
@@ -244,7 +244,7 @@ func TestSavepoint(t *testing.T) {
 			queued(t, func(t bubble) {
 				db := t.db
 				var order []string
-				part := func(tx engine.Tx, name string, end func() error) error {
+				part := func(tx store.Tx, name string, end func() error) error {
 					return tx.Savepoint(func() error {
 						tx.AfterCommit(func() { order = append(order, name) })
 						if err := tx.PutSetting(name, "v"); err != nil {
@@ -258,7 +258,7 @@ func TestSavepoint(t *testing.T) {
 				for i := range company {
 					_ = submitted(t.Context(), db, put(fmt.Sprint("company", i), "v"))
 				}
-				outcome := submitted(t.Context(), db, func(tx engine.Tx) error {
+				outcome := submitted(t.Context(), db, func(tx store.Tx) error {
 					if err := part(tx, "a", fine); err != nil {
 						t.Errorf("a: %v", err)
 					}
@@ -307,7 +307,7 @@ func TestSavepointLost(t *testing.T) {
 	queued(t, func(t bubble) {
 		db := t.db
 		other := submitted(t.Context(), db, put("a", "v"))
-		lost := submitted(t.Context(), db, func(tx engine.Tx) error {
+		lost := submitted(t.Context(), db, func(tx store.Tx) error {
 			err := tx.Savepoint(func() error {
 				_, err := writerOf(tx).exec(rollback)
 				return errors.Join(err, errRefused)
@@ -384,7 +384,7 @@ func TestUnitEndsWriter(t *testing.T) {
 	queued(t, func(t bubble) {
 		db := t.db
 		first := submitted(t.Context(), db, put("a", "1"))
-		fatal := submitted(t.Context(), db, func(engine.Tx) error { runtime.Goexit(); return nil })
+		fatal := submitted(t.Context(), db, func(store.Tx) error { runtime.Goexit(); return nil })
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
@@ -407,7 +407,7 @@ func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	limit := func(pages int) {
-		mustUpdate(t, db, func(unit engine.Tx) error {
+		mustUpdate(t, db, func(unit store.Tx) error {
 			var got int
 			_, err := writerOf(unit).row(`PRAGMA max_page_count = ` + strconv.Itoa(pages)).scan(&got)
 			return err
@@ -438,7 +438,7 @@ func TestConcurrent(t *testing.T) {
 		all.Go(func() {
 			for i := range rounds {
 				c := newCase(db, sam, 7)
-				err := db.Update(t.Context(), func(tx engine.Tx) error {
+				err := db.Update(t.Context(), func(tx store.Tx) error {
 					if err := tx.InsertCase(c); err != nil || i%4 == 0 {
 						return errors.Join(err, errRefused)
 					}
@@ -447,13 +447,13 @@ func TestConcurrent(t *testing.T) {
 				if (i%4 == 0) != errors.Is(err, errRefused) {
 					t.Errorf("update: %v", err)
 				}
-				err = db.View(t.Context(), func(r engine.Reader) error {
+				err = db.View(t.Context(), func(r store.Reader) error {
 					_, err := r.Case(c.ID)
 					if (i%4 == 0) != errs.Is(err, errs.NotFound) {
 						t.Errorf("case %d in round %d: %v", c.ID, i, err)
 					}
 					open, err := r.CountOpenCases(sam)
-					cases, err2 := r.Cases(engine.CaseFilter{RouteID: 7})
+					cases, err2 := r.Cases(store.CaseFilter{RouteID: 7})
 					if int(open) != len(cases) {
 						t.Errorf("%d cases are counted and %d seen in one snapshot", open, len(cases))
 					}
@@ -466,7 +466,7 @@ func TestConcurrent(t *testing.T) {
 		})
 	}
 	all.Wait()
-	mustView(t, db, func(r engine.Reader) error {
+	mustView(t, db, func(r store.Reader) error {
 		if open, err := r.CountOpenCases(sam); err != nil || open != writers*rounds*3/4 {
 			t.Errorf("%d open cases, %v; want %d", open, err, writers*rounds*3/4)
 		}

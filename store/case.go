@@ -1,0 +1,128 @@
+package store
+
+import (
+	"time"
+
+	"flowdrive/internal/identity"
+)
+
+// Stranded is a case in a status that a version of its route does not have.
+type Stranded struct {
+	Case   int64  `json:"case"`
+	Status string `json:"status"`
+}
+
+// Case is a stored case.
+type Case struct {
+	ID        int64
+	RouteID   int64
+	ContextID identity.ID
+	StarterID identity.ID
+	State     string
+	Status    string
+	Priority  int
+	Version   int64
+	Revision  int64
+	Due       time.Time // zero: nothing due
+	Parent    int64     // case of which it is a child, 0: none
+	ParentRow int64     // enablement that created it
+	Entry     UUID      // of the schedule entry that fired, zero: none; written when it is created
+	Waits     bool      // queued until earlier cases of the entry have ended; likewise, and see ReleaseNext
+	Named     bool      // somebody gave it a name; a column
+	Group     string    // of its route, "" for none
+	Busy      bool      // it keeps others of the group from starting
+	Retires   time.Time // when its retention is over, zero: never
+	Archived  Month     // in which it has ended, 0: it is not archived; Archive writes it
+	Marking   []byte    // the core's case
+	Form      []byte    // complete form, JSON
+	Created   time.Time
+	Modified  time.Time
+	Access    []identity.ID // whose contexts see it: context, starter, players, stakeholders; ascending
+	Tasks     []TaskShare   // who may have tasks in it; nil where that is as it was
+	Had       []TaskShare   // who had; nil where that is not known
+}
+
+// CaseFilter selects cases. Zero fields select all.
+type CaseFilter struct {
+	Access  []identity.ID // nil: all; else those that one of these sees …
+	Routes  []int64       // … or that are of one of these routes
+	RouteID int64
+	State   string
+	Status  string
+	OnBoard bool // all but canceled ones
+	Context identity.ID
+	Parent  int64
+	After   int64 // ID
+	Limit   int   // 0: all
+
+	Archived bool  // those in the archive, else those in Cases/
+	Month    Month // in which archived ones have ended
+}
+
+// CaseReader reads cases with their logs and messages.
+type CaseReader interface {
+	Case(id int64) (*Case, error)       // without Access
+	Cases(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
+	CaseRevision(id int64) (int64, error)
+	OpenCasesOf(entry UUID, limit int) ([]int64, error) // by id
+
+	// Children returns the ids of the children of an enablement that are
+	// neither closed nor canceled: the first ones after an id.
+	Children(parent, row, after int64, limit int) ([]int64, error)
+	// ChildMarkings calls f for the marking of each child of an enablement, by
+	// id.
+	ChildMarkings(parent, row int64, f func(marking []byte) error) error
+	Plan(caseID, row int64) ([]byte, error) // as PutPlan stored it
+
+	// UpcomingCases returns the cases of the contexts of which something is
+	// due: those that are due first, as TaskCases does.
+	UpcomingCases(contexts []identity.ID, limit int) ([]Case, error)
+
+	CaseSeenBy(id int64, parties []identity.ID) (bool, error)
+	CountOpenCases(starter identity.ID) (int64, error)
+	CaseLog(id int64) ([]byte, error) // a JSON array of log entries, oldest first
+	Message(caseID int64, uuid UUID) (*Message, error)
+	MessageByLabel(caseID int64, label string) (*Message, error)
+	Messages(caseID int64) ([]Message, error) // in order of creation, without Content
+
+	// DueRows returns what is due at or before upTo, by (due, row), at most
+	// limit, and when something else is due next; NextDue the earliest due
+	// instant of all. Zero is none.
+	DueRows(upTo time.Time, limit int) (rows []DueRow, next time.Time, err error)
+	NextDue() (time.Time, error)
+}
+
+// DueRow is a schedule entry or case of which something is due, an attachment
+// that expires, a case whose retention is over, or a deleted one whose children
+// are to go.
+type DueRow struct {
+	Due        time.Time
+	Entry      UUID  // of a schedule entry, else zero
+	CaseID     int64 // of a case, else 0
+	Attachment UUID  // of an attachment, else zero
+	Retired    int64 // of a case whose retention is over, else 0
+	Purge      int64 // of a deleted case, else 0
+}
+
+// CaseWriter writes cases with their logs and messages.
+type CaseWriter interface {
+	InsertCase(c *Case) error // errs.NameTaken where the id is in use
+
+	// UpdateCase stores c where the stored revision is still base and it is
+	// archived as it was; else it is errs.Precondition and nothing is written.
+	// Access and Tasks nil leave them as they are.
+	UpdateCase(c *Case, base int64) error
+
+	// AppendLog adds log entries, a JSON array, which begin at seq.
+	AppendLog(caseID, seq int64, entries []byte) error
+
+	// ReleaseNext lets the first case of an entry be started if it waits, and
+	// reports whether it did.
+	ReleaseNext(entry UUID) (bool, error)
+
+	// PutPlan keeps which children an enablement shall have; nil drops it.
+	PutPlan(caseID, row int64, plan []byte) error
+
+	// PutMessage creates a message or replaces the one of that case and label.
+	PutMessage(m *Message) error
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/internal/identity"
+)
+
+// LockKey names a resource that can be locked: its kind, a slash, and its
+// identity. Of a document the root comes before it, so that all locks in a
+// root are a range of keys.
+type LockKey string
+
+// The kinds that lock keys begin with.
+const (
+	LocksOnEntries   LockKey = "schedule/"
+	LocksOnCases     LockKey = "case/"
+	LocksOnRoutes    LockKey = "route/"
+	LocksOnTasks     LockKey = "task/"
+	LocksOnLabels    LockKey = "label/"
+	LocksOnTimers    LockKey = "timer/"
+	LocksOnDocuments LockKey = "document/"
+)
+
+// LocksOnTasksOf begins the keys of the tasks of a case.
+func LocksOnTasksOf(caseID int64) LockKey { return LocksOnTasks + LockKey(fmt.Sprintf("%d/", caseID)) }
+
+// LocksOnTimersOf begins the keys of the timers of a case.
+func LocksOnTimersOf(caseID int64) LockKey {
+	return LocksOnTimers + LockKey(fmt.Sprintf("%d/", caseID))
+}
+
+// LocksOnLabelsOf begins the keys of the labels of a case.
+func LocksOnLabelsOf(caseID int64) LockKey {
+	return LocksOnLabels + LockKey(fmt.Sprintf("%d/", caseID))
+}
+
+// Lock is a write lock.
+type Lock struct {
+	Token    UUID
+	On       LockKey
+	HolderID identity.ID // who has taken it: nobody else can use its token
+	Shared   bool
+	Deep     bool          // on a folder, with all that is below it
+	Owner    string        // what the holder says of itself: an XML fragment, well-formed by itself
+	Root     string        // the path that was locked, decoded
+	Lasts    time.Duration // from when it was taken or refreshed
+	Expires  time.Time
+}
+
+// LockReader reads locks. Those that have expired by now are none.
+type LockReader interface {
+	LocksOn(keys []LockKey, now time.Time) ([]Lock, error)    // in order of creation
+	LocksBelow(prefix LockKey, now time.Time) ([]Lock, error) // in order of creation
+	LockByToken(token UUID, now time.Time) (*Lock, error)
+	CountLocks(holder identity.ID, now time.Time) (int64, error)
+
+	// DocumentsBelow returns those of the documents that are below the folder
+	// at any depth, or are it.
+	DocumentsBelow(folder int64, documents []int64) ([]int64, error)
+}
+
+// LockWriter writes locks.
+type LockWriter interface {
+	InsertLock(l *Lock) error
+	RefreshLock(token UUID, lasts time.Duration, expires time.Time) error
+	DeleteLock(token UUID) error            // deletes nothing where there is none
+	DeleteLocksOn(key LockKey) error        // all there are, if any
+	DeleteLocksOf(holder identity.ID) error // all there are, if any
+	DeleteLocksBefore(expired time.Time) error
+	MoveLocks(from, to LockKey) error // what was locked is known by another key now
+}
+
+// LocksOnScratch begins the keys of locks on side files and drafts.
+const LocksOnScratch LockKey = "scratch/"
+
+// ScratchKey is the key of the locks on a side file or draft of author.
+func ScratchKey(author identity.ID, at ScratchPlace) LockKey {
+	return LocksOnScratch + LockKey(fmt.Sprintf("%d%s", author, identity.Fold(norm.NFC.String(at.Path()))))
+}
+
+// LocksOnScratchOf begins the keys of locks on a user's side files and drafts.
+func LocksOnScratchOf(author identity.ID) LockKey {
+	return LocksOnScratch + LockKey(fmt.Sprintf("%d/", author))
+}

@@ -1,0 +1,49 @@
+package store
+
+import (
+	"fmt"
+	"time"
+
+	"flowdrive/internal/identity"
+)
+
+// Party is a user or team as stored.
+type Party struct {
+	identity.Party
+	Password string   // its encoded hash, "" for none
+	Quiet    bool     // users: no mails are wanted
+	Watch    []string // users: names of the routes that they watch
+	Revision int64
+	Created  time.Time
+	Modified time.Time
+}
+
+// ETag returns the entity tag of the form, quoted.
+func (p *Party) ETag() string { return fmt.Sprintf(`"p%d-%d"`, p.ID, p.Revision) }
+
+// Administers reports whether the user is an administrator who may log in.
+func (p *Party) Administers() bool {
+	return p != nil && p.Kind == identity.User && p.Admin && !p.Disabled
+}
+
+// MailTo returns the address at which a user wants to be told of events, ""
+// for none.
+func (p *Party) MailTo() string {
+	if p.Quiet {
+		return ""
+	}
+	return p.Email
+}
+
+// PartyReader reads users and teams.
+type PartyReader interface {
+	Parties() ([]Party, error) // by id
+}
+
+// PartyWriter writes users and teams.
+type PartyWriter interface {
+	// PutParty stores a new party or replaces the one of that id. A name that
+	// another party bears, whatever its case, is errs.NameTaken.
+	PutParty(p *Party) error
+	DeleteParty(id identity.ID) error // errs.InUse where anything refers to it
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"time"
+
+	"flowdrive/internal/identity"
+)
+
+// Route is a stored definition, its current version.
+type Route struct {
+	ID         int64
+	Name       string
+	ContextID  identity.ID
+	AuthorID   identity.ID
+	Version    int64
+	YAML       bool   // what language Source is in
+	Source     []byte // as it was PUT
+	SourceSize int64  // also where Source is left out
+	ETag       string // of Source
+	Form       []byte // complete form, JSON
+	Created    time.Time
+	Modified   time.Time
+}
+
+// RouteReader reads routes.
+type RouteReader interface {
+	RouteByID(id int64) (*Route, error)
+	RouteByName(name string) (*Route, error)               // whatever its case
+	Routes() ([]Route, error)                              // by id, without Source
+	RouteVersion(id, version int64) (*RouteVersion, error) // any version ever stored
+	RouteVersions(id int64) ([]RouteVersion, error)        // ascending, without Source
+	RouteInUse(id int64) (cases, entries int64, err error) // open cases, schedule entries that name it
+	// StrandedCases returns cases of the route that can go on, by id, and whose
+	// status is set and none of those; at most so many.
+	StrandedCases(id int64, statuses []string, limit int) ([]Stranded, error)
+	RouteStamp(id int64) (version int64, err error) // the current version, cheaply
+}
+
+// RouteVersion is one stored version of a route.
+type RouteVersion struct {
+	RouteID int64
+	Name    string
+	Version int64
+	YAML    bool
+	Source  []byte
+	Form    []byte
+	Created time.Time
+}
+
+// RouteWriter writes routes.
+type RouteWriter interface {
+	// PutRoute stores a new route or changes the one of that id; with a new
+	// Version its source and form are kept as that version as well. A name in
+	// use is errs.NameTaken.
+	PutRoute(r *Route) error
+	DeleteRoute(id int64) error // its versions stay for the cases that have them
+}

@@ -1,0 +1,97 @@
+// Package store is the contract between the use cases and a database: the rows
+// that are kept, and the interfaces that read and write them, one file a noun.
+//
+// A row is what a table holds, decoded; it knows no rule. A package that keeps
+// rows (store/sqlite) implements [Store]; a package that needs some takes the
+// narrowest of the interfaces. docs/contract/storage.md says what a store must
+// guarantee.
+package store
+
+import "context"
+
+// Store keeps everything durably. Nothing above it knows which database it
+// is, and no rule rests on there being one process.
+//
+// Errors are of errs.NotFound if the record asked for does not exist, of
+// errs.Unavailable and errs.Full if the database cannot serve, else
+// internal; each method says what else.
+type Store interface {
+	// View runs f on one snapshot. f must not keep the Reader.
+	View(ctx context.Context, f func(Reader) error) error
+
+	// Update runs f in a unit of its own within the next group commit, and
+	// returns when the commit is durable. An error or panic of f rolls the
+	// unit back, alone. f may run in another goroutine and must not block on
+	// anything but the Tx.
+	Update(ctx context.Context, f func(Tx) error) error
+
+	// NextID returns an id that was never given before: one sequence for
+	// cases, routes, users and teams. It may be called outside a transaction.
+	NextID() int64
+
+	// PeekID returns what NextID would, and does not give it.
+	PeekID() int64
+
+	// Changes returns a number that is another after every commit. It is
+	// asked before something is read, and costs nothing.
+	Changes() uint64
+}
+
+// Reader reads. Slices and byte slices it returns belong to the caller.
+type Reader interface {
+	PartyReader
+	RouteReader
+	ScheduleReader
+	CaseReader
+	NameReader
+	AnswerReader
+	SettingReader
+	BlobReader
+	AccountReader
+	AuditReader
+	AttachmentReader
+	DocumentReader
+	AliasReader
+	BoardReader
+	ScratchReader
+	HistoryReader
+	LockReader
+	TaskReader
+	QueueReader
+	HoldReader
+	OutboxReader
+	ArchiveReader
+}
+
+// Tx reads and writes within one unit.
+type Tx interface {
+	Reader
+	PartyWriter
+	RouteWriter
+	ScheduleWriter
+	CaseWriter
+	NameWriter
+	AnswerWriter
+	SettingWriter
+	BlobWriter
+	AccountWriter
+	AuditWriter
+	AttachmentWriter
+	DocumentWriter
+	AliasWriter
+	ScratchWriter
+	HistoryWriter
+	LockWriter
+	HoldWriter
+	OutboxWriter
+	ArchiveWriter
+
+	// Savepoint runs f and returns its error. If f fails or panics, what it
+	// wrote and registered is undone, and nothing else. A unit in which nothing else
+	// is written does without: undoing it whole is cheaper.
+	Savepoint(f func() error) error
+
+	// AfterCommit registers f to run once the unit is durable, in order and
+	// before Update returns. f must not block.
+	AfterCommit(f func())
+}

@@ -1,0 +1,33 @@
+package store
+
+import (
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
+)
+
+// TaskShare says that a party may have tasks in a case, and on which lists;
+// the party 0 are the administrators of its route.
+type TaskShare struct {
+	Party identity.ID
+	Lists machine.Lists
+}
+
+// TaskFilter selects cases in which there may be tasks: of one of the parties,
+// or of the administrators of one of the routes.
+type TaskFilter struct {
+	Lists   machine.Lists
+	Parties []identity.ID
+	Routes  []int64
+	After   int64 // ID
+	Limit   int   // 0: all
+}
+
+// TaskReader reads who has tasks.
+type TaskReader interface {
+	TaskCases(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
+	HasTasks(caseID int64, parties []identity.ID) (bool, error)
+	// UpcomingTasks returns the cases of which something is due and in which
+	// one of the parties may have tasks on the lists: those that are due
+	// first, of the newest of a great many.
+	UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]Case, error)
+}
