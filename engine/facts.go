@@ -91,17 +91,17 @@ func (e *Engine) fact(in *machine.Input, l *lookup, need machine.Need) (err erro
 	case need.New > 0:
 		err = e.identities(in, l, need.New)
 	case need.Case != 0:
-		var relative *machine.Relative
+		var relative *machine.RelatedCase
 		if relative, err = e.relative(l, need.Case); err == nil {
 			keep(&facts.Cases, need.Case, relative)
 		}
-	case need.Siblings.Case != 0:
+	case need.ChildIDs.Case != 0:
 		var ids []int64
-		if ids, err = l.siblings(need.Siblings); err == nil {
-			keep(&facts.Siblings, need.Siblings, ids)
+		if ids, err = l.siblings(need.ChildIDs); err == nil {
+			keep(&facts.ChildIDs, need.ChildIDs, ids)
 		}
 	case need.Children.Case != 0:
-		var all []machine.Sibling
+		var all []machine.Child
 		if all, err = l.children(need.Children); err == nil {
 			keep(&facts.Children, need.Children, all)
 		}
@@ -172,9 +172,9 @@ func (e *Engine) definition(l *lookup, name string, self int64) (def *machine.De
 	}
 	def = &machine.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
 	if l.holds != nil {
-		def.Closed, err = heldUp(l.holds, info.Name, info.Compiled.Group)
-		if err == nil && !def.Closed {
-			def.Closed, err = e.groupWaits(l.holds, info.Compiled.Group, self)
+		def.StartBlocked, err = heldUp(l.holds, info.Name, info.Compiled.Group)
+		if err == nil && !def.StartBlocked {
+			def.StartBlocked, err = e.groupWaits(l.holds, info.Compiled.Group, self)
 		}
 	}
 	return def, err

@@ -64,7 +64,7 @@ func (e *Engine) persons(party string) []string {
 }
 
 // relative returns another case of the tree, nil where there is none.
-func (e *Engine) relative(l *lookup, id int64) (*machine.Relative, error) {
+func (e *Engine) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
@@ -91,12 +91,12 @@ func (e *Engine) relative(l *lookup, id int64) (*machine.Relative, error) {
 		l.cases = append(l.cases, readCase{id, row.Revision})
 		keep(&l.rows, id, row)
 	}
-	return &machine.Relative{Route: compiled, Case: c}, nil
+	return &machine.RelatedCase{Route: compiled, Case: c}, nil
 }
 
 // siblings returns the ids of the next children of an enablement that are
 // neither closed nor canceled.
-func (l *lookup) siblings(of machine.Siblings) ([]int64, error) {
+func (l *lookup) siblings(of machine.ChildQuery) ([]int64, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
@@ -126,11 +126,11 @@ func (l *lookup) made(of machine.Enablement) (all []*machine.Case) {
 
 // children returns all children of an enablement as decide and complete see
 // them. The decision holds while none of them changes.
-func (l *lookup) children(of machine.Enablement) ([]machine.Sibling, error) {
+func (l *lookup) children(of machine.Enablement) ([]machine.Child, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
-	var all []machine.Sibling
+	var all []machine.Child
 	err := l.reader.ChildMarkings(of.Case, of.Row, func(marking []byte) error {
 		c, err := machine.ReadMarking(marking)
 		if err != nil {
@@ -140,18 +140,14 @@ func (l *lookup) children(of machine.Enablement) ([]machine.Sibling, error) {
 		if changed := l.after[c.ID]; changed != nil {
 			c = changed.after
 		}
-		all = append(all, sibling(c))
+		all = append(all, machine.ChildOf(c))
 		return nil
 	})
 	for _, c := range l.made(of) {
-		all = append(all, sibling(c))
+		all = append(all, machine.ChildOf(c))
 	}
-	slices.SortFunc(all, func(a, b machine.Sibling) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(all, func(a, b machine.Child) int { return cmp.Compare(a.ID, b.ID) })
 	return all, err
-}
-
-func sibling(c *machine.Case) machine.Sibling {
-	return machine.Sibling{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
 }
 
 // planCache keeps the plan that was read last: each batch of the children of

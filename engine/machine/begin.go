@@ -41,19 +41,19 @@ func (d *decision) beginCase(s *route.NewCase, actor string) error {
 			title.Text = def.Route.Name
 		}
 	}
-	c := d.offspring(def, clipTitle(strings.TrimSpace(title.Text), ""))
+	c := d.seed(def, clipTitle(strings.TrimSpace(title.Text), ""))
 	c.Links = d.c.Links + 1
-	if c.Xattrs, err = d.bequeath(s, actor); err != nil {
+	if c.Xattrs, err = d.xattrsOfNew(s, actor); err != nil {
 		return err
 	}
-	if c.Roles, err = d.casting(s, def, c); err != nil {
+	if c.Roles, err = d.rolesOfNew(s, def, c); err != nil {
 		return err
 	}
-	born, err := d.bear(c, def)
+	started, err := d.createCase(c, def)
 	if err != nil {
 		return err
 	}
-	if born.heir = s.Input; s.Input != "" {
+	if started.inputLabel = s.Input; s.Input != "" {
 		there, known := d.has(s.Input)
 		if !known {
 			return errAbsent
@@ -61,15 +61,15 @@ func (d *decision) beginCase(s *route.NewCase, actor string) error {
 		if !there {
 			return routeFault("start: there is no message %q", s.Input)
 		}
-		born.heirOf = d.c.ID
+		started.inputCase = d.c.ID
 	}
 	d.changed = true
 	d.add(LogEntry{Kind: LogChild, Trigger: new(ByStep), Text: "Started a case of " + def.Route.Name + ": " + c.Title})
 	return nil
 }
 
-// bequeath returns the XATTRs of a case that a step starts.
-func (d *decision) bequeath(s *route.NewCase, actor string) (dict label.Dict, err error) {
+// xattrsOfNew returns the XATTRs of a case that a step starts.
+func (d *decision) xattrsOfNew(s *route.NewCase, actor string) (dict label.Dict, err error) {
 	if s.Inherit {
 		dict = d.c.Xattrs
 	}
@@ -90,9 +90,9 @@ func (d *decision) bequeath(s *route.NewCase, actor string) (dict label.Dict, er
 	return dict, nil
 }
 
-// casting returns who plays what in a case that a step starts: only what a
+// rolesOfNew returns who plays what in a case that a step starts: only what a
 // starter may choose (docs/contract/drive.md#rights-table).
-func (d *decision) casting(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
+func (d *decision) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
 	for _, r := range s.Roles {
 		parties, err := d.whom(r.Parties)
 		if err != nil {

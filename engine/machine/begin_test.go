@@ -40,10 +40,10 @@ actions: {begin: {trigger: init, onFire: [{start: {route: loop}}]}}
 	if err := w.perform(id, "sam", "go"); err != nil {
 		t.Fatal(err)
 	}
-	born := w.cases[18]
-	got := strings.Join([]string{string(born.Life), born.Title, strings.Join(born.RoleParties("clerk"), ","), strings.Join(born.RoleParties("other"), ",")}, " ")
-	if want := "completed For A case core sam"; got != want || born.Parent != 0 || len(born.Xattrs) != 1 || born.Links != 1 {
-		t.Errorf("got %q %+v", got, born)
+	started := w.cases[18]
+	got := strings.Join([]string{string(started.Life), started.Title, strings.Join(started.RoleParties("clerk"), ","), strings.Join(started.RoleParties("other"), ",")}, " ")
+	if want := "completed For A case core sam"; got != want || started.Parent != 0 || len(started.Xattrs) != 1 || started.Links != 1 {
+		t.Errorf("got %q %+v", got, started)
 	}
 	for _, action := range []string{"no", "none", "silent"} {
 		if err := w.perform(id, "sam", action); refusal(err) != "route-fault" {

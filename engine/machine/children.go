@@ -16,12 +16,12 @@ import (
 func (p *pass) children() error {
 	for i := 0; i < len(p.c.Enabled); i++ {
 		e := &p.c.Enabled[i]
-		if p.actions[i] == unknown || p.route.Actions[p.actions[i]].Child == nil || e.Kids != nil || e.State == Escalated {
+		if p.actions[i] == unknown || p.route.Actions[p.actions[i]].Child == nil || e.Children != nil || e.State == Escalated {
 			continue
 		}
 		before, log := p.tree.point(), len(p.log)
 		c := p.c.clone()
-		err := p.beget(i)
+		err := p.planChildren(i)
 		if len(p.needs) > 0 || err != nil && !errs.Is(err, errs.RouteFault) {
 			return err
 		}
@@ -36,8 +36,8 @@ func (p *pass) children() error {
 	return nil
 }
 
-// beget plans the children of an enablement and creates the first of them.
-func (d *decision) beget(row int) error {
+// planChildren plans the children of an enablement and creates the first of them.
+func (d *decision) planChildren(row int) error {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
 	def, err := d.definition(a.Child.Route)
@@ -59,9 +59,9 @@ func (d *decision) beget(row int) error {
 		return routeFault("the action %q would start more than %d cases", a.Name, MaxChildren)
 	}
 	d.changed = true
-	e.Kids = &Kids{Route: def.Route.Name, Total: total}
+	e.Children = &ChildSummary{Route: def.Route.Name, Total: total}
 	for i := range def.Route.States {
-		e.Kids.Tally = append(e.Kids.Tally, Tally{Status: def.Route.States[i].Name})
+		e.Children.Tally = append(e.Children.Tally, Tally{Status: def.Route.States[i].Name})
 	}
 	for _, role := range plan.nobody(a.Child) {
 		if total > 0 {
@@ -69,16 +69,16 @@ func (d *decision) beget(row int) error {
 		}
 	}
 	if total == 0 {
-		e.Kids.Finished = d.now
+		e.Children.Finished = d.now
 		d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: "No cases of " + def.Route.Name + ": nobody to start them for"})
 		return nil
 	}
-	d.begot[begetter{d.c.ID, d.actions[row]}]++
-	if err := d.makeBatch(row, plan, def); err != nil {
+	d.childrenStarted[childStarter{d.c.ID, d.actions[row]}]++
+	if err := d.createBatch(row, plan, def); err != nil {
 		return err
 	}
-	if e = &d.c.Enabled[row]; e.Kids.Made < total {
-		d.keepPlan(e.Row, plan)
+	if e = &d.c.Enabled[row]; e.Children.Made < total {
+		d.putPlan(e.Row, plan)
 	}
 	d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("%d of the route %s", total, def.Route.Name)})
 	return nil
@@ -161,14 +161,14 @@ func (d *decision) persons(list []string) ([]string, error) {
 	return parties(out), nil
 }
 
-// makeBatch creates the next children of an enablement.
-func (d *decision) makeBatch(row int, plan *Plan, def *Definition) error {
+// createBatch creates the next children of an enablement.
+func (d *decision) createBatch(row int, plan *Plan, def *Definition) error {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
-	k := *e.Kids
+	k := *e.Children
 	left := max(0, d.batch-d.taken)
-	if d.begot[begetter{d.c.ID, d.actions[row]}] > 1 {
-		left = d.batch // as with births: put off, a loop would never be noticed
+	if d.childrenStarted[childStarter{d.c.ID, d.actions[row]}] > 1 {
+		left = d.batch // as with startChild: put off, a loop would never be noticed
 	}
 	end := min(k.Total, k.Made+int64(left))
 	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) && !d.facts.Full {
@@ -181,14 +181,14 @@ func (d *decision) makeBatch(row int, plan *Plan, def *Definition) error {
 		if len(names) > 0 {
 			title = clipTitle(title, " ("+strings.Join(names, ", ")+")")
 		}
-		if err := d.child(a, e.Row, def, title, roles, nobody); err != nil {
+		if err := d.createChild(a, e.Row, def, title, roles, nobody); err != nil {
 			return err
 		}
 	}
 	if k.Made < k.Total {
 		d.leave(Work{Kind: WorkMake, Row: e.Row})
 	}
-	d.c.Enabled[row].Kids = &k
+	d.c.Enabled[row].Children = &k
 	return nil
 }
 
@@ -201,11 +201,11 @@ func clipTitle(title, rest string) string {
 	return title + rest
 }
 
-// makeMore goes on with children that an earlier event left.
-func (d *decision) makeMore(number int64) error {
+// continueChildren goes on with children that an earlier event left.
+func (d *decision) continueChildren(number int64) error {
 	row := d.c.rowOf(number)
-	if row < 0 || d.actions[row] == unknown || d.c.Enabled[row].Kids == nil {
-		d.keepPlan(number, nil)
+	if row < 0 || d.actions[row] == unknown || d.c.Enabled[row].Children == nil {
+		d.putPlan(number, nil)
 		return nil
 	}
 	key := Enablement{d.c.ID, number}
@@ -222,12 +222,12 @@ func (d *decision) makeMore(number int64) error {
 		err = routeFault("the cases of the route %q that are missing cannot be started", child.Route)
 	} else {
 		before := d.snapshot()
-		err = d.makeBatch(row, plan, def)
-		switch k := d.c.Enabled[row].Kids; {
+		err = d.createBatch(row, plan, def)
+		switch k := d.c.Enabled[row].Children; {
 		case errs.Is(err, errs.RouteFault):
 			d.restore(before)
 		case err == nil && k.Made == k.Total:
-			d.keepPlan(number, nil)
+			d.putPlan(number, nil)
 		}
 	}
 	if errs.Is(err, errs.RouteFault) {
@@ -237,17 +237,17 @@ func (d *decision) makeMore(number int64) error {
 	return err
 }
 
-// keepPlan keeps a plan for further events, or with nil drops it.
-func (d *decision) keepPlan(row int64, plan *Plan) {
+// putPlan keeps a plan for further events, or with nil drops it.
+func (d *decision) putPlan(row int64, plan *Plan) {
 	if d.plans == nil {
 		d.plans = map[int64]*Plan{}
 	}
 	d.plans[row] = plan
 }
 
-// child creates a child, which starts as soon as its parent is at rest.
-func (d *decision) child(a *route.Action, row int64, def *Definition, title string, roles []Players, nobody []string) error {
-	c := d.offspring(def, title)
+// createChild creates a child, which starts as soon as its parent is at rest.
+func (d *decision) createChild(a *route.Action, row int64, def *Definition, title string, roles []Players, nobody []string) error {
+	c := d.seed(def, title)
 	c.Roles = roles
 	c.Parent, c.ParentRow, c.ParentAction, c.Depth = d.c.ID, row, a.Name, d.c.Depth+1
 	for _, mapped := range a.Child.Roles {
@@ -256,65 +256,65 @@ func (d *decision) child(a *route.Action, row int64, def *Definition, title stri
 	if a.Child.Inherit {
 		c.Xattrs = d.c.Xattrs
 	}
-	born, err := d.bear(c, def)
+	child, err := d.createCase(c, def)
 	if err != nil {
 		return err
 	}
 	for _, role := range nobody {
-		born.warn(role, 0, fmt.Sprintf("Nobody plays %q", role))
+		child.warn(role, 0, fmt.Sprintf("Nobody plays %q", role))
 	}
 	d.c.ChildrenCount++
-	d.c.Children = append(slices.Clip(d.c.Children), Line{ID: c.ID, Route: c.RouteName, Life: Queued, Action: a.Name})
-	if over := len(d.c.Children) - maxLines; over > 0 {
+	d.c.Children = append(slices.Clip(d.c.Children), ChildLine{ID: c.ID, Route: c.RouteName, Life: Queued, Action: a.Name})
+	if over := len(d.c.Children) - maxChildLines; over > 0 {
 		d.c.Children = slices.Clone(d.c.Children[over:])
 	}
-	d.inbox = append(d.inbox, birth{child: born, closed: def.Closed, again: d.begot[begetter{d.c.ID, d.route.Action(a.Name)}] > 1})
+	d.inbox = append(d.inbox, startChild{child: child, startBlocked: def.StartBlocked, repeated: d.childrenStarted[childStarter{d.c.ID, d.route.Action(a.Name)}] > 1})
 	return nil
 }
 
-// offspring returns the seed of a case that this one starts: it inherits
+// seed returns the seed of a case that this one starts: it inherits
 // context, starter and priority.
-func (d *decision) offspring(def *Definition, title string) *Case {
+func (d *decision) seed(def *Definition, title string) *Case {
 	return &Case{
 		RouteID: def.ID, RouteName: def.Route.Name, RouteVersion: def.Version, Title: title,
 		ContextID: d.c.ContextID, Context: d.c.Context, Starter: d.c.Starter, Priority: d.c.Priority,
 	}
 }
 
-// bear makes a queued case of its seed. What its route lacks for that is this
+// createCase makes a queued case of its seed. What its route lacks for that is this
 // one's fault.
-func (d *decision) bear(c *Case, def *Definition) (*decision, error) {
+func (d *decision) createCase(c *Case, def *Definition) (*decision, error) {
 	id, err := d.identity()
 	if err != nil {
 		return nil, err
 	}
 	c.ID, c.GUID = id.ID, id.GUID
-	born := &decision{tree: d.tree, route: def.Route, c: c}
-	if err := born.create(Create{}); err != nil {
+	child := &decision{tree: d.tree, route: def.Route, c: c}
+	if err := child.create(Create{}); err != nil {
 		if errs.Is(err, errs.Invalid) {
 			return nil, routeFault("a case of the route %q cannot be made: %v", def.Route.Name, err)
 		}
 		return nil, err
 	}
-	born.told = standingOf(born.c)
-	d.tree.add(born)
-	return born, nil
+	child.told = standingOf(child.c)
+	d.tree.add(child)
+	return child, nil
 }
 
 // hear counts what a child tells.
 func (d *decision) hear(n news) {
 	id, row := n.child.c.ID, n.child.c.ParentRow
-	if i := slices.IndexFunc(d.c.Children, func(l Line) bool { return l.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(d.c.Children, func(l ChildLine) bool { return l.ID == id }); i >= 0 {
 		d.shown = true
 		d.c.Children = slices.Clone(d.c.Children)
 		d.c.Children[i].Life, d.c.Children[i].Status = n.is.life, n.is.status
 	}
 	i := d.c.rowOf(row)
-	if i < 0 || d.c.Enabled[i].Kids == nil {
+	if i < 0 || d.c.Enabled[i].Children == nil {
 		return
 	}
 	d.shown = true
-	k := *d.c.Enabled[i].Kids
+	k := *d.c.Enabled[i].Children
 	k.Tally = slices.Clone(k.Tally)
 	count := func(s standing, n int64) {
 		switch s.life {
@@ -327,7 +327,7 @@ func (d *decision) hear(n news) {
 	}
 	count(n.was, -1)
 	count(n.is, 1)
-	d.c.Enabled[i].Kids = &k
+	d.c.Enabled[i].Children = &k
 	if !slices.Contains(d.heard, row) {
 		d.heard = append(d.heard, row)
 	}
@@ -382,7 +382,7 @@ func (d *decision) finish(row int) error {
 		return nil
 	}
 	a := &d.route.Actions[d.actions[row]]
-	done := e.Kids.Made == e.Kids.Total && e.Kids.open() == 0
+	done := e.Children.Made == e.Children.Total && e.Children.open() == 0
 	if !done && a.Child.Complete != nil {
 		var err error
 		if done, err = d.condition(a.Child.Complete, "", "complete", a.Name, e.Row); err != nil {
@@ -390,13 +390,13 @@ func (d *decision) finish(row int) error {
 		}
 		e = &d.c.Enabled[row]
 	}
-	k := *e.Kids
+	k := *e.Children
 	switch {
 	case !done:
 		k.Finished = time.Time{}
 	case k.Finished.IsZero():
 		k.Finished = d.now
 	}
-	e.Kids = &k
+	e.Children = &k
 	return nil
 }

@@ -25,7 +25,7 @@ func (d *decision) scope(actor string) *expr.Values {
 		}
 	}
 	c := d.c
-	v.Kids = nil
+	v.Children = nil
 	v.Case = expr.Case{ID: c.ID, Title: c.Title, Status: c.Status, Starter: c.Starter, Created: c.Created, Version: c.Version}
 	v.Xattrs, v.Actor = c.Xattrs, actor
 	return v
@@ -35,16 +35,16 @@ func (d *decision) scope(actor string) *expr.Values {
 func (d *decision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
 	v := d.scope(actor)
 	i := d.c.rowOf(row)
-	if row == 0 || i < 0 || d.c.Enabled[i].Kids == nil || !p.UsesTally() && !p.UsesChildren() {
+	if row == 0 || i < 0 || d.c.Enabled[i].Children == nil || !p.UsesTally() && !p.UsesChildren() {
 		return v, nil
 	}
-	k := d.c.Enabled[i].Kids
-	v.Kids = &expr.Kids{Total: k.Total, Open: k.open(), Canceled: k.Canceled, Statuses: make([]expr.Status, len(k.Tally))}
+	k := d.c.Enabled[i].Children
+	v.Children = &expr.Children{Total: k.Total, Open: k.open(), Canceled: k.Canceled, Statuses: make([]expr.Status, len(k.Tally))}
 	for i, t := range k.Tally {
-		v.Kids.Statuses[i] = expr.Status{Name: t.Status, Count: t.Count}
+		v.Children.Statuses[i] = expr.Status{Name: t.Status, Count: t.Count}
 	}
 	if p.UsesChildren() {
-		list, err := d.brothers(row)
+		list, err := d.childrenOf(row)
 		if err != nil {
 			return nil, err
 		}
@@ -53,14 +53,14 @@ func (d *decision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Valu
 			for _, r := range s.Roles {
 				child.Roles = append(child.Roles, expr.Role{Name: r.Role, Parties: r.Parties})
 			}
-			v.Kids.Children = append(v.Kids.Children, child)
+			v.Children.List = append(v.Children.List, child)
 		}
 	}
 	return v, nil
 }
 
-// brothers returns all children of an enablement as they are now, by id.
-func (d *decision) brothers(row int64) ([]Sibling, error) {
+// childrenOf returns all children of an enablement as they are now, by id.
+func (d *decision) childrenOf(row int64) ([]Child, error) {
 	stored, known := d.facts.Children[Enablement{d.c.ID, row}]
 	if !known && d.from != nil {
 		d.need(Need{Children: Enablement{d.c.ID, row}})
@@ -69,15 +69,15 @@ func (d *decision) brothers(row int64) ([]Sibling, error) {
 	list := slices.Clone(stored)
 	for i := range list {
 		if now := d.cases[list[i].ID]; now != nil {
-			list[i] = siblingOf(now.c)
+			list[i] = ChildOf(now.c)
 		}
 	}
 	for _, other := range d.order {
 		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentRow == row {
-			list = append(list, siblingOf(other.c))
+			list = append(list, ChildOf(other.c))
 		}
 	}
-	slices.SortFunc(list, func(a, b Sibling) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(list, func(a, b Child) int { return cmp.Compare(a.ID, b.ID) })
 	return list, nil
 }
 

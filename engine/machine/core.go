@@ -105,12 +105,12 @@ const (
 
 // Enabled is one enablement of an action. While it exists the action is enabled.
 type Enabled struct {
-	Row    int64     `json:"n"` // 1, 2, … within the case
-	Action string    `json:"a"`
-	State  TaskState `json:"s"`
-	Since  time.Time `json:"f"`
-	Due    time.Time `json:"d,omitzero"`  // when it performs itself; zero: never
-	Kids   *Kids     `json:"k,omitempty"` // of an action with children, once they were planned
+	Row      int64         `json:"n"` // 1, 2, … within the case
+	Action   string        `json:"a"`
+	State    TaskState     `json:"s"`
+	Since    time.Time     `json:"f"`
+	Due      time.Time     `json:"d,omitzero"`  // when it performs itself; zero: never
+	Children *ChildSummary `json:"k,omitempty"` // of an action with children, once they were planned
 	Offer
 
 	// What is known of its timers; replaced, never changed in place.
@@ -236,19 +236,19 @@ type Facts struct {
 	Messages map[string][]byte    // contents of the case's messages by label; nil where there is none, or one too long
 	Types    map[string]string    // media types of Messages
 
-	Cases    map[int64]*Relative    // nil where there is none
+	Cases    map[int64]*RelatedCase // nil where there is none
 	Members  map[string][]string    // the persons of a party by its name, transitively, in order of names
 	Admins   map[int64][]string     // the parties that administer a route, by its id
 	Watchers map[int64][]string     // the users who watch a route, by its id
 	Routes   map[string]*Definition // by name; nil where there is none
 	Rights   map[StartRight]bool
-	New      []Identity               // of new cases
-	Full     bool                     // there are no more: the starter has as many open cases as the limit allows
-	Siblings map[Siblings][]int64     // ids, ascending
-	Children map[Enablement][]Sibling // all of an enablement, by id
-	Plans    map[Enablement]*Plan     // that an Output had
-	Filtered map[Filter]Filtered      // what filters yield
-	Called   map[Call]Called          // what callbacks yield
+	New      []Identity             // of new cases
+	Full     bool                   // there are no more: the starter has as many open cases as the limit allows
+	ChildIDs map[ChildQuery][]int64 // ids, ascending
+	Children map[Enablement][]Child // all of an enablement, by id
+	Plans    map[Enablement]*Plan   // that an Output had
+	Filtered map[Filter]Filtered    // what filters yield
+	Called   map[Call]Called        // what callbacks yield
 }
 
 // MaxFact bounds the content of a message that a decision rests on, and of
@@ -278,7 +278,7 @@ type Need struct {
 	Route    string
 	Right    StartRight
 	New      int // so many identities in all
-	Siblings Siblings
+	ChildIDs ChildQuery
 	Children Enablement
 	Plan     Enablement
 	Filter   Filter // what it yields

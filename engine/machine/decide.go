@@ -82,15 +82,15 @@ type decision struct {
 	shown   bool        // or what it shows of others is not
 	asked   string      // the action that a person's request is about
 
-	from   *Case             // as it was before the event; nil for a new one
-	stored map[string][]byte // its messages, as far as they were looked up
-	types  map[string]string // their media types
-	told   standing          // what its parent knows of it
-	under  bool              // an ancestor is suspended
-	heir   string            // of a new one: label of the message that is its input …
-	heirOf int64             // … in this case
-	heard  []int64           // enablements whose children had news
-	plans  map[int64]*Plan
+	from       *Case             // as it was before the event; nil for a new one
+	stored     map[string][]byte // its messages, as far as they were looked up
+	types      map[string]string // their media types
+	told       standing          // what its parent knows of it
+	under      bool              // an ancestor is suspended
+	inputLabel string            // of a new one: label of the message that is its input …
+	inputCase  int64             // … in this case
+	heard      []int64           // enablements whose children had news
+	plans      map[int64]*Plan
 
 	queue    []request // what steps want done, in order
 	canceled bool      // a step cancels the case
@@ -109,7 +109,7 @@ type decision struct {
 func (c *Case) latest(now time.Time) time.Time {
 	now = later(now, c.Modified)
 	for i := range c.Enabled {
-		if k := c.Enabled[i].Kids; k != nil {
+		if k := c.Enabled[i].Children; k != nil {
 			now = later(now, k.Finished)
 		}
 	}
@@ -131,7 +131,7 @@ func begin(in Input) (*decision, error) {
 	d.told = standingOf(d.c)
 	d.own = d.c.ID
 	d.cases = map[int64]*decision{d.own: d}
-	d.begot = map[begetter]int{}
+	d.childrenStarted = map[childStarter]int{}
 	d.index()
 	return d, nil
 }
@@ -309,7 +309,7 @@ func (d *decision) result() *Output {
 		if other.from != nil && !other.changed && !other.shown {
 			continue
 		}
-		out.Others = append(out.Others, Changed{Output: *other.output(), From: other.from, New: other.from == nil, Route: other.route, Input: InputRef{other.heirOf, other.heir}})
+		out.Others = append(out.Others, Changed{Output: *other.output(), From: other.from, New: other.from == nil, Route: other.route, Input: InputRef{other.inputCase, other.inputLabel}})
 	}
 	return out
 }

@@ -11,30 +11,30 @@ import (
 // Bounds on trees of cases (docs/contract/engine.md#limits and
 // docs/contract/engine.md#6-trees-and-transactions).
 const (
-	MaxChildren = 100_000 // of one enablement
-	MaxDepth    = 16      // of a case below its root
-	MaxLinks    = 100     // of cases that start each other
-	Batch       = 256     // children that one event creates or ends; the rest follow by further events
-	maxLines    = 100     // children that the form of a case shows
+	MaxChildren   = 100_000 // of one enablement
+	MaxDepth      = 16      // of a case below its root
+	MaxLinks      = 100     // of cases that start each other
+	Batch         = 256     // children that one event creates or ends; the rest follow by further events
+	maxChildLines = 100     // children that the form of a case shows
 )
 
 // Family is what a case knows of its parent and children.
 type Family struct {
-	Parent        int64    `json:"pa,omitempty"` // id of the case whose enablement created it, 0 for none
-	ParentRow     int64    `json:"pr,omitempty"` // that enablement
-	ParentAction  string   `json:"pn,omitempty"`
-	Depth         int      `json:"dp,omitempty"` // below the root
-	Links         int      `json:"lk,omitempty"` // of cases that started each other, up to this one
-	Mapped        []string `json:"mr,omitempty"` // roles that the parent filled: rules never do
-	Children      []Line   `json:"ch,omitempty"` // the newest
-	ChildrenCount int64    `json:"cc,omitempty"`
-	Halted        bool     `json:"ht,omitempty"` // it has completed, and an ancestor is suspended: nothing of it is due
-	Work          []Work   `json:"wk,omitempty"`
+	Parent        int64       `json:"pa,omitempty"` // id of the case whose enablement created it, 0 for none
+	ParentRow     int64       `json:"pr,omitempty"` // that enablement
+	ParentAction  string      `json:"pn,omitempty"`
+	Depth         int         `json:"dp,omitempty"` // below the root
+	Links         int         `json:"lk,omitempty"` // of cases that started each other, up to this one
+	Mapped        []string    `json:"mr,omitempty"` // roles that the parent filled: rules never do
+	Children      []ChildLine `json:"ch,omitempty"` // the newest
+	ChildrenCount int64       `json:"cc,omitempty"`
+	Halted        bool        `json:"ht,omitempty"` // it has completed, and an ancestor is suspended: nothing of it is due
+	Work          []Work      `json:"wk,omitempty"`
 }
 
-// Kids is what an enablement knows of the cases that it created. It is never
+// ChildSummary is what an enablement knows of the cases that it created. It is never
 // changed once it is part of a case, only replaced.
-type Kids struct {
+type ChildSummary struct {
 	Route     string    `json:"r"`
 	Total     int64     `json:"n"`           // that there shall be
 	Made      int64     `json:"m"`           // that there are so far
@@ -53,7 +53,7 @@ type Tally struct {
 
 // add counts, or with a negative n takes back, children that completed with
 // the status.
-func (k *Kids) add(status string, n int64) {
+func (k *ChildSummary) add(status string, n int64) {
 	k.Completed += n
 	for i := range k.Tally {
 		if k.Tally[i].Status == status {
@@ -65,10 +65,10 @@ func (k *Kids) add(status string, n int64) {
 }
 
 // open returns how many children have not come to an end.
-func (k *Kids) open() int64 { return k.Total - k.Completed - k.Canceled }
+func (k *ChildSummary) open() int64 { return k.Total - k.Completed - k.Canceled }
 
-// Line is what a case shows of a child.
-type Line struct {
+// ChildLine is what a case shows of a child.
+type ChildLine struct {
 	ID     int64  `json:"id"`
 	Route  string `json:"r"`
 	Life   Life   `json:"l"`
@@ -105,9 +105,9 @@ func (c *Case) doable() int {
 // Enablement names the row of an enablement.
 type Enablement struct{ Case, Row int64 }
 
-// Siblings asks for the ids of the children of an enablement that are neither
+// ChildQuery asks for the ids of the children of an enablement that are neither
 // closed nor canceled: the first Batch of those after an id.
-type Siblings struct {
+type ChildQuery struct {
 	Enablement
 	After int64 // id
 }
@@ -152,8 +152,8 @@ func (p *Plan) child(i int64) (roles []Players, names []string) {
 	return roles, names
 }
 
-// Relative is a case that an event touches besides its own.
-type Relative struct {
+// RelatedCase is a case that an event touches besides its own.
+type RelatedCase struct {
 	Route    *route.Route
 	Case     *Case
 	Messages map[string][]byte // as those of Facts
@@ -168,14 +168,14 @@ type Identity struct {
 
 // Definition is the latest version of a route, of which cases can be started.
 type Definition struct {
-	ID      int64
-	Version int64
-	Route   *route.Route
-	Closed  bool // a hold or its group keeps its cases from starting now
+	ID           int64
+	Version      int64
+	Route        *route.Route
+	StartBlocked bool // a hold or its group keeps its cases from starting now
 }
 
-// Sibling is what decide and complete see of a child.
-type Sibling struct {
+// Child is what decide and complete see of a child.
+type Child struct {
 	ID         int64
 	Life       Life
 	Status     string
@@ -184,6 +184,7 @@ type Sibling struct {
 	Roles      []Players
 }
 
-func siblingOf(c *Case) Sibling {
-	return Sibling{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
+// ChildOf returns what decide and complete see of the case as a child.
+func ChildOf(c *Case) Child {
+	return Child{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
 }

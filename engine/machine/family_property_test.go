@@ -335,12 +335,12 @@ func (f *familyWalk) wrong(c *Case) string {
 		if e.State == Escalated && !e.Due.IsZero() {
 			return e.Action + " is escalated and due"
 		}
-		if e.Kids == nil {
+		if e.Children == nil {
 			continue
 		}
 		children := f.w.childrenOf(Enablement{c.ID, e.Row})
-		count := Kids{Route: e.Kids.Route, Total: e.Kids.Total, Made: int64(len(children)), Entered: e.Kids.Entered, Finished: e.Kids.Finished}
-		for _, s := range f.w.routes[e.Kids.Route].Route.States {
+		count := ChildSummary{Route: e.Children.Route, Total: e.Children.Total, Made: int64(len(children)), Entered: e.Children.Entered, Finished: e.Children.Finished}
+		for _, s := range f.w.routes[e.Children.Route].Route.States {
 			count.Tally = append(count.Tally, Tally{Status: s.Name})
 		}
 		for _, child := range children {
@@ -357,13 +357,13 @@ func (f *familyWalk) wrong(c *Case) string {
 			case Queued, Active, Suspended, Failed:
 			}
 		}
-		if got, want := fmt.Sprintf("%+v", *e.Kids), fmt.Sprintf("%+v", count); got != want {
+		if got, want := fmt.Sprintf("%+v", *e.Children), fmt.Sprintf("%+v", count); got != want {
 			return "counters\n got " + got + "\nwant " + want
 		}
-		if pending := slices.ContainsFunc(c.Work, makes(e.Row)); (e.Kids.Made < e.Kids.Total) != pending && e.State != Escalated {
+		if pending := slices.ContainsFunc(c.Work, makesChildren(e.Row)); (e.Children.Made < e.Children.Total) != pending && e.State != Escalated {
 			return "children are missing, and nothing makes them, or none is"
 		}
-		if (e.Kids.Made < e.Kids.Total) != (f.w.plans[Enablement{c.ID, e.Row}] != nil) {
+		if (e.Children.Made < e.Children.Total) != (f.w.plans[Enablement{c.ID, e.Row}] != nil) {
 			return "a plan is missing, or is left over"
 		}
 		made++
@@ -423,7 +423,7 @@ func (f *familyWalk) unfinished(c *Case) string {
 		}
 	}
 	for i := range c.Enabled {
-		if k := c.Enabled[i].Kids; k != nil && k.Made == k.Total && k.open() == 0 && c.Enabled[i].State == Running && c.Life == Active {
+		if k := c.Enabled[i].Children; k != nil && k.Made == k.Total && k.open() == 0 && c.Enabled[i].State == Running && c.Life == Active {
 			return c.Enabled[i].Action + " should have been performed"
 		}
 	}

@@ -67,7 +67,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	b = appendNonzero(b, `,"lk":`, int64(v.Links))
 	b = appendSome(b, `,"mr":`, v.Mapped)
 	for i := range v.Children {
-		b = appendLineJSON(appendItem(b, `,"ch":`, i), &v.Children[i])
+		b = appendChildLineJSON(appendItem(b, `,"ch":`, i), &v.Children[i])
 	}
 	b = appendEnd(b, len(v.Children))
 	b = appendNonzero(b, `,"cc":`, v.ChildrenCount)
@@ -166,7 +166,7 @@ func (r *markingReader) readCase() (v Case) {
 		case "mr":
 			v.Mapped = r.texts()
 		case "ch":
-			v.Children = readList(r, r.readLine)
+			v.Children = readList(r, r.readChildLine)
 		case "cc":
 			v.ChildrenCount = r.integer()
 		case "ht":
@@ -228,8 +228,8 @@ func appendEnabledJSON(b []byte, v *Enabled) []byte {
 	b = appendString(b, `,"s":`, string(v.State))
 	b = appendInstant(b, `,"f":`, v.Since)
 	b = appendSet(b, `,"d":`, v.Due)
-	if v.Kids != nil {
-		b = appendKidsJSON(append(b, `,"k":`...), v.Kids)
+	if v.Children != nil {
+		b = appendChildSummaryJSON(append(b, `,"k":`...), v.Children)
 	}
 	b = appendFilled(b, `,"ab":`, v.By)
 	b = appendFilled(b, `,"af":`, v.For)
@@ -263,7 +263,7 @@ func (r *markingReader) readEnabled() (v Enabled) {
 		case "d":
 			v.Due = r.instant()
 		case "k":
-			v.Kids = new(r.readKids())
+			v.Children = new(r.readChildSummary())
 		case "ab":
 			v.By = r.text()
 		case "af":
@@ -467,7 +467,7 @@ func (r *markingReader) readOutgoing() (v Outgoing) {
 	return v
 }
 
-func appendLineJSON(b []byte, v *Line) []byte {
+func appendChildLineJSON(b []byte, v *ChildLine) []byte {
 	b = appendInt(b, `{"id":`, v.ID)
 	b = appendString(b, `,"r":`, v.Route)
 	b = appendString(b, `,"l":`, string(v.Life))
@@ -476,7 +476,7 @@ func appendLineJSON(b []byte, v *Line) []byte {
 	return append(b, '}')
 }
 
-func (r *markingReader) readLine() (v Line) {
+func (r *markingReader) readChildLine() (v ChildLine) {
 	r.object(func(key []byte) {
 		switch string(key) {
 		case "id":
@@ -519,7 +519,7 @@ func (r *markingReader) readWork() (v Work) {
 	return v
 }
 
-func appendKidsJSON(b []byte, v *Kids) []byte {
+func appendChildSummaryJSON(b []byte, v *ChildSummary) []byte {
 	b = appendString(b, `{"r":`, v.Route)
 	b = appendInt(b, `,"n":`, v.Total)
 	b = appendInt(b, `,"m":`, v.Made)
@@ -534,7 +534,7 @@ func appendKidsJSON(b []byte, v *Kids) []byte {
 	return append(b, '}')
 }
 
-func (r *markingReader) readKids() (v Kids) {
+func (r *markingReader) readChildSummary() (v ChildSummary) {
 	r.object(func(key []byte) {
 		switch string(key) {
 		case "r":

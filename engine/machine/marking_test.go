@@ -24,7 +24,7 @@ func fullCase() *Case {
 		Roles:        []Players{{Role: "a", Parties: []string{"x", "y"}}, {Role: "b", Parties: []string{"z"}}},
 		Stakeholders: []string{"s", "t"},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
-		Enabled: []Enabled{{Row: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Remind: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Kids: &Kids{
+		Enabled: []Enabled{{Row: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Remind: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
 			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,
 		}}},
 		Timers:  []Timer{{Name: "a", Row: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},
@@ -36,7 +36,7 @@ func fullCase() *Case {
 		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f"}, {At: at}},
 		Family: Family{
 			Parent: 14, ParentRow: 15, ParentAction: "p", Depth: 2, Links: 3, Mapped: []string{"m"},
-			Children:      []Line{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},
+			Children:      []ChildLine{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},
 			ChildrenCount: 17, Halted: true, Work: []Work{{Kind: WorkMake, Row: 6, After: 18}, {}},
 		},
 		LogSeq: 10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Iteration: 13, Created: at, Started: at, Modified: at, Completed: at, Ended: at,

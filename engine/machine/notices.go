@@ -174,7 +174,7 @@ func (n *noticing) acts(event Event) {
 func (n *noticing) audience() {
 	seats := []*decision{n.decision}
 	for at := n.decision; at.c.Parent != 0; {
-		parent, err := n.relative(at.c.Parent)
+		parent, err := n.related(at.c.Parent)
 		if err != nil || parent == nil {
 			break // asked for, or gone
 		}

@@ -160,9 +160,9 @@ func (p *pass) meanwhile() (entered bool, err error) {
 	}
 	a := &p.route.Actions[p.actions[first]]
 	before := p.snapshot()
-	k := *p.c.Enabled[first].Kids
+	k := *p.c.Enabled[first].Children
 	k.Entered = true
-	p.c.Enabled[first].Kids = &k
+	p.c.Enabled[first].Children = &k
 	p.changed = true
 	if p.status == a.Child.While {
 		return true, nil
@@ -184,7 +184,7 @@ func (p *pass) meanwhile() (entered bool, err error) {
 // the meantime was not entered for them.
 func (p *pass) waits(row int) bool {
 	e := &p.c.Enabled[row]
-	if e.Kids == nil || e.Kids.Entered || e.State == Escalated || p.actions[row] == unknown {
+	if e.Children == nil || e.Children.Entered || e.State == Escalated || p.actions[row] == unknown {
 		return false
 	}
 	child := p.route.Actions[p.actions[row]].Child
@@ -408,7 +408,7 @@ func (p *pass) performable() (first int, when time.Time, message string) {
 			continue
 		}
 		due, by := e.Due, ""
-		if k := e.Kids; k != nil && !k.Finished.IsZero() && (due.IsZero() || k.Finished.Before(due)) {
+		if k := e.Children; k != nil && !k.Finished.IsZero() && (due.IsZero() || k.Finished.Before(due)) {
 			due, by = k.Finished, byChildren
 		}
 		if written := p.pending(p.actions[i]); written != nil {

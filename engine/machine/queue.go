@@ -89,7 +89,7 @@ func (d *decision) retry(row int, entry LogEntry) {
 		e.Due = e.FireBy.Date
 	}
 	d.changed = true
-	if k := e.Kids; k != nil && k.Made < k.Total && !slices.ContainsFunc(d.c.Work, makes(e.Row)) {
+	if k := e.Children; k != nil && k.Made < k.Total && !slices.ContainsFunc(d.c.Work, makesChildren(e.Row)) {
 		d.leave(Work{Kind: WorkMake, Row: e.Row})
 	}
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Retried "+title(a)

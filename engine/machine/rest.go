@@ -26,7 +26,7 @@ func (c *Case) Working() bool { return c.doable() >= 0 }
 // AtRest reports whether the case has ended and nothing hangs on it that goes
 // on: neither work that an event left, nor children of an enablement.
 func (c *Case) AtRest() bool {
-	return c.Life.Ended() && !c.Working() && !slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Kids != nil })
+	return c.Life.Ended() && !c.Working() && !slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Children != nil })
 }
 
 // RetiredAt returns when the retention of the case is over, zero for never:

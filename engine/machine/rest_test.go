@@ -14,7 +14,7 @@ func TestRetiredAt(t *testing.T) {
 	end := startOfTests()
 	week := &route.Route{Retention: &clock.Duration{Exact: 7 * 24 * time.Hour}}
 	month := &route.Route{Retention: &clock.Duration{Months: 1}}
-	kids := []Enabled{{Row: 1, Action: "vote", Kids: &Kids{Total: 1}}}
+	kids := []Enabled{{Row: 1, Action: "vote", Children: &ChildSummary{Total: 1}}}
 	for name, test := range map[string]struct {
 		c     Case
 		r     *route.Route

@@ -291,7 +291,7 @@ func (a *assignment) yield(rule route.Rule) []string {
 		if a.c.Parent == 0 {
 			return nil
 		}
-		parent, err := a.relative(a.c.Parent)
+		parent, err := a.related(a.c.Parent)
 		if err != nil || parent == nil {
 			return nil // an absent fact is noted, and asked for
 		}

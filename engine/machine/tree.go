@@ -26,19 +26,19 @@ type tree struct {
 	values    expr.Values
 	scoped    int64 // id of the case that values are of
 
-	own     int64 // id of the event's case
-	cases   map[int64]*decision
-	order   []*decision // those of cases besides the event's, as they were touched
-	inbox   []letter
-	news    []news
-	begot   map[begetter]int // how many of its enablements got children in this event
-	trail   []trodden
-	taken   int // identities of facts.New
-	touched int // children that were told something
+	own             int64 // id of the event's case
+	cases           map[int64]*decision
+	order           []*decision // those of cases besides the event's, as they were touched
+	inbox           []letter
+	news            []news
+	childrenStarted map[childStarter]int // how many of its enablements got children in this event
+	trail           []trodden
+	taken           int // identities of facts.New
+	touched         int // children that were told something
 }
 
-// begetter is an action of a case that starts children.
-type begetter struct {
+// childStarter is an action of a case that starts children.
+type childStarter struct {
 	id     int64
 	action int
 }
@@ -65,8 +65,8 @@ func (t *tree) add(d *decision) {
 	t.order = append(t.order, d)
 }
 
-// relative returns the decision on a case, nil where there is no such case.
-func (t *tree) relative(id int64) (*decision, error) {
+// related returns the decision on a case, nil where there is no such case.
+func (t *tree) related(id int64) (*decision, error) {
 	if d := t.cases[id]; d != nil {
 		return d, nil
 	}
@@ -116,7 +116,7 @@ func (t *tree) announce() error {
 			id, depth = n.child.c.Parent, n.child.c.Depth
 		}
 	}
-	parent, err := t.relative(id)
+	parent, err := t.related(id)
 	if err != nil {
 		return err
 	}
@@ -241,18 +241,18 @@ type news struct {
 	was, is standing
 }
 
-// birth says that a new child may start.
-type birth struct {
-	child  *decision
-	closed bool // a hold or its group keeps it from starting now
-	again  bool // its parent's action had children in this event before
+// startChild says that a new child may start.
+type startChild struct {
+	child        *decision
+	startBlocked bool // a hold or its group keeps it from starting now
+	repeated     bool // its parent's action had children in this event before
 }
 
 // deliver starts the child. Where it has to wait, or many children have used up
 // the event's share of performances, the manager does it, by an event of its
 // own; the share does not count where an action has children again and again:
 // that may be a loop through the tree, which would never be noticed.
-func (b birth) deliver(t *tree) error {
+func (b startChild) deliver(t *tree) error {
 	const share = MaxPerformances / 2
 	d, parent := b.child, t.cases[b.child.c.Parent]
 	switch {
@@ -262,7 +262,7 @@ func (b birth) deliver(t *tree) error {
 		d.holdBack()
 		d.tell()
 		return nil
-	case b.closed, t.busy(d), t.performed >= share && !b.again:
+	case b.startBlocked, t.busy(d), t.performed >= share && !b.repeated:
 		return nil
 	}
 	performed, steps := t.performed, t.steps
@@ -299,7 +299,7 @@ type farewell struct {
 }
 
 func (f farewell) deliver(t *tree) error {
-	for _, d := range t.newborn(f.parent.c.ID, f.row) {
+	for _, d := range t.newChildren(f.parent.c.ID, f.row) {
 		d.end()
 	}
 	if !f.stored {
@@ -309,12 +309,12 @@ func (f farewell) deliver(t *tree) error {
 		f.parent.leave(Work{Kind: WorkEnd, Row: f.row, After: f.after})
 		return nil
 	}
-	ids, err := t.siblings(f.parent.c.ID, f.row, f.after)
+	ids, err := t.childIDs(f.parent.c.ID, f.row, f.after)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		d, err := t.relative(id)
+		d, err := t.related(id)
 		if err != nil {
 			continue // every one that is absent is asked for at once
 		}
@@ -331,13 +331,13 @@ func (f farewell) deliver(t *tree) error {
 	return nil
 }
 
-// siblings returns the ids of the next children of an enablement that are
+// childIDs returns the ids of the next children of an enablement that are
 // neither closed nor canceled.
-func (t *tree) siblings(parent, row, after int64) ([]int64, error) {
-	asked := Siblings{Enablement{parent, row}, after}
-	ids, known := t.facts.Siblings[asked]
+func (t *tree) childIDs(parent, row, after int64) ([]int64, error) {
+	asked := ChildQuery{Enablement{parent, row}, after}
+	ids, known := t.facts.ChildIDs[asked]
 	if !known {
-		t.need(Need{Siblings: asked})
+		t.need(Need{ChildIDs: asked})
 		return nil, errAbsent
 	}
 	return ids, nil
@@ -367,7 +367,7 @@ func (d *decision) dropRows() {
 	d.c.Interrupted = slices.Clone(d.c.Interrupted)
 	for i := range d.c.Enabled {
 		e := &d.c.Enabled[i]
-		if at := d.actions[i]; e.Kids != nil && at != unknown && d.meanwhileOf(at) {
+		if at := d.actions[i]; e.Children != nil && at != unknown && d.meanwhileOf(at) {
 			d.c.Interrupted = append(d.c.Interrupted, e.Action)
 		}
 		d.disown(e)
@@ -380,14 +380,14 @@ func (d *decision) dropRows() {
 
 // disown ends the children of an enablement that is about to go.
 func (d *decision) disown(e *Enabled) {
-	if e.Kids == nil {
+	if e.Children == nil {
 		return
 	}
-	made := int64(len(d.newborn(d.c.ID, e.Row)))
-	d.inbox = append(d.inbox, farewell{parent: d, row: e.Row, stored: e.Kids.Made > made})
+	made := int64(len(d.newChildren(d.c.ID, e.Row)))
+	d.inbox = append(d.inbox, farewell{parent: d, row: e.Row, stored: e.Children.Made > made})
 	d.forget(e.Row, WorkMake, WorkHold, WorkRelease)
-	if e.Kids.Made < e.Kids.Total {
-		d.keepPlan(e.Row, nil)
+	if e.Children.Made < e.Children.Total {
+		d.putPlan(e.Row, nil)
 	}
 }
 
@@ -400,8 +400,8 @@ func (d *decision) forget(row int64, kinds ...WorkKind) {
 	}
 }
 
-// makes finds the work that makes children of an enablement.
-func makes(row int64) func(Work) bool {
+// makesChildren finds the work that makes children of an enablement.
+func makesChildren(row int64) func(Work) bool {
 	return func(w Work) bool { return w.Kind == WorkMake && w.Row == row }
 }
 
@@ -422,7 +422,7 @@ func (d *decision) proceed() error {
 	d.shown = true
 	switch w.Kind {
 	case WorkMake:
-		return d.makeMore(w.Row)
+		return d.continueChildren(w.Row)
 	case WorkEnd:
 		d.inbox = append(d.inbox, farewell{parent: d, row: w.Row, stored: true, after: w.After})
 	case WorkHold, WorkRelease:
@@ -445,7 +445,7 @@ func (d *decision) ancestry(event Event) (kin kinship, err error) {
 		return kin, nil
 	}
 	for c := d.c; c.Parent != 0; {
-		parent, err := d.relative(c.Parent)
+		parent, err := d.related(c.Parent)
 		if err != nil {
 			return kin, err
 		}
@@ -471,7 +471,7 @@ type grip struct {
 // grips tells the children that the case is suspended, or is no longer.
 func (d *decision) grips(hold bool) {
 	for i := range d.c.Enabled {
-		if d.c.Enabled[i].Kids != nil {
+		if d.c.Enabled[i].Children != nil {
 			d.forget(d.c.Enabled[i].Row, WorkHold, WorkRelease) // what is not done of the other needs not be
 			d.inbox = append(d.inbox, grip{parent: d, row: d.c.Enabled[i].Row, hold: hold})
 		}
@@ -493,16 +493,16 @@ func (g grip) deliver(t *tree) error {
 	var ids []int64
 	if g.parent.from != nil {
 		var err error
-		if ids, err = t.siblings(g.parent.c.ID, g.row, g.after); err != nil {
+		if ids, err = t.childIDs(g.parent.c.ID, g.row, g.after); err != nil {
 			return err
 		}
 	}
 	var all []*decision
 	if g.after == 0 {
-		all = t.newborn(g.parent.c.ID, g.row)
+		all = t.newChildren(g.parent.c.ID, g.row)
 	}
 	for _, id := range ids {
-		if d, err := t.relative(id); err == nil && d != nil {
+		if d, err := t.related(id); err == nil && d != nil {
 			all = append(all, d)
 		}
 	}
@@ -524,8 +524,8 @@ func (g grip) deliver(t *tree) error {
 	return nil
 }
 
-// newborn returns the children of an enablement that are new.
-func (t *tree) newborn(parent, row int64) (all []*decision) {
+// newChildren returns the children of an enablement that are new.
+func (t *tree) newChildren(parent, row int64) (all []*decision) {
 	for _, d := range t.order {
 		if d.from == nil && d.c.Parent == parent && d.c.ParentRow == row {
 			all = append(all, d)

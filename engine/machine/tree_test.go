@@ -74,8 +74,8 @@ func TestManyChildren(t *testing.T) {
 	if w.most > 2*Batch {
 		t.Errorf("a transaction changed %d cases", w.most)
 	}
-	if c := w.cases[id]; c.Enabled[0].Kids.open() != many || len(c.Children) != maxLines || c.ChildrenCount != many {
-		t.Fatalf("%+v", c.Enabled[0].Kids)
+	if c := w.cases[id]; c.Enabled[0].Children.open() != many || len(c.Children) != maxChildLines || c.ChildrenCount != many {
+		t.Fatalf("%+v", c.Enabled[0].Children)
 	}
 	for i := range 3 {
 		if err := w.perform(int64(18+i), fmt.Sprintf("v%06d", i), "reject"); err != nil {

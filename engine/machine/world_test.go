@@ -201,24 +201,24 @@ func (w *world) answer(facts *Facts, need Need) {
 	case need.Message != "":
 		set(&facts.Messages, need.Message, nil)
 	case need.Case != 0:
-		var relative *Relative
+		var relative *RelatedCase
 		if c := w.cases[need.Case]; c != nil {
-			relative = &Relative{Route: w.definitionOf(c), Case: c}
+			relative = &RelatedCase{Route: w.definitionOf(c), Case: c}
 		}
 		set(&facts.Cases, need.Case, relative)
-	case need.Siblings.Case != 0:
+	case need.ChildIDs.Case != 0:
 		var ids []int64
-		for _, c := range w.childrenOf(need.Siblings.Enablement) {
-			if c.Life != Closed && c.Life != Canceled && c.ID > need.Siblings.After && len(ids) < cmp.Or(w.batch, Batch) {
+		for _, c := range w.childrenOf(need.ChildIDs.Enablement) {
+			if c.Life != Closed && c.Life != Canceled && c.ID > need.ChildIDs.After && len(ids) < cmp.Or(w.batch, Batch) {
 				ids = append(ids, c.ID)
 			}
 		}
-		set(&facts.Siblings, need.Siblings, ids)
+		set(&facts.ChildIDs, need.ChildIDs, ids)
 	case need.Children.Case != 0:
 		w.scans++
-		var list []Sibling
+		var list []Child
 		for _, c := range w.childrenOf(need.Children) {
-			list = append(list, siblingOf(c))
+			list = append(list, ChildOf(c))
 		}
 		set(&facts.Children, need.Children, list)
 	case need.Plan.Case != 0:

@@ -9,12 +9,12 @@ import (
 	"flowdrive/internal/label"
 )
 
-// Kids are what decide and complete of an action with children see of them
+// Children are what decide and complete of an action with children see of them
 // (docs/contract/routes.md#expressions).
-type Kids struct {
+type Children struct {
 	Total, Open, Canceled int64
 	Statuses              []Status // of completed ones
-	Children              []Child  // where the expression uses them
+	List                  []Child  // where the expression uses them
 }
 
 // Status is how many children completed with a status.
@@ -24,7 +24,7 @@ type Status struct {
 }
 
 // Count adds to the children that completed with a status.
-func (k *Kids) Count(status string, n int64) {
+func (k *Children) Count(status string, n int64) {
 	for i := range k.Statuses {
 		if k.Statuses[i].Name == status {
 			k.Statuses[i].Count += n
@@ -50,18 +50,18 @@ type Role struct {
 	Parties []string
 }
 
-func (k *Kids) list() ref.Val {
+func (k *Children) list() ref.Val {
 	if k == nil {
 		return types.NewErr("there are no children here")
 	}
-	list := make([]ref.Val, len(k.Children))
-	for i := range k.Children {
-		list[i] = record{k.Children[i]}
+	list := make([]ref.Val, len(k.List))
+	for i := range k.List {
+		list[i] = record{k.List[i]}
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, list)
 }
 
-func (k *Kids) tally() ref.Val {
+func (k *Children) tally() ref.Val {
 	if k == nil {
 		return types.NewErr("there are no children here")
 	}
@@ -101,7 +101,7 @@ func (c Child) kind() *types.Type { return childType }
 func (c Child) key() any { return c.ID } // a case is equal to itself
 
 // tally is how the children ended, as a value of CEL.
-type tally struct{ *Kids }
+type tally struct{ *Children }
 
 func (t tally) field(name string) ref.Val {
 	switch name {
@@ -129,4 +129,4 @@ func (t tally) field(name string) ref.Val {
 
 func (t tally) kind() *types.Type { return tallyType }
 
-func (t tally) key() any { return t.Kids } // there is one in an evaluation
+func (t tally) key() any { return t.Children } // there is one in an evaluation

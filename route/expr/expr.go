@@ -300,9 +300,9 @@ func (p *Program) eval(v *Values) (ref.Val, error) {
 		return nil, errors.New("the expressions cost too much, taken together")
 	}
 	program, limit := p.program, uint64(MaxCost)
-	if p.checked != nil && v.Kids != nil {
+	if p.checked != nil && v.Children != nil {
 		var err error
-		limit += ChildCost * uint64(len(v.Kids.Children))
+		limit += ChildCost * uint64(len(v.Children.List))
 		if program, err = limited(p.checked, limit); err != nil {
 			return nil, err
 		}

@@ -15,19 +15,19 @@ import (
 // Values are what an expression is evaluated over. The functions are asked
 // only for what the expression names; where one is nil there is nothing.
 type Values struct {
-	Case    Case
-	Xattrs  label.Dict
-	Actor   string // "" for the engine
-	Now     time.Time
-	Message func(label string) *document.Node // of JSON; nil: none
-	Input   string                            // the label of the input message
-	Actions int                               // how many actions the route has
-	Action  func(i int) string                // their names, in order of definition
-	Task    func(name string) (Task, bool)
-	Kids    *Kids                           // of the action that decides; nil: it has no children
-	Timers  int                             // how many user-defined timers the route has
-	TimerAt func(i int) string              // their names, in order of definition
-	Timer   func(name string) (Timer, bool) // of any timer
+	Case     Case
+	Xattrs   label.Dict
+	Actor    string // "" for the engine
+	Now      time.Time
+	Message  func(label string) *document.Node // of JSON; nil: none
+	Input    string                            // the label of the input message
+	Actions  int                               // how many actions the route has
+	Action   func(i int) string                // their names, in order of definition
+	Task     func(name string) (Task, bool)
+	Children *Children                       // of the action that decides; nil: it has no children
+	Timers   int                             // how many user-defined timers the route has
+	TimerAt  func(i int) string              // their names, in order of definition
+	Timer    func(name string) (Timer, bool) // of any timer
 
 	// Cost is what evaluations over these values have cost so far; with a
 	// Budget they fail once it is used up.
@@ -94,9 +94,9 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	case "tasks":
 		return v.tasks(), true
 	case "children":
-		return v.Kids.list(), true
+		return v.Children.list(), true
 	case "tally":
-		return v.Kids.tally(), true
+		return v.Children.tally(), true
 	}
 	return nil, false
 }
