@@ -64,32 +64,32 @@ func notMovable() error {
 }
 
 // copyOrMove answers COPY and MOVE.
-func (d *drive) copyOrMove(x *exchange) error {
+func (d *drive) copyOrMove(x *exchange) (*answer, error) {
 	t := &transfer{drive: d, exchange: x, move: x.r.Method == "MOVE"}
 	if err := t.headers(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := t.find(); err != nil {
-		return err
+		return nil, err
 	}
 	put := t.asPut()
 	to, err := put.place()
 	if errs.Is(err, errs.NotFound) {
-		return noPlace()
+		return nil, noPlace()
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if from, within := documentAt(t.source); within {
 		if to, within := documentAt(to); within {
 			return t.withinDocuments(from, to)
 		}
 	}
-	if done, err := t.beside(put, to); done || err != nil {
-		return err
+	if a, done, err := t.beside(put, to); done || err != nil {
+		return a, err
 	}
 	if aTask(t.source) && aTask(to) && !t.move {
-		return errs.New(errs.NotAllowed, "A copy of a task would perform it; to accept or release one, move it from one worklist to the other.")
+		return nil, errs.New(errs.NotAllowed, "A copy of a task would perform it; to accept or release one, move it from one worklist to the other.")
 	}
 	if m, ok := t.source.(mover); ok && t.move {
 		return t.moveBy(m, to)
@@ -169,7 +169,7 @@ func documentAt(n node) (engine.DocumentPath, bool) {
 
 // withinDocuments copies or moves within Documents/: in one transaction of the
 // engine, which reads no content.
-func (t *transfer) withinDocuments(from, to engine.DocumentPath) error {
+func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error) {
 	req := t.request(t.Clock.Now())
 	req.If = t.judged
 	transfer := t.engine.CopyDocument
@@ -178,7 +178,7 @@ func (t *transfer) withinDocuments(from, to engine.DocumentPath) error {
 	}
 	out, err := transfer(t.r.Context(), req, from, to, engine.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a := &answer{Status: http.StatusNoContent}
 	if out.Created {
@@ -191,22 +191,20 @@ func (t *transfer) withinDocuments(from, to engine.DocumentPath) error {
 		a.add("ETag", out.ETag)
 	}
 	a.add("Location", where)
-	a.send(t.w)
-	return nil
+	return a, nil
 }
 
 // moveBy lets the source move in its own way.
-func (t *transfer) moveBy(m mover, to node) error {
+func (t *transfer) moveBy(m mover, to node) (*answer, error) {
 	req := t.request(t.Clock.Now())
 	req.If = t.judged
 	a, err := m.moveTo(t.r.Context(), req, to, t)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t.exchange.memory.echoes.forget(spotOf(t.by.ID, t.at))
 	t.exchange.memory.echoes.forget(spotOf(t.by.ID, t.to))
-	a.send(t.w)
-	return nil
+	return a, nil
 }
 
 // asPut returns the PUT to the destination that the request may come to. What
@@ -224,44 +222,45 @@ func (t *transfer) asPut() *exchange {
 	}
 	scope := *t.scope
 	scope.writes = true
-	return &exchange{scope: &scope, w: t.w, r: r, at: t.to, memory: t.exchange.memory, tokens: t.tokens}
+	return &exchange{scope: &scope, r: r, at: t.to, memory: t.exchange.memory, tokens: t.tokens}
 }
 
 // put copies or moves by a PUT of the source's bytes to the destination, which
 // makes all the checks that it would make of any other.
-func (t *transfer) put(put *exchange, to node) error {
+func (t *transfer) put(put *exchange, to node) (*answer, error) {
 	if _, ok := to.(writer); !ok {
 		if _, err := to.stat(t.r.Context()); errs.Is(err, errs.NotFound) {
-			return noPlace()
+			return nil, noPlace()
 		} else if err != nil {
-			return err
+			return nil, err
 		}
-		return errs.New(errs.NotAllowed, "The destination cannot be written.")
+		return nil, errs.New(errs.NotAllowed, "The destination cannot be written.")
 	}
 	if err := t.judge(put); err != nil {
-		return err
+		return nil, err
 	}
 	return t.send(put)
 }
 
 // send sends the source's bytes to the destination.
-func (t *transfer) send(put *exchange) error {
+func (t *transfer) send(put *exchange) (*answer, error) {
 	put.at.Slash = false
 	about, content, err := t.open()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { _ = content.Close() }() // what was only read is whole
 	put.r.Body, put.r.ContentLength = io.NopCloser(content), about.size
 	put.r.Header.Set("Content-Type", about.mediaType)
-	err = t.drive.put(put)
+	a, err := t.drive.put(put)
+	t.allow = put.allow
 	switch {
 	case errs.Is(err, errs.NotFound):
-		return noPlace()
+		return nil, noPlace()
 	case errs.Is(err, errs.Precondition) && !t.overwrite:
-		return errs.New(errs.Precondition, "There is something at the destination already, and Overwrite is F.")
+		return nil, errs.New(errs.Precondition, "There is something at the destination already, and Overwrite is F.")
 	}
-	return err
+	return a, err
 }
 
 // judge judges the conditions about the source, and whether a MOVE may take it

@@ -85,10 +85,9 @@ func New(cfg Config) http.Handler {
 	}
 }
 
-// exchange is one request with its answer, and where in the tree it leads.
+// exchange is one request, and where in the tree it leads.
 type exchange struct {
 	*scope
-	w     http.ResponseWriter
 	r     *http.Request
 	at    address
 	query query
@@ -102,7 +101,8 @@ type exchange struct {
 	tokens []store.UUID  // that the If header submits; condition reads them
 	takes  *engine.Taken // of the PUT that a MOVE is, what it moves
 
-	ignored bool // an empty PUT has left in force what is stored
+	ignored bool   // an empty PUT has left in force what is stored
+	allow   string // of a refused method, what the address takes
 }
 
 // ServeHTTP answers a request; whatever fails is answered in one place.
@@ -119,34 +119,58 @@ func (d *drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
-	path, err := dav.ParsePath(r.URL.EscapedPath())
+	x, err := d.exchange(r)
 	if err != nil {
 		return err
 	}
-	q, err := parseQuery(r.URL.RawQuery)
-	if err != nil && r.Method != http.MethodPut {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+		return d.get(w, x)
+	case "PROPFIND":
+		return d.propfind(w, x)
+	}
+	a, err := d.answer(x)
+	if x.allow != "" {
+		w.Header().Set("Allow", x.allow)
+	}
+	if err != nil {
 		return err
 	}
-	x := &exchange{
+	a.send(w)
+	return nil
+}
+
+// exchange reads where a request leads.
+func (d *drive) exchange(r *http.Request) (*exchange, error) {
+	path, err := dav.ParsePath(r.URL.EscapedPath())
+	if err != nil {
+		return nil, err
+	}
+	q, err := parseQuery(r.URL.RawQuery)
+	if err != nil && r.Method != http.MethodPut {
+		return nil, err
+	}
+	return &exchange{
 		scope: &scope{
 			engine: d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
 		},
-		w: w, r: r, at: address{path}, query: q, malformed: err, memory: d.memory,
-	}
-	switch r.Method {
-	case http.MethodGet, http.MethodHead:
-		return d.get(x)
+		r: r, at: address{path}, query: q, malformed: err, memory: d.memory,
+	}, nil
+}
+
+// answer does what a request asks for, but for those whose answers are written
+// as they are read.
+func (d *drive) answer(x *exchange) (*answer, error) {
+	switch x.r.Method {
 	case http.MethodPut:
-		err := d.put(x)
+		a, err := d.put(x)
 		d.noteRefusal(x, err)
-		return err
+		return a, err
 	case http.MethodDelete:
 		return d.remove(x)
 	case http.MethodOptions:
 		return d.options(x)
-	case "PROPFIND":
-		return d.propfind(x)
 	case "MKCOL":
 		return d.mkcol(x)
 	case "COPY", "MOVE":
@@ -160,9 +184,9 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	n, err := x.place()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return d.notAllowed(x, n)
+	return nil, x.notAllowed(n)
 }
 
 // place returns the node that the address names. One that is not built yet is
@@ -180,16 +204,15 @@ func (x *exchange) place() (node, error) {
 
 // notAllowed answers a method that the node lacks: 404 where nothing is
 // there, since what does not exist has no methods.
-func (d *drive) notAllowed(x *exchange, n node) error {
+func (x *exchange) notAllowed(n node) error {
 	if err := x.query.only(); err != nil {
 		return err
 	}
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}
-	allow := strings.Join(allowed(n), ", ")
-	x.w.Header().Set("Allow", allow)
-	return errs.New(errs.Method, "%s is not for this address; it takes %s.", x.r.Method, allow)
+	x.allow = strings.Join(allowed(n), ", ")
+	return errs.New(errs.Method, "%s is not for this address; it takes %s.", x.r.Method, x.allow)
 }
 
 // allowed lists the methods of a node.
@@ -218,13 +241,13 @@ func allowed(n node) []string {
 
 // options answers what may be done here. It tells by the kind of place, not
 // by what is there, so it needs no log-in.
-func (d *drive) options(x *exchange) error {
+func (d *drive) options(x *exchange) (*answer, error) {
 	n, err := x.place()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := x.query.only(); err != nil {
-		return err
+		return nil, err
 	}
 	// Clients ask the folder that they mount, so that the class is the
 	// drive's, also where single places cannot be locked; those say so in
@@ -233,63 +256,67 @@ func (d *drive) options(x *exchange) error {
 	if x.at.attached() {
 		class = "1, 3"
 	}
-	x.w.Header().Set("DAV", class)
-	x.w.Header().Set("MS-Author-Via", "DAV")
-	x.w.Header().Set("Allow", strings.Join(allowed(n), ", "))
-	x.w.Header().Set("Content-Length", "0")
-	x.w.WriteHeader(http.StatusOK)
-	return nil
+	a := &answer{Status: http.StatusOK, Body: []byte{}}
+	a.add("DAV", class)
+	a.add("MS-Author-Via", "DAV")
+	a.add("Allow", strings.Join(allowed(n), ", "))
+	return a, nil
 }
 
 // remove answers DELETE. A folder stays: rm -r must not cancel cases.
-func (d *drive) remove(x *exchange) error {
+func (d *drive) remove(x *exchange) (*answer, error) {
 	n, err := x.place()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if done, err := d.removeShown(x, n); done || err != nil {
-		return err
+	done := &answer{Status: http.StatusNoContent}
+	if removed, err := d.removeShown(x, n); removed || err != nil {
+		return done, err
 	}
 	target, ok := n.(remover)
 	if !ok {
-		if _, isFolder := n.(folder); !isFolder {
-			return d.notAllowed(x, n)
-		}
-		if err := x.query.only(); err != nil {
-			return err
-		}
-		if _, err := n.stat(x.r.Context()); err != nil {
-			return err
-		}
-		return errs.New(errs.NotDeletable, "A folder of the workflow cannot be deleted; delete what is in it, one by one.")
+		return nil, x.notDeletable(n)
 	}
 	if err := x.query.only(target.options()...); err != nil {
-		return err
+		return nil, err
 	}
 	if err := x.wholeFolder(n); err != nil {
-		return err
+		return nil, err
 	}
 	condition, err := x.condition()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req := x.request(d.Clock.Now())
 	if req.If, err = x.asShown(x.r.Context(), x.at, n, condition); err != nil {
-		return err
+		return nil, err
 	}
 	source, err := d.withdrawn(x, n)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := target.remove(x.r.Context(), req, x.query); err != nil {
-		return err
+		return nil, err
 	}
 	if source != nil {
 		x.memory.withdrawn.add(spotOf(x.by.ID, x.at), source, int64(len(source)))
 	}
 	x.memory.echoes.forget(spotOf(x.by.ID, x.at))
-	x.w.WriteHeader(http.StatusNoContent)
-	return nil
+	return done, nil
+}
+
+// notDeletable says why a place cannot be deleted.
+func (x *exchange) notDeletable(n node) error {
+	if _, isFolder := n.(folder); !isFolder {
+		return x.notAllowed(n)
+	}
+	if err := x.query.only(); err != nil {
+		return err
+	}
+	if _, err := n.stat(x.r.Context()); err != nil {
+		return err
+	}
+	return errs.New(errs.NotDeletable, "A folder of the workflow cannot be deleted; delete what is in it, one by one.")
 }
 
 // wholeFolder refuses to delete less of a folder than all of it (RFC 4918,
@@ -305,47 +332,46 @@ func (x *exchange) wholeFolder(n node) error {
 }
 
 // mkcol answers MKCOL: below Documents/ and of a side file's name it makes a
-// folder, those of the workflow are given. What exists is 405 (RFC 4918, section 9.3.1), on which
-// some clients rely.
-func (d *drive) mkcol(x *exchange) error {
+// folder, those of the workflow are given. What exists is 405 (RFC 4918, section
+// 9.3.1), on which some clients rely.
+func (d *drive) mkcol(x *exchange) (*answer, error) {
 	if err := x.query.only(); err != nil {
-		return err
+		return nil, err
 	}
 	n, err := x.place()
 	if err == nil {
 		if _, err = n.stat(x.r.Context()); err == nil {
-			return d.notAllowed(x, n)
+			return nil, x.notAllowed(n)
 		}
 	}
 	if !errs.Is(err, errs.NotFound) {
-		return err
+		return nil, err
 	}
 	if target, ok := n.(maker); ok {
 		return d.makeFolder(x, target)
 	}
-	return errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
+	return nil, errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
 }
 
 // makeFolder answers MKCOL at a place for it. A body would have to say what
 // else to make, and no kind of it is known (RFC 4918, section 9.3.1).
-func (d *drive) makeFolder(x *exchange, n maker) error {
+func (d *drive) makeFolder(x *exchange, n maker) (*answer, error) {
 	if has, err := hasBody(x.r); has || err != nil {
-		return errs.New(errs.MediaType, "MKCOL takes no body here; send it without.")
+		return nil, errs.New(errs.MediaType, "MKCOL takes no body here; send it without.")
 	}
 	condition, err := x.condition()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req := x.request(d.Clock.Now())
 	req.If = condition
 	out, err := n.makeFolder(x.r.Context(), req)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x.w.Header().Set("Location", dav.FolderHref(dav.Href(strings.TrimPrefix(out.Name, "/"))))
-	x.w.Header().Set("Content-Length", "0")
-	x.w.WriteHeader(http.StatusCreated)
-	return nil
+	a := &answer{Status: http.StatusCreated}
+	a.add("Location", dav.FolderHref(dav.Href(strings.TrimPrefix(out.Name, "/"))))
+	return a, nil
 }
 
 // hasBody reports whether a request has a body of at least a byte.

@@ -19,14 +19,14 @@ func (p *putting) draftable() bool { return p.mounted() && !p.dryRun && !p.aside
 
 // draft answers an empty PUT, unless the name names only what exists and does
 // not: that is the engine's to say.
-func (p *putting) draft(ctx context.Context) (answered bool, err error) {
+func (p *putting) draft(ctx context.Context) (*answer, error) {
 	existing := p.rules.action || p.rules.existing
 	created, err := p.makeDraft(ctx, existing)
 	if existing && errs.Is(err, errs.NotFound) {
-		return false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	a := &answer{Status: http.StatusNoContent}
 	p.ignored = !created
@@ -35,8 +35,7 @@ func (p *putting) draft(ctx context.Context) (answered bool, err error) {
 		a.add("ETag", (&store.Scratch{SHA256: sha256.Sum256(nil)}).ETag())
 	}
 	a.locate(p.at.Segments...)
-	a.send(p.w)
-	return true, nil
+	return a, nil
 }
 
 // makeDraft makes a draft where the PUT leads. It reports that none was

@@ -110,18 +110,17 @@ func (p *putting) repeats(ctx context.Context) (*echo, error) {
 
 // replayEcho answers a PUT of a document that repeats one that was accepted a
 // moment ago as that was answered, and does nothing.
-func (p *putting) replayEcho(ctx context.Context) (replayed bool, err error) {
+func (p *putting) replayEcho(ctx context.Context) (*answer, error) {
 	e, err := p.repeats(ctx)
 	if err != nil || e == nil || e.sum != sha256.Sum256(p.in.data) {
-		return false, err
+		return nil, err
 	}
 	if p.condition != nil && p.rules.action {
 		if err := p.condition(e.about.version()); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
-	e.answer.send(p.w)
-	return true, nil
+	return e.answer, nil
 }
 
 // expectEcho looks for a PUT that a content may repeat: that is known when the

@@ -13,29 +13,29 @@ import (
 )
 
 // get answers GET and HEAD: a file with its bytes, a folder with a listing.
-func (d *drive) get(x *exchange) error {
+func (d *drive) get(w http.ResponseWriter, x *exchange) error {
 	n, err := x.place()
 	if err != nil {
 		return err
 	}
 	if s, ok := n.(streamer); ok {
-		return d.getStream(x, s)
+		return d.getStream(w, x, s)
 	}
 	if err := x.query.only(); err != nil {
 		return err
 	}
 	switch n := n.(type) {
 	case folder:
-		return d.getFolder(x, n)
+		return d.getFolder(w, x, n)
 	case reader:
-		return d.getFile(x, n)
+		return d.getFile(w, x, n)
 	}
 	return absent()
 }
 
 // getFile answers with a file. http.ServeContent does ranges and what
 // depends on If-None-Match and its like.
-func (d *drive) getFile(x *exchange, n reader) error {
+func (d *drive) getFile(w http.ResponseWriter, x *exchange, n reader) error {
 	conditions, err := dav.ReadConditionsOfGet(x.r.Header)
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (d *drive) getFile(x *exchange, n reader) error {
 	if err := conditions.Check(protocolVersion(about.version())); err != nil {
 		return err
 	}
-	header := x.w.Header()
+	header := w.Header()
 	header.Set("ETag", about.etag)
 	header.Set("Content-Type", about.mediaType)
 	header.Set("Cache-Control", "private, no-cache")
@@ -63,7 +63,7 @@ func (d *drive) getFile(x *exchange, n reader) error {
 	r.Header.Del("If-Match") // judged above, where a form's counters do not count
 	r.Header.Del("If-Unmodified-Since")
 	settleRange(r.Header, about.size)
-	http.ServeContent(x.w, r, "", about.modified, content)
+	http.ServeContent(w, r, "", about.modified, content)
 	return nil
 }
 
@@ -104,7 +104,7 @@ func runs(mediaType string) bool {
 }
 
 // getStream answers with a hidden key.
-func (d *drive) getStream(x *exchange, n streamer) error {
+func (d *drive) getStream(w http.ResponseWriter, x *exchange, n streamer) error {
 	if err := x.query.only(n.parameters()...); err != nil {
 		return err
 	}
@@ -112,20 +112,20 @@ func (d *drive) getStream(x *exchange, n streamer) error {
 	if err != nil {
 		return err
 	}
-	header := x.w.Header()
+	header := w.Header()
 	header.Set("Content-Type", typeJSON)
 	header.Set("Cache-Control", "private, no-cache")
 	secure(header)
 	if next != "" {
 		header.Set("Link", "<"+dav.Href(x.at.Segments...)+"?"+next+`>; rel="next"`)
 	}
-	x.w.WriteHeader(http.StatusOK)
+	w.WriteHeader(http.StatusOK)
 	if x.r.Method == http.MethodHead {
 		return nil
 	}
 	// Where this fails the head is sent already: WriteError breaks the
 	// connection off, so that half an array is not taken for the whole.
-	return write(x.r.Context(), x.w)
+	return write(x.r.Context(), w)
 }
 
 // condition reads the conditional headers of a change; nil if there are none.

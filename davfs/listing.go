@@ -32,7 +32,7 @@ type listed struct{ Href, Name, Size, Modified string }
 
 // getFolder answers with a short page for browsers. It links by absolute
 // paths, so that the address with and without slash shows the same.
-func (d *drive) getFolder(x *exchange, n folder) error {
+func (d *drive) getFolder(w http.ResponseWriter, x *exchange, n folder) error {
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}
@@ -52,16 +52,16 @@ func (d *drive) getFolder(x *exchange, n folder) error {
 	for _, m := range members[:len(members)-page.More] {
 		page.Members = append(page.Members, listing(x.at, m))
 	}
-	header := x.w.Header()
+	header := w.Header()
 	header.Set("Content-Type", typeHTML)
 	header.Set("Cache-Control", "private, no-cache")
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
-	x.w.WriteHeader(http.StatusOK)
+	w.WriteHeader(http.StatusOK)
 	if x.r.Method == http.MethodHead {
 		return nil
 	}
-	return d.listing.Execute(x.w, page)
+	return d.listing.Execute(w, page)
 }
 
 func listing(at address, m *info) listed {

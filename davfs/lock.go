@@ -1,8 +1,6 @@
 package davfs
 
 import (
-	"bytes"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -26,29 +24,29 @@ func (x *exchange) lockTarget(n lockable) engine.Target {
 }
 
 // lock answers LOCK: a new lock, or one that shall last on.
-func (d *drive) lock(x *exchange) error {
+func (d *drive) lock(x *exchange) (*answer, error) {
 	deep, err := dav.ReadDepth(x.r.Method, x.r.Header.Get("Depth"))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := x.query.only(); err != nil {
-		return err
+		return nil, err
 	}
 	condition, err := x.condition()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target, err := d.lockPlace(x)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body, err := readXML(x.r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	want, err := dav.ReadLockInfo(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req := x.request(d.Clock.Now())
 	req.If = condition
@@ -60,15 +58,15 @@ func (d *drive) lock(x *exchange) error {
 		Shared: want.Shared, Deep: deep, Owner: want.Owner, Lasts: lasts,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x.w.Header().Set("Lock-Token", "<"+dav.Token(l.Token).String()+">")
-	status := http.StatusOK
+	a := x.answerLock(l)
+	a.add("Lock-Token", "<"+dav.Token(l.Token).String()+">")
 	if created {
-		status = http.StatusCreated
-		x.w.Header().Set("Location", dav.Href(x.at.Segments...))
+		a.Status = http.StatusCreated
+		a.locate(x.at.Segments...)
 	}
-	return x.answerLock(status, l)
+	return a, nil
 }
 
 // lockPlace returns what a LOCK or UNLOCK is about.
@@ -94,56 +92,52 @@ func (d *drive) lockPlace(x *exchange) (engine.Target, error) {
 
 // refreshLock answers a LOCK without body: the lock that its If header names
 // shall last on (RFC 4918, section 9.10.2).
-func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, lasts time.Duration) error {
+func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, lasts time.Duration) (*answer, error) {
 	if len(x.tokens) == 0 {
-		return errs.New(errs.BadParameter, "A LOCK without body makes a lock last longer; the header If must hold its token.")
+		return nil, errs.New(errs.BadParameter, "A LOCK without body makes a lock last longer; the header If must hold its token.")
 	}
 	l, err := x.engine.RefreshLock(x.r.Context(), req, t, lasts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return x.answerLock(http.StatusOK, l)
+	return x.answerLock(l), nil
 }
 
 // answerLock answers with the lock as a property (RFC 4918, section 9.10.1).
-func (x *exchange) answerLock(status int, l *store.Lock) error {
-	var b bytes.Buffer
-	b.WriteString(`<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<D:prop xmlns:D="DAV:"><D:lockdiscovery>`)
+func (x *exchange) answerLock(l *store.Lock) *answer {
 	told := activeLock(l, x.by.ID, l.Expires.Add(-l.Lasts))
-	b.Write(dav.AppendActiveLock(nil, &told))
-	b.WriteString("</D:lockdiscovery></D:prop>\n")
-	x.w.Header().Set("Content-Type", typeXML)
-	x.w.Header().Set("Cache-Control", "no-store")
-	x.w.Header().Set("Content-Length", fmt.Sprint(b.Len()))
-	x.w.WriteHeader(status)
-	_, err := x.w.Write(b.Bytes())
-	return err
+	b := []byte(`<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<D:prop xmlns:D="DAV:"><D:lockdiscovery>`)
+	b = append(dav.AppendActiveLock(b, &told), "</D:lockdiscovery></D:prop>\n"...)
+	a := &answer{Status: http.StatusOK, Body: b}
+	a.add("Content-Type", typeXML)
+	a.add("Cache-Control", "no-store")
+	return a
 }
 
 // unlock answers UNLOCK. With ?force instead of a token it breaks all locks
 // that cover the resource, which administrators may, and who owns a root of
 // Documents/.
-func (d *drive) unlock(x *exchange) error {
+func (d *drive) unlock(x *exchange) (*answer, error) {
 	if err := x.query.only("force"); err != nil {
-		return err
+		return nil, err
 	}
 	force, err := x.query.flag("force")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var token dav.Token
 	if values := x.r.Header.Values("Lock-Token"); !force || len(values) > 0 {
 		if token, err = dav.ReadLockToken(values); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	condition, err := x.condition()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target, err := d.lockPlace(x)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	req := x.request(d.Clock.Now())
 	req.If = condition
@@ -153,10 +147,9 @@ func (d *drive) unlock(x *exchange) error {
 		err = x.engine.Unlock(x.r.Context(), req, target, store.UUID(token))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	x.w.WriteHeader(http.StatusNoContent)
-	return nil
+	return &answer{Status: http.StatusNoContent}, nil
 }
 
 func (n documentPath) lockTarget() engine.Target {

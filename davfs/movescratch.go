@@ -29,24 +29,26 @@ func scratchOf(n node) (scratchPlace, bool) {
 }
 
 // beside answers a MOVE from or to a scratch area; of any other done is false.
-func (t *transfer) beside(put *exchange, to node) (done bool, err error) {
+func (t *transfer) beside(put *exchange, to node) (a *answer, done bool, err error) {
 	if !t.move {
-		return false, nil
+		return nil, false, nil
 	}
 	from, fromScratch := scratchOf(t.source)
 	place, toScratch := scratchOf(to)
 	_, isFile := t.source.(scratchFile)
 	switch {
 	case fromScratch && toScratch:
-		return true, t.withinScratch(from, place)
+		a, err = t.withinScratch(from, place)
 	case toScratch && shaded(t.at, t.source):
-		return true, t.outOfTheWay(put)
+		a, err = t.outOfTheWay(put)
 	case isFile && t.about.size == 0 && shaded(put.at, to):
-		return true, t.empty(put, from)
+		a, err = t.empty(put, from)
 	case fromScratch && !isFile:
-		return true, notMovable()
+		err = notMovable()
+	default:
+		return nil, false, nil
 	}
-	return false, nil
+	return a, true, err
 }
 
 // asDraft takes a draft that is the source for the empty file that it is.
@@ -76,19 +78,19 @@ func (t *transfer) asDraft() error {
 }
 
 // withinScratch moves a side file or folder to another place for one.
-func (t *transfer) withinScratch(from, to scratchPlace) error {
+func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 	ctx := t.r.Context()
 	if err := (scratchTarget{to}).guard(ctx); err != nil {
 		if errs.Is(err, errs.NotFound) {
-			return noPlace()
+			return nil, noPlace()
 		}
-		return err
+		return nil, err
 	}
 	req := t.request(t.wall)
 	req.If = t.judged
 	out, err := t.engine.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a := &answer{Status: http.StatusNoContent}
 	if out.Created {
@@ -98,44 +100,45 @@ func (t *transfer) withinScratch(from, to scratchPlace) error {
 	if !t.about.dir {
 		a.add("ETag", out.ETag)
 	}
-	a.send(t.w)
-	return nil
+	return a, nil
 }
 
 // outOfTheWay stores a copy of a document, which stays in force; its name
 // shows nothing to the caller until a PUT of it comes, or for a minute.
-func (t *transfer) outOfTheWay(put *exchange) error {
+func (t *transfer) outOfTheWay(put *exchange) (*answer, error) {
 	if err := t.judgeSource(); err != nil {
-		return err
+		return nil, err
 	}
-	if err := t.send(put); err != nil {
-		return err
+	a, err := t.send(put)
+	if err != nil {
+		return nil, err
 	}
 	at := spotOf(t.by.ID, t.at)
 	t.exchange.memory.echoes.forget(at)
 	t.exchange.memory.hidden.add(at, struct{}{}, 0)
-	return nil
+	return a, nil
 }
 
 // empty answers the MOVE of an empty file onto a document, as davfs2 sends it
 // before the content: that stays in force, and where there is none a draft
 // comes to be.
-func (t *transfer) empty(put *exchange, from scratchPlace) error {
+func (t *transfer) empty(put *exchange, from scratchPlace) (*answer, error) {
 	ctx := t.r.Context()
 	req := t.request(t.wall)
 	req.If = t.judged
 	if _, err := t.engine.MayTakeScratch(ctx, req, from.place()); err != nil {
-		return err
+		return nil, err
 	}
 	put.script = false // whoever moves it
-	if err := t.drive.put(put); err != nil {
-		return err
+	a, err := t.drive.put(put)
+	if err != nil {
+		return nil, err
 	}
 	req.If = nil
 	if err := t.engine.DeleteScratch(ctx, req, from.place()); err != nil {
 		t.Log.Warn().Err(err).Msg("an empty file that was moved has stayed")
 	}
-	return nil
+	return a, nil
 }
 
 func (n scratchFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {

@@ -27,7 +27,7 @@ const (
 // propfind answers PROPFIND for a resource and its members. What is told of
 // them is fetched first, the members with one question; then the answer is
 // written as it is sent, and nothing can fail any more.
-func (d *drive) propfind(x *exchange) error {
+func (d *drive) propfind(w http.ResponseWriter, x *exchange) error {
 	depth, err := dav.ReadPropfindDepth(x.r.Header.Get("Depth"))
 	if err != nil {
 		return err
@@ -62,11 +62,11 @@ func (d *drive) propfind(x *exchange) error {
 	if err := f.fetch(n, about, depth); err != nil {
 		return err
 	}
-	header := x.w.Header()
+	header := w.Header()
 	header.Set("Content-Type", "text/xml; charset=utf-8")
 	header.Set("Cache-Control", "private, no-cache")
-	x.w.WriteHeader(http.StatusMultiStatus)
-	return f.write()
+	w.WriteHeader(http.StatusMultiStatus)
+	return f.write(w)
 }
 
 func (x *exchange) readWanted() (*dav.Propfind, error) {
@@ -225,9 +225,9 @@ func (f *finding) readProps(m *info) error {
 }
 
 // write writes the answer.
-func (f *finding) write() error {
+func (f *finding) write(w io.Writer) error {
 	f.out = dav.Multistatus{
-		To: f.w, Want: f.want, Listing: f.members != nil, Windows: f.windows,
+		To: w, Want: f.want, Listing: f.members != nil, Windows: f.windows,
 		TextSpace: xattrSpace, TextPrefix: xattrPrefix, Texts: f.xattrs,
 	}
 	if f.windows {

@@ -39,38 +39,38 @@ func deadProperties(changes []dav.PropChange) []store.Property {
 
 // proppatch answers PROPPATCH (RFC 4918, section 9.2): every property that it
 // names has a status, and all are changed or none.
-func (d *drive) proppatch(x *exchange) error {
+func (d *drive) proppatch(x *exchange) (*answer, error) {
 	if err := x.query.only(); err != nil {
-		return err
+		return nil, err
 	}
 	n, err := x.place()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	about, err := n.stat(x.r.Context())
 	if err != nil {
-		return err
+		return nil, err
 	}
 	condition, err := x.condition()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	body, err := readXML(x.r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	changes, err := dav.ParseProppatch(body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	p := &patching{exchange: x, changes: changes, outcome: make([]propOutcome, len(changes))}
 	p.judge(n)
 	req := x.request(d.Clock.Now())
 	req.If = condition
 	if err := p.apply(n, about, req); err != nil {
-		return err
+		return nil, err
 	}
-	return p.answer(d, about)
+	return p.answer(d, about), nil
 }
 
 // patching is a PROPPATCH on its way.
@@ -148,7 +148,7 @@ func detailOf(err error) string {
 }
 
 // answer writes the multistatus.
-func (p *patching) answer(d *drive, about *info) error {
+func (p *patching) answer(d *drive, about *info) *answer {
 	at := dav.Href(p.at.Segments...)
 	if about.dir {
 		at = dav.FolderHref(at)
@@ -165,12 +165,9 @@ func (p *patching) answer(d *drive, about *info) error {
 		results[i] = dav.PropResult{Status: fmt.Sprint(status, " ", http.StatusText(status)), Condition: o.condition, Description: why}
 	}
 	b := dav.AppendPropResults(nil, at, p.changes, results)
-	header := p.w.Header()
-	header.Set("Content-Type", "text/xml; charset=utf-8")
-	header.Set("Content-Length", fmt.Sprint(len(b)))
-	p.w.WriteHeader(http.StatusMultiStatus)
-	_, err := p.w.Write(b)
-	return err
+	a := &answer{Status: http.StatusMultiStatus, Body: b}
+	a.add("Content-Type", "text/xml; charset=utf-8")
+	return a
 }
 
 const failedDependency = "Another property could not be changed, and so none was."

@@ -54,56 +54,56 @@ type guarded interface {
 // put answers PUT. Checks run in the order of
 // docs/contract/drive.md#order-of-checks; what rests on what is stored is judged
 // once more by the engine, in the transaction of the change.
-func (d *drive) put(x *exchange) error {
+func (d *drive) put(x *exchange) (*answer, error) {
 	n, err := x.place()
 	if _, own := n.(queried); x.malformed != nil && !own {
-		return x.malformed
+		return nil, x.malformed
 	}
 	if reserved := x.reserved(); reserved != nil {
-		return reserved
+		return nil, reserved
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target, ok := n.(writer)
 	if !ok || x.at.Slash {
-		return d.putNowhere(x, n)
+		return nil, x.putNowhere(n)
 	}
 	p := &putting{drive: d, exchange: x, target: target, rules: target.putRules()}
 	if err := p.readQuery(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := p.headers(); err != nil {
-		return err
+		return nil, err
 	}
-	err = p.run()
+	a, err := p.run()
 	if err != nil {
 		p.reject(x.r.Context(), err)
 		p.restore(x.r.Context(), err)
 	}
-	return err
+	return a, err
 }
 
 // run makes the checks that come behind the headers
 // (docs/contract/drive.md#order-of-checks), and what is asked.
-func (p *putting) run() error {
+func (p *putting) run() (*answer, error) {
 	if err := p.guard(); err != nil {
-		return err
+		return p.orReplayed(err)
 	}
 	if p.key != nil && !p.rules.content {
 		// What was answered once is answered again, whatever is stored now.
 		if err := p.read(); err != nil {
-			return p.unless404(err)
+			return nil, p.unless404(err)
 		}
-		if replayed, err := p.replay(); replayed || err != nil {
-			return err
+		if a, err := p.replay(); a != nil || err != nil {
+			return a, err
 		}
 		if err := p.guard(); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := p.admit(); err != nil {
-		return err
+		return nil, err
 	}
 	return p.perform()
 }
@@ -133,7 +133,7 @@ func (x *exchange) reserved() error {
 }
 
 // putNowhere answers a PUT to what takes none.
-func (d *drive) putNowhere(x *exchange, n node) error {
+func (x *exchange) putNowhere(n node) error {
 	if place, ok := n.(uncreatable); ok && !x.at.Slash {
 		if _, err := n.stat(x.r.Context()); errs.Is(err, errs.NotFound) {
 			return place.uncreated()
@@ -142,7 +142,7 @@ func (d *drive) putNowhere(x *exchange, n node) error {
 	if _, ok := n.(writer); ok {
 		return absent() // "…/name.json/" is no folder
 	}
-	return d.notAllowed(x, n)
+	return x.notAllowed(n)
 }
 
 // readQuery judges the query.
@@ -206,12 +206,17 @@ func (p *putting) guard() error {
 	if !ok || p.key != nil && !p.rules.content && !p.in.read {
 		return nil
 	}
-	err := target.guard(p.r.Context())
-	if err != nil && p.key != nil && p.rules.content {
-		p.in.stream(p.key)
-		return p.failed(err)
+	return target.guard(p.r.Context())
+}
+
+// orReplayed answers what the caller may not write, unless the request repeats
+// one with the same key: of a content that is known by the whole of it.
+func (p *putting) orReplayed(refusal error) (*answer, error) {
+	if p.key == nil || !p.rules.content {
+		return nil, refusal
 	}
-	return err
+	p.in.stream(p.key)
+	return p.failed(refusal)
 }
 
 func (p *putting) limit() int64 {
@@ -274,10 +279,10 @@ func (p *putting) read() error {
 }
 
 // perform asks the engine and answers.
-func (p *putting) perform() error {
+func (p *putting) perform() (*answer, error) {
 	ctx := p.r.Context()
-	if answered, err := p.prepare(ctx); answered || err != nil {
-		return err
+	if a, err := p.prepare(ctx); a != nil || err != nil {
+		return a, err
 	}
 	req := p.request(p.Clock.Now())
 	req.If, req.DryRun = p.condition, p.dryRun
@@ -291,16 +296,15 @@ func (p *putting) perform() error {
 	}
 	a := p.answer(out)
 	p.settle(ctx, out, a)
-	a.send(p.w)
-	return nil
+	return a, nil
 }
 
 // prepare makes the body ready. It answers what needs no more: an empty one
 // that means nothing yet, one that was accepted a moment ago.
-func (p *putting) prepare(ctx context.Context) (answered bool, err error) {
+func (p *putting) prepare(ctx context.Context) (*answer, error) {
 	if !p.rules.content {
 		if err := p.document(); err != nil {
-			return false, p.unless404(err)
+			return nil, p.unless404(err)
 		}
 		if len(p.in.data) == 0 && p.draftable() {
 			return p.draft(ctx)
@@ -309,19 +313,19 @@ func (p *putting) prepare(ctx context.Context) (answered bool, err error) {
 		return p.replayEcho(ctx)
 	}
 	if p.rules.illegal != nil {
-		return false, p.rules.illegal
+		return nil, p.rules.illegal
 	}
 	if p.draftable() {
 		if p.in.empty() {
 			return p.draft(ctx)
 		}
 		if err := p.expectEcho(ctx); err != nil {
-			return false, err
+			return nil, err
 		}
 	}
 	p.unhide()
 	p.in.stream(p.key)
-	return false, nil
+	return nil, nil
 }
 
 // unhide ends that a name is hidden: a PUT of it has come.
@@ -371,46 +375,42 @@ func (d *drive) scriptClient(agent string) bool {
 
 // failed says why a PUT failed. With a key, another request may have been
 // faster and have done what this one asks for: its answer is the answer.
-func (p *putting) failed(err error) error {
+func (p *putting) failed(err error) (*answer, error) {
 	if errors.Is(p.in.fault, errRepeated) {
-		p.echo.answer.send(p.w)
-		return nil
+		return p.echo.answer, nil
 	}
 	if p.in.fault != nil {
-		return p.in.fault
+		return nil, p.in.fault
 	}
-	if p.key != nil {
-		if p.rules.content && p.in.finish() != nil {
-			return err
-		}
-		replayed, mismatch := p.replay()
-		if replayed {
-			return nil
-		}
-		if errs.Is(mismatch, errs.IdempotencyMismatch) {
-			return mismatch
-		}
-		if mismatch != nil {
-			p.Log.Warn().Err(mismatch).Msg("first answer not found")
-		}
+	if p.key == nil || p.rules.content && p.in.finish() != nil {
+		return nil, err
 	}
-	return err
+	first, mismatch := p.replay()
+	if first != nil {
+		return first, nil
+	}
+	if errs.Is(mismatch, errs.IdempotencyMismatch) {
+		return nil, mismatch
+	}
+	if mismatch != nil {
+		p.Log.Warn().Err(mismatch).Msg("first answer not found")
+	}
+	return nil, err
 }
 
-// replay answers as the first request with the key was answered, if there
-// was one.
-func (p *putting) replay() (replayed bool, err error) {
+// replay returns the answer to the first request with the key, nil if there
+// was none.
+func (p *putting) replay() (*answer, error) {
 	stored, err := p.engine.Replay(p.r.Context(), p.by, *p.key)
 	if err != nil || stored == nil {
-		return false, err
+		return nil, err
 	}
 	a, err := decodeAnswer(stored)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	a.add("Idempotent-Replayed", "true")
-	a.send(p.w)
-	return true, nil
+	return a, nil
 }
 
 // idempotencyKey reads the header; nil where there is none.

@@ -3,7 +3,6 @@ package davfs
 import (
 	"context"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 
@@ -99,8 +98,8 @@ func (x *exchange) judgeShown(n node, about *info) error {
 // removeShown answers a DELETE that is about what is shown and not stored: an
 // echo, a draft, what follows a refusal.
 func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
-	if done, err := d.removeKept(x, n); done || err != nil || !shaded(x.at, n) {
-		return done, err
+	if kept, err := d.keeps(x, n); kept || err != nil || !shaded(x.at, n) {
+		return kept, err
 	}
 	ctx, at := x.r.Context(), spotOf(x.by.ID, x.at)
 	if _, err := x.unhidden(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
@@ -125,7 +124,6 @@ func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
 		}
 	}
 	x.memory.echoes.forget(at)
-	x.w.WriteHeader(http.StatusNoContent)
 	return true, nil
 }
 
@@ -180,13 +178,4 @@ func (p *putting) restore(ctx context.Context, refusal error) {
 	if err != nil {
 		p.Log.Warn().Err(err).Msg("what was deleted before a refused save has not come back; its history has it")
 	}
-}
-
-// removeKept answers a DELETE that follows a refusal.
-func (d *drive) removeKept(x *exchange, n node) (done bool, err error) {
-	if kept, err := d.keeps(x, n); !kept || err != nil {
-		return false, err
-	}
-	x.w.WriteHeader(http.StatusNoContent)
-	return true, nil
 }
