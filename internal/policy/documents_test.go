@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // mostArchitecture is how long ARCHITECTURE.md may be and still be read.
@@ -35,6 +36,83 @@ func checkArchitecture(t tree) []string {
 	}
 	if n := strings.Count(text, "\n"); n > mostArchitecture {
 		faults = append(faults, fmt.Sprintf("ARCHITECTURE.md has %d lines, more than %d", n, mostArchitecture))
+	}
+	return faults
+}
+
+var (
+	// quotedPath matches what may be the path of a file or folder, with names that
+	// are declared in it.
+	quotedPath = regexp.MustCompile("`([a-z.][\\w./-]*)`(?: \\(((?:`\\w+`(?:, )?)+)\\))?")
+	quotedName = regexp.MustCompile("`(\\w+)`")
+	// fileName matches a file's name without a folder.
+	fileName = regexp.MustCompile(`^[\w-]+\.(?:go|sql|json|md|txt|sh|yaml)$`)
+)
+
+// checkPaths wants every path in backticks in ARCHITECTURE.md to be there, from
+// the root, and the names in parentheses behind it to be in that file.
+func checkPaths(t tree) []string {
+	doc, err := fs.ReadFile(t.fsys, "ARCHITECTURE.md")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var faults []string
+	for i, line := range strings.Split(string(doc), "\n") {
+		for _, found := range quotedPath.FindAllStringSubmatch(line, -1) {
+			name := strings.TrimSuffix(found[1], "/")
+			if !strings.Contains(name, "/") && !fileName.MatchString(name) {
+				continue
+			}
+			info, err := fs.Stat(t.fsys, name)
+			if err != nil {
+				faults = append(faults, fmt.Sprintf("ARCHITECTURE.md:%d: there is no %s", i+1, name))
+				continue
+			}
+			faults = append(faults, t.absentNames(i+1, name, info, quotedName.FindAllStringSubmatch(found[2], -1))...)
+		}
+	}
+	return faults
+}
+
+// absentNames says which of the names are not words of the file.
+func (t tree) absentNames(line int, name string, info fs.FileInfo, quoted [][]string) (faults []string) {
+	if len(quoted) == 0 || info.IsDir() {
+		return nil
+	}
+	text, err := fs.ReadFile(t.fsys, name)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	for _, q := range quoted {
+		if !regexp.MustCompile(`\b` + q[1] + `\b`).Match(text) {
+			faults = append(faults, fmt.Sprintf("ARCHITECTURE.md:%d: %s has no %s", line, name, q[1]))
+		}
+	}
+	return faults
+}
+
+// How long the README may be and still be read, in lines and in characters a
+// line.
+const (
+	mostReadme     = 230
+	mostReadmeLine = 200
+)
+
+// checkReadme wants the README to be short; what is longer has a page in docs/.
+func checkReadme(t tree) []string {
+	text, err := fs.ReadFile(t.fsys, "README.md")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	var faults []string
+	lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(lines) > mostReadme {
+		faults = append(faults, fmt.Sprintf("README.md has %d lines, more than %d", len(lines), mostReadme))
+	}
+	for i, line := range lines {
+		if n := utf8.RuneCountInString(line); n > mostReadmeLine {
+			faults = append(faults, fmt.Sprintf("README.md:%d: %d characters, more than %d", i+1, n, mostReadmeLine))
+		}
 	}
 	return faults
 }

@@ -27,6 +27,8 @@ func rules() []rule {
 		{"sleeping tests", checkSleep},
 		{"fuzz corpora", checkCorpora},
 		{"architecture", checkArchitecture},
+		{"architecture's paths", checkPaths},
+		{"readme", checkReadme},
 		{"citations", checkCitations},
 		{"citation form", checkCitationForm},
 	}
@@ -184,6 +186,31 @@ func TestRulesBite(t *testing.T) {
 				"ARCHITECTURE.md does not mention package engine",
 				"ARCHITECTURE.md does not say why there is github.com/rs/zerolog",
 			},
+		},
+		{
+			"architecture's paths", "architecture's paths", map[string]string{
+				"ARCHITECTURE.md": "`engine/a.go` (`f`, `gone`) and `engine/` (`f`), `engine/gone.go`; `a.go`\n" +
+					"`/events`, `Routes/`, `machine.Decide`, `unit`, `make bench`, `If-*`, `engine.go` (`f`)",
+				"engine/a.go": "package engine\nfunc f() {}",
+				"engine.go":   "package root\nfunc ff() {}",
+			}, []string{
+				"ARCHITECTURE.md:1: engine/a.go has no gone",
+				"ARCHITECTURE.md:1: there is no engine/gone.go",
+				"ARCHITECTURE.md:1: there is no a.go",
+				"ARCHITECTURE.md:2: engine.go has no f",
+			},
+		},
+		{
+			"readme", "readme", map[string]string{
+				"README.md": "# A\n" + strings.Repeat("é", mostReadmeLine) + "\n" + strings.Repeat("é", mostReadmeLine+1) + strings.Repeat("\n", mostReadme-2),
+			}, []string{
+				"README.md:3: 201 characters, more than 200",
+			},
+		},
+		{
+			"long readme", "readme", map[string]string{
+				"README.md": strings.Repeat("\n", mostReadme+1),
+			}, []string{"README.md has 231 lines, more than 230"},
 		},
 		{
 			"citations", "citations", map[string]string{
