@@ -41,8 +41,8 @@ check: ## the same as test
 	@.ci/check.sh
 
 .PHONY: unit
-unit: ## the Go tests alone, quickly
-	go test ./...
+unit: ## the Go tests alone, in a minute: with -short, which walks and kills less
+	go test -short ./...
 
 .PHONY: race
 race: ## the Go tests with the race detector, in random order

@@ -98,7 +98,11 @@ func (d *drawing) familySteps(key string) string {
 // (docs/contract/engine.md#7-what-must-hold).
 func TestFamilyProperties(t *testing.T) {
 	t.Parallel()
-	const parts, wanted = 10, 20_000
+	const wanted = 20_000
+	parts := 10
+	if testing.Short() {
+		parts = 2
+	}
 	var steps, refused atomic.Int64
 	t.Run("walks", func(t *testing.T) {
 		for i := range parts {

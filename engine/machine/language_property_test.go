@@ -278,7 +278,11 @@ func drawFromOutside(t *rapid.T, c *Case) (Event, string) {
 // subtests share the work out, so that it uses every processor.
 func TestLanguageProperties(t *testing.T) {
 	t.Parallel()
-	const parts, wanted = 12, 100_000
+	const wanted = 100_000
+	parts := 12
+	if testing.Short() {
+		parts = 2
+	}
 	var steps, refused atomic.Int64
 	t.Run("walks", func(t *testing.T) {
 		for i := range parts {
