@@ -67,6 +67,10 @@ cover: ## coverage by function, and of the whole; cover.prof for "go tool cover 
 bench: build ## the table of figures, each beside its limit (ARGS="--short --only P1,P4 --json FILE")
 	go run ./internal/bench --program ./flowdrive $(ARGS)
 
+.PHONY: bench-compare
+bench-compare: ## two files of "make bench ARGS='--json FILE'" beside each other (OLD=FILE NEW=FILE)
+	go run ./internal/bench --compare $(OLD) $(NEW)
+
 .PHONY: microbench
 microbench: ## the packages' own benchmarks (BENCHTIME=1s)
 	go test -run='^$$' -bench=. -benchmem -benchtime=$(BENCHTIME) ./...

@@ -19,9 +19,6 @@ const workAction = "one action by HTTP PUT, 32 connections"
 // measureAction is P2: an action by PUT, and the same transaction by a bare
 // handler.
 func measureAction(ctx context.Context, r *run) (_ []Row, err error) {
-	if r.Serve == nil {
-		return skipped(workAction, noServer), nil
-	}
 	var undo cleanup
 	defer undo.run(&err)
 	o, err := r.furnish(ctx, r.cases, kind{route: routeMany})

@@ -31,9 +31,6 @@ type Config struct {
 	// "" is the system's for temporary files.
 	Dir string
 
-	// Serve starts a whole server in this process on a data folder.
-	Serve Serve
-
 	// Program is the file of the program that "serve" is started of, as a
 	// process of its own. "" leaves out what needs one.
 	Program string
@@ -41,12 +38,6 @@ type Config struct {
 	// Progress is told what is being measured; nil: nobody is.
 	Progress func(what string)
 }
-
-// Serve starts a server on the data folder, on a loopback address of its
-// choice and with no limit on how many schedule entries and cases a user may
-// have. It returns once requests are served; stop ends the server and waits
-// for it.
-type Serve func(data string) (addr string, stop func() error, err error)
 
 // size is how much of everything is done.
 type size struct {

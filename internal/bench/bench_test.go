@@ -2,7 +2,9 @@ package main
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +16,7 @@ import (
 func TestRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	cfg := Config{Short: true, Dir: dir, Serve: serveInProcess}
+	cfg := Config{Short: true, Dir: dir}
 	if testing.Short() {
 		cfg.Only = []string{"P1", "P3", "P5", "P6"}
 	}
@@ -76,16 +78,43 @@ func TestUnknownFigure(t *testing.T) {
 // TestFailure wants a figure that fails to be in the table, and to be told.
 func TestFailure(t *testing.T) {
 	t.Parallel()
-	refused := errors.New("no server today\nnor tomorrow")
-	report, err := Run(t.Context(), Config{
-		Short: true, Dir: t.TempDir(), Only: []string{"P4", "P9"},
-		Serve: func(string) (string, func() error, error) { return "", nil, refused },
-	})
-	if !errors.Is(err, refused) {
-		t.Errorf("error %v, want %v", err, refused)
+	report, err := Run(t.Context(), Config{Short: true, Dir: t.TempDir(), Only: []string{"P9", "P14"}, Program: "/no/such\nprogram"})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
-	if len(report.Rows) < 2 || report.Rows[0].Verdict != Failed || report.Rows[0].Note != "P4: no server today" || report.Rows[1].Figure != "P9" {
+	last := report.Rows[len(report.Rows)-1]
+	if len(report.Rows) < 2 || report.Rows[0].Figure != "P9" || last.Verdict != Failed || !strings.HasPrefix(last.Note, "P14: ") {
 		t.Errorf("rows %+v", report.Rows)
+	}
+}
+
+// TestCompareReports wants the rows that two runs share beside each other.
+func TestCompareReports(t *testing.T) {
+	t.Parallel()
+	file := func(name string, rows ...Row) string {
+		path := filepath.Join(t.TempDir(), name)
+		var document strings.Builder
+		err := (&Report{Rows: rows}).WriteJSON(&document)
+		if err = errors.Join(err, os.WriteFile(path, []byte(document.String()), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	rate := func(x float64) *Value { return measured(PerSecond, x) }
+	before := file("old", atLeast("much", rate(200), rate(400), 0.5), Row{Figure: "P6", Work: "little", Verdict: Skipped})
+	after := file("new", atLeast("much", rate(300), rate(400), 0.5), Row{Figure: "P6", Work: "little", Verdict: Skipped}, atMost("more", rate(1), nil, 2))
+	const want = `  work  old    new    new / old  ratio to the limit, old  new   
+  much  200/s  300/s  1.5        0.5                      0.75  met
+`
+	var got strings.Builder
+	if err := compare(&got, before, after); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("table (-want +got):\n%s", diff)
+	}
+	if err := compare(&got, before, before+".missing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("error %v, want %v", err, fs.ErrNotExist)
 	}
 }
 

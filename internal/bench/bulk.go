@@ -72,47 +72,62 @@ func copied(column string) string {
 	return `CAST(replace(replace(CAST(c.` + column + ` AS TEXT), o.id_text, '"id":' || n.i || ','), o.guid, ` + random + `) AS BLOB)`
 }
 
-// ofCase are the tables with rows of a case that no trigger writes, the
-// column that says which case, and what differs from copy to copy besides.
-func ofCase() []copying {
+// caseTable is a table with rows of a case that no trigger writes.
+type caseTable struct {
+	name     string
+	key      string            // the column that says which case
+	within   string            // the column that tells apart the rows of a case, "" for the case itself
+	numbered string            // a column that SQLite fills in, "" for none
+	differs  map[string]string // what differs from copy to copy besides the key
+}
+
+func caseTables() []caseTable {
 	marking := `CAST(replace(CAST(` + copied("marking") + ` AS TEXT), o.due_text, coalesce(strftime('%Y-%m-%dT%H:%M:%SZ', ` + spread + `, 'unixepoch'), o.due_text)) AS BLOB)`
-	return []copying{
-		{"cases", "id", map[string]string{"due": `coalesce(` + spread + ` * 1000, c.due)`, "marking": marking, "form": copied("form")}},
-		{"case_log", "case_id", nil},
-		{"messages", "case_id", map[string]string{"id": `NULL`, "uuid": `unhex(` + random + `)`}},
-		{"tasks", "case_id", nil},
+	return []caseTable{
+		{"cases", "id", "", "", map[string]string{"due": `coalesce(` + spread + ` * 1000, c.due)`, "marking": marking, "form": copied("form")}},
+		{"case_log", "case_id", "seq", "", nil},
+		{"messages", "case_id", "label", "id", map[string]string{"id": `NULL`, "uuid": `unhex(` + random + `)`}},
+		{"tasks", "case_id", "party_id", "", nil},
 	}
 }
 
-type copying struct {
-	table, key string
-	differs    map[string]string
-}
-
-// statement copies the rows of the originals, whatever columns the table has.
-func (c copying) statement(ctx context.Context, db *sql.DB) (string, error) {
-	rows, err := db.QueryContext(ctx, `SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0`, c.table)
+// columns are those of the table that can be written.
+func (t caseTable) columns(ctx context.Context, db *sql.DB) (names []string, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0`, t.name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer rows.Close()
-	var names, values []string
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
-			return "", err
+			return nil, err
 		}
-		value, ok := c.differs[name]
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
+// copying is the statement that copies the rows of the originals, whatever
+// columns the table has.
+func (t caseTable) copying(ctx context.Context, db *sql.DB) (string, error) {
+	names, err := t.columns(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	var values []string
+	for _, name := range names {
+		value, ok := t.differs[name]
 		switch {
-		case name == c.key:
+		case name == t.key:
 			value = "n.i"
 		case !ok:
 			value = "c." + name
 		}
-		names, values = append(names, name), append(values, value)
+		values = append(values, value)
 	}
-	return numbers + `INSERT INTO ` + c.table + ` (` + strings.Join(names, ", ") + `) SELECT ` + strings.Join(values, ", ") + `
-		FROM n CROSS JOIN originals o ON o.k = n.i % (SELECT count(*) FROM originals) CROSS JOIN ` + c.table + ` c ON c.` + c.key + ` = o.id`, rows.Err()
+	return numbers + `INSERT INTO ` + t.name + ` (` + strings.Join(names, ", ") + `) SELECT ` + strings.Join(values, ", ") + `
+		FROM n CROSS JOIN originals o ON o.k = n.i % (SELECT count(*) FROM originals) CROSS JOIN ` + t.name + ` c ON c.` + t.key + ` = o.id`, nil
 }
 
 // fillEntries makes a data folder that has n schedule entries, all due in the
@@ -181,8 +196,8 @@ func (r *run) fillCopies(ctx context.Context, data string, n int, now engine.Clo
 			}
 		}
 		var statements []string
-		for _, c := range ofCase() {
-			s, err := c.statement(ctx, db)
+		for _, c := range caseTables() {
+			s, err := c.copying(ctx, db)
 			if err != nil {
 				return err
 			}

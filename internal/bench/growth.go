@@ -25,9 +25,6 @@ func (c *Config) stocks() []int {
 // measureGrowth is P12: what P1, P2, P4 and P5 measure, on data folders that
 // differ in the number of cases alone: a round on one, then on the next.
 func measureGrowth(ctx context.Context, r *run) ([]Row, error) {
-	if r.Serve == nil {
-		return skipped(workGrowth, noServer), nil
-	}
 	var offices []*office
 	for _, n := range r.growth {
 		o, err := r.furnish(ctx, n, kinds()...)
@@ -65,7 +62,7 @@ func (r *run) growthOfStart(ctx context.Context, offices []*office) (_ []Row, er
 			return s, err
 		}))
 	}
-	rows, err := r.compare(ctx, "start, action, completed", offices, sides)
+	rows, err := r.overStocks(ctx, "start, action, completed", offices, sides)
 	for i := range rows {
 		rows[i].Note += fmt.Sprintf("; a round adds %s cases", plain(float64(r.startsEach)))
 	}
@@ -87,23 +84,23 @@ func (r *run) growthOfRequests(ctx context.Context, offices []*office) (_ []Row,
 		actions = append(actions, o.side(o.actions(conns)))
 		entries = append(entries, o.side(puts(conns, o.entry)))
 	}
-	got, err := r.compare(ctx, "GET of a case", offices, gets)
+	got, err := r.overStocks(ctx, "GET of a case", offices, gets)
 	if err != nil {
 		return nil, err
 	}
-	acted, err := r.compare(ctx, "action by PUT", offices, actions)
+	acted, err := r.overStocks(ctx, "action by PUT", offices, actions)
 	if err != nil {
 		return nil, err
 	}
-	put, err := r.compare(ctx, "PUT of an entry", offices, entries)
+	put, err := r.overStocks(ctx, "PUT of an entry", offices, entries)
 	return slices.Concat(acted, put, got), err
 }
 
 func (o *office) side(f round) side { return side{"flowdrive", f, restOf(o.data)} }
 
-// compare alternates between the offices, and compares each with the one that
+// overStocks alternates between the offices, and compares each with the one that
 // has the fewest cases.
-func (r *run) compare(ctx context.Context, work string, offices []*office, sides []side) ([]Row, error) {
+func (r *run) overStocks(ctx context.Context, work string, offices []*office, sides []side) ([]Row, error) {
 	r.progress("comparing what it costs: %s", work)
 	got, err := r.alternate(ctx, sides...)
 	if err != nil {

@@ -42,9 +42,9 @@ func TestTooFewCases(t *testing.T) {
 	}
 }
 
-// TestCompare wants a round on each folder before the next on the first, and
+// TestOverStocks wants a round on each folder before the next on the first, and
 // a row for each but that with the fewest cases.
-func TestCompare(t *testing.T) {
+func TestOverStocks(t *testing.T) {
 	t.Parallel()
 	r := testRun(t)
 	r.rounds = 3
@@ -60,7 +60,7 @@ func TestCompare(t *testing.T) {
 			return sample{done: 10, elapsed: took, cpu: took / 2}, nil
 		}))
 	}
-	got, err := r.compare(t.Context(), "work", offices, sides)
+	got, err := r.overStocks(t.Context(), "work", offices, sides)
 	if err != nil {
 		t.Fatal(err)
 	}

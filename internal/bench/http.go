@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -143,22 +142,4 @@ func (c *connection) chunks() error {
 			return err
 		}
 	}
-}
-
-// serveHTTP serves a handler on a loopback address until stop.
-func serveHTTP(ctx context.Context, h http.Handler) (addr string, stop func() error, err error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	hs := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	ended := make(chan error, 1)
-	go func() { ended <- hs.Serve(l) }()
-	return l.Addr().String(), func() error {
-		err := hs.Close()
-		if serveErr := <-ended; !errors.Is(serveErr, http.ErrServerClosed) {
-			err = errors.Join(err, serveErr)
-		}
-		return err
-	}, nil
 }

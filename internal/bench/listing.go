@@ -35,9 +35,6 @@ func fileName(i int) string { return fmt.Sprintf("%05d.json", i) }
 // measureListing is P6: a folder of files is listed, and one of them read. The
 // yardstick is plain x/net/webdav over a folder with the same files.
 func measureListing(ctx context.Context, r *run) (_ []Row, err error) {
-	if r.Serve == nil {
-		return skipped(workList, noServer), nil
-	}
 	var undo cleanup
 	defer undo.run(&err)
 	data, err := r.folder("documents")

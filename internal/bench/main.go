@@ -36,7 +36,6 @@ func main() {
 // command reads the flags, measures, and prints the table.
 func command(ctx context.Context, args []string) (err error) {
 	cfg := Config{
-		Serve:    serveInProcess,
 		Progress: func(what string) { fmt.Fprintln(os.Stderr, what) },
 	}
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
@@ -46,9 +45,13 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&cfg.Dir, "dir", "", "folder for the data, on the disk to be measured (default: the system's for temporary files)")
 	flags.StringVar(&cfg.Program, "program", "", "file of the program that P13 and P14 start; without it they are left out")
 	jsonFile := flags.String("json", "", "file for the figures of all rounds as JSON")
+	old := flags.String("compare", "", "file of an earlier -json, to be compared with that of the argument; nothing is measured")
 	profile := flags.String("cpuprofile", "", "file for a CPU profile; go tool pprof -tagfocus side=flowdrive leaves out the limits")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *old != "" {
+		return compare(os.Stdout, *old, flags.Arg(0))
 	}
 	if flags.NArg() > 0 {
 		return fmt.Errorf("unexpected argument %q", flags.Arg(0))

@@ -80,9 +80,9 @@ func TestWriteText(t *testing.T) {
 	}
 	const want = `2026-11-20T11:00:00Z, 2 CPUs, linux/amd64, go1.26, medians of 5 rounds
 
-    work        measured         limit  ratio  to reach
-P1  much        12,000/s      20,000/s    0.6   ≥ 0.5 ×  met
-    … and more  12,000/s  345/s quoted   34.8    ≥ 20 ×  met
+    work        measured  limit         ratio  to reach  
+P1  much        12,000/s  20,000/s      0.6    ≥ 0.5 ×   met
+    … and more  12,000/s  345/s quoted  34.8   ≥ 20 ×    met
 P6  little                                               skipped
 
 P1   much: as seen

@@ -65,8 +65,7 @@ func (r *run) furnish(ctx context.Context, n int, kinds ...kind) (_ *office, err
 	if o.cases, err = r.fillCases(ctx, o.data, n, kinds...); err != nil {
 		return nil, err
 	}
-	rec := &recorder{}
-	h, err := openHouse(ctx, o.data, houseOptions{wrap: rec.over})
+	h, err := openHouse(ctx, o.data, houseOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -74,22 +73,30 @@ func (r *run) furnish(ctx context.Context, n int, kinds ...kind) (_ *office, err
 	if o.entry, err = h.entryDocument(ctx); err != nil {
 		return nil, err
 	}
-	units, err := rec.record(func() error {
-		for range o.noted {
-			if err := h.perform(ctx, o.cases.at(0), "note"); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	o.note, err = o.learn(ctx, h)
+	return o, err
+}
+
+// learn performs the action on the first case, and returns what is written.
+func (o *office) learn(ctx context.Context, h *house) (*series, error) {
+	id := o.cases.at(0)
+	before, err := rowsOf(ctx, o.data, id)
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(units)) != o.noted {
-		return nil, fmt.Errorf("%d actions take %d commits", o.noted, len(units))
+	var units [][]op
+	for range o.noted {
+		if err := h.perform(ctx, id, "note"); err != nil {
+			return nil, err
+		}
+		after, err := rowsOf(ctx, o.data, id)
+		if err != nil {
+			return nil, err
+		}
+		units = append(units, written(before, after))
+		before = after
 	}
-	o.note, err = seriesOf(units)
-	return o, err
+	return seriesOf(units)
 }
 
 // gets lets each connection get cases, one after the other.

@@ -2,199 +2,142 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
+	"reflect"
 	"slices"
-	"sync"
-	"time"
-
-	"flowdrive/engine/machine"
-	"flowdrive/store"
+	"strings"
 )
 
-// op is one statement with its arguments. Where it is about a case, the
-// first is the case's id.
+// The limit writes the rows that the engine writes. What those are is read from
+// the database: the rows of a case before and after something is done with it.
+
+// op is one statement with its arguments, of which the first is a case's id.
 type op struct {
-	query  string
-	args   []any
-	ofCase bool
-	reads  bool // one row
+	query string
+	args  []any
+	reads bool // one row
 }
 
-// The statements by which the store keeps cases, written down again: the
-// limit must not use the store, and a test holds both against each other.
-const (
-	bareReadCase = `SELECT id, route_id, context_id, starter_id, state, status, priority, version, revision, due,
-		coalesce(parent_id, 0), coalesce(parent_row, 0), named, form, created, modified, marking FROM cases WHERE id = ?1`
-	bareInsertCase = `
-		INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision,
-			due, named, form, created, modified, marking, access)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`
-	bareAdvanceCase = `
-		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
-			form = ?11, modified = ?12, marking = ?13
-		WHERE id = ?1 AND revision = ?2 AND state = ?4 AND priority = ?6 AND (?14 IS NULL OR access = ?14)`
-	bareUpdateCase = `
-		UPDATE cases SET context_id = ?3, status = ?5, version = ?7, revision = ?8, due = ?9, named = ?10,
-			form = ?11, modified = ?12, marking = ?13,
-			state = ?4, priority = ?6, access = coalesce(?14, access)
-		WHERE id = ?1 AND revision = ?2`
-	bareInsertLog     = `INSERT INTO case_log (case_id, seq, entries) VALUES (?1, ?2, ?3)`
-	bareUpsertMessage = `
-		INSERT INTO messages (case_id, label, uuid, media_type, size, sha256, version, created, modified, content)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-		ON CONFLICT (case_id, label) DO UPDATE SET
-			uuid = ?3, media_type = ?4, size = ?5, sha256 = ?6, version = ?7, created = ?8, modified = ?9, content = ?10`
-	bareInsertTask = `
-		INSERT INTO tasks (case_id, party_id, lists) VALUES (?1, ?2, ?3)
-		ON CONFLICT DO UPDATE SET lists = excluded.lists WHERE lists <> excluded.lists`
-	bareDeleteTasks = `DELETE FROM tasks WHERE case_id = ?1`
-)
+// row is one of a table, by column.
+type row map[string]any
 
-// recorder is a store that notes, while it is asked to, what the engine
-// writes: the limit writes the same rows with other ids.
-type recorder struct {
-	store.Store
-	mu    sync.Mutex
-	on    bool
-	units [][]op
-}
+// caseRows are the rows of a case, by table and by what tells apart those of a
+// table.
+type caseRows map[string]map[any]row
 
-// Update implements store.Store.
-func (r *recorder) Update(ctx context.Context, f func(store.Tx) error) error {
-	r.mu.Lock()
-	on := r.on
-	r.mu.Unlock()
-	if !on {
-		return r.Store.Update(ctx, f)
-	}
-	var ops []op
-	err := r.Store.Update(ctx, func(tx store.Tx) error {
-		t := &recordingTx{Tx: tx}
-		err := f(t)
-		ops = t.ops
-		return err
-	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.units = append(r.units, ops)
-	return err
-}
-
-// record returns what the engine writes while f runs, unit by unit.
-func (r *recorder) record(f func() error) ([][]op, error) {
-	r.set(true)
-	err := f()
-	units := r.set(false)
-	return units, err
-}
-
-func (r *recorder) set(on bool) (units [][]op) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.on = on
-	units, r.units = r.units, nil
-	return units
-}
-
-// recordingTx notes the statements about cases.
-type recordingTx struct {
-	store.Tx
-	ops []op
-}
-
-// Case implements store.Tx.
-func (t *recordingTx) Case(id int64) (*store.Case, error) {
-	t.ops = append(t.ops, op{query: bareReadCase, args: []any{id}, ofCase: true, reads: true})
-	return t.Tx.Case(id)
-}
-
-// InsertCase implements store.Tx.
-func (t *recordingTx) InsertCase(c *store.Case) error {
-	access, err := accessText(c)
+// rowsOf reads the rows of a case from the database in a data folder.
+func rowsOf(ctx context.Context, data string, id int64) (_ caseRows, err error) {
+	db, err := openRaw(data, "FULL")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.ops = append(t.ops, op{query: bareInsertCase, ofCase: true, args: []any{
-		c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, int64(c.Priority), c.Version, c.Revision,
-		millisOrNull(c.Due), c.Named, slices.Clone(c.Form), c.Created.UnixMilli(), c.Modified.UnixMilli(), slices.Clone(c.Marking), access,
-	}})
-	t.tasks(c)
-	return t.Tx.InsertCase(c)
+	defer func() { err = errors.Join(err, db.Close()) }()
+	out := caseRows{}
+	for _, t := range caseTables() {
+		names, err := t.columns(ctx, db)
+		if err != nil {
+			return nil, err
+		}
+		if out[t.name], err = t.rows(ctx, db, names, id); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
-// UpdateCase implements store.Tx.
-func (t *recordingTx) UpdateCase(c *store.Case, base int64) error {
-	query := bareUpdateCase
-	if c.State == string(machine.Active) {
-		query = bareAdvanceCase
-	}
-	access, err := accessText(c)
+func (t caseTable) rows(ctx context.Context, db *sql.DB, names []string, id int64) (map[any]row, error) {
+	rows, err := db.QueryContext(ctx, `SELECT `+strings.Join(names, ", ")+` FROM `+t.name+` WHERE `+t.key+` = ?1`, id)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	t.ops = append(t.ops, op{query: query, ofCase: true, args: []any{
-		c.ID, base, int64(c.ContextID), c.State, c.Status, int64(c.Priority), c.Version, c.Revision, millisOrNull(c.Due), c.Named,
-		slices.Clone(c.Form), c.Modified.UnixMilli(), slices.Clone(c.Marking), access,
-	}})
-	t.tasks(c)
-	return t.Tx.UpdateCase(c, base)
+	defer rows.Close()
+	out := map[any]row{}
+	for rows.Next() {
+		values, into := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		r := row{}
+		for i, name := range names {
+			r[name] = values[i]
+		}
+		out[r[t.within]] = r
+	}
+	return out, rows.Err()
 }
 
-// tasks notes what is written of the tasks of a case: those of a new one, and
-// that one that had a task has none any more.
-func (t *recordingTx) tasks(c *store.Case) {
-	for _, share := range c.Tasks {
-		t.ops = append(t.ops, op{query: bareInsertTask, ofCase: true, args: []any{c.ID, int64(share.Party), int64(share.Lists)}})
+// written returns the statements that make the rows of a case of before those
+// of after. A case that was there is read first, and changed only if its
+// revision is still the one of before.
+func written(before, after caseRows) (ops []op) {
+	for _, t := range caseTables() {
+		for _, at := range sorted(after[t.name]) {
+			now := after[t.name][at]
+			was, known := before[t.name][at]
+			switch {
+			case !known:
+				ops = append(ops, t.insert(now))
+			case t.within == "":
+				ops = append(ops, op{query: `SELECT * FROM cases WHERE id = ?1`, args: []any{now[t.key]}, reads: true}, t.update(was, now))
+			case !reflect.DeepEqual(was, now):
+				ops = append(ops, t.update(was, now))
+			}
+		}
+		for _, at := range sorted(before[t.name]) {
+			if _, left := after[t.name][at]; !left {
+				was := before[t.name][at]
+				ops = append(ops, op{query: `DELETE FROM ` + t.name + ` WHERE ` + t.key + ` = ?1 AND ` + t.within + ` = ?2`, args: []any{was[t.key], at}})
+			}
+		}
 	}
-	if len(c.Tasks) == 0 && len(c.Had) > 0 {
-		t.ops = append(t.ops, op{query: bareDeleteTasks, ofCase: true, args: []any{c.ID}})
-	}
+	return ops
 }
 
-// AppendLog implements store.Tx.
-func (t *recordingTx) AppendLog(caseID, seq int64, entries []byte) error {
-	t.ops = append(t.ops, op{query: bareInsertLog, ofCase: true, args: []any{caseID, seq, slices.Clone(entries)}})
-	return t.Tx.AppendLog(caseID, seq, entries)
+// sorted are the keys of rows in the order of their texts.
+func sorted(rows map[any]row) []any {
+	return slices.SortedFunc(maps.Keys(rows), func(a, b any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 }
 
-// PutMessage implements store.Tx.
-func (t *recordingTx) PutMessage(m *store.Message) error {
-	content := slices.Clone(m.Content)
-	if content == nil {
-		content = []byte{}
+func (t caseTable) insert(r row) op {
+	names, args := []string{t.key}, []any{r[t.key]}
+	places := []string{"?1"}
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		if name != t.key && name != t.numbered {
+			names, args = append(names, name), append(args, r[name])
+			places = append(places, fmt.Sprintf("?%d", len(args)))
+		}
 	}
-	t.ops = append(t.ops, op{query: bareUpsertMessage, ofCase: true, args: []any{
-		m.CaseID, m.Label, m.UUID[:], m.MediaType, m.Size, m.SHA256[:], m.Version, m.Created.UnixMilli(), m.Modified.UnixMilli(), content,
-	}})
-	return t.Tx.PutMessage(m)
+	return op{query: `INSERT INTO ` + t.name + ` (` + strings.Join(names, ", ") + `) VALUES (` + strings.Join(places, ", ") + `)`, args: args}
 }
 
-// accessText is the JSON array of the column, nil for as it is.
-func accessText(c *store.Case) (any, error) {
-	if c.Access == nil {
-		return nil, nil //nolint:nilnil // a NULL
+func (t caseTable) update(was, now row) op {
+	same := "revision"
+	if t.within != "" {
+		same = t.within
 	}
-	text, err := json.Marshal(c.Access)
-	return string(text), err
-}
-
-func millisOrNull(t time.Time) any {
-	if t.IsZero() {
-		return nil
+	args := []any{now[t.key], was[same]}
+	var set []string
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if !reflect.DeepEqual(was[name], now[name]) {
+			args = append(args, now[name])
+			set = append(set, fmt.Sprintf("%s = ?%d", name, len(args)))
+		}
 	}
-	return t.UnixMilli()
+	return op{query: `UPDATE ` + t.name + ` SET ` + strings.Join(set, ", ") + ` WHERE ` + t.key + ` = ?1 AND ` + same + ` = ?2`, args: args}
 }
 
 // bind returns the operations for another case.
 func bind(ops []op, id int64) []op {
 	out := slices.Clone(ops)
 	for i := range out {
-		if out[i].ofCase {
-			out[i].args = slices.Clone(out[i].args)
-			out[i].args[0] = id
-		}
+		out[i].args = slices.Clone(out[i].args)
+		out[i].args[0] = id
 	}
 	return out
 }
@@ -243,10 +186,4 @@ func (s *series) unit(id, n int64) []op {
 		}
 	}
 	return out
-}
-
-// over puts the recorder between an engine and its store.
-func (r *recorder) over(s store.Store) store.Store {
-	r.Store = s
-	return r
 }

@@ -8,8 +8,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
-	"unicode/utf8"
 )
 
 // Verdict says whether a figure is reached.
@@ -139,7 +139,15 @@ func (r *Report) WriteJSON(to io.Writer) error {
 // WriteText writes the report as a table for people, a line each figure, and
 // the notes below it.
 func (r *Report) WriteText(to io.Writer) error {
-	lines := [][]string{{"", "work", "measured", "limit", "ratio", "to reach", ""}}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s, ", r.Time.Format(time.RFC3339), r.CPUs, r.System, r.Go)
+	if r.Short {
+		b.WriteString("a short run: nothing is judged\n\n")
+	} else {
+		fmt.Fprintf(&b, "medians of %d rounds\n\n", r.Rounds)
+	}
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "\twork\tmeasured\tlimit\tratio\tto reach\t")
 	var notes []string
 	last := ""
 	for _, row := range r.Rows {
@@ -148,51 +156,19 @@ func (r *Report) WriteText(to io.Writer) error {
 			figure = ""
 		}
 		last = row.Figure
-		ratio := ""
-		if row.Ratio != 0 {
-			ratio = plain(row.Ratio)
-		}
-		lines = append(lines, []string{figure, row.Work, row.Measured.text(), row.Limit.text(), ratio, row.ToReach, string(row.Verdict)})
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", figure, row.Work, row.Measured.text(), row.Limit.text(), ratioText(row.Ratio), row.ToReach, row.Verdict)
 		if row.Note != "" {
 			notes = append(notes, fmt.Sprintf("%-4s %s: %s", row.Figure, row.Work, row.Note))
 		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %d CPUs, %s, %s, ", r.Time.Format(time.RFC3339), r.CPUs, r.System, r.Go)
-	if r.Short {
-		b.WriteString("a short run: nothing is judged\n\n")
-	} else {
-		fmt.Fprintf(&b, "medians of %d rounds\n\n", r.Rounds)
+	if err := table.Flush(); err != nil {
+		return err
 	}
-	writeColumns(&b, lines)
 	if len(notes) > 0 {
 		b.WriteString("\n" + strings.Join(notes, "\n") + "\n")
 	}
 	_, err := io.WriteString(to, b.String())
 	return err
-}
-
-// writeColumns aligns columns; those with numbers to the right.
-func writeColumns(b *strings.Builder, lines [][]string) {
-	width := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, line := range lines {
-		var text strings.Builder
-		for i, cell := range line {
-			fill := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if 2 <= i && i <= 5 {
-				text.WriteString(fill + cell)
-			} else {
-				text.WriteString(cell + fill)
-			}
-			text.WriteString("  ")
-		}
-		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
-	}
 }
 
 func (v *Value) text() string {

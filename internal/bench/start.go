@@ -80,20 +80,38 @@ func (r *run) limitOfStart(ctx context.Context) (*bareWriter, [][]op, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rec := &recorder{}
-	h, err := openHouse(ctx, data, houseOptions{wrap: rec.over})
+	h, err := openHouse(ctx, data, houseOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
-	units, err := rec.record(func() error { return h.startAndFinish(ctx) })
-	if err == nil && len(units) != 2 {
-		err = fmt.Errorf("a case that is started and completed takes %d commits, not 2", len(units))
-	}
+	units, err := h.unitsOfStart(ctx, data)
 	if err = errors.Join(err, h.close()); err != nil {
 		return nil, nil, err
 	}
 	w, err := openBare(ctx, data)
 	return w, units, err
+}
+
+// unitsOfStart starts and completes a case, and returns what is written of it
+// each time.
+func (h *house) unitsOfStart(ctx context.Context, data string) ([][]op, error) {
+	began := h.store.Stats().Units
+	id, err := h.startCase(ctx, routeOnce)
+	if err != nil {
+		return nil, err
+	}
+	started, err := rowsOf(ctx, data, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := h.perform(ctx, id, "finish"); err != nil {
+		return nil, err
+	}
+	if n := h.store.Stats().Units - began; n != 2 {
+		return nil, fmt.Errorf("a case that is started and completed takes %d commits, not 2", n)
+	}
+	finished, err := rowsOf(ctx, data, id)
+	return [][]op{written(nil, started), written(started, finished)}, err
 }
 
 // measureGroup is P3: what commits gain by being shared.

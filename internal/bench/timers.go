@@ -69,24 +69,24 @@ func (r *run) unitOfTimer(ctx context.Context) ([]op, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = h.startCase(ctx, routeTime)
+	id, err := h.startCase(ctx, routeTime)
 	if err = errors.Join(err, h.close()); err != nil {
 		return nil, err
 	}
-	rec := &recorder{}
-	rec.set(true)
-	count := &counted{most: 1, done: make(chan struct{})}
-	h, err = openHouse(ctx, data, houseOptions{clock: standing(epoch().Add(lasts)), wrap: rec.over, observer: count})
+	before, err := rowsOf(ctx, data, id)
 	if err != nil {
 		return nil, err
 	}
-	err = errors.Join(count.await(ctx), h.close())
-	for _, unit := range rec.set(false) {
-		if len(unit) > 0 && err == nil {
-			return unit, nil
-		}
+	count := &counted{most: 1, done: make(chan struct{})}
+	h, err = openHouse(ctx, data, houseOptions{clock: standing(epoch().Add(lasts)), observer: count})
+	if err != nil {
+		return nil, err
 	}
-	return nil, errors.Join(err, errors.New("a timer writes nothing"))
+	if err = errors.Join(count.await(ctx), h.close()); err != nil {
+		return nil, err
+	}
+	after, err := rowsOf(ctx, data, id)
+	return written(before, after), err
 }
 
 // timers are the rounds of P7, each with the timers of its own stretch of

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -26,12 +27,12 @@ func (c *cleanup) run(err *error) {
 	}
 }
 
-// serve starts the server of the configuration, and opens as many connections
+// serve starts a whole server on the data folder, and opens as many connections
 // to it as there are callers.
 func (r *run) serve(ctx context.Context, data string, undo *cleanup) (conns []*connection, err error) {
 	var addr string
 	var stop func() error
-	as(ctx, "flowdrive", func(context.Context) { addr, stop, err = r.Serve(data) })
+	as(ctx, "flowdrive", func(context.Context) { addr, stop, err = serveInProcess(data) })
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +42,9 @@ func (r *run) serve(ctx context.Context, data string, undo *cleanup) (conns []*c
 
 // serveOther does the same for a handler to compare with.
 func serveOther(ctx context.Context, h http.Handler, undo *cleanup) ([]*connection, error) {
-	addr, stop, err := serveHTTP(ctx, h)
-	if err != nil {
-		return nil, err
-	}
-	undo.add(stop)
-	return dialAll(ctx, addr, undo)
+	s := httptest.NewServer(h)
+	undo.add(func() error { s.Close(); return nil })
+	return dialAll(ctx, s.Listener.Addr().String(), undo)
 }
 
 func dialAll(ctx context.Context, addr string, undo *cleanup) ([]*connection, error) {
@@ -60,16 +58,11 @@ func dialAll(ctx context.Context, addr string, undo *cleanup) ([]*connection, er
 // skipped is the row of what needs something that the run was not given.
 func skipped(work, why string) []Row { return []Row{{Work: work, Verdict: Skipped, Note: why}} }
 
-const noServer = "there is no server in this process"
-
 const workPut = "PUT of a schedule entry, 32 connections"
 
 // measurePut is P4: PUT of schedule entries, and of the same bytes to plain
 // x/net/webdav over a folder, which does not wait for the disk.
 func measurePut(ctx context.Context, r *run) (_ []Row, err error) {
-	if r.Serve == nil {
-		return skipped(workPut, noServer), nil
-	}
 	var undo cleanup
 	defer undo.run(&err)
 	data, body, err := r.scheduleFolder(ctx)
@@ -159,9 +152,6 @@ const workGet = "GET of a case, 32 connections"
 
 // measureGet is P5: GET of a case, and of a handler that says hello.
 func measureGet(ctx context.Context, r *run) (_ []Row, err error) {
-	if r.Serve == nil {
-		return skipped(workGet, noServer), nil
-	}
 	var undo cleanup
 	defer undo.run(&err)
 	o, err := r.furnish(ctx, r.cases, kind{route: routeMany})
