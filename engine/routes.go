@@ -127,7 +127,7 @@ func compileVersion(r store.Reader, id, version int64) (*route.Route, error) {
 	if err == nil {
 		var node *document.Node
 		if node, err = parseDocument(stored.Source, stored.YAML); err == nil {
-			compiled, _, err = route.Parse(stored.Name, node)
+			compiled, err = route.ParseStored(stored.Name, node)
 		}
 	}
 	return compiled, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -92,8 +93,10 @@ func (c *compiler) xattr(key string, v document.Value) Xattr {
 
 // Form is the JSON Schema of the XATTRs that a performer sends.
 type Form struct {
-	schema *jsonschema.Schema
-	source []byte
+	source  []byte
+	schema  *jsonschema.Schema
+	cost    formCost
+	refused string // why a stored form cannot be used, "" if it can
 }
 
 // Source returns the schema as it stands in the document.
@@ -120,27 +123,96 @@ func (c *compiler) readTask(a *Action, v document.Value) {
 	a.MustAccept = accept == "required"
 }
 
-// form compiles a schema. It refers to nothing outside itself.
+// form compiles a schema. It refers to nothing outside itself, and validating
+// by it is bounded. A form of a stored route that is not is kept without a
+// schema.
 func (c *compiler) form(v document.Value) *Form {
-	const url = "urn:flowdrive:form"
 	f := &Form{source: v.Node.AppendJSON(nil)}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(f.source))
+	fault := f.compile(v, &c.forms)
+	switch {
+	case fault == nil:
+		return f
+	case c.stored:
+		return &Form{source: f.source, refused: fmt.Sprintf("%s %s", fault.Pointer, fault.Detail)}
+	}
+	document.Value{Node: v.Node, Pointer: fault.Pointer, Faults: v.Faults}.Fail(fault.Code, "%s", fault.Detail)
+	return nil
+}
+
+// compile reads the form from v and returns what is wrong with it.
+func (f *Form) compile(v document.Value, budget *formBudget) *errs.Fault {
+	var wide document.Faults
+	failWide(document.Value{Node: v.Node, Pointer: v.Pointer, Faults: &wide})
+	if list := wide.List(); list != nil {
+		return &list[0]
+	}
+	parts := countParts(v.Node)
+	if parts.count > maxFormParts {
+		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeRange, Detail: fmt.Sprintf("has more than %d schemas; what references name counts again", maxFormParts)}
+	}
+	if budget.parts += parts.count; budget.parts > maxFormsParts {
+		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeRange, Detail: fmt.Sprintf("is too much: the forms of a route may have %d schemas together", maxFormsParts)}
+	}
+	regexes := &patterns{budget: budget, compiled: map[string]*pattern{}}
+	schema, anchored, err := compileForm(f.source, parts.anchors, regexes)
+	switch {
+	case regexes.refused != nil:
+		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeRange, Detail: regexes.refused.Error()}
+	case err != nil:
+		detail := strings.ReplaceAll(err.Error(), formURL+"#", "")
+		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeFormat, Detail: "is no JSON Schema: " + clipLong(strings.Join(strings.Fields(detail), " "))}
+	}
+	regexes.sealed = true
+	g := newFormGraph(schema, anchored)
+	costly := g.order()
+	if costly == nil {
+		costly = g.check()
+	}
+	if costly != nil {
+		return &errs.Fault{Pointer: v.Pointer + formPointer(costly.at.Location), Code: errs.CodeRange, Detail: costly.detail}
+	}
+	f.schema, f.cost = schema, g.objectCost()
+	return nil
+}
+
+const formURL = "urn:flowdrive:form"
+
+// compileForm compiles the source of a form, and those of its parts that have
+// a dynamic anchor.
+func compileForm(source []byte, anchors []string, regexes *patterns) (schema *jsonschema.Schema, anchored []*jsonschema.Schema, err error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(source))
 	if err != nil {
-		v.Fail(errs.CodeFormat, "is no JSON Schema: %s", err)
-		return nil
+		return nil, nil, err
 	}
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	compiler.UseLoader(jsonschema.SchemeURLLoader{})
-	if err = compiler.AddResource(url, value); err == nil {
-		f.schema, err = compiler.Compile(url)
+	compiler.UseRegexpEngine(regexes.compile)
+	if err := compiler.AddResource(formURL, value); err != nil {
+		return nil, nil, err
 	}
-	if err != nil {
-		detail := strings.ReplaceAll(err.Error(), url+"#", "")
-		v.Fail(errs.CodeFormat, "is no JSON Schema: %s", clipLong(strings.Join(strings.Fields(detail), " ")))
-		return nil
+	if schema, err = compiler.Compile(formURL); err != nil {
+		return nil, nil, err
 	}
-	return f
+	for _, pointer := range anchors {
+		one, err := compiler.Compile(formURL + "#" + (&url.URL{Path: pointer}).EscapedPath())
+		if err != nil {
+			continue // not a schema, and so nothing that a reference can name
+		}
+		anchored = append(anchored, one)
+	}
+	return schema, anchored, nil
+}
+
+// formPointer returns the pointer of a schema within its form, from the
+// location that the compiler gives it.
+func formPointer(location string) string {
+	fragment, ok := strings.CutPrefix(location, formURL+"#")
+	pointer, err := url.PathUnescape(fragment)
+	if !ok || err != nil {
+		return "" // a schema of the standard, to which the form refers
+	}
+	return pointer
 }
 
 func clipLong(s string) string {
@@ -157,23 +229,41 @@ type Sent struct {
 	Value *label.Value
 }
 
-// Faults judges what a performer sends, with pointers below that one.
+// Faults returns what is wrong with what a performer sends, at most 1,000
+// faults with pointers below that one. What would take too long to validate is
+// a fault of its own.
 func (f *Form) Faults(sent []Sent, pointer string) []errs.Fault {
-	value := make(map[string]any, len(sent))
+	if f.refused != "" {
+		return []errs.Fault{{Pointer: pointer, Code: errs.CodeRange, Detail: "cannot be validated by the stored form: " + f.refused + ". The route must be stored again with a smaller form"}}
+	}
+	var out []errs.Fault
+	value, size := make(map[string]any, len(sent)), 0
 	for _, x := range sent {
+		size += len(x.Key)
 		value[x.Key] = nil
-		if x.Value != nil {
-			value[x.Key] = plain(*x.Value)
+		if x.Value == nil {
+			continue
 		}
+		size += len(x.Value.Text)
+		value[x.Key] = plain(*x.Value)
+		if x.Value.Kind == document.Number && isWide(x.Value.Text) {
+			out = append(out, errs.Fault{Pointer: document.Pointer(pointer, x.Key), Code: errs.CodeRange, Detail: wideNumber})
+		}
+	}
+	if out == nil && f.cost.of(len(value), size) > maxValidationCost {
+		out = []errs.Fault{{Pointer: pointer, Code: errs.CodeRange, Detail: "would take too long to validate by the form; send fewer or shorter XATTRs"}}
+	}
+	if out != nil {
+		return out[:min(len(out), mostFaults)]
 	}
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](f.schema.Validate(value))
 	if !ok {
 		return nil
 	}
-	var out []errs.Fault
 	leaves(invalid, pointer, &out)
 	slices.SortFunc(out, byPlace)
-	return slices.Compact(out)
+	out = slices.Compact(out)
+	return out[:min(len(out), mostFaults)]
 }
 
 func plain(v label.Value) any {

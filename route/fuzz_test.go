@@ -25,6 +25,11 @@ func FuzzParseRoute(f *testing.F) {
 	f.Add([]byte("actions: {a: {onFire: [{set: {a: {cel: x}}, if: y}]}}\ntransitions: [1]\nroles: []\nstates: {a: 1}\n"), true)
 	f.Add([]byte(languageRoute), true)
 	f.Add([]byte("model: dependency\nactions:\n  one: {allowed: everyone, form: {type: [object]}, decide: '\"x\"', outputs: {x: }}\n  two: {trigger: message, message: m, after: [one, {action: one, min: 2}], final: true}\n"), true)
+	for _, pattern := range []string{`"allOf":[R,R]`, `"anyOf":[A,D]`, `"dependencies":{"a":R,"b":R}`, `"patternProperties":{"a":R,"b":R}`, `"propertyNames":R,"unevaluatedProperties":R`} {
+		f.Add([]byte(withForm(bomb(6, pattern))), false)
+		f.Add([]byte(withForm(bomb(26, pattern))), false)
+	}
+	f.Add([]byte(withForm(`{"$dynamicAnchor":"t","properties":{"a":{"$dynamicRef":"#t","multipleOf":1e-300}},"patternProperties":{"(a?b?){90}":{"format":"regex"}}}`)), false)
 	f.Fuzz(func(t *testing.T, data []byte, yaml bool) {
 		parse := document.ParseJSON
 		if yaml {
@@ -40,6 +45,11 @@ func FuzzParseRoute(f *testing.F) {
 				t.Fatalf("kind %s: %v", errs.KindOf(err), err)
 			}
 			return
+		}
+		for i := range r.Actions {
+			if r.Actions[i].Form != nil {
+				r.Actions[i].Form.Faults(sent("a", "x", "b", string(data)), "")
+			}
 		}
 		form, err := document.ParseJSON(route.CompleteForm(node, r, meta()))
 		if err != nil {

@@ -26,7 +26,19 @@ func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
 	if err := errs.InvalidDocument(tooMany(node)); err != nil {
 		return nil, nil, err
 	}
-	c := compiler{route: &Route{Name: name}, node: node}
+	return parse(&compiler{route: &Route{Name: name}, node: node})
+}
+
+// ParseStored is Parse for a version that is stored. A form beyond the bounds
+// that Parse has now is not an error: its action cannot be performed, and says
+// why.
+func ParseStored(name string, node *document.Node) (*Route, error) {
+	r, _, err := parse(&compiler{route: &Route{Name: name}, node: node, stored: true})
+	return r, err
+}
+
+func parse(c *compiler) (*Route, []errs.Fault, error) {
+	node := c.node
 	c.read()
 	faults := merge(structureFaults(node), c.faults.List())
 	if err := errs.InvalidDocument(faults[:min(len(faults), mostFaults)]); err != nil {
@@ -59,6 +71,9 @@ func byPlace(a, b errs.Fault) int {
 func tooMany(node *document.Node) []errs.Fault {
 	var faults document.Faults
 	root := document.Root(node, &faults)
+	if hasWide(node) {
+		failWide(root)
+	}
 	for _, key := range []string{"roles", "states", "actions", "transitions", "timers", "xattrs"} {
 		v := root.Get(key)
 		if v.Node != nil && len(v.Node.Members)+len(v.Node.Items) > mostParts {
@@ -75,6 +90,8 @@ type compiler struct {
 	node   *document.Node
 	root   document.Value
 	faults document.Faults
+	stored bool // see ParseStored
+	forms  formBudget
 
 	roles        map[string]bool // names; nil where the document's roles cannot be read
 	states       map[string]int  // indices by name; nil where there are none to refer to
