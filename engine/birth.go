@@ -170,7 +170,7 @@ func (e *Engine) render(c *caseChange, r *route.Route) {
 	c.row = store.Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
-		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentRow,
+		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentEnablement,
 		Marking: after.Marking(), Form: machine.Form(after, r), Created: after.Created, Modified: after.Modified,
 		Access: e.access(after), Tasks: e.shares(c.shares),
 		Group: r.Group, Busy: r.Group != "" && after.Busy(after.Modified),

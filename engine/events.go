@@ -110,7 +110,7 @@ func (c *caseChange) taskEvents(events []Event, ev Event) []Event {
 	}
 	for i := range before {
 		old := &before[i]
-		if enabledRow(c.after.Enabled, old.Row) == nil && c.isTask(old) {
+		if enabledRow(c.after.Enabled, old.Number) == nil && c.isTask(old) {
 			ev.Name, ev.Change = old.Action, c.ended(old.Action)
 			events = append(events, ev)
 		}
@@ -120,7 +120,7 @@ func (c *caseChange) taskEvents(events []Event, ev Event) []Event {
 		if !c.isTask(en) {
 			continue
 		}
-		if ev.Change = taskBecame(enabledRow(before, en.Row), en); ev.Change != "" {
+		if ev.Change = taskBecame(enabledRow(before, en.Number), en); ev.Change != "" {
 			ev.Name = en.Action
 			events = append(events, ev)
 		}
@@ -132,7 +132,7 @@ func (c *caseChange) taskEvents(events []Event, ev Event) []Event {
 // order of row.
 func enabledRow(list []machine.Enabled, row int64) *machine.Enabled {
 	for i := range list {
-		if list[i].Row == row {
+		if list[i].Number == row {
 			return &list[i]
 		}
 	}

@@ -100,7 +100,7 @@ func (l *lookup) siblings(of machine.ChildQuery) ([]int64, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
-	ids, err := l.reader.Children(of.Case, of.Row, of.After, machine.Batch)
+	ids, err := l.reader.Children(of.Case, of.Number, of.After, machine.Batch)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (l *lookup) siblings(of machine.ChildQuery) ([]int64, error) {
 // same change made, by id.
 func (l *lookup) made(of machine.Enablement) (all []*machine.Case) {
 	for _, id := range slices.Sorted(maps.Keys(l.after)) {
-		if c := l.after[id]; c.base == 0 && c.after.Parent == of.Case && c.after.ParentRow == of.Row {
+		if c := l.after[id]; c.base == 0 && c.after.Parent == of.Case && c.after.ParentEnablement == of.Number {
 			all = append(all, c.after)
 		}
 	}
@@ -131,7 +131,7 @@ func (l *lookup) children(of machine.Enablement) ([]machine.Child, error) {
 		return nil, nil
 	}
 	var all []machine.Child
-	err := l.reader.ChildMarkings(of.Case, of.Row, func(marking []byte) error {
+	err := l.reader.ChildMarkings(of.Case, of.Number, func(marking []byte) error {
 		c, err := machine.ReadMarking(marking)
 		if err != nil {
 			return err
@@ -165,11 +165,11 @@ func (e *Engine) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
 		return nil, nil
 	}
 	if changed := l.after[of.Case]; changed != nil {
-		if plan, known := changed.plans[of.Row]; known {
+		if plan, known := changed.plans[of.Number]; known {
 			return plan, nil
 		}
 	}
-	form, err := l.reader.Plan(of.Case, of.Row)
+	form, err := l.reader.Plan(of.Case, of.Number)
 	if errs.Is(err, errs.NotFound) {
 		return nil, nil
 	}

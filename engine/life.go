@@ -26,7 +26,7 @@ func readLife(root document.Value, h *held, ed *edit) {
 	if at, dated := readDate(root.Get("startAt"), h.core.StartAt); dated && (h.core.Started.IsZero() || !at.IsZero()) {
 		ed.StartAt = &at
 	}
-	date, dated := readDate(root.Get("suspendedUntil"), h.core.HeldUntil)
+	date, dated := readDate(root.Get("suspendedUntil"), h.core.SuspendedUntil)
 	if dated && life != machine.Suspended && !date.IsZero() {
 		root.Get("suspendedUntil").Fail(errs.CodeConflict, "goes with the state suspended, not with %s", life)
 		return
@@ -34,7 +34,7 @@ func readLife(root document.Value, h *held, ed *edit) {
 	switch {
 	case life == machine.Suspended && (dated || life != h.core.Life):
 		if !dated {
-			date = h.core.HeldUntil
+			date = h.core.SuspendedUntil
 		}
 		ed.life = machine.Suspend{Actor: ed.Actor, Until: date}
 	case life == h.core.Life:

@@ -62,7 +62,7 @@ func taskResource(h *held, action string) *Resource {
 	for i := range h.core.Enabled {
 		if en := &h.core.Enabled[i]; en.Action == action {
 			res := taskOf(h.core, h.route.Compiled, en, 0)
-			res.Name, res.Seq, res.Lock = action, en.Row, taskKey(h.core.ID, action)
+			res.Name, res.Seq, res.Lock = action, en.Number, taskKey(h.core.ID, action)
 			return res
 		}
 	}

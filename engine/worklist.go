@@ -135,7 +135,7 @@ func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 				return out, err
 			}
 		}
-		if res := taskOf(c, compiled, task.Row, task.Action); res.Seq > l.f.After {
+		if res := taskOf(c, compiled, task.Enabled, task.Action); res.Seq > l.f.After {
 			out = append(out, *res)
 		}
 	}

@@ -15,7 +15,7 @@ type StartRight struct{ Route, Context string }
 // beginCase makes an independent case, which the manager starts after the
 // commit (docs/contract/routes.md#starting-a-case). It belongs to the same
 // context and has the same starter, who needs the right to start it.
-func (d *decision) beginCase(s *route.NewCase, actor string) error {
+func (d *caseDecision) beginCase(s *route.NewCase, actor string) error {
 	def, err := d.definition(s.Route)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (d *decision) beginCase(s *route.NewCase, actor string) error {
 }
 
 // xattrsOfNew returns the XATTRs of a case that a step starts.
-func (d *decision) xattrsOfNew(s *route.NewCase, actor string) (dict label.Dict, err error) {
+func (d *caseDecision) xattrsOfNew(s *route.NewCase, actor string) (dict label.Dict, err error) {
 	if s.Inherit {
 		dict = d.c.Xattrs
 	}
@@ -92,7 +92,7 @@ func (d *decision) xattrsOfNew(s *route.NewCase, actor string) (dict label.Dict,
 
 // rolesOfNew returns who plays what in a case that a step starts: only what a
 // starter may choose (docs/contract/drive.md#rights-table).
-func (d *decision) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
+func (d *caseDecision) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
 	for _, r := range s.Roles {
 		parties, err := d.whom(r.Parties)
 		if err != nil {
@@ -114,7 +114,7 @@ func (d *decision) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles
 }
 
 // belongs reports whether the party is the other one or a person of it.
-func (d *decision) belongs(party, to string) bool {
+func (d *caseDecision) belongs(party, to string) bool {
 	if sameName(party, to) {
 		return true
 	}

@@ -29,7 +29,7 @@ func (p *pass) children() error {
 			p.tree.undo(before)
 			p.c, p.log = c, p.log[:log]
 			p.index()
-			p.escalate(performance{action: p.actions[i], row: p.c.Enabled[i].Row, trigger: ByChild}, err)
+			p.escalate(performance{action: p.actions[i], enablement: p.c.Enabled[i].Number, trigger: ByChild}, err)
 		}
 		p.moved = true
 	}
@@ -37,7 +37,7 @@ func (p *pass) children() error {
 }
 
 // planChildren plans the children of an enablement and creates the first of them.
-func (d *decision) planChildren(row int) error {
+func (d *caseDecision) planChildren(row int) error {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
 	def, err := d.definition(a.Child.Route)
@@ -65,7 +65,7 @@ func (d *decision) planChildren(row int) error {
 	}
 	for _, role := range plan.nobody(a.Child) {
 		if total > 0 {
-			d.warn(a.Name, e.Row, fmt.Sprintf("Nobody plays %q in the cases of %s", role, def.Route.Name))
+			d.warn(a.Name, e.Number, fmt.Sprintf("Nobody plays %q in the cases of %s", role, def.Route.Name))
 		}
 	}
 	if total == 0 {
@@ -78,7 +78,7 @@ func (d *decision) planChildren(row int) error {
 		return err
 	}
 	if e = &d.c.Enabled[row]; e.Children.Made < total {
-		d.putPlan(e.Row, plan)
+		d.putPlan(e.Number, plan)
 	}
 	d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("%d of the route %s", total, def.Route.Name)})
 	return nil
@@ -87,7 +87,7 @@ func (d *decision) planChildren(row int) error {
 // plan finds who plays what in the children
 // (docs/contract/routes.md#4-child-cases). What symbolic parties stand for is
 // resolved: in the children they would stand for others.
-func (d *decision) plan(child *route.Child) (plan *Plan, err error) {
+func (d *caseDecision) plan(child *route.Child) (plan *Plan, err error) {
 	plan = &Plan{}
 	for _, mapped := range child.Roles {
 		names := d.byName(d.c.RoleParties(mapped.From))
@@ -125,7 +125,7 @@ func (p *Plan) nobody(child *route.Child) (roles []string) {
 
 // byName resolves symbolic parties into names. A fact that is absent becomes a
 // need, and the decision is made again.
-func (d *decision) byName(list []string) []string {
+func (d *caseDecision) byName(list []string) []string {
 	var out []string
 	for _, party := range list {
 		switch party {
@@ -145,7 +145,7 @@ func (d *decision) byName(list []string) []string {
 }
 
 // persons returns the persons whom the parties stand for, each once.
-func (d *decision) persons(list []string) ([]string, error) {
+func (d *caseDecision) persons(list []string) ([]string, error) {
 	var out []string
 	for _, party := range list {
 		members, known := d.facts.Members[party]
@@ -162,7 +162,7 @@ func (d *decision) persons(list []string) ([]string, error) {
 }
 
 // createBatch creates the next children of an enablement.
-func (d *decision) createBatch(row int, plan *Plan, def *Definition) error {
+func (d *caseDecision) createBatch(row int, plan *Plan, def *Definition) error {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
 	k := *e.Children
@@ -181,12 +181,12 @@ func (d *decision) createBatch(row int, plan *Plan, def *Definition) error {
 		if len(names) > 0 {
 			title = clipTitle(title, " ("+strings.Join(names, ", ")+")")
 		}
-		if err := d.createChild(a, e.Row, def, title, roles, nobody); err != nil {
+		if err := d.createChild(a, e.Number, def, title, roles, nobody); err != nil {
 			return err
 		}
 	}
 	if k.Made < k.Total {
-		d.leave(Work{Kind: WorkMake, Row: e.Row})
+		d.leaveWork(Work{Kind: WorkMake, Enablement: e.Number})
 	}
 	d.c.Enabled[row].Children = &k
 	return nil
@@ -202,8 +202,8 @@ func clipTitle(title, rest string) string {
 }
 
 // continueChildren goes on with children that an earlier event left.
-func (d *decision) continueChildren(number int64) error {
-	row := d.c.rowOf(number)
+func (d *caseDecision) continueChildren(number int64) error {
+	row := d.c.placeOf(number)
 	if row < 0 || d.actions[row] == unknown || d.c.Enabled[row].Children == nil {
 		d.putPlan(number, nil)
 		return nil
@@ -221,24 +221,24 @@ func (d *decision) continueChildren(number int64) error {
 	if plan == nil || def == nil {
 		err = routeFault("the cases of the route %q that are missing cannot be started", child.Route)
 	} else {
-		before := d.snapshot()
+		before := d.savepoint()
 		err = d.createBatch(row, plan, def)
 		switch k := d.c.Enabled[row].Children; {
 		case errs.Is(err, errs.RouteFault):
-			d.restore(before)
+			d.rollBack(before)
 		case err == nil && k.Made == k.Total:
 			d.putPlan(number, nil)
 		}
 	}
 	if errs.Is(err, errs.RouteFault) {
-		d.escalate(performance{action: d.actions[row], row: number, trigger: ByChild}, err)
+		d.escalate(performance{action: d.actions[row], enablement: number, trigger: ByChild}, err)
 		return nil
 	}
 	return err
 }
 
 // putPlan keeps a plan for further events, or with nil drops it.
-func (d *decision) putPlan(row int64, plan *Plan) {
+func (d *caseDecision) putPlan(row int64, plan *Plan) {
 	if d.plans == nil {
 		d.plans = map[int64]*Plan{}
 	}
@@ -246,10 +246,10 @@ func (d *decision) putPlan(row int64, plan *Plan) {
 }
 
 // createChild creates a child, which starts as soon as its parent is at rest.
-func (d *decision) createChild(a *route.Action, row int64, def *Definition, title string, roles []Players, nobody []string) error {
+func (d *caseDecision) createChild(a *route.Action, row int64, def *Definition, title string, roles []Players, nobody []string) error {
 	c := d.seed(def, title)
 	c.Roles = roles
-	c.Parent, c.ParentRow, c.ParentAction, c.Depth = d.c.ID, row, a.Name, d.c.Depth+1
+	c.Parent, c.ParentEnablement, c.ParentAction, c.Depth = d.c.ID, row, a.Name, d.c.Depth+1
 	for _, mapped := range a.Child.Roles {
 		c.Mapped = append(c.Mapped, mapped.Role)
 	}
@@ -268,13 +268,13 @@ func (d *decision) createChild(a *route.Action, row int64, def *Definition, titl
 	if over := len(d.c.Children) - maxChildLines; over > 0 {
 		d.c.Children = slices.Clone(d.c.Children[over:])
 	}
-	d.inbox = append(d.inbox, startChild{child: child, startBlocked: def.StartBlocked, repeated: d.childrenStarted[childStarter{d.c.ID, d.route.Action(a.Name)}] > 1})
+	d.pending = append(d.pending, startChild{child: child, startBlocked: def.StartBlocked, repeated: d.childrenStarted[childStarter{d.c.ID, d.route.Action(a.Name)}] > 1})
 	return nil
 }
 
 // seed returns the seed of a case that this one starts: it inherits
 // context, starter and priority.
-func (d *decision) seed(def *Definition, title string) *Case {
+func (d *caseDecision) seed(def *Definition, title string) *Case {
 	return &Case{
 		RouteID: def.ID, RouteName: def.Route.Name, RouteVersion: def.Version, Title: title,
 		ContextID: d.c.ContextID, Context: d.c.Context, Starter: d.c.Starter, Priority: d.c.Priority,
@@ -283,40 +283,40 @@ func (d *decision) seed(def *Definition, title string) *Case {
 
 // createCase makes a queued case of its seed. What its route lacks for that is this
 // one's fault.
-func (d *decision) createCase(c *Case, def *Definition) (*decision, error) {
+func (d *caseDecision) createCase(c *Case, def *Definition) (*caseDecision, error) {
 	id, err := d.identity()
 	if err != nil {
 		return nil, err
 	}
 	c.ID, c.GUID = id.ID, id.GUID
-	child := &decision{tree: d.tree, route: def.Route, c: c}
+	child := &caseDecision{tree: d.tree, route: def.Route, c: c}
 	if err := child.create(Create{}); err != nil {
 		if errs.Is(err, errs.Invalid) {
 			return nil, routeFault("a case of the route %q cannot be made: %v", def.Route.Name, err)
 		}
 		return nil, err
 	}
-	child.told = standingOf(child.c)
+	child.reported = childStatusOf(child.c)
 	d.tree.add(child)
 	return child, nil
 }
 
-// hear counts what a child tells.
-func (d *decision) hear(n news) {
-	id, row := n.child.c.ID, n.child.c.ParentRow
+// countChild counts the new status of a child.
+func (d *caseDecision) countChild(n childChange) {
+	id, row := n.child.c.ID, n.child.c.ParentEnablement
 	if i := slices.IndexFunc(d.c.Children, func(l ChildLine) bool { return l.ID == id }); i >= 0 {
 		d.shown = true
 		d.c.Children = slices.Clone(d.c.Children)
 		d.c.Children[i].Life, d.c.Children[i].Status = n.is.life, n.is.status
 	}
-	i := d.c.rowOf(row)
+	i := d.c.placeOf(row)
 	if i < 0 || d.c.Enabled[i].Children == nil {
 		return
 	}
 	d.shown = true
 	k := *d.c.Enabled[i].Children
 	k.Tally = slices.Clone(k.Tally)
-	count := func(s standing, n int64) {
+	count := func(s childStatus, n int64) {
 		switch s.life {
 		case Completed:
 			k.add(s.status, n)
@@ -328,16 +328,16 @@ func (d *decision) hear(n news) {
 	count(n.was, -1)
 	count(n.is, 1)
 	d.c.Enabled[i].Children = &k
-	if !slices.Contains(d.heard, row) {
-		d.heard = append(d.heard, row)
+	if !slices.Contains(d.changedChildren, row) {
+		d.changedChildren = append(d.changedChildren, row)
 	}
-	if text := ended(n); text != "" && k.Total <= Batch {
+	if text := endedText(n); text != "" && k.Total <= Batch {
 		d.add(LogEntry{Kind: LogChild, Action: new(n.child.c.ParentAction), Text: text})
 	}
 }
 
-// ended says how a child ended, "" where it has not.
-func ended(n news) string {
+// endedText says how a child ended, "" where it has not.
+func endedText(n childChange) string {
 	if n.was.life == n.is.life && n.was.status == n.is.status {
 		return ""
 	}
@@ -353,30 +353,30 @@ func ended(n news) string {
 	return text
 }
 
-// consider does what the news of children ask for.
-func (d *decision) consider() error {
-	heard := d.heard
-	d.heard = nil
-	for _, row := range heard {
-		i := d.c.rowOf(row)
+// afterChildren does what the changes of children ask for.
+func (d *caseDecision) afterChildren() error {
+	changed := d.changedChildren
+	d.changedChildren = nil
+	for _, row := range changed {
+		i := d.c.placeOf(row)
 		if i < 0 {
 			continue
 		}
-		if err := d.finish(i); err != nil {
+		if err := d.checkFinished(i); err != nil {
 			return err
 		}
 	}
-	if err := d.settle(); err != nil {
+	if err := d.bringToRest(); err != nil {
 		return err
 	}
-	d.tell()
+	d.report()
 	return nil
 }
 
-// finish finds out whether an action is to be performed because its children
+// checkFinished finds out whether an action is to be performed because its children
 // are finished: all of them, or enough of them
 // (docs/contract/routes.md#4-child-cases).
-func (d *decision) finish(row int) error {
+func (d *caseDecision) checkFinished(row int) error {
 	e := &d.c.Enabled[row]
 	if d.actions[row] == unknown {
 		return nil
@@ -385,7 +385,7 @@ func (d *decision) finish(row int) error {
 	done := e.Children.Made == e.Children.Total && e.Children.open() == 0
 	if !done && a.Child.Complete != nil {
 		var err error
-		if done, err = d.condition(a.Child.Complete, "", "complete", a.Name, e.Row); err != nil {
+		if done, err = d.condition(a.Child.Complete, "", "complete", a.Name, e.Number); err != nil {
 			return err
 		}
 		e = &d.c.Enabled[row]

@@ -14,7 +14,7 @@ import (
 
 // scope returns what expressions are evaluated over; actor is "" for the
 // engine.
-func (d *decision) scope(actor string) *expr.Values {
+func (d *caseDecision) scope(actor string) *expr.Values {
 	v := &d.values
 	if c := d.c; v.Budget == 0 || d.scoped != c.ID {
 		d.scoped = c.ID
@@ -32,9 +32,9 @@ func (d *decision) scope(actor string) *expr.Values {
 }
 
 // scopeOf is scope with the children of an enablement, if it has any.
-func (d *decision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
+func (d *caseDecision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
 	v := d.scope(actor)
-	i := d.c.rowOf(row)
+	i := d.c.placeOf(row)
 	if row == 0 || i < 0 || d.c.Enabled[i].Children == nil || !p.UsesTally() && !p.UsesChildren() {
 		return v, nil
 	}
@@ -60,7 +60,7 @@ func (d *decision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Valu
 }
 
 // childrenOf returns all children of an enablement as they are now, by id.
-func (d *decision) childrenOf(row int64) ([]Child, error) {
+func (d *caseDecision) childrenOf(row int64) ([]Child, error) {
 	stored, known := d.facts.Children[Enablement{d.c.ID, row}]
 	if !known && d.from != nil {
 		d.need(Need{Children: Enablement{d.c.ID, row}})
@@ -73,7 +73,7 @@ func (d *decision) childrenOf(row int64) ([]Child, error) {
 		}
 	}
 	for _, other := range d.order {
-		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentRow == row {
+		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentEnablement == row {
 			list = append(list, ChildOf(other.c))
 		}
 	}
@@ -85,7 +85,7 @@ func (d *decision) childrenOf(row int64) ([]Child, error) {
 const labelInput = "InputMessage"
 
 // task returns what expressions see of an action.
-func (d *decision) task(name string) (expr.Task, bool) {
+func (d *caseDecision) task(name string) (expr.Task, bool) {
 	i := d.route.Action(name)
 	if i == unknown {
 		return expr.Task{}, false
@@ -94,7 +94,7 @@ func (d *decision) task(name string) (expr.Task, bool) {
 	if p := d.c.performed(name); p != nil {
 		t = expr.Task{Count: p.Count, By: p.By, At: p.At, Resolution: p.Resolution, Output: p.Output}
 	}
-	if row := d.row(i); row >= 0 {
+	if row := d.place(i); row >= 0 {
 		t.State = string(d.c.Enabled[row].State)
 	}
 	return t, true
@@ -102,7 +102,7 @@ func (d *decision) task(name string) (expr.Task, bool) {
 
 // message returns the content of a message where it is JSON. A fact that is
 // absent becomes a need, and the decision is made again.
-func (d *decision) message(name string) *document.Node {
+func (d *caseDecision) message(name string) *document.Node {
 	if n, known := d.known[name]; known {
 		return n
 	}
@@ -123,7 +123,7 @@ func (d *decision) message(name string) *document.Node {
 
 // content returns the content of a message, nil for none: as this event wrote
 // it, else as it is stored.
-func (d *decision) content(name string) (content []byte, ok bool) {
+func (d *caseDecision) content(name string) (content []byte, ok bool) {
 	for i := len(d.messages) - 1; i >= 0; i-- {
 		if d.messages[i].Label == name {
 			return d.messages[i].Content, true
@@ -131,12 +131,12 @@ func (d *decision) content(name string) (content []byte, ok bool) {
 	}
 	switch content, ok = d.stored[name]; {
 	case ok:
-	case d.from == nil && d.c.ID != d.own: // new, and so without any
+	case d.from == nil && d.c.ID != d.eventCase: // new, and so without any
 		if name == labelInput {
 			content = []byte{}
 		}
 		ok = true
-	case d.c.ID == d.own:
+	case d.c.ID == d.eventCase:
 		d.need(Need{Message: name})
 	default:
 		d.need(Need{Message: name, Case: d.c.ID})
@@ -146,7 +146,7 @@ func (d *decision) content(name string) (content []byte, ok bool) {
 
 // has reports whether the case has a message, though it be too long to be read
 // here; known is false where the fact is absent.
-func (d *decision) has(name string) (there, known bool) {
+func (d *caseDecision) has(name string) (there, known bool) {
 	content, known := d.content(name)
 	_, stored := d.types[name]
 	return stored || content != nil, known
@@ -155,7 +155,7 @@ func (d *decision) has(name string) (there, known bool) {
 // condition evaluates guard, enableIf or if. An error counts as false and
 // leaves one warning, which goes when it is evaluated without
 // (docs/contract/engine.md#failures). The error returned is errAbsent.
-func (d *decision) condition(p *expr.Program, actor, key, source string, row int64) (bool, error) {
+func (d *caseDecision) condition(p *expr.Program, actor, key, source string, row int64) (bool, error) {
 	v, err := d.scopeOf(p, actor, row)
 	if err != nil {
 		return false, err
@@ -166,7 +166,7 @@ func (d *decision) condition(p *expr.Program, actor, key, source string, row int
 	}
 	prefix := key + ": "
 	at := slices.IndexFunc(d.c.Warnings, func(w Warning) bool {
-		return w.Timer == source && w.Row == row && strings.HasPrefix(w.Text, prefix)
+		return w.Timer == source && w.Enablement == row && strings.HasPrefix(w.Text, prefix)
 	})
 	switch {
 	case err == nil && at >= 0:
@@ -179,18 +179,18 @@ func (d *decision) condition(p *expr.Program, actor, key, source string, row int
 }
 
 // warn leaves a notice on the case.
-func (d *decision) warn(source string, row int64, text string) {
-	d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: text, Row: row})
+func (d *caseDecision) warn(source string, row int64, text string) {
+	d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: text, Enablement: row})
 	d.changed = true
 	d.add(LogEntry{Kind: LogWarning, Action: d.sourceAction(source), Text: text})
 }
 
 // unwarnRow removes the notices that go with an enablement.
-func (d *decision) unwarnRow(row int64) {
-	d.dropWarnings(func(w Warning) bool { return w.Row == row && row != 0 })
+func (d *caseDecision) unwarnRow(row int64) {
+	d.dropWarnings(func(w Warning) bool { return w.Enablement == row && row != 0 })
 }
 
-func (d *decision) dropWarnings(drop func(Warning) bool) {
+func (d *caseDecision) dropWarnings(drop func(Warning) bool) {
 	if slices.ContainsFunc(d.c.Warnings, drop) {
 		d.c.Warnings = slices.DeleteFunc(slices.Clone(d.c.Warnings), drop)
 		d.changed = true
@@ -198,7 +198,7 @@ func (d *decision) dropWarnings(drop func(Warning) bool) {
 }
 
 // decideOutput returns what the action's decision yields.
-func (d *decision) decideOutput(a *route.Action, actor string, row int64) (output string, to int, err error) {
+func (d *caseDecision) decideOutput(a *route.Action, actor string, row int64) (output string, to int, err error) {
 	v, err := d.scopeOf(a.Decide, actor, row)
 	if err != nil {
 		return "", 0, err
@@ -253,8 +253,8 @@ func (c *Case) written(label string) *Written {
 	return nil
 }
 
-// wrote notes that a label was written, where some action waits for it.
-func (d *decision) wrote(label, by string) {
+// noteWritten notes that a label was written, where some action waits for it.
+func (d *caseDecision) noteWritten(label, by string) {
 	waits := slices.ContainsFunc(d.route.Actions, func(a route.Action) bool { return a.Trigger == route.TriggerMessage && a.Message == label })
 	if !waits {
 		return

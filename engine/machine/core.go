@@ -34,36 +34,36 @@ func (l Life) Ended() bool { return l == Completed || l == Closed || l == Cancel
 // its JSON is the marking as it is stored. A Case that Decide was given is
 // not changed: the one in the Output is another.
 type Case struct {
-	ID           int64       `json:"id"`
-	GUID         string      `json:"guid"` // 32 hex digits
-	RouteID      int64       `json:"rid"`
-	RouteName    string      `json:"rn"`
-	RouteVersion int64       `json:"rv"`
-	Title        string      `json:"t,omitempty"`
-	Life         Life        `json:"l"`
-	Held         bool        `json:"h,omitempty"` // suspended by its own mark, not only by an ancestor's
-	HeldUntil    time.Time   `json:"hu,omitzero"` // when the mark goes by itself; zero: only by hand
-	StartAt      time.Time   `json:"sa,omitzero"` // it is not to be started before; it stays as it was given
-	Status       string      `json:"s,omitempty"` // name of the FSM state, "" before the start
-	ContextID    int64       `json:"cid"`
-	Context      string      `json:"c"`
-	Starter      string      `json:"by"` // a user's name; the context's for what a schedule starts
-	Priority     int         `json:"p"`
-	Roles        []Players   `json:"r,omitempty"` // those that have somebody, in order of definition
-	Stakeholders []string    `json:"sh,omitempty"`
-	Xattrs       label.Dict  `json:"x,omitempty"`
-	Enabled      []Enabled   `json:"e,omitempty"` // in order of row
-	LastRow      int64       `json:"lr,omitempty"`
-	Timers       []Timer     `json:"ti,omitempty"` // those of the case of which something is known, by name
-	Visit        int64       `json:"v,omitempty"`  // number of the present visit
-	Done         []string    `json:"vd,omitempty"` // actions of transitions performed in this visit
-	Withdrawn    []string    `json:"wd,omitempty"` // actions taken out of this visit
-	Interrupted  []string    `json:"in,omitempty"` // actions whose children it was waiting for in its status when it was canceled, until they are enabled again
-	Performed    []Performed `json:"d,omitempty"`  // for life, in order of first performance
-	Written      []Written   `json:"wr,omitempty"` // of the labels that actions wait for
-	Resolution   string      `json:"re,omitempty"` // the last one chosen
-	Warnings     []Warning   `json:"w,omitempty"`
-	Outbox       []Outgoing  `json:"ob,omitempty"` // deliveries that are not over, in order
+	ID             int64       `json:"id"`
+	GUID           string      `json:"guid"` // 32 hex digits
+	RouteID        int64       `json:"rid"`
+	RouteName      string      `json:"rn"`
+	RouteVersion   int64       `json:"rv"`
+	Title          string      `json:"t,omitempty"`
+	Life           Life        `json:"l"`
+	SuspendedSelf  bool        `json:"h,omitempty"` // suspended by its own mark, not only by an ancestor's
+	SuspendedUntil time.Time   `json:"hu,omitzero"` // when the mark goes by itself; zero: only by hand
+	StartAt        time.Time   `json:"sa,omitzero"` // it is not to be started before; it stays as it was given
+	Status         string      `json:"s,omitempty"` // name of the FSM state, "" before the start
+	ContextID      int64       `json:"cid"`
+	Context        string      `json:"c"`
+	Starter        string      `json:"by"` // a user's name; the context's for what a schedule starts
+	Priority       int         `json:"p"`
+	Roles          []Players   `json:"r,omitempty"` // those that have somebody, in order of definition
+	Stakeholders   []string    `json:"sh,omitempty"`
+	Xattrs         label.Dict  `json:"x,omitempty"`
+	Enabled        []Enabled   `json:"e,omitempty"` // in order of row
+	LastNumber     int64       `json:"lr,omitempty"`
+	Timers         []Timer     `json:"ti,omitempty"` // those of the case of which something is known, by name
+	Visit          int64       `json:"v,omitempty"`  // number of the present visit
+	Done           []string    `json:"vd,omitempty"` // actions of transitions performed in this visit
+	Withdrawn      []string    `json:"wd,omitempty"` // actions taken out of this visit
+	Interrupted    []string    `json:"in,omitempty"` // actions whose children it was waiting for in its status when it was canceled, until they are enabled again
+	Performed      []Performed `json:"d,omitempty"`  // for life, in order of first performance
+	Written        []Written   `json:"wr,omitempty"` // of the labels that actions wait for
+	Resolution     string      `json:"re,omitempty"` // the last one chosen
+	Warnings       []Warning   `json:"w,omitempty"`
+	Outbox         []Outgoing  `json:"ob,omitempty"` // deliveries that are not over, in order
 	Family
 	LogSeq       int64     `json:"q,omitempty"` // number of the last log entry
 	Version      int64     `json:"ver"`         // counts what changed the case itself
@@ -105,7 +105,7 @@ const (
 
 // Enabled is one enablement of an action. While it exists the action is enabled.
 type Enabled struct {
-	Row      int64         `json:"n"` // 1, 2, … within the case
+	Number   int64         `json:"n"` // 1, 2, … within the case
 	Action   string        `json:"a"`
 	State    TaskState     `json:"s"`
 	Since    time.Time     `json:"f"`
@@ -150,27 +150,27 @@ type Written struct {
 
 // Warning is a notice on the case for people.
 type Warning struct {
-	Timer string    `json:"timer"` // the timer or action that made it
-	Time  time.Time `json:"time"`
-	Text  string    `json:"text"`
-	Row   int64     `json:"n,omitempty"` // of the enablement with which it goes, 0 for the case
+	Timer      string    `json:"timer"` // the timer or action that made it
+	Time       time.Time `json:"time"`
+	Text       string    `json:"text"`
+	Enablement int64     `json:"n,omitempty"` // of the enablement with which it goes, 0 for the case
 }
 
 // NextDue returns the earliest instant at which something of the case is
 // due, zero for none.
 func (c *Case) NextDue() time.Time {
 	var first time.Time
-	if c.doable() >= 0 {
+	if c.nextWork() >= 0 {
 		return c.Modified
 	}
 	switch c.Life {
 	case Active:
 	case Completed:
-		if c.Halted {
+		if c.AncestorSuspended {
 			return first
 		}
 	case Suspended:
-		return c.HeldUntil
+		return c.SuspendedUntil
 	case Queued:
 		if c.StartAt.After(c.Modified) {
 			return c.StartAt // then it can be started; by the manager, when its turn comes
@@ -203,7 +203,7 @@ func (c *Case) Busy(now time.Time) bool {
 		return false
 	}
 	due := c.NextDue()
-	return c.doable() >= 0 || c.Sending() || !due.IsZero() && !due.After(now)
+	return c.nextWork() >= 0 || c.Sending() || !due.IsZero() && !due.After(now)
 }
 
 // RoleParties returns the parties of the role.

@@ -24,17 +24,17 @@ import (
 func Decide(in Input) (*Output, []Need, error) {
 	out, needs, err := decide(in)
 	if _, starts := in.Event.(Start); starts && (errs.Is(err, errs.EndlessLoop) || errs.Is(err, errs.RouteFault)) {
-		in.Event = misstart{err}
+		in.Event = startFailure{err}
 		return decide(in)
 	}
 	return out, needs, err
 }
 
-// misstart makes a queued case a failed one: it started, and what that set
+// startFailure makes a queued case a failed one: it started, and what that set
 // off among its relatives has no end.
-type misstart struct{ cause error }
+type startFailure struct{ cause error }
 
-func (misstart) event() {}
+func (startFailure) event() {}
 
 func decide(in Input) (*Output, []Need, error) {
 	d, err := begin(in)
@@ -43,7 +43,7 @@ func decide(in Input) (*Output, []Need, error) {
 	}
 	err = d.decide(in.Event)
 	if err == nil {
-		d.tell()
+		d.report()
 		err = d.deliver()
 	}
 	var notices *Notices
@@ -65,9 +65,9 @@ func decide(in Input) (*Output, []Need, error) {
 // which.
 var errAbsent = errors.New("machine: a fact is absent")
 
-// decision is what becomes of one case in a call of Decide, and what is known
+// caseDecision is what becomes of one case in a call of Decide, and what is known
 // of it on the way.
-type decision struct {
+type caseDecision struct {
 	*tree
 	route *route.Route
 	c     *Case // the copy that is worked on; its lists are replaced or d's own
@@ -82,26 +82,26 @@ type decision struct {
 	shown   bool        // or what it shows of others is not
 	asked   string      // the action that a person's request is about
 
-	from       *Case             // as it was before the event; nil for a new one
-	stored     map[string][]byte // its messages, as far as they were looked up
-	types      map[string]string // their media types
-	told       standing          // what its parent knows of it
-	under      bool              // an ancestor is suspended
-	inputLabel string            // of a new one: label of the message that is its input …
-	inputCase  int64             // … in this case
-	heard      []int64           // enablements whose children had news
-	plans      map[int64]*Plan
+	from              *Case             // as it was before the event; nil for a new one
+	stored            map[string][]byte // its messages, as far as they were looked up
+	types             map[string]string // their media types
+	reported          childStatus       // what its parent knows of it
+	ancestorSuspended bool              // an ancestor is suspended
+	inputLabel        string            // of a new one: label of the message that is its input …
+	inputCase         int64             // … in this case
+	changedChildren   []int64           // enablements whose children have changed
+	plans             map[int64]*Plan
 
-	queue    []request // what steps want done, in order
-	canceled bool      // a step cancels the case
-	suspends *halt     // a step suspends the case; nil: none
-	renew    int64     // rows of transitions up to this one are of an earlier visit
-	messages []NewMessage
-	outbox   []Posting
-	written  int                       // bytes of messages
-	known    map[string]*document.Node // messages that are JSON, as far as they were asked for
-	firing   *firing                   // the timer whose handlers run, else nil
-	resumed  bool                      // a suspension is over, and overdue timers come first
+	stepRequests []stepRequest // what steps want done, in order
+	canceled     bool          // a step cancels the case
+	suspension   *suspension   // a step suspends the case; nil: none
+	renew        int64         // rows of transitions up to this one are of an earlier visit
+	messages     []NewMessage
+	outbox       []Posting
+	written      int                       // bytes of messages
+	known        map[string]*document.Node // messages that are JSON, as far as they were asked for
+	firing       *firing                   // the timer whose handlers run, else nil
+	resumed      bool                      // a suspension is over, and overdue timers come first
 }
 
 // latest returns now, or the last moment of the case where a clock stepped
@@ -119,18 +119,18 @@ func (c *Case) latest(now time.Time) time.Time {
 // unknown is the index of an action that the route does not have.
 const unknown = -1
 
-func begin(in Input) (*decision, error) {
+func begin(in Input) (*caseDecision, error) {
 	switch {
 	case in.Route == nil || in.Case == nil:
 		return nil, errs.New(errs.Internal, "machine: an event without route or case")
 	case in.Route.Model != route.Dependency && (!has(in.Route.Actions, in.Route.Init) || !has(in.Route.States, in.Route.Start)):
 		return nil, errs.New(errs.Internal, "machine: the route %q has no init action or start state", in.Route.Name)
 	}
-	d := &decision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState, from: in.Case, stored: in.Facts.Messages, types: in.Facts.Types}
+	d := &caseDecision{tree: newTree(in), route: in.Route, c: in.Case.clone(), status: route.NoState, from: in.Case, stored: in.Facts.Messages, types: in.Facts.Types}
 	d.now = d.c.latest(d.now)
-	d.told = standingOf(d.c)
-	d.own = d.c.ID
-	d.cases = map[int64]*decision{d.own: d}
+	d.reported = childStatusOf(d.c)
+	d.eventCase = d.c.ID
+	d.cases = map[int64]*caseDecision{d.eventCase: d}
 	d.childrenStarted = map[childStarter]int{}
 	d.index()
 	return d, nil
@@ -151,7 +151,7 @@ func (c *Case) clone() *Case {
 }
 
 // index finds the status and the rows of the case in the route.
-func (d *decision) index() {
+func (d *caseDecision) index() {
 	d.status = route.NoState
 	if d.c.Status != "" {
 		d.status = d.route.State(d.c.Status)
@@ -192,7 +192,7 @@ func appendActions(dst []int, r *route.Route, rows []Enabled) []int {
 	return dst
 }
 
-func (d *decision) decide(event Event) error {
+func (d *caseDecision) decide(event Event) error {
 	if _, creates := event.(Create); !creates && d.c.Parent != 0 {
 		if done, err := d.withAncestors(event); done || err != nil {
 			return err
@@ -206,7 +206,7 @@ func (d *decision) decide(event Event) error {
 		return d.create(e)
 	case Start:
 		return d.start()
-	case misstart:
+	case startFailure:
 		return d.fail(e.cause)
 	case Perform:
 		return d.performByPerson(e)
@@ -227,33 +227,33 @@ func (d *decision) decide(event Event) error {
 	case Move:
 		return d.moveByPerson(e)
 	case Migrate:
-		return d.migrate(e)
+		return d.migrateByPerson(e)
 	case Due:
-		if err := d.proceed(); err != nil {
+		if err := d.doWork(); err != nil {
 			return err
 		}
-		return d.settle()
+		return d.bringToRest()
 	case Cancel:
-		return d.cancel(e)
+		return d.cancelByPerson(e)
 	case Suspend:
-		return d.suspend(e)
+		return d.suspendByPerson(e)
 	case Resume:
-		return d.resume(e)
+		return d.resumeByPerson(e)
 	case Reopen:
-		return d.reopen(e)
+		return d.reopenByPerson(e)
 	case Edit:
-		return d.edit(e)
+		return d.editByPerson(e)
 	case Delivered, Undelivered, Recorded:
-		return d.heardFromOutside(e)
+		return d.recordDelivery(e)
 	case SetTimer:
 		return d.setTimerByPerson(e)
 	case Wake:
 		switch d.c.Life {
 		case Queued, Active, Suspended, Completed:
-			d.wrote(e.Label, e.Actor.Name)
+			d.noteWritten(e.Label, e.Actor.Name)
 		case Closed, Canceled, Failed:
 		}
-		return d.settle()
+		return d.bringToRest()
 	default:
 		return errs.New(errs.Internal, "machine: an unknown event %T", event)
 	}
@@ -261,23 +261,23 @@ func (d *decision) decide(event Event) error {
 
 // withAncestors does what a child's ancestors mean for an event; done says
 // that nothing else is to be done.
-func (d *decision) withAncestors(event Event) (done bool, err error) {
-	kin, err := d.ancestry(event)
+func (d *caseDecision) withAncestors(event Event) (done bool, err error) {
+	above, err := d.ancestry(event)
 	switch {
 	case err != nil:
 		return true, err
-	case kin.orphan:
-		return true, d.abandoned(event)
-	case !kin.held && d.c.Held:
+	case above.parentGone:
+		return true, d.refuseAbandoned(event)
+	case !above.suspended && d.c.SuspendedSelf:
 		return false, nil
-	case !kin.held:
-		return false, d.letGo() // where that has not reached it yet
+	case !above.suspended:
+		return false, d.resumeWithParent() // where that has not reached it yet
 	}
-	d.under = true
-	d.holdBack() // likewise
+	d.ancestorSuspended = true
+	d.suspendWithParent() // likewise
 	switch event.(type) {
 	case Due:
-		return d.c.doable() < 0 && !d.wakes(), nil
+		return d.c.nextWork() < 0 && !d.mustWake(), nil
 	case Start:
 		return true, nil
 	case Edit, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Undelivered, Recorded:
@@ -288,22 +288,22 @@ func (d *decision) withAncestors(event Event) (done bool, err error) {
 	return true, e
 }
 
-// abandoned answers an event of a case whose parent has moved on: people are
+// refuseAbandoned answers an event of a case whose parent has moved on: people are
 // told, and what the engine wanted with it is its end.
-func (d *decision) abandoned(event Event) error {
+func (d *caseDecision) refuseAbandoned(event Event) error {
 	switch event.(type) {
 	case Due, Start:
-		d.end()
+		d.endWithParent()
 		return nil
 	case Delivered, Undelivered, Recorded:
-		d.end()
-		return d.heardFromOutside(event)
+		d.endWithParent()
+		return d.recordDelivery(event)
 	}
 	return errs.New(errs.CaseNotOpen, "The case that started this one has moved on; nothing can be done with this one any more.")
 }
 
 // result is what the event did to its case and to others.
-func (d *decision) result() *Output {
+func (d *caseDecision) result() *Output {
 	out := d.output()
 	for _, other := range d.order {
 		if other.from != nil && !other.changed && !other.shown {
@@ -314,7 +314,7 @@ func (d *decision) result() *Output {
 	return out
 }
 
-func (d *decision) output() *Output {
+func (d *caseDecision) output() *Output {
 	c := d.c
 	switch {
 	case d.changed:
@@ -341,37 +341,37 @@ func nilIfEmpty[S ~[]T, T any](list S) S {
 	return list
 }
 
-// snapshot is what a unit is undone to.
-type snapshot struct {
-	c        *Case
-	log      int
-	last     performance
-	changed  bool
-	queue    []request
-	canceled bool
-	suspends *halt
-	renew    int64
-	messages int
-	outbox   int
-	written  int
-	point    point
-	shown    bool
-	plans    map[int64]*Plan
+// savepoint is what a unit is undone to.
+type savepoint struct {
+	c            *Case
+	log          int
+	last         performance
+	changed      bool
+	stepRequests []stepRequest
+	canceled     bool
+	suspension   *suspension
+	renew        int64
+	messages     int
+	outbox       int
+	written      int
+	point        point
+	shown        bool
+	plans        map[int64]*Plan
 }
 
-func (d *decision) snapshot() snapshot {
-	return snapshot{
-		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, queue: slices.Clone(d.queue),
-		canceled: d.canceled, suspends: d.suspends, renew: d.renew, messages: len(d.messages), outbox: len(d.outbox), written: d.written, point: d.tree.point(),
+func (d *caseDecision) savepoint() savepoint {
+	return savepoint{
+		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, stepRequests: slices.Clone(d.stepRequests),
+		canceled: d.canceled, suspension: d.suspension, renew: d.renew, messages: len(d.messages), outbox: len(d.outbox), written: d.written, point: d.tree.point(),
 		shown: d.shown, plans: maps.Clone(d.plans),
 	}
 }
 
-// restore undoes everything since the snapshot but the counts of
+// rollBack undoes everything since the snapshot but the counts of
 // performances and steps, which are what bounds an event.
-func (d *decision) restore(s snapshot) {
+func (d *caseDecision) rollBack(s savepoint) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
-	d.queue, d.canceled, d.suspends, d.renew, d.written = s.queue, s.canceled, s.suspends, s.renew, s.written
+	d.stepRequests, d.canceled, d.suspension, d.renew, d.written = s.stepRequests, s.canceled, s.suspension, s.renew, s.written
 	d.shown, d.plans = s.shown, s.plans
 	d.outbox = d.outbox[:s.outbox]
 	if s.messages < len(d.messages) {

@@ -90,15 +90,15 @@ func TestUndo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := d.snapshot()
-	if err := d.perform(performance{action: p.r.Action("resolve"), row: 3, trigger: ByTime}); err != nil {
+	before := d.savepoint()
+	if err := d.perform(performance{action: p.r.Action("resolve"), enablement: 3, trigger: ByTime}); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.settle(); err != nil || d.c.Status != "resolved" {
+	if err := d.bringToRest(); err != nil || d.c.Status != "resolved" {
 		t.Fatalf("status %s, err %v", d.c.Status, err)
 	}
-	d.restore(before)
-	if err := d.settle(); err != nil {
+	d.rollBack(before)
+	if err := d.bringToRest(); err != nil {
 		t.Fatal(err)
 	}
 	out := d.output()
@@ -122,7 +122,7 @@ func TestWideRoute(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if p.c.Enabled[n-2].Action != "x50" || p.c.Enabled[n-1].Action != "x00" || p.c.LastRow != n+2 {
+	if p.c.Enabled[n-2].Action != "x50" || p.c.Enabled[n-1].Action != "x00" || p.c.LastNumber != n+2 {
 		t.Errorf("rows %v", p.c.Enabled[n-3:])
 	}
 	if names := enabledFor(p.c, p.r, people); len(names) != n || names[0] != "x00" || names[n-1] != "x99" {
@@ -130,8 +130,8 @@ func TestWideRoute(t *testing.T) {
 	}
 	// A row of an action that the route does not have goes with the next pass.
 	p.c.Enabled[3].Action = "lost"
-	if err := p.do("due"); err != nil || p.c.LastRow != n+3 {
-		t.Errorf("err %v, last row %d", err, p.c.LastRow)
+	if err := p.do("due"); err != nil || p.c.LastNumber != n+3 {
+		t.Errorf("err %v, last row %d", err, p.c.LastNumber)
 	}
 }
 
@@ -182,7 +182,7 @@ func TestVisits(t *testing.T) {
 	rows := func() string {
 		out := fmt.Sprint(p.c.Visit)
 		for _, e := range p.c.Enabled {
-			out += fmt.Sprintf(" %s=%d", e.Action, e.Row)
+			out += fmt.Sprintf(" %s=%d", e.Action, e.Number)
 		}
 		return out
 	}

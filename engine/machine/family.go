@@ -20,16 +20,16 @@ const (
 
 // Family is what a case knows of its parent and children.
 type Family struct {
-	Parent        int64       `json:"pa,omitempty"` // id of the case whose enablement created it, 0 for none
-	ParentRow     int64       `json:"pr,omitempty"` // that enablement
-	ParentAction  string      `json:"pn,omitempty"`
-	Depth         int         `json:"dp,omitempty"` // below the root
-	Links         int         `json:"lk,omitempty"` // of cases that started each other, up to this one
-	Mapped        []string    `json:"mr,omitempty"` // roles that the parent filled: rules never do
-	Children      []ChildLine `json:"ch,omitempty"` // the newest
-	ChildrenCount int64       `json:"cc,omitempty"`
-	Halted        bool        `json:"ht,omitempty"` // it has completed, and an ancestor is suspended: nothing of it is due
-	Work          []Work      `json:"wk,omitempty"`
+	Parent            int64       `json:"pa,omitempty"` // id of the case whose enablement created it, 0 for none
+	ParentEnablement  int64       `json:"pr,omitempty"` // that enablement
+	ParentAction      string      `json:"pn,omitempty"`
+	Depth             int         `json:"dp,omitempty"` // below the root
+	Links             int         `json:"lk,omitempty"` // of cases that started each other, up to this one
+	Mapped            []string    `json:"mr,omitempty"` // roles that the parent filled: rules never do
+	Children          []ChildLine `json:"ch,omitempty"` // the newest
+	ChildrenCount     int64       `json:"cc,omitempty"`
+	AncestorSuspended bool        `json:"ht,omitempty"` // it has completed, and an ancestor is suspended: nothing of it is due
+	Work              []Work      `json:"wk,omitempty"`
 }
 
 // ChildSummary is what an enablement knows of the cases that it created. It is never
@@ -83,27 +83,27 @@ type WorkKind string
 const (
 	WorkMake    WorkKind = "make"    // children of an enablement are missing
 	WorkEnd     WorkKind = "end"     // children of an enablement that is gone have not ended yet
-	WorkHold    WorkKind = "hold"    // children do not know yet that the case is suspended
-	WorkRelease WorkKind = "release" // or that it is no longer
+	WorkSuspend WorkKind = "hold"    // children do not know yet that the case is suspended
+	WorkResume  WorkKind = "release" // or that it is no longer
 )
 
 // Work is what an event left over because it concerns too many children. It
 // is due at once, and each event does a batch of it, so that other cases go
 // on in between.
 type Work struct {
-	Kind  WorkKind `json:"k"`
-	Row   int64    `json:"n,omitempty"` // enablement
-	After int64    `json:"a,omitempty"` // id of the last child that was seen to
+	Kind       WorkKind `json:"k"`
+	Enablement int64    `json:"n,omitempty"` // enablement
+	After      int64    `json:"a,omitempty"` // id of the last child that was seen to
 }
 
-// doable returns the place of the first work that can be done now, or -1.
+// nextWork returns the place of the first work that can be done now, or -1.
 // While the case is suspended it starts no children.
-func (c *Case) doable() int {
+func (c *Case) nextWork() int {
 	return slices.IndexFunc(c.Work, func(w Work) bool { return w.Kind != WorkMake || !c.suspended() })
 }
 
 // Enablement names the row of an enablement.
-type Enablement struct{ Case, Row int64 }
+type Enablement struct{ Case, Number int64 }
 
 // ChildQuery asks for the ids of the children of an enablement that are neither
 // closed nor canceled: the first Batch of those after an id.

@@ -313,7 +313,7 @@ func TestConformanceVoters(t *testing.T) {
 		if got := w.show(second); !strings.HasPrefix(got, "completed rejected") {
 			t.Errorf("the second is %s", got)
 		}
-		if c := w.cases[first]; c.Life != Active || c.Enabled[w.cases[first].rowOf(1)].State != Escalated {
+		if c := w.cases[first]; c.Life != Active || c.Enabled[w.cases[first].placeOf(1)].State != Escalated {
 			t.Errorf("the first is %s", w.show(first))
 		}
 	})

@@ -314,7 +314,7 @@ func (f *familyWalk) orphansRefuse() {
 func (f *familyWalk) orphan(c *Case) bool {
 	for ; c.Parent != 0; c = f.w.cases[c.Parent] {
 		parent := f.w.cases[c.Parent]
-		if parent.Life == Closed || parent.Life == Canceled || parent.Life == Failed || parent.rowOf(c.ParentRow) < 0 {
+		if parent.Life == Closed || parent.Life == Canceled || parent.Life == Failed || parent.placeOf(c.ParentEnablement) < 0 {
 			return true
 		}
 	}
@@ -330,7 +330,7 @@ func (f *familyWalk) wrong(c *Case) string {
 		}
 	case Active, Suspended, Completed:
 	}
-	if c.Held && c.Life != Suspended {
+	if c.SuspendedSelf && c.Life != Suspended {
 		return "a mark outlives the suspension"
 	}
 	made := int64(0)
@@ -342,7 +342,7 @@ func (f *familyWalk) wrong(c *Case) string {
 		if e.Children == nil {
 			continue
 		}
-		children := f.w.childrenOf(Enablement{c.ID, e.Row})
+		children := f.w.childrenOf(Enablement{c.ID, e.Number})
 		count := ChildSummary{Route: e.Children.Route, Total: e.Children.Total, Made: int64(len(children)), Entered: e.Children.Entered, Finished: e.Children.Finished}
 		for _, s := range f.w.routes[e.Children.Route].Route.States {
 			count.Tally = append(count.Tally, Tally{Status: s.Name})
@@ -364,10 +364,10 @@ func (f *familyWalk) wrong(c *Case) string {
 		if got, want := fmt.Sprintf("%+v", *e.Children), fmt.Sprintf("%+v", count); got != want {
 			return "counters\n got " + got + "\nwant " + want
 		}
-		if pending := slices.ContainsFunc(c.Work, makesChildren(e.Row)); (e.Children.Made < e.Children.Total) != pending && e.State != Escalated {
+		if pending := slices.ContainsFunc(c.Work, makesChildren(e.Number)); (e.Children.Made < e.Children.Total) != pending && e.State != Escalated {
 			return "children are missing, and nothing makes them, or none is"
 		}
-		if (e.Children.Made < e.Children.Total) != (f.w.plans[Enablement{c.ID, e.Row}] != nil) {
+		if (e.Children.Made < e.Children.Total) != (f.w.plans[Enablement{c.ID, e.Number}] != nil) {
 			return "a plan is missing, or is left over"
 		}
 		made++
@@ -402,7 +402,7 @@ func (f *familyWalk) onceEach(c *Case) string {
 
 // unfinished says what does not hold where nothing is left to do.
 func (f *familyWalk) unfinished(c *Case) string {
-	if len(c.Work) > 0 && c.Life != Suspended && !c.Halted {
+	if len(c.Work) > 0 && c.Life != Suspended && !c.AncestorSuspended {
 		return fmt.Sprintf("work is left: %+v", c.Work)
 	}
 	if f.orphan(c) && c.Life != Closed && c.Life != Canceled {
@@ -414,15 +414,15 @@ func (f *familyWalk) unfinished(c *Case) string {
 		held = held || p.Life == Suspended
 	}
 	switch {
-	case c.Life == Suspended && !c.Held && !held:
+	case c.Life == Suspended && !c.SuspendedSelf && !held:
 		return "nobody suspends it"
 	case held && (c.Life == Active || c.Life == Queued):
 		return "an ancestor is suspended"
-	case c.Halted != (held && c.Life == Completed):
+	case c.AncestorSuspended != (held && c.Life == Completed):
 		return "halted"
 	}
 	for row := range f.w.plans {
-		if plan := f.w.plans[row]; plan != nil && f.w.cases[row.Case].rowOf(row.Row) < 0 {
+		if plan := f.w.plans[row]; plan != nil && f.w.cases[row.Case].placeOf(row.Number) < 0 {
 			return "a plan outlives its enablement"
 		}
 	}

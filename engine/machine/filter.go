@@ -13,7 +13,7 @@ const maxFilters = 10
 
 // filter makes a message of another by a jq filter. What the filter yields is
 // a fact: it is computed outside, where its time and memory are bounded.
-func (d *decision) filter(f *route.Filter, actor string) error {
+func (d *caseDecision) filter(f *route.Filter, actor string) error {
 	content, ok := d.content(f.From)
 	switch {
 	case !ok:
@@ -41,7 +41,7 @@ func (d *decision) filter(f *route.Filter, actor string) error {
 }
 
 // about returns what expressions and filters see of the case itself.
-func (d *decision) about() []byte {
+func (d *caseDecision) about() []byte {
 	b := appendInt(nil, `{"id":`, d.c.ID)
 	b = appendString(b, `,"title":`, d.c.Title)
 	b = appendTextOrNull(b, `,"status":`, d.c.Status)

@@ -77,8 +77,8 @@ func TestFiltersAreBounded(t *testing.T) {
 	r := parsed(t, "states: {a: {type: start}, b: {}}\nactions:\n  begin: {trigger: init}\n  go: {in: [a], allowed: everyone, onFire: ["+
 		strings.Repeat("{jq: {from: InputMessage, filter: ., to: out}},", maxFilters+1)+"]}\n")
 	c := &Case{
-		ID: 7, GUID: strings.Repeat("0", 32), Title: "T", Context: "sam", Starter: "sam", Life: Active, Status: "a", LastRow: 1,
-		Enabled: []Enabled{{Row: 1, Action: "go", State: Offered}},
+		ID: 7, GUID: strings.Repeat("0", 32), Title: "T", Context: "sam", Starter: "sam", Life: Active, Status: "a", LastNumber: 1,
+		Enabled: []Enabled{{Number: 1, Action: "go", State: Offered}},
 	}
 	in := Input{Route: r, Now: startOfTests(), Case: c, Event: Perform{Action: "go", Actor: Actor{Name: "sam", Contexts: []string{"everyone"}}}}
 	in.Facts.Messages = map[string][]byte{"InputMessage": []byte("1")}

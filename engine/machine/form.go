@@ -35,7 +35,7 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendStrings(b, `,"enabledActions":`, enabledFor(c, r, people))
 	b = appendStrings(b, `,"pendingActions":`, enabledFor(c, r, engine))
 	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(*Warning) bool { return true })
-	b = appendTimeOrNull(b, `,"suspendedUntil":`, c.HeldUntil)
+	b = appendTimeOrNull(b, `,"suspendedUntil":`, c.SuspendedUntil)
 	b = appendTimeOrNull(b, `,"startAt":`, c.StartAt)
 	b = appendInt(b, `,"childrenCount":`, c.ChildrenCount)
 	b = appendVisit(b, `,"visit":`, c, r)
@@ -74,7 +74,7 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	due, acceptBy := e.dueDates()
 	b = appendTimeOrNull(b, `,"due":`, due)
 	b = appendTimeOrNull(b, `,"acceptBy":`, acceptBy)
-	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Row == e.Row })
+	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Enablement == e.Number })
 	b = append(b, `,"resolutions":{`...)
 	for i, resolution := range a.Resolutions {
 		if i > 0 {

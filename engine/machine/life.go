@@ -24,7 +24,7 @@ const (
 
 // create makes a queued case of its seed. Roles are assigned by rules when
 // it starts; until then only those given have anybody.
-func (d *decision) create(e Create) error {
+func (d *caseDecision) create(e Create) error {
 	c := d.c
 	roles, err := d.players(c.Roles)
 	if err != nil {
@@ -32,10 +32,10 @@ func (d *decision) create(e Create) error {
 	}
 	c.Roles, c.Stakeholders, c.Xattrs = roles, parties(c.Stakeholders), c.Xattrs.Sorted()
 	c.Life, c.Status, c.Visit = Queued, "", 0
-	c.Held, c.HeldUntil = false, time.Time{}
-	c.Enabled, c.LastRow, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
+	c.SuspendedSelf, c.SuspendedUntil = false, time.Time{}
+	c.Enabled, c.LastNumber, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
 	c.Done, c.Withdrawn, c.Interrupted, c.Written, c.Resolution, c.Outbox = nil, nil, nil, nil, "", nil
-	if err := d.declared(); err != nil {
+	if err := d.addDeclared(); err != nil {
 		return err
 	}
 	c.LogSeq, c.Version, c.Revision = 0, 0, 0
@@ -62,21 +62,21 @@ func (d *decision) create(e Create) error {
 // start performs the init action. A route that sets itself off without end
 // makes the case a failed one: it is as before its start, and the log says
 // why.
-func (d *decision) start() error {
+func (d *caseDecision) start() error {
 	if d.c.Life != Queued {
 		return d.notOpen()
 	}
-	before := d.snapshot()
+	before := d.savepoint()
 	d.c.Started = d.now
-	d.wrote(labelInput, d.c.Starter)
+	d.noteWritten(labelInput, d.c.Starter)
 	err := d.begin()
 	if err == nil {
-		err = d.settle()
+		err = d.bringToRest()
 	}
 	if kind := errs.KindOf(err); kind != errs.EndlessLoop && kind != errs.RouteFault {
 		return err
 	}
-	d.restore(before)
+	d.rollBack(before)
 	return d.fail(err)
 }
 
@@ -85,16 +85,16 @@ func (d *decision) start() error {
 const LabelError = "error"
 
 // fail makes a queued case a failed one, with a message that says why.
-func (d *decision) fail(cause error) error {
+func (d *caseDecision) fail(cause error) error {
 	d.changed = true
 	d.messages = append(d.messages, NewMessage{Label: LabelError, MediaType: "text/plain; charset=utf-8", Content: []byte(cause.Error() + "\n")})
 	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + cause.Error()})
-	d.live(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
+	d.setLife(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
 	return nil
 }
 
 // begin makes the case active: by its init action, if its route has one.
-func (d *decision) begin() error {
+func (d *caseDecision) begin() error {
 	if has(d.route.Actions, d.route.Init) {
 		d.c.Life = Active
 		if d.route.Model == route.Dependency {
@@ -103,13 +103,13 @@ func (d *decision) begin() error {
 		return d.perform(performance{action: d.route.Init, trigger: ByInit, actor: d.c.Starter})
 	}
 	d.c.Visit = 1
-	d.live(Active, LogEntry{Actor: new(d.c.Starter), Trigger: new(ByInit), Text: textStarted})
+	d.setLife(Active, LogEntry{Actor: new(d.c.Starter), Trigger: new(ByInit), Text: textStarted})
 	return d.assignRoles()
 }
 
-// declared gives a new case the declared XATTRs that it lacks, and judges
+// addDeclared gives a new case the declared XATTRs that it lacks, and judges
 // those that it has.
-func (d *decision) declared() error {
+func (d *caseDecision) addDeclared() error {
 	var faults document.Faults
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
@@ -122,14 +122,14 @@ func (d *decision) declared() error {
 			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
 		}
 	}
-	d.fit(&faults)
+	d.checkTypes(&faults)
 	return faults.Err()
 }
 
-// fit judges the types of declared XATTRs. A text that reads as the number or
+// checkTypes judges the types of declared XATTRs. A text that reads as the number or
 // boolean that it should be is taken as one: queries, properties and labels
 // have only texts to offer.
-func (d *decision) fit(faults *document.Faults) {
+func (d *caseDecision) checkTypes(faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		v, given := d.c.Xattrs.Get(x.Key)
@@ -144,9 +144,9 @@ func (d *decision) fit(faults *document.Faults) {
 	}
 }
 
-// kept judges whether what a route requires is still there. A case from before
+// checkRequired judges whether what a route requires is still there. A case from before
 // the route required it goes on without.
-func (d *decision) kept(before label.Dict, faults *document.Faults) {
+func (d *caseDecision) checkRequired(before label.Dict, faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
 		_, had := before.Get(x.Key)
@@ -199,17 +199,17 @@ func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) 
 }
 
 // cancelByStep ends the case because a step says so.
-func (d *decision) cancelByStep() error {
-	d.canceled, d.queue = false, nil
-	d.dropRows()
-	d.live(Canceled, LogEntry{Trigger: new(ByStep), Text: textCanceled})
+func (d *caseDecision) cancelByStep() error {
+	d.canceled, d.stepRequests = false, nil
+	d.dropEnablements()
+	d.setLife(Canceled, LogEntry{Trigger: new(ByStep), Text: textCanceled})
 	return nil
 }
 
-// cancel ends a case that has not ended; it keeps its status and has nothing
+// cancelByPerson ends a case that has not ended; it keeps its status and has nothing
 // enabled any more. A failed one may be given up by an administrator of its
 // route (docs/contract/engine.md#1-life-cycle-of-a-case).
-func (d *decision) cancel(e Cancel) error {
+func (d *caseDecision) cancelByPerson(e Cancel) error {
 	switch d.c.Life {
 	case Queued, Active, Suspended:
 	case Failed:
@@ -219,15 +219,15 @@ func (d *decision) cancel(e Cancel) error {
 	default:
 		return d.notOpen()
 	}
-	d.c.Held, d.c.HeldUntil = false, time.Time{}
-	d.dropRows()
-	d.live(Canceled, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textCanceled})
+	d.c.SuspendedSelf, d.c.SuspendedUntil = false, time.Time{}
+	d.dropEnablements()
+	d.setLife(Canceled, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textCanceled})
 	return nil
 }
 
-// live moves the case to another state of its life cycle; entry says by
+// setLife moves the case to another state of its life cycle; entry says by
 // whom, and in which words.
-func (d *decision) live(to Life, entry LogEntry) {
+func (d *caseDecision) setLife(to Life, entry LogEntry) {
 	entry.Kind, entry.From, entry.To = LogLife, new(string(d.c.Life)), new(string(to))
 	switch {
 	case !to.Ended():
@@ -244,7 +244,7 @@ func (d *decision) live(to Life, entry LogEntry) {
 }
 
 // notOpen says that nothing can be done to the case in this state of life.
-func (d *decision) notOpen() error {
+func (d *caseDecision) notOpen() error {
 	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
 	e.Extra = map[string]any{"state": string(d.c.Life)}
 	switch d.c.Life {
@@ -253,15 +253,15 @@ func (d *decision) notOpen() error {
 	case Queued:
 		e.Detail = "The case is queued; this can be done once it has started."
 	case Suspended:
-		e.Detail = "The case is suspended" + until(d.c.HeldUntil) + "; resume it first, by its state active."
+		e.Detail = "The case is suspended" + until(d.c.SuspendedUntil) + "; resume it first, by its state active."
 	default: // as said above
 	}
 	return e
 }
 
-// edit changes fields of the case itself, in whatever state of life it is.
+// editByPerson changes fields of the case itself, in whatever state of life it is.
 // One log entry names what changed; nothing changed leaves no trace.
-func (d *decision) edit(e Edit) error {
+func (d *caseDecision) editByPerson(e Edit) error {
 	c := d.c
 	var fields []string
 	kind := LogLife
@@ -297,8 +297,8 @@ func (d *decision) edit(e Edit) error {
 		before := c.Xattrs
 		c.Xattrs = e.Xattrs.Sorted()
 		var faults document.Faults
-		d.kept(before, &faults)
-		if d.fit(&faults); faults.Err() != nil {
+		d.checkRequired(before, &faults)
+		if d.checkTypes(&faults); faults.Err() != nil {
 			return faults.Err()
 		}
 		if !slices.Equal(before, c.Xattrs) {
@@ -317,11 +317,11 @@ func (d *decision) edit(e Edit) error {
 		d.changed = true
 		d.add(LogEntry{Kind: kind, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Changed " + strings.Join(fields, ", ")})
 	}
-	return d.settle()
+	return d.bringToRest()
 }
 
 // postpone says when a case shall be started that has not been yet.
-func (d *decision) postpone(to time.Time) error {
+func (d *caseDecision) postpone(to time.Time) error {
 	if !d.c.Started.IsZero() {
 		err := errs.New(errs.CaseNotOpen, "The case is %s; startAt can be changed until it starts.", d.c.Life)
 		err.Extra = map[string]any{"state": string(d.c.Life)}

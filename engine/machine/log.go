@@ -9,7 +9,7 @@ import (
 )
 
 // add numbers the entry and puts it at the end of the event's log.
-func (d *decision) add(entry LogEntry) {
+func (d *caseDecision) add(entry LogEntry) {
 	d.c.LogSeq++
 	entry.Seq, entry.Time = d.c.LogSeq, d.now
 	d.log = append(d.log, entry)

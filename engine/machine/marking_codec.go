@@ -16,8 +16,8 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	b = appendInt(b, `,"rv":`, v.RouteVersion)
 	b = appendFilled(b, `,"t":`, v.Title)
 	b = appendString(b, `,"l":`, string(v.Life))
-	b = appendTrue(b, `,"h":`, v.Held)
-	b = appendSet(b, `,"hu":`, v.HeldUntil)
+	b = appendTrue(b, `,"h":`, v.SuspendedSelf)
+	b = appendSet(b, `,"hu":`, v.SuspendedUntil)
 	b = appendSet(b, `,"sa":`, v.StartAt)
 	b = appendFilled(b, `,"s":`, v.Status)
 	b = appendInt(b, `,"cid":`, v.ContextID)
@@ -34,7 +34,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 		b = appendEnabledJSON(appendItem(b, `,"e":`, i), &v.Enabled[i])
 	}
 	b = appendEnd(b, len(v.Enabled))
-	b = appendNonzero(b, `,"lr":`, v.LastRow)
+	b = appendNonzero(b, `,"lr":`, v.LastNumber)
 	for i := range v.Timers {
 		b = appendTimerJSON(appendItem(b, `,"ti":`, i), &v.Timers[i])
 	}
@@ -61,7 +61,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	}
 	b = appendEnd(b, len(v.Outbox))
 	b = appendNonzero(b, `,"pa":`, v.Parent)
-	b = appendNonzero(b, `,"pr":`, v.ParentRow)
+	b = appendNonzero(b, `,"pr":`, v.ParentEnablement)
 	b = appendFilled(b, `,"pn":`, v.ParentAction)
 	b = appendNonzero(b, `,"dp":`, int64(v.Depth))
 	b = appendNonzero(b, `,"lk":`, int64(v.Links))
@@ -71,7 +71,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	}
 	b = appendEnd(b, len(v.Children))
 	b = appendNonzero(b, `,"cc":`, v.ChildrenCount)
-	b = appendTrue(b, `,"ht":`, v.Halted)
+	b = appendTrue(b, `,"ht":`, v.AncestorSuspended)
 	for i := range v.Work {
 		b = appendWorkJSON(appendItem(b, `,"wk":`, i), &v.Work[i])
 	}
@@ -108,9 +108,9 @@ func (r *markingReader) readCase() (v Case) {
 		case "l":
 			v.Life = Life(r.text())
 		case "h":
-			v.Held = r.truth()
+			v.SuspendedSelf = r.truth()
 		case "hu":
-			v.HeldUntil = r.instant()
+			v.SuspendedUntil = r.instant()
 		case "sa":
 			v.StartAt = r.instant()
 		case "s":
@@ -132,7 +132,7 @@ func (r *markingReader) readCase() (v Case) {
 		case "e":
 			v.Enabled = readList(r, r.readEnabled)
 		case "lr":
-			v.LastRow = r.integer()
+			v.LastNumber = r.integer()
 		case "ti":
 			v.Timers = readList(r, r.readTimer)
 		case "v":
@@ -156,7 +156,7 @@ func (r *markingReader) readCase() (v Case) {
 		case "pa":
 			v.Parent = r.integer()
 		case "pr":
-			v.ParentRow = r.integer()
+			v.ParentEnablement = r.integer()
 		case "pn":
 			v.ParentAction = r.text()
 		case "dp":
@@ -170,7 +170,7 @@ func (r *markingReader) readCase() (v Case) {
 		case "cc":
 			v.ChildrenCount = r.integer()
 		case "ht":
-			v.Halted = r.truth()
+			v.AncestorSuspended = r.truth()
 		case "wk":
 			v.Work = readList(r, r.readWork)
 		case "q":
@@ -223,7 +223,7 @@ func (r *markingReader) readPlayers() (v Players) {
 }
 
 func appendEnabledJSON(b []byte, v *Enabled) []byte {
-	b = appendInt(b, `{"n":`, v.Row)
+	b = appendInt(b, `{"n":`, v.Number)
 	b = appendString(b, `,"a":`, v.Action)
 	b = appendString(b, `,"s":`, string(v.State))
 	b = appendInstant(b, `,"f":`, v.Since)
@@ -253,7 +253,7 @@ func (r *markingReader) readEnabled() (v Enabled) {
 	r.object(func(key []byte) {
 		switch string(key) {
 		case "n":
-			v.Row = r.integer()
+			v.Number = r.integer()
 		case "a":
 			v.Action = r.text()
 		case "s":
@@ -292,7 +292,7 @@ func (r *markingReader) readEnabled() (v Enabled) {
 func appendTimerJSON(b []byte, v *Timer) []byte {
 	from := len(b)
 	b = appendFilled(b, `,"n":`, v.Name)
-	b = appendNonzero(b, `,"r":`, v.Row)
+	b = appendNonzero(b, `,"r":`, v.Number)
 	b = appendNonzero(b, `,"v":`, v.Visit)
 	b = appendTrue(b, `,"on":`, v.On)
 	if v.Limit != nil {
@@ -310,7 +310,7 @@ func (r *markingReader) readTimer() (v Timer) {
 		case "n":
 			v.Name = r.text()
 		case "r":
-			v.Row = r.integer()
+			v.Number = r.integer()
 		case "v":
 			v.Visit = r.integer()
 		case "on":
@@ -404,7 +404,7 @@ func appendWarningJSON(b []byte, v *Warning) []byte {
 	b = appendString(b, `{"timer":`, v.Timer)
 	b = appendInstant(b, `,"time":`, v.Time)
 	b = appendString(b, `,"text":`, v.Text)
-	b = appendNonzero(b, `,"n":`, v.Row)
+	b = appendNonzero(b, `,"n":`, v.Enablement)
 	return append(b, '}')
 }
 
@@ -418,7 +418,7 @@ func (r *markingReader) readWarning() (v Warning) {
 		case "text":
 			v.Text = r.text()
 		case "n":
-			v.Row = r.integer()
+			v.Enablement = r.integer()
 		default:
 			r.unknown(key)
 		}
@@ -498,7 +498,7 @@ func (r *markingReader) readChildLine() (v ChildLine) {
 
 func appendWorkJSON(b []byte, v *Work) []byte {
 	b = appendString(b, `{"k":`, string(v.Kind))
-	b = appendNonzero(b, `,"n":`, v.Row)
+	b = appendNonzero(b, `,"n":`, v.Enablement)
 	b = appendNonzero(b, `,"a":`, v.After)
 	return append(b, '}')
 }
@@ -509,7 +509,7 @@ func (r *markingReader) readWork() (v Work) {
 		case "k":
 			v.Kind = WorkKind(r.text())
 		case "n":
-			v.Row = r.integer()
+			v.Enablement = r.integer()
 		case "a":
 			v.After = r.integer()
 		default:

@@ -19,25 +19,25 @@ import (
 func fullCase() *Case {
 	at := startOfTests().Add(123456789 * time.Nanosecond)
 	return &Case{
-		ID: 1, GUID: "g", RouteID: 2, RouteName: "r", RouteVersion: 3, Title: "T \"ü\" \\ \n \x7f 😀", Life: Active, Held: true, HeldUntil: at, StartAt: at, Status: "open",
+		ID: 1, GUID: "g", RouteID: 2, RouteName: "r", RouteVersion: 3, Title: "T \"ü\" \\ \n \x7f 😀", Life: Active, SuspendedSelf: true, SuspendedUntil: at, StartAt: at, Status: "open",
 		ContextID: 4, Context: "c", Starter: "sam", Priority: -5,
 		Roles:        []Players{{Role: "a", Parties: []string{"x", "y"}}, {Role: "b", Parties: []string{"z"}}},
 		Stakeholders: []string{"s", "t"},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
-		Enabled: []Enabled{{Row: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Remind: at}, {Row: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
+		Enabled: []Enabled{{Number: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Remind: at}, {Number: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
 			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,
 		}}},
-		Timers:  []Timer{{Name: "a", Row: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},
-		LastRow: 7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"}, Interrupted: []string{"i"},
+		Timers:     []Timer{{Name: "a", Number: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},
+		LastNumber: 7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"}, Interrupted: []string{"i"},
 		Performed:  []Performed{{Action: "p", Count: 9, By: "sam", For: "bob", At: at, Resolution: "r", Output: "o", Used: 3, Seq: 5}, {Action: "q", Count: 1, At: at}},
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
 		Resolution: "r",
-		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Row: 7}, {Time: at}},
+		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Enablement: 7}, {Time: at}},
 		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f"}, {At: at}},
 		Family: Family{
-			Parent: 14, ParentRow: 15, ParentAction: "p", Depth: 2, Links: 3, Mapped: []string{"m"},
+			Parent: 14, ParentEnablement: 15, ParentAction: "p", Depth: 2, Links: 3, Mapped: []string{"m"},
 			Children:      []ChildLine{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},
-			ChildrenCount: 17, Halted: true, Work: []Work{{Kind: WorkMake, Row: 6, After: 18}, {}},
+			ChildrenCount: 17, AncestorSuspended: true, Work: []Work{{Kind: WorkMake, Enablement: 6, After: 18}, {}},
 		},
 		LogSeq: 10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Iteration: 13, Created: at, Started: at, Modified: at, Completed: at, Ended: at,
 	}
@@ -90,7 +90,7 @@ func TestReadMarkingRefuses(t *testing.T) {
 		}
 	}
 	indented := strings.NewReplacer(",", " ,\n", ":{", " : {", "[", "[ ", "]", " ]", "{", "{\t", "}", "\r}").Replace(`{"id":1,"sh":[],"x":{},"e":[{"n":1}]}`)
-	if c, err := ReadMarking([]byte(" " + indented + "\n")); err != nil || c.ID != 1 || c.Enabled[0].Row != 1 || c.Stakeholders != nil {
+	if c, err := ReadMarking([]byte(" " + indented + "\n")); err != nil || c.ID != 1 || c.Enabled[0].Number != 1 || c.Stakeholders != nil {
 		t.Errorf("white space: %v, %v", c, err)
 	}
 }

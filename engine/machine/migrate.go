@@ -19,11 +19,11 @@ type Migrate struct {
 
 func (Migrate) event() {}
 
-// migrate moves the case. What is enabled and still is in the route keeps its
+// migrateByPerson moves the case. What is enabled and still is in the route keeps its
 // row with all that hangs on it; what is new is enabled by a pass, what is
 // gone un-enabled. No visit begins. A suspended case is not passed over before
 // it is resumed.
-func (d *decision) migrate(e Migrate) error {
+func (d *caseDecision) migrateByPerson(e Migrate) error {
 	switch d.c.Life {
 	case Closed, Canceled, Failed:
 		return d.notOpen()
@@ -48,7 +48,7 @@ func (d *decision) migrate(e Migrate) error {
 	d.dropOthers(e.From)
 	d.dropTimers()
 	if d.c.written(labelInput) == nil {
-		d.wrote(labelInput, d.c.Starter) // as at a start
+		d.noteWritten(labelInput, d.c.Starter) // as at a start
 	}
 	if err := d.assignRoles(); err != nil {
 		return err
@@ -58,7 +58,7 @@ func (d *decision) migrate(e Migrate) error {
 
 // redeclared gives the case the defaults of XATTRs that are declared since.
 // One that is required since it need not have.
-func (d *decision) redeclared() error {
+func (d *caseDecision) redeclared() error {
 	for i := range d.route.Xattrs {
 		if x := &d.route.Xattrs[i]; x.Default != nil {
 			if _, given := d.c.Xattrs.Get(x.Key); !given {
@@ -67,20 +67,20 @@ func (d *decision) redeclared() error {
 		}
 	}
 	var faults document.Faults
-	d.fit(&faults)
+	d.checkTypes(&faults)
 	return faults.Err()
 }
 
 // dropOthers ends the enablements of actions that are gone, and of those that
 // bear an old name and are of another kind: performed by somebody else, or
 // with other children. These are enabled afresh.
-func (d *decision) dropOthers(from *route.Route) {
+func (d *caseDecision) dropOthers(from *route.Route) {
 	d.c.Enabled = slices.DeleteFunc(d.c.Enabled, func(e Enabled) bool {
 		if stays(from, d.route, e.Action) {
 			return false
 		}
-		d.unwarnRow(e.Row)
-		d.disown(&e)
+		d.unwarnRow(e.Number)
+		d.endChildrenOf(&e)
 		return true
 	})
 	d.index()
@@ -101,13 +101,13 @@ func stays(from, to *route.Route, action string) bool {
 }
 
 // dropTimers clears the user-defined timers that the route no longer has.
-func (d *decision) dropTimers() {
+func (d *caseDecision) dropTimers() {
 	gone := func(name string) bool {
 		return name != route.TimerCase && name != route.TimerState && d.route.Timer(name) == route.NoTimer
 	}
 	for _, t := range d.c.Timers {
 		if gone(t.Name) {
-			d.dropWarnings(func(w Warning) bool { return w.Timer == t.Name && w.Row == 0 })
+			d.dropWarnings(func(w Warning) bool { return w.Timer == t.Name && w.Enablement == 0 })
 		}
 	}
 	d.c.Timers = slices.DeleteFunc(slices.Clone(d.c.Timers), func(t Timer) bool { return gone(t.Name) })

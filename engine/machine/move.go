@@ -20,7 +20,7 @@ type Move struct {
 func (Move) event() {}
 
 // moveByPerson finds that action and performs it.
-func (d *decision) moveByPerson(e Move) error {
+func (d *caseDecision) moveByPerson(e Move) error {
 	if d.c.Life != Active && d.c.Life != Completed {
 		return d.notOpen()
 	}
@@ -32,7 +32,7 @@ func (d *decision) moveByPerson(e Move) error {
 	}
 	ways := make([][]string, len(d.route.States)) // by status: the actor's actions that lead there
 	for i := range d.route.Actions {
-		row := d.row(i)
+		row := d.place(i)
 		if row < 0 {
 			continue
 		}
@@ -52,7 +52,7 @@ func (d *decision) moveByPerson(e Move) error {
 
 // moves returns the status to which the actor's performance of an enablement
 // would lead; NoState where that is none, or only a decision tells.
-func (d *decision) moves(row int, actor Actor) (to int, err error) {
+func (d *caseDecision) moves(row int, actor Actor) (to int, err error) {
 	a := &d.route.Actions[d.actions[row]]
 	if a.Trigger != route.TriggerUser || a.Decide != nil || a.Child != nil {
 		return route.NoState, nil
@@ -63,7 +63,7 @@ func (d *decision) moves(row int, actor Actor) (to int, err error) {
 	if _, may := mayPerform(d.c, d.status, a, actor); !may || !d.c.Enabled[row].State.forPeople() {
 		return route.NoState, nil
 	}
-	if !actor.RouteAdmin && d.anothers(row, actor) {
+	if !actor.RouteAdmin && d.isOthers(row, actor) {
 		return route.NoState, nil
 	}
 	if len(a.Transitions) == 0 {
@@ -74,7 +74,7 @@ func (d *decision) moves(row int, actor Actor) (to int, err error) {
 }
 
 // noMove says why the case cannot be moved there, and where it can.
-func (d *decision) noMove(target int, ways [][]string) error {
+func (d *caseDecision) noMove(target int, ways [][]string) error {
 	name := d.route.States[target].Name
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}

@@ -41,9 +41,9 @@ type Notices struct {
 	To   []Notice
 }
 
-// noticing is the work on the notices of one event.
-type noticing struct {
-	*decision
+// noticeBuilder is the work on the notices of one event.
+type noticeBuilder struct {
+	*caseDecision
 	out  Notices
 	told map[string]int // by folded name: place in out.To
 }
@@ -55,9 +55,9 @@ type noticing struct {
 //
 // What is everyone's is nobody's to be told of: a role that everyone plays
 // would make a mail to each user of every case.
-func (d *decision) notices(event Event) *Notices {
-	n := &noticing{decision: d, told: map[string]int{}}
-	for _, each := range append([]*decision{d}, d.order...) {
+func (d *caseDecision) notices(event Event) *Notices {
+	n := &noticeBuilder{caseDecision: d, told: map[string]int{}}
+	for _, each := range append([]*caseDecision{d}, d.order...) {
 		n.tasks(each)
 	}
 	n.acts(event)
@@ -72,7 +72,7 @@ func (d *decision) notices(event Event) *Notices {
 
 // tasks tells those who have tasks in a case that they had not before, and
 // those who are reminded of some.
-func (n *noticing) tasks(d *decision) {
+func (n *noticeBuilder) tasks(d *caseDecision) {
 	if d.c.Life != Active {
 		return
 	}
@@ -83,7 +83,7 @@ func (n *noticing) tasks(d *decision) {
 		}
 		var before *Enabled
 		if d.from != nil {
-			if at := d.from.rowOf(e.Row); at >= 0 {
+			if at := d.from.placeOf(e.Number); at >= 0 {
 				before = &d.from.Enabled[at]
 			}
 		}
@@ -107,7 +107,7 @@ func (n *noticing) tasks(d *decision) {
 // newHolders returns the persons of the parties that have a task, but for
 // those who had it before: of one that nothing has become of there are some
 // where a role has got other players.
-func (n *noticing) newHolders(d *decision, have, had []string) (persons []string) {
+func (n *noticeBuilder) newHolders(d *caseDecision, have, had []string) (persons []string) {
 	for _, party := range have {
 		if !slices.ContainsFunc(had, func(old string) bool { return sameName(old, party) }) {
 			persons = append(persons, n.persons(d, party)...)
@@ -126,7 +126,7 @@ func (n *noticing) newHolders(d *decision, have, had []string) (persons []string
 
 // task adds a task to what a person is told. A new one is a better reason than
 // one that they have had.
-func (n *noticing) task(person string, why Reason, task TaskRef) {
+func (n *noticeBuilder) task(person string, why Reason, task TaskRef) {
 	at, told := n.told[identity.Fold(person)]
 	if !told {
 		n.tell(person, why, task.Case)
@@ -143,7 +143,7 @@ func (n *noticing) task(person string, why Reason, task TaskRef) {
 
 // acts notes what a person or the time did to the event's case: of a person's
 // request the first thing, of what was due all that was.
-func (n *noticing) acts(event Event) {
+func (n *noticeBuilder) acts(event Event) {
 	_, sweep := event.(Due)
 	for i := range n.log {
 		entry := &n.log[i]
@@ -171,9 +171,9 @@ func (n *noticing) acts(event Event) {
 }
 
 // audience tells the people of the case and of its ancestors what was done.
-func (n *noticing) audience() {
-	seats := []*decision{n.decision}
-	for at := n.decision; at.c.Parent != 0; {
+func (n *noticeBuilder) audience() {
+	seats := []*caseDecision{n.caseDecision}
+	for at := n.caseDecision; at.c.Parent != 0; {
 		parent, err := n.related(at.c.Parent)
 		if err != nil || parent == nil {
 			break // asked for, or gone
@@ -212,7 +212,7 @@ func (n *noticing) audience() {
 
 // isUser reports whether the name is a user's. What a schedule starts has its
 // context for a starter, which may be a team: that is nobody who has done it.
-func (n *noticing) isUser(name string) bool {
+func (n *noticeBuilder) isUser(name string) bool {
 	kind, known := n.facts.Parties[name]
 	if !known {
 		n.need(Need{Party: name})
@@ -220,7 +220,7 @@ func (n *noticing) isUser(name string) bool {
 	return kind == UserParty
 }
 
-func (n *noticing) people(d *decision, party string, why Reason) {
+func (n *noticeBuilder) people(d *caseDecision, party string, why Reason) {
 	for _, person := range n.persons(d, party) {
 		n.others(d, person, why)
 	}
@@ -228,21 +228,21 @@ func (n *noticing) people(d *decision, party string, why Reason) {
 
 // others tells a person what was done, unless it was done by them or they were
 // told of something better.
-func (n *noticing) others(d *decision, person string, why Reason) {
+func (n *noticeBuilder) others(d *caseDecision, person string, why Reason) {
 	by := func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, person) }
 	if _, told := n.told[identity.Fold(person)]; !told && !slices.ContainsFunc(n.out.Acts, by) {
 		n.tell(person, why, d.c.ID)
 	}
 }
 
-func (n *noticing) tell(person string, why Reason, through int64) {
+func (n *noticeBuilder) tell(person string, why Reason, through int64) {
 	n.told[identity.Fold(person)] = len(n.out.To)
 	n.out.To = append(n.out.To, Notice{Person: person, Why: why, Case: through})
 }
 
 // persons returns the users of a party of a case; what is not known of it is
 // asked for.
-func (n *noticing) persons(d *decision, party string) (persons []string) {
+func (n *noticeBuilder) persons(d *caseDecision, party string) (persons []string) {
 	parties := []string{party}
 	switch party {
 	case "", string(identity.Everyone):

@@ -148,8 +148,8 @@ func (Recorded) event()    {}
 // been sent.
 func LabelOutbox(seq, step int64) string { return fmt.Sprintf("Outbox-%d-%d", seq, step) }
 
-// heardFromOutside takes in what became of a delivery.
-func (d *decision) heardFromOutside(event Event) error {
+// recordDelivery takes in what became of a delivery.
+func (d *caseDecision) recordDelivery(event Event) error {
 	var seq, step int64
 	switch e := event.(type) {
 	case Delivered:
@@ -161,32 +161,32 @@ func (d *decision) heardFromOutside(event Event) error {
 	}
 	at := slices.IndexFunc(d.c.Outbox, func(o Outgoing) bool { return o.Seq == seq && o.Step == step })
 	if at < 0 {
-		return d.settle()
+		return d.bringToRest()
 	}
 	switch e := event.(type) {
 	case Delivered:
 		if len(e.Content) > MaxFact {
-			d.failed(at, e.Attempts, fmt.Sprintf("the answer is longer than %d bytes", MaxFact))
+			d.keepFailed(at, e.Attempts, fmt.Sprintf("the answer is longer than %d bytes", MaxFact))
 			break
 		}
-		d.delivered(at, e)
+		d.writeAnswer(at, e)
 	case Undelivered:
-		d.failed(at, e.Attempts, e.Reason)
+		d.keepFailed(at, e.Attempts, e.Reason)
 	case Recorded:
 		o := d.c.Outbox[at]
-		d.over(at)
+		d.endDelivery(at)
 		d.messages = append(d.messages, NewMessage{Label: LabelOutbox(seq, step), MediaType: "application/json", Content: e.Content})
 		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Recorded instead of sent: %s, as %s", o.Verb, LabelOutbox(seq, step))})
-		d.wrote(LabelOutbox(seq, step), "")
+		d.noteWritten(LabelOutbox(seq, step), "")
 	}
-	return d.settle()
+	return d.bringToRest()
 }
 
-// delivered writes the answer as a message, where the step has asked for one
+// writeAnswer writes the answer as a message, where the step has asked for one
 // and the case can still use it.
-func (d *decision) delivered(at int, e Delivered) {
+func (d *caseDecision) writeAnswer(at int, e Delivered) {
 	o := d.c.Outbox[at]
-	d.over(at)
+	d.endDelivery(at)
 	text := fmt.Sprintf("Delivered: %s", o.Verb)
 	switch life := d.c.Life; {
 	case o.Into == "":
@@ -196,13 +196,13 @@ func (d *decision) delivered(at int, e Delivered) {
 		text += ", wrote " + o.Into
 		d.messages = append(d.messages, NewMessage{Label: o.Into, MediaType: e.MediaType, Content: e.Content})
 		delete(d.known, o.Into)
-		d.wrote(o.Into, "")
+		d.noteWritten(o.Into, "")
 	}
 	d.addOutside(&o, LogEntry{Kind: LogMessage, Text: text})
 }
 
-// failed keeps a delivery that failed for good until somebody attends to it.
-func (d *decision) failed(at int, attempts int64, reason string) {
+// keepFailed keeps a delivery that failed for good until somebody attends to it.
+func (d *caseDecision) keepFailed(at int, attempts int64, reason string) {
 	if d.c.Outbox[at].Failed {
 		return
 	}
@@ -217,8 +217,8 @@ func (d *decision) failed(at int, attempts int64, reason string) {
 	}
 }
 
-// over ends a delivery, whatever became of it.
-func (d *decision) over(at int) {
+// endDelivery ends a delivery, whatever became of it.
+func (d *caseDecision) endDelivery(at int) {
 	o := d.c.Outbox[at]
 	d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
 	d.c.Outbox = slices.Delete(d.c.Outbox, at, at+1)
@@ -226,7 +226,7 @@ func (d *decision) over(at int) {
 	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Over: true})
 }
 
-func (d *decision) addOutside(o *Outgoing, entry LogEntry) {
+func (d *caseDecision) addOutside(o *Outgoing, entry LogEntry) {
 	if action := o.action(); d.route.Action(action) != unknown {
 		entry.Action = new(action)
 	}
@@ -235,9 +235,9 @@ func (d *decision) addOutside(o *Outgoing, entry LogEntry) {
 
 // undelivered returns the deliveries that a person means: the one of that
 // name, or those of the action, unless the action is escalated itself.
-func (d *decision) undelivered(name string) (places []int) {
+func (d *caseDecision) undelivered(name string) (places []int) {
 	if i := d.route.Action(name); i != unknown {
-		if row := d.row(i); row >= 0 && d.c.Enabled[row].State == Escalated {
+		if row := d.place(i); row >= 0 && d.c.Enabled[row].State == Escalated {
 			return nil
 		}
 	}
@@ -249,9 +249,9 @@ func (d *decision) undelivered(name string) (places []int) {
 	return places
 }
 
-// attendOutside lets an administrator of the route send again what was not
+// attendDeliveries lets an administrator of the route send again what was not
 // delivered, or give it up; the places are those of the deliveries, ascending.
-func (d *decision) attendOutside(places []int, actor Actor, said string, again bool) error {
+func (d *caseDecision) attendDeliveries(places []int, actor Actor, said string, again bool) error {
 	switch {
 	case d.c.Life == Suspended:
 		return d.notOpen()
@@ -264,7 +264,7 @@ func (d *decision) attendOutside(places []int, actor Actor, said string, again b
 		entry := byPerson(actor, said)
 		entry.Kind = LogTask
 		if !again {
-			d.over(at)
+			d.endDelivery(at)
 			entry.Text = fmt.Sprintf("Gave up: %s", o.Verb)
 			d.addOutside(&o, entry)
 			continue
@@ -276,7 +276,7 @@ func (d *decision) attendOutside(places []int, actor Actor, said string, again b
 		entry.Text = fmt.Sprintf("Sent again: %s", o.Verb)
 		d.addOutside(&o, entry)
 	}
-	return d.settle()
+	return d.bringToRest()
 }
 
 // clipLine makes a line of a text from outside, of bounded length.

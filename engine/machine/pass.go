@@ -8,10 +8,10 @@ import (
 	"flowdrive/route"
 )
 
-// settle brings the case to rest: pass after pass, until one performs
+// bringToRest brings the case to rest: pass after pass, until one performs
 // nothing (docs/contract/engine.md#a-pass). A case in which nothing is wanted
 // is at rest, and a suspended one is not passed over, though it has completed.
-func (d *decision) settle() error {
+func (d *caseDecision) bringToRest() error {
 	if d.c.Life != Active && d.c.Life != Completed || d.c.suspended() {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (d *decision) settle() error {
 		if d.canceled {
 			return d.cancelByStep()
 		}
-		p := pass{decision: d}
+		p := pass{caseDecision: d}
 		performed, err := p.run()
 		if err != nil {
 			return err
@@ -40,7 +40,7 @@ func (d *decision) settle() error {
 
 // pass is one pass over a case. It holds what is true for this pass alone.
 type pass struct {
-	*decision
+	*caseDecision
 	over    bool   // of the dependency model: nothing is wanted any more
 	refused []bool // of each action: enableIf was asked and was false; nil: none
 	moved   bool   // rows came or went, which enableIf may look at, and what they set
@@ -69,7 +69,7 @@ func (p *pass) run() (performed bool, err error) {
 			p.moved = true
 			continue // guards may ask for it
 		}
-		if p.canceled || p.halts() {
+		if p.canceled || p.suspendByStep() {
 			return false, nil
 		}
 		next, ok := p.due()
@@ -79,7 +79,7 @@ func (p *pass) run() (performed bool, err error) {
 		case !ok:
 			return p.conclude(), nil
 		case next.performance != nil:
-			return true, p.unit(*next.performance)
+			return true, p.attempt(*next.performance)
 		}
 		p.moved = true
 		if next.timer != nil {
@@ -95,7 +95,7 @@ func (p *pass) run() (performed bool, err error) {
 }
 
 // finished reports whether a final action was performed.
-func (d *decision) finished() bool {
+func (d *caseDecision) finished() bool {
 	for i := range d.route.Actions {
 		if a := &d.route.Actions[i]; a.Final && d.c.performed(a.Name) != nil {
 			return true
@@ -141,7 +141,7 @@ func (p *pass) inProgress(action int) bool {
 
 // meanwhileOf reports whether the status is the one that a case is in until
 // the action's children are finished.
-func (d *decision) meanwhileOf(action int) bool {
+func (d *caseDecision) meanwhileOf(action int) bool {
 	child := d.route.Actions[action].Child
 	return child != nil && child.While != route.NoState && child.While == d.status
 }
@@ -159,7 +159,7 @@ func (p *pass) meanwhile() (entered bool, err error) {
 		return false, nil
 	}
 	a := &p.route.Actions[p.actions[first]]
-	before := p.snapshot()
+	before := p.savepoint()
 	k := *p.c.Enabled[first].Children
 	k.Entered = true
 	p.c.Enabled[first].Children = &k
@@ -171,10 +171,10 @@ func (p *pass) meanwhile() (entered bool, err error) {
 	p.visit(a.Child.While)
 	p.add(entry)
 	p.moved = true
-	err = p.decision.run(p.route.States[a.Child.While].OnEnter, a.Name, "")
+	err = p.caseDecision.runSteps(p.route.States[a.Child.While].OnEnter, a.Name, "")
 	if errs.Is(err, errs.RouteFault) {
-		p.restore(before)
-		p.escalate(performance{action: p.actions[first], row: p.c.Enabled[first].Row, trigger: ByChild}, err)
+		p.rollBack(before)
+		p.escalate(performance{action: p.actions[first], enablement: p.c.Enabled[first].Number, trigger: ByChild}, err)
 		err = nil
 	}
 	return true, err
@@ -198,10 +198,10 @@ func (p *pass) unenable() error {
 	var gone []int
 	kept := 0
 	for i, action := range p.actions {
-		stale := action != unknown && len(p.route.Actions[action].Transitions) > 0 && p.c.Enabled[i].Row <= p.renew
+		stale := action != unknown && len(p.route.Actions[action].Transitions) > 0 && p.c.Enabled[i].Number <= p.renew
 		if action == unknown || stale || !p.wanted(action) {
-			p.unwarnRow(p.c.Enabled[i].Row)
-			p.disown(&p.c.Enabled[i])
+			p.unwarnRow(p.c.Enabled[i].Number)
+			p.endChildrenOf(&p.c.Enabled[i])
 			if action != unknown {
 				p.enabled[action] = false
 				if len(p.route.Actions[action].OnUnEnable) > 0 {
@@ -221,7 +221,7 @@ func (p *pass) unenable() error {
 	p.c.Enabled, p.actions = slices.Delete(p.c.Enabled, kept, len(p.actions)), p.actions[:kept]
 	slices.Sort(gone)
 	for _, action := range gone {
-		if err := p.handler(p.route.Actions[action].OnUnEnable, action); err != nil {
+		if err := p.runHandler(p.route.Actions[action].OnUnEnable, action); err != nil {
 			return err
 		}
 	}
@@ -243,9 +243,9 @@ func (p *pass) enable() error {
 			continue
 		}
 		a := &p.route.Actions[i]
-		p.c.LastRow++
+		p.c.LastNumber++
 		p.c.Enabled = append(p.c.Enabled, Enabled{
-			Row: p.c.LastRow, Action: a.Name, State: initialState(a), Since: p.now, Due: dueTime(a, p.now),
+			Number: p.c.LastNumber, Action: a.Name, State: initialState(a), Since: p.now, Due: dueTime(a, p.now),
 		})
 		p.actions = append(p.actions, i)
 		p.enabled[i] = true
@@ -267,7 +267,7 @@ func (p *pass) enable() error {
 		if !p.enabled[action] {
 			continue
 		}
-		if err := p.handler(p.route.Actions[action].OnEnable, action); err != nil {
+		if err := p.runHandler(p.route.Actions[action].OnEnable, action); err != nil {
 			return err
 		}
 	}
@@ -307,12 +307,12 @@ func (p *pass) guards() error {
 }
 
 // guard evaluates the guard of a row.
-func (d *decision) guard(row int) error {
+func (d *caseDecision) guard(row int) error {
 	a := &d.route.Actions[d.actions[row]]
 	if s := d.c.Enabled[row].State; a.Guard == nil || s == Escalated || s == Accepted {
 		return nil
 	}
-	open, err := d.condition(a.Guard, "", "guard", a.Name, d.c.Enabled[row].Row)
+	open, err := d.condition(a.Guard, "", "guard", a.Name, d.c.Enabled[row].Number)
 	if err != nil {
 		return err
 	}
@@ -320,13 +320,13 @@ func (d *decision) guard(row int) error {
 	if open {
 		state = initialState(a)
 	}
-	d.become(row, state)
+	d.setState(row, state)
 	return nil
 }
 
-// become moves an enablement to another state: the one place where that is
+// setState moves an enablement to another state: the one place where that is
 // done, so that what goes with a state comes and goes with it.
-func (d *decision) become(row int, state TaskState) {
+func (d *caseDecision) setState(row int, state TaskState) {
 	if e := &d.c.Enabled[row]; e.State != state {
 		if e.State == Accepted {
 			d.giveBack(e)
@@ -365,7 +365,7 @@ func dueTime(a *route.Action, now time.Time) time.Time {
 type next struct {
 	performance *performance
 	timer       *timerRef
-	request     request
+	request     stepRequest
 }
 
 // byChildren stands where a label does: no label begins so.
@@ -378,7 +378,7 @@ func (p *pass) due() (next, bool) {
 	first, when, message := p.performable()
 	row := int64(0)
 	if first >= 0 {
-		row = p.c.Enabled[first].Row
+		row = p.c.Enabled[first].Number
 	}
 	timer, date, timerRow, expires := p.c.firstTimer()
 	if expires = expires && !date.After(p.now); expires && (first < 0 || date.Before(when) || date.Equal(when) && timerRow <= row) {
@@ -429,7 +429,7 @@ func (p *pass) performable() (first int, when time.Time, message string) {
 // performance returns the engine's performance of a row.
 func (p *pass) performance(first int, message string) *performance {
 	action := p.actions[first]
-	chosen := performance{action: action, row: p.c.Enabled[first].Row, trigger: ByTime}
+	chosen := performance{action: action, enablement: p.c.Enabled[first].Number, trigger: ByTime}
 	if p.route.Actions[action].Trigger == route.TriggerAuto {
 		chosen.trigger = ByAuto
 	}
@@ -490,11 +490,11 @@ func (p *pass) turn(complete bool) {
 	if complete {
 		p.c.Completed = p.now
 		entry.Text = textCompleted
-		p.live(Completed, entry)
+		p.setLife(Completed, entry)
 	} else {
 		p.c.Completed = time.Time{}
 		entry.Text = textReopened
-		p.live(Active, entry)
+		p.setLife(Active, entry)
 	}
 }
 
@@ -515,28 +515,28 @@ func isComplete(s *route.State) bool {
 	return s.Complete
 }
 
-// unit performs something that the engine does. It is a unit of its own: a
+// attempt performs something that the engine does. It is a unit of its own: a
 // fault undoes it to before it began and escalates its enablement, and never
 // undoes what set it off (docs/contract/engine.md#failures). A person's request
 // that sets off a loop fails whole.
-func (d *decision) unit(p performance) error {
-	before := d.snapshot()
+func (d *caseDecision) attempt(p performance) error {
+	before := d.savepoint()
 	err := d.perform(p)
 	switch {
 	case errs.Is(err, errs.RouteFault):
-		d.restore(before)
+		d.rollBack(before)
 		d.escalate(p, err)
 		return nil
 	case !d.sweeps || !errs.Is(err, errs.EndlessLoop):
 		return err
 	}
-	d.restore(before)
+	d.rollBack(before)
 	d.escalate(p, err)
-	d.queue = nil
+	d.stepRequests = nil
 	// The event has had its share: what else is due is of the loop, or would
 	// be performed into it, and waits for somebody as well.
 	for {
-		p := &pass{decision: d}
+		p := &pass{caseDecision: d}
 		first, _, message := p.performable()
 		if first < 0 {
 			return nil
@@ -547,10 +547,10 @@ func (d *decision) unit(p performance) error {
 
 // escalate keeps the row of what failed, without its due time, until somebody
 // attends to it or it is un-enabled.
-func (d *decision) escalate(p performance, err error) {
+func (d *caseDecision) escalate(p performance, err error) {
 	for i := range d.c.Enabled {
-		if e := &d.c.Enabled[i]; e.Row == p.row {
-			d.become(i, Escalated)
+		if e := &d.c.Enabled[i]; e.Number == p.enablement {
+			d.setState(i, Escalated)
 			e.Due = time.Time{}
 		}
 	}

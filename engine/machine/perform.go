@@ -14,7 +14,7 @@ import (
 // performance is one performance of an action.
 type performance struct {
 	action     int     // index in the route
-	row        int64   // its enablement; 0 for the init action, which has none
+	enablement int64   // its enablement; 0 for the init action, which has none
 	trigger    Trigger // ByUser, ByInit, ByAuto, ByTime, ByMessage or ByStep
 	actor      string  // the person; "" for the engine and for timers
 	behalf     string  // of whom the actor is the deputy in this, "" for nobody
@@ -28,39 +28,39 @@ type performance struct {
 // performByPerson checks what a person asks for and performs it. The checks come
 // in the order of docs/contract/engine.md#checks: 404 for an unknown action, 409,
 // 403, 422.
-func (d *decision) performByPerson(e Perform) error {
+func (d *caseDecision) performByPerson(e Perform) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	if err := d.ready(row, e.Actor); err != nil {
+	if err := d.checkAvailable(row, e.Actor); err != nil {
 		return err
 	}
 	i := d.actions[row]
 	a := &d.route.Actions[i]
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
-		return d.notTheirs(row, e.Actor)
+		return d.notAssigned(row, e.Actor)
 	}
-	if err := d.judge(a, e); err != nil {
+	if err := d.checkPerform(a, e); err != nil {
 		return err
 	}
 	if err := d.fourEyes(a, e.Actor.Name, behalf); err != nil {
 		return err
 	}
 	err = d.perform(performance{
-		action: i, row: d.c.Enabled[row].Row, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
+		action: i, enablement: d.c.Enabled[row].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
 	})
 	if err != nil {
 		return err
 	}
-	return d.settle()
+	return d.bringToRest()
 }
 
 // named returns the action that a person means: by its name, else the first
 // enabled one of that type that is the person's
 // (docs/contract/routes.md#submission-by-type).
-func (d *decision) named(action string, actor Actor) (int, error) {
+func (d *caseDecision) named(action string, actor Actor) (int, error) {
 	if i := d.route.Action(action); i != unknown {
 		return i, nil
 	}
@@ -84,7 +84,7 @@ func (d *decision) named(action string, actor Actor) (int, error) {
 		if err != nil {
 			continue
 		}
-		if err := d.another(row, actor); err != nil && !actor.RouteAdmin {
+		if err := d.checkNotOthers(row, actor); err != nil && !actor.RouteAdmin {
 			taken = cmp.Or(taken, err)
 			continue
 		}
@@ -99,8 +99,8 @@ func (d *decision) named(action string, actor Actor) (int, error) {
 	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", action, strings.Join(others, ", "))
 }
 
-// judge judges what a person sends: form and resolution, every fault at once.
-func (d *decision) judge(a *route.Action, e Perform) error {
+// checkPerform judges what a person sends: form and resolution, every fault at once.
+func (d *caseDecision) checkPerform(a *route.Action, e Perform) error {
 	var faults []errs.Fault
 	fault := func(pointer string, code errs.Code, format string, args ...any) {
 		faults = append(faults, errs.Fault{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
@@ -150,7 +150,7 @@ func (d *decision) judge(a *route.Action, e Perform) error {
 // fourEyes refuses who performed one of the actions that must be somebody
 // else's, or is represented by whoever did
 // (docs/contract/routes.md#distinct-performers). Administrators are not exempt.
-func (d *decision) fourEyes(a *route.Action, actor, behalf string) error {
+func (d *caseDecision) fourEyes(a *route.Action, actor, behalf string) error {
 	for _, i := range a.Distinct {
 		other := &d.route.Actions[i]
 		last := d.c.performed(other.Name)
@@ -168,7 +168,7 @@ func (d *decision) fourEyes(a *route.Action, actor, behalf string) error {
 	return nil
 }
 
-func (d *decision) noAction(name string) error {
+func (d *caseDecision) noAction(name string) error {
 	known := make([]string, 0, len(d.route.Actions))
 	for i := range d.route.Actions {
 		known = append(known, d.route.Actions[i].Name)
@@ -178,13 +178,13 @@ func (d *decision) noAction(name string) error {
 
 // offered returns the place of the row of an action that people may perform
 // now; somebody may have accepted it.
-func (d *decision) offered(action int) (row int, err error) {
+func (d *caseDecision) offered(action int) (row int, err error) {
 	switch d.c.Life {
 	case Active, Completed:
 	default:
 		return 0, d.notOpen()
 	}
-	at := d.row(action)
+	at := d.place(action)
 	if at < 0 {
 		return 0, d.notEnabled(d.route.Actions[action].Name)
 	}
@@ -210,13 +210,13 @@ func (c *Case) performed(action string) *Performed {
 // perform performs the action, in the order of
 // docs/contract/engine.md#order-of-a-performance. The request of a person has
 // been checked. A pass must follow.
-func (d *decision) perform(p performance) error {
+func (d *caseDecision) perform(p performance) error {
 	if d.performed == MaxPerformances {
 		return d.endless()
 	}
 	d.performed++
 	if d.performed > MaxPerformances/2 && p.trigger != ByUser && p.trigger != ByInit {
-		d.trail = append(d.trail, trodden{d.route, p.action})
+		d.latePerformances = append(d.latePerformances, latePerformance{d.route, p.action})
 	}
 	d.last = p
 	d.changed = true
@@ -225,7 +225,7 @@ func (d *decision) perform(p performance) error {
 		d.change(x)
 	}
 	if !p.skips {
-		if err := d.run(a.OnFire, a.Name, p.actor); err != nil {
+		if err := d.runSteps(a.OnFire, a.Name, p.actor); err != nil {
 			return err
 		}
 	}
@@ -234,7 +234,7 @@ func (d *decision) perform(p performance) error {
 		return err
 	}
 	withdrawn := d.choose(p.action)
-	d.endEnablement(p.row)
+	d.endEnablement(p.enablement)
 	d.count(a, p, way.output)
 	d.add(d.entry(p, way, withdrawn)) // before what entering the state logs
 	if way.to != route.NoState {
@@ -248,14 +248,14 @@ func (d *decision) perform(p performance) error {
 	if p.skips {
 		return nil
 	}
-	if err := d.run(d.route.SideEffects, a.Name, p.actor); err != nil {
+	if err := d.runSteps(d.route.SideEffects, a.Name, p.actor); err != nil {
 		return err
 	}
-	return d.run(a.SideEffects, a.Name, p.actor)
+	return d.runSteps(a.SideEffects, a.Name, p.actor)
 }
 
 // entry is what the log says of a performance.
-func (d *decision) entry(p performance, way way, withdrawn []string) LogEntry {
+func (d *caseDecision) entry(p performance, way outcome, withdrawn []string) LogEntry {
 	a := &d.route.Actions[p.action]
 	e := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
 	if p.skips {
@@ -293,8 +293,8 @@ func (p performance) by() *string {
 	return new(p.actor)
 }
 
-// way is where a performance leads.
-type way struct {
+// outcome is where a performance leads.
+type outcome struct {
 	to         int               // the new state, or route.NoState
 	output     string            // of the decision that said so
 	transition *route.Transition // that the performance completes
@@ -302,16 +302,16 @@ type way struct {
 
 // destination finds where performing the action leads: by its decision, else
 // by its to, else by the first transition that it completes.
-func (d *decision) destination(p performance) (way, error) {
+func (d *caseDecision) destination(p performance) (outcome, error) {
 	a := &d.route.Actions[p.action]
-	w := way{to: a.To}
+	w := outcome{to: a.To}
 	var err error
 	switch {
 	case a.Decide != nil && p.skips:
 		w.output = p.output
 		w.to, _ = a.Output(p.output)
 	case a.Decide != nil:
-		w.output, w.to, err = d.decideOutput(a, p.actor, p.row)
+		w.output, w.to, err = d.decideOutput(a, p.actor, p.enablement)
 	case len(a.Transitions) > 0:
 		w.to, w.transition = d.mark(a)
 	}
@@ -326,7 +326,7 @@ func (d *decision) destination(p performance) (way, error) {
 
 // mark notes the action of a transition as done in this visit, and returns
 // the first transition of the status that is complete by it.
-func (d *decision) mark(a *route.Action) (to int, followed *route.Transition) {
+func (d *caseDecision) mark(a *route.Action) (to int, followed *route.Transition) {
 	if !slices.Contains(d.c.Done, a.Name) {
 		d.c.Done = append(slices.Clip(d.c.Done), a.Name)
 	}
@@ -335,7 +335,7 @@ func (d *decision) mark(a *route.Action) (to int, followed *route.Transition) {
 
 // follows returns the first transition of the status that is complete once
 // those actions are done.
-func (d *decision) follows(done []string) (to int, followed *route.Transition) {
+func (d *caseDecision) follows(done []string) (to int, followed *route.Transition) {
 	if !has(d.route.States, d.status) {
 		return route.NoState, nil
 	}
@@ -351,7 +351,7 @@ func (d *decision) follows(done []string) (to int, followed *route.Transition) {
 
 // choose withdraws the other actions of the same choice, and returns those of
 // them that were enabled.
-func (d *decision) choose(action int) (withdrawn []string) {
+func (d *caseDecision) choose(action int) (withdrawn []string) {
 	choice := d.route.Actions[action].Choice
 	if choice == "" {
 		return nil
@@ -371,12 +371,12 @@ func (d *decision) choose(action int) (withdrawn []string) {
 
 // endEnablement removes a row: the action was performed. Wanted again, it
 // gets a new one.
-func (d *decision) endEnablement(row int64) {
+func (d *caseDecision) endEnablement(row int64) {
 	for i := range d.c.Enabled {
-		if d.c.Enabled[i].Row == row {
+		if d.c.Enabled[i].Number == row {
 			d.enabled[d.actions[i]] = false
 			d.unwarnRow(row)
-			d.disown(&d.c.Enabled[i])
+			d.endChildrenOf(&d.c.Enabled[i])
 			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
 			d.actions = slices.Delete(d.actions, i, i+1)
 			return
@@ -385,7 +385,7 @@ func (d *decision) endEnablement(row int64) {
 }
 
 // count counts a performance.
-func (d *decision) count(a *route.Action, by performance, output string) {
+func (d *caseDecision) count(a *route.Action, by performance, output string) {
 	p := d.c.performed(a.Name)
 	if p == nil {
 		d.c.Performed = append(d.c.Performed, Performed{Action: a.Name})
@@ -412,30 +412,30 @@ func (c *Case) count(action string) int64 {
 
 // enter begins a visit of the state, also of the one that the case is in.
 // Its transition actions are enabled afresh.
-func (d *decision) enter(w way, p performance) error {
+func (d *caseDecision) enter(w outcome, p performance) error {
 	d.visit(w.to)
 	source := d.route.Actions[p.action].Name
 	if w.transition != nil {
-		if err := d.run(w.transition.OnFollow, source, p.actor); err != nil {
+		if err := d.runSteps(w.transition.OnFollow, source, p.actor); err != nil {
 			return err
 		}
 	}
-	return d.run(d.route.States[w.to].OnEnter, source, p.actor)
+	return d.runSteps(d.route.States[w.to].OnEnter, source, p.actor)
 }
 
 // visit begins a visit of a state.
-func (d *decision) visit(state int) {
+func (d *caseDecision) visit(state int) {
 	d.status = state
 	d.c.Status = d.route.States[state].Name
 	d.c.Visit++
 	d.c.Done, d.c.Withdrawn, d.c.Interrupted = nil, nil, nil
-	d.renew = d.c.LastRow
+	d.renew = d.c.LastNumber
 }
 
 // endless returns the error of an event that sets off too much, naming the
 // actions. What came late in the event belongs to the loop; what led into it
 // was earlier.
-func (d *decision) endless() error {
+func (d *caseDecision) endless() error {
 	if d.steps == MaxSteps {
 		return errs.New(errs.EndlessLoop, "The steps of this route set each other off without end: more than %d in one event. The route must be mended.", MaxSteps)
 	}
@@ -450,8 +450,8 @@ func (d *decision) endless() error {
 	return e
 }
 
-// trodden is a performance by the engine, late in an event.
-type trodden struct {
+// latePerformance is a performance by the engine, late in an event.
+type latePerformance struct {
 	route  *route.Route
 	action int
 }
@@ -460,9 +460,9 @@ type trodden struct {
 // definition; those of another route than the event's case has after its own,
 // with the route's name.
 func (t *tree) looping() (names []string) {
-	own := t.cases[t.own].route
-	late := slices.Clone(t.trail)
-	slices.SortStableFunc(late, func(a, b trodden) int {
+	own := t.cases[t.eventCase].route
+	late := slices.Clone(t.latePerformances)
+	slices.SortStableFunc(late, func(a, b latePerformance) int {
 		if a.route != b.route && (a.route == own || b.route == own) {
 			if a.route == own {
 				return -1

@@ -451,7 +451,7 @@ func consistent(r *route.Route, before *Case, out *Output) string {
 // own (docs/contract/engine.md#wanted).
 func rowsAgree(r *route.Route, c *Case) string {
 	wanted := map[string]bool{}
-	if (c.Held || !c.HeldUntil.IsZero()) && c.Life != Suspended {
+	if (c.SuspendedSelf || !c.SuspendedUntil.IsZero()) && c.Life != Suspended {
 		return "a mark outlives the suspension"
 	}
 	if c.Life == Suspended {
@@ -471,10 +471,10 @@ func rowsAgree(r *route.Route, c *Case) string {
 			return e.Action + " is enabled and not wanted, or twice"
 		}
 		delete(wanted, e.Action)
-		if e.Row <= last || e.Row > c.LastRow {
+		if e.Number <= last || e.Number > c.LastNumber {
 			return e.Action + " has a row out of order"
 		}
-		last = e.Row
+		last = e.Number
 		if e.State == Escalated && !e.Due.IsZero() {
 			return e.Action + " is escalated and due"
 		}
@@ -488,7 +488,7 @@ func rowsAgree(r *route.Route, c *Case) string {
 		}
 	}
 	for _, w := range c.Warnings {
-		if w.Row != 0 && !slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Row == w.Row }) {
+		if w.Enablement != 0 && !slices.ContainsFunc(c.Enabled, func(e Enabled) bool { return e.Number == w.Enablement }) {
 			return "a warning outlives its row: " + w.Text
 		}
 	}
@@ -505,7 +505,7 @@ func suspendedAgrees(r *route.Route, c *Case) string {
 		}
 		seen[e.Action] = true
 	}
-	if !c.NextDue().Equal(c.HeldUntil) || !c.Held {
+	if !c.NextDue().Equal(c.SuspendedUntil) || !c.SuspendedSelf {
 		return "a suspended case is due " + c.NextDue().String()
 	}
 	return ""

@@ -8,9 +8,9 @@ import (
 	"flowdrive/route"
 )
 
-// request is what a step wants done to an action of its case. It is done in
+// stepRequest is what a step wants done to an action of its case. It is done in
 // the pass, as what is due now.
-type request struct {
+type stepRequest struct {
 	verb   route.Verb // StepPerform, StepSkip, StepAbort or StepRetry
 	action int
 	source string // the action or timer whose step it is
@@ -20,35 +20,35 @@ type request struct {
 // when, by the row; where nothing is, others is false. It takes it out of the
 // queue.
 func (p *pass) requested(when time.Time, due int64, others bool) (next, bool) {
-	if len(p.queue) == 0 {
+	if len(p.stepRequests) == 0 {
 		return next{}, false
 	}
-	r := p.queue[0]
-	row := p.row(r.action)
-	if row >= 0 && others && (when.Before(p.now) || due < p.c.Enabled[row].Row) {
+	r := p.stepRequests[0]
+	row := p.place(r.action)
+	if row >= 0 && others && (when.Before(p.now) || due < p.c.Enabled[row].Number) {
 		return next{}, false
 	}
-	p.queue = p.queue[1:]
+	p.stepRequests = p.stepRequests[1:]
 	state := TaskState("")
 	if row >= 0 {
 		state = p.c.Enabled[row].State
 	}
 	switch {
 	case r.verb == route.StepPerform && (state.forPeople() || state == Running):
-		return next{performance: &performance{action: r.action, row: p.c.Enabled[row].Row, trigger: ByStep}}, true
+		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[row].Number, trigger: ByStep}}, true
 	case r.verb == route.StepSkip && state == Offered:
-		return next{performance: &performance{action: r.action, row: p.c.Enabled[row].Row, trigger: ByStep, skips: true}}, true
+		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[row].Number, trigger: ByStep, skips: true}}, true
 	}
 	return next{request: r}, true
 }
 
-// row returns the place of the action's row, or -1.
-func (d *decision) row(action int) int { return slices.Index(d.actions, action) }
+// place returns the place of the action's row, or -1.
+func (d *caseDecision) place(action int) int { return slices.Index(d.actions, action) }
 
 // handle does what a step wants done that is no performance. What cannot be
 // done has no effect, and the log says so.
-func (d *decision) handle(r request) error {
-	row := d.row(r.action)
+func (d *caseDecision) handle(r stepRequest) error {
+	row := d.place(r.action)
 	switch {
 	case r.verb == route.StepAbort && row >= 0:
 		return d.abort(row, LogEntry{Trigger: new(ByStep)})
@@ -61,36 +61,36 @@ func (d *decision) handle(r request) error {
 }
 
 // noEffect says that what a step wants done cannot be.
-func (d *decision) noEffect(r request) {
+func (d *caseDecision) noEffect(r stepRequest) {
 	d.changed = true
 	d.add(LogEntry{Kind: LogTask, Action: new(d.route.Actions[r.action].Name), Trigger: new(ByStep), Text: "No effect: " + string(r.verb) + " by " + r.source})
 }
 
 // abort ends an enablement without a performance and takes the action out of
 // the visit.
-func (d *decision) abort(row int, entry LogEntry) error {
+func (d *caseDecision) abort(row int, entry LogEntry) error {
 	action := d.actions[row]
 	a := &d.route.Actions[action]
 	d.giveBack(&d.c.Enabled[row])
-	d.endEnablement(d.c.Enabled[row].Row)
+	d.endEnablement(d.c.Enabled[row].Number)
 	d.withdraw(a.Name)
 	d.changed = true
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Aborted "+title(a)
 	d.add(entry)
-	return d.handler(a.OnUnEnable, action)
+	return d.runHandler(a.OnUnEnable, action)
 }
 
 // retry lets the engine try again: what had elapsed is due.
-func (d *decision) retry(row int, entry LogEntry) {
+func (d *caseDecision) retry(row int, entry LogEntry) {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
-	d.become(row, initialState(a))
+	d.setState(row, initialState(a))
 	if e.Due = dueTime(a, e.Since); e.FireBy != nil {
 		e.Due = e.FireBy.Date
 	}
 	d.changed = true
-	if k := e.Children; k != nil && k.Made < k.Total && !slices.ContainsFunc(d.c.Work, makesChildren(e.Row)) {
-		d.leave(Work{Kind: WorkMake, Row: e.Row})
+	if k := e.Children; k != nil && k.Made < k.Total && !slices.ContainsFunc(d.c.Work, makesChildren(e.Number)) {
+		d.leaveWork(Work{Kind: WorkMake, Enablement: e.Number})
 	}
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Retried "+title(a)
 	d.add(entry)
@@ -104,15 +104,15 @@ func title(a *route.Action) string {
 }
 
 // withdraw takes an action out of the visit.
-func (d *decision) withdraw(action string) {
+func (d *caseDecision) withdraw(action string) {
 	if !slices.Contains(d.c.Withdrawn, action) {
 		d.c.Withdrawn = append(slices.Clip(d.c.Withdrawn), action)
 	}
 }
 
-// attended returns the row of an action that an administrator of the route
+// attendedTask returns the row of an action that an administrator of the route
 // wants to do something to.
-func (d *decision) attended(action, verb string, actor Actor, states ...TaskState) (row int, err error) {
+func (d *caseDecision) attendedTask(action, verb string, actor Actor, states ...TaskState) (row int, err error) {
 	i := d.route.Action(action)
 	if i == unknown {
 		return 0, d.noAction(action)
@@ -120,7 +120,7 @@ func (d *decision) attended(action, verb string, actor Actor, states ...TaskStat
 	if d.c.Life != Active && d.c.Life != Completed {
 		return 0, d.notOpen()
 	}
-	row = d.row(i)
+	row = d.place(i)
 	if row < 0 {
 		return 0, d.notEnabled(action)
 	}
@@ -136,32 +136,32 @@ func (d *decision) attended(action, verb string, actor Actor, states ...TaskStat
 	return row, nil
 }
 
-func (d *decision) abortByPerson(e Abort) error {
+func (d *caseDecision) abortByPerson(e Abort) error {
 	if d.route.Action(e.Action) == unknown {
 		if places := d.undelivered(e.Action); places != nil {
-			return d.attendOutside(places, e.Actor, e.Comment, false)
+			return d.attendDeliveries(places, e.Actor, e.Comment, false)
 		}
 	}
-	row, err := d.attended(e.Action, "abort", e.Actor)
+	row, err := d.attendedTask(e.Action, "abort", e.Actor)
 	if err != nil {
 		return err
 	}
 	if err := d.abort(row, byPerson(e.Actor, e.Comment)); err != nil {
 		return err
 	}
-	return d.settle()
+	return d.bringToRest()
 }
 
-func (d *decision) retryByPerson(e Retry) error {
+func (d *caseDecision) retryByPerson(e Retry) error {
 	if places := d.undelivered(e.Action); places != nil {
-		return d.attendOutside(places, e.Actor, e.Comment, true)
+		return d.attendDeliveries(places, e.Actor, e.Comment, true)
 	}
-	row, err := d.attended(e.Action, "retry", e.Actor, Escalated)
+	row, err := d.attendedTask(e.Action, "retry", e.Actor, Escalated)
 	if err != nil {
 		return err
 	}
 	d.retry(row, byPerson(e.Actor, e.Comment))
-	return d.settle()
+	return d.bringToRest()
 }
 
 func byPerson(actor Actor, text string) LogEntry {
@@ -170,8 +170,8 @@ func byPerson(actor Actor, text string) LogEntry {
 
 // skip passes an offered action over. It may be escalated, too: then the
 // engine could not perform it.
-func (d *decision) skip(e Skip) error {
-	row, err := d.attended(e.Action, "skip", e.Actor, Offered, Escalated)
+func (d *caseDecision) skip(e Skip) error {
+	row, err := d.attendedTask(e.Action, "skip", e.Actor, Offered, Escalated)
 	if err != nil {
 		return err
 	}
@@ -188,10 +188,10 @@ func (d *decision) skip(e Skip) error {
 		return badField("/output", code, "must be one of the outputs of %q: %s", a.Name, outputs(a))
 	}
 	err = d.perform(performance{
-		action: action, row: d.c.Enabled[row].Row, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
+		action: action, enablement: d.c.Enabled[row].Number, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
 	})
 	if err != nil {
 		return err
 	}
-	return d.settle()
+	return d.bringToRest()
 }

@@ -31,13 +31,13 @@ type Called struct {
 	Fault string
 }
 
-// reach asks something of the outside: what a step says is made into a request
+// send asks something of the outside: what a step says is made into a request
 // with everything in it, which the shell puts into the outbox.
-func (d *decision) reach(s *route.Step, number int, source, actor string) error {
+func (d *caseDecision) send(s *route.Step, number int, source, actor string) error {
 	if len(d.c.Outbox) >= maxOutbox {
 		return routeFault("more than %d deliveries of the case wait already", maxOutbox)
 	}
-	r, what, err := d.request(s.Outside, actor)
+	r, what, err := d.outgoingRequest(s.Outside, actor)
 	if err != nil || r == nil {
 		return err
 	}
@@ -64,9 +64,9 @@ func (r *Request) size() int {
 	return len(r.Call.Value)
 }
 
-// request makes the request of a step, and says in a few words what it is; nil
+// outgoingRequest makes the request of a step, and says in a few words what it is; nil
 // where there is nothing to be sent.
-func (d *decision) request(o *route.Outside, actor string) (r *Request, what string, err error) {
+func (d *caseDecision) outgoingRequest(o *route.Outside, actor string) (r *Request, what string, err error) {
 	r = &Request{}
 	switch {
 	case o.Mail != nil:
@@ -90,7 +90,7 @@ func (d *decision) request(o *route.Outside, actor string) (r *Request, what str
 }
 
 // mail makes a mail to the persons that a step names, each address once.
-func (d *decision) mail(m *route.Mail, actor string) (*Mail, string, error) {
+func (d *caseDecision) mail(m *route.Mail, actor string) (*Mail, string, error) {
 	named, err := d.whom(m.To)
 	if err != nil {
 		return nil, "", err
@@ -152,12 +152,12 @@ func listed(names []string) string {
 }
 
 // text returns what a value says; null is "".
-func (d *decision) text(v route.Value, actor string) (string, error) {
+func (d *caseDecision) text(v route.Value, actor string) (string, error) {
 	value, _, err := d.value(v, actor)
 	return value.Text, err
 }
 
-func (d *decision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, error) {
+func (d *caseDecision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, error) {
 	out := &HTTPCall{Method: h.Method, Secret: h.Secret}
 	var err error
 	if out.URL, err = d.address(h.URL); err != nil {
@@ -200,7 +200,7 @@ func (d *decision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, error) 
 
 // address fills in the labels of an address. What they stand for is escaped,
 // so that it is data there and never a part of the address's own structure.
-func (d *decision) address(template string) (string, error) {
+func (d *caseDecision) address(template string) (string, error) {
 	text, err := d.substituteAs(template, escapeURL)
 	if err != nil {
 		return "", err
@@ -243,7 +243,7 @@ func escapeURL(text string) string {
 }
 
 // enclosed returns the message that is handed over, with its media type.
-func (d *decision) enclosed(name, verb string) (content []byte, mediaType string, err error) {
+func (d *caseDecision) enclosed(name, verb string) (content []byte, mediaType string, err error) {
 	content, ok := d.content(name)
 	switch {
 	case !ok:
@@ -260,7 +260,7 @@ func (d *decision) enclosed(name, verb string) (content []byte, mediaType string
 	return content, mediaType, nil
 }
 
-func (d *decision) command(c *route.Command, actor string) (*Command, error) {
+func (d *caseDecision) command(c *route.Command, actor string) (*Command, error) {
 	out := &Command{Name: c.Name}
 	for _, arg := range c.Args {
 		text, err := d.text(arg, actor)
@@ -279,7 +279,7 @@ func (d *decision) command(c *route.Command, actor string) (*Command, error) {
 	return out, err
 }
 
-func (d *decision) callback(c *route.Callback, actor string) (*Callback, error) {
+func (d *caseDecision) callback(c *route.Callback, actor string) (*Callback, error) {
 	out := &Callback{Name: c.Name, Case: d.toldOfCase()}
 	var err error
 	if c.Value.Given() {
@@ -289,7 +289,7 @@ func (d *decision) callback(c *route.Callback, actor string) (*Callback, error) 
 }
 
 // toldOfCase is what a callback is told of the case, as JSON.
-func (d *decision) toldOfCase() []byte {
+func (d *caseDecision) toldOfCase() []byte {
 	b := d.about()
 	b = appendString(b[:len(b)-1], `,"guid":`, d.c.GUID)
 	b = appendString(b, `,"route":`, d.c.RouteName)
@@ -297,7 +297,7 @@ func (d *decision) toldOfCase() []byte {
 }
 
 // payload returns the JSON that a step hands over; what names it in a fault.
-func (d *decision) payload(p route.Payload, what, actor string) ([]byte, error) {
+func (d *caseDecision) payload(p route.Payload, what, actor string) ([]byte, error) {
 	b, err := d.appendPayload(nil, &p, p.JSON, actor)
 	if len(d.needs) > 0 {
 		return nil, errAbsent
@@ -310,7 +310,7 @@ func (d *decision) payload(p route.Payload, what, actor string) ([]byte, error) 
 
 // appendPayload appends a value of a payload: what its expression yields, or
 // the value with the labels of its texts replaced.
-func (d *decision) appendPayload(b []byte, p *route.Payload, n *document.Node, actor string) ([]byte, error) {
+func (d *caseDecision) appendPayload(b []byte, p *route.Payload, n *document.Node, actor string) ([]byte, error) {
 	if len(b) > MaxFact {
 		return nil, routeFault("what a step hands over is longer than %d bytes", MaxFact)
 	}

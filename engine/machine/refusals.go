@@ -12,7 +12,7 @@ import (
 )
 
 // notEnabled says what is enabled instead, and who was faster.
-func (d *decision) notEnabled(action string) *errs.Error {
+func (d *caseDecision) notEnabled(action string) *errs.Error {
 	enabled := enabledFor(d.c, d.route, people)
 	var detail strings.Builder
 	fmt.Fprintf(&detail, "%q is not enabled", action)
@@ -27,7 +27,7 @@ func (d *decision) notEnabled(action string) *errs.Error {
 	}
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabled}
-	if p := d.faster(action); p != nil {
+	if p := d.performedInstead(action); p != nil {
 		at, what := p.At.Format(time.RFC3339), "it"
 		if i := d.route.Action(p.Action); p.Action != action && (i == unknown || d.route.Actions[i].Type != action) {
 			what = strconv.Quote(p.Action)
@@ -35,7 +35,7 @@ func (d *decision) notEnabled(action string) *errs.Error {
 		fmt.Fprintf(&detail, " %s performed %s at %s.", p.By, what, at)
 		e.Extra["performedBy"], e.Extra["performedAt"] = p.By, at
 	}
-	if by, instead := d.outdone(action); by != "" {
+	if by, instead := d.acceptedInstead(action); by != "" {
 		fmt.Fprintf(&detail, " %s has accepted %q instead.", by, instead)
 		e.Extra["acceptedBy"] = by
 	}
@@ -44,7 +44,7 @@ func (d *decision) notEnabled(action string) *errs.Error {
 }
 
 // lastOf returns the last performance of an action, or of those of a type.
-func (d *decision) lastOf(name string) *Performed {
+func (d *caseDecision) lastOf(name string) *Performed {
 	if d.route.Action(name) != unknown {
 		return d.c.performed(name)
 	}
@@ -60,26 +60,26 @@ func (d *decision) lastOf(name string) *Performed {
 	return last
 }
 
-// faster returns the performance because of which an action, or each of a type,
+// performedInstead returns the performance because of which an action, or each of a type,
 // is not enabled any more: its own, or that of another which led the case away
 // or won their choice; nil where no person did that.
-func (d *decision) faster(name string) *Performed {
+func (d *caseDecision) performedInstead(name string) *Performed {
 	last := d.lastOf(name)
 	if last != nil && last.By == "" {
 		last = nil
 	}
 	for i := range d.c.Performed {
 		p := &d.c.Performed[i]
-		if p.By != "" && (last == nil || p.Seq > last.Seq) && d.ended(p, name) {
+		if p.By != "" && (last == nil || p.Seq > last.Seq) && d.endedBy(p, name) {
 			last = p
 		}
 	}
 	return last
 }
 
-// ended reports whether the last performance of another action may have ended
+// endedBy reports whether the last performance of another action may have ended
 // the enablement of that one, or of one of that type.
-func (d *decision) ended(p *Performed, name string) bool {
+func (d *caseDecision) endedBy(p *Performed, name string) bool {
 	winner, from := d.route.Action(p.Action), d.route.State(p.From)
 	return slices.ContainsFunc(d.route.Actions, func(a route.Action) bool {
 		if a.Name != name && a.Type != name || a.Name == p.Action || a.Trigger != route.TriggerUser {
@@ -91,9 +91,9 @@ func (d *decision) ended(p *Performed, name string) bool {
 	})
 }
 
-// outdone returns who has accepted another action of the choice of one that is
+// acceptedInstead returns who has accepted another action of the choice of one that is
 // not enabled for that reason, and which; "" for nobody.
-func (d *decision) outdone(action string) (by, instead string) {
+func (d *caseDecision) acceptedInstead(action string) (by, instead string) {
 	for i := range d.c.Enabled {
 		if e := &d.c.Enabled[i]; slices.Contains(e.Withdrew, action) {
 			return e.By, e.Action

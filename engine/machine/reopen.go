@@ -12,10 +12,10 @@ import (
 // textRetried is what the log says of a failed case that is started again.
 const textRetried = "Retried"
 
-// reopen takes a case back that was canceled, or could not start. A
+// reopenByPerson takes a case back that was canceled, or could not start. A
 // completed one is reopened by its actions, if at all
 // (docs/contract/engine.md#completion-and-reopening).
-func (d *decision) reopen(e Reopen) error {
+func (d *caseDecision) reopenByPerson(e Reopen) error {
 	entry := LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textReopened}
 	switch d.c.Life {
 	case Failed:
@@ -23,13 +23,13 @@ func (d *decision) reopen(e Reopen) error {
 			return err
 		}
 		entry.Text = textRetried
-		d.live(Queued, entry)
+		d.setLife(Queued, entry)
 	case Canceled:
 		if d.c.Started.IsZero() {
-			d.live(Queued, entry)
+			d.setLife(Queued, entry)
 			return nil
 		}
-		return d.revive(entry)
+		return d.resumeCanceled(entry)
 	case Completed:
 		return d.notReopened()
 	case Queued, Active, Suspended, Closed:
@@ -38,34 +38,34 @@ func (d *decision) reopen(e Reopen) error {
 	return nil
 }
 
-// revive gives a canceled case its former status again, in a visit of its
+// resumeCanceled gives a canceled case its former status again, in a visit of its
 // own: everything is enabled afresh, also what it was in that status for, with
 // new children, and the status is not entered.
-func (d *decision) revive(entry LogEntry) error {
+func (d *caseDecision) resumeCanceled(entry LogEntry) error {
 	if d.route.Model != route.Dependency {
 		d.c.Visit++
 		d.c.Done, d.c.Withdrawn = nil, nil
 	}
 	d.c.Completed = time.Time{} // of one that a step canceled when it was complete
-	d.live(Active, entry)
-	return d.settle()
+	d.setLife(Active, entry)
+	return d.bringToRest()
 }
 
 // renewRoute makes another version of its route that of a case that never
 // started: it could not by the one it has. Players of roles that are no more
 // go; XATTRs that are declared since come.
-func (d *decision) renewRoute(version int64) error {
+func (d *caseDecision) renewRoute(version int64) error {
 	if version == 0 || version == d.c.RouteVersion {
 		return nil
 	}
 	d.c.RouteVersion = version
 	d.dropRoles()
-	return d.declared()
+	return d.addDeclared()
 }
 
 // dropRoles takes away the players of roles that the route does not have,
 // and puts the others in its order of definition.
-func (d *decision) dropRoles() {
+func (d *caseDecision) dropRoles() {
 	var kept []Players
 	for i := range d.route.Roles {
 		if list := d.c.RoleParties(d.route.Roles[i].Name); len(list) > 0 {
@@ -78,10 +78,10 @@ func (d *decision) dropRoles() {
 }
 
 // notReopened says what reopens a completed case.
-func (d *decision) notReopened() error {
+func (d *caseDecision) notReopened() error {
 	names := []string{}
 	for i := range d.route.Actions {
-		if row := d.row(i); row >= 0 && d.c.Enabled[row].State == Offered && d.leadsOut(&d.route.Actions[i]) {
+		if row := d.place(i); row >= 0 && d.c.Enabled[row].State == Offered && d.leadsOut(&d.route.Actions[i]) {
 			names = append(names, d.route.Actions[i].Name)
 		}
 	}
@@ -95,7 +95,7 @@ func (d *decision) notReopened() error {
 
 // leadsOut reports whether the action can lead to a status that is not
 // complete.
-func (d *decision) leadsOut(a *route.Action) bool {
+func (d *caseDecision) leadsOut(a *route.Action) bool {
 	open := func(state int) bool { return has(d.route.States, state) && !isComplete(&d.route.States[state]) }
 	return open(a.To) ||
 		slices.ContainsFunc(a.Outputs, func(o route.Output) bool { return open(o.To) }) ||

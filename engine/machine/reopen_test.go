@@ -37,10 +37,10 @@ transitions:
 		{"+30m admin !cancel", "canceled b:"},
 		{"+2h due", "canceled b:"},
 	})
-	visit, row, before := p.c.Visit, p.c.LastRow, len(p.log)
+	visit, row, before := p.c.Visit, p.c.LastNumber, len(p.log)
 	p.script([]step{{"admin !reopen", "active b: one two free bound | nag"}, {"+59m due", "active b: one two free bound | nag"}, {"+1m due", "active b: one two free bound"}})
-	if p.c.Visit != visit+1 || p.c.Enabled[0].Row <= row {
-		t.Errorf("visit %d with the row %d; want a new visit and new rows", p.c.Visit, p.c.Enabled[0].Row)
+	if p.c.Visit != visit+1 || p.c.Enabled[0].Number <= row {
+		t.Errorf("visit %d with the row %d; want a new visit and new rows", p.c.Visit, p.c.Enabled[0].Number)
 	}
 	if got, want := p.texts()[before:], []string{"admin Reopened", "timer Nagged"}; !cmp.Equal(got, want) {
 		t.Errorf("log %q, want %q", got, want)

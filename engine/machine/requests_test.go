@@ -129,7 +129,7 @@ func TestConformanceRequestRows(t *testing.T) {
 	rows := func(p *play) map[string]int64 {
 		out := map[string]int64{}
 		for _, e := range p.c.Enabled {
-			out[e.Action] = e.Row
+			out[e.Action] = e.Number
 		}
 		return out
 	}

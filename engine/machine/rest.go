@@ -21,7 +21,7 @@ func (c *Case) EndedAt() time.Time {
 
 // Working reports whether an event has left work on the case that can be
 // done now.
-func (c *Case) Working() bool { return c.doable() >= 0 }
+func (c *Case) Working() bool { return c.nextWork() >= 0 }
 
 // AtRest reports whether the case has ended and nothing hangs on it that goes
 // on: neither work that an event left, nor children of an enablement.

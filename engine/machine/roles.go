@@ -38,7 +38,7 @@ func mayPerform(c *Case, status int, a *route.Action, actor Actor) (onBehalfOf s
 		return "", true
 	}
 	delegated := e != nil && e.To != ""
-	return "", !delegated && !e.rejectedBy(actor.Name) && e.open(actor.Name) && actor.allowed(c, a)
+	return "", !delegated && !e.rejectedBy(actor.Name) && e.availableTo(actor.Name) && actor.allowed(c, a)
 }
 
 // assignee reports whether the action, enabled or not, is the actor's to do:
@@ -48,12 +48,12 @@ func (a *Actor) assignee(c *Case, status int, action *route.Action, e *Enabled) 
 	if e.rejectedBy(a.Name) {
 		return "", false
 	}
-	if e.open(a.Name) && a.assigned(c, status, action, e) {
+	if e.availableTo(a.Name) && a.assigned(c, status, action, e) {
 		return "", true
 	}
 	for i := range a.DeputyFor {
 		absent := Actor{Name: a.DeputyFor[i].Name, Contexts: a.DeputyFor[i].Contexts}
-		if e.open(absent.Name) && !e.rejectedBy(absent.Name) && absent.assigned(c, status, action, e) {
+		if e.availableTo(absent.Name) && !e.rejectedBy(absent.Name) && absent.assigned(c, status, action, e) {
 			return absent.Name, true
 		}
 	}
@@ -159,7 +159,7 @@ func Parties(c *Case) []string {
 // players returns the parties given to roles in order of definition, without
 // repetitions and roles that have nobody. Whether the parties exist and may
 // be given is the caller's to judge.
-func (d *decision) players(given []Players) ([]Players, error) {
+func (d *caseDecision) players(given []Players) ([]Players, error) {
 	var out []Players
 	for i := range d.route.Roles {
 		var names []string
@@ -211,11 +211,11 @@ func manyParties(given []string) []string {
 
 // assignRoles gives parties to the roles that have nobody
 // (docs/contract/routes.md#assignment). A role that has somebody keeps them.
-func (d *decision) assignRoles() error {
+func (d *caseDecision) assignRoles() error {
 	if len(d.c.Roles) == len(d.route.Roles) {
 		return nil
 	}
-	a := assignment{decision: d, parties: make([][]string, len(d.route.Roles)), visited: make([]bool, len(d.route.Roles))}
+	a := assignment{caseDecision: d, parties: make([][]string, len(d.route.Roles)), visited: make([]bool, len(d.route.Roles))}
 	for i := range d.route.Roles {
 		a.parties[i] = d.c.RoleParties(d.route.Roles[i].Name)
 	}
@@ -240,7 +240,7 @@ func (d *decision) assignRoles() error {
 
 // assignment is one round of assigning by rules.
 type assignment struct {
-	*decision
+	*caseDecision
 	parties [][]string // of each role
 	visited []bool     // of each role: its rules were tried, or are being tried
 }

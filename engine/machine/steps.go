@@ -23,28 +23,28 @@ const (
 	maxNotices = 100      // warnings on a case
 )
 
-// handler runs the steps of onEnable or onUnEnable. They belong to no
+// runHandler runs the steps of onEnable or onUnEnable. They belong to no
 // performance and are a unit of their own: a fault undoes them, the log says
 // so, and the case goes on (docs/contract/engine.md#failures). So does a loop
 // where no person waits for the answer.
-func (d *decision) handler(steps []route.Step, action int) error {
+func (d *caseDecision) runHandler(steps []route.Step, action int) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	before := d.snapshot()
+	before := d.savepoint()
 	name := d.route.Actions[action].Name
-	err := d.run(steps, name, "")
+	err := d.runSteps(steps, name, "")
 	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
 		return err
 	}
-	d.restore(before)
+	d.rollBack(before)
 	d.changed = true
 	d.add(LogEntry{Kind: LogError, Action: new(name), Trigger: new(ByStep), Text: err.Error()})
 	return nil
 }
 
-// run runs steps in order. source is the action or timer that has them.
-func (d *decision) run(steps []route.Step, source, actor string) error {
+// runSteps runs steps in order. source is the action or timer that has them.
+func (d *caseDecision) runSteps(steps []route.Step, source, actor string) error {
 	for i := range steps {
 		s := &steps[i]
 		if d.steps == MaxSteps {
@@ -61,7 +61,7 @@ func (d *decision) run(steps []route.Step, source, actor string) error {
 			}
 		}
 		if s.Outside != nil {
-			if err := d.reach(s, i+1, source, actor); err != nil {
+			if err := d.send(s, i+1, source, actor); err != nil {
 				return err
 			}
 		} else if err := d.step(s, source, actor); err != nil {
@@ -71,7 +71,7 @@ func (d *decision) run(steps []route.Step, source, actor string) error {
 	return nil
 }
 
-func (d *decision) step(s *route.Step, source, actor string) error {
+func (d *caseDecision) step(s *route.Step, source, actor string) error {
 	switch s.Verb {
 	case route.StepSet:
 		return d.set(s.Set, actor)
@@ -82,13 +82,13 @@ func (d *decision) step(s *route.Step, source, actor string) error {
 	case route.StepLog, route.StepWarn, route.StepTitle:
 		return d.say(s, source, actor)
 	case route.StepUnwarn:
-		d.dropWarnings(func(w Warning) bool { return w.Timer == source && w.Row == d.sourceRow(source) })
+		d.dropWarnings(func(w Warning) bool { return w.Timer == source && w.Enablement == d.sourceRow(source) })
 	case route.StepAssign, route.StepUnassign:
 		return d.assign(s)
 	case route.StepAddStakeholders, route.StepRemoveStakeholders:
 		return d.stakeholders(s)
 	case route.StepPerform, route.StepSkip, route.StepAbort, route.StepRetry:
-		d.queue = append(d.queue, request{verb: s.Verb, action: s.Action, source: source})
+		d.stepRequests = append(d.stepRequests, stepRequest{verb: s.Verb, action: s.Action, source: source})
 	case route.StepStart:
 		return d.beginCase(s.Start, actor)
 	case route.StepEnableTimer, route.StepDisableTimer:
@@ -106,7 +106,7 @@ func (d *decision) step(s *route.Step, source, actor string) error {
 }
 
 // value returns what a value of a step stands for; ok is false for null.
-func (d *decision) value(v route.Value, actor string) (value label.Value, ok bool, err error) {
+func (d *caseDecision) value(v route.Value, actor string) (value label.Value, ok bool, err error) {
 	switch {
 	case v.Expr != nil:
 		value, ok, err = v.Expr.Scalar(d.scope(actor))
@@ -134,11 +134,11 @@ func (d *decision) value(v route.Value, actor string) (value label.Value, ok boo
 
 // substitute replaces the labels of a text: those of label.Substitute, and
 // $Label; which is the text of the message with that label.
-func (d *decision) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
+func (d *caseDecision) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
 
 // substituteAs replaces the labels of a text by what escape makes of that
 // which they stand for; nil leaves it as it is.
-func (d *decision) substituteAs(text string, escape func(string) string) (string, error) {
+func (d *caseDecision) substituteAs(text string, escape func(string) string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
 	}
@@ -192,7 +192,7 @@ func (d *decision) substituteAs(text string, escape func(string) string) (string
 // labelled returns the instant that labels tell. While a scheduled case starts
 // it is that of its firing, not the moment at which the queue got to it
 // (docs/contract/labels-attachments.md#1-labels).
-func (d *decision) labelled() time.Time {
+func (d *caseDecision) labelled() time.Time {
 	starts := d.from == nil || d.from.Started.IsZero()
 	if starts && !d.c.ScheduledFor.IsZero() {
 		return d.c.ScheduledFor
@@ -227,7 +227,7 @@ func isLabel(c byte, first bool) bool {
 }
 
 // set sets XATTRs; null removes one.
-func (d *decision) set(settings []route.Setting, actor string) error {
+func (d *caseDecision) set(settings []route.Setting, actor string) error {
 	for _, s := range settings {
 		value, ok, err := d.value(s.Value, actor)
 		if err != nil {
@@ -249,7 +249,7 @@ func (d *decision) set(settings []route.Setting, actor string) error {
 }
 
 // change sets or removes an XATTR.
-func (d *decision) change(x Change) {
+func (d *caseDecision) change(x Change) {
 	old, had := d.c.Xattrs.Get(x.Key)
 	switch {
 	case x.Remove && had:
@@ -263,7 +263,7 @@ func (d *decision) change(x Change) {
 }
 
 // write writes a message.
-func (d *decision) write(m *route.NewMessage, actor string) error {
+func (d *caseDecision) write(m *route.NewMessage, actor string) error {
 	out := NewMessage{Label: m.Label, MediaType: m.Type}
 	var text string
 	var err error
@@ -285,7 +285,7 @@ func (d *decision) write(m *route.NewMessage, actor string) error {
 }
 
 // writeMessage keeps a message that a step wrote.
-func (d *decision) writeMessage(m NewMessage, actor string) error {
+func (d *caseDecision) writeMessage(m NewMessage, actor string) error {
 	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
 		return routeFault("the message %q is too long", m.Label)
 	}
@@ -293,12 +293,12 @@ func (d *decision) writeMessage(m NewMessage, actor string) error {
 	delete(d.known, m.Label)
 	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Trigger: new(ByStep), Text: "Wrote " + m.Label})
-	d.wrote(m.Label, actor)
+	d.noteWritten(m.Label, actor)
 	return nil
 }
 
 // say carries out log, warn and title.
-func (d *decision) say(s *route.Step, source, actor string) error {
+func (d *caseDecision) say(s *route.Step, source, actor string) error {
 	value, ok, err := d.value(s.Text, actor)
 	if err != nil {
 		return err
@@ -323,7 +323,7 @@ func (d *decision) say(s *route.Step, source, actor string) error {
 }
 
 // assign gives a role other players, or takes some from it.
-func (d *decision) assign(s *route.Step) error {
+func (d *caseDecision) assign(s *route.Step) error {
 	named, err := d.recipients(s.Parties)
 	if err != nil {
 		return err
@@ -362,7 +362,7 @@ func (d *decision) assign(s *route.Step) error {
 }
 
 // stakeholders adds to the stakeholders, or removes some.
-func (d *decision) stakeholders(s *route.Step) error {
+func (d *caseDecision) stakeholders(s *route.Step) error {
 	named, err := d.whom(s.Parties)
 	if err != nil {
 		return err
@@ -382,7 +382,7 @@ func (d *decision) stakeholders(s *route.Step) error {
 
 // whom returns the users and teams that a step names, symbolic parties
 // resolved.
-func (d *decision) whom(list []route.Recipient) ([]string, error) {
+func (d *caseDecision) whom(list []route.Recipient) ([]string, error) {
 	out, err := d.recipients(list)
 	if err != nil {
 		return nil, err
@@ -395,7 +395,7 @@ func (d *decision) whom(list []route.Recipient) ([]string, error) {
 
 // recipients returns the parties that a step names, symbolic ones as such.
 // Names that are nobody's are left out, and the log says so.
-func (d *decision) recipients(list []route.Recipient) ([]string, error) {
+func (d *caseDecision) recipients(list []route.Recipient) ([]string, error) {
 	var out, nobody []string
 	for _, r := range list {
 		switch r.Kind {

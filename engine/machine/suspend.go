@@ -19,8 +19,8 @@ const (
 	textResumed   = "Resumed"
 )
 
-// halt is what a step says of a suspension.
-type halt struct {
+// suspension is what a step says of a suspension.
+type suspension struct {
 	until  time.Time // zero: no date
 	source string    // the action or timer whose step it is
 }
@@ -33,8 +33,8 @@ func until(t time.Time) string {
 	return " until " + t.Format(time.RFC3339)
 }
 
-// suspend holds the case for a person. A date that has come wakes it at once.
-func (d *decision) suspend(e Suspend) error {
+// suspendByPerson holds the case for a person. A date that has come wakes it at once.
+func (d *caseDecision) suspendByPerson(e Suspend) error {
 	switch d.c.Life {
 	case Active, Suspended:
 	case Queued:
@@ -48,29 +48,29 @@ func (d *decision) suspend(e Suspend) error {
 	if e.Until.IsZero() {
 		date = time.Time{}
 	}
-	if d.c.Held && d.c.HeldUntil.Equal(date) {
+	if d.c.SuspendedSelf && d.c.SuspendedUntil.Equal(date) {
 		return nil
 	}
-	d.hold(date, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
+	d.suspend(date, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
 	return d.wake()
 }
 
-// hold puts the case's own mark on it.
-func (d *decision) hold(date time.Time, entry LogEntry) {
-	d.c.Held, d.c.HeldUntil = true, date
+// suspend puts the case's own mark on it.
+func (d *caseDecision) suspend(date time.Time, entry LogEntry) {
+	d.c.SuspendedSelf, d.c.SuspendedUntil = true, date
 	entry.Text = textSuspended + until(date)
-	d.live(Suspended, entry)
-	d.grips(true)
+	d.setLife(Suspended, entry)
+	d.tellChildren(true)
 }
 
 // suspendLater notes that a step suspends the case. It is done in the pass,
 // before anything else is performed.
-func (d *decision) suspendLater(s *route.Step, source, actor string) error {
+func (d *caseDecision) suspendLater(s *route.Step, source, actor string) error {
 	value, ok, err := d.value(s.Until, actor)
 	if err != nil {
 		return err
 	}
-	h := halt{source: source}
+	h := suspension{source: source}
 	if ok {
 		date, readable := clock.ParseInstant(value.Text)
 		if value.Kind != document.String || !readable {
@@ -78,88 +78,88 @@ func (d *decision) suspendLater(s *route.Step, source, actor string) error {
 		}
 		h.until = date
 	}
-	d.suspends = &h
+	d.suspension = &h
 	return nil
 }
 
-// halts suspends the case if a step said so, and reports whether it stays so:
+// suspendByStep suspends the case if a step said so, and reports whether it stays so:
 // a date may have come. A case that is complete cannot be suspended. What
 // steps want done to the actions of a suspended one has no effect.
-func (p *pass) halts() bool {
-	h := p.suspends
+func (p *pass) suspendByStep() bool {
+	h := p.suspension
 	if h == nil {
 		return false
 	}
-	p.suspends = nil
+	p.suspension = nil
 	if p.complete() {
 		p.changed = true
 		p.add(LogEntry{Kind: LogTask, Trigger: new(ByStep), Text: "No effect: suspend by " + h.source})
 		return false
 	}
 	p.conclude()
-	p.hold(h.until, LogEntry{Trigger: new(ByStep)})
-	if p.wakes() {
-		p.release(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
+	p.suspend(h.until, LogEntry{Trigger: new(ByStep)})
+	if p.mustWake() {
+		p.endSuspension(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
 		return false
 	}
-	for _, r := range p.queue {
+	for _, r := range p.stepRequests {
 		p.noEffect(r)
 	}
-	p.queue = nil
+	p.stepRequests = nil
 	return true
 }
 
-// wakes reports whether the date has come.
-func (d *decision) wakes() bool {
-	return d.c.Life == Suspended && d.c.Held && !d.c.HeldUntil.IsZero() && !d.c.HeldUntil.After(d.now)
+// mustWake reports whether the date has come.
+func (d *caseDecision) mustWake() bool {
+	return d.c.Life == Suspended && d.c.SuspendedSelf && !d.c.SuspendedUntil.IsZero() && !d.c.SuspendedUntil.After(d.now)
 }
 
 // wakeFor resumes the case before an event that comes after its date: what
 // the sweeper would have done. One that ends the suspension itself needs
 // none.
-func (d *decision) wakeFor(event Event) error {
+func (d *caseDecision) wakeFor(event Event) error {
 	switch event.(type) {
 	case Due, Delivered, Undelivered, Recorded:
 		d.sweeps = true
 	case Cancel, Resume, Migrate:
 		return nil
 	}
-	if !d.wakes() {
+	if !d.mustWake() {
 		return nil
 	}
 	return d.wake()
 }
 
 // wake resumes the case where its date has come, and brings it to rest.
-func (d *decision) wake() error {
-	if d.wakes() {
-		d.release(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
+func (d *caseDecision) wake() error {
+	if d.mustWake() {
+		d.endSuspension(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
 	}
-	return d.settle()
+	return d.bringToRest()
 }
 
-// resume lets the case go on for a person.
-func (d *decision) resume(e Resume) error {
+// resumeByPerson lets the case go on for a person.
+func (d *caseDecision) resumeByPerson(e Resume) error {
 	switch d.c.Life {
 	case Suspended:
 	case Active:
-		return d.settle() // it woke a moment ago
+		return d.bringToRest() // it woke a moment ago
 	case Queued, Completed, Closed, Canceled, Failed:
 		return d.notOpen()
 	}
-	d.release(LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
-	return d.settle()
+	d.endSuspension(LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
+	return d.bringToRest()
 }
 
-// release takes the mark off. What became due meanwhile is done when the case
+// endSuspension takes the mark off. What became due meanwhile is done when the case
 // is brought to rest, which must follow.
-func (d *decision) release(entry LogEntry) {
-	d.c.Held, d.c.HeldUntil = false, time.Time{}
+func (d *caseDecision) endSuspension(entry LogEntry) {
+	d.c.SuspendedSelf, d.c.SuspendedUntil = false, time.Time{}
 	entry.Text = textResumed
-	if d.under {
+	if d.ancestorSuspended {
 		entry.Text = "Its own suspension is over; it goes on with the case that it belongs to"
-		d.live(Suspended, entry)
+		d.setLife(Suspended, entry)
 		return
 	}
-	d.goOn(entry)
+	d.resume(entry)
 }

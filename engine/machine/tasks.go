@@ -71,9 +71,9 @@ func (c *Case) enablement(action string) *Enabled {
 	return nil
 }
 
-// open reports whether the action, as far as somebody accepted it, is the
+// availableTo reports whether the action, as far as somebody accepted it, is the
 // person's: nobody did, or that person, or whoever did it on their behalf.
-func (e *Enabled) open(name string) bool {
+func (e *Enabled) availableTo(name string) bool {
 	return e == nil || e.State != Accepted || sameName(e.By, name) || e.For != "" && sameName(e.For, name)
 }
 
@@ -82,19 +82,19 @@ func (e *Enabled) rejectedBy(name string) bool {
 	return e != nil && slices.ContainsFunc(e.Rejected, func(who string) bool { return sameName(who, name) })
 }
 
-// holds reports whether the actor has accepted the task, or stands in for
+// hasAccepted reports whether the actor has accepted the task, or stands in for
 // whoever has, and on whose behalf it acts then.
-func (a *Actor) holds(e *Enabled) (onBehalfOf string, yes bool) {
+func (a *Actor) hasAccepted(e *Enabled) (onBehalfOf string, yes bool) {
 	switch {
 	case e.State != Accepted:
 		return "", false
 	case sameName(e.By, a.Name):
 		return e.For, true
-	case e.open(a.Name):
+	case e.availableTo(a.Name):
 		return "", true
 	}
 	for i := range a.DeputyFor {
-		if absent := a.DeputyFor[i].Name; e.open(absent) {
+		if absent := a.DeputyFor[i].Name; e.availableTo(absent) {
 			return absent, true
 		}
 	}
@@ -103,7 +103,7 @@ func (a *Actor) holds(e *Enabled) (onBehalfOf string, yes bool) {
 
 // taskRow returns the place of the row of an action that a person wants to do
 // something to: one that people may perform now.
-func (d *decision) taskRow(action string, actor Actor) (row int, err error) {
+func (d *caseDecision) taskRow(action string, actor Actor) (row int, err error) {
 	i, err := d.named(action, actor)
 	if err != nil {
 		return 0, err
@@ -112,9 +112,9 @@ func (d *decision) taskRow(action string, actor Actor) (row int, err error) {
 	return d.offered(i)
 }
 
-// another refuses what somebody else has accepted.
-func (d *decision) another(row int, actor Actor) error {
-	if !d.anothers(row, actor) {
+// checkNotOthers refuses what somebody else has accepted.
+func (d *caseDecision) checkNotOthers(row int, actor Actor) error {
+	if !d.isOthers(row, actor) {
 		return nil
 	}
 	e := &d.c.Enabled[row]
@@ -123,17 +123,17 @@ func (d *decision) another(row int, actor Actor) error {
 	return refusal
 }
 
-// anothers reports whether somebody else than the actor has accepted a task.
-func (d *decision) anothers(row int, actor Actor) bool {
+// isOthers reports whether somebody else than the actor has accepted a task.
+func (d *caseDecision) isOthers(row int, actor Actor) bool {
 	e := &d.c.Enabled[row]
-	_, holds := actor.holds(e)
+	_, holds := actor.hasAccepted(e)
 	return e.State == Accepted && !holds
 }
 
-// ready refuses a performance of what somebody else has accepted, or of what
+// checkAvailable refuses a performance of what somebody else has accepted, or of what
 // must be accepted first. Administrators of the route may perform what is
 // another's.
-func (d *decision) ready(row int, actor Actor) error {
+func (d *caseDecision) checkAvailable(row int, actor Actor) error {
 	e := &d.c.Enabled[row]
 	if d.route.Actions[d.actions[row]].MustAccept && e.State != Accepted {
 		refusal := errs.New(errs.ActionNotEnabled, "%q must be accepted before it can be performed: PUT {\"do\": \"accept\"} first.", e.Action)
@@ -143,11 +143,11 @@ func (d *decision) ready(row int, actor Actor) error {
 	if actor.RouteAdmin {
 		return nil
 	}
-	return d.another(row, actor)
+	return d.checkNotOthers(row, actor)
 }
 
-// notTheirs is the answer to whoever may not do what it asks for.
-func (d *decision) notTheirs(row int, actor Actor) error {
+// notAssigned is the answer to whoever may not do what it asks for.
+func (d *caseDecision) notAssigned(row int, actor Actor) error {
 	e, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
 	switch {
 	case e.rejectedBy(actor.Name):
@@ -159,7 +159,7 @@ func (d *decision) notTheirs(row int, actor Actor) error {
 }
 
 // taskLog notes in the log what a person did to a task.
-func (d *decision) taskLog(row int, actor Actor, behalf, text, said string) {
+func (d *caseDecision) taskLog(row int, actor Actor, behalf, text, said string) {
 	entry := byPerson(actor, said)
 	entry.Kind, entry.Action, entry.Text = LogTask, new(d.c.Enabled[row].Action), text
 	if behalf != "" {
@@ -171,7 +171,7 @@ func (d *decision) taskLog(row int, actor Actor, behalf, text, said string) {
 
 // acceptTask takes the task on for the actor: the others of the same choice are
 // withdrawn. To accept what one has accepted changes nothing.
-func (d *decision) acceptTask(e Accept) error {
+func (d *caseDecision) acceptTask(e Accept) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -179,14 +179,14 @@ func (d *decision) acceptTask(e Accept) error {
 	task, i := &d.c.Enabled[row], d.actions[row]
 	if task.State == Accepted {
 		if sameName(task.By, e.Actor.Name) {
-			return d.settle()
+			return d.bringToRest()
 		}
-		return d.another(row, Actor{Name: e.Actor.Name})
+		return d.checkNotOthers(row, Actor{Name: e.Actor.Name})
 	}
 	a := &d.route.Actions[i]
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
-		return d.notTheirs(row, e.Actor)
+		return d.notAssigned(row, e.Actor)
 	}
 	if err := d.fourEyes(a, e.Actor.Name, behalf); err != nil {
 		return err
@@ -196,15 +196,15 @@ func (d *decision) acceptTask(e Accept) error {
 	if withdrawn := d.choose(i); len(withdrawn) > 0 {
 		text += ", which withdrew " + strings.Join(withdrawn, ", ")
 	}
-	d.become(row, Accepted)
+	d.setState(row, Accepted)
 	task.By, task.For, task.Withdrew = e.Actor.Name, behalf, nilIfEmpty(slices.Clone(d.c.Withdrawn[before:]))
 	d.taskLog(row, e.Actor, behalf, text, e.Comment)
-	return d.settle()
+	return d.bringToRest()
 }
 
 // giveBack ends an acceptance: what it had withdrawn comes back, in the pass
 // that follows.
-func (d *decision) giveBack(e *Enabled) {
+func (d *caseDecision) giveBack(e *Enabled) {
 	if len(e.Withdrew) > 0 {
 		d.c.Withdrawn = slices.DeleteFunc(slices.Clone(d.c.Withdrawn), func(name string) bool { return slices.Contains(e.Withdrew, name) })
 	}
@@ -213,7 +213,7 @@ func (d *decision) giveBack(e *Enabled) {
 }
 
 // releaseTask offers an accepted task again.
-func (d *decision) releaseTask(e Release) error {
+func (d *caseDecision) releaseTask(e Release) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -224,23 +224,23 @@ func (d *decision) releaseTask(e Release) error {
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
 	}
-	behalf, holds := e.Actor.holds(task)
+	behalf, holds := e.Actor.hasAccepted(task)
 	if !holds && !e.Actor.RouteAdmin {
 		return errs.New(errs.NotAllowed, "Only %s, who has accepted %q, and administrators of the route may release it.", task.By, task.Action)
 	}
-	d.become(row, Offered)
+	d.setState(row, Offered)
 	d.taskLog(row, e.Actor, behalf, "Released "+title(&d.route.Actions[d.actions[row]]), e.Comment)
-	return d.settle()
+	return d.bringToRest()
 }
 
 // rejectTask takes the actor out of those to whom the task is offered, until it is
 // un-enabled. Somebody must be left.
-func (d *decision) rejectTask(e Reject) error {
+func (d *caseDecision) rejectTask(e Reject) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	if err := d.another(row, e.Actor); err != nil {
+	if err := d.checkNotOthers(row, e.Actor); err != nil {
 		return err
 	}
 	task, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
@@ -257,16 +257,16 @@ func (d *decision) rejectTask(e Reject) error {
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
 	}
-	d.become(row, Offered)
+	d.setState(row, Offered)
 	task.Rejected = append(slices.Clip(task.Rejected), e.Actor.Name)
 	d.taskLog(row, e.Actor, behalf, "Rejected "+title(a), e.Comment)
-	return d.settle()
+	return d.bringToRest()
 }
 
 // others reports whether any person is an assignee of the task besides that
 // one and those who rejected it. Deputies do not count: they are there for a
 // time.
-func (d *decision) others(a *route.Action, e *Enabled, name string) (bool, error) {
+func (d *caseDecision) others(a *route.Action, e *Enabled, name string) (bool, error) {
 	for _, party := range assignees(d.c, d.status, a, e) {
 		if party == PartyAdmins {
 			return true, nil
@@ -289,19 +289,19 @@ func (d *decision) others(a *route.Action, e *Enabled, name string) (bool, error
 
 // delegateTask offers the task to one user alone. Who had accepted it has not any
 // more; timers stay as they are.
-func (d *decision) delegateTask(e Delegate) error {
+func (d *caseDecision) delegateTask(e Delegate) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
 	task, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
-	behalf, may := e.Actor.holds(task)
+	behalf, may := e.Actor.hasAccepted(task)
 	if !e.Actor.RouteAdmin && !may {
-		if err := d.another(row, e.Actor); err != nil {
+		if err := d.checkNotOthers(row, e.Actor); err != nil {
 			return err
 		}
 		if behalf, may = e.Actor.assignee(d.c, d.status, a, task); !may {
-			return d.notTheirs(row, e.Actor)
+			return d.notAssigned(row, e.Actor)
 		}
 	}
 	to, err := d.user(e.To)
@@ -311,16 +311,16 @@ func (d *decision) delegateTask(e Delegate) error {
 	if err := d.fourEyes(a, to, ""); err != nil {
 		return err
 	}
-	d.become(row, Offered)
+	d.setState(row, Offered)
 	task.To = to
 	task.Rejected = nilIfEmpty(slices.DeleteFunc(slices.Clone(task.Rejected), func(who string) bool { return sameName(who, to) }))
 	d.taskLog(row, e.Actor, behalf, "Delegated "+title(a)+" to "+to, e.Comment)
-	return d.settle()
+	return d.bringToRest()
 }
 
 // user returns the name of the user to whom a task is delegated, as it is
 // spelled.
-func (d *decision) user(name string) (string, error) {
+func (d *caseDecision) user(name string) (string, error) {
 	if strings.TrimSpace(name) == "" {
 		return "", badField("/to", errs.CodeRequired, "is required: the name of the user to whom the task is delegated")
 	}

@@ -13,7 +13,7 @@ import (
 // for the user-defined ones, which steps turn on and off.
 type Timer struct {
 	Name    string       `json:"n,omitempty"` // of one of the case
-	Row     int64        `json:"r,omitempty"` // of one of the case: its place among the rows
+	Number  int64        `json:"r,omitempty"` // of one of the case: its place among the rows
 	Visit   int64        `json:"v,omitempty"` // of the timer of the state: the visit that it is about
 	On      bool         `json:"on,omitempty"`
 	Limit   *route.Limit `json:"l,omitempty"` // set since; nil: the definition's
@@ -68,7 +68,7 @@ const (
 type timerRef struct {
 	kind   TimerKind
 	name   string
-	row    int // of an action's: its place in Enabled
+	place  int // of an action's: its place in Enabled
 	action int // of an action's: its index in the route
 	user   int // of a user-defined one: its index in the route, or NoTimer
 }
@@ -97,8 +97,8 @@ func findTimer(c *Case, r *route.Route, name string) (at timerRef, ok bool) {
 		return at, at.user != route.NoTimer
 	}
 	at.kind, at.action = TimerKind(what), r.Action(action)
-	at.row = slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
-	if at.row < 0 || at.action == unknown {
+	at.place = slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
+	if at.place < 0 || at.action == unknown {
 		return at, false
 	}
 	return at, hasTimer(&r.Actions[at.action], at.kind)
@@ -121,12 +121,12 @@ func (at timerRef) stored(c *Case) Timer {
 	var kept *Timer
 	switch at.kind {
 	case DueTimer:
-		kept = c.Enabled[at.row].DoBy
+		kept = c.Enabled[at.place].DoBy
 	case OfferTimer:
-		kept = c.Enabled[at.row].AcceptBy
+		kept = c.Enabled[at.place].AcceptBy
 	case TimeoutTimer:
-		if kept = c.Enabled[at.row].FireBy; kept == nil {
-			return Timer{Date: c.Enabled[at.row].Due}
+		if kept = c.Enabled[at.place].FireBy; kept == nil {
+			return Timer{Date: c.Enabled[at.place].Due}
 		}
 	case CaseTimer, UserTimer:
 		kept = c.timer(at.name)
@@ -192,11 +192,11 @@ func (at timerRef) on(c *Case, t *Timer) bool {
 	case UserTimer:
 		return live && t.On
 	case OfferTimer:
-		return live && c.Enabled[at.row].State == Offered
+		return live && c.Enabled[at.place].State == Offered
 	case DueTimer:
-		return live && c.Enabled[at.row].State != Waiting
+		return live && c.Enabled[at.place].State != Waiting
 	case TimeoutTimer:
-		return live && c.Enabled[at.row].State != Escalated
+		return live && c.Enabled[at.place].State != Escalated
 	case reminder: // else it has no date
 		return true
 	}
@@ -205,7 +205,7 @@ func (at timerRef) on(c *Case, t *Timer) bool {
 
 // suspended reports whether the case is, by itself or, having completed, with
 // an ancestor: so that its timers stand still, and nothing is due.
-func (c *Case) suspended() bool { return c.Life == Suspended || c.Halted }
+func (c *Case) suspended() bool { return c.Life == Suspended || c.AncestorSuspended }
 
 // pending reports whether the timer will expire at its date. t is what is
 // kept of it.
@@ -238,13 +238,13 @@ func (c *Case) firstTimer() (first timerRef, date time.Time, row int64, ok bool)
 		}
 	}
 	for i := range c.Timers {
-		consider(caseTimer(c.Timers[i].Name), &c.Timers[i], c.Timers[i].Row)
+		consider(caseTimer(c.Timers[i].Name), &c.Timers[i], c.Timers[i].Number)
 	}
 	for i := range c.Enabled {
-		consider(timerRef{kind: OfferTimer, row: i}, c.Enabled[i].AcceptBy, c.Enabled[i].Row)
-		consider(timerRef{kind: DueTimer, row: i}, c.Enabled[i].DoBy, c.Enabled[i].Row)
+		consider(timerRef{kind: OfferTimer, place: i}, c.Enabled[i].AcceptBy, c.Enabled[i].Number)
+		consider(timerRef{kind: DueTimer, place: i}, c.Enabled[i].DoBy, c.Enabled[i].Number)
 		if c.Life == Active && !c.Enabled[i].Remind.IsZero() {
-			consider(timerRef{kind: reminder, row: i}, &Timer{Date: c.Enabled[i].Remind}, c.Enabled[i].Row)
+			consider(timerRef{kind: reminder, place: i}, &Timer{Date: c.Enabled[i].Remind}, c.Enabled[i].Number)
 		}
 	}
 	return first, date, row, ok

@@ -74,7 +74,7 @@ func TimerForm(c *Case, r *route.Route, name string) []byte {
 // or with its case.
 func TimerSince(c *Case, r *route.Route, name string) time.Time {
 	if at, ok := findTimer(c, r, name); ok && at.ofAction() {
-		return c.Enabled[at.row].Since
+		return c.Enabled[at.place].Since
 	}
 	return c.Created
 }
@@ -93,7 +93,7 @@ func MaySetTimer(c *Case, r *route.Route, name string, actor Actor, starter bool
 		return starter
 	}
 	a := &r.Actions[at.action]
-	_, may := actor.assignee(c, r.State(c.Status), a, &c.Enabled[at.row])
+	_, may := actor.assignee(c, r.State(c.Status), a, &c.Enabled[at.place])
 	return may && a.Trigger == route.TriggerUser
 }
 

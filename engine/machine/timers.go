@@ -14,23 +14,23 @@ import (
 
 // firing is the timer whose handlers run.
 type firing struct {
-	name   string
-	action string // of an action's timer, else ""
-	row    int64  // of its enablement, 0 for a timer of the case
+	name       string
+	action     string // of an action's timer, else ""
+	enablement int64  // of its enablement, 0 for a timer of the case
 }
 
 // sourceRow returns the enablement with which the warnings of a source go: of
 // a task's timer the task's, else 0.
-func (d *decision) sourceRow(source string) int64 {
+func (d *caseDecision) sourceRow(source string) int64 {
 	if d.firing == nil || d.firing.name != source {
 		return 0
 	}
-	return d.firing.row
+	return d.firing.enablement
 }
 
 // sourceAction returns the action that the log names for a source: of a
 // timer the one whose it is, if any.
-func (d *decision) sourceAction(source string) *string {
+func (d *caseDecision) sourceAction(source string) *string {
 	if d.firing == nil || d.firing.name != source {
 		return new(source)
 	}
@@ -38,17 +38,17 @@ func (d *decision) sourceAction(source string) *string {
 }
 
 // timerName returns the name of the timer.
-func (d *decision) timerName(at timerRef) string {
+func (d *caseDecision) timerName(at timerRef) string {
 	if at.ofAction() {
-		return route.ActionTimer(d.c.Enabled[at.row].Action, string(at.kind))
+		return route.ActionTimer(d.c.Enabled[at.place].Action, string(at.kind))
 	}
 	return at.name
 }
 
 // namedTimer returns the timer with what only the route knows of it.
-func (d *decision) namedTimer(at timerRef) timerRef {
+func (d *caseDecision) namedTimer(at timerRef) timerRef {
 	if at.name = d.timerName(at); at.ofAction() {
-		at.action = d.actions[at.row]
+		at.action = d.actions[at.place]
 	} else if at.kind == UserTimer {
 		at.user = d.route.Timer(at.name)
 	}
@@ -56,10 +56,10 @@ func (d *decision) namedTimer(at timerRef) timerRef {
 }
 
 // keepTimer keeps what has become of a timer.
-func (d *decision) keepTimer(at timerRef, t Timer) {
+func (d *caseDecision) keepTimer(at timerRef, t Timer) {
 	d.changed = true
 	if at.ofAction() {
-		e, kept := &d.c.Enabled[at.row], &t
+		e, kept := &d.c.Enabled[at.place], &t
 		if t.blank() {
 			kept = nil
 		}
@@ -81,9 +81,9 @@ func (d *decision) keepTimer(at timerRef, t Timer) {
 	if at.kind == StateTimer {
 		t.Visit = d.c.Visit
 	}
-	if t.Row == 0 && !t.Date.IsZero() {
-		d.c.LastRow++
-		t.Row = d.c.LastRow
+	if t.Number == 0 && !t.Date.IsZero() {
+		d.c.LastNumber++
+		t.Number = d.c.LastNumber
 	}
 	i, found := slices.BinarySearchFunc(d.c.Timers, at.name, func(t Timer, name string) int { return strings.Compare(t.Name, name) })
 	switch {
@@ -102,7 +102,7 @@ func (d *decision) keepTimer(at timerRef, t Timer) {
 // (docs/contract/timers.md#running). It is part of every pass, and so needs no
 // telling of what has changed. It reports whether an expression may see a timer
 // otherwise than before.
-func (d *decision) tendTimers() (moved bool) {
+func (d *caseDecision) tendTimers() (moved bool) {
 	if t := d.c.timer(route.TimerState); t != nil && t.Visit != d.c.Visit {
 		d.clearTimer(caseTimer(route.TimerState), t)
 		moved = true
@@ -124,7 +124,7 @@ func (d *decision) tendTimers() (moved bool) {
 		}
 		for _, kind := range [...]TimerKind{OfferTimer, DueTimer, TimeoutTimer} {
 			if hasTimer(&d.route.Actions[d.actions[i]], kind) {
-				arm(timerRef{kind: kind, row: i, action: d.actions[i]})
+				arm(timerRef{kind: kind, place: i, action: d.actions[i]})
 			}
 		}
 	}
@@ -133,7 +133,7 @@ func (d *decision) tendTimers() (moved bool) {
 
 // armTimer gives the timer its date where it runs and has a limit, but no
 // date yet.
-func (d *decision) armTimer(at timerRef) bool {
+func (d *caseDecision) armTimer(at timerRef) bool {
 	t := at.stored(d.c)
 	if !t.Date.IsZero() || d.c.suspended() || !at.on(d.c, &t) || at.kind == TimeoutTimer && t.Limit == nil {
 		return false
@@ -150,14 +150,14 @@ func (d *decision) armTimer(at timerRef) bool {
 }
 
 // clearTimer clears a timer of the case, with its warnings.
-func (d *decision) clearTimer(at timerRef, t *Timer) {
-	d.dropWarnings(func(w Warning) bool { return w.Row == 0 && w.Timer == at.name })
+func (d *caseDecision) clearTimer(at timerRef, t *Timer) {
+	d.dropWarnings(func(w Warning) bool { return w.Enablement == 0 && w.Timer == at.name })
 	d.keepTimer(at, t.cleared(d.now))
 }
 
 // clearCaseTimers clears the timer of the case and the user-defined ones, as
 // far as they ever ran: the case is completed.
-func (d *decision) clearCaseTimers() (moved bool) {
+func (d *caseDecision) clearCaseTimers() (moved bool) {
 	for _, t := range slices.Clone(d.c.Timers) {
 		if t.Name == route.TimerState || !t.On && t.Date.IsZero() && !t.Expired {
 			continue
@@ -170,9 +170,9 @@ func (d *decision) clearCaseTimers() (moved bool) {
 
 // endTimers clears every timer of the case: it has ended otherwise than by
 // completion, and nothing is enabled any more.
-func (d *decision) endTimers() {
+func (d *caseDecision) endTimers() {
 	d.dropWarnings(func(w Warning) bool {
-		return w.Row == 0 && (w.Timer == route.TimerCase || w.Timer == route.TimerState || d.c.timer(w.Timer) != nil)
+		return w.Enablement == 0 && (w.Timer == route.TimerCase || w.Timer == route.TimerState || d.c.timer(w.Timer) != nil)
 	})
 	if d.c.Timers != nil {
 		d.c.Timers, d.changed = nil, true
@@ -183,9 +183,9 @@ func (d *decision) endTimers() {
 // handlers run in order, each a unit of its own: one that fails does not stop
 // the next (docs/contract/timers.md#expiry). Without handlers there is a
 // warning, but for user-defined timers.
-func (d *decision) expire(at timerRef) error {
+func (d *caseDecision) expire(at timerRef) error {
 	if at.kind == reminder {
-		d.remind(at.row)
+		d.remind(at.place)
 		return nil
 	}
 	at = d.namedTimer(at)
@@ -194,7 +194,7 @@ func (d *decision) expire(at timerRef) error {
 	d.keepTimer(at, t)
 	f := firing{name: at.name}
 	if at.ofAction() {
-		f.action, f.row = d.c.Enabled[at.row].Action, d.c.Enabled[at.row].Row
+		f.action, f.enablement = d.c.Enabled[at.place].Action, d.c.Enabled[at.place].Number
 	}
 	d.firing = &f
 	defer func() { d.firing = nil }()
@@ -204,7 +204,7 @@ func (d *decision) expire(at timerRef) error {
 	})
 	steps := d.handlers(at)
 	if len(steps) == 0 && at.kind != UserTimer {
-		d.warn(at.name, f.row, d.lateness(at, t.Date))
+		d.warn(at.name, f.enablement, d.lateness(at, t.Date))
 		return nil
 	}
 	for i := range steps {
@@ -216,13 +216,13 @@ func (d *decision) expire(at timerRef) error {
 }
 
 // timerStep runs one handler as a unit.
-func (d *decision) timerStep(f *firing, steps []route.Step, i int) error {
-	before := d.snapshot()
-	err := d.run(steps[i:i+1], f.name, "")
+func (d *caseDecision) timerStep(f *firing, steps []route.Step, i int) error {
+	before := d.savepoint()
+	err := d.runSteps(steps[i:i+1], f.name, "")
 	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
 		return err
 	}
-	d.restore(before)
+	d.rollBack(before)
 	d.changed = true
 	d.add(LogEntry{
 		Kind: LogError, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
@@ -239,7 +239,7 @@ func (f *firing) logAction() *string {
 }
 
 // handlers returns what the route has a timer do.
-func (d *decision) handlers(at timerRef) []route.Step {
+func (d *caseDecision) handlers(at timerRef) []route.Step {
 	switch at.kind {
 	case CaseTimer:
 		return d.route.OnTimeout
@@ -259,7 +259,7 @@ func (d *decision) handlers(at timerRef) []route.Step {
 }
 
 // lateness is the warning of a timer without handlers.
-func (d *decision) lateness(at timerRef, date time.Time) string {
+func (d *caseDecision) lateness(at timerRef, date time.Time) string {
 	by := " by " + date.Format(time.RFC3339)
 	switch at.kind {
 	case StateTimer:
@@ -276,11 +276,11 @@ func (d *decision) lateness(at timerRef, date time.Time) string {
 // resumeTimers lets the timers of a case go on that was resumed just now:
 // limits that were set meanwhile are computed, and what is overdue expires,
 // in order. A pass must follow (docs/contract/engine.md#suspension).
-func (d *decision) resumeTimers() error {
+func (d *caseDecision) resumeTimers() error {
 	for d.resumed {
 		d.tendTimers()
 		at, date, _, ok := d.c.firstTimer()
-		if d.resumed = ok && !date.After(d.now) && !d.canceled && d.suspends == nil; !d.resumed {
+		if d.resumed = ok && !date.After(d.now) && !d.canceled && d.suspension == nil; !d.resumed {
 			break
 		}
 		if err := d.expire(at); err != nil {
@@ -293,14 +293,14 @@ func (d *decision) resumeTimers() error {
 // setLimit gives the timer another limit: its flag and its warnings go, and
 // the date is computed from now where it runs
 // (docs/contract/timers.md#setting-a-limit).
-func (d *decision) setLimit(at timerRef, limit route.Limit) {
+func (d *caseDecision) setLimit(at timerRef, limit route.Limit) {
 	t := at.stored(d.c)
 	t.Limit, t.Expired, t.Date = &limit, false, time.Time{}
 	row := int64(0)
 	if at.ofAction() {
-		row = d.c.Enabled[at.row].Row
+		row = d.c.Enabled[at.place].Number
 	}
-	d.dropWarnings(func(w Warning) bool { return w.Row == row && w.Timer == at.name })
+	d.dropWarnings(func(w Warning) bool { return w.Enablement == row && w.Timer == at.name })
 	if !d.c.suspended() && (at.on(d.c, &t) || at.kind == TimeoutTimer) {
 		t.arm(limit, d.now)
 	}
@@ -309,7 +309,7 @@ func (d *decision) setLimit(at timerRef, limit route.Limit) {
 
 // turnTimer turns a user-defined timer on or off. The date stays: one that
 // is turned on again goes on with it.
-func (d *decision) turnTimer(name string, on bool) {
+func (d *caseDecision) turnTimer(name string, on bool) {
 	at, known := findTimer(d.c, d.route, name)
 	t := at.stored(d.c)
 	if !known || t.On == on {
@@ -322,7 +322,7 @@ func (d *decision) turnTimer(name string, on bool) {
 }
 
 // setTimer carries out the step setTimer.
-func (d *decision) setTimer(s *route.Step, actor string) error {
+func (d *caseDecision) setTimer(s *route.Step, actor string) error {
 	limit := s.Limit
 	if s.Text != (route.Value{}) {
 		value, ok, err := d.value(s.Text, actor)
@@ -361,7 +361,7 @@ func limitOf(kind document.Kind, text string) (route.Limit, error) {
 
 // timer returns what expressions see of a timer; one whose task is not
 // enabled is off.
-func (d *decision) timer(name string) (expr.Timer, bool) {
+func (d *caseDecision) timer(name string) (expr.Timer, bool) {
 	at, ok := findTimer(d.c, d.route, name)
 	if !ok {
 		return expr.Timer{}, d.route.KnowsTimer(name)
@@ -380,7 +380,7 @@ type SetTimer struct {
 func (SetTimer) event() {}
 
 // setTimerByPerson sets the limit of a timer, in whatever state it is.
-func (d *decision) setTimerByPerson(e SetTimer) error {
+func (d *caseDecision) setTimerByPerson(e SetTimer) error {
 	at, known := findTimer(d.c, d.route, e.Timer)
 	if !known {
 		return errs.New(errs.NotFound, "The case has no timer %q now.", e.Timer)
@@ -395,8 +395,8 @@ func (d *decision) setTimerByPerson(e SetTimer) error {
 		entry.Text = "Removed the limit of the timer " + e.Timer
 	}
 	if at.ofAction() {
-		entry.Kind, entry.Action = LogTask, new(d.c.Enabled[at.row].Action)
+		entry.Kind, entry.Action = LogTask, new(d.c.Enabled[at.place].Action)
 	}
 	d.add(entry)
-	return d.settle()
+	return d.bringToRest()
 }

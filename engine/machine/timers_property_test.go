@@ -75,7 +75,7 @@ func timersAgree(r *route.Route, before *Case, out *Output) string {
 	for i := range c.Timers {
 		t := &c.Timers[i]
 		switch at, known := findTimer(c, r, t.Name); {
-		case t.blank() || t.Row > c.LastRow || t.Row == 0 && !t.Date.IsZero():
+		case t.blank() || t.Number > c.LastNumber || t.Number == 0 && !t.Date.IsZero():
 			return t.Name + " is kept for nothing, or has no row"
 		case !known && t.Visit == c.Visit || over:
 			return t.Name + " outlives what it is about"
@@ -110,7 +110,7 @@ func anew(before, after *Case, action string) bool {
 	row := func(c *Case) int64 {
 		for i := range c.Enabled {
 			if c.Enabled[i].Action == action {
-				return c.Enabled[i].Row
+				return c.Enabled[i].Number
 			}
 		}
 		return 0
@@ -125,7 +125,7 @@ func (w *walker) inverse(in Input) {
 		return
 	}
 	timers := func(c *Case) []byte {
-		only := &Case{Timers: c.Timers, Enabled: slices.Clone(c.Enabled), LastRow: c.LastRow}
+		only := &Case{Timers: c.Timers, Enabled: slices.Clone(c.Enabled), LastNumber: c.LastNumber}
 		return only.Marking()
 	}
 	held := Input{Route: w.r, Case: w.c, Event: Suspend{Actor: actorNamed("sam")}, Now: in.Now, Facts: in.Facts}

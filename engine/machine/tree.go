@@ -9,9 +9,9 @@ import (
 )
 
 // tree is one call of Decide: what the cases that the event touches have in
-// common, and what they have to say to each other. The case of the event
-// comes to rest first; then letters are delivered in order, and each brings
-// the case that it is for to rest again
+// common, and the effects that they have on each other. The case of the event
+// comes to rest first. Then tree messages are delivered in order, and each
+// brings the case that it is for to rest again
 // (docs/contract/engine.md#6-trees-and-transactions).
 type tree struct {
 	now    time.Time
@@ -26,15 +26,15 @@ type tree struct {
 	values    expr.Values
 	scoped    int64 // id of the case that values are of
 
-	own             int64 // id of the event's case
-	cases           map[int64]*decision
-	order           []*decision // those of cases besides the event's, as they were touched
-	inbox           []letter
-	news            []news
-	childrenStarted map[childStarter]int // how many of its enablements got children in this event
-	trail           []trodden
-	taken           int // identities of facts.New
-	touched         int // children that were told something
+	eventCase        int64 // id of the event's case
+	cases            map[int64]*caseDecision
+	order            []*caseDecision // those of cases besides the event's, as they were touched
+	pending          []treeMessage
+	childChanges     []childChange
+	childrenStarted  map[childStarter]int // how many of its enablements got children in this event
+	latePerformances []latePerformance
+	taken            int // identities of facts.New
+	touched          int // children that were told something
 }
 
 // childStarter is an action of a case that starts children.
@@ -43,9 +43,9 @@ type childStarter struct {
 	action int
 }
 
-// letter is what one case has to say to another. Nothing is said before the
-// one who says it is at rest.
-type letter interface{ deliver(t *tree) error }
+// treeMessage is an effect of one case on another. It is delivered once the case
+// that it comes from is at rest.
+type treeMessage interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
 	// A monotonic reading or a zone would make equal instants unequal.
@@ -60,13 +60,13 @@ func (t *tree) need(n Need) {
 }
 
 // add makes a case part of the event.
-func (t *tree) add(d *decision) {
+func (t *tree) add(d *caseDecision) {
 	t.cases[d.c.ID] = d
 	t.order = append(t.order, d)
 }
 
 // related returns the decision on a case, nil where there is no such case.
-func (t *tree) related(id int64) (*decision, error) {
+func (t *tree) related(id int64) (*caseDecision, error) {
 	if d := t.cases[id]; d != nil {
 		return d, nil
 	}
@@ -78,27 +78,28 @@ func (t *tree) related(id int64) (*decision, error) {
 	if stored == nil {
 		return nil, nil
 	}
-	d := &decision{tree: t, route: stored.Route, c: stored.Case.clone(), from: stored.Case, stored: stored.Messages, types: stored.Types}
-	d.told = standingOf(d.c)
+	d := &caseDecision{tree: t, route: stored.Route, c: stored.Case.clone(), from: stored.Case, stored: stored.Messages, types: stored.Types}
+	d.reported = childStatusOf(d.c)
 	d.index()
 	t.add(d)
 	return d, nil
 }
 
-// deliver delivers all letters, and those that they give rise to. News go
-// upwards once nothing else is left to do, from the bottom of the tree: so
-// that a parent hears once where all of its children have ended up.
+// deliver delivers all tree messages, and those that they give rise to. Changes
+// of children are reported upwards once nothing else is left to do, from the
+// bottom of the tree, so that a parent is told once where all of its children
+// have ended up.
 func (t *tree) deliver() error {
 	for {
 		switch {
-		case len(t.inbox) > 0:
-			l := t.inbox[0]
-			t.inbox = t.inbox[1:]
+		case len(t.pending) > 0:
+			l := t.pending[0]
+			t.pending = t.pending[1:]
 			if err := l.deliver(t); err != nil {
 				return err
 			}
-		case len(t.news) > 0:
-			if err := t.announce(); err != nil {
+		case len(t.childChanges) > 0:
+			if err := t.reportToParent(); err != nil {
 				return err
 			}
 		default:
@@ -107,11 +108,11 @@ func (t *tree) deliver() error {
 	}
 }
 
-// announce tells one parent what its children have to say: the one deepest in
-// the tree.
-func (t *tree) announce() error {
+// reportToParent reports the changes of its children to one parent: to the one
+// deepest in the tree.
+func (t *tree) reportToParent() error {
 	id, depth := int64(0), -1
-	for _, n := range t.news {
+	for _, n := range t.childChanges {
 		if n.child.c.Depth > depth {
 			id, depth = n.child.c.Parent, n.child.c.Depth
 		}
@@ -120,44 +121,46 @@ func (t *tree) announce() error {
 	if err != nil {
 		return err
 	}
-	var rest []news
-	for _, n := range t.news {
+	var rest []childChange
+	for _, n := range t.childChanges {
 		if n.child.c.Parent != id {
 			rest = append(rest, n)
 		} else if parent != nil {
-			parent.hear(n)
+			parent.countChild(n)
 		}
 	}
-	t.news = rest
+	t.childChanges = rest
 	if parent == nil {
 		return nil
 	}
-	return parent.considerBound()
+	return parent.afterChildrenBelow()
 }
 
-// considerBound does what the news of children ask for as far as the ancestors
-// let it: where they have not reached a case yet, it is judged by them all the
-// same. It ends if they have moved on, and waits while one is suspended.
-func (d *decision) considerBound() error {
-	kin, err := d.ancestry(Due{})
+// afterChildrenBelow does what the changes of children ask for as far as the
+// ancestors of the case allow. Their own changes may not have reached the case
+// yet and count all the same: it ends if its parent has moved on, and waits
+// while an ancestor is suspended.
+func (d *caseDecision) afterChildrenBelow() error {
+	above, err := d.ancestry(Due{})
 	if err != nil {
 		return err
 	}
 	switch {
-	case kin.orphan:
-		d.heard = nil
-		d.end()
+	case above.parentGone:
+		d.changedChildren = nil
+		d.endWithParent()
 		return nil
-	case kin.held:
-		d.holdBack()
+	case above.suspended:
+		d.suspendWithParent()
 	}
-	return d.consider()
+	return d.afterChildren()
 }
 
-// point is one to which a tree can be undone while no letter is delivered.
-type point struct{ inbox, order, taken int }
+// point is a state that a tree can be taken back to, as long as no tree message
+// has been delivered since.
+type point struct{ pending, order, taken int }
 
-func (t *tree) point() point { return point{len(t.inbox), len(t.order), t.taken} }
+func (t *tree) point() point { return point{len(t.pending), len(t.order), t.taken} }
 
 func (t *tree) undo(to point) {
 	for _, d := range t.order[to.order:] {
@@ -166,9 +169,9 @@ func (t *tree) undo(to point) {
 		}
 	}
 	// What was only looked at may stay.
-	kept := slices.DeleteFunc(slices.Clone(t.order[to.order:]), func(d *decision) bool { return d.from == nil })
+	kept := slices.DeleteFunc(slices.Clone(t.order[to.order:]), func(d *caseDecision) bool { return d.from == nil })
 	t.order = append(t.order[:to.order], kept...)
-	t.inbox, t.taken = t.inbox[:to.inbox], to.taken
+	t.pending, t.taken = t.pending[:to.pending], to.taken
 }
 
 // identity returns the identity of a new case.
@@ -205,62 +208,63 @@ func (t *tree) definition(name string) (*Definition, error) {
 	return def, nil
 }
 
-// standing is what a parent knows of a child.
-type standing struct {
+// childStatus is what a parent knows of a child.
+type childStatus struct {
 	life   Life
 	status string
 }
 
-func standingOf(c *Case) standing { return standing{c.Life, c.Status} }
+func childStatusOf(c *Case) childStatus { return childStatus{c.Life, c.Status} }
 
-// tell tells the parent where the case is now, if that is news to it.
-func (d *decision) tell() {
-	is := standingOf(d.c)
-	if d.c.Parent == 0 || is == d.told {
+// report tells the parent the status of the case, if it has changed.
+func (d *caseDecision) report() {
+	is := childStatusOf(d.c)
+	if d.c.Parent == 0 || is == d.reported {
 		return
 	}
-	was := d.told
-	d.told = is
-	for i := range d.tree.news {
-		switch n := &d.tree.news[i]; {
+	was := d.reported
+	d.reported = is
+	for i := range d.tree.childChanges {
+		switch n := &d.tree.childChanges[i]; {
 		case n.child != d:
 			continue
 		case n.was == is:
-			d.tree.news = slices.Delete(d.tree.news, i, i+1)
+			d.tree.childChanges = slices.Delete(d.tree.childChanges, i, i+1)
 		default:
 			n.is = is
 		}
 		return
 	}
-	d.tree.news = append(d.tree.news, news{child: d, was: was, is: is})
+	d.tree.childChanges = append(d.tree.childChanges, childChange{child: d, was: was, is: is})
 }
 
-// news is what a child tells its parent: once an event, where it ended up.
-type news struct {
-	child   *decision
-	was, is standing
+// childChange is what a child reports to its parent, once an event: its status
+// before and after.
+type childChange struct {
+	child   *caseDecision
+	was, is childStatus
 }
 
-// startChild says that a new child may start.
+// startChild has a new child started.
 type startChild struct {
-	child        *decision
+	child        *caseDecision
 	startBlocked bool // a hold or its group keeps it from starting now
 	repeated     bool // its parent's action had children in this event before
 }
 
-// deliver starts the child. Where it has to wait, or many children have used up
-// the event's share of performances, the manager does it, by an event of its
-// own; the share does not count where an action has children again and again:
-// that may be a loop through the tree, which would never be noticed.
+// deliver starts the child. If the child must wait, or earlier children used half
+// of this event's performances, the manager starts it later, in an event of its
+// own. An action that creates children repeatedly is exempt from that bound:
+// deferring its children would hide an endless loop through the tree.
 func (b startChild) deliver(t *tree) error {
 	const share = MaxPerformances / 2
 	d, parent := b.child, t.cases[b.child.c.Parent]
 	switch {
-	case d.c.Life != Queued || parent.c.rowOf(d.c.ParentRow) < 0:
+	case d.c.Life != Queued || parent.c.placeOf(d.c.ParentEnablement) < 0:
 		return nil
 	case parent.c.Life == Suspended:
-		d.holdBack()
-		d.tell()
+		d.suspendWithParent()
+		d.report()
 		return nil
 	case b.startBlocked, t.busy(d), t.performed >= share && !b.repeated:
 		return nil
@@ -273,12 +277,12 @@ func (b startChild) deliver(t *tree) error {
 	if d.c.Life == Failed && !t.sweeps && exhausted && t.performed-performed < share && t.steps-steps < MaxSteps/2 {
 		return d.endless() // the loop is not the child's own
 	}
-	d.tell()
+	d.report()
 	return nil
 }
 
 // busy reports whether another case of the event has its group to itself.
-func (t *tree) busy(child *decision) bool {
+func (t *tree) busy(child *caseDecision) bool {
 	if child.route.Group == "" {
 		return false
 	}
@@ -290,26 +294,26 @@ func (t *tree) busy(child *decision) bool {
 	return false
 }
 
-// farewell says that an enablement is gone, whose children end with it.
-type farewell struct {
-	parent *decision
-	row    int64
-	stored bool  // some of them were there before this event
-	after  int64 // id of the last that was seen to
+// endChildren ends the children of an enablement that is gone.
+type endChildren struct {
+	parent     *caseDecision
+	enablement int64
+	stored     bool  // some of them were there before this event
+	after      int64 // id of the last that was seen to
 }
 
-func (f farewell) deliver(t *tree) error {
-	for _, d := range t.newChildren(f.parent.c.ID, f.row) {
-		d.end()
+func (f endChildren) deliver(t *tree) error {
+	for _, d := range t.newChildren(f.parent.c.ID, f.enablement) {
+		d.endWithParent()
 	}
 	if !f.stored {
 		return nil
 	}
 	if t.touched >= t.batch {
-		f.parent.leave(Work{Kind: WorkEnd, Row: f.row, After: f.after})
+		f.parent.leaveWork(Work{Kind: WorkEnd, Enablement: f.enablement, After: f.after})
 		return nil
 	}
-	ids, err := t.childIDs(f.parent.c.ID, f.row, f.after)
+	ids, err := t.childIDs(f.parent.c.ID, f.enablement, f.after)
 	if err != nil {
 		return err
 	}
@@ -319,14 +323,14 @@ func (f farewell) deliver(t *tree) error {
 			continue // every one that is absent is asked for at once
 		}
 		if d != nil {
-			d.end()
+			d.endWithParent()
 		}
 	}
 	if len(t.needs) > 0 {
 		return errAbsent
 	}
 	if t.touched += len(ids); len(ids) == t.batch {
-		f.parent.leave(Work{Kind: WorkEnd, Row: f.row, After: ids[len(ids)-1]})
+		f.parent.leaveWork(Work{Kind: WorkEnd, Enablement: f.enablement, After: ids[len(ids)-1]})
 	}
 	return nil
 }
@@ -343,9 +347,9 @@ func (t *tree) childIDs(parent, row, after int64) ([]int64, error) {
 	return ids, nil
 }
 
-// end ends a case because its parent has moved on: completed ones are closed,
-// others canceled (docs/contract/engine.md#parents).
-func (d *decision) end() {
+// endWithParent ends a case because its parent has moved on: a completed case is
+// closed, any other is canceled (docs/contract/engine.md#parents).
+func (d *caseDecision) endWithParent() {
 	entry := LogEntry{Trigger: new(ByChild), Text: "Canceled: its parent has moved on"}
 	to := Canceled
 	switch d.c.Life {
@@ -355,45 +359,45 @@ func (d *decision) end() {
 		to, entry.Text = Closed, "Closed: its parent has moved on"
 	case Queued, Active, Suspended, Failed:
 	}
-	d.c.Held, d.c.HeldUntil, d.c.Halted = false, time.Time{}, false
-	d.dropRows()
-	d.live(to, entry)
-	d.tell()
+	d.c.SuspendedSelf, d.c.SuspendedUntil, d.c.AncestorSuspended = false, time.Time{}, false
+	d.dropEnablements()
+	d.setLife(to, entry)
+	d.report()
 }
 
-// dropRows ends every enablement of a case that goes no further, and what
-// hangs on them.
-func (d *decision) dropRows() {
+// dropEnablements ends every enablement of a case that goes no further, with its
+// children and warnings.
+func (d *caseDecision) dropEnablements() {
 	d.c.Interrupted = slices.Clone(d.c.Interrupted)
 	for i := range d.c.Enabled {
 		e := &d.c.Enabled[i]
 		if at := d.actions[i]; e.Children != nil && at != unknown && d.meanwhileOf(at) {
 			d.c.Interrupted = append(d.c.Interrupted, e.Action)
 		}
-		d.disown(e)
+		d.endChildrenOf(e)
 	}
 	d.c.Enabled = nil
-	d.dropWarnings(func(w Warning) bool { return w.Row != 0 })
+	d.dropWarnings(func(w Warning) bool { return w.Enablement != 0 })
 	d.changed = true
 	d.index()
 }
 
-// disown ends the children of an enablement that is about to go.
-func (d *decision) disown(e *Enabled) {
+// endChildrenOf ends the children of an enablement that is about to go.
+func (d *caseDecision) endChildrenOf(e *Enabled) {
 	if e.Children == nil {
 		return
 	}
-	made := int64(len(d.newChildren(d.c.ID, e.Row)))
-	d.inbox = append(d.inbox, farewell{parent: d, row: e.Row, stored: e.Children.Made > made})
-	d.forget(e.Row, WorkMake, WorkHold, WorkRelease)
+	made := int64(len(d.newChildren(d.c.ID, e.Number)))
+	d.pending = append(d.pending, endChildren{parent: d, enablement: e.Number, stored: e.Children.Made > made})
+	d.dropWork(e.Number, WorkMake, WorkSuspend, WorkResume)
 	if e.Children.Made < e.Children.Total {
-		d.putPlan(e.Row, nil)
+		d.putPlan(e.Number, nil)
 	}
 }
 
-// forget drops work on the children of an enablement.
-func (d *decision) forget(row int64, kinds ...WorkKind) {
-	drop := func(w Work) bool { return w.Row == row && slices.Contains(kinds, w.Kind) }
+// dropWork drops work on the children of an enablement.
+func (d *caseDecision) dropWork(row int64, kinds ...WorkKind) {
+	drop := func(w Work) bool { return w.Enablement == row && slices.Contains(kinds, w.Kind) }
 	if slices.ContainsFunc(d.c.Work, drop) {
 		d.c.Work = slices.DeleteFunc(slices.Clone(d.c.Work), drop)
 		d.shown = true
@@ -402,18 +406,18 @@ func (d *decision) forget(row int64, kinds ...WorkKind) {
 
 // makesChildren finds the work that makes children of an enablement.
 func makesChildren(row int64) func(Work) bool {
-	return func(w Work) bool { return w.Kind == WorkMake && w.Row == row }
+	return func(w Work) bool { return w.Kind == WorkMake && w.Enablement == row }
 }
 
-// leave leaves work to further events.
-func (d *decision) leave(w Work) {
+// leaveWork leaves work to further events.
+func (d *caseDecision) leaveWork(w Work) {
 	d.c.Work = append(slices.Clip(d.c.Work), w)
 	d.shown = true
 }
 
-// proceed does a batch of what earlier events left.
-func (d *decision) proceed() error {
-	i := d.c.doable()
+// doWork does a batch of what earlier events left.
+func (d *caseDecision) doWork() error {
+	i := d.c.nextWork()
 	if i < 0 {
 		return nil
 	}
@@ -422,84 +426,84 @@ func (d *decision) proceed() error {
 	d.shown = true
 	switch w.Kind {
 	case WorkMake:
-		return d.continueChildren(w.Row)
+		return d.continueChildren(w.Enablement)
 	case WorkEnd:
-		d.inbox = append(d.inbox, farewell{parent: d, row: w.Row, stored: true, after: w.After})
-	case WorkHold, WorkRelease:
-		d.inbox = append(d.inbox, grip{parent: d, row: w.Row, hold: w.Kind == WorkHold, after: w.After})
+		d.pending = append(d.pending, endChildren{parent: d, enablement: w.Enablement, stored: true, after: w.After})
+	case WorkSuspend, WorkResume:
+		d.pending = append(d.pending, childSuspension{parent: d, enablement: w.Enablement, suspend: w.Kind == WorkSuspend, after: w.After})
 	}
 	return nil
 }
 
-// kinship is how a case stands to its ancestors.
-type kinship struct {
-	orphan bool // the parent has moved on: nothing can be done with it any more, though its end may not have reached it
-	held   bool // one of them is suspended
+// ancestry is what a case must know of its ancestors.
+type ancestry struct {
+	parentGone bool // the parent has moved on: nothing can be done with it any more, though its end may not have reached it
+	suspended  bool // one of them is suspended
 }
 
 // ancestry looks at the case's ancestors. One that has ended for good has
 // none that matter; to reopen it they do.
-func (d *decision) ancestry(event Event) (kin kinship, err error) {
+func (d *caseDecision) ancestry(event Event) (above ancestry, err error) {
 	_, reopens := event.(Reopen)
 	if d.c.Life == Closed || d.c.Life == Canceled && !reopens {
-		return kin, nil
+		return above, nil
 	}
 	for c := d.c; c.Parent != 0; {
 		parent, err := d.related(c.Parent)
 		if err != nil {
-			return kin, err
+			return above, err
 		}
-		if parent == nil || parent.c.Life == Closed || parent.c.Life == Canceled || parent.c.Life == Failed || parent.c.rowOf(c.ParentRow) < 0 {
-			kin.orphan = true
-			return kin, nil
+		if parent == nil || parent.c.Life == Closed || parent.c.Life == Canceled || parent.c.Life == Failed || parent.c.placeOf(c.ParentEnablement) < 0 {
+			above.parentGone = true
+			return above, nil
 		}
-		kin.held = kin.held || parent.c.Life == Suspended
+		above.suspended = above.suspended || parent.c.Life == Suspended
 		c = parent.c
 	}
-	return kin, nil
+	return above, nil
 }
 
-// grip says that children are to be suspended with their parent, or to go on
-// with it (docs/contract/engine.md#suspension).
-type grip struct {
-	parent *decision
-	row    int64
-	hold   bool
-	after  int64 // id of the last child that was seen to
+// childSuspension suspends the children of an enablement with their parent, or
+// resumes them with it (docs/contract/engine.md#suspension).
+type childSuspension struct {
+	parent     *caseDecision
+	enablement int64
+	suspend    bool
+	after      int64 // id of the last child that was seen to
 }
 
-// grips tells the children that the case is suspended, or is no longer.
-func (d *decision) grips(hold bool) {
+// tellChildren suspends the children of the case with it, or resumes them.
+func (d *caseDecision) tellChildren(suspend bool) {
 	for i := range d.c.Enabled {
 		if d.c.Enabled[i].Children != nil {
-			d.forget(d.c.Enabled[i].Row, WorkHold, WorkRelease) // what is not done of the other needs not be
-			d.inbox = append(d.inbox, grip{parent: d, row: d.c.Enabled[i].Row, hold: hold})
+			d.dropWork(d.c.Enabled[i].Number, WorkSuspend, WorkResume) // what is not done of the other needs not be
+			d.pending = append(d.pending, childSuspension{parent: d, enablement: d.c.Enabled[i].Number, suspend: suspend})
 		}
 	}
 }
 
-func (g grip) deliver(t *tree) error {
-	if g.parent.c.rowOf(g.row) < 0 || !g.hold && g.parent.c.suspended() {
+func (g childSuspension) deliver(t *tree) error {
+	if g.parent.c.placeOf(g.enablement) < 0 || !g.suspend && g.parent.c.suspended() {
 		return nil // its children end, or stay as they are: the parent came to rest otherwise
 	}
-	rest := Work{Kind: WorkRelease, Row: g.row, After: g.after}
-	if g.hold {
-		rest.Kind = WorkHold
+	rest := Work{Kind: WorkResume, Enablement: g.enablement, After: g.after}
+	if g.suspend {
+		rest.Kind = WorkSuspend
 	}
 	if t.touched >= t.batch {
-		g.parent.leave(rest)
+		g.parent.leaveWork(rest)
 		return nil
 	}
 	var ids []int64
 	if g.parent.from != nil {
 		var err error
-		if ids, err = t.childIDs(g.parent.c.ID, g.row, g.after); err != nil {
+		if ids, err = t.childIDs(g.parent.c.ID, g.enablement, g.after); err != nil {
 			return err
 		}
 	}
-	var all []*decision
+	var all []*caseDecision
 	if g.after == 0 {
-		all = t.newChildren(g.parent.c.ID, g.row)
+		all = t.newChildren(g.parent.c.ID, g.enablement)
 	}
 	for _, id := range ids {
 		if d, err := t.related(id); err == nil && d != nil {
@@ -510,75 +514,75 @@ func (g grip) deliver(t *tree) error {
 		return errAbsent
 	}
 	for _, d := range all {
-		if g.hold {
-			d.holdBack()
-		} else if err := d.letGo(); err != nil {
+		if g.suspend {
+			d.suspendWithParent()
+		} else if err := d.resumeWithParent(); err != nil {
 			return err
 		}
-		d.tell()
+		d.report()
 	}
 	if t.touched += len(ids); len(ids) == t.batch {
 		rest.After = ids[len(ids)-1]
-		g.parent.leave(rest)
+		g.parent.leaveWork(rest)
 	}
 	return nil
 }
 
 // newChildren returns the children of an enablement that are new.
-func (t *tree) newChildren(parent, row int64) (all []*decision) {
+func (t *tree) newChildren(parent, row int64) (all []*caseDecision) {
 	for _, d := range t.order {
-		if d.from == nil && d.c.Parent == parent && d.c.ParentRow == row {
+		if d.from == nil && d.c.Parent == parent && d.c.ParentEnablement == row {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// holdBack suspends the case with its parent. It bears no mark of its own. One
-// that has completed stays so, and nothing of it is due.
-func (d *decision) holdBack() {
+// suspendWithParent suspends the case with its parent, without a suspension of
+// its own. A completed case stays completed, and nothing of it is due.
+func (d *caseDecision) suspendWithParent() {
 	switch d.c.Life {
 	case Active, Queued:
-		d.live(Suspended, LogEntry{Trigger: new(ByChild), Text: textSuspended + " with its parent"})
-		d.grips(true)
+		d.setLife(Suspended, LogEntry{Trigger: new(ByChild), Text: textSuspended + " with its parent"})
+		d.tellChildren(true)
 	case Completed:
-		if !d.c.Halted {
-			d.c.Halted, d.shown = true, true
-			d.grips(true)
+		if !d.c.AncestorSuspended {
+			d.c.AncestorSuspended, d.shown = true, true
+			d.tellChildren(true)
 		}
 	case Suspended, Closed, Canceled, Failed:
 	}
 }
 
-// letGo lets the case go on with its parent, but for one that bears a mark of
-// its own, whose date may have come.
-func (d *decision) letGo() error {
+// resumeWithParent resumes the case with its parent. A case with a suspension of
+// its own stays suspended, unless the date of that has come.
+func (d *caseDecision) resumeWithParent() error {
 	switch {
-	case d.c.Halted:
-		d.c.Halted, d.shown, d.resumed = false, true, true
-		d.grips(false)
-		return d.settle()
+	case d.c.AncestorSuspended:
+		d.c.AncestorSuspended, d.shown, d.resumed = false, true, true
+		d.tellChildren(false)
+		return d.bringToRest()
 	case d.c.Life != Suspended:
 		return nil
-	case d.c.Held:
+	case d.c.SuspendedSelf:
 		return d.wake()
 	}
-	d.goOn(LogEntry{Trigger: new(ByChild), Text: textResumed + " with its parent"})
-	return d.settle()
+	d.resume(LogEntry{Trigger: new(ByChild), Text: textResumed + " with its parent"})
+	return d.bringToRest()
 }
 
-// goOn moves a suspended case to where it was.
-func (d *decision) goOn(entry LogEntry) {
+// resume moves a suspended case to where it was.
+func (d *caseDecision) resume(entry LogEntry) {
 	to := Active
 	if d.c.Started.IsZero() {
 		to = Queued
 	}
-	d.live(to, entry)
+	d.setLife(to, entry)
 	d.resumed = true
-	d.grips(false)
+	d.tellChildren(false)
 }
 
-// rowOf returns the place of an enablement by its number, or -1.
-func (c *Case) rowOf(row int64) int {
-	return slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Row == row })
+// placeOf returns the place of an enablement by its number, or -1.
+func (c *Case) placeOf(number int64) int {
+	return slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Number == number })
 }

@@ -20,10 +20,10 @@ const (
 
 // Task is an enabled action on somebody's lists, or a delivery that failed.
 type Task struct {
-	Action int // index in the route
-	Row    *Enabled
-	Failed *Outgoing // without Action and Row
-	Lists  Lists
+	Action  int // index in the route
+	Enabled *Enabled
+	Failed  *Outgoing // without Action and Row
+	Lists   Lists
 
 	// Assigned says that it is the actor's, or of whom it stands in for, by
 	// role or because it was delegated, or that the actor administers the
@@ -54,7 +54,7 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 		if at == unknown {
 			continue
 		}
-		task := Task{Action: at, Row: e, Assigned: actor.RouteAdmin}
+		task := Task{Action: at, Enabled: e, Assigned: actor.RouteAdmin}
 		if a := &r.Actions[at]; a.Trigger == route.TriggerUser {
 			_, assigned := actor.assignee(c, status, a, e)
 			task.Assigned = task.Assigned || assigned
@@ -87,7 +87,7 @@ func undelivered(c *Case, actor Actor) (out []Task) {
 
 // lists returns on which lists of the actor a user action is.
 func (a *Actor) lists(c *Case, e *Enabled, assigned bool) (on Lists) {
-	_, holds := a.holds(e)
+	_, holds := a.hasAccepted(e)
 	switch {
 	case holds:
 		on = OnAccepted
@@ -96,7 +96,7 @@ func (a *Actor) lists(c *Case, e *Enabled, assigned bool) (on Lists) {
 	case e.State == Offered:
 		on = OnOffered
 	}
-	if c.warned(e.Row) {
+	if c.warned(e.Number) {
 		on |= OnWarnings
 	}
 	return on
@@ -104,7 +104,7 @@ func (a *Actor) lists(c *Case, e *Enabled, assigned bool) (on Lists) {
 
 // warned reports whether the enablement has warnings.
 func (c *Case) warned(row int64) bool {
-	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Row == row })
+	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Enablement == row })
 }
 
 // Share says that a party may have tasks in a case, and on which lists; the
@@ -144,7 +144,7 @@ func Shares(c *Case, r *route.Route) (out []Share) {
 			continue
 		}
 		var on Lists
-		if c.warned(e.Row) {
+		if c.warned(e.Number) {
 			on = OnWarnings
 		}
 		if e.State == Accepted {

@@ -231,7 +231,7 @@ func (w *world) answer(facts *Facts, need Need) {
 func (w *world) childrenOf(of Enablement) []*Case {
 	var all []*Case
 	for _, c := range w.cases {
-		if c.Parent == of.Case && c.ParentRow == of.Row {
+		if c.Parent == of.Case && c.ParentEnablement == of.Number {
 			all = append(all, c)
 		}
 	}
