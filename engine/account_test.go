@@ -271,7 +271,7 @@ func TestAppPasswordSecretIsNotKept(t *testing.T) {
 	w := newWorld(t)
 	secret := w.as("sam").newApp("phone")
 	w.view(func(r store.Reader) error {
-		all, err := r.Secrets(store.AppPassword)
+		all, err := r.Parties().Secrets(store.AppPassword)
 		if len(all) != 1 || strings.Contains(fmt.Sprintf("%+v %s", all, all[0].SHA256[:]), secret) {
 			t.Errorf("stored: %+v", all)
 		}

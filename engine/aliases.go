@@ -15,7 +15,7 @@ func (e *Engine) Alias(ctx context.Context, by identity.Principal, route, name s
 	}
 	var a *store.Alias
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		a, err = orNil(r.Alias(by.ID, info.ID, name))
+		a, err = orNil(r.Names().Alias(by.ID, info.ID, name))
 		return err
 	})
 	if err == nil && a == nil {
@@ -33,7 +33,7 @@ func (e *Engine) Aliases(ctx context.Context, by identity.Principal, route strin
 	}
 	var out []store.Alias
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		out, err = r.Aliases(by.ID, info.ID)
+		out, err = r.Names().Aliases(by.ID, info.ID)
 		return err
 	})
 	return out, err
@@ -58,7 +58,7 @@ func (e *Engine) DeleteAlias(ctx context.Context, req Request, route, name strin
 		return absent("route")
 	}
 	return e.store.Update(ctx, func(tx store.Tx) error {
-		a, err := orNil(tx.Alias(req.By.ID, info.ID, name))
+		a, err := orNil(tx.Names().Alias(req.By.ID, info.ID, name))
 		if err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ func (e *Engine) DeleteAlias(ctx context.Context, req Request, route, name strin
 		if err := judge(req.If, aliasVersion(a)); err != nil {
 			return err
 		}
-		return tx.DeleteAlias(req.By.ID, info.ID, name)
+		return tx.Write().Names().DeleteAlias(req.By.ID, info.ID, name)
 	})
 }
 
@@ -87,7 +87,7 @@ func judgeAlias(r store.Reader, req Request, routeID int64, name string) error {
 	if req.If == nil {
 		return nil
 	}
-	a, err := orNil(r.Alias(req.By.ID, routeID, name))
+	a, err := orNil(r.Names().Alias(req.By.ID, routeID, name))
 	if err != nil {
 		return err
 	}

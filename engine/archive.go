@@ -65,7 +65,7 @@ func dueInArchive(c *machine.Case) time.Time {
 // retire does with a case whose retention is over what its route says: it is
 // archived, or deleted. Of one that is archived it does so with the children.
 func (e *Engine) retire(tx store.Tx, id int64, now time.Time) error {
-	row, err := orNil(tx.Case(id))
+	row, err := orNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
 		return err
 	}
@@ -79,7 +79,7 @@ func (e *Engine) retire(tx store.Tx, id int64, now time.Time) error {
 		return e.archiveBelow(tx, id, now)
 	case over.IsZero() || over.After(now): // it was stored before there were retentions
 		tx.AfterCommit(func() { e.sweeper.note(over) })
-		return tx.SetRetires(id, over)
+		return tx.Write().Cases().SetRetires(id, over)
 	case h.route.Compiled.Then == route.ThenDelete:
 		return e.deleteTree(tx, h.core, now)
 	}
@@ -94,7 +94,7 @@ func (e *Engine) archive(tx store.Tx, c *machine.Case, named bool, now time.Time
 			return err
 		}
 	}
-	if err := tx.DeleteLocksOn(caseKey(c.ID)); err != nil {
+	if err := tx.Write().Locks().DeleteOn(caseKey(c.ID)); err != nil {
 		return err
 	}
 	var rest time.Time
@@ -103,12 +103,12 @@ func (e *Engine) archive(tx store.Tx, c *machine.Case, named bool, now time.Time
 		tx.AfterCommit(func() { e.sweeper.note(now) })
 	}
 	e.tell(tx, Event{Kind: EventCase, Change: ChangeChanged, ID: c.ID, Version: c.Version, Time: now})
-	return tx.Archive(c.ID, store.MonthOf(c.EndedAt()), dueInArchive(c), rest)
+	return tx.Write().Cases().Archive(c.ID, store.MonthOf(c.EndedAt()), dueInArchive(c), rest)
 }
 
 // archiveBelow archives the next children of an archived case.
 func (e *Engine) archiveBelow(tx store.Tx, id int64, now time.Time) error {
-	children, err := tx.EndedChildren(id, kinAtOnce)
+	children, err := tx.Cases().EndedChildren(id, kinAtOnce)
 	if err != nil {
 		return err
 	}
@@ -124,19 +124,19 @@ func (e *Engine) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 	if len(children) == kinAtOnce {
 		return nil // the rest is due
 	}
-	return tx.SetRetires(id, time.Time{})
+	return tx.Write().Cases().SetRetires(id, time.Time{})
 }
 
 // archiveEnded archives an ended case because somebody has deleted it.
 func (e *Engine) archiveEnded(tx store.Tx, req Request, h *held) error {
-	now, err := tx.Case(h.row.ID)
+	now, err := tx.Cases().Get(h.row.ID)
 	if err != nil {
 		return staleIfGone(err)
 	}
 	if now.Revision != h.row.Revision || now.Archived != h.row.Archived {
 		return errStale
 	}
-	if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
+	if err := e.free(tx.Locks(), req, on(caseKey(h.row.ID))); err != nil {
 		return err
 	}
 	return e.archive(tx, h.core, h.row.Named, req.Now)
@@ -166,7 +166,7 @@ func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own b
 			certain = by.Contexts()
 		}
 		return eachMonth(r, filter, func(month store.Month) error {
-			if next, err := r.NextArchiveMonth(month-1, certain, filter.Routes); err != nil || next == month {
+			if next, err := r.Cases().NextArchiveMonth(month-1, certain, filter.Routes); err != nil || next == month {
 				out = append(out, month)
 				return err
 			}
@@ -195,7 +195,7 @@ func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own b
 func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) error) error {
 	for month := store.Month(0); ; {
 		var err error
-		if month, err = r.NextArchiveMonth(month, filter.Access, filter.Routes); err != nil || month == 0 {
+		if month, err = r.Cases().NextArchiveMonth(month, filter.Access, filter.Routes); err != nil || month == 0 {
 			return err
 		}
 		if err := f(month); err != nil {
@@ -219,18 +219,18 @@ func (e *Engine) PurgeCase(ctx context.Context, req Request, month store.Month, 
 		if !req.By.Admin() {
 			return nil, errs.New(errs.NotAllowed, "Only administrators may purge a case of the archive.")
 		}
-		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
+		if err := e.admit(r.Locks(), req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
 			return nil, err
 		}
 		return func(tx store.Tx) error {
-			now, err := tx.Case(id)
+			now, err := tx.Cases().Get(id)
 			if err != nil {
 				return staleIfGone(err)
 			}
 			if now.Revision != h.row.Revision || now.Archived != month {
 				return errStale
 			}
-			if err := e.free(tx, req, on(caseKey(id))); err != nil {
+			if err := e.free(tx.Locks(), req, on(caseKey(id))); err != nil {
 				return err
 			}
 			if err := e.deleteTree(tx, h.core, req.Now); err != nil {
@@ -264,10 +264,10 @@ func (e *Engine) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
 			return err
 		}
 	}
-	if err := tx.DeleteCase(c.ID, entry, c.ScheduledFor); err != nil {
+	if err := tx.Write().Cases().Delete(c.ID, entry, c.ScheduledFor); err != nil {
 		return err
 	}
-	if err := tx.DeleteLocksOn(caseKey(c.ID)); err != nil {
+	if err := tx.Write().Locks().DeleteOn(caseKey(c.ID)); err != nil {
 		return err
 	}
 	e.unreferred(tx)
@@ -283,13 +283,13 @@ func (e *Engine) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
 		return nil
 	}
 	tx.AfterCommit(func() { e.sweeper.note(now) })
-	return tx.PutPurge(c.ID, now)
+	return tx.Write().Cases().PutPurge(c.ID, now)
 }
 
 // forgetLast takes a case that is deleted out of its entry, where it is the last
 // one that the entry has started.
 func (e *Engine) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
-	stored, err := orNil(tx.Entry(uuid))
+	stored, err := orNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil {
 		return err
 	}
@@ -301,7 +301,7 @@ func (e *Engine) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Tim
 	stored.Revision++
 	stored.Form = entry.Form()
 	e.tellEntry(tx, stored, ChangeChanged, now)
-	return tx.UpdateEntry(stored)
+	return tx.Write().Entries().Update(stored)
 }
 
 // purgeBelow deletes the next descendants of a deleted case. What it comes to
@@ -309,12 +309,12 @@ func (e *Engine) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Tim
 func (e *Engine) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 	left := kinAtOnce
 	for parents := []int64{id}; len(parents) > 0 && left > 0; parents = parents[1:] {
-		children, err := tx.AnyChildren(parents[0], left)
+		children, err := tx.Cases().AnyChildren(parents[0], left)
 		if err != nil {
 			return err
 		}
 		for _, child := range children {
-			row, err := tx.Case(child)
+			row, err := tx.Cases().Get(child)
 			if err != nil {
 				return err
 			}
@@ -332,7 +332,7 @@ func (e *Engine) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 		if left -= len(children); left == 0 {
 			return nil // there may be more
 		}
-		if err := tx.DeletePurge(parents[0]); err != nil {
+		if err := tx.Write().Cases().DeletePurge(parents[0]); err != nil {
 			return err
 		}
 	}

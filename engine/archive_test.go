@@ -308,7 +308,7 @@ func TestArchiveOfFamily(t *testing.T) {
 	same(t, "the children", len(strings.Fields(sam.lists(engine.Filter{Archived: true, Parent: id}))), voters)
 	same(t, "in Cases/", sam.lists(engine.Filter{})+sam.lists(engine.Filter{State: "canceled"}), "")
 	w.view(func(r store.Reader) error {
-		due, err := r.NextDue()
+		due, err := r.Queue().NextDue()
 		if !due.IsZero() {
 			t.Errorf("something is due at %v", due)
 		}
@@ -343,7 +343,7 @@ func TestDeletedFamily(t *testing.T) {
 	w.advance(time.Hour)
 	w.view(func(r store.Reader) error {
 		for _, archived := range []bool{false, true} {
-			all, err := r.Cases(store.CaseFilter{Archived: archived})
+			all, err := r.Cases().List(store.CaseFilter{Archived: archived})
 			if err != nil || len(all) > 0 {
 				t.Errorf("%d cases are left (%v)", len(all), err)
 			}
@@ -358,14 +358,14 @@ func TestInterruptedArchiving(t *testing.T) {
 	w := tipWorld(t)
 	sam, id := w.bigTIP(100)
 	sam.mustPerform(id, "withdraw")
-	w.update(func(tx store.Tx) error { return tx.Archive(id, 201211, time.Time{}, w.clock.Now()) })
+	w.update(func(tx store.Tx) error { return tx.Write().Cases().Archive(id, 201211, time.Time{}, w.clock.Now()) })
 	same(t, "archived so far", sam.archived(0), fmt.Sprint(id))
 	w.reopen()
 	w.load()
 	w.advance(time.Second)
 	same(t, "in the archive", len(strings.Fields(sam.archived(0))), 101)
 	w.update(func(tx store.Tx) error {
-		row, err := tx.Case(id)
+		row, err := tx.Cases().Get(id)
 		if err != nil {
 			return err
 		}
@@ -373,10 +373,10 @@ func TestInterruptedArchiving(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if err := tx.DeleteCase(id, store.UUID{}, c.ScheduledFor); err != nil {
+		if err := tx.Write().Cases().Delete(id, store.UUID{}, c.ScheduledFor); err != nil {
 			return err
 		}
-		return tx.PutPurge(id, w.clock.Now())
+		return tx.Write().Cases().PutPurge(id, w.clock.Now())
 	})
 	w.reopen()
 	w.load()

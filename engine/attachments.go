@@ -68,7 +68,7 @@ func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 // findAttachment returns the attachment if by sees it at now; nil where
 // there is none.
 func (e *Engine) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
-	a, err := orNil(r.Attachment(uuid))
+	a, err := orNil(r.Attachments().Get(uuid))
 	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 			return err
 		}
 		for {
-			list, err := r.Attachments(filter)
+			list, err := r.Attachments().List(filter)
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttach
 		if a, err = e.newAttachment(r, req, given); err != nil {
 			return err
 		}
-		room, err = e.roomFor(r, req.By.ID, 0, given.Size)
+		room, err = e.roomFor(r.Blobs(), req.By.ID, 0, given.Size)
 		return err
 	})
 	if err != nil {
@@ -246,15 +246,15 @@ func (e *Engine) insertAttachment(tx store.Tx, req Request, given NewAttachment,
 	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
 		return nil, err
 	}
-	if err := e.checkQuota(tx, req.By.ID, a.Size); err != nil {
+	if err := e.checkQuota(tx.Blobs(), req.By.ID, a.Size); err != nil {
 		return nil, err
 	}
 	if req.DryRun { // whose content has no row yet
-		if err := tx.NoteBlob(a.SHA256); err != nil {
+		if err := tx.Write().Blobs().Note(a.SHA256); err != nil {
 			return nil, err
 		}
 	}
-	if err := tx.InsertAttachment(a); err != nil {
+	if err := tx.Write().Attachments().Insert(a); err != nil {
 		return nil, err
 	}
 	tx.AfterCommit(func() { e.sweeper.note(a.Expires) })
@@ -292,7 +292,7 @@ func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid store.U
 		if err := judge(req.If, Version{Exists: true, ETag: a.ETag(), Modified: a.Created}); err != nil {
 			return err
 		}
-		used, err := tx.AttachmentInUse(uuid)
+		used, err := tx.Attachments().InUse(uuid)
 		if err != nil {
 			return err
 		}
@@ -305,13 +305,13 @@ func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid store.U
 
 func (e *Engine) dropAttachment(tx store.Tx, uuid store.UUID) error {
 	e.unreferred(tx)
-	return tx.DeleteAttachment(uuid)
+	return tx.Write().Attachments().Delete(uuid)
 }
 
 // expire deletes an attachment that has expired. The row is read again: an
 // entry may have begun to name it.
 func (e *Engine) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
-	a, err := orNil(tx.Attachment(uuid))
+	a, err := orNil(tx.Attachments().Get(uuid))
 	if err != nil || a == nil || a.Expires.IsZero() || a.Expires.After(now) {
 		return err
 	}
@@ -332,7 +332,7 @@ func (e *Engine) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, n
 			return errStale
 		}
 		if !a.Expires.IsZero() {
-			if err := tx.SetExpiry(is, time.Time{}); err != nil {
+			if err := tx.Write().Attachments().SetExpiry(is, time.Time{}); err != nil {
 				return err
 			}
 		}
@@ -346,11 +346,11 @@ func (e *Engine) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, n
 // endUse lets an attachment expire again that no entry names any more: it
 // has its whole lifetime from now on.
 func (e *Engine) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
-	used, err := tx.AttachmentInUse(uuid)
+	used, err := tx.Attachments().InUse(uuid)
 	if err != nil || used {
 		return err
 	}
-	a, err := orNil(tx.Attachment(uuid))
+	a, err := orNil(tx.Attachments().Get(uuid))
 	if err != nil || a == nil || a.Lifetime == "" {
 		return err
 	}
@@ -360,7 +360,7 @@ func (e *Engine) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
 	}
 	expires := lifetime.After(now)
 	tx.AfterCommit(func() { e.sweeper.note(expires) })
-	return tx.SetExpiry(uuid, expires)
+	return tx.Write().Attachments().SetExpiry(uuid, expires)
 }
 
 // entryAttachment returns the attachment that the entry names, zero for none.

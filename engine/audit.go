@@ -24,7 +24,7 @@ func (e *Engine) row(ctx context.Context, by identity.Principal, now time.Time, 
 // audit writes a row in the transaction of what it is about: the one is
 // durable when the other is.
 func (e *Engine) audit(ctx context.Context, tx store.Tx, req Request, action audit.Action, target, detail string) error {
-	return tx.AppendAudit(req.Now, e.row(ctx, req.By, req.Now, action, target, detail).Line())
+	return tx.Write().Audit().Append(req.Now, e.row(ctx, req.By, req.Now, action, target, detail).Line())
 }
 
 // auditLook notes that an administrator has looked at what is another's,
@@ -162,7 +162,7 @@ func (e *Engine) AuditDays(ctx context.Context, by identity.Principal) ([]Resour
 	}
 	var out []Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
-		days, err := r.AuditDays()
+		days, err := r.Audit().Days()
 		for i := range days {
 			out = append(out, *auditResource(&days[i]))
 		}
@@ -180,7 +180,7 @@ func (e *Engine) AuditDay(ctx context.Context, by identity.Principal, date strin
 	}
 	var found *store.AuditDay
 	err = e.store.View(ctx, func(r store.Reader) (err error) {
-		found, err = orNil(r.AuditDay(store.AuditDayOf(day)))
+		found, err = orNil(r.Audit().Day(store.AuditDayOf(day)))
 		return err
 	})
 	if err != nil {
@@ -191,7 +191,7 @@ func (e *Engine) AuditDay(ctx context.Context, by identity.Principal, date strin
 	}
 	read := func(from int64) (text []byte, err error) {
 		err = e.store.View(ctx, func(r store.Reader) (err error) {
-			text, err = r.AuditText(found.Day, from, auditLines)
+			text, err = r.Audit().Text(found.Day, from, auditLines)
 			return err
 		})
 		return text, err

@@ -250,7 +250,7 @@ func TestAuditIsReadInParts(t *testing.T) {
 	w := newWorld(t)
 	w.update(func(tx store.Tx) error {
 		for i := range 2500 {
-			if err := tx.AppendAudit(w.clock.Now(), []byte(`{"n":`+strconv.Itoa(i)+"}\n")); err != nil {
+			if err := tx.Write().Audit().Append(w.clock.Now(), []byte(`{"n":`+strconv.Itoa(i)+"}\n")); err != nil {
 				return err
 			}
 		}

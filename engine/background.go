@@ -45,7 +45,7 @@ func (b *background) row(r *audit.Row) {
 // write takes a row of the audit log, or counts it where too much waits.
 func (b *background) write(r *audit.Row) {
 	line := r.Line()
-	if !b.add(func(tx store.Tx) error { return tx.AppendAudit(r.Time, line) }) {
+	if !b.add(func(tx store.Tx) error { return tx.Write().Audit().Append(r.Time, line) }) {
 		b.gate.Miss(r)
 	}
 }
@@ -78,7 +78,7 @@ func (b *background) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, longestFinish)
 	defer cancel()
 	if missed := b.gate.Missed(); missed != nil {
-		b.flush(ctx, func(tx store.Tx) error { return tx.AppendAudit(missed.Time, missed.Line()) })
+		b.flush(ctx, func(tx store.Tx) error { return tx.Write().Audit().Append(missed.Time, missed.Line()) })
 	}
 	for {
 		select {

@@ -31,7 +31,16 @@ func (p *paper) Update(_ context.Context, f func(store.Tx) error) error {
 
 func (p *paper) Savepoint(f func() error) error { return f() }
 
-func (p *paper) AppendAudit(_ time.Time, line []byte) error {
+func (p *paper) Write() store.Writer { return paperWriter{paper: p} }
+
+type paperWriter struct {
+	store.Writer
+	paper *paper
+}
+
+func (w paperWriter) Audit() store.AuditWriter { return w.paper }
+
+func (p *paper) Append(_ time.Time, line []byte) error {
 	p.lines = append(p.lines, string(line))
 	return nil
 }

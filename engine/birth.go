@@ -211,21 +211,21 @@ func (e *Engine) writeAll(tx store.Tx, c *caseChange) error {
 	}
 	if c.base == 0 {
 		if c.row.Parent != 0 { // a case that was asked for had its route looked at
-			if _, err := tx.RouteStamp(c.row.RouteID); err != nil {
+			if _, err := tx.Routes().CurrentVersion(c.row.RouteID); err != nil {
 				return staleIfGone(err)
 			}
 		}
-		if err = tx.InsertCase(&c.row); errs.Is(err, errs.NameTaken) {
+		if err = tx.Write().Cases().Insert(&c.row); errs.Is(err, errs.NameTaken) {
 			err = errStale // a dry run had looked at an id that was given since
 		}
-	} else if err = tx.UpdateCase(&c.row, c.base); errs.Is(err, errs.Precondition) {
+	} else if err = tx.Write().Cases().Update(&c.row, c.base); errs.Is(err, errs.Precondition) {
 		err = errStale
 	}
 	if err != nil {
 		return err
 	}
 	if c.row.Archived != 0 && !c.after.Life.Ended() { // it goes on
-		if err := tx.Archive(c.row.ID, 0, c.row.Due, time.Time{}); err != nil {
+		if err := tx.Write().Cases().Archive(c.row.ID, 0, c.row.Due, time.Time{}); err != nil {
 			return err
 		}
 	}
@@ -235,23 +235,23 @@ func (e *Engine) writeAll(tx store.Tx, c *caseChange) error {
 		}
 	}
 	if len(c.log) > 0 {
-		if err := tx.AppendLog(c.row.ID, c.log[0].Seq, machine.AppendLog(nil, c.log)); err != nil {
+		if err := tx.Write().Cases().AppendLog(c.row.ID, c.log[0].Seq, machine.AppendLog(nil, c.log)); err != nil {
 			return err
 		}
 	}
 	for _, m := range c.messages {
-		if err := tx.PutMessage(m); err != nil {
+		if err := tx.Write().Messages().Put(m); err != nil {
 			return err
 		}
 		if m.Size == 0 {
 			continue
 		}
-		if err := e.checkQuota(tx, m.AuthorID, 0); err != nil {
+		if err := e.checkQuota(tx.Blobs(), m.AuthorID, 0); err != nil {
 			return err
 		}
 	}
 	if c.inherited != nil {
-		if err := tx.PutMessage(c.inherited); err != nil {
+		if err := tx.Write().Messages().Put(c.inherited); err != nil {
 			return err
 		}
 	}

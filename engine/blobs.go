@@ -20,7 +20,7 @@ type blobRows struct{ store store.Store }
 // Known reports whether a content has a row.
 func (b blobRows) Known(ctx context.Context, sum [32]byte) (known bool, err error) {
 	err = b.store.View(ctx, func(r store.Reader) (err error) {
-		_, known, err = r.BlobRefs(sum)
+		_, known, err = r.Blobs().Refs(sum)
 		return err
 	})
 	return known, err
@@ -28,13 +28,13 @@ func (b blobRows) Known(ctx context.Context, sum [32]byte) (known bool, err erro
 
 // Note makes a content known to which nothing refers yet.
 func (b blobRows) Note(ctx context.Context, sum [32]byte) error {
-	return b.store.Update(ctx, func(tx store.Tx) error { return tx.NoteBlob(sum) })
+	return b.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Blobs().Note(sum) })
 }
 
 // Unused returns contents that nothing refers to, in order.
 func (b blobRows) Unused(ctx context.Context, after [32]byte, limit int) (list [][32]byte, err error) {
 	err = b.store.View(ctx, func(r store.Reader) error {
-		found, err := r.UnusedBlobs(after, limit)
+		found, err := r.Blobs().Unused(after, limit)
 		for _, d := range found {
 			list = append(list, d)
 		}
@@ -47,7 +47,7 @@ func (b blobRows) Unused(ctx context.Context, after [32]byte, limit int) (list [
 func (b blobRows) StillUnused(ctx context.Context, list [][32]byte) (unused [][32]byte, err error) {
 	err = b.store.View(ctx, func(r store.Reader) error {
 		for _, sum := range list {
-			n, known, err := r.BlobRefs(sum)
+			n, known, err := r.Blobs().Refs(sum)
 			if err != nil {
 				return err
 			}
@@ -64,7 +64,7 @@ func (b blobRows) StillUnused(ctx context.Context, list [][32]byte) (unused [][3
 func (b blobRows) Forget(ctx context.Context, list [][32]byte) error {
 	return b.store.Update(ctx, func(tx store.Tx) error {
 		for _, sum := range list {
-			if err := tx.ForgetBlob(sum); err != nil {
+			if err := tx.Write().Blobs().Forget(sum); err != nil {
 				return err
 			}
 		}

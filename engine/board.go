@@ -78,7 +78,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == machine.Canceled || h.row.Archived != 0 {
 			return nil, absent("case on this board")
 		}
-		if err := e.admit(r, req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
+		if err := e.admit(r.Locks(), req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
 			return nil, err
 		}
 		for i := range h.route.Compiled.States {
@@ -137,7 +137,7 @@ func (e *Engine) heldStates(ctx context.Context, by identity.Principal, info *ro
 }
 
 func allHeldStates(r store.Reader, info *routeInfo) ([]string, error) {
-	held, err := r.EndedStatuses(info.ID)
+	held, err := r.Cases().EndedStatuses(info.ID)
 	if err != nil || info.Version == 1 { // then no case is in a state of another version
 		return held, err
 	}
@@ -147,7 +147,7 @@ func allHeldStates(r store.Reader, info *routeInfo) ([]string, error) {
 			known = append(known, s.Name)
 		}
 	}
-	others, err := r.OpenStatuses(info.ID, known)
+	others, err := r.Cases().OpenStatuses(info.ID, known)
 	held = append(held, others...)
 	slices.Sort(held)
 	return held, err

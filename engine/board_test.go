@@ -108,7 +108,7 @@ func TestLargeBoard(t *testing.T) {
 	sam, eve := w.as("sam"), w.as("eve").id()
 	w.update(func(tx store.Tx) error {
 		routeID := int64(0)
-		if r, err := tx.RouteByName("ask"); err == nil {
+		if r, err := tx.Routes().GetByName("ask"); err == nil {
 			routeID = r.ID
 		}
 		for i := range 1200 {
@@ -120,7 +120,7 @@ func TestLargeBoard(t *testing.T) {
 			if i == 1100 {
 				c.State, c.Status, c.Access = "completed", "closed", []identity.ID{sam.id(), eve}
 			}
-			if err := tx.InsertCase(c); err != nil {
+			if err := tx.Write().Cases().Insert(c); err != nil {
 				return err
 			}
 		}

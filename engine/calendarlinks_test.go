@@ -99,7 +99,7 @@ func TestCalendarLinks(t *testing.T) {
 
 	var log []byte
 	w.view(func(r store.Reader) (err error) {
-		log, err = r.AuditText(store.AuditDayOf(w.clock.Now()), 0, 1000)
+		log, err = r.Audit().Text(store.AuditDayOf(w.clock.Now()), 0, 1000)
 		return err
 	})
 	for action, n := range map[string]int{"calendar-link-add": 3, "calendar-link-revoke": 1} {

@@ -38,12 +38,12 @@ func (e *Engine) findCase(r store.Reader, by identity.Principal, ref Ref) (*stor
 		if ref.Name == "" {
 			return nil, nil, nil
 		}
-		if given, err = orNil(r.GivenName(store.FolderCases, ref.Author, ref.Name)); err != nil || given == nil {
+		if given, err = orNil(r.Names().Get(store.FolderCases, ref.Author, ref.Name)); err != nil || given == nil {
 			return nil, nil, err
 		}
 		id = given.CaseID
 	}
-	row, err := orNil(r.Case(id))
+	row, err := orNil(r.Cases().Get(id))
 	if err != nil || row == nil {
 		return nil, nil, err
 	}
@@ -59,7 +59,7 @@ func caseName(r store.Reader, row *store.Case, known *store.GivenName) (*store.G
 	if known != nil || !row.Named {
 		return known, nil
 	}
-	return orNil(r.GivenNameOf(store.FolderCases, store.UUID{}, row.ID))
+	return orNil(r.Names().Of(store.FolderCases, store.UUID{}, row.ID))
 }
 
 // hold returns the case for a change, or errs.NotFound.
@@ -84,7 +84,7 @@ func (e *Engine) held(r store.Reader, by identity.Principal, row *store.Case, gi
 		return nil, err
 	}
 	shares := machine.Shares(c, compiled)
-	find := func(label string) (*store.Message, error) { return orNil(r.MessageByLabel(row.ID, label)) }
+	find := func(label string) (*store.Message, error) { return orNil(r.Messages().GetByLabel(row.ID, label)) }
 	h := &held{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
@@ -189,7 +189,7 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 	var out []Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
 		for {
-			rows, err := r.Cases(filter)
+			rows, err := r.Cases().List(filter)
 			if err != nil {
 				return err
 			}
@@ -248,7 +248,7 @@ func (e *Engine) addCases(r store.Reader, by identity.Principal, f Filter, absen
 	}
 	byCase := map[int64]*store.GivenName{}
 	if len(named) > 0 {
-		given, err := r.GivenNames(store.FolderCases, nil, named)
+		given, err := r.Names().List(store.FolderCases, nil, named)
 		if err != nil {
 			return nil, err
 		}
@@ -310,7 +310,7 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 		if err := notArchived(h.row); err != nil {
 			return nil, err
 		}
-		if err := e.admit(r, req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
+		if err := e.admit(r.Locks(), req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
 			return nil, err
 		}
 		if h.core.Life.Ended() {
@@ -324,13 +324,13 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			return nil, err
 		}
 		return func(tx store.Tx) error {
-			if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
+			if err := e.free(tx.Locks(), req, on(caseKey(h.row.ID))); err != nil {
 				return err
 			}
 			if err := e.write(tx, c); err != nil {
 				return err
 			}
-			return tx.DeleteLocksOn(caseKey(h.row.ID))
+			return tx.Write().Locks().DeleteOn(caseKey(h.row.ID))
 		}, nil
 	})
 	if err != nil {
@@ -377,7 +377,7 @@ func (e *Engine) caseLog(ctx context.Context, by identity.Principal, id int64, n
 		if row == nil {
 			return absent("case")
 		}
-		log, err = r.CaseLog(id)
+		log, err = r.Cases().Log(id)
 		return err
 	})
 	if err != nil {

@@ -86,7 +86,7 @@ func (w *world) input(id int64) string {
 func (w *world) caseIDs() (ids []int64) {
 	w.Helper()
 	w.view(func(r store.Reader) error {
-		all, err := r.Cases(store.CaseFilter{})
+		all, err := r.Cases().List(store.CaseFilter{})
 		for i := range all {
 			ids = append(ids, all[i].ID)
 		}

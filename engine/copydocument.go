@@ -73,13 +73,13 @@ func (x *transferring) run(from, to DocumentPath) (out *Outcome, err error) {
 	existed := x.to.found != nil
 	d, err := x.do()
 	if err == nil {
-		err = x.tx.TouchFolder(x.to.folder.ID, x.req.Now)
+		err = x.tx.Write().Documents().TouchFolder(x.to.folder.ID, x.req.Now)
 	}
 	if err == nil && x.move && x.from.folder.ID != x.to.folder.ID {
-		err = x.tx.TouchFolder(x.from.folder.ID, x.req.Now)
+		err = x.tx.Write().Documents().TouchFolder(x.from.folder.ID, x.req.Now)
 	}
 	if err == nil && !x.move {
-		err = x.checkQuota(x.tx, x.req.By.ID, 0)
+		err = x.checkQuota(x.tx.Blobs(), x.req.By.ID, 0)
 	}
 	if err != nil {
 		return nil, err
@@ -110,18 +110,18 @@ func (x *transferring) judge() error {
 	if err := x.apart(); err != nil {
 		return err
 	}
-	if err := x.judgeAt(x.tx, x.req, documentVersion(x.from.found), x.from.scene(false)); err != nil {
+	if err := x.judgeAt(x.tx.Locks(), x.req, documentVersion(x.from.found), x.from.scene(false)); err != nil {
 		return err
 	}
 	if x.to.found != nil && !x.Overwrite {
 		return errs.New(errs.Precondition, "There is something at %q already, and Overwrite is F.", x.to.path.String())
 	}
 	if x.move {
-		if err := x.free(x.tx, x.req, x.from.scene(true)); err != nil {
+		if err := x.free(x.tx.Locks(), x.req, x.from.scene(true)); err != nil {
 			return err
 		}
 	}
-	if err := x.free(x.tx, x.req, x.to.scene(!x.replaces())); err != nil {
+	if err := x.free(x.tx.Locks(), x.req, x.to.scene(!x.replaces())); err != nil {
 		return err
 	}
 	return x.to.placeable()
@@ -163,7 +163,7 @@ func (x *transferring) do() (*store.Document, error) {
 	var tree []store.Document
 	if x.from.found.Folder && !x.move && !x.Shallow {
 		var err error
-		if _, tree, err = x.tx.DocumentsUnder(x.from.root.ID, x.from.path[1:], store.Under{Deep: true, Limit: mostCopied}); err != nil {
+		if _, tree, err = x.tx.Documents().Under(x.from.root.ID, x.from.path[1:], store.Under{Deep: true, Limit: mostCopied}); err != nil {
 			return nil, err
 		}
 		if len(tree) >= mostCopied {
@@ -183,11 +183,11 @@ func (x *transferring) do() (*store.Document, error) {
 		}
 		x.tellDocument(x.tx, x.from, &d, ChangeDeleted, x.req.Now)
 		x.tellDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
-		return &d, x.tx.MoveDocument(d.ID, d.ParentID, d.Name)
+		return &d, x.tx.Write().Documents().Move(d.ID, d.ParentID, d.Name)
 	}
 	d.Created, d.Modified, d.Revision = x.req.Now, x.req.Now, 1
 	var err error
-	if d.ID, err = x.tx.CopyDocument(x.from.found.ID, d.ParentID, d.Name, x.req.By.ID, x.req.Now); err != nil {
+	if d.ID, err = x.tx.Write().Documents().Copy(x.from.found.ID, d.ParentID, d.Name, x.req.By.ID, x.req.Now); err != nil {
 		return nil, err
 	}
 	x.tellDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
@@ -203,7 +203,7 @@ func (x *transferring) copyTree(tree []store.Document, to int64) error {
 	type step struct{ from, to int64 }
 	for queue := []step{{x.from.found.ID, to}}; len(queue) > 0; queue = queue[1:] {
 		for _, d := range in[queue[0].from] {
-			id, err := x.tx.CopyDocument(d.ID, queue[0].to, d.Name, x.req.By.ID, x.req.Now)
+			id, err := x.tx.Write().Documents().Copy(d.ID, queue[0].to, d.Name, x.req.By.ID, x.req.Now)
 			if err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ func (x *transferring) copyTree(tree []store.Document, to int64) error {
 func (x *transferring) replace() (*store.Document, error) {
 	d, err := x.makeDocument(x.tx, x.req, x.to, documentContent(x.from.found))
 	if err == nil && d.Properties != x.from.found.Properties {
-		err = x.tx.SetProperties(d.ID, x.from.found.Properties)
+		err = x.tx.Write().Documents().SetProperties(d.ID, x.from.found.Properties)
 	}
 	return d, err
 }
@@ -251,7 +251,7 @@ func (e *Engine) MayTake(ctx context.Context, req Request, path DocumentPath) (*
 			return err
 		}
 		taken = &Taken{Document: path, ID: at.found.ID, Revision: at.found.Revision}
-		return e.admit(r, req, documentVersion(at.found), at.scene(true))
+		return e.admit(r.Locks(), req, documentVersion(at.found), at.scene(true))
 	})
 	return taken, err
 }
@@ -274,11 +274,11 @@ func (e *Engine) take(tx store.Tx, req Request) error {
 	if err := e.writable(req.By, at.root); err != nil {
 		return err
 	}
-	if err := e.free(tx, req, at.scene(true)); err != nil {
+	if err := e.free(tx.Locks(), req, at.scene(true)); err != nil {
 		return err
 	}
 	if err := e.removeDocument(tx, req, at); err != nil {
 		return err
 	}
-	return tx.TouchFolder(at.folder.ID, req.Now)
+	return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 }

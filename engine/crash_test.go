@@ -17,7 +17,7 @@ func (w *world) snapshot() string {
 	w.Helper()
 	var b strings.Builder
 	w.view(func(r store.Reader) error {
-		parties, err := r.Parties()
+		parties, err := r.Parties().List()
 		if err != nil {
 			return err
 		}
@@ -33,12 +33,12 @@ func (w *world) snapshot() string {
 }
 
 func routesText(b *strings.Builder, r store.Reader) error {
-	routes, err := r.Routes()
+	routes, err := r.Routes().List()
 	if err != nil {
 		return err
 	}
 	for i := range routes {
-		versions, err := r.RouteVersions(routes[i].ID)
+		versions, err := r.Routes().Versions(routes[i].ID)
 		if err != nil {
 			return err
 		}
@@ -48,18 +48,18 @@ func routesText(b *strings.Builder, r store.Reader) error {
 }
 
 func entriesText(b *strings.Builder, r store.Reader) error {
-	entries, err := r.Entries(store.EntryFilter{})
+	entries, err := r.Entries().List(store.EntryFilter{})
 	if err != nil {
 		return err
 	}
 	for i := range entries {
 		e := &entries[i]
-		occurrences, err := r.Occurrences(e.UUID, 0)
+		occurrences, err := r.Entries().Occurrences(e.UUID, 0)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(b, "entry %d.%d due %s: %d occurrences\n%s", e.Definition, e.Revision, e.Due, len(occurrences), e.Form)
-		names, err := r.GivenNames(store.FolderSchedule, []store.UUID{e.UUID}, nil)
+		names, err := r.Names().List(store.FolderSchedule, []store.UUID{e.UUID}, nil)
 		if err != nil {
 			return err
 		}
@@ -71,25 +71,25 @@ func entriesText(b *strings.Builder, r store.Reader) error {
 }
 
 func casesText(b *strings.Builder, r store.Reader) error {
-	cases, err := r.Cases(store.CaseFilter{})
+	cases, err := r.Cases().List(store.CaseFilter{})
 	if err != nil {
 		return err
 	}
 	for i := range cases {
 		c := &cases[i]
-		log, err := r.CaseLog(c.ID)
+		log, err := r.Cases().Log(c.ID)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(b, "case %d.%d due %s named %t\n%s%s\n", c.Version, c.Revision, c.Due, c.Named, c.Form, log)
-		messages, err := r.Messages(c.ID)
+		messages, err := r.Messages().List(c.ID)
 		if err != nil {
 			return err
 		}
 		for i := range messages {
 			fmt.Fprintf(b, "message %s %d %x\n", messages[i].Label, messages[i].Version, messages[i].SHA256)
 		}
-		names, err := r.GivenNames(store.FolderCases, nil, []int64{c.ID})
+		names, err := r.Names().List(store.FolderCases, nil, []int64{c.ID})
 		if err != nil {
 			return err
 		}
@@ -254,11 +254,11 @@ func TestStaleDecisions(t *testing.T) {
 
 // moveEntries changes every entry, as a firing does.
 func moveEntries(tx store.Tx) error {
-	entries, err := tx.Entries(store.EntryFilter{})
+	entries, err := tx.Entries().List(store.EntryFilter{})
 	for i := range entries {
 		if err == nil {
 			entries[i].Revision++
-			err = tx.UpdateEntry(&entries[i])
+			err = tx.Write().Entries().Update(&entries[i])
 		}
 	}
 	return err

@@ -44,7 +44,7 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 				return errs.New(errs.InUse, "%q is the deputy of %q; take it away there first.", p.Name, other.Name)
 			}
 		}
-		if err := tx.DeleteParty(p.ID); errs.Is(err, errs.InUse) && kind == identity.Team {
+		if err := tx.Write().Parties().Delete(p.ID); errs.Is(err, errs.InUse) && kind == identity.Team {
 			return e.teamInUse(tx, p)
 		} else if err != nil {
 			return err
@@ -68,11 +68,11 @@ func (e *Engine) teamInUse(r store.Reader, p *store.Party) error {
 			routes = append(routes, info.Name)
 		}
 	}
-	entries, err := r.Entries(store.EntryFilter{Contexts: []identity.ID{p.ID}})
+	entries, err := r.Entries().List(store.EntryFilter{Contexts: []identity.ID{p.ID}})
 	if err != nil {
 		return err
 	}
-	cases, err := r.Cases(store.CaseFilter{Access: []identity.ID{p.ID}, Limit: mostNamed})
+	cases, err := r.Cases().List(store.CaseFilter{Access: []identity.ID{p.ID}, Limit: mostNamed})
 	if err != nil {
 		return err
 	}

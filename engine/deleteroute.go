@@ -38,10 +38,10 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 			if err := e.departRoute(tx, req, stored); err != nil {
 				return err
 			}
-			if err := tx.DeleteRoute(stored.ID); err != nil {
+			if err := tx.Write().Routes().Delete(stored.ID); err != nil {
 				return err
 			}
-			if err := tx.DeleteLocksOn(routeKey(stored.ID)); err != nil {
+			if err := tx.Write().Locks().DeleteOn(routeKey(stored.ID)); err != nil {
 				return err
 			}
 			gone := e.routes.Load().byID[stored.ID]
@@ -72,13 +72,13 @@ func (e *Engine) deletable(tx store.Tx, req Request, name string) (*store.Route,
 	if !e.administersRoute(req.By, info) {
 		return nil, errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
 	}
-	return stored, e.admit(tx, req, routeVersion(stored), sceneOfRoute(stored))
+	return stored, e.admit(tx.Locks(), req, routeVersion(stored), sceneOfRoute(stored))
 }
 
 // unused reports whether nothing uses the route any more. What does is an
 // error, or ended, a batch at a time.
 func (e *Engine) unused(tx store.Tx, stored *store.Route, ending *ending) (over bool, err error) {
-	cases, entries, err := tx.RouteInUse(stored.ID)
+	cases, entries, err := tx.Routes().InUse(stored.ID)
 	if err != nil {
 		return false, err
 	}
@@ -90,7 +90,7 @@ func (e *Engine) unused(tx store.Tx, stored *store.Route, ending *ending) (over 
 		if err != nil || !over {
 			return false, err
 		}
-		if cases, _, err = tx.RouteInUse(stored.ID); err != nil || cases == 0 {
+		if cases, _, err = tx.Routes().InUse(stored.ID); err != nil || cases == 0 {
 			return err == nil, err
 		}
 		return false, errs.New(errs.InUse, "The route still has %d open cases, which could not be canceled.", cases)
@@ -129,13 +129,13 @@ func (n *ending) batch(e *Engine, tx store.Tx, stored *store.Route) (over bool, 
 }
 
 func (n *ending) cancel(e *Engine, tx store.Tx, stored *store.Route) error {
-	rows, err := tx.Cases(store.CaseFilter{RouteID: stored.ID, After: n.caseID, Limit: endBatch})
+	rows, err := tx.Cases().List(store.CaseFilter{RouteID: stored.ID, After: n.caseID, Limit: endBatch})
 	if err != nil {
 		return err
 	}
 	for i := range rows {
 		n.caseID = rows[i].ID
-		row, err := tx.Case(rows[i].ID) // another of them may have ended it
+		row, err := tx.Cases().Get(rows[i].ID) // another of them may have ended it
 		if err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (n *ending) cancel(e *Engine, tx store.Tx, stored *store.Route) error {
 		if err != nil {
 			return err
 		}
-		h.find = func(label string) (*store.Message, error) { return orNil(tx.MessageByLabel(row.ID, label)) }
+		h.find = func(label string) (*store.Message, error) { return orNil(tx.Messages().GetByLabel(row.ID, label)) }
 		change, err := e.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
 		if errs.Is(err, errs.CaseNotOpen) {
 			change, err = e.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it
@@ -163,7 +163,7 @@ func (n *ending) cancel(e *Engine, tx store.Tx, stored *store.Route) error {
 }
 
 func (n *ending) pause(e *Engine, tx store.Tx, stored *store.Route) error {
-	rows, err := tx.Entries(store.EntryFilter{RouteID: stored.ID, After: n.entry, Limit: endBatch})
+	rows, err := tx.Entries().List(store.EntryFilter{RouteID: stored.ID, After: n.entry, Limit: endBatch})
 	if err != nil {
 		return err
 	}

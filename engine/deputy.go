@@ -111,7 +111,7 @@ func (e *Engine) seesListed(r store.Reader, by identity.Principal, absent []iden
 	if form.seenByDeputy(absent) {
 		return true, nil
 	}
-	if seen, err := r.CaseSeenBy(row.ID, []identity.ID{by.ID}); seen || err != nil {
+	if seen, err := r.Cases().SeenBy(row.ID, []identity.ID{by.ID}); seen || err != nil {
 		return seen, err
 	}
 	return delegated(r, absent, row.ID)
@@ -135,12 +135,12 @@ func (e *Engine) seesAsDeputy(r store.Reader, by identity.Principal, row *store.
 func delegated(r store.Reader, users []identity.Principal, caseID int64) (bool, error) {
 	for _, user := range users {
 		one := []identity.ID{user.ID}
-		has, err := r.HasTasks(caseID, one)
+		has, err := r.Cases().HasTasks(caseID, one)
 		if err != nil {
 			return false, err
 		}
 		if has {
-			if has, err = r.CaseSeenBy(caseID, one); has || err != nil {
+			if has, err = r.Cases().SeenBy(caseID, one); has || err != nil {
 				return has, err
 			}
 		}

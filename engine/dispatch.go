@@ -69,7 +69,7 @@ func (e *Engine) openOutbox(ctx context.Context) (drain func()) {
 	now := e.clock.Now()
 	err := e.store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
-		return tx.LandOutbox(now)
+		return tx.Write().Outbox().Release(now)
 	})
 	if err != nil && ctx.Err() == nil {
 		e.log.Error().Err(err).Msg("what was being done outside when the server ended is done again only when its time is over")
@@ -160,7 +160,7 @@ func (e *Engine) roomIn(lane string) int {
 // dueOutbox returns what is due, as many of each lane as there is room for.
 func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
 	err = e.store.View(ctx, func(r store.Reader) error {
-		lanes, err := r.OutboxLanes()
+		lanes, err := r.Outbox().Lanes()
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []store.Out
 			if lane.Due.After(now) || room <= 0 {
 				continue
 			}
-			due, err := r.DueOutbox(lane.Name, now, room)
+			due, err := r.Outbox().Due(lane.Name, now, room)
 			if err != nil {
 				return err
 			}
@@ -184,7 +184,7 @@ func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []store.Out
 // for never: of the others a landing tells.
 func (e *Engine) nextOutbox(ctx context.Context) (next time.Time, err error) {
 	err = e.store.View(ctx, func(r store.Reader) error {
-		lanes, err := r.OutboxLanes()
+		lanes, err := r.Outbox().Lanes()
 		for _, lane := range lanes {
 			if e.roomIn(lane.Name) > 0 && (next.IsZero() || lane.Due.Before(next)) {
 				next = lane.Due
@@ -207,7 +207,7 @@ func (e *Engine) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 			if !renews {
 				row.Attempts++
 			}
-			held, err := tx.LeaseOutbox(row, now.Add(leaseOfFlight))
+			held, err := tx.Write().Outbox().Lease(row, now.Add(leaseOfFlight))
 			leased[i] = held && !renews
 			return err
 		}
@@ -242,7 +242,7 @@ func (e *Engine) fly(ctx context.Context, row *store.OutboxRow) {
 		return // unserved: its lease brings it back
 	}
 	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("what was done outside cannot be told to its case; it is not tried again")
-	if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.PutOutbox(row.Key, time.Time{}, row.Attempts) }); err != nil {
+	if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
 		e.log.Error().Err(err).Str("key", row.Key).Msg("what was done outside may be done again")
 	}
 }
@@ -324,7 +324,7 @@ func (e *Engine) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 			return err
 		}
 		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("what would be sent was not recorded; it stays where it is")
-		if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.PutOutbox(rows[i].Key, time.Time{}, 0) }); err != nil {
+		if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(rows[i].Key, time.Time{}, 0) }); err != nil {
 			return err
 		}
 	}

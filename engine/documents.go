@@ -100,7 +100,7 @@ func (e *Engine) placeOf(by identity.Principal, path DocumentPath) (*documentPla
 }
 
 func (at *documentPlace) find(r store.Reader) error {
-	along, err := r.DocumentsAlong(at.root.ID, at.path[1:])
+	along, err := r.Documents().Along(at.root.ID, at.path[1:])
 	at.lead(along)
 	return err
 }
@@ -233,7 +233,7 @@ func (e *Engine) DocumentRoots(ctx context.Context, by identity.Principal, own b
 	}
 	var out []store.Document
 	err := e.store.View(ctx, func(r store.Reader) error {
-		roots, err := r.DocumentRoots(contexts)
+		roots, err := r.Documents().Roots(contexts)
 		for i := range roots {
 			if p := e.directory().ByID(roots[i].ContextID); p != nil {
 				roots[i].Name = string(p.Name)
@@ -268,7 +268,7 @@ func (e *Engine) DocumentListing(ctx context.Context, by identity.Principal, pat
 	}
 	var out Listing
 	err = e.store.View(ctx, func(r store.Reader) error {
-		along, below, err := r.DocumentsUnder(at.root.ID, at.path[1:], o)
+		along, below, err := r.Documents().Under(at.root.ID, at.path[1:], o)
 		at.lead(along)
 		out.Top, out.Below = at.found, below
 		return err
@@ -331,7 +331,7 @@ func (e *Engine) membersAfter(ctx context.Context, by identity.Principal, path D
 			if err != nil {
 				return err
 			}
-			page, err = r.DocumentPage(d.ID, after, limit)
+			page, err = r.Documents().Page(d.ID, after, limit)
 			return err
 		})
 		if err == nil && after == 0 {

@@ -26,7 +26,7 @@ func TestDeleteTree(t *testing.T) {
 	const each = 500 // more than a unit deletes
 	w.update(func(tx store.Tx) error {
 		for i := range 3 {
-			along, err := tx.DocumentsAlong(sam.id(), []string{"tree", fmt.Sprint(i)})
+			along, err := tx.Documents().Along(sam.id(), []string{"tree", fmt.Sprint(i)})
 			if err != nil {
 				return err
 			}
@@ -35,7 +35,7 @@ func TestDeleteTree(t *testing.T) {
 					ParentID: along[2].ID, Name: fmt.Sprint(j), AuthorID: sam.id(), Revision: 1, Size: 1, SHA256: digest("x"),
 					Content: []byte("x"), Created: w.clock.Now(), Modified: w.clock.Now(),
 				}
-				if err := tx.InsertDocument(d); err != nil {
+				if err := tx.Write().Documents().Insert(d); err != nil {
 					return err
 				}
 			}
@@ -88,9 +88,9 @@ func TestTreesGoByThemselves(t *testing.T) {
 	sam := w.as("sam")
 	sam.mustMakeFolder("sam/tree")
 	w.update(func(tx store.Tx) error {
-		along, err := tx.DocumentsAlong(sam.id(), []string{"tree"})
+		along, err := tx.Documents().Along(sam.id(), []string{"tree"})
 		for i := 0; i < 1100 && err == nil; i++ { // more than a unit deletes
-			err = tx.InsertDocument(&store.Document{
+			err = tx.Write().Documents().Insert(&store.Document{
 				ParentID: along[1].ID, Name: fmt.Sprint(i), AuthorID: sam.id(), Revision: 1, SHA256: digest(""), Content: []byte{},
 				Created: noon(), Modified: noon(),
 			})

@@ -63,7 +63,7 @@ func (e *Engine) Reject(ctx context.Context, req Request, r Refusal) error {
 		at := store.ScratchPlace{Folder: r.At.Folder + rejectedFolder}
 		for when := req.Now; ; when = when.Add(time.Second) { // two within a second
 			at.Name = generatedName(when, r.At.Name)
-			there, err := orNil(tx.Scratch(req.By.ID, at.Normal()))
+			there, err := orNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 			if err != nil {
 				return err
 			}

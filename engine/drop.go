@@ -56,7 +56,7 @@ func (e *Engine) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Out
 		if _, err = e.readDrop(r, req, d, nil); err != nil {
 			return err
 		}
-		room, err = e.roomFor(r, req.By.ID, 0, up.Size)
+		room, err = e.roomFor(r.Blobs(), req.By.ID, 0, up.Size)
 		return err
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func (e *Engine) readDrop(r store.Reader, req Request, d Drop, input *content) (
 		}
 		owner = e.directory().ByID(id)
 	}
-	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
+	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.Cases().CountOpen); err != nil {
 		return nil, err
 	}
 	b := &birth{
@@ -140,7 +140,7 @@ func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) 
 }
 
 func (e *Engine) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
-	if _, err := tx.RouteStamp(c.row.RouteID); err != nil {
+	if _, err := tx.Routes().CurrentVersion(c.row.RouteID); err != nil {
 		return nil, staleIfGone(err)
 	}
 	if err := judgeAlias(tx, req, c.row.RouteID, d.Name); err != nil {
@@ -150,7 +150,7 @@ func (e *Engine) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Ou
 		return nil, err
 	}
 	alias := &store.Alias{Author: req.By.ID, RouteID: c.row.RouteID, Name: d.Name, CaseID: c.row.ID}
-	if err := tx.PutAlias(alias); err != nil {
+	if err := tx.Write().Names().PutAlias(alias); err != nil {
 		return nil, err
 	}
 	input := c.messages[0]

@@ -309,10 +309,10 @@ func (e *Engine) keep(tx store.Tx, req Request, o *Outcome) error {
 	if req.Key == nil {
 		return nil
 	}
-	if err := tx.DeleteAnswersBefore(req.Now.Add(-keepAnswers)); err != nil {
+	if err := tx.Write().Answers().DeleteBefore(req.Now.Add(-keepAnswers)); err != nil {
 		return err
 	}
-	err := tx.PutAnswer(&store.Answer{
+	err := tx.Write().Answers().Put(&store.Answer{
 		User:    req.By.ID,
 		Key:     req.Key.Key,
 		URL:     req.Key.URL,
@@ -340,7 +340,7 @@ const keepAnswers = 24 * time.Hour
 func (e *Engine) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
 	var answer *store.Answer
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		answer, err = r.Answer(by.ID, key.Key)
+		answer, err = r.Answers().Get(by.ID, key.Key)
 		return err
 	})
 	if errs.Is(err, errs.NotFound) {

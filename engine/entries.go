@@ -45,17 +45,17 @@ func (e *Engine) findEntry(r store.Reader, by identity.Principal, ref Ref) (*sto
 		if ref.Name == "" {
 			return nil, nil, nil
 		}
-		if given, err = orNil(r.GivenName(store.FolderSchedule, ref.Author, ref.Name)); err != nil || given == nil {
+		if given, err = orNil(r.Names().Get(store.FolderSchedule, ref.Author, ref.Name)); err != nil || given == nil {
 			return nil, nil, err
 		}
 		uuid = given.Entry
 	}
-	stored, err := orNil(r.Entry(uuid))
+	stored, err := orNil(r.Entries().Get(uuid))
 	if err != nil || stored == nil || !seesEntry(by, stored.ContextID) {
 		return nil, nil, err
 	}
 	if given == nil {
-		given, err = orNil(r.GivenNameOf(store.FolderSchedule, uuid, 0))
+		given, err = orNil(r.Names().Of(store.FolderSchedule, uuid, 0))
 	}
 	return stored, given, err
 }
@@ -99,7 +99,7 @@ func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) (
 	var out []Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
 		for {
-			stored, err := r.Entries(filter)
+			stored, err := r.Entries().List(filter)
 			if err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ func (e *Engine) addEntries(r store.Reader, by identity.Principal, f Filter, sto
 	for i := range stored {
 		uuids[i] = stored[i].UUID
 	}
-	given, err := r.GivenNames(store.FolderSchedule, uuids, nil)
+	given, err := r.Names().List(store.FolderSchedule, uuids, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (e *Engine) readEntry(r store.Reader, req Request, ref Ref, body []byte) (*
 	if stored != nil && !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
 	}
-	if err := e.admit(r, req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+	if err := e.admit(r.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
 		return nil, err
 	}
 	node, err := parseNamed(ref, body)
@@ -315,7 +315,7 @@ func (e *Engine) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.
 	if err := hiddenName(r, store.FolderSchedule, ref); err != nil {
 		return nil, err
 	}
-	if err := e.usage.Check(quota.Entries, req.By.ID, e.limits.Entries, r.CountEntries); err != nil {
+	if err := e.usage.Check(quota.Entries, req.By.ID, e.limits.Entries, r.Entries().Count); err != nil {
 		return nil, err
 	}
 	if before != nil {
@@ -357,34 +357,34 @@ func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given
 
 func (e *Engine) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outcome, error) {
 	created := c.base == 0
-	if _, err := tx.RouteStamp(c.stored.RouteID); err != nil {
+	if _, err := tx.Routes().CurrentVersion(c.stored.RouteID); err != nil {
 		return nil, staleIfGone(err)
 	}
 	var attached store.UUID // before
 	if c.revived {
-		if again, err := orNil(tx.Entry(c.stored.UUID)); err != nil || again != nil {
+		if again, err := orNil(tx.Entries().Get(c.stored.UUID)); err != nil || again != nil {
 			return nil, cmp.Or(err, error(errStale))
 		}
-		if err := tx.DeleteDeparted(req.By.ID, store.FolderSchedule, c.given.Name); err != nil {
+		if err := tx.Write().History().DeleteDeparted(req.By.ID, store.FolderSchedule, c.given.Name); err != nil {
 			return nil, err
 		}
 	}
 	if created {
-		if err := tx.InsertEntry(&c.stored); err != nil {
+		if err := tx.Write().Entries().Insert(&c.stored); err != nil {
 			return nil, err
 		}
 	} else {
-		now, err := tx.Entry(c.stored.UUID)
+		now, err := tx.Entries().Get(c.stored.UUID)
 		if err != nil {
 			return nil, staleIfGone(err)
 		}
 		if now.Revision != c.base {
 			return nil, errStale
 		}
-		if err := e.free(tx, req, on(entryKey(c.stored.UUID))); err != nil {
+		if err := e.free(tx.Locks(), req, on(entryKey(c.stored.UUID))); err != nil {
 			return nil, err
 		}
-		if err := tx.UpdateEntry(&c.stored); err != nil {
+		if err := tx.Write().Entries().Update(&c.stored); err != nil {
 			return nil, err
 		}
 		attached = now.Attachment
@@ -442,10 +442,10 @@ func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 		if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 			return errs.New(errs.NotAllowed, "Only its author and administrators may delete an entry of everyone.")
 		}
-		if err := e.admit(tx, req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+		if err := e.admit(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
 			return err
 		}
-		if err := tx.DeleteLocksOn(entryKey(stored.UUID)); err != nil {
+		if err := tx.Write().Locks().DeleteOn(entryKey(stored.UUID)); err != nil {
 			return err
 		}
 		if err := e.departEntry(tx, req, stored, given); err != nil {
@@ -461,11 +461,11 @@ func (e *Engine) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenN
 		if err := keepPastName(tx, given, now); err != nil {
 			return err
 		}
-		if err := tx.DeleteGivenName(store.FolderSchedule, given.Author, given.Name); err != nil {
+		if err := tx.Write().Names().Delete(store.FolderSchedule, given.Author, given.Name); err != nil {
 			return err
 		}
 	}
-	if err := tx.DeleteEntry(stored.UUID); err != nil {
+	if err := tx.Write().Entries().Delete(stored.UUID); err != nil {
 		return err
 	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })

@@ -53,7 +53,7 @@ type commanded struct {
 
 // do carries a command out and answers.
 func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule.Entry) error) (*Outcome, error) {
-	stored, err := tx.Entry(c.uuid)
+	stored, err := tx.Entries().Get(c.uuid)
 	if err != nil {
 		return nil, staleIfGone(err)
 	}
@@ -107,7 +107,7 @@ func insertFree(tx store.Tx, o *store.Occurrence, from time.Time) error {
 		if o.Instant.Equal(o.Instant.Truncate(time.Second)) {
 			continue
 		}
-		if err := tx.InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
+		if err := tx.Write().Entries().InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
 			return err
 		}
 	}

@@ -61,7 +61,7 @@ func (e *Engine) dropExpired(ctx context.Context) {
 func (e *Engine) dropScratch(ctx context.Context) (next time.Time, err error) {
 	for {
 		err := e.store.View(ctx, func(r store.Reader) (err error) {
-			next, err = r.NextScratchExpiry()
+			next, err = r.Scratch().NextExpiry()
 			return err
 		})
 		now := e.wall()
@@ -70,7 +70,7 @@ func (e *Engine) dropScratch(ctx context.Context) (next time.Time, err error) {
 		}
 		err = e.store.Update(ctx, func(tx store.Tx) error {
 			e.unreferred(tx)
-			_, err := tx.DeleteExpiredScratch(now, purgeAtOnce)
+			_, err := tx.Write().Scratch().DeleteExpired(now, purgeAtOnce)
 			return err
 		})
 		if err != nil {

@@ -140,7 +140,7 @@ func (e *Engine) messageNeed(in *machine.Input, l *lookup, need machine.Need) er
 	id := in.Case.ID
 	if need.Case != 0 {
 		id = need.Case
-		find = func(label string) (*store.Message, error) { return orNil(l.reader.MessageByLabel(id, label)) }
+		find = func(label string) (*store.Message, error) { return orNil(l.reader.Messages().GetByLabel(id, label)) }
 		relative := in.Facts.Cases[id]
 		if relative == nil || l.reader == nil {
 			return errs.New(errs.Internal, "The core asked for a message of the case %d, which it does not know.", id)
@@ -244,7 +244,7 @@ func (c *caseChange) finder(stored finder) finder {
 // written since.
 func factsHold(tx store.Tx, c *caseChange) error {
 	for _, fact := range c.read {
-		m, err := orNil(tx.MessageByLabel(fact.caseID, fact.label))
+		m, err := orNil(tx.Messages().GetByLabel(fact.caseID, fact.label))
 		if err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func factsHold(tx store.Tx, c *caseChange) error {
 		}
 	}
 	for _, fact := range c.readCases {
-		revision, err := tx.CaseRevision(fact.id)
+		revision, err := tx.Cases().Revision(fact.id)
 		if err != nil && !errs.Is(err, errs.NotFound) {
 			return err
 		}
@@ -279,7 +279,7 @@ func (e *Engine) putWritten(tx store.Tx, c *caseChange) error {
 		inline := &content{mediaType: n.MediaType, inline: n.Content}
 		m := inline.message(c.row.ID, mustGUID(c.after.GUID), n.Label)
 		m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
-		old, err := orNil(tx.MessageByLabel(c.row.ID, n.Label))
+		old, err := orNil(tx.Messages().GetByLabel(c.row.ID, n.Label))
 		if err != nil {
 			return err
 		}
@@ -289,7 +289,7 @@ func (e *Engine) putWritten(tx store.Tx, c *caseChange) error {
 				e.unreferred(tx)
 			}
 		}
-		if err := tx.PutMessage(m); err != nil {
+		if err := tx.Write().Messages().Put(m); err != nil {
 			return err
 		}
 	}

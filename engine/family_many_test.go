@@ -41,9 +41,16 @@ type countingReader struct {
 	of *counting
 }
 
-func (r countingReader) ChildMarkings(parent, row int64, f func([]byte) error) error {
+func (r countingReader) Cases() store.CaseReader { return countingCases{r.Reader.Cases(), r.of} }
+
+type countingCases struct {
+	store.CaseReader
+	of *counting
+}
+
+func (r countingCases) ChildMarkings(parent, row int64, f func([]byte) error) error {
 	r.of.scans.Add(1)
-	return r.Reader.ChildMarkings(parent, row, f)
+	return r.CaseReader.ChildMarkings(parent, row, f)
 }
 
 // countingTx counts the cases that a unit creates.
@@ -52,9 +59,25 @@ type countingTx struct {
 	created int64
 }
 
-func (tx *countingTx) InsertCase(c *store.Case) error {
-	tx.created++
-	return tx.Tx.InsertCase(c)
+func (tx *countingTx) Write() store.Writer { return countingWriter{tx.Tx.Write(), tx} }
+
+type countingWriter struct {
+	store.Writer
+	tx *countingTx
+}
+
+func (w countingWriter) Cases() store.CaseWriter {
+	return creationCounter{w.Writer.Cases(), w.tx}
+}
+
+type creationCounter struct {
+	store.CaseWriter
+	tx *countingTx
+}
+
+func (w creationCounter) Insert(c *store.Case) error {
+	w.tx.created++
+	return w.CaseWriter.Insert(c)
 }
 
 // TestManyChildren creates many children of one enablement, which end, are
@@ -102,7 +125,7 @@ actions:
 	for settled, answered := false, 0; !settled; answered++ {
 		try(sam.perform(other, "note", `{}`)).must(w, "a note of the other case")
 		w.view(func(r store.Reader) error {
-			row, err := r.Case(id)
+			row, err := r.Cases().Get(id)
 			settled = err == nil && row.State == "completed" && row.Due.IsZero()
 			return err
 		})
@@ -112,7 +135,7 @@ actions:
 	}
 	sam.caseForm(id).wants("childrenCount", fmt.Sprint(total), "status", `"done"`, "children/99/state", `"closed"`)
 	w.view(func(r store.Reader) error {
-		ids, err := r.Children(id, 1, 0, 1)
+		ids, err := r.Cases().Children(id, 1, 0, 1)
 		if len(ids) != 0 {
 			t.Errorf("the children %v are neither closed nor canceled", ids)
 		}

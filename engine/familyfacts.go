@@ -23,7 +23,7 @@ import (
 // as the limit allows: routes can be made to start cases without bound.
 func (e *Engine) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
-		err := e.usage.Check(quota.OpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.CountOpenCases)
+		err := e.usage.Check(quota.OpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.Cases().CountOpen)
 		if errs.Is(err, errs.TooMany) {
 			in.Facts.Full = true
 			return nil
@@ -69,7 +69,7 @@ func (e *Engine) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
 		return nil, nil
 	}
 	changed := l.after[id]
-	row, err := orNil(l.reader.Case(id))
+	row, err := orNil(l.reader.Cases().Get(id))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (l *lookup) siblings(of machine.ChildQuery) ([]int64, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
-	ids, err := l.reader.Children(of.Case, of.Number, of.After, machine.Batch)
+	ids, err := l.reader.Cases().Children(of.Case, of.Number, of.After, machine.Batch)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (l *lookup) children(of machine.Enablement) ([]machine.Child, error) {
 		return nil, nil
 	}
 	var all []machine.Child
-	err := l.reader.ChildMarkings(of.Case, of.Number, func(marking []byte) error {
+	err := l.reader.Cases().ChildMarkings(of.Case, of.Number, func(marking []byte) error {
 		c, err := machine.ReadMarking(marking)
 		if err != nil {
 			return err
@@ -169,7 +169,7 @@ func (e *Engine) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
 			return plan, nil
 		}
 	}
-	form, err := l.reader.Plan(of.Case, of.Number)
+	form, err := l.reader.Cases().Plan(of.Case, of.Number)
 	if errs.Is(err, errs.NotFound) {
 		return nil, nil
 	}

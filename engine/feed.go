@@ -49,7 +49,7 @@ func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.T
 	before := feed.End(now)
 	var events []ical.Event
 	err := e.store.View(ctx, func(r store.Reader) error {
-		entries, err := r.UpcomingEntries(by.Contexts(), before, feed.MostEvents)
+		entries, err := r.Entries().Upcoming(by.Contexts(), before, feed.MostEvents)
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ type deadlines struct {
 // tasks. What it may do as administrator or deputy is no concern of its
 // calendar.
 func (d *deadlines) read() error {
-	own, err := d.r.UpcomingCases(d.by.Contexts(), feed.MostEvents)
+	own, err := d.r.Cases().Upcoming(d.by.Contexts(), feed.MostEvents)
 	if err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (d *deadlines) read() error {
 			return err
 		}
 	}
-	others, err := d.r.UpcomingTasks(machine.OnOffered|machine.OnAccepted, d.by.Contexts(), feed.MostEvents)
+	others, err := d.r.Cases().UpcomingTasks(machine.OnOffered|machine.OnAccepted, d.by.Contexts(), feed.MostEvents)
 	if err != nil {
 		return err
 	}

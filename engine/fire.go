@@ -34,7 +34,7 @@ const reasonExcluded = "excluded"
 // failed. It returns when the entry is due next.
 func (e *Engine) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
 	now := v.now
-	stored, err := orNil(tx.Entry(uuid))
+	stored, err := orNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
 	}
@@ -87,7 +87,7 @@ func (e *Engine) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) e
 		return err
 	}
 	o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: before.NextIteration, Outcome: OutcomeSkipped, Reason: reasonExcluded, FiredAt: now}
-	if err := tx.InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
+	if err := tx.Write().Entries().InsertOccurrence(o); !errs.Is(err, errs.NameTaken) {
 		return err
 	}
 	return nil
@@ -115,7 +115,7 @@ func changeOf(outcome string) Change {
 func (e *Engine) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
 	e.tellEntry(tx, stored, became, now)
 	if ended {
-		given, err := orNil(tx.GivenNameOf(store.FolderSchedule, stored.UUID, 0))
+		given, err := orNil(tx.Names().Of(store.FolderSchedule, stored.UUID, 0))
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (e *Engine) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.Entry,
 	stored.Form = entry.Form()
 	due := stored.Due
 	tx.AfterCommit(func() { e.sweeper.note(due) })
-	return tx.UpdateEntry(stored)
+	return tx.Write().Entries().Update(stored)
 }
 
 // passOver leaves a row for every instant that was passed over. One from
@@ -152,7 +152,7 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 			if i == 0 && of.earlier {
 				o.Reason += ", as earlier instants were"
 			}
-			if err := tx.InsertOccurrence(o); err != nil && !errs.Is(err, errs.NameTaken) {
+			if err := tx.Write().Entries().InsertOccurrence(o); err != nil && !errs.Is(err, errs.NameTaken) {
 				return err
 			}
 		}
@@ -167,9 +167,9 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 // alone says that the case is started with it, if it can be, because nothing
 // else is there to be started before.
 func (e *Engine) fireInstant(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step *schedule.Step, o *store.Occurrence, trouble error, alone bool) (again bool, err error) {
-	record := tx.InsertOccurrence
+	record := tx.Write().Entries().InsertOccurrence
 	if o.Outcome == OutcomeBackfilled {
-		record = tx.RedoOccurrence
+		record = tx.Write().Entries().RedoOccurrence
 	}
 	var c *caseChange
 	var over overlap
@@ -274,7 +274,7 @@ func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedul
 	if info == nil || !e.seesRoute(as, info) || !e.mayStart(as, info) {
 		return nil, noRoute
 	}
-	_, err := tx.RouteStamp(info.ID)
+	_, err := tx.Routes().CurrentVersion(info.ID)
 	if errs.Is(err, errs.NotFound) {
 		return nil, noRoute
 	}
@@ -298,7 +298,7 @@ func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedul
 		}
 	}
 	if input != nil {
-		if err := e.checkQuota(tx, context.ID, input.size()); err != nil {
+		if err := e.checkQuota(tx.Blobs(), context.ID, input.size()); err != nil {
 			return nil, err
 		}
 	}
@@ -312,14 +312,14 @@ func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedul
 // fireCase does what is due on a case: its timed actions; one that is queued
 // can be started from then on. It returns when something of it is due next.
 func (e *Engine) fireCase(tx store.Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
-	row, err := orNil(tx.Case(id))
+	row, err := orNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
 	}
 	if row.State == string(machine.Queued) { // its startAt has come
 		tx.AfterCommit(e.sweeper.noteQueued)
 		row.Due = time.Time{}
-		return time.Time{}, true, tx.UpdateCase(row, row.Revision)
+		return time.Time{}, true, tx.Write().Cases().Update(row, row.Revision)
 	}
 	c, err := e.advanceCase(tx, row, machine.Due{}, now)
 	if err != nil {

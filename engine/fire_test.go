@@ -224,7 +224,7 @@ type trouble struct {
 
 func troubles() []trouble {
 	const noRoute = `"There is no route \"auto\" of which sam may start cases."`
-	deleteRoute := func(w *world) { w.update(func(tx store.Tx) error { return tx.DeleteRoute(autoID(w)) }) }
+	deleteRoute := func(w *world) { w.update(func(tx store.Tx) error { return tx.Write().Routes().Delete(autoID(w)) }) }
 	return []trouble{
 		{name: "route deleted", arise: deleteRoute, reason: noRoute},
 		{
@@ -281,7 +281,7 @@ func TestFiringFails(t *testing.T) {
 
 func autoID(w *world) (id int64) {
 	w.view(func(r store.Reader) error {
-		stored, err := r.RouteByName("auto")
+		stored, err := r.Routes().GetByName("auto")
 		if err == nil {
 			id = stored.ID
 		}
@@ -301,7 +301,9 @@ func TestInstantDealtWithBefore(t *testing.T) {
 	row := func(at, outcome string, caseID int64) *store.Occurrence {
 		return &store.Occurrence{Entry: sam.ref(out.Name).Entry, ContextID: by.ID, Instant: instant(at), Outcome: outcome, CaseID: caseID, FiredAt: instant(at)}
 	}
-	w.update(func(tx store.Tx) error { return tx.InsertOccurrence(row("2012-11-09T12:36:56Z", "fired", 77)) })
+	w.update(func(tx store.Tx) error {
+		return tx.Write().Entries().InsertOccurrence(row("2012-11-09T12:36:56Z", "fired", 77))
+	})
 	if done := w.advanceTo("2012-11-09T12:36:56Z"); !done.Complete {
 		t.Errorf("%+v", done)
 	}
@@ -310,7 +312,9 @@ func TestInstantDealtWithBefore(t *testing.T) {
 	sam.entry("nightly.json").wants("nextIteration", `"2012-11-09T12:38:56"`, "lastCase", "null")
 
 	// Neither does a row of one that is to be skipped stand in the way.
-	w.update(func(tx store.Tx) error { return tx.InsertOccurrence(row("2012-11-09T12:40:56Z", "failed", 0)) })
+	w.update(func(tx store.Tx) error {
+		return tx.Write().Entries().InsertOccurrence(row("2012-11-09T12:40:56Z", "failed", 0))
+	})
 	w.clock.Set(instant("2012-11-09T12:44:00Z"))
 	w.advance(0)
 	same(t, "occurrences", sam.occurrences(out.Name), []string{
@@ -342,12 +346,12 @@ func TestDefectsStayWhereTheyAre(t *testing.T) {
 
 	// An entry that cannot be read stops; the others go on.
 	w.update(func(tx store.Tx) error {
-		stored, err := tx.Entry(sam.ref(bad.Name).Entry)
+		stored, err := tx.Entries().Get(sam.ref(bad.Name).Entry)
 		if err != nil {
 			return err
 		}
 		stored.Form = []byte(`{"type": 5}`)
-		return tx.UpdateEntry(stored)
+		return tx.Write().Entries().Update(stored)
 	})
 	if done := w.advanceTo("2012-11-09T12:40:56Z"); !done.Complete {
 		t.Errorf("%+v", done)
@@ -359,13 +363,13 @@ func TestDefectsStayWhereTheyAre(t *testing.T) {
 	w.as("admin").mustPutRoute("timed", routeTimed)
 	id, other := sam.startCase(`{"route": "timed"}`), sam.startCase(`{"route": "timed"}`)
 	w.update(func(tx store.Tx) error {
-		stored, err := tx.Case(id)
+		stored, err := tx.Cases().Get(id)
 		if err != nil {
 			return err
 		}
 		base := stored.Revision
 		stored.Marking = []byte("{")
-		return tx.UpdateCase(stored, base)
+		return tx.Write().Cases().Update(stored, base)
 	})
 	if err := sam.deleteEntry("good.json"); err != nil {
 		t.Fatal(err)

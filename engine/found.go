@@ -39,7 +39,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 	}
 	founded := false
 	err := e.store.Update(ctx, func(tx store.Tx) error {
-		stored, err := tx.Setting(settingMode)
+		stored, err := tx.Settings().Get(settingMode)
 		if err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			return nil
 		}
 		founded = true
-		if err := tx.PutSetting(settingMode, mode); err != nil {
+		if err := tx.Write().Settings().Put(settingMode, mode); err != nil {
 			return err
 		}
 		for _, p := range []identity.Party{
@@ -63,7 +63,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			if p.Kind == identity.User {
 				party.Password = passwordHash
 			}
-			if err := tx.PutParty(party); err != nil {
+			if err := tx.Write().Parties().Put(party); err != nil {
 				return err
 			}
 			if err := e.auditParty(ctx, tx, Request{Now: now}, nil, party); err != nil {
@@ -83,7 +83,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Example) error {
 	var stored string
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		stored, err = r.Setting(settingExamples)
+		stored, err = r.Settings().Get(settingExamples)
 		return err
 	})
 	if err != nil || stored != "" {
@@ -101,14 +101,14 @@ func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Exam
 			return errs.Wrap("store the route "+doc.Name, err)
 		}
 	}
-	return e.store.Update(ctx, func(tx store.Tx) error { return tx.PutSetting(settingExamples, "stored") })
+	return e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Settings().Put(settingExamples, "stored") })
 }
 
 // Empty reports whether nothing was ever founded in the store.
 func (e *Engine) Empty(ctx context.Context) (bool, error) {
 	var mode string
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		mode, err = r.Setting(settingMode)
+		mode, err = r.Settings().Get(settingMode)
 		return err
 	})
 	return mode == "", err

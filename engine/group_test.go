@@ -187,7 +187,7 @@ func TestHoldIsStrict(t *testing.T) {
 		if !once {
 			once = true
 			w.update(func(tx store.Tx) error {
-				return tx.PutHold(&store.Hold{Name: "h", Engine: true, Revision: 1, Created: w.clock.Now(), Modified: w.clock.Now()})
+				return tx.Write().Queue().PutHold(&store.Hold{Name: "h", Engine: true, Revision: 1, Created: w.clock.Now(), Modified: w.clock.Now()})
 			})
 		}
 		return nil

@@ -27,10 +27,10 @@ const (
 // keepPast keeps a source that is overwritten or deleted at now.
 func keepPast(tx store.Tx, p store.Past, now time.Time) error {
 	p.Replaced = now
-	if err := tx.DeleteHistoryBefore(now.Add(-historyLasts), purgedHistory); err != nil {
+	if err := tx.Write().History().DeleteBefore(now.Add(-historyLasts), purgedHistory); err != nil {
 		return err
 	}
-	return tx.InsertPast(&p)
+	return tx.Write().History().Insert(&p)
 }
 
 // keepPastName keeps the source of a given name.
@@ -61,7 +61,7 @@ func (e *Engine) History(ctx context.Context, by identity.Principal, folder stor
 	}
 	var out []Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
-		all, err := r.History(folder, author, e.clock.Now().Add(-historyLasts))
+		all, err := r.History().List(folder, author, e.clock.Now().Add(-historyLasts))
 		for i := range all {
 			out = append(out, e.pastResource(by, &all[i]))
 		}
@@ -88,7 +88,7 @@ func (e *Engine) pastResource(by identity.Principal, p *store.Past) Resource {
 func (e *Engine) Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*Resource, error) {
 	var out *Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
-		p, err := orNil(r.Past(id))
+		p, err := orNil(r.History().Get(id))
 		if err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ type departedRoute struct {
 // depart notes what a user has deleted under a name.
 func (e *Engine) depart(tx store.Tx, user identity.ID, folder store.Folder, name string, remains any) error {
 	now := e.wall()
-	return tx.PutDeparted(user, folder, name, now, document.Line(remains), now.Add(-revivalLasts))
+	return tx.Write().History().PutDeparted(user, folder, name, now, document.Line(remains), now.Add(-revivalLasts))
 }
 
 // departed reads what a user has deleted under a name a moment ago; false for
@@ -121,7 +121,7 @@ func (e *Engine) departed(r store.Reader, user identity.ID, folder store.Folder,
 	if name == "" {
 		return false, nil
 	}
-	stored, err := r.Departed(user, folder, name, e.wall().Add(-revivalLasts))
+	stored, err := r.History().Departed(user, folder, name, e.wall().Add(-revivalLasts))
 	if errs.Is(err, errs.NotFound) {
 		return false, nil
 	}

@@ -28,7 +28,7 @@ func holdCovers(h *store.Hold, route, group string) bool {
 
 // findHold returns the hold of that name, whatever its case; nil for none.
 func findHold(r store.Reader, name string) (*store.Hold, error) {
-	holds, err := r.Holds()
+	holds, err := r.Queue().Holds()
 	i := slices.IndexFunc(holds, func(h store.Hold) bool { return identity.Fold(h.Name) == identity.Fold(name) })
 	if err != nil || i < 0 {
 		return nil, err
@@ -82,7 +82,7 @@ func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, 
 	}
 	var out []Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
-		holds, err := r.Holds()
+		holds, err := r.Queue().Holds()
 		for i := range holds {
 			out = append(out, *holdResource(&holds[i]))
 		}
@@ -221,7 +221,7 @@ func (e *Engine) writeHold(ctx context.Context, tx store.Tx, req Request, old, h
 	}
 	if changed {
 		h.Revision++
-		if err := tx.PutHold(h); err != nil {
+		if err := tx.Write().Queue().PutHold(h); err != nil {
 			return nil, err
 		}
 		action := audit.HoldChange
@@ -268,7 +268,7 @@ func (e *Engine) DeleteHold(ctx context.Context, req Request, name string) error
 		if err := judge(req.If, holdVersion(h)); err != nil {
 			return err
 		}
-		if err := tx.DeleteHold(h.ID); err != nil {
+		if err := tx.Write().Queue().DeleteHold(h.ID); err != nil {
 			return err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued)

@@ -37,11 +37,11 @@ type aheadOf struct {
 
 // newQueue finds the lines from which something can be started.
 func (e *Engine) newQueue(r store.Reader) (*queue, error) {
-	lanes, err := r.QueuedLanes()
+	lanes, err := r.Queue().Lanes()
 	if err != nil || len(lanes) == 0 {
 		return &queue{reader: r}, err
 	}
-	holds, err := r.Holds()
+	holds, err := r.Queue().Holds()
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (e *Engine) newQueue(r store.Reader) (*queue, error) {
 func newLine(r store.Reader, first store.Lane) (l *line, err error) {
 	l = &line{first: first}
 	if first.Group != "" {
-		l.busy, err = r.GroupBusy(first.Group, nil)
+		l.busy, err = r.Queue().GroupBusy(first.Group, nil)
 	}
 	return l, err
 }
@@ -133,7 +133,7 @@ func (a *aheadOf) read(q *queue) error {
 	const atLeast = 2
 	for len(a.cases) == 0 && !a.whole {
 		a.limit = max(4*a.limit, atLeast, batch/len(q.lines))
-		all, err := q.reader.QueuedCases(a.lane, a.limit)
+		all, err := q.reader.Queue().QueuedCases(a.lane, a.limit)
 		if err != nil {
 			return err
 		}

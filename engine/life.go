@@ -105,7 +105,7 @@ func (e *Engine) mayReopen(r store.Reader, h *held) error {
 	if open(h.core.Life) {
 		return nil
 	}
-	err := e.usage.Check(quota.OpenCases, h.row.StarterID, e.limits.OpenCases, r.CountOpenCases)
+	err := e.usage.Check(quota.OpenCases, h.row.StarterID, e.limits.OpenCases, r.Cases().CountOpen)
 	if errs.Is(err, errs.TooMany) {
 		return errs.New(errs.TooMany, "%s has as many open cases as the limit allows, %d; end some first or ask an administrator.", h.core.Starter, e.limits.OpenCases)
 	}

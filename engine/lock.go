@@ -63,7 +63,7 @@ func (e *Engine) lock(tx store.Tx, req Request, t Target, want NewLock) (*store.
 	if err := e.boundLocks(tx, req.By.ID); err != nil {
 		return nil, false, err
 	}
-	return l, created, tx.InsertLock(l)
+	return l, created, tx.Write().Locks().Insert(l)
 }
 
 // lockable answers why no lock can be had on what a target stands for.
@@ -84,7 +84,7 @@ func (at *targeted) lockable() error {
 // other, be it above or below.
 func (e *Engine) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) error {
 	at.joins = !at.exists() // a document comes into the folder
-	covers, ofFolder, err := at.covering(tx, e.wall())
+	covers, ofFolder, err := at.covering(tx.Locks(), e.wall())
 	if err != nil {
 		return err
 	}
@@ -142,10 +142,10 @@ func lasting(asked time.Duration) time.Duration {
 // boundLocks clears away what has expired, and bounds what one user has.
 func (e *Engine) boundLocks(tx store.Tx, holder identity.ID) error {
 	now := e.wall()
-	if err := tx.DeleteLocksBefore(now); err != nil {
+	if err := tx.Write().Locks().DeleteBefore(now); err != nil {
 		return err
 	}
-	n, err := tx.CountLocks(holder, now)
+	n, err := tx.Locks().Count(holder, now)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts t
 		if err != nil {
 			return err
 		}
-		covers, _, err := at.covering(tx, e.wall())
+		covers, _, err := at.covering(tx.Locks(), e.wall())
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts t
 		out = &covers[i]
 		out.Lasts = lasting(lasts)
 		out.Expires = e.wall().Add(out.Lasts)
-		if err := tx.RefreshLock(out.Token, out.Lasts, out.Expires); err != nil {
+		if err := tx.Write().Locks().Refresh(out.Token, out.Lasts, out.Expires); err != nil {
 			return err
 		}
 		return e.followLock(tx, out, false)
@@ -198,7 +198,7 @@ func notThisLock(kind errs.Kind) error {
 // 4918, section 9.11). Its holder may; and who may break locks there.
 func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
 	return e.store.Update(ctx, func(tx store.Tx) error {
-		l, err := orNil(tx.LockByToken(token, e.wall()))
+		l, err := orNil(tx.Locks().ByToken(token, e.wall()))
 		if err != nil {
 			return err
 		}
@@ -209,7 +209,7 @@ func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token store.
 		if err != nil {
 			return err
 		}
-		covers, _, err := at.covering(tx, e.wall())
+		covers, _, err := at.covering(tx.Locks(), e.wall())
 		if err != nil {
 			return err
 		}
@@ -233,7 +233,7 @@ func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token store.
 
 // endLock deletes a lock, and what lasts no longer than it.
 func (e *Engine) endLock(tx store.Tx, l *store.Lock) error {
-	if err := tx.DeleteLock(l.Token); err != nil {
+	if err := tx.Write().Locks().Delete(l.Token); err != nil {
 		return err
 	}
 	return e.followLock(tx, l, true)
@@ -253,7 +253,7 @@ func (e *Engine) BreakLocks(ctx context.Context, req Request, t Target) error {
 		if !at.breaks {
 			return errs.New(errs.NotAllowed, "Only administrators, and the owner of a folder in Documents/, may break the locks of others.")
 		}
-		covers, _, err := at.covering(tx, e.wall())
+		covers, _, err := at.covering(tx.Locks(), e.wall())
 		for i := range covers {
 			if err == nil {
 				err = e.endLock(tx, &covers[i])
@@ -271,7 +271,7 @@ func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Tar
 		if err != nil {
 			return err
 		}
-		out, _, err = at.covering(r, e.wall())
+		out, _, err = at.covering(r.Locks(), e.wall())
 		return err
 	})
 	return out, err
@@ -280,7 +280,7 @@ func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Tar
 // locksWithin returns the locks on what is below a folder, without those on
 // the folder itself.
 func (e *Engine) locksWithin(r store.Reader, at *documentPlace) ([]store.Lock, error) {
-	all, err := r.LocksBelow(rootKey(at.root.ID), e.wall())
+	all, err := r.Locks().Below(rootKey(at.root.ID), e.wall())
 	if err != nil || len(all) == 0 || at.found == nil || !at.found.Folder {
 		return nil, err
 	}
@@ -290,7 +290,7 @@ func (e *Engine) locksWithin(r store.Reader, at *documentPlace) ([]store.Lock, e
 			return nil, err
 		}
 	}
-	below, err := r.DocumentsBelow(at.found.ID, ids)
+	below, err := r.Locks().DocumentsBelow(at.found.ID, ids)
 	var out []store.Lock
 	for i := range all {
 		if ids[i] != at.found.ID && slices.Contains(below, ids[i]) {
@@ -319,9 +319,9 @@ func (e *Engine) releaseTree(tx store.Tx, req Request, at *documentPlace) error 
 		if err := req.passes(below[i : i+1]); err != nil {
 			return err
 		}
-		if err := tx.DeleteLock(below[i].Token); err != nil {
+		if err := tx.Write().Locks().Delete(below[i].Token); err != nil {
 			return err
 		}
 	}
-	return tx.DeleteLocksOn(documentKey(at.root.ID, at.found.ID))
+	return tx.Write().Locks().DeleteOn(documentKey(at.root.ID, at.found.ID))
 }

@@ -70,7 +70,7 @@ func (s *scene) covering(r store.LockReader, now time.Time) (covers, ofFolder []
 	if len(keys) == 0 {
 		return nil, nil, nil
 	}
-	all, err := r.LocksOn(keys, now)
+	all, err := r.On(keys, now)
 	for _, l := range all {
 		switch {
 		case l.On == s.self || l.Deep:
@@ -158,7 +158,7 @@ func tokensOf(locks []store.Lock) []store.UUID {
 func (e *Engine) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
 	var out []store.Lock
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		out, err = r.LocksBelow(prefix, e.wall())
+		out, err = r.Locks().Below(prefix, e.wall())
 		return err
 	})
 	return out, err

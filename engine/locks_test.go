@@ -288,7 +288,7 @@ func TestLocksAreBounded(t *testing.T) {
 	w.update(func(tx store.Tx) error {
 		for range engine.DefaultLocks {
 			l := &store.Lock{Token: store.NewUUID(), On: "case/1", HolderID: sam.by().ID, Lasts: time.Hour, Expires: time.Now().Add(time.Hour)}
-			if err := tx.InsertLock(l); err != nil {
+			if err := tx.Write().Locks().Insert(l); err != nil {
 				return err
 			}
 		}

@@ -190,7 +190,7 @@ func (w *world) cases() []form {
 	w.Helper()
 	var forms []form
 	w.view(func(r store.Reader) error {
-		all, err := r.Cases(store.CaseFilter{})
+		all, err := r.Cases().List(store.CaseFilter{})
 		for i := range all {
 			forms = append(forms, w.form(all[i].Form))
 		}
@@ -204,7 +204,7 @@ func (w *world) entries() []form {
 	w.Helper()
 	var forms []form
 	w.view(func(r store.Reader) error {
-		all, err := r.Entries(store.EntryFilter{})
+		all, err := r.Entries().List(store.EntryFilter{})
 		for i := range all {
 			forms = append(forms, w.form(all[i].Form))
 		}

@@ -286,12 +286,12 @@ actions:
 func (w *world) setBusy(id int64, busy bool) {
 	w.Helper()
 	w.update(func(tx store.Tx) error {
-		c, err := tx.Case(id)
+		c, err := tx.Cases().Get(id)
 		if err != nil {
 			return err
 		}
 		c.Busy = busy
-		return tx.UpdateCase(c, c.Revision)
+		return tx.Write().Cases().Update(c, c.Revision)
 	})
 }
 

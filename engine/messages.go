@@ -32,7 +32,7 @@ func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) 
 		if row == nil {
 			return absent("case")
 		}
-		out, err = r.Messages(id)
+		out, err = r.Messages().List(id)
 		return err
 	})
 	return out, err
@@ -54,13 +54,13 @@ func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, u
 		}
 		switch name {
 		case "":
-			m, err = orNil(r.Message(id, uuid))
+			m, err = orNil(r.Messages().Get(id, uuid))
 		case OwnInput:
-			m, err = orNil(r.MessageByLabel(id, store.LabelInput))
+			m, err = orNil(r.Messages().GetByLabel(id, store.LabelInput))
 		case OwnOutput, OwnException:
 			m, err = result(r, h, name)
 		default:
-			m, err = orNil(r.MessageByLabel(id, name))
+			m, err = orNil(r.Messages().GetByLabel(id, name))
 		}
 		return err
 	})
@@ -80,7 +80,7 @@ func result(r store.Reader, h *held, name string) (*store.Message, error) {
 	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):
 		return output(r, h)
 	case name == OwnException && life == machine.Failed:
-		return orNil(r.MessageByLabel(h.row.ID, machine.LabelError))
+		return orNil(r.Messages().GetByLabel(h.row.ID, machine.LabelError))
 	default:
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 		if name == "" {
 			continue
 		}
-		if m, err := orNil(r.MessageByLabel(h.row.ID, name)); err != nil || m != nil {
+		if m, err := orNil(r.Messages().GetByLabel(h.row.ID, name)); err != nil || m != nil {
 			return m, err
 		}
 	}
@@ -116,7 +116,7 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 		if old != nil && old.AuthorID == req.By.ID {
 			freed = old.Size
 		}
-		room, err = e.roomFor(r, req.By.ID, freed, -1)
+		room, err = e.roomFor(r.Blobs(), req.By.ID, freed, -1)
 		return err
 	}); err != nil {
 		return nil, err
@@ -168,14 +168,14 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 		return func(tx store.Tx) error {
 			// Writing a message need not change the case: its revision alone
 			// would not tell that the label was written meanwhile.
-			now, err := orNil(tx.MessageByLabel(id, name))
+			now, err := orNil(tx.Messages().GetByLabel(id, name))
 			if err != nil {
 				return err
 			}
 			if (now == nil) != (old == nil) || now != nil && now.Version != old.Version {
 				return errStale
 			}
-			if err := e.free(tx, req, on(labelKey(id, name))); err != nil {
+			if err := e.free(tx.Locks(), req, on(labelKey(id, name))); err != nil {
 				return err
 			}
 			if err := e.write(tx, c); err != nil {
@@ -207,7 +207,7 @@ func (e *Engine) labelTarget(r store.Reader, req Request, id int64, name string)
 	if err := notArchived(h.row); err != nil {
 		return nil, nil, err
 	}
-	old, err := orNil(r.MessageByLabel(id, name))
+	old, err := orNil(r.Messages().GetByLabel(id, name))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,7 +215,7 @@ func (e *Engine) labelTarget(r store.Reader, req Request, id int64, name string)
 	if old != nil {
 		version = Version{Exists: true, ETag: MessageETag(old), Modified: old.Modified}
 	}
-	if err := e.admit(r, req, version, on(labelKey(id, name))); err != nil {
+	if err := e.admit(r.Locks(), req, version, on(labelKey(id, name))); err != nil {
 		return nil, nil, err
 	}
 	if h.core.Life.Ended() {

@@ -121,7 +121,7 @@ func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yam
 	}
 	// The answer that was stored with the route did not know of it yet.
 	return out, e.update(committed(ctx), func(tx store.Tx) error {
-		return tx.AmendAnswer(req.By.ID, req.Key.Key, req.Answer(out))
+		return tx.Write().Answers().Amend(req.By.ID, req.Key.Key, req.Answer(out))
 	})
 }
 
@@ -131,7 +131,7 @@ func stranded(r store.Reader, c *routeChange) error {
 	for i := range names {
 		names[i] = c.compiled.States[i].Name
 	}
-	cases, err := r.StrandedCases(c.stored.ID, names, mostStranded)
+	cases, err := r.Routes().Stranded(c.stored.ID, names, mostStranded)
 	if err != nil || len(cases) == 0 {
 		return err
 	}
@@ -162,7 +162,7 @@ func movesWithRoute(life machine.Life) bool {
 func (e *Engine) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
 	info := infoOf(&c.stored, c.compiled)
 	for after := int64(0); ; {
-		rows, err := r.Cases(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
+		rows, err := r.Cases().List(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -181,7 +181,7 @@ func (e *Engine) decideMigration(r store.Reader, req Request, row *store.Case, i
 	if !movesWithRoute(machine.Life(row.State)) {
 		return nil, nil
 	}
-	row, err := r.Case(row.ID)
+	row, err := r.Cases().Get(row.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -229,7 +229,7 @@ func (e *Engine) migrate(ctx context.Context, routeID int64, report *migrationRe
 // migrateSome moves the next cases of a route, in one unit with the note of
 // how far it came.
 func (e *Engine) migrateSome(tx store.Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
-	all, err := readMigrations(tx)
+	all, err := readMigrations(tx.Settings())
 	if err != nil {
 		return false, err
 	}
@@ -243,7 +243,7 @@ func (e *Engine) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 		return false, err
 	}
 	info := &routeInfo{ID: m.RouteID, Version: m.Version, Compiled: compiled}
-	rows, err := tx.Cases(store.CaseFilter{RouteID: m.RouteID, After: m.After, Limit: migrateBatch})
+	rows, err := tx.Cases().List(store.CaseFilter{RouteID: m.RouteID, After: m.After, Limit: migrateBatch})
 	if err != nil {
 		return false, err
 	}
@@ -272,7 +272,7 @@ func (e *Engine) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 func (e *Engine) finishMigrations(ctx context.Context) {
 	var all []migration
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		all, err = readMigrations(r)
+		all, err = readMigrations(r.Settings())
 		return err
 	})
 	for i := range all {
@@ -286,7 +286,7 @@ func (e *Engine) finishMigrations(ctx context.Context) {
 }
 
 func readMigrations(r store.SettingReader) ([]migration, error) {
-	text, err := r.Setting(keyMigrations)
+	text, err := r.Get(keyMigrations)
 	if err != nil || text == "" {
 		return nil, err
 	}
@@ -296,7 +296,7 @@ func readMigrations(r store.SettingReader) ([]migration, error) {
 
 // putMigration notes that the cases of a route are to be moved.
 func putMigration(tx store.Tx, m migration) error {
-	all, err := readMigrations(tx)
+	all, err := readMigrations(tx.Settings())
 	if err != nil {
 		return err
 	}
@@ -306,11 +306,11 @@ func putMigration(tx store.Tx, m migration) error {
 
 func putMigrations(tx store.Tx, all []migration) error {
 	if len(all) == 0 {
-		return tx.PutSetting(keyMigrations, "")
+		return tx.Write().Settings().Put(keyMigrations, "")
 	}
 	text, err := json.Marshal(all)
 	if err != nil {
 		return errs.Wrap("note what is left of migrations", err)
 	}
-	return tx.PutSetting(keyMigrations, string(text))
+	return tx.Write().Settings().Put(keyMigrations, string(text))
 }

@@ -119,7 +119,7 @@ func TestMigrationGoesOn(t *testing.T) {
 	first, second := sam.startCase(`{"route": "ask"}`), sam.startCase(`{"route": "ask"}`)
 	admin.mustPutRoute("ask", routeAsk2())
 	w.update(func(tx store.Tx) error {
-		return tx.PutSetting("migrations", fmt.Sprintf(`[{"route":%s,"version":2,"after":%d,"by":"admin"}]`, admin.routeID("ask"), first))
+		return tx.Write().Settings().Put("migrations", fmt.Sprintf(`[{"route":%s,"version":2,"after":%d,"by":"admin"}]`, admin.routeID("ask"), first))
 	})
 	w.reopen()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -136,7 +136,7 @@ func TestMigrationGoesOn(t *testing.T) {
 	}
 	w.as("sam").caseForm(first).wants("routeVersion", "1", "state", `"`+string(machine.Active)+`"`)
 	w.view(func(r store.Reader) error {
-		left, err := r.Setting("migrations")
+		left, err := r.Settings().Get("migrations")
 		same(t, "left", left, "")
 		return err
 	})

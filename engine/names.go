@@ -33,7 +33,7 @@ func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 	if ref.Name == "" {
 		return nil
 	}
-	held, err := orNil(r.GivenName(folder, ref.Author, ref.Name))
+	held, err := orNil(r.Names().Get(folder, ref.Author, ref.Name))
 	if err != nil || held == nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 // name has the source of the ETag was, or "" for a name that is free. What is
 // overwritten is kept, within its author's quota.
 func (e *Engine) claimName(tx store.Tx, given *store.GivenName, was string) error {
-	now, err := orNil(tx.GivenName(given.Folder, given.Author, given.Name))
+	now, err := orNil(tx.Names().Get(given.Folder, given.Author, given.Name))
 	if err != nil {
 		return err
 	}
@@ -55,21 +55,21 @@ func (e *Engine) claimName(tx store.Tx, given *store.GivenName, was string) erro
 		if err := keepPastName(tx, now, given.Modified); err != nil {
 			return err
 		}
-		if err := e.checkQuota(tx, now.Author, 0); err != nil {
+		if err := e.checkQuota(tx.Blobs(), now.Author, 0); err != nil {
 			return err
 		}
 	}
-	return tx.PutGivenName(given)
+	return tx.Write().Names().Put(given)
 }
 
 // freeName takes the given name of a case away at now, if it has one.
 func freeName(tx store.Tx, caseID int64, now time.Time) error {
-	given, err := orNil(tx.GivenNameOf(store.FolderCases, store.UUID{}, caseID))
+	given, err := orNil(tx.Names().Of(store.FolderCases, store.UUID{}, caseID))
 	if err != nil || given == nil {
 		return err
 	}
 	if err := keepPastName(tx, given, now); err != nil {
 		return err
 	}
-	return tx.DeleteGivenName(store.FolderCases, given.Author, given.Name)
+	return tx.Write().Names().Delete(store.FolderCases, given.Author, given.Name)
 }

@@ -139,7 +139,7 @@ func (t *telling) add(who *store.Party, p notice.Person) error {
 	}
 	if sees := p.Sees; p.Why == machine.ReasonWatcher {
 		if at.ID != t.change.row.ID {
-			row, err := t.tx.Case(at.ID)
+			row, err := t.tx.Cases().Get(at.ID)
 			if err != nil {
 				return err
 			}
@@ -160,7 +160,7 @@ func (t *telling) seat(id int64) (*seat, error) {
 	if at := t.seats[id]; at != nil {
 		return at, nil
 	}
-	row, err := orNil(t.tx.Case(id))
+	row, err := orNil(t.tx.Cases().Get(id))
 	if err != nil || row == nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (t *telling) post(request *machine.Request) error {
 	kept := &content{mediaType: "application/json", inline: record}
 	m := kept.message(c.row.ID, mustGUID(c.after.GUID), fmt.Sprintf("Notice-%d-%d", c.row.Revision, t.posted))
 	m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
-	return t.tx.PutMessage(m)
+	return t.tx.Write().Messages().Put(m)
 }
 
 // merge adds the notices of an earlier decision of the same change: nobody is

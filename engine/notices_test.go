@@ -151,9 +151,9 @@ func TestNoticesInTheOutbox(t *testing.T) {
 	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
 	requests := func() (out []string) {
 		w.view(func(r store.Reader) error {
-			lanes, err := r.OutboxLanes()
+			lanes, err := r.Outbox().Lanes()
 			for _, lane := range lanes {
-				rows, err := r.DueOutbox(lane.Name, w.clock.Now(), 100)
+				rows, err := r.Outbox().Due(lane.Name, w.clock.Now(), 100)
 				if err != nil {
 					return err
 				}

@@ -15,11 +15,11 @@ func (e *Engine) Occurrences(ctx context.Context, by identity.Principal, uuid st
 	const most = 10_000
 	var rows []store.Occurrence
 	err := e.store.View(ctx, func(r store.Reader) error {
-		stored, err := orNil(r.Entry(uuid))
+		stored, err := orNil(r.Entries().Get(uuid))
 		if err != nil {
 			return err
 		}
-		if rows, err = r.Occurrences(uuid, most); err != nil {
+		if rows, err = r.Entries().Occurrences(uuid, most); err != nil {
 			return err
 		}
 		visible := stored != nil && seesEntry(by, stored.ContextID) ||

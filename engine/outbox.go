@@ -32,12 +32,12 @@ func (e *Engine) post(tx store.Tx, c *caseChange) error {
 		case p.Request != nil:
 			err = e.postRequest(tx, &store.OutboxRow{Key: key, CaseID: c.after.ID, Seq: p.Seq, Step: p.Step, Due: now, Created: now}, p.Request)
 		case p.Again:
-			err = tx.PutOutbox(key, now, 0)
+			err = tx.Write().Outbox().Put(key, now, 0)
 			tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
 		case p.Failed:
-			err = tx.PutOutbox(key, time.Time{}, 0)
+			err = tx.Write().Outbox().Put(key, time.Time{}, 0)
 		case p.Over:
-			err = tx.DeleteOutbox(key)
+			err = tx.Write().Outbox().Delete(key)
 		}
 		if err != nil {
 			return err
@@ -54,7 +54,7 @@ func (e *Engine) postRequest(tx store.Tx, row *store.OutboxRow, request *machine
 		return errs.Wrap("store what is to be done outside", err)
 	}
 	row.Lane, row.Request = laneOf(request), form
-	if err := tx.InsertOutbox(row); err != nil {
+	if err := tx.Write().Outbox().Insert(row); err != nil {
 		return err
 	}
 	due := row.Due
@@ -126,7 +126,7 @@ func (e *Engine) landed(ctx context.Context, row *store.OutboxRow, reply *Reply,
 	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("not delivered yet")
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(due) })
-		return tx.PutOutbox(row.Key, due, row.Attempts)
+		return tx.Write().Outbox().Put(row.Key, due, row.Attempts)
 	})
 }
 
@@ -149,7 +149,7 @@ func (e *Engine) heard(r store.Reader, row *store.OutboxRow, event machine.Event
 	if row.Step == 0 || row.CaseID == 0 {
 		return nil, nil
 	}
-	stored, err := orNil(r.Case(row.CaseID))
+	stored, err := orNil(r.Cases().Get(row.CaseID))
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (e *Engine) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event
 	if keeps {
 		return nil
 	}
-	return tx.DeleteOutbox(row.Key)
+	return tx.Write().Outbox().Delete(row.Key)
 }
 
 // cleanType returns the media type of an answer, as far as it is one.

@@ -235,7 +235,7 @@ func TestOutboxDelivers(t *testing.T) {
 		same(t, "value", string(asked[0].Value), `"a/b c"`)
 		w.form(asked[0].Case).wants("guid", fmt.Sprintf("%q", guid), "route", `"reach"`, "status", `"asked"`, "xattr/name", `"a/b c"`)
 		w.view(func(r store.Reader) error {
-			lanes, err := r.OutboxLanes()
+			lanes, err := r.Outbox().Lanes()
 			same(t, "left in the outbox", len(lanes), 0)
 			return err
 		})
@@ -396,7 +396,7 @@ actions:
 		sam.caseForm(id).wants("warnings", "[]", "status", `"asked"`)
 		same(t, "escalated", admin.work(engine.WorklistEscalated, engine.Filter{}), "")
 		w.view(func(r store.Reader) error {
-			_, err := r.OutboxRow(outside.seen()[34].Key)
+			_, err := r.Outbox().Get(outside.seen()[34].Key)
 			w.refused(err, errs.NotFound)
 			return nil
 		})

@@ -26,7 +26,7 @@ func overlapping(tx store.Tx, stored *store.Entry, entry *schedule.Entry, outcom
 	if entry.Overlap == schedule.OverlapAllow || entry.Overlap == "" || outcome == OutcomeTriggered {
 		return o, nil
 	}
-	open, err := tx.OpenCasesOf(stored.UUID, mostOverlaps)
+	open, err := tx.Cases().OpenOf(stored.UUID, mostOverlaps)
 	if err != nil || len(open) == 0 {
 		return o, err
 	}
@@ -50,7 +50,7 @@ func overlapping(tx store.Tx, stored *store.Entry, entry *schedule.Entry, outcom
 // cancelOthers cancels earlier cases of an entry, in favour of a new one.
 func (e *Engine) cancelOthers(tx store.Tx, ids []int64, now time.Time) error {
 	for _, id := range ids {
-		row, err := orNil(tx.Case(id))
+		row, err := orNil(tx.Cases().Get(id))
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func (e *Engine) releaseNext(tx store.Tx, c *caseChange) error {
 	if !ok {
 		return nil
 	}
-	released, err := tx.ReleaseNext(uuid)
+	released, err := tx.Write().Cases().ReleaseNext(uuid)
 	if released {
 		tx.AfterCommit(e.sweeper.noteQueued)
 	}

@@ -121,13 +121,13 @@ func (e *Engine) hashGiven(kind identity.Kind, node *document.Node) (string, err
 }
 
 func readParties(r store.Reader) (*account.Table, error) {
-	parties, err := r.Parties()
+	parties, err := r.Parties().List()
 	if err != nil {
 		return nil, err
 	}
 	secrets := map[store.SecretKind][]store.Secret{}
 	for _, kind := range store.SecretKinds() {
-		if secrets[kind], err = r.Secrets(kind); err != nil {
+		if secrets[kind], err = r.Parties().Secrets(kind); err != nil {
 			return nil, err
 		}
 	}
@@ -146,14 +146,14 @@ func (e *Engine) writeParty(ctx context.Context, tx store.Tx, req Request, c *ac
 	if c.Changed {
 		p.Revision++
 		p.Modified = req.Now
-		if err := tx.PutParty(&p); err != nil {
+		if err := tx.Write().Parties().Put(&p); err != nil {
 			return nil, err
 		}
 		if err := e.auditParty(ctx, tx, req, c.Old, &p); err != nil {
 			return nil, err
 		}
 		if p.Disabled {
-			if err := tx.DeleteLocksOf(p.ID); err != nil {
+			if err := tx.Write().Locks().DeleteOf(p.ID); err != nil {
 				return nil, err
 			}
 		}

@@ -56,7 +56,7 @@ func (e *Engine) readXattrPatch(r store.Reader, req Request, ref Ref, row *store
 	if err != nil {
 		return nil, err
 	}
-	if err := e.admit(r, req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
+	if err := e.admit(r.Locks(), req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
 		return nil, err
 	}
 	dict := h.core.Xattrs

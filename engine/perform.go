@@ -92,7 +92,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 			return nil, err
 		}
 		return func(tx store.Tx) error {
-			if err := e.free(tx, req, on(taskKey(id, action))); err != nil {
+			if err := e.free(tx.Locks(), req, on(taskKey(id, action))); err != nil {
 				return err
 			}
 			if err := e.write(tx, c); err != nil {
@@ -128,7 +128,7 @@ func (e *Engine) performed(r store.Reader, req Request, h *held, action string, 
 	if req.If != nil { // else nobody asks what it is
 		version = taskVersion(h, action)
 	}
-	if err := e.admit(r, req, version, on(taskKey(h.row.ID, action))); err != nil {
+	if err := e.admit(r.Locks(), req, version, on(taskKey(h.row.ID, action))); err != nil {
 		return nil, err
 	}
 	if err := notArchived(h.row); err != nil {

@@ -139,7 +139,7 @@ func TestTriggerOfNothing(t *testing.T) {
 	w := newWorld(t)
 	sam := w.as("sam")
 	out := sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto"}`)
-	w.update(func(tx store.Tx) error { return tx.DeleteRoute(autoID(w)) })
+	w.update(func(tx store.Tx) error { return tx.Write().Routes().Delete(autoID(w)) })
 	_, err := sam.putEntry("e.json", `{"do": "trigger"}`)
 	w.refused(err, errs.Invalid)
 	same(t, "faults", faultsOf(err), []string{"/do not-found"})

@@ -53,7 +53,7 @@ func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPa
 		if at.found == nil {
 			return absent("document")
 		}
-		if err := e.admit(tx, req, documentVersion(at.found), at.scene(false)); err != nil {
+		if err := e.admit(tx.Locks(), req, documentVersion(at.found), at.scene(false)); err != nil {
 			return err
 		}
 		if err := e.writable(req.By, at.root); err != nil {
@@ -65,17 +65,17 @@ func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPa
 		if after, failed, err = patched(before, changes); err != nil || after == before {
 			return err
 		}
-		if err := tx.SetProperties(at.found.ID, after); err != nil {
+		if err := tx.Write().Documents().SetProperties(at.found.ID, after); err != nil {
 			return err
 		}
 		e.tellDocument(tx, at, at.found, ChangeChanged, req.Now)
 		if at.folder != nil { // whose ETag tells that a member was changed
-			if err := tx.TouchFolder(at.folder.ID, req.Now); err != nil {
+			if err := tx.Write().Documents().TouchFolder(at.folder.ID, req.Now); err != nil {
 				return err
 			}
 		}
 		if more := len(after) - len(before); more > 0 {
-			if err := e.checkQuota(tx, at.found.AuthorID, 0); err != nil {
+			if err := e.checkQuota(tx.Blobs(), at.found.AuthorID, 0); err != nil {
 				failed = slices.IndexFunc(changes, func(c store.Property) bool { return c.XML != "" })
 				return err
 			}

@@ -30,7 +30,7 @@ func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath
 		if at.found != nil && at.found.AuthorID == req.By.ID {
 			freed = at.found.Size
 		}
-		room, err = e.roomFor(r, req.By.ID, freed, up.Size)
+		room, err = e.roomFor(r.Blobs(), req.By.ID, freed, up.Size)
 		return err
 	})
 	if err != nil {
@@ -77,7 +77,7 @@ func (e *Engine) putTarget(r store.Reader, req Request, path DocumentPath) (*doc
 	if err := e.writable(req.By, at.root); err != nil {
 		return nil, err
 	}
-	if err := e.admit(r, req, documentVersion(at.found), at.scene(at.found == nil)); err != nil {
+	if err := e.admit(r.Locks(), req, documentVersion(at.found), at.scene(at.found == nil)); err != nil {
 		return nil, err
 	}
 	return at, at.placeable()
@@ -126,16 +126,16 @@ func (e *Engine) makeDocument(tx store.Tx, req Request, at *documentPlace, c *co
 	d.Modified = req.Now
 	became := ChangeChanged
 	if at.found == nil {
-		became, err = ChangeCreated, tx.InsertDocument(d)
+		became, err = ChangeCreated, tx.Write().Documents().Insert(d)
 	} else {
-		err = tx.ReplaceDocument(d)
+		err = tx.Write().Documents().Replace(d)
 	}
 	e.tellDocument(tx, at, d, became, req.Now)
 	if err == nil {
-		err = tx.TouchFolder(at.folder.ID, req.Now)
+		err = tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	}
 	if err == nil {
-		err = e.checkQuota(tx, req.By.ID, 0)
+		err = e.checkQuota(tx.Blobs(), req.By.ID, 0)
 	}
 	return d, err
 }
@@ -154,7 +154,7 @@ func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath)
 		if err := e.writable(req.By, at.root); err != nil {
 			return err
 		}
-		if err := e.admit(tx, req, Version{}, at.scene(true)); err != nil {
+		if err := e.admit(tx.Locks(), req, Version{}, at.scene(true)); err != nil {
 			return err
 		}
 		if err := at.placeable(); err != nil {
@@ -164,12 +164,12 @@ func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath)
 			ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Folder: true, AuthorID: req.By.ID, Revision: 1,
 			Created: req.Now, Modified: req.Now,
 		}
-		if err := tx.InsertDocument(d); err != nil {
+		if err := tx.Write().Documents().Insert(d); err != nil {
 			return err
 		}
 		e.tellDocument(tx, at, d, ChangeCreated, req.Now)
 		out = &Outcome{Created: true, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
-		return tx.TouchFolder(at.folder.ID, req.Now)
+		return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	})
 	return out, err
 }
@@ -196,13 +196,13 @@ func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentP
 		if at.folder == nil {
 			return errs.New(errs.NotDeletable, "The folder of a user or team cannot be deleted; delete what is in it.")
 		}
-		if err := e.admit(tx, req, documentVersion(at.found), at.scene(true)); err != nil {
+		if err := e.admit(tx.Locks(), req, documentVersion(at.found), at.scene(true)); err != nil {
 			return err
 		}
 		if err := e.removeDocument(tx, req, at); err != nil {
 			return err
 		}
-		return tx.TouchFolder(at.folder.ID, req.Now)
+		return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	})
 }
 
@@ -215,12 +215,12 @@ func (e *Engine) removeDocument(tx store.Tx, req Request, at *documentPlace) err
 	e.unreferred(tx)
 	e.tellDocument(tx, at, at.found, ChangeDeleted, req.Now)
 	if !at.found.Folder {
-		return tx.DeleteDocument(at.found.ID)
+		return tx.Write().Documents().Delete(at.found.ID)
 	}
-	if err := tx.DetachFolder(at.found.ID); err != nil {
+	if err := tx.Write().Documents().DetachFolder(at.found.ID); err != nil {
 		return err
 	}
-	_, err := tx.PurgeDocuments(purgeAtOnce)
+	_, err := tx.Write().Documents().Purge(purgeAtOnce)
 	return err
 }
 
@@ -228,12 +228,12 @@ func (e *Engine) removeDocument(tx store.Tx, req Request, at *documentPlace) err
 func (e *Engine) purge(ctx context.Context) error {
 	var more bool
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		more, err = r.DetachedDocuments()
+		more, err = r.Documents().Detached()
 		return err
 	})
 	for more && err == nil {
 		err = e.store.Update(ctx, func(tx store.Tx) (err error) {
-			more, err = tx.PurgeDocuments(purgeAtOnce)
+			more, err = tx.Write().Documents().Purge(purgeAtOnce)
 			return err
 		})
 	}

@@ -36,7 +36,7 @@ func (e *Engine) PutRoute(ctx context.Context, req Request, name string, yaml bo
 // routeNamed returns the route of that name as it is stored, with what its
 // rights are judged by; nil for none.
 func (e *Engine) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo, error) {
-	stored, err := orNil(r.RouteByName(name))
+	stored, err := orNil(r.Routes().GetByName(name))
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}
@@ -80,7 +80,7 @@ func (e *Engine) readRoute(r store.Reader, req Request, name string, yaml bool, 
 		}
 		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
 	}
-	if err := e.admit(r, req, routeVersion(old), sceneOfRoute(old)); err != nil {
+	if err := e.admit(r.Locks(), req, routeVersion(old), sceneOfRoute(old)); err != nil {
 		return nil, err
 	}
 	if c.node, err = parseDocument(body, yaml); err != nil {
@@ -227,7 +227,7 @@ func (e *Engine) unknownParties(r *route.Route) []errs.Fault {
 }
 
 func (e *Engine) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
-	now, err := orNil(tx.RouteByID(c.stored.ID))
+	now, err := orNil(tx.Routes().Get(c.stored.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -235,10 +235,10 @@ func (e *Engine) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		return nil, errStale
 	}
 	if c.created {
-		if err := tx.DeleteDeparted(req.By.ID, store.FolderRoutes, c.stored.Name); err != nil {
+		if err := tx.Write().History().DeleteDeparted(req.By.ID, store.FolderRoutes, c.stored.Name); err != nil {
 			return nil, err
 		}
-	} else if err := e.free(tx, req, on(routeKey(c.stored.ID))); err != nil {
+	} else if err := e.free(tx.Locks(), req, on(routeKey(c.stored.ID))); err != nil {
 		return nil, err
 	}
 	if c.changed {
@@ -246,11 +246,11 @@ func (e *Engine) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 			if err := keepPastRoute(tx, now, req.Now); err != nil {
 				return nil, err
 			}
-			if err := e.checkQuota(tx, now.AuthorID, 0); err != nil {
+			if err := e.checkQuota(tx.Blobs(), now.AuthorID, 0); err != nil {
 				return nil, err
 			}
 		}
-		if err := tx.PutRoute(&c.stored); errs.Is(err, errs.NameTaken) {
+		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
 			return nil, errStale // somebody was faster
 		} else if err != nil {
 			return nil, err

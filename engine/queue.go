@@ -59,14 +59,14 @@ func (e *Engine) routeName(id int64) string {
 // keeps a case of that route and group from starting; but are the ids of the
 // cases of the same change.
 func heldUp(r store.Reader, route, group string, but ...int64) (bool, error) {
-	holds, err := r.Holds()
+	holds, err := r.Queue().Holds()
 	if err != nil || heldBack(holds, route, group) {
 		return true, err
 	}
 	if group == "" {
 		return false, nil
 	}
-	return r.GroupBusy(group, but)
+	return r.Queue().GroupBusy(group, but)
 }
 
 // sayWhyQueued adds to the refusal of what a queued case cannot do yet what the
@@ -94,7 +94,7 @@ func (e *Engine) whyQueued(r store.Reader, row *store.Case, by identity.Principa
 	case !row.Due.IsZero():
 		return "It waits for its startAt, " + row.Due.UTC().Format(time.RFC3339) + ".", nil
 	}
-	holds, err := r.Holds()
+	holds, err := r.Queue().Holds()
 	if err != nil {
 		return "", err
 	}
@@ -115,7 +115,7 @@ func (e *Engine) whyQueued(r store.Reader, row *store.Case, by identity.Principa
 	if row.Group == "" {
 		return "It starts when its turn comes.", nil
 	}
-	busy, err := r.GroupBusy(row.Group, []int64{row.ID})
+	busy, err := r.Queue().GroupBusy(row.Group, []int64{row.ID})
 	if busy {
 		return fmt.Sprintf("Another case of its group, %q, is at work; it starts when its turn comes.", row.Group), err
 	}
@@ -288,7 +288,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 // reports whether the case has come to rest, so that another of its group may
 // start.
 func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, err error) {
-	row, err := orNil(tx.Case(id))
+	row, err := orNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err
 	}

@@ -20,12 +20,12 @@ func TestStartsNow(t *testing.T) {
 	sam := w.as("sam")
 	first := sam.startCase(`{"route": "ask"}`)
 	w.update(func(tx store.Tx) error {
-		c, err := tx.Case(first)
+		c, err := tx.Cases().Get(first)
 		if err != nil {
 			return err
 		}
 		c.ID, c.State, c.Priority, c.Named = w.db.NextID(), string(machine.Queued), 300, false
-		return tx.InsertCase(c)
+		return tx.Write().Cases().Insert(c)
 	})
 	w.reopen()
 	sam = w.as("sam")

@@ -35,7 +35,7 @@ type Quota struct {
 func (e *Engine) Quota(ctx context.Context, by identity.Principal) (Quota, error) {
 	var q Quota
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		q.Used, err = r.StoredBytes(by.ID)
+		q.Used, err = r.Blobs().StoredBytes(by.ID)
 		q.Available = max(0, e.limits.Quota-q.Used)
 		return err
 	})

@@ -34,7 +34,7 @@ func (e *Engine) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bo
 	if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may rename an entry of everyone.")
 	}
-	if err := e.judgeAt(tx, req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+	if err := e.judgeAt(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
 		return nil, err
 	}
 	there, taken, err := e.findEntry(tx, req.By, to)
@@ -44,7 +44,7 @@ func (e *Engine) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bo
 	if there != nil && !overwrite {
 		return nil, errs.New(errs.Precondition, "There is an entry %q already, and Overwrite is F.", to.Name)
 	}
-	if err := e.free(tx, req, sceneOfEntry(stored)); err != nil {
+	if err := e.free(tx.Locks(), req, sceneOfEntry(stored)); err != nil {
 		return nil, err
 	}
 	replaced := there != nil && there.UUID != stored.UUID
@@ -52,7 +52,7 @@ func (e *Engine) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bo
 		if !e.mayChangeEntry(req.By, there.ContextID, there.AuthorID) {
 			return nil, errs.New(errs.NotAllowed, "Only its author and administrators may replace an entry of everyone.")
 		}
-		if err := e.free(tx, req, sceneOfEntry(there)); err != nil {
+		if err := e.free(tx.Locks(), req, sceneOfEntry(there)); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +66,7 @@ func (e *Engine) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bo
 		if err := e.dropEntry(tx, there, taken, req.Now); err != nil {
 			return nil, err
 		}
-		if err := tx.DeleteLocksOn(entryKey(there.UUID)); err != nil {
+		if err := tx.Write().Locks().DeleteOn(entryKey(there.UUID)); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +76,7 @@ func (e *Engine) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bo
 	e.tellEntry(tx, stored, ChangeChanged, req.Now)
 	return &Outcome{
 		Created: there == nil, Changed: true, Name: stored.UUID.String(), ETag: renamed.ETag, Modified: stored.Modified,
-	}, tx.DeleteLocksOn(entryKey(stored.UUID))
+	}, tx.Write().Locks().DeleteOn(entryKey(stored.UUID))
 }
 
 // rename puts a given name in the place of another, nil for none. ours says
@@ -92,11 +92,11 @@ func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 		}
 	}
 	if old != nil {
-		if err := tx.DeleteGivenName(old.Folder, old.Author, old.Name); err != nil {
+		if err := tx.Write().Names().Delete(old.Folder, old.Author, old.Name); err != nil {
 			return err
 		}
 	}
-	return tx.PutGivenName(renamed)
+	return tx.Write().Names().Put(renamed)
 }
 
 // RenameCase gives a case that has a name another one, the caller's. A name
@@ -124,7 +124,7 @@ func (e *Engine) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite boo
 	if err := notArchived(h.row); err != nil {
 		return nil, err
 	}
-	if err := e.judgeAt(tx, req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
+	if err := e.judgeAt(tx.Locks(), req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
 		return nil, err
 	}
 	there, _, err := e.findCase(tx, req.By, to)
@@ -134,7 +134,7 @@ func (e *Engine) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite boo
 	if there != nil && !overwrite {
 		return nil, errs.New(errs.Precondition, "There is a case %q already, and Overwrite is F.", to.Name)
 	}
-	if err := e.free(tx, req, on(caseKey(h.row.ID))); err != nil {
+	if err := e.free(tx.Locks(), req, on(caseKey(h.row.ID))); err != nil {
 		return nil, err
 	}
 	switch {
@@ -150,5 +150,5 @@ func (e *Engine) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite boo
 	}
 	return &Outcome{
 		Created: there == nil, Changed: true, Name: strconv.FormatInt(h.row.ID, 10), ETag: renamed.ETag, Modified: h.core.Modified,
-	}, tx.DeleteLocksOn(caseKey(h.row.ID))
+	}, tx.Write().Locks().DeleteOn(caseKey(h.row.ID))
 }

@@ -80,7 +80,7 @@ func (e *Engine) seesCase(r store.Reader, by identity.Principal, c *store.Case) 
 	if info := e.routes.Load().byID[c.RouteID]; info != nil && e.administersRoute(by, info) {
 		return true, nil
 	}
-	if seen, err := r.CaseSeenBy(c.ID, by.Contexts()); seen || err != nil {
+	if seen, err := r.Cases().SeenBy(c.ID, by.Contexts()); seen || err != nil {
 		return seen, err
 	}
 	return e.seesAsDeputy(r, by, c)
@@ -92,7 +92,7 @@ func (e *Engine) seesAttachment(r store.Reader, by identity.Principal, a *store.
 	if a.CaseID == 0 {
 		return by.Admin() || by.In(a.ContextID), nil
 	}
-	c, err := orNil(r.Case(a.CaseID))
+	c, err := orNil(r.Cases().Get(a.CaseID))
 	if err != nil || c == nil {
 		return false, err
 	}
@@ -109,7 +109,7 @@ func (e *Engine) mayDeleteAttachment(r store.Reader, by identity.Principal, a *s
 	if by.Admin() || by.ID == a.AuthorID {
 		return true, nil
 	}
-	c, err := r.Case(a.CaseID)
+	c, err := r.Cases().Get(a.CaseID)
 	if err != nil {
 		return false, err
 	}
@@ -171,7 +171,7 @@ func (e *Engine) hears(r store.Reader, by identity.Principal, ev *Event, cases m
 		}
 		sees, known := cases[ev.ID]
 		if !known {
-			row, err := orNil(r.Case(ev.ID))
+			row, err := orNil(r.Cases().Get(ev.ID))
 			if err == nil && row != nil {
 				sees, err = e.seesCase(r, by, row)
 			}
@@ -182,7 +182,7 @@ func (e *Engine) hears(r store.Reader, by identity.Principal, ev *Event, cases m
 		}
 		return sees, nil
 	case EventSchedule:
-		stored, err := orNil(r.Entry(ev.UUID))
+		stored, err := orNil(r.Entries().Get(ev.UUID))
 		if err != nil {
 			return false, err
 		}

@@ -64,7 +64,7 @@ func byRouteID(info *routeInfo, id int64) int { return cmp.Compare(info.ID, id) 
 
 // loadRoutes reads all routes into the table.
 func (e *Engine) loadRoutes(r store.Reader) error {
-	stored, err := r.Routes()
+	stored, err := r.Routes().List()
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (c *versionCache) put(id, version int64, compiled *route.Route) {
 
 // compileVersion compiles a stored version.
 func compileVersion(r store.Reader, id, version int64) (*route.Route, error) {
-	stored, err := r.RouteVersion(id, version)
+	stored, err := r.Routes().Version(id, version)
 	if unserved(err) {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func (e *Engine) Route(ctx context.Context, by identity.Principal, name string) 
 	}
 	var stored *store.Route
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		stored, err = r.RouteByID(info.ID)
+		stored, err = r.Routes().Get(info.ID)
 		return err
 	})
 	if err != nil {
@@ -183,7 +183,7 @@ func (e *Engine) Route(ctx context.Context, by identity.Principal, name string) 
 func (e *Engine) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		stored, err = r.Routes()
+		stored, err = r.Routes().List()
 		return err
 	})
 	if err != nil {
@@ -253,7 +253,7 @@ func (e *Engine) RouteVersions(ctx context.Context, by identity.Principal, name 
 	}
 	var stored []store.RouteVersion
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		stored, err = r.RouteVersions(info.ID)
+		stored, err = r.Routes().Versions(info.ID)
 		return err
 	})
 	if err != nil {

@@ -41,7 +41,7 @@ const (
 
 // liveScratch returns what is at the place and has not expired, or nil.
 func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now time.Time) (*store.Scratch, error) {
-	s, err := orNil(r.Scratch(author, at.Normal()))
+	s, err := orNil(r.Scratch().Get(author, at.Normal()))
 	if err != nil || s == nil || !s.Expires.After(now) {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now tim
 func (e *Engine) ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error) {
 	var all []store.Scratch
 	err := e.store.View(ctx, func(r store.Reader) error {
-		rows, err := r.ScratchIn(by.ID, folders...)
+		rows, err := r.Scratch().In(by.ID, folders...)
 		for i := range rows {
 			if rows[i].Expires.After(now) {
 				all = append(all, rows[i])
@@ -138,17 +138,17 @@ func (e *Engine) scratchTarget(r store.Reader, req Request, at store.ScratchPlac
 	if found != nil && found.Kind == store.ScratchFolder {
 		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.Name)
 	}
-	return found, e.admit(r, req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
+	return found, e.admit(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
 }
 
 // scratchRoom returns how large a scratch file may be: what the area and the
 // quota hold once everything else in the area is dropped.
 func (e *Engine) scratchRoom(r store.Reader, author identity.ID, announced int64) (int64, error) {
-	stored, err := r.StoredBytes(author)
+	stored, err := r.Blobs().StoredBytes(author)
 	if err != nil {
 		return 0, err
 	}
-	scratch, err := r.ScratchBytes(author)
+	scratch, err := r.Scratch().Bytes(author)
 	if err != nil {
 		return 0, err
 	}
@@ -194,33 +194,33 @@ func (e *Engine) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c 
 // keepScratch stores a row, and drops the author's oldest others where the
 // area or the quota would be too full.
 func (e *Engine) keepScratch(tx store.Tx, s *store.Scratch) error {
-	if _, err := tx.DeleteExpiredScratch(s.Modified, purgeAtOnce); err != nil {
+	if _, err := tx.Write().Scratch().DeleteExpired(s.Modified, purgeAtOnce); err != nil {
 		return err
 	}
-	if err := tx.PutScratch(s); err != nil {
+	if err := tx.Write().Scratch().Put(s); err != nil {
 		return err
 	}
 	e.unreferred(tx)
 	for range mostDropped {
-		scratch, err := tx.ScratchBytes(s.Author)
+		scratch, err := tx.Scratch().Bytes(s.Author)
 		if err != nil {
 			return err
 		}
-		stored, err := tx.StoredBytes(s.Author)
+		stored, err := tx.Blobs().StoredBytes(s.Author)
 		if err != nil {
 			return err
 		}
 		if scratch <= mostScratch && stored <= e.limits.Quota {
 			return nil
 		}
-		oldest, err := tx.OldestScratch(s.Author)
+		oldest, err := tx.Scratch().Oldest(s.Author)
 		if err != nil {
 			return err
 		}
 		if oldest == s.ID || oldest == 0 {
 			break
 		}
-		if err := tx.DeleteScratchByID(oldest); err != nil {
+		if err := tx.Write().Scratch().DeleteByID(oldest); err != nil {
 			return err
 		}
 	}
@@ -274,7 +274,7 @@ func (e *Engine) DeleteScratch(ctx context.Context, req Request, at store.Scratc
 		if found == nil {
 			return absent("file")
 		}
-		if err := e.admit(tx, req, scratchVersion(found), sceneOfScratch(req.By.ID, at)); err != nil {
+		if err := e.admit(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at)); err != nil {
 			return err
 		}
 		return e.removeScratch(tx, found)
@@ -296,13 +296,13 @@ func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to store.Sc
 		if found == nil {
 			return absent("file")
 		}
-		if err := e.admit(tx, req, scratchVersion(found), sceneOfScratch(req.By.ID, from)); err != nil {
+		if err := e.admit(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, from)); err != nil {
 			return err
 		}
 		if atOrBelow(found.Place.Path(), to.Path()) {
 			return errs.New(errs.NotMovable, "%q cannot be moved into itself.", found.Place.Name)
 		}
-		there, err := orNil(tx.Scratch(req.By.ID, to.Normal()))
+		there, err := orNil(tx.Scratch().Get(req.By.ID, to.Normal()))
 		if err != nil {
 			return err
 		}
@@ -311,21 +311,21 @@ func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to store.Sc
 			return errs.New(errs.Precondition, "There is %q already, and Overwrite is F.", to.Name)
 		}
 		if there != nil {
-			if err := e.free(tx, req, sceneOfScratch(req.By.ID, to)); err != nil {
+			if err := e.free(tx.Locks(), req, sceneOfScratch(req.By.ID, to)); err != nil {
 				return err
 			}
 			if err := e.removeScratch(tx, there); err != nil {
 				return err
 			}
 		}
-		if err := tx.DeleteLocksOn(store.ScratchKey(req.By.ID, from)); err != nil {
+		if err := tx.Write().Locks().DeleteOn(store.ScratchKey(req.By.ID, from)); err != nil {
 			return err
 		}
 		out = &Outcome{
 			Created: !live, Changed: true, Name: to.Normal().Path(),
 			ETag: found.ETag(), Modified: found.Modified,
 		}
-		return tx.MoveScratch(req.By.ID, found.Place, to.Normal())
+		return tx.Write().Scratch().Move(req.By.ID, found.Place, to.Normal())
 	})
 	return out, err
 }

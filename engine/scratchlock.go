@@ -60,31 +60,31 @@ func (e *Engine) followLock(tx store.Tx, l *store.Lock, ended bool) error {
 		return nil
 	}
 	i := strings.LastIndexByte(l.Root, '/')
-	draft, err := orNil(tx.Scratch(l.HolderID, store.ScratchPlace{Folder: l.Root[:i], Name: l.Root[i+1:]}.Normal()))
+	draft, err := orNil(tx.Scratch().Get(l.HolderID, store.ScratchPlace{Folder: l.Root[:i], Name: l.Root[i+1:]}.Normal()))
 	if err != nil || draft == nil || !draft.Locked {
 		return err
 	}
 	if ended {
-		return tx.DeleteScratch(l.HolderID, draft.Place)
+		return tx.Write().Scratch().Delete(l.HolderID, draft.Place)
 	}
 	draft.Expires = l.Expires
-	return tx.PutScratch(draft)
+	return tx.Write().Scratch().Put(draft)
 }
 
 // EndDraft deletes the draft at the place, if there is one. Where it has
 // become something, the locks on it are on that from now on.
 func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
 	return e.update(ctx, func(tx store.Tx) error {
-		found, err := orNil(tx.Scratch(by.ID, at.Normal()))
+		found, err := orNil(tx.Scratch().Get(by.ID, at.Normal()))
 		if err != nil || found == nil || found.Kind != store.Draft {
 			return err
 		}
-		if err := tx.DeleteScratch(by.ID, found.Place); err != nil {
+		if err := tx.Write().Scratch().Delete(by.ID, found.Place); err != nil {
 			return err
 		}
 		key := store.ScratchKey(by.ID, at)
 		if became == nil {
-			return tx.DeleteLocksOn(key)
+			return tx.Write().Locks().DeleteOn(key)
 		}
 		to, err := e.target(tx, by, *became)
 		if errs.Is(err, errs.NotFound) || err == nil && !to.exists() {
@@ -93,7 +93,7 @@ func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at store.S
 		if err != nil {
 			return err
 		}
-		return tx.MoveLocks(key, to.self)
+		return tx.Write().Locks().Move(key, to.self)
 	})
 }
 
@@ -110,7 +110,7 @@ func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at store.Scrat
 			return absent("file")
 		}
 		taken = &Taken{Scratch: &at, ID: found.ID, Content: found.SHA256}
-		return e.admit(r, req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
+		return e.admit(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
 	})
 	return taken, err
 }
@@ -118,14 +118,14 @@ func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at store.Scrat
 // takeScratch deletes the side file that a request takes its content from.
 func (e *Engine) takeScratch(tx store.Tx, req Request) error {
 	at := *req.Takes.Scratch
-	found, err := orNil(tx.Scratch(req.By.ID, at.Normal()))
+	found, err := orNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 	if err != nil {
 		return err
 	}
 	if found == nil || found.ID != req.Takes.ID || found.SHA256 != req.Takes.Content {
 		return errs.New(errs.InUse, "%q was changed while it was moved; move it again.", at.Name)
 	}
-	if err := e.free(tx, req, sceneOfScratch(req.By.ID, at)); err != nil {
+	if err := e.free(tx.Locks(), req, sceneOfScratch(req.By.ID, at)); err != nil {
 		return err
 	}
 	return e.removeScratch(tx, found)
@@ -134,8 +134,8 @@ func (e *Engine) takeScratch(tx store.Tx, req Request) error {
 // removeScratch deletes a row with all below it, and the locks on it.
 func (e *Engine) removeScratch(tx store.Tx, s *store.Scratch) error {
 	e.unreferred(tx)
-	if err := tx.DeleteScratch(s.Author, s.Place); err != nil {
+	if err := tx.Write().Scratch().Delete(s.Author, s.Place); err != nil {
 		return err
 	}
-	return tx.DeleteLocksOn(store.ScratchKey(s.Author, s.Place))
+	return tx.Write().Locks().DeleteOn(store.ScratchKey(s.Author, s.Place))
 }

@@ -58,7 +58,7 @@ func (e *Engine) use(kind store.SecretKind, s *account.HeldSecret) {
 	}
 	id, secret := s.ID, s.SHA256
 	taken := e.background.add(func(tx store.Tx) error {
-		if err := tx.TouchSecret(kind, id, now); err != nil {
+		if err := tx.Write().Parties().TouchSecret(kind, id, now); err != nil {
 			if errs.Is(err, errs.NotFound) {
 				return nil // revoked meanwhile
 			}
@@ -140,7 +140,7 @@ func (e *Engine) PutSecret(ctx context.Context, req Request, kind store.SecretKi
 		if t.Secret(kind, req.By.ID, label) == nil && len(t.Secrets(kind, req.By.ID)) >= mostSecrets {
 			return errs.New(errs.TooMany, "You have %d %ss, and there can be no more; revoke some first.", mostSecrets, kind)
 		}
-		if err := tx.InsertSecret(kind, s); err != nil {
+		if err := tx.Write().Parties().InsertSecret(kind, s); err != nil {
 			return err
 		}
 		made, _ := auditedSecret(kind)
@@ -197,7 +197,7 @@ func (e *Engine) DeleteSecret(ctx context.Context, req Request, kind store.Secre
 		if err := judge(req.If, secretVersion(s)); err != nil {
 			return err
 		}
-		if err := tx.DeleteSecret(kind, s.ID); err != nil {
+		if err := tx.Write().Parties().DeleteSecret(kind, s.ID); err != nil {
 			return err
 		}
 		_, revoked := auditedSecret(kind)

@@ -68,11 +68,14 @@ type spyTx struct {
 	spy *spy
 }
 
-func (t spyTx) pass(w write, f func() error) error {
-	t.spy.mu.Lock()
-	t.spy.writes = append(t.spy.writes, w)
-	before := t.spy.before
-	t.spy.mu.Unlock()
+// Write implements store.Tx.
+func (t spyTx) Write() store.Writer { return spyWriter{t.Tx.Write(), t.spy} }
+
+func (s *spy) pass(w write, f func() error) error {
+	s.mu.Lock()
+	s.writes = append(s.writes, w)
+	before := s.before
+	s.mu.Unlock()
 	if before != nil {
 		if err := before(w); err != nil {
 			return err
@@ -81,76 +84,147 @@ func (t spyTx) pass(w write, f func() error) error {
 	return f()
 }
 
-func (t spyTx) PutParty(p *store.Party) error {
-	return t.pass(write{method: "PutParty", row: p}, func() error { return t.Tx.PutParty(p) })
+// spyWriter passes on what is written of each noun.
+type spyWriter struct {
+	store.Writer
+	spy *spy
 }
 
-func (t spyTx) DeleteParty(id identity.ID) error {
-	return t.pass(write{method: "DeleteParty"}, func() error { return t.Tx.DeleteParty(id) })
+func (w spyWriter) Parties() store.PartyWriter { return spyParties{w.Writer.Parties(), w.spy} }
+
+func (w spyWriter) Routes() store.RouteWriter { return spyRoutes{w.Writer.Routes(), w.spy} }
+
+func (w spyWriter) Entries() store.EntryWriter { return spyEntries{w.Writer.Entries(), w.spy} }
+
+func (w spyWriter) Cases() store.CaseWriter { return spyCases{w.Writer.Cases(), w.spy} }
+
+func (w spyWriter) Messages() store.MessageWriter { return spyMessages{w.Writer.Messages(), w.spy} }
+
+func (w spyWriter) Names() store.NameWriter { return spyNames{w.Writer.Names(), w.spy} }
+
+func (w spyWriter) Attachments() store.AttachmentWriter {
+	return spyAttachments{w.Writer.Attachments(), w.spy}
 }
 
-func (t spyTx) PutRoute(r *store.Route) error {
-	return t.pass(write{method: "PutRoute", row: r}, func() error { return t.Tx.PutRoute(r) })
+func (w spyWriter) Answers() store.AnswerWriter { return spyAnswers{w.Writer.Answers(), w.spy} }
+
+func (w spyWriter) Settings() store.SettingWriter { return spySettings{w.Writer.Settings(), w.spy} }
+
+type spyParties struct {
+	store.PartyWriter
+	spy *spy
 }
 
-func (t spyTx) DeleteRoute(id int64) error {
-	return t.pass(write{method: "DeleteRoute"}, func() error { return t.Tx.DeleteRoute(id) })
+func (t spyParties) Put(p *store.Party) error {
+	return t.spy.pass(write{method: "PutParty", row: p}, func() error { return t.PartyWriter.Put(p) })
 }
 
-func (t spyTx) InsertEntry(e *store.Entry) error {
-	return t.pass(write{method: "InsertEntry", row: e}, func() error { return t.Tx.InsertEntry(e) })
+func (t spyParties) Delete(id identity.ID) error {
+	return t.spy.pass(write{method: "DeleteParty"}, func() error { return t.PartyWriter.Delete(id) })
 }
 
-func (t spyTx) UpdateEntry(e *store.Entry) error {
-	return t.pass(write{method: "UpdateEntry", row: e}, func() error { return t.Tx.UpdateEntry(e) })
+type spyRoutes struct {
+	store.RouteWriter
+	spy *spy
 }
 
-func (t spyTx) DeleteEntry(uuid store.UUID) error {
-	return t.pass(write{method: "DeleteEntry"}, func() error { return t.Tx.DeleteEntry(uuid) })
+func (t spyRoutes) Put(r *store.Route) error {
+	return t.spy.pass(write{method: "PutRoute", row: r}, func() error { return t.RouteWriter.Put(r) })
 }
 
-func (t spyTx) InsertOccurrence(o *store.Occurrence) error {
-	return t.pass(write{method: "InsertOccurrence", row: o}, func() error { return t.Tx.InsertOccurrence(o) })
+func (t spyRoutes) Delete(id int64) error {
+	return t.spy.pass(write{method: "DeleteRoute"}, func() error { return t.RouteWriter.Delete(id) })
 }
 
-func (t spyTx) RedoOccurrence(o *store.Occurrence) error {
-	return t.pass(write{method: "RedoOccurrence", row: o}, func() error { return t.Tx.RedoOccurrence(o) })
+type spyEntries struct {
+	store.EntryWriter
+	spy *spy
 }
 
-func (t spyTx) InsertCase(c *store.Case) error {
-	return t.pass(write{method: "InsertCase", caseID: c.ID, row: c}, func() error { return t.Tx.InsertCase(c) })
+func (t spyEntries) Insert(e *store.Entry) error {
+	return t.spy.pass(write{method: "InsertEntry", row: e}, func() error { return t.EntryWriter.Insert(e) })
 }
 
-func (t spyTx) UpdateCase(c *store.Case, base int64) error {
-	return t.pass(write{method: "UpdateCase", caseID: c.ID, row: c}, func() error { return t.Tx.UpdateCase(c, base) })
+func (t spyEntries) Update(e *store.Entry) error {
+	return t.spy.pass(write{method: "UpdateEntry", row: e}, func() error { return t.EntryWriter.Update(e) })
 }
 
-func (t spyTx) AppendLog(caseID, seq int64, entries []byte) error {
-	return t.pass(write{method: "AppendLog", caseID: caseID}, func() error { return t.Tx.AppendLog(caseID, seq, entries) })
+func (t spyEntries) Delete(uuid store.UUID) error {
+	return t.spy.pass(write{method: "DeleteEntry"}, func() error { return t.EntryWriter.Delete(uuid) })
 }
 
-func (t spyTx) PutMessage(m *store.Message) error {
-	return t.pass(write{method: "PutMessage", caseID: m.CaseID, row: m}, func() error { return t.Tx.PutMessage(m) })
+func (t spyEntries) InsertOccurrence(o *store.Occurrence) error {
+	return t.spy.pass(write{method: "InsertOccurrence", row: o}, func() error { return t.EntryWriter.InsertOccurrence(o) })
 }
 
-func (t spyTx) PutGivenName(n *store.GivenName) error {
-	return t.pass(write{method: "PutGivenName", row: n}, func() error { return t.Tx.PutGivenName(n) })
+func (t spyEntries) RedoOccurrence(o *store.Occurrence) error {
+	return t.spy.pass(write{method: "RedoOccurrence", row: o}, func() error { return t.EntryWriter.RedoOccurrence(o) })
 }
 
-func (t spyTx) DeleteGivenName(folder store.Folder, author identity.ID, name string) error {
-	return t.pass(write{method: "DeleteGivenName"}, func() error { return t.Tx.DeleteGivenName(folder, author, name) })
+type spyCases struct {
+	store.CaseWriter
+	spy *spy
 }
 
-func (t spyTx) DeleteAttachment(uuid store.UUID) error {
-	return t.pass(write{method: "DeleteAttachment"}, func() error { return t.Tx.DeleteAttachment(uuid) })
+func (t spyCases) Insert(c *store.Case) error {
+	return t.spy.pass(write{method: "InsertCase", caseID: c.ID, row: c}, func() error { return t.CaseWriter.Insert(c) })
 }
 
-func (t spyTx) PutAnswer(a *store.Answer) error {
-	return t.pass(write{method: "PutAnswer", row: a}, func() error { return t.Tx.PutAnswer(a) })
+func (t spyCases) Update(c *store.Case, base int64) error {
+	return t.spy.pass(write{method: "UpdateCase", caseID: c.ID, row: c}, func() error { return t.CaseWriter.Update(c, base) })
 }
 
-func (t spyTx) PutSetting(key, value string) error {
-	return t.pass(write{method: "PutSetting", row: key}, func() error { return t.Tx.PutSetting(key, value) })
+func (t spyCases) AppendLog(caseID, seq int64, entries []byte) error {
+	return t.spy.pass(write{method: "AppendLog", caseID: caseID}, func() error { return t.CaseWriter.AppendLog(caseID, seq, entries) })
+}
+
+type spyMessages struct {
+	store.MessageWriter
+	spy *spy
+}
+
+func (t spyMessages) Put(m *store.Message) error {
+	return t.spy.pass(write{method: "PutMessage", caseID: m.CaseID, row: m}, func() error { return t.MessageWriter.Put(m) })
+}
+
+type spyNames struct {
+	store.NameWriter
+	spy *spy
+}
+
+func (t spyNames) Put(n *store.GivenName) error {
+	return t.spy.pass(write{method: "PutGivenName", row: n}, func() error { return t.NameWriter.Put(n) })
+}
+
+func (t spyNames) Delete(folder store.Folder, author identity.ID, name string) error {
+	return t.spy.pass(write{method: "DeleteGivenName"}, func() error { return t.NameWriter.Delete(folder, author, name) })
+}
+
+type spyAttachments struct {
+	store.AttachmentWriter
+	spy *spy
+}
+
+func (t spyAttachments) Delete(uuid store.UUID) error {
+	return t.spy.pass(write{method: "DeleteAttachment"}, func() error { return t.AttachmentWriter.Delete(uuid) })
+}
+
+type spyAnswers struct {
+	store.AnswerWriter
+	spy *spy
+}
+
+func (t spyAnswers) Put(a *store.Answer) error {
+	return t.spy.pass(write{method: "PutAnswer", row: a}, func() error { return t.AnswerWriter.Put(a) })
+}
+
+type spySettings struct {
+	store.SettingWriter
+	spy *spy
+}
+
+func (t spySettings) Put(key, value string) error {
+	return t.spy.pass(write{method: "PutSetting", row: key}, func() error { return t.SettingWriter.Put(key, value) })
 }
 
 // unavailable is what a store answers that cannot serve.

@@ -64,7 +64,7 @@ func (e *Engine) readNewCase(r store.Reader, req Request, ref Ref, body []byte) 
 	if err := hiddenName(r, store.FolderCases, ref); err != nil {
 		return nil, err
 	}
-	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.CountOpenCases); err != nil {
+	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.Cases().CountOpen); err != nil {
 		return nil, err
 	}
 	b.id, b.dryRun = e.newID(req), req.DryRun
@@ -170,12 +170,12 @@ func roleNotAssignable(role string) error {
 
 func (e *Engine) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, error) {
 	if p.created {
-		if _, err := tx.RouteStamp(p.change.row.RouteID); err != nil {
+		if _, err := tx.Routes().CurrentVersion(p.change.row.RouteID); err != nil {
 			return nil, staleIfGone(err)
 		}
 	}
 	if !p.created {
-		if err := e.free(tx, req, on(caseKey(p.change.row.ID))); err != nil {
+		if err := e.free(tx.Locks(), req, on(caseKey(p.change.row.ID))); err != nil {
 			return nil, err
 		}
 	}
@@ -213,7 +213,7 @@ func (e *Engine) readCaseChange(r store.Reader, req Request, ref Ref, row *store
 	if err != nil {
 		return nil, err
 	}
-	if err := e.admit(r, req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
+	if err := e.admit(r.Locks(), req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
 		return nil, err
 	}
 	node, err := parseNamed(ref, body)

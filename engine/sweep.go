@@ -101,15 +101,15 @@ func (s *sweeper) due(now time.Time) bool {
 // loadSweeper reads the head of the due times at start, and whether cases
 // wait.
 func (e *Engine) loadSweeper(r store.Reader) error {
-	next, err := r.NextDue()
+	next, err := r.Queue().NextDue()
 	if err != nil {
 		return err
 	}
-	waiting, err := r.QueuedLanes()
+	waiting, err := r.Queue().Lanes()
 	if err != nil {
 		return err
 	}
-	lanes, err := r.OutboxLanes()
+	lanes, err := r.Outbox().Lanes()
 	if err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (e *Engine) nextInstant(m *move) time.Time {
 const settingClock = "sandbox-clock"
 
 func putClock(tx store.Tx, now time.Time) error {
-	return tx.PutSetting(settingClock, now.UTC().Format(time.RFC3339Nano))
+	return tx.Write().Settings().Put(settingClock, now.UTC().Format(time.RFC3339Nano))
 }
 
 // SandboxClock returns the instant at which a sandbox's clock was left, zero
@@ -308,7 +308,7 @@ func putClock(tx store.Tx, now time.Time) error {
 func SandboxClock(ctx context.Context, s store.Store) (time.Time, error) {
 	var text string
 	err := s.View(ctx, func(r store.Reader) (err error) {
-		text, err = r.Setting(settingClock)
+		text, err = r.Settings().Get(settingClock)
 		return err
 	})
 	if err != nil || text == "" {

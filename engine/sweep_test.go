@@ -68,7 +68,7 @@ func TestCasesThatDoNotStart(t *testing.T) {
 	// and of the highest priority.
 	var stuck []int64
 	w.update(func(tx store.Tx) error {
-		stored, err := tx.Case(id)
+		stored, err := tx.Cases().Get(id)
 		for range 300 {
 			if err != nil {
 				return err
@@ -76,7 +76,7 @@ func TestCasesThatDoNotStart(t *testing.T) {
 			c := *stored
 			c.ID, c.State, c.Priority, c.Marking = w.db.NextID(), "queued", 9999, []byte("{")
 			stuck = append(stuck, c.ID)
-			err = tx.InsertCase(&c)
+			err = tx.Write().Cases().Insert(&c)
 		}
 		return err
 	})

@@ -177,7 +177,7 @@ func (e *Engine) targetInCase(r store.Reader, by identity.Principal, t Target) (
 		if !e.mayLabel(by, h, t.Name) {
 			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)
 		}
-		m, err := orNil(r.MessageByLabel(h.row.ID, t.Name))
+		m, err := orNil(r.Messages().GetByLabel(h.row.ID, t.Name))
 		if err != nil || m == nil {
 			return out, err
 		}

@@ -92,7 +92,7 @@ func (e *Engine) PutTimer(ctx context.Context, req Request, id int64, name strin
 		if err := e.judgeTimer(req.By, h, name); err != nil {
 			return nil, err
 		}
-		if err := e.admit(r, req, timerVersion(h, name), on(timerKey(id, name))); err != nil {
+		if err := e.admit(r.Locks(), req, timerVersion(h, name), on(timerKey(id, name))); err != nil {
 			return nil, err
 		}
 		limit, err := readTimer(body, name)

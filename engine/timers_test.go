@@ -66,7 +66,7 @@ func TestTimers(t *testing.T) {
 	w.advance(time.Hour)
 	ann.taskForm(id, "answer").wants("warnings/0/timer", `"answer.offer"`)
 	w.view(func(r store.Reader) error {
-		row, err := r.Case(id)
+		row, err := r.Cases().Get(id)
 		if err == nil {
 			same(t, "due", row.Due, start.Add(day))
 		}

@@ -99,7 +99,7 @@ func (e *Engine) messageAfter(c *caseChange, out *machine.Output, l *lookup, of 
 		if l.reader == nil {
 			return nil, nil
 		}
-		return orNil(l.reader.MessageByLabel(of.Case, label))
+		return orNil(l.reader.Messages().GetByLabel(of.Case, label))
 	}
 	for i := range out.Others {
 		if out.Others[i].Case.ID == of.Case {
@@ -159,7 +159,7 @@ func putPlans(tx store.Tx, c *caseChange) error {
 				return errs.Wrap("store a plan of children", err)
 			}
 		}
-		if err := tx.PutPlan(c.row.ID, row, form); err != nil {
+		if err := tx.Write().Cases().PutPlan(c.row.ID, row, form); err != nil {
 			return err
 		}
 	}

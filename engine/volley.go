@@ -77,7 +77,7 @@ func (v *volley) became(due time.Time) {
 
 // fireVolley fires due rows one after the other.
 func (e *Engine) fireVolley(tx store.Tx, v *volley, limit int) error {
-	rows, next, err := tx.DueRows(v.now, limit)
+	rows, next, err := tx.Queue().Due(v.now, limit)
 	if err != nil || len(rows) == 0 {
 		v.next = next
 		return err
@@ -190,25 +190,25 @@ func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time
 func stopDue(tx store.Tx, row store.DueRow) error {
 	switch {
 	case row.Attachment != (store.UUID{}):
-		return ifThere(tx.SetExpiry(row.Attachment, time.Time{}))
+		return ifThere(tx.Write().Attachments().SetExpiry(row.Attachment, time.Time{}))
 	case row.Retired != 0:
-		return ifThere(tx.SetRetires(row.Retired, time.Time{}))
+		return ifThere(tx.Write().Cases().SetRetires(row.Retired, time.Time{}))
 	case row.Purge != 0:
-		return tx.DeletePurge(row.Purge)
+		return tx.Write().Cases().DeletePurge(row.Purge)
 	case row.CaseID != 0:
-		stored, err := tx.Case(row.CaseID)
+		stored, err := tx.Cases().Get(row.CaseID)
 		if err != nil {
 			return ifThere(err)
 		}
 		stored.Due = time.Time{}
-		return tx.UpdateCase(stored, stored.Revision)
+		return tx.Write().Cases().Update(stored, stored.Revision)
 	}
-	stored, err := tx.Entry(row.Entry)
+	stored, err := tx.Entries().Get(row.Entry)
 	if err != nil {
 		return ifThere(err)
 	}
 	stored.Due = time.Time{}
-	return tx.UpdateEntry(stored)
+	return tx.Write().Entries().Update(stored)
 }
 
 // ifThere returns the error, unless it says that there is no such thing.

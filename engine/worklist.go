@@ -53,7 +53,7 @@ func (e *Engine) Worklist(ctx context.Context, by identity.Principal, list Workl
 	err := e.store.View(ctx, func(r store.Reader) error {
 		l := e.lister(r, by, list, f)
 		for {
-			rows, err := r.TaskCases(filter)
+			rows, err := r.Cases().WithTasks(filter)
 			if err != nil {
 				return err
 			}

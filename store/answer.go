@@ -18,13 +18,13 @@ type Answer struct {
 
 // AnswerReader reads idempotency answers.
 type AnswerReader interface {
-	Answer(user identity.ID, key string) (*Answer, error)
+	Get(user identity.ID, key string) (*Answer, error)
 }
 
 // AnswerWriter writes idempotency answers.
 type AnswerWriter interface {
-	PutAnswer(a *Answer) error // a key in use is errs.NameTaken
-	// AmendAnswer replaces what was answered to a key, if it is known still.
-	AmendAnswer(user identity.ID, key string, answer []byte) error
-	DeleteAnswersBefore(t time.Time) error
+	Put(a *Answer) error // a key in use is errs.NameTaken
+	// Amend replaces what was answered to a key, if it is known still.
+	Amend(user identity.ID, key string, answer []byte) error
+	DeleteBefore(t time.Time) error
 }

@@ -44,10 +44,10 @@ type ArchiveWriter interface {
 	Archive(id int64, month Month, due, retires time.Time) error
 	SetRetires(id int64, retires time.Time) error // and changes nothing else
 
-	// DeleteCase deletes a case with its log, messages, names and attachments.
+	// Delete deletes a case with its log, messages, names and attachments.
 	// The occurrence of the entry that made it for that instant stays, without
 	// it.
-	DeleteCase(id int64, entry UUID, instant time.Time) error
+	Delete(id int64, entry UUID, instant time.Time) error
 	PutPurge(id int64, due time.Time) error // the children of a deleted case are to be deleted
 	DeletePurge(id int64) error             // they have been
 }

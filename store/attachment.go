@@ -37,16 +37,16 @@ type AttachmentFilter struct {
 
 // AttachmentReader reads attachments.
 type AttachmentReader interface {
-	Attachment(uuid UUID) (*Attachment, error) // also one that has expired
-	Attachments(f AttachmentFilter) ([]Attachment, error)
-	AttachmentInUse(uuid UUID) (bool, error) // whether a schedule entry names it
+	Get(uuid UUID) (*Attachment, error) // also one that has expired
+	List(f AttachmentFilter) ([]Attachment, error)
+	InUse(uuid UUID) (bool, error) // whether a schedule entry names it
 }
 
 // AttachmentWriter writes attachments.
 type AttachmentWriter interface {
-	InsertAttachment(a *Attachment) error // sets Seq; its content must be known, see NoteBlob
+	Insert(a *Attachment) error // sets Seq; its content must be known, see NoteBlob
 	SetExpiry(uuid UUID, expires time.Time) error
-	DeleteAttachment(uuid UUID) error
+	Delete(uuid UUID) error
 }
 
 // ETag is the entity tag of an attachment, quoted: its identity, since it

@@ -20,15 +20,15 @@ func AuditDayOf(t time.Time) int64 {
 
 // AuditReader reads the audit log.
 type AuditReader interface {
-	AuditDays() ([]AuditDay, error) // ascending
-	AuditDay(day int64) (*AuditDay, error)
+	Days() ([]AuditDay, error) // ascending
+	Day(day int64) (*AuditDay, error)
 
-	// AuditText returns a part of a day's text that begins at the offset, of
+	// Text returns a part of a day's text that begins at the offset, of
 	// at most that many lines; nothing at its end.
-	AuditText(day, offset int64, lines int) ([]byte, error)
+	Text(day, offset int64, lines int) ([]byte, error)
 }
 
 // AuditWriter writes the audit log.
 type AuditWriter interface {
-	AppendAudit(when time.Time, line []byte) error // line ends the line
+	Append(when time.Time, line []byte) error // line ends the line
 }

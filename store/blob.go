@@ -4,19 +4,19 @@ import "flowdrive/internal/identity"
 
 // BlobReader reads what is known of contents that are files.
 type BlobReader interface {
-	// UnusedBlobs returns contents that nothing refers to, in order, after
+	// Unused returns contents that nothing refers to, in order, after
 	// the given one, at most limit.
-	UnusedBlobs(after Digest, limit int) ([]Digest, error)
-	BlobRefs(d Digest) (n int64, known bool, err error)
+	Unused(after Digest, limit int) ([]Digest, error)
+	Refs(d Digest) (n int64, known bool, err error)
 	StoredBytes(author identity.ID) (int64, error)
 }
 
 // BlobWriter notes and forgets contents that are files.
 type BlobWriter interface {
-	// NoteBlob makes a content known to which nothing refers yet, unless it
+	// Note makes a content known to which nothing refers yet, unless it
 	// is known already.
-	NoteBlob(d Digest) error
+	Note(d Digest) error
 
-	// ForgetBlob forgets a content; errs.InUse where anything refers to it.
-	ForgetBlob(d Digest) error
+	// Forget forgets a content; errs.InUse where anything refers to it.
+	Forget(d Digest) error
 }

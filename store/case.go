@@ -59,12 +59,12 @@ type CaseFilter struct {
 	Month    Month // in which archived ones have ended
 }
 
-// CaseReader reads cases with their logs and messages.
+// CaseReader reads cases with their logs.
 type CaseReader interface {
-	Case(id int64) (*Case, error)       // without Access
-	Cases(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
-	CaseRevision(id int64) (int64, error)
-	OpenCasesOf(entry UUID, limit int) ([]int64, error) // by id
+	Get(id int64) (*Case, error)       // without Access
+	List(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
+	Revision(id int64) (int64, error)
+	OpenOf(entry UUID, limit int) ([]int64, error) // by id
 
 	// Children returns the ids of the children of an enablement that are
 	// neither closed nor canceled: the first ones after an id.
@@ -74,44 +74,27 @@ type CaseReader interface {
 	ChildMarkings(parent, row int64, f func(marking []byte) error) error
 	Plan(caseID, row int64) ([]byte, error) // as PutPlan stored it
 
-	// UpcomingCases returns the cases of the contexts of which something is
-	// due: those that are due first, as TaskCases does.
-	UpcomingCases(contexts []identity.ID, limit int) ([]Case, error)
+	// Upcoming returns the cases of the contexts of which something is
+	// due: those that are due first, as WithTasks does.
+	Upcoming(contexts []identity.ID, limit int) ([]Case, error)
 
-	CaseSeenBy(id int64, parties []identity.ID) (bool, error)
-	CountOpenCases(starter identity.ID) (int64, error)
-	CaseLog(id int64) ([]byte, error) // a JSON array of log entries, oldest first
-	Message(caseID int64, uuid UUID) (*Message, error)
-	MessageByLabel(caseID int64, label string) (*Message, error)
-	Messages(caseID int64) ([]Message, error) // in order of creation, without Content
+	SeenBy(id int64, parties []identity.ID) (bool, error)
+	CountOpen(starter identity.ID) (int64, error)
+	Log(id int64) ([]byte, error) // a JSON array of log entries, oldest first
 
-	// DueRows returns what is due at or before upTo, by (due, row), at most
-	// limit, and when something else is due next; NextDue the earliest due
-	// instant of all. Zero is none.
-	DueRows(upTo time.Time, limit int) (rows []DueRow, next time.Time, err error)
-	NextDue() (time.Time, error)
+	BoardReader
+	ArchiveReader
+	TaskReader
 }
 
-// DueRow is a schedule entry or case of which something is due, an attachment
-// that expires, a case whose retention is over, or a deleted one whose children
-// are to go.
-type DueRow struct {
-	Due        time.Time
-	Entry      UUID  // of a schedule entry, else zero
-	CaseID     int64 // of a case, else 0
-	Attachment UUID  // of an attachment, else zero
-	Retired    int64 // of a case whose retention is over, else 0
-	Purge      int64 // of a deleted case, else 0
-}
-
-// CaseWriter writes cases with their logs and messages.
+// CaseWriter writes cases with their logs.
 type CaseWriter interface {
-	InsertCase(c *Case) error // errs.NameTaken where the id is in use
+	Insert(c *Case) error // errs.NameTaken where the id is in use
 
-	// UpdateCase stores c where the stored revision is still base and it is
+	// Update stores c where the stored revision is still base and it is
 	// archived as it was; else it is errs.Precondition and nothing is written.
 	// Access and Tasks nil leave them as they are.
-	UpdateCase(c *Case, base int64) error
+	Update(c *Case, base int64) error
 
 	// AppendLog adds log entries, a JSON array, which begin at seq.
 	AppendLog(caseID, seq int64, entries []byte) error
@@ -123,6 +106,5 @@ type CaseWriter interface {
 	// PutPlan keeps which children an enablement shall have; nil drops it.
 	PutPlan(caseID, row int64, plan []byte) error
 
-	// PutMessage creates a message or replaces the one of that case and label.
-	PutMessage(m *Message) error
+	ArchiveWriter
 }

@@ -35,23 +35,23 @@ type Document struct {
 
 // DocumentReader reads the trees below Documents/.
 type DocumentReader interface {
-	// DocumentsAlong returns what lies along the path from the root of the
+	// Along returns what lies along the path from the root of the
 	// context down: the root, and as many of the names as exist.
-	DocumentsAlong(context identity.ID, names []string) ([]Document, error)
+	Along(context identity.ID, names []string) ([]Document, error)
 
-	// DocumentsUnder returns the same without Content, and what the place at
+	// Under returns the same without Content, and what the place at
 	// the path's end holds, in no particular order. It is one question to the
 	// database, whatever there is.
-	DocumentsUnder(context identity.ID, names []string, o Under) (along, below []Document, err error)
+	Under(context identity.ID, names []string, o Under) (along, below []Document, err error)
 
 	// The following leave out Content and Properties. DocumentRoots returns
 	// the roots of the contexts, nil for all, in no particular order;
 	// DocumentPage a part of what is in a folder, by id, after the given one.
-	DocumentRoots(contexts []identity.ID) ([]Document, error)
-	DocumentPage(folder, after int64, limit int) ([]Document, error)
+	Roots(contexts []identity.ID) ([]Document, error)
+	Page(folder, after int64, limit int) ([]Document, error)
 
-	// DetachedDocuments reports whether anything waits for PurgeDocuments.
-	DetachedDocuments() (bool, error)
+	// Detached reports whether anything waits for PurgeDocuments.
+	Detached() (bool, error)
 }
 
 // Under says what DocumentsUnder looks for.
@@ -63,27 +63,27 @@ type Under struct {
 
 // DocumentWriter writes the trees below Documents/.
 type DocumentWriter interface {
-	// InsertDocument stores a new document or folder and sets its ID. A name
+	// Insert stores a new document or folder and sets its ID. A name
 	// in use in its folder is errs.NameTaken.
-	InsertDocument(d *Document) error
-	ReplaceDocument(d *Document) error              // a file, by ID
+	Insert(d *Document) error
+	Replace(d *Document) error                      // a file, by ID
 	TouchFolder(id int64, modified time.Time) error // counts a change of its members
 	SetProperties(id int64, p Properties) error
-	DeleteDocument(id int64) error // a file, or a folder without members
+	Delete(id int64) error // a file, or a folder without members
 
-	// MoveDocument puts a document or folder, with all that is below it, into
+	// Move puts a document or folder, with all that is below it, into
 	// another folder or under another name. CopyDocument stores a copy of a
 	// file, or of a folder without its members, and returns its id.
-	MoveDocument(id, folder int64, name string) error
-	CopyDocument(id, folder int64, name string, author identity.ID, now time.Time) (int64, error)
+	Move(id, folder int64, name string) error
+	Copy(id, folder int64, name string, author identity.ID, now time.Time) (int64, error)
 
 	// DetachFolder takes a folder with all that is below it out of its tree,
 	// at a stroke, to be deleted by PurgeDocuments.
 	DetachFolder(id int64) error
 
-	// PurgeDocuments deletes about so many rows of what was detached, and
+	// Purge deletes about so many rows of what was detached, and
 	// reports whether there are more.
-	PurgeDocuments(limit int) (more bool, err error)
+	Purge(limit int) (more bool, err error)
 }
 
 // ETag is the entity tag of a document, quoted: of a file its content, of a

@@ -22,11 +22,11 @@ type Past struct {
 
 // HistoryReader reads what was stored before.
 type HistoryReader interface {
-	// History returns what was replaced in the folder after the instant, of
+	// List returns what was replaced in the folder after the instant, of
 	// the author or, where that is 0, of all, without Source, by author, name
 	// and time.
-	History(folder Folder, author identity.ID, after time.Time) ([]Past, error)
-	Past(id int64) (*Past, error)
+	List(folder Folder, author identity.ID, after time.Time) ([]Past, error)
+	Get(id int64) (*Past, error)
 
 	// Departed returns what the user deleted under the name after the instant.
 	Departed(user identity.ID, folder Folder, name string, after time.Time) (remains []byte, err error)
@@ -34,9 +34,9 @@ type HistoryReader interface {
 
 // HistoryWriter writes what was stored before.
 type HistoryWriter interface {
-	// InsertPast stores a source, in the next second that the name has free.
-	InsertPast(p *Past) error
-	DeleteHistoryBefore(t time.Time, limit int) error
+	// Insert stores a source, in the next second that the name has free.
+	Insert(p *Past) error
+	DeleteBefore(t time.Time, limit int) error
 
 	// PutDeparted notes what a user has deleted, as JSON, and forgets what was
 	// deleted before the instant.

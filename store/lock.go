@@ -53,10 +53,10 @@ type Lock struct {
 
 // LockReader reads locks. Those that have expired by now are none.
 type LockReader interface {
-	LocksOn(keys []LockKey, now time.Time) ([]Lock, error)    // in order of creation
-	LocksBelow(prefix LockKey, now time.Time) ([]Lock, error) // in order of creation
-	LockByToken(token UUID, now time.Time) (*Lock, error)
-	CountLocks(holder identity.ID, now time.Time) (int64, error)
+	On(keys []LockKey, now time.Time) ([]Lock, error)    // in order of creation
+	Below(prefix LockKey, now time.Time) ([]Lock, error) // in order of creation
+	ByToken(token UUID, now time.Time) (*Lock, error)
+	Count(holder identity.ID, now time.Time) (int64, error)
 
 	// DocumentsBelow returns those of the documents that are below the folder
 	// at any depth, or are it.
@@ -65,13 +65,13 @@ type LockReader interface {
 
 // LockWriter writes locks.
 type LockWriter interface {
-	InsertLock(l *Lock) error
-	RefreshLock(token UUID, lasts time.Duration, expires time.Time) error
-	DeleteLock(token UUID) error            // deletes nothing where there is none
-	DeleteLocksOn(key LockKey) error        // all there are, if any
-	DeleteLocksOf(holder identity.ID) error // all there are, if any
-	DeleteLocksBefore(expired time.Time) error
-	MoveLocks(from, to LockKey) error // what was locked is known by another key now
+	Insert(l *Lock) error
+	Refresh(token UUID, lasts time.Duration, expires time.Time) error
+	Delete(token UUID) error           // deletes nothing where there is none
+	DeleteOn(key LockKey) error        // all there are, if any
+	DeleteOf(holder identity.ID) error // all there are, if any
+	DeleteBefore(expired time.Time) error
+	Move(from, to LockKey) error // what was locked is known by another key now
 }
 
 // LocksOnScratch begins the keys of locks on side files and drafts.

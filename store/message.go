@@ -25,3 +25,16 @@ type Message struct {
 	Created   time.Time
 	Modified  time.Time
 }
+
+// MessageReader reads the messages of cases.
+type MessageReader interface {
+	Get(caseID int64, uuid UUID) (*Message, error)
+	GetByLabel(caseID int64, label string) (*Message, error)
+	List(caseID int64) ([]Message, error) // in order of creation, without Content
+}
+
+// MessageWriter writes the messages of cases.
+type MessageWriter interface {
+	// Put creates a message or replaces the one of that case and label.
+	Put(m *Message) error
+}

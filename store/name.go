@@ -34,15 +34,17 @@ type GivenName struct {
 
 // NameReader reads given names.
 type NameReader interface {
-	GivenName(folder Folder, author identity.ID, name string) (*GivenName, error)
-	GivenNameOf(folder Folder, entry UUID, caseID int64) (*GivenName, error)
-	// GivenNames returns the names, without Source, of the resources whose
+	Get(folder Folder, author identity.ID, name string) (*GivenName, error)
+	Of(folder Folder, entry UUID, caseID int64) (*GivenName, error)
+	// List returns the names, without Source, of the resources whose
 	// entries or cases are given; in no particular order.
-	GivenNames(folder Folder, entries []UUID, cases []int64) ([]GivenName, error)
+	List(folder Folder, entries []UUID, cases []int64) ([]GivenName, error)
+	AliasReader
 }
 
 // NameWriter writes given names.
 type NameWriter interface {
-	PutGivenName(n *GivenName) error // by folder, author and folded name
-	DeleteGivenName(folder Folder, author identity.ID, name string) error
+	Put(n *GivenName) error // by folder, author and folded name
+	Delete(folder Folder, author identity.ID, name string) error
+	AliasWriter
 }

@@ -24,26 +24,26 @@ type OutboxLane struct {
 
 // OutboxReader reads the outbox.
 type OutboxReader interface {
-	OutboxRow(key string) (*OutboxRow, error)
-	OutboxLanes() ([]OutboxLane, error) // by name
-	// DueOutbox returns what is due in a lane at or before upTo, by (due, id),
+	Get(key string) (*OutboxRow, error)
+	Lanes() ([]OutboxLane, error) // by name
+	// Due returns what is due in a lane at or before upTo, by (due, id),
 	// at most limit.
-	DueOutbox(lane string, upTo time.Time, limit int) ([]OutboxRow, error)
+	Due(lane string, upTo time.Time, limit int) ([]OutboxRow, error)
 }
 
 // OutboxWriter writes the outbox.
 type OutboxWriter interface {
-	InsertOutbox(o *OutboxRow) error // sets ID; a key in use is errs.NameTaken
+	Insert(o *OutboxRow) error // sets ID; a key in use is errs.NameTaken
 
-	// LeaseOutbox says that a row is being tried, until then for sure, and for
+	// Lease says that a row is being tried, until then for sure, and for
 	// which time. It reports false where the row is no more due at its Due.
-	LeaseOutbox(o *OutboxRow, until time.Time) (bool, error)
-	// PutOutbox says when the row of that key is tried again, zero for never by
+	Lease(o *OutboxRow, until time.Time) (bool, error)
+	// Put says when the row of that key is tried again, zero for never by
 	// itself, and how often it was; it is not being tried any more. Of a key
 	// that is nobody's it does nothing.
-	PutOutbox(key string, due time.Time, attempts int64) error
-	DeleteOutbox(key string) error // where there is one
+	Put(key string, due time.Time, attempts int64) error
+	Delete(key string) error // where there is one
 
-	// LandOutbox makes due what was being tried when the server ended.
-	LandOutbox(now time.Time) error
+	// Release makes due what was being tried when the server ended.
+	Release(now time.Time) error
 }

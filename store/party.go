@@ -37,13 +37,15 @@ func (p *Party) MailTo() string {
 
 // PartyReader reads users and teams.
 type PartyReader interface {
-	Parties() ([]Party, error) // by id
+	List() ([]Party, error) // by id
+	AccountReader
 }
 
 // PartyWriter writes users and teams.
 type PartyWriter interface {
-	// PutParty stores a new party or replaces the one of that id. A name that
+	// Put stores a new party or replaces the one of that id. A name that
 	// another party bears, whatever its case, is errs.NameTaken.
-	PutParty(p *Party) error
-	DeleteParty(id identity.ID) error // errs.InUse where anything refers to it
+	Put(p *Party) error
+	Delete(id identity.ID) error // errs.InUse where anything refers to it
+	AccountWriter
 }

@@ -24,16 +24,16 @@ type Route struct {
 
 // RouteReader reads routes.
 type RouteReader interface {
-	RouteByID(id int64) (*Route, error)
-	RouteByName(name string) (*Route, error)               // whatever its case
-	Routes() ([]Route, error)                              // by id, without Source
-	RouteVersion(id, version int64) (*RouteVersion, error) // any version ever stored
-	RouteVersions(id int64) ([]RouteVersion, error)        // ascending, without Source
-	RouteInUse(id int64) (cases, entries int64, err error) // open cases, schedule entries that name it
-	// StrandedCases returns cases of the route that can go on, by id, and whose
+	Get(id int64) (*Route, error)
+	GetByName(name string) (*Route, error)            // whatever its case
+	List() ([]Route, error)                           // by id, without Source
+	Version(id, version int64) (*RouteVersion, error) // any version ever stored
+	Versions(id int64) ([]RouteVersion, error)        // ascending, without Source
+	InUse(id int64) (cases, entries int64, err error) // open cases, schedule entries that name it
+	// Stranded returns cases of the route that can go on, by id, and whose
 	// status is set and none of those; at most so many.
-	StrandedCases(id int64, statuses []string, limit int) ([]Stranded, error)
-	RouteStamp(id int64) (version int64, err error) // the current version, cheaply
+	Stranded(id int64, statuses []string, limit int) ([]Stranded, error)
+	CurrentVersion(id int64) (version int64, err error) // the current version, cheaply
 }
 
 // RouteVersion is one stored version of a route.
@@ -49,9 +49,9 @@ type RouteVersion struct {
 
 // RouteWriter writes routes.
 type RouteWriter interface {
-	// PutRoute stores a new route or changes the one of that id; with a new
+	// Put stores a new route or changes the one of that id; with a new
 	// Version its source and form are kept as that version as well. A name in
 	// use is errs.NameTaken.
-	PutRoute(r *Route) error
-	DeleteRoute(id int64) error // its versions stay for the cases that have them
+	Put(r *Route) error
+	Delete(id int64) error // its versions stay for the cases that have them
 }

@@ -34,22 +34,22 @@ type EntryFilter struct {
 	Limit    int   // 0: all
 }
 
-// ScheduleReader reads schedule entries.
-type ScheduleReader interface {
-	Entry(uuid UUID) (*Entry, error)
-	Entries(f EntryFilter) ([]Entry, error) // by Seq
-	CountEntries(author identity.ID) (int64, error)
-	// UpcomingEntries returns the entries of the contexts that are due before
+// EntryReader reads schedule entries.
+type EntryReader interface {
+	Get(uuid UUID) (*Entry, error)
+	List(f EntryFilter) ([]Entry, error) // by Seq
+	Count(author identity.ID) (int64, error)
+	// Upcoming returns the entries of the contexts that are due before
 	// an instant: those that are due first, by Seq.
-	UpcomingEntries(contexts []identity.ID, before time.Time, limit int) ([]Entry, error)
+	Upcoming(contexts []identity.ID, before time.Time, limit int) ([]Entry, error)
 	Occurrences(entry UUID, limit int) ([]Occurrence, error) // newest first
 }
 
-// ScheduleWriter writes schedule entries.
-type ScheduleWriter interface {
-	InsertEntry(e *Entry) error  // sets Seq
-	UpdateEntry(e *Entry) error  // by UUID
-	DeleteEntry(uuid UUID) error // with its given name
+// EntryWriter writes schedule entries.
+type EntryWriter interface {
+	Insert(e *Entry) error  // sets Seq
+	Update(e *Entry) error  // by UUID
+	Delete(uuid UUID) error // with its given name
 
 	// InsertOccurrence records what became of an instant. The pair (entry,
 	// instant) is unique: a second one is errs.NameTaken. Occurrences outlive

@@ -53,32 +53,32 @@ func (s *Scratch) ETag() string { return fmt.Sprintf(`"%x"`, s.SHA256[:16]) }
 
 // ScratchReader reads scratch areas. What has expired is still read.
 type ScratchReader interface {
-	Scratch(author identity.ID, at ScratchPlace) (*Scratch, error)
+	Get(author identity.ID, at ScratchPlace) (*Scratch, error)
 
-	// ScratchIn returns what is in the folders, by folder and folded name,
+	// In returns what is in the folders, by folder and folded name,
 	// without Content.
-	ScratchIn(author identity.ID, folders ...string) ([]Scratch, error)
+	In(author identity.ID, folders ...string) ([]Scratch, error)
 
-	ScratchBytes(author identity.ID) (int64, error)         // with 4 KiB for each row
-	OldestScratch(author identity.ID) (id int64, err error) // the one that was changed first, 0 for none
-	NextScratchExpiry() (time.Time, error)                  // the earliest, zero for none
+	Bytes(author identity.ID) (int64, error)         // with 4 KiB for each row
+	Oldest(author identity.ID) (id int64, err error) // the one that was changed first, 0 for none
+	NextExpiry() (time.Time, error)                  // the earliest, zero for none
 }
 
 // ScratchWriter writes scratch areas.
 type ScratchWriter interface {
-	// PutScratch stores a row or replaces the one of that author and place,
+	// Put stores a row or replaces the one of that author and place,
 	// and sets its ID.
-	PutScratch(s *Scratch) error
+	Put(s *Scratch) error
 
-	// MoveScratch gives the row, and of a folder all below it, another place,
+	// Move gives the row, and of a folder all below it, another place,
 	// which must be free.
-	MoveScratch(author identity.ID, from, to ScratchPlace) error
-	DeleteScratch(author identity.ID, at ScratchPlace) error // and all below it
-	DeleteScratchByID(id int64) error
+	Move(author identity.ID, from, to ScratchPlace) error
+	Delete(author identity.ID, at ScratchPlace) error // and all below it
+	DeleteByID(id int64) error
 
-	// DeleteExpiredScratch deletes what has expired by then, at most limit
+	// DeleteExpired deletes what has expired by then, at most limit
 	// rows, and reports how many those were.
-	DeleteExpiredScratch(now time.Time, limit int) (int64, error)
+	DeleteExpired(now time.Time, limit int) (int64, error)
 }
 
 // Normal returns the place with its name in NFC.

@@ -37,58 +37,57 @@ type Store interface {
 	Changes() uint64
 }
 
-// Reader reads. Slices and byte slices it returns belong to the caller.
+// Reader reads from one snapshot. Slices and byte slices it returns belong to
+// the caller.
 type Reader interface {
-	PartyReader
-	RouteReader
-	ScheduleReader
-	CaseReader
-	NameReader
-	AnswerReader
-	SettingReader
-	BlobReader
-	AccountReader
-	AuditReader
-	AttachmentReader
-	DocumentReader
-	AliasReader
-	BoardReader
-	ScratchReader
-	HistoryReader
-	LockReader
-	TaskReader
-	QueueReader
-	HoldReader
-	OutboxReader
-	ArchiveReader
+	Parties() PartyReader
+	Routes() RouteReader
+	Entries() EntryReader
+	Cases() CaseReader
+	Messages() MessageReader
+	Queue() QueueReader
+	Names() NameReader
+	Attachments() AttachmentReader
+	Documents() DocumentReader
+	Scratch() ScratchReader
+	Blobs() BlobReader
+	History() HistoryReader
+	Locks() LockReader
+	Outbox() OutboxReader
+	Answers() AnswerReader
+	Settings() SettingReader
+	Audit() AuditReader
+}
+
+// Writer writes within a unit.
+type Writer interface {
+	Parties() PartyWriter
+	Routes() RouteWriter
+	Entries() EntryWriter
+	Cases() CaseWriter
+	Messages() MessageWriter
+	Queue() QueueWriter
+	Names() NameWriter
+	Attachments() AttachmentWriter
+	Documents() DocumentWriter
+	Scratch() ScratchWriter
+	Blobs() BlobWriter
+	History() HistoryWriter
+	Locks() LockWriter
+	Outbox() OutboxWriter
+	Answers() AnswerWriter
+	Settings() SettingWriter
+	Audit() AuditWriter
 }
 
 // Tx reads and writes within one unit.
 type Tx interface {
 	Reader
-	PartyWriter
-	RouteWriter
-	ScheduleWriter
-	CaseWriter
-	NameWriter
-	AnswerWriter
-	SettingWriter
-	BlobWriter
-	AccountWriter
-	AuditWriter
-	AttachmentWriter
-	DocumentWriter
-	AliasWriter
-	ScratchWriter
-	HistoryWriter
-	LockWriter
-	HoldWriter
-	OutboxWriter
-	ArchiveWriter
+	Write() Writer
 
 	// Savepoint runs f and returns its error. If f fails or panics, what it
-	// wrote and registered is undone, and nothing else. A unit in which nothing else
-	// is written does without: undoing it whole is cheaper.
+	// wrote and registered is undone, and nothing else. A unit in which nothing
+	// else is written does without: undoing it whole is cheaper.
 	Savepoint(f func() error) error
 
 	// AfterCommit registers f to run once the unit is durable, in order and

@@ -24,7 +24,7 @@ type TaskFilter struct {
 
 // TaskReader reads who has tasks.
 type TaskReader interface {
-	TaskCases(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
+	WithTasks(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
 	HasTasks(caseID int64, parties []identity.ID) (bool, error)
 	// UpcomingTasks returns the cases of which something is due and in which
 	// one of the parties may have tasks on the lists: those that are due

@@ -77,7 +77,7 @@ func TestFillCases(t *testing.T) {
 	}
 	err = h.store.View(t.Context(), func(rd store.Reader) error {
 		for _, res := range cases {
-			row, err := rd.Case(res.Seq)
+			row, err := rd.Cases().Get(res.Seq)
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func ofKind(kind store.SecretKind, query string) string {
 
 // Secrets returns the secrets of the kind of all users by ID. They are read
 // whole: all are held in memory.
-func (r *reader) Secrets(kind store.SecretKind) (all []store.Secret, err error) {
+func (r partyReader) Secrets(kind store.SecretKind) (all []store.Secret, err error) {
 	err = r.c.each(ofKind(kind, selectSecrets), func(scan scan) error {
 		var s store.Secret
 		err := scan(&s.ID, &s.UserID, &s.Label, bits(s.SHA256[:]), millis{&s.Created}, millis{&s.LastUsed})
@@ -41,7 +41,7 @@ func (r *reader) Secrets(kind store.SecretKind) (all []store.Secret, err error) 
 
 // InsertSecret stores a new secret and sets its ID. A label that the user has
 // given already, whatever its case, is errs.NameTaken.
-func (t *tx) InsertSecret(kind store.SecretKind, s *store.Secret) error {
+func (t partyWriter) InsertSecret(kind store.SecretKind, s *store.Secret) error {
 	res, err := t.c.exec(ofKind(kind, insertSecret), int64(s.UserID), identity.Fold(s.Label), s.Label, s.SHA256[:], at(s.Created), at(s.LastUsed))
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is the %s %q already; delete it to get another of that name.", kind, s.Label)
@@ -53,13 +53,13 @@ func (t *tx) InsertSecret(kind store.SecretKind, s *store.Secret) error {
 }
 
 // TouchSecret notes when a secret was used.
-func (t *tx) TouchSecret(kind store.SecretKind, id int64, used time.Time) error {
+func (t partyWriter) TouchSecret(kind store.SecretKind, id int64, used time.Time) error {
 	n, err := t.c.change(ofKind(kind, touchSecret), id, at(used))
 	return found(n, err, string(kind))
 }
 
 // DeleteSecret deletes a secret.
-func (t *tx) DeleteSecret(kind store.SecretKind, id int64) error {
+func (t partyWriter) DeleteSecret(kind store.SecretKind, id int64) error {
 	n, err := t.c.change(ofKind(kind, deleteSecret), id)
 	return found(n, err, string(kind))
 }

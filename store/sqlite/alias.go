@@ -31,7 +31,7 @@ func scanAlias(scan scan, a *store.Alias) error {
 
 // Alias returns what the author finds under that name, whatever its case, in
 // the folder of the route: the input of an open case.
-func (r *reader) Alias(author identity.ID, routeID int64, name string) (*store.Alias, error) {
+func (r nameReader) Alias(author identity.ID, routeID int64, name string) (*store.Alias, error) {
 	a := &store.Alias{}
 	found, err := r.c.row(selectAlias, int64(author), routeID, identity.Fold(name)).read(func(scan scan) error { return scanAlias(scan, a) })
 	if err := read(found, err, "alias"); err != nil {
@@ -42,7 +42,7 @@ func (r *reader) Alias(author identity.ID, routeID int64, name string) (*store.A
 
 // Aliases returns all that the author finds in the folder of the route, by
 // the first use of the name, without contents.
-func (r *reader) Aliases(author identity.ID, routeID int64) (all []store.Alias, err error) {
+func (r nameReader) Aliases(author identity.ID, routeID int64) (all []store.Alias, err error) {
 	err = r.c.each(selectAliases, func(scan scan) error {
 		var a store.Alias
 		err := scanAlias(scan, &a)
@@ -54,13 +54,13 @@ func (r *reader) Aliases(author identity.ID, routeID int64) (all []store.Alias, 
 
 // PutAlias stores an alias, by author, route and folded name. Whether it can
 // be read follows from the state of its case.
-func (t *tx) PutAlias(a *store.Alias) error {
+func (t nameWriter) PutAlias(a *store.Alias) error {
 	n, err := t.c.change(upsertAlias, int64(a.Author), a.RouteID, identity.Fold(a.Name), a.Name, a.CaseID)
 	return found(n, err, "case")
 }
 
 // DeleteAlias deletes an alias of an open case and leaves the case.
-func (t *tx) DeleteAlias(author identity.ID, routeID int64, name string) error {
+func (t nameWriter) DeleteAlias(author identity.ID, routeID int64, name string) error {
 	n, err := t.c.change(deleteAlias, int64(author), routeID, identity.Fold(name))
 	return found(n, err, "alias")
 }

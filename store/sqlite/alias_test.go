@@ -20,17 +20,17 @@ func dropFile(t *testing.T, db *DB, author identity.ID, routeID int64, name, tex
 	}
 	a := &store.Alias{Author: author, RouteID: routeID, Name: name, CaseID: c.ID}
 	mustUpdate(t, db, func(tx store.Tx) error {
-		if err := tx.InsertCase(c); err != nil {
+		if err := tx.Write().Cases().Insert(c); err != nil {
 			return err
 		}
 		other := input
 		other.Label, other.UUID = "report", store.UUID{2: byte(c.ID)}
 		for _, m := range []*store.Message{&input, &other} {
-			if err := tx.PutMessage(m); err != nil {
+			if err := tx.Write().Messages().Put(m); err != nil {
 				return err
 			}
 		}
-		return tx.PutAlias(a)
+		return tx.Write().Names().PutAlias(a)
 	})
 	a.Input = input
 	return c, a
@@ -41,12 +41,12 @@ func aliases(t *testing.T, db *DB, author identity.ID, routeID int64) (names []s
 	t.Helper()
 	names, cases = []string{}, []int64{}
 	mustView(t, db, func(r store.Reader) error {
-		all, err := r.Aliases(author, routeID)
+		all, err := r.Names().Aliases(author, routeID)
 		for _, a := range all {
 			if a.Input.Content != nil {
 				t.Errorf("%s is listed with its content", a.Name)
 			}
-			one, err := r.Alias(author, routeID, a.Name)
+			one, err := r.Names().Alias(author, routeID, a.Name)
 			kind(t, a.Name, err, "")
 			one.Input.Content = nil
 			same(t, a.Name, &a, one)
@@ -66,12 +66,12 @@ func TestAliases(t *testing.T) {
 	dropFile(t, db, sam, 8, "b.csv", "other route")
 	dropFile(t, db, ann, 7, "b.csv", "other author")
 	mustView(t, db, func(r store.Reader) error {
-		got, err := r.Alias(sam, 7, "RATES ä.CSV")
+		got, err := r.Names().Alias(sam, 7, "RATES ä.CSV")
 		kind(t, "whatever its case", err, "")
 		same(t, "whatever its case", rates, got)
-		_, err = r.Alias(sam, 7, "none")
+		_, err = r.Names().Alias(sam, 7, "none")
 		kind(t, "no such name", err, errs.NotFound)
-		_, err = r.Alias(ann, 8, "b.csv")
+		_, err = r.Names().Alias(ann, 8, "b.csv")
 		kind(t, "another's", err, errs.NotFound)
 		return nil
 	})
@@ -95,7 +95,7 @@ func TestAliases(t *testing.T) {
 		mustUpdate(t, db, func(tx store.Tx) error {
 			base := c.Revision
 			c.Revision, c.State = base+1, state
-			return tx.UpdateCase(c, base)
+			return tx.Write().Cases().Update(c, base)
 		})
 	}
 	for _, state := range []string{"active", "canceled"} {
@@ -124,7 +124,7 @@ func TestAliases(t *testing.T) {
 		}
 	}
 	remove := func(author identity.ID, name string) error {
-		return db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteAlias(author, 7, name) })
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Names().DeleteAlias(author, 7, name) })
 	}
 	kind(t, "delete", remove(sam, "RATES Ä.csv"), "")
 	list("deleted", "b.csv")
@@ -142,7 +142,7 @@ func TestAliases(t *testing.T) {
 	dropFile(t, db, sam, 7, "B.csv", "again")
 	list("its name is free", "B.csv")
 	err := db.Update(t.Context(), func(tx store.Tx) error {
-		return tx.PutAlias(&store.Alias{Author: sam, RouteID: 7, Name: "x", CaseID: 999})
+		return tx.Write().Names().PutAlias(&store.Alias{Author: sam, RouteID: 7, Name: "x", CaseID: 999})
 	})
 	kind(t, "of no case", err, errs.NotFound)
 }
@@ -157,7 +157,7 @@ func TestAliasOfEndedCase(t *testing.T) {
 	c.State = "completed"
 	insertCases(t, db, c)
 	mustUpdate(t, db, func(tx store.Tx) error {
-		return tx.PutAlias(&store.Alias{Author: sam, RouteID: 7, Name: "A", CaseID: c.ID})
+		return tx.Write().Names().PutAlias(&store.Alias{Author: sam, RouteID: 7, Name: "A", CaseID: c.ID})
 	})
 	got, _ := aliases(t, db, sam, 7)
 	same(t, "the name is the ended case's", []string{}, got)
@@ -197,13 +197,13 @@ func TestBoard(t *testing.T) {
 				"to who started them":   {Access: []identity.ID{sam}},
 			} {
 				f.RouteID, f.Status, f.OnBoard = 7, status, true
-				cases, err := r.Cases(f)
+				cases, err := r.Cases().List(f)
 				kind(t, status, err, "")
 				same(t, status+" "+what, append([]int64{}, byKey[status]...), caseIDs(cases))
 				f.Limit, f.After = 1, 0
 				var paged []int64
 				for {
-					page, err := r.Cases(f)
+					page, err := r.Cases().List(f)
 					kind(t, status, err, "")
 					if len(page) == 0 {
 						break
@@ -216,17 +216,17 @@ func TestBoard(t *testing.T) {
 				}
 			}
 		}
-		ended, err := r.EndedStatuses(7)
+		ended, err := r.Cases().EndedStatuses(7)
 		kind(t, "ended", err, "")
 		same(t, "ended", []string{"closed", "retired", "voting"}, ended)
-		others, err := r.OpenStatuses(7, []string{"open"})
+		others, err := r.Cases().OpenStatuses(7, []string{"open"})
 		kind(t, "open", err, "")
 		same(t, "open besides those known", []string{"voting"}, others)
-		others, err = r.OpenStatuses(7, nil)
+		others, err = r.Cases().OpenStatuses(7, nil)
 		slices.Sort(others)
 		kind(t, "open", err, "")
 		same(t, "open", []string{"open", "voting"}, others)
-		none, err := r.EndedStatuses(99)
+		none, err := r.Cases().EndedStatuses(99)
 		kind(t, "no such route", err, "")
 		if len(none) != 0 {
 			t.Errorf("no such route: %q", none)
@@ -249,5 +249,5 @@ func TestPeekID(t *testing.T) {
 	insertCases(t, db, c)
 	second := newCase(db, sam, 7)
 	second.ID = c.ID
-	kind(t, "an id in use", db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(second) }), errs.NameTaken)
+	kind(t, "an id in use", db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Insert(second) }), errs.NameTaken)
 }

@@ -15,8 +15,8 @@ const (
 	deleteAnswers = `DELETE FROM answers WHERE created < ?1`
 )
 
-// Answer returns the first answer to the user's request with that key.
-func (r *reader) Answer(user identity.ID, key string) (*store.Answer, error) {
+// Get returns the first answer to the user's request with that key.
+func (r answerReader) Get(user identity.ID, key string) (*store.Answer, error) {
 	a := &store.Answer{}
 	found, err := r.c.row(selectAnswer, int64(user), key).
 		scan(&a.User, &a.Key, bits(a.Request[:]), bits(a.URL[:]), &a.Answer, millis{&a.Created})
@@ -26,8 +26,8 @@ func (r *reader) Answer(user identity.ID, key string) (*store.Answer, error) {
 	return a, nil
 }
 
-// PutAnswer stores an answer. A key in use is errs.NameTaken.
-func (t *tx) PutAnswer(a *store.Answer) error {
+// Put stores an answer. A key in use is errs.NameTaken.
+func (t answerWriter) Put(a *store.Answer) error {
 	_, err := t.c.exec(insertAnswer, int64(a.User), a.Key, a.Request[:], a.URL[:], blob(a.Answer), at(a.Created))
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The Idempotency-Key is in use.")
@@ -35,14 +35,14 @@ func (t *tx) PutAnswer(a *store.Answer) error {
 	return failure("store an answer", err)
 }
 
-// AmendAnswer replaces what was answered to a key, if it is known still.
-func (t *tx) AmendAnswer(user identity.ID, key string, answer []byte) error {
+// Amend replaces what was answered to a key, if it is known still.
+func (t answerWriter) Amend(user identity.ID, key string, answer []byte) error {
 	_, err := t.c.exec(amendAnswer, int64(user), key, blob(answer))
 	return failure("amend an answer", err)
 }
 
-// DeleteAnswersBefore deletes the answers that are older than t.
-func (t *tx) DeleteAnswersBefore(before time.Time) error {
+// DeleteBefore deletes the answers that are older than t.
+func (t answerWriter) DeleteBefore(before time.Time) error {
 	_, err := t.c.exec(deleteAnswers, before.UnixMilli())
 	return failure("delete old answers", err)
 }

@@ -68,7 +68,7 @@ func archiveSources(f store.CaseFilter) []source {
 // NextArchiveMonth returns the first month after that one in which a case has
 // ended that one of the parties sees, or that is of one of the routes; parties
 // nil: any. 0 is none.
-func (r *reader) NextArchiveMonth(after store.Month, parties []identity.ID, routes []int64) (store.Month, error) {
+func (r caseReader) NextArchiveMonth(after store.Month, parties []identity.ID, routes []int64) (store.Month, error) {
 	sources := []source{{query: nextMonth}}
 	if parties != nil {
 		sources = append(sourcesOf(nextMonthOfParty, parties), sourcesOf(nextMonthOfRoute, routes)...)
@@ -88,7 +88,7 @@ func (r *reader) NextArchiveMonth(after store.Month, parties []identity.ID, rout
 
 // EndedChildren returns the first children of a case that have ended and are
 // not archived: their ids, markings and whether they are named.
-func (r *reader) EndedChildren(parent int64, limit int) (all []store.Case, err error) {
+func (r caseReader) EndedChildren(parent int64, limit int) (all []store.Case, err error) {
 	err = r.c.each(endedChildren, func(scan scan) error {
 		var c store.Case
 		err := scan(&c.ID, &c.Marking, &c.Named)
@@ -99,7 +99,7 @@ func (r *reader) EndedChildren(parent int64, limit int) (all []store.Case, err e
 }
 
 // AnyChildren returns the ids of some children of a case, archived or not.
-func (r *reader) AnyChildren(parent int64, limit int) (ids []int64, err error) {
+func (r caseReader) AnyChildren(parent int64, limit int) (ids []int64, err error) {
 	err = r.c.each(anyChildren, func(scan scan) error {
 		var id int64
 		err := scan(&id)
@@ -111,20 +111,20 @@ func (r *reader) AnyChildren(parent int64, limit int) (ids []int64, err error) {
 
 // Archive puts a case into the archive, or with month 0 back into Cases/, and
 // says when something of it is due.
-func (t *tx) Archive(id int64, month store.Month, due, retires time.Time) error {
+func (t caseWriter) Archive(id int64, month store.Month, due, retires time.Time) error {
 	n, err := t.c.change(archiveCase, id, int64(month), at(due), at(retires))
 	return found(n, err, "case")
 }
 
 // SetRetires says when the retention of a case is over.
-func (t *tx) SetRetires(id int64, retires time.Time) error {
+func (t caseWriter) SetRetires(id int64, retires time.Time) error {
 	n, err := t.c.change(setRetires, id, at(retires))
 	return found(n, err, "case")
 }
 
-// DeleteCase deletes a case with what belongs to it. The occurrence that made
+// Delete deletes a case with what belongs to it. The occurrence that made
 // it, if it is of an entry, stays without it.
-func (t *tx) DeleteCase(id int64, entry store.UUID, instant time.Time) error {
+func (t caseWriter) Delete(id int64, entry store.UUID, instant time.Time) error {
 	if entry != (store.UUID{}) {
 		if _, err := t.c.exec(forgetCase, entry[:], instant.UnixMilli(), id); err != nil {
 			return failure("keep an occurrence without its case", err)
@@ -135,13 +135,13 @@ func (t *tx) DeleteCase(id int64, entry store.UUID, instant time.Time) error {
 }
 
 // PutPurge notes that the children of a deleted case are to be deleted.
-func (t *tx) PutPurge(id int64, due time.Time) error {
+func (t caseWriter) PutPurge(id int64, due time.Time) error {
 	_, err := t.c.exec(insertPurge, id, at(due))
 	return failure("note what is left of a case", err)
 }
 
 // DeletePurge notes that nothing is left of a deleted case.
-func (t *tx) DeletePurge(id int64) error {
+func (t caseWriter) DeletePurge(id int64) error {
 	_, err := t.c.exec(deletePurge, id)
 	return failure("note that nothing is left of a case", err)
 }

@@ -41,8 +41,8 @@ func scanAttachment(scan scan, a *store.Attachment) error {
 		bits(a.SHA256[:]), &a.Lifetime, millis{&a.Expires}, millis{&a.Created})
 }
 
-// Attachment returns the attachment, also one that has expired.
-func (r *reader) Attachment(uuid store.UUID) (*store.Attachment, error) {
+// Get returns the attachment, also one that has expired.
+func (r attachmentReader) Get(uuid store.UUID) (*store.Attachment, error) {
 	a := &store.Attachment{}
 	found, err := r.c.row(selectAttachment, uuid[:]).read(func(scan scan) error { return scanAttachment(scan, a) })
 	if err := read(found, err, "attachment"); err != nil {
@@ -51,9 +51,9 @@ func (r *reader) Attachment(uuid store.UUID) (*store.Attachment, error) {
 	return a, nil
 }
 
-// Attachments returns the attachments that the filter selects, in the order
+// List returns the attachments that the filter selects, in the order
 // in which they were created.
-func (r *reader) Attachments(f store.AttachmentFilter) (all []store.Attachment, err error) {
+func (r attachmentReader) List(f store.AttachmentFilter) (all []store.Attachment, err error) {
 	err = r.walk(attachmentSources(f), f.After, func(ids []int64) (bool, error) {
 		err := r.c.each(selectAttachments, func(scan scan) error {
 			var a store.Attachment
@@ -84,15 +84,15 @@ func attachmentSources(f store.AttachmentFilter) []source {
 	return append(sources, sourcesOf(attachmentsOfRoute, f.Routes)...)
 }
 
-// AttachmentInUse reports whether a schedule entry names the attachment.
-func (r *reader) AttachmentInUse(uuid store.UUID) (used bool, err error) {
+// InUse reports whether a schedule entry names the attachment.
+func (r attachmentReader) InUse(uuid store.UUID) (used bool, err error) {
 	_, err = r.c.row(selectAttachmentUse, uuid[:]).scan(&used)
 	return used, failure("read what uses an attachment", err)
 }
 
-// InsertAttachment stores a new attachment and sets its Seq. Its content must
+// Insert stores a new attachment and sets its Seq. Its content must
 // be known; see NoteBlob.
-func (t *tx) InsertAttachment(a *store.Attachment) error {
+func (t attachmentWriter) Insert(a *store.Attachment) error {
 	res, err := t.c.exec(insertAttachment, a.UUID[:], int64(a.ContextID), int64(a.AuthorID), orNull(a.CaseID), a.Name,
 		a.MediaType, a.Size, a.SHA256[:], a.Lifetime, at(a.Expires), at(a.Created))
 	if err == nil {
@@ -102,13 +102,13 @@ func (t *tx) InsertAttachment(a *store.Attachment) error {
 }
 
 // SetExpiry changes when an attachment expires; zero for not at all.
-func (t *tx) SetExpiry(uuid store.UUID, expires time.Time) error {
+func (t attachmentWriter) SetExpiry(uuid store.UUID, expires time.Time) error {
 	n, err := t.c.change(updateAttachmentExpiry, uuid[:], at(expires))
 	return found(n, err, "attachment")
 }
 
-// DeleteAttachment deletes an attachment.
-func (t *tx) DeleteAttachment(uuid store.UUID) error {
+// Delete deletes an attachment.
+func (t attachmentWriter) Delete(uuid store.UUID) error {
 	n, err := t.c.change(deleteAttachment, uuid[:])
 	return found(n, err, "attachment")
 }

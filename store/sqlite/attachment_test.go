@@ -32,10 +32,10 @@ func insertAttachments(t *testing.T, db *DB, all ...*store.Attachment) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, a := range all {
-			if err := tx.NoteBlob(a.SHA256); err != nil {
+			if err := tx.Write().Blobs().Note(a.SHA256); err != nil {
 				return err
 			}
-			if err := tx.InsertAttachment(a); err != nil {
+			if err := tx.Write().Attachments().Insert(a); err != nil {
 				return err
 			}
 		}
@@ -48,7 +48,7 @@ func insertAttachments(t *testing.T, db *DB, all ...*store.Attachment) {
 func refs(t *testing.T, db *DB, text string) (n int64) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) error {
-		count, known, err := r.BlobRefs(digest(text))
+		count, known, err := r.Blobs().Refs(digest(text))
 		if n = count; !known {
 			n = -1
 		}
@@ -62,7 +62,7 @@ func TestAttachments(t *testing.T) {
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
 	a := newAttachment(1, sam, "abc")
-	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertAttachment(a) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Attachments().Insert(a) })
 	kind(t, "an attachment of a content that is not known", err, errs.Internal)
 	insertAttachments(t, db, a)
 	if a.Seq == 0 {
@@ -71,22 +71,22 @@ func TestAttachments(t *testing.T) {
 	read := func() (got *store.Attachment) {
 		t.Helper()
 		mustView(t, db, func(r store.Reader) (err error) {
-			got, err = r.Attachment(a.UUID)
+			got, err = r.Attachments().Get(a.UUID)
 			return err
 		})
 		return got
 	}
 	same(t, "stored", a, read())
 	for _, expires := range []time.Time{{}, noon().Add(time.Hour)} {
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.SetExpiry(a.UUID, expires) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Attachments().SetExpiry(a.UUID, expires) })
 		a.Expires = expires
 		same(t, "with another expiry", a, read())
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteAttachment(a.UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Attachments().Delete(a.UUID) })
 	for what, f := range map[string]func(store.Tx) error{
-		"read":    func(tx store.Tx) error { _, err := tx.Attachment(a.UUID); return err },
-		"deleted": func(tx store.Tx) error { return tx.DeleteAttachment(a.UUID) },
-		"changed": func(tx store.Tx) error { return tx.SetExpiry(a.UUID, noon()) },
+		"read":    func(tx store.Tx) error { _, err := tx.Attachments().Get(a.UUID); return err },
+		"deleted": func(tx store.Tx) error { return tx.Write().Attachments().Delete(a.UUID) },
+		"changed": func(tx store.Tx) error { return tx.Write().Attachments().SetExpiry(a.UUID, noon()) },
 	} {
 		kind(t, what+" after its end", db.Update(t.Context(), f), errs.NotFound)
 	}
@@ -127,7 +127,7 @@ func TestAttachmentFilters(t *testing.T) {
 		{"of no case", store.AttachmentFilter{CaseID: 999}, nil},
 	} {
 		mustView(t, db, func(r store.Reader) error {
-			list, err := r.Attachments(test.f)
+			list, err := r.Attachments().List(test.f)
 			var got []byte
 			for i := range list {
 				got = append(got, list[i].UUID[15])
@@ -151,7 +151,7 @@ func TestAttachmentOfEntry(t *testing.T) {
 	used := func(want bool) {
 		t.Helper()
 		mustView(t, db, func(r store.Reader) error {
-			got, err := r.AttachmentInUse(a.UUID)
+			got, err := r.Attachments().InUse(a.UUID)
 			if got != want {
 				t.Errorf("in use %t, want %t", got, want)
 			}
@@ -165,16 +165,16 @@ func TestAttachmentOfEntry(t *testing.T) {
 	same(t, "stored", e, entry(t, db, e.UUID))
 	used(true)
 	e.Revision++
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Update(e) })
 	used(true)
 	e.Attachment = store.UUID{}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Update(e) })
 	same(t, "without", e, entry(t, db, e.UUID))
 	used(false)
 	e.Attachment = a.UUID
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Update(e) })
 	used(true)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Delete(e.UUID) })
 	used(false)
 }
 
@@ -187,14 +187,14 @@ func TestAttachmentsAreDue(t *testing.T) {
 	insertAttachments(t, db, first, never)
 	insertEntries(t, db, newEntry(1, sam)) // at the same second
 	mustView(t, db, func(r store.Reader) error {
-		rows, _, err := r.DueRows(noon().Add(time.Second), 10)
+		rows, _, err := r.Queue().Due(noon().Add(time.Second), 10)
 		want := []store.DueRow{{Due: first.Expires, Entry: store.UUID{15: 1}}, {Due: first.Expires, Attachment: first.UUID}}
 		same(t, "due", want, rows)
 		return err
 	})
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(store.UUID{15: 1}) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Delete(store.UUID{15: 1}) })
 	mustView(t, db, func(r store.Reader) error {
-		next, err := r.NextDue()
+		next, err := r.Queue().NextDue()
 		if !next.Equal(first.Expires) {
 			t.Errorf("due next: %v, want %v", next, first.Expires)
 		}
@@ -219,7 +219,7 @@ func TestReferences(t *testing.T) {
 		if !inFile {
 			m.Content = []byte(text)
 		}
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.PutMessage(m) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Messages().Put(m) })
 	}
 	expect := func(what string, want map[string]int64) {
 		t.Helper()
@@ -247,13 +247,13 @@ func TestReferences(t *testing.T) {
 	insertAttachments(t, db, bound, newAttachment(2, sam, "a"), newAttachment(3, sam, "b"))
 	expect("attachments", map[string]int64{"a": 4, "b": 1})
 	mustView(t, db, func(r store.Reader) error {
-		n, err := r.StoredBytes(sam)
+		n, err := r.Blobs().StoredBytes(sam)
 		if n != 3 {
 			t.Errorf("sam has stored %d bytes, want 3", n)
 		}
 		return err
 	})
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteAttachment(store.UUID{0: 0xa7, 15: 3}) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Attachments().Delete(store.UUID{0: 0xa7, 15: 3}) })
 	expect("one deleted", map[string]int64{"a": 4, "b": 0})
 
 	// What belongs to a case goes with it.
@@ -274,9 +274,9 @@ func TestReferences(t *testing.T) {
 	}
 	expect("the case has gone", map[string]int64{"a": 1, "b": 0})
 	mustView(t, db, func(r store.Reader) error {
-		_, err := r.Attachment(bound.UUID)
+		_, err := r.Attachments().Get(bound.UUID)
 		kind(t, "what was bound to it", err, errs.NotFound)
-		n, err := r.StoredBytes(sam)
+		n, err := r.Blobs().StoredBytes(sam)
 		if n != 1 {
 			t.Errorf("sam has stored %d bytes, want 1", n)
 		}
@@ -335,7 +335,7 @@ func TestUnusedBlobs(t *testing.T) {
 	slices.SortFunc(all, func(a, b store.Digest) int { return slices.Compare(a[:], b[:]) })
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, d := range append(all, all...) { // a second time it is known
-			if err := tx.NoteBlob(d); err != nil {
+			if err := tx.Write().Blobs().Note(d); err != nil {
 				return err
 			}
 		}
@@ -344,7 +344,7 @@ func TestUnusedBlobs(t *testing.T) {
 	list := func(after store.Digest, limit int) (out []store.Digest) {
 		t.Helper()
 		mustView(t, db, func(r store.Reader) (err error) {
-			out, err = r.UnusedBlobs(after, limit)
+			out, err = r.Blobs().Unused(after, limit)
 			return err
 		})
 		return out
@@ -354,11 +354,11 @@ func TestUnusedBlobs(t *testing.T) {
 	insertAttachments(t, db, newAttachment(1, sam, "c"))
 	used := digest("c")
 	kind(t, "forgetting what is referred to",
-		db.Update(t.Context(), func(tx store.Tx) error { return tx.ForgetBlob(used) }), errs.InUse)
+		db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Blobs().Forget(used) }), errs.InUse)
 	for _, d := range all {
 		if d != used {
-			mustUpdate(t, db, func(tx store.Tx) error { return tx.ForgetBlob(d) })
-			mustUpdate(t, db, func(tx store.Tx) error { return tx.ForgetBlob(d) }) // is forgotten
+			mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Blobs().Forget(d) })
+			mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Blobs().Forget(d) }) // is forgotten
 		}
 	}
 	same(t, "unused, when they are forgotten", []store.Digest{}, list(store.Digest{}, 10))

@@ -35,8 +35,8 @@ func scanAuditDay(scan scan, d *store.AuditDay) error {
 	return scan(&d.Day, &d.Size, millis{&d.First}, millis{&d.Last})
 }
 
-// AuditDays returns the days of which there is an audit log, ascending.
-func (r *reader) AuditDays() (all []store.AuditDay, err error) {
+// Days returns the days of which there is an audit log, ascending.
+func (r auditReader) Days() (all []store.AuditDay, err error) {
 	err = r.c.each(selectAuditDays, func(scan scan) error {
 		var d store.AuditDay
 		err := scanAuditDay(scan, &d)
@@ -46,8 +46,8 @@ func (r *reader) AuditDays() (all []store.AuditDay, err error) {
 	return all, failure("read the days of the audit log", err)
 }
 
-// AuditDay returns what there is of a day.
-func (r *reader) AuditDay(day int64) (*store.AuditDay, error) {
+// Day returns what there is of a day.
+func (r auditReader) Day(day int64) (*store.AuditDay, error) {
 	d := &store.AuditDay{}
 	found, err := r.c.row(selectAuditDay, day).read(func(scan scan) error { return scanAuditDay(scan, d) })
 	if err := read(found, err, "day of the audit log"); err != nil {
@@ -56,9 +56,9 @@ func (r *reader) AuditDay(day int64) (*store.AuditDay, error) {
 	return d, nil
 }
 
-// AuditText returns a part of a day's text that begins at the offset, of at
+// Text returns a part of a day's text that begins at the offset, of at
 // most that many lines; nothing at its end.
-func (r *reader) AuditText(day, offset int64, lines int) (text []byte, err error) {
+func (r auditReader) Text(day, offset int64, lines int) (text []byte, err error) {
 	err = r.c.each(selectAuditText, func(scan scan) error {
 		var start int64
 		var line []byte
@@ -71,8 +71,8 @@ func (r *reader) AuditText(day, offset int64, lines int) (text []byte, err error
 	return text, failure("read the audit log", err)
 }
 
-// AppendAudit appends a line to the text of its day.
-func (t *tx) AppendAudit(when time.Time, line []byte) error {
+// Append appends a line to the text of its day.
+func (t auditWriter) Append(when time.Time, line []byte) error {
 	_, err := t.c.exec(insertAudit, store.AuditDayOf(when), at(when), line)
 	return failure("write the audit log", err)
 }

@@ -44,7 +44,7 @@ func BenchmarkGroupCommit(b *testing.B) {
 			before := db.Stats()
 			load(callers, b.N, func(int) {
 				c := newCase(db, sam, 7)
-				if err := db.Update(b.Context(), func(tx store.Tx) error { return tx.InsertCase(c) }); err != nil {
+				if err := db.Update(b.Context(), func(tx store.Tx) error { return tx.Write().Cases().Insert(c) }); err != nil {
 					b.Error(err)
 				}
 			})
@@ -87,13 +87,13 @@ func startUnit(c *store.Case) func(store.Tx) error {
 		Size: 100, Content: make([]byte, 100), Version: 1, Created: noon(), Modified: noon(),
 	}
 	return func(tx store.Tx) error {
-		if err := tx.InsertCase(c); err != nil {
+		if err := tx.Write().Cases().Insert(c); err != nil {
 			return err
 		}
-		if err := tx.AppendLog(c.ID, 1, bytes.Repeat([]byte("l"), 250)); err != nil {
+		if err := tx.Write().Cases().AppendLog(c.ID, 1, bytes.Repeat([]byte("l"), 250)); err != nil {
 			return err
 		}
-		return tx.PutMessage(m)
+		return tx.Write().Messages().Put(m)
 	}
 }
 
@@ -116,10 +116,10 @@ func performUnit(c *store.Case) func(store.Tx) error {
 	return func(tx store.Tx) error {
 		base := c.Revision
 		c.Revision, c.State = base+1, "active"
-		if err := tx.UpdateCase(c, base); err != nil {
+		if err := tx.Write().Cases().Update(c, base); err != nil {
 			return err
 		}
-		return tx.AppendLog(c.ID, c.Revision, bytes.Repeat([]byte("l"), 250))
+		return tx.Write().Cases().AppendLog(c.ID, c.Revision, bytes.Repeat([]byte("l"), 250))
 	}
 }
 
@@ -147,7 +147,7 @@ func BenchmarkUnitFire(b *testing.B) {
 		entries[i] = newEntry(byte(i), sam)
 		entries[i].UUID[1] = byte(i >> 8)
 		entries[i].Form = bytes.Repeat([]byte("e"), 800)
-		mustUpdate(b, db, func(tx store.Tx) error { return tx.InsertEntry(entries[i]) })
+		mustUpdate(b, db, func(tx store.Tx) error { return tx.Write().Entries().Insert(entries[i]) })
 	}
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -172,10 +172,10 @@ func fireUnit(db *DB, e *store.Entry) func(store.Tx) error {
 		instant := e.Due
 		e.Due = e.Due.Add(time.Minute)
 		e.Revision++
-		if err := tx.UpdateEntry(e); err != nil {
+		if err := tx.Write().Entries().Update(e); err != nil {
 			return err
 		}
-		if err := tx.InsertOccurrence(&store.Occurrence{
+		if err := tx.Write().Entries().InsertOccurrence(&store.Occurrence{
 			Entry: e.UUID, ContextID: e.ContextID, Instant: instant, Outcome: "fired", CaseID: 1, FiredAt: instant,
 		}); err != nil {
 			return err
@@ -199,11 +199,11 @@ func BenchmarkCaseForm(b *testing.B) {
 				id := cases[i*7919%len(cases)].ID
 				err := db.View(context.Background(), func(r store.Reader) error {
 					if seenBy {
-						if seen, err := r.CaseSeenBy(id, []identity.ID{sam}); err != nil || !seen {
+						if seen, err := r.Cases().SeenBy(id, []identity.ID{sam}); err != nil || !seen {
 							b.Errorf("seen %t, %v", seen, err)
 						}
 					}
-					_, err := r.Case(id)
+					_, err := r.Cases().Get(id)
 					return err
 				})
 				if err != nil {

@@ -15,9 +15,9 @@ const (
 	selectStoredBytes = `SELECT n FROM stored_bytes WHERE author_id = ?1`
 )
 
-// UnusedBlobs returns contents that nothing refers to, in order, after the
+// Unused returns contents that nothing refers to, in order, after the
 // given one, at most limit.
-func (r *reader) UnusedBlobs(after store.Digest, limit int) (all []store.Digest, err error) {
+func (r blobReader) Unused(after store.Digest, limit int) (all []store.Digest, err error) {
 	err = r.c.each(selectUnusedBlobs, func(scan scan) error {
 		var d store.Digest
 		err := scan(bits(d[:]))
@@ -27,31 +27,31 @@ func (r *reader) UnusedBlobs(after store.Digest, limit int) (all []store.Digest,
 	return all, failure("read the contents that nothing refers to", err)
 }
 
-// BlobRefs returns how many rows refer to a content, and whether it is known.
-func (r *reader) BlobRefs(d store.Digest) (n int64, known bool, err error) {
+// Refs returns how many rows refer to a content, and whether it is known.
+func (r blobReader) Refs(d store.Digest) (n int64, known bool, err error) {
 	known, err = r.c.row(selectBlob, d[:]).scan(&n)
 	return n, known, failure("read what refers to a content", err)
 }
 
 // StoredBytes returns how many bytes the author has stored.
-func (r *reader) StoredBytes(author identity.ID) (n int64, err error) {
+func (r blobReader) StoredBytes(author identity.ID) (n int64, err error) {
 	_, err = r.c.row(selectStoredBytes, int64(author)).scan(&n)
 	return n, failure("read how much is stored", err)
 }
 
-// NoteBlob makes a content known to which nothing refers yet, unless it is
+// Note makes a content known to which nothing refers yet, unless it is
 // known already.
-func (t *tx) NoteBlob(d store.Digest) error {
+func (t blobWriter) Note(d store.Digest) error {
 	_, err := t.c.exec(insertBlob, d[:])
 	return failure("note a content", err)
 }
 
-// ForgetBlob forgets a content; errs.InUse where anything refers to it.
-func (t *tx) ForgetBlob(d store.Digest) error {
+// Forget forgets a content; errs.InUse where anything refers to it.
+func (t blobWriter) Forget(d store.Digest) error {
 	n, err := t.c.change(deleteBlob, d[:])
 	if n == 0 && err == nil {
 		var known bool
-		if _, known, err = t.BlobRefs(d); known && err == nil {
+		if _, known, err = t.Blobs().Refs(d); known && err == nil {
 			return errs.New(errs.InUse, "Something refers to the content %x.", d)
 		}
 	}

@@ -33,10 +33,10 @@ const (
 		WHERE route_id = ?1 AND open = 0 AND state <> 'canceled' AND archived IS NULL AND status = ?2 AND state = 'completed' LIMIT ?3`
 )
 
-// StrandedCases returns cases of the route that can go on, by id, and whose
+// Stranded returns cases of the route that can go on, by id, and whose
 // status is set and none of those. It reads the open ones, and of the others
 // only those that it returns.
-func (r *reader) StrandedCases(id int64, statuses []string, limit int) (all []store.Stranded, err error) {
+func (r routeReader) Stranded(id int64, statuses []string, limit int) (all []store.Stranded, err error) {
 	const op = "read cases in other states"
 	take := func(scan scan) error {
 		var s store.Stranded
@@ -47,7 +47,7 @@ func (r *reader) StrandedCases(id int64, statuses []string, limit int) (all []st
 	if err := r.c.each(strandedOpen, take, id, array(statuses), limit); err != nil {
 		return nil, failure(op, err)
 	}
-	ended, err := r.EndedStatuses(id)
+	ended, err := r.Cases().EndedStatuses(id)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (r *reader) StrandedCases(id int64, statuses []string, limit int) (all []st
 // EndedStatuses returns the states of the route's ended cases but canceled
 // ones, by name. It costs a look into an index for each, however many cases
 // there are.
-func (r *reader) EndedStatuses(routeID int64) (all []string, err error) {
+func (r caseReader) EndedStatuses(routeID int64) (all []string, err error) {
 	for last := ""; ; {
 		if _, err := r.c.row(nextEndedStatus, routeID, last).scan(&last); err != nil {
 			return nil, failure("read the states of ended cases", err)
@@ -80,7 +80,7 @@ func (r *reader) EndedStatuses(routeID int64) (all []string, err error) {
 
 // OpenStatuses returns those states of the route's open cases that are not
 // among the known ones. It reads all that are open.
-func (r *reader) OpenStatuses(routeID int64, known []string) (others []string, err error) {
+func (r caseReader) OpenStatuses(routeID int64, known []string) (others []string, err error) {
 	for {
 		var status string
 		found, err := r.c.row(otherOpenStatus, routeID, array(known)).scan(&status)

@@ -68,8 +68,8 @@ func scanCase(scan scan, c *store.Case) error {
 		&c.Form, millis{&c.Created}, millis{&c.Modified}, &c.Marking)
 }
 
-// Case returns the case, without Access.
-func (r *reader) Case(id int64) (*store.Case, error) {
+// Get returns the case, without Access.
+func (r caseReader) Get(id int64) (*store.Case, error) {
 	c := &store.Case{}
 	found, err := r.c.row(selectCase, id).read(func(scan scan) error { return scanCase(scan, c) })
 	if err := read(found, err, "case"); err != nil {
@@ -78,9 +78,9 @@ func (r *reader) Case(id int64) (*store.Case, error) {
 	return c, nil
 }
 
-// Cases returns the cases that the filter selects by id, without Marking and
+// List returns the cases that the filter selects by id, without Marking and
 // Access.
-func (r *reader) Cases(f store.CaseFilter) (all []store.Case, err error) {
+func (r caseReader) List(f store.CaseFilter) (all []store.Case, err error) {
 	take := func(scan scan) error {
 		var c store.Case
 		err := scanCase(scan, &c)
@@ -125,9 +125,9 @@ func caseSources(f store.CaseFilter) []source {
 	return append(sourcesOf(casesOfParty, f.Access), sourcesOf(casesOfRoute, f.Routes)...)
 }
 
-// CaseSeenBy reports whether the case is seen in the context of one of the
+// SeenBy reports whether the case is seen in the context of one of the
 // parties.
-func (r *reader) CaseSeenBy(id int64, parties []identity.ID) (bool, error) {
+func (r caseReader) SeenBy(id int64, parties []identity.ID) (bool, error) {
 	var access []identity.ID
 	found, err := r.c.row(selectAccess, id).scan(list[identity.ID]{&access})
 	if err := read(found, err, "case"); err != nil {
@@ -136,14 +136,14 @@ func (r *reader) CaseSeenBy(id int64, parties []identity.ID) (bool, error) {
 	return slices.ContainsFunc(parties, func(p identity.ID) bool { return slices.Contains(access, p) }), nil
 }
 
-// CountOpenCases returns how many cases of the starter are open.
-func (r *reader) CountOpenCases(starter identity.ID) (n int64, err error) {
+// CountOpen returns how many cases of the starter are open.
+func (r caseReader) CountOpen(starter identity.ID) (n int64, err error) {
 	_, err = r.c.row(countOpenCases, int64(starter)).scan(&n)
 	return n, failure("count open cases", err)
 }
 
-// InsertCase stores a new case. An id in use is errs.NameTaken.
-func (t *tx) InsertCase(c *store.Case) error {
+// Insert stores a new case. An id in use is errs.NameTaken.
+func (t caseWriter) Insert(c *store.Case) error {
 	_, err := t.c.exec(insertCase, c.ID, c.RouteID, int64(c.ContextID), int64(c.StarterID), c.State, c.Status, c.Priority,
 		c.Version, c.Revision, at(c.Due), c.Named, blob(c.Form), at(c.Created), at(c.Modified), blob(c.Marking), array(c.Access),
 		c.Parent, c.ParentRow, orNone(c.Entry), c.Waits, c.Group, c.Busy, at(c.Retires))
@@ -159,10 +159,10 @@ func (t *tx) InsertCase(c *store.Case) error {
 	return t.putTasks(c, []store.TaskShare{})
 }
 
-// UpdateCase stores c where the stored revision is still base and it is
+// Update stores c where the stored revision is still base and it is
 // archived as it was; else it is errs.Precondition and nothing is written.
 // Access and Tasks nil leave them as they are.
-func (t *tx) UpdateCase(c *store.Case, base int64) error {
+func (t caseWriter) Update(c *store.Case, base int64) error {
 	var access any
 	if c.Access != nil {
 		access = array(c.Access)

@@ -15,7 +15,7 @@ func insertCases(t *testing.T, db *DB, cases ...*store.Case) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, c := range cases {
-			if err := tx.InsertCase(c); err != nil {
+			if err := tx.Write().Cases().Insert(c); err != nil {
 				return err
 			}
 		}
@@ -29,15 +29,15 @@ func stored(t *testing.T, db *DB, id int64, all ...identity.ID) *store.Case {
 	t.Helper()
 	var c *store.Case
 	mustView(t, db, func(r store.Reader) (err error) {
-		if c, err = r.Case(id); err != nil {
+		if c, err = r.Cases().Get(id); err != nil {
 			return err
 		}
 		for _, party := range all {
-			seen, err := r.CaseSeenBy(id, []identity.ID{0, party})
+			seen, err := r.Cases().SeenBy(id, []identity.ID{0, party})
 			if err != nil {
 				return err
 			}
-			listed, err := r.Cases(store.CaseFilter{Access: []identity.ID{party}})
+			listed, err := r.Cases().List(store.CaseFilter{Access: []identity.ID{party}})
 			if err != nil {
 				return err
 			}
@@ -65,7 +65,7 @@ func TestCases(t *testing.T) {
 	change := func(base int64, f func(c *store.Case)) error {
 		next := *c
 		f(&next)
-		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(&next, base) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Update(&next, base) })
 		if err == nil {
 			if next.Access == nil {
 				next.Access = c.Access
@@ -102,9 +102,9 @@ func TestCases(t *testing.T) {
 	}
 	kind(t, "no such case", change(1, func(c *store.Case) { c.ID = 999 }), errs.NotFound)
 	mustView(t, db, func(r store.Reader) error {
-		_, err := r.Case(999)
+		_, err := r.Cases().Get(999)
 		kind(t, "no such case", err, errs.NotFound)
-		_, err = r.CaseSeenBy(999, []identity.ID{sam})
+		_, err = r.Cases().SeenBy(999, []identity.ID{sam})
 		kind(t, "no such case", err, errs.NotFound)
 		return nil
 	})
@@ -125,7 +125,7 @@ func TestCaseConstraints(t *testing.T) {
 	} {
 		c := newCase(db, sam, 7)
 		spoil(c)
-		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(c) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Insert(c) })
 		kind(t, name, err, errs.Internal)
 	}
 }
@@ -172,7 +172,7 @@ func TestCaseFilters(t *testing.T) {
 	} {
 		var got []int
 		mustView(t, db, func(r store.Reader) error {
-			cases, err := r.Cases(test.filter)
+			cases, err := r.Cases().List(test.filter)
 			for i := range cases {
 				at := slices.IndexFunc(all, func(c *store.Case) bool { return c.ID == cases[i].ID })
 				want := *all[at]
@@ -215,7 +215,7 @@ func TestWalk(t *testing.T) {
 	insertCases(t, db, all...)
 	list := func(f store.CaseFilter) (ids []int64) {
 		mustView(t, db, func(r store.Reader) error {
-			cases, err := r.Cases(f)
+			cases, err := r.Cases().List(f)
 			ids = caseIDs(cases)
 			return err
 		})
@@ -247,7 +247,7 @@ func TestQueue(t *testing.T) {
 	insertCases(t, db, all...)
 	queue := func(limit int) (ids []int64, open int64) {
 		mustView(t, db, func(r store.Reader) error {
-			cases, err := r.QueuedCases(store.Lane{RouteID: 7}, limit)
+			cases, err := r.Queue().QueuedCases(store.Lane{RouteID: 7}, limit)
 			if err != nil {
 				return err
 			}
@@ -255,7 +255,7 @@ func TestQueue(t *testing.T) {
 			for _, c := range cases {
 				ids = append(ids, c.ID)
 			}
-			open, err = r.CountOpenCases(sam)
+			open, err = r.Cases().CountOpen(sam)
 			return err
 		})
 		return ids, open
@@ -268,14 +268,14 @@ func TestQueue(t *testing.T) {
 	for i, state := range map[int]string{4: "active", 1: "canceled", 2: "completed"} {
 		mustUpdate(t, db, func(tx store.Tx) error {
 			all[i].State = state
-			return tx.UpdateCase(all[i], 1)
+			return tx.Write().Cases().Update(all[i], 1)
 		})
 	}
 	ids, open = queue(10)
 	same(t, "queue after starts and ends", []int64{all[0].ID, all[3].ID}, ids)
 	same(t, "open after starts and ends", int64(3), open)
 	mustView(t, db, func(r store.Reader) error {
-		open, err := r.CountOpenCases(ann)
+		open, err := r.Cases().CountOpen(ann)
 		same(t, "open cases of another", int64(0), open)
 		return err
 	})
@@ -290,7 +290,7 @@ func TestLog(t *testing.T) {
 	log := func(id int64) (text string, err error) {
 		mustView(t, db, func(r store.Reader) error {
 			var data []byte
-			data, err = r.CaseLog(id)
+			data, err = r.Cases().Log(id)
 			text = string(data)
 			return nil
 		})
@@ -303,7 +303,7 @@ func TestLog(t *testing.T) {
 		seq  int64
 		text string
 	}{{4, `[{"seq":4}]`}, {1, `[{"seq":1},{"seq":2}]`}, {3, "[{\"seq\":3}]\n"}, {5, `[]`}} {
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.AppendLog(c.ID, entries.seq, []byte(entries.text)) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().AppendLog(c.ID, entries.seq, []byte(entries.text)) })
 	}
 	text, _ = log(c.ID)
 	same(t, "log", `[{"seq":1},{"seq":2},{"seq":3},{"seq":4}]`, text)
@@ -312,7 +312,7 @@ func TestLog(t *testing.T) {
 	_, err = log(999)
 	kind(t, "no such case", err, errs.NotFound)
 	add := func(id, seq int64) error {
-		return db.Update(t.Context(), func(tx store.Tx) error { return tx.AppendLog(id, seq, []byte(`[{}]`)) })
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().AppendLog(id, seq, []byte(`[{}]`)) })
 	}
 	kind(t, "an entry twice", add(c.ID, 3), errs.Internal)
 	kind(t, "an entry of no case", add(999, 1), errs.NotFound)
@@ -337,7 +337,7 @@ func TestMessages(t *testing.T) {
 	foreign.CaseID = other.ID
 	all := []*store.Message{input, empty, large, foreign}
 	put := func(m *store.Message) error {
-		return db.Update(t.Context(), func(tx store.Tx) error { return tx.PutMessage(m) })
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Messages().Put(m) })
 	}
 	for _, m := range all {
 		kind(t, m.Label, put(m), "")
@@ -346,14 +346,14 @@ func TestMessages(t *testing.T) {
 	kind(t, "replaced", put(input), "")
 	mustView(t, db, func(r store.Reader) error {
 		for _, m := range all {
-			got, err := r.Message(m.CaseID, m.UUID)
+			got, err := r.Messages().Get(m.CaseID, m.UUID)
 			same(t, "by UUID", m, got)
 			kind(t, "by UUID", err, "")
-			got, err = r.MessageByLabel(m.CaseID, m.Label)
+			got, err = r.Messages().GetByLabel(m.CaseID, m.Label)
 			same(t, "by label", m, got)
 			kind(t, "by label", err, "")
 		}
-		list, err := r.Messages(c.ID)
+		list, err := r.Messages().List(c.ID)
 		var want []store.Message
 		for _, m := range all[:3] {
 			bare := *m
@@ -361,9 +361,9 @@ func TestMessages(t *testing.T) {
 			want = append(want, bare)
 		}
 		same(t, "all", want, list)
-		_, err2 := r.Message(c.ID, store.UUID{1})
+		_, err2 := r.Messages().Get(c.ID, store.UUID{1})
 		kind(t, "a UUID that was replaced", err2, errs.NotFound)
-		_, err2 = r.MessageByLabel(c.ID, "inputmessage")
+		_, err2 = r.Messages().GetByLabel(c.ID, "inputmessage")
 		kind(t, "a label in another case", err2, errs.NotFound)
 		return err
 	})

@@ -11,15 +11,15 @@ const (
 	deletePlan = `DELETE FROM plans WHERE case_id = ?1 AND row = ?2`
 )
 
-// CaseRevision returns the revision of a case.
-func (r *reader) CaseRevision(id int64) (revision int64, err error) {
+// Revision returns the revision of a case.
+func (r caseReader) Revision(id int64) (revision int64, err error) {
 	found, err := r.c.row(caseRevision, id).scan(&revision)
 	return revision, read(found, err, "case")
 }
 
 // Children returns the ids of the children of an enablement that are neither
 // closed nor canceled, the first ones after an id.
-func (r *reader) Children(parent, row, after int64, limit int) (ids []int64, err error) {
+func (r caseReader) Children(parent, row, after int64, limit int) (ids []int64, err error) {
 	err = r.c.each(childrenOfRow, func(scan scan) error {
 		var id int64
 		err := scan(&id)
@@ -31,7 +31,7 @@ func (r *reader) Children(parent, row, after int64, limit int) (ids []int64, err
 
 // ChildMarkings calls f for the marking of each child of an enablement, by
 // id.
-func (r *reader) ChildMarkings(parent, row int64, f func(marking []byte) error) error {
+func (r caseReader) ChildMarkings(parent, row int64, f func(marking []byte) error) error {
 	err := r.c.each(childMarkings, func(scan scan) error {
 		var marking []byte
 		if err := scan(&marking); err != nil {
@@ -43,13 +43,13 @@ func (r *reader) ChildMarkings(parent, row int64, f func(marking []byte) error) 
 }
 
 // Plan returns which children an enablement shall have.
-func (r *reader) Plan(caseID, row int64) (plan []byte, err error) {
+func (r caseReader) Plan(caseID, row int64) (plan []byte, err error) {
 	found, err := r.c.row(selectPlan, caseID, row).scan(&plan)
 	return plan, read(found, err, "plan")
 }
 
 // PutPlan keeps which children an enablement shall have; nil drops it.
-func (t *tx) PutPlan(caseID, row int64, plan []byte) error {
+func (t caseWriter) PutPlan(caseID, row int64, plan []byte) error {
 	if plan == nil {
 		_, err := t.c.exec(deletePlan, caseID, row)
 		return failure("drop a plan of children", err)

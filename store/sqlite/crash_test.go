@@ -104,10 +104,10 @@ func verifyAcknowledged(t *testing.T, path string, ids []int64) {
 			if id >= next {
 				t.Errorf("the next id is %d, and %d is in use", next, id)
 			}
-			if _, err := r.Case(id); err != nil {
+			if _, err := r.Cases().Get(id); err != nil {
 				t.Errorf("acknowledged case %d: %v", id, err)
 			}
-			if log, err := r.CaseLog(id); err != nil || string(log) != `[{"seq":1}]` {
+			if log, err := r.Cases().Log(id); err != nil || string(log) != `[{"seq":1}]` {
 				t.Errorf("log of acknowledged case %d: %s, %v", id, log, err)
 			}
 		}
@@ -131,10 +131,10 @@ func crashChild(path string) {
 			for {
 				c := newCase(db, identity.ID(1), 7)
 				err := db.Update(ctx, func(tx store.Tx) error {
-					if err := tx.InsertCase(c); err != nil {
+					if err := tx.Write().Cases().Insert(c); err != nil {
 						return err
 					}
-					return tx.AppendLog(c.ID, 1, []byte(`[{"seq":1}]`))
+					return tx.Write().Cases().AppendLog(c.ID, 1, []byte(`[{"seq":1}]`))
 				})
 				if err != nil {
 					fmt.Fprintln(os.Stderr, "update:", err)

@@ -97,16 +97,16 @@ func (r *reader) documents(query string, args ...any) (all []store.Document, err
 	return all, failure("read documents", err)
 }
 
-// DocumentsAlong returns what lies along the path from the root of the
+// Along returns what lies along the path from the root of the
 // context down: the root, and as many of the names as exist.
-func (r *reader) DocumentsAlong(context identity.ID, names []string) ([]store.Document, error) {
+func (r documentReader) Along(context identity.ID, names []string) ([]store.Document, error) {
 	return r.documents(selectDocumentsAlong, int64(context), array(names))
 }
 
-// DocumentsUnder returns what lies along the path from the root of the context
+// Under returns what lies along the path from the root of the context
 // down, as DocumentsAlong does but without contents, and what the place at its
 // end holds.
-func (r *reader) DocumentsUnder(context identity.ID, names []string, o store.Under) (along, below []store.Document, err error) {
+func (r documentReader) Under(context identity.ID, names []string, o store.Under) (along, below []store.Document, err error) {
 	budget, reached := o.Properties, 0
 	along = make([]store.Document, len(names)+1)
 	query, args := selectDocumentsIn, []any{int64(context), array(names), o.Properties > 0}
@@ -142,22 +142,22 @@ func (r *reader) DocumentsUnder(context identity.ID, names []string, o store.Und
 	return along[:reached], slices.Concat(append(blocks, block)...), failure("read documents", err)
 }
 
-// DocumentRoots returns the roots of the contexts, nil for all.
-func (r *reader) DocumentRoots(contexts []identity.ID) ([]store.Document, error) {
+// Roots returns the roots of the contexts, nil for all.
+func (r documentReader) Roots(contexts []identity.ID) ([]store.Document, error) {
 	if contexts == nil {
 		return r.documents(selectAllDocumentRoots)
 	}
 	return r.documents(selectDocumentRoots, array(contexts))
 }
 
-// DocumentPage returns what is in the folder, by id, after the given one.
-func (r *reader) DocumentPage(folder, after int64, limit int) ([]store.Document, error) {
+// Page returns what is in the folder, by id, after the given one.
+func (r documentReader) Page(folder, after int64, limit int) ([]store.Document, error) {
 	return r.documents(selectDocumentPage, folder, after, limit)
 }
 
-// InsertDocument stores a new document or folder and sets its ID. A name in
+// Insert stores a new document or folder and sets its ID. A name in
 // use in its folder is errs.NameTaken.
-func (t *tx) InsertDocument(d *store.Document) error {
+func (t documentWriter) Insert(d *store.Document) error {
 	sum := any(nil)
 	if !d.Folder {
 		sum = d.SHA256[:]
@@ -181,33 +181,33 @@ func documentContent(d *store.Document) any {
 	return blob(d.Content)
 }
 
-// ReplaceDocument changes the file of that ID.
-func (t *tx) ReplaceDocument(d *store.Document) error {
+// Replace changes the file of that ID.
+func (t documentWriter) Replace(d *store.Document) error {
 	n, err := t.c.change(replaceDocument, d.ID, int64(d.AuthorID), d.Revision, d.MediaType, d.Size, d.SHA256[:],
 		at(d.Modified), documentContent(d))
 	return found(n, err, "document")
 }
 
 // SetProperties replaces the properties of a document or folder.
-func (t *tx) SetProperties(id int64, properties store.Properties) error {
+func (t documentWriter) SetProperties(id int64, properties store.Properties) error {
 	n, err := t.c.change(setProperties, id, orNoText(string(properties)))
 	return found(n, err, "document")
 }
 
 // TouchFolder counts a change of the folder's members.
-func (t *tx) TouchFolder(id int64, modified time.Time) error {
+func (t documentWriter) TouchFolder(id int64, modified time.Time) error {
 	n, err := t.c.change(touchFolder, id, at(modified))
 	return found(n, err, "folder")
 }
 
-// DeleteDocument deletes a file, or a folder without members.
-func (t *tx) DeleteDocument(id int64) error {
+// Delete deletes a file, or a folder without members.
+func (t documentWriter) Delete(id int64) error {
 	n, err := t.c.change(deleteDocument, id)
 	return found(n, err, "document")
 }
 
-// MoveDocument puts a document or folder into a folder under a name.
-func (t *tx) MoveDocument(id, folder int64, name string) error {
+// Move puts a document or folder into a folder under a name.
+func (t documentWriter) Move(id, folder int64, name string) error {
 	n, err := t.c.change(moveDocument, id, folder, name)
 	if isUnique(err) {
 		return nameInUse(name)
@@ -215,8 +215,8 @@ func (t *tx) MoveDocument(id, folder int64, name string) error {
 	return found(n, err, "document")
 }
 
-// CopyDocument stores a copy of a file, or of a folder without its members.
-func (t *tx) CopyDocument(id, folder int64, name string, author identity.ID, now time.Time) (int64, error) {
+// Copy stores a copy of a file, or of a folder without its members.
+func (t documentWriter) Copy(id, folder int64, name string, author identity.ID, now time.Time) (int64, error) {
 	res, err := t.c.exec(copyDocument, id, folder, name, int64(author), at(now))
 	if isUnique(err) {
 		return 0, nameInUse(name)
@@ -238,13 +238,13 @@ func nameInUse(name string) error {
 
 // DetachFolder takes a folder with all that is below it out of its tree, to
 // be deleted by PurgeDocuments.
-func (t *tx) DetachFolder(id int64) error {
+func (t documentWriter) DetachFolder(id int64) error {
 	n, err := t.c.change(detachFolder, id)
 	return found(n, err, "folder")
 }
 
-// DetachedDocuments reports whether anything waits for PurgeDocuments.
-func (r *reader) DetachedDocuments() (bool, error) {
+// Detached reports whether anything waits for PurgeDocuments.
+func (r documentReader) Detached() (bool, error) {
 	_, waits, err := r.detached()
 	return waits, err
 }
@@ -254,10 +254,10 @@ func (r *reader) detached() (id int64, found bool, err error) {
 	return id, found, failure("read what is to be deleted", err)
 }
 
-// PurgeDocuments deletes about so many rows of what was detached, and reports
+// Purge deletes about so many rows of what was detached, and reports
 // whether there are more. No step looks at a whole tree: of a detached folder
 // it deletes the files, detaches the folders, and in the end deletes it.
-func (t *tx) PurgeDocuments(limit int) (more bool, err error) {
+func (t documentWriter) Purge(limit int) (more bool, err error) {
 	for {
 		id, found, err := t.detached()
 		if err != nil || !found || limit <= 0 {
@@ -302,5 +302,5 @@ func (t *tx) purgeFolder(id int64, limit int) (int, error) {
 	if n := len(files) + len(folders); n > 0 {
 		return n, nil
 	}
-	return 1, t.DeleteDocument(id)
+	return 1, t.Write().Documents().Delete(id)
 }

@@ -35,7 +35,7 @@ func insertDocuments(t *testing.T, db *DB, all ...*store.Document) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, d := range all {
-			if err := tx.InsertDocument(d); err != nil {
+			if err := tx.Write().Documents().Insert(d); err != nil {
 				return err
 			}
 		}
@@ -56,7 +56,7 @@ func rootOf(t *testing.T, db *DB, context identity.ID) *store.Document {
 func along(t *testing.T, db *DB, context identity.ID, names ...string) (found []store.Document) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) (err error) {
-		found, err = r.DocumentsAlong(context, names)
+		found, err = r.Documents().Along(context, names)
 		return err
 	})
 	return found
@@ -73,7 +73,7 @@ func documentNames(all []store.Document) []string {
 func storedBytes(t *testing.T, db *DB, author identity.ID) (n int64) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) (err error) {
-		n, err = r.StoredBytes(author)
+		n, err = r.Blobs().StoredBytes(author)
 		return err
 	})
 	return n
@@ -127,7 +127,7 @@ func TestDocumentNamesAreUniqueInAFolder(t *testing.T) {
 	insertDocuments(t, db, sub, newFile(root.ID, sam, "A", "x"), newFile(root.ID, sam, "b", ""))
 	insertDocuments(t, db, newFile(sub.ID, sam, "a", "y"))
 	for _, d := range []*store.Document{newFile(root.ID, sam, "a", "z"), newFolder(root.ID, sam, "b")} {
-		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertDocument(d) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Documents().Insert(d) })
 		if !errs.Is(err, errs.NameTaken) {
 			t.Errorf("a second %q: got %v, want name-taken", d.Name, err)
 		}
@@ -147,7 +147,7 @@ func TestDocumentListings(t *testing.T) {
 	insertDocuments(t, db, newFile(sub.ID, sam, "e", "e"))
 	insertDocuments(t, db, newFile(rootOf(t, db, ann).ID, ann, "f", "f"))
 	mustView(t, db, func(r store.Reader) error {
-		top, members, err := r.DocumentsUnder(sam, nil, store.Under{Limit: -1})
+		top, members, err := r.Documents().Under(sam, nil, store.Under{Limit: -1})
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func TestDocumentListings(t *testing.T) {
 			{[]string{"sub", "f"}, []string{"", "sub"}, []string{}},
 			{[]string{"other"}, []string{""}, []string{}},
 		} {
-			along, below, err := r.DocumentsUnder(sam, tt.names, store.Under{Deep: true, Limit: 10})
+			along, below, err := r.Documents().Under(sam, tt.names, store.Under{Deep: true, Limit: 10})
 			if err != nil {
 				return err
 			}
@@ -178,7 +178,7 @@ func TestDocumentListings(t *testing.T) {
 		}
 		var paged []string
 		for after := int64(0); ; {
-			page, err := r.DocumentPage(root.ID, after, 2)
+			page, err := r.Documents().Page(root.ID, after, 2)
 			if err != nil {
 				return err
 			}
@@ -192,7 +192,7 @@ func TestDocumentListings(t *testing.T) {
 			t.Errorf("pages: got %q, want %q", paged, want)
 		}
 		for limit, want := range map[int]int{100: 6, 6: 6, 4: 4, 1: 1} {
-			_, tree, err := r.DocumentsUnder(sam, nil, store.Under{Deep: true, Limit: limit})
+			_, tree, err := r.Documents().Under(sam, nil, store.Under{Deep: true, Limit: limit})
 			if err != nil {
 				return err
 			}
@@ -204,7 +204,7 @@ func TestDocumentListings(t *testing.T) {
 			contexts []identity.ID
 			want     int
 		}{{nil, 2}, {[]identity.ID{ann}, 1}, {[]identity.ID{}, 0}, {[]identity.ID{sam, ann, 1000}, 2}} {
-			roots, err := r.DocumentRoots(tt.contexts)
+			roots, err := r.Documents().Roots(tt.contexts)
 			if err != nil {
 				return err
 			}
@@ -230,7 +230,7 @@ func TestDocumentContents(t *testing.T) {
 	}
 	d.AuthorID, d.Revision, d.MediaType, d.Size, d.SHA256 = ann, 2, "text/csv", 9000, digest("large")
 	d.InFile, d.Content, d.Modified = true, nil, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.ReplaceDocument(d) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Documents().Replace(d) })
 	if got := along(t, db, sam, "a.txt")[1]; !cmp.Equal(*d, got) {
 		t.Errorf("the larger one (-want +got):\n%s", cmp.Diff(*d, got))
 	}
@@ -241,7 +241,7 @@ func TestDocumentContents(t *testing.T) {
 		t.Errorf("references to the larger content: got %d, want 1", n)
 	}
 	d.Size, d.SHA256, d.InFile, d.Content = 0, digest(""), false, nil
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.ReplaceDocument(d) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Documents().Replace(d) })
 	got := along(t, db, sam, "a.txt")[1]
 	if got.InFile || got.Content == nil || len(got.Content) != 0 {
 		t.Errorf("an empty file is %+v", got)
@@ -249,17 +249,17 @@ func TestDocumentContents(t *testing.T) {
 	if n := refs(t, db, "large"); n != 0 {
 		t.Errorf("references to the larger content in the end: got %d, want 0", n)
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.TouchFolder(root.ID, noon().Add(2*time.Hour)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Documents().TouchFolder(root.ID, noon().Add(2*time.Hour)) })
 	if touched := rootOf(t, db, sam); touched.Revision != root.Revision+1 || !touched.Modified.Equal(noon().Add(2*time.Hour)) {
 		t.Errorf("the touched root is %+v", touched)
 	}
 	for what, f := range map[string]func(store.Tx) error{
-		"replace a folder": func(tx store.Tx) error { r := *d; r.ID = root.ID; return tx.ReplaceDocument(&r) },
-		"touch a file":     func(tx store.Tx) error { return tx.TouchFolder(d.ID, noon()) },
-		"detach a file":    func(tx store.Tx) error { return tx.DetachFolder(d.ID) },
-		"detach a root":    func(tx store.Tx) error { return tx.DetachFolder(root.ID) },
-		"delete a root":    func(tx store.Tx) error { return tx.DeleteDocument(root.ID) },
-		"delete nothing":   func(tx store.Tx) error { return tx.DeleteDocument(1 << 40) },
+		"replace a folder": func(tx store.Tx) error { r := *d; r.ID = root.ID; return tx.Write().Documents().Replace(&r) },
+		"touch a file":     func(tx store.Tx) error { return tx.Write().Documents().TouchFolder(d.ID, noon()) },
+		"detach a file":    func(tx store.Tx) error { return tx.Write().Documents().DetachFolder(d.ID) },
+		"detach a root":    func(tx store.Tx) error { return tx.Write().Documents().DetachFolder(root.ID) },
+		"delete a root":    func(tx store.Tx) error { return tx.Write().Documents().Delete(root.ID) },
+		"delete nothing":   func(tx store.Tx) error { return tx.Write().Documents().Delete(1 << 40) },
 	} {
 		if err := db.Update(t.Context(), f); !errs.Is(err, errs.NotFound) {
 			t.Errorf("%s: got %v, want not-found", what, err)
@@ -288,7 +288,7 @@ func TestPurgeDocuments(t *testing.T) {
 			rows += 2
 		}
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DetachFolder(top.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Documents().DetachFolder(top.ID) })
 	if got := documentNames(along(t, db, sam, "top", "sub1")); !slices.Equal(got, []string{""}) {
 		t.Errorf("a detached folder is found: %q", got)
 	}
@@ -298,7 +298,7 @@ func TestPurgeDocuments(t *testing.T) {
 	for more := true; more; steps++ {
 		before := countDocuments(t, db)
 		mustUpdate(t, db, func(tx store.Tx) (err error) {
-			more, err = tx.PurgeDocuments(atOnce)
+			more, err = tx.Write().Documents().Purge(atOnce)
 			return err
 		})
 		if gone := before - countDocuments(t, db); gone > 2*atOnce {
@@ -318,7 +318,7 @@ func TestPurgeDocuments(t *testing.T) {
 		t.Errorf("bytes: got %d, want 5", got)
 	}
 	mustView(t, db, func(r store.Reader) error {
-		waits, err := r.DetachedDocuments()
+		waits, err := r.Documents().Detached()
 		if waits {
 			t.Error("something waits to be purged")
 		}
@@ -349,7 +349,7 @@ func TestRootsComeAndGoWithParties(t *testing.T) {
 		id   identity.ID
 		want errs.Kind
 	}{{sam, errs.InUse}, {ann, errs.InUse}, {bob, ""}, {bob, errs.NotFound}} {
-		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteParty(tt.id) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Parties().Delete(tt.id) })
 		if errs.KindOf(err) != tt.want {
 			t.Errorf("delete %d: got %v, want %q", tt.id, err, tt.want)
 		}
@@ -406,7 +406,7 @@ func TestMessagesCount(t *testing.T) {
 			SHA256: digest(text), Content: []byte(text), Version: 1, Created: noon(), Modified: noon(),
 		}
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Insert(c) })
 	for i, tt := range []struct {
 		m        *store.Message
 		sam, ann int64
@@ -419,7 +419,7 @@ func TestMessagesCount(t *testing.T) {
 		{message(sam, "c", "x"), 1, 2},
 		{message(sam, "d", ""), 1, 2},
 	} {
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.PutMessage(tt.m) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Messages().Put(tt.m) })
 		if s, a := storedBytes(t, db, sam), storedBytes(t, db, ann); s != tt.sam || a != tt.ann {
 			t.Errorf("message %d: got %d and %d, want %d and %d", i, s, a, tt.sam, tt.ann)
 		}

@@ -57,12 +57,12 @@ func (r *reader) heads(after int64) (heads [5]time.Time, err error) {
 // ever is before every instant.
 const ever = math.MinInt64
 
-// DueRows returns what is due at or before upTo, at most limit, by instant;
+// Due returns what is due at or before upTo, at most limit, by instant;
 // at the same instant entries come first, then cases, then attachments that
 // expire, then cases whose retention is over and what is left of deleted ones,
 // each kind in the order of creation. next is when something else is due, zero
 // for never.
-func (r *reader) DueRows(upTo time.Time, limit int) (rows []store.DueRow, next time.Time, err error) {
+func (r queueReader) Due(upTo time.Time, limit int) (rows []store.DueRow, next time.Time, err error) {
 	const op = "read what is due"
 	heads, err := r.heads(ever)
 	if err != nil {
@@ -94,7 +94,7 @@ func (r *reader) DueRows(upTo time.Time, limit int) (rows []store.DueRow, next t
 }
 
 // NextDue returns the earliest due instant of all, zero for none.
-func (r *reader) NextDue() (due time.Time, err error) {
+func (r queueReader) NextDue() (due time.Time, err error) {
 	heads, err := r.heads(ever)
 	return first(heads), failure("read what is due next", err)
 }

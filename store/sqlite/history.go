@@ -37,9 +37,9 @@ func scanPast(scan scan, p *store.Past) error {
 	return scan(&p.ID, &p.Folder, &p.AuthorID, &p.Name, millis{&p.Replaced}, &p.ETag, &p.Size, &p.Source)
 }
 
-// History returns what was replaced in the folder after the instant, of the
+// List returns what was replaced in the folder after the instant, of the
 // author or, where that is 0, of all, without Source.
-func (r *reader) History(folder store.Folder, author identity.ID, after time.Time) (all []store.Past, err error) {
+func (r historyReader) List(folder store.Folder, author identity.ID, after time.Time) (all []store.Past, err error) {
 	add := func(scan scan) error {
 		var p store.Past
 		err := scanPast(scan, &p)
@@ -54,8 +54,8 @@ func (r *reader) History(folder store.Folder, author identity.ID, after time.Tim
 	return all, failure("read what was stored before", err)
 }
 
-// Past returns one that was replaced, with its Source.
-func (r *reader) Past(id int64) (*store.Past, error) {
+// Get returns one that was replaced, with its Source.
+func (r historyReader) Get(id int64) (*store.Past, error) {
 	p := &store.Past{}
 	found, err := r.c.row(selectPast, id).read(func(scan scan) error { return scanPast(scan, p) })
 	if err := read(found, err, "document"); err != nil {
@@ -64,21 +64,21 @@ func (r *reader) Past(id int64) (*store.Past, error) {
 	return p, nil
 }
 
-// InsertPast stores a source, in the next second that the name has free.
-func (t *tx) InsertPast(p *store.Past) error {
+// Insert stores a source, in the next second that the name has free.
+func (t historyWriter) Insert(p *store.Past) error {
 	_, err := t.c.exec(insertPast, string(p.Folder), int64(p.AuthorID), identity.Fold(p.Name), p.Name,
 		p.Replaced.Truncate(time.Second).UnixMilli(), p.ETag, blob(p.Source))
 	return failure("store what was stored before", err)
 }
 
-// DeleteHistoryBefore deletes what was replaced before, at most limit rows.
-func (t *tx) DeleteHistoryBefore(before time.Time, limit int) error {
+// DeleteBefore deletes what was replaced before, at most limit rows.
+func (t historyWriter) DeleteBefore(before time.Time, limit int) error {
 	_, err := t.c.exec(deleteHistory, before.UnixMilli(), limit)
 	return failure("delete what was stored before", err)
 }
 
 // Departed returns what the user deleted under the name after the instant.
-func (r *reader) Departed(user identity.ID, folder store.Folder, name string, after time.Time) (remains []byte, err error) {
+func (r historyReader) Departed(user identity.ID, folder store.Folder, name string, after time.Time) (remains []byte, err error) {
 	var text string
 	found, err := r.c.row(selectDeparted, int64(user), string(folder), identity.Fold(name), after.UnixMilli()).scan(&text)
 	return []byte(text), read(found, err, "deleted resource")
@@ -86,7 +86,7 @@ func (r *reader) Departed(user identity.ID, folder store.Folder, name string, af
 
 // PutDeparted notes what a user has deleted, and forgets what was deleted
 // before the instant.
-func (t *tx) PutDeparted(user identity.ID, folder store.Folder, name string, deleted time.Time, remains []byte, before time.Time) error {
+func (t historyWriter) PutDeparted(user identity.ID, folder store.Folder, name string, deleted time.Time, remains []byte, before time.Time) error {
 	if _, err := t.c.exec(deleteDepartedBefore, before.UnixMilli()); err != nil {
 		return failure("forget what was deleted", err)
 	}
@@ -95,7 +95,7 @@ func (t *tx) PutDeparted(user identity.ID, folder store.Folder, name string, del
 }
 
 // DeleteDeparted forgets what the user has deleted under the name.
-func (t *tx) DeleteDeparted(user identity.ID, folder store.Folder, name string) error {
+func (t historyWriter) DeleteDeparted(user identity.ID, folder store.Folder, name string) error {
 	_, err := t.c.exec(deleteDeparted, int64(user), string(folder), identity.Fold(name))
 	return failure("forget what was deleted", err)
 }

@@ -18,7 +18,7 @@ const (
 )
 
 // Holds returns all holds by ID. There are few.
-func (r *reader) Holds() (all []store.Hold, err error) {
+func (r queueReader) Holds() (all []store.Hold, err error) {
 	if known := r.c.memory.holds.known.Load(); known != nil {
 		return slices.Clone(*known), nil
 	}
@@ -37,7 +37,7 @@ func (r *reader) storedHolds() (all []store.Hold, err error) {
 
 // PutHold stores a new hold and sets its ID, or changes the one of that ID. A
 // name in use, whatever its case, is errs.NameTaken.
-func (t *tx) PutHold(h *store.Hold) error {
+func (t queueWriter) PutHold(h *store.Hold) error {
 	t.c.memory.holds.move()
 	if h.ID != 0 {
 		n, err := t.c.change(updateHold, h.ID, h.Route, h.Group, h.Engine, h.Reason, h.Revision, at(h.Modified))
@@ -54,7 +54,7 @@ func (t *tx) PutHold(h *store.Hold) error {
 }
 
 // DeleteHold deletes a hold.
-func (t *tx) DeleteHold(id int64) error {
+func (t queueWriter) DeleteHold(id int64) error {
 	t.c.memory.holds.move()
 	n, err := t.c.change(deleteHold, id)
 	return found(n, err, "hold")

@@ -57,17 +57,17 @@ func scanLock(scan scan, l *store.Lock) error {
 	return err
 }
 
-// LocksOn returns the locks on any of the keys.
-func (r *reader) LocksOn(keys []store.LockKey, now time.Time) ([]store.Lock, error) {
+// On returns the locks on any of the keys.
+func (r lockReader) On(keys []store.LockKey, now time.Time) ([]store.Lock, error) {
 	if r.c.memory.locks.known.Load().none(keys) {
 		return nil, nil
 	}
 	return r.locks(selectLocksOn, array(keys), at(now))
 }
 
-// LocksBelow returns the locks on all keys that begin with the prefix, which
+// Below returns the locks on all keys that begin with the prefix, which
 // ends with a slash.
-func (r *reader) LocksBelow(prefix store.LockKey, now time.Time) ([]store.Lock, error) {
+func (r lockReader) Below(prefix store.LockKey, now time.Time) ([]store.Lock, error) {
 	if r.c.memory.locks.known.Load().noneBelow(prefix) {
 		return nil, nil
 	}
@@ -75,8 +75,8 @@ func (r *reader) LocksBelow(prefix store.LockKey, now time.Time) ([]store.Lock, 
 	return r.locks(selectLocksBelow, string(prefix), string(end), at(now))
 }
 
-// LockByToken returns the lock that has the token.
-func (r *reader) LockByToken(token store.UUID, now time.Time) (*store.Lock, error) {
+// ByToken returns the lock that has the token.
+func (r lockReader) ByToken(token store.UUID, now time.Time) (*store.Lock, error) {
 	l := &store.Lock{}
 	found, err := r.c.row(selectLockByToken, token[:], at(now)).read(func(scan scan) error { return scanLock(scan, l) })
 	if err := read(found, err, "lock"); err != nil {
@@ -85,15 +85,15 @@ func (r *reader) LockByToken(token store.UUID, now time.Time) (*store.Lock, erro
 	return l, nil
 }
 
-// CountLocks returns how many locks the holder has.
-func (r *reader) CountLocks(holder identity.ID, now time.Time) (n int64, err error) {
+// Count returns how many locks the holder has.
+func (r lockReader) Count(holder identity.ID, now time.Time) (n int64, err error) {
 	_, err = r.c.row(countLocks, int64(holder), at(now)).scan(&n)
 	return n, failure("count locks", err)
 }
 
 // DocumentsBelow returns those of the documents that are below the folder at
 // any depth, or are it.
-func (r *reader) DocumentsBelow(folder int64, documents []int64) (below []int64, err error) {
+func (r lockReader) DocumentsBelow(folder int64, documents []int64) (below []int64, err error) {
 	err = r.c.each(selectDocumentsBelow, func(scan scan) error {
 		var id int64
 		err := scan(&id)
@@ -103,50 +103,50 @@ func (r *reader) DocumentsBelow(folder int64, documents []int64) (below []int64,
 	return below, failure("find documents below a folder", err)
 }
 
-// InsertLock stores a new lock.
-func (t *tx) InsertLock(l *store.Lock) error {
+// Insert stores a new lock.
+func (t lockWriter) Insert(l *store.Lock) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(insertLock, l.Token[:], string(l.On), int64(l.HolderID), l.Shared, l.Deep, l.Owner, l.Root,
 		int64(l.Lasts/time.Second), at(l.Expires))
 	return failure("store a lock", err)
 }
 
-// RefreshLock makes a lock last anew.
-func (t *tx) RefreshLock(token store.UUID, lasts time.Duration, expires time.Time) error {
+// Refresh makes a lock last anew.
+func (t lockWriter) Refresh(token store.UUID, lasts time.Duration, expires time.Time) error {
 	n, err := t.c.change(refreshLock, token[:], int64(lasts/time.Second), at(expires))
 	return found(n, err, "lock")
 }
 
-// DeleteLock deletes the lock that has the token, if there is one.
-func (t *tx) DeleteLock(token store.UUID) error {
+// Delete deletes the lock that has the token, if there is one.
+func (t lockWriter) Delete(token store.UUID) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLock, token[:])
 	return failure("delete a lock", err)
 }
 
-// DeleteLocksOn deletes all locks on the key.
-func (t *tx) DeleteLocksOn(key store.LockKey) error {
+// DeleteOn deletes all locks on the key.
+func (t lockWriter) DeleteOn(key store.LockKey) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLocksOn, string(key))
 	return failure("delete locks", err)
 }
 
-// DeleteLocksOf deletes all locks of the holder.
-func (t *tx) DeleteLocksOf(holder identity.ID) error {
+// DeleteOf deletes all locks of the holder.
+func (t lockWriter) DeleteOf(holder identity.ID) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLocksOf, int64(holder))
 	return failure("delete locks", err)
 }
 
-// DeleteLocksBefore deletes the locks that had expired by then.
-func (t *tx) DeleteLocksBefore(expired time.Time) error {
+// DeleteBefore deletes the locks that had expired by then.
+func (t lockWriter) DeleteBefore(expired time.Time) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(deleteLocksBefore, at(expired))
 	return failure("delete locks", err)
 }
 
-// MoveLocks puts the locks on one key on another.
-func (t *tx) MoveLocks(from, to store.LockKey) error {
+// Move puts the locks on one key on another.
+func (t lockWriter) Move(from, to store.LockKey) error {
 	t.c.memory.locks.move()
 	_, err := t.c.exec(moveLocks, string(from), string(to))
 	return failure("move locks", err)

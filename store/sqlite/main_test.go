@@ -169,14 +169,14 @@ func mustView(tb testing.TB, db *DB, f func(store.Reader) error) {
 
 // put returns a unit that writes a setting.
 func put(key, value string) func(store.Tx) error {
-	return func(tx store.Tx) error { return tx.PutSetting(key, value) }
+	return func(tx store.Tx) error { return tx.Write().Settings().Put(key, value) }
 }
 
 // get returns a setting as it is stored.
 func get(tb testing.TB, db *DB, key string) (value string) {
 	tb.Helper()
 	mustView(tb, db, func(r store.Reader) (err error) {
-		value, err = r.Setting(key)
+		value, err = r.Settings().Get(key)
 		return err
 	})
 	return value
@@ -192,7 +192,7 @@ func addUser(tb testing.TB, db *DB, name identity.Name) identity.ID {
 		Party:   identity.Party{ID: identity.ID(db.NextID()), Name: name, Kind: identity.User},
 		Created: noon(), Modified: noon(),
 	}
-	mustUpdate(tb, db, func(tx store.Tx) error { return tx.PutParty(&p) })
+	mustUpdate(tb, db, func(tx store.Tx) error { return tx.Write().Parties().Put(&p) })
 	return p.ID
 }
 

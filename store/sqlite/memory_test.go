@@ -24,11 +24,11 @@ func TestLockedKeys(t *testing.T) {
 	}
 	count := func(r store.Reader, keys ...store.LockKey) int {
 		t.Helper()
-		on, err := r.LocksOn(keys, noon())
+		on, err := r.Locks().On(keys, noon())
 		if err != nil {
 			t.Fatal(err)
 		}
-		below, err := r.LocksBelow("case/", noon())
+		below, err := r.Locks().Below("case/", noon())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,19 +47,19 @@ func TestLockedKeys(t *testing.T) {
 		known  bool
 	}{
 		{"nothing", func(store.Tx) error { return nil }, false, 0, 0, true},
-		{"a lock that is not kept", func(tx store.Tx) error { return errors.Join(tx.InsertLock(lock(1, "case/1")), undone) }, true, 0, 0, true},
-		{"a lock", func(tx store.Tx) error { return tx.InsertLock(lock(1, "case/1")) }, false, 1, 0, true},
-		{"another", func(tx store.Tx) error { return tx.InsertLock(lock(2, "case/1")) }, false, 2, 0, true},
-		{"a move that is not kept", func(tx store.Tx) error { return errors.Join(tx.MoveLocks("case/1", "case/2"), undone) }, true, 2, 0, true},
-		{"a move", func(tx store.Tx) error { return tx.MoveLocks("case/1", "case/2") }, false, 0, 2, true},
-		{"one gone", func(tx store.Tx) error { return tx.DeleteLock(store.UUID{1, 0, 1}) }, false, 0, 1, true},
+		{"a lock that is not kept", func(tx store.Tx) error { return errors.Join(tx.Write().Locks().Insert(lock(1, "case/1")), undone) }, true, 0, 0, true},
+		{"a lock", func(tx store.Tx) error { return tx.Write().Locks().Insert(lock(1, "case/1")) }, false, 1, 0, true},
+		{"another", func(tx store.Tx) error { return tx.Write().Locks().Insert(lock(2, "case/1")) }, false, 2, 0, true},
+		{"a move that is not kept", func(tx store.Tx) error { return errors.Join(tx.Write().Locks().Move("case/1", "case/2"), undone) }, true, 2, 0, true},
+		{"a move", func(tx store.Tx) error { return tx.Write().Locks().Move("case/1", "case/2") }, false, 0, 2, true},
+		{"one gone", func(tx store.Tx) error { return tx.Write().Locks().Delete(store.UUID{1, 0, 1}) }, false, 0, 1, true},
 		{"many", func(tx store.Tx) (err error) {
 			for i := range few {
-				err = errors.Join(err, tx.InsertLock(lock(3+i, store.LockKey(fmt.Sprint("case/", 3+i)))))
+				err = errors.Join(err, tx.Write().Locks().Insert(lock(3+i, store.LockKey(fmt.Sprint("case/", 3+i)))))
 			}
 			return err
 		}, false, 0, 1, false},
-		{"all gone", func(tx store.Tx) error { return tx.DeleteLocksOf(sam) }, false, 0, 0, true},
+		{"all gone", func(tx store.Tx) error { return tx.Write().Locks().DeleteOf(sam) }, false, 0, 0, true},
 	}
 	for _, step := range steps {
 		err := db.Update(t.Context(), func(tx store.Tx) error {
@@ -100,7 +100,7 @@ func TestHoldsInMemory(t *testing.T) {
 	db := run(t, Options{})
 	undone := errors.New("undone")
 	hold := &store.Hold{Name: "stop", Engine: true, Author: "sam", Revision: 1, Created: noon(), Modified: noon()}
-	put := func(tx store.Tx) error { h := *hold; return tx.PutHold(&h) }
+	put := func(tx store.Tx) error { h := *hold; return tx.Write().Queue().PutHold(&h) }
 	for _, step := range []struct {
 		what   string
 		change func(store.Tx) error
@@ -110,11 +110,11 @@ func TestHoldsInMemory(t *testing.T) {
 		{"nothing", func(store.Tx) error { return nil }, false, 0},
 		{"one that is not kept", func(tx store.Tx) error { return errors.Join(put(tx), undone) }, true, 0},
 		{"one", put, false, 1},
-		{"one that is not deleted", func(tx store.Tx) error { return errors.Join(tx.DeleteHold(1), undone) }, true, 1},
-		{"none", func(tx store.Tx) error { return tx.DeleteHold(1) }, false, 0},
+		{"one that is not deleted", func(tx store.Tx) error { return errors.Join(tx.Write().Queue().DeleteHold(1), undone) }, true, 1},
+		{"none", func(tx store.Tx) error { return tx.Write().Queue().DeleteHold(1) }, false, 0},
 	} {
 		count := func(r store.Reader) int {
-			all, err := r.Holds()
+			all, err := r.Queue().Holds()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func TestStampsInMemory(t *testing.T) {
 	second.Version = 2
 	undone := errors.New("undone")
 	stamp := func(r store.Reader) int64 {
-		version, err := r.RouteStamp(tip.ID)
+		version, err := r.Routes().CurrentVersion(tip.ID)
 		if err != nil && !errs.Is(err, errs.NotFound) {
 			t.Fatal(err)
 		}
@@ -166,12 +166,12 @@ func TestStampsInMemory(t *testing.T) {
 		inside int64 // 0: there is none
 		after  int64
 	}{
-		{"one that is not kept", func(tx store.Tx) error { return errors.Join(tx.PutRoute(tip), undone) }, true, 1, 0},
-		{"a route", func(tx store.Tx) error { return tx.PutRoute(tip) }, false, 1, 1},
-		{"a version that is not kept", func(tx store.Tx) error { return errors.Join(tx.PutRoute(&second), undone) }, true, 2, 1},
-		{"a version", func(tx store.Tx) error { return tx.PutRoute(&second) }, false, 2, 2},
-		{"one that stays", func(tx store.Tx) error { return errors.Join(tx.DeleteRoute(tip.ID), undone) }, true, 0, 2},
-		{"none", func(tx store.Tx) error { return tx.DeleteRoute(tip.ID) }, false, 0, 0},
+		{"one that is not kept", func(tx store.Tx) error { return errors.Join(tx.Write().Routes().Put(tip), undone) }, true, 1, 0},
+		{"a route", func(tx store.Tx) error { return tx.Write().Routes().Put(tip) }, false, 1, 1},
+		{"a version that is not kept", func(tx store.Tx) error { return errors.Join(tx.Write().Routes().Put(&second), undone) }, true, 2, 1},
+		{"a version", func(tx store.Tx) error { return tx.Write().Routes().Put(&second) }, false, 2, 2},
+		{"one that stays", func(tx store.Tx) error { return errors.Join(tx.Write().Routes().Delete(tip.ID), undone) }, true, 0, 2},
+		{"none", func(tx store.Tx) error { return tx.Write().Routes().Delete(tip.ID) }, false, 0, 0},
 	} {
 		err := db.Update(t.Context(), func(tx store.Tx) error {
 			err := step.change(tx)

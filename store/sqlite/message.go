@@ -30,13 +30,13 @@ func scanMessage(scan scan, m *store.Message) error {
 		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.Content)
 }
 
-// Message returns the message of the case with that UUID.
-func (r *reader) Message(caseID int64, uuid store.UUID) (*store.Message, error) {
+// Get returns the message of the case with that UUID.
+func (r messageReader) Get(caseID int64, uuid store.UUID) (*store.Message, error) {
 	return r.message(selectMessage, caseID, uuid[:])
 }
 
-// MessageByLabel returns the message of the case with that label.
-func (r *reader) MessageByLabel(caseID int64, label string) (*store.Message, error) {
+// GetByLabel returns the message of the case with that label.
+func (r messageReader) GetByLabel(caseID int64, label string) (*store.Message, error) {
 	return r.message(selectMessageByLabel, caseID, label)
 }
 
@@ -49,9 +49,9 @@ func (r *reader) message(query string, caseID int64, key any) (*store.Message, e
 	return m, nil
 }
 
-// Messages returns the messages of the case in order of creation, without
+// List returns the messages of the case in order of creation, without
 // Content.
-func (r *reader) Messages(caseID int64) (all []store.Message, err error) {
+func (r messageReader) List(caseID int64) (all []store.Message, err error) {
 	err = r.c.each(selectMessages, func(scan scan) error {
 		var m store.Message
 		err := scanMessage(scan, &m)
@@ -61,8 +61,8 @@ func (r *reader) Messages(caseID int64) (all []store.Message, err error) {
 	return all, failure("read the messages of a case", err)
 }
 
-// PutMessage creates a message or replaces the one of that case and label.
-func (t *tx) PutMessage(m *store.Message) error {
+// Put creates a message or replaces the one of that case and label.
+func (t messageWriter) Put(m *store.Message) error {
 	content := any(nil)
 	if !m.InFile {
 		content = blob(m.Content)
@@ -75,8 +75,8 @@ func (t *tx) PutMessage(m *store.Message) error {
 	return failure("store a message", err)
 }
 
-// CaseLog returns the log of the case, a JSON array, oldest entry first.
-func (r *reader) CaseLog(id int64) ([]byte, error) {
+// Log returns the log of the case, a JSON array, oldest entry first.
+func (r caseReader) Log(id int64) ([]byte, error) {
 	out := []byte{'['}
 	err := r.c.each(selectLog, func(scan scan) error {
 		var entries []byte
@@ -107,7 +107,7 @@ func (r *reader) CaseLog(id int64) ([]byte, error) {
 }
 
 // AppendLog adds log entries, a JSON array, which begin at seq.
-func (t *tx) AppendLog(caseID, seq int64, entries []byte) error {
+func (t caseWriter) AppendLog(caseID, seq int64, entries []byte) error {
 	_, err := t.c.exec(insertLog, caseID, seq, blob(entries))
 	if isReferred(err) {
 		return notFound("case")

@@ -30,13 +30,13 @@ func scanName(scan scan, n *store.GivenName) error {
 	return scan(&n.Folder, &n.Author, &n.Name, bits(n.Entry[:]), number{&n.CaseID}, &n.ETag, millis{&n.Modified}, &n.Size, &n.Source)
 }
 
-// GivenName returns what the author gave that name, whatever its case.
-func (r *reader) GivenName(folder store.Folder, author identity.ID, name string) (*store.GivenName, error) {
+// Get returns what the author gave that name, whatever its case.
+func (r nameReader) Get(folder store.Folder, author identity.ID, name string) (*store.GivenName, error) {
 	return r.name(selectName, int64(author), string(folder), identity.Fold(name))
 }
 
-// GivenNameOf returns the name of an entry or a case.
-func (r *reader) GivenNameOf(folder store.Folder, entry store.UUID, caseID int64) (*store.GivenName, error) {
+// Of returns the name of an entry or a case.
+func (r nameReader) Of(folder store.Folder, entry store.UUID, caseID int64) (*store.GivenName, error) {
 	if folder == store.FolderSchedule {
 		return r.name(selectNameOfEntry, entry[:])
 	}
@@ -52,8 +52,8 @@ func (r *reader) name(query string, key ...any) (*store.GivenName, error) {
 	return n, nil
 }
 
-// GivenNames returns the names, without Source, of the entries or cases.
-func (r *reader) GivenNames(folder store.Folder, entries []store.UUID, cases []int64) (all []store.GivenName, err error) {
+// List returns the names, without Source, of the entries or cases.
+func (r nameReader) List(folder store.Folder, entries []store.UUID, cases []int64) (all []store.GivenName, err error) {
 	query, keys := selectNamesOfCases, array(cases)
 	if folder == store.FolderSchedule {
 		texts := make([]string, len(entries))
@@ -71,9 +71,9 @@ func (r *reader) GivenNames(folder store.Folder, entries []store.UUID, cases []i
 	return all, failure("read given names", err)
 }
 
-// PutGivenName stores a name, by folder, author and folded name. A resource
+// Put stores a name, by folder, author and folded name. A resource
 // has one name at most: a second one is errs.NameTaken.
-func (t *tx) PutGivenName(n *store.GivenName) error {
+func (t nameWriter) Put(n *store.GivenName) error {
 	entry := any(nil)
 	if n.Folder == store.FolderSchedule {
 		entry = n.Entry[:]
@@ -86,8 +86,8 @@ func (t *tx) PutGivenName(n *store.GivenName) error {
 	return failure("store a given name", err)
 }
 
-// DeleteGivenName deletes a name and leaves what it names.
-func (t *tx) DeleteGivenName(folder store.Folder, author identity.ID, name string) error {
+// Delete deletes a name and leaves what it names.
+func (t nameWriter) Delete(folder store.Folder, author identity.ID, name string) error {
 	n, err := t.c.change(deleteName, int64(author), string(folder), identity.Fold(name))
 	return found(n, err, "name")
 }

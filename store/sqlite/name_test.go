@@ -31,7 +31,7 @@ func TestGivenNames(t *testing.T) {
 		Folder: store.FolderCases, Author: sam, Name: "b.json", CaseID: c.ID, Source: []byte{}, ETag: `"c"`, Modified: noon(),
 	}
 	put := func(n *store.GivenName) error {
-		return db.Update(t.Context(), func(tx store.Tx) error { return tx.PutGivenName(n) })
+		return db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Names().Put(n) })
 	}
 	all := []*store.GivenName{nightly, same1, theirs, ofCase}
 	for _, n := range all {
@@ -41,22 +41,22 @@ func TestGivenNames(t *testing.T) {
 	kind(t, "put again, in another case", put(nightly), "")
 	mustView(t, db, func(r store.Reader) error {
 		for _, n := range all {
-			got, err := r.GivenName(n.Folder, n.Author, strings.ToLower(n.Name))
+			got, err := r.Names().Get(n.Folder, n.Author, strings.ToLower(n.Name))
 			same(t, "by name", n, got)
 			kind(t, "by name", err, "")
-			got, err = r.GivenNameOf(n.Folder, n.Entry, n.CaseID)
+			got, err = r.Names().Of(n.Folder, n.Entry, n.CaseID)
 			same(t, "by resource", n, got)
 			kind(t, "by resource", err, "")
 		}
-		_, err := r.GivenName(store.FolderCases, ann, "b.json")
+		_, err := r.Names().Get(store.FolderCases, ann, "b.json")
 		kind(t, "another's", err, errs.NotFound)
-		_, err = r.GivenNameOf(store.FolderCases, store.UUID{}, 999)
+		_, err = r.Names().Of(store.FolderCases, store.UUID{}, 999)
 		kind(t, "of nothing", err, errs.NotFound)
 		return nil
 	})
 	list := func(folder store.Folder, entries []store.UUID, cases []int64) (got []string) {
 		mustView(t, db, func(r store.Reader) error {
-			names, err := r.GivenNames(folder, entries, cases)
+			names, err := r.Names().List(folder, entries, cases)
 			for _, n := range names {
 				if n.Source != nil || n.Size == 0 && folder == store.FolderSchedule {
 					t.Errorf("%s is listed with its source or without its size", n.Name)
@@ -73,10 +73,10 @@ func TestGivenNames(t *testing.T) {
 	same(t, "of none", []string{}, list(store.FolderSchedule, nil, nil))
 
 	kind(t, "a second name", put(name(sam, "second.json", e1)), errs.NameTaken)
-	remove := func(tx store.Tx) error { return tx.DeleteGivenName(store.FolderSchedule, sam, "B.JSON") }
+	remove := func(tx store.Tx) error { return tx.Write().Names().Delete(store.FolderSchedule, sam, "B.JSON") }
 	mustUpdate(t, db, remove)
 	kind(t, "deleted twice", db.Update(t.Context(), remove), errs.NotFound)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e1.UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Delete(e1.UUID) })
 	same(t, "a deleted entry's name goes with it", []string{"b.json"},
 		list(store.FolderSchedule, []store.UUID{e1.UUID, e2.UUID, e3.UUID}, nil))
 }
@@ -93,14 +93,14 @@ func TestAnswers(t *testing.T) {
 	}
 	all := []*store.Answer{answer(sam, "k", 0), answer(ann, "k", time.Hour), answer(sam, "K", 25*time.Hour)}
 	for _, a := range all {
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.PutAnswer(a) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Answers().Put(a) })
 	}
-	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.PutAnswer(answer(sam, "k", time.Hour)) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Answers().Put(answer(sam, "k", time.Hour)) })
 	kind(t, "a key in use", err, errs.NameTaken)
 	read := func(a *store.Answer, want errs.Kind) {
 		t.Helper()
 		mustView(t, db, func(r store.Reader) error {
-			got, err := r.Answer(a.User, a.Key)
+			got, err := r.Answers().Get(a.User, a.Key)
 			kind(t, a.Key, err, want)
 			if want == "" {
 				same(t, a.Key, a, got)
@@ -113,18 +113,18 @@ func TestAnswers(t *testing.T) {
 	}
 	all[1].Answer = []byte("200 ann's")
 	mustUpdate(t, db, func(tx store.Tx) error {
-		if err := tx.AmendAnswer(ann, "none", all[1].Answer); err != nil {
+		if err := tx.Write().Answers().Amend(ann, "none", all[1].Answer); err != nil {
 			return err
 		}
-		return tx.AmendAnswer(ann, "k", all[1].Answer)
+		return tx.Write().Answers().Amend(ann, "k", all[1].Answer)
 	})
 	read(all[0], "")
 	read(all[1], "")
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteAnswersBefore(noon().Add(-time.Hour)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Answers().DeleteBefore(noon().Add(-time.Hour)) })
 	read(all[0], "")
 	read(all[1], "")
 	read(all[2], errs.NotFound)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteParty(ann) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Parties().Delete(ann) })
 	read(all[1], errs.NotFound)
 }
 

@@ -52,10 +52,10 @@ func caseIn(db *DB, by identity.ID, life machine.Life, routeID int64) (*store.Ca
 		c.Retires = noon()
 	}
 	return c, func(tx store.Tx) error {
-		if err := tx.InsertCase(c); err != nil {
+		if err := tx.Write().Cases().Insert(c); err != nil {
 			return err
 		}
-		return tx.PutMessage(&store.Message{
+		return tx.Write().Messages().Put(&store.Message{
 			UUID: store.UUID{1: byte(c.ID)}, CaseID: c.ID, Label: store.LabelInput, MediaType: "text/csv", Size: 1,
 			SHA256: digest("x"), Content: []byte("x"), Version: 1, Created: noon(), Modified: noon(), AuthorID: by,
 		})
@@ -72,19 +72,19 @@ func wantOpen(t *testing.T, db *DB, what string, c *store.Case) {
 		ids = append(ids, c.ID)
 	}
 	mustView(t, db, func(r store.Reader) error {
-		n, err := r.CountOpenCases(c.StarterID)
+		n, err := r.Cases().CountOpen(c.StarterID)
 		kind(t, what, err, "")
 		same(t, what+": open cases", int64(len(ids)), n)
-		of, err := r.OpenCasesOf(c.Entry, 9)
+		of, err := r.Cases().OpenOf(c.Entry, 9)
 		kind(t, what, err, "")
 		same(t, what+": open cases of the entry", ids, append([]int64{}, of...))
-		others, err := r.OpenStatuses(c.RouteID, nil)
+		others, err := r.Cases().OpenStatuses(c.RouteID, nil)
 		kind(t, what, err, "")
 		same(t, what+": states of open cases", len(ids), len(others))
-		ended, err := r.EndedStatuses(c.RouteID)
+		ended, err := r.Cases().EndedStatuses(c.RouteID)
 		kind(t, what, err, "")
 		same(t, what+": states of ended cases", life.Ended() && life != machine.Canceled, len(ended) == 1)
-		on, err := r.Cases(store.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
+		on, err := r.Cases().List(store.CaseFilter{RouteID: c.RouteID, Status: c.Status, OnBoard: true})
 		kind(t, what, err, "")
 		same(t, what+": on the board", life != machine.Canceled, len(on) == 1)
 		return nil
@@ -107,17 +107,17 @@ func TestOpenCases(t *testing.T) {
 			c, insert := caseIn(db, by, from, routeID)
 			mustUpdate(t, db, insert)
 			mustUpdate(t, db, func(tx store.Tx) error {
-				return tx.PutAlias(&store.Alias{Author: by, RouteID: routeID, Name: "x.csv", CaseID: c.ID})
+				return tx.Write().Names().PutAlias(&store.Alias{Author: by, RouteID: routeID, Name: "x.csv", CaseID: c.ID})
 			})
 			wantOpen(t, db, what+", before", c)
 			mustUpdate(t, db, func(tx store.Tx) error {
 				c.State, c.Revision = string(to), 2
-				return tx.UpdateCase(c, 1)
+				return tx.Write().Cases().Update(c, 1)
 			})
 			wantOpen(t, db, what, c)
-			mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteCase(c.ID, store.UUID{}, noon()) })
+			mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Delete(c.ID, store.UUID{}, noon()) })
 			mustView(t, db, func(r store.Reader) error {
-				n, err := r.CountOpenCases(by)
+				n, err := r.Cases().CountOpen(by)
 				same(t, what+", deleted", int64(0), n)
 				return err
 			})
@@ -172,7 +172,7 @@ func TestOpenCasesOfOlderFile(t *testing.T) {
 		}
 		mustUpdate(t, db, func(tx store.Tx) error {
 			c.State, c.Revision = string(to), 2
-			return tx.UpdateCase(c, 1)
+			return tx.Write().Cases().Update(c, 1)
 		})
 		wantOpen(t, db, string(life)+" before", c)
 	}
@@ -188,11 +188,11 @@ func TestUnknownWords(t *testing.T) {
 	insertCases(t, db, c)
 	odd := *newCase(db, sam, 7)
 	odd.State = "odd"
-	kind(t, "a new case", db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(&odd) }), errs.Internal)
+	kind(t, "a new case", db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Insert(&odd) }), errs.Internal)
 	c.State, c.Revision = "odd", 2
-	kind(t, "a case", db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(c, 1) }), errs.Internal)
+	kind(t, "a case", db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Update(c, 1) }), errs.Internal)
 	kind(t, "an occurrence", db.Update(t.Context(), func(tx store.Tx) error {
-		return tx.InsertOccurrence(&store.Occurrence{Entry: store.UUID{1}, Instant: noon(), ContextID: sam, Outcome: "odd", FiredAt: noon()})
+		return tx.Write().Entries().InsertOccurrence(&store.Occurrence{Entry: store.UUID{1}, Instant: noon(), ContextID: sam, Outcome: "odd", FiredAt: noon()})
 	}), errs.Internal)
 }
 

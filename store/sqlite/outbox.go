@@ -33,8 +33,8 @@ func scanOutbox(scan scan, o *store.OutboxRow) error {
 	return scan(&o.ID, &o.Key, number{&o.CaseID}, &o.Seq, &o.Step, &o.Lane, &o.Request, millis{&o.Due}, &o.Attempts, millis{&o.Created})
 }
 
-// OutboxRow returns one thing to be done outside.
-func (r *reader) OutboxRow(key string) (*store.OutboxRow, error) {
+// Get returns one thing to be done outside.
+func (r outboxReader) Get(key string) (*store.OutboxRow, error) {
 	o := &store.OutboxRow{}
 	found, err := r.c.row(selectOutbox, key).read(func(scan scan) error { return scanOutbox(scan, o) })
 	if err := read(found, err, "row of the outbox"); err != nil {
@@ -43,8 +43,8 @@ func (r *reader) OutboxRow(key string) (*store.OutboxRow, error) {
 	return o, nil
 }
 
-// OutboxLanes returns the lanes in which something is due sometime, by name.
-func (r *reader) OutboxLanes() (lanes []store.OutboxLane, err error) {
+// Lanes returns the lanes in which something is due sometime, by name.
+func (r outboxReader) Lanes() (lanes []store.OutboxLane, err error) {
 	err = r.c.each(selectLanes, func(scan scan) error {
 		var l store.OutboxLane
 		err := scan(&l.Name, millis{&l.Due})
@@ -54,9 +54,9 @@ func (r *reader) OutboxLanes() (lanes []store.OutboxLane, err error) {
 	return lanes, failure("read what is due in the outbox", err)
 }
 
-// DueOutbox returns what is due in a lane, by instant, then in the order of
+// Due returns what is due in a lane, by instant, then in the order of
 // creation.
-func (r *reader) DueOutbox(lane string, upTo time.Time, limit int) (rows []store.OutboxRow, err error) {
+func (r outboxReader) Due(lane string, upTo time.Time, limit int) (rows []store.OutboxRow, err error) {
 	err = r.c.each(selectDueOutbox, func(scan scan) error {
 		var o store.OutboxRow
 		err := scanOutbox(scan, &o)
@@ -66,8 +66,8 @@ func (r *reader) DueOutbox(lane string, upTo time.Time, limit int) (rows []store
 	return rows, failure("read what is due in the outbox", err)
 }
 
-// InsertOutbox stores a new row. A key in use is errs.NameTaken.
-func (t *tx) InsertOutbox(o *store.OutboxRow) error {
+// Insert stores a new row. A key in use is errs.NameTaken.
+func (t outboxWriter) Insert(o *store.OutboxRow) error {
 	res, err := t.c.exec(insertOutbox, o.Key, orNull(o.CaseID), o.Seq, o.Step, o.Lane, blob(o.Request), at(o.Due), o.Attempts, at(o.Created))
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The outbox has the key %s already.", o.Key)
@@ -78,26 +78,26 @@ func (t *tx) InsertOutbox(o *store.OutboxRow) error {
 	return failure("store what is to be done outside", err)
 }
 
-// LeaseOutbox says that a row is being tried.
-func (t *tx) LeaseOutbox(o *store.OutboxRow, until time.Time) (bool, error) {
+// Lease says that a row is being tried.
+func (t outboxWriter) Lease(o *store.OutboxRow, until time.Time) (bool, error) {
 	n, err := t.c.change(leaseOutbox, o.ID, at(o.Due), at(until), o.Attempts)
 	return n == 1, failure("begin what is to be done outside", err)
 }
 
-// PutOutbox says when a row is tried again.
-func (t *tx) PutOutbox(key string, due time.Time, attempts int64) error {
+// Put says when a row is tried again.
+func (t outboxWriter) Put(key string, due time.Time, attempts int64) error {
 	_, err := t.c.exec(updateOutbox, key, at(due), attempts)
 	return failure("put off what is to be done outside", err)
 }
 
-// DeleteOutbox deletes a row, where there is one.
-func (t *tx) DeleteOutbox(key string) error {
+// Delete deletes a row, where there is one.
+func (t outboxWriter) Delete(key string) error {
 	_, err := t.c.exec(deleteOutbox, key)
 	return failure("end what is done outside", err)
 }
 
-// LandOutbox makes due what was being tried.
-func (t *tx) LandOutbox(now time.Time) error {
+// Release makes due what was being tried.
+func (t outboxWriter) Release(now time.Time) error {
 	_, err := t.c.exec(landOutbox, at(now))
 	return failure("begin again what is to be done outside", err)
 }

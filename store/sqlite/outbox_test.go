@@ -18,7 +18,7 @@ func outboxRow(key, lane string, due time.Time) *store.OutboxRow {
 // dueKeys returns the keys of what is due in a lane.
 func dueKeys(t *testing.T, r store.Reader, lane string, upTo time.Time, limit int) (keys []string) {
 	t.Helper()
-	rows, err := r.DueOutbox(lane, upTo, limit)
+	rows, err := r.Outbox().Due(lane, upTo, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,17 +44,17 @@ func TestOutbox(t *testing.T) {
 	rows[0].CaseID = c.ID
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, row := range rows {
-			if err := tx.InsertOutbox(row); err != nil {
+			if err := tx.Write().Outbox().Insert(row); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertOutbox(outboxRow("a", "mail", at(1))) }); !errs.Is(err, errs.NameTaken) {
+	if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Outbox().Insert(outboxRow("a", "mail", at(1))) }); !errs.Is(err, errs.NameTaken) {
 		t.Errorf("the same key again: %v", err)
 	}
 	mustView(t, db, func(r store.Reader) error {
-		lanes, err := r.OutboxLanes()
+		lanes, err := r.Outbox().Lanes()
 		if diff := cmp.Diff([]store.OutboxLane{{Name: "http:x", Due: at(9)}, {Name: "mail", Due: at(1)}}, lanes); diff != "" || err != nil {
 			t.Errorf("lanes (-want +got):\n%s%v", diff, err)
 		}
@@ -67,11 +67,11 @@ func TestOutbox(t *testing.T) {
 				t.Errorf("due at %s (-want +got):\n%s", tt.upTo, diff)
 			}
 		}
-		row, err := r.OutboxRow("a")
+		row, err := r.Outbox().Get("a")
 		if diff := cmp.Diff(rows[0], row); diff != "" || err != nil {
 			t.Errorf("row (-want +got):\n%s%v", diff, err)
 		}
-		if _, err := r.OutboxRow("z"); !errs.Is(err, errs.NotFound) {
+		if _, err := r.Outbox().Get("z"); !errs.Is(err, errs.NotFound) {
 			t.Errorf("no row: %v", err)
 		}
 		return nil
@@ -80,7 +80,7 @@ func TestOutbox(t *testing.T) {
 	lease := func(row store.OutboxRow) (held bool) {
 		mustUpdate(t, db, func(tx store.Tx) (err error) {
 			row.Attempts++
-			held, err = tx.LeaseOutbox(&row, at(60))
+			held, err = tx.Write().Outbox().Lease(&row, at(60))
 			return err
 		})
 		return held
@@ -92,17 +92,17 @@ func TestOutbox(t *testing.T) {
 		t.Error("not leased")
 	}
 	mustUpdate(t, db, func(tx store.Tx) error {
-		if err := tx.PutOutbox("c", at(70), 5); err != nil { // it has failed
+		if err := tx.Write().Outbox().Put("c", at(70), 5); err != nil { // it has failed
 			return err
 		}
-		if err := tx.PutOutbox("z", at(70), 5); err != nil { // nobody's
+		if err := tx.Write().Outbox().Put("z", at(70), 5); err != nil { // nobody's
 			return err
 		}
-		return tx.LandOutbox(at(30)) // the other was under way
+		return tx.Write().Outbox().Release(at(30)) // the other was under way
 	})
 	mustView(t, db, func(r store.Reader) error {
 		for key, want := range map[string]time.Time{"a": at(2), "b": at(30), "c": at(70), "d": at(9), "e": {}} {
-			row, err := r.OutboxRow(key)
+			row, err := r.Outbox().Get(key)
 			if err != nil || !row.Due.Equal(want) {
 				t.Errorf("%s is due at %s, not %s (%v)", key, row.Due, want, err)
 			}
@@ -120,7 +120,7 @@ func TestOutbox(t *testing.T) {
 		if _, err := inner.c.exec(`DELETE FROM cases WHERE id = ?1`, c.ID); err != nil {
 			return err
 		}
-		if _, err := w.OutboxRow("a"); !errs.Is(err, errs.NotFound) {
+		if _, err := w.Outbox().Get("a"); !errs.Is(err, errs.NotFound) {
 			t.Errorf("a row without its case: %v", err)
 		}
 		return undo
@@ -128,9 +128,9 @@ func TestOutbox(t *testing.T) {
 	if !errors.Is(err, undo) {
 		t.Error(err)
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteOutbox("d") })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Outbox().Delete("d") })
 	mustView(t, db, func(r store.Reader) error {
-		lanes, err := r.OutboxLanes()
+		lanes, err := r.Outbox().Lanes()
 		if len(lanes) != 1 || lanes[0].Name != "mail" {
 			t.Errorf("lanes %+v %v", lanes, err)
 		}

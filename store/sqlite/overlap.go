@@ -11,9 +11,9 @@ const (
 		WHERE id = (SELECT id FROM cases WHERE entry = ?1 AND open = 1 ORDER BY id LIMIT 1) AND waits = 1`
 )
 
-// OpenCasesOf returns the ids of the open cases of a schedule entry, at most
+// OpenOf returns the ids of the open cases of a schedule entry, at most
 // limit.
-func (r *reader) OpenCasesOf(entry store.UUID, limit int) (ids []int64, err error) {
+func (r caseReader) OpenOf(entry store.UUID, limit int) (ids []int64, err error) {
 	err = r.c.each(openOfEntry, func(scan scan) error {
 		var id int64
 		err := scan(&id)
@@ -25,7 +25,7 @@ func (r *reader) OpenCasesOf(entry store.UUID, limit int) (ids []int64, err erro
 
 // ReleaseNext lets the next case of an entry that waits be started, if no
 // earlier one is open, and reports whether there was one.
-func (t *tx) ReleaseNext(entry store.UUID) (bool, error) {
+func (t caseWriter) ReleaseNext(entry store.UUID) (bool, error) {
 	n, err := t.c.change(releaseNext, entry[:])
 	return n > 0, failure("let a case of a schedule entry start", err)
 }

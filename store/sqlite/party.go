@@ -27,8 +27,8 @@ const (
 	deleteParty = `DELETE FROM parties WHERE id = ?1`
 )
 
-// Parties returns all users and teams by id.
-func (r *reader) Parties() (all []store.Party, err error) {
+// List returns all users and teams by id.
+func (r partyReader) List() (all []store.Party, err error) {
 	err = r.c.each(selectParties, func(scan scan) error {
 		var p store.Party
 		err := scan(&p.ID, &p.Name, &p.Kind, &p.FullName, &p.Email, &p.Admin, &p.Disabled,
@@ -40,9 +40,9 @@ func (r *reader) Parties() (all []store.Party, err error) {
 	return all, failure("read the users and teams", err)
 }
 
-// PutParty stores a new party or replaces the one of that id. A name that
+// Put stores a new party or replaces the one of that id. A name that
 // another party bears, whatever its case, is errs.NameTaken.
-func (t *tx) PutParty(p *store.Party) error {
+func (t partyWriter) Put(p *store.Party) error {
 	_, err := t.c.exec(upsertParty, int64(p.ID), string(p.Name), identity.Fold(string(p.Name)), string(p.Kind),
 		p.FullName, p.Email, p.Admin, p.Disabled, array(p.Members), array(p.Admins),
 		p.Password, p.Revision, at(p.Created), at(p.Modified),
@@ -53,10 +53,10 @@ func (t *tx) PutParty(p *store.Party) error {
 	return failure("store a user or team", err)
 }
 
-// DeleteParty deletes a user or team, with the answers and app passwords that
+// Delete deletes a user or team, with the answers and app passwords that
 // are kept for it.
 // One that anything refers to is errs.InUse.
-func (t *tx) DeleteParty(id identity.ID) error {
+func (t partyWriter) Delete(id identity.ID) error {
 	n, err := t.c.change(deleteParty, int64(id))
 	if isReferred(err) {
 		return errs.New(errs.InUse, "The user or team owns or takes part in something that is stored; disable it instead.")

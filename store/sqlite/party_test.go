@@ -32,7 +32,7 @@ func kind(tb testing.TB, what string, err error, want errs.Kind) {
 func parties(tb testing.TB, db *DB) (all []store.Party) {
 	tb.Helper()
 	mustView(tb, db, func(r store.Reader) (err error) {
-		all, err = r.Parties()
+		all, err = r.Parties().List()
 		return err
 	})
 	return all
@@ -56,31 +56,31 @@ func TestParties(t *testing.T) {
 		Created: noon(), Modified: noon(),
 	}
 	mustUpdate(t, db, func(tx store.Tx) error {
-		if err := tx.PutParty(&team); err != nil {
+		if err := tx.Write().Parties().Put(&team); err != nil {
 			return err
 		}
-		return tx.PutParty(&sam)
+		return tx.Write().Parties().Put(&sam)
 	})
 	same(t, "stored", []store.Party{sam, team}, parties(t, db))
 
 	for _, name := range []identity.Name{"CORE", "sAm"} {
 		other := store.Party{Party: identity.Party{ID: 99, Name: name, Kind: identity.User}, Created: noon(), Modified: noon()}
-		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.PutParty(&other) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Parties().Put(&other) })
 		kind(t, "a name in use", err, errs.NameTaken)
 	}
 	sam.Disabled, sam.Password, sam.Revision = false, "", 4
 	team.Members = nil
 	mustUpdate(t, db, func(tx store.Tx) error {
-		if err := tx.PutParty(&sam); err != nil {
+		if err := tx.Write().Parties().Put(&sam); err != nil {
 			return err
 		}
-		return tx.PutParty(&team)
+		return tx.Write().Parties().Put(&team)
 	})
 	same(t, "changed", []store.Party{sam, team}, parties(t, db))
 
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteParty(team.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Parties().Delete(team.ID) })
 	same(t, "after a deletion", []store.Party{sam}, parties(t, db))
-	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteParty(team.ID) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Parties().Delete(team.ID) })
 	kind(t, "deleted twice", err, errs.NotFound)
 }
 
@@ -93,30 +93,30 @@ func TestPartyInUse(t *testing.T) {
 		use  func(tx store.Tx, user identity.ID) error
 	}{
 		{"a route's owner", func(tx store.Tx, user identity.ID) error {
-			return tx.PutRoute(newRoute(db, "r1", user, sam))
+			return tx.Write().Routes().Put(newRoute(db, "r1", user, sam))
 		}},
 		{"a route's author", func(tx store.Tx, user identity.ID) error {
-			return tx.PutRoute(newRoute(db, "r2", sam, user))
+			return tx.Write().Routes().Put(newRoute(db, "r2", sam, user))
 		}},
 		{"an entry's owner", func(tx store.Tx, user identity.ID) error {
 			e := newEntry(1, sam)
 			e.ContextID = user
-			return tx.InsertEntry(e)
+			return tx.Write().Entries().Insert(e)
 		}},
 		{"an entry's author", func(tx store.Tx, user identity.ID) error {
 			e := newEntry(2, sam)
 			e.AuthorID = user
-			return tx.InsertEntry(e)
+			return tx.Write().Entries().Insert(e)
 		}},
 		{"a stakeholder", func(tx store.Tx, user identity.ID) error {
 			c := newCase(db, sam, 7)
 			c.Access = sorted(sam, user)
-			return tx.InsertCase(c)
+			return tx.Write().Cases().Insert(c)
 		}},
 	} {
 		user := addUser(t, db, identity.Name(fmt.Sprint("user", i)))
 		mustUpdate(t, db, func(tx store.Tx) error { return test.use(tx, user) })
-		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteParty(user) })
+		err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Parties().Delete(user) })
 		kind(t, test.name, err, errs.InUse)
 	}
 }

@@ -10,9 +10,9 @@ const (
 	groupBusy    = `SELECT 1 FROM cases WHERE grp = ?1 AND busy = 1 AND id NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`
 )
 
-// QueuedLanes returns where there are cases that could be started, by group
+// Lanes returns where there are cases that could be started, by group
 // and route. However many cases wait in one, it costs one look-up.
-func (r *reader) QueuedLanes() (lanes []store.Lane, err error) {
+func (r queueReader) Lanes() (lanes []store.Lane, err error) {
 	var last store.Lane
 	for more := true; more; {
 		more, err = r.c.row(nextLane, last.Group, last.RouteID).scan(&last.Group, &last.RouteID)
@@ -28,7 +28,7 @@ func (r *reader) QueuedLanes() (lanes []store.Lane, err error) {
 
 // QueuedCases returns the first cases of a lane that could be started, by
 // priority, higher first, then id.
-func (r *reader) QueuedCases(lane store.Lane, limit int) (cases []store.QueuedCase, err error) {
+func (r queueReader) QueuedCases(lane store.Lane, limit int) (cases []store.QueuedCase, err error) {
 	err = r.c.each(selectQueued, func(scan scan) error {
 		var c store.QueuedCase
 		err := scan(&c.ID, &c.Priority)
@@ -40,7 +40,7 @@ func (r *reader) QueuedCases(lane store.Lane, limit int) (cases []store.QueuedCa
 
 // GroupBusy reports whether a case of the group, but for those ids, keeps
 // others from starting.
-func (r *reader) GroupBusy(group string, but []int64) (bool, error) {
+func (r queueReader) GroupBusy(group string, but []int64) (bool, error) {
 	var one int
 	busy, err := r.c.row(groupBusy, group, array(but)).scan(&one)
 	return busy, failure("read which cases of a group are busy", err)

@@ -17,7 +17,7 @@ func TestViewIsOneSnapshot(t *testing.T) {
 	mustUpdate(t, db, put("a", "before"))
 	mustView(t, db, func(r store.Reader) error {
 		for range 2 {
-			if got, err := r.Setting("a"); got != "before" || err != nil {
+			if got, err := r.Settings().Get("a"); got != "before" || err != nil {
 				t.Errorf("a is %q, %v", got, err)
 			}
 			mustUpdate(t, db, put("a", "after"))
@@ -33,7 +33,7 @@ func TestViewCannotWrite(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	err := db.view(t.Context(), func(r *reader) error {
-		return (&tx{reader: *r}).PutSetting("a", "1")
+		return (&tx{reader: *r}).Write().Settings().Put("a", "1")
 	})
 	if !errs.Is(err, errs.Unavailable) {
 		t.Errorf("a write in a view: %v", err)

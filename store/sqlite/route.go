@@ -40,11 +40,11 @@ func scanRoute(scan scan, r *store.Route) error {
 		millis{&r.Created}, millis{&r.Modified}, &r.Source)
 }
 
-// RouteByID returns the route of that id.
-func (r *reader) RouteByID(id int64) (*store.Route, error) { return r.route(selectRouteByID, id) }
+// Get returns the route of that id.
+func (r routeReader) Get(id int64) (*store.Route, error) { return r.route(selectRouteByID, id) }
 
-// RouteByName returns the route of that name, whatever its case.
-func (r *reader) RouteByName(name string) (*store.Route, error) {
+// GetByName returns the route of that name, whatever its case.
+func (r routeReader) GetByName(name string) (*store.Route, error) {
 	return r.route(selectRouteByName, identity.Fold(name))
 }
 
@@ -57,8 +57,8 @@ func (r *reader) route(query string, key any) (*store.Route, error) {
 	return out, nil
 }
 
-// Routes returns all routes by id, without Source.
-func (r *reader) Routes() (all []store.Route, err error) {
+// List returns all routes by id, without Source.
+func (r routeReader) List() (all []store.Route, err error) {
 	err = r.c.each(selectRoutes, func(scan scan) error {
 		var route store.Route
 		err := scanRoute(scan, &route)
@@ -68,8 +68,8 @@ func (r *reader) Routes() (all []store.Route, err error) {
 	return all, failure("read the routes", err)
 }
 
-// RouteStamp returns the current version of the route.
-func (r *reader) RouteStamp(id int64) (version int64, err error) {
+// CurrentVersion returns the current version of the route.
+func (r routeReader) CurrentVersion(id int64) (version int64, err error) {
 	var found bool
 	if known := r.c.memory.stamps.known.Load(); known != nil {
 		version, found = (*known)[id]
@@ -83,8 +83,8 @@ func scanRouteVersion(scan scan, v *store.RouteVersion) error {
 	return scan(&v.RouteID, &v.Name, &v.Version, &v.YAML, &v.Form, millis{&v.Created}, &v.Source)
 }
 
-// RouteVersion returns a version that was ever stored.
-func (r *reader) RouteVersion(id, version int64) (*store.RouteVersion, error) {
+// Version returns a version that was ever stored.
+func (r routeReader) Version(id, version int64) (*store.RouteVersion, error) {
 	out := &store.RouteVersion{}
 	found, err := r.c.row(selectRouteVersion, id, version).read(func(scan scan) error { return scanRouteVersion(scan, out) })
 	if err := read(found, err, "version of a route"); err != nil {
@@ -93,8 +93,8 @@ func (r *reader) RouteVersion(id, version int64) (*store.RouteVersion, error) {
 	return out, nil
 }
 
-// RouteVersions returns the route's versions, ascending, without Source.
-func (r *reader) RouteVersions(id int64) (all []store.RouteVersion, err error) {
+// Versions returns the route's versions, ascending, without Source.
+func (r routeReader) Versions(id int64) (all []store.RouteVersion, err error) {
 	err = r.c.each(selectRouteVersions, func(scan scan) error {
 		var v store.RouteVersion
 		err := scanRouteVersion(scan, &v)
@@ -104,17 +104,17 @@ func (r *reader) RouteVersions(id int64) (all []store.RouteVersion, err error) {
 	return all, failure("read the versions of a route", err)
 }
 
-// RouteInUse counts the open cases of the route and the schedule entries
+// InUse counts the open cases of the route and the schedule entries
 // that name it.
-func (r *reader) RouteInUse(id int64) (cases, entries int64, err error) {
+func (r routeReader) InUse(id int64) (cases, entries int64, err error) {
 	_, err = r.c.row(countRouteUses, id).scan(&cases, &entries)
 	return cases, entries, failure("count what uses a route", err)
 }
 
-// PutRoute stores a new route or changes the one of that id; with a new
+// Put stores a new route or changes the one of that id; with a new
 // Version its source and form are kept as that version as well. A name in
 // use is errs.NameTaken.
-func (t *tx) PutRoute(r *store.Route) error {
+func (t routeWriter) Put(r *store.Route) error {
 	const op = "store a route"
 	t.c.memory.stamps.move()
 	_, err := t.c.exec(upsertRoute, r.ID, r.Name, identity.Fold(r.Name), int64(r.ContextID), int64(r.AuthorID),
@@ -129,9 +129,9 @@ func (t *tx) PutRoute(r *store.Route) error {
 	return failure(op, err)
 }
 
-// DeleteRoute deletes a route. Its versions stay for the cases that have
+// Delete deletes a route. Its versions stay for the cases that have
 // them.
-func (t *tx) DeleteRoute(id int64) error {
+func (t routeWriter) Delete(id int64) error {
 	t.c.memory.stamps.move()
 	n, err := t.c.change(deleteRoute, id)
 	return found(n, err, "route")

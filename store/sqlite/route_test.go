@@ -24,18 +24,18 @@ func TestRoutes(t *testing.T) {
 	sam := addUser(t, db, "sam")
 	tip, bug := newRoute(db, "Tip", sam, sam), newRoute(db, "bug", sam, sam)
 	mustUpdate(t, db, func(tx store.Tx) error {
-		if err := tx.PutRoute(bug); err != nil {
+		if err := tx.Write().Routes().Put(bug); err != nil {
 			return err
 		}
-		return tx.PutRoute(tip)
+		return tx.Write().Routes().Put(tip)
 	})
 	second := *tip
 	second.Version, second.YAML, second.Source, second.SourceSize = 2, false, []byte(`{}`), 2
 	second.Form, second.ETag, second.Modified = []byte(`{"version":2}`), `"new"`, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutRoute(&second) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Put(&second) })
 	renewed := second // the same version: no version of its own
 	renewed.ContextID = addUser(t, db, "ann")
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutRoute(&renewed) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Put(&renewed) })
 
 	version := func(r *store.Route) store.RouteVersion {
 		return store.RouteVersion{
@@ -44,49 +44,49 @@ func TestRoutes(t *testing.T) {
 	}
 	without := func(r store.Route) store.Route { r.Source = nil; return r }
 	mustView(t, db, func(r store.Reader) error {
-		byID, err := r.RouteByID(tip.ID)
+		byID, err := r.Routes().Get(tip.ID)
 		same(t, "by id", &renewed, byID)
 		kind(t, "by id", err, "")
-		byName, err := r.RouteByName("TIP")
+		byName, err := r.Routes().GetByName("TIP")
 		same(t, "by name", &renewed, byName)
 		kind(t, "by name", err, "")
-		stamp, err := r.RouteStamp(tip.ID)
+		stamp, err := r.Routes().CurrentVersion(tip.ID)
 		same(t, "stamp", int64(2), stamp)
 		kind(t, "stamp", err, "")
-		all, err := r.Routes()
+		all, err := r.Routes().List()
 		same(t, "all", []store.Route{without(renewed), without(*bug)}, all)
 		kind(t, "all", err, "")
-		first, err := r.RouteVersion(tip.ID, 1)
+		first, err := r.Routes().Version(tip.ID, 1)
 		want := version(tip)
 		same(t, "first version", &want, first)
 		kind(t, "first version", err, "")
-		versions, err := r.RouteVersions(tip.ID)
+		versions, err := r.Routes().Versions(tip.ID)
 		v1, v2 := version(tip), version(&second)
 		v1.Source, v2.Source = nil, nil
 		same(t, "versions", []store.RouteVersion{v1, v2}, versions)
 		kind(t, "versions", err, "")
-		_, err = r.RouteByID(int64(sam))
+		_, err = r.Routes().Get(int64(sam))
 		kind(t, "no such id", err, errs.NotFound)
-		_, err = r.RouteByName("tips")
+		_, err = r.Routes().GetByName("tips")
 		kind(t, "no such name", err, errs.NotFound)
-		_, err = r.RouteStamp(999)
+		_, err = r.Routes().CurrentVersion(999)
 		kind(t, "no such stamp", err, errs.NotFound)
-		_, err = r.RouteVersion(tip.ID, 3)
+		_, err = r.Routes().Version(tip.ID, 3)
 		kind(t, "no such version", err, errs.NotFound)
 		return nil
 	})
-	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.PutRoute(newRoute(db, "BUG", sam, sam)) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Routes().Put(newRoute(db, "BUG", sam, sam)) })
 	kind(t, "a name in use", err, errs.NameTaken)
 
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteRoute(tip.ID) })
-	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.DeleteRoute(tip.ID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Delete(tip.ID) })
+	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Routes().Delete(tip.ID) })
 	kind(t, "deleted twice", err, errs.NotFound)
 	mustView(t, db, func(r store.Reader) error {
-		kept, err := r.RouteVersions(tip.ID)
+		kept, err := r.Routes().Versions(tip.ID)
 		same(t, "versions of a deleted route", 2, len(kept))
 		return err
 	})
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.PutRoute(newRoute(db, "tip", sam, sam)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Routes().Put(newRoute(db, "tip", sam, sam)) })
 }
 
 func TestRouteInUse(t *testing.T) {
@@ -99,12 +99,12 @@ func TestRouteInUse(t *testing.T) {
 	entries[2].RouteID = 8
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, c := range cases {
-			if err := tx.InsertCase(c); err != nil {
+			if err := tx.Write().Cases().Insert(c); err != nil {
 				return err
 			}
 		}
 		for _, e := range entries {
-			if err := tx.InsertEntry(e); err != nil {
+			if err := tx.Write().Entries().Insert(e); err != nil {
 				return err
 			}
 		}
@@ -113,7 +113,7 @@ func TestRouteInUse(t *testing.T) {
 	used := func(route int64) [2]int64 {
 		var n [2]int64
 		mustView(t, db, func(r store.Reader) (err error) {
-			n[0], n[1], err = r.RouteInUse(route)
+			n[0], n[1], err = r.Routes().InUse(route)
 			return err
 		})
 		return n
@@ -122,10 +122,10 @@ func TestRouteInUse(t *testing.T) {
 	for _, state := range []string{"active", "completed", "active", "suspended", "canceled", "failed"} {
 		mustUpdate(t, db, func(tx store.Tx) error {
 			cases[0].State = state
-			return tx.UpdateCase(cases[0], 1)
+			return tx.Write().Cases().Update(cases[0], 1)
 		})
 	}
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(entries[1].UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Delete(entries[1].UUID) })
 	same(t, "in use after an end and a deletion", [2]int64{1, 1}, used(7))
 	same(t, "another route", [2]int64{1, 1}, used(8))
 	same(t, "an unused one", [2]int64{0, 0}, used(9))

@@ -61,8 +61,8 @@ func scanEntry(scan scan, e *store.Entry) error {
 		millis{&e.Due}, &e.Form, millis{&e.Created}, millis{&e.Modified}, bits(e.Attachment[:]), millis{&e.Paused})
 }
 
-// Entry returns the schedule entry.
-func (r *reader) Entry(uuid store.UUID) (*store.Entry, error) {
+// Get returns the schedule entry.
+func (r entryReader) Get(uuid store.UUID) (*store.Entry, error) {
 	e := &store.Entry{}
 	found, err := r.c.row(selectEntry, uuid[:]).read(func(scan scan) error { return scanEntry(scan, e) })
 	if err := read(found, err, "schedule entry"); err != nil {
@@ -71,9 +71,9 @@ func (r *reader) Entry(uuid store.UUID) (*store.Entry, error) {
 	return e, nil
 }
 
-// Entries returns the entries that the filter selects, in the order in which
+// List returns the entries that the filter selects, in the order in which
 // they were created.
-func (r *reader) Entries(f store.EntryFilter) (all []store.Entry, err error) {
+func (r entryReader) List(f store.EntryFilter) (all []store.Entry, err error) {
 	sources := sourcesOf(entriesOfContext, f.Contexts)
 	if f.Contexts == nil {
 		sources = []source{{query: allEntries}}
@@ -98,14 +98,14 @@ func (r *reader) Entries(f store.EntryFilter) (all []store.Entry, err error) {
 	return all, failure("read the schedule entries", err)
 }
 
-// CountEntries returns how many entries the author has.
-func (r *reader) CountEntries(author identity.ID) (n int64, err error) {
+// Count returns how many entries the author has.
+func (r entryReader) Count(author identity.ID) (n int64, err error) {
 	_, err = r.c.row(countEntries, int64(author)).scan(&n)
 	return n, failure("count schedule entries", err)
 }
 
-// InsertEntry stores a new entry and sets its Seq.
-func (t *tx) InsertEntry(e *store.Entry) error {
+// Insert stores a new entry and sets its Seq.
+func (t entryWriter) Insert(e *store.Entry) error {
 	res, err := t.c.exec(insertEntry, e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
 		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Created), at(e.Modified), orNone(e.Attachment), at(e.Paused))
 	if err == nil {
@@ -114,8 +114,8 @@ func (t *tx) InsertEntry(e *store.Entry) error {
 	return failure("store a schedule entry", err)
 }
 
-// UpdateEntry changes the entry of that UUID.
-func (t *tx) UpdateEntry(e *store.Entry) error {
+// Update changes the entry of that UUID.
+func (t entryWriter) Update(e *store.Entry) error {
 	args := []any{
 		e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
 		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Modified),
@@ -128,14 +128,14 @@ func (t *tx) UpdateEntry(e *store.Entry) error {
 	return found(n, err, "schedule entry")
 }
 
-// DeleteEntry deletes an entry with its given name. Its occurrences stay.
-func (t *tx) DeleteEntry(uuid store.UUID) error {
+// Delete deletes an entry with its given name. Its occurrences stay.
+func (t entryWriter) Delete(uuid store.UUID) error {
 	n, err := t.c.change(deleteEntry, uuid[:])
 	return found(n, err, "schedule entry")
 }
 
 // Occurrences returns the newest occurrences of the entry, newest first.
-func (r *reader) Occurrences(entry store.UUID, limit int) (all []store.Occurrence, err error) {
+func (r entryReader) Occurrences(entry store.UUID, limit int) (all []store.Occurrence, err error) {
 	if limit <= 0 {
 		limit = -1
 	}
@@ -150,7 +150,7 @@ func (r *reader) Occurrences(entry store.UUID, limit int) (all []store.Occurrenc
 
 // InsertOccurrence records what became of an instant. The pair (entry,
 // instant) is unique: a second one is errs.NameTaken.
-func (t *tx) InsertOccurrence(o *store.Occurrence) error {
+func (t entryWriter) InsertOccurrence(o *store.Occurrence) error {
 	_, err := t.c.exec(insertOccurrence, occurrenceArgs(o)...)
 	if isUnique(err) {
 		return errDealtWith()
@@ -159,7 +159,7 @@ func (t *tx) InsertOccurrence(o *store.Occurrence) error {
 }
 
 // RedoOccurrence is InsertOccurrence, but in place of one that has no case.
-func (t *tx) RedoOccurrence(o *store.Occurrence) error {
+func (t entryWriter) RedoOccurrence(o *store.Occurrence) error {
 	n, err := t.c.change(redoOccurrence, occurrenceArgs(o)...)
 	if err == nil && n == 0 {
 		return errDealtWith()

@@ -25,7 +25,7 @@ func insertEntries(t *testing.T, db *DB, entries ...*store.Entry) {
 	t.Helper()
 	mustUpdate(t, db, func(tx store.Tx) error {
 		for _, e := range entries {
-			if err := tx.InsertEntry(e); err != nil {
+			if err := tx.Write().Entries().Insert(e); err != nil {
 				return err
 			}
 		}
@@ -36,7 +36,7 @@ func insertEntries(t *testing.T, db *DB, entries ...*store.Entry) {
 func entry(t *testing.T, db *DB, uuid store.UUID) (e *store.Entry) {
 	t.Helper()
 	mustView(t, db, func(r store.Reader) (err error) {
-		e, err = r.Entry(uuid)
+		e, err = r.Entries().Get(uuid)
 		return err
 	})
 	return e
@@ -54,20 +54,20 @@ func TestEntries(t *testing.T) {
 	same(t, "stored", e, entry(t, db, e.UUID))
 
 	e.Due, e.Form, e.Revision, e.Modified = time.Time{}, []byte(`{"paused":true}`), 2, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Update(e) })
 	same(t, "advanced", e, entry(t, db, e.UUID))
 
 	e.ContextID, e.AuthorID, e.RouteID, e.Type, e.Definition, e.Due = ann, ann, 8, "interval", 2, noon()
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.UpdateEntry(e) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Update(e) })
 	same(t, "replaced", e, entry(t, db, e.UUID))
 
-	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertEntry(newEntry(1, sam)) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Entries().Insert(newEntry(1, sam)) })
 	kind(t, "a UUID twice", err, errs.Internal)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Delete(e.UUID) })
 	for what, f := range map[string]func(store.Tx) error{
-		"read":    func(tx store.Tx) error { _, err := tx.Entry(e.UUID); return err },
-		"updated": func(tx store.Tx) error { return tx.UpdateEntry(e) },
-		"deleted": func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) },
+		"read":    func(tx store.Tx) error { _, err := tx.Entries().Get(e.UUID); return err },
+		"updated": func(tx store.Tx) error { return tx.Write().Entries().Update(e) },
+		"deleted": func(tx store.Tx) error { return tx.Write().Entries().Delete(e.UUID) },
 	} {
 		kind(t, what+" after its end", db.Update(t.Context(), f), errs.NotFound)
 	}
@@ -105,7 +105,7 @@ func TestEntryFilters(t *testing.T) {
 	} {
 		var got []int
 		mustView(t, db, func(r store.Reader) error {
-			entries, err := r.Entries(test.filter)
+			entries, err := r.Entries().List(test.filter)
 			for i := range entries {
 				at := slices.IndexFunc(all, func(e *store.Entry) bool { return e.UUID == entries[i].UUID })
 				same(t, test.name, *all[at], entries[i])
@@ -116,8 +116,8 @@ func TestEntryFilters(t *testing.T) {
 		same(t, test.name, test.want, got)
 	}
 	mustView(t, db, func(r store.Reader) error {
-		of, err := r.CountEntries(sam)
-		none, err2 := r.CountEntries(ann)
+		of, err := r.Entries().Count(sam)
+		none, err2 := r.Entries().Count(ann)
 		same(t, "counts", [2]int64{12, 0}, [2]int64{of, none})
 		return errors.Join(err, err2)
 	})
@@ -138,33 +138,33 @@ func TestOccurrences(t *testing.T) {
 	}
 	for _, minute := range []int{2, 0, 1} {
 		o := occurrence(minute)
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertOccurrence(&o) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().InsertOccurrence(&o) })
 	}
 	again := occurrence(1)
 	again.Outcome, again.FiredAt = "fired", noon()
-	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertOccurrence(&again) })
+	err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Entries().InsertOccurrence(&again) })
 	kind(t, "an instant twice", err, errs.NameTaken)
-	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.RedoOccurrence(&again) })
+	err = db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Entries().RedoOccurrence(&again) })
 	kind(t, "one with a case again", err, errs.NameTaken)
 	again.Entry = newEntry(2, sam).UUID
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertOccurrence(&again) })
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.DeleteEntry(e.UUID) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().InsertOccurrence(&again) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().Delete(e.UUID) })
 	mustView(t, db, func(r store.Reader) error {
-		all, err := r.Occurrences(e.UUID, 0)
+		all, err := r.Entries().Occurrences(e.UUID, 0)
 		same(t, "all", []store.Occurrence{occurrence(2), occurrence(1), occurrence(0)}, all)
-		newest, err2 := r.Occurrences(e.UUID, 2)
+		newest, err2 := r.Entries().Occurrences(e.UUID, 2)
 		same(t, "newest", []store.Occurrence{occurrence(2), occurrence(1)}, newest)
-		none, err3 := r.Occurrences(store.UUID{9}, 10)
+		none, err3 := r.Entries().Occurrences(store.UUID{9}, 10)
 		same(t, "of nobody", 0, len(none))
 		return errors.Join(err, err2, err3)
 	})
 	redone := occurrence(0) // which has no case
 	redone.Outcome, redone.Reason, redone.CaseID, redone.FiredAt = "backfilled", "", 7, noon().Add(time.Hour)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.RedoOccurrence(&redone) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().RedoOccurrence(&redone) })
 	fresh := occurrence(5)
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.RedoOccurrence(&fresh) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Entries().RedoOccurrence(&fresh) })
 	mustView(t, db, func(r store.Reader) error {
-		all, err := r.Occurrences(e.UUID, 0)
+		all, err := r.Entries().Occurrences(e.UUID, 0)
 		same(t, "redone", []store.Occurrence{fresh, occurrence(2), occurrence(1), redone}, all)
 		return err
 	})
@@ -176,7 +176,7 @@ func TestDue(t *testing.T) {
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")
 	mustView(t, db, func(r store.Reader) error {
-		next, err := r.NextDue()
+		next, err := r.Queue().NextDue()
 		same(t, "nothing is due", time.Time{}, next)
 		return err
 	})
@@ -193,7 +193,7 @@ func TestDue(t *testing.T) {
 		c := newCase(db, sam, 7)
 		c.Due = due
 		cases = append(cases, c)
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Insert(c) })
 	}
 	want := []store.DueRow{
 		{Due: minute(1), Entry: entries[1].UUID},
@@ -205,7 +205,7 @@ func TestDue(t *testing.T) {
 	}
 	mustView(t, db, func(r store.Reader) error {
 		for limit := range len(want) + 2 {
-			got, next, err := r.DueRows(minute(5), limit)
+			got, next, err := r.Queue().Due(minute(5), limit)
 			same(t, "limited", want[:min(limit, len(want))], got)
 			kind(t, "limited", err, "")
 			var more time.Time
@@ -224,12 +224,12 @@ func TestDue(t *testing.T) {
 			minute(3):                        {want[:5], minute(5)},
 			minute(9):                        {want, time.Time{}},
 		} {
-			got, next, err := r.DueRows(upTo, math.MaxInt)
+			got, next, err := r.Queue().Due(upTo, math.MaxInt)
 			same(t, "up to and with "+upTo.String(), want.rows, got)
 			same(t, "next after "+upTo.String(), want.next, next)
 			kind(t, "up to and with", err, "")
 		}
-		next, err := r.NextDue()
+		next, err := r.Queue().NextDue()
 		same(t, "next", minute(1), next)
 		return err
 	})

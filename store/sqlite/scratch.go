@@ -47,9 +47,9 @@ func scanScratch(scan scan, s *store.Scratch) error {
 		&s.InFile, millis{&s.Created}, millis{&s.Modified}, millis{&s.Expires}, &s.Content)
 }
 
-// Scratch returns what the author has at the place, whatever the case of its
+// Get returns what the author has at the place, whatever the case of its
 // letters. Its folder is folded.
-func (r *reader) Scratch(author identity.ID, at store.ScratchPlace) (*store.Scratch, error) {
+func (r scratchReader) Get(author identity.ID, at store.ScratchPlace) (*store.Scratch, error) {
 	s := &store.Scratch{}
 	found, err := r.c.row(selectScratch, int64(author), foldPath(at.Folder), identity.Fold(at.Name)).
 		read(func(scan scan) error { return scanScratch(scan, s) })
@@ -59,9 +59,9 @@ func (r *reader) Scratch(author identity.ID, at store.ScratchPlace) (*store.Scra
 	return s, nil
 }
 
-// ScratchIn returns what the author has in the folders, by folder and name,
+// In returns what the author has in the folders, by folder and name,
 // without Content.
-func (r *reader) ScratchIn(author identity.ID, folders ...string) (all []store.Scratch, err error) {
+func (r scratchReader) In(author identity.ID, folders ...string) (all []store.Scratch, err error) {
 	folded := make([]string, len(folders))
 	for i, folder := range folders {
 		folded[i] = foldPath(folder)
@@ -75,27 +75,27 @@ func (r *reader) ScratchIn(author identity.ID, folders ...string) (all []store.S
 	return all, failure("read scratch files", err)
 }
 
-// ScratchBytes returns how much of the scratch area the author uses.
-func (r *reader) ScratchBytes(author identity.ID) (n int64, err error) {
+// Bytes returns how much of the scratch area the author uses.
+func (r scratchReader) Bytes(author identity.ID) (n int64, err error) {
 	_, err = r.c.row(selectScratchBytes, int64(author)).scan(&n)
 	return n, failure("read how much scratch there is", err)
 }
 
-// OldestScratch returns the author's row that was changed first, 0 for none.
-func (r *reader) OldestScratch(author identity.ID) (id int64, err error) {
+// Oldest returns the author's row that was changed first, 0 for none.
+func (r scratchReader) Oldest(author identity.ID) (id int64, err error) {
 	_, err = r.c.row(selectOldestScratch, int64(author)).scan(&id)
 	return id, failure("read the oldest scratch file", err)
 }
 
-// NextScratchExpiry returns when the next row of all expires, zero for never.
-func (r *reader) NextScratchExpiry() (t time.Time, err error) {
+// NextExpiry returns when the next row of all expires, zero for never.
+func (r scratchReader) NextExpiry() (t time.Time, err error) {
 	_, err = r.c.row(selectScratchExpiry).scan(millis{&t})
 	return t, failure("read when scratch expires", err)
 }
 
-// PutScratch stores a row or replaces the one of that author and place, and
+// Put stores a row or replaces the one of that author and place, and
 // sets its ID.
-func (t *tx) PutScratch(s *store.Scratch) error {
+func (t scratchWriter) Put(s *store.Scratch) error {
 	content := any(nil)
 	if !s.InFile {
 		content = blob(s.Content)
@@ -105,8 +105,8 @@ func (t *tx) PutScratch(s *store.Scratch) error {
 	return failure("store a scratch file", err)
 }
 
-// MoveScratch gives a row, and all below it, another place.
-func (t *tx) MoveScratch(author identity.ID, from, to store.ScratchPlace) error {
+// Move gives a row, and all below it, another place.
+func (t scratchWriter) Move(author identity.ID, from, to store.ScratchPlace) error {
 	n, err := t.c.change(moveScratch, int64(author), foldPath(from.Folder), identity.Fold(from.Name),
 		foldPath(to.Folder), identity.Fold(to.Name), to.Name)
 	if isUnique(err) {
@@ -119,8 +119,8 @@ func (t *tx) MoveScratch(author identity.ID, from, to store.ScratchPlace) error 
 	return failure("move scratch files", err)
 }
 
-// DeleteScratch deletes a row and all below it.
-func (t *tx) DeleteScratch(author identity.ID, at store.ScratchPlace) error {
+// Delete deletes a row and all below it.
+func (t scratchWriter) Delete(author identity.ID, at store.ScratchPlace) error {
 	n, err := t.c.change(deleteScratch, int64(author), foldPath(at.Folder), identity.Fold(at.Name))
 	if err := found(n, err, "scratch file"); err != nil {
 		return err
@@ -129,15 +129,15 @@ func (t *tx) DeleteScratch(author identity.ID, at store.ScratchPlace) error {
 	return failure("delete scratch files", err)
 }
 
-// DeleteScratchByID deletes one row.
-func (t *tx) DeleteScratchByID(id int64) error {
+// DeleteByID deletes one row.
+func (t scratchWriter) DeleteByID(id int64) error {
 	n, err := t.c.change(deleteScratchByID, id)
 	return found(n, err, "scratch file")
 }
 
-// DeleteExpiredScratch deletes what has expired by then, at most limit rows,
+// DeleteExpired deletes what has expired by then, at most limit rows,
 // and reports how many those were.
-func (t *tx) DeleteExpiredScratch(now time.Time, limit int) (int64, error) {
+func (t scratchWriter) DeleteExpired(now time.Time, limit int) (int64, error) {
 	n, err := t.c.change(deleteExpiredScratch, now.UnixMilli(), limit)
 	return n, failure("delete expired scratch files", err)
 }

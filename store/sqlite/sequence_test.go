@@ -48,7 +48,7 @@ func TestNextIDAfterCrash(t *testing.T) {
 			last = db.NextID()
 		}
 		c := newCase(db, sam, 7)
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Insert(c) })
 		crashed := filepath.Join(dir, "crashed.db")
 		for _, suffix := range []string{"", "-wal"} {
 			data, err := os.ReadFile(path + suffix)
@@ -89,7 +89,7 @@ func TestTwoProcesses(t *testing.T) {
 	c := newCase(second, sam, 7)
 	err := second.Update(t.Context(), func(tx store.Tx) error {
 		c.ID += 1000 // that it is not in use yet does not help
-		return tx.InsertCase(c)
+		return tx.Write().Cases().Insert(c)
 	})
 	if !errs.Is(err, errs.Unavailable) {
 		t.Errorf("a unit with an id of another process: %v", err)

@@ -50,9 +50,9 @@ const (
 // fewRoutes is up to how many routes each is looked up by itself.
 const fewRoutes = 8
 
-// TaskCases returns the cases in which somebody may have tasks, by id, with
+// WithTasks returns the cases in which somebody may have tasks, by id, with
 // Marking, without Form, Access and Tasks.
-func (r *reader) TaskCases(f store.TaskFilter) (all []store.Case, err error) {
+func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) {
 	lists := []any{int64(f.Lists)}
 	sources := sourcesOf(tasksOfParty, f.Parties)
 	if len(f.Routes) <= fewRoutes {
@@ -80,7 +80,7 @@ func (r *reader) TaskCases(f store.TaskFilter) (all []store.Case, err error) {
 }
 
 // HasTasks reports whether one of the parties may have tasks in the case.
-func (r *reader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
+func (r caseReader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
 	var one int
 	found, err := r.c.row(hasTasks, caseID, array(parties)).scan(&one)
 	return found, failure("read the tasks of a case", err)

@@ -25,7 +25,7 @@ func TestTasks(t *testing.T) {
 		t.Helper()
 		c := newCase(db, sam, route)
 		c.Tasks = shares
-		if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.InsertCase(c) }); err != nil {
+		if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Insert(c) }); err != nil {
 			t.Fatal(err)
 		}
 		return c
@@ -34,7 +34,7 @@ func TestTasks(t *testing.T) {
 		t.Helper()
 		c.Revision++
 		c.Tasks = shares
-		if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
+		if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Update(c, c.Revision-1) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestTasks(t *testing.T) {
 		t.Helper()
 		var got, ids []int64
 		err := db.View(t.Context(), func(r store.Reader) error {
-			rows, err := r.TaskCases(f)
+			rows, err := r.Cases().WithTasks(f)
 			for _, c := range rows {
 				if got = append(got, c.ID); c.Form != nil || len(c.Marking) == 0 {
 					t.Errorf("%s: form %q, marking %q", what, c.Form, c.Marking)
@@ -95,7 +95,7 @@ func TestTasks(t *testing.T) {
 	finds("accepted", store.TaskFilter{Lists: machine.OnAccepted, Parties: []identity.ID{ann}}, one)
 	err := db.View(t.Context(), func(r store.Reader) error {
 		for id, want := range map[int64]bool{one.ID: true, two.ID: false, three.ID: false} {
-			if has, err := r.HasTasks(id, []identity.ID{ann}); err != nil || has != want {
+			if has, err := r.Cases().HasTasks(id, []identity.ID{ann}); err != nil || has != want {
 				t.Errorf("case %d: %v %v, want %v", id, has, err, want)
 			}
 		}
@@ -110,7 +110,7 @@ func TestTasks(t *testing.T) {
 		for range walkChunk + 5 {
 			c := newCase(db, sam, routeID)
 			c.Tasks = []store.TaskShare{share(sam, machine.OnOffered)}
-			if err := tx.InsertCase(c); err != nil {
+			if err := tx.Write().Cases().Insert(c); err != nil {
 				return err
 			}
 			more = append(more, c)
@@ -168,7 +168,7 @@ func TestTasksWritten(t *testing.T) {
 			known, unknown := newCase(db, sam, routeID), newCase(db, sam, routeID)
 			known.Tasks, unknown.Tasks = from, from
 			err := db.Update(t.Context(), func(tx store.Tx) error {
-				return errors.Join(tx.InsertCase(fresh), tx.InsertCase(known), tx.InsertCase(unknown))
+				return errors.Join(tx.Write().Cases().Insert(fresh), tx.Write().Cases().Insert(known), tx.Write().Cases().Insert(unknown))
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -177,7 +177,7 @@ func TestTasksWritten(t *testing.T) {
 			for _, c := range []*store.Case{known, unknown} {
 				c.Revision++
 				c.Tasks = to
-				if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.UpdateCase(c, c.Revision-1) }); err != nil {
+				if err := db.Update(t.Context(), func(tx store.Tx) error { return tx.Write().Cases().Update(c, c.Revision-1) }); err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(index(fresh.ID), index(c.ID)); diff != "" || len(index(c.ID)) != len(to) {

@@ -51,9 +51,9 @@ func (r *reader) dueOf(rows []dueID, query string, args ...any) ([]dueID, error)
 	return rows, err
 }
 
-// UpcomingEntries returns the entries of the contexts that are due before an
+// Upcoming returns the entries of the contexts that are due before an
 // instant: those that are due first, in order of creation.
-func (r *reader) UpcomingEntries(contexts []identity.ID, before time.Time, limit int) (all []store.Entry, err error) {
+func (r entryReader) Upcoming(contexts []identity.ID, before time.Time, limit int) (all []store.Entry, err error) {
 	const op = "read what schedule entries are due"
 	var rows []dueID
 	for _, c := range contexts {
@@ -72,9 +72,9 @@ func (r *reader) UpcomingEntries(contexts []identity.ID, before time.Time, limit
 
 const opDueCases = "read what cases are due"
 
-// UpcomingCases returns the cases of the contexts of which something is due:
+// Upcoming returns the cases of the contexts of which something is due:
 // those that are due first, by id; with Marking, without Form and Access.
-func (r *reader) UpcomingCases(contexts []identity.ID, limit int) ([]store.Case, error) {
+func (r caseReader) Upcoming(contexts []identity.ID, limit int) ([]store.Case, error) {
 	var rows []dueID
 	var err error
 	for _, c := range contexts {
@@ -87,7 +87,7 @@ func (r *reader) UpcomingCases(contexts []identity.ID, limit int) ([]store.Case,
 
 // UpcomingTasks returns the same of cases in which one of the parties may have
 // tasks on the lists.
-func (r *reader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]store.Case, error) {
+func (r caseReader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]store.Case, error) {
 	var rows []dueID
 	for _, p := range parties {
 		var ids []int64

@@ -26,7 +26,7 @@ func TestUpcoming(t *testing.T) {
 		if c.Tasks = shares; due > 0 {
 			c.Due = noon().Add(time.Duration(due) * time.Second)
 		}
-		mustUpdate(t, db, func(tx store.Tx) error { return tx.InsertCase(c) })
+		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Insert(c) })
 		return c
 	}
 	late := add(sam, 9, store.TaskShare{Party: bob, Lists: machine.OnOffered})
@@ -38,7 +38,7 @@ func TestUpcoming(t *testing.T) {
 	entries := func(before, limit int, contexts ...identity.ID) (uuids []byte) {
 		t.Helper()
 		mustView(t, db, func(r store.Reader) error {
-			all, err := r.UpcomingEntries(contexts, noon().Add(time.Duration(before)*time.Second), limit)
+			all, err := r.Entries().Upcoming(contexts, noon().Add(time.Duration(before)*time.Second), limit)
 			for _, e := range all {
 				uuids = append(uuids, e.UUID[15])
 			}
@@ -66,13 +66,13 @@ func TestUpcoming(t *testing.T) {
 		return ids
 	}
 	own := func(limit int, contexts ...identity.ID) []int64 {
-		return cases(func(r store.Reader) ([]store.Case, error) { return r.UpcomingCases(contexts, limit) })
+		return cases(func(r store.Reader) ([]store.Case, error) { return r.Cases().Upcoming(contexts, limit) })
 	}
 	same(t, "cases", own(10, sam, bob), sorted(other.ID, early.ID, late.ID))
 	same(t, "the first cases", own(2, sam, bob), sorted(other.ID, early.ID))
 	tasks := func(limit int, parties ...identity.ID) []int64 {
 		return cases(func(r store.Reader) ([]store.Case, error) {
-			return r.UpcomingTasks(machine.OnOffered|machine.OnAccepted, parties, limit)
+			return r.Cases().UpcomingTasks(machine.OnOffered|machine.OnAccepted, parties, limit)
 		})
 	}
 	same(t, "tasks", tasks(10, bob, sam), sorted(early.ID, accepted.ID, late.ID))

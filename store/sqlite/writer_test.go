@@ -85,7 +85,7 @@ func TestFailingUnitsRollBackAlone(t *testing.T) {
 		fail := func(key string, how func() error) func(store.Tx) error {
 			return func(tx store.Tx) error {
 				tx.AfterCommit(func() { t.Errorf("the hook of %s ran", key) })
-				if err := tx.PutSetting(key, "half"); err != nil {
+				if err := tx.Write().Settings().Put(key, "half"); err != nil {
 					return err
 				}
 				return how()
@@ -129,7 +129,7 @@ func breakCommit(unit store.Tx) error {
 	if _, err := writerOf(unit).exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
 		return err
 	}
-	return unit.AppendLog(1<<40, 1, []byte(`[{}]`))
+	return unit.Write().Cases().AppendLog(1<<40, 1, []byte(`[{}]`))
 }
 
 func TestFailingCommitFailsAll(t *testing.T) {
@@ -138,7 +138,7 @@ func TestFailingCommitFailsAll(t *testing.T) {
 		db := t.db
 		hooked := func(tx store.Tx) error {
 			tx.AfterCommit(func() { t.Error("a hook ran") })
-			return tx.PutSetting("a", strconv.FormatInt(db.NextID(), 10))
+			return tx.Write().Settings().Put("a", strconv.FormatInt(db.NextID(), 10))
 		}
 		outcomes := []<-chan error{
 			submitted(t.Context(), db, hooked),
@@ -174,7 +174,7 @@ func TestHooks(t *testing.T) {
 				for _, hook := range []string{name + "1", name + "2"} {
 					tx.AfterCommit(func() { got = append(got, hook+" "+get(t, db, name)) })
 				}
-				return tx.PutSetting(name, "stored")
+				return tx.Write().Settings().Put(name, "stored")
 			}
 		}
 		a := submitted(t.Context(), db, unit("a"))
@@ -182,7 +182,7 @@ func TestHooks(t *testing.T) {
 		c := submitted(t.Context(), db, func(tx store.Tx) error {
 			tx.AfterCommit(func() { panic("a test's panic") })
 			tx.AfterCommit(func() { got = append(got, "c2") })
-			return tx.PutSetting("c", "stored")
+			return tx.Write().Settings().Put("c", "stored")
 		})
 		stop := start(t, db)
 		if err := errors.Join(<-a, <-b); err != nil {
@@ -221,7 +221,7 @@ func TestUpdateContext(t *testing.T) {
 		outcome := submitted(late, db, func(tx store.Tx) error {
 			end()
 			synctest.Wait() // for the caller, to have seen the end
-			return tx.PutSetting("a", "1")
+			return tx.Write().Settings().Put("a", "1")
 		})
 		stop := start(t, db)
 		if err := <-outcome; err != nil {
@@ -247,7 +247,7 @@ func TestSavepoint(t *testing.T) {
 				part := func(tx store.Tx, name string, end func() error) error {
 					return tx.Savepoint(func() error {
 						tx.AfterCommit(func() { order = append(order, name) })
-						if err := tx.PutSetting(name, "v"); err != nil {
+						if err := tx.Write().Settings().Put(name, "v"); err != nil {
 							return err
 						}
 						return end()
@@ -439,21 +439,21 @@ func TestConcurrent(t *testing.T) {
 			for i := range rounds {
 				c := newCase(db, sam, 7)
 				err := db.Update(t.Context(), func(tx store.Tx) error {
-					if err := tx.InsertCase(c); err != nil || i%4 == 0 {
+					if err := tx.Write().Cases().Insert(c); err != nil || i%4 == 0 {
 						return errors.Join(err, errRefused)
 					}
-					return tx.AppendLog(c.ID, 1, []byte(`[{}]`))
+					return tx.Write().Cases().AppendLog(c.ID, 1, []byte(`[{}]`))
 				})
 				if (i%4 == 0) != errors.Is(err, errRefused) {
 					t.Errorf("update: %v", err)
 				}
 				err = db.View(t.Context(), func(r store.Reader) error {
-					_, err := r.Case(c.ID)
+					_, err := r.Cases().Get(c.ID)
 					if (i%4 == 0) != errs.Is(err, errs.NotFound) {
 						t.Errorf("case %d in round %d: %v", c.ID, i, err)
 					}
-					open, err := r.CountOpenCases(sam)
-					cases, err2 := r.Cases(store.CaseFilter{RouteID: 7})
+					open, err := r.Cases().CountOpen(sam)
+					cases, err2 := r.Cases().List(store.CaseFilter{RouteID: 7})
 					if int(open) != len(cases) {
 						t.Errorf("%d cases are counted and %d seen in one snapshot", open, len(cases))
 					}
@@ -467,7 +467,7 @@ func TestConcurrent(t *testing.T) {
 	}
 	all.Wait()
 	mustView(t, db, func(r store.Reader) error {
-		if open, err := r.CountOpenCases(sam); err != nil || open != writers*rounds*3/4 {
+		if open, err := r.Cases().CountOpen(sam); err != nil || open != writers*rounds*3/4 {
 			t.Errorf("%d open cases, %v; want %d", open, err, writers*rounds*3/4)
 		}
 		return nil
