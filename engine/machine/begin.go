@@ -15,7 +15,7 @@ type StartRight struct{ Route, Context string }
 // beginCase makes an independent case, which the manager starts after the
 // commit (docs/contract/routes.md#starting-a-case). It belongs to the same
 // context and has the same starter, who needs the right to start it.
-func (d *caseDecision) beginCase(s *route.NewCase, actor string) error {
+func (d stepRun) beginCase(s *route.NewCase) error {
 	def, err := d.definition(s.Route)
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func (d *caseDecision) beginCase(s *route.NewCase, actor string) error {
 	if d.c.Links >= MaxLinks {
 		return errs.New(errs.EndlessLoop, "The cases of this route start each other without end: more than %d in a chain. The route must be mended.", MaxLinks)
 	}
-	title, given, err := d.value(s.Title, actor)
+	title, given, err := d.value(s.Title)
 	if err != nil {
 		return err
 	}
@@ -41,15 +41,15 @@ func (d *caseDecision) beginCase(s *route.NewCase, actor string) error {
 			title.Text = def.Route.Name
 		}
 	}
-	c := d.seed(def, clipTitle(strings.TrimSpace(title.Text), ""))
+	c := d.relations().seed(def, clipTitle(strings.TrimSpace(title.Text), ""))
 	c.Links = d.c.Links + 1
-	if c.Xattrs, err = d.xattrsOfNew(s, actor); err != nil {
+	if c.Xattrs, err = d.xattrsOfNew(s); err != nil {
 		return err
 	}
 	if c.Roles, err = d.rolesOfNew(s, def, c); err != nil {
 		return err
 	}
-	started, err := d.createCase(c, def)
+	started, err := d.relations().createCase(c, def)
 	if err != nil {
 		return err
 	}
@@ -69,12 +69,12 @@ func (d *caseDecision) beginCase(s *route.NewCase, actor string) error {
 }
 
 // xattrsOfNew returns the XATTRs of a case that a step starts.
-func (d *caseDecision) xattrsOfNew(s *route.NewCase, actor string) (dict label.Dict, err error) {
+func (d stepRun) xattrsOfNew(s *route.NewCase) (dict label.Dict, err error) {
 	if s.Inherit {
 		dict = d.c.Xattrs
 	}
 	for _, x := range s.Xattrs {
-		value, ok, err := d.value(x.Value, actor)
+		value, ok, err := d.value(x.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func (d *caseDecision) xattrsOfNew(s *route.NewCase, actor string) (dict label.D
 
 // rolesOfNew returns who plays what in a case that a step starts: only what a
 // starter may choose (docs/contract/drive.md#rights-table).
-func (d *caseDecision) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
+func (d stepRun) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
 	for _, r := range s.Roles {
 		parties, err := d.whom(r.Parties)
 		if err != nil {

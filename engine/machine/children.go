@@ -11,6 +11,11 @@ import (
 	"flowdrive/route"
 )
 
+// relations is what happens between a case, its parent and its children.
+type relations struct{ *caseDecision }
+
+func (d *caseDecision) relations() relations { return relations{d} }
+
 // children creates the children of enablements that have none yet
 // (docs/contract/engine.md#a-pass).
 func (p *pass) children() error {
@@ -21,7 +26,7 @@ func (p *pass) children() error {
 		}
 		before, log := p.tree.point(), len(p.log)
 		c := p.c.clone()
-		err := p.planChildren(i)
+		err := p.relations().planChildren(i)
 		if len(p.needs) > 0 || err != nil && !errs.Is(err, errs.RouteFault) {
 			return err
 		}
@@ -37,7 +42,7 @@ func (p *pass) children() error {
 }
 
 // planChildren plans the children of an enablement and creates the first of them.
-func (d *caseDecision) planChildren(row int) error {
+func (d relations) planChildren(row int) error {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
 	def, err := d.definition(a.Child.Route)
@@ -87,7 +92,7 @@ func (d *caseDecision) planChildren(row int) error {
 // plan finds who plays what in the children
 // (docs/contract/routes.md#4-child-cases). What symbolic parties stand for is
 // resolved: in the children they would stand for others.
-func (d *caseDecision) plan(child *route.Child) (plan *Plan, err error) {
+func (d relations) plan(child *route.Child) (plan *Plan, err error) {
 	plan = &Plan{}
 	for _, mapped := range child.Roles {
 		names := d.byName(d.c.RoleParties(mapped.From))
@@ -161,34 +166,44 @@ func (d *caseDecision) persons(list []string) ([]string, error) {
 	return parties(out), nil
 }
 
-// createBatch creates the next children of an enablement.
-func (d *caseDecision) createBatch(row int, plan *Plan, def *Definition) error {
-	e := &d.c.Enabled[row]
-	a := &d.route.Actions[d.actions[row]]
+// childBatch is what the children of an enablement have in common.
+type childBatch struct {
+	enablement int64
+	action     *route.Action
+	def        *Definition
+	unplayed   []string // roles that nobody plays
+	repeated   bool     // the action had children in this event before
+}
+
+// createBatch creates the next children of the enablement in that place.
+func (d relations) createBatch(place int, plan *Plan, def *Definition) error {
+	e := &d.c.Enabled[place]
+	b := childBatch{enablement: e.Number, action: &d.route.Actions[d.actions[place]], def: def}
+	b.unplayed = plan.nobody(b.action.Child)
+	b.repeated = d.childrenStarted[childStarter{d.c.ID, d.actions[place]}] > 1
 	k := *e.Children
 	left := max(0, d.batch-d.taken)
-	if d.childrenStarted[childStarter{d.c.ID, d.actions[row]}] > 1 {
-		left = d.batch // as with startChild: put off, a loop would never be noticed
+	if b.repeated {
+		left = d.batch // as with startChild: deferring them would hide an endless loop
 	}
 	end := min(k.Total, k.Made+int64(left))
 	if wanted := d.taken + int(end-k.Made); wanted > len(d.facts.New) && !d.facts.Full {
 		return d.needNew(wanted)
 	}
-	nobody := plan.nobody(a.Child)
 	for ; k.Made < end; k.Made++ {
 		roles, names := plan.child(k.Made)
-		title := d.c.Title
-		if len(names) > 0 {
-			title = clipTitle(title, " ("+strings.Join(names, ", ")+")")
+		c := d.seed(def, d.c.Title)
+		if c.Roles = roles; len(names) > 0 {
+			c.Title = clipTitle(c.Title, " ("+strings.Join(names, ", ")+")")
 		}
-		if err := d.createChild(a, e.Number, def, title, roles, nobody); err != nil {
+		if err := d.createChild(&b, c); err != nil {
 			return err
 		}
 	}
 	if k.Made < k.Total {
 		d.leaveWork(Work{Kind: WorkMake, Enablement: e.Number})
 	}
-	d.c.Enabled[row].Children = &k
+	d.c.Enabled[place].Children = &k
 	return nil
 }
 
@@ -202,7 +217,7 @@ func clipTitle(title, rest string) string {
 }
 
 // continueChildren goes on with children that an earlier event left.
-func (d *caseDecision) continueChildren(number int64) error {
+func (d relations) continueChildren(number int64) error {
 	row := d.c.placeOf(number)
 	if row < 0 || d.actions[row] == unknown || d.c.Enabled[row].Children == nil {
 		d.putPlan(number, nil)
@@ -238,43 +253,42 @@ func (d *caseDecision) continueChildren(number int64) error {
 }
 
 // putPlan keeps a plan for further events, or with nil drops it.
-func (d *caseDecision) putPlan(row int64, plan *Plan) {
+func (d relations) putPlan(row int64, plan *Plan) {
 	if d.plans == nil {
 		d.plans = map[int64]*Plan{}
 	}
 	d.plans[row] = plan
 }
 
-// createChild creates a child, which starts as soon as its parent is at rest.
-func (d *caseDecision) createChild(a *route.Action, row int64, def *Definition, title string, roles []Players, nobody []string) error {
-	c := d.seed(def, title)
-	c.Roles = roles
-	c.Parent, c.ParentEnablement, c.ParentAction, c.Depth = d.c.ID, row, a.Name, d.c.Depth+1
-	for _, mapped := range a.Child.Roles {
+// createChild creates a child of its seed. It starts as soon as its parent is at
+// rest.
+func (d relations) createChild(b *childBatch, c *Case) error {
+	c.Parent, c.ParentEnablement, c.ParentAction, c.Depth = d.c.ID, b.enablement, b.action.Name, d.c.Depth+1
+	for _, mapped := range b.action.Child.Roles {
 		c.Mapped = append(c.Mapped, mapped.Role)
 	}
-	if a.Child.Inherit {
+	if b.action.Child.Inherit {
 		c.Xattrs = d.c.Xattrs
 	}
-	child, err := d.createCase(c, def)
+	child, err := d.createCase(c, b.def)
 	if err != nil {
 		return err
 	}
-	for _, role := range nobody {
+	for _, role := range b.unplayed {
 		child.warn(role, 0, fmt.Sprintf("Nobody plays %q", role))
 	}
 	d.c.ChildrenCount++
-	d.c.Children = append(slices.Clip(d.c.Children), ChildLine{ID: c.ID, Route: c.RouteName, Life: Queued, Action: a.Name})
+	d.c.Children = append(slices.Clip(d.c.Children), ChildLine{ID: c.ID, Route: c.RouteName, Life: Queued, Action: b.action.Name})
 	if over := len(d.c.Children) - maxChildLines; over > 0 {
 		d.c.Children = slices.Clone(d.c.Children[over:])
 	}
-	d.pending = append(d.pending, startChild{child: child, startBlocked: def.StartBlocked, repeated: d.childrenStarted[childStarter{d.c.ID, d.route.Action(a.Name)}] > 1})
+	d.pending = append(d.pending, startChild{child: child, startBlocked: b.def.StartBlocked, repeated: b.repeated})
 	return nil
 }
 
 // seed returns the seed of a case that this one starts: it inherits
 // context, starter and priority.
-func (d *caseDecision) seed(def *Definition, title string) *Case {
+func (d relations) seed(def *Definition, title string) *Case {
 	return &Case{
 		RouteID: def.ID, RouteName: def.Route.Name, RouteVersion: def.Version, Title: title,
 		ContextID: d.c.ContextID, Context: d.c.Context, Starter: d.c.Starter, Priority: d.c.Priority,
@@ -283,7 +297,7 @@ func (d *caseDecision) seed(def *Definition, title string) *Case {
 
 // createCase makes a queued case of its seed. What its route lacks for that is this
 // one's fault.
-func (d *caseDecision) createCase(c *Case, def *Definition) (*caseDecision, error) {
+func (d relations) createCase(c *Case, def *Definition) (*caseDecision, error) {
 	id, err := d.identity()
 	if err != nil {
 		return nil, err
@@ -302,7 +316,7 @@ func (d *caseDecision) createCase(c *Case, def *Definition) (*caseDecision, erro
 }
 
 // countChild counts the new status of a child.
-func (d *caseDecision) countChild(n childChange) {
+func (d relations) countChild(n childChange) {
 	id, row := n.child.c.ID, n.child.c.ParentEnablement
 	if i := slices.IndexFunc(d.c.Children, func(l ChildLine) bool { return l.ID == id }); i >= 0 {
 		d.shown = true
@@ -354,7 +368,7 @@ func endedText(n childChange) string {
 }
 
 // afterChildren does what the changes of children ask for.
-func (d *caseDecision) afterChildren() error {
+func (d relations) afterChildren() error {
 	changed := d.changedChildren
 	d.changedChildren = nil
 	for _, row := range changed {
@@ -376,7 +390,7 @@ func (d *caseDecision) afterChildren() error {
 // checkFinished finds out whether an action is to be performed because its children
 // are finished: all of them, or enough of them
 // (docs/contract/routes.md#4-child-cases).
-func (d *caseDecision) checkFinished(row int) error {
+func (d relations) checkFinished(row int) error {
 	e := &d.c.Enabled[row]
 	if d.actions[row] == unknown {
 		return nil

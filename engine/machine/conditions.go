@@ -44,7 +44,7 @@ func (d *caseDecision) scopeOf(p *expr.Program, actor string, row int64) (*expr.
 		v.Children.Statuses[i] = expr.Status{Name: t.Status, Count: t.Count}
 	}
 	if p.UsesChildren() {
-		list, err := d.childrenOf(row)
+		list, err := d.relations().childrenOf(row)
 		if err != nil {
 			return nil, err
 		}
@@ -60,7 +60,7 @@ func (d *caseDecision) scopeOf(p *expr.Program, actor string, row int64) (*expr.
 }
 
 // childrenOf returns all children of an enablement as they are now, by id.
-func (d *caseDecision) childrenOf(row int64) ([]Child, error) {
+func (d relations) childrenOf(row int64) ([]Child, error) {
 	stored, known := d.facts.Children[Enablement{d.c.ID, row}]
 	if !known && d.from != nil {
 		d.need(Need{Children: Enablement{d.c.ID, row}})

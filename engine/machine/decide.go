@@ -43,7 +43,7 @@ func decide(in Input) (*Output, []Need, error) {
 	}
 	err = d.decide(in.Event)
 	if err == nil {
-		d.report()
+		d.relations().report()
 		err = d.deliver()
 	}
 	var notices *Notices
@@ -194,7 +194,7 @@ func appendActions(dst []int, r *route.Route, rows []Enabled) []int {
 
 func (d *caseDecision) decide(event Event) error {
 	if _, creates := event.(Create); !creates && d.c.Parent != 0 {
-		if done, err := d.withAncestors(event); done || err != nil {
+		if done, err := d.relations().withAncestors(event); done || err != nil {
 			return err
 		}
 	}
@@ -209,27 +209,27 @@ func (d *caseDecision) decide(event Event) error {
 	case startFailure:
 		return d.fail(e.cause)
 	case Perform:
-		return d.performByPerson(e)
+		return d.personal().performByPerson(e)
 	case Skip:
-		return d.skip(e)
+		return d.personal().skip(e)
 	case Abort:
-		return d.abortByPerson(e)
+		return d.personal().abortByPerson(e)
 	case Retry:
-		return d.retryByPerson(e)
+		return d.personal().retryByPerson(e)
 	case Accept:
-		return d.acceptTask(e)
+		return d.personal().acceptTask(e)
 	case Release:
-		return d.releaseTask(e)
+		return d.personal().releaseTask(e)
 	case Reject:
-		return d.rejectTask(e)
+		return d.personal().rejectTask(e)
 	case Delegate:
-		return d.delegateTask(e)
+		return d.personal().delegateTask(e)
 	case Move:
-		return d.moveByPerson(e)
+		return d.personal().moveByPerson(e)
 	case Migrate:
 		return d.migrateByPerson(e)
 	case Due:
-		if err := d.doWork(); err != nil {
+		if err := d.relations().doWork(); err != nil {
 			return err
 		}
 		return d.bringToRest()
@@ -244,9 +244,9 @@ func (d *caseDecision) decide(event Event) error {
 	case Edit:
 		return d.editByPerson(e)
 	case Delivered, Undelivered, Recorded:
-		return d.recordDelivery(e)
+		return d.deliveries().recordDelivery(e)
 	case SetTimer:
-		return d.setTimerByPerson(e)
+		return d.timers().setTimerByPerson(e)
 	case Wake:
 		switch d.c.Life {
 		case Queued, Active, Suspended, Completed:
@@ -261,7 +261,7 @@ func (d *caseDecision) decide(event Event) error {
 
 // withAncestors does what a child's ancestors mean for an event; done says
 // that nothing else is to be done.
-func (d *caseDecision) withAncestors(event Event) (done bool, err error) {
+func (d relations) withAncestors(event Event) (done bool, err error) {
 	above, err := d.ancestry(event)
 	switch {
 	case err != nil:
@@ -290,14 +290,14 @@ func (d *caseDecision) withAncestors(event Event) (done bool, err error) {
 
 // refuseAbandoned answers an event of a case whose parent has moved on: people are
 // told, and what the engine wanted with it is its end.
-func (d *caseDecision) refuseAbandoned(event Event) error {
+func (d relations) refuseAbandoned(event Event) error {
 	switch event.(type) {
 	case Due, Start:
 		d.endWithParent()
 		return nil
 	case Delivered, Undelivered, Recorded:
 		d.endWithParent()
-		return d.recordDelivery(event)
+		return d.deliveries().recordDelivery(event)
 	}
 	return errs.New(errs.CaseNotOpen, "The case that started this one has moved on; nothing can be done with this one any more.")
 }

@@ -13,7 +13,7 @@ const maxFilters = 10
 
 // filter makes a message of another by a jq filter. What the filter yields is
 // a fact: it is computed outside, where its time and memory are bounded.
-func (d *caseDecision) filter(f *route.Filter, actor string) error {
+func (d stepRun) filter(f *route.Filter) error {
 	content, ok := d.content(f.From)
 	switch {
 	case !ok:
@@ -37,7 +37,7 @@ func (d *caseDecision) filter(f *route.Filter, actor string) error {
 	case result.Fault != "":
 		return routeFault("jq: %s", result.Fault)
 	}
-	return d.writeMessage(NewMessage{Label: f.To, MediaType: "application/json", Content: result.Output}, actor)
+	return d.writeMessage(NewMessage{Label: f.To, MediaType: "application/json", Content: result.Output})
 }
 
 // about returns what expressions and filters see of the case itself.

@@ -64,7 +64,7 @@ func (d *caseDecision) create(e Create) error {
 // why.
 func (d *caseDecision) start() error {
 	if d.c.Life != Queued {
-		return d.notOpen()
+		return d.refusals().notOpen()
 	}
 	before := d.savepoint()
 	d.c.Started = d.now
@@ -201,7 +201,7 @@ func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) 
 // cancelByStep ends the case because a step says so.
 func (d *caseDecision) cancelByStep() error {
 	d.canceled, d.stepRequests = false, nil
-	d.dropEnablements()
+	d.relations().dropEnablements()
 	d.setLife(Canceled, LogEntry{Trigger: new(ByStep), Text: textCanceled})
 	return nil
 }
@@ -217,10 +217,10 @@ func (d *caseDecision) cancelByPerson(e Cancel) error {
 			return errs.New(errs.NotAllowed, "Only an administrator of the route may cancel a failed case.")
 		}
 	default:
-		return d.notOpen()
+		return d.refusals().notOpen()
 	}
 	d.c.SuspendedSelf, d.c.SuspendedUntil = false, time.Time{}
-	d.dropEnablements()
+	d.relations().dropEnablements()
 	d.setLife(Canceled, LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textCanceled})
 	return nil
 }
@@ -238,13 +238,13 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 	d.c.Life = to
 	d.changed = true
 	if to == Canceled || to == Failed || to == Closed {
-		d.endTimers()
+		d.timers().endTimers()
 	}
 	d.add(entry)
 }
 
 // notOpen says that nothing can be done to the case in this state of life.
-func (d *caseDecision) notOpen() error {
+func (d refusals) notOpen() error {
 	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
 	e.Extra = map[string]any{"state": string(d.c.Life)}
 	switch d.c.Life {

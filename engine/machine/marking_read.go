@@ -106,19 +106,17 @@ func (r *markingReader) quoted() []byte {
 	if r.sign('"'); r.err != nil {
 		return nil
 	}
-	begin, plain, ascii := r.at, true, true
+	begin, plain := r.at, true
 	for r.at < len(r.data) {
 		switch c := r.data[r.at]; {
 		case c == '"':
-			return r.unquote(begin, plain, ascii)
+			return r.unquote(begin, plain)
 		case c == '\\':
 			plain = false
 			r.at++
 		case c < ' ':
 			r.fail("a control character in a string")
 			return nil
-		case c >= utf8.RuneSelf:
-			ascii = false
 		}
 		r.at++
 	}
@@ -128,11 +126,11 @@ func (r *markingReader) quoted() []byte {
 }
 
 // unquote returns the string from begin to the closing quote at r.at.
-func (r *markingReader) unquote(begin int, plain, ascii bool) []byte {
+func (r *markingReader) unquote(begin int, plain bool) []byte {
 	raw := r.data[begin:r.at]
 	r.at++
 	switch {
-	case !ascii && !utf8.Valid(raw):
+	case !utf8.Valid(raw):
 		r.fail("a string that is not UTF-8")
 	case plain:
 		return raw

@@ -26,7 +26,7 @@ func (Migrate) event() {}
 func (d *caseDecision) migrateByPerson(e Migrate) error {
 	switch d.c.Life {
 	case Closed, Canceled, Failed:
-		return d.notOpen()
+		return d.refusals().notOpen()
 	default:
 	}
 	if e.Version == d.c.RouteVersion {
@@ -80,7 +80,7 @@ func (d *caseDecision) dropOthers(from *route.Route) {
 			return false
 		}
 		d.unwarnRow(e.Number)
-		d.endChildrenOf(&e)
+		d.relations().endChildrenOf(&e)
 		return true
 	})
 	d.index()

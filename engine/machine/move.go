@@ -20,9 +20,9 @@ type Move struct {
 func (Move) event() {}
 
 // moveByPerson finds that action and performs it.
-func (d *caseDecision) moveByPerson(e Move) error {
+func (d personal) moveByPerson(e Move) error {
 	if d.c.Life != Active && d.c.Life != Completed {
-		return d.notOpen()
+		return d.refusals().notOpen()
 	}
 	target := d.route.State(e.To)
 	if target == route.NoState {
@@ -47,12 +47,12 @@ func (d *caseDecision) moveByPerson(e Move) error {
 	if found := ways[target]; target != d.status && len(found) == 1 {
 		return d.performByPerson(Perform{Action: found[0], Actor: e.Actor})
 	}
-	return d.noMove(target, ways)
+	return d.refusals().noMove(target, ways)
 }
 
 // moves returns the status to which the actor's performance of an enablement
 // would lead; NoState where that is none, or only a decision tells.
-func (d *caseDecision) moves(row int, actor Actor) (to int, err error) {
+func (d personal) moves(row int, actor Actor) (to int, err error) {
 	a := &d.route.Actions[d.actions[row]]
 	if a.Trigger != route.TriggerUser || a.Decide != nil || a.Child != nil {
 		return route.NoState, nil
@@ -74,7 +74,7 @@ func (d *caseDecision) moves(row int, actor Actor) (to int, err error) {
 }
 
 // noMove says why the case cannot be moved there, and where it can.
-func (d *caseDecision) noMove(target int, ways [][]string) error {
+func (d refusals) noMove(target int, ways [][]string) error {
 	name := d.route.States[target].Name
 	e := errs.New(errs.ActionNotEnabled, "")
 	e.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}

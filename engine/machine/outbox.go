@@ -144,12 +144,17 @@ func (Delivered) event()   {}
 func (Undelivered) event() {}
 func (Recorded) event()    {}
 
+// deliveries is what happens to the deliveries of a case.
+type deliveries struct{ *caseDecision }
+
+func (d *caseDecision) deliveries() deliveries { return deliveries{d} }
+
 // LabelOutbox returns the label under which a sandbox records what would have
 // been sent.
 func LabelOutbox(seq, step int64) string { return fmt.Sprintf("Outbox-%d-%d", seq, step) }
 
 // recordDelivery takes in what became of a delivery.
-func (d *caseDecision) recordDelivery(event Event) error {
+func (d deliveries) recordDelivery(event Event) error {
 	var seq, step int64
 	switch e := event.(type) {
 	case Delivered:
@@ -184,7 +189,7 @@ func (d *caseDecision) recordDelivery(event Event) error {
 
 // writeAnswer writes the answer as a message, where the step has asked for one
 // and the case can still use it.
-func (d *caseDecision) writeAnswer(at int, e Delivered) {
+func (d deliveries) writeAnswer(at int, e Delivered) {
 	o := d.c.Outbox[at]
 	d.endDelivery(at)
 	text := fmt.Sprintf("Delivered: %s", o.Verb)
@@ -202,7 +207,7 @@ func (d *caseDecision) writeAnswer(at int, e Delivered) {
 }
 
 // keepFailed keeps a delivery that failed for good until somebody attends to it.
-func (d *caseDecision) keepFailed(at int, attempts int64, reason string) {
+func (d deliveries) keepFailed(at int, attempts int64, reason string) {
 	if d.c.Outbox[at].Failed {
 		return
 	}
@@ -218,7 +223,7 @@ func (d *caseDecision) keepFailed(at int, attempts int64, reason string) {
 }
 
 // endDelivery ends a delivery, whatever became of it.
-func (d *caseDecision) endDelivery(at int) {
+func (d deliveries) endDelivery(at int) {
 	o := d.c.Outbox[at]
 	d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
 	d.c.Outbox = slices.Delete(d.c.Outbox, at, at+1)
@@ -226,7 +231,7 @@ func (d *caseDecision) endDelivery(at int) {
 	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Over: true})
 }
 
-func (d *caseDecision) addOutside(o *Outgoing, entry LogEntry) {
+func (d deliveries) addOutside(o *Outgoing, entry LogEntry) {
 	if action := o.action(); d.route.Action(action) != unknown {
 		entry.Action = new(action)
 	}
@@ -235,7 +240,7 @@ func (d *caseDecision) addOutside(o *Outgoing, entry LogEntry) {
 
 // undelivered returns the deliveries that a person means: the one of that
 // name, or those of the action, unless the action is escalated itself.
-func (d *caseDecision) undelivered(name string) (places []int) {
+func (d deliveries) undelivered(name string) (places []int) {
 	if i := d.route.Action(name); i != unknown {
 		if row := d.place(i); row >= 0 && d.c.Enabled[row].State == Escalated {
 			return nil
@@ -251,10 +256,10 @@ func (d *caseDecision) undelivered(name string) (places []int) {
 
 // attendDeliveries lets an administrator of the route send again what was not
 // delivered, or give it up; the places are those of the deliveries, ascending.
-func (d *caseDecision) attendDeliveries(places []int, actor Actor, said string, again bool) error {
+func (d deliveries) attendDeliveries(places []int, actor Actor, said string, again bool) error {
 	switch {
 	case d.c.Life == Suspended:
-		return d.notOpen()
+		return d.refusals().notOpen()
 	case !actor.RouteAdmin:
 		return errs.New(errs.NotAllowed, "Only an administrator of the route may retry or abort what was not delivered.")
 	}

@@ -19,7 +19,7 @@ func (d *caseDecision) bringToRest() error {
 		return errs.New(errs.Internal, "machine: case %d has the status %q, which its route does not", d.c.ID, d.c.Status)
 	}
 	for {
-		if err := d.resumeTimers(); err != nil {
+		if err := d.timers().resumeTimers(); err != nil {
 			return err
 		}
 		if d.canceled {
@@ -65,7 +65,7 @@ func (p *pass) run() (performed bool, err error) {
 		} else if entered {
 			continue
 		}
-		if p.tendTimers() {
+		if p.timers().tendTimers() {
 			p.moved = true
 			continue // guards may ask for it
 		}
@@ -83,7 +83,7 @@ func (p *pass) run() (performed bool, err error) {
 		}
 		p.moved = true
 		if next.timer != nil {
-			err = p.expire(*next.timer)
+			err = p.timers().expire(*next.timer)
 		} else {
 			err = p.handle(next.request)
 		}
@@ -201,7 +201,7 @@ func (p *pass) unenable() error {
 		stale := action != unknown && len(p.route.Actions[action].Transitions) > 0 && p.c.Enabled[i].Number <= p.renew
 		if action == unknown || stale || !p.wanted(action) {
 			p.unwarnRow(p.c.Enabled[i].Number)
-			p.endChildrenOf(&p.c.Enabled[i])
+			p.relations().endChildrenOf(&p.c.Enabled[i])
 			if action != unknown {
 				p.enabled[action] = false
 				if len(p.route.Actions[action].OnUnEnable) > 0 {
@@ -476,9 +476,9 @@ func (p *pass) conclude() (moved bool) {
 		p.turn(complete)
 	}
 	if complete {
-		moved = p.clearCaseTimers()
+		moved = p.timers().clearCaseTimers()
 	}
-	return p.tendTimers() || moved
+	return p.timers().tendTimers() || moved
 }
 
 // turn completes the case or takes it up again.

@@ -28,7 +28,7 @@ type performance struct {
 // performByPerson checks what a person asks for and performs it. The checks come
 // in the order of docs/contract/engine.md#checks: 404 for an unknown action, 409,
 // 403, 422.
-func (d *caseDecision) performByPerson(e Perform) error {
+func (d personal) performByPerson(e Perform) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -60,15 +60,15 @@ func (d *caseDecision) performByPerson(e Perform) error {
 // named returns the action that a person means: by its name, else the first
 // enabled one of that type that is the person's
 // (docs/contract/routes.md#submission-by-type).
-func (d *caseDecision) named(action string, actor Actor) (int, error) {
+func (d personal) named(action string, actor Actor) (int, error) {
 	if i := d.route.Action(action); i != unknown {
 		return i, nil
 	}
 	if !d.route.Knows(action) {
-		return 0, d.noAction(action)
+		return 0, d.refusals().noAction(action)
 	}
 	if d.c.Life != Active && d.c.Life != Completed {
-		return 0, d.notOpen()
+		return 0, d.refusals().notOpen()
 	}
 	var others []string
 	var taken error
@@ -94,13 +94,13 @@ func (d *caseDecision) named(action string, actor Actor) (int, error) {
 		others = append(others, a.Name)
 	}
 	if others == nil {
-		return 0, cmp.Or(taken, error(d.notEnabled(action)))
+		return 0, cmp.Or(taken, error(d.refusals().notEnabled(action)))
 	}
 	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", action, strings.Join(others, ", "))
 }
 
 // checkPerform judges what a person sends: form and resolution, every fault at once.
-func (d *caseDecision) checkPerform(a *route.Action, e Perform) error {
+func (d personal) checkPerform(a *route.Action, e Perform) error {
 	var faults []errs.Fault
 	fault := func(pointer string, code errs.Code, format string, args ...any) {
 		faults = append(faults, errs.Fault{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
@@ -150,7 +150,7 @@ func (d *caseDecision) checkPerform(a *route.Action, e Perform) error {
 // fourEyes refuses who performed one of the actions that must be somebody
 // else's, or is represented by whoever did
 // (docs/contract/routes.md#distinct-performers). Administrators are not exempt.
-func (d *caseDecision) fourEyes(a *route.Action, actor, behalf string) error {
+func (d personal) fourEyes(a *route.Action, actor, behalf string) error {
 	for _, i := range a.Distinct {
 		other := &d.route.Actions[i]
 		last := d.c.performed(other.Name)
@@ -168,7 +168,7 @@ func (d *caseDecision) fourEyes(a *route.Action, actor, behalf string) error {
 	return nil
 }
 
-func (d *caseDecision) noAction(name string) error {
+func (d refusals) noAction(name string) error {
 	known := make([]string, 0, len(d.route.Actions))
 	for i := range d.route.Actions {
 		known = append(known, d.route.Actions[i].Name)
@@ -178,21 +178,21 @@ func (d *caseDecision) noAction(name string) error {
 
 // offered returns the place of the row of an action that people may perform
 // now; somebody may have accepted it.
-func (d *caseDecision) offered(action int) (row int, err error) {
+func (d personal) offered(action int) (row int, err error) {
 	switch d.c.Life {
 	case Active, Completed:
 	default:
-		return 0, d.notOpen()
+		return 0, d.refusals().notOpen()
 	}
 	at := d.place(action)
 	if at < 0 {
-		return 0, d.notEnabled(d.route.Actions[action].Name)
+		return 0, d.refusals().notEnabled(d.route.Actions[action].Name)
 	}
 	if err := d.guard(at); err != nil { // what it asks may have changed, as time does
 		return 0, err
 	}
 	if !d.c.Enabled[at].State.forPeople() {
-		return 0, d.notEnabled(d.route.Actions[action].Name)
+		return 0, d.refusals().notEnabled(d.route.Actions[action].Name)
 	}
 	return at, nil
 }
@@ -376,7 +376,7 @@ func (d *caseDecision) endEnablement(row int64) {
 		if d.c.Enabled[i].Number == row {
 			d.enabled[d.actions[i]] = false
 			d.unwarnRow(row)
-			d.endChildrenOf(&d.c.Enabled[i])
+			d.relations().endChildrenOf(&d.c.Enabled[i])
 			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
 			d.actions = slices.Delete(d.actions, i, i+1)
 			return

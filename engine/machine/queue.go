@@ -90,7 +90,7 @@ func (d *caseDecision) retry(row int, entry LogEntry) {
 	}
 	d.changed = true
 	if k := e.Children; k != nil && k.Made < k.Total && !slices.ContainsFunc(d.c.Work, makesChildren(e.Number)) {
-		d.leaveWork(Work{Kind: WorkMake, Enablement: e.Number})
+		d.relations().leaveWork(Work{Kind: WorkMake, Enablement: e.Number})
 	}
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Retried "+title(a)
 	d.add(entry)
@@ -112,34 +112,34 @@ func (d *caseDecision) withdraw(action string) {
 
 // attendedTask returns the row of an action that an administrator of the route
 // wants to do something to.
-func (d *caseDecision) attendedTask(action, verb string, actor Actor, states ...TaskState) (row int, err error) {
+func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskState) (row int, err error) {
 	i := d.route.Action(action)
 	if i == unknown {
-		return 0, d.noAction(action)
+		return 0, d.refusals().noAction(action)
 	}
 	if d.c.Life != Active && d.c.Life != Completed {
-		return 0, d.notOpen()
+		return 0, d.refusals().notOpen()
 	}
 	row = d.place(i)
 	if row < 0 {
-		return 0, d.notEnabled(action)
+		return 0, d.refusals().notEnabled(action)
 	}
 	if !actor.RouteAdmin {
 		return 0, errs.New(errs.NotAllowed, "Only an administrator of the route may %s %q.", verb, action)
 	}
 	d.asked = action
 	if state := d.c.Enabled[row].State; states != nil && !slices.Contains(states, state) {
-		e := d.notEnabled(action)
+		e := d.refusals().notEnabled(action)
 		e.Detail = "\"" + action + "\" is " + string(state) + "; to " + verb + " it, it must be " + string(states[0]) + "."
 		return 0, e
 	}
 	return row, nil
 }
 
-func (d *caseDecision) abortByPerson(e Abort) error {
+func (d personal) abortByPerson(e Abort) error {
 	if d.route.Action(e.Action) == unknown {
-		if places := d.undelivered(e.Action); places != nil {
-			return d.attendDeliveries(places, e.Actor, e.Comment, false)
+		if places := d.deliveries().undelivered(e.Action); places != nil {
+			return d.deliveries().attendDeliveries(places, e.Actor, e.Comment, false)
 		}
 	}
 	row, err := d.attendedTask(e.Action, "abort", e.Actor)
@@ -152,9 +152,9 @@ func (d *caseDecision) abortByPerson(e Abort) error {
 	return d.bringToRest()
 }
 
-func (d *caseDecision) retryByPerson(e Retry) error {
-	if places := d.undelivered(e.Action); places != nil {
-		return d.attendDeliveries(places, e.Actor, e.Comment, true)
+func (d personal) retryByPerson(e Retry) error {
+	if places := d.deliveries().undelivered(e.Action); places != nil {
+		return d.deliveries().attendDeliveries(places, e.Actor, e.Comment, true)
 	}
 	row, err := d.attendedTask(e.Action, "retry", e.Actor, Escalated)
 	if err != nil {
@@ -170,7 +170,7 @@ func byPerson(actor Actor, text string) LogEntry {
 
 // skip passes an offered action over. It may be escalated, too: then the
 // engine could not perform it.
-func (d *caseDecision) skip(e Skip) error {
+func (d personal) skip(e Skip) error {
 	row, err := d.attendedTask(e.Action, "skip", e.Actor, Offered, Escalated)
 	if err != nil {
 		return err

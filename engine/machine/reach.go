@@ -33,11 +33,11 @@ type Called struct {
 
 // send asks something of the outside: what a step says is made into a request
 // with everything in it, which the shell puts into the outbox.
-func (d *caseDecision) send(s *route.Step, number int, source, actor string) error {
+func (d stepRun) send(s *route.Step, number int) error {
 	if len(d.c.Outbox) >= maxOutbox {
 		return routeFault("more than %d deliveries of the case wait already", maxOutbox)
 	}
-	r, what, err := d.outgoingRequest(s.Outside, actor)
+	r, what, err := d.outgoingRequest(s.Outside)
 	if err != nil || r == nil {
 		return err
 	}
@@ -45,8 +45,8 @@ func (d *caseDecision) send(s *route.Step, number int, source, actor string) err
 		return routeFault("what is to be sent is too long")
 	}
 	d.changed = true
-	d.add(LogEntry{Kind: LogMessage, Action: d.sourceAction(source), Trigger: new(ByStep), Text: "To be sent: " + what})
-	o := Outgoing{Seq: d.c.LogSeq, Step: int64(number), Verb: s.Verb, Source: source, Into: s.Outside.Into, At: d.now}
+	d.add(LogEntry{Kind: LogMessage, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: "To be sent: " + what})
+	o := Outgoing{Seq: d.c.LogSeq, Step: int64(number), Verb: s.Verb, Source: d.source, Into: s.Outside.Into, At: d.now}
 	d.c.Outbox = append(slices.Clip(d.c.Outbox), o)
 	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Request: r})
 	return nil
@@ -66,31 +66,31 @@ func (r *Request) size() int {
 
 // outgoingRequest makes the request of a step, and says in a few words what it is; nil
 // where there is nothing to be sent.
-func (d *caseDecision) outgoingRequest(o *route.Outside, actor string) (r *Request, what string, err error) {
+func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err error) {
 	r = &Request{}
 	switch {
 	case o.Mail != nil:
-		if r.Mail, what, err = d.mail(o.Mail, actor); r.Mail == nil {
+		if r.Mail, what, err = d.mail(o.Mail); r.Mail == nil {
 			return nil, "", err
 		}
 	case o.HTTP != nil:
-		r.HTTP, err = d.httpCall(o.HTTP, actor)
+		r.HTTP, err = d.httpCall(o.HTTP)
 		if err == nil {
 			address, _, _ := strings.Cut(r.HTTP.URL, "?") // what follows may be a secret
 			what = "http " + r.HTTP.Method + " " + address
 		}
 	case o.Exec != nil:
-		r.Exec, err = d.command(o.Exec, actor)
+		r.Exec, err = d.command(o.Exec)
 		what = "exec " + o.Exec.Name
 	default:
-		r.Call, err = d.callback(o.Call, actor)
+		r.Call, err = d.callback(o.Call)
 		what = "call " + o.Call.Name
 	}
 	return r, what, err
 }
 
 // mail makes a mail to the persons that a step names, each address once.
-func (d *caseDecision) mail(m *route.Mail, actor string) (*Mail, string, error) {
+func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	named, err := d.whom(m.To)
 	if err != nil {
 		return nil, "", err
@@ -124,10 +124,10 @@ func (d *caseDecision) mail(m *route.Mail, actor string) (*Mail, string, error) 
 		d.changed = true
 		d.add(LogEntry{Kind: LogWarning, Text: "Without an e-mail address: " + listed(silent)})
 	}
-	if out.Subject, err = d.text(m.Subject, actor); err != nil {
+	if out.Subject, err = d.text(m.Subject); err != nil {
 		return nil, "", err
 	}
-	if out.Text, err = d.text(m.Text, actor); err != nil {
+	if out.Text, err = d.text(m.Text); err != nil {
 		return nil, "", err
 	}
 	if out.Subject = clipLine(out.Subject); out.Subject == "" {
@@ -152,19 +152,19 @@ func listed(names []string) string {
 }
 
 // text returns what a value says; null is "".
-func (d *caseDecision) text(v route.Value, actor string) (string, error) {
-	value, _, err := d.value(v, actor)
+func (d stepRun) text(v route.Value) (string, error) {
+	value, _, err := d.value(v)
 	return value.Text, err
 }
 
-func (d *caseDecision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, error) {
+func (d stepRun) httpCall(h *route.HTTPCall) (*HTTPCall, error) {
 	out := &HTTPCall{Method: h.Method, Secret: h.Secret}
 	var err error
 	if out.URL, err = d.address(h.URL); err != nil {
 		return nil, err
 	}
 	for _, header := range h.Headers {
-		given, ok, err := d.value(header.Value, actor)
+		given, ok, err := d.value(header.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (d *caseDecision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, err
 		out.Body, mediaType, err = d.enclosed(h.From, "http")
 	case h.Body.Given():
 		mediaType = "application/json"
-		out.Body, err = d.payload(h.Body, "http", actor)
+		out.Body, err = d.payload(h.Body, "http")
 	}
 	if out.MediaType == "" {
 		out.MediaType = mediaType
@@ -200,7 +200,7 @@ func (d *caseDecision) httpCall(h *route.HTTPCall, actor string) (*HTTPCall, err
 
 // address fills in the labels of an address. What they stand for is escaped,
 // so that it is data there and never a part of the address's own structure.
-func (d *caseDecision) address(template string) (string, error) {
+func (d stepRun) address(template string) (string, error) {
 	text, err := d.substituteAs(template, escapeURL)
 	if err != nil {
 		return "", err
@@ -243,7 +243,7 @@ func escapeURL(text string) string {
 }
 
 // enclosed returns the message that is handed over, with its media type.
-func (d *caseDecision) enclosed(name, verb string) (content []byte, mediaType string, err error) {
+func (d stepRun) enclosed(name, verb string) (content []byte, mediaType string, err error) {
 	content, ok := d.content(name)
 	switch {
 	case !ok:
@@ -260,10 +260,10 @@ func (d *caseDecision) enclosed(name, verb string) (content []byte, mediaType st
 	return content, mediaType, nil
 }
 
-func (d *caseDecision) command(c *route.Command, actor string) (*Command, error) {
+func (d stepRun) command(c *route.Command) (*Command, error) {
 	out := &Command{Name: c.Name}
 	for _, arg := range c.Args {
-		text, err := d.text(arg, actor)
+		text, err := d.text(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -279,11 +279,11 @@ func (d *caseDecision) command(c *route.Command, actor string) (*Command, error)
 	return out, err
 }
 
-func (d *caseDecision) callback(c *route.Callback, actor string) (*Callback, error) {
+func (d stepRun) callback(c *route.Callback) (*Callback, error) {
 	out := &Callback{Name: c.Name, Case: d.toldOfCase()}
 	var err error
 	if c.Value.Given() {
-		out.Value, err = d.payload(c.Value, "call", actor)
+		out.Value, err = d.payload(c.Value, "call")
 	}
 	return out, err
 }
@@ -297,8 +297,8 @@ func (d *caseDecision) toldOfCase() []byte {
 }
 
 // payload returns the JSON that a step hands over; what names it in a fault.
-func (d *caseDecision) payload(p route.Payload, what, actor string) ([]byte, error) {
-	b, err := d.appendPayload(nil, &p, p.JSON, actor)
+func (d stepRun) payload(p route.Payload, what string) ([]byte, error) {
+	b, err := d.appendPayload(nil, &p, p.JSON)
 	if len(d.needs) > 0 {
 		return nil, errAbsent
 	}
@@ -310,12 +310,12 @@ func (d *caseDecision) payload(p route.Payload, what, actor string) ([]byte, err
 
 // appendPayload appends a value of a payload: what its expression yields, or
 // the value with the labels of its texts replaced.
-func (d *caseDecision) appendPayload(b []byte, p *route.Payload, n *document.Node, actor string) ([]byte, error) {
+func (d stepRun) appendPayload(b []byte, p *route.Payload, n *document.Node) ([]byte, error) {
 	if len(b) > MaxFact {
 		return nil, routeFault("what a step hands over is longer than %d bytes", MaxFact)
 	}
 	if program := p.Exprs[n]; program != nil {
-		content, err := program.JSON(d.scope(actor))
+		content, err := program.JSON(d.scope(d.actor))
 		if err != nil {
 			err = fmt.Errorf("%s: %w", clip(program.Source()), err)
 		}
@@ -333,7 +333,7 @@ func (d *caseDecision) appendPayload(b []byte, p *route.Payload, n *document.Nod
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b, err = d.appendPayload(b, p, n.Items[i], actor)
+			b, err = d.appendPayload(b, p, n.Items[i])
 		}
 		b = append(b, ']')
 	case document.Object:
@@ -343,7 +343,7 @@ func (d *caseDecision) appendPayload(b []byte, p *route.Payload, n *document.Nod
 				b = append(b, ',')
 			}
 			b = append(document.AppendString(b, n.Members[i].Key), ':')
-			b, err = d.appendPayload(b, p, n.Members[i].Value, actor)
+			b, err = d.appendPayload(b, p, n.Members[i].Value)
 		}
 		b = append(b, '}')
 	case document.Null, document.Bool, document.Number:

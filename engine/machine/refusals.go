@@ -11,8 +11,13 @@ import (
 	"flowdrive/route"
 )
 
+// refusals words what cannot be done, and what can be done instead.
+type refusals struct{ *caseDecision }
+
+func (d *caseDecision) refusals() refusals { return refusals{d} }
+
 // notEnabled says what is enabled instead, and who was faster.
-func (d *caseDecision) notEnabled(action string) *errs.Error {
+func (d refusals) notEnabled(action string) *errs.Error {
 	enabled := enabledFor(d.c, d.route, people)
 	var detail strings.Builder
 	fmt.Fprintf(&detail, "%q is not enabled", action)
@@ -44,7 +49,7 @@ func (d *caseDecision) notEnabled(action string) *errs.Error {
 }
 
 // lastOf returns the last performance of an action, or of those of a type.
-func (d *caseDecision) lastOf(name string) *Performed {
+func (d refusals) lastOf(name string) *Performed {
 	if d.route.Action(name) != unknown {
 		return d.c.performed(name)
 	}
@@ -63,7 +68,7 @@ func (d *caseDecision) lastOf(name string) *Performed {
 // performedInstead returns the performance because of which an action, or each of a type,
 // is not enabled any more: its own, or that of another which led the case away
 // or won their choice; nil where no person did that.
-func (d *caseDecision) performedInstead(name string) *Performed {
+func (d refusals) performedInstead(name string) *Performed {
 	last := d.lastOf(name)
 	if last != nil && last.By == "" {
 		last = nil
@@ -79,7 +84,7 @@ func (d *caseDecision) performedInstead(name string) *Performed {
 
 // endedBy reports whether the last performance of another action may have ended
 // the enablement of that one, or of one of that type.
-func (d *caseDecision) endedBy(p *Performed, name string) bool {
+func (d refusals) endedBy(p *Performed, name string) bool {
 	winner, from := d.route.Action(p.Action), d.route.State(p.From)
 	return slices.ContainsFunc(d.route.Actions, func(a route.Action) bool {
 		if a.Name != name && a.Type != name || a.Name == p.Action || a.Trigger != route.TriggerUser {
@@ -93,7 +98,7 @@ func (d *caseDecision) endedBy(p *Performed, name string) bool {
 
 // acceptedInstead returns who has accepted another action of the choice of one that is
 // not enabled for that reason, and which; "" for nobody.
-func (d *caseDecision) acceptedInstead(action string) (by, instead string) {
+func (d refusals) acceptedInstead(action string) (by, instead string) {
 	for i := range d.c.Enabled {
 		if e := &d.c.Enabled[i]; slices.Contains(e.Withdrew, action) {
 			return e.By, e.Action

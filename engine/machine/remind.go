@@ -12,7 +12,7 @@ import (
 // from time to time (docs/contract/routes.md#reminders): it waits for people,
 // and some of them have it to do. What may be performed by whoever likes is
 // nobody's to be reminded of.
-func (d *caseDecision) reminds(row int) bool {
+func (d caseTimers) reminds(row int) bool {
 	i := d.actions[row]
 	if d.route.Remind == nil || i == unknown || !d.route.Actions[i].IsTask() || d.c.Life != Active {
 		return false
@@ -32,7 +32,7 @@ func holders(c *Case, status int, a *route.Action, e *Enabled) []string {
 
 // tendReminders gives the tasks that people are to be reminded of their dates,
 // and takes those of the others away. A suspended case keeps them.
-func (d *caseDecision) tendReminders() {
+func (d caseTimers) tendReminders() {
 	if d.c.suspended() {
 		return
 	}
@@ -48,7 +48,7 @@ func (d *caseDecision) tendReminders() {
 }
 
 // remindAgain sets the date of the next reminder.
-func (d *caseDecision) remindAgain(e *Enabled) {
+func (d caseTimers) remindAgain(e *Enabled) {
 	if next := d.route.ReminderLimit().From(d.now); !next.Equal(e.Remind) {
 		e.Remind, d.changed = next, true
 	}
@@ -56,7 +56,7 @@ func (d *caseDecision) remindAgain(e *Enabled) {
 
 // remind reminds those who have the task. What becomes of it is the shell's:
 // it tells them.
-func (d *caseDecision) remind(row int) {
+func (d caseTimers) remind(row int) {
 	e := &d.c.Enabled[row]
 	d.remindAgain(e)
 	names := holders(d.c, d.status, &d.route.Actions[d.actions[row]], e)

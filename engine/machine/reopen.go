@@ -31,9 +31,9 @@ func (d *caseDecision) reopenByPerson(e Reopen) error {
 		}
 		return d.resumeCanceled(entry)
 	case Completed:
-		return d.notReopened()
+		return d.refusals().notReopened()
 	case Queued, Active, Suspended, Closed:
-		return d.notOpen()
+		return d.refusals().notOpen()
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (d *caseDecision) dropRoles() {
 }
 
 // notReopened says what reopens a completed case.
-func (d *caseDecision) notReopened() error {
+func (d refusals) notReopened() error {
 	names := []string{}
 	for i := range d.route.Actions {
 		if row := d.place(i); row >= 0 && d.c.Enabled[row].State == Offered && d.leadsOut(&d.route.Actions[i]) {
@@ -95,7 +95,7 @@ func (d *caseDecision) notReopened() error {
 
 // leadsOut reports whether the action can lead to a status that is not
 // complete.
-func (d *caseDecision) leadsOut(a *route.Action) bool {
+func (d refusals) leadsOut(a *route.Action) bool {
 	open := func(state int) bool { return has(d.route.States, state) && !isComplete(&d.route.States[state]) }
 	return open(a.To) ||
 		slices.ContainsFunc(a.Outputs, func(o route.Output) bool { return open(o.To) }) ||

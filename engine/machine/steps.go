@@ -43,8 +43,19 @@ func (d *caseDecision) runHandler(steps []route.Step, action int) error {
 	return nil
 }
 
-// runSteps runs steps in order. source is the action or timer that has them.
+// stepRun is a run through steps of an action, state or timer.
+type stepRun struct {
+	*caseDecision
+	source string // the action or timer that the log and warnings name
+	actor  string // the person who performs, "" for the engine
+}
+
+// runSteps runs steps in order.
 func (d *caseDecision) runSteps(steps []route.Step, source, actor string) error {
+	return stepRun{caseDecision: d, source: source, actor: actor}.run(steps)
+}
+
+func (d stepRun) run(steps []route.Step) error {
 	for i := range steps {
 		s := &steps[i]
 		if d.steps == MaxSteps {
@@ -52,7 +63,7 @@ func (d *caseDecision) runSteps(steps []route.Step, source, actor string) error 
 		}
 		d.steps++
 		if s.If != nil {
-			yes, err := d.condition(s.If, actor, "if", source, d.sourceRow(source))
+			yes, err := d.condition(s.If, d.actor, "if", d.source, d.sourceRow(d.source))
 			if err != nil {
 				return err
 			}
@@ -61,44 +72,44 @@ func (d *caseDecision) runSteps(steps []route.Step, source, actor string) error 
 			}
 		}
 		if s.Outside != nil {
-			if err := d.send(s, i+1, source, actor); err != nil {
+			if err := d.send(s, i+1); err != nil {
 				return err
 			}
-		} else if err := d.step(s, source, actor); err != nil {
+		} else if err := d.step(s); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (d *caseDecision) step(s *route.Step, source, actor string) error {
+func (d stepRun) step(s *route.Step) error {
 	switch s.Verb {
 	case route.StepSet:
-		return d.set(s.Set, actor)
+		return d.set(s.Set)
 	case route.StepMessage:
-		return d.write(s.Message, actor)
+		return d.write(s.Message)
 	case route.StepFilter:
-		return d.filter(s.Filter, actor)
+		return d.filter(s.Filter)
 	case route.StepLog, route.StepWarn, route.StepTitle:
-		return d.say(s, source, actor)
+		return d.say(s)
 	case route.StepUnwarn:
-		d.dropWarnings(func(w Warning) bool { return w.Timer == source && w.Enablement == d.sourceRow(source) })
+		d.dropWarnings(func(w Warning) bool { return w.Timer == d.source && w.Enablement == d.sourceRow(d.source) })
 	case route.StepAssign, route.StepUnassign:
 		return d.assign(s)
 	case route.StepAddStakeholders, route.StepRemoveStakeholders:
 		return d.stakeholders(s)
 	case route.StepPerform, route.StepSkip, route.StepAbort, route.StepRetry:
-		d.stepRequests = append(d.stepRequests, stepRequest{verb: s.Verb, action: s.Action, source: source})
+		d.stepRequests = append(d.stepRequests, stepRequest{verb: s.Verb, action: s.Action, source: d.source})
 	case route.StepStart:
-		return d.beginCase(s.Start, actor)
+		return d.beginCase(s.Start)
 	case route.StepEnableTimer, route.StepDisableTimer:
 		d.turnTimer(s.Timer, s.Verb == route.StepEnableTimer)
 	case route.StepSetTimer:
-		return d.setTimer(s, actor)
+		return d.setTimer(s)
 	case route.StepCancel:
 		d.canceled = true
 	case route.StepSuspend:
-		return d.suspendLater(s, source, actor)
+		return d.suspendLater(s)
 	default:
 		return errs.New(errs.Internal, "machine: an unknown step %q", s.Verb)
 	}
@@ -106,10 +117,10 @@ func (d *caseDecision) step(s *route.Step, source, actor string) error {
 }
 
 // value returns what a value of a step stands for; ok is false for null.
-func (d *caseDecision) value(v route.Value, actor string) (value label.Value, ok bool, err error) {
+func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
 	switch {
 	case v.Expr != nil:
-		value, ok, err = v.Expr.Scalar(d.scope(actor))
+		value, ok, err = v.Expr.Scalar(d.scope(d.actor))
 		if len(d.needs) > 0 {
 			return value, false, errAbsent
 		}
@@ -134,11 +145,11 @@ func (d *caseDecision) value(v route.Value, actor string) (value label.Value, ok
 
 // substitute replaces the labels of a text: those of label.Substitute, and
 // $Label; which is the text of the message with that label.
-func (d *caseDecision) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
+func (d stepRun) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
 
 // substituteAs replaces the labels of a text by what escape makes of that
 // which they stand for; nil leaves it as it is.
-func (d *caseDecision) substituteAs(text string, escape func(string) string) (string, error) {
+func (d stepRun) substituteAs(text string, escape func(string) string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
 	}
@@ -192,7 +203,7 @@ func (d *caseDecision) substituteAs(text string, escape func(string) string) (st
 // labelled returns the instant that labels tell. While a scheduled case starts
 // it is that of its firing, not the moment at which the queue got to it
 // (docs/contract/labels-attachments.md#1-labels).
-func (d *caseDecision) labelled() time.Time {
+func (d stepRun) labelled() time.Time {
 	starts := d.from == nil || d.from.Started.IsZero()
 	if starts && !d.c.ScheduledFor.IsZero() {
 		return d.c.ScheduledFor
@@ -227,9 +238,9 @@ func isLabel(c byte, first bool) bool {
 }
 
 // set sets XATTRs; null removes one.
-func (d *caseDecision) set(settings []route.Setting, actor string) error {
+func (d stepRun) set(settings []route.Setting) error {
 	for _, s := range settings {
-		value, ok, err := d.value(s.Value, actor)
+		value, ok, err := d.value(s.Value)
 		if err != nil {
 			return err
 		}
@@ -263,17 +274,17 @@ func (d *caseDecision) change(x Change) {
 }
 
 // write writes a message.
-func (d *caseDecision) write(m *route.NewMessage, actor string) error {
+func (d stepRun) write(m *route.NewMessage) error {
 	out := NewMessage{Label: m.Label, MediaType: m.Type}
 	var text string
 	var err error
 	switch {
 	case m.JSON.Given():
-		out.Content, err = d.payload(m.JSON, fmt.Sprintf("the message %q", m.Label), actor)
+		out.Content, err = d.payload(m.JSON, fmt.Sprintf("the message %q", m.Label))
 	case m.Text.Literal != nil: // with labels it may be longer than other texts are
 		text, err = d.substitute(m.Text.Literal.Text)
 	default:
-		text, err = d.text(m.Text, actor)
+		text, err = d.text(m.Text)
 	}
 	if err != nil {
 		return err
@@ -281,11 +292,11 @@ func (d *caseDecision) write(m *route.NewMessage, actor string) error {
 	if !m.JSON.Given() {
 		out.Content = []byte(text)
 	}
-	return d.writeMessage(out, actor)
+	return d.writeMessage(out)
 }
 
 // writeMessage keeps a message that a step wrote.
-func (d *caseDecision) writeMessage(m NewMessage, actor string) error {
+func (d stepRun) writeMessage(m NewMessage) error {
 	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
 		return routeFault("the message %q is too long", m.Label)
 	}
@@ -293,13 +304,13 @@ func (d *caseDecision) writeMessage(m NewMessage, actor string) error {
 	delete(d.known, m.Label)
 	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Trigger: new(ByStep), Text: "Wrote " + m.Label})
-	d.noteWritten(m.Label, actor)
+	d.noteWritten(m.Label, d.actor)
 	return nil
 }
 
 // say carries out log, warn and title.
-func (d *caseDecision) say(s *route.Step, source, actor string) error {
-	value, ok, err := d.value(s.Text, actor)
+func (d stepRun) say(s *route.Step) error {
+	value, ok, err := d.value(s.Text)
 	if err != nil {
 		return err
 	}
@@ -315,15 +326,15 @@ func (d *caseDecision) say(s *route.Step, source, actor string) error {
 	case !ok || text == "":
 	case s.Verb == route.StepLog:
 		d.changed = true
-		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(source), Trigger: new(ByStep), Text: text})
+		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: text})
 	case len(d.c.Warnings) < maxNotices:
-		d.warn(source, d.sourceRow(source), text)
+		d.warn(d.source, d.sourceRow(d.source), text)
 	}
 	return nil
 }
 
 // assign gives a role other players, or takes some from it.
-func (d *caseDecision) assign(s *route.Step) error {
+func (d stepRun) assign(s *route.Step) error {
 	named, err := d.recipients(s.Parties)
 	if err != nil {
 		return err
@@ -362,7 +373,7 @@ func (d *caseDecision) assign(s *route.Step) error {
 }
 
 // stakeholders adds to the stakeholders, or removes some.
-func (d *caseDecision) stakeholders(s *route.Step) error {
+func (d stepRun) stakeholders(s *route.Step) error {
 	named, err := d.whom(s.Parties)
 	if err != nil {
 		return err
@@ -382,7 +393,7 @@ func (d *caseDecision) stakeholders(s *route.Step) error {
 
 // whom returns the users and teams that a step names, symbolic parties
 // resolved.
-func (d *caseDecision) whom(list []route.Recipient) ([]string, error) {
+func (d stepRun) whom(list []route.Recipient) ([]string, error) {
 	out, err := d.recipients(list)
 	if err != nil {
 		return nil, err
@@ -395,7 +406,7 @@ func (d *caseDecision) whom(list []route.Recipient) ([]string, error) {
 
 // recipients returns the parties that a step names, symbolic ones as such.
 // Names that are nobody's are left out, and the log says so.
-func (d *caseDecision) recipients(list []route.Recipient) ([]string, error) {
+func (d stepRun) recipients(list []route.Recipient) ([]string, error) {
 	var out, nobody []string
 	for _, r := range list {
 		switch r.Kind {

@@ -42,7 +42,7 @@ func (d *caseDecision) suspendByPerson(e Suspend) error {
 		err.Extra = map[string]any{"state": string(d.c.Life)}
 		return err
 	case Completed, Closed, Canceled, Failed:
-		return d.notOpen()
+		return d.refusals().notOpen()
 	}
 	date := e.Until.UTC().Round(0)
 	if e.Until.IsZero() {
@@ -60,17 +60,17 @@ func (d *caseDecision) suspend(date time.Time, entry LogEntry) {
 	d.c.SuspendedSelf, d.c.SuspendedUntil = true, date
 	entry.Text = textSuspended + until(date)
 	d.setLife(Suspended, entry)
-	d.tellChildren(true)
+	d.relations().tellChildren(true)
 }
 
 // suspendLater notes that a step suspends the case. It is done in the pass,
 // before anything else is performed.
-func (d *caseDecision) suspendLater(s *route.Step, source, actor string) error {
-	value, ok, err := d.value(s.Until, actor)
+func (d stepRun) suspendLater(s *route.Step) error {
+	value, ok, err := d.value(s.Until)
 	if err != nil {
 		return err
 	}
-	h := suspension{source: source}
+	h := suspension{source: d.source}
 	if ok {
 		date, readable := clock.ParseInstant(value.Text)
 		if value.Kind != document.String || !readable {
@@ -145,7 +145,7 @@ func (d *caseDecision) resumeByPerson(e Resume) error {
 	case Active:
 		return d.bringToRest() // it woke a moment ago
 	case Queued, Completed, Closed, Canceled, Failed:
-		return d.notOpen()
+		return d.refusals().notOpen()
 	}
 	d.endSuspension(LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment)})
 	return d.bringToRest()

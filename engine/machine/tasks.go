@@ -101,9 +101,14 @@ func (a *Actor) hasAccepted(e *Enabled) (onBehalfOf string, yes bool) {
 	return "", false
 }
 
+// personal is what a person asks to be done in a case.
+type personal struct{ *caseDecision }
+
+func (d *caseDecision) personal() personal { return personal{d} }
+
 // taskRow returns the place of the row of an action that a person wants to do
 // something to: one that people may perform now.
-func (d *caseDecision) taskRow(action string, actor Actor) (row int, err error) {
+func (d personal) taskRow(action string, actor Actor) (row int, err error) {
 	i, err := d.named(action, actor)
 	if err != nil {
 		return 0, err
@@ -113,7 +118,7 @@ func (d *caseDecision) taskRow(action string, actor Actor) (row int, err error) 
 }
 
 // checkNotOthers refuses what somebody else has accepted.
-func (d *caseDecision) checkNotOthers(row int, actor Actor) error {
+func (d personal) checkNotOthers(row int, actor Actor) error {
 	if !d.isOthers(row, actor) {
 		return nil
 	}
@@ -124,7 +129,7 @@ func (d *caseDecision) checkNotOthers(row int, actor Actor) error {
 }
 
 // isOthers reports whether somebody else than the actor has accepted a task.
-func (d *caseDecision) isOthers(row int, actor Actor) bool {
+func (d personal) isOthers(row int, actor Actor) bool {
 	e := &d.c.Enabled[row]
 	_, holds := actor.hasAccepted(e)
 	return e.State == Accepted && !holds
@@ -133,7 +138,7 @@ func (d *caseDecision) isOthers(row int, actor Actor) bool {
 // checkAvailable refuses a performance of what somebody else has accepted, or of what
 // must be accepted first. Administrators of the route may perform what is
 // another's.
-func (d *caseDecision) checkAvailable(row int, actor Actor) error {
+func (d personal) checkAvailable(row int, actor Actor) error {
 	e := &d.c.Enabled[row]
 	if d.route.Actions[d.actions[row]].MustAccept && e.State != Accepted {
 		refusal := errs.New(errs.ActionNotEnabled, "%q must be accepted before it can be performed: PUT {\"do\": \"accept\"} first.", e.Action)
@@ -147,7 +152,7 @@ func (d *caseDecision) checkAvailable(row int, actor Actor) error {
 }
 
 // notAssigned is the answer to whoever may not do what it asks for.
-func (d *caseDecision) notAssigned(row int, actor Actor) error {
+func (d personal) notAssigned(row int, actor Actor) error {
 	e, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
 	switch {
 	case e.rejectedBy(actor.Name):
@@ -159,7 +164,7 @@ func (d *caseDecision) notAssigned(row int, actor Actor) error {
 }
 
 // taskLog notes in the log what a person did to a task.
-func (d *caseDecision) taskLog(row int, actor Actor, behalf, text, said string) {
+func (d personal) taskLog(row int, actor Actor, behalf, text, said string) {
 	entry := byPerson(actor, said)
 	entry.Kind, entry.Action, entry.Text = LogTask, new(d.c.Enabled[row].Action), text
 	if behalf != "" {
@@ -171,7 +176,7 @@ func (d *caseDecision) taskLog(row int, actor Actor, behalf, text, said string) 
 
 // acceptTask takes the task on for the actor: the others of the same choice are
 // withdrawn. To accept what one has accepted changes nothing.
-func (d *caseDecision) acceptTask(e Accept) error {
+func (d personal) acceptTask(e Accept) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -213,7 +218,7 @@ func (d *caseDecision) giveBack(e *Enabled) {
 }
 
 // releaseTask offers an accepted task again.
-func (d *caseDecision) releaseTask(e Release) error {
+func (d personal) releaseTask(e Release) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -235,7 +240,7 @@ func (d *caseDecision) releaseTask(e Release) error {
 
 // rejectTask takes the actor out of those to whom the task is offered, until it is
 // un-enabled. Somebody must be left.
-func (d *caseDecision) rejectTask(e Reject) error {
+func (d personal) rejectTask(e Reject) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -266,7 +271,7 @@ func (d *caseDecision) rejectTask(e Reject) error {
 // others reports whether any person is an assignee of the task besides that
 // one and those who rejected it. Deputies do not count: they are there for a
 // time.
-func (d *caseDecision) others(a *route.Action, e *Enabled, name string) (bool, error) {
+func (d personal) others(a *route.Action, e *Enabled, name string) (bool, error) {
 	for _, party := range assignees(d.c, d.status, a, e) {
 		if party == PartyAdmins {
 			return true, nil
@@ -289,7 +294,7 @@ func (d *caseDecision) others(a *route.Action, e *Enabled, name string) (bool, e
 
 // delegateTask offers the task to one user alone. Who had accepted it has not any
 // more; timers stay as they are.
-func (d *caseDecision) delegateTask(e Delegate) error {
+func (d personal) delegateTask(e Delegate) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -320,7 +325,7 @@ func (d *caseDecision) delegateTask(e Delegate) error {
 
 // user returns the name of the user to whom a task is delegated, as it is
 // spelled.
-func (d *caseDecision) user(name string) (string, error) {
+func (d personal) user(name string) (string, error) {
 	if strings.TrimSpace(name) == "" {
 		return "", badField("/to", errs.CodeRequired, "is required: the name of the user to whom the task is delegated")
 	}

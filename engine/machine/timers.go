@@ -37,8 +37,13 @@ func (d *caseDecision) sourceAction(source string) *string {
 	return d.firing.logAction()
 }
 
+// caseTimers is what happens to the timers of a case.
+type caseTimers struct{ *caseDecision }
+
+func (d *caseDecision) timers() caseTimers { return caseTimers{d} }
+
 // timerName returns the name of the timer.
-func (d *caseDecision) timerName(at timerRef) string {
+func (d caseTimers) timerName(at timerRef) string {
 	if at.ofAction() {
 		return route.ActionTimer(d.c.Enabled[at.place].Action, string(at.kind))
 	}
@@ -46,7 +51,7 @@ func (d *caseDecision) timerName(at timerRef) string {
 }
 
 // namedTimer returns the timer with what only the route knows of it.
-func (d *caseDecision) namedTimer(at timerRef) timerRef {
+func (d caseTimers) namedTimer(at timerRef) timerRef {
 	if at.name = d.timerName(at); at.ofAction() {
 		at.action = d.actions[at.place]
 	} else if at.kind == UserTimer {
@@ -56,7 +61,7 @@ func (d *caseDecision) namedTimer(at timerRef) timerRef {
 }
 
 // keepTimer keeps what has become of a timer.
-func (d *caseDecision) keepTimer(at timerRef, t Timer) {
+func (d caseTimers) keepTimer(at timerRef, t Timer) {
 	d.changed = true
 	if at.ofAction() {
 		e, kept := &d.c.Enabled[at.place], &t
@@ -102,7 +107,7 @@ func (d *caseDecision) keepTimer(at timerRef, t Timer) {
 // (docs/contract/timers.md#running). It is part of every pass, and so needs no
 // telling of what has changed. It reports whether an expression may see a timer
 // otherwise than before.
-func (d *caseDecision) tendTimers() (moved bool) {
+func (d caseTimers) tendTimers() (moved bool) {
 	if t := d.c.timer(route.TimerState); t != nil && t.Visit != d.c.Visit {
 		d.clearTimer(caseTimer(route.TimerState), t)
 		moved = true
@@ -133,7 +138,7 @@ func (d *caseDecision) tendTimers() (moved bool) {
 
 // armTimer gives the timer its date where it runs and has a limit, but no
 // date yet.
-func (d *caseDecision) armTimer(at timerRef) bool {
+func (d caseTimers) armTimer(at timerRef) bool {
 	t := at.stored(d.c)
 	if !t.Date.IsZero() || d.c.suspended() || !at.on(d.c, &t) || at.kind == TimeoutTimer && t.Limit == nil {
 		return false
@@ -150,14 +155,14 @@ func (d *caseDecision) armTimer(at timerRef) bool {
 }
 
 // clearTimer clears a timer of the case, with its warnings.
-func (d *caseDecision) clearTimer(at timerRef, t *Timer) {
+func (d caseTimers) clearTimer(at timerRef, t *Timer) {
 	d.dropWarnings(func(w Warning) bool { return w.Enablement == 0 && w.Timer == at.name })
 	d.keepTimer(at, t.cleared(d.now))
 }
 
 // clearCaseTimers clears the timer of the case and the user-defined ones, as
 // far as they ever ran: the case is completed.
-func (d *caseDecision) clearCaseTimers() (moved bool) {
+func (d caseTimers) clearCaseTimers() (moved bool) {
 	for _, t := range slices.Clone(d.c.Timers) {
 		if t.Name == route.TimerState || !t.On && t.Date.IsZero() && !t.Expired {
 			continue
@@ -170,7 +175,7 @@ func (d *caseDecision) clearCaseTimers() (moved bool) {
 
 // endTimers clears every timer of the case: it has ended otherwise than by
 // completion, and nothing is enabled any more.
-func (d *caseDecision) endTimers() {
+func (d caseTimers) endTimers() {
 	d.dropWarnings(func(w Warning) bool {
 		return w.Enablement == 0 && (w.Timer == route.TimerCase || w.Timer == route.TimerState || d.c.timer(w.Timer) != nil)
 	})
@@ -183,7 +188,7 @@ func (d *caseDecision) endTimers() {
 // handlers run in order, each a unit of its own: one that fails does not stop
 // the next (docs/contract/timers.md#expiry). Without handlers there is a
 // warning, but for user-defined timers.
-func (d *caseDecision) expire(at timerRef) error {
+func (d caseTimers) expire(at timerRef) error {
 	if at.kind == reminder {
 		d.remind(at.place)
 		return nil
@@ -216,7 +221,7 @@ func (d *caseDecision) expire(at timerRef) error {
 }
 
 // timerStep runs one handler as a unit.
-func (d *caseDecision) timerStep(f *firing, steps []route.Step, i int) error {
+func (d caseTimers) timerStep(f *firing, steps []route.Step, i int) error {
 	before := d.savepoint()
 	err := d.runSteps(steps[i:i+1], f.name, "")
 	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
@@ -239,7 +244,7 @@ func (f *firing) logAction() *string {
 }
 
 // handlers returns what the route has a timer do.
-func (d *caseDecision) handlers(at timerRef) []route.Step {
+func (d caseTimers) handlers(at timerRef) []route.Step {
 	switch at.kind {
 	case CaseTimer:
 		return d.route.OnTimeout
@@ -259,7 +264,7 @@ func (d *caseDecision) handlers(at timerRef) []route.Step {
 }
 
 // lateness is the warning of a timer without handlers.
-func (d *caseDecision) lateness(at timerRef, date time.Time) string {
+func (d caseTimers) lateness(at timerRef, date time.Time) string {
 	by := " by " + date.Format(time.RFC3339)
 	switch at.kind {
 	case StateTimer:
@@ -276,7 +281,7 @@ func (d *caseDecision) lateness(at timerRef, date time.Time) string {
 // resumeTimers lets the timers of a case go on that was resumed just now:
 // limits that were set meanwhile are computed, and what is overdue expires,
 // in order. A pass must follow (docs/contract/engine.md#suspension).
-func (d *caseDecision) resumeTimers() error {
+func (d caseTimers) resumeTimers() error {
 	for d.resumed {
 		d.tendTimers()
 		at, date, _, ok := d.c.firstTimer()
@@ -293,7 +298,7 @@ func (d *caseDecision) resumeTimers() error {
 // setLimit gives the timer another limit: its flag and its warnings go, and
 // the date is computed from now where it runs
 // (docs/contract/timers.md#setting-a-limit).
-func (d *caseDecision) setLimit(at timerRef, limit route.Limit) {
+func (d caseTimers) setLimit(at timerRef, limit route.Limit) {
 	t := at.stored(d.c)
 	t.Limit, t.Expired, t.Date = &limit, false, time.Time{}
 	row := int64(0)
@@ -309,23 +314,23 @@ func (d *caseDecision) setLimit(at timerRef, limit route.Limit) {
 
 // turnTimer turns a user-defined timer on or off. The date stays: one that
 // is turned on again goes on with it.
-func (d *caseDecision) turnTimer(name string, on bool) {
+func (d stepRun) turnTimer(name string, on bool) {
 	at, known := findTimer(d.c, d.route, name)
 	t := at.stored(d.c)
 	if !known || t.On == on {
 		return
 	}
 	t.On = on
-	if d.keepTimer(at, t); on {
-		d.armTimer(at)
+	if d.timers().keepTimer(at, t); on {
+		d.timers().armTimer(at)
 	}
 }
 
 // setTimer carries out the step setTimer.
-func (d *caseDecision) setTimer(s *route.Step, actor string) error {
+func (d stepRun) setTimer(s *route.Step) error {
 	limit := s.Limit
 	if s.Text != (route.Value{}) {
-		value, ok, err := d.value(s.Text, actor)
+		value, ok, err := d.value(s.Text)
 		if err != nil {
 			return err
 		}
@@ -336,7 +341,7 @@ func (d *caseDecision) setTimer(s *route.Step, actor string) error {
 		}
 	}
 	if at, known := findTimer(d.c, d.route, s.Timer); known {
-		d.setLimit(at, limit)
+		d.timers().setLimit(at, limit)
 	}
 	return nil
 }
@@ -380,14 +385,14 @@ type SetTimer struct {
 func (SetTimer) event() {}
 
 // setTimerByPerson sets the limit of a timer, in whatever state it is.
-func (d *caseDecision) setTimerByPerson(e SetTimer) error {
+func (d caseTimers) setTimerByPerson(e SetTimer) error {
 	at, known := findTimer(d.c, d.route, e.Timer)
 	if !known {
 		return errs.New(errs.NotFound, "The case has no timer %q now.", e.Timer)
 	}
 	switch {
 	case d.c.Life == Canceled, d.c.Life == Failed, d.c.Life == Closed, d.c.Life == Completed && (at.kind == CaseTimer || at.kind == UserTimer):
-		return d.notOpen()
+		return d.refusals().notOpen()
 	}
 	d.setLimit(at, e.Limit)
 	entry := LogEntry{Kind: LogLife, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Set the limit of the timer " + e.Timer + " to " + e.Limit.String()}

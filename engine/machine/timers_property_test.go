@@ -148,11 +148,11 @@ func (w *walker) inverse(in Input) {
 		if err != nil {
 			w.Fatal(err)
 		}
-		d.turnTimer(t.Name, false)
+		stepRun{caseDecision: d}.turnTimer(t.Name, false)
 		if at := d.c.timer(t.Name); at.On || !at.Date.Equal(t.Date) || at.Expired != t.Expired {
 			w.Fatalf("turned off: %+v, was %+v", at, t)
 		}
-		d.turnTimer(t.Name, true)
+		stepRun{caseDecision: d}.turnTimer(t.Name, true)
 		if got, want := timers(d.c), timers(w.c); !bytes.Equal(got, want) {
 			w.Fatalf("off and on again\n got %s\nwant %s", got, want)
 		}

@@ -126,21 +126,21 @@ func (t *tree) reportToParent() error {
 		if n.child.c.Parent != id {
 			rest = append(rest, n)
 		} else if parent != nil {
-			parent.countChild(n)
+			parent.relations().countChild(n)
 		}
 	}
 	t.childChanges = rest
 	if parent == nil {
 		return nil
 	}
-	return parent.afterChildrenBelow()
+	return parent.relations().afterChildrenBelow()
 }
 
 // afterChildrenBelow does what the changes of children ask for as far as the
 // ancestors of the case allow. Their own changes may not have reached the case
 // yet and count all the same: it ends if its parent has moved on, and waits
 // while an ancestor is suspended.
-func (d *caseDecision) afterChildrenBelow() error {
+func (d relations) afterChildrenBelow() error {
 	above, err := d.ancestry(Due{})
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ type childStatus struct {
 func childStatusOf(c *Case) childStatus { return childStatus{c.Life, c.Status} }
 
 // report tells the parent the status of the case, if it has changed.
-func (d *caseDecision) report() {
+func (d relations) report() {
 	is := childStatusOf(d.c)
 	if d.c.Parent == 0 || is == d.reported {
 		return
@@ -226,7 +226,7 @@ func (d *caseDecision) report() {
 	d.reported = is
 	for i := range d.tree.childChanges {
 		switch n := &d.tree.childChanges[i]; {
-		case n.child != d:
+		case n.child != d.caseDecision:
 			continue
 		case n.was == is:
 			d.tree.childChanges = slices.Delete(d.tree.childChanges, i, i+1)
@@ -235,7 +235,7 @@ func (d *caseDecision) report() {
 		}
 		return
 	}
-	d.tree.childChanges = append(d.tree.childChanges, childChange{child: d, was: was, is: is})
+	d.tree.childChanges = append(d.tree.childChanges, childChange{child: d.caseDecision, was: was, is: is})
 }
 
 // childChange is what a child reports to its parent, once an event: its status
@@ -263,8 +263,8 @@ func (b startChild) deliver(t *tree) error {
 	case d.c.Life != Queued || parent.c.placeOf(d.c.ParentEnablement) < 0:
 		return nil
 	case parent.c.Life == Suspended:
-		d.suspendWithParent()
-		d.report()
+		d.relations().suspendWithParent()
+		d.relations().report()
 		return nil
 	case b.startBlocked, t.busy(d), t.performed >= share && !b.repeated:
 		return nil
@@ -277,7 +277,7 @@ func (b startChild) deliver(t *tree) error {
 	if d.c.Life == Failed && !t.sweeps && exhausted && t.performed-performed < share && t.steps-steps < MaxSteps/2 {
 		return d.endless() // the loop is not the child's own
 	}
-	d.report()
+	d.relations().report()
 	return nil
 }
 
@@ -304,13 +304,13 @@ type endChildren struct {
 
 func (f endChildren) deliver(t *tree) error {
 	for _, d := range t.newChildren(f.parent.c.ID, f.enablement) {
-		d.endWithParent()
+		d.relations().endWithParent()
 	}
 	if !f.stored {
 		return nil
 	}
 	if t.touched >= t.batch {
-		f.parent.leaveWork(Work{Kind: WorkEnd, Enablement: f.enablement, After: f.after})
+		f.parent.relations().leaveWork(Work{Kind: WorkEnd, Enablement: f.enablement, After: f.after})
 		return nil
 	}
 	ids, err := t.childIDs(f.parent.c.ID, f.enablement, f.after)
@@ -323,14 +323,14 @@ func (f endChildren) deliver(t *tree) error {
 			continue // every one that is absent is asked for at once
 		}
 		if d != nil {
-			d.endWithParent()
+			d.relations().endWithParent()
 		}
 	}
 	if len(t.needs) > 0 {
 		return errAbsent
 	}
 	if t.touched += len(ids); len(ids) == t.batch {
-		f.parent.leaveWork(Work{Kind: WorkEnd, Enablement: f.enablement, After: ids[len(ids)-1]})
+		f.parent.relations().leaveWork(Work{Kind: WorkEnd, Enablement: f.enablement, After: ids[len(ids)-1]})
 	}
 	return nil
 }
@@ -349,7 +349,7 @@ func (t *tree) childIDs(parent, row, after int64) ([]int64, error) {
 
 // endWithParent ends a case because its parent has moved on: a completed case is
 // closed, any other is canceled (docs/contract/engine.md#parents).
-func (d *caseDecision) endWithParent() {
+func (d relations) endWithParent() {
 	entry := LogEntry{Trigger: new(ByChild), Text: "Canceled: its parent has moved on"}
 	to := Canceled
 	switch d.c.Life {
@@ -367,7 +367,7 @@ func (d *caseDecision) endWithParent() {
 
 // dropEnablements ends every enablement of a case that goes no further, with its
 // children and warnings.
-func (d *caseDecision) dropEnablements() {
+func (d relations) dropEnablements() {
 	d.c.Interrupted = slices.Clone(d.c.Interrupted)
 	for i := range d.c.Enabled {
 		e := &d.c.Enabled[i]
@@ -383,12 +383,12 @@ func (d *caseDecision) dropEnablements() {
 }
 
 // endChildrenOf ends the children of an enablement that is about to go.
-func (d *caseDecision) endChildrenOf(e *Enabled) {
+func (d relations) endChildrenOf(e *Enabled) {
 	if e.Children == nil {
 		return
 	}
 	made := int64(len(d.newChildren(d.c.ID, e.Number)))
-	d.pending = append(d.pending, endChildren{parent: d, enablement: e.Number, stored: e.Children.Made > made})
+	d.pending = append(d.pending, endChildren{parent: d.caseDecision, enablement: e.Number, stored: e.Children.Made > made})
 	d.dropWork(e.Number, WorkMake, WorkSuspend, WorkResume)
 	if e.Children.Made < e.Children.Total {
 		d.putPlan(e.Number, nil)
@@ -396,7 +396,7 @@ func (d *caseDecision) endChildrenOf(e *Enabled) {
 }
 
 // dropWork drops work on the children of an enablement.
-func (d *caseDecision) dropWork(row int64, kinds ...WorkKind) {
+func (d relations) dropWork(row int64, kinds ...WorkKind) {
 	drop := func(w Work) bool { return w.Enablement == row && slices.Contains(kinds, w.Kind) }
 	if slices.ContainsFunc(d.c.Work, drop) {
 		d.c.Work = slices.DeleteFunc(slices.Clone(d.c.Work), drop)
@@ -410,13 +410,13 @@ func makesChildren(row int64) func(Work) bool {
 }
 
 // leaveWork leaves work to further events.
-func (d *caseDecision) leaveWork(w Work) {
+func (d relations) leaveWork(w Work) {
 	d.c.Work = append(slices.Clip(d.c.Work), w)
 	d.shown = true
 }
 
 // doWork does a batch of what earlier events left.
-func (d *caseDecision) doWork() error {
+func (d relations) doWork() error {
 	i := d.c.nextWork()
 	if i < 0 {
 		return nil
@@ -428,9 +428,9 @@ func (d *caseDecision) doWork() error {
 	case WorkMake:
 		return d.continueChildren(w.Enablement)
 	case WorkEnd:
-		d.pending = append(d.pending, endChildren{parent: d, enablement: w.Enablement, stored: true, after: w.After})
+		d.pending = append(d.pending, endChildren{parent: d.caseDecision, enablement: w.Enablement, stored: true, after: w.After})
 	case WorkSuspend, WorkResume:
-		d.pending = append(d.pending, childSuspension{parent: d, enablement: w.Enablement, suspend: w.Kind == WorkSuspend, after: w.After})
+		d.pending = append(d.pending, childSuspension{parent: d.caseDecision, enablement: w.Enablement, suspend: w.Kind == WorkSuspend, after: w.After})
 	}
 	return nil
 }
@@ -443,7 +443,7 @@ type ancestry struct {
 
 // ancestry looks at the case's ancestors. One that has ended for good has
 // none that matter; to reopen it they do.
-func (d *caseDecision) ancestry(event Event) (above ancestry, err error) {
+func (d relations) ancestry(event Event) (above ancestry, err error) {
 	_, reopens := event.(Reopen)
 	if d.c.Life == Closed || d.c.Life == Canceled && !reopens {
 		return above, nil
@@ -473,11 +473,11 @@ type childSuspension struct {
 }
 
 // tellChildren suspends the children of the case with it, or resumes them.
-func (d *caseDecision) tellChildren(suspend bool) {
+func (d relations) tellChildren(suspend bool) {
 	for i := range d.c.Enabled {
 		if d.c.Enabled[i].Children != nil {
 			d.dropWork(d.c.Enabled[i].Number, WorkSuspend, WorkResume) // what is not done of the other needs not be
-			d.pending = append(d.pending, childSuspension{parent: d, enablement: d.c.Enabled[i].Number, suspend: suspend})
+			d.pending = append(d.pending, childSuspension{parent: d.caseDecision, enablement: d.c.Enabled[i].Number, suspend: suspend})
 		}
 	}
 }
@@ -491,7 +491,7 @@ func (g childSuspension) deliver(t *tree) error {
 		rest.Kind = WorkSuspend
 	}
 	if t.touched >= t.batch {
-		g.parent.leaveWork(rest)
+		g.parent.relations().leaveWork(rest)
 		return nil
 	}
 	var ids []int64
@@ -515,15 +515,15 @@ func (g childSuspension) deliver(t *tree) error {
 	}
 	for _, d := range all {
 		if g.suspend {
-			d.suspendWithParent()
-		} else if err := d.resumeWithParent(); err != nil {
+			d.relations().suspendWithParent()
+		} else if err := d.relations().resumeWithParent(); err != nil {
 			return err
 		}
-		d.report()
+		d.relations().report()
 	}
 	if t.touched += len(ids); len(ids) == t.batch {
 		rest.After = ids[len(ids)-1]
-		g.parent.leaveWork(rest)
+		g.parent.relations().leaveWork(rest)
 	}
 	return nil
 }
@@ -540,7 +540,7 @@ func (t *tree) newChildren(parent, row int64) (all []*caseDecision) {
 
 // suspendWithParent suspends the case with its parent, without a suspension of
 // its own. A completed case stays completed, and nothing of it is due.
-func (d *caseDecision) suspendWithParent() {
+func (d relations) suspendWithParent() {
 	switch d.c.Life {
 	case Active, Queued:
 		d.setLife(Suspended, LogEntry{Trigger: new(ByChild), Text: textSuspended + " with its parent"})
@@ -556,7 +556,7 @@ func (d *caseDecision) suspendWithParent() {
 
 // resumeWithParent resumes the case with its parent. A case with a suspension of
 // its own stays suspended, unless the date of that has come.
-func (d *caseDecision) resumeWithParent() error {
+func (d relations) resumeWithParent() error {
 	switch {
 	case d.c.AncestorSuspended:
 		d.c.AncestorSuspended, d.shown, d.resumed = false, true, true
@@ -579,7 +579,7 @@ func (d *caseDecision) resume(entry LogEntry) {
 	}
 	d.setLife(to, entry)
 	d.resumed = true
-	d.tellChildren(false)
+	d.relations().tellChildren(false)
 }
 
 // placeOf returns the place of an enablement by its number, or -1.
