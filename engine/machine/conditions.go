@@ -12,9 +12,14 @@ import (
 	"flowdrive/route/expr"
 )
 
+// expressions is what the expressions of a route see of a case.
+type expressions struct{ *caseDecision }
+
+func (d *caseDecision) expressions() expressions { return expressions{d} }
+
 // scope returns what expressions are evaluated over; actor is "" for the
 // engine.
-func (d *caseDecision) scope(actor string) *expr.Values {
+func (d expressions) scope(actor string) *expr.Values {
 	v := &d.values
 	if c := d.c; v.Budget == 0 || d.scoped != c.ID {
 		d.scoped = c.ID
@@ -32,7 +37,7 @@ func (d *caseDecision) scope(actor string) *expr.Values {
 }
 
 // scopeOf is scope with the children of an enablement, if it has any.
-func (d *caseDecision) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
+func (d expressions) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
 	v := d.scope(actor)
 	i := d.c.placeOf(row)
 	if row == 0 || i < 0 || d.c.Enabled[i].Children == nil || !p.UsesTally() && !p.UsesChildren() {
@@ -85,7 +90,7 @@ func (d relations) childrenOf(row int64) ([]Child, error) {
 const labelInput = "InputMessage"
 
 // task returns what expressions see of an action.
-func (d *caseDecision) task(name string) (expr.Task, bool) {
+func (d expressions) task(name string) (expr.Task, bool) {
 	i := d.route.Action(name)
 	if i == unknown {
 		return expr.Task{}, false
@@ -102,7 +107,7 @@ func (d *caseDecision) task(name string) (expr.Task, bool) {
 
 // message returns the content of a message where it is JSON. A fact that is
 // absent becomes a need, and the decision is made again.
-func (d *caseDecision) message(name string) *document.Node {
+func (d expressions) message(name string) *document.Node {
 	if n, known := d.known[name]; known {
 		return n
 	}
@@ -156,7 +161,7 @@ func (d *caseDecision) has(name string) (there, known bool) {
 // leaves one warning, which goes when it is evaluated without
 // (docs/contract/engine.md#failures). The error returned is errAbsent.
 func (d *caseDecision) condition(p *expr.Program, actor, key, source string, row int64) (bool, error) {
-	v, err := d.scopeOf(p, actor, row)
+	v, err := d.expressions().scopeOf(p, actor, row)
 	if err != nil {
 		return false, err
 	}
@@ -198,7 +203,7 @@ func (d *caseDecision) dropWarnings(drop func(Warning) bool) {
 }
 
 // decideOutput returns what the action's decision yields.
-func (d *caseDecision) decideOutput(a *route.Action, actor string, row int64) (output string, to int, err error) {
+func (d expressions) decideOutput(a *route.Action, actor string, row int64) (output string, to int, err error) {
 	v, err := d.scopeOf(a.Decide, actor, row)
 	if err != nil {
 		return "", 0, err

@@ -217,34 +217,34 @@ func (d *caseDecision) decide(event Event) error {
 	case Retry:
 		return d.personal().retryByPerson(e)
 	case Accept:
-		return d.personal().acceptTask(e)
+		return d.personal().accept(e)
 	case Release:
-		return d.personal().releaseTask(e)
+		return d.personal().release(e)
 	case Reject:
-		return d.personal().rejectTask(e)
+		return d.personal().reject(e)
 	case Delegate:
-		return d.personal().delegateTask(e)
+		return d.personal().delegate(e)
 	case Move:
 		return d.personal().moveByPerson(e)
 	case Migrate:
-		return d.migrateByPerson(e)
+		return d.personal().migrateByPerson(e)
 	case Due:
 		if err := d.relations().doWork(); err != nil {
 			return err
 		}
 		return d.bringToRest()
 	case Cancel:
-		return d.cancelByPerson(e)
+		return d.personal().cancelByPerson(e)
 	case Suspend:
-		return d.suspendByPerson(e)
+		return d.personal().suspendByPerson(e)
 	case Resume:
-		return d.resumeByPerson(e)
+		return d.personal().resumeByPerson(e)
 	case Reopen:
-		return d.reopenByPerson(e)
+		return d.personal().reopenByPerson(e)
 	case Edit:
-		return d.editByPerson(e)
+		return d.personal().editByPerson(e)
 	case Delivered, Undelivered, Recorded:
-		return d.deliveries().recordDelivery(e)
+		return d.deliveries().record(e)
 	case SetTimer:
 		return d.timers().setTimerByPerson(e)
 	case Wake:
@@ -297,7 +297,7 @@ func (d relations) refuseAbandoned(event Event) error {
 		return nil
 	case Delivered, Undelivered, Recorded:
 		d.endWithParent()
-		return d.deliveries().recordDelivery(event)
+		return d.deliveries().record(event)
 	}
 	return errs.New(errs.CaseNotOpen, "The case that started this one has moved on; nothing can be done with this one any more.")
 }

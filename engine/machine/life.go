@@ -209,7 +209,7 @@ func (d *caseDecision) cancelByStep() error {
 // cancelByPerson ends a case that has not ended; it keeps its status and has nothing
 // enabled any more. A failed one may be given up by an administrator of its
 // route (docs/contract/engine.md#1-life-cycle-of-a-case).
-func (d *caseDecision) cancelByPerson(e Cancel) error {
+func (d personal) cancelByPerson(e Cancel) error {
 	switch d.c.Life {
 	case Queued, Active, Suspended:
 	case Failed:
@@ -238,7 +238,7 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 	d.c.Life = to
 	d.changed = true
 	if to == Canceled || to == Failed || to == Closed {
-		d.timers().endTimers()
+		d.timers().endAll()
 	}
 	d.add(entry)
 }
@@ -261,7 +261,7 @@ func (d refusals) notOpen() error {
 
 // editByPerson changes fields of the case itself, in whatever state of life it is.
 // One log entry names what changed; nothing changed leaves no trace.
-func (d *caseDecision) editByPerson(e Edit) error {
+func (d personal) editByPerson(e Edit) error {
 	c := d.c
 	var fields []string
 	kind := LogLife
@@ -321,7 +321,7 @@ func (d *caseDecision) editByPerson(e Edit) error {
 }
 
 // postpone says when a case shall be started that has not been yet.
-func (d *caseDecision) postpone(to time.Time) error {
+func (d personal) postpone(to time.Time) error {
 	if !d.c.Started.IsZero() {
 		err := errs.New(errs.CaseNotOpen, "The case is %s; startAt can be changed until it starts.", d.c.Life)
 		err.Extra = map[string]any{"state": string(d.c.Life)}

@@ -23,7 +23,7 @@ func (Migrate) event() {}
 // row with all that hangs on it; what is new is enabled by a pass, what is
 // gone un-enabled. No visit begins. A suspended case is not passed over before
 // it is resumed.
-func (d *caseDecision) migrateByPerson(e Migrate) error {
+func (d personal) migrateByPerson(e Migrate) error {
 	switch d.c.Life {
 	case Closed, Canceled, Failed:
 		return d.refusals().notOpen()
@@ -58,7 +58,7 @@ func (d *caseDecision) migrateByPerson(e Migrate) error {
 
 // redeclared gives the case the defaults of XATTRs that are declared since.
 // One that is required since it need not have.
-func (d *caseDecision) redeclared() error {
+func (d personal) redeclared() error {
 	for i := range d.route.Xattrs {
 		if x := &d.route.Xattrs[i]; x.Default != nil {
 			if _, given := d.c.Xattrs.Get(x.Key); !given {
@@ -74,7 +74,7 @@ func (d *caseDecision) redeclared() error {
 // dropOthers ends the enablements of actions that are gone, and of those that
 // bear an old name and are of another kind: performed by somebody else, or
 // with other children. These are enabled afresh.
-func (d *caseDecision) dropOthers(from *route.Route) {
+func (d personal) dropOthers(from *route.Route) {
 	d.c.Enabled = slices.DeleteFunc(d.c.Enabled, func(e Enabled) bool {
 		if stays(from, d.route, e.Action) {
 			return false
@@ -101,7 +101,7 @@ func stays(from, to *route.Route, action string) bool {
 }
 
 // dropTimers clears the user-defined timers that the route no longer has.
-func (d *caseDecision) dropTimers() {
+func (d personal) dropTimers() {
 	gone := func(name string) bool {
 		return name != route.TimerCase && name != route.TimerState && d.route.Timer(name) == route.NoTimer
 	}

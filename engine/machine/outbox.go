@@ -153,8 +153,8 @@ func (d *caseDecision) deliveries() deliveries { return deliveries{d} }
 // been sent.
 func LabelOutbox(seq, step int64) string { return fmt.Sprintf("Outbox-%d-%d", seq, step) }
 
-// recordDelivery takes in what became of a delivery.
-func (d deliveries) recordDelivery(event Event) error {
+// record takes in what became of a delivery.
+func (d deliveries) record(event Event) error {
 	var seq, step int64
 	switch e := event.(type) {
 	case Delivered:
@@ -179,7 +179,7 @@ func (d deliveries) recordDelivery(event Event) error {
 		d.keepFailed(at, e.Attempts, e.Reason)
 	case Recorded:
 		o := d.c.Outbox[at]
-		d.endDelivery(at)
+		d.end(at)
 		d.messages = append(d.messages, NewMessage{Label: LabelOutbox(seq, step), MediaType: "application/json", Content: e.Content})
 		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Recorded instead of sent: %s, as %s", o.Verb, LabelOutbox(seq, step))})
 		d.noteWritten(LabelOutbox(seq, step), "")
@@ -191,7 +191,7 @@ func (d deliveries) recordDelivery(event Event) error {
 // and the case can still use it.
 func (d deliveries) writeAnswer(at int, e Delivered) {
 	o := d.c.Outbox[at]
-	d.endDelivery(at)
+	d.end(at)
 	text := fmt.Sprintf("Delivered: %s", o.Verb)
 	switch life := d.c.Life; {
 	case o.Into == "":
@@ -222,8 +222,8 @@ func (d deliveries) keepFailed(at int, attempts int64, reason string) {
 	}
 }
 
-// endDelivery ends a delivery, whatever became of it.
-func (d deliveries) endDelivery(at int) {
+// end ends a delivery, whatever became of it.
+func (d deliveries) end(at int) {
 	o := d.c.Outbox[at]
 	d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
 	d.c.Outbox = slices.Delete(d.c.Outbox, at, at+1)
@@ -254,9 +254,9 @@ func (d deliveries) undelivered(name string) (places []int) {
 	return places
 }
 
-// attendDeliveries lets an administrator of the route send again what was not
+// attend lets an administrator of the route send again what was not
 // delivered, or give it up; the places are those of the deliveries, ascending.
-func (d deliveries) attendDeliveries(places []int, actor Actor, said string, again bool) error {
+func (d deliveries) attend(places []int, actor Actor, said string, again bool) error {
 	switch {
 	case d.c.Life == Suspended:
 		return d.refusals().notOpen()
@@ -269,7 +269,7 @@ func (d deliveries) attendDeliveries(places []int, actor Actor, said string, aga
 		entry := byPerson(actor, said)
 		entry.Kind = LogTask
 		if !again {
-			d.endDelivery(at)
+			d.end(at)
 			entry.Text = fmt.Sprintf("Gave up: %s", o.Verb)
 			d.addOutside(&o, entry)
 			continue

@@ -19,7 +19,7 @@ func (d *caseDecision) bringToRest() error {
 		return errs.New(errs.Internal, "machine: case %d has the status %q, which its route does not", d.c.ID, d.c.Status)
 	}
 	for {
-		if err := d.timers().resumeTimers(); err != nil {
+		if err := d.timers().expireOverdue(); err != nil {
 			return err
 		}
 		if d.canceled {
@@ -65,7 +65,7 @@ func (p *pass) run() (performed bool, err error) {
 		} else if entered {
 			continue
 		}
-		if p.timers().tendTimers() {
+		if p.timers().update() {
 			p.moved = true
 			continue // guards may ask for it
 		}
@@ -476,9 +476,9 @@ func (p *pass) conclude() (moved bool) {
 		p.turn(complete)
 	}
 	if complete {
-		moved = p.timers().clearCaseTimers()
+		moved = p.timers().clearCase()
 	}
-	return p.timers().tendTimers() || moved
+	return p.timers().update() || moved
 }
 
 // turn completes the case or takes it up again.

@@ -311,7 +311,7 @@ func (d *caseDecision) destination(p performance) (outcome, error) {
 		w.output = p.output
 		w.to, _ = a.Output(p.output)
 	case a.Decide != nil:
-		w.output, w.to, err = d.decideOutput(a, p.actor, p.enablement)
+		w.output, w.to, err = d.expressions().decideOutput(a, p.actor, p.enablement)
 	case len(a.Transitions) > 0:
 		w.to, w.transition = d.mark(a)
 	}

@@ -139,7 +139,7 @@ func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskS
 func (d personal) abortByPerson(e Abort) error {
 	if d.route.Action(e.Action) == unknown {
 		if places := d.deliveries().undelivered(e.Action); places != nil {
-			return d.deliveries().attendDeliveries(places, e.Actor, e.Comment, false)
+			return d.deliveries().attend(places, e.Actor, e.Comment, false)
 		}
 	}
 	row, err := d.attendedTask(e.Action, "abort", e.Actor)
@@ -154,7 +154,7 @@ func (d personal) abortByPerson(e Abort) error {
 
 func (d personal) retryByPerson(e Retry) error {
 	if places := d.deliveries().undelivered(e.Action); places != nil {
-		return d.deliveries().attendDeliveries(places, e.Actor, e.Comment, true)
+		return d.deliveries().attend(places, e.Actor, e.Comment, true)
 	}
 	row, err := d.attendedTask(e.Action, "retry", e.Actor, Escalated)
 	if err != nil {

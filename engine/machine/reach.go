@@ -315,7 +315,7 @@ func (d stepRun) appendPayload(b []byte, p *route.Payload, n *document.Node) ([]
 		return nil, routeFault("what a step hands over is longer than %d bytes", MaxFact)
 	}
 	if program := p.Exprs[n]; program != nil {
-		content, err := program.JSON(d.scope(d.actor))
+		content, err := program.JSON(d.expressions().scope(d.actor))
 		if err != nil {
 			err = fmt.Errorf("%s: %w", clip(program.Source()), err)
 		}

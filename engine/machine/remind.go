@@ -30,9 +30,9 @@ func holders(c *Case, status int, a *route.Action, e *Enabled) []string {
 	return assignees(c, status, a, e)
 }
 
-// tendReminders gives the tasks that people are to be reminded of their dates,
+// updateReminders gives the tasks that people are to be reminded of their dates,
 // and takes those of the others away. A suspended case keeps them.
-func (d caseTimers) tendReminders() {
+func (d caseTimers) updateReminders() {
 	if d.c.suspended() {
 		return
 	}

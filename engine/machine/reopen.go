@@ -15,7 +15,7 @@ const textRetried = "Retried"
 // reopenByPerson takes a case back that was canceled, or could not start. A
 // completed one is reopened by its actions, if at all
 // (docs/contract/engine.md#completion-and-reopening).
-func (d *caseDecision) reopenByPerson(e Reopen) error {
+func (d personal) reopenByPerson(e Reopen) error {
 	entry := LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textReopened}
 	switch d.c.Life {
 	case Failed:
@@ -41,7 +41,7 @@ func (d *caseDecision) reopenByPerson(e Reopen) error {
 // resumeCanceled gives a canceled case its former status again, in a visit of its
 // own: everything is enabled afresh, also what it was in that status for, with
 // new children, and the status is not entered.
-func (d *caseDecision) resumeCanceled(entry LogEntry) error {
+func (d personal) resumeCanceled(entry LogEntry) error {
 	if d.route.Model != route.Dependency {
 		d.c.Visit++
 		d.c.Done, d.c.Withdrawn = nil, nil
@@ -54,7 +54,7 @@ func (d *caseDecision) resumeCanceled(entry LogEntry) error {
 // renewRoute makes another version of its route that of a case that never
 // started: it could not by the one it has. Players of roles that are no more
 // go; XATTRs that are declared since come.
-func (d *caseDecision) renewRoute(version int64) error {
+func (d personal) renewRoute(version int64) error {
 	if version == 0 || version == d.c.RouteVersion {
 		return nil
 	}

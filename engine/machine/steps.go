@@ -120,7 +120,7 @@ func (d stepRun) step(s *route.Step) error {
 func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
 	switch {
 	case v.Expr != nil:
-		value, ok, err = v.Expr.Scalar(d.scope(d.actor))
+		value, ok, err = v.Expr.Scalar(d.expressions().scope(d.actor))
 		if len(d.needs) > 0 {
 			return value, false, errAbsent
 		}

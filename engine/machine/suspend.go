@@ -34,7 +34,7 @@ func until(t time.Time) string {
 }
 
 // suspendByPerson holds the case for a person. A date that has come wakes it at once.
-func (d *caseDecision) suspendByPerson(e Suspend) error {
+func (d personal) suspendByPerson(e Suspend) error {
 	switch d.c.Life {
 	case Active, Suspended:
 	case Queued:
@@ -139,7 +139,7 @@ func (d *caseDecision) wake() error {
 }
 
 // resumeByPerson lets the case go on for a person.
-func (d *caseDecision) resumeByPerson(e Resume) error {
+func (d personal) resumeByPerson(e Resume) error {
 	switch d.c.Life {
 	case Suspended:
 	case Active:

@@ -174,9 +174,9 @@ func (d personal) taskLog(row int, actor Actor, behalf, text, said string) {
 	d.add(entry)
 }
 
-// acceptTask takes the task on for the actor: the others of the same choice are
+// accept takes the task on for the actor: the others of the same choice are
 // withdrawn. To accept what one has accepted changes nothing.
-func (d personal) acceptTask(e Accept) error {
+func (d personal) accept(e Accept) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -217,8 +217,8 @@ func (d *caseDecision) giveBack(e *Enabled) {
 	d.changed = true
 }
 
-// releaseTask offers an accepted task again.
-func (d personal) releaseTask(e Release) error {
+// release offers an accepted task again.
+func (d personal) release(e Release) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -238,9 +238,9 @@ func (d personal) releaseTask(e Release) error {
 	return d.bringToRest()
 }
 
-// rejectTask takes the actor out of those to whom the task is offered, until it is
+// reject takes the actor out of those to whom the task is offered, until it is
 // un-enabled. Somebody must be left.
-func (d personal) rejectTask(e Reject) error {
+func (d personal) reject(e Reject) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
@@ -292,9 +292,9 @@ func (d personal) others(a *route.Action, e *Enabled, name string) (bool, error)
 	return false, nil
 }
 
-// delegateTask offers the task to one user alone. Who had accepted it has not any
+// delegate offers the task to one user alone. Who had accepted it has not any
 // more; timers stay as they are.
-func (d personal) delegateTask(e Delegate) error {
+func (d personal) delegate(e Delegate) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err

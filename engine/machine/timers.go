@@ -42,17 +42,17 @@ type caseTimers struct{ *caseDecision }
 
 func (d *caseDecision) timers() caseTimers { return caseTimers{d} }
 
-// timerName returns the name of the timer.
-func (d caseTimers) timerName(at timerRef) string {
+// name returns the name of the timer.
+func (d caseTimers) name(at timerRef) string {
 	if at.ofAction() {
 		return route.ActionTimer(d.c.Enabled[at.place].Action, string(at.kind))
 	}
 	return at.name
 }
 
-// namedTimer returns the timer with what only the route knows of it.
-func (d caseTimers) namedTimer(at timerRef) timerRef {
-	if at.name = d.timerName(at); at.ofAction() {
+// withName returns the timer with what only the route knows of it.
+func (d caseTimers) withName(at timerRef) timerRef {
+	if at.name = d.name(at); at.ofAction() {
 		at.action = d.actions[at.place]
 	} else if at.kind == UserTimer {
 		at.user = d.route.Timer(at.name)
@@ -60,8 +60,8 @@ func (d caseTimers) namedTimer(at timerRef) timerRef {
 	return at
 }
 
-// keepTimer keeps what has become of a timer.
-func (d caseTimers) keepTimer(at timerRef, t Timer) {
+// put keeps what has become of a timer.
+func (d caseTimers) put(at timerRef, t Timer) {
 	d.changed = true
 	if at.ofAction() {
 		e, kept := &d.c.Enabled[at.place], &t
@@ -102,27 +102,27 @@ func (d caseTimers) keepTimer(at timerRef, t Timer) {
 	}
 }
 
-// tendTimers makes the timers agree with the course of the case: those that
+// update makes the timers agree with the course of the case: those that
 // run get their date, those of what is over are cleared
 // (docs/contract/timers.md#running). It is part of every pass, and so needs no
 // telling of what has changed. It reports whether an expression may see a timer
 // otherwise than before.
-func (d caseTimers) tendTimers() (moved bool) {
+func (d caseTimers) update() (moved bool) {
 	if t := d.c.timer(route.TimerState); t != nil && t.Visit != d.c.Visit {
-		d.clearTimer(caseTimer(route.TimerState), t)
+		d.clear(caseTimer(route.TimerState), t)
 		moved = true
 	}
-	arm := func(at timerRef) { moved = d.armTimer(at) || moved }
+	arm := func(at timerRef) { moved = d.arm(at) || moved }
 	arm(caseTimer(route.TimerCase))
 	if d.status != route.NoState {
 		arm(caseTimer(route.TimerState))
 	}
 	for i := range d.c.Timers {
 		if t := &d.c.Timers[i]; t.On && t.Date.IsZero() {
-			arm(d.namedTimer(caseTimer(t.Name)))
+			arm(d.withName(caseTimer(t.Name)))
 		}
 	}
-	d.tendReminders()
+	d.updateReminders()
 	for i := range d.c.Enabled {
 		if d.actions[i] == unknown {
 			continue
@@ -136,9 +136,9 @@ func (d caseTimers) tendTimers() (moved bool) {
 	return moved
 }
 
-// armTimer gives the timer its date where it runs and has a limit, but no
+// arm gives the timer its date where it runs and has a limit, but no
 // date yet.
-func (d caseTimers) armTimer(at timerRef) bool {
+func (d caseTimers) arm(at timerRef) bool {
 	t := at.stored(d.c)
 	if !t.Date.IsZero() || d.c.suspended() || !at.on(d.c, &t) || at.kind == TimeoutTimer && t.Limit == nil {
 		return false
@@ -150,32 +150,32 @@ func (d caseTimers) armTimer(at timerRef) bool {
 	if t.arm(limit, d.now); t.Date.IsZero() {
 		return false
 	}
-	d.keepTimer(at, t)
+	d.put(at, t)
 	return true
 }
 
-// clearTimer clears a timer of the case, with its warnings.
-func (d caseTimers) clearTimer(at timerRef, t *Timer) {
+// clear clears a timer of the case, with its warnings.
+func (d caseTimers) clear(at timerRef, t *Timer) {
 	d.dropWarnings(func(w Warning) bool { return w.Enablement == 0 && w.Timer == at.name })
-	d.keepTimer(at, t.cleared(d.now))
+	d.put(at, t.cleared(d.now))
 }
 
-// clearCaseTimers clears the timer of the case and the user-defined ones, as
+// clearCase clears the timer of the case and the user-defined ones, as
 // far as they ever ran: the case is completed.
-func (d caseTimers) clearCaseTimers() (moved bool) {
+func (d caseTimers) clearCase() (moved bool) {
 	for _, t := range slices.Clone(d.c.Timers) {
 		if t.Name == route.TimerState || !t.On && t.Date.IsZero() && !t.Expired {
 			continue
 		}
-		d.clearTimer(caseTimer(t.Name), &t)
+		d.clear(caseTimer(t.Name), &t)
 		moved = true
 	}
 	return moved
 }
 
-// endTimers clears every timer of the case: it has ended otherwise than by
+// endAll clears every timer of the case: it has ended otherwise than by
 // completion, and nothing is enabled any more.
-func (d caseTimers) endTimers() {
+func (d caseTimers) endAll() {
 	d.dropWarnings(func(w Warning) bool {
 		return w.Enablement == 0 && (w.Timer == route.TimerCase || w.Timer == route.TimerState || d.c.timer(w.Timer) != nil)
 	})
@@ -193,10 +193,10 @@ func (d caseTimers) expire(at timerRef) error {
 		d.remind(at.place)
 		return nil
 	}
-	at = d.namedTimer(at)
+	at = d.withName(at)
 	t := at.stored(d.c)
 	t.Expired, t.Fired = true, d.now
-	d.keepTimer(at, t)
+	d.put(at, t)
 	f := firing{name: at.name}
 	if at.ofAction() {
 		f.action, f.enablement = d.c.Enabled[at.place].Action, d.c.Enabled[at.place].Number
@@ -213,15 +213,15 @@ func (d caseTimers) expire(at timerRef) error {
 		return nil
 	}
 	for i := range steps {
-		if err := d.timerStep(&f, steps, i); err != nil {
+		if err := d.handle(&f, steps, i); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// timerStep runs one handler as a unit.
-func (d caseTimers) timerStep(f *firing, steps []route.Step, i int) error {
+// handle runs one handler as a unit.
+func (d caseTimers) handle(f *firing, steps []route.Step, i int) error {
 	before := d.savepoint()
 	err := d.runSteps(steps[i:i+1], f.name, "")
 	if !errs.Is(err, errs.RouteFault) && !(d.sweeps && errs.Is(err, errs.EndlessLoop)) {
@@ -278,12 +278,12 @@ func (d caseTimers) lateness(at timerRef, date time.Time) string {
 	return "The case was to be completed" + by
 }
 
-// resumeTimers lets the timers of a case go on that was resumed just now:
+// expireOverdue lets the timers of a case go on that was resumed just now:
 // limits that were set meanwhile are computed, and what is overdue expires,
 // in order. A pass must follow (docs/contract/engine.md#suspension).
-func (d caseTimers) resumeTimers() error {
+func (d caseTimers) expireOverdue() error {
 	for d.resumed {
-		d.tendTimers()
+		d.update()
 		at, date, _, ok := d.c.firstTimer()
 		if d.resumed = ok && !date.After(d.now) && !d.canceled && d.suspension == nil; !d.resumed {
 			break
@@ -309,7 +309,7 @@ func (d caseTimers) setLimit(at timerRef, limit route.Limit) {
 	if !d.c.suspended() && (at.on(d.c, &t) || at.kind == TimeoutTimer) {
 		t.arm(limit, d.now)
 	}
-	d.keepTimer(at, t)
+	d.put(at, t)
 }
 
 // turnTimer turns a user-defined timer on or off. The date stays: one that
@@ -321,8 +321,8 @@ func (d stepRun) turnTimer(name string, on bool) {
 		return
 	}
 	t.On = on
-	if d.timers().keepTimer(at, t); on {
-		d.timers().armTimer(at)
+	if d.timers().put(at, t); on {
+		d.timers().arm(at)
 	}
 }
 
@@ -366,7 +366,7 @@ func limitOf(kind document.Kind, text string) (route.Limit, error) {
 
 // timer returns what expressions see of a timer; one whose task is not
 // enabled is off.
-func (d *caseDecision) timer(name string) (expr.Timer, bool) {
+func (d expressions) timer(name string) (expr.Timer, bool) {
 	at, ok := findTimer(d.c, d.route, name)
 	if !ok {
 		return expr.Timer{}, d.route.KnowsTimer(name)
