@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 func TestRouteVersions(t *testing.T) {
@@ -321,4 +322,43 @@ func TestFound(t *testing.T) {
 	w.reopen()
 	_, err = w.Found(t.Context(), w.clock.Now(), "", nil)
 	w.refused(err, errs.Invalid)
+}
+
+// A route that was stored before forms were bounded does not keep the server
+// from starting, and its form is not validated by: the action says why.
+func TestStoredFormBeyondTheBounds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	const doc = `{"states": {"a": {"type": "start"}, "b": {"type": "complete"}}, "actions": {"go": {"trigger": "init"},
+		"end": {"in": ["a"], "allowed": "everyone", "to": "b", "form": FORM},
+		"other": {"in": ["a"], "allowed": "everyone", "form": {"properties": {"n": {"minimum": 1}}}}}}`
+	sam.mustPutRoute("doubling", strings.Replace(doc, "FORM", `{}`, 1))
+	var levels strings.Builder
+	for i := range 26 {
+		fmt.Fprintf(&levels, `"d%d": {"anyOf": [{"$ref": "#/$defs/d%d"}, {"$ref": "#/$defs/d%d"}]}, `, i, i+1, i+1)
+	}
+	doubling := strings.Replace(doc, "FORM", `{"$ref": "#/$defs/d0", "$defs": {`+levels.String()+`"d26": {"minProperties": 5}}}`, 1)
+	_, err := sam.putRoute("doubling", doubling)
+	w.refused(err, errs.Invalid, "/actions/end/form/$defs/d14 range")
+	w.update(func(tx store.Tx) error {
+		r, err := tx.Routes().GetByName("doubling")
+		if err != nil {
+			return err
+		}
+		r.Version++
+		r.Source = []byte(doubling)
+		return tx.Write().Routes().Put(r)
+	})
+	w.reopen()
+	id := sam.startCase(`{"route": "doubling"}`)
+	_, err = sam.perform(id, "end", `{"xattrDict": {"a": 1}}`)
+	w.refused(err, errs.Invalid, "/xattrDict range")
+	if err == nil || !strings.Contains(err.Error(), "The route must be stored again with a smaller form") {
+		t.Errorf("%v", err)
+	}
+	_, err = sam.perform(id, "other", `{"xattrDict": {"n": 1e-1000001}}`)
+	w.refused(err, errs.Invalid, "/xattrDict/n range")
+	try(sam.perform(id, "other", `{"xattrDict": {"n": 2}}`)).must(w, "performing another action")
+	sam.mustPutRoute("doubling", strings.Replace(doc, "FORM", `{}`, 1))
 }
