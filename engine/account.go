@@ -33,7 +33,7 @@ func mayChangeParties(by identity.Principal) error {
 }
 
 // Me returns who the caller is.
-func (e *Engine) Me(_ context.Context, by identity.Principal) (*Resource, error) {
+func (e *Accounts) Me(_ context.Context, by identity.Principal) (*Resource, error) {
 	t := e.parties.Load()
 	if t.ByID(by.ID) == nil {
 		return nil, absent("user")
@@ -50,7 +50,7 @@ func meResource(t *account.Table, id identity.ID) *Resource {
 
 // People returns the names of all users who are not disabled, and of all
 // teams, in order of creation.
-func (e *Engine) People(context.Context, identity.Principal) (*Resource, error) {
+func (e *Accounts) People(context.Context, identity.Principal) (*Resource, error) {
 	t := e.parties.Load()
 	form := t.People()
 	return &Resource{Name: "people", Form: form, FormETag: sourceETag(form), Modified: t.Modified(), Own: true}, nil
@@ -59,7 +59,7 @@ func (e *Engine) People(context.Context, identity.Principal) (*Resource, error) 
 // PutMe changes what a user may change of itself: a record, changed field by
 // field. A new password needs the old one, which is checked as a log-in is:
 // guessing here is no faster than there.
-func (e *Engine) PutMe(ctx context.Context, req Request, body []byte) (*Outcome, error) {
+func (e *Accounts) PutMe(ctx context.Context, req Request, body []byte) (*Outcome, error) {
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func meVersion(t *account.Table, id identity.ID) Version {
 
 // readMe reads the document of me.json; hash is of the new password, "" for
 // none. Only a route that the user sees can be watched.
-func (e *Engine) readMe(t *account.Table, req Request, node *document.Node, hash string) (*account.Change, error) {
+func (e *Accounts) readMe(t *account.Table, req Request, node *document.Node, hash string) (*account.Change, error) {
 	return t.ReadMe(req.By.ID, node, hash, req.Now, func(route string) (name string, ok bool) {
 		info := e.routes.Load().byName[identity.Fold(route)]
 		if info == nil || !e.seesRoute(req.By, info) {
@@ -133,7 +133,7 @@ func (e *Engine) readMe(t *account.Table, req Request, node *document.Node, hash
 
 // newPassword checks the old password and hashes the new one, "" where the
 // document has none: slow things, done before the writer is asked.
-func (e *Engine) newPassword(ctx context.Context, by identity.Principal, node *document.Node) (string, error) {
+func (e *Accounts) newPassword(ctx context.Context, by identity.Principal, node *document.Node) (string, error) {
 	password := node.Get("password")
 	if password == nil {
 		return "", nil

@@ -8,7 +8,7 @@ import (
 )
 
 // Alias returns what by has dropped into the route's folder under the name.
-func (e *Engine) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
+func (e *Dropping) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
 		return nil, absent("route")
@@ -26,7 +26,7 @@ func (e *Engine) Alias(ctx context.Context, by identity.Principal, route, name s
 
 // Aliases returns what by has dropped into the route's folder and what is
 // still listed there.
-func (e *Engine) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
+func (e *Dropping) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
 		return nil, absent("route")
@@ -40,7 +40,7 @@ func (e *Engine) Aliases(ctx context.Context, by identity.Principal, route strin
 }
 
 // OpenAlias opens what by has dropped into the route's folder under the name.
-func (e *Engine) OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*Content, error) {
+func (e *Dropping) OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*Content, error) {
 	return e.openMessage(func() (*store.Message, error) {
 		a, err := e.Alias(ctx, by, route, name)
 		if err != nil {
@@ -52,7 +52,7 @@ func (e *Engine) OpenAlias(ctx context.Context, by identity.Principal, route, na
 
 // DeleteAlias takes a dropped file out of the folder's listing. The case that
 // it has started goes on.
-func (e *Engine) DeleteAlias(ctx context.Context, req Request, route, name string) error {
+func (e *Dropping) DeleteAlias(ctx context.Context, req Request, route, name string) error {
 	info := e.visibleRoute(req.By, route)
 	if info == nil {
 		return absent("route")

@@ -42,7 +42,7 @@ func notArchived(row *store.Case) error {
 // wasArchived says of a change that the case was archived then, 0 for not: it
 // is on no worklist. One that has ended stays archived, and the sweeper looks
 // what is left to do.
-func (e *Engine) wasArchived(c *caseChange, month store.Month) {
+func (e *runner) wasArchived(c *caseChange, month store.Month) {
 	if month == 0 {
 		return
 	}
@@ -64,12 +64,12 @@ func dueInArchive(c *machine.Case) time.Time {
 
 // retire does with a case whose retention is over what its route says: it is
 // archived, or deleted. Of one that is archived it does so with the children.
-func (e *Engine) retire(tx store.Tx, id int64, now time.Time) error {
+func (e *Archiving) retire(tx store.Tx, id int64, now time.Time) error {
 	row, err := orNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
 		return err
 	}
-	h, err := e.held(tx, identity.Principal{}, row, nil)
+	h, err := e.runner.held(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (e *Engine) retire(tx store.Tx, id int64, now time.Time) error {
 
 // archive puts a case that has ended into the archive, where nobody's lock
 // protects it from anything. Its children follow.
-func (e *Engine) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
+func (e *Archiving) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
 	if named {
 		if err := freeName(tx, c.ID, now); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (e *Engine) archive(tx store.Tx, c *machine.Case, named bool, now time.Time
 }
 
 // archiveBelow archives the next children of an archived case.
-func (e *Engine) archiveBelow(tx store.Tx, id int64, now time.Time) error {
+func (e *Archiving) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 	children, err := tx.Cases().EndedChildren(id, kinAtOnce)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (e *Engine) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 }
 
 // archiveEnded archives an ended case because somebody has deleted it.
-func (e *Engine) archiveEnded(tx store.Tx, req Request, h *held) error {
+func (e *Archiving) archiveEnded(tx store.Tx, req Request, h *held) error {
 	now, err := tx.Cases().Get(h.row.ID)
 	if err != nil {
 		return staleIfGone(err)
@@ -157,8 +157,8 @@ func archivable(h *held) error {
 // ArchiveMonths returns the months in which cases of the archive have ended
 // that by sees, in order. With own those are meant that a mounted folder
 // shows.
-func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) {
-	filter, absent, _ := e.caseFilter(by, Filter{OwnOnly: own, Archived: true})
+func (e *Archiving) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) {
+	filter, absent, _ := e.casework.caseFilter(by, Filter{OwnOnly: own, Archived: true})
 	var out, doubtful []store.Month
 	err := e.store.View(ctx, func(r store.Reader) error {
 		var certain []identity.ID // contexts by which by sees all there is
@@ -182,7 +182,7 @@ func (e *Engine) ArchiveMonths(ctx context.Context, by identity.Principal, own b
 			return nil, err
 		}
 		var some []Resource
-		if some, err = e.Cases(ctx, by, Filter{OwnOnly: own, Archived: true, Month: month, Limit: 1}); len(some) > 0 {
+		if some, err = e.casework.Cases(ctx, by, Filter{OwnOnly: own, Archived: true, Month: month, Limit: 1}); len(some) > 0 {
 			out = append(out, month)
 		}
 	}
@@ -207,9 +207,9 @@ func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) erro
 // PurgeCase deletes a case of the archive for good, with all that belongs to
 // it and its descendants: a right of administrators
 // (docs/contract/drive.md#rights-table).
-func (e *Engine) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
+func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
-		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -248,7 +248,7 @@ func (e *Engine) PurgeCase(ctx context.Context, req Request, month store.Month, 
 
 // deleteTree deletes a case for good. Its descendants follow: some at once, so
 // that of most trees nothing is left when it is told, the rest as it is due.
-func (e *Engine) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
+func (e *Archiving) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
 	if err := e.deleteCase(tx, c, now); err != nil || c.ChildrenCount == 0 {
 		return err
 	}
@@ -256,7 +256,7 @@ func (e *Engine) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
 }
 
 // deleteCase deletes one case, and notes that its children are to go.
-func (e *Engine) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
+func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
 	var entry store.UUID
 	if c.ScheduleUUID != "" {
 		entry = mustGUID(c.ScheduleUUID)
@@ -273,7 +273,7 @@ func (e *Engine) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
 	e.unreferred(tx)
 	e.tell(tx, Event{
 		Kind: EventCase, Change: ChangeDeleted, ID: c.ID, Version: c.Version, Time: now,
-		seenBy: e.access(c), route: e.routes.Load().byID[c.RouteID],
+		seenBy: e.runner.access(c), route: e.routes.Load().byID[c.RouteID],
 	})
 	if open(c.Life) {
 		starter := e.PartyID(c.Starter)
@@ -288,7 +288,7 @@ func (e *Engine) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
 
 // forgetLast takes a case that is deleted out of its entry, where it is the last
 // one that the entry has started.
-func (e *Engine) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
+func (e *Archiving) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
 	stored, err := orNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil {
 		return err
@@ -306,7 +306,7 @@ func (e *Engine) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Tim
 
 // purgeBelow deletes the next descendants of a deleted case. What it comes to
 // an end with has nothing left to be deleted; the others stay due.
-func (e *Engine) purgeBelow(tx store.Tx, id int64, now time.Time) error {
+func (e *Archiving) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 	left := kinAtOnce
 	for parents := []int64{id}; len(parents) > 0 && left > 0; parents = parents[1:] {
 		children, err := tx.Cases().AnyChildren(parents[0], left)

@@ -67,7 +67,7 @@ func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 
 // findAttachment returns the attachment if by sees it at now; nil where
 // there is none.
-func (e *Engine) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
+func (e *Files) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := orNil(r.Attachments().Get(uuid))
 	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
 		return nil, err
@@ -79,7 +79,7 @@ func (e *Engine) findAttachment(r store.Reader, by identity.Principal, uuid stor
 }
 
 // Attachments returns the attachments that by sees, in order of creation.
-func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Files) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter := store.AttachmentFilter{CaseID: f.CaseID, Now: e.clock.Now(), After: f.After, Limit: f.Limit}
 	var absent []identity.Principal // for whom by stands in
 	switch {
@@ -124,7 +124,7 @@ func (e *Engine) Attachments(ctx context.Context, by identity.Principal, f Filte
 
 // needCase returns a case, or errs.NotFound for one that by does not see; 0 is
 // none.
-func (e *Engine) needCase(r store.Reader, by identity.Principal, id int64) (*store.Case, error) {
+func (e *Files) needCase(r store.Reader, by identity.Principal, id int64) (*store.Case, error) {
 	if id == 0 {
 		return nil, nil
 	}
@@ -136,7 +136,7 @@ func (e *Engine) needCase(r store.Reader, by identity.Principal, id int64) (*sto
 }
 
 // Attachment returns an attachment without its content.
-func (e *Engine) Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
+func (e *Files) Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
 	var a *store.Attachment
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		a, err = e.findAttachment(r, by, uuid, e.clock.Now())
@@ -149,7 +149,7 @@ func (e *Engine) Attachment(ctx context.Context, by identity.Principal, uuid sto
 }
 
 // OpenAttachment opens an attachment.
-func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*OpenAttachment, error) {
+func (e *Files) OpenAttachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*OpenAttachment, error) {
 	var out *OpenAttachment
 	err := e.contents.Reading(func() error {
 		a, err := e.Attachment(ctx, by, uuid)
@@ -167,7 +167,7 @@ func (e *Engine) OpenAttachment(ctx context.Context, by identity.Principal, uuid
 }
 
 // PutAttachment stores a new attachment.
-func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
+func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
 	var a *store.Attachment
 	var room int64
 	err := e.store.View(ctx, func(r store.Reader) (err error) { // before the body is read
@@ -197,7 +197,7 @@ func (e *Engine) PutAttachment(ctx context.Context, req Request, given NewAttach
 
 // newAttachment returns the attachment that shall be, but for its content,
 // if the caller may make it.
-func (e *Engine) newAttachment(r store.Reader, req Request, given NewAttachment) (*store.Attachment, error) {
+func (e *Files) newAttachment(r store.Reader, req Request, given NewAttachment) (*store.Attachment, error) {
 	a := &store.Attachment{
 		UUID: store.NewUUID(), ContextID: req.By.ID, AuthorID: req.By.ID, CaseID: given.CaseID,
 		Name: given.Name, MediaType: given.MediaType, Created: req.Now,
@@ -234,7 +234,7 @@ func (e *Engine) newAttachment(r store.Reader, req Request, given NewAttachment)
 
 // ownContext returns the context of that name or id, of which by may create
 // objects.
-func (e *Engine) ownContext(by identity.Principal, text string) (identity.ID, error) {
+func (e *Files) ownContext(by identity.Principal, text string) (identity.ID, error) {
 	id := e.contextID(text)
 	if id == 0 || !e.directory().MayOwn(by, id) {
 		return 0, errs.New(errs.ContextNotAvailable, "The context is not one of yours; leave it out, or name one of your own.")
@@ -242,7 +242,7 @@ func (e *Engine) ownContext(by identity.Principal, text string) (identity.ID, er
 	return id, nil
 }
 
-func (e *Engine) insertAttachment(tx store.Tx, req Request, given NewAttachment, a *store.Attachment) (*Outcome, error) {
+func (e *Files) insertAttachment(tx store.Tx, req Request, given NewAttachment, a *store.Attachment) (*Outcome, error) {
 	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
 		return nil, err
 	}
@@ -266,7 +266,7 @@ func (e *Engine) insertAttachment(tx store.Tx, req Request, given NewAttachment,
 }
 
 // DeleteAttachment deletes an attachment that no schedule entry names.
-func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
+func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		a, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err != nil {
@@ -303,14 +303,14 @@ func (e *Engine) DeleteAttachment(ctx context.Context, req Request, uuid store.U
 	})
 }
 
-func (e *Engine) dropAttachment(tx store.Tx, uuid store.UUID) error {
+func (e *Files) dropAttachment(tx store.Tx, uuid store.UUID) error {
 	e.unreferred(tx)
 	return tx.Write().Attachments().Delete(uuid)
 }
 
 // expire deletes an attachment that has expired. The row is read again: an
 // entry may have begun to name it.
-func (e *Engine) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
+func (e *Files) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
 	a, err := orNil(tx.Attachments().Get(uuid))
 	if err != nil || a == nil || a.Expires.IsZero() || a.Expires.After(now) {
 		return err
@@ -322,7 +322,7 @@ func (e *Engine) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
 // the entry named was, and from now on names is, or neither. It is called
 // when the entry is written. errStale says that the attachment has gone
 // since the entry was read.
-func (e *Engine) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, now time.Time) error {
+func (e *Files) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, now time.Time) error {
 	if is != (store.UUID{}) {
 		a, err := e.findAttachment(tx, e.directory().Principal(context), is, now)
 		if err != nil {
@@ -345,7 +345,7 @@ func (e *Engine) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, n
 
 // endUse lets an attachment expire again that no entry names any more: it
 // has its whole lifetime from now on.
-func (e *Engine) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
+func (e *Files) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
 	used, err := tx.Attachments().InUse(uuid)
 	if err != nil || used {
 		return err
@@ -371,7 +371,7 @@ func entryAttachment(entry *schedule.Entry) store.UUID {
 
 // attachmentRef resolves an "attachmentUUID" of a document to an attachment
 // that by sees. One that does not is a fault at v, and nil.
-func (e *Engine) attachmentRef(r store.Reader, by identity.Principal, v document.Value, uuid store.UUID, now time.Time) (*store.Attachment, error) {
+func (e *Files) attachmentRef(r store.Reader, by identity.Principal, v document.Value, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := e.findAttachment(r, by, uuid, now)
 	if err == nil && a == nil {
 		v.Fail(errs.CodeNotFound, "there is no attachment %s that %s may use", uuid, by.Name)
@@ -387,7 +387,7 @@ func attachmentContent(a *store.Attachment) *content {
 
 // startInput returns the attachment that a start document names as the input
 // of its case; nil where it names none or one that the caller does not see.
-func (e *Engine) startInput(r store.Reader, req Request, v document.Value) (*content, error) {
+func (e *Files) startInput(r store.Reader, req Request, v document.Value) (*content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 )
 
 // row begins a row about what by did.
-func (e *Engine) row(ctx context.Context, by identity.Principal, now time.Time, action audit.Action, target, detail string) *audit.Row {
+func (e *base) row(ctx context.Context, by identity.Principal, now time.Time, action audit.Action, target, detail string) *audit.Row {
 	return &audit.Row{
 		Time: now, Actor: string(by.Name), Address: e.address(ctx),
 		Action: action, Target: target, Outcome: audit.Done, Detail: detail,
@@ -23,21 +23,21 @@ func (e *Engine) row(ctx context.Context, by identity.Principal, now time.Time, 
 
 // audit writes a row in the transaction of what it is about: the one is
 // durable when the other is.
-func (e *Engine) audit(ctx context.Context, tx store.Tx, req Request, action audit.Action, target, detail string) error {
+func (e *base) audit(ctx context.Context, tx store.Tx, req Request, action audit.Action, target, detail string) error {
 	return tx.Write().Audit().Append(req.Now, e.row(ctx, req.By, req.Now, action, target, detail).Line())
 }
 
 // auditLook notes that an administrator has looked at what is another's,
 // which changes nothing. It never blocks and is written soon; however many
 // there are, each has its row.
-func (e *Engine) auditLook(ctx context.Context, by identity.Principal, owner identity.ID, action audit.Action, target string) {
+func (e *base) auditLook(ctx context.Context, by identity.Principal, owner identity.ID, action audit.Action, target string) {
 	if by.Admin() && !by.In(owner) {
 		e.background.write(e.row(ctx, by, e.clock.Now(), action, target, ""))
 	}
 }
 
 // auditRefusal notes what by was refused to do to itself.
-func (e *Engine) auditRefusal(ctx context.Context, by identity.Principal, action audit.Action, why string) {
+func (e *base) auditRefusal(ctx context.Context, by identity.Principal, action audit.Action, why string) {
 	row := e.row(ctx, by, e.clock.Now(), action, string(by.Name), why)
 	row.Outcome = audit.Refused
 	e.background.row(row)
@@ -45,7 +45,7 @@ func (e *Engine) auditRefusal(ctx context.Context, by identity.Principal, action
 
 // RequestRefused notes a request that was refused for want of a right. It
 // never blocks.
-func (e *Engine) RequestRefused(by identity.Principal, address, target string, kind errs.Kind, detail string) {
+func (e *base) RequestRefused(by identity.Principal, address, target string, kind errs.Kind, detail string) {
 	e.background.row(&audit.Row{
 		Time: e.clock.Now(), Actor: string(by.Name), Address: address, Action: audit.Request,
 		Target: target, Outcome: audit.Refused, Detail: string(kind) + ": " + detail,
@@ -55,7 +55,7 @@ func (e *Engine) RequestRefused(by identity.Principal, address, target string, k
 // LogInRefused notes a log-in that was refused, of a user who exists or, with
 // the id 0, of a name that is nobody's: that may be a password which somebody
 // has typed into the wrong field, so it is not kept. It never blocks.
-func (e *Engine) LogInRefused(user identity.ID, address, detail string) {
+func (e *base) LogInRefused(user identity.ID, address, detail string) {
 	row := &audit.Row{Time: e.clock.Now(), Address: address, Action: audit.LogIn, Outcome: audit.Refused, Detail: detail}
 	if p := e.directory().ByID(user); p != nil {
 		row.Actor, row.Target = string(p.Name), string(p.Name)
@@ -65,7 +65,7 @@ func (e *Engine) LogInRefused(user identity.ID, address, detail string) {
 
 // auditParty writes the rows of a change of a user or team, one for each sort
 // of thing that was changed.
-func (e *Engine) auditParty(ctx context.Context, tx store.Tx, req Request, old *store.Party, p *store.Party) error {
+func (e *base) auditParty(ctx context.Context, tx store.Tx, req Request, old *store.Party, p *store.Party) error {
 	write := func(action audit.Action, detail string) error {
 		return e.audit(ctx, tx, req, action, string(p.Name), detail)
 	}
@@ -156,7 +156,7 @@ func auditResource(d *store.AuditDay) *Resource {
 
 // AuditDays returns the days of the audit log, for administrators. Name is
 // the date, Source is left out.
-func (e *Engine) AuditDays(ctx context.Context, by identity.Principal) ([]Resource, error) {
+func (e *base) AuditDays(ctx context.Context, by identity.Principal) ([]Resource, error) {
 	if !by.Admin() {
 		return nil, absent("folder")
 	}
@@ -173,7 +173,7 @@ func (e *Engine) AuditDays(ctx context.Context, by identity.Principal) ([]Resour
 
 // AuditDay opens a day of the audit log, for administrators. The text is that
 // of this moment and is read a part at a time, without holding a transaction.
-func (e *Engine) AuditDay(ctx context.Context, by identity.Principal, date string) (*Resource, io.ReadSeekCloser, error) {
+func (e *base) AuditDay(ctx context.Context, by identity.Principal, date string) (*Resource, io.ReadSeekCloser, error) {
 	day, err := time.Parse(auditDate, date)
 	if err != nil || !by.Admin() {
 		return nil, nil, absent("day of the audit log")

@@ -62,7 +62,7 @@ type caseChange struct {
 }
 
 // bear decides on a new case: queued, or started at once.
-func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
+func (e *runner) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}
 	self := machine.Identity{ID: b.id, GUID: store.NewUUID().String()}
 	if given := e.givenUp.Take(a); len(given) > 0 {
@@ -76,7 +76,7 @@ func (e *Engine) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 }
 
 // bearAs decides on a new case of that identity.
-func (e *Engine) bearAs(b birth, self machine.Identity, now time.Time, start bool) (*caseChange, error) {
+func (e *runner) bearAs(b birth, self machine.Identity, now time.Time, start bool) (*caseChange, error) {
 	guid := mustGUID(self.GUID)
 	seed := &machine.Case{
 		ID: self.ID, GUID: self.GUID,
@@ -152,7 +152,7 @@ func routeTitle(r *route.Route) string {
 	return r.Name
 }
 
-func (e *Engine) partyKind(name string) machine.PartyKind {
+func (e *runner) partyKind(name string) machine.PartyKind {
 	p := e.directory().ByName(identity.Name(name))
 	switch {
 	case p == nil:
@@ -164,7 +164,7 @@ func (e *Engine) partyKind(name string) machine.PartyKind {
 }
 
 // render fills the row from the case as it is afterwards.
-func (e *Engine) render(c *caseChange, r *route.Route) {
+func (e *runner) render(c *caseChange, r *route.Route) {
 	after := c.after
 	c.route, c.shares = r, machine.Shares(after, r)
 	c.row = store.Case{
@@ -179,7 +179,7 @@ func (e *Engine) render(c *caseChange, r *route.Route) {
 
 // access returns the ids of the contexts that see the case for what they are
 // in it, ascending.
-func (e *Engine) access(c *machine.Case) []identity.ID {
+func (e *runner) access(c *machine.Case) []identity.ID {
 	ids := []identity.ID{identity.ID(c.ContextID)}
 	for _, name := range machine.Parties(c) {
 		if id := e.PartyID(name); id != 0 {
@@ -192,14 +192,14 @@ func (e *Engine) access(c *machine.Case) []identity.ID {
 
 // write stores the change, and tells the sweeper and the counters once it is
 // durable.
-func (e *Engine) write(tx store.Tx, c *caseChange) error {
+func (e *runner) write(tx store.Tx, c *caseChange) error {
 	if err := mayStillStart(tx, c); err != nil {
 		return err
 	}
 	return e.writeAll(tx, c)
 }
 
-func (e *Engine) writeAll(tx store.Tx, c *caseChange) error {
+func (e *runner) writeAll(tx store.Tx, c *caseChange) error {
 	var err error
 	if c.holds != nil {
 		if err := c.holds(tx); err != nil {
@@ -277,7 +277,7 @@ func (e *Engine) writeAll(tx store.Tx, c *caseChange) error {
 }
 
 // changed keeps in step what is kept in memory about cases.
-func (e *Engine) changed(c *caseChange) {
+func (e *runner) changed(c *caseChange) {
 	e.sweeper.note(c.row.Retires)
 	e.sweeper.note(c.row.Due)
 	e.tellCase(c)

@@ -74,7 +74,7 @@ func (b blobRows) Forget(ctx context.Context, list [][32]byte) error {
 
 // storing has a spooled content kept while f refers to it. In a dry run there
 // is nothing to keep.
-func (e *Engine) storing(ctx context.Context, s Spooled, f func() error) error {
+func (e *base) storing(ctx context.Context, s Spooled, f func() error) error {
 	if _, dryRun := s.(*weighed); dryRun {
 		return f()
 	}
@@ -83,7 +83,7 @@ func (e *Engine) storing(ctx context.Context, s Spooled, f func() error) error {
 
 // storingContent is storing for a content that may as well be held in
 // memory.
-func (e *Engine) storingContent(ctx context.Context, c *content, f func() error) error {
+func (e *base) storingContent(ctx context.Context, c *content, f func() error) error {
 	if c.spooled == nil {
 		return f()
 	}
@@ -91,7 +91,7 @@ func (e *Engine) storingContent(ctx context.Context, c *content, f func() error)
 }
 
 // unreferred is called in every unit that may drop a reference to a content.
-func (e *Engine) unreferred(tx store.Tx) { tx.AfterCommit(e.contents.Rouse) }
+func (e *base) unreferred(tx store.Tx) { tx.AfterCommit(e.contents.Rouse) }
 
 // collectWhenRoused collects until ctx ends, each time it is roused.
 func (e *Engine) collectWhenRoused(ctx context.Context) {

@@ -19,7 +19,7 @@ type BoardState struct {
 // Board returns the states of a route in order of definition, and after them
 // those of older versions in which by sees cases
 // (docs/contract/drive.md#listings).
-func (e *Engine) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
+func (e *Casework) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, absent("route")
@@ -43,7 +43,7 @@ func (e *Engine) Board(ctx context.Context, by identity.Principal, name string) 
 
 // BoardState returns the state of that name, whatever its case, as it is
 // spelled on the board of the route.
-func (e *Engine) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
+func (e *Casework) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return "", absent("route")
@@ -68,10 +68,10 @@ func (e *Engine) BoardState(ctx context.Context, by identity.Principal, name, st
 // MoveOnBoard performs the one action of the caller that leads the case from
 // one state of the board of a route to another (docs/contract/engine.md#board).
 // What the request is conditional on is the case.
-func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from string, id int64, to string) (*Outcome, error) {
+func (e *Casework) MoveOnBoard(ctx context.Context, req Request, routeName, from string, id int64, to string) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
-		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -86,12 +86,12 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 				to = name
 			}
 		}
-		c, err := e.decideOn(h, machine.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.runner.decideOn(h, machine.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}
 		return func(tx store.Tx) error {
-			if err := e.write(tx, c); err != nil {
+			if err := e.runner.write(tx, c); err != nil {
 				return err
 			}
 			out = performance(c)
@@ -108,7 +108,7 @@ func (e *Engine) MoveOnBoard(ctx context.Context, req Request, routeName, from s
 // heldStates returns the states in which there are cases that by sees, and
 // that are not canceled, in order of name; open states of the route may be
 // missing. It costs what by sees, or for who sees everything what is open.
-func (e *Engine) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
+func (e *Casework) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
 	if by.Admin() || e.administersRoute(by, info) {
 		err = e.store.View(ctx, func(r store.Reader) (err error) {
 			held, err = allHeldStates(r, info)

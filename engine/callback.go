@@ -42,7 +42,7 @@ func (c *callAhead) Unwrap() error {
 }
 
 // ask asks a callback for parties.
-func (e *Engine) ask(ctx context.Context, call machine.Call) machine.Called {
+func (e *base) ask(ctx context.Context, call machine.Call) machine.Called {
 	ctx, cancel := context.WithTimeout(ctx, longestRule)
 	defer cancel()
 	answer, err := e.callBack(ctx, call.Name, CallbackInput{Case: json.RawMessage(call.Case)})
@@ -64,7 +64,7 @@ func (e *Engine) ask(ctx context.Context, call machine.Call) machine.Called {
 }
 
 // callBack runs a registered function. A panic of it is its error.
-func (e *Engine) callBack(ctx context.Context, name string, in CallbackInput) (answer json.RawMessage, err error) {
+func (e *base) callBack(ctx context.Context, name string, in CallbackInput) (answer json.RawMessage, err error) {
 	f := e.callbacks[name]
 	if f == nil {
 		return nil, &Final{fmt.Sprintf("there is no callback %q", name)}

@@ -46,7 +46,7 @@ type startDocument struct {
 	startAt      time.Time
 }
 
-func (e *Engine) readStart(root document.Value) *startDocument {
+func (e *Casework) readStart(root document.Value) *startDocument {
 	s := &startDocument{}
 	if !root.Is(document.Object) {
 		return s
@@ -120,7 +120,7 @@ func readInput(v document.Value) *content {
 
 // partyNames reads a list of names of users and teams, and of the symbolic
 // parties given.
-func (e *Engine) partyNames(v document.Value, symbolic ...string) []string {
+func (e *base) partyNames(v document.Value, symbolic ...string) []string {
 	if !v.Is(document.List) {
 		return nil
 	}
@@ -148,7 +148,7 @@ func (e *Engine) partyNames(v document.Value, symbolic ...string) []string {
 }
 
 // readRoles reads roles with their players, in the route's order.
-func (e *Engine) readRoles(v document.Value, r *route.Route) []machine.Players {
+func (e *Casework) readRoles(v document.Value, r *route.Route) []machine.Players {
 	if !v.Given() || !v.Is(document.Object) {
 		return nil
 	}
@@ -171,12 +171,12 @@ func (e *Engine) readRoles(v document.Value, r *route.Route) []machine.Players {
 }
 
 // mayAssign reports whether the starter may put the parties into the role.
-func (e *Engine) mayAssign(r *route.Route, c *machine.Case, role string, parties []string) bool {
+func (e *Casework) mayAssign(r *route.Route, c *machine.Case, role string, parties []string) bool {
 	return machine.Picks(r, c, role, parties, e.belongs)
 }
 
 // belongs reports whether the party is the other one or belongs to it.
-func (e *Engine) belongs(party, to string) bool {
+func (e *Casework) belongs(party, to string) bool {
 	d := e.directory()
 	p, team := d.ByName(identity.Name(party)), d.ByName(identity.Name(to))
 	if p == nil || team == nil {

@@ -30,7 +30,7 @@ type held struct {
 
 // findCase returns the case that a reference names and by sees, with the
 // given name where it names it by that; nil where there is none.
-func (e *Engine) findCase(r store.Reader, by identity.Principal, ref Ref) (*store.Case, *store.GivenName, error) {
+func (e *base) findCase(r store.Reader, by identity.Principal, ref Ref) (*store.Case, *store.GivenName, error) {
 	id := ref.CaseID
 	var given *store.GivenName
 	var err error
@@ -63,7 +63,7 @@ func caseName(r store.Reader, row *store.Case, known *store.GivenName) (*store.G
 }
 
 // hold returns the case for a change, or errs.NotFound.
-func (e *Engine) hold(r store.Reader, by identity.Principal, ref Ref) (*held, error) {
+func (e *runner) hold(r store.Reader, by identity.Principal, ref Ref) (*held, error) {
 	row, given, err := e.findCase(r, by, ref)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (e *Engine) hold(r store.Reader, by identity.Principal, ref Ref) (*held, er
 	return e.held(r, by, row, given)
 }
 
-func (e *Engine) held(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*held, error) {
+func (e *runner) held(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*held, error) {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
@@ -96,7 +96,7 @@ func (e *Engine) held(r store.Reader, by identity.Principal, row *store.Case, gi
 }
 
 // decideOn returns the change that the event makes of a held case.
-func (e *Engine) decideOn(h *held, event machine.Event, req Request) (*caseChange, error) {
+func (e *runner) decideOn(h *held, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
 	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
 	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued {
@@ -133,7 +133,7 @@ type caseForm struct {
 	Roles map[string][]string `json:"roles"`
 }
 
-func (e *Engine) caseResource(by identity.Principal, row *store.Case, given *store.GivenName) (*Resource, error) {
+func (e *Casework) caseResource(by identity.Principal, row *store.Case, given *store.GivenName) (*Resource, error) {
 	guid, err := formGUID(row.Form)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func formGUID(form []byte) (string, error) {
 }
 
 // Case returns the case that the reference names.
-func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
+func (e *Casework) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
 		row, given, err := e.findCase(r, by, ref)
@@ -181,7 +181,7 @@ func (e *Engine) Case(ctx context.Context, by identity.Principal, ref Ref) (*Res
 // Cases returns the cases that by sees, by id: those of Cases/, or those of
 // the archive. Canceled ones are listed there alone, unless they are what is
 // asked for (docs/contract/drive.md#listings).
-func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Casework) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter, absent, some := e.caseFilter(by, f)
 	if !some {
 		return nil, nil
@@ -210,7 +210,7 @@ func (e *Engine) Cases(ctx context.Context, by identity.Principal, f Filter) ([]
 
 // caseFilter returns what the store is asked for, and for whom by stands in;
 // some is false where the filter lets nothing pass.
-func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter store.CaseFilter, absent []identity.Principal, some bool) {
+func (e *Casework) caseFilter(by identity.Principal, f Filter) (filter store.CaseFilter, absent []identity.Principal, some bool) {
 	filter = store.CaseFilter{
 		Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
 		Archived: f.Archived, Month: f.Month,
@@ -239,7 +239,7 @@ func (e *Engine) caseFilter(by identity.Principal, f Filter) (filter store.CaseF
 
 // addCases appends those of the rows that pass the filters which the store
 // does not know.
-func (e *Engine) addCases(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, rows []store.Case, out []Resource) ([]Resource, error) {
+func (e *Casework) addCases(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, rows []store.Case, out []Resource) ([]Resource, error) {
 	var named []int64
 	for i := range rows {
 		if rows[i].Named {
@@ -274,7 +274,7 @@ func (e *Engine) addCases(r store.Reader, by identity.Principal, f Filter, absen
 	return out, nil
 }
 
-func (e *Engine) casePasses(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, row *store.Case) (bool, error) {
+func (e *Casework) casePasses(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, row *store.Case) (bool, error) {
 	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
@@ -298,9 +298,9 @@ func (e *Engine) casePasses(r store.Reader, by identity.Principal, f Filter, abs
 
 // DeleteCase cancels an open case, and archives one that has ended; its given
 // name is free then.
-func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
+func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
-		h, err := e.hold(r, req.By, ref)
+		h, err := e.runner.hold(r, req.By, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -319,7 +319,7 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			}
 			return func(tx store.Tx) error { return e.archiveEnded(tx, req, h) }, nil
 		}
-		c, err := e.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.runner.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -327,7 +327,7 @@ func (e *Engine) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			if err := e.free(tx.Locks(), req, on(caseKey(h.row.ID))); err != nil {
 				return err
 			}
-			if err := e.write(tx, c); err != nil {
+			if err := e.runner.write(tx, c); err != nil {
 				return err
 			}
 			return tx.Write().Locks().DeleteOn(caseKey(h.row.ID))
@@ -352,12 +352,12 @@ func caseVersion(h *held, ref Ref) Version {
 }
 
 // CaseLog returns the log of a case as JSON, oldest entry first.
-func (e *Engine) CaseLog(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
+func (e *Casework) CaseLog(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
 	return e.caseLog(ctx, by, id, "log.json", func(log []byte) ([]byte, error) { return append(log, '\n'), nil })
 }
 
 // CaseLogText returns the log of a case as text, a line an entry.
-func (e *Engine) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
+func (e *Casework) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
 	return e.caseLog(ctx, by, id, "log.txt", func(log []byte) ([]byte, error) {
 		var entries []machine.LogEntry
 		if err := json.Unmarshal(log, &entries); err != nil {
@@ -367,7 +367,7 @@ func (e *Engine) CaseLogText(ctx context.Context, by identity.Principal, id int6
 	})
 }
 
-func (e *Engine) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
+func (e *Casework) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
 	var row *store.Case
 	var log []byte
 	err := e.store.View(ctx, func(r store.Reader) (err error) {

@@ -83,7 +83,7 @@ func (c *content) sum() store.Digest {
 
 // readContent reads a body: a small one into memory, a large one into a
 // file, never more of it at once than a buffer holds.
-func (e *Engine) readContent(req Request, mediaType string, body io.Reader) (*content, error) {
+func (e *base) readContent(req Request, mediaType string, body io.Reader) (*content, error) {
 	// Not io.ReadFull: it says of a body that ends what a body says that was
 	// cut short.
 	head, err := io.ReadAll(io.LimitReader(body, inlineContent+1))
@@ -112,7 +112,7 @@ func (c *content) message(caseID int64, guid store.UUID, label string) *store.Me
 
 // openMessage returns the stored message that find finds with its content,
 // to be read and closed.
-func (e *Engine) openMessage(find func() (*store.Message, error)) (*Content, error) {
+func (e *base) openMessage(find func() (*store.Message, error)) (*Content, error) {
 	var c *Content
 	err := e.contents.Reading(func() error {
 		m, err := find()

@@ -22,7 +22,7 @@ const mostCopied = 10_000
 
 // transferring is a COPY or MOVE within Documents/.
 type transferring struct {
-	*Engine
+	*Files
 	tx       store.Tx
 	req      Request
 	from, to *documentPlace
@@ -31,20 +31,20 @@ type transferring struct {
 }
 
 // CopyDocument copies the document or folder at one path to another.
-func (e *Engine) CopyDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
+func (e *Files) CopyDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
 	return e.transferDocument(ctx, req, from, to, false, t)
 }
 
 // MoveDocument moves the document or folder at one path to another, with its
 // history and at a stroke, however much is below it; its locks end.
-func (e *Engine) MoveDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
+func (e *Files) MoveDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
 	return e.transferDocument(ctx, req, from, to, true, t)
 }
 
-func (e *Engine) transferDocument(ctx context.Context, req Request, from, to DocumentPath, move bool, t Transfer) (*Outcome, error) {
+func (e *Files) transferDocument(ctx context.Context, req Request, from, to DocumentPath, move bool, t Transfer) (*Outcome, error) {
 	var out *Outcome
 	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
-		x := &transferring{Engine: e, tx: tx, req: req, move: move, Transfer: t}
+		x := &transferring{Files: e, tx: tx, req: req, move: move, Transfer: t}
 		out, err = x.run(from, to)
 		return err
 	})
@@ -237,7 +237,7 @@ type Taken struct {
 
 // MayTake answers whether the caller may move the document at the path away,
 // under the conditions of the request.
-func (e *Engine) MayTake(ctx context.Context, req Request, path DocumentPath) (*Taken, error) {
+func (e *Files) MayTake(ctx context.Context, req Request, path DocumentPath) (*Taken, error) {
 	var taken *Taken
 	err := e.store.View(ctx, func(r store.Reader) error {
 		at, err := e.documentAt(r, req.By, path)
@@ -257,7 +257,7 @@ func (e *Engine) MayTake(ctx context.Context, req Request, path DocumentPath) (*
 }
 
 // take deletes what a request takes its content from.
-func (e *Engine) take(tx store.Tx, req Request) error {
+func (e *Files) take(tx store.Tx, req Request) error {
 	if req.Takes == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 
 // DeleteParty deletes a user or team that nothing refers to. Whoever owns
 // entries, routes or cases is disabled instead of deleted.
-func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
+func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err
@@ -61,7 +61,7 @@ func (e *Engine) DeleteParty(ctx context.Context, req Request, kind identity.Kin
 }
 
 // teamInUse says where a team is used, which cannot be disabled as a user can.
-func (e *Engine) teamInUse(r store.Reader, p *store.Party) error {
+func (e *Accounts) teamInUse(r store.Reader, p *store.Party) error {
 	var routes []string
 	for _, info := range e.routes.Load().list {
 		if info.ContextID == p.ID {

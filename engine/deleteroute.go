@@ -20,7 +20,7 @@ const endBatch = 100
 // open cases and pauses the schedule entries that name it, in batches, so that
 // nobody waits for long behind them; what is canceled stays so where the rest
 // cannot be done.
-func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
+func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
 	var ending *ending
 	if force {
 		ending = newEnding(req)
@@ -61,7 +61,7 @@ func (e *Engine) DeleteRoute(ctx context.Context, req Request, name string, forc
 }
 
 // deletable returns the route of that name, if the caller may delete it.
-func (e *Engine) deletable(tx store.Tx, req Request, name string) (*store.Route, error) {
+func (e *Routing) deletable(tx store.Tx, req Request, name string) (*store.Route, error) {
 	stored, info, err := e.routeNamed(tx, name)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (e *Engine) deletable(tx store.Tx, req Request, name string) (*store.Route,
 
 // unused reports whether nothing uses the route any more. What does is an
 // error, or ended, a batch at a time.
-func (e *Engine) unused(tx store.Tx, stored *store.Route, ending *ending) (over bool, err error) {
+func (e *Routing) unused(tx store.Tx, stored *store.Route, ending *ending) (over bool, err error) {
 	cases, entries, err := tx.Routes().InUse(stored.ID)
 	if err != nil {
 		return false, err
@@ -118,7 +118,7 @@ func newEnding(req Request) *ending {
 }
 
 // batch ends the next of them, and reports whether there is nothing left.
-func (n *ending) batch(e *Engine, tx store.Tx, stored *store.Route) (over bool, err error) {
+func (n *ending) batch(e *Routing, tx store.Tx, stored *store.Route) (over bool, err error) {
 	if !n.cases {
 		return false, n.cancel(e, tx, stored)
 	}
@@ -128,7 +128,7 @@ func (n *ending) batch(e *Engine, tx store.Tx, stored *store.Route) (over bool, 
 	return true, nil
 }
 
-func (n *ending) cancel(e *Engine, tx store.Tx, stored *store.Route) error {
+func (n *ending) cancel(e *Routing, tx store.Tx, stored *store.Route) error {
 	rows, err := tx.Cases().List(store.CaseFilter{RouteID: stored.ID, After: n.caseID, Limit: endBatch})
 	if err != nil {
 		return err
@@ -142,19 +142,19 @@ func (n *ending) cancel(e *Engine, tx store.Tx, stored *store.Route) error {
 		if !open(machine.Life(row.State)) {
 			continue
 		}
-		h, err := e.held(tx, identity.Principal{}, row, nil)
+		h, err := e.runner.held(tx, identity.Principal{}, row, nil)
 		if err != nil {
 			return err
 		}
 		h.find = func(label string) (*store.Message, error) { return orNil(tx.Messages().GetByLabel(row.ID, label)) }
-		change, err := e.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
+		change, err := e.runner.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
 		if errs.Is(err, errs.CaseNotOpen) {
-			change, err = e.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it
+			change, err = e.runner.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it
 		}
 		if err != nil {
 			return err
 		}
-		if err := e.write(tx, change); err != nil {
+		if err := e.runner.write(tx, change); err != nil {
 			return err
 		}
 	}
@@ -162,7 +162,7 @@ func (n *ending) cancel(e *Engine, tx store.Tx, stored *store.Route) error {
 	return nil
 }
 
-func (n *ending) pause(e *Engine, tx store.Tx, stored *store.Route) error {
+func (n *ending) pause(e *Routing, tx store.Tx, stored *store.Route) error {
 	rows, err := tx.Entries().List(store.EntryFilter{RouteID: stored.ID, After: n.entry, Limit: endBatch})
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func (n *ending) pause(e *Engine, tx store.Tx, stored *store.Route) error {
 		}
 		entry.Pause(fmt.Sprintf("The route %s was deleted.", stored.Name))
 		row.Modified = n.req.Now
-		if err := e.moveOn(tx, row, entry, ChangeChanged, false, n.req.Now); err != nil {
+		if err := e.scheduling.moveOn(tx, row, entry, ChangeChanged, false, n.req.Now); err != nil {
 			return err
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // represented returns those whose active deputy by is, as principals.
-func (e *Engine) represented(by identity.Principal) []identity.Principal {
+func (e *base) represented(by identity.Principal) []identity.Principal {
 	d := e.directory()
 	parties := d.RepresentedBy(by.ID, e.clock.Now())
 	if len(parties) == 0 {
@@ -26,7 +26,7 @@ func (e *Engine) represented(by identity.Principal) []identity.Principal {
 }
 
 // deputyFor returns the same as the core sees them.
-func (e *Engine) deputyFor(by identity.Principal) []machine.Absent {
+func (e *base) deputyFor(by identity.Principal) []machine.Absent {
 	var out []machine.Absent
 	for _, p := range e.represented(by) {
 		out = append(out, machine.Absent{Name: string(p.Name), Contexts: contextNames(p)})
@@ -88,7 +88,7 @@ func (p *players) among(by identity.Principal, parties []string) bool {
 
 // seesListed reports whether by sees a case that was found by a tie to one of
 // by's contexts or of those of the absent: which tie it was, its form says.
-func (e *Engine) seesListed(r store.Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *store.Case) (bool, error) {
+func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *store.Case) (bool, error) {
 	if by.In(row.ContextID) || by.In(row.StarterID) {
 		return true, nil
 	}
@@ -118,7 +118,7 @@ func (e *Engine) seesListed(r store.Reader, by identity.Principal, absent []iden
 }
 
 // seesAsDeputy reports whether by sees the case only for whom it stands in.
-func (e *Engine) seesAsDeputy(r store.Reader, by identity.Principal, row *store.Case) (bool, error) {
+func (e *base) seesAsDeputy(r store.Reader, by identity.Principal, row *store.Case) (bool, error) {
 	absent := e.represented(by)
 	if len(absent) == 0 {
 		return false, nil

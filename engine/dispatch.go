@@ -61,7 +61,7 @@ func (d *dispatcher) begin() (drain func()) {
 // openOutbox begins to have done what is in the outbox, what was under way when
 // the server ended first: at least once is what is promised, and whoever is
 // asked again is told the same key.
-func (e *Engine) openOutbox(ctx context.Context) (drain func()) {
+func (e *outbox) openOutbox(ctx context.Context) (drain func()) {
 	drain = e.dispatcher.begin()
 	if e.sweeper.outbox.Load() == never {
 		return drain // nothing is in it
@@ -122,7 +122,7 @@ func (d *dispatcher) flies(key string) bool {
 
 // dispatch has done what is due in the outbox, as far as there is room, and
 // finds out when something is due next. The sweeper's lock must be held.
-func (e *Engine) dispatch(ctx context.Context, now time.Time) (err error) {
+func (e *outbox) dispatch(ctx context.Context, now time.Time) (err error) {
 	e.sweeper.outbox.Store(never) // commits and landings from here on lower it again
 	defer func() {
 		if err != nil {
@@ -150,7 +150,7 @@ func (e *Engine) dispatch(ctx context.Context, now time.Time) (err error) {
 }
 
 // roomIn returns how many rows of a lane may be taken now.
-func (e *Engine) roomIn(lane string) int {
+func (e *outbox) roomIn(lane string) int {
 	if e.sandbox {
 		return batch
 	}
@@ -158,7 +158,7 @@ func (e *Engine) roomIn(lane string) int {
 }
 
 // dueOutbox returns what is due, as many of each lane as there is room for.
-func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
+func (e *outbox) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
 	err = e.store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		if err != nil {
@@ -182,7 +182,7 @@ func (e *Engine) dueOutbox(ctx context.Context, now time.Time) (rows []store.Out
 
 // nextOutbox returns when something is due next in a lane that has room, zero
 // for never: of the others a landing tells.
-func (e *Engine) nextOutbox(ctx context.Context) (next time.Time, err error) {
+func (e *outbox) nextOutbox(ctx context.Context) (next time.Time, err error) {
 	err = e.store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		for _, lane := range lanes {
@@ -197,7 +197,7 @@ func (e *Engine) nextOutbox(ctx context.Context) (next time.Time, err error) {
 
 // send leases the rows and begins an attempt of each. One that is under way
 // still has its lease renewed.
-func (e *Engine) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	units := make([]func(store.Tx) error, len(rows))
 	leased := make([]bool, len(rows))
 	for i := range rows {
@@ -225,7 +225,7 @@ func (e *Engine) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 }
 
 // fly makes one attempt.
-func (e *Engine) fly(ctx context.Context, row *store.OutboxRow) {
+func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 	defer func() {
 		if e.dispatcher.land(row) {
 			e.sweeper.noteOutbox(e.clock.Now())
@@ -248,7 +248,7 @@ func (e *Engine) fly(ctx context.Context, row *store.OutboxRow) {
 }
 
 // deliver does what a row asks for.
-func (e *Engine) deliver(ctx context.Context, row *store.OutboxRow) (reply *Reply, err error) {
+func (e *outbox) deliver(ctx context.Context, row *store.OutboxRow) (reply *Reply, err error) {
 	var request machine.Request
 	if err := json.Unmarshal(row.Request, &request); err != nil {
 		return nil, &Final{"the request cannot be read: " + err.Error()}
@@ -295,7 +295,7 @@ func longestFlight(r *machine.Request) time.Duration {
 
 // record keeps what would be sent as messages of the cases: nothing leaves a
 // sandbox (docs/contract/drive.md#8-sandbox-mode).
-func (e *Engine) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	slices.SortFunc(rows, func(a, b store.OutboxRow) int { // as it was asked for, lanes aside
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 	})

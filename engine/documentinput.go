@@ -15,7 +15,7 @@ import (
 // documentRef resolves the "document" of a schedule entry, as who the entry
 // acts as, and returns its path as the store spells it. One that does not
 // resolve is a fault at v.
-func (e *Engine) documentRef(r store.Reader, as identity.Principal, v document.Value, text string) (string, error) {
+func (e *Files) documentRef(r store.Reader, as identity.Principal, v document.Value, text string) (string, error) {
 	d, path, err := e.documentNamed(r, as, text)
 	if err != nil {
 		return "", err
@@ -29,7 +29,7 @@ func (e *Engine) documentRef(r store.Reader, as identity.Principal, v document.V
 
 // documentNamed returns the document at the path that a text holds, and its
 // path as the store spells it; nil where as sees none.
-func (e *Engine) documentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
+func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
 	path, err := ParseDocumentPath(text)
 	if errs.Is(err, errs.NameNotAllowed) {
 		return nil, nil, nil // nothing can be there
@@ -51,7 +51,7 @@ func (e *Engine) documentNamed(r store.Reader, as identity.Principal, text strin
 // input of its case; nil where the caller sees none. The content is what the
 // document has when the case is decided on, and must still be that when the
 // case is written.
-func (e *Engine) documentInput(r store.Reader, req Request, v document.Value) (*content, error) {
+func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil
@@ -78,7 +78,7 @@ func (e *Engine) documentInput(r store.Reader, req Request, v document.Value) (*
 
 // firingDocument returns what the document of an entry holds at this moment,
 // as who the entry acts as.
-func (e *Engine) firingDocument(tx store.Tx, as identity.Principal, path string) (*content, error) {
+func (e *Files) firingDocument(tx store.Tx, as identity.Principal, path string) (*content, error) {
 	d, _, err := e.documentNamed(tx, as, path)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type documentForm struct {
 
 // documentResource returns the document as .contents and .ls have it; its Form is
 // rendered for the purpose.
-func (e *Engine) documentResource(d *store.Document) Resource {
+func (e *Files) documentResource(d *store.Document) Resource {
 	form := documentForm{
 		ID: d.ID, Name: d.Name, Kind: "folder", ETag: d.ETag(),
 		Created: d.Created.UTC().Format(time.RFC3339), Modified: d.Modified.UTC().Format(time.RFC3339),
@@ -71,7 +71,7 @@ type documentPlace struct {
 
 // documentAt returns where the path leads, for who may read there; a root
 // that is not for by to see is errs.NotFound.
-func (e *Engine) documentAt(r store.Reader, by identity.Principal, path DocumentPath) (*documentPlace, error) {
+func (e *Files) documentAt(r store.Reader, by identity.Principal, path DocumentPath) (*documentPlace, error) {
 	at, err := e.placeOf(by, path)
 	if err != nil || at.illegal != nil { // else nothing is there
 		return at, err
@@ -81,7 +81,7 @@ func (e *Engine) documentAt(r store.Reader, by identity.Principal, path Document
 
 // placeOf returns the place that the path names, before anybody has looked
 // what is there.
-func (e *Engine) placeOf(by identity.Principal, path DocumentPath) (*documentPlace, error) {
+func (e *Files) placeOf(by identity.Principal, path DocumentPath) (*documentPlace, error) {
 	if len(path) == 0 {
 		return nil, absent("document")
 	}
@@ -139,7 +139,7 @@ func (at *documentPlace) scene(joins bool) scene {
 }
 
 // readDocument returns the document that is at the path.
-func (e *Engine) readDocument(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
+func (e *Files) readDocument(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	at, err := e.documentAt(r, by, path)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (e *Engine) readDocument(r store.Reader, by identity.Principal, path Docume
 }
 
 // readFolder returns the folder that is at the path.
-func (e *Engine) readFolder(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
+func (e *Files) readFolder(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	d, err := e.readDocument(r, by, path)
 	if err == nil && !d.Folder {
 		return nil, absent("folder")
@@ -160,7 +160,7 @@ func (e *Engine) readFolder(r store.Reader, by identity.Principal, path Document
 }
 
 // Document returns the document or folder at the path.
-func (e *Engine) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*store.Document, error) {
+func (e *Files) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	key, at, parties := cacheKeyOf(by, path), e.store.Changes(), e.parties.Load()
 	if d := e.documents.get(key, at, parties); d != nil {
 		return d, nil
@@ -183,7 +183,7 @@ type OpenDocument struct {
 }
 
 // OpenDocument opens the document at the path.
-func (e *Engine) OpenDocument(ctx context.Context, by identity.Principal, path DocumentPath) (*OpenDocument, error) {
+func (e *Files) OpenDocument(ctx context.Context, by identity.Principal, path DocumentPath) (*OpenDocument, error) {
 	var out *OpenDocument
 	err := e.contents.Reading(func() error {
 		d, err := e.Document(ctx, by, path)
@@ -208,7 +208,7 @@ func (e *Engine) OpenDocument(ctx context.Context, by identity.Principal, path D
 
 // OpenFound opens the document that Document has found at the path in the same
 // request: a small content is there already, and needs no second look.
-func (e *Engine) OpenFound(ctx context.Context, by identity.Principal, path DocumentPath, found *store.Document) (*OpenDocument, error) {
+func (e *Files) OpenFound(ctx context.Context, by identity.Principal, path DocumentPath, found *store.Document) (*OpenDocument, error) {
 	if found.Folder || found.InFile || int64(len(found.Content)) != found.Size {
 		return e.OpenDocument(ctx, by, path)
 	}
@@ -218,7 +218,7 @@ func (e *Engine) OpenFound(ctx context.Context, by identity.Principal, path Docu
 
 // auditDocument notes that an administrator has read what is in another's
 // document or folder.
-func (e *Engine) auditDocument(ctx context.Context, by identity.Principal, path DocumentPath) {
+func (e *Files) auditDocument(ctx context.Context, by identity.Principal, path DocumentPath) {
 	if root := e.directory().ByName(identity.Name(path[0])); root != nil {
 		e.auditLook(ctx, by, root.ID, audit.DocumentRead, "Documents/"+strings.Join(path, "/"))
 	}
@@ -226,7 +226,7 @@ func (e *Engine) auditDocument(ctx context.Context, by identity.Principal, path 
 
 // DocumentRoots returns the roots of the caller's contexts by name, and
 // unless own of all contexts that the caller may read.
-func (e *Engine) DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]store.Document, error) {
+func (e *Files) DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]store.Document, error) {
 	contexts := by.Contexts()
 	if by.Admin() && !own {
 		contexts = nil
@@ -254,7 +254,7 @@ type Listing struct {
 
 // DocumentListing returns what is at the path and what that holds, with one
 // question to the store. More than its limit is errs.FiniteDepth.
-func (e *Engine) DocumentListing(ctx context.Context, by identity.Principal, path DocumentPath, o store.Under) (*Listing, error) {
+func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path DocumentPath, o store.Under) (*Listing, error) {
 	limit := o.Limit
 	if o.Limit >= 0 {
 		o.Limit++
@@ -289,7 +289,7 @@ func (e *Engine) DocumentListing(ctx context.Context, by identity.Principal, pat
 // Documents returns a page of the members of the folder at the path, or of
 // the roots that by may read where the path is empty: in order of creation,
 // with their forms.
-func (e *Engine) Documents(ctx context.Context, by identity.Principal, path DocumentPath, f Filter) ([]Resource, error) {
+func (e *Files) Documents(ctx context.Context, by identity.Principal, path DocumentPath, f Filter) ([]Resource, error) {
 	next := e.rootsAfter(ctx, by)
 	if len(path) > 0 {
 		next = e.membersAfter(ctx, by, path)
@@ -324,7 +324,7 @@ const documentPage = 500
 
 type documentPager func(after int64, limit int) ([]store.Document, error)
 
-func (e *Engine) membersAfter(ctx context.Context, by identity.Principal, path DocumentPath) documentPager {
+func (e *Files) membersAfter(ctx context.Context, by identity.Principal, path DocumentPath) documentPager {
 	return func(after int64, limit int) (page []store.Document, err error) {
 		err = e.store.View(ctx, func(r store.Reader) error {
 			d, err := e.readFolder(r, by, path)
@@ -341,7 +341,7 @@ func (e *Engine) membersAfter(ctx context.Context, by identity.Principal, path D
 	}
 }
 
-func (e *Engine) rootsAfter(ctx context.Context, by identity.Principal) documentPager {
+func (e *Files) rootsAfter(ctx context.Context, by identity.Principal) documentPager {
 	return func(after int64, limit int) ([]store.Document, error) {
 		roots, err := e.DocumentRoots(ctx, by, false)
 		roots = slices.DeleteFunc(roots, func(d store.Document) bool { return d.ID <= after })

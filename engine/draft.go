@@ -19,7 +19,7 @@ const rejectedFolder = "/Rejected"
 // MakeDraft makes a draft at the place, for a day: nothing is validated,
 // scheduled, started or performed. A draft that is there stays, beyond the end
 // of a lock that has made it, and of it none is created.
-func (e *Engine) MakeDraft(ctx context.Context, req Request, at store.ScratchPlace) (created bool, err error) {
+func (e *Files) MakeDraft(ctx context.Context, req Request, at store.ScratchPlace) (created bool, err error) {
 	err = e.update(ctx, func(tx store.Tx) (err error) {
 		created, err = e.makeDraft(tx, req, at, time.Time{})
 		return err
@@ -30,7 +30,7 @@ func (e *Engine) MakeDraft(ctx context.Context, req Request, at store.ScratchPla
 
 // makeDraft makes a draft that lives until the end of a lock, or for a day
 // where that is zero.
-func (e *Engine) makeDraft(tx store.Tx, req Request, at store.ScratchPlace, until time.Time) (created bool, err error) {
+func (e *Files) makeDraft(tx store.Tx, req Request, at store.ScratchPlace, until time.Time) (created bool, err error) {
 	found, err := liveScratch(tx, req.By.ID, at, req.Now)
 	if err != nil {
 		return false, err
@@ -58,7 +58,7 @@ type Refusal struct {
 
 // Reject keeps refused content with its reasons for its author, for a day: as
 // "<time> <name>" and "<time> <name>.txt" in the folder Rejected.
-func (e *Engine) Reject(ctx context.Context, req Request, r Refusal) error {
+func (e *Files) Reject(ctx context.Context, req Request, r Refusal) error {
 	err := e.update(ctx, func(tx store.Tx) error {
 		at := store.ScratchPlace{Folder: r.At.Folder + rejectedFolder}
 		for when := req.Now; ; when = when.Add(time.Second) { // two within a second

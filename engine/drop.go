@@ -28,13 +28,13 @@ type Drop struct {
 
 // MayDrop answers errs.NotFound where the route is not there for by, and
 // errs.NotAllowed where by may not start its cases.
-func (e *Engine) MayDrop(_ context.Context, by identity.Principal, route string) error {
+func (e *Dropping) MayDrop(_ context.Context, by identity.Principal, route string) error {
 	_, err := e.startable(by, route)
 	return err
 }
 
 // startable returns the route of that name if by may start its cases.
-func (e *Engine) startable(by identity.Principal, name string) (*routeInfo, error) {
+func (e *Dropping) startable(by identity.Principal, name string) (*routeInfo, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, absent("route")
@@ -47,7 +47,7 @@ func (e *Engine) startable(by identity.Principal, name string) (*routeInfo, erro
 
 // Drop starts a case of a route with the upload as its input message. Another
 // file under the same name starts another case.
-func (e *Engine) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
+func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(d.Name)
 	}
@@ -80,7 +80,7 @@ func (e *Engine) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Out
 
 // readDrop returns the case that a dropped file asks for, if the caller may
 // start it.
-func (e *Engine) readDrop(r store.Reader, req Request, d Drop, input *content) (*birth, error) {
+func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *content) (*birth, error) {
 	info, err := e.startable(req.By, d.Route)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (e *Engine) readDrop(r store.Reader, req Request, d Drop, input *content) (
 	}
 	owner := starter
 	if d.Context != "" {
-		id, err := e.ownContext(req.By, d.Context)
+		id, err := e.files.ownContext(req.By, d.Context)
 		if err != nil {
 			return nil, err
 		}
@@ -114,7 +114,7 @@ func (e *Engine) readDrop(r store.Reader, req Request, d Drop, input *content) (
 }
 
 // drop starts the case of a file whose content is stored.
-func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) (*Outcome, error) {
+func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *content) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		b, err := e.readDrop(r, req, d, input)
@@ -123,11 +123,11 @@ func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) 
 		}
 		b.id = e.newID(req)
 		b.from = r
-		now, err := e.startsNow(r, b.startable(), req.Now)
+		now, err := e.runner.startsNow(r, b.startable(), req.Now)
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.bear(*b, req.Now, now)
+		c, err := e.runner.bear(*b, req.Now, now)
 		if err != nil {
 			return nil, err
 		}
@@ -139,14 +139,14 @@ func (e *Engine) drop(ctx context.Context, req Request, d Drop, input *content) 
 	return out, err
 }
 
-func (e *Engine) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
+func (e *Dropping) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
 	if _, err := tx.Routes().CurrentVersion(c.row.RouteID); err != nil {
 		return nil, staleIfGone(err)
 	}
 	if err := judgeAlias(tx, req, c.row.RouteID, d.Name); err != nil {
 		return nil, err
 	}
-	if err := e.write(tx, c); err != nil {
+	if err := e.runner.write(tx, c); err != nil {
 		return nil, err
 	}
 	alias := &store.Alias{Author: req.By.ID, RouteID: c.row.RouteID, Name: d.Name, CaseID: c.row.ID}

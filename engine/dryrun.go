@@ -29,7 +29,7 @@ func undone(req Request) error {
 
 // update runs f in a unit of its own. That of a dry run ends undone, which is
 // how it succeeds.
-func (e *Engine) update(ctx context.Context, f func(store.Tx) error) error {
+func (e *base) update(ctx context.Context, f func(store.Tx) error) error {
 	if err := e.store.Update(ctx, f); !errors.Is(err, errUndone) {
 		return err
 	}
@@ -38,7 +38,7 @@ func (e *Engine) update(ctx context.Context, f func(store.Tx) error) error {
 
 // newID returns the id of what a request creates. A dry run only looks which
 // one would be next.
-func (e *Engine) newID(req Request) int64 {
+func (e *base) newID(req Request) int64 {
 	if req.DryRun {
 		return e.store.PeekID()
 	}
@@ -47,7 +47,7 @@ func (e *Engine) newID(req Request) int64 {
 
 // spool reads a content into a file; for a dry run only its size and digest
 // are taken.
-func (e *Engine) spool(req Request, r io.Reader, limit int64) (Spooled, error) {
+func (e *base) spool(req Request, r io.Reader, limit int64) (Spooled, error) {
 	if !req.DryRun {
 		return e.blobs.Spool(r, limit)
 	}

@@ -115,8 +115,108 @@ type Observer interface {
 	CaseEnded(life string)
 }
 
-// Engine runs the use cases. It is safe for concurrent use.
+// Engine runs the use cases. It is safe for concurrent use. Each part knows
+// what all share, and the parts that it uses.
 type Engine struct {
+	*base
+	*Accounts
+	*Files
+	*Calendars
+	*Casework
+	*Scheduling
+	*Archiving
+	*Dropping
+	*Routing
+	*Locking
+	*Holding
+	*Histories
+	*runner
+	*outbox
+}
+
+// Accounts are users and teams, their secrets and deputies.
+type Accounts struct{ *base }
+
+// Files are documents, attachments and side files.
+type Files struct{ *base }
+
+// Histories are the source documents that were overwritten or deleted.
+type Histories struct{ *base }
+
+// Holding keeps cases queued.
+type Holding struct{ *base }
+
+// Calendars are what is to come, and days off.
+type Calendars struct {
+	*base
+	accounts *Accounts
+	files    *Files
+}
+
+// runner has the state machine decide what an event does to a case, and writes
+// it.
+type runner struct{ *base }
+
+// Casework is what people do with cases.
+type Casework struct {
+	*base
+	files  *Files
+	runner *runner
+}
+
+// Archiving ends cases: they are archived, and deleted.
+type Archiving struct {
+	*base
+	casework *Casework
+	runner   *runner
+}
+
+// Dropping starts cases by files that are put into the folder of a route.
+type Dropping struct {
+	*base
+	files  *Files
+	runner *runner
+}
+
+// Scheduling is what people do with schedule entries, and their firing.
+type Scheduling struct {
+	*base
+	calendars *Calendars
+	files     *Files
+	runner    *runner
+}
+
+// outbox is what the steps of routes do outside the server.
+type outbox struct {
+	*base
+	runner *runner
+}
+
+// Routing is what people do with routes.
+type Routing struct {
+	*base
+	scheduling *Scheduling
+	outbox     *outbox
+	runner     *runner
+}
+
+// Locking takes, refreshes and ends locks on whatever can be locked.
+type Locking struct {
+	*base
+	casework   *Casework
+	dropping   *Dropping
+	files      *Files
+	scheduling *Scheduling
+	runner     *runner
+}
+
+// base is what all parts share.
+type base struct {
+	// What another part does for the base.
+	deleteSource func(tx store.Tx, req Request) error           // of a COPY or MOVE that was carried out
+	readCalendar func(*calendarAhead) error                     // before a change that needs it
+	runDue       func(ctx context.Context, now time.Time) error // all that is due, in a sandbox
+
 	store     store.Store
 	blobs     Blobs
 	clock     Clock
@@ -158,7 +258,7 @@ type Engine struct {
 // New returns an engine over the store. Load must be called before it is
 // used, and Run must run for things to become due.
 func New(cfg Config) *Engine {
-	e := &Engine{
+	b := &base{
 		store:     cfg.Store,
 		blobs:     cfg.Blobs,
 		clock:     cfg.Clock,
@@ -181,33 +281,55 @@ func New(cfg Config) *Engine {
 		expiry:    newExpiry(),
 	}
 	if cfg.Standing != nil {
-		e.store = judgingStore{cfg.Store, cfg.Standing}
+		b.store = judgingStore{cfg.Store, cfg.Standing}
 	}
-	if e.observer == nil {
-		e.observer = nobody{}
+	if b.observer == nil {
+		b.observer = nobody{}
 	}
-	if e.outside == nil {
-		e.outside = noOutside{}
+	if b.outside == nil {
+		b.outside = noOutside{}
 	}
-	if e.wall == nil {
-		e.wall = clock.Real{}.Now
+	if b.wall == nil {
+		b.wall = clock.Real{}.Now
 	}
-	if e.check == nil {
-		e.check = func(context.Context, identity.Name, string) error {
-			return errs.New(errs.Unavailable, "Passwords cannot be checked here.")
+	if b.check == nil {
+		b.check = func(context.Context, identity.Name, string) error {
+			return errs.New(errs.Unavailable, "Passwords cannot be checked herb.")
 		}
 	}
-	if e.address == nil {
-		e.address = func(context.Context) string { return "" }
+	if b.address == nil {
+		b.address = func(context.Context) string { return "" }
 	}
-	e.events = events.NewBus[Event](e.wall)
-	e.background = newBackground(cfg.Store, cfg.Log)
-	if e.firings == 0 {
-		e.firings = DefaultFirings
+	b.events = events.NewBus[Event](b.wall)
+	b.background = newBackground(cfg.Store, cfg.Log)
+	if b.firings == 0 {
+		b.firings = DefaultFirings
 	}
-	e.sweeper.wake = make(chan struct{}, 1)
-	e.parties.Store(account.NewTable(nil, nil))
-	e.routes.Store(&routeTable{})
+	b.sweeper.wake = make(chan struct{}, 1)
+	b.parties.Store(account.NewTable(nil, nil))
+	b.routes.Store(&routeTable{})
+	return assemble(b)
+}
+
+// assemble makes the parts of an engine.
+func assemble(b *base) *Engine {
+	e := &Engine{
+		base: b, Accounts: &Accounts{b}, Files: &Files{b}, Histories: &Histories{b}, Holding: &Holding{b},
+		runner: &runner{b},
+	}
+	e.Calendars = &Calendars{b, e.Accounts, e.Files}
+	e.Casework = &Casework{b, e.Files, e.runner}
+	e.Archiving = &Archiving{b, e.Casework, e.runner}
+	e.Dropping = &Dropping{b, e.Files, e.runner}
+	e.Scheduling = &Scheduling{b, e.Calendars, e.Files, e.runner}
+	e.outbox = &outbox{b, e.runner}
+	e.Routing = &Routing{b, e.Scheduling, e.outbox, e.runner}
+	e.Locking = &Locking{b, e.Casework, e.Dropping, e.Files, e.Scheduling, e.runner}
+	b.deleteSource, b.readCalendar = e.take, e.readAhead
+	b.runDue = func(ctx context.Context, now time.Time) error {
+		_, err := e.runOnce(ctx, now, b.firings)
+		return err
+	}
 	return e
 }
 
@@ -235,7 +357,7 @@ func (e *Engine) Load(ctx context.Context) error {
 }
 
 // directory returns all users and teams as they are now.
-func (e *Engine) directory() *identity.Directory { return e.parties.Load().Directory() }
+func (e *base) directory() *identity.Directory { return e.parties.Load().Directory() }
 
 // decision is what a change was decided to be: apply writes it, in a
 // transaction in which everything it was decided on still holds.
@@ -251,17 +373,17 @@ const (
 
 // ChangeTag is an entity tag, quoted, for what is made of anything that is
 // stored, as a folder of the workflow is: it is another after every change.
-func (e *Engine) ChangeTag() string { return fmt.Sprintf("\"%x\"", e.store.Changes()) }
+func (e *base) ChangeTag() string { return fmt.Sprintf("\"%x\"", e.store.Changes()) }
 
 // change decides on a snapshot and applies the decision in a unit of its
 // own. A decision that finds that something moved returns errStale and is
 // made again, at last within the unit itself.
-func (e *Engine) change(ctx context.Context, decide func(store.Reader) (decision, error)) error {
+func (e *base) change(ctx context.Context, decide func(store.Reader) (decision, error)) error {
 	try := func() error { return e.tryChange(ctx, decide) }
 	return e.runAhead(ctx, try(), try)
 }
 
-func (e *Engine) tryChange(ctx context.Context, decide func(store.Reader) (decision, error)) error {
+func (e *base) tryChange(ctx context.Context, decide func(store.Reader) (decision, error)) error {
 	for range attempts {
 		var apply decision
 		parties := e.parties.Load()
@@ -299,8 +421,8 @@ func (e *Engine) tryChange(ctx context.Context, decide func(store.Reader) (decis
 
 // keep ends the unit of every PUT: it stores the answer of a request with an
 // idempotency key, and undoes a dry run.
-func (e *Engine) keep(tx store.Tx, req Request, o *Outcome) error {
-	if err := e.take(tx, req); err != nil {
+func (e *base) keep(tx store.Tx, req Request, o *Outcome) error {
+	if err := e.deleteSource(tx, req); err != nil {
 		return err
 	}
 	if err := undone(req); err != nil {
@@ -337,7 +459,7 @@ const keepAnswers = 24 * time.Hour
 // Replay returns the first answer to a request with the key; nil where there
 // was none yet. The same key with another URL or body is
 // errs.IdempotencyMismatch.
-func (e *Engine) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
+func (e *base) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
 	var answer *store.Answer
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		answer, err = r.Answers().Get(by.ID, key.Key)

@@ -19,7 +19,7 @@ import (
 )
 
 // Entry returns the schedule entry that the reference names.
-func (e *Engine) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
+func (e *Scheduling) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
 		stored, given, err := e.findEntry(r, by, ref)
@@ -37,7 +37,7 @@ func (e *Engine) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Re
 
 // findEntry returns the entry that a reference names and by sees, with its
 // given name; nil where there is none.
-func (e *Engine) findEntry(r store.Reader, by identity.Principal, ref Ref) (*store.Entry, *store.GivenName, error) {
+func (e *Scheduling) findEntry(r store.Reader, by identity.Principal, ref Ref) (*store.Entry, *store.GivenName, error) {
 	uuid := ref.Entry
 	var given *store.GivenName
 	var err error
@@ -68,7 +68,7 @@ func orNil[T any](found *T, err error) (*T, error) {
 	return found, err
 }
 
-func (e *Engine) entryResource(by identity.Principal, s *store.Entry, given *store.GivenName) *Resource {
+func (e *Scheduling) entryResource(by identity.Principal, s *store.Entry, given *store.GivenName) *Resource {
 	res := &Resource{
 		Name: s.UUID.String(), Seq: s.Seq, Form: s.Form, FormETag: entryETag(s), Definition: entryDefinition(s),
 		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: entryKey(s.UUID),
@@ -84,7 +84,7 @@ func entryDefinition(s *store.Entry) string { return fmt.Sprintf(`"%x-%d.`, s.UU
 func entryETag(s *store.Entry) string { return fmt.Sprintf(`%s%d"`, entryDefinition(s), s.Revision) }
 
 // Entries returns the schedule entries that by sees, in order of creation.
-func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Scheduling) Entries(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter := store.EntryFilter{Type: f.Type, After: f.After, Limit: f.Limit}
 	if !by.Admin() || f.OwnOnly {
 		filter.Contexts = by.Contexts()
@@ -120,7 +120,7 @@ func (e *Engine) Entries(ctx context.Context, by identity.Principal, f Filter) (
 
 // addEntries appends those of the entries that pass the filters which the
 // store does not know.
-func (e *Engine) addEntries(r store.Reader, by identity.Principal, f Filter, stored []store.Entry, out []Resource) ([]Resource, error) {
+func (e *Scheduling) addEntries(r store.Reader, by identity.Principal, f Filter, stored []store.Entry, out []Resource) ([]Resource, error) {
 	uuids := make([]store.UUID, len(stored))
 	for i := range stored {
 		uuids[i] = stored[i].UUID
@@ -142,7 +142,7 @@ func (e *Engine) addEntries(r store.Reader, by identity.Principal, f Filter, sto
 }
 
 // entryPasses applies the filters that the store does not know.
-func (e *Engine) entryPasses(by identity.Principal, f Filter, s *store.Entry) bool {
+func (e *Scheduling) entryPasses(by identity.Principal, f Filter, s *store.Entry) bool {
 	if !e.inContext(by, f.Context, s.ContextID) {
 		return false
 	}
@@ -155,7 +155,7 @@ func (e *Engine) entryPasses(by identity.Principal, f Filter, s *store.Entry) bo
 
 // PutEntry creates a schedule entry or replaces the one that the reference
 // names (docs/contract/schedule.md#replacing-an-entry).
-func (e *Engine) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
+func (e *Scheduling) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		next, err := e.readEntry(r, req, ref, body)
@@ -191,7 +191,7 @@ type entryChange struct {
 	command func(store.Tx) (*Outcome, error) // what is to be done instead of all that
 }
 
-func (e *Engine) readEntry(r store.Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
+func (e *Scheduling) readEntry(r store.Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
 	stored, given, err := e.findEntry(r, req.By, ref)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func sceneOfEntry(s *store.Entry) scene {
 // and checks what it refers to. A context that is not available is an error
 // of its own, told only where nothing else is wrong; keeps is the one that
 // the entry has already.
-func (e *Engine) resolveEntry(r store.Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
+func (e *Scheduling) resolveEntry(r store.Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
 	by := req.By
 	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context, keeps)
 	if contextErr == nil {
@@ -291,24 +291,24 @@ func (e *Engine) resolveEntry(r store.Reader, req Request, root document.Value, 
 		as = e.directory().Principal(context.ID)
 	}
 	if entry.AttachmentUUID != "" {
-		if _, err := e.attachmentRef(r, as, root.Get("attachmentUUID"), entryAttachment(entry), req.Now); err != nil {
+		if _, err := e.files.attachmentRef(r, as, root.Get("attachmentUUID"), entryAttachment(entry), req.Now); err != nil {
 			return nil, err
 		}
 	}
 	if entry.Document != "" {
-		if entry.Document, err = e.documentRef(r, as, root.Get("document"), entry.Document); err != nil {
+		if entry.Document, err = e.files.documentRef(r, as, root.Get("document"), entry.Document); err != nil {
 			return nil, err
 		}
 	}
 	if entry.ExcludeCalendar != "" {
-		err = e.calendarRef(r, as, root.Get("excludeCalendar"), entry, req.Now)
+		err = e.calendars.calendarRef(r, as, root.Get("excludeCalendar"), entry, req.Now)
 	}
 	return contextErr, err
 }
 
 // newEntry begins the change of what is stored, or of a new entry: one that
 // was deleted a moment ago comes back as what it was before.
-func (e *Engine) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, stored, before *store.Entry) (*entryChange, error) {
+func (e *Scheduling) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, stored, before *store.Entry) (*entryChange, error) {
 	if stored != nil {
 		return &entryChange{stored: *stored, base: stored.Revision}, nil
 	}
@@ -355,7 +355,7 @@ func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given
 	return c
 }
 
-func (e *Engine) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outcome, error) {
+func (e *Scheduling) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outcome, error) {
 	created := c.base == 0
 	if _, err := tx.Routes().CurrentVersion(c.stored.RouteID); err != nil {
 		return nil, staleIfGone(err)
@@ -389,7 +389,7 @@ func (e *Engine) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outcome,
 		}
 		attached = now.Attachment
 	}
-	if err := e.moveUse(tx, c.stored.ContextID, attached, c.stored.Attachment, req.Now); err != nil {
+	if err := e.files.moveUse(tx, c.stored.ContextID, attached, c.stored.Attachment, req.Now); err != nil {
 		return nil, err
 	}
 	if c.given != nil {
@@ -430,7 +430,7 @@ func staleIfGone(err error) error {
 }
 
 // DeleteEntry deletes a schedule entry. The cases it made stay.
-func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
+func (e *Scheduling) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		stored, given, err := e.findEntry(tx, req.By, ref)
 		if err != nil {
@@ -456,7 +456,7 @@ func (e *Engine) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 }
 
 // dropEntry removes an entry with its given name.
-func (e *Engine) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenName, now time.Time) error {
+func (e *Scheduling) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenName, now time.Time) error {
 	if given != nil {
 		if err := keepPastName(tx, given, now); err != nil {
 			return err
@@ -470,7 +470,7 @@ func (e *Engine) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenN
 	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })
 	e.tellEntry(tx, stored, ChangeDeleted, now)
-	return e.moveUse(tx, stored.ContextID, stored.Attachment, store.UUID{}, now)
+	return e.files.moveUse(tx, stored.ContextID, stored.Attachment, store.UUID{}, now)
 }
 
 // xattrs returns an entry's dictionary as cases have it.

@@ -13,9 +13,9 @@ import (
 
 // readCommand reads what a document orders: {"do": …} on an entry that there
 // is. It is carried out and not stored (docs/contract/schedule.md#commands).
-func (e *Engine) readCommand(r store.Reader, req Request, root document.Value, stored *store.Entry, given *store.GivenName) (*entryChange, error) {
+func (e *Scheduling) readCommand(r store.Reader, req Request, root document.Value, stored *store.Entry, given *store.GivenName) (*entryChange, error) {
 	name, _ := schedule.Command(root)
-	c := &commanded{Engine: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}
+	c := &commanded{Scheduling: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}
 	carry := map[string]func(store.Tx, *store.Entry, *schedule.Entry) error{
 		schedule.CommandTrigger:  c.trigger,
 		schedule.CommandResume:   c.resume,
@@ -42,7 +42,7 @@ func (e *Engine) readCommand(r store.Reader, req Request, root document.Value, s
 
 // commanded is a command on its way.
 type commanded struct {
-	*Engine
+	*Scheduling
 	req      Request
 	uuid     store.UUID
 	base     int64
@@ -60,7 +60,7 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 	if stored.Revision != c.base {
 		return nil, errStale
 	}
-	entry, _, err := c.readStored(tx, stored, c.req.Now)
+	entry, _, err := c.calendars.readStored(tx, stored, c.req.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.En
 	if err := insertFree(tx, o, c.req.Now); err != nil {
 		return err
 	}
-	if err := c.write(tx, change); err != nil {
+	if err := c.runner.write(tx, change); err != nil {
 		return err
 	}
 	entry.LastCase, entry.LastError = o.CaseID, ""
@@ -160,7 +160,7 @@ func (c *commanded) redefine(tx store.Tx, stored *store.Entry, entry *schedule.E
 
 // judge answers whether a backfill would be too large.
 func (c *commanded) judge(r store.Reader, root document.Value, stored *store.Entry) error {
-	entry, trouble, err := c.readStored(r, stored, c.req.Now)
+	entry, trouble, err := c.calendars.readStored(r, stored, c.req.Now)
 	if err != nil || c.from.IsZero() {
 		return err
 	}

@@ -63,22 +63,22 @@ type Event struct {
 }
 
 // tell publishes the event once the unit is durable.
-func (e *Engine) tell(tx store.Tx, ev Event) { tx.AfterCommit(func() { e.events.Publish(ev) }) }
+func (e *base) tell(tx store.Tx, ev Event) { tx.AfterCommit(func() { e.events.Publish(ev) }) }
 
 // tellEntry says what became of a schedule entry, as it is when the unit ends.
-func (e *Engine) tellEntry(tx store.Tx, stored *store.Entry, change Change, now time.Time) {
+func (e *base) tellEntry(tx store.Tx, stored *store.Entry, change Change, now time.Time) {
 	tx.AfterCommit(func() {
 		e.events.Publish(Event{Kind: EventSchedule, Change: change, UUID: stored.UUID, Version: stored.Revision, Time: now, context: stored.ContextID})
 	})
 }
 
 // tellDocument says what became of a document or folder at the place.
-func (e *Engine) tellDocument(tx store.Tx, at *documentPlace, d *store.Document, change Change, now time.Time) {
+func (e *base) tellDocument(tx store.Tx, at *documentPlace, d *store.Document, change Change, now time.Time) {
 	e.tell(tx, Event{Kind: EventDocument, Change: change, ID: d.ID, Name: at.path.String(), Version: d.Revision, Time: now, context: at.root.ID})
 }
 
 // tellCase says what a change has made of a case and its tasks.
-func (e *Engine) tellCase(c *caseChange) {
+func (e *base) tellCase(c *caseChange) {
 	var room [8]Event
 	ev := Event{Kind: EventCase, ID: c.row.ID, Version: c.row.Version, Time: c.row.Modified}
 	for _, m := range c.messages {

@@ -33,7 +33,7 @@ func (x *expiry) note(failure error) {
 }
 
 // dropExpired deletes what expires until ctx ends.
-func (e *Engine) dropExpired(ctx context.Context) {
+func (e *Files) dropExpired(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -58,7 +58,7 @@ func (e *Engine) dropExpired(ctx context.Context) {
 
 // dropScratch deletes the scratch files that have expired and returns when
 // the next one does, zero for never.
-func (e *Engine) dropScratch(ctx context.Context) (next time.Time, err error) {
+func (e *Files) dropScratch(ctx context.Context) (next time.Time, err error) {
 	for {
 		err := e.store.View(ctx, func(r store.Reader) (err error) {
 			next, err = r.Scratch().NextExpiry()

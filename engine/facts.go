@@ -42,7 +42,7 @@ type lookup struct {
 }
 
 // decide asks the core, and looks up what it needs until it decides.
-func (e *Engine) decide(in machine.Input, l *lookup) (*machine.Output, error) {
+func (e *runner) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
 	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
 	in.Facts.New = e.givenUp.Take(a)
@@ -62,7 +62,7 @@ func (e *Engine) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 }
 
 // fact looks one fact up.
-func (e *Engine) fact(in *machine.Input, l *lookup, need machine.Need) (err error) {
+func (e *runner) fact(in *machine.Input, l *lookup, need machine.Need) (err error) {
 	facts := &in.Facts
 	switch {
 	case need.Message != "":
@@ -135,7 +135,7 @@ func keep[K comparable, V any](m *map[K]V, key K, value V) {
 }
 
 // messageNeed looks up the message of the event's case or of another one.
-func (e *Engine) messageNeed(in *machine.Input, l *lookup, need machine.Need) error {
+func (e *runner) messageNeed(in *machine.Input, l *lookup, need machine.Need) error {
 	find, messages, types := l.find, &in.Facts.Messages, &in.Facts.Types
 	id := in.Case.ID
 	if need.Case != 0 {
@@ -165,7 +165,7 @@ func (e *Engine) messageNeed(in *machine.Input, l *lookup, need machine.Need) er
 
 // definition returns the latest version of a route, nil for none; self is the
 // event's case.
-func (e *Engine) definition(l *lookup, name string, self int64) (def *machine.Definition, err error) {
+func (e *runner) definition(l *lookup, name string, self int64) (def *machine.Definition, err error) {
 	info := e.routes.Load().byName[identity.Fold(name)]
 	if info == nil {
 		return nil, nil
@@ -181,7 +181,7 @@ func (e *Engine) definition(l *lookup, name string, self int64) (def *machine.De
 }
 
 // mayStartAs reports whether a context may start cases of a route.
-func (e *Engine) mayStartAs(right machine.StartRight) bool {
+func (e *runner) mayStartAs(right machine.StartRight) bool {
 	d := e.directory()
 	info, context := e.routes.Load().byName[identity.Fold(right.Route)], d.ByName(identity.Name(right.Context))
 	if info == nil || context == nil {
@@ -193,7 +193,7 @@ func (e *Engine) mayStartAs(right machine.StartRight) bool {
 
 // messageFact reads a message that a decision may rest on: nil where there is
 // none, or one too long.
-func (e *Engine) messageFact(m *store.Message) (content []byte, version int64, err error) {
+func (e *runner) messageFact(m *store.Message) (content []byte, version int64, err error) {
 	if m == nil {
 		return nil, 0, nil
 	}
@@ -267,7 +267,7 @@ func factsHold(tx store.Tx, c *caseChange) error {
 // putWritten stores the messages that steps wrote; of one label the last.
 // They are the starter's and count against its quota, but a full one does
 // not hold up what the engine does for others.
-func (e *Engine) putWritten(tx store.Tx, c *caseChange) error {
+func (e *runner) putWritten(tx store.Tx, c *caseChange) error {
 	for i, n := range c.written {
 		replaced := false
 		for _, other := range c.written[i+1:] {

@@ -21,7 +21,7 @@ import (
 
 // identities gives ids to new cases, unless the starter has as many open ones
 // as the limit allows: routes can be made to start cases without bound.
-func (e *Engine) identities(in *machine.Input, l *lookup, n int) error {
+func (e *runner) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
 		err := e.usage.Check(quota.OpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.Cases().CountOpen)
 		if errs.Is(err, errs.TooMany) {
@@ -40,7 +40,7 @@ func (e *Engine) identities(in *machine.Input, l *lookup, n int) error {
 
 // persons returns the users whom a party stands for, in order of names; those
 // who are disabled are nobody's players.
-func (e *Engine) persons(party string) []string {
+func (e *runner) persons(party string) []string {
 	d := e.directory()
 	p := d.ByName(identity.Name(party))
 	everyone := party == string(identity.Everyone)
@@ -64,7 +64,7 @@ func (e *Engine) persons(party string) []string {
 }
 
 // relative returns another case of the tree, nil where there is none.
-func (e *Engine) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
+func (e *runner) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
@@ -160,7 +160,7 @@ type planCache struct {
 
 // plan returns which children an enablement shall have, nil where none is
 // kept.
-func (e *Engine) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
+func (e *runner) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
 	if l.reader == nil {
 		return nil, nil
 	}

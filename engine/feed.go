@@ -29,7 +29,7 @@ type feedVersion struct {
 // of UTC: it stays as it is, to the byte, until something changes or the day
 // ends. Of more events than it may have those are left out that are farthest
 // away.
-func (e *Engine) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
+func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
 	now := e.clock.Now()
 	version := feedVersion{changes: e.store.Changes(), parties: e.parties.Load(), day: feed.Day(now).Unix()}
 	made := e.feeds.Get(by.ID, version)
@@ -45,7 +45,7 @@ func (e *Engine) Upcoming(ctx context.Context, by identity.Principal) (*Resource
 }
 
 // upcoming returns the events of the user's calendar.
-func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.Time) ([]ical.Event, error) {
+func (e *Calendars) upcoming(ctx context.Context, by identity.Principal, now time.Time) ([]ical.Event, error) {
 	before := feed.End(now)
 	var events []ical.Event
 	err := e.store.View(ctx, func(r store.Reader) error {
@@ -60,7 +60,7 @@ func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.T
 			}
 			events = feed.AppendFirings(events, entry, before)
 		}
-		d := deadlines{Engine: e, r: r, by: by, actor: machine.Actor{Name: string(by.Name), Contexts: contextNames(by)}}
+		d := deadlines{Calendars: e, r: r, by: by, actor: machine.Actor{Name: string(by.Name), Contexts: contextNames(by)}}
 		if err := d.read(); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (e *Engine) upcoming(ctx context.Context, by identity.Principal, now time.T
 
 // deadlines collects the timers of cases that a user's calendar shows.
 type deadlines struct {
-	*Engine
+	*Calendars
 	r      store.Reader
 	by     identity.Principal
 	actor  machine.Actor

@@ -38,7 +38,7 @@ const mostAhead = 30
 // runAhead runs the filters and callbacks, and reads the calendars, that a
 // change needs. err is what it
 // ended with, and again makes it again.
-func (e *Engine) runAhead(ctx context.Context, err error, again func() error) error {
+func (e *base) runAhead(ctx context.Context, err error, again func() error) error {
 	for range mostAhead {
 		if call, ok := errors.AsType[*callAhead](err); ok {
 			e.called.Put(call.call, e.ask(ctx, call.call))
@@ -47,7 +47,7 @@ func (e *Engine) runAhead(ctx context.Context, err error, again func() error) er
 			continue
 		}
 		if calendar, ok := errors.AsType[*calendarAhead](err); ok {
-			if failed := e.readAhead(calendar); failed != nil {
+			if failed := e.readCalendar(calendar); failed != nil {
 				return failed
 			}
 			err = again()
@@ -84,7 +84,7 @@ type attempt struct {
 
 // giveUp keeps the identities that an attempt had where err is why it was
 // given up.
-func (e *Engine) giveUp(a attempt, err error, identities ...machine.Identity) {
+func (e *base) giveUp(a attempt, err error, identities ...machine.Identity) {
 	_, filter := errors.AsType[*filterAhead](err)
 	_, call := errors.AsType[*callAhead](err)
 	if filter || call {

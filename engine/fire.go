@@ -32,13 +32,13 @@ const reasonExcluded = "excluded"
 // The row is read again, because what was fired before may have changed it.
 // trouble is recorded instead of a case: what is left to do when creating it
 // failed. It returns when the entry is due next.
-func (e *Engine) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
+func (e *Scheduling) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
 	now := v.now
 	stored, err := orNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
 	}
-	entry, unread, err := e.readStored(tx, stored, now)
+	entry, unread, err := e.calendars.readStored(tx, stored, now)
 	if err != nil {
 		return time.Time{}, false, err
 	}
@@ -81,7 +81,7 @@ func (e *Engine) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble erro
 
 // passCalendar leaves a row for an instant that was due, and that the calendar
 // of its entry excludes by now.
-func (e *Engine) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) error {
+func (e *Scheduling) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) error {
 	before, err := e.readForm(stored)
 	if err != nil || before.NextIteration.IsZero() {
 		return err
@@ -94,7 +94,7 @@ func (e *Engine) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) e
 }
 
 // readForm reads what a stored entry says, whatever its calendar excludes.
-func (e *Engine) readForm(stored *store.Entry) (*schedule.Entry, error) {
+func (e *base) readForm(stored *store.Entry) (*schedule.Entry, error) {
 	entry, err := schedule.ReadForm(stored.Form, e.zones)
 	return entry, errs.Wrap("read a stored schedule entry", err)
 }
@@ -112,7 +112,7 @@ func changeOf(outcome string) Change {
 
 // moveOn stores an entry of which that became, as after an iteration, or
 // deletes it after its last.
-func (e *Engine) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
+func (e *Scheduling) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
 	e.tellEntry(tx, stored, became, now)
 	if ended {
 		given, err := orNil(tx.Names().Of(store.FolderSchedule, stored.UUID, 0))
@@ -166,7 +166,7 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 // entry goes on; again says so. A backfill makes up for one that had no case.
 // alone says that the case is started with it, if it can be, because nothing
 // else is there to be started before.
-func (e *Engine) fireInstant(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step *schedule.Step, o *store.Occurrence, trouble error, alone bool) (again bool, err error) {
+func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step *schedule.Step, o *store.Occurrence, trouble error, alone bool) (again bool, err error) {
 	record := tx.Write().Entries().InsertOccurrence
 	if o.Outcome == OutcomeBackfilled {
 		record = tx.Write().Entries().RedoOccurrence
@@ -203,7 +203,7 @@ func (e *Engine) fireInstant(tx store.Tx, stored *store.Entry, entry *schedule.E
 		return false, err
 	}
 	if trouble != nil && entry.LastError == "" {
-		if err := e.tellAdministrators(tx, stored, cmp.Or(entry.Title, entry.Route), o.Reason, o.Instant, o.FiredAt); err != nil {
+		if err := e.runner.tellAdministrators(tx, stored, cmp.Or(entry.Title, entry.Route), o.Reason, o.Instant, o.FiredAt); err != nil {
 			return false, err
 		}
 	}
@@ -216,7 +216,7 @@ func (e *Engine) fireInstant(tx store.Tx, stored *store.Entry, entry *schedule.E
 		if err := e.cancelOthers(tx, over.cancel, o.FiredAt); err != nil {
 			return false, err
 		}
-		if err := e.write(tx, c); err != nil {
+		if err := e.runner.write(tx, c); err != nil {
 			return false, err
 		}
 	}
@@ -241,28 +241,28 @@ func reasonOf(err error) string {
 // scheduledCase decides on the case of an instant, queued or, where it is
 // alone, started in the same unit: one commit instead of two. What cannot be
 // started like this is queued, where it is dealt with.
-func (e *Engine) scheduledCase(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits, alone bool) (*caseChange, error) {
+func (e *Scheduling) scheduledCase(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits, alone bool) (*caseChange, error) {
 	b, err := e.scheduledBirth(tx, stored, entry, step, now)
 	if err != nil {
 		return nil, err
 	}
 	b.waits = waits
 	if !alone || waits {
-		return e.bear(*b, now, false)
+		return e.runner.bear(*b, now, false)
 	}
 	b.id, b.from = e.store.NextID(), tx
-	if starts, err := e.startsNow(tx, b.startable(), now); starts && err == nil {
-		if c, err := e.bear(*b, now, true); err == nil && mayStillStart(tx, c) == nil {
+	if starts, err := e.runner.startsNow(tx, b.startable(), now); starts && err == nil {
+		if c, err := e.runner.bear(*b, now, true); err == nil && mayStillStart(tx, c) == nil {
 			return c, nil
 		}
 	}
 	b.from = nil
-	return e.bear(*b, now, false)
+	return e.runner.bear(*b, now, false)
 }
 
 // scheduledBirth resolves what an entry asks for, under its context and at
 // the moment of firing.
-func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*birth, error) {
+func (e *Scheduling) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*birth, error) {
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
 	if context == nil || !d.Active(context.ID) {
@@ -283,7 +283,7 @@ func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedul
 	}
 	var input *content
 	if stored.Attachment != (store.UUID{}) {
-		a, err := e.findAttachment(tx, as, stored.Attachment, now)
+		a, err := e.files.findAttachment(tx, as, stored.Attachment, now)
 		if err != nil {
 			return nil, err
 		}
@@ -293,7 +293,7 @@ func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedul
 		input = attachmentContent(a)
 	}
 	if entry.Document != "" {
-		if input, err = e.firingDocument(tx, as, entry.Document); err != nil {
+		if input, err = e.files.firingDocument(tx, as, entry.Document); err != nil {
 			return nil, err
 		}
 	}
@@ -311,7 +311,7 @@ func (e *Engine) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedul
 
 // fireCase does what is due on a case: its timed actions; one that is queued
 // can be started from then on. It returns when something of it is due next.
-func (e *Engine) fireCase(tx store.Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
+func (e *runner) fireCase(tx store.Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
 	row, err := orNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
@@ -330,7 +330,7 @@ func (e *Engine) fireCase(tx store.Tx, id int64, now time.Time) (next time.Time,
 
 // advanceCase decides on an event of the engine's own within the writer, and
 // stores what it does.
-func (e *Engine) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *runner) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
 	h, err := e.held(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return nil, err
@@ -338,7 +338,7 @@ func (e *Engine) advanceCase(tx store.Tx, row *store.Case, event machine.Event, 
 	return e.advanceHeld(tx, h, event, now)
 }
 
-func (e *Engine) advanceHeld(tx store.Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *runner) advanceHeld(tx store.Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
 	c, err := e.decideOn(h, event, Request{Now: now})
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, h.row.ID), err)

@@ -54,7 +54,7 @@ func keepPastRoute(tx store.Tx, s *store.Route, now time.Time) error {
 // History returns what was overwritten and deleted in a folder of late, as
 // resources: of by, and of everybody to administrators, who find what others
 // wrote under names that tell whose it was.
-func (e *Engine) History(ctx context.Context, by identity.Principal, folder store.Folder) ([]Resource, error) {
+func (e *Histories) History(ctx context.Context, by identity.Principal, folder store.Folder) ([]Resource, error) {
 	author := by.ID
 	if by.Admin() {
 		author = 0
@@ -70,7 +70,7 @@ func (e *Engine) History(ctx context.Context, by identity.Principal, folder stor
 	return out, err
 }
 
-func (e *Engine) pastResource(by identity.Principal, p *store.Past) Resource {
+func (e *Histories) pastResource(by identity.Principal, p *store.Past) Resource {
 	name := generatedName(p.Replaced, p.Name)
 	if p.AuthorID != by.ID {
 		if author := e.directory().ByID(p.AuthorID); author != nil {
@@ -85,7 +85,7 @@ func (e *Engine) pastResource(by identity.Principal, p *store.Past) Resource {
 }
 
 // Past returns one that History lists, with its Source.
-func (e *Engine) Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*Resource, error) {
+func (e *Histories) Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*Resource, error) {
 	var out *Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
 		p, err := orNil(r.History().Get(id))
@@ -110,14 +110,14 @@ type departedRoute struct {
 }
 
 // depart notes what a user has deleted under a name.
-func (e *Engine) depart(tx store.Tx, user identity.ID, folder store.Folder, name string, remains any) error {
+func (e *base) depart(tx store.Tx, user identity.ID, folder store.Folder, name string, remains any) error {
 	now := e.wall()
 	return tx.Write().History().PutDeparted(user, folder, name, now, document.Line(remains), now.Add(-revivalLasts))
 }
 
 // departed reads what a user has deleted under a name a moment ago; false for
 // nothing.
-func (e *Engine) departed(r store.Reader, user identity.ID, folder store.Folder, name string, remains any) (bool, error) {
+func (e *base) departed(r store.Reader, user identity.ID, folder store.Folder, name string, remains any) (bool, error) {
 	if name == "" {
 		return false, nil
 	}
@@ -133,7 +133,7 @@ func (e *Engine) departed(r store.Reader, user identity.ID, folder store.Folder,
 
 // departEntry notes the entry for its author to go on with, and keeps its form
 // where it has no source. A case is not noted: deleting one has canceled it.
-func (e *Engine) departEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
+func (e *Scheduling) departEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
 	if given == nil {
 		return keepPast(tx, store.Past{
 			Folder: store.FolderSchedule, AuthorID: stored.AuthorID, Name: stored.UUID.String() + ".json", ETag: sourceETag(stored.Form), Source: stored.Form,
@@ -147,7 +147,7 @@ func (e *Engine) departEntry(tx store.Tx, req Request, stored *store.Entry, give
 
 // revivable returns the entry that the caller has deleted under the name a
 // moment ago, nil for none.
-func (e *Engine) revivable(r store.Reader, req Request, ref Ref) (*store.Entry, error) {
+func (e *Scheduling) revivable(r store.Reader, req Request, ref Ref) (*store.Entry, error) {
 	if ref.Author != req.By.ID {
 		return nil, nil
 	}
@@ -161,7 +161,7 @@ func (e *Engine) revivable(r store.Reader, req Request, ref Ref) (*store.Entry, 
 
 // departRoute keeps the source of a route that is deleted, and notes the route
 // for who deletes it to go on with.
-func (e *Engine) departRoute(tx store.Tx, req Request, stored *store.Route) error {
+func (e *Routing) departRoute(tx store.Tx, req Request, stored *store.Route) error {
 	if err := keepPastRoute(tx, stored, req.Now); err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (e *Engine) departRoute(tx store.Tx, req Request, stored *store.Route) erro
 
 // newRoute begins a route that is not there: one that the caller has deleted a
 // moment ago goes on with its identity and its versions.
-func (e *Engine) newRoute(r store.Reader, req Request, name string) (store.Route, error) {
+func (e *Routing) newRoute(r store.Reader, req Request, name string) (store.Route, error) {
 	s := store.Route{Name: name, AuthorID: req.By.ID, Created: req.Now}
 	var remains departedRoute
 	found, err := e.departed(r, req.By.ID, store.FolderRoutes, name, &remains)

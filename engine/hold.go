@@ -76,7 +76,7 @@ func holdVersion(h *store.Hold) Version {
 }
 
 // Holds returns all holds in order of creation, for administrators.
-func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
+func (e *Holding) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
 	if !by.Admin() {
 		return nil, absent("folder")
 	}
@@ -92,7 +92,7 @@ func (e *Engine) Holds(ctx context.Context, by identity.Principal) ([]Resource, 
 }
 
 // Hold returns the hold of that name, for administrators.
-func (e *Engine) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
+func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	if !by.Admin() {
 		return nil, absent("hold")
 	}
@@ -112,7 +112,7 @@ func (e *Engine) Hold(ctx context.Context, by identity.Principal, name string) (
 
 // PutHold makes a hold, or replaces the one of that name. Once it is answered
 // no matching case starts.
-func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
+func (e *Holding) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
 	if !req.By.Admin() {
 		return nil, absent("folder")
 	}
@@ -148,7 +148,7 @@ func (e *Engine) PutHold(ctx context.Context, req Request, name string, body []b
 
 // readHold reads the document of a hold; old is what it replaces, nil for
 // nothing.
-func (e *Engine) readHold(req Request, old *store.Hold, name string, node *document.Node) (*store.Hold, error) {
+func (e *Holding) readHold(req Request, old *store.Hold, name string, node *document.Node) (*store.Hold, error) {
 	h := &store.Hold{Name: name, Author: string(req.By.Name), Created: req.Now}
 	if old != nil {
 		h.ID, h.Name, h.Author, h.Revision, h.Created = old.ID, old.Name, old.Author, old.Revision, old.Created
@@ -181,7 +181,7 @@ func checkHoldIdentity(root document.Value, old *store.Hold) {
 
 // readHeld reads what a hold is about: one of three. A route that is held
 // already may have gone: the hold is saved again all the same.
-func (e *Engine) readHeld(req Request, root document.Value, old, h *store.Hold) {
+func (e *Holding) readHeld(req Request, root document.Value, old, h *store.Hold) {
 	route, group, all := root.Get("route"), root.Get("group"), root.Get("engine")
 	if h.Route = readName(route); h.Route != "" {
 		if info := e.visibleRoute(req.By, h.Route); info != nil {
@@ -214,7 +214,7 @@ func (e *Engine) readHeld(req Request, root document.Value, old, h *store.Hold) 
 	}
 }
 
-func (e *Engine) writeHold(ctx context.Context, tx store.Tx, req Request, old, h *store.Hold) (*Outcome, error) {
+func (e *Holding) writeHold(ctx context.Context, tx store.Tx, req Request, old, h *store.Hold) (*Outcome, error) {
 	changed := old == nil || old.Route != h.Route || old.Group != h.Group || old.Engine != h.Engine || old.Reason != h.Reason
 	if h.Modified = req.Now; !changed {
 		h.Modified = old.Modified
@@ -253,7 +253,7 @@ func aboutHold(h *store.Hold) string {
 }
 
 // DeleteHold ends a hold: what waited for that starts.
-func (e *Engine) DeleteHold(ctx context.Context, req Request, name string) error {
+func (e *Holding) DeleteHold(ctx context.Context, req Request, name string) error {
 	err := e.store.Update(ctx, func(tx store.Tx) error {
 		if !req.By.Admin() {
 			return absent("folder")

@@ -41,7 +41,7 @@ func (c *calendarAhead) Unwrap() error {
 
 // readAhead reads the calendar. One that has gone meanwhile is looked for
 // again by whoever needs it.
-func (e *Engine) readAhead(c *calendarAhead) error {
+func (e *Calendars) readAhead(c *calendarAhead) error {
 	body, err := e.contents.Open(c.key.Content())
 	if errors.Is(err, contents.ErrGone) {
 		return nil
@@ -61,8 +61,8 @@ func (e *Engine) readAhead(c *calendarAhead) error {
 // holidaysOf returns what the calendar of an entry excludes, and the path of
 // the calendar as the store spells it. trouble says in words that follow its
 // name why it cannot be read, for whoever has the entry.
-func (e *Engine) holidaysOf(r store.Reader, as identity.Principal, entry *schedule.Entry, now time.Time) (spans []schedule.Span, at string, trouble, err error) {
-	d, found, err := e.documentNamed(r, as, entry.ExcludeCalendar)
+func (e *Calendars) holidaysOf(r store.Reader, as identity.Principal, entry *schedule.Entry, now time.Time) (spans []schedule.Span, at string, trouble, err error) {
+	d, found, err := e.files.documentNamed(r, as, entry.ExcludeCalendar)
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -90,7 +90,7 @@ func (e *Engine) holidaysOf(r store.Reader, as identity.Principal, entry *schedu
 
 // calendarRef resolves the calendar that a document excludes, as who the entry
 // acts as, and has the entry observe it.
-func (e *Engine) calendarRef(r store.Reader, as identity.Principal, v document.Value, entry *schedule.Entry, now time.Time) error {
+func (e *Calendars) calendarRef(r store.Reader, as identity.Principal, v document.Value, entry *schedule.Entry, now time.Time) error {
 	spans, at, trouble, err := e.holidaysOf(r, as, entry, now)
 	switch {
 	case err != nil:
@@ -117,7 +117,7 @@ func detailOf(err error) string {
 
 // readStored reads what a stored entry says, and has it observe its calendar.
 // Where that cannot be read there is trouble, and the entry passes over no day.
-func (e *Engine) readStored(r store.Reader, stored *store.Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
+func (e *Calendars) readStored(r store.Reader, stored *store.Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
 	if entry, err = e.readForm(stored); err != nil || entry.ExcludeCalendar == "" {
 		return entry, nil, err
 	}
@@ -135,7 +135,7 @@ func (e *Engine) readStored(r store.Reader, stored *store.Entry, now time.Time) 
 }
 
 // readForFeed does the same for who can wait, without the trouble.
-func (e *Engine) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
+func (e *Calendars) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
 	read := func() (err error) {
 		entry, _, err = e.readStored(r, stored, e.clock.Now())
 		return err

@@ -27,7 +27,7 @@ const mostOwner = 4 << 10
 
 // Lock locks a resource (RFC 4918, section 9.10); created says that nothing
 // had the name, and an empty document has it now.
-func (e *Engine) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
+func (e *Locking) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
 	if len(want.Owner) > mostOwner {
 		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have %d bytes.", mostOwner)
 	}
@@ -38,7 +38,7 @@ func (e *Engine) Lock(ctx context.Context, req Request, t Target, want NewLock) 
 	return lock, created, err
 }
 
-func (e *Engine) lock(tx store.Tx, req Request, t Target, want NewLock) (*store.Lock, bool, error) {
+func (e *Locking) lock(tx store.Tx, req Request, t Target, want NewLock) (*store.Lock, bool, error) {
 	at, err := e.target(tx, req.By, t)
 	if err != nil {
 		return nil, false, err
@@ -82,7 +82,7 @@ func (at *targeted) lockable() error {
 // admitLock judges the condition of a LOCK, and whether other locks leave room
 // for it (RFC 4918, section 6.1): an exclusive one shares nothing with any
 // other, be it above or below.
-func (e *Engine) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) error {
+func (e *Locking) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) error {
 	at.joins = !at.exists() // a document comes into the folder
 	covers, ofFolder, err := at.covering(tx.Locks(), e.wall())
 	if err != nil {
@@ -115,15 +115,15 @@ func (e *Engine) admitLock(tx store.Tx, req Request, at *targeted, want NewLock)
 
 // makeForLock makes the empty document that a LOCK of an unmapped name leaves
 // (RFC 4918, section 7.3).
-func (e *Engine) makeForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
+func (e *Locking) makeForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
 	if at.scratch != nil {
-		return e.makeScratchForLock(tx, req, at, lasts)
+		return e.files.makeScratchForLock(tx, req, at, lasts)
 	}
 	if err := at.document.placeable(); err != nil {
 		return err
 	}
 	name := at.document.path[len(at.document.path)-1]
-	d, err := e.makeDocument(tx, req, at.document, &content{mediaType: mediatype.Of(name), inline: []byte{}})
+	d, err := e.files.makeDocument(tx, req, at.document, &content{mediaType: mediatype.Of(name), inline: []byte{}})
 	if err == nil {
 		at.self = documentKey(at.document.root.ID, d.ID)
 	}
@@ -140,7 +140,7 @@ func lasting(asked time.Duration) time.Duration {
 }
 
 // boundLocks clears away what has expired, and bounds what one user has.
-func (e *Engine) boundLocks(tx store.Tx, holder identity.ID) error {
+func (e *Locking) boundLocks(tx store.Tx, holder identity.ID) error {
 	now := e.wall()
 	if err := tx.Write().Locks().DeleteBefore(now); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (e *Engine) boundLocks(tx store.Tx, holder identity.ID) error {
 
 // RefreshLock makes the lock last anew whose token the request submits, and
 // which covers the target (RFC 4918, section 9.10.2).
-func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
+func (e *Locking) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
 	var out *store.Lock
 	err := e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
@@ -180,7 +180,7 @@ func (e *Engine) RefreshLock(ctx context.Context, req Request, t Target, lasts t
 		if err := tx.Write().Locks().Refresh(out.Token, out.Lasts, out.Expires); err != nil {
 			return err
 		}
-		return e.followLock(tx, out, false)
+		return e.files.followLock(tx, out, false)
 	})
 	return out, err
 }
@@ -196,7 +196,7 @@ func notThisLock(kind errs.Kind) error {
 
 // Unlock removes the lock of that token, which must cover the target (RFC
 // 4918, section 9.11). Its holder may; and who may break locks there.
-func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
+func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		l, err := orNil(tx.Locks().ByToken(token, e.wall()))
 		if err != nil {
@@ -232,16 +232,16 @@ func (e *Engine) Unlock(ctx context.Context, req Request, t Target, token store.
 }
 
 // endLock deletes a lock, and what lasts no longer than it.
-func (e *Engine) endLock(tx store.Tx, l *store.Lock) error {
+func (e *Locking) endLock(tx store.Tx, l *store.Lock) error {
 	if err := tx.Write().Locks().Delete(l.Token); err != nil {
 		return err
 	}
-	return e.followLock(tx, l, true)
+	return e.files.followLock(tx, l, true)
 }
 
 // BreakLocks removes all locks that cover the target, whoever holds them:
 // administrators may, and who owns a root of Documents/.
-func (e *Engine) BreakLocks(ctx context.Context, req Request, t Target) error {
+func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
@@ -264,7 +264,7 @@ func (e *Engine) BreakLocks(ctx context.Context, req Request, t Target) error {
 }
 
 // LocksCovering returns the locks that cover the target.
-func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]store.Lock, error) {
+func (e *Locking) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]store.Lock, error) {
 	var out []store.Lock
 	err := e.store.View(ctx, func(r store.Reader) error {
 		at, err := e.target(r, by, t)
@@ -279,7 +279,7 @@ func (e *Engine) LocksCovering(ctx context.Context, by identity.Principal, t Tar
 
 // locksWithin returns the locks on what is below a folder, without those on
 // the folder itself.
-func (e *Engine) locksWithin(r store.Reader, at *documentPlace) ([]store.Lock, error) {
+func (e *base) locksWithin(r store.Reader, at *documentPlace) ([]store.Lock, error) {
 	all, err := r.Locks().Below(rootKey(at.root.ID), e.wall())
 	if err != nil || len(all) == 0 || at.found == nil || !at.found.Folder {
 		return nil, err
@@ -310,7 +310,7 @@ func lockedDocument(l *store.Lock) (int64, error) {
 // releaseTree takes the locks away from a document that goes, and from all
 // that is below it, if the request may: one that somebody else holds anywhere
 // below keeps the whole (RFC 4918, section 9.6.1).
-func (e *Engine) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
+func (e *base) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
 	below, err := e.locksWithin(tx, at)
 	if err != nil {
 		return err

@@ -85,7 +85,7 @@ func (s *scene) covering(r store.LockReader, now time.Time) (covers, ofFolder []
 // admit judges a change: the condition of its request, 412, and then the
 // locks, 423 (docs/contract/drive.md#order-of-checks). Every use case that a
 // WebDAV method leads to asks it in the unit of the change.
-func (e *Engine) admit(r store.LockReader, req Request, v Version, s scene) error {
+func (e *base) admit(r store.LockReader, req Request, v Version, s scene) error {
 	if err := e.judgeAt(r, req, v, s); err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (e *Engine) admit(r store.LockReader, req Request, v Version, s scene) erro
 }
 
 // judgeAt judges the condition of a request, which may be about locks.
-func (e *Engine) judgeAt(r store.LockReader, req Request, v Version, s scene) error {
+func (e *base) judgeAt(r store.LockReader, req Request, v Version, s scene) error {
 	if req.If == nil {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (e *Engine) judgeAt(r store.LockReader, req Request, v Version, s scene) er
 // free answers errs.Locked where the scene is locked for the request. What was
 // decided outside of the unit of a change asks it again inside: meanwhile
 // somebody may have been given a lock.
-func (e *Engine) free(r store.LockReader, req Request, s scene) error {
+func (e *base) free(r store.LockReader, req Request, s scene) error {
 	covers, ofFolder, err := s.covering(r, e.wall())
 	if err != nil {
 		return err
@@ -155,7 +155,7 @@ func tokensOf(locks []store.Lock) []store.UUID {
 
 // LocksBelow returns the locks on everything of a kind, for listings of what
 // the caller sees.
-func (e *Engine) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
+func (e *Locking) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
 	var out []store.Lock
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		out, err = r.Locks().Below(prefix, e.wall())

@@ -22,7 +22,7 @@ const (
 
 // Messages returns the messages of a case, in order of creation, without
 // their contents.
-func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
+func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
 	var out []store.Message
 	err := e.store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
@@ -40,15 +40,15 @@ func (e *Engine) Messages(ctx context.Context, by identity.Principal, id int64) 
 
 // Message opens a message of a case: by its label, or where that is "" by
 // its UUID. OwnInput, OwnOutput and OwnException are the case's own.
-func (e *Engine) Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*Content, error) {
+func (e *Casework) Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*Content, error) {
 	return e.openMessage(func() (*store.Message, error) { return e.message(ctx, by, id, uuid, name) })
 }
 
 // message finds the message that Message opens.
-func (e *Engine) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
+func (e *Casework) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
 	var m *store.Message
 	err := e.store.View(ctx, func(r store.Reader) error {
-		h, err := e.hold(r, by, Ref{CaseID: id})
+		h, err := e.runner.hold(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 
 // PutLabel creates or replaces the message of a label on an open case, and
 // wakes the case.
-func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
+func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
 	if !identity.Legal(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
@@ -138,7 +138,7 @@ func (e *Engine) PutLabel(ctx context.Context, req Request, id int64, name, medi
 }
 
 // putLabel stores a message whose content is stored.
-func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name string, content *content) (*Outcome, error) {
+func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name string, content *content) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		h, old, err := e.labelTarget(r, req, id, name)
@@ -158,7 +158,7 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 			}
 			return stored(label)
 		}
-		c, err := e.decideOn(h, machine.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
+		c, err := e.runner.decideOn(h, machine.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 			if err := e.free(tx.Locks(), req, on(labelKey(id, name))); err != nil {
 				return err
 			}
-			if err := e.write(tx, c); err != nil {
+			if err := e.runner.write(tx, c); err != nil {
 				return err
 			}
 			if old != nil && old.InFile {
@@ -196,8 +196,8 @@ func (e *Engine) putLabel(ctx context.Context, req Request, id int64, name strin
 
 // labelTarget returns the case and the message that a label has on it, if
 // the caller may write it.
-func (e *Engine) labelTarget(r store.Reader, req Request, id int64, name string) (*held, *store.Message, error) {
-	h, err := e.hold(r, req.By, Ref{CaseID: id})
+func (e *Casework) labelTarget(r store.Reader, req Request, id int64, name string) (*held, *store.Message, error) {
+	h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -226,7 +226,7 @@ func (e *Engine) labelTarget(r store.Reader, req Request, id int64, name string)
 
 // mayLabel reports whether by may write a message of the case
 // (docs/contract/drive.md#rights-table).
-func (e *Engine) mayLabel(by identity.Principal, h *held, name string) bool {
+func (e *Casework) mayLabel(by identity.Principal, h *held, name string) bool {
 	if h.admin {
 		return true
 	}

@@ -78,7 +78,7 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 // MigrateRoute stores a route as PutRoute does, and moves its cases to the
 // version that it then has: all that are not canceled, closed or failed. The
 // outcome's report is there where some could not be moved, and for a dry run.
-func (e *Engine) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
+func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
 	var next *routeChange
 	report := &migrationReport{}
@@ -159,7 +159,7 @@ func movesWithRoute(life machine.Life) bool {
 }
 
 // rehearse decides on every case as the migration would, and stores nothing.
-func (e *Engine) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
+func (e *Routing) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
 	info := infoOf(&c.stored, c.compiled)
 	for after := int64(0); ; {
 		rows, err := r.Cases().List(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
@@ -177,7 +177,7 @@ func (e *Engine) rehearse(r store.Reader, req Request, c *routeChange, report *m
 
 // decideMigration decides on one case; nil where it does not move. What keeps
 // one from moving is reported.
-func (e *Engine) decideMigration(r store.Reader, req Request, row *store.Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
+func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
 	if !movesWithRoute(machine.Life(row.State)) {
 		return nil, nil
 	}
@@ -185,7 +185,7 @@ func (e *Engine) decideMigration(r store.Reader, req Request, row *store.Case, i
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.held(r, identity.Principal{}, row, nil)
+	h, err := e.runner.held(r, identity.Principal{}, row, nil)
 	if err == nil && h.core.RouteVersion >= info.Version {
 		return nil, nil
 	}
@@ -193,7 +193,7 @@ func (e *Engine) decideMigration(r store.Reader, req Request, row *store.Case, i
 	if err == nil {
 		event := machine.Migrate{Actor: machine.Actor{Name: string(req.By.Name)}, Version: info.Version, From: h.route.Compiled}
 		h.route = info
-		change, err = e.decideOn(h, event, req)
+		change, err = e.runner.decideOn(h, event, req)
 	}
 	switch {
 	case err == nil:
@@ -209,7 +209,7 @@ func (e *Engine) decideMigration(r store.Reader, req Request, row *store.Case, i
 }
 
 // migrate carries the migration of a route on to its end.
-func (e *Engine) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
+func (e *Routing) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
 	for more := true; more; {
 		var batch migrationReport
 		err := e.store.Update(ctx, func(tx store.Tx) (err error) {
@@ -228,7 +228,7 @@ func (e *Engine) migrate(ctx context.Context, routeID int64, report *migrationRe
 
 // migrateSome moves the next cases of a route, in one unit with the note of
 // how far it came.
-func (e *Engine) migrateSome(tx store.Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
+func (e *Routing) migrateSome(tx store.Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
 	all, err := readMigrations(tx.Settings())
 	if err != nil {
 		return false, err
@@ -257,7 +257,7 @@ func (e *Engine) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 		if change == nil {
 			continue
 		}
-		if err := e.write(tx, change); err != nil {
+		if err := e.runner.write(tx, change); err != nil {
 			return false, err
 		}
 	}
@@ -269,7 +269,7 @@ func (e *Engine) migrateSome(tx store.Tx, routeID int64, now time.Time, report *
 }
 
 // finishMigrations carries on what a process that ended has left.
-func (e *Engine) finishMigrations(ctx context.Context) {
+func (e *Routing) finishMigrations(ctx context.Context) {
 	var all []migration
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		all, err = readMigrations(r.Settings())

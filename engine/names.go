@@ -11,7 +11,7 @@ import (
 // its identity (docs/contract/drive.md#identity-and-given-name).
 
 // addGiven adds the given name and what was stored under it.
-func (e *Engine) addGiven(res *Resource, given *store.GivenName) {
+func (e *base) addGiven(res *Resource, given *store.GivenName) {
 	if given == nil {
 		return
 	}
@@ -43,7 +43,7 @@ func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 // claimName stores a given name. What it was decided on must still hold: the
 // name has the source of the ETag was, or "" for a name that is free. What is
 // overwritten is kept, within its author's quota.
-func (e *Engine) claimName(tx store.Tx, given *store.GivenName, was string) error {
+func (e *base) claimName(tx store.Tx, given *store.GivenName, was string) error {
 	now, err := orNil(tx.Names().Get(given.Folder, given.Author, given.Name))
 	if err != nil {
 		return err

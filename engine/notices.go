@@ -21,16 +21,16 @@ type Channels struct {
 }
 
 // tells reports whether anybody can be told of anything.
-func (e *Engine) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
+func (e *runner) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
 
 // hookCall is the call by which the webhook is told.
-func (e *Engine) hookCall(body []byte) *machine.HTTPCall {
+func (e *runner) hookCall(body []byte) *machine.HTTPCall {
 	return &machine.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
 }
 
 // telling is what is told of one event.
 type telling struct {
-	*Engine
+	*runner
 	tx     store.Tx
 	change *caseChange // of the event's case
 	seats  map[int64]*seat
@@ -47,11 +47,11 @@ type seat struct {
 // tellPeople puts into the outbox what people are to be told of a change. It
 // is of the change's unit: what was not stored is not told, and what was
 // stored is told though the server ends now.
-func (e *Engine) tellPeople(tx store.Tx, c *caseChange) error {
+func (e *runner) tellPeople(tx store.Tx, c *caseChange) error {
 	if c.notices == nil {
 		return nil
 	}
-	t := &telling{Engine: e, tx: tx, change: c, seats: map[int64]*seat{c.row.ID: {c.after, c}}}
+	t := &telling{runner: e, tx: tx, change: c, seats: map[int64]*seat{c.row.ID: {c.after, c}}}
 	for _, other := range c.others {
 		t.seats[other.row.ID] = &seat{other.after, other}
 	}
@@ -217,7 +217,7 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 // tellAdministrators tells all administrators that an entry fails to fire:
 // once, until it has fired again
 // (docs/contract/schedule.md#trouble-at-fire-time).
-func (e *Engine) tellAdministrators(tx store.Tx, stored *store.Entry, title, reason string, instant, now time.Time) error {
+func (e *runner) tellAdministrators(tx store.Tx, stored *store.Entry, title, reason string, instant, now time.Time) error {
 	if !e.tells() || e.sandbox {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (e *Engine) tellAdministrators(tx store.Tx, stored *store.Entry, title, rea
 }
 
 // watchers returns the users who watch a route.
-func (e *Engine) watchers(id int64) []string {
+func (e *runner) watchers(id int64) []string {
 	if info := e.routes.Load().byID[id]; info != nil {
 		return e.parties.Load().Watchers(info.Name)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Occurrences returns what became of the instants of an entry, newest first,
 // also after the entry has ended.
-func (e *Engine) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
+func (e *Scheduling) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
 	const most = 10_000
 	var rows []store.Occurrence
 	err := e.store.View(ctx, func(r store.Reader) error {

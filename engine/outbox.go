@@ -23,7 +23,7 @@ import (
 func outboxKey(guid string, seq, step int64) string { return fmt.Sprintf("%s-%d-%d", guid, seq, step) }
 
 // post does to the outbox what an event of a case says.
-func (e *Engine) post(tx store.Tx, c *caseChange) error {
+func (e *runner) post(tx store.Tx, c *caseChange) error {
 	for i := range c.postings {
 		p := &c.postings[i]
 		key, now := outboxKey(c.after.GUID, p.Seq, p.Step), c.after.Modified
@@ -48,7 +48,7 @@ func (e *Engine) post(tx store.Tx, c *caseChange) error {
 
 // postRequest puts a request into the outbox: it is sent after the commit, at
 // the row's Due.
-func (e *Engine) postRequest(tx store.Tx, row *store.OutboxRow, request *machine.Request) error {
+func (e *runner) postRequest(tx store.Tx, row *store.OutboxRow, request *machine.Request) error {
 	form, err := json.Marshal(request)
 	if err != nil {
 		return errs.Wrap("store what is to be done outside", err)
@@ -103,7 +103,7 @@ func pauseAfter(key string, attempts int64) time.Duration {
 }
 
 // landed takes in what became of an attempt.
-func (e *Engine) landed(ctx context.Context, row *store.OutboxRow, reply *Reply, failure error) error {
+func (e *outbox) landed(ctx context.Context, row *store.OutboxRow, reply *Reply, failure error) error {
 	if failure == nil {
 		event := machine.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
 		if reply != nil {
@@ -133,7 +133,7 @@ func (e *Engine) landed(ctx context.Context, row *store.OutboxRow, reply *Reply,
 // conclude tells the case what became of a delivery, and takes it out of the
 // outbox unless somebody may retry it, all in one unit: an answer is used
 // once.
-func (e *Engine) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event) error {
+func (e *outbox) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event) error {
 	return e.change(ctx, func(r store.Reader) (decision, error) {
 		c, err := e.heard(r, row, event, e.clock.Now())
 		if err != nil {
@@ -145,7 +145,7 @@ func (e *Engine) conclude(ctx context.Context, row *store.OutboxRow, event machi
 
 // heard decides on what the case of a row makes of an event; nil where no case
 // waits for it.
-func (e *Engine) heard(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *outbox) heard(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
 	if row.Step == 0 || row.CaseID == 0 {
 		return nil, nil
 	}
@@ -153,19 +153,19 @@ func (e *Engine) heard(r store.Reader, row *store.OutboxRow, event machine.Event
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	h, err := e.held(r, identity.Principal{}, stored, nil)
+	h, err := e.runner.held(r, identity.Principal{}, stored, nil)
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.decideOn(h, event, Request{Now: now})
+	c, err := e.runner.decideOn(h, event, Request{Now: now})
 	return c, errs.Wrap(fmt.Sprintf("%T of case %d", event, row.CaseID), err)
 }
 
 // putHeard writes what heard decided.
-func (e *Engine) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event, c *caseChange) error {
+func (e *outbox) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event, c *caseChange) error {
 	keeps := false // the row, for a retry
 	if c != nil {
-		if err := e.write(tx, c); err != nil {
+		if err := e.runner.write(tx, c); err != nil {
 			return err
 		}
 		for i := range c.after.Outbox {

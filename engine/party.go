@@ -13,7 +13,7 @@ import (
 
 // Account returns what a log-in is checked against: the user's id, its
 // encoded password hash ("" for none) and whether it is disabled.
-func (e *Engine) Account(name string) (id identity.ID, hash string, disabled, ok bool) {
+func (e *Accounts) Account(name string) (id identity.ID, hash string, disabled, ok bool) {
 	p := e.parties.Load().ByName(identity.User, name)
 	if p == nil {
 		return 0, "", false, false
@@ -23,12 +23,12 @@ func (e *Engine) Account(name string) (id identity.ID, hash string, disabled, ok
 
 // Principal returns the acting view of a user, whose rights are at each moment
 // those that it has then.
-func (e *Engine) Principal(id identity.ID) identity.Principal {
+func (e *base) Principal(id identity.ID) identity.Principal {
 	return identity.LivePrincipal(id, e.directory)
 }
 
 // PartyID returns the id of the user or team of that name, 0 for none.
-func (e *Engine) PartyID(name string) identity.ID {
+func (e *base) PartyID(name string) identity.ID {
 	if p := e.directory().ByName(identity.Name(name)); p != nil {
 		return p.ID
 	}
@@ -36,7 +36,7 @@ func (e *Engine) PartyID(name string) identity.ID {
 }
 
 // Party returns a user or team, for administrators.
-func (e *Engine) Party(_ context.Context, by identity.Principal, kind identity.Kind, name string) (*Resource, error) {
+func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity.Kind, name string) (*Resource, error) {
 	p := e.parties.Load().ByName(kind, name)
 	if !by.Admin() || p == nil {
 		return nil, absent(string(kind))
@@ -45,7 +45,7 @@ func (e *Engine) Party(_ context.Context, by identity.Principal, kind identity.K
 }
 
 // Parties returns all users or all teams by id, for administrators.
-func (e *Engine) Parties(_ context.Context, by identity.Principal, kind identity.Kind) ([]Resource, error) {
+func (e *Accounts) Parties(_ context.Context, by identity.Principal, kind identity.Kind) ([]Resource, error) {
 	if !by.Admin() {
 		return nil, absent("folder")
 	}
@@ -74,7 +74,7 @@ func partyResource(p *store.Party) *Resource {
 
 // PutParty creates or changes a user or a team: a record, changed field by
 // field.
-func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, name string, body []byte) (*Outcome, error) {
+func (e *Accounts) PutParty(ctx context.Context, req Request, kind identity.Kind, name string, body []byte) (*Outcome, error) {
 	if err := mayChangeParties(req.By); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (e *Engine) PutParty(ctx context.Context, req Request, kind identity.Kind, 
 
 // hashGiven hashes the password of a user's document, "" where it has none:
 // a slow thing to be done before the writer is asked.
-func (e *Engine) hashGiven(kind identity.Kind, node *document.Node) (string, error) {
+func (e *Accounts) hashGiven(kind identity.Kind, node *document.Node) (string, error) {
 	password := account.GivenPassword(node)
 	if kind != identity.User || password == "" {
 		return "", nil
@@ -141,7 +141,7 @@ func partyVersion(p *store.Party) Version {
 	return Version{Exists: true, ETag: p.ETag(), Definition: p.ETag(), Modified: p.Modified}
 }
 
-func (e *Engine) writeParty(ctx context.Context, tx store.Tx, req Request, c *account.Change) (*Outcome, error) {
+func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req Request, c *account.Change) (*Outcome, error) {
 	p := c.Party
 	if c.Changed {
 		p.Revision++
@@ -169,7 +169,7 @@ func (e *Engine) writeParty(ctx context.Context, tx store.Tx, req Request, c *ac
 }
 
 // refreshParties replaces what is kept in memory, once the unit is durable.
-func (e *Engine) refreshParties(tx store.Tx) error {
+func (e *base) refreshParties(tx store.Tx) error {
 	t, err := readParties(tx)
 	if err != nil {
 		return err

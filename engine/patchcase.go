@@ -23,7 +23,7 @@ type XattrChange struct {
 
 // PatchXattrs changes XATTRs of a case, in order, all or none: what a PUT of
 // its xattrDict would do, with the same rights.
-func (e *Engine) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
+func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
@@ -47,12 +47,12 @@ func (e *Engine) PatchXattrs(ctx context.Context, req Request, ref Ref, changes 
 	return err
 }
 
-func (e *Engine) readXattrPatch(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, changes []XattrChange) (*putCase, error) {
+func (e *Casework) readXattrPatch(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, changes []XattrChange) (*putCase, error) {
 	given, err := caseName(r, row, given)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.held(r, req.By, row, given)
+	h, err := e.runner.held(r, req.By, row, given)
 	if err != nil {
 		return nil, err
 	}

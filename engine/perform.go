@@ -16,7 +16,7 @@ import (
 )
 
 // Tasks returns the enabled actions of a case, in order of definition.
-func (e *Engine) Tasks(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
+func (e *Casework) Tasks(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (e *Engine) Tasks(ctx context.Context, by identity.Principal, id int64) ([]
 }
 
 // Task returns one enabled action of a case.
-func (e *Engine) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
+func (e *Casework) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -42,10 +42,10 @@ func (e *Engine) Task(ctx context.Context, by identity.Principal, id int64, acti
 	return nil, absent("enabled action")
 }
 
-func (e *Engine) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
+func (e *Casework) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
 	var h *held
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		h, err = e.hold(r, by, Ref{CaseID: id})
+		h, err = e.runner.hold(r, by, Ref{CaseID: id})
 		return err
 	})
 	return h, err
@@ -71,7 +71,7 @@ func taskResource(h *held, action string) *Resource {
 
 // Perform performs an enabled action as the caller
 // (docs/contract/engine.md#checks, which gives the order of the checks).
-func (e *Engine) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
+func (e *Casework) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
 	node, err := parseDocument(body, false)
 	var unsaid error // what is asked for, which is judged after everything else
 	if errs.Is(err, errs.EmptyDocument) {
@@ -83,7 +83,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 	}
 	var out *Outcome
 	err = e.change(ctx, func(r store.Reader) (decision, error) {
-		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func (e *Engine) Perform(ctx context.Context, req Request, id int64, action stri
 			if err := e.free(tx.Locks(), req, on(taskKey(id, action))); err != nil {
 				return err
 			}
-			if err := e.write(tx, c); err != nil {
+			if err := e.runner.write(tx, c); err != nil {
 				return err
 			}
 			out = performance(c)
@@ -119,7 +119,7 @@ func performance(c *caseChange) *Outcome {
 
 // performed decides on what a person asks of an action, which may be named by
 // its type.
-func (e *Engine) performed(r store.Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
+func (e *Casework) performed(r store.Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
 	failed := h.core.Undelivered(action) != nil
 	if !h.route.Compiled.Knows(action) && !failed {
 		return nil, absent("action")
@@ -142,7 +142,7 @@ func (e *Engine) performed(r store.Reader, req Request, h *held, action string, 
 	if failed && t.do != "retry" && t.do != "abort" {
 		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "What was not delivered can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
 	}
-	c, err := e.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
+	c, err := e.runner.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
 		return nil, fe
 	}

@@ -43,7 +43,7 @@ func under(o store.Under, properties bool) store.Under {
 // PatchDocument sets and removes properties of the document or folder at the
 // path, in order, all of them or none (RFC 4918, section 9.2). Where it is one
 // of them that fails, failed says which.
-func (e *Engine) PatchDocument(ctx context.Context, req Request, path DocumentPath, changes []store.Property) (failed int, err error) {
+func (e *Files) PatchDocument(ctx context.Context, req Request, path DocumentPath, changes []store.Property) (failed int, err error) {
 	err = e.store.Update(ctx, func(tx store.Tx) error {
 		failed = -1
 		at, err := e.documentAt(tx, req.By, path)

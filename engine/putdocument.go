@@ -19,7 +19,7 @@ type Upload struct {
 
 // PutDocument creates or replaces the document at the path. A body that
 // breaks off or is too large changes nothing.
-func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath, up Upload) (*Outcome, error) {
+func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath, up Upload) (*Outcome, error) {
 	var room int64
 	err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
 		at, err := e.putTarget(r, req, path)
@@ -54,7 +54,7 @@ func (e *Engine) PutDocument(ctx context.Context, req Request, path DocumentPath
 }
 
 // writable answers why by may not write below the root, nil where it may.
-func (e *Engine) writable(by identity.Principal, root *identity.Party) error {
+func (e *Files) writable(by identity.Principal, root *identity.Party) error {
 	if e.writesDocuments(by, root.ID) {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (e *Engine) writable(by identity.Principal, root *identity.Party) error {
 
 // putTarget returns where the path leads, if the caller may store a document
 // there.
-func (e *Engine) putTarget(r store.Reader, req Request, path DocumentPath) (*documentPlace, error) {
+func (e *Files) putTarget(r store.Reader, req Request, path DocumentPath) (*documentPlace, error) {
 	at, err := e.documentAt(r, req.By, path)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (at *documentPlace) placeable() error {
 	return nil
 }
 
-func (e *Engine) putDocument(tx store.Tx, req Request, path DocumentPath, c *content) (*Outcome, error) {
+func (e *Files) putDocument(tx store.Tx, req Request, path DocumentPath, c *content) (*Outcome, error) {
 	at, err := e.putTarget(tx, req, path) // while the body came, things may have moved
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (e *Engine) putDocument(tx store.Tx, req Request, path DocumentPath, c *con
 }
 
 // makeDocument stores the content as the document at the place.
-func (e *Engine) makeDocument(tx store.Tx, req Request, at *documentPlace, c *content) (d *store.Document, err error) {
+func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *content) (d *store.Document, err error) {
 	d = &store.Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
 	if at.found != nil {
 		d = at.found
@@ -141,7 +141,7 @@ func (e *Engine) makeDocument(tx store.Tx, req Request, at *documentPlace, c *co
 }
 
 // MakeFolder makes an empty folder at the path.
-func (e *Engine) MakeFolder(ctx context.Context, req Request, path DocumentPath) (*Outcome, error) {
+func (e *Files) MakeFolder(ctx context.Context, req Request, path DocumentPath) (*Outcome, error) {
 	var out *Outcome
 	err := e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.documentAt(tx, req.By, path)
@@ -181,7 +181,7 @@ const purgeAtOnce = 1000
 // DeleteDocument deletes the document at the path, or the folder with all
 // that is below it: at a stroke for whoever looks. Of a large tree the rows
 // go later, bit by bit.
-func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentPath) error {
+func (e *Files) DeleteDocument(ctx context.Context, req Request, path DocumentPath) error {
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.documentAt(tx, req.By, path)
 		if err != nil {
@@ -208,7 +208,7 @@ func (e *Engine) DeleteDocument(ctx context.Context, req Request, path DocumentP
 
 // removeDocument deletes what is at the place, with its locks and all that is
 // below it.
-func (e *Engine) removeDocument(tx store.Tx, req Request, at *documentPlace) error {
+func (e *Files) removeDocument(tx store.Tx, req Request, at *documentPlace) error {
 	if err := e.releaseTree(tx, req, at); err != nil {
 		return err
 	}
@@ -225,7 +225,7 @@ func (e *Engine) removeDocument(tx store.Tx, req Request, at *documentPlace) err
 }
 
 // purge deletes what was taken out of its tree and not deleted yet.
-func (e *Engine) purge(ctx context.Context) error {
+func (e *Files) purge(ctx context.Context) error {
 	var more bool
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		more, err = r.Documents().Detached()

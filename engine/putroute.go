@@ -18,7 +18,7 @@ import (
 
 // PutRoute stores a route under its name. A changed document makes a new
 // version; an equal one only replaces the source.
-func (e *Engine) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
+func (e *Routing) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		next, err := e.readRoute(r, req, name, yaml, body)
@@ -35,7 +35,7 @@ func (e *Engine) PutRoute(ctx context.Context, req Request, name string, yaml bo
 
 // routeNamed returns the route of that name as it is stored, with what its
 // rights are judged by; nil for none.
-func (e *Engine) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo, error) {
+func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo, error) {
 	stored, err := orNil(r.Routes().GetByName(name))
 	if err != nil || stored == nil {
 		return nil, nil, err
@@ -64,7 +64,7 @@ type routeChange struct {
 	baseETag string // of the source that it was decided on
 }
 
-func (e *Engine) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
+func (e *Routing) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
 	old, info, err := e.routeNamed(r, name)
 	if err != nil {
 		return nil, err
@@ -89,13 +89,13 @@ func (e *Engine) readRoute(r store.Reader, req Request, name string, yaml bool, 
 	c.compiled, c.warnings, err = route.Parse(name, c.node)
 	children := e.checkChildren(req.By, name, c)
 	if faulty, ok := errors.AsType[*errs.Error](err); ok && faulty.Kind == errs.Invalid && len(faulty.Faults) > 0 {
-		reaches := e.checkReaches(route.ReachesOf(name, c.node))
+		reaches := e.outbox.checkReaches(route.ReachesOf(name, c.node))
 		return nil, errs.InvalidDocument(slices.Concat(faulty.Faults, children, reaches))
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := errs.InvalidDocument(append(children, e.checkReaches(c.compiled.Reaches())...)); err != nil {
+	if err := errs.InvalidDocument(append(children, e.outbox.checkReaches(c.compiled.Reaches())...)); err != nil {
 		return nil, err
 	}
 	if hidden {
@@ -149,7 +149,7 @@ func sceneOfRoute(s *store.Route) scene {
 
 // checkRoutes answers errs.TooMany where the author has as many routes as
 // the limit. It counts what is in memory anyway.
-func (e *Engine) checkRoutes(author identity.ID) error {
+func (e *Routing) checkRoutes(author identity.ID) error {
 	n := int64(0)
 	for _, info := range e.routes.Load().list {
 		if info.AuthorID == author {
@@ -166,7 +166,7 @@ func sameContent(c *routeChange) bool {
 	return err == nil && route.SameContent(before, c.node)
 }
 
-func (e *Engine) routeMeta(c *routeChange) route.Meta {
+func (e *Routing) routeMeta(c *routeChange) route.Meta {
 	author := ""
 	if p := e.directory().ByID(c.stored.AuthorID); p != nil {
 		author = string(p.Name)
@@ -187,7 +187,7 @@ func (e *Engine) routeMeta(c *routeChange) route.Meta {
 
 // routeOwner returns the context that the route shall belong to: any user
 // stores for itself, a team's admins for the team.
-func (e *Engine) routeOwner(by identity.Principal, c *routeChange) (identity.ID, error) {
+func (e *Routing) routeOwner(by identity.Principal, c *routeChange) (identity.ID, error) {
 	d := e.directory()
 	owner := by.ID
 	if !c.created {
@@ -210,7 +210,7 @@ func (e *Engine) routeOwner(by identity.Principal, c *routeChange) (identity.ID,
 
 // unknownParties warns of users and teams that the route names and that do
 // not exist (yet).
-func (e *Engine) unknownParties(r *route.Route) []errs.Fault {
+func (e *Routing) unknownParties(r *route.Route) []errs.Fault {
 	var out []errs.Fault
 	d := e.directory()
 	for _, p := range r.Parties() {
@@ -226,7 +226,7 @@ func (e *Engine) unknownParties(r *route.Route) []errs.Fault {
 	return out
 }
 
-func (e *Engine) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
+func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
 	now, err := orNil(tx.Routes().Get(c.stored.ID))
 	if err != nil {
 		return nil, err

@@ -48,7 +48,7 @@ func (s *stuckCases) has(id int64) bool {
 }
 
 // routeName returns the name of a route, "" where it was deleted.
-func (e *Engine) routeName(id int64) string {
+func (e *base) routeName(id int64) string {
 	if info := e.routes.Load().byID[id]; info != nil {
 		return info.Name
 	}
@@ -72,7 +72,7 @@ func heldUp(r store.Reader, route, group string, but ...int64) (bool, error) {
 // sayWhyQueued adds to the refusal of what a queued case cannot do yet what the
 // case waits for. The reason of a hold is for whoever waits, its name for
 // administrators.
-func (e *Engine) sayWhyQueued(h *held, by identity.Principal, refusal error) error {
+func (e *runner) sayWhyQueued(h *held, by identity.Principal, refusal error) error {
 	refused, is := errors.AsType[*errs.Error](refusal)
 	if !is {
 		return refusal
@@ -87,7 +87,7 @@ func (e *Engine) sayWhyQueued(h *held, by identity.Principal, refusal error) err
 }
 
 // whyQueued says in a sentence what a queued case waits for.
-func (e *Engine) whyQueued(r store.Reader, row *store.Case, by identity.Principal) (string, error) {
+func (e *runner) whyQueued(r store.Reader, row *store.Case, by identity.Principal) (string, error) {
 	switch {
 	case row.Waits:
 		return "It waits for earlier cases of its schedule entry to end.", nil
@@ -124,7 +124,7 @@ func (e *Engine) whyQueued(r store.Reader, row *store.Case, by identity.Principa
 
 // groupWaits reports whether a queued case of the group, but for one, could be
 // started: what is created meanwhile does not overtake it.
-func (e *Engine) groupWaits(r store.Reader, group string, but int64) (bool, error) {
+func (e *runner) groupWaits(r store.Reader, group string, but int64) (bool, error) {
 	if group == "" {
 		return false, nil
 	}
@@ -144,7 +144,7 @@ func (e *Engine) groupWaits(r store.Reader, group string, but int64) (bool, erro
 // holds it up, and it overtakes no queued one that could start. Creating never
 // waits for starting, yet what a person starts should be there when the answer
 // is (docs/contract/engine.md#queue).
-func (e *Engine) startsNow(r store.Reader, b startable, now time.Time) (bool, error) {
+func (e *runner) startsNow(r store.Reader, b startable, now time.Time) (bool, error) {
 	if b.startAt.After(now) {
 		return false, nil
 	}

@@ -32,7 +32,7 @@ type Quota struct {
 }
 
 // Quota returns how much by has stored and may still store.
-func (e *Engine) Quota(ctx context.Context, by identity.Principal) (Quota, error) {
+func (e *base) Quota(ctx context.Context, by identity.Principal) (Quota, error) {
 	var q Quota
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		q.Used, err = r.Blobs().StoredBytes(by.ID)
@@ -45,7 +45,7 @@ func (e *Engine) Quota(ctx context.Context, by identity.Principal) (Quota, error
 // roomFor returns how many bytes the author may store where freed of their
 // own are replaced, or errs.Full where the announced length is more; -1
 // announces nothing.
-func (e *Engine) roomFor(r store.BlobReader, author identity.ID, freed, announced int64) (int64, error) {
+func (e *base) roomFor(r store.BlobReader, author identity.ID, freed, announced int64) (int64, error) {
 	used, err := r.StoredBytes(author)
 	if err != nil {
 		return 0, err
@@ -58,7 +58,7 @@ func (e *Engine) roomFor(r store.BlobReader, author identity.ID, freed, announce
 }
 
 // checkQuota answers errs.Full where so many bytes more are too many.
-func (e *Engine) checkQuota(r store.BlobReader, author identity.ID, more int64) error {
+func (e *base) checkQuota(r store.BlobReader, author identity.ID, more int64) error {
 	used, err := r.StoredBytes(author)
 	if err == nil && used+more > e.limits.Quota {
 		return e.overQuota()
@@ -66,7 +66,7 @@ func (e *Engine) checkQuota(r store.BlobReader, author identity.ID, more int64) 
 	return err
 }
 
-func (e *Engine) overQuota() error {
+func (e *base) overQuota() error {
 	return &errs.Error{
 		Kind:   errs.Full,
 		Detail: fmt.Sprintf("That would be more than the %d bytes you may store; delete something first, or ask an administrator.", e.limits.Quota),
@@ -80,6 +80,6 @@ var errQuota = errors.New("the quota is used up")
 
 // within returns a reader of the body that answers errs.Full once it has
 // more than room bytes.
-func (e *Engine) within(body io.Reader, room int64) io.Reader {
+func (e *base) within(body io.Reader, room int64) io.Reader {
 	return quota.Reader(body, room, e.overQuota)
 }

@@ -12,7 +12,7 @@ import (
 
 // checkReaches judges what a route names that is outside: hosts, addresses,
 // commands, secrets and callbacks (docs/contract/routes.md#reaching-outside).
-func (e *Engine) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
+func (e *outbox) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
 	for _, reach := range reaches {
 		detail, code := e.refuses(reach)
 		if detail != "" {
@@ -23,7 +23,7 @@ func (e *Engine) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
 }
 
 // refuses says why something outside cannot be reached, "" where it can.
-func (e *Engine) refuses(reach route.Reach) (detail string, code errs.Code) {
+func (e *outbox) refuses(reach route.Reach) (detail string, code errs.Code) {
 	switch reach.Kind {
 	case route.ReachURL:
 		return e.outside.RefusesURL(reach.Name), errs.CodeRange
@@ -47,7 +47,7 @@ func (e *Engine) refuses(reach route.Reach) (detail string, code errs.Code) {
 // withoutStrangers takes out of a mail those addresses of its route that would
 // be refused were the route stored now: an administrator may have taken back a
 // domain since, or a user gone. It says why, "" where there are none.
-func (e *Engine) withoutStrangers(m *machine.Mail) (refused string) {
+func (e *outbox) withoutStrangers(m *machine.Mail) (refused string) {
 	var why []string
 	for _, address := range m.Named {
 		if detail, _ := e.refuses(route.Reach{Kind: route.ReachAddress, Name: address}); detail != "" {
@@ -59,7 +59,7 @@ func (e *Engine) withoutStrangers(m *machine.Mail) (refused string) {
 }
 
 // isUsers reports whether an e-mail address is a user's.
-func (e *Engine) isUsers(address string) bool {
+func (e *outbox) isUsers(address string) bool {
 	for _, p := range e.directory().Parties() {
 		if p.Email != "" && strings.EqualFold(p.Email, address) {
 			return true

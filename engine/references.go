@@ -14,7 +14,7 @@ import (
 // that by may create objects of, or to keeps, the one that the object has
 // already; to by itself where neither is given. Whether another context
 // exists is not told.
-func (e *Engine) contextRef(by identity.Principal, root document.Value, id int64, name string, keeps identity.ID) (identity.Party, error) {
+func (e *base) contextRef(by identity.Principal, root document.Value, id int64, name string, keeps identity.ID) (identity.Party, error) {
 	d := e.directory()
 	available := func(p *identity.Party) *identity.Party {
 		if p == nil || !d.MayOwn(by, p.ID) && p.ID != keeps {
@@ -43,7 +43,7 @@ func (e *Engine) contextRef(by identity.Principal, root document.Value, id int64
 // routeRef resolves "route" and "routeId" of a document to a route that by
 // sees and that is usable for what the document asks. What does not resolve
 // is a fault at the key that was given.
-func (e *Engine) routeRef(by identity.Principal, root document.Value, name string, id int64, usable func(*routeInfo) bool) *routeInfo {
+func (e *base) routeRef(by identity.Principal, root document.Value, name string, id int64, usable func(*routeInfo) bool) *routeInfo {
 	byName, byID := root.Get("route"), root.Get("routeId")
 	table := e.routes.Load()
 	may := func(info *routeInfo) bool { return info != nil && e.seesRoute(by, info) && usable(info) }

@@ -14,7 +14,7 @@ import (
 
 // RenameEntry gives a schedule entry another name, the caller's. With
 // overwrite an entry that has the name is deleted.
-func (e *Engine) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
+func (e *Scheduling) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
 	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameEntry(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
@@ -23,7 +23,7 @@ func (e *Engine) RenameEntry(ctx context.Context, req Request, ref Ref, name str
 	return out, err
 }
 
-func (e *Engine) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
 	stored, given, err := e.findEntry(tx, req.By, ref)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 
 // RenameCase gives a case that has a name another one, the caller's. A name
 // that another case has is not taken from it: that would cancel the case.
-func (e *Engine) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
+func (e *Casework) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
 	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameCase(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
@@ -110,8 +110,8 @@ func (e *Engine) RenameCase(ctx context.Context, req Request, ref Ref, name stri
 	return out, err
 }
 
-func (e *Engine) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
-	h, err := e.hold(tx, req.By, ref)
+func (e *Casework) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+	h, err := e.runner.hold(tx, req.By, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -12,13 +12,13 @@ import (
 
 // administersRoute reports whether by administers the route: its owner
 // context's admins, those it names, and administrators.
-func (e *Engine) administersRoute(by identity.Principal, r *routeInfo) bool {
+func (e *base) administersRoute(by identity.Principal, r *routeInfo) bool {
 	return e.directory().Administers(by, r.ContextID) || by.InAny(names(r.Compiled.Access.Admin))
 }
 
 // routeAdmins names whom administersRoute means besides the administrators of
 // all: who administers the owner context, and access.admin.
-func (e *Engine) routeAdmins(id int64) (parties []string) {
+func (e *base) routeAdmins(id int64) (parties []string) {
 	r := e.routes.Load().byID[id]
 	if r == nil {
 		return nil // deleted
@@ -36,7 +36,7 @@ func (e *Engine) routeAdmins(id int64) (parties []string) {
 
 // mayStart reports whether by may start cases of the route. An absent list
 // means the owner context.
-func (e *Engine) mayStart(by identity.Principal, r *routeInfo) bool {
+func (e *base) mayStart(by identity.Principal, r *routeInfo) bool {
 	if r.Compiled.Access.Start == nil {
 		return by.In(r.ContextID)
 	}
@@ -44,7 +44,7 @@ func (e *Engine) mayStart(by identity.Principal, r *routeInfo) bool {
 }
 
 // seesRoute reports whether the route exists for by.
-func (e *Engine) seesRoute(by identity.Principal, r *routeInfo) bool {
+func (e *base) seesRoute(by identity.Principal, r *routeInfo) bool {
 	return by.Admin() || by.In(r.ContextID) || by.InAny(names(r.Compiled.Access.Read)) ||
 		by.InAny(names(r.Compiled.Access.Start)) || by.InAny(names(r.Compiled.Access.Admin))
 }
@@ -56,7 +56,7 @@ func seesEntry(by identity.Principal, context identity.ID) bool {
 
 // mayChangeEntry reports whether by may change, delete or trigger the entry:
 // every member of its context; of everyone only its author.
-func (e *Engine) mayChangeEntry(by identity.Principal, context, author identity.ID) bool {
+func (e *base) mayChangeEntry(by identity.Principal, context, author identity.ID) bool {
 	if by.Admin() {
 		return true
 	}
@@ -73,7 +73,7 @@ func isStarter(by identity.Principal, c *machine.Case) bool {
 }
 
 // seesCase reports whether the case exists for by.
-func (e *Engine) seesCase(r store.Reader, by identity.Principal, c *store.Case) (bool, error) {
+func (e *base) seesCase(r store.Reader, by identity.Principal, c *store.Case) (bool, error) {
 	if by.Admin() || by.In(c.ContextID) || by.In(c.StarterID) {
 		return true, nil
 	}
@@ -88,7 +88,7 @@ func (e *Engine) seesCase(r store.Reader, by identity.Principal, c *store.Case) 
 
 // seesAttachment reports whether the attachment exists for by: who sees the
 // case that it is bound to; without one the members of its context.
-func (e *Engine) seesAttachment(r store.Reader, by identity.Principal, a *store.Attachment) (bool, error) {
+func (e *base) seesAttachment(r store.Reader, by identity.Principal, a *store.Attachment) (bool, error) {
 	if a.CaseID == 0 {
 		return by.Admin() || by.In(a.ContextID), nil
 	}
@@ -102,7 +102,7 @@ func (e *Engine) seesAttachment(r store.Reader, by identity.Principal, a *store.
 // mayDeleteAttachment reports whether by may delete the attachment: who has
 // uploaded it and the admins of the route of its case; without a case every
 // member of its context, of everyone only who has uploaded it.
-func (e *Engine) mayDeleteAttachment(r store.Reader, by identity.Principal, a *store.Attachment) (bool, error) {
+func (e *base) mayDeleteAttachment(r store.Reader, by identity.Principal, a *store.Attachment) (bool, error) {
 	if a.CaseID == 0 {
 		return e.mayChangeEntry(by, a.ContextID, a.AuthorID), nil
 	}
@@ -118,7 +118,7 @@ func (e *Engine) mayDeleteAttachment(r store.Reader, by identity.Principal, a *s
 }
 
 // administered returns the ids of the routes that by administers.
-func (e *Engine) administered(by identity.Principal) []int64 {
+func (e *base) administered(by identity.Principal) []int64 {
 	var ids []int64
 	for _, info := range e.routes.Load().list {
 		if e.administersRoute(by, info) {
@@ -129,7 +129,7 @@ func (e *Engine) administered(by identity.Principal) []int64 {
 }
 
 // actor returns by as the core sees a performer.
-func (e *Engine) actor(by identity.Principal, routeAdmin bool) machine.Actor {
+func (e *base) actor(by identity.Principal, routeAdmin bool) machine.Actor {
 	return machine.Actor{Name: string(by.Name), Contexts: contextNames(by), RouteAdmin: routeAdmin, DeputyFor: e.deputyFor(by)}
 }
 
@@ -156,14 +156,14 @@ func readsDocuments(by identity.Principal, context identity.ID) bool {
 
 // writesDocuments reports whether by may write the documents of the context:
 // its members; those of everyone only as administrator.
-func (e *Engine) writesDocuments(by identity.Principal, context identity.ID) bool {
+func (e *base) writesDocuments(by identity.Principal, context identity.ID) bool {
 	return e.directory().MayOwn(by, context)
 }
 
 // hears reports whether the event is for by to hear: whether what it is about
 // is for by to see now, or was when it went. cases are those that were judged
 // already.
-func (e *Engine) hears(r store.Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
+func (e *base) hears(r store.Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
 	switch ev.Kind {
 	case EventCase, EventTask:
 		if ev.Change == ChangeDeleted {
@@ -203,6 +203,6 @@ func (e *Engine) hears(r store.Reader, by identity.Principal, ev *Event, cases m
 }
 
 // sawCase reports whether by could see a case that is gone.
-func (e *Engine) sawCase(by identity.Principal, ev *Event) bool {
+func (e *base) sawCase(by identity.Principal, ev *Event) bool {
 	return by.Admin() || slices.ContainsFunc(ev.seenBy, by.In) || ev.route != nil && e.administersRoute(by, ev.route)
 }

@@ -63,7 +63,7 @@ func (t *routeTable) without(id int64) *routeTable {
 func byRouteID(info *routeInfo, id int64) int { return cmp.Compare(info.ID, id) }
 
 // loadRoutes reads all routes into the table.
-func (e *Engine) loadRoutes(r store.Reader) error {
+func (e *base) loadRoutes(r store.Reader) error {
 	stored, err := r.Routes().List()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func parseNamed(ref Ref, body []byte) (*document.Node, error) {
 }
 
 // visibleRoute returns the route that by sees under that name, or nil.
-func (e *Engine) visibleRoute(by identity.Principal, name string) *routeInfo {
+func (e *base) visibleRoute(by identity.Principal, name string) *routeInfo {
 	info := e.routes.Load().byName[identity.Fold(name)]
 	if info == nil || !e.seesRoute(by, info) {
 		return nil
@@ -163,7 +163,7 @@ func (e *Engine) visibleRoute(by identity.Principal, name string) *routeInfo {
 }
 
 // Route returns a route by its name.
-func (e *Engine) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
+func (e *Routing) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, absent("route")
@@ -180,7 +180,7 @@ func (e *Engine) Route(ctx context.Context, by identity.Principal, name string) 
 }
 
 // Routes returns the routes that by sees, by id.
-func (e *Engine) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Routing) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().List()
@@ -213,7 +213,7 @@ const contextMine = "mine"
 
 // inContext reports whether the context passes a filter: a name, an id,
 // contextMine, or "" for all.
-func (e *Engine) inContext(by identity.Principal, filter string, context identity.ID) bool {
+func (e *base) inContext(by identity.Principal, filter string, context identity.ID) bool {
 	switch filter {
 	case "":
 		return true
@@ -225,7 +225,7 @@ func (e *Engine) inContext(by identity.Principal, filter string, context identit
 
 // contextID returns the id of a context given by name or number; 0 where
 // there is none.
-func (e *Engine) contextID(text string) identity.ID {
+func (e *base) contextID(text string) identity.ID {
 	if p := e.directory().ByName(identity.Name(text)); p != nil {
 		return p.ID
 	}
@@ -235,7 +235,7 @@ func (e *Engine) contextID(text string) identity.ID {
 	return 0
 }
 
-func (e *Engine) routeResource(by identity.Principal, s *store.Route) *Resource {
+func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource {
 	etag := routeETag(s.ID, s.Version)
 	return &Resource{
 		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
@@ -246,7 +246,7 @@ func (e *Engine) routeResource(by identity.Principal, s *store.Route) *Resource 
 
 // RouteVersions returns every version of a route that was ever stored,
 // ascending.
-func (e *Engine) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
+func (e *Routing) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, absent("route")

@@ -50,7 +50,7 @@ func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now 
 
 // Scratch returns what by has at the place. In this use case and those
 // beside it now and Request.Now are the machine's time, in a sandbox too.
-func (e *Engine) Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error) {
+func (e *Files) Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error) {
 	var s *store.Scratch
 	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		s, err = liveScratch(r, by.ID, at, now)
@@ -63,7 +63,7 @@ func (e *Engine) Scratch(ctx context.Context, by identity.Principal, now time.Ti
 }
 
 // OpenScratch opens what by has at the place.
-func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*OpenScratch, error) {
+func (e *Files) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*OpenScratch, error) {
 	var out *OpenScratch
 	err := e.contents.Reading(func() error {
 		s, err := e.Scratch(ctx, by, now, at)
@@ -80,7 +80,7 @@ func (e *Engine) OpenScratch(ctx context.Context, by identity.Principal, now tim
 }
 
 // ScratchIn returns what by has in the folders, by folder and name.
-func (e *Engine) ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error) {
+func (e *Files) ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error) {
 	var all []store.Scratch
 	err := e.store.View(ctx, func(r store.Reader) error {
 		rows, err := r.Scratch().In(by.ID, folders...)
@@ -95,7 +95,7 @@ func (e *Engine) ScratchIn(ctx context.Context, by identity.Principal, now time.
 }
 
 // PutScratch creates or replaces a side file.
-func (e *Engine) PutScratch(ctx context.Context, req Request, at store.ScratchPlace, up Upload) (*Outcome, error) {
+func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPlace, up Upload) (*Outcome, error) {
 	if err := legalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
@@ -130,7 +130,7 @@ func (e *Engine) PutScratch(ctx context.Context, req Request, at store.ScratchPl
 }
 
 // scratchTarget returns what a PUT to the place replaces, nil for nothing.
-func (e *Engine) scratchTarget(r store.Reader, req Request, at store.ScratchPlace) (*store.Scratch, error) {
+func (e *Files) scratchTarget(r store.Reader, req Request, at store.ScratchPlace) (*store.Scratch, error) {
 	found, err := liveScratch(r, req.By.ID, at, req.Now)
 	if err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (e *Engine) scratchTarget(r store.Reader, req Request, at store.ScratchPlac
 
 // scratchRoom returns how large a scratch file may be: what the area and the
 // quota hold once everything else in the area is dropped.
-func (e *Engine) scratchRoom(r store.Reader, author identity.ID, announced int64) (int64, error) {
+func (e *Files) scratchRoom(r store.Reader, author identity.ID, announced int64) (int64, error) {
 	stored, err := r.Blobs().StoredBytes(author)
 	if err != nil {
 		return 0, err
@@ -160,7 +160,7 @@ func (e *Engine) scratchRoom(r store.Reader, author identity.ID, announced int64
 	return room, nil
 }
 
-func (e *Engine) overScratch(room int64) error {
+func (e *Files) overScratch(room int64) error {
 	return &errs.Error{
 		Kind:   errs.Full,
 		Detail: fmt.Sprintf("There is room for %d bytes of temporary files; store large files in Documents/.", room),
@@ -168,7 +168,7 @@ func (e *Engine) overScratch(room int64) error {
 	}
 }
 
-func (e *Engine) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *content) (*Outcome, error) {
+func (e *Files) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *content) (*Outcome, error) {
 	found, err := e.scratchTarget(tx, req, at)
 	if err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (e *Engine) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c 
 
 // keepScratch stores a row, and drops the author's oldest others where the
 // area or the quota would be too full.
-func (e *Engine) keepScratch(tx store.Tx, s *store.Scratch) error {
+func (e *Files) keepScratch(tx store.Tx, s *store.Scratch) error {
 	if _, err := tx.Write().Scratch().DeleteExpired(s.Modified, purgeAtOnce); err != nil {
 		return err
 	}
@@ -228,7 +228,7 @@ func (e *Engine) keepScratch(tx store.Tx, s *store.Scratch) error {
 }
 
 // MakeScratchFolder makes a folder for side files.
-func (e *Engine) MakeScratchFolder(ctx context.Context, req Request, at store.ScratchPlace) (*Outcome, error) {
+func (e *Files) MakeScratchFolder(ctx context.Context, req Request, at store.ScratchPlace) (*Outcome, error) {
 	if err := legalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func emptyScratch(req Request, at store.ScratchPlace, kind store.ScratchKind, ex
 
 // DeleteScratch deletes what the caller has at the place, a folder with all
 // that is below it.
-func (e *Engine) DeleteScratch(ctx context.Context, req Request, at store.ScratchPlace) error {
+func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.ScratchPlace) error {
 	return e.update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, at, req.Now)
 		if err != nil {
@@ -283,7 +283,7 @@ func (e *Engine) DeleteScratch(ctx context.Context, req Request, at store.Scratc
 
 // MoveScratch gives a side file or folder another place in the scratch area,
 // with overwrite in the place of what is there. It reports whether nothing was.
-func (e *Engine) MoveScratch(ctx context.Context, req Request, from, to store.ScratchPlace, overwrite bool) (*Outcome, error) {
+func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.ScratchPlace, overwrite bool) (*Outcome, error) {
 	if err := legalDocumentName(to.Name); err != nil {
 		return nil, err
 	}

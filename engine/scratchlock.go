@@ -20,7 +20,7 @@ func sceneOfScratch(author identity.ID, at store.ScratchPlace) scene {
 	return on(store.ScratchKey(author, at))
 }
 
-func (e *Engine) targetInScratch(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Files) targetInScratch(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	found, err := liveScratch(r, by.ID, t.Scratch, e.wall())
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (e *Engine) targetInScratch(r store.Reader, by identity.Principal, t Target
 
 // makeScratchForLock makes what a LOCK of an unmapped name in a scratch area
 // leaves.
-func (e *Engine) makeScratchForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
+func (e *Files) makeScratchForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
 	if err := legalDocumentName(at.scratch.Scratch.Name); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (e *Engine) makeScratchForLock(tx store.Tx, req Request, at *targeted, last
 
 // followLock makes the draft that a lock has made last as long as the lock;
 // one that has ended ends it.
-func (e *Engine) followLock(tx store.Tx, l *store.Lock, ended bool) error {
+func (e *Files) followLock(tx store.Tx, l *store.Lock, ended bool) error {
 	if !strings.HasPrefix(string(l.On), string(store.LocksOnScratch)) {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (e *Engine) followLock(tx store.Tx, l *store.Lock, ended bool) error {
 
 // EndDraft deletes the draft at the place, if there is one. Where it has
 // become something, the locks on it are on that from now on.
-func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
+func (e *Locking) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
 	return e.update(ctx, func(tx store.Tx) error {
 		found, err := orNil(tx.Scratch().Get(by.ID, at.Normal()))
 		if err != nil || found == nil || found.Kind != store.Draft {
@@ -99,7 +99,7 @@ func (e *Engine) EndDraft(ctx context.Context, by identity.Principal, at store.S
 
 // MayTakeScratch answers whether the caller may move the side file at the
 // place away, under the conditions of the request.
-func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at store.ScratchPlace) (*Taken, error) {
+func (e *Files) MayTakeScratch(ctx context.Context, req Request, at store.ScratchPlace) (*Taken, error) {
 	var taken *Taken
 	err := e.store.View(ctx, func(r store.Reader) error {
 		found, err := liveScratch(r, req.By.ID, at, req.Now)
@@ -116,7 +116,7 @@ func (e *Engine) MayTakeScratch(ctx context.Context, req Request, at store.Scrat
 }
 
 // takeScratch deletes the side file that a request takes its content from.
-func (e *Engine) takeScratch(tx store.Tx, req Request) error {
+func (e *Files) takeScratch(tx store.Tx, req Request) error {
 	at := *req.Takes.Scratch
 	found, err := orNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 	if err != nil {
@@ -132,7 +132,7 @@ func (e *Engine) takeScratch(tx store.Tx, req Request) error {
 }
 
 // removeScratch deletes a row with all below it, and the locks on it.
-func (e *Engine) removeScratch(tx store.Tx, s *store.Scratch) error {
+func (e *Files) removeScratch(tx store.Tx, s *store.Scratch) error {
 	e.unreferred(tx)
 	if err := tx.Write().Scratch().Delete(s.Author, s.Place); err != nil {
 		return err

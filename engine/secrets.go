@@ -27,7 +27,7 @@ const mostSecrets = 100 // of a user and a kind
 // UseAppPassword reports whether the secret is an app password of the user,
 // and notes that it is used. It is asked on every log-in and answers from
 // memory.
-func (e *Engine) UseAppPassword(user identity.ID, secret string) bool {
+func (e *Accounts) UseAppPassword(user identity.ID, secret string) bool {
 	s := e.parties.Load().AppPassword(user, secret)
 	if s == nil {
 		return false
@@ -39,19 +39,19 @@ func (e *Engine) UseAppPassword(user identity.ID, secret string) bool {
 // CalendarAt returns the calendar whose secret address has the token: that of
 // what is to come for whoever has made it. A token of nobody, or of a user who
 // is disabled, is errs.NotFound.
-func (e *Engine) CalendarAt(ctx context.Context, token string) (*Resource, error) {
+func (e *Calendars) CalendarAt(ctx context.Context, token string) (*Resource, error) {
 	t := e.parties.Load()
 	s := t.CalendarLink(token)
 	if s == nil {
 		return nil, absent("calendar")
 	}
-	e.use(store.CalendarLink, s)
+	e.accounts.use(store.CalendarLink, s)
 	return e.Upcoming(ctx, t.Directory().Principal(s.UserID))
 }
 
 // use notes that a secret is used and has it written, which no request waits
 // for. Where too much waits to be written it is left to a later use.
-func (e *Engine) use(kind store.SecretKind, s *account.HeldSecret) {
+func (e *Accounts) use(kind store.SecretKind, s *account.HeldSecret) {
 	now := e.clock.Now()
 	if !s.Use(now) {
 		return
@@ -98,7 +98,7 @@ func secretVersion(s *account.HeldSecret) Version {
 }
 
 // Secrets returns the caller's secrets of a kind in order of creation.
-func (e *Engine) Secrets(_ context.Context, by identity.Principal, kind store.SecretKind) ([]Resource, error) {
+func (e *Accounts) Secrets(_ context.Context, by identity.Principal, kind store.SecretKind) ([]Resource, error) {
 	var out []Resource
 	for _, s := range e.parties.Load().Secrets(kind, by.ID) {
 		out = append(out, *secretResource(s))
@@ -107,7 +107,7 @@ func (e *Engine) Secrets(_ context.Context, by identity.Principal, kind store.Se
 }
 
 // Secret returns the caller's secret of that label.
-func (e *Engine) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*Resource, error) {
+func (e *Accounts) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*Resource, error) {
 	s := e.parties.Load().Secret(kind, by.ID, label)
 	if s == nil {
 		return nil, absent(string(kind))
@@ -117,7 +117,7 @@ func (e *Engine) Secret(_ context.Context, by identity.Principal, kind store.Sec
 
 // PutSecret makes a secret. The outcome has the form with what is secret, this
 // once. An existing one cannot be changed: errs.NameTaken.
-func (e *Engine) PutSecret(ctx context.Context, req Request, kind store.SecretKind, label string, body []byte) (*Outcome, error) {
+func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.SecretKind, label string, body []byte) (*Outcome, error) {
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func readSecret(body []byte) error {
 }
 
 // DeleteSecret revokes a secret, at once.
-func (e *Engine) DeleteSecret(ctx context.Context, req Request, kind store.SecretKind, label string) error {
+func (e *Accounts) DeleteSecret(ctx context.Context, req Request, kind store.SecretKind, label string) error {
 	if e.parties.Load().Secret(kind, req.By.ID, label) == nil {
 		return absent(string(kind))
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // PutCase starts a case, or changes the one that the reference names.
-func (e *Engine) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
+func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		row, given, err := e.findCase(r, req.By, ref)
@@ -50,7 +50,7 @@ type putCase struct {
 	byName  bool // the request's URL is the given name's
 }
 
-func (e *Engine) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
+func (e *Casework) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
 	if ref.Identity() || ref.Author != req.By.ID && ref.Name != "" {
 		return nil, absent("case")
 	}
@@ -69,11 +69,11 @@ func (e *Engine) readNewCase(r store.Reader, req Request, ref Ref, body []byte) 
 	}
 	b.id, b.dryRun = e.newID(req), req.DryRun
 	b.from = r
-	now, err := e.startsNow(r, b.startable(), req.Now)
+	now, err := e.runner.startsNow(r, b.startable(), req.Now)
 	if err != nil {
 		return nil, err
 	}
-	change, err := e.bear(*b, req.Now, now)
+	change, err := e.runner.bear(*b, req.Now, now)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (e *Engine) readNewCase(r store.Reader, req Request, ref Ref, body []byte) 
 }
 
 // readBirth reads a start document and judges the caller's rights to it.
-func (e *Engine) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*birth, error) {
+func (e *Casework) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*birth, error) {
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
@@ -96,12 +96,12 @@ func (e *Engine) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*
 	root := document.Root(node, &faults)
 	s := e.readStart(root)
 	if v := root.Get("attachmentUUID"); v.Given() {
-		if s.input, err = e.startInput(r, req, v); err != nil {
+		if s.input, err = e.files.startInput(r, req, v); err != nil {
 			return nil, err
 		}
 	}
 	if v := root.Get("document"); v.Given() {
-		if s.input, err = e.documentInput(r, req, v); err != nil {
+		if s.input, err = e.files.documentInput(r, req, v); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +133,7 @@ func (e *Engine) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*
 // judgeRoles refuses roles that the starter may not fill. Whom the route's
 // own rules put there anyway is no choice of the starter's, so that a copy of
 // a case starts as the case did.
-func (e *Engine) judgeRoles(req Request, info *routeInfo, b *birth) error {
+func (e *Casework) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	if e.administersRoute(req.By, info) {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (e *Engine) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	b.roles = chosen
 	rehearsal := *b
 	rehearsal.dryRun = true // what it starts needs no ids
-	ruled, err := e.bear(rehearsal, req.Now, true)
+	ruled, err := e.runner.bear(rehearsal, req.Now, true)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func roleNotAssignable(role string) error {
 	return errs.New(errs.RoleNotAssignable, "You may not choose these players for the role %q; leave it out, or ask the route's administrators.", role)
 }
 
-func (e *Engine) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, error) {
+func (e *Casework) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, error) {
 	if p.created {
 		if _, err := tx.Routes().CurrentVersion(p.change.row.RouteID); err != nil {
 			return nil, staleIfGone(err)
@@ -180,7 +180,7 @@ func (e *Engine) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, e
 		}
 	}
 	if p.created || p.change.row.Revision != p.change.base {
-		if err := e.write(tx, p.change); err != nil {
+		if err := e.runner.write(tx, p.change); err != nil {
 			return nil, err
 		}
 	}
@@ -204,12 +204,12 @@ func (e *Engine) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, e
 
 // readCaseChange reads a document that changes an open or ended case field
 // by field (docs/contract/drive.md#replace-or-change).
-func (e *Engine) readCaseChange(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, body []byte) (*putCase, error) {
+func (e *Casework) readCaseChange(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, body []byte) (*putCase, error) {
 	given, err := caseName(r, row, given)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.held(r, req.By, row, given)
+	h, err := e.runner.held(r, req.By, row, given)
 	if err != nil {
 		return nil, err
 	}

@@ -11,14 +11,14 @@ import (
 
 // Stream is what one user hears of events, from where it began.
 type Stream struct {
-	engine *Engine
+	engine *base
 	user   identity.ID
 	reader *events.Reader[Event]
 }
 
 // Listen opens a stream for the user. It begins after the event of that
 // number, "" for what comes from now on.
-func (e *Engine) Listen(by identity.Principal, last string) (*Stream, error) {
+func (e *base) Listen(by identity.Principal, last string) (*Stream, error) {
 	r, err := e.events.Listen(by.ID, last)
 	if err != nil {
 		return nil, err

@@ -210,13 +210,13 @@ func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired, st
 
 // settle does, in a sandbox, what a request made due, before its answer. The
 // request itself is durable: what fails here is tried again, not told.
-func (e *Engine) settle(ctx context.Context) {
+func (e *base) settle(ctx context.Context) {
 	if !e.sandbox {
 		return
 	}
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	if _, err := e.runOnce(committed(ctx), e.clock.Now(), e.firings); err != nil {
+	if err := e.runDue(committed(ctx), e.clock.Now()); err != nil {
 		e.log.Error().Err(err).Msg("what a request made due was not done; it is tried again")
 	}
 }

@@ -54,7 +54,7 @@ func (t *targeted) exists() bool { return t.self != "" }
 
 // target returns what a target stands for; what by may not see is
 // errs.NotFound, and so is what does not exist and cannot be made by a lock.
-func (e *Engine) target(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locking) target(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	out, err := e.resolveTarget(r, by, t)
 	if err == nil {
 		out.breaks = out.breaks || by.Admin()
@@ -62,7 +62,7 @@ func (e *Engine) target(r store.Reader, by identity.Principal, t Target) (*targe
 	return out, err
 }
 
-func (e *Engine) resolveTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locking) resolveTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	switch t.Kind {
 	case OnDocument:
 		return e.documentTarget(r, by, t)
@@ -75,27 +75,27 @@ func (e *Engine) resolveTarget(r store.Reader, by identity.Principal, t Target) 
 	case OnTask, OnLabel, OnTimer:
 		return e.targetInCase(r, by, t)
 	case OnDrop:
-		_, err := e.startable(by, t.Name)
+		_, err := e.dropping.startable(by, t.Name)
 		return &targeted{}, err
 	case OnScratch:
-		return e.targetInScratch(r, by, t)
+		return e.files.targetInScratch(r, by, t)
 	}
 	return nil, errs.New(errs.NotLockable, "This cannot be locked.")
 }
 
-func (e *Engine) documentTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	at, err := e.documentAt(r, by, t.Document)
+func (e *Locking) documentTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	at, err := e.files.documentAt(r, by, t.Document)
 	if err != nil {
 		return nil, err
 	}
-	out := &targeted{document: at, scene: at.scene(false), version: documentVersion(at.found), refused: e.writable(by, at.root)}
+	out := &targeted{document: at, scene: at.scene(false), version: documentVersion(at.found), refused: e.files.writable(by, at.root)}
 	out.breaks = e.directory().Administers(by, at.root.ID)
 	out.folder = at.found != nil && at.found.Folder
 	return out, nil
 }
 
-func (e *Engine) entryTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	stored, given, err := e.findEntry(r, by, t.Ref)
+func (e *Locking) entryTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	stored, given, err := e.scheduling.findEntry(r, by, t.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func unmapped(by identity.Principal, ref Ref, what string) (*targeted, error) {
 	return &targeted{}, nil
 }
 
-func (e *Engine) caseTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locking) caseTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	row, given, err := e.findCase(r, by, t.Ref)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func (e *Engine) caseTarget(r store.Reader, by identity.Principal, t Target) (*t
 	if row == nil || t.Month != 0 && row.Archived != t.Month {
 		return unmapped(by, t.Ref, "case")
 	}
-	h, err := e.held(r, by, row, given)
+	h, err := e.runner.held(r, by, row, given)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (e *Engine) caseTarget(r store.Reader, by identity.Principal, t Target) (*t
 
 // mayEditCase reports whether by may change anything of the case by a PUT
 // (judgeEdit judges what).
-func (e *Engine) mayEditCase(by identity.Principal, h *held) bool {
+func (e *Locking) mayEditCase(by identity.Principal, h *held) bool {
 	if h.admin || isStarter(by, h.core) {
 		return true
 	}
@@ -154,7 +154,7 @@ func (e *Engine) mayEditCase(by identity.Principal, h *held) bool {
 	})
 }
 
-func (e *Engine) routeTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locking) routeTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	stored, info, err := e.routeNamed(r, t.Name)
 	if err != nil || stored == nil || !e.seesRoute(by, info) {
 		return &targeted{}, err
@@ -167,14 +167,14 @@ func (e *Engine) routeTarget(r store.Reader, by identity.Principal, t Target) (*
 }
 
 // targetInCase returns an enabled action, a timer, or the message of a label.
-func (e *Engine) targetInCase(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	h, err := e.hold(r, by, Ref{CaseID: t.Ref.CaseID})
+func (e *Locking) targetInCase(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	h, err := e.runner.hold(r, by, Ref{CaseID: t.Ref.CaseID})
 	if err != nil {
 		return nil, err
 	}
 	out := &targeted{refused: notArchived(h.row)}
 	if t.Kind == OnLabel {
-		if !e.mayLabel(by, h, t.Name) {
+		if !e.casework.mayLabel(by, h, t.Name) {
 			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)
 		}
 		m, err := orNil(r.Messages().GetByLabel(h.row.ID, t.Name))
@@ -190,7 +190,7 @@ func (e *Engine) targetInCase(r store.Reader, by identity.Principal, t Target) (
 			return nil, absent("timer")
 		}
 		out.scene = on(timerKey(h.row.ID, t.Name))
-		out.refused = e.judgeTimer(by, h, t.Name)
+		out.refused = e.casework.judgeTimer(by, h, t.Name)
 		return out, nil
 	}
 	if out.version = taskVersion(h, t.Name); !out.version.Exists {

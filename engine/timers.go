@@ -13,7 +13,7 @@ import (
 
 // Timers returns the timers of a case (docs/contract/timers.md#kinds): those
 // that have a limit, and the user-defined ones.
-func (e *Engine) Timers(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
+func (e *Casework) Timers(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (e *Engine) Timers(ctx context.Context, by identity.Principal, id int64) ([
 }
 
 // Timer returns one timer of a case.
-func (e *Engine) Timer(ctx context.Context, by identity.Principal, id int64, name string) (*Resource, error) {
+func (e *Casework) Timer(ctx context.Context, by identity.Principal, id int64, name string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func timerResource(h *held, name string) *Resource {
 
 // MaySetTimer answers errs.NotAllowed where the caller may not set the limit
 // of the timer, and errs.NotFound where there is none.
-func (e *Engine) MaySetTimer(ctx context.Context, by identity.Principal, id int64, name string) error {
+func (e *Casework) MaySetTimer(ctx context.Context, by identity.Principal, id int64, name string) error {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (e *Engine) MaySetTimer(ctx context.Context, by identity.Principal, id int6
 
 // judgeTimer judges the caller's right to set a timer
 // (docs/contract/drive.md#rights-table).
-func (e *Engine) judgeTimer(by identity.Principal, h *held, name string) error {
+func (e *Casework) judgeTimer(by identity.Principal, h *held, name string) error {
 	switch {
 	case timerResource(h, name) == nil:
 		return absent("timer")
@@ -82,10 +82,10 @@ func (e *Engine) judgeTimer(by identity.Principal, h *held, name string) error {
 }
 
 // PutTimer sets the limit of a timer.
-func (e *Engine) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
+func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.change(ctx, func(r store.Reader) (decision, error) {
-		h, err := e.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -102,13 +102,13 @@ func (e *Engine) PutTimer(ctx context.Context, req Request, id int64, name strin
 		var c *caseChange
 		if limit != nil {
 			event := machine.SetTimer{Timer: name, Actor: e.actor(req.By, h.admin), Limit: *limit}
-			if c, err = e.decideOn(h, event, req); err != nil {
+			if c, err = e.runner.decideOn(h, event, req); err != nil {
 				return nil, err
 			}
 		}
 		return func(tx store.Tx) error {
 			if c != nil {
-				if err := e.write(tx, c); err != nil {
+				if err := e.runner.write(tx, c); err != nil {
 					return err
 				}
 			}

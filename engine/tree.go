@@ -12,7 +12,7 @@ import (
 
 // newIDs gives the ids of cases that a decision makes besides the one that it
 // is about. A dry run only looks at those that would be next.
-func (e *Engine) newIDs(req Request) func() int64 {
+func (e *runner) newIDs(req Request) func() int64 {
 	if !req.DryRun {
 		return e.store.NextID
 	}
@@ -24,7 +24,7 @@ func (e *Engine) newIDs(req Request) func() int64 {
 }
 
 // newIDs is the engine's, the same for all decisions of one change.
-func (h *held) newIDs(e *Engine, req Request) func() int64 {
+func (h *held) newIDs(e *runner, req Request) func() int64 {
 	if h.ids == nil {
 		h.ids = e.newIDs(req)
 	}
@@ -32,7 +32,7 @@ func (h *held) newIDs(e *Engine, req Request) func() int64 {
 }
 
 // addOthers adds what a decision did to other cases of the tree.
-func (e *Engine) addOthers(c *caseChange, out *machine.Output, l *lookup) error {
+func (e *runner) addOthers(c *caseChange, out *machine.Output, l *lookup) error {
 	c.plans, c.readCases = out.Plans, l.cases
 	for i := range out.Others {
 		other := &out.Others[i]
@@ -67,7 +67,7 @@ func (e *Engine) addOthers(c *caseChange, out *machine.Output, l *lookup) error 
 
 // inherited returns the input of a case that a decision made: a message of
 // the case that made it, as that is after the event, else an empty one.
-func (e *Engine) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*store.Message, error) {
+func (e *runner) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*store.Message, error) {
 	input := &content{mediaType: "text/plain"}
 	var source *store.Message
 	if from := other.Input; from.Case != 0 {
@@ -91,7 +91,7 @@ func (e *Engine) inherited(c *caseChange, out *machine.Output, other *machine.Ch
 
 // messageAfter returns a message of one of the decision's cases as it is
 // after the event, nil for none.
-func (e *Engine) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*store.Message, error) {
+func (e *runner) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*store.Message, error) {
 	if of.Case == c.after.ID {
 		return c.finder(l.find)(of.Label)
 	}

@@ -47,7 +47,7 @@ const ordinals = 1 << 21
 // Worklist returns the tasks on one of by's lists, by case and in order of
 // definition. The Name of each is the case's id and the action's name, with a
 // dot between.
-func (e *Engine) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
+func (e *Casework) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
 	filter := e.taskFilter(by, list, f)
 	var out []Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
@@ -76,7 +76,7 @@ func (e *Engine) Worklist(ctx context.Context, by identity.Principal, list Workl
 
 // taskFilter returns what the store is asked for. What else the filter says is
 // judged task by task, of as many cases at a time as a page is likely to take.
-func (e *Engine) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
+func (e *Casework) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
 	filter := store.TaskFilter{Lists: list.list(), Parties: withContexts(by, e.represented(by)), Routes: e.administered(by), Limit: f.Limit}
 	const many = 500
 	if f.Limit > 0 && (f.Route != "" || f.Context != "" || f.Role != "" || f.Query != "") {
@@ -90,7 +90,7 @@ func (e *Engine) taskFilter(by identity.Principal, list Worklist, f Filter) stor
 
 // lister makes the tasks of cases into resources.
 type lister struct {
-	*Engine
+	*Casework
 	r     store.Reader
 	by    identity.Principal
 	actor machine.Actor
@@ -98,8 +98,8 @@ type lister struct {
 	f     Filter
 }
 
-func (e *Engine) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
-	return &lister{Engine: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
+func (e *Casework) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
+	return &lister{Casework: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
 }
 
 // add appends the tasks of a case that are on the list and pass the filter.
@@ -190,7 +190,7 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 }
 
 // WorklistTask returns a task that is on one of by's lists.
-func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
+func (e *Casework) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	var found *Resource
 	err := e.store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
@@ -213,7 +213,7 @@ func (e *Engine) WorklistTask(ctx context.Context, by identity.Principal, list W
 
 // MoveTask does what it means to move a task from one worklist to another: to
 // the accepted ones accepts it, back to the offered ones releases it.
-func (e *Engine) MoveTask(ctx context.Context, req Request, from, to Worklist, id int64, action string) (*Outcome, error) {
+func (e *Casework) MoveTask(ctx context.Context, req Request, from, to Worklist, id int64, action string) (*Outcome, error) {
 	var do string
 	switch {
 	case from == WorklistOffered && to == WorklistAccepted:
@@ -228,7 +228,7 @@ func (e *Engine) MoveTask(ctx context.Context, req Request, from, to Worklist, i
 
 // shared says who had tasks in a case as it is stored, so that only what is
 // other now is written.
-func (e *Engine) shared(c *caseChange, had []machine.Share) {
+func (e *runner) shared(c *caseChange, had []machine.Share) {
 	if slices.Equal(had, c.shares) {
 		c.row.Tasks = nil
 		return
@@ -238,7 +238,7 @@ func (e *Engine) shared(c *caseChange, had []machine.Share) {
 
 // shares returns who may have tasks, by id. A name that is nobody's any more
 // has none.
-func (e *Engine) shares(list []machine.Share) []store.TaskShare {
+func (e *runner) shares(list []machine.Share) []store.TaskShare {
 	out := make([]store.TaskShare, 0, len(list))
 	for _, s := range list {
 		if s.Party == machine.PartyAdmins {
