@@ -70,13 +70,16 @@ func WithPrincipal(ctx context.Context, p identity.Principal) context.Context {
 // was checked: its user is disabled or gone, or the password it came with is
 // another one or revoked. It is nil for what needs no log-in.
 func Standing(ctx context.Context) error {
-	if x := exchangeOf(ctx); x != nil && x.holds != nil && !x.holds() {
+	if x := exchangeOf(ctx); x != nil && !x.stillHolds() {
 		return errLogInEnded()
 	}
 	return nil
 }
 
-func errLogInEnded() error {
+// stillHolds reports whether the log-in that the request came with is good.
+func (x *exchange) stillHolds() bool { return x.holds == nil || x.holds() }
+
+func errLogInEnded() *errs.Error {
 	return errs.New(errs.LogIn, "Your log-in ended while the request was on its way; log in again.")
 }
 
@@ -126,7 +129,7 @@ func (x *exchange) WriteHeader(status int) {
 // the log-in has ended. What the server answers of its own accord, a problem,
 // goes out.
 func (x *exchange) stands() error {
-	if !x.reads || x.kind != "" || x.holds() {
+	if !x.reads || x.kind != "" || x.stillHolds() {
 		return nil
 	}
 	err := errLogInEnded()

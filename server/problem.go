@@ -99,12 +99,18 @@ const (
 // answer has begun already the connection is broken off, so that a part is
 // not taken for the whole.
 //
+// If the log-in has ended since it was checked, that is the problem, whatever
+// else the client did wrong: what a user may do ends with it.
+//
 // The status of an invalid document is 415 for davfs2, which then keeps its
 // user's text and does not try again
 // (docs/contract/drive.md#a-refusal-never-destroys-anything).
 func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	x := exchangeOf(r.Context())
 	e := explain(r.Context(), err)
+	if x != nil && x.principal.ID != 0 && !x.stillHolds() && Status(e.Kind) < http.StatusInternalServerError {
+		e = errLogInEnded()
+	}
 	if x != nil {
 		x.failed(e.Kind, err)
 		if x.status != 0 {

@@ -219,7 +219,10 @@ func (a *app) found(ctx context.Context) error {
 // serve runs everything until ctx ends, and gives up on what does not end then.
 func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Listener) error {
 	ended, ending := make(chan error, 1), make(chan struct{})
-	go func() { ended <- a.serveToEnd(ctx, ready, ending, listeners...) }()
+	go func() {
+		defer close(ended) // a test that fails in ready ends this goroutine
+		ended <- a.serveToEnd(ctx, ready, ending, listeners...)
+	}()
 	err := awaitEnd(ended, ending)
 	if errors.Is(err, errNotEnded) {
 		a.log.Error().Msg("stopping: giving up on what does not end")
