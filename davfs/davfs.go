@@ -68,7 +68,9 @@ type drive struct {
 }
 
 // New returns the handler of "/", "/dav" and everything below.
-func New(cfg Config) http.Handler {
+func New(cfg Config) http.Handler { return newDrive(cfg) }
+
+func newDrive(cfg Config) *drive {
 	for _, limit := range []struct {
 		at    *int64
 		value int64

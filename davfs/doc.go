@@ -68,6 +68,10 @@
 // worklists and given names move in their own ways (mover). What locks cover
 // is the engine's to say: lock.go reads and answers, locksof.go tells.
 //
+// Programs that embed the drive may have it as a webdav.FileSystem, too
+// (filesystem.go, filesystem_file.go, locksystem.go): each of its operations is
+// the method of the handler that does the same.
+//
 // How WebDAV is read and written on the wire is in package davfs/dav. A PROPFIND
 // (propfind.go) first fetches what it tells, the members of a folder with one
 // question, and then writes the answer as it is sent. A PROPPATCH (proppatch.go) keeps what it is told with documents,

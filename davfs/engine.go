@@ -217,6 +217,7 @@ type Locks interface {
 	Unlock(ctx context.Context, req engine.Request, t engine.Target, token store.UUID) error
 	BreakLocks(ctx context.Context, req engine.Request, t engine.Target) error
 	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]store.Lock, error)
+	OwnLock(ctx context.Context, by identity.Principal, token store.UUID) (*store.Lock, error)
 	LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error)
 }
 

@@ -103,6 +103,17 @@ func (f *fake) LocksCovering(_ context.Context, _ identity.Principal, t engine.T
 	return f.covering(t.URL), nil
 }
 
+func (f *fake) OwnLock(_ context.Context, by identity.Principal, token store.UUID) (*store.Lock, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.locks {
+		if l := f.locks[i]; l.Token == token && l.HolderID == by.ID {
+			return &l, nil
+		}
+	}
+	return nil, absent()
+}
+
 func (f *fake) LocksBelow(context.Context, store.LockKey) ([]store.Lock, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

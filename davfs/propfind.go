@@ -208,20 +208,31 @@ func newest(members []*info) []*info {
 
 // readProps makes the properties ready that a resource keeps as a text.
 func (f *finding) readProps(m *info) error {
-	if m.stored != "" && f.want.Dead() {
-		stored, err := m.stored.List()
-		if err != nil {
+	if f.want.Dead() {
+		if err := m.readProps(); err != nil {
 			return err
-		}
-		m.dead = make([]dav.Property, len(stored))
-		for i, p := range stored {
-			m.dead[i] = dav.Property{Space: p.Space, Name: p.Name, XML: p.XML}
 		}
 	}
 	if !f.xattrs {
 		return nil
 	}
 	return m.readXattrs()
+}
+
+// readProps makes the properties ready that clients have set.
+func (i *info) readProps() error {
+	if i.stored == "" {
+		return nil
+	}
+	stored, err := i.stored.List()
+	if err != nil {
+		return err
+	}
+	i.dead = make([]dav.Property, len(stored))
+	for k, p := range stored {
+		i.dead[k] = dav.Property{Space: p.Space, Name: p.Name, XML: p.XML}
+	}
+	return nil
 }
 
 // write writes the answer.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 
@@ -63,14 +62,29 @@ func (d *drive) proppatch(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	results, err := d.patch(x, n, changes, condition)
+	if err != nil {
+		return nil, err
+	}
+	at := dav.Href(x.at.Segments...)
+	if about.dir {
+		at = dav.FolderHref(at)
+	}
+	a := &answer{Status: http.StatusMultiStatus, Body: dav.AppendPropResults(nil, at, changes, results)}
+	a.add("Content-Type", "text/xml; charset=utf-8")
+	return a, nil
+}
+
+// patch changes properties of a node, and says what became of each change.
+func (d *drive) patch(x *exchange, n node, changes []dav.PropChange, condition engine.Condition) ([]dav.PropResult, error) {
 	p := &patching{exchange: x, changes: changes, outcome: make([]propOutcome, len(changes))}
 	p.judge(n)
 	req := x.request(d.Clock.Now())
 	req.If = condition
-	if err := p.apply(n, about, req); err != nil {
+	if err := p.apply(n, req); err != nil {
 		return nil, err
 	}
-	return p.answer(d, about), nil
+	return p.results(d), nil
 }
 
 // patching is a PROPPATCH on its way.
@@ -110,7 +124,7 @@ func (p *patching) refused() bool {
 // apply makes the changes of what the node keeps. Where the caller may not
 // change it, time stamps alone are accepted all the same: Windows sends them
 // with whatever it does, and takes a refusal for one of that.
-func (p *patching) apply(n node, about *info, req engine.Request) error {
+func (p *patching) apply(n node, req engine.Request) error {
 	target, ok := n.(patcher)
 	var kept []dav.PropChange
 	var at []int
@@ -122,6 +136,10 @@ func (p *patching) apply(n node, about *info, req engine.Request) error {
 	if p.refused() || len(kept) == 0 {
 		if req.If == nil {
 			return nil
+		}
+		about, err := n.stat(p.r.Context())
+		if err != nil {
+			return err
 		}
 		return req.If(about.version())
 	}
@@ -147,27 +165,19 @@ func detailOf(err error) string {
 	return err.Error()
 }
 
-// answer writes the multistatus.
-func (p *patching) answer(d *drive, about *info) *answer {
-	at := dav.Href(p.at.Segments...)
-	if about.dir {
-		at = dav.FolderHref(at)
-	}
-	results := make([]dav.PropResult, len(p.changes))
+// results says what became of the changes.
+func (p *patching) results(d *drive) []dav.PropResult {
+	out := make([]dav.PropResult, len(p.changes))
 	for i, o := range p.outcome {
-		status, why := http.StatusOK, o.why
+		out[i] = dav.PropResult{Status: http.StatusOK, Condition: o.condition, Description: o.why}
 		switch {
 		case o.failed:
-			status = d.Status(o.kind)
+			out[i].Status = d.Status(o.kind)
 		case p.refused():
-			status, why = http.StatusFailedDependency, failedDependency
+			out[i].Status, out[i].Description = http.StatusFailedDependency, failedDependency
 		}
-		results[i] = dav.PropResult{Status: fmt.Sprint(status, " ", http.StatusText(status)), Condition: o.condition, Description: why}
 	}
-	b := dav.AppendPropResults(nil, at, p.changes, results)
-	a := &answer{Status: http.StatusMultiStatus, Body: b}
-	a.add("Content-Type", "text/xml; charset=utf-8")
-	return a
+	return out
 }
 
 const failedDependency = "Another property could not be changed, and so none was."

@@ -163,3 +163,17 @@ func (e *Locking) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store
 	})
 	return out, err
 }
+
+// OwnLock returns the lock with that token if the caller holds it. A token of
+// no lock, or of another user's, is errs.NotFound.
+func (e *Locking) OwnLock(ctx context.Context, by identity.Principal, token store.UUID) (*store.Lock, error) {
+	var out *store.Lock
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
+		out, err = r.Locks().ByToken(token, e.wall())
+		return err
+	})
+	if err == nil && out.HolderID != by.ID {
+		return nil, absent("lock")
+	}
+	return out, err
+}

@@ -57,7 +57,7 @@ func ParseProppatch(body []byte) ([]PropChange, error) {
 
 // PropResult is what became of a change of a property.
 type PropResult struct {
-	Status      string // "200 OK"
+	Status      int    // of HTTP
 	Condition   string // the DAV: condition, "" for none
 	Description string // for people, "" for none
 }
@@ -90,7 +90,7 @@ func AppendPropResults(dst []byte, href string, changes []PropChange, results []
 }
 
 func (r PropResult) append(dst []byte) []byte {
-	dst = append(append(append(dst, "<D:status>HTTP/1.1 "...), r.Status...), "</D:status>"...)
+	dst = fmt.Appendf(dst, "<D:status>HTTP/1.1 %d %s</D:status>", r.Status, statusText(r.Status))
 	if r.Condition != "" {
 		dst = append(dst, "<D:error><D:"+r.Condition+"/></D:error>"...)
 	}
@@ -98,6 +98,29 @@ func (r PropResult) append(dst []byte) []byte {
 		dst = append(AppendText(append(dst, "<D:responsedescription>"...), r.Description), "</D:responsedescription>"...)
 	}
 	return dst
+}
+
+// statusText returns the words of the statuses that a change of a property has.
+func statusText(status int) string {
+	switch status {
+	case 200:
+		return "OK"
+	case 403:
+		return "Forbidden"
+	case 404:
+		return "Not Found"
+	case 409:
+		return "Conflict"
+	case 422:
+		return "Unprocessable Entity"
+	case 423:
+		return "Locked"
+	case 424:
+		return "Failed Dependency"
+	case 507:
+		return "Insufficient Storage"
+	}
+	return "Refused"
 }
 
 // The namespaces of the properties in which systems keep times and flags of

@@ -111,3 +111,35 @@ func (e *Element) Text() (text string, ok bool) {
 	}
 	return b.String(), true
 }
+
+// Lang returns the language of the element, "" if none is said.
+func (e *Element) Lang() string {
+	for _, a := range e.attrs {
+		if a.prefix == "xml" && a.name.Local == "lang" {
+			return a.value
+		}
+	}
+	return e.scope.lang
+}
+
+// InnerXML returns what is in the element, as XML that needs no prefix that is
+// bound around it. Of attributes it keeps those without a namespace.
+func (e *Element) InnerXML() string { return string(appendInner(nil, e)) }
+
+// NewElement returns an element of that name and language, which holds inner.
+// If inner is not XML that can stand in an element the error is
+// errs.NotParseable.
+func NewElement(name xml.Name, lang, inner string) (*Element, error) {
+	tag, space := name.Local, ""
+	switch name.Space {
+	case "":
+	case xmlSpace:
+		tag = "xml:" + tag
+	default:
+		tag, space = "p:"+tag, ` xmlns:p="`+escapeAttr(name.Space)+`"`
+	}
+	if lang != "" {
+		space += ` xml:lang="` + escapeAttr(lang) + `"`
+	}
+	return ParseXML([]byte("<" + tag + space + ">" + inner + "</" + tag + ">"))
+}
