@@ -61,7 +61,7 @@ func (q *dropQuery) add(part string) error {
 		return q.addXattr(name, value)
 	}
 	if _, twice := q.options[name]; twice {
-		return errs.New(errs.BadParameter, "The parameter %q stands twice; give it once.", name)
+		return errs.New(errs.BadParameter, "The parameter %q appears twice; give it once.", name)
 	}
 	q.options[name] = value
 	return nil

@@ -191,7 +191,7 @@ func (b *bodyReader) fail(err error) error {
 func cutShort(err error, n int64) error {
 	detail := fmt.Sprintf("The body ended after %d bytes, before its end; nothing was changed. Send it again.", n)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		detail = "The body did not come in time; nothing was changed. Send it again."
+		detail = "The body did not arrive in time; nothing was changed. Send it again."
 	}
 	return &errs.Error{Kind: errs.BadParameter, Detail: detail, Err: err}
 }

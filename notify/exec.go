@@ -134,7 +134,7 @@ func (g *Gateway) run(ctx context.Context, key string, c *engine.Command) (_ *en
 		// What the command did is done: the folder is a matter of whoever
 		// runs the server.
 		if err := os.RemoveAll(folder); err != nil {
-			g.Log.Warn().Err(err).Str("command", c.Name).Msg("The folder of a command cannot be removed.")
+			g.Log.Warn().Err(err).Str("command", c.Name).Msg("commands: could not remove the folder of a run")
 		}
 	}()
 	limited, cancel := context.WithTimeout(ctx, allowed.Timeout)

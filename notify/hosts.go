@@ -48,7 +48,7 @@ func parseHost(text string) (host, error) {
 	}
 	if private {
 		if item.addr.IsValid() {
-			return item, errors.New("an address is allowed as it stands, without what follows =")
+			return item, errors.New("an address is allowed by itself, without = and what follows")
 		}
 		if item.within, err = parseNetwork(within); err != nil {
 			return item, err
@@ -195,7 +195,7 @@ func (h Hosts) refuses(u *url.URL) string {
 		return "is not an http or https URL with a host"
 	}
 	if u.User != nil {
-		return "must not hold a user or password, which everyone who reads the route would see"
+		return "must not contain a user or password: everyone who may read the route would see them"
 	}
 	t := targetOf(u)
 	ports := false

@@ -196,7 +196,7 @@ func redirects3xx(status int) bool {
 func follow(from request, status int, location string) (request, error) {
 	to, err := from.url.Parse(location)
 	if err != nil {
-		return from, final("%s redirects to what is no URL", place(from.url))
+		return from, final("%s redirects to something that is not a valid URL", place(from.url))
 	}
 	to.Fragment, to.RawFragment = "", ""
 	if from.url.Scheme == "https" && to.Scheme == "http" {
@@ -250,7 +250,7 @@ func (g *Gateway) answer(asked request, res *http.Response) (*engine.Reply, erro
 func (g *Gateway) reply(asked request, res *http.Response) (*engine.Reply, error) {
 	tooLong := final("the answer of %s has more than %d bytes", place(asked.url), g.limits.answer)
 	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, final("the answer of %s is encoded as %s, which was not asked for", place(asked.url), clean([]byte(coding), 40))
+		return nil, final("the answer of %s is encoded as %s, which the request did not accept", place(asked.url), clean([]byte(coding), 40))
 	}
 	if res.ContentLength > g.limits.answer {
 		return nil, tooLong

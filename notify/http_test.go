@@ -251,7 +251,7 @@ func TestCompressed(t *testing.T) {
 		_, _ = w.Write(bomb.Bytes())
 	})
 	g := newGateway(t, Config{Hosts: allow(t, "127.0.0.1")})
-	if got, want := deliver(t, g, get(s.URL)), "final: the answer of "+s.URL+" is encoded as gzip, which was not asked for"; got != want {
+	if got, want := deliver(t, g, get(s.URL)), "final: the answer of "+s.URL+" is encoded as gzip, which the request did not accept"; got != want {
 		t.Errorf("got %s", got)
 	}
 }
@@ -360,8 +360,8 @@ func TestRedirects(t *testing.T) {
 		{"POST", "to=http://169.254.169.254/latest", "final: http://169.254.169.254: routes may not call 169.254.169.254; an administrator allows it with the setting allow-host", seen{}},
 		{"POST", "to=file:///etc/passwd", "final: file://: is not an http or https URL with a host", seen{}},
 		{"POST", "to=gopher://" + at(other), "final: gopher://" + at(other) + ": is not an http or https URL with a host", seen{}},
-		{"POST", "to=http://user:pw@" + at(other), "final: " + other.URL + ": must not hold a user or password, which everyone who reads the route would see", seen{}},
-		{"POST", "to=http://%25zz", "final: " + s.URL + " redirects to what is no URL", seen{}},
+		{"POST", "to=http://user:pw@" + at(other), "final: " + other.URL + ": must not contain a user or password: everyone who may read the route would see them", seen{}},
+		{"POST", "to=http://%25zz", "final: " + s.URL + " redirects to something that is not a valid URL", seen{}},
 	} {
 		got := post(test.method, test.query)
 		got = strings.Replace(got, "; charset=utf-8", "", 1)

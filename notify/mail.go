@@ -46,7 +46,7 @@ func (s *MailServer) parseServer(text string) error {
 		return errors.New("must be like smtp://user@mail.example.org:587 or smtps://user@mail.example.org")
 	}
 	if _, has := u.User.Password(); has {
-		return errors.New("the password does not belong into the URL; give it with the setting smtp-password or smtp-password-file")
+		return errors.New("the password does not belong in the URL; give it with the setting smtp-password or smtp-password-file")
 	}
 	s.host, s.port, s.user, s.implicit = u.Hostname(), u.Port(), u.User.Username(), u.Scheme == "smtps"
 	if s.port == "" {
@@ -205,7 +205,7 @@ func (g *Gateway) connect(ctx context.Context) (_ *connection, err error) {
 	}
 	if !s.implicit && !s.local() {
 		if offered, _ := c.Extension("STARTTLS"); !offered {
-			return nil, errors.New("it does not offer STARTTLS, without which mails are sent to servers on this machine alone")
+			return nil, errors.New("it does not offer STARTTLS; without that, mails are sent only to servers on this machine")
 		}
 		if err := c.StartTLS(security); err != nil {
 			return nil, err
@@ -236,7 +236,7 @@ type outcome struct{ refused, deferred []string }
 // server has not decided about.
 func (o *outcome) err() error {
 	if len(o.deferred) > 0 {
-		return errors.New("the mail server puts off " + some(o.deferred))
+		return errors.New("the mail server postpones " + some(o.deferred))
 	}
 	if len(o.refused) > 0 {
 		return final("the mail server refuses %s", some(o.refused))

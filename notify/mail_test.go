@@ -112,7 +112,7 @@ func TestMailSecurity(t *testing.T) {
 	}{
 		{"STARTTLS", starttls, "smtp", pool, "nothing"},
 		{"implicit", implicit, "smtps", pool, "nothing"},
-		{"no STARTTLS", bare, "smtp", pool, "again: mail server example.com: it does not offer STARTTLS, without which mails are sent to servers on this machine alone"},
+		{"no STARTTLS", bare, "smtp", pool, "again: mail server example.com: it does not offer STARTTLS; without that, mails are sent only to servers on this machine"},
 		{"unknown certificate", starttls, "smtp", nil, "again: mail server example.com: tls: failed to verify certificate"},
 		{"unknown certificate, implicit", implicit, "smtps", nil, "again: mail server example.com: tls: failed to verify certificate"},
 	} {
@@ -145,13 +145,13 @@ func TestMailRefused(t *testing.T) {
 		mails  int
 	}{
 		{"from, for good", on("MAIL", "", perhaps(550, "who\x1b are you")), "final: the mail server refuses the mail: 550: who are you", 0},
-		{"from, for now", on("MAIL", "", perhaps(451, "later")), "again: the mail server puts off the mail: 451: later", 0},
+		{"from, for now", on("MAIL", "", perhaps(451, "later")), "again: the mail server postpones the mail: 451: later", 0},
 		{"one for good", on("RCPT", "ann@example.org", perhaps(550, "no Ann")), "final: the mail server refuses ann@example.org: 550: no Ann", 1},
 		{"of many", on("RCPT", "", perhaps(550, strings.Repeat("no", 200))), "final: the mail server refuses ann@example.org: 550: nono", 0},
 		{"all for good", on("RCPT", "", perhaps(553, "nobody")), "final: the mail server refuses ann@example.org: 553: nobody; bob@example.org: 553: nobody", 0},
-		{"one for now", on("RCPT", "bob@example.org", perhaps(452, "full")), "again: the mail server puts off bob@example.org: 452: full", 1},
+		{"one for now", on("RCPT", "bob@example.org", perhaps(452, "full")), "again: the mail server postpones bob@example.org: 452: full", 1},
 		{"the text, for good", on("DATA", "", perhaps(554, "spam")), "final: the mail server refuses the mail: 554: spam", 0},
-		{"the text, for now", on("DATA", "", perhaps(451, "busy")), "again: the mail server puts off the mail: 451: busy", 0},
+		{"the text, for now", on("DATA", "", perhaps(451, "busy")), "again: the mail server postpones the mail: 451: busy", 0},
 		{"the log-in", on("AUTH", "", smtp.ErrAuthFailed), "again: mail server 127.0.0.1: 535 ", 0},
 	} {
 		box := mailbox.Start(t, mailbox.Options{Refuse: test.refuse})

@@ -70,7 +70,7 @@ func (g *Gateway) Deliver(ctx context.Context, d *engine.Delivery) (*engine.Repl
 	case d.Exec != nil:
 		return g.run(ctx, d.Key, d.Exec)
 	}
-	return nil, &engine.Final{Reason: "this server does not know what to do with it"}
+	return nil, &engine.Final{Reason: "this server does not know this kind of delivery"}
 }
 
 // clean returns the beginning of a text of strangers in one line that can be

@@ -39,7 +39,7 @@ func ParseSecrets(texts map[string]string) (Secrets, error) {
 			}
 		}
 		if len(key) < least {
-			faults = append(faults, fmt.Errorf("%s: has %d bytes, and can be guessed; at least %d", name, len(key), least))
+			faults = append(faults, fmt.Errorf("%s: has only %d bytes and can be guessed; it needs at least %d", name, len(key), least))
 		}
 		s.keys[name] = key
 	}

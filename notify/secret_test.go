@@ -44,8 +44,8 @@ func TestParseSecrets(t *testing.T) {
 	if err == nil {
 		t.Fatal("got no error")
 	}
-	want := "empty: has 0 bytes, and can be guessed; at least 16\nshort: has 11 bytes, and can be guessed; at least 16\n" +
-		"weak: has 11 bytes, and can be guessed; at least 16\nwrong: what follows whsec_ must be base64"
+	want := "empty: has only 0 bytes and can be guessed; it needs at least 16\nshort: has only 11 bytes and can be guessed; it needs at least 16\n" +
+		"weak: has only 11 bytes and can be guessed; it needs at least 16\nwrong: what follows whsec_ must be base64"
 	if err.Error() != want {
 		t.Errorf("got %s", err)
 	}

@@ -119,7 +119,7 @@ func (c *compiler) stateSets(a *Action, v document.Value) {
 			continue
 		}
 		if a.In.Has(i) {
-			item.Fail(errs.CodeConflict, "%q stands in both in and enabledIn; keep one of them", c.route.States[i].Name)
+			item.Fail(errs.CodeConflict, "%q is in both in and enabledIn; keep one of them", c.route.States[i].Name)
 		}
 		a.EnabledIn.Add(i)
 	}
@@ -149,7 +149,7 @@ func (c *compiler) checkAction(a *Action, v document.Value) {
 	}
 	typ, _ := str(v.Get("type"))
 	if slices.Contains(actionTypes(), a.Name) && typ != a.Name {
-		c.faults.Add(v.Node, v.Pointer+"/type", errs.CodeConflict, "must be %s: an action may bear the name of a type only if it has that type", a.Name)
+		c.faults.Add(v.Node, v.Pointer+"/type", errs.CodeConflict, "must be %s: an action may have the name of a type only if it is of that type", a.Name)
 	}
 	if c.inTransition[a.Name] {
 		for _, key := range transitionExcludes() {
@@ -179,7 +179,7 @@ func (c *compiler) checkTask(a *Action, v document.Value) {
 		return
 	}
 	if !v.Get("role").Given() && !v.Get("allowed").Given() {
-		c.missing(v, "role", "is required, or allowed: somebody must be able to perform a user action")
+		c.missing(v, "role", "is required, or allowed: someone must be able to perform a user action")
 	}
 }
 

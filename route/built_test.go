@@ -133,15 +133,15 @@ func TestWarnings(t *testing.T) {
 		{"reopening", "to: done}", "to: done}\n  again: {enabledIn: [done], allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done)"}},
 		{"always, elsewhere", "to: done}", "to: done}\n  again: {always: true, allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done)"}},
 		{"role of nobody", "clerk:", "a: {}\n  b: {assign: ['role:a', 'role:c']}\n  c: {assign: ['role:b']}\n  d: {assign: ['role:clerk']}\n  e: {pick: [everyone]}\n  clerk:", []string{
-			"/roles/a: nobody can fill this role: it has no rule in assign that yields anybody, and no pick",
-			"/roles/b: nobody can fill this role: it has no rule in assign that yields anybody, and no pick",
-			"/roles/c: nobody can fill this role: it has no rule in assign that yields anybody, and no pick",
+			"/roles/a: no one can fill this role: no rule in assign yields a user, and there is no pick",
+			"/roles/b: no one can fill this role: no rule in assign yields a user, and there is no pick",
+			"/roles/c: no one can fill this role: no rule in assign yields a user, and there is no pick",
 		}},
 		{"role of a child", "roles:\n", "access: {start: []}\nroles:\n  a: {}\n", nil},
 		{"never enabled", "in: [open], role: clerk, to: done}", "in: [open], role: clerk, to: done}\n  x: {role: clerk}", []string{"/actions/x: is never enabled: it names no state in in or enabledIn, and is not always"}},
 		{"parties of the engine", "role: clerk", "trigger: auto, role: clerk, allowed: [everyone]", []string{
-			"/actions/finish/role: has no effect: nobody but the engine performs the action",
-			"/actions/finish/allowed: has no effect: nobody but the engine performs the action",
+			"/actions/finish/role: has no effect: only the engine performs the action",
+			"/actions/finish/allowed: has no effect: only the engine performs the action",
 		}},
 		{"keys of init", "trigger: init", "trigger: init, role: clerk, timeout: 5", []string{
 			"/actions/begin/role: has no effect: the action is performed once, when the case starts",

@@ -265,10 +265,10 @@ func (c *compiler) cycle(path []int, from int) {
 	}
 	v := c.root.Get("actions").Get(c.route.Actions[path[len(path)-1]].Name).Get("after")
 	if len(names) == 1 {
-		v.Fail(errs.CodeConflict, "%q waits for itself and so is never enabled; max says how often it can be performed", names[0])
+		v.Fail(errs.CodeConflict, "%q waits for itself, so it is never enabled; max says how often it can be performed", names[0])
 		return
 	}
-	v.Fail(errs.CodeConflict, "these actions wait for each other and so are never enabled: %s", clipList(names))
+	v.Fail(errs.CodeConflict, "these actions wait for each other, so they are never enabled: %s", clipList(names))
 }
 
 // clipList joins names, not all of very many.

@@ -160,7 +160,7 @@ func (f *Form) compile(v document.Value, budget *formBudget) *errs.Fault {
 		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeRange, Detail: regexes.refused.Error()}
 	case err != nil:
 		detail := strings.ReplaceAll(err.Error(), formURL+"#", "")
-		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeFormat, Detail: "is no JSON Schema: " + clipLong(strings.Join(strings.Fields(detail), " "))}
+		return &errs.Fault{Pointer: v.Pointer, Code: errs.CodeFormat, Detail: "is not a valid JSON Schema: " + clipLong(strings.Join(strings.Fields(detail), " "))}
 	}
 	regexes.sealed = true
 	g := newFormGraph(schema, anchored)

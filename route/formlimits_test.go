@@ -181,7 +181,7 @@ func TestFormsAreBounded(t *testing.T) {
 	for form, want := range map[string]string{
 		`{"properties":{` + many(4000, `{}`) + `"z":{}}}`:                               "has more than 4000 schemas",
 		`{"x":` + nested + `,"allOf":[` + refs + `{}]}`:                                 "has more than 4000 schemas",
-		`{"properties":{"a":{"pattern":"(a?b?c?d?e?f?){1000}[a-z]{1000}{50}"}}}`:        "is no JSON Schema",
+		`{"properties":{"a":{"pattern":"(a?b?c?d?e?f?){1000}[a-z]{1000}{50}"}}}`:        "is not a valid JSON Schema",
 		`{"properties":{` + many(9, `{"pattern":"N(a?b?c?d?e?f?){1000}"}`) + `"z":{}}}`: "has regular expressions that are too large",
 		`{"properties":{"a":{"pattern":"` + strings.Repeat("a", 4097) + `"}}}`:          "has a regular expression of more than 4096 bytes",
 		`{"patternProperties":{"` + strings.Repeat("a", 4097) + `":{}}}`:                "has a regular expression of more than 4096 bytes",

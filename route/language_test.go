@@ -97,21 +97,21 @@ func TestLanguageFaults(t *testing.T) {
 		"unknown task": {"x: {in: [a], allowed: everyone, enableIf: 'tasks[\"y\"].count > 0'}", []string{`/actions/x/enableIf: 1:6: "y" is not an action of this route`}},
 		"type":         {"x: {in: [a], allowed: everyone, guard: 1 + 1}", []string{"/actions/x/guard: 1:1: must be true or false, not of type int"}},
 		"cycle": {"x: {in: [a], allowed: everyone, after: [z]}\n  y: {in: [a], allowed: everyone, after: [x]}\n  z: {in: [a], allowed: everyone, after: [y]}", []string{
-			"/actions/y/after: these actions wait for each other and so are never enabled: x, z, y",
+			"/actions/y/after: these actions wait for each other, so they are never enabled: x, z, y",
 		}},
-		"itself":   {"x: {in: [a], allowed: everyone, after: [x], max: 3}", []string{`/actions/x/after: "x" waits for itself and so is never enabled; max says how often it can be performed`}},
+		"itself":   {"x: {in: [a], allowed: everyone, after: [x], max: 3}", []string{`/actions/x/after: "x" waits for itself, so it is never enabled; max says how often it can be performed`}},
 		"unknown":  {"x: {in: [a], allowed: everyone, after: [y], distinct: [q]}", []string{`/actions/x/after/0: "y" is not an action`, `/actions/x/distinct/0: "q" is not an action`}},
 		"output":   {"x: {in: [a], allowed: everyone, decide: '\"one\"', outputs: {two: a}}", []string{`/actions/x/decide: can yield "one", which outputs does not list`}},
 		"final":    {"x: {in: [a], allowed: everyone, final: true}", []string{"/actions/x/final: goes with the dependency model"}},
-		"form":     {"x: {in: [a], allowed: everyone, form: {type: 5}}", []string{"/actions/x/form: is no JSON Schema"}},
-		"form ref": {"x: {in: [a], allowed: everyone, form: {$ref: 'file:///etc/passwd'}}", []string{"/actions/x/form: is no JSON Schema"}},
+		"form":     {"x: {in: [a], allowed: everyone, form: {type: 5}}", []string{"/actions/x/form: is not a valid JSON Schema"}},
+		"form ref": {"x: {in: [a], allowed: everyone, form: {$ref: 'file:///etc/passwd'}}", []string{"/actions/x/form: is not a valid JSON Schema"}},
 		"steps": {"x: {in: [a], allowed: everyone, onFire: [{perform: y}, {assign: {role: r, to: ['a b', 'role:q']}}, {message: {label: m}}, {message: {label: m, text: x, value: 1, type: x}}, {set: {'a/b': 1}}, {warn: {cel: '[1]'}}]}", []string{
 			`/actions/x/onFire/0/perform: "y" is not an action`, `/actions/x/onFire/1/assign/role: "r" is not a role`, "/actions/x/onFire/1/assign/to/0: must be a user or team",
 			`/actions/x/onFire/1/assign/to/1: "q" is not a role`, "/actions/x/onFire/2/message/text: is required", "/actions/x/onFire/3/message/value: does not go with text",
 			"/actions/x/onFire/3/message/type: must be a media type", "/actions/x/onFire/4/set/a~1b: ", "/actions/x/onFire/5/warn/cel: 1:1: must be a string, a number",
 		}},
 		"jq": {"x: {in: [a], allowed: everyone, onFire: [{jq: {from: m, filter: '.é ]', to: n}}, {jq: {from: m, filter: 'now', to: n}}, {jq: {from: m, filter: '.[] | $x', to: n}}, {jq: {from: m, filter: '$xattr + $case', to: n}}]}", []string{
-			`/actions/x/onFire/0/jq/filter: is no jq filter: unexpected token "é" (at character 2)`, "/actions/x/onFire/1/jq/filter: cannot use now", "/actions/x/onFire/2/jq/filter: is no jq filter: variable not defined: $x",
+			`/actions/x/onFire/0/jq/filter: is not a valid jq filter: unexpected token "é" (at character 2)`, "/actions/x/onFire/1/jq/filter: cannot use now", "/actions/x/onFire/2/jq/filter: is not a valid jq filter: variable not defined: $x",
 		}},
 		"skip of a decision": {"x: {in: [a], allowed: everyone, decide: '\"o\"', outputs: {o: }, onFire: [{skip: x}]}", []string{"/actions/x/onFire/0/skip: cannot skip"}},
 		"transition": {"x: {allowed: everyone}\ntransitions: [{name: T, from: a, to: a, requires: [begin]}, {name: T, from: a, to: a, requires: [x]}]", []string{

@@ -273,7 +273,7 @@ func wrongURL(text string) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }) {
-		return "and this is none"
+		return "and this is not one"
 	}
 	return ""
 }
@@ -299,7 +299,7 @@ func (c *compiler) headers(v document.Value) []Header {
 		case wrong != "":
 			c.faults.AddKey(&v.Node.Members[i], member.Pointer, errs.CodeFormat, "%s", wrong)
 		case folded[strings.ToLower(name)]:
-			c.faults.AddKey(&v.Node.Members[i], member.Pointer, errs.CodeConflict, "is there already, in other capitals")
+			c.faults.AddKey(&v.Node.Members[i], member.Pointer, errs.CodeConflict, "is there already with other capitals")
 		case value.Literal != nil && strings.ContainsFunc(value.Literal.Text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			member.Fail(errs.CodeFormat, "must be one line")
 		default:
@@ -314,7 +314,7 @@ func (c *compiler) headers(v document.Value) []Header {
 func wrongHeader(name string) string {
 	const signs = "!#$%&'*+-.^_`|~" // RFC 9110, section 5.6.2
 	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r > 0x7e || !isAlphanumeric(byte(r)) && !strings.ContainsRune(signs, r) }) {
-		return "is no name of a header"
+		return "is not a valid header name"
 	}
 	own := []string{
 		"host", "content-length", "user-agent", "idempotency-key",

@@ -219,7 +219,7 @@ func (c *compiler) readRoles() {
 		name, member := v.Member(i)
 		c.roles[name] = true
 		if name == string(AllowedEveryone) || name == string(AllowedReaders) {
-			member.Fail(errs.CodeConflict, "a role cannot be called %s, which has a meaning of its own where actions say who is allowed", name)
+			member.Fail(errs.CodeConflict, "a role cannot be called %s, which has another meaning in the lists of who is allowed", name)
 		}
 	}
 	for i := range v.Node.Members {
@@ -227,7 +227,7 @@ func (c *compiler) readRoles() {
 		role := Role{Name: name, Assign: c.rules(member.Get("assign")), Pick: c.rules(member.Get("pick"))}
 		for _, pick := range oneOrMore(member.Get("pick")) {
 			if text, _ := str(pick); strings.HasPrefix(text, string(RuleCall)+":") {
-				pick.Fail(errs.CodeConflict, "cannot stand in pick: a callback is asked about a case, and whom its starter may choose is asked before there is one")
+				pick.Fail(errs.CodeConflict, "cannot be used in pick: a callback needs a case, and its starter chooses before there is one")
 			}
 		}
 		role.Title, _ = str(member.Get("title"))
@@ -244,7 +244,7 @@ func (c *compiler) readStates() {
 		c.route.Start = NoState
 		for _, key := range []string{"states", "transitions"} {
 			if w := c.root.Get(key); w.Given() && len(w.Node.Members)+len(w.Node.Items) > 0 {
-				w.Fail(errs.CodeConflict, "does not go with the dependency model, in which a case has no states but what was performed")
+				w.Fail(errs.CodeConflict, "does not go with the dependency model, in which a case has no states, only performed actions")
 			}
 		}
 		return

@@ -126,7 +126,7 @@ func (c *compiler) oneAllowed(v document.Value) (Allowed, bool) {
 	word, name, prefixed := strings.Cut(text, ":")
 	if !prefixed {
 		if c.roles != nil && !c.roles[text] {
-			c.unknown(v, "must be "+allowedForm+", and %q is none", text, append(sortedKeys(c.roles), "everyone", "readers"))
+			c.unknown(v, "must be "+allowedForm+", and %q is not one", text, append(sortedKeys(c.roles), "everyone", "readers"))
 			return Allowed{}, false
 		}
 		return Allowed{Kind: AllowedRole, Name: text}, true

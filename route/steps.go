@@ -238,7 +238,7 @@ func (c *compiler) message(v document.Value) *NewMessage {
 	case text.Given() && value.Given():
 		value.Fail(errs.CodeConflict, "does not go with text; keep one of them")
 	case !text.Given() && value.Node == nil && isKind(v, document.Object):
-		c.missing(v, "text", "is required, or value: what the message says")
+		c.missing(v, "text", "is required, or value: the content of the message")
 	case text.Given():
 		m.Text = c.value(text)
 	default:

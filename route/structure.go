@@ -109,7 +109,7 @@ func (r *structureReader) read(e *jsonschema.ValidationError) {
 		}
 	case *kind.UniqueItems:
 		item := k.Duplicates[1]
-		r.add(at.Items[item], fmt.Sprintf("%s/%d", pointer, item), errs.CodeConflict, "stands twice in the list")
+		r.add(at.Items[item], fmt.Sprintf("%s/%d", pointer, item), errs.CodeConflict, "appears twice in the list")
 	default:
 		if code, detail := explain(e, at, rule); detail != "" {
 			r.add(at, pointer, code, "%s", detail)
@@ -206,7 +206,7 @@ func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.No
 		return errs.CodeRange, fmt.Sprintf("must not have more than %d entries", k.Want)
 	}
 	if len(e.Causes) == 0 {
-		return errs.CodeFormat, "is not what the schema asks for: " + strings.Join(e.ErrorKind.KeywordPath(), "/")
+		return errs.CodeFormat, "does not match the schema: " + strings.Join(e.ErrorKind.KeywordPath(), "/")
 	}
 	return "", ""
 }

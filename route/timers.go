@@ -119,7 +119,7 @@ const shortestReminder = time.Minute
 func (c *compiler) readRemind(v document.Value) {
 	c.route.Remind = positive(c.duration(v))
 	if d := c.route.Remind; d != nil && d.Exact < shortestReminder {
-		v.Fail(errs.CodeRange, "must be at least PT1M: everybody who has a task gets one each time")
+		v.Fail(errs.CodeRange, "must be at least PT1M: everyone who has a task gets each reminder")
 	}
 }
 

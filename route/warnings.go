@@ -109,7 +109,7 @@ func (w *warner) roles() {
 	}
 	for i := range r.Roles {
 		if name := r.Roles[i].Name; !filled[name] {
-			w.warn(w.root.Get("roles").Get(name), "nobody can fill this role: it has no rule in assign that yields anybody, and no pick")
+			w.warn(w.root.Get("roles").Get(name), "no one can fill this role: no rule in assign yields a user, and there is no pick")
 		}
 	}
 }
@@ -170,7 +170,7 @@ func (w *warner) actions() {
 			continue
 		}
 		if a.Trigger != TriggerUser {
-			w.ineffective(v, "nobody but the engine performs the action", "role", "allowed", "form", "resolutions", "distinct", "type", "onDue", "onOfferTimeout")
+			w.ineffective(v, "only the engine performs the action", "role", "allowed", "form", "resolutions", "distinct", "type", "onDue", "onOfferTimeout")
 		}
 		if r.Model == Dependency {
 			continue

@@ -256,7 +256,7 @@ func (r *fieldRule) names(item string, set *valueSet) (canonical string, p *prob
 		return "", r.notUnderstood(item)
 	}
 	if from > to {
-		return "", problemf(errs.CodeRange, "%q ends before it begins, for the week begins on Monday: name its days one by one, or write two ranges", item)
+		return "", problemf(errs.CodeRange, "%q ends before it begins, because the week begins on Monday: name its days one by one, or write two ranges", item)
 	}
 	set.add(from, to, 1)
 	return item, nil

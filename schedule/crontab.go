@@ -67,7 +67,7 @@ func crontabText(spec string) (string, *problem) {
 	}
 	fields := strings.Fields(strings.ToLower(spec))
 	if len(fields) > 0 && (strings.HasPrefix(fields[0], "tz=") || strings.HasPrefix(fields[0], "cron_tz=")) {
-		return "", problemf(errs.CodeFormat, "a zone does not belong into the line: write it in the field timezone")
+		return "", problemf(errs.CodeFormat, "a zone does not belong in the line: write it in the field timezone")
 	}
 	if len(fields) > 0 && fields[0][0] == '@' {
 		spec = strings.Join(fields, " ")
@@ -76,7 +76,7 @@ func crontabText(spec string) (string, *problem) {
 			return spec, nil
 		}
 		if fields[0] == "@every" {
-			return "", problemf(errs.CodeFormat, `@every is not taken here: use the type "interval", whose grid never drifts`)
+			return "", problemf(errs.CodeFormat, `@every is not supported: use the type "interval", whose grid never drifts`)
 		}
 		return "", problemf(errs.CodeFormat, "%q is not known: write @yearly, @monthly, @weekly, @daily, @hourly, or five fields", spec)
 	}
@@ -157,7 +157,7 @@ func (f crontabField) refuse(text string) string {
 	if words := strings.Fields(f.words); len(words) > 0 {
 		takes += fmt.Sprintf(" (%d = %s), or the names %s to %s", f.first, f.begins, words[0], words[len(words)-1])
 	}
-	return fmt.Sprintf("%q is no %s: it takes %s", text, f.name, takes)
+	return fmt.Sprintf("%q is not a valid %s: write %s", text, f.name, takes)
 }
 
 // crontabItem reports whether the item has the form *, a, a-b, */n, a/n or

@@ -51,7 +51,7 @@ func parseTime(text string) (time.Time, *problem) {
 	case d.bad:
 		return time.Time{}, notADate(text)
 	case !inRange:
-		return time.Time{}, problemf(errs.CodeRange, "%q is no moment of the calendar", text)
+		return time.Time{}, problemf(errs.CodeRange, "%q does not exist in the calendar", text)
 	case t.Unix() < 0 || t.Unix() > lastSecond:
 		return time.Time{}, problemf(errs.CodeRange, "%q is not in the years %d to %d", text, firstYear, lastYear)
 	}

@@ -135,7 +135,7 @@ func (e *Entry) pattern() (c *calendar, p *problem) {
 	case TypeCrontab:
 		c, _, p = parseCrontab(e.Spec)
 	default:
-		p = problemf(errs.CodeRange, "%q is no type of entry", e.Type)
+		p = problemf(errs.CodeRange, "%q is not a type of entry", e.Type)
 	}
 	return c, p
 }

@@ -230,7 +230,7 @@ func (r *reader) readTarget() {
 	e := r.entry
 	id, name := r.get("routeId"), r.get("route")
 	if !id.Given() && !name.Given() {
-		id.Fail(errs.CodeRequired, "is required, or route (the route's name) in its place")
+		id.Fail(errs.CodeRequired, "is required, or route (the route's name) instead")
 	}
 	e.RouteID = r.number("routeId", 1, maxID, 0)
 	e.Route = r.name(name)
@@ -264,7 +264,7 @@ func (r *reader) readInput() {
 	}
 	e.Document = r.path("document", r.was.Document)
 	if v := r.get("document"); v.Given() && r.get("attachmentUUID").Given() {
-		v.Fail(errs.CodeConflict, "cannot stand beside attachmentUUID: a case has one input message")
+		v.Fail(errs.CodeConflict, "cannot be given together with attachmentUUID: a case has one input message")
 	}
 }
 
@@ -279,10 +279,10 @@ func (r *reader) readRepeat() {
 	switch {
 	case !ok:
 	case r.entry.Type == TypeSimple && repeat != 1:
-		v.Fail(errs.CodeRange, "must be 1 or null, for a simple entry happens once")
+		v.Fail(errs.CodeRange, "must be 1 or null: a simple entry happens once")
 	case r.entry.Type == TypeSimple:
 	case repeat <= r.entry.IterationsPerformed:
-		v.Fail(errs.CodeRange, "must be more than %d, for that many cases were created already; to end the entry delete it", r.entry.IterationsPerformed)
+		v.Fail(errs.CodeRange, "must be more than %d, because that many cases have been created; to end the entry, delete it", r.entry.IterationsPerformed)
 	default:
 		r.entry.Repeat = repeat
 	}

@@ -44,7 +44,7 @@ func (r *reader) readSimple() (ok bool) {
 	grace := time.Duration(r.entry.GraceSeconds) * time.Second
 	kept := r.replaces && r.entry.sameRecurrence(&r.was)
 	if given.Before(r.now.Add(-grace)) && !kept {
-		v.Fail(errs.CodeNeverFires, "is past: it is now %s", r.now.Format(timeLayout))
+		v.Fail(errs.CodeNeverFires, "is in the past: it is now %s", r.now.Format(timeLayout))
 		return false
 	}
 	return r.entry.compile() == nil
@@ -269,7 +269,7 @@ func (r *reader) neverFires() {
 		}
 		unbound := *e
 		if unbound.End = (time.Time{}); unbound.compile() == nil && !unbound.recurrence.Next(r.now).IsZero() {
-			v.Fail(errs.CodeNeverFires, "is before the first time that the entry would come: it would never create a case")
+			v.Fail(errs.CodeNeverFires, "is before the entry's first instant: the entry would never create a case")
 			return
 		}
 	}
@@ -285,5 +285,5 @@ func (r *reader) neverFires() {
 		key = "spec"
 	case TypeSimple, TypeInterval:
 	}
-	r.get(key).Fail(errs.CodeNeverFires, "never comes after %s: the entry would never create a case", r.now.Format(timeLayout))
+	r.get(key).Fail(errs.CodeNeverFires, "has no instant after %s: the entry would never create a case", r.now.Format(timeLayout))
 }

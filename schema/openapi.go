@@ -28,7 +28,7 @@ func OpenAPI() []byte {
 func ours(name string, data []byte) *document.Node {
 	node, err := document.ParseJSON(data)
 	if err != nil {
-		panic("schema: the embedded file " + name + " is no JSON: " + err.Error())
+		panic("schema: the embedded file " + name + " is not JSON: " + err.Error())
 	}
 	return node
 }

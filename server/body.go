@@ -78,7 +78,7 @@ func bodyFault(err error) *errs.Error {
 	}
 	detail := "The body ended before its declared length; send it again."
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		detail = "The body did not come in time; send it again."
+		detail = "The body did not arrive in time; send it again."
 	}
 	return &errs.Error{Kind: errs.BadParameter, Detail: detail, Err: err}
 }

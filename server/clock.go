@@ -87,7 +87,7 @@ func (s *SandboxClock) move(w http.ResponseWriter, r *http.Request) (engine.Adva
 // mayMove answers why the caller may not move the clock, nil if it may.
 func mayMove(r *http.Request) error {
 	if !PrincipalOf(r.Context()).Admin() {
-		return errs.New(errs.NotAllowed, "Only administrators move the clock.")
+		return errs.New(errs.NotAllowed, "Only administrators may move the clock.")
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func readMove(root document.Value, now time.Time) (to time.Time) {
 			return now
 		}
 		if t = clock.Trim(t); t.Before(now) {
-			set.Fail(errs.CodeRange, "lies before the clock, which stands at %s and moves forward only", now.Format(time.RFC3339))
+			set.Fail(errs.CodeRange, "is before the time of the clock, %s, which moves forward only", now.Format(time.RFC3339))
 			return now
 		}
 		return t

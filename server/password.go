@@ -55,9 +55,9 @@ func HashPassword(password string) (string, error) {
 	case password == "":
 		return "", errs.New(errs.Invalid, "A password must not be empty.")
 	case len(password) > MaxPassword:
-		return "", errs.New(errs.Invalid, "A password has at most %d bytes.", MaxPassword)
+		return "", errs.New(errs.Invalid, "A password must have at most %d bytes.", MaxPassword)
 	case !sendable(password):
-		return "", errs.New(errs.Invalid, "A password is UTF-8 without control characters.")
+		return "", errs.New(errs.Invalid, "A password must be UTF-8 without control characters.")
 	}
 	h := passwordHash{argonParams: currentParams, salt: make([]byte, saltLength)}
 	if _, err := rand.Read(h.salt); err != nil {

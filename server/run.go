@@ -74,7 +74,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 		failure = errors.Join(failure, <-ended)
 	}
 	if left := s.requests.wait(cutTimeout); left > 0 {
-		s.config.Log.Error().Int("requests", left).Msg("stopping: requests do not end although they were cut off")
+		s.config.Log.Error().Int("requests", left).Msg("server: requests have not ended although they were cut off")
 		failure = errors.Join(failure, fmt.Errorf("%d %w", left, ErrRequestsLeft))
 	}
 	return failure
@@ -107,11 +107,11 @@ func (s *Server) serveListener(hs *http.Server, l net.Listener) error {
 func (s *Server) drain(hs *http.Server, cut context.CancelFunc) {
 	s.draining.Store(true)
 	close(s.stopping) // streams would not end by themselves
-	s.config.Log.Info().Msg("stopping: no new requests")
+	s.config.Log.Info().Msg("server: stopping, no new requests are accepted")
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
 	defer cancel()
 	if err := hs.Shutdown(ctx); err != nil {
-		s.config.Log.Warn().Float64("requests", s.requests.count()).Msg("stopping: cutting off what is left")
+		s.config.Log.Warn().Float64("requests", s.requests.count()).Msg("server: cutting off the requests that have not ended")
 		cut()
 		_ = hs.Close()
 	}
@@ -190,6 +190,6 @@ type connectionLog struct{ log zerolog.Logger }
 
 // Write implements io.Writer.
 func (c connectionLog) Write(line []byte) (int, error) {
-	c.log.Debug().Str("text", strings.TrimSpace(string(line))).Msg("connection")
+	c.log.Debug().Str("text", strings.TrimSpace(string(line))).Msg("server: connection")
 	return len(line), nil
 }

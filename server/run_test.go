@@ -229,7 +229,7 @@ func TestRunGivesUpOnStalledBodies(t *testing.T) {
 		begun := time.Now()
 		send(t, stalled, "PUT /dav/a HTTP/1.1\r\nContent-Length: 10", "xxx")
 		status, body := receive(t, stalled)
-		if status != 400 || !strings.Contains(body, "did not come in time") {
+		if status != 400 || !strings.Contains(body, "did not arrive in time") {
 			t.Errorf("stalled: %d %s", status, body)
 		}
 		if took := time.Since(begun); took != stallTimeout {

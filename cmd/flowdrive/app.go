@@ -225,7 +225,7 @@ func (a *app) serve(ctx context.Context, ready func() error, listeners ...net.Li
 	}()
 	err := awaitEnd(ended, ending)
 	if errors.Is(err, errNotEnded) {
-		a.log.Error().Msg("stopping: giving up on what does not end")
+		a.log.Error().Msg("server: giving up waiting for what has not ended")
 	}
 	return err
 }

@@ -166,7 +166,7 @@ func configureFlag(flags *pflag.FlagSet, f *pflag.Flag, file *config) error {
 	name := environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 	if f.Changed {
 		if isSecret(f) {
-			return usageError{fmt.Errorf("--%s: a command line can be read by everybody on the machine; give it by %s or in the configuration file", f.Name, name)}
+			return usageError{fmt.Errorf("--%s: every user of the machine can read a command line; give it by %s or in the configuration file", f.Name, name)}
 		}
 		return nil
 	}

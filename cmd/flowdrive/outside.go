@@ -34,13 +34,13 @@ type outsideSettings struct {
 func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	s.secrets.secret = true
 	flags.StringSliceVar(&s.allowHosts, "allow-host", nil, "host that routes may call: a name, *.example.org, either with a port behind it, an address,\nor NAME=NETWORK for one that is not in the Internet, such as intranet.example=10.0.0.0/8")
-	flags.Var(&s.secrets, "secrets", "secrets that sign what routes send, by name; \"default\" signs what names none\n(configuration file or environment)")
+	flags.Var(&s.secrets, "secrets", "secrets that sign the requests of routes, by name; \"default\" signs a request that names none\n(configuration file or environment)")
 	flags.StringVar(&s.smtp, "smtp", "", "mail server: smtp://user@mail.example.org:587 (with STARTTLS) or smtps://user@mail.example.org")
 	flags.Var(&s.smtpPassword, "smtp-password", "password of the user of --smtp (configuration file or environment)")
 	flags.StringVar(&s.smtpPasswordFile, "smtp-password-file", "", "file with the password of the user of --smtp")
 	flags.StringVar(&s.mailFrom, "mail-from", "", "sender of mails, such as \"Flowdrive <flowdrive@example.org>\"")
-	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go beside users' addresses: example.org or *.example.org")
-	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that is told of everything that people are told of")
+	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go in addition to users' addresses: example.org or *.example.org")
+	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that gets every notification")
 	flags.Var(&s.commands, "commands", "commands that routes may run, by name: {path, args, env, timeout, memory, output}\n(configuration file)")
 }
 
@@ -116,7 +116,7 @@ func (a *app) commandsFolder() (string, error) {
 		return "", fmt.Errorf("find the folder of commands: %w", err)
 	}
 	if err := os.RemoveAll(path); err != nil {
-		a.log.Warn().Err(err).Msg("what commands have left cannot be removed")
+		a.log.Warn().Err(err).Msg("commands: could not remove the folders left over from the last run")
 	}
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder of commands: %w", err)
@@ -135,7 +135,7 @@ func (anywhere) RefusesSecret(string) string  { return "" }
 func (s *outsideSettings) mailServer() (*notify.MailServer, error) {
 	if s.smtp == "" {
 		if s.smtpPassword.text != "" || s.smtpPasswordFile != "" || s.mailFrom != "" || len(s.mailDomains) > 0 {
-			return nil, errors.New("is missing, without which --smtp-password, --smtp-password-file, --mail-from and --mail-domain say nothing")
+			return nil, errors.New("is missing; without it --smtp-password, --smtp-password-file, --mail-from and --mail-domain have no effect")
 		}
 		return nil, nil
 	}

@@ -62,7 +62,7 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 	var b strings.Builder
 	fmt.Fprintln(&b, entry.Describe())
 	if entry.ExcludeCalendar != "" {
-		fmt.Fprintf(&b, "what %s excludes is on the drive, and not left out here\n", entry.ExcludeCalendar)
+		fmt.Fprintf(&b, "the days that %s excludes are on the drive; they are not left out here\n", entry.ExcludeCalendar)
 	}
 	for _, t := range schedule.Preview(entry, from, n) {
 		fmt.Fprintln(&b, t.UTC().Format("2006-01-02T15:04:05Z Mon"))

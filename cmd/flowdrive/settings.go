@@ -54,8 +54,8 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of the certificate; with --tls-key: serve HTTPS")
 	flags.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the certificate's key")
 	flags.StringSliceVar(&s.trustedProxies, "trusted-proxy", nil, "CIDR of proxies whose forwarded headers count")
-	flags.StringSliceVar(&s.scriptClients, "script-client", nil, "prefix of User-Agent of further script clients")
-	flags.StringSliceVar(&s.publicNames, "public-name", nil, "host by which clients call the server; a COPY or MOVE to another is refused (default: any)")
+	flags.StringSliceVar(&s.scriptClients, "script-client", nil, "prefix of the User-Agent of other script clients")
+	flags.StringSliceVar(&s.publicNames, "public-name", nil, "host name by which clients call the server; a COPY or MOVE to another is refused (default: any)")
 	flags.Int64Var(&s.maxEntries, "max-entries", 0, "schedule entries a user may have (default 10000)")
 	flags.Int64Var(&s.maxRoutes, "max-routes", 0, "routes a user may have (default 1000)")
 	flags.Int64Var(&s.maxOpenCases, "max-open-cases", 0, "open cases a user may have (default 1000000)")
@@ -65,7 +65,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 
 // registerData registers the flags that every command on a data folder has.
 func (s *settings) registerData(flags *pflag.FlagSet) {
-	flags.StringVar(&s.data, "data", "./data", "data folder; made where there is none")
+	flags.StringVar(&s.data, "data", "./data", "data folder; created if it does not exist")
 	flags.StringVar(&s.logLevel, "log-level", "info", "debug, info, warn or error")
 }
 

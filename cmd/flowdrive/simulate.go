@@ -25,14 +25,13 @@ func simulateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "simulate ROUTE SCENARIO",
 		Short: "Play a scenario against a route on a clock that jumps, and print the log",
-		Long: "Plays what SCENARIO tells, step by step, against the route in the file ROUTE, on\n" +
-			"a drive of its own that is gone afterwards: the same server, with a clock that\n" +
-			"stands still until a step moves it. Prints what the cases logged. Routes that\n" +
-			"ROUTE has as children or starts are taken from files beside it, named for them,\n" +
-			"unless --child names one.\n\n" +
-			"It ends with 1 where something is not as the scenario expects, after the log up\n" +
-			"to there, and with 2 where ROUTE or SCENARIO cannot be used, with every fault\n" +
-			"and its place.\n\n" + simulate.Language,
+		Long: "Plays SCENARIO step by step against the route in the file ROUTE, on a temporary\n" +
+			"server whose clock stands still until a step moves it, and prints the logs of\n" +
+			"the cases. Routes whose cases ROUTE starts are read from the files of their\n" +
+			"names in the same folder, unless --child names another file.\n\n" +
+			"It exits with 1 if something is not as the scenario expects, after the log up\n" +
+			"to there, and with 2 if ROUTE or SCENARIO cannot be used, after every fault with\n" +
+			"its place.\n\n" + simulate.Language,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return simulateFile(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], children)
@@ -102,7 +101,7 @@ func readRoutes(routePath string, children []string) ([]simulate.Route, error) {
 			if path := beside(routePath, name); path != "" {
 				add(path)
 			} else {
-				faults = append(faults, fmt.Sprintf("%s: names the route %q, of which there is no file beside %s; give --child FILE", routes[i].File, name, routePath))
+				faults = append(faults, fmt.Sprintf("%s: names the route %q, but there is no file of it beside %s; give --child FILE", routes[i].File, name, routePath))
 			}
 		}
 	}

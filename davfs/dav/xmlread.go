@@ -176,7 +176,7 @@ func (p *xmlParser) start(t xml.StartElement) error {
 		}
 		for _, other := range e.attrs {
 			if other.name == name {
-				return errors.New("an attribute stands twice: " + name.Local)
+				return errors.New("an attribute appears twice: " + name.Local)
 			}
 		}
 		e.attrs = append(e.attrs, xmlAttr{name: name, prefix: a.Name.Space, value: a.Value})

@@ -30,7 +30,7 @@ func TestRowsElsewhere(t *testing.T) {
 	slices.Sort(all)
 	for i := range len(all) - 1 {
 		if all[i] == all[i+1] {
-			t.Errorf("%s stands twice in the list", all[i])
+			t.Errorf("%s appears twice in the list", all[i])
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (l Limits) setOthers() error {
 			continue
 		}
 		if err := syscall.Setrlimit(limit.resource, &syscall.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {
-			return fmt.Errorf("bound what the process may take: %w", err)
+			return fmt.Errorf("limit the process: %w", err)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ func (l Limits) setOthers() error {
 func (l Limits) setMemory() error {
 	limit := syscall.Rlimit{Cur: l.Memory, Max: l.Memory}
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, syscall.RLIMIT_DATA, uintptr(unsafe.Pointer(&limit)), 0, 0, 0); errno != 0 {
-		return fmt.Errorf("bound the memory of the process: %w", errno)
+		return fmt.Errorf("limit the memory of the process: %w", errno)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func dataSize() (uint64, error) {
 	}
 	_, rest, found := strings.Cut(string(status), "\nVmData:")
 	if !found {
-		return 0, errors.New("the kernel does not say how much memory a process has")
+		return 0, errors.New("the kernel does not report the memory of a process")
 	}
 	var kibibytes uint64
 	if _, err := fmt.Sscanf(rest, "%d kB", &kibibytes); err != nil {

@@ -7,7 +7,7 @@ import "errors"
 // Supported says why nothing can be confined on this system: what others than
 // Linux offer does not bound the memory of a Go program.
 func Supported() error {
-	return errors.New("only Linux bounds the memory of a process so that it holds")
+	return errors.New("only Linux can limit the memory of a process")
 }
 
 // Self fails.

@@ -240,7 +240,7 @@ func notParseable(language string, line, column int, format string, args ...any)
 	}
 }
 
-// keySet notices a key that stands twice in an object. Small objects are
+// keySet notices a key that appears twice in an object. Small objects are
 // searched, large ones get a map.
 type keySet map[string]struct{}
 

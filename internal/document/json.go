@@ -8,7 +8,7 @@ import (
 
 // ParseJSON reads one JSON document (RFC 8259). Errors are of kind
 // NotParseable and name line and column: text that is no JSON, a key that
-// stands twice, nesting deeper than MaxDepth, bytes that are no UTF-8.
+// appears twice, nesting deeper than MaxDepth, bytes that are no UTF-8.
 //
 // It accepts what encoding/json accepts but for these three. It is written
 // out because neither version of that package gives the place of a value, and
@@ -98,7 +98,7 @@ func (p *jsonParser) unexpected(where string) error {
 func (p *jsonParser) value(depth int) (*Node, error) {
 	p.space()
 	if p.at >= len(p.text) {
-		return nil, p.unexpected("where a value should stand")
+		return nil, p.unexpected("where a value is expected")
 	}
 	switch c := p.text[p.at]; c {
 	case '{', '[':
@@ -125,7 +125,7 @@ func (p *jsonParser) value(depth int) (*Node, error) {
 			return p.number()
 		}
 	}
-	return nil, p.unexpected("where a value should stand")
+	return nil, p.unexpected("where a value is expected")
 }
 
 func (p *jsonParser) word(kind Kind, word string) (*Node, error) {
@@ -150,12 +150,12 @@ func (p *jsonParser) number() (*Node, error) {
 	if p.at < len(p.text) && p.text[p.at] == '0' {
 		p.at++
 	} else if !p.digits() {
-		return nil, p.unexpected("where a digit should stand")
+		return nil, p.unexpected("where a digit is expected")
 	}
 	if p.at < len(p.text) && p.text[p.at] == '.' {
 		p.at++
 		if !p.digits() {
-			return nil, p.unexpected("where a digit should stand")
+			return nil, p.unexpected("where a digit is expected")
 		}
 	}
 	if p.at < len(p.text) && (p.text[p.at] == 'e' || p.text[p.at] == 'E') {
@@ -164,7 +164,7 @@ func (p *jsonParser) number() (*Node, error) {
 			p.at++
 		}
 		if !p.digits() {
-			return nil, p.unexpected("where a digit should stand")
+			return nil, p.unexpected("where a digit is expected")
 		}
 	}
 	n.Text = p.text[start:p.at]
@@ -203,7 +203,7 @@ func (p *jsonParser) list(depth int) (*Node, error) {
 		if p.at < len(p.text) && p.text[p.at] == ']' {
 			break
 		}
-		return nil, p.unexpected("where ',' or ']' should stand")
+		return nil, p.unexpected("where ',' or ']' is expected")
 	}
 	p.at++
 	if len(p.items) > base {
@@ -235,7 +235,7 @@ func (p *jsonParser) object(depth int) (*Node, error) {
 		if p.at < len(p.text) && p.text[p.at] == '}' {
 			break
 		}
-		return nil, p.unexpected("where ',' or '}' should stand")
+		return nil, p.unexpected("where ',' or '}' is expected")
 	}
 	p.at++
 	if len(p.members) > base {
@@ -248,18 +248,18 @@ func (p *jsonParser) object(depth int) (*Node, error) {
 // member reads a key and its value; the keys before it begin at base.
 func (p *jsonParser) member(depth, base int, keys *keySet) (m Member, err error) {
 	if p.at >= len(p.text) || p.text[p.at] != '"' {
-		return m, p.unexpected("where a key in quotes should stand")
+		return m, p.unexpected("where a key in quotes is expected")
 	}
 	m.Line, m.Column = p.place()
 	if m.Key, err = p.str(); err != nil {
 		return m, err
 	}
 	if !keys.add(p.members[base:], m.Key) {
-		return m, notParseable("JSON", m.Line, m.Column, "the key %q stands twice", clip(m.Key))
+		return m, notParseable("JSON", m.Line, m.Column, "the key %q appears twice", clip(m.Key))
 	}
 	p.space()
 	if p.at >= len(p.text) || p.text[p.at] != ':' {
-		return m, p.unexpected("where ':' should stand")
+		return m, p.unexpected("where ':' is expected")
 	}
 	p.at++
 	m.Value, err = p.value(depth + 1)
@@ -367,7 +367,7 @@ func (p *jsonParser) hex() (rune, error) {
 		case 'A' <= c && c <= 'F':
 			r = r<<4 + rune(c-'A'+10)
 		default:
-			return 0, p.unexpected("where a hexadecimal digit should stand")
+			return 0, p.unexpected("where a hexadecimal digit is expected")
 		}
 		p.at++
 	}

@@ -24,7 +24,7 @@ const (
 // section 10.3): yes and no are strings, a number without fraction is one in
 // base ten whatever its zeros. Keys are strings. Anchors, aliases and merge
 // keys are resolved. Errors are of kind NotParseable and name line and column:
-// text that is not YAML, a key that stands twice, nesting deeper than MaxDepth,
+// text that is not YAML, a key that appears twice, nesting deeper than MaxDepth,
 // what JSON cannot hold (.inf, .nan, keys that are not scalars, tags beyond the
 // core schema), several documents, an alias inside its own anchor, and more
 // than the bounds above. An empty document is null. The place of a value is
@@ -74,10 +74,10 @@ func checkYAMLText(text string) error {
 				return notParseable("YAML", line, column, "the document has more than %d marks; send it as JSON", maxYAMLMarks)
 			}
 		case '\u0085', lineSeparator, paragraphSeparator:
-			return notParseable("YAML", line, column, `the character %U may stand only as an escape in double quotes, as "\u%04x"`, r, r)
+			return notParseable("YAML", line, column, `the character %U is allowed only as an escape in double quotes, as "\u%04x"`, r, r)
 		default:
 			if unicode.IsControl(r) {
-				return notParseable("YAML", line, column, "the control character %U may stand nowhere", r)
+				return notParseable("YAML", line, column, "the control character %U is not allowed anywhere", r)
 			}
 		}
 	}

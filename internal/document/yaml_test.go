@@ -94,9 +94,9 @@ func TestParseYAMLPlaces(t *testing.T) {
 func TestParseYAMLErrors(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, text, want string }{
-		{"key twice", "a: 1\nb: 2\na: 3\n", `line 3, column 1: the key "a" stands twice`},
-		{"key twice, quoted", "{a: 1, 'a': 2}", `line 1, column 8: the key "a" stands twice`},
-		{"merge key twice", "a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n", `line 4, column 3: the key "<<" stands twice`},
+		{"key twice", "a: 1\nb: 2\na: 3\n", `line 3, column 1: the key "a" appears twice`},
+		{"key twice, quoted", "{a: 1, 'a': 2}", `line 1, column 8: the key "a" appears twice`},
+		{"merge key twice", "a: &a {x: 1}\nb:\n  <<: *a\n  <<: *a\n", `line 4, column 3: the key "<<" appears twice`},
 		{"two documents", "a: 1\n---\nb: 2\n", `line 2, column 1: a second document begins here, and only one is possible`},
 		{"two documents after an end", "a: 1\n...\nb: 2\n", `line 3, column 1: a second document begins here, and only one is possible`},
 		{"not closed", "a: [1, 2\n", `line 2, column 1: did not find expected ',' or ']' while parsing a flow sequence from line 1, column 4`},
@@ -105,7 +105,7 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"infinity", "a: -.inf", `line 1, column 4: -.inf is not a number that a document may hold`},
 		{"not a number", "[.nan]", `line 1, column 2: .nan is not a number that a document may hold`},
 		{"unknown alias", "a: *x\n", `line 1, column 4: unknown anchor 'x' referenced`},
-		{"alias in its anchor", "a: &x [1, *x]\n", `line 1, column 11: the alias *x stands inside its own anchor`},
+		{"alias in its anchor", "a: &x [1, *x]\n", `line 1, column 11: the alias *x is inside its own anchor`},
 		{"merge of a scalar", "a: {<<: 1}\n", `line 1, column 9: a merge key takes an object or a list of objects, not a number`},
 		{"tag of our own", "a: !ruby/object {}\n", `line 1, column 4: the tag !ruby/object is not supported`},
 		{"binary", "a: !!binary aGk=\n", `line 1, column 4: the tag !!binary is not supported`},
@@ -114,10 +114,10 @@ func TestParseYAMLErrors(t *testing.T) {
 		{"directive of another version", "%YAML 2.0\n---\na: 1\n", `line 1, column 1: found incompatible YAML document`},
 		{"tab before more of a text", "a: b\n\tc: d\n", `line 2, column 1: a tab may not indent a line; use spaces`},
 		{"tab after Windows lines", "a: 1\r\nb:\r\n\tc: 1\r\n", `line 3, column 1: a tab may not indent a line; use spaces`},
-		{"line separator", "a: x\nb: ä\u2028y\n", `line 2, column 5: the character U+2028 may stand only as an escape in double quotes, as "\u2028"`},
+		{"line separator", "a: x\nb: ä\u2028y\n", `line 2, column 5: the character U+2028 is allowed only as an escape in double quotes, as "\u2028"`},
 		{"escape", `a: "\xZZ"`, `line 1, column 7: did not find expected hexadecimal number while scanning a quoted scalar`},
 		{"escape out of range", `"\UFFFFFFFF"`, `line 1, column 4: found invalid Unicode character escape code while scanning a quoted scalar`},
-		{"control character", "a: \x01\n", `line 1, column 4: the control character U+0001 may stand nowhere`},
+		{"control character", "a: \x01\n", `line 1, column 4: the control character U+0001 is not allowed anywhere`},
 		{"reserved character", "a: @b\n", `line 1, column 4: the character '@' cannot begin a text without quotes`},
 		{"colon in braces", "{a: b: c}", `line 1, column 6: did not find expected ',' or '}' while parsing a flow mapping`},
 		{"list as key", "[1]: 2\n", `line 1, column 1: a key must be a text`},
@@ -194,7 +194,7 @@ func TestParseYAMLBounded(t *testing.T) {
 		"blank lines":      {"a: b" + strings.Repeat("\n", mib) + " c", read},
 		"blanks":           {"a: b" + strings.Repeat(" ", mib) + "c", read},
 		"comments":         {strings.Repeat("# some words\n", mib/13), tooLong},
-		"one long line":    {"{" + strings.Repeat("ä: [1, 2],", 3_000) + "}", "stands twice"},
+		"one long line":    {"{" + strings.Repeat("ä: [1, 2],", 3_000) + "}", "appears twice"},
 		"carriage returns": {strings.Repeat("\r", mib), read},
 	}
 	for name, tt := range tests {

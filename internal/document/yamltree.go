@@ -46,7 +46,7 @@ func (y *yamlReader) value(n *yaml.Node, depth int) (*Node, error) {
 
 func (y *yamlReader) aliased(n *yaml.Node, depth int) (*Node, error) {
 	if y.open[n.Alias] {
-		return nil, failAt(n, "the alias *%s stands inside its own anchor", clip(n.Value))
+		return nil, failAt(n, "the alias *%s is inside its own anchor", clip(n.Value))
 	}
 	if y.alias == nil {
 		y.alias = n
@@ -84,7 +84,7 @@ func (y *yamlReader) mapping(n *yaml.Node, depth int) (*Node, error) {
 		at, content := pair[0], pair[1]
 		if isMerge(at) {
 			if merge {
-				return nil, failAt(at, "the key %q stands twice", mergeKey)
+				return nil, failAt(at, "the key %q appears twice", mergeKey)
 			}
 			var err error
 			if merged, err = y.merged(content, depth); err != nil {
@@ -98,7 +98,7 @@ func (y *yamlReader) mapping(n *yaml.Node, depth int) (*Node, error) {
 			return nil, err
 		}
 		if !keys.add(object.Members, key) {
-			return nil, failAt(at, "the key %q stands twice", clip(key))
+			return nil, failAt(at, "the key %q appears twice", clip(key))
 		}
 		value, err := y.value(content, depth+1)
 		if err != nil {

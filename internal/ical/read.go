@@ -131,7 +131,7 @@ func takeApart(number int, text string) (line, *Fault) {
 	l := line{number: number}
 	at := strings.IndexAny(text, ";:")
 	if at <= 0 {
-		return l, l.fault("is no line of a calendar: NAME:value is one")
+		return l, l.fault("is not a valid line of a calendar, which is NAME:value")
 	}
 	l.name = strings.ToUpper(text[:at])
 	for text[at] == ';' {
@@ -151,7 +151,7 @@ func takeApart(number int, text string) (line, *Fault) {
 			}
 		}
 		if at == len(text) {
-			return l, l.fault("has no value: NAME:value is a line of a calendar")
+			return l, l.fault("has no value; a line of a calendar is NAME:value")
 		}
 		p.value = strings.Trim(text[:at], `"`)
 		l.params = append(l.params, p)
@@ -172,7 +172,7 @@ type reader struct {
 // step counts work that no number of events bounds.
 func (r *reader) step(l int, n int) *Fault {
 	if r.steps += n; r.steps > mostSteps {
-		return &Fault{Line: l, Detail: "asks for more than is looked at in one calendar: give its rules a later DTSTART, or fewer of them"}
+		return &Fault{Line: l, Detail: "takes too much work to read: give the rules a later DTSTART, or leave some of them out"}
 	}
 	return nil
 }
@@ -200,10 +200,10 @@ func (r *reader) read(lines []line) *Fault {
 				r.events = append(r.events, event{line: l.number})
 			}
 		case len(open) == 0 || open[0] != "VCALENDAR":
-			return l.fault("stands outside of BEGIN:VCALENDAR and END:VCALENDAR: is it a calendar?")
+			return l.fault("is outside of BEGIN:VCALENDAR and END:VCALENDAR: is it a calendar?")
 		case l.name == "END":
 			if !strings.EqualFold(l.value, open[len(open)-1]) {
-				return l.fault("ends %q, where %q is to be ended", l.value, open[len(open)-1])
+				return l.fault("ends %q, but %q must be ended first", l.value, open[len(open)-1])
 			}
 			open = open[:len(open)-1]
 		case len(open) == 1 && l.name == "X-WR-TIMEZONE":
@@ -218,7 +218,7 @@ func (r *reader) read(lines []line) *Fault {
 	case len(lines) == 0:
 		return &Fault{Detail: "is empty: a calendar begins with BEGIN:VCALENDAR"}
 	case len(open) > 0:
-		return lines[len(lines)-1].fault("is the last line, and %q is not ended", open[len(open)-1])
+		return lines[len(lines)-1].fault("is the last line, but %q is not ended", open[len(open)-1])
 	}
 	return nil
 }
@@ -314,7 +314,7 @@ func (r *reader) event(e *event) *Fault {
 			return nil
 		}
 		if len(r.spans) == MaxSpans {
-			return &Fault{Line: e.line, Detail: fmt.Sprintf("begins an event with which there are more than %d, each recurrence counted", MaxSpans)}
+			return &Fault{Line: e.line, Detail: fmt.Sprintf("begins an event too many: a calendar may have %d, each recurrence counted", MaxSpans)}
 		}
 		r.spans = append(r.spans, Span{From: from, To: to})
 		return nil
@@ -352,7 +352,7 @@ func (r *reader) length(e *event, start moment) (days int, length time.Duration,
 			return 0, 0, fault
 		}
 		if start.day != end.day {
-			return 0, 0, e.end.fault("is a date where DTSTART has a time, or the other way round")
+			return 0, 0, e.end.fault("is a date but DTSTART is a time, or the other way round")
 		}
 		if start.day {
 			days = int(end.wall.Sub(start.wall) / (24 * time.Hour))
@@ -369,7 +369,7 @@ func (r *reader) length(e *event, start moment) (days int, length time.Duration,
 	case e.duration != nil:
 		days, length, ok := parseDuration(e.duration.value)
 		if !ok {
-			return 0, 0, e.duration.fault("%q is no duration of an event, such as P1D or PT8H", clip(e.duration.value))
+			return 0, 0, e.duration.fault("%q is not a valid duration of an event, such as P1D or PT8H", clip(e.duration.value))
 		}
 		return days, length, nil
 	case start.day:
@@ -399,7 +399,7 @@ func (r *reader) moment(l *line, text string) (moment, *Fault) {
 		m.wall, err = time.Parse("20060102T150405", text)
 	}
 	if err != nil {
-		return m, l.fault("%q is no date (20121224) or time (20121224T080000, or with Z in UTC)", clip(text))
+		return m, l.fault("%q is not a valid date (20121224) or time (20121224T080000, or with Z in UTC)", clip(text))
 	}
 	return m, nil
 }

@@ -63,7 +63,7 @@ func (r *reader) rule(l *line, start moment) (*rule, *Fault) {
 			}
 		}
 		if !ok {
-			return nil, l.fault("the rule's part %q is not understood here: rules choose days, by FREQ=YEARLY, MONTHLY, WEEKLY or DAILY", clip(part))
+			return nil, l.fault("the part %q of the rule is not supported: rules choose days, by FREQ=YEARLY, MONTHLY, WEEKLY or DAILY", clip(part))
 		}
 	}
 	if out.freq == 0 {

@@ -113,12 +113,12 @@ func ended(ctx context.Context, err error) (machine.Filtered, error) {
 		status, ok := exit.Sys().(syscall.WaitStatus)
 		switch {
 		case ok && status.Exited() && status.ExitStatus() == notLimited:
-			return machine.Filtered{Fault: "this system does not bound what a process takes, so that no filter can be run"}, nil
+			return machine.Filtered{Fault: "this system cannot limit what a process takes"}, nil
 		case ok && status.Exited():
-			return machine.Filtered{Fault: fmt.Sprintf("the filter needs more memory than the %d MiB that it may have", memory>>20)}, nil
+			return machine.Filtered{Fault: fmt.Sprintf("the filter needs more than the %d MiB of memory that it may use", memory>>20)}, nil
 		}
 	}
-	return machine.Filtered{Fault: "the filter takes longer than the second that it may have"}, nil
+	return machine.Filtered{Fault: "the filter takes longer than the second that it may take"}, nil
 }
 
 func unavailable(err error) error {
@@ -153,7 +153,7 @@ func Serve(in io.Reader, out io.Writer) (status int) {
 func run(j *job) (r result) {
 	defer func() {
 		if p := recover(); p != nil {
-			r = result{Fault: clip(fmt.Sprintf("the filter cannot be carried out: %v", p))}
+			r = result{Fault: clip(fmt.Sprintf("the filter failed: %v", p))}
 		}
 	}()
 	output, err := jq.Run(j.Filter, j.Input, j.Xattr, j.Case)

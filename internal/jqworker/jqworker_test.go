@@ -36,7 +36,7 @@ func TestFilter(t *testing.T) {
 		{`now`, `1`, `fault: cannot use now`}, // which no route can hold
 		{`.`, `"` + strings.Repeat("x", jq.MaxJSON-2) + `"`, `"xxxxxxxx`},
 		{`.`, `nonsense`, `fault: the input is not JSON`},
-		{`localtime2`, `1`, `fault: is no jq filter`},
+		{`localtime2`, `1`, `fault: is not a valid jq filter`},
 	} {
 		got, err := p.Filter(t.Context(), filter(test.filter, test.input))
 		text := string(got.Output)

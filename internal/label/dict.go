@@ -95,7 +95,7 @@ func (d *Dict) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if n.Kind != document.Object && n.Kind != document.Null {
-		return fmt.Errorf("XATTRs are an object, not %s", n.Kind)
+		return fmt.Errorf("XATTRs must be an object, not %s", n.Kind)
 	}
 	*d = nil
 	for _, m := range n.Members {
@@ -123,7 +123,7 @@ func ReadValue(v document.Value) (value Value, ok bool) {
 		return Value{}, false
 	}
 	if !value.Finite() {
-		v.Fail(errs.CodeRange, "must be a number of at most 1.8e308, which is what a double holds")
+		v.Fail(errs.CodeRange, "must be a number of at most 1.8e308, the range of a double")
 		return Value{}, false
 	}
 	return value, true

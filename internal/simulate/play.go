@@ -291,7 +291,7 @@ func (p *play) move(ctx context.Context, s *Step, id int64) error {
 		return err
 	}
 	if c.Get("status").Kind != document.String {
-		p.fail(s.At, "the case has no status, and so no card on a board")
+		p.fail(s.At, "the case has no status, so it is not on the board")
 		return nil
 	}
 	board := workflow + "Routes/" + segment(c.Get("route").Text) + "/Board/"
@@ -377,7 +377,7 @@ func (p *play) find(ctx context.Context, of Of) (int64, error) {
 			return 0, err
 		}
 		if id = pick(children, name); id == 0 {
-			p.fail(of.At, "there is no one child %q; there are %s", name, titles(children))
+			p.fail(of.At, "there is not exactly one child %q; there are %s", name, titles(children))
 			return 0, nil
 		}
 	}

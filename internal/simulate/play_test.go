@@ -91,8 +91,8 @@ func TestPlay(t *testing.T) {
 			script{"PUT /dav/Workflow/Cases/8/Actions/x.json": problem(403, "not-allowed", "no")},
 			"- {perform: x, child: T (ann), refused: not-allowed}\n", "joann",
 		},
-		"a child by what two have": {nil, "- {perform: x, child: ann}\n", `5:23 /steps/1/child: there is no one child "ann"; there are "T (ann)", "T (joann)"`},
-		"a child too many":         {nil, "- {perform: x, child: [1, 1]}\n", `there is no one child "1"; there are none`},
+		"a child by what two have": {nil, "- {perform: x, child: ann}\n", `5:23 /steps/1/child: there is not exactly one child "ann"; there are "T (ann)", "T (joann)"`},
+		"a child too many":         {nil, "- {perform: x, child: [1, 1]}\n", `there is not exactly one child "1"; there are none`},
 		"a card": {
 			script{"MOVE /dav/Workflow/Routes/r/Board/open/7.json": {Status: 409, Body: []byte(`<?xml version="1.0"?><D:error xmlns:D="DAV:"><F:ambiguous-move xmlns:F="urn:flowdrive:problem:"/><D:responsedescription>no</D:responsedescription></D:error>`)}},
 			"- {move: closed, refused: ambiguous-move}\n- {move: closed}\n", "6:3 /steps/2: is refused (ambiguous-move): no",

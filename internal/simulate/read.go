@@ -224,7 +224,7 @@ func (r *reader) step(v document.Value) {
 			continue
 		}
 		if s.Verb != "" {
-			value.Fail(errs.CodeConflict, "is a second verb beside %q; a step does one thing", s.Verb)
+			value.Fail(errs.CodeConflict, "is a second verb after %q; a step does one thing", s.Verb)
 			return
 		}
 		s.Verb, subject, keys = row.verb, value, row.keys
@@ -273,7 +273,7 @@ func (r *reader) about(v document.Value, s *Step) {
 	if s.Verb == VerbStart || s.Verb == VerbAdvance || s.Verb == VerbTeam || s.Verb == VerbDeputy {
 		for _, key := range []string{"case", "child"} {
 			if x := v.Get(key); x.Node != nil {
-				x.Fail(errs.CodeConflict, "does not go with %q, which is about no case that there is", s.Verb)
+				x.Fail(errs.CodeConflict, "does not go with %q, which does not concern an existing case", s.Verb)
 			}
 		}
 		return
@@ -290,7 +290,7 @@ func (r *reader) of(v document.Value) Of {
 		o.At = placeOf(x)
 		if name, ok := x.Str(); ok {
 			if o.Case = name; !slices.Contains(r.cases, name) {
-				x.Fail(errs.CodeNotFound, "no step before has given a case the name %q%s", clip(name), document.Hint(name, r.cases))
+				x.Fail(errs.CodeNotFound, "no earlier step names a case %q%s", clip(name), document.Hint(name, r.cases))
 			}
 		}
 	}

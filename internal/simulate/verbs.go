@@ -21,7 +21,7 @@ func (r *reader) verb(v, subject document.Value, s *Step) {
 	case VerbCheck:
 		mustBeTrue(subject)
 		if s.Refused != "" {
-			v.Get("refused").Fail(errs.CodeConflict, "does not go with check, which asks for nothing")
+			v.Get("refused").Fail(errs.CodeConflict, "does not go with check, which makes no request")
 		}
 		return
 	case VerbTeam:
@@ -61,7 +61,7 @@ func (r *reader) verb(v, subject document.Value, s *Step) {
 		s.Body = task(v, s.Verb)
 	}
 	if s.As == "" {
-		v.Fail(errs.CodeRequired, "must say who does it: as, here or for the whole scenario")
+		v.Fail(errs.CodeRequired, "must say who does it: by as, here or for the whole scenario")
 	}
 }
 
@@ -156,7 +156,7 @@ func message(v document.Value, s *Step) {
 	case value.Node != nil:
 		s.Body = value.Node.AppendJSON(nil)
 	default:
-		v.Fail(errs.CodeRequired, "must have text, or value: what the message says")
+		v.Fail(errs.CodeRequired, "must have text or value: the content of the message")
 	}
 }
 

@@ -213,13 +213,13 @@ func (u *usage) visit(e ast.Expr) {
 	switch e.AsIdent() {
 	case "message":
 		if !has || !isKeyed(parent, e) {
-			u.fault(e, `can only be asked for a label, as in message["answer"]`)
+			u.fault(e, `can only be looked up by a label, as in message["answer"]`)
 		}
 	case "tasks":
 		u.known(parent, has, e, "an action", u.names.Actions)
 	case "children", "tally":
 		if !u.names.Children {
-			u.fault(e, "is there in decide and complete of an action with children only")
+			u.fault(e, "is available only in decide and complete of an action with children")
 		}
 		u.children = u.children || e.AsIdent() == "children"
 		u.tally = u.tally || e.AsIdent() == "tally"

@@ -131,15 +131,15 @@ func TestFaults(t *testing.T) {
 		{"tasks['aprove'].count > 0", Truth, `"aprove" is not an action of this route`},
 		{"tasks.aprove.count > 0", Truth, `"aprove" is not an action of this route`},
 		{"timers.x.expired", Truth, `"x" is not a timer of this route`},
-		{"message.all(m, true)", Truth, "1:1: can only be asked for a label"},
-		{"size(message) > 0", Truth, "1:6: can only be asked for a label"},
+		{"message.all(m, true)", Truth, "1:1: can only be looked up by a label"},
+		{"size(message) > 0", Truth, "1:6: can only be looked up by a label"},
 		{"1 + 1", Truth, "must be true or false, not of type int"},
 		{"1 + 1", Text, "must be a string, not of type int"},
 		{"[1]", Scalar, "must be a string, a number, a boolean or null, not of type list(int)"},
 		{"  ", Any, "must not be empty"},
 		{strings.Repeat("1+", 1100) + "1", Any, "must not be longer than 2048 bytes"},
 		{strings.Repeat("(", 500) + "1" + strings.Repeat(")", 500), Any, "expression recursion limit exceeded"},
-		{"children.size() > 0", Truth, "is there in decide and complete of an action with children only"},
+		{"children.size() > 0", Truth, "is available only in decide and complete of an action with children"},
 	} {
 		p, faults := Compile(test.source, test.want, testNames())
 		var all []string

@@ -59,7 +59,7 @@ func instant(v ref.Val) (string, error) {
 	case types.Duration:
 		return "PT" + strconv.FormatInt(int64(x.Duration/time.Second), 10) + "S", nil
 	}
-	return "", fmt.Errorf("no time, but of type %s", v.Type().TypeName())
+	return "", fmt.Errorf("of type %s, not a time", v.Type().TypeName())
 }
 
 // appendJSON appends a value as JSON, the keys of objects in their order.
@@ -87,7 +87,7 @@ func appendJSON(dst []byte, v ref.Val) ([]byte, error) {
 	case traits.Mapper:
 		return appendMap(dst, x)
 	}
-	return dst, fmt.Errorf("a value of type %s is none of JSON", v.Type().TypeName())
+	return dst, fmt.Errorf("a value of type %s cannot be written as JSON", v.Type().TypeName())
 }
 
 // appendDouble writes a whole number without a fraction, as JSON does.
@@ -95,7 +95,7 @@ func appendDouble(dst []byte, f float64) ([]byte, error) {
 	const exact = 1 << 53
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0):
-		return dst, fmt.Errorf("%v is no number of JSON", f)
+		return dst, fmt.Errorf("%v is not a valid JSON number", f)
 	case f == math.Trunc(f) && math.Abs(f) <= exact:
 		return strconv.AppendInt(dst, int64(f), 10), nil
 	}
@@ -125,7 +125,7 @@ func appendMap(dst []byte, m traits.Mapper) ([]byte, error) {
 		key := it.Next()
 		name, ok := key.(types.String)
 		if !ok {
-			return dst, fmt.Errorf("a key of type %s is none of JSON", key.Type().TypeName())
+			return dst, fmt.Errorf("a key of type %s cannot be written as JSON", key.Type().TypeName())
 		}
 		dst = append(document.AppendString(dst, string(name)), ':')
 		value, found := m.Find(key)

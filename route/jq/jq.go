@@ -49,20 +49,20 @@ func Check(filter string) error {
 func compile(filter string) (*gojq.Code, error) {
 	query, err := gojq.Parse(filter)
 	if at, ok := errors.AsType[*gojq.ParseError](err); ok {
-		return nil, &Fault{at.Offset, "is no jq filter: " + at.Error()}
+		return nil, &Fault{at.Offset, "is not a valid jq filter: " + at.Error()}
 	}
 	if err != nil {
-		return nil, &Fault{-1, "is no jq filter: " + err.Error()}
+		return nil, &Fault{-1, "is not a valid jq filter: " + err.Error()}
 	}
 	if len(query.Imports) > 0 || query.Meta != nil {
-		return nil, &Fault{-1, "cannot import modules: a filter sees nothing but its input, $xattr and $case"}
+		return nil, &Fault{-1, "cannot import modules: a filter sees only its input, $xattr and $case"}
 	}
 	if name := uses(reflect.ValueOf(query)); name != "" {
-		return nil, &Fault{-1, fmt.Sprintf("cannot use %s: a filter sees nothing but its input, $xattr and $case, so that it always yields the same", name)}
+		return nil, &Fault{-1, fmt.Sprintf("cannot use %s: a filter sees only its input, $xattr and $case, so that it always yields the same", name)}
 	}
 	code, err := gojq.Compile(query, gojq.WithVariables(variables()), gojq.WithEnvironLoader(func() []string { return nil }))
 	if err != nil {
-		return nil, &Fault{-1, "is no jq filter: " + err.Error()}
+		return nil, &Fault{-1, "is not a valid jq filter: " + err.Error()}
 	}
 	return code, nil
 }

@@ -22,7 +22,7 @@ func TestRun(t *testing.T) {
 		{`def total: map(.n) | add; {total: total}`, `[{"n": 1.5}, {"n": 2}]`, `{"total":3.5}`},
 		{`.when | strptime("%Y-%m-%d") | mktime | todate`, `{"when": "2026-03-02"}`, `"2026-03-02T00:00:00Z"`},
 		{`try error("x") catch .`, `1`, `"x"`},
-		{`now2`, `1`, `error: is no jq filter: function not defined: now2/0`},
+		{`now2`, `1`, `error: is not a valid jq filter: function not defined: now2/0`},
 		{`.a.b`, `{"a": 3}`, `error: expected an object but got: number (3)`},
 		{`empty`, `1`, `error: the filter yields nothing; it must yield one value`},
 		{`.[]`, `[1, 2]`, `error: the filter yields several values; put it into [ ] to make them one`},
