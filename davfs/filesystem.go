@@ -121,6 +121,9 @@ func exchangeOf(ctx context.Context, d *drive, method, name string) (*exchange, 
 	if err != nil {
 		return nil, err
 	}
+	// A slash at the end says nothing to a file system: x/net copies a file onto
+	// the path of a folder with it. A client that PUTs there is mistaken.
+	x.at.Slash = x.at.Slash && v != nil && v.method == http.MethodPut
 	if v == nil {
 		x.script = true
 		return x, nil
