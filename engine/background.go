@@ -102,7 +102,7 @@ gathering:
 			break gathering
 		}
 	}
-	for _, err := range inParts(ctx, b.store, batch) {
+	for _, err := range store.InParts(ctx, b.store, batch) {
 		if err != nil {
 			b.log.Error().Err(err).Msg("what no request waits for was not written")
 		}

@@ -212,7 +212,7 @@ func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 			return err
 		}
 	}
-	for i, err := range inParts(ctx, e.store, units) {
+	for i, err := range store.InParts(ctx, e.store, units) {
 		if err != nil {
 			return err
 		}
@@ -315,7 +315,7 @@ func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 			return e.putHeard(tx, row, event, c)
 		}
 	}
-	for i, err := range inParts(ctx, e.store, units) {
+	for i, err := range store.InParts(ctx, e.store, units) {
 		err = e.runAhead(ctx, err, func() error { return e.store.Update(ctx, units[i]) })
 		if err == nil {
 			continue

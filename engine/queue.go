@@ -267,7 +267,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 			return err
 		}
 	}
-	for i, err := range inParts(ctx, e.store, units) {
+	for i, err := range store.InParts(ctx, e.store, units) {
 		err = e.runAhead(ctx, err, func() error {
 			delete(busy, lanes[i].Group)
 			return e.store.Update(ctx, units[i])
