@@ -15,8 +15,8 @@ import (
 const MaxDocument = 1 << 20
 
 // ReadBody reads the whole body, up to limit bytes. Errors: errs.TooLarge,
-// before anything is read where the length is declared; errs.BadParameter
-// where the body ends early or does not come.
+// before anything is read if the length is declared; errs.BadParameter if the
+// body ends early; errs.TooSlow if it does not arrive in time.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	LimitBody(w, r, limit)
 	if r.ContentLength > limit {
@@ -76,11 +76,10 @@ func bodyFault(err error) *errs.Error {
 	if _, ok := errors.AsType[*bodyError](err); !ok {
 		return nil
 	}
-	detail := "The body ended before its declared length; send it again."
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		detail = "The body did not arrive in time; send it again."
+		return &errs.Error{Kind: errs.TooSlow, Detail: "The body did not arrive in time; send it again, at " + bytesInWords(slowestBody) + " a second or more.", Err: err}
 	}
-	return &errs.Error{Kind: errs.BadParameter, Detail: detail, Err: err}
+	return &errs.Error{Kind: errs.BadParameter, Detail: "The body ended before its declared length; send it again.", Err: err}
 }
 
 func tooLarge(limit int64) *errs.Error {

@@ -207,42 +207,58 @@ func (x *exchange) giveTime() {
 	_ = http.NewResponseController(x.ResponseWriter).SetWriteDeadline(now.Add(stallTimeout))
 }
 
-// requestBody is a body whose sender may take its time, but not for ever: a
-// body that stands still for stallTimeout is an error. The limits of
-// net/http are for the whole body, which may be gigabytes.
+// requestBody is a body whose sender may take its time, but not for ever: there
+// is a slowest rate, and a bound on the whole, since a request takes room that
+// others need. net/http can only bound the whole, which may be gigabytes.
 type requestBody struct {
 	io.ReadCloser
 	x     *exchange
-	until time.Time // the connection's deadline for reading
+	until time.Time // when the sender has used up its time
+	read  time.Time // when a Read returned last: what the server does between does not count
+	set   time.Time // the connection's deadline for reading, until or somewhat before
 }
 
 // newRequestBody gives the sender its first time at once: what a handler
 // does not read net/http does, before it answers.
 func newRequestBody(body io.ReadCloser, x *exchange) *requestBody {
-	b := &requestBody{ReadCloser: body, x: x}
-	b.giveTime(x.started)
+	b := &requestBody{ReadCloser: body, x: x, until: x.started.Add(stallTimeout), read: x.started}
+	b.setDeadline()
 	return b
 }
 
-func (b *requestBody) giveTime(now time.Time) {
-	b.until = now.Add(stallTimeout)
-	_ = http.NewResponseController(b.x.ResponseWriter).SetReadDeadline(b.until)
+func (b *requestBody) setDeadline() {
+	b.set = b.until
+	_ = http.NewResponseController(b.x.ResponseWriter).SetReadDeadline(b.set)
 }
 
-// goOn gives the sender more time. While it sends, the answer is not late:
-// HTTP/2 would end the stream though nothing waits to be written.
+// give lets the sender have so much more time, up to stallTimeout from now.
+func (b *requestBody) give(d time.Duration, now time.Time) {
+	b.until = b.until.Add(d)
+	for _, most := range [...]time.Time{now.Add(stallTimeout), b.x.started.Add(bodyTimeout)} {
+		if b.until.After(most) {
+			b.until = most
+		}
+	}
+}
+
+// goOn tells the connection how much time there is. While the sender sends, the
+// answer is not late: HTTP/2 would end the stream though nothing waits to be
+// written.
 func (b *requestBody) goOn(now time.Time) {
-	b.giveTime(now)
+	b.setDeadline()
 	b.x.written = now
 	_ = http.NewResponseController(b.x.ResponseWriter).SetWriteDeadline(now.Add(2 * stallTimeout))
 }
 
 // Read implements io.Reader. Errors are bodyErrors.
 func (b *requestBody) Read(p []byte) (int, error) {
-	if now := b.x.now(); b.until.Sub(now) < stallTimeout*3/4 {
+	now := b.x.now()
+	if b.give(now.Sub(b.read), now); b.set.Sub(now) < stallTimeout*3/4 {
 		b.goOn(now)
 	}
 	n, err := b.ReadCloser.Read(p)
+	b.read = b.x.now()
+	b.give(time.Duration(n)*time.Second/slowestBody, b.read)
 	switch err {
 	case nil:
 		return n, nil

@@ -41,6 +41,7 @@ var problems = map[errs.Kind]problem{
 
 	errs.NotFound: {404, "Not found", ""},
 	errs.Method:   {405, "Method not allowed here", ""},
+	errs.TooSlow:  {408, "The body came too slowly", ""},
 
 	errs.ActionNotEnabled: {409, "Action not enabled", ""},
 	errs.CaseNotOpen:      {409, "Case not open", ""},
@@ -182,6 +183,8 @@ func (a *answer) headers(h http.Header) {
 		if allow, ok := a.err.Extra[ExtraAllow].([]string); ok {
 			h.Set("Allow", strings.Join(allow, ", "))
 		}
+	case http.StatusRequestTimeout:
+		h.Set("Connection", "close") // of the body there may be more to come
 	case http.StatusTooManyRequests:
 		h.Set("Retry-After", a.retryAfter(retryTooMany))
 	case http.StatusServiceUnavailable:

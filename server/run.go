@@ -19,7 +19,12 @@ const (
 	headTimeout  = 10 * time.Second // for the head of a request
 	idleTimeout  = 2 * time.Minute  // between requests
 	stallTimeout = time.Minute      // for any part of a body, in either direction
+	bodyTimeout  = 24 * time.Hour   // for the whole of a request's body
 )
+
+// slowestBody is how many bytes of a request's body must come in a second: who
+// sends less uses up stallTimeout, and who sends more gets it back.
+const slowestBody = 1 << 10
 
 // cutTimeout is how long a request may go on after it was cut off, so that it
 // can undo what it began.
