@@ -140,11 +140,11 @@ func (e *Accounts) newPassword(ctx context.Context, by identity.Principal, node 
 	}
 	switch err := e.check(ctx, by.Name, node.Get("oldPassword").Text); {
 	case errs.Is(err, errs.LogIn):
-		e.auditRefusal(ctx, by, audit.Password, "the old password was wrong")
+		e.audit.Refused(ctx, by, audit.Password, "the old password was wrong")
 		return "", wrongPassword()
 	case err != nil:
 		if errs.Is(err, errs.TooMany) {
-			e.auditRefusal(ctx, by, audit.Password, "too many failures before")
+			e.audit.Refused(ctx, by, audit.Password, "too many failures before")
 		}
 		return "", err
 	}

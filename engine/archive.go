@@ -236,7 +236,7 @@ func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Mont
 			if err := e.deleteTree(tx, h.core, req.Now); err != nil {
 				return err
 			}
-			return e.audit(ctx, tx, req, audit.CasePurge, fmt.Sprint(id), "")
+			return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.CasePurge, fmt.Sprint(id), ""))
 		}, nil
 	})
 	if err != nil {

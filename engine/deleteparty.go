@@ -53,7 +53,7 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 		if kind == identity.Team {
 			action = audit.TeamDelete
 		}
-		if err := e.audit(ctx, tx, req, action, string(p.Name), ""); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), "")); err != nil {
 			return err
 		}
 		return e.refreshParties(tx)

@@ -47,7 +47,7 @@ func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, for
 			gone := e.routes.Load().byID[stored.ID]
 			tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
 			e.tell(tx, Event{Kind: EventRoute, Change: ChangeDeleted, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now, route: gone})
-			return e.audit(ctx, tx, req, audit.RouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
+			return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.RouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version)))
 		})
 		if err != nil {
 			return err

@@ -220,7 +220,7 @@ func (e *Files) OpenFound(ctx context.Context, by identity.Principal, path Docum
 // document or folder.
 func (e *Files) auditDocument(ctx context.Context, by identity.Principal, path DocumentPath) {
 	if root := e.directory().ByName(identity.Name(path[0])); root != nil {
-		e.auditLook(ctx, by, root.ID, audit.DocumentRead, "Documents/"+strings.Join(path, "/"))
+		e.audit.Looked(ctx, by, root.ID, audit.DocumentRead, "Documents/"+strings.Join(path, "/"))
 	}
 }
 

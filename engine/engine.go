@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine/account"
+	"flowdrive/engine/audit"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
 	"flowdrive/engine/feed"
@@ -229,7 +230,6 @@ type base struct {
 	log       zerolog.Logger
 	hash      func(string) (string, error)
 	check     func(context.Context, identity.Name, string) error
-	address   func(context.Context) string
 	zones     schedule.Zones
 	sandbox   bool
 	firings   int
@@ -249,7 +249,7 @@ type base struct {
 	holidays   holidays.Cache
 	sweeper    sweeper
 	dispatcher dispatcher
-	background *background
+	audit      *audit.Log
 	contents   *contents.Keeper
 	expiry     *expiry
 	events     *events.Bus[Event]
@@ -271,7 +271,6 @@ func New(cfg Config) *Engine {
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,
 		check:     cfg.CheckPassword,
-		address:   cfg.Address,
 		zones:     cfg.Zones,
 		sandbox:   cfg.Sandbox,
 		firings:   cfg.Firings,
@@ -294,14 +293,14 @@ func New(cfg Config) *Engine {
 	}
 	if b.check == nil {
 		b.check = func(context.Context, identity.Name, string) error {
-			return errs.New(errs.Unavailable, "Passwords cannot be checked herb.")
+			return errs.New(errs.Unavailable, "Passwords cannot be checked here.")
 		}
 	}
-	if b.address == nil {
-		b.address = func(context.Context) string { return "" }
+	if cfg.Address == nil {
+		cfg.Address = func(context.Context) string { return "" }
 	}
 	b.events = events.NewBus[Event](b.wall)
-	b.background = newBackground(cfg.Store, cfg.Log)
+	b.audit = audit.NewLog(cfg.Store, b.clock.Now, cfg.Address, cfg.Log)
 	if b.firings == 0 {
 		b.firings = DefaultFirings
 	}

@@ -66,7 +66,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			if err := tx.Write().Parties().Put(party); err != nil {
 				return err
 			}
-			if err := e.auditParty(ctx, tx, Request{Now: now}, nil, party); err != nil {
+			if err := e.audit.WriteParty(ctx, tx, identity.Principal{}, nil, party); err != nil {
 				return err
 			}
 		}

@@ -228,7 +228,7 @@ func (e *Holding) writeHold(ctx context.Context, tx store.Tx, req Request, old, 
 		if old == nil {
 			action = audit.HoldAdd
 		}
-		if err := e.audit(ctx, tx, req, action, h.Name, aboutHold(h)); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, h.Name, aboutHold(h))); err != nil {
 			return nil, err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued) // it may have been about something else
@@ -272,7 +272,7 @@ func (e *Holding) DeleteHold(ctx context.Context, req Request, name string) erro
 			return err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued)
-		return e.audit(ctx, tx, req, audit.HoldDelete, h.Name, aboutHold(h))
+		return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.HoldDelete, h.Name, aboutHold(h)))
 	})
 	if err != nil {
 		return err

@@ -149,7 +149,7 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req Request, c *
 		if err := tx.Write().Parties().Put(&p); err != nil {
 			return nil, err
 		}
-		if err := e.auditParty(ctx, tx, req, c.Old, &p); err != nil {
+		if err := e.audit.WriteParty(ctx, tx, req.By, c.Old, &p); err != nil {
 			return nil, err
 		}
 		if p.Disabled {

@@ -259,7 +259,7 @@ func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *r
 		if c.created {
 			action = audit.RouteAdd
 		}
-		if err := e.audit(ctx, tx, req, action, c.stored.Name, fmt.Sprintf("version %d", c.stored.Version)); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, c.stored.Name, fmt.Sprintf("version %d", c.stored.Version))); err != nil {
 			return nil, err
 		}
 		tx.AfterCommit(func() {

@@ -57,7 +57,7 @@ func (e *Accounts) use(kind store.SecretKind, s *account.HeldSecret) {
 		return
 	}
 	id, secret := s.ID, s.SHA256
-	taken := e.background.add(func(tx store.Tx) error {
+	taken := e.audit.Later(func(tx store.Tx) error {
 		if err := tx.Write().Parties().TouchSecret(kind, id, now); err != nil {
 			if errs.Is(err, errs.NotFound) {
 				return nil // revoked meanwhile
@@ -144,7 +144,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.Secret
 			return err
 		}
 		made, _ := auditedSecret(kind)
-		if err := e.audit(ctx, tx, req, made, string(req.By.Name)+"/"+label, ""); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, made, string(req.By.Name)+"/"+label, "")); err != nil {
 			return err
 		}
 		if err := e.refreshParties(tx); err != nil {
@@ -201,7 +201,7 @@ func (e *Accounts) DeleteSecret(ctx context.Context, req Request, kind store.Sec
 			return err
 		}
 		_, revoked := auditedSecret(kind)
-		if err := e.audit(ctx, tx, req, revoked, string(req.By.Name)+"/"+s.Label, ""); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, revoked, string(req.By.Name)+"/"+s.Label, "")); err != nil {
 			return err
 		}
 		return e.refreshParties(tx)

@@ -128,7 +128,7 @@ func (e *Engine) loadSweeper(r store.Reader) error {
 func (e *Engine) Run(ctx context.Context) error {
 	var collecting sync.WaitGroup
 	collecting.Go(func() { e.collectWhenRoused(ctx) })
-	collecting.Go(func() { e.background.run(ctx) })
+	collecting.Go(func() { e.audit.Run(ctx) })
 	collecting.Go(func() { e.finishMigrations(ctx) })
 	collecting.Go(func() { e.dropExpired(ctx) })
 	defer collecting.Wait()

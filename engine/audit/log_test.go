@@ -1,4 +1,4 @@
-package engine
+package audit
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"flowdrive/engine/audit"
 	"flowdrive/store"
 )
 
@@ -60,34 +59,30 @@ func (p *paper) written() (out []string) {
 	return out
 }
 
-func newPaper() (*background, *paper, *time.Time) {
+func newPaper() (*Log, *paper, *time.Time) {
 	p := &paper{}
 	now := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
-	b := newBackground(p, zerolog.Nop())
-	b.gate = audit.NewGate(func() time.Time { return now })
-	return b, p, &now
-}
-
-func refusal(actor string) *audit.Row {
-	return &audit.Row{Time: time.Unix(1352464496, 0), Actor: actor, Action: audit.LogIn, Outcome: audit.Refused}
+	l := NewLog(p, func() time.Time { return now }, func(context.Context) string { return "" }, zerolog.Nop())
+	l.gate = NewGate(func() time.Time { return now })
+	return l, p, &now
 }
 
 // Nothing that comes blocks, though nobody writes.
-func TestBackgroundNeverBlocks(t *testing.T) {
+func TestLogNeverBlocks(t *testing.T) {
 	t.Parallel()
-	b, p, now := newPaper()
+	l, p, now := newPaper()
 	n := 0
 	for minute := range 3 {
 		*now = now.Add(time.Minute)
-		for i := range mostWaitingRows {
-			b.row(refusal(fmt.Sprint(minute, i)))
+		for i := range mostWaiting {
+			l.Tried(refusal(fmt.Sprint(minute, i)))
 			n++
 		}
 	}
-	if b.add(func(store.Tx) error { return nil }) {
+	if l.Later(func(store.Tx) error { return nil }) {
 		t.Error("there was still room")
 	}
-	b.finish(t.Context())
+	l.finish(t.Context())
 	lost := 0
 	for _, w := range p.written() {
 		var k int
@@ -103,24 +98,24 @@ func TestBackgroundNeverBlocks(t *testing.T) {
 
 // What is under way when the engine stops is written then, and an error of
 // the store ends nothing.
-func TestBackgroundIsFlushed(t *testing.T) {
+func TestLogIsFlushed(t *testing.T) {
 	t.Parallel()
-	b, p, _ := newPaper()
+	l, p, _ := newPaper()
 	for i := range flushAtOnce + 3 {
-		b.row(refusal(fmt.Sprint(i)))
+		l.Tried(refusal(fmt.Sprint(i)))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b.run(ctx)
+	l.Run(ctx)
 	if len(p.lines) != flushAtOnce+3 {
 		t.Errorf("%d lines; want %d", len(p.lines), flushAtOnce+3)
 	}
 	p.fail = errors.New("the disk is full")
-	b.row(refusal("sam"))
-	b.run(ctx)
+	l.Tried(refusal("sam"))
+	l.Run(ctx)
 	p.fail = nil
-	b.row(refusal("ann"))
-	b.run(ctx)
+	l.Tried(refusal("ann"))
+	l.Run(ctx)
 	if got := p.written(); got[len(got)-1] != "ann" {
 		t.Errorf("the last line is of %s", got[len(got)-1])
 	}
