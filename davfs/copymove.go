@@ -172,9 +172,9 @@ func documentAt(n node) (engine.DocumentPath, bool) {
 func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error) {
 	req := t.request(t.Clock.Now())
 	req.If = t.judged
-	transfer := t.engine.CopyDocument
+	transfer := t.engine.Documents.CopyDocument
 	if t.move {
-		transfer = t.engine.MoveDocument
+		transfer = t.engine.Documents.MoveDocument
 	}
 	out, err := transfer(t.r.Context(), req, from, to, engine.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
 	if err != nil {
@@ -311,7 +311,7 @@ func (t *transfer) open() (*info, io.ReadCloser, error) {
 }
 
 func (n documentFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
-	return n.engine.MayTake(ctx, req, n.path)
+	return n.engine.Documents.MayTake(ctx, req, n.path)
 }
 
 // renamed makes the answer to a MOVE that gave a resource another name.
@@ -348,7 +348,7 @@ func (n entryFile) moveTo(ctx context.Context, req engine.Request, to node, t *t
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.engine.RenameEntry(ctx, req, n.name.ref, name, t.overwrite)
+	out, err := n.engine.Schedules.RenameEntry(ctx, req, n.name.ref, name, t.overwrite)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +364,7 @@ func (n caseFile) moveTo(ctx context.Context, req engine.Request, to node, t *tr
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.engine.RenameCase(ctx, req, n.name.ref, name, t.overwrite)
+	out, err := n.engine.Cases.RenameCase(ctx, req, n.name.ref, name, t.overwrite)
 	if err != nil {
 		return nil, err
 	}

@@ -154,7 +154,7 @@ func (d *drive) exchange(r *http.Request) (*exchange, error) {
 	}
 	return &exchange{
 		scope: &scope{
-			engine: d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
+			engine: &d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
 		},
 		r: r, at: address{path}, query: q, malformed: err, memory: d.memory,

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rs/zerolog"
+
+	"flowdrive/server"
 	"flowdrive/store"
 )
 
@@ -97,6 +100,36 @@ func TestDeleteOfAFolderIsWhole(t *testing.T) {
 		}
 		if gone := len(d.documents) < before; gone != (tt.want == http.StatusNoContent) {
 			t.Errorf("%s, depth %q: gone is %t", tt.path, tt.depth, gone)
+		}
+	}
+}
+
+// TestDocumentsAlone: files of Documents/ need nothing of the engine but
+// documents.
+func TestDocumentsAlone(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	d := &testDrive{f, New(Config{
+		Engine: Engine{Documents: f}, Clock: f, Now: f.Now, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem, Status: server.Status,
+	})}
+	for _, tt := range []struct {
+		line string
+		want int
+	}{
+		{"sam MKCOL /dav/Documents/sam/new", 201},
+		{"sam PUT /dav/Documents/sam/new/a.txt", 201},
+		{"sam GET /dav/Documents/sam/new/a.txt", 200},
+		{"sam GET /dav/Documents/sam/new/", 200},
+		{"sam GET /dav/Documents/sam/new/.ls", 200},
+		{"sam OPTIONS /dav/Documents/sam/new/a.txt", 200},
+		{"sam DELETE /dav/Documents/sam/new/a.txt", 204},
+	} {
+		var body []string
+		if strings.Contains(tt.line, " PUT ") {
+			body = []string{"> one"}
+		}
+		if rec := d.ask(t, tt.line, body...); rec.Code != tt.want {
+			t.Errorf("%s: got %d %s", tt.line, rec.Code, rec.Body)
 		}
 	}
 }

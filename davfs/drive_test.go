@@ -100,7 +100,7 @@ type testDrive struct {
 func newTestDrive() *testDrive {
 	f := newFake()
 	return &testDrive{f, New(Config{
-		Engine: f, Clock: f, Now: f.Now, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem, Status: server.Status,
+		Engine: f.engine(), Clock: f, Now: f.Now, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem, Status: server.Status,
 		MaxDocument: 400, MaxRoute: 800, MaxContent: 1200,
 		ScriptClients: []string{"acme-robot/"},
 	})}

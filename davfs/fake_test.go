@@ -82,8 +82,6 @@ type kept struct {
 	answer []byte
 }
 
-var _ Engine = (*fake)(nil)
-
 func newFake() *fake {
 	f := &fake{
 		now:      time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC),
@@ -432,4 +430,27 @@ func mustMarshal(v any) []byte {
 		panic(err)
 	}
 	return text
+}
+
+// engine returns the fake as all that the drive needs.
+func (f *fake) engine() Engine {
+	return Engine{
+		Schedules:   f,
+		Cases:       f,
+		Actions:     f,
+		Timers:      f,
+		Routes:      f,
+		Parties:     f,
+		Holds:       f,
+		Attachments: f,
+		Drops:       f,
+		Accounts:    f,
+		Calendars:   f,
+		Audit:       f,
+		Documents:   f,
+		Scratch:     f,
+		Histories:   f,
+		Locks:       f,
+		Changes:     f,
+	}
 }

@@ -54,7 +54,7 @@ func (d *drive) lock(x *exchange) (*answer, error) {
 	if want == nil {
 		return d.refreshLock(x, req, target, lasts)
 	}
-	l, created, err := x.engine.Lock(x.r.Context(), req, target, engine.NewLock{
+	l, created, err := x.engine.Locks.Lock(x.r.Context(), req, target, engine.NewLock{
 		Shared: want.Shared, Deep: deep, Owner: want.Owner, Lasts: lasts,
 	})
 	if err != nil {
@@ -96,7 +96,7 @@ func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, la
 	if len(x.tokens) == 0 {
 		return nil, errs.New(errs.BadParameter, "A LOCK without body makes a lock last longer; the header If must hold its token.")
 	}
-	l, err := x.engine.RefreshLock(x.r.Context(), req, t, lasts)
+	l, err := x.engine.Locks.RefreshLock(x.r.Context(), req, t, lasts)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +142,9 @@ func (d *drive) unlock(x *exchange) (*answer, error) {
 	req := x.request(d.Clock.Now())
 	req.If = condition
 	if force {
-		err = x.engine.BreakLocks(x.r.Context(), req, target)
+		err = x.engine.Locks.BreakLocks(x.r.Context(), req, target)
 	} else {
-		err = x.engine.Unlock(x.r.Context(), req, target, store.UUID(token))
+		err = x.engine.Locks.Unlock(x.r.Context(), req, target, store.UUID(token))
 	}
 	if err != nil {
 		return nil, err

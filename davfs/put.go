@@ -401,7 +401,7 @@ func (p *putting) failed(err error) (*answer, error) {
 // replay returns the answer to the first request with the key, nil if there
 // was none.
 func (p *putting) replay() (*answer, error) {
-	stored, err := p.engine.Replay(p.r.Context(), p.by, *p.key)
+	stored, err := p.engine.Changes.Replay(p.r.Context(), p.by, *p.key)
 	if err != nil || stored == nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ func clockDrive() (*testDrive, *time.Time) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	f := newFake()
 	return &testDrive{f, New(Config{
-		Engine: f, Clock: f, Now: func() time.Time { return now }, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem,
+		Engine: f.engine(), Clock: f, Now: func() time.Time { return now }, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem,
 		MaxDocument: 400, MaxContent: 1200,
 	})}, &now
 }

@@ -26,7 +26,7 @@ func (p *putting) reject(ctx context.Context, refusal error) {
 	if slices.Contains(saysNothing, errs.KindOf(refusal)) {
 		return
 	}
-	err := p.engine.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
+	err := p.engine.Scratch.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
 		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: reasons(p.at, refusal, p.wall),
 	})
 	if err != nil && !errs.Is(err, errs.Full) {
@@ -71,7 +71,7 @@ type rejectedFolder struct {
 // that path; nil for nothing.
 func (s *scope) rejected(ctx context.Context, path []string) (node, error) {
 	n := rejectedFolder{scope: s, path: append(path[:len(path):len(path)], rejectedName)}
-	held, err := s.engine.ScratchIn(ctx, s.by, s.wall, folderPath(n.path))
+	held, err := s.engine.Scratch.ScratchIn(ctx, s.by, s.wall, folderPath(n.path))
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ type rejectedFile struct {
 func (n rejectedFile) stat(context.Context) (*info, error) { return scratchInfo(n.held), nil }
 
 func (n rejectedFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	s, err := n.engine.OpenScratch(ctx, n.by, n.wall, n.held.Place)
+	s, err := n.engine.Scratch.OpenScratch(ctx, n.by, n.wall, n.held.Place)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,5 +152,5 @@ func (n rejectedFile) options() []string { return nil }
 
 func (n rejectedFile) remove(ctx context.Context, req engine.Request, _ query) error {
 	req.Now = n.wall
-	return n.engine.DeleteScratch(ctx, req, n.held.Place)
+	return n.engine.Scratch.DeleteScratch(ctx, req, n.held.Place)
 }

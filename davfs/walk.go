@@ -13,7 +13,7 @@ import (
 
 // scope is what nodes ask with: the use cases, and who makes the request.
 type scope struct {
-	engine Engine
+	engine *Engine
 	by     identity.Principal
 	since  time.Time // when the generated files of the drive came to be
 	wall   time.Time // the machine's time, whatever the drive's clock says

@@ -49,7 +49,7 @@ func TestTree(t *testing.T) {
 	d := newTestDrive()
 	furnish(t, d)
 	for user, atLeast := range map[string]int{"sam": 40, "ann": 8, "eva": 12} {
-		s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID(user)), since: d.now}
+		s := &scope{engine: new(d.engine()), by: d.directory.Principal(d.PartyID(user)), since: d.now}
 		if visited := visit(t, s.root(), nil); visited < atLeast {
 			t.Errorf("%s: %d places visited, want at least %d", user, visited, atLeast)
 		}
@@ -60,7 +60,7 @@ func TestTree(t *testing.T) {
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive()
-	s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID("eva")), since: d.now}
+	s := &scope{engine: new(d.engine()), by: d.directory.Principal(d.PartyID("eva")), since: d.now}
 	for _, path := range [][]string{{"dav"}, {"dav", "Workflow"}, {"dav", "Workflow", "Worklist"}, {"dav", "Account"}, {"dav", "Admin"}} {
 		n := s.root()
 		for _, name := range path {
@@ -180,7 +180,7 @@ func FuzzWalk(f *testing.F) {
 			}
 		}
 		for _, user := range []string{"sam", "bob"} {
-			s := &scope{engine: d.fake, by: d.directory.Principal(d.PartyID(user)), since: d.now}
+			s := &scope{engine: new(d.engine()), by: d.directory.Principal(d.PartyID(user)), since: d.now}
 			n, err := s.walk(t.Context(), a)
 			if err == nil {
 				_, err = n.stat(t.Context())

@@ -86,7 +86,7 @@ func (s *scope) patchXattrs(ctx context.Context, req engine.Request, ref engine.
 		}
 		xattrs[i].Text = text
 	}
-	err = s.engine.PatchXattrs(ctx, req, ref, xattrs)
+	err = s.engine.Cases.PatchXattrs(ctx, req, ref, xattrs)
 	if slices.Contains([]errs.Kind{errs.NotAllowed, errs.ReadOnly, errs.Invalid, errs.Full}, errs.KindOf(err)) {
 		return 0, err
 	}

@@ -99,7 +99,7 @@ func (a *app) open(ctx context.Context) error {
 	})
 	a.auth = server.NewAuthenticator(a.engine, time.Now)
 	a.drive = davfs.New(davfs.Config{
-		Engine: a.engine, Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
+		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
 		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames,
 	})
 	a.operator = a.asOperator(a.drive)
@@ -350,5 +350,4 @@ func newLogger(to io.Writer, level zerolog.Level) zerolog.Logger {
 var (
 	_ server.Accounts = (*engine.Engine)(nil)
 	_ server.Auditor  = (*engine.Engine)(nil)
-	_ davfs.Engine    = (*engine.Engine)(nil)
 )
