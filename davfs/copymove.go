@@ -60,7 +60,7 @@ func movable(n node) bool {
 }
 
 func notMovable() error {
-	return errs.New(errs.NotMovable, "This cannot be moved there; a copy may do, and what was copied be deleted.")
+	return errs.New(errs.NotMovable, "This cannot be moved there; copy it instead, then delete the original.")
 }
 
 // copyOrMove answers COPY and MOVE.
@@ -137,9 +137,9 @@ func (t *transfer) find() (err error) {
 	}
 	switch {
 	case t.move && t.shallow && t.about.dir:
-		return errs.New(errs.BadParameter, "MOVE of a folder moves all that is in it: Depth must be infinity, or not there (RFC 4918, section 9.9.2).")
+		return errs.New(errs.BadParameter, "MOVE of a folder moves everything in it: Depth must be infinity or absent (RFC 4918, section 9.9.2).")
 	case t.to.equal(t.at):
-		return errs.New(errs.NotAllowed, "The destination is where it is already.")
+		return errs.New(errs.NotAllowed, "The destination is the same as the source.")
 	case !t.move && !copyable(t.source):
 		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
 	case t.move && !movable(t.source) && !shaded(t.at, t.source):
@@ -151,7 +151,7 @@ func (t *transfer) find() (err error) {
 // noPlace says that the destination is in no folder that is there for the
 // caller: the same whether there is none, or it is not to be seen.
 func noPlace() error {
-	return errs.New(errs.MissingParent, "There is no folder for the destination, or it is not for you to see.")
+	return errs.New(errs.MissingParent, "There is no folder for the destination, or you may not see it.")
 }
 
 // documentAt returns where in Documents/ a node lies, if it does.

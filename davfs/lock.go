@@ -87,14 +87,14 @@ func (d *drive) lockPlace(x *exchange) (engine.Target, error) {
 	if _, ok := n.(folder); ok {
 		return engine.Target{}, errs.New(errs.NotLockable, "Folders of the workflow cannot be locked; lock the document.")
 	}
-	return engine.Target{}, errs.New(errs.NotLockable, "This is not to be changed under a lock.")
+	return engine.Target{}, errs.New(errs.NotLockable, "This cannot be locked.")
 }
 
 // refreshLock answers a LOCK without body: the lock that its If header names
 // shall last on (RFC 4918, section 9.10.2).
 func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, lasts time.Duration) (*answer, error) {
 	if len(x.tokens) == 0 {
-		return nil, errs.New(errs.BadParameter, "A LOCK without body makes a lock last longer; the header If must hold its token.")
+		return nil, errs.New(errs.BadParameter, "A LOCK without a body refreshes a lock; the header If must have its token.")
 	}
 	l, err := x.engine.Locks.RefreshLock(x.r.Context(), req, t, lasts)
 	if err != nil {

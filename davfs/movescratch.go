@@ -136,7 +136,7 @@ func (t *transfer) empty(put *exchange, from scratchPlace) (*answer, error) {
 	}
 	req.If = nil
 	if err := t.engine.Scratch.DeleteScratch(ctx, req, from.place()); err != nil {
-		t.Log.Warn().Err(err).Msg("an empty file that was moved has stayed")
+		t.Log.Warn().Err(err).Msg("drive: could not remove an empty file that was moved")
 	}
 	return a, nil
 }

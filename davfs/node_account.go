@@ -56,7 +56,7 @@ func (n secretsFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	file := secretFile{secrets: n, label: stem, illegal: legalName(name)}
 	if ext != ".json" {
-		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a device or program and ends with .json.")
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here has the name of a device or program and ends with .json.")
 	}
 	return file, nil
 }

@@ -38,10 +38,10 @@ func (n partiesFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	file := partyFile{scope: n.scope, folder: n.name, kind: n.kind, name: stem}
 	if ext != ".json" {
-		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a user or team and ends with .json.")
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here has the name of a user or team and ends with .json.")
 	} else if !legalWord(stem) {
 		file.illegal = errs.New(errs.NameNotAllowed,
-			"The name %q is none for a user or team: letters, digits, _ and -, at most 63, the first a letter or digit.", stem)
+			"The name %q is not valid for a user or team: use letters, digits, _ and -, at most 63, the first a letter or digit.", stem)
 	}
 	return file, nil
 }

@@ -263,7 +263,7 @@ func lifetime(h http.Header) (clock.Duration, error) {
 	}
 	d, err := clock.ParseDuration(values[0])
 	if err != nil || len(values) > 1 || d.IsZero() {
-		return d, errs.New(errs.BadParameter, "The header %s must be a duration like P30D or PT12H, above zero, and stand once.", expiresIn)
+		return d, errs.New(errs.BadParameter, "The header %s must be a duration like P30D or PT12H, above zero, and be given once.", expiresIn)
 	}
 	return d, nil
 }

@@ -54,11 +54,11 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 func (n dropFolder) reserved(name string) error {
 	for _, taken := range []string{"Board", "Versions", "Rejected", "diagram.svg"} {
 		if same(name, taken) {
-			return errs.New(errs.NameNotAllowed, "The name %q has a meaning of its own in the folder of a route; choose another.", name)
+			return errs.New(errs.NameNotAllowed, "The name %q is reserved in the folder of a route; choose another.", name)
 		}
 	}
 	if digits(name) {
-		return errs.New(errs.NameNotAllowed, "The name %q is a case's in the folder of a route; choose one that is not all digits.", name)
+		return errs.New(errs.NameNotAllowed, "The name %q is that of a case in the folder of a route; choose one that is not all digits.", name)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (n holdsFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	file := holdFile{scope: n.scope, name: stem, illegal: legalName(name)}
 	if ext != ".json" {
-		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a hold and ends with .json.")
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here has the name of a hold and ends with .json.")
 	}
 	return file, nil
 }

@@ -146,7 +146,7 @@ func (n labelFile) putRules() putRules {
 	rules := putRules{content: true}
 	if !legalWord(n.label) {
 		rules.illegal = errs.New(errs.NameNotAllowed,
-			"The label %q is none: letters, digits, _ and -, at most 63, the first a letter or digit.", n.label)
+			"The label %q is not valid: use letters, digits, _ and -, at most 63, the first a letter or digit.", n.label)
 	}
 	return rules
 }

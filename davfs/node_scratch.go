@@ -188,7 +188,7 @@ func (scratchTarget) isAside() {}
 func (n scratchTarget) guard(ctx context.Context) error {
 	about, err := n.at.parent.stat(ctx)
 	if _, inside := n.at.parent.(scratchPlace); inside && (errs.Is(err, errs.NotFound) || err == nil && !about.dir) {
-		return errs.New(errs.MissingParent, "The folder that would hold %q does not exist; make it first.", n.at.name)
+		return errs.New(errs.MissingParent, "The folder for %q does not exist; make it first.", n.at.name)
 	}
 	return err
 }

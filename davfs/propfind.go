@@ -53,7 +53,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *exchange) error {
 		depth = "0" // there is nothing below a file
 	}
 	if depth == dav.Infinity && !isTree {
-		return errs.New(errs.FiniteDepth, "The depth must be 0 or 1: ask folder by folder, or read the hidden key %s.", contentsName)
+		return errs.New(errs.FiniteDepth, "The depth must be 0 or 1: ask folder by folder, or read the hidden file %s.", contentsName)
 	}
 	if unread != nil {
 		return unread

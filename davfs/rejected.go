@@ -30,7 +30,7 @@ func (p *putting) reject(ctx context.Context, refusal error) {
 		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: reasons(p.at, refusal, p.wall),
 	})
 	if err != nil && !errs.Is(err, errs.Full) {
-		p.Log.Warn().Err(err).Msg("refused content was not kept")
+		p.Log.Warn().Err(err).Msg("drive: could not keep refused content")
 	}
 }
 
@@ -48,14 +48,14 @@ func ofDocument(refusal error) bool {
 func reasons(at address, refusal error, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format("2 January 2006 at 15:04:05 UTC"))
-	b.WriteString("What is stored there has stayed as it was. The reasons:\n\n")
+	b.WriteString("What is stored there has not changed. The reasons:\n\n")
 	if e, ok := errors.AsType[*errs.Error](refusal); ok {
 		b.WriteString(e.Detail + "\n")
 		for _, f := range e.Faults {
 			b.WriteString("- " + f.String() + "\n")
 		}
 	}
-	b.WriteString("\nThe file beside this one holds what was sent. Both are gone after a day.\n")
+	b.WriteString("\nThe file beside this one has what was sent. Both are deleted after a day.\n")
 	return b.String()
 }
 

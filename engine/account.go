@@ -18,7 +18,7 @@ import (
 // locks included, a device does as its user does: it gives nobody access.
 func ownPasswordOnly(by identity.Principal) error {
 	if by.Device {
-		return errs.New(errs.NotAllowed, "You are logged in by an app password, which cannot change accounts, teams, app passwords or calendar links; log in by your own password.")
+		return errs.New(errs.NotAllowed, "You are logged in with an app password, which cannot change accounts, teams, app passwords or calendar links; log in with your own password.")
 	}
 	return nil
 }

@@ -149,7 +149,7 @@ func archivable(h *held) error {
 	case c.Parent != 0 && (c.Life == machine.Completed || c.Life == machine.Failed):
 		return errs.New(errs.InUse, "Case %d, which started this one, has not moved on yet; this one is archived with it.", c.Parent)
 	case !c.AtRest() && !c.Working():
-		return errs.New(errs.InUse, "The case has ended, but children of it go on; wait for them, or cancel them.")
+		return errs.New(errs.InUse, "The case has ended, but some of its children have not; wait for them, or cancel them.")
 	}
 	return nil
 }

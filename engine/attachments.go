@@ -280,7 +280,7 @@ func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UU
 			return err
 		}
 		if !may {
-			return errs.New(errs.NotAllowed, "Only who has uploaded it and the route's administrators may delete this attachment.")
+			return errs.New(errs.NotAllowed, "Only the person who uploaded this attachment and the route's administrators may delete it.")
 		}
 		c, err := e.needCase(tx, req.By, a.CaseID)
 		if err == nil {

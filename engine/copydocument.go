@@ -88,7 +88,7 @@ func (x *transferring) run(from, to DocumentPath) (out *Outcome, err error) {
 }
 
 func noFolder(path DocumentPath) error {
-	return errs.New(errs.MissingParent, "There is no folder for %q, or it is not for you to see.", path.String())
+	return errs.New(errs.MissingParent, "There is no folder for %q, or you may not see it.", path.String())
 }
 
 // judge makes the checks in the order of docs/contract/drive.md#order-of-checks.
@@ -137,14 +137,14 @@ func (x *transferring) apart() error {
 	}
 	switch cmp.Compare(len(x.from.path), len(x.to.path)) {
 	case 0:
-		return errs.New(errs.NotAllowed, "%q is both where from and where to.", x.to.path.String())
+		return errs.New(errs.NotAllowed, "%q is both the source and the destination.", x.to.path.String())
 	case 1:
-		return errs.New(errs.NotAllowed, "%q holds what it would be replaced by.", x.to.path.String())
+		return errs.New(errs.NotAllowed, "%q contains what would replace it.", x.to.path.String())
 	}
 	if x.Shallow && !x.move {
 		return nil // a folder without its members has an end
 	}
-	return errs.New(errs.NotAllowed, "%q lies in %q, and nothing can be put into itself.", x.to.path.String(), x.from.path.String())
+	return errs.New(errs.NotAllowed, "%q is in %q; a folder cannot be put into itself.", x.to.path.String(), x.from.path.String())
 }
 
 // replaces reports whether a COPY gives a file another content: what is there

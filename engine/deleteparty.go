@@ -38,10 +38,10 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 		}
 		for _, other := range t.Directory().Parties() {
 			if slices.Contains(other.Members, p.Name) || slices.Contains(other.Admins, p.Name) {
-				return errs.New(errs.InUse, "The team %q names %q; take it out there first.", other.Name, p.Name)
+				return errs.New(errs.InUse, "The team %q names %q; remove it there first.", other.Name, p.Name)
 			}
 			if other.Deputy.User == p.Name {
-				return errs.New(errs.InUse, "%q is the deputy of %q; take it away there first.", p.Name, other.Name)
+				return errs.New(errs.InUse, "%q is the deputy of %q; remove it there first.", p.Name, other.Name)
 			}
 		}
 		if err := tx.Write().Parties().Delete(p.ID); errs.Is(err, errs.InUse) && kind == identity.Team {
@@ -97,7 +97,7 @@ func (e *Accounts) teamInUse(r store.Reader, p *store.Party) error {
 	if len(uses) == 0 {
 		uses = append(uses, "has documents or attachments")
 	}
-	return errs.New(errs.InUse, "The team %q %s; a team can be deleted once nothing is its own, and until then its members can be taken out.",
+	return errs.New(errs.InUse, "The team %q %s; it can be deleted once that is no longer so. Until then its members can be removed.",
 		p.Name, strings.Join(uses, ", and "))
 }
 

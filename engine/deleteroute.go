@@ -96,7 +96,7 @@ func (e *Routing) unused(tx store.Tx, stored *store.Route, ending *ending) (over
 		return false, errs.New(errs.InUse, "The route still has %d open cases, which could not be canceled.", cases)
 	}
 	if parents := e.parentsOf(stored.Name); len(parents) > 0 {
-		return false, errs.New(errs.InUse, "Cases of it are children in other routes (%s); change those first.", strings.Join(parents, ", "))
+		return false, errs.New(errs.InUse, "Other routes (%s) start cases of it as children; change those first.", strings.Join(parents, ", "))
 	}
 	if cases+entries > 0 {
 		return false, errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)

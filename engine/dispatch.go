@@ -72,7 +72,7 @@ func (e *outbox) openOutbox(ctx context.Context) (drain func()) {
 		return tx.Write().Outbox().Release(now)
 	})
 	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("what was being done outside when the server ended is done again only when its time is over")
+		e.log.Error().Err(err).Msg("outbox: could not release the deliveries left over from the last run; they are repeated when their time is over")
 	}
 	return drain
 }
@@ -241,9 +241,9 @@ func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 	if err == nil || unserved(err) {
 		return // unserved: its lease brings it back
 	}
-	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("what was done outside cannot be told to its case; it is not tried again")
+	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
 	if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
-		e.log.Error().Err(err).Str("key", row.Key).Msg("what was done outside may be done again")
+		e.log.Error().Err(err).Str("key", row.Key).Msg("outbox: could not record the end of a delivery; it may be repeated")
 	}
 }
 
@@ -264,7 +264,7 @@ func (e *outbox) deliver(ctx context.Context, row *store.OutboxRow) (reply *Repl
 	}
 	defer func() {
 		if trouble := recover(); trouble != nil {
-			e.log.Error().Str("lane", row.Lane).Any("panic", trouble).Msg("a delivery panicked")
+			e.log.Error().Str("lane", row.Lane).Any("panic", trouble).Msg("outbox: a delivery panicked")
 			err = errors.New("an internal error; the server's log has it")
 		}
 	}()
@@ -323,7 +323,7 @@ func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 		if ctx.Err() != nil || unserved(err) {
 			return err
 		}
-		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("what would be sent was not recorded; it stays where it is")
+		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("outbox: could not record what would be sent; it stays in the outbox")
 		if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(rows[i].Key, time.Time{}, 0) }); err != nil {
 			return err
 		}

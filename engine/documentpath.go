@@ -32,7 +32,7 @@ func ParseDocumentPath(text string) (DocumentPath, error) {
 	}
 	p := DocumentPath(strings.Split(norm.NFC.String(rest), "/"))
 	if len(p) < 2 {
-		return nil, errs.New(errs.NameNotAllowed, "The path %q names no document: %s is followed by a user or team, and by the names of folders and of the document.", text, documentsFolder)
+		return nil, errs.New(errs.NameNotAllowed, "The path %q does not name a document: %s is followed by a user or team, and by the names of folders and of the document.", text, documentsFolder)
 	}
 	for _, name := range p {
 		if err := legalDocumentName(name); err != nil {
@@ -64,9 +64,9 @@ func legalDocumentName(name string) error {
 	case !utf8.ValidString(name):
 		why = "is not UTF-8"
 	case strings.Contains(name, "/"):
-		why = "holds a slash"
+		why = "contains a slash"
 	case strings.ContainsFunc(name, unwritable):
-		why = "holds a control character"
+		why = "contains a control character"
 	default:
 		return nil
 	}

@@ -87,7 +87,7 @@ func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *content)
 	}
 	starter := e.directory().ByID(req.By.ID)
 	if starter == nil {
-		return nil, errs.New(errs.NotAllowed, "Only users start cases.")
+		return nil, errs.New(errs.NotAllowed, "Only users can start cases.")
 	}
 	if err := judgeAlias(r, req, info.ID, d.Name); err != nil {
 		return nil, err

@@ -481,5 +481,5 @@ func (e *base) Replay(ctx context.Context, by identity.Principal, key Idempotenc
 
 // absent is the answer to whoever may not know whether a thing exists.
 func absent(what string) error {
-	return errs.New(errs.NotFound, "There is no such %s, or it is not for you to see.", what)
+	return errs.New(errs.NotFound, "There is no such %s, or you may not see it.", what)
 }

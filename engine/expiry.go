@@ -47,7 +47,7 @@ func (e *Files) dropExpired(ctx context.Context) {
 		next, err := e.dropScratch(ctx)
 		switch now := e.wall(); {
 		case err != nil && ctx.Err() == nil:
-			e.log.Error().Err(err).Msg("expired temporary files could not be deleted; it is tried again")
+			e.log.Error().Err(err).Msg("scratch: could not delete expired files; it will be tried again")
 			timer.Reset(collectAgain)
 		case !next.IsZero():
 			e.expiry.idle.Store(false)

@@ -196,7 +196,7 @@ func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedu
 	}
 	err = record(o)
 	if errs.Is(err, errs.NameTaken) {
-		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("an instant of a schedule entry was dealt with before")
+		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("sweeper: an instant of a schedule entry had been fired before")
 		return true, nil
 	}
 	if err != nil {
@@ -224,7 +224,7 @@ func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedu
 	tx.AfterCommit(func() {
 		e.observer.Fired(o.Outcome, lag)
 		if o.Outcome == OutcomeFailed {
-			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("a schedule entry could not create its case")
+			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("sweeper: a schedule entry could not create its case")
 		}
 	})
 	return false, nil
@@ -268,7 +268,7 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, stored *store.Entry, entry *sch
 	if context == nil || !d.Active(context.ID) {
 		return nil, errs.New(errs.ContextNotAvailable, "The entry's context is disabled or gone.")
 	}
-	noRoute := errs.New(errs.NotFound, "There is no route %q of which %s may start cases.", entry.Route, context.Name)
+	noRoute := errs.New(errs.NotFound, "There is no route %q that %s may start cases of.", entry.Route, context.Name)
 	info := e.routes.Load().byID[stored.RouteID]
 	as := d.Principal(context.ID)
 	if info == nil || !e.seesRoute(as, info) || !e.mayStart(as, info) {

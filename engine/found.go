@@ -44,7 +44,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			return err
 		}
 		if stored != "" && stored != mode {
-			return errs.New(errs.Invalid, "The data folder was made as a %s one and does not open as a %s one; use another folder, or start with or without --sandbox as before.", stored, mode)
+			return errs.New(errs.Invalid, "The data folder was created in the mode %s and cannot be used in the mode %s; use another folder, or start with or without --sandbox as before.", stored, mode)
 		}
 		if stored != "" {
 			return nil

@@ -193,7 +193,7 @@ func (e *Holding) readHeld(req Request, root document.Value, old, h *store.Hold)
 		}
 	}
 	if h.Group = readName(group); h.Group != "" && !identity.Legal(h.Group) {
-		group.Fail(errs.CodeFormat, "%q is no name for a group: use letters, digits, _ and -, at most 63, the first a letter or digit", h.Group)
+		group.Fail(errs.CodeFormat, "%q is not a valid name for a group: use letters, digits, _ and -, at most 63, the first a letter or digit", h.Group)
 	}
 	all.Flag(&h.Engine)
 	said := ""
@@ -206,11 +206,11 @@ func (e *Holding) readHeld(req Request, root document.Value, old, h *store.Hold)
 		case said == "":
 			said = about.key
 		default:
-			root.Get(about.key).Fail(errs.CodeConflict, "cannot stand beside %s: a hold is about one thing; make another one", said)
+			root.Get(about.key).Fail(errs.CodeConflict, "cannot be given together with %s: a hold is about one thing; make another one", said)
 		}
 	}
 	if said == "" && (all.Node == nil || all.Node.Kind == document.Null || all.Node.Kind == document.Bool) {
-		route.Fail(errs.CodeRequired, "is required, or another of group and engine: what is to be held")
+		route.Fail(errs.CodeRequired, "is required, or group or engine instead: what the hold is for")
 	}
 }
 

@@ -29,7 +29,7 @@ const mostOwner = 4 << 10
 // had the name, and an empty document has it now.
 func (e *Locking) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
 	if len(want.Owner) > mostOwner {
-		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have %d bytes.", mostOwner)
+		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have at most %d bytes.", mostOwner)
 	}
 	err = e.store.Update(ctx, func(tx store.Tx) (err error) {
 		lock, created, err = e.lock(tx, req, t, want)
@@ -189,7 +189,7 @@ func (e *Locking) RefreshLock(ctx context.Context, req Request, t Target, lasts 
 // resource.
 func notThisLock(kind errs.Kind) error {
 	return &errs.Error{
-		Kind: kind, Detail: "The lock token is of no lock on this resource; it may have expired.",
+		Kind: kind, Detail: "The lock token does not belong to a lock on this resource; the lock may have expired.",
 		Extra: map[string]any{"condition": "lock-token-matches-request-uri"},
 	}
 }
@@ -225,7 +225,7 @@ func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store
 			return notThisLock(errs.InUse)
 		}
 		if l.HolderID != req.By.ID && !at.breaks {
-			return errs.New(errs.NotAllowed, "The lock is not yours; its holder can remove it, and an administrator break it.")
+			return errs.New(errs.NotAllowed, "This is another user's lock; that user can remove it, and an administrator can break it.")
 		}
 		return e.endLock(tx, l)
 	})

@@ -104,7 +104,7 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 // wakes the case.
 func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
 	if !identity.Legal(name) {
-		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
+		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
 	var room int64
 	if err := e.store.View(ctx, func(r store.Reader) error { // before the body is read

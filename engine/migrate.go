@@ -202,7 +202,7 @@ func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, 
 	case unserved(err):
 		return nil, err
 	case errs.Is(err, errs.Internal):
-		e.log.Error().Err(err).Int64("case", row.ID).Msg("a case cannot be moved to another version of its route")
+		e.log.Error().Err(err).Int64("case", row.ID).Msg("migration: could not move a case to another version of its route")
 	}
 	report.fault(row.ID, err)
 	return nil, nil
@@ -281,7 +281,7 @@ func (e *Routing) finishMigrations(ctx context.Context) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("cases were not all moved to another version of their route; the next start goes on with it")
+		e.log.Error().Err(err).Msg("migration: not all cases were moved to another version of their route; the next start continues")
 	}
 }
 

@@ -51,7 +51,7 @@ func (e *runner) post(tx store.Tx, c *caseChange) error {
 func (e *runner) postRequest(tx store.Tx, row *store.OutboxRow, request *machine.Request) error {
 	form, err := json.Marshal(request)
 	if err != nil {
-		return errs.Wrap("store what is to be done outside", err)
+		return errs.Wrap("store a delivery", err)
 	}
 	row.Lane, row.Request = laneOf(request), form
 	if err := tx.Write().Outbox().Insert(row); err != nil {
@@ -123,7 +123,7 @@ func (e *outbox) landed(ctx context.Context, row *store.OutboxRow, reply *Reply,
 		pause = max(pause, min(later.After, longestLater))
 	}
 	due := e.clock.Now().Add(pause)
-	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("not delivered yet")
+	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("outbox: an attempt failed; it will be repeated")
 	return e.store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(due) })
 		return tx.Write().Outbox().Put(row.Key, due, row.Attempts)
@@ -175,7 +175,7 @@ func (e *outbox) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event
 	}
 	if undelivered, is := event.(machine.Undelivered); is {
 		tx.AfterCommit(func() {
-			e.log.Warn().Str("key", row.Key).Str("lane", row.Lane).Str("reason", undelivered.Reason).Int64("case", row.CaseID).Msg("not delivered")
+			e.log.Warn().Str("key", row.Key).Str("lane", row.Lane).Str("reason", undelivered.Reason).Int64("case", row.CaseID).Msg("outbox: a delivery failed for good")
 		})
 	}
 	if keeps {

@@ -140,7 +140,7 @@ func (e *Casework) performed(r store.Reader, req Request, h *held, action string
 		t.xattrs, t.resolution, t.to = nil, "", "" // judged by the faults, which come after the rights
 	}
 	if failed && t.do != "retry" && t.do != "abort" {
-		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "What was not delivered can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
+		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "A failed delivery can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
 	}
 	c, err := e.runner.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {

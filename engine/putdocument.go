@@ -59,9 +59,9 @@ func (e *Files) writable(by identity.Principal, root *identity.Party) error {
 		return nil
 	}
 	if root.ID == e.directory().EveryoneID() {
-		return errs.New(errs.NotAllowed, "Only administrators write into the documents of everyone; all read them.")
+		return errs.New(errs.NotAllowed, "Only administrators may write into the documents of everyone; all users may read them.")
 	}
-	return errs.New(errs.NotAllowed, "The documents of %s are for its members to write; administrators only read them.", root.Name)
+	return errs.New(errs.NotAllowed, "Only members of %s may write its documents; administrators may only read them.", root.Name)
 }
 
 // putTarget returns where the path leads, if the caller may store a document
@@ -72,7 +72,7 @@ func (e *Files) putTarget(r store.Reader, req Request, path DocumentPath) (*docu
 		return nil, err
 	}
 	if at.found != nil && at.found.Folder {
-		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.path.String())
+		return nil, errs.New(errs.Method, "%q is a folder; a file cannot replace it.", at.path.String())
 	}
 	if err := e.writable(req.By, at.root); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (at *documentPlace) placeable() error {
 	case at.illegal != nil:
 		return at.illegal
 	case at.folder == nil:
-		return errs.New(errs.MissingParent, "The folder that would hold %q does not exist; make it first.", at.path.String())
+		return errs.New(errs.MissingParent, "The folder for %q does not exist; make it first.", at.path.String())
 	}
 	return nil
 }

@@ -196,13 +196,13 @@ func (e *Routing) routeOwner(by identity.Principal, c *routeChange) (identity.ID
 	if c.compiled.Context != "" {
 		p := d.ByName(identity.Name(c.compiled.Context))
 		if p == nil {
-			return 0, errs.New(errs.ContextNotAvailable, "The context %q is not yours to store routes for.", c.compiled.Context)
+			return 0, errs.New(errs.ContextNotAvailable, "You may not store routes for the context %q.", c.compiled.Context)
 		}
 		owner = p.ID
 	}
 	if c.created || owner != c.stored.ContextID {
 		if !d.Administers(by, owner) {
-			return 0, errs.New(errs.ContextNotAvailable, "The context %q is not yours to store routes for.", c.compiled.Context)
+			return 0, errs.New(errs.ContextNotAvailable, "You may not store routes for the context %q.", c.compiled.Context)
 		}
 	}
 	return owner, nil

@@ -277,7 +277,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 		case ctx.Err() != nil || unserved(err):
 			return i, true, err
 		default:
-			e.log.Error().Err(err).Int64("case", ids[i]).Msg("a queued case could not be started")
+			e.log.Error().Err(err).Int64("case", ids[i]).Msg("manager: could not start a queued case")
 			e.sweeper.stuck.add(ids[i])
 		}
 	}

@@ -84,7 +84,7 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 // given it to what they no longer see.
 func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 	if _, err := parseNamed(Ref{Name: renamed.Name}, renamed.Source); err != nil {
-		return errs.New(errs.NameNotAllowed, "The name %q says that the document is in another language than it is; keep its extension.", renamed.Name)
+		return errs.New(errs.NameNotAllowed, "The extension of %q does not match the format of the document; keep its extension.", renamed.Name)
 	}
 	if !ours {
 		if err := hiddenName(tx, renamed.Folder, Ref{Author: renamed.Author, Name: renamed.Name}); err != nil {
@@ -139,7 +139,7 @@ func (e *Casework) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite b
 	}
 	switch {
 	case h.given == nil:
-		return nil, errs.New(errs.NotMovable, "The case has no name of its own to be changed; its number stays.")
+		return nil, errs.New(errs.NotMovable, "The case has no given name to change; its number cannot change.")
 	case there != nil && there.ID != h.row.ID:
 		return nil, errs.New(errs.NameTaken, "Case %d has the name %q; choose another, or cancel that case first.", there.ID, to.Name)
 	}

@@ -136,7 +136,7 @@ func (e *Files) scratchTarget(r store.Reader, req Request, at store.ScratchPlace
 		return nil, err
 	}
 	if found != nil && found.Kind == store.ScratchFolder {
-		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.Name)
+		return nil, errs.New(errs.Method, "%q is a folder; a file cannot replace it.", at.Name)
 	}
 	return found, e.admit(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
 }

@@ -138,7 +138,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.Secret
 			return err
 		}
 		if t.Secret(kind, req.By.ID, label) == nil && len(t.Secrets(kind, req.By.ID)) >= mostSecrets {
-			return errs.New(errs.TooMany, "You have %d %ss, and there can be no more; revoke some first.", mostSecrets, kind)
+			return errs.New(errs.TooMany, "You have %d %ss, which is the limit; revoke some first.", mostSecrets, kind)
 		}
 		if err := tx.Write().Parties().InsertSecret(kind, s); err != nil {
 			return err

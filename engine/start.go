@@ -118,7 +118,7 @@ func (e *Casework) readBirth(r store.Reader, req Request, ref Ref, body []byte) 
 	}
 	starter := e.directory().ByID(req.By.ID)
 	if starter == nil {
-		return nil, errs.New(errs.NotAllowed, "Only users start cases.")
+		return nil, errs.New(errs.NotAllowed, "Only users can start cases.")
 	}
 	b := &birth{
 		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,

@@ -46,7 +46,7 @@ type Heard struct {
 func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	e := s.engine
 	if !e.directory().Active(s.user) {
-		return nil, errs.New(errs.LogIn, "The user is disabled, or gone.")
+		return nil, errs.New(errs.LogIn, "The user is disabled or no longer exists.")
 	}
 	ahead, more, ok := s.reader.Ahead()
 	if !ok {

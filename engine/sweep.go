@@ -154,7 +154,7 @@ func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	defer e.sweeper.mu.Unlock()
 	if _, _, err := e.round(ctx, e.clock.Now(), e.firings); err != nil {
 		if ctx.Err() == nil {
-			e.log.Error().Err(err).Msg("the sweeper failed; it tries again")
+			e.log.Error().Err(err).Msg("sweeper: failed; it will try again")
 		}
 		return retryAfter
 	}
@@ -217,7 +217,7 @@ func (e *base) settle(ctx context.Context) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
 	if err := e.runDue(committed(ctx), e.clock.Now()); err != nil {
-		e.log.Error().Err(err).Msg("what a request made due was not done; it is tried again")
+		e.log.Error().Err(err).Msg("sweeper: could not do what a request made due; it will be tried again")
 	}
 }
 
@@ -241,7 +241,7 @@ func (e *Engine) Advance(ctx context.Context, target func(now time.Time) (time.T
 		return Advanced{}, err
 	}
 	if to = clock.Trim(to); to.Before(now) {
-		return Advanced{}, errs.New(errs.Invalid, "The clock stands at %s and moves forward only.", now.Format(time.RFC3339))
+		return Advanced{}, errs.New(errs.Invalid, "The clock is at %s and moves forward only.", now.Format(time.RFC3339))
 	}
 	m := move{Advanced: Advanced{Now: now}, to: to, set: set}
 	for {

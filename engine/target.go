@@ -135,7 +135,7 @@ func (e *Locking) caseTarget(r store.Reader, by identity.Principal, t Target) (*
 		out.refused = nil // by may reopen it
 	}
 	if !e.mayEditCase(by, h) {
-		out.refused = errs.New(errs.NotAllowed, "Only its starter, the route's administrators and who may edit its XATTRs may change the case.")
+		out.refused = errs.New(errs.NotAllowed, "Only its starter, the route's administrators and those who may edit its XATTRs may change the case.")
 	}
 	return out, nil
 }

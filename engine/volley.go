@@ -172,7 +172,7 @@ func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time
 	if ctx.Err() != nil || unserved(cause) {
 		return cause
 	}
-	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Int64("retired", row.Retired).Int64("purge", row.Purge).Msg("something due failed")
+	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Int64("retired", row.Retired).Int64("purge", row.Purge).Msg("sweeper: a due row failed")
 	if row.Entry != (store.UUID{}) {
 		err := e.store.Update(ctx, func(tx store.Tx) error {
 			_, err := e.fireRow(tx, &volley{now: now}, row, cause)
@@ -181,7 +181,7 @@ func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time
 		if err == nil || ctx.Err() != nil || unserved(err) {
 			return err
 		}
-		e.log.Error().Err(err).Str("entry", row.Entry.String()).Msg("a schedule entry cannot go on; it stops until it is stored anew")
+		e.log.Error().Err(err).Str("entry", row.Entry.String()).Msg("sweeper: a schedule entry cannot continue; it stops until it is saved again")
 	}
 	return e.store.Update(ctx, func(tx store.Tx) error { return stopDue(tx, row) })
 }

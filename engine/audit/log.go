@@ -139,7 +139,7 @@ gathering:
 	}
 	for _, err := range store.InParts(ctx, l.store, batch) {
 		if err != nil {
-			l.errors.Error().Err(err).Msg("what no request waits for was not written")
+			l.errors.Error().Err(err).Msg("background: a write failed that no request waits for")
 		}
 	}
 }

@@ -160,7 +160,7 @@ func (d personal) fourEyes(a *route.Action, actor, behalf string) error {
 		for _, did := range []string{last.By, last.For} {
 			for _, wants := range []string{actor, behalf} {
 				if did != "" && wants != "" && sameName(did, wants) {
-					return errs.New(errs.FourEyes, "%q must be performed by somebody other than %s, who performed %q.", a.Name, did, other.Name)
+					return errs.New(errs.FourEyes, "%q must be performed by someone other than %s, who performed %q.", a.Name, did, other.Name)
 				}
 			}
 		}

@@ -123,7 +123,7 @@ func (d personal) checkNotOthers(row int, actor Actor) error {
 		return nil
 	}
 	e := &d.c.Enabled[row]
-	refusal := errs.New(errs.ActionNotEnabled, "%s has accepted %q; it is nobody else's until it is released.", e.By, e.Action)
+	refusal := errs.New(errs.ActionNotEnabled, "%s has accepted %q; it must be released before anyone else can perform it.", e.By, e.Action)
 	refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people), "acceptedBy": e.By}
 	return refusal
 }
@@ -156,11 +156,11 @@ func (d personal) notAssigned(row int, actor Actor) error {
 	e, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
 	switch {
 	case e.rejectedBy(actor.Name):
-		return errs.New(errs.NotAllowed, "You have rejected %q; it is no more yours.", a.Name)
+		return errs.New(errs.NotAllowed, "You have rejected %q; it is no longer yours.", a.Name)
 	case e.To != "":
 		return errs.New(errs.NotAllowed, "%q was delegated to %s; only that user and administrators of the route may perform it.", a.Name, e.To)
 	}
-	return errs.New(errs.NotAllowed, "%q may be performed by %s; you are none of them.", a.Name, performers(a, d.status))
+	return errs.New(errs.NotAllowed, "%q may be performed by %s; you are not one of them.", a.Name, performers(a, d.status))
 }
 
 // taskLog notes in the log what a person did to a task.
@@ -258,7 +258,7 @@ func (d personal) reject(e Reject) error {
 		return err
 	}
 	if !others {
-		refusal := errs.New(errs.ActionNotEnabled, "You are the last one who could perform %q; delegate it to somebody, or ask an administrator of the route to.", a.Name)
+		refusal := errs.New(errs.ActionNotEnabled, "You are the last one who could perform %q; delegate it to someone, or ask an administrator of the route to.", a.Name)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
 	}
@@ -343,7 +343,7 @@ func (d personal) user(name string) (string, error) {
 	case kind == TeamParty:
 		return "", badField("/to", errs.CodeNotFound, "%q is a team; name one user", name)
 	case kind != UserParty || len(members) == 0:
-		return "", badField("/to", errs.CodeNotFound, "%q is no user who could perform it", name)
+		return "", badField("/to", errs.CodeNotFound, "%q is not a user who could perform it", name)
 	}
 	return members[0], nil
 }

@@ -75,29 +75,29 @@ func (t outboxWriter) Insert(o *store.OutboxRow) error {
 	if err == nil {
 		o.ID, err = res.LastInsertId()
 	}
-	return failure("store what is to be done outside", err)
+	return failure("store a delivery", err)
 }
 
 // Lease says that a row is being tried.
 func (t outboxWriter) Lease(o *store.OutboxRow, until time.Time) (bool, error) {
 	n, err := t.c.change(leaseOutbox, o.ID, at(o.Due), at(until), o.Attempts)
-	return n == 1, failure("begin what is to be done outside", err)
+	return n == 1, failure("begin a delivery", err)
 }
 
 // Put says when a row is tried again.
 func (t outboxWriter) Put(key string, due time.Time, attempts int64) error {
 	_, err := t.c.exec(updateOutbox, key, at(due), attempts)
-	return failure("put off what is to be done outside", err)
+	return failure("postpone a delivery", err)
 }
 
 // Delete deletes a row, where there is one.
 func (t outboxWriter) Delete(key string) error {
 	_, err := t.c.exec(deleteOutbox, key)
-	return failure("end what is done outside", err)
+	return failure("end a delivery", err)
 }
 
 // Release makes due what was being tried.
 func (t outboxWriter) Release(now time.Time) error {
 	_, err := t.c.exec(landOutbox, at(now))
-	return failure("begin again what is to be done outside", err)
+	return failure("begin deliveries again", err)
 }

@@ -157,5 +157,5 @@ func (t entryWriter) RedoOccurrence(o *store.Occurrence) error {
 }
 
 func errDealtWith() error {
-	return errs.New(errs.NameTaken, "This instant of the schedule entry was dealt with before.")
+	return errs.New(errs.NameTaken, "This instant of the schedule entry has been fired before.")
 }
