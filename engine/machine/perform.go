@@ -29,18 +29,18 @@ type performance struct {
 // in the order of docs/contract/engine.md#checks: 404 for an unknown action, 409,
 // 403, 422.
 func (d personal) performByPerson(e Perform) error {
-	row, err := d.taskRow(e.Action, e.Actor)
+	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	if err := d.checkAvailable(row, e.Actor); err != nil {
+	if err := d.checkAvailable(place, e.Actor); err != nil {
 		return err
 	}
-	i := d.actions[row]
+	i := d.actions[place]
 	a := &d.route.Actions[i]
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
-		return d.notAssigned(row, e.Actor)
+		return d.notAssigned(place, e.Actor)
 	}
 	if err := d.checkPerform(a, e); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (d personal) performByPerson(e Perform) error {
 		return err
 	}
 	err = d.perform(performance{
-		action: i, enablement: d.c.Enabled[row].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
+		action: i, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
 	})
 	if err != nil {
 		return err
@@ -77,14 +77,14 @@ func (d personal) named(action string, actor Actor) (int, error) {
 		if a.Type != action || a.Trigger != route.TriggerUser {
 			continue
 		}
-		row, err := d.offered(i)
+		place, err := d.offered(i)
 		if len(d.needs) > 0 {
 			return 0, err
 		}
 		if err != nil {
 			continue
 		}
-		if err := d.checkNotOthers(row, actor); err != nil && !actor.RouteAdmin {
+		if err := d.checkNotOthers(place, actor); err != nil && !actor.RouteAdmin {
 			taken = cmp.Or(taken, err)
 			continue
 		}
@@ -178,7 +178,7 @@ func (d refusals) noAction(name string) error {
 
 // offered returns the place of the row of an action that people may perform
 // now; somebody may have accepted it.
-func (d personal) offered(action int) (row int, err error) {
+func (d personal) offered(action int) (place int, err error) {
 	switch d.c.Life {
 	case Active, Completed:
 	default:
@@ -371,11 +371,11 @@ func (d *caseDecision) choose(action int) (withdrawn []string) {
 
 // endEnablement removes a row: the action was performed. Wanted again, it
 // gets a new one.
-func (d *caseDecision) endEnablement(row int64) {
+func (d *caseDecision) endEnablement(number int64) {
 	for i := range d.c.Enabled {
-		if d.c.Enabled[i].Number == row {
+		if d.c.Enabled[i].Number == number {
 			d.enabled[d.actions[i]] = false
-			d.unwarnRow(row)
+			d.unwarnEnablement(number)
 			d.relations().endChildrenOf(&d.c.Enabled[i])
 			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
 			d.actions = slices.Delete(d.actions, i, i+1)
