@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -17,7 +18,7 @@ import (
 // never blocks.
 func (e *base) RequestRefused(by identity.Principal, address, target string, kind errs.Kind, detail string) {
 	e.audit.Tried(&audit.Row{
-		Time: e.clock.Now(), Actor: string(by.Name), Address: address, Action: audit.Request,
+		Time: e.Clock.Now(), Actor: string(by.Name), Address: address, Action: audit.Request,
 		Target: target, Outcome: audit.Refused, Detail: string(kind) + ": " + detail,
 	})
 }
@@ -26,7 +27,7 @@ func (e *base) RequestRefused(by identity.Principal, address, target string, kin
 // the id 0, of a name that is nobody's: that may be a password which somebody
 // has typed into the wrong field, so it is not kept. It never blocks.
 func (e *base) LogInRefused(user identity.ID, address, detail string) {
-	row := &audit.Row{Time: e.clock.Now(), Address: address, Action: audit.LogIn, Outcome: audit.Refused, Detail: detail}
+	row := &audit.Row{Time: e.Clock.Now(), Address: address, Action: audit.LogIn, Outcome: audit.Refused, Detail: detail}
 	if p := e.directory().ByID(user); p != nil {
 		row.Actor, row.Target = string(p.Name), string(p.Name)
 	}
@@ -63,10 +64,10 @@ func auditResource(d *store.AuditDay) *Resource {
 // the date, Source is left out.
 func (e *base) AuditDays(ctx context.Context, by identity.Principal) ([]Resource, error) {
 	if !by.Admin() {
-		return nil, absent("folder")
+		return nil, change.Absent("folder")
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		days, err := r.Audit().Days()
 		for i := range days {
 			out = append(out, *auditResource(&days[i]))
@@ -81,21 +82,21 @@ func (e *base) AuditDays(ctx context.Context, by identity.Principal) ([]Resource
 func (e *base) AuditDay(ctx context.Context, by identity.Principal, date string) (*Resource, io.ReadSeekCloser, error) {
 	day, err := time.Parse(auditDate, date)
 	if err != nil || !by.Admin() {
-		return nil, nil, absent("day of the audit log")
+		return nil, nil, change.Absent("day of the audit log")
 	}
 	var found *store.AuditDay
-	err = e.store.View(ctx, func(r store.Reader) (err error) {
-		found, err = orNil(r.Audit().Day(store.AuditDayOf(day)))
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		found, err = store.OrNil(r.Audit().Day(store.AuditDayOf(day)))
 		return err
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	if found == nil {
-		return nil, nil, absent("day of the audit log")
+		return nil, nil, change.Absent("day of the audit log")
 	}
 	read := func(from int64) (text []byte, err error) {
-		err = e.store.View(ctx, func(r store.Reader) (err error) {
+		err = e.Store.View(ctx, func(r store.Reader) (err error) {
 			text, err = r.Audit().Text(found.Day, from, auditLines)
 			return err
 		})

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -15,7 +16,7 @@ import (
 // DeleteParty deletes a user or team that nothing refers to. Whoever owns
 // entries, routes or cases is disabled instead of deleted.
 func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err
 		}
@@ -25,9 +26,9 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 		}
 		p := t.ByName(kind, name)
 		if p == nil {
-			return absent(string(kind))
+			return change.Absent(string(kind))
 		}
-		if err := judge(req.If, partyVersion(p)); err != nil {
+		if err := change.CheckVersion(req.If, partyVersion(p)); err != nil {
 			return err
 		}
 		if t.LastAdministrator(p) {

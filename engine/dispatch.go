@@ -66,8 +66,8 @@ func (e *outbox) openOutbox(ctx context.Context) (drain func()) {
 	if e.sweeper.outbox.Load() == never {
 		return drain // nothing is in it
 	}
-	now := e.clock.Now()
-	err := e.store.Update(ctx, func(tx store.Tx) error {
+	now := e.Clock.Now()
+	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
 		return tx.Write().Outbox().Release(now)
 	})
@@ -159,7 +159,7 @@ func (e *outbox) roomIn(lane string) int {
 
 // dueOutbox returns what is due, as many of each lane as there is room for.
 func (e *outbox) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
-	err = e.store.View(ctx, func(r store.Reader) error {
+	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func (e *outbox) dueOutbox(ctx context.Context, now time.Time) (rows []store.Out
 // nextOutbox returns when something is due next in a lane that has room, zero
 // for never: of the others a landing tells.
 func (e *outbox) nextOutbox(ctx context.Context) (next time.Time, err error) {
-	err = e.store.View(ctx, func(r store.Reader) error {
+	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		for _, lane := range lanes {
 			if e.roomIn(lane.Name) > 0 && (next.IsZero() || lane.Due.Before(next)) {
@@ -212,7 +212,7 @@ func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 			return err
 		}
 	}
-	for i, err := range store.InParts(ctx, e.store, units) {
+	for i, err := range store.InParts(ctx, e.Store, units) {
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 	defer func() {
 		if e.dispatcher.land(row) {
-			e.sweeper.noteOutbox(e.clock.Now())
+			e.sweeper.noteOutbox(e.Clock.Now())
 		}
 	}()
 	reply, failure := e.deliver(ctx, row)
@@ -242,7 +242,7 @@ func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 		return // unserved: its lease brings it back
 	}
 	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
-	if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
+	if err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
 		e.log.Error().Err(err).Str("key", row.Key).Msg("outbox: could not record the end of a delivery; it may be repeated")
 	}
 }
@@ -315,8 +315,8 @@ func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 			return e.putHeard(tx, row, event, c)
 		}
 	}
-	for i, err := range store.InParts(ctx, e.store, units) {
-		err = e.runAhead(ctx, err, func() error { return e.store.Update(ctx, units[i]) })
+	for i, err := range store.InParts(ctx, e.Store, units) {
+		err = e.runAhead(ctx, err, func() error { return e.Store.Update(ctx, units[i]) })
 		if err == nil {
 			continue
 		}
@@ -324,7 +324,7 @@ func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 			return err
 		}
 		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("outbox: could not record what would be sent; it stays in the outbox")
-		if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(rows[i].Key, time.Time{}, 0) }); err != nil {
+		if err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(rows[i].Key, time.Time{}, 0) }); err != nil {
 			return err
 		}
 	}

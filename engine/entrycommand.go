@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/schedule"
@@ -58,7 +59,7 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 		return nil, staleIfGone(err)
 	}
 	if stored.Revision != c.base {
-		return nil, errStale
+		return nil, change.ErrStale
 	}
 	entry, _, err := c.calendars.readStored(tx, stored, c.req.Now)
 	if err != nil {
@@ -68,7 +69,7 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 		return nil, err
 	}
 	out := &Outcome{Changed: true, Name: c.uuid.String(), Form: stored.Form, FormETag: entryETag(stored), Modified: stored.Modified}
-	return out, c.keep(tx, c.req, out)
+	return out, c.Finish(tx, c.req, out)
 }
 
 // trigger creates a case now. What keeps a firing from that is an error

@@ -137,7 +137,7 @@ func (e *Calendars) readStored(r store.Reader, stored *store.Entry, now time.Tim
 // readForFeed does the same for who can wait, without the trouble.
 func (e *Calendars) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
 	read := func() (err error) {
-		entry, _, err = e.readStored(r, stored, e.clock.Now())
+		entry, _, err = e.readStored(r, stored, e.Clock.Now())
 		return err
 	}
 	return entry, e.runAhead(ctx, read(), read)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -82,7 +83,7 @@ func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, ya
 	var out *Outcome
 	var next *routeChange
 	report := &migrationReport{}
-	err := e.change(ctx, func(r store.Reader) (_ decision, err error) {
+	err := e.Change(ctx, func(r store.Reader) (_ change.Decision, err error) {
 		if next, err = e.readRoute(r, req, name, yaml, body); err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, ya
 	}
 	if !req.DryRun {
 		report.Version = next.stored.Version
-		if err := e.migrate(committed(ctx), next.stored.ID, report); err != nil {
+		if err := e.migrate(change.Committed(ctx), next.stored.ID, report); err != nil {
 			return nil, err
 		}
 		e.settle(ctx)
@@ -120,7 +121,7 @@ func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, ya
 		return out, err
 	}
 	// The answer that was stored with the route did not know of it yet.
-	return out, e.update(committed(ctx), func(tx store.Tx) error {
+	return out, e.Update(change.Committed(ctx), func(tx store.Tx) error {
 		return tx.Write().Answers().Amend(req.By.ID, req.Key.Key, req.Answer(out))
 	})
 }
@@ -212,9 +213,9 @@ func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, 
 func (e *Routing) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
 	for more := true; more; {
 		var batch migrationReport
-		err := e.store.Update(ctx, func(tx store.Tx) (err error) {
+		err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
 			batch = migrationReport{}
-			more, err = e.migrateSome(tx, routeID, e.clock.Now(), &batch)
+			more, err = e.migrateSome(tx, routeID, e.Clock.Now(), &batch)
 			return err
 		})
 		if err != nil {
@@ -271,7 +272,7 @@ func (e *Routing) migrateSome(tx store.Tx, routeID int64, now time.Time, report 
 // finishMigrations carries on what a process that ended has left.
 func (e *Routing) finishMigrations(ctx context.Context) {
 	var all []migration
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		all, err = readMigrations(r.Settings())
 		return err
 	})

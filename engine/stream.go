@@ -58,7 +58,7 @@ func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	by, cases := e.Principal(s.user), map[int64]bool{}
 	heard := ahead[:0]
 	last := ahead[len(ahead)-1].Seq
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		for i := range ahead {
 			hears, err := e.hears(r, by, &ahead[i].Event, cases)
 			if err != nil {

@@ -1,4 +1,4 @@
-package engine
+package change
 
 import (
 	"context"
@@ -6,17 +6,17 @@ import (
 	"flowdrive/store"
 )
 
-// judgingStore is the Store of the requests: for one whose log-in has ended
+// StandingStore is the Store of the requests: for one whose log-in has ended
 // meanwhile it does nothing. A view is refused before it begins; so a listing
 // ends with the page after which its caller lost access. A change is refused
 // in its unit, where nothing that was acknowledged is unknown.
-type judgingStore struct {
+type StandingStore struct {
 	store.Store
-	standing func(ctx context.Context) error
+	Standing func(ctx context.Context) error
 }
 
 // View implements Store.
-func (s judgingStore) View(ctx context.Context, f func(store.Reader) error) error {
+func (s StandingStore) View(ctx context.Context, f func(store.Reader) error) error {
 	if err := s.judge(ctx); err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (s judgingStore) View(ctx context.Context, f func(store.Reader) error) erro
 }
 
 // Update implements Store.
-func (s judgingStore) Update(ctx context.Context, f func(store.Tx) error) error {
+func (s StandingStore) Update(ctx context.Context, f func(store.Tx) error) error {
 	return s.Store.Update(ctx, func(tx store.Tx) error {
 		if err := s.judge(ctx); err != nil {
 			return err
@@ -33,17 +33,17 @@ func (s judgingStore) Update(ctx context.Context, f func(store.Tx) error) error 
 	})
 }
 
-func (s judgingStore) judge(ctx context.Context) error {
+func (s StandingStore) judge(ctx context.Context) error {
 	if ctx.Value(committedKey{}) != nil {
 		return nil
 	}
-	return s.standing(ctx)
+	return s.Standing(ctx)
 }
 
 type committedKey struct{}
 
-// committed returns the context of what follows from a change that is stored:
+// Committed returns the context of what follows from a change that is stored:
 // it is done to its end, whatever becomes of the request and of its log-in.
-func committed(ctx context.Context) context.Context {
+func Committed(ctx context.Context) context.Context {
 	return context.WithValue(context.WithoutCancel(ctx), committedKey{}, true)
 }

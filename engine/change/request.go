@@ -1,7 +1,8 @@
-package engine
+package change
 
 import (
 	"io"
+	"slices"
 	"time"
 
 	"flowdrive/engine/machine"
@@ -9,6 +10,31 @@ import (
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
+
+// Taken is what a MOVE takes its content from, as it was read: a document, or
+// a side file.
+type Taken struct {
+	Document DocumentPath
+	Scratch  *store.ScratchPlace // nil: a document
+	ID       int64
+	Revision int64        // of a document
+	Content  store.Digest // of a side file
+}
+
+// CheckTokens answers errs.Locked where locks cover something and the request
+// submits the token of none of them. Of shared locks any one will do.
+func (req Request) CheckTokens(covers []store.Lock) error {
+	if len(covers) == 0 || slices.ContainsFunc(covers, req.HasToken) {
+		return nil
+	}
+	return Locked(&covers[0])
+}
+
+// HasToken reports whether the request submits the lock's token, and is its
+// holder's (RFC 4918, section 6.4).
+func (req Request) HasToken(l store.Lock) bool {
+	return l.HolderID == req.By.ID && slices.Contains(req.Tokens, l.Token)
+}
 
 // Request is what every change carries besides its document: who makes it,
 // when, on what condition, and the key under which its answer is kept.
@@ -39,8 +65,8 @@ type Request struct {
 // Condition judges a conditional request against what is stored.
 type Condition func(Version) error
 
-// judge asks the condition, if there is one.
-func judge(c Condition, v Version) error {
+// CheckVersion asks the condition, if there is one.
+func CheckVersion(c Condition, v Version) error {
 	if c == nil {
 		return nil
 	}
@@ -153,5 +179,5 @@ type Content struct {
 	Body io.ReadSeekCloser
 }
 
-// errStale says that what a change was decided on has moved meanwhile.
-var errStale = errs.New(errs.Unavailable, "The resource changed at the same moment; try again.")
+// ErrStale says that what a change was decided on has moved meanwhile.
+var ErrStale = errs.New(errs.Unavailable, "The resource changed at the same moment; try again.")

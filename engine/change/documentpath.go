@@ -1,4 +1,4 @@
-package engine
+package change
 
 import (
 	"net/url"
@@ -35,26 +35,26 @@ func ParseDocumentPath(text string) (DocumentPath, error) {
 		return nil, errs.New(errs.NameNotAllowed, "The path %q does not name a document: %s is followed by a user or team, and by the names of folders and of the document.", text, documentsFolder)
 	}
 	for _, name := range p {
-		if err := legalDocumentName(name); err != nil {
+		if err := LegalDocumentName(name); err != nil {
 			return nil, err
 		}
 	}
 	return p, nil
 }
 
-// decodedPath returns the path that a document's text holds: percent-decoded
+// DecodedPath returns the path that a document's text holds: percent-decoded
 // where it can be (docs/contract/schedule.md#fields).
-func decodedPath(text string) string {
+func DecodedPath(text string) string {
 	if decoded, err := url.PathUnescape(text); err == nil {
 		return decoded
 	}
 	return text
 }
 
-// legalDocumentName answers errs.NameNotAllowed for what a path cannot hold;
+// LegalDocumentName answers errs.NameNotAllowed for what a path cannot hold;
 // everything else is a name in Documents/, and names differ by case
 // (docs/contract/drive.md#legal-names).
-func legalDocumentName(name string) error {
+func LegalDocumentName(name string) error {
 	var why string
 	switch {
 	case name == "":
@@ -65,7 +65,7 @@ func legalDocumentName(name string) error {
 		why = "is not UTF-8"
 	case strings.Contains(name, "/"):
 		why = "contains a slash"
-	case strings.ContainsFunc(name, unwritable):
+	case strings.ContainsFunc(name, Unwritable):
 		why = "contains a control character"
 	default:
 		return nil
@@ -73,12 +73,12 @@ func legalDocumentName(name string) error {
 	return errs.New(errs.NameNotAllowed, "The name %q %s; choose another.", name, why)
 }
 
-// unwritable reports whether a character cannot stand in a listing: control
+// Unwritable reports whether a character cannot stand in a listing: control
 // characters, and the two that XML 1.0 does not have.
-func unwritable(r rune) bool { return unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF }
+func Unwritable(r rune) bool { return unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF }
 
-// normal returns the path with its names in NFC, in which they are stored.
-func (p DocumentPath) normal() DocumentPath {
+// Normal returns the path with its names in NFC, in which they are stored.
+func (p DocumentPath) Normal() DocumentPath {
 	out := make(DocumentPath, len(p))
 	for i, name := range p {
 		out[i] = norm.NFC.String(name)
