@@ -60,15 +60,15 @@ func LimitBody(w http.ResponseWriter, r *http.Request, limit int64) {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 }
 
-// bodyError marks an error as one of reading the request's body, so that it
-// is known for the client's whoever wraps it.
+// bodyError marks an error as one of reading the request's body, so that it is
+// recognized however it is wrapped.
 type bodyError struct{ err error }
 
 func (e *bodyError) Error() string { return "request body: " + e.err.Error() }
 func (e *bodyError) Unwrap() error { return e.err }
 
 // bodyFault returns what went wrong with reading a body as the client's
-// problem; nil where err is about something else.
+// problem, or nil if err is about something else.
 func bodyFault(err error) *errs.Error {
 	if tooMuch, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(tooMuch.Limit)

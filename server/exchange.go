@@ -22,9 +22,9 @@ type exchange struct {
 	id        [1]string // a slice of it is the header's value
 	principal identity.Principal
 	holds     func() bool // whether the log-in is still good; nil: it needs none
-	reads     bool        // nothing is changed: who has lost access gets no more of the answer
-	peer      netip.Addr  // who is connected, a proxy perhaps
-	client    netip.Addr  // who asks; see clientOf
+	reads     bool        // it changes nothing; if the log-in ends, the answer stops
+	peer      netip.Addr  // the connected peer, perhaps a proxy
+	client    netip.Addr  // the client itself; see clientOf
 	area      area
 
 	started time.Time
@@ -46,8 +46,8 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-// PrincipalOf returns who the request acts as; the zero Principal where
-// nobody has logged in, as on the requests that need no log-in.
+// PrincipalOf returns who the request acts as, or the zero Principal if nobody
+// is logged in, as on requests that need no log-in.
 func PrincipalOf(ctx context.Context) identity.Principal {
 	if x := exchangeOf(ctx); x != nil {
 		return x.principal
@@ -83,8 +83,8 @@ func errLogInEnded() *errs.Error {
 	return errs.New(errs.LogIn, "Your log-in ended while the request was on its way; log in again.")
 }
 
-// RequestID returns the id under which the request is logged, "" where it
-// has none.
+// RequestID returns the id under which the request is logged, or "" if it has
+// none.
 func RequestID(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil {
 		return x.id[0]
@@ -92,8 +92,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// AddressOf returns the address that the request comes from, "" where it came
-// over no network.
+// AddressOf returns the address that the request comes from, or "" if it did
+// not come over a network.
 func AddressOf(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil && x.client.IsValid() {
 		return x.client.String()
@@ -153,8 +153,8 @@ func (x *exchange) Write(p []byte) (int, error) {
 }
 
 // ReadFrom implements io.ReaderFrom, so that files go from disk to socket
-// without passing through here. It does so in parts, each of which gets the
-// time that a write does.
+// without a copy. It sends them in parts. Each part gets the time limit of a
+// write.
 func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 	const part = 256 << 10
 	limited, _ := src.(*io.LimitedReader)

@@ -16,7 +16,7 @@ func (d *caseDecision) bringToRest() error {
 		return nil
 	}
 	if d.route.Model != route.Dependency && d.status == route.NoState {
-		return errs.New(errs.Internal, "machine: case %d has the status %q, which its route does not define define", d.c.ID, d.c.Status)
+		return errs.New(errs.Internal, "machine: case %d has the status %q, which its route does not define", d.c.ID, d.c.Status)
 	}
 	for {
 		if err := d.timers().expireOverdue(); err != nil {
