@@ -15,11 +15,11 @@ import (
 	"sync"
 	"syscall"
 
-	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/errs"
 )
 
-var _ engine.Blobs = (*Folder)(nil)
+var _ contents.Files = (*Folder)(nil)
 
 // Folder is a folder of contents: "ab/cd/abcd…", and "spool" for what has no
 // name yet. It may be used from any goroutine; one process has it open.
@@ -50,7 +50,7 @@ func Open(path string) (*Folder, error) {
 // but has no name yet. It holds no more of it in memory than a buffer. More
 // bytes are errs.TooLarge, an error of r is returned as it is; either way
 // nothing stays behind.
-func (f *Folder) Spool(r io.Reader, limit int64) (engine.Spooled, error) {
+func (f *Folder) Spool(r io.Reader, limit int64) (contents.Spooled, error) {
 	const op = "write a content"
 	file, err := os.CreateTemp(filepath.Join(f.path, spoolName), "")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/errs"
 )
 
@@ -26,7 +26,7 @@ func open(t *testing.T) *Folder {
 	return f
 }
 
-func spool(t *testing.T, f *Folder, text string) engine.Spooled {
+func spool(t *testing.T, f *Folder, text string) contents.Spooled {
 	t.Helper()
 	s, err := f.Spool(strings.NewReader(text), 1<<20)
 	if err != nil {

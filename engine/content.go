@@ -5,35 +5,12 @@ import (
 	"crypto/sha256"
 	"io"
 
+	"flowdrive/engine/contents"
 	"flowdrive/store"
 )
 
-// ContentWriter stores contents.
-type ContentWriter interface {
-	// Spool reads r to its end, at most limit bytes, into a file that is
-	// durable but has no name yet. More bytes are errs.TooLarge; an error of
-	// r is returned as it is; either way nothing stays behind.
-	Spool(r io.Reader, limit int64) (Spooled, error)
-}
-
-// Spooled is a content that was read and not kept yet: one of Keep and
-// Discard must follow.
-type Spooled interface {
-	Sum() [32]byte
-	Size() int64
-	Keep() error // gives it its name, durably; the same content may be kept twice
-	Discard()
-}
-
-// ContentReader opens contents by their SHA-256.
-type ContentReader interface {
-	Open(sum [32]byte) (io.ReadSeekCloser, error) // errs.NotFound
-}
-
-// ContentRemover removes contents by their SHA-256.
-type ContentRemover interface {
-	Remove(sum [32]byte) error // durably; what is not there is removed
-}
+// Spooled is a content that was read and not kept yet.
+type Spooled = contents.Spooled
 
 const (
 	// inlineContent is how large a content may be to stay in the database.

@@ -29,11 +29,7 @@ import (
 
 // Blobs keeps contents too large for the database, as files named by their
 // SHA-256.
-type Blobs interface {
-	ContentWriter
-	ContentReader
-	ContentRemover
-}
+type Blobs = contents.Files
 
 // Config is what an Engine is made of. Zero limits take the defaults
 // (docs/contract/drive.md#limits).
@@ -268,7 +264,7 @@ func New(cfg Config) *Engine {
 		firings:   cfg.Firings,
 		limits:    cfg.Limits.withDefaults(),
 		observer:  cfg.Observer,
-		contents:  contents.NewKeeper(cfg.Blobs, blobRows{cfg.Store}),
+		contents:  contents.NewKeeper(cfg.Blobs, cfg.Store),
 		expiry:    newExpiry(),
 	}
 	if cfg.Standing != nil {

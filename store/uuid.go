@@ -1,6 +1,7 @@
 package store
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 
@@ -12,6 +13,12 @@ type UUID [16]byte
 
 // Digest is the SHA-256 of some bytes.
 type Digest [32]byte
+
+// DigestOf returns the digest of the bytes.
+func DigestOf(data []byte) Digest { return sha256.Sum256(data) }
+
+// Short returns the part of the digest that ETags carry: 128 bits.
+func (d Digest) Short() []byte { return d[:16] }
 
 // NewUUID returns a random UUID (RFC 9562, version 4).
 func NewUUID() UUID { return UUID(uuid.New()) }

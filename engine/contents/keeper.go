@@ -21,6 +21,12 @@
 // reference; and backwards reference, file, row. So a reference always has
 // its file, and a file its row: what a crash leaves is a row without
 // references, and the collector looks for those at every start.
+//
+// To keep contents of another table this way, there must be three triggers
+// like those of messages (schema/sql/0002_attachments.sql), Storing around the
+// change that writes a row, RouseAfter in every unit that may drop one, and a
+// line in the store's consistency test. Bytes that count against a quota are
+// counted by the same triggers in stored_bytes (package quota).
 package contents
 
 import (
@@ -30,17 +36,26 @@ import (
 	"io"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
-// Files keeps contents by their SHA-256.
+// Files keeps contents too large for the database, by their SHA-256.
 type Files interface {
-	Open(sum [32]byte) (io.ReadSeekCloser, error) // errs.NotFound
-	Remove(sum [32]byte) error                    // durably; what is not there is removed
+	// Spool reads r to its end, at most limit bytes, into a file that is
+	// durable but has no name yet. More bytes are errs.TooLarge; an error of
+	// r is returned as it is; either way nothing stays behind.
+	Spool(r io.Reader, limit int64) (Spooled, error)
+
+	// Open opens a content. One that is not there is errs.NotFound.
+	Open(sum [32]byte) (io.ReadSeekCloser, error)
+
+	// Remove removes a content durably. One that is not there is removed.
+	Remove(sum [32]byte) error
 }
 
-// Rows is what is stored of contents: a row each, which counts what refers to
+// rows is what is stored of contents: a row each, which counts what refers to
 // it.
-type Rows interface {
+type rows interface {
 	Known(ctx context.Context, sum [32]byte) (bool, error)
 	// Note makes a content known to which nothing refers yet, unless it is
 	// known already.
@@ -56,9 +71,11 @@ type Rows interface {
 	Forget(ctx context.Context, list [][32]byte) error
 }
 
-// Spooled is a content that was read and not kept yet.
+// Spooled is a content that was read and not kept yet: one of Keep and
+// Discard must follow.
 type Spooled interface {
 	Sum() [32]byte
+	Size() int64 // in bytes
 	Keep() error // gives it its name, durably; the same content may be kept twice
 	Discard()
 }
@@ -66,17 +83,23 @@ type Spooled interface {
 // Keeper keeps contents. It is safe for concurrent use.
 type Keeper struct {
 	files Files
-	rows  Rows
+	rows  rows
 	pins  pins
 }
 
-// NewKeeper returns a keeper of the contents that are in the files.
-func NewKeeper(files Files, rows Rows) *Keeper {
+// NewKeeper returns a keeper of the contents that are in the files, and to
+// which rows of the store refer.
+func NewKeeper(files Files, db store.Store) *Keeper { return newKeeper(files, storeRows{db}) }
+
+func newKeeper(files Files, rows rows) *Keeper {
 	return &Keeper{files: files, rows: rows, pins: newPins()}
 }
 
 // Rouse says that there may be something to collect.
 func (k *Keeper) Rouse() { k.pins.rouse() }
+
+// RouseAfter is called in every unit that may drop a reference to a content.
+func (k *Keeper) RouseAfter(tx store.Tx) { tx.AfterCommit(k.Rouse) }
 
 // Roused receives where there may be something to collect.
 func (k *Keeper) Roused() <-chan struct{} { return k.pins.wake }
@@ -85,6 +108,9 @@ func (k *Keeper) Roused() <-chan struct{} { return k.pins.wake }
 // units of its own. Until f has returned the content is not collected; where
 // f fails and nothing else refers to it, it is.
 func (k *Keeper) Storing(ctx context.Context, s Spooled, f func() error) error {
+	if _, dryRun := s.(*weighed); dryRun {
+		return f()
+	}
 	sum := s.Sum()
 	if err := k.pins.pin(ctx, sum); err != nil {
 		s.Discard()

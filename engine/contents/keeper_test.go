@@ -3,6 +3,7 @@ package contents
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"maps"
@@ -51,6 +52,18 @@ func (s *shelf) Open(sum [32]byte) (io.ReadSeekCloser, error) {
 	return body{bytes.NewReader(sum[:1])}, nil
 }
 
+func (s *shelf) Spool(r io.Reader, limit int64) (Spooled, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = errs.New(errs.TooLarge, "it is too large")
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := spooled{shelf: s, sum: sha256.Sum256(data), size: int64(len(data))}
+	return c, s.do("spool", func() {})
+}
+
 func (s *shelf) Remove(sum [32]byte) error {
 	return s.do("remove", func() { delete(s.files, sum) })
 }
@@ -96,11 +109,14 @@ func (s *shelf) Forget(_ context.Context, list [][32]byte) error {
 	})
 }
 
-// spooled is a content of one byte.
+// spooled is a content on the shelf.
 type spooled struct {
 	*shelf
-	sum [32]byte
+	sum  [32]byte
+	size int64
 }
+
+func (c spooled) Size() int64 { return c.size }
 
 func (c spooled) Sum() [32]byte { return c.sum }
 
@@ -124,7 +140,7 @@ func wantDone(t *testing.T, s *shelf, want ...string) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
-	k, c := NewKeeper(s, s), spooled{s, [32]byte{7}}
+	k, c := newKeeper(s, s), spooled{s, [32]byte{7}, 1}
 	if err := k.Storing(t.Context(), c, c.refer); err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +167,7 @@ func TestStoringFails(t *testing.T) {
 	} {
 		s := newShelf()
 		s.fail[step] = broken
-		k, c := NewKeeper(s, s), spooled{s, [32]byte{7}}
+		k, c := newKeeper(s, s), spooled{s, [32]byte{7}, 1}
 		if err := k.Storing(t.Context(), c, c.refer); !errors.Is(err, broken) {
 			t.Errorf("%s fails: %v", step, err)
 		}
@@ -174,7 +190,7 @@ func TestCollectFails(t *testing.T) {
 	for _, step := range []string{"remove", "forget"} {
 		s := newShelf()
 		s.files[[32]byte{7}], s.rows[[32]byte{7}] = true, 0
-		k := NewKeeper(s, s)
+		k := newKeeper(s, s)
 		s.fail[step] = errors.New("broken")
 		if err := k.Collect(t.Context()); !errors.Is(err, s.fail[step]) || len(s.rows) != 1 {
 			t.Errorf("%s fails: %v", step, err)
@@ -191,7 +207,7 @@ func TestCollectFails(t *testing.T) {
 func TestPinned(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
-	k, c := NewKeeper(s, s), spooled{s, [32]byte{7}}
+	k, c := newKeeper(s, s), spooled{s, [32]byte{7}, 1}
 	failed := errors.New("failed")
 	err := k.Storing(t.Context(), c, func() error {
 		if err := k.Collect(t.Context()); err != nil || !s.files[c.sum] {
@@ -214,7 +230,7 @@ func TestStoringWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newShelf()
-		k, c := NewKeeper(s, s), spooled{s, [32]byte{7}}
+		k, c := newKeeper(s, s), spooled{s, [32]byte{7}, 1}
 		claimed := k.pins.claim([][32]byte{c.sum})
 		if again := k.pins.claim([][32]byte{c.sum}); len(again) != 0 {
 			t.Errorf("it was claimed twice: %v", again)
@@ -241,7 +257,7 @@ func TestStoringWaits(t *testing.T) {
 func TestReading(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
-	k, sum := NewKeeper(s, s), [32]byte{7}
+	k, sum := newKeeper(s, s), [32]byte{7}
 	tries := 0
 	err := k.Reading(func() error {
 		tries++
