@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -31,7 +30,7 @@ func (e *Files) documentRef(r store.Reader, as identity.Principal, v document.Va
 // documentNamed returns the document at the path that a text holds, and its
 // path as the store spells it; nil where as sees none.
 func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
-	path, err := change.ParseDocumentPath(text)
+	path, err := ParseDocumentPath(text)
 	if errs.Is(err, errs.NameNotAllowed) {
 		return nil, nil, nil // nothing can be there
 	}
@@ -57,7 +56,7 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 	if !ok {
 		return nil, nil
 	}
-	text = change.DecodedPath(text)
+	text = decodedPath(text)
 	d, path, err := e.documentNamed(r, req.By, text)
 	if err != nil {
 		return nil, err
@@ -70,7 +69,7 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 	c.holds = func(tx store.Tx) error {
 		again, _, err := e.documentNamed(tx, req.By, path.String())
 		if err == nil && (again == nil || again.ID != d.ID || again.Revision != d.Revision) {
-			err = change.ErrStale
+			err = errStale
 		}
 		return err
 	}

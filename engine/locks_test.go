@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"flowdrive/engine"
-	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -287,7 +286,7 @@ func TestLocksAreBounded(t *testing.T) {
 	sam := w.as("sam")
 	sam.mustPutDocument("sam/a", "x")
 	w.update(func(tx store.Tx) error {
-		for range change.DefaultLocks {
+		for range engine.DefaultLocks {
 			l := &store.Lock{Token: store.NewUUID(), On: "case/1", HolderID: sam.by().ID, Lasts: time.Hour, Expires: time.Now().Add(time.Hour)}
 			if err := tx.Write().Locks().Insert(l); err != nil {
 				return err

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -25,13 +24,13 @@ const (
 // their contents.
 func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
 	var out []store.Message
-	err := e.Store.View(ctx, func(r store.Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
 		}
 		if row == nil {
-			return change.Absent("case")
+			return absent("case")
 		}
 		out, err = r.Messages().List(id)
 		return err
@@ -48,20 +47,20 @@ func (e *Casework) Message(ctx context.Context, by identity.Principal, id int64,
 // message finds the message that Message opens.
 func (e *Casework) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
 	var m *store.Message
-	err := e.Store.View(ctx, func(r store.Reader) error {
+	err := e.store.View(ctx, func(r store.Reader) error {
 		h, err := e.runner.hold(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
 		}
 		switch name {
 		case "":
-			m, err = store.OrNil(r.Messages().Get(id, uuid))
+			m, err = orNil(r.Messages().Get(id, uuid))
 		case OwnInput:
-			m, err = store.OrNil(r.Messages().GetByLabel(id, store.LabelInput))
+			m, err = orNil(r.Messages().GetByLabel(id, store.LabelInput))
 		case OwnOutput, OwnException:
 			m, err = result(r, h, name)
 		default:
-			m, err = store.OrNil(r.Messages().GetByLabel(id, name))
+			m, err = orNil(r.Messages().GetByLabel(id, name))
 		}
 		return err
 	})
@@ -69,7 +68,7 @@ func (e *Casework) message(ctx context.Context, by identity.Principal, id int64,
 		return nil, err
 	}
 	if m == nil {
-		return nil, change.Absent("message")
+		return nil, absent("message")
 	}
 	return m, nil
 }
@@ -81,7 +80,7 @@ func result(r store.Reader, h *held, name string) (*store.Message, error) {
 	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):
 		return output(r, h)
 	case name == OwnException && life == machine.Failed:
-		return store.OrNil(r.Messages().GetByLabel(h.row.ID, machine.LabelError))
+		return orNil(r.Messages().GetByLabel(h.row.ID, machine.LabelError))
 	default:
 		return nil, nil
 	}
@@ -94,7 +93,7 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 		if name == "" {
 			continue
 		}
-		if m, err := store.OrNil(r.Messages().GetByLabel(h.row.ID, name)); err != nil || m != nil {
+		if m, err := orNil(r.Messages().GetByLabel(h.row.ID, name)); err != nil || m != nil {
 			return m, err
 		}
 	}
@@ -105,10 +104,10 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 // wakes the case.
 func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
 	if !identity.Legal(name) {
-		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
+		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
 	var room int64
-	if err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
+	if err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
 		_, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return err
@@ -141,7 +140,7 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, me
 // putLabel stores a message whose content is stored.
 func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name string, content *content) (*Outcome, error) {
 	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	err := e.change(ctx, func(r store.Reader) (decision, error) {
 		h, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return nil, err
@@ -169,14 +168,14 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 		return func(tx store.Tx) error {
 			// Writing a message need not change the case: its revision alone
 			// would not tell that the label was written meanwhile.
-			now, err := store.OrNil(tx.Messages().GetByLabel(id, name))
+			now, err := orNil(tx.Messages().GetByLabel(id, name))
 			if err != nil {
 				return err
 			}
 			if (now == nil) != (old == nil) || now != nil && now.Version != old.Version {
-				return change.ErrStale
+				return errStale
 			}
-			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.LabelKey(id, name))); err != nil {
+			if err := e.free(tx.Locks(), req, on(labelKey(id, name))); err != nil {
 				return err
 			}
 			if err := e.runner.write(tx, c); err != nil {
@@ -189,7 +188,7 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 				Created: old == nil, Changed: true, Name: m.UUID.String(), Form: c.row.Form, FormETag: caseETag(c.after),
 				ETag: MessageETag(m), Modified: req.Now, CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: c.after.LogSeq,
 			}
-			return e.Finish(tx, req, out)
+			return e.keep(tx, req, out)
 		}, nil
 	})
 	return out, err
@@ -208,7 +207,7 @@ func (e *Casework) labelTarget(r store.Reader, req Request, id int64, name strin
 	if err := notArchived(h.row); err != nil {
 		return nil, nil, err
 	}
-	old, err := store.OrNil(r.Messages().GetByLabel(id, name))
+	old, err := orNil(r.Messages().GetByLabel(id, name))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -216,7 +215,7 @@ func (e *Casework) labelTarget(r store.Reader, req Request, id int64, name strin
 	if old != nil {
 		version = Version{Exists: true, ETag: MessageETag(old), Modified: old.Modified}
 	}
-	if err := e.CheckRequest(r.Locks(), req, version, change.ScopeOf(store.LabelKey(id, name))); err != nil {
+	if err := e.admit(r.Locks(), req, version, on(labelKey(id, name))); err != nil {
 		return nil, nil, err
 	}
 	if h.core.Life.Ended() {

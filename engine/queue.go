@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -183,12 +182,12 @@ func (c *caseChange) starts() bool {
 	return !c.after.Started.IsZero() && (c.was == nil || c.was.Started.IsZero())
 }
 
-// mayStillStart answers change.ErrStale where a case of the change, which was decided
+// mayStillStart answers errStale where a case of the change, which was decided
 // to start, is held up by something that came since.
 func mayStillStart(tx store.Tx, c *caseChange) error {
 	var but []int64
-	for _, each := range append([]*caseChange{c}, c.others...) {
-		if !each.starts() {
+	for _, change := range append([]*caseChange{c}, c.others...) {
+		if !change.starts() {
 			continue
 		}
 		if but == nil {
@@ -197,10 +196,10 @@ func mayStillStart(tx store.Tx, c *caseChange) error {
 				but = append(but, other.row.ID)
 			}
 		}
-		if held, err := heldUp(tx, each.after.RouteName, each.row.Group, but...); err != nil {
+		if held, err := heldUp(tx, change.after.RouteName, change.row.Group, but...); err != nil {
 			return err
 		} else if held {
-			return change.ErrStale
+			return errStale
 		}
 	}
 	return nil
@@ -222,7 +221,7 @@ func (e *Engine) startQueue(ctx context.Context, now time.Time) (tried int, err 
 
 // choose returns the cases to be started next, with the lane that each is in.
 func (e *Engine) choose(ctx context.Context) (ids []int64, lanes []store.Lane, err error) {
-	err = e.Store.View(ctx, func(r store.Reader) error {
+	err = e.store.View(ctx, func(r store.Reader) error {
 		q, err := e.newQueue(r)
 		if err != nil {
 			return err
@@ -268,17 +267,17 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 			return err
 		}
 	}
-	for i, err := range store.InParts(ctx, e.Store, units) {
+	for i, err := range inParts(ctx, e.store, units) {
 		err = e.runAhead(ctx, err, func() error {
 			delete(busy, lanes[i].Group)
-			return e.Store.Update(ctx, units[i])
+			return e.store.Update(ctx, units[i])
 		})
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || unserved(err):
 			return i, true, err
 		default:
-			e.log.Error().Err(err).Int64("case", ids[i]).Msg("manager: could not start a queued case")
+			e.log.Error().Err(err).Int64("case", ids[i]).Msg("a queued case could not be started")
 			e.sweeper.stuck.add(ids[i])
 		}
 	}
@@ -289,7 +288,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 // reports whether the case has come to rest, so that another of its group may
 // start.
 func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, err error) {
-	row, err := store.OrNil(tx.Cases().Get(id))
+	row, err := orNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err
 	}

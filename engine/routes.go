@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -167,10 +166,10 @@ func (e *base) visibleRoute(by identity.Principal, name string) *routeInfo {
 func (e *Routing) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
-		return nil, change.Absent("route")
+		return nil, absent("route")
 	}
 	var stored *store.Route
-	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().Get(info.ID)
 		return err
 	})
@@ -183,7 +182,7 @@ func (e *Routing) Route(ctx context.Context, by identity.Principal, name string)
 // Routes returns the routes that by sees, by id.
 func (e *Routing) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route
-	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().List()
 		return err
 	})
@@ -241,7 +240,7 @@ func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource
 	return &Resource{
 		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
 		Source: s.Source, SourceETag: s.ETag, SourceSize: s.SourceSize, YAML: s.YAML,
-		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: store.RouteKey(s.ID),
+		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: routeKey(s.ID),
 	}
 }
 
@@ -250,10 +249,10 @@ func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource
 func (e *Routing) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
-		return nil, change.Absent("route")
+		return nil, absent("route")
 	}
 	var stored []store.RouteVersion
-	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+	err := e.store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().Versions(info.ID)
 		return err
 	})

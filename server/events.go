@@ -14,20 +14,19 @@ import (
 
 // EventStream is what one caller hears of events; *engine.Stream is one.
 type EventStream interface {
-	// Next returns the events that are there, without waiting. Errors:
-	// errs.LogIn if the caller may no longer listen.
+	// Next returns what there is to hear, without waiting for it; errs.LogIn
+	// where the caller may not listen any more.
 	Next(ctx context.Context) (*engine.Heard, error)
-	Wake() <-chan struct{} // receives if there may be an event
+	Wake() <-chan struct{} // receives where there may be something
 	Close()
 }
 
-// Events is the source of /events.
+// Events is where /events takes its events from.
 type Events struct {
-	// Listen opens a stream that begins after the event with the number last;
-	// "" begins with the next event. Errors: errs.TooMany if the user has too
-	// many streams.
+	// Listen opens a stream that begins after the event of that number, ""
+	// for what comes from now on. Too many of one user are errs.TooMany.
 	Listen func(by identity.Principal, last string) (EventStream, error)
-	// Href returns the percent-encoded path of the resource of an event.
+	// Href is the path, percent-encoded, of what an event is about.
 	Href func(*engine.Event) string
 }
 
@@ -110,7 +109,7 @@ type telling struct {
 	buf    []byte
 }
 
-// tell writes the events that are there. If ok is false, the stream has ended.
+// tell writes what there is; ok is false where that was the end.
 func (t *telling) tell(ctx context.Context) (more, ok bool) {
 	if !t.holds() {
 		return false, false

@@ -161,8 +161,7 @@ func configure(cmd *cobra.Command) error {
 	return failed
 }
 
-// configureFlag gives a flag its value from the environment or the file, unless
-// the command line has set it.
+// configureFlag gives a flag its value where the command line did not.
 func configureFlag(flags *pflag.FlagSet, f *pflag.Flag, file *config) error {
 	name := environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 	if f.Changed {
@@ -177,8 +176,8 @@ func configureFlag(flags *pflag.FlagSet, f *pflag.Flag, file *config) error {
 	return file.set(flags, f)
 }
 
-// setFlag gives a flag a value from elsewhere than the command line. The
-// library quotes a value that it refuses; a secret must not be shown.
+// setFlag gives a flag a value that comes from elsewhere. The library quotes
+// what it cannot take, which of a secret nobody shall see.
 func setFlag(flags *pflag.FlagSet, f *pflag.Flag, from, value string) error {
 	set := func() error { return flags.Set(f.Name, value) }
 	if isSecret(f) {
@@ -216,7 +215,7 @@ func flagNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// config is a configuration file; nil stands for no file.
+// config is a configuration file; nil is none.
 type config struct {
 	path   string
 	values map[string]*document.Node

@@ -18,7 +18,7 @@ import (
 )
 
 // outsideSettings are the flags of serve that say what routes may reach beyond
-// the server. By default that is nothing.
+// the server: nothing, where none is given.
 type outsideSettings struct {
 	allowHosts       []string
 	secrets          mapFlag
@@ -108,9 +108,8 @@ func (a *app) openOutside() (engine.Outside, engine.Channels, error) {
 	return a.gateway, channels, nil
 }
 
-// commandsFolder returns the folder in which commands have their folders. If a
-// server was killed, folders of its runs are left, with input and output; they
-// are removed here.
+// commandsFolder returns where commands have their folders. A server that is
+// killed leaves those that ran: what their input and output was goes here.
 func (a *app) commandsFolder() (string, error) {
 	path, err := filepath.Abs(filepath.Join(a.settings.data, commandsName))
 	if err != nil {
@@ -125,7 +124,7 @@ func (a *app) commandsFolder() (string, error) {
 	return path, nil
 }
 
-// anywhere lets routes name anything outside.
+// anywhere refuses no route what it names.
 type anywhere struct{ *notify.Gateway }
 
 func (anywhere) RefusesURL(string) string     { return "" }

@@ -1,14 +1,12 @@
-// Package audit writes and reads the audit log. Log writes rows in the units
-// of the changes that they are about, and others soon after. A row is a line of
-// JSON. The package bounds the rows that somebody from outside can cause, and
-// reads the text of a day.
+// Package audit holds what the audit log says: its rows, as lines of JSON, the
+// bound on rows that somebody from outside can cause, and the text of a day.
+// Who writes them, and when, is the engine's.
 package audit
 
 import (
 	"time"
 
 	"flowdrive/internal/document"
-	"flowdrive/internal/identity"
 )
 
 // Action says what a row of the audit log is about.
@@ -61,12 +59,6 @@ type Row struct {
 	Detail  string
 
 	missed int // of a row about rows that were not written: how many
-}
-
-// NewRow returns a row that says that by has done something at that time. It
-// has no address.
-func NewRow(by identity.Principal, at time.Time, action Action, target, detail string) *Row {
-	return &Row{Time: at, Actor: string(by.Name), Action: action, Target: target, Outcome: Done, Detail: detail}
 }
 
 const mostText = 1000 // bytes of a target or detail

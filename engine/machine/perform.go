@@ -29,18 +29,18 @@ type performance struct {
 // in the order of docs/contract/engine.md#checks: 404 for an unknown action, 409,
 // 403, 422.
 func (d personal) performByPerson(e Perform) error {
-	place, err := d.taskPlace(e.Action, e.Actor)
+	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	if err := d.checkAvailable(place, e.Actor); err != nil {
+	if err := d.checkAvailable(row, e.Actor); err != nil {
 		return err
 	}
-	i := d.actions[place]
+	i := d.actions[row]
 	a := &d.route.Actions[i]
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
-		return d.notAssigned(place, e.Actor)
+		return d.notAssigned(row, e.Actor)
 	}
 	if err := d.checkPerform(a, e); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (d personal) performByPerson(e Perform) error {
 		return err
 	}
 	err = d.perform(performance{
-		action: i, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
+		action: i, enablement: d.c.Enabled[row].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
 	})
 	if err != nil {
 		return err
@@ -77,14 +77,14 @@ func (d personal) named(action string, actor Actor) (int, error) {
 		if a.Type != action || a.Trigger != route.TriggerUser {
 			continue
 		}
-		place, err := d.offered(i)
+		row, err := d.offered(i)
 		if len(d.needs) > 0 {
 			return 0, err
 		}
 		if err != nil {
 			continue
 		}
-		if err := d.checkNotOthers(place, actor); err != nil && !actor.RouteAdmin {
+		if err := d.checkNotOthers(row, actor); err != nil && !actor.RouteAdmin {
 			taken = cmp.Or(taken, err)
 			continue
 		}
@@ -160,7 +160,7 @@ func (d personal) fourEyes(a *route.Action, actor, behalf string) error {
 		for _, did := range []string{last.By, last.For} {
 			for _, wants := range []string{actor, behalf} {
 				if did != "" && wants != "" && sameName(did, wants) {
-					return errs.New(errs.FourEyes, "%q must be performed by someone other than %s, who performed %q.", a.Name, did, other.Name)
+					return errs.New(errs.FourEyes, "%q must be performed by somebody other than %s, who performed %q.", a.Name, did, other.Name)
 				}
 			}
 		}
@@ -178,7 +178,7 @@ func (d refusals) noAction(name string) error {
 
 // offered returns the place of the row of an action that people may perform
 // now; somebody may have accepted it.
-func (d personal) offered(action int) (place int, err error) {
+func (d personal) offered(action int) (row int, err error) {
 	switch d.c.Life {
 	case Active, Completed:
 	default:
@@ -371,11 +371,11 @@ func (d *caseDecision) choose(action int) (withdrawn []string) {
 
 // endEnablement removes a row: the action was performed. Wanted again, it
 // gets a new one.
-func (d *caseDecision) endEnablement(number int64) {
+func (d *caseDecision) endEnablement(row int64) {
 	for i := range d.c.Enabled {
-		if d.c.Enabled[i].Number == number {
+		if d.c.Enabled[i].Number == row {
 			d.enabled[d.actions[i]] = false
-			d.unwarnEnablement(number)
+			d.unwarnRow(row)
 			d.relations().endChildrenOf(&d.c.Enabled[i])
 			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
 			d.actions = slices.Delete(d.actions, i, i+1)

@@ -134,8 +134,8 @@ func (f endChildren) deliver(t *tree) error {
 
 // childIDs returns the ids of the next children of an enablement that are
 // neither closed nor canceled.
-func (t *tree) childIDs(parent, number, after int64) ([]int64, error) {
-	asked := ChildQuery{Enablement{parent, number}, after}
+func (t *tree) childIDs(parent, row, after int64) ([]int64, error) {
+	asked := ChildQuery{Enablement{parent, row}, after}
 	ids, known := t.facts.ChildIDs[asked]
 	if !known {
 		t.need(Need{ChildIDs: asked})
@@ -193,8 +193,8 @@ func (d relations) endChildrenOf(e *Enabled) {
 }
 
 // dropWork drops work on the children of an enablement.
-func (d relations) dropWork(number int64, kinds ...WorkKind) {
-	drop := func(w Work) bool { return w.Enablement == number && slices.Contains(kinds, w.Kind) }
+func (d relations) dropWork(row int64, kinds ...WorkKind) {
+	drop := func(w Work) bool { return w.Enablement == row && slices.Contains(kinds, w.Kind) }
 	if slices.ContainsFunc(d.c.Work, drop) {
 		d.c.Work = slices.DeleteFunc(slices.Clone(d.c.Work), drop)
 		d.shown = true
@@ -202,8 +202,8 @@ func (d relations) dropWork(number int64, kinds ...WorkKind) {
 }
 
 // makesChildren finds the work that makes children of an enablement.
-func makesChildren(number int64) func(Work) bool {
-	return func(w Work) bool { return w.Kind == WorkMake && w.Enablement == number }
+func makesChildren(row int64) func(Work) bool {
+	return func(w Work) bool { return w.Kind == WorkMake && w.Enablement == row }
 }
 
 // leaveWork leaves work to further events.
@@ -326,9 +326,9 @@ func (g childSuspension) deliver(t *tree) error {
 }
 
 // newChildren returns the children of an enablement that are new.
-func (t *tree) newChildren(parent, number int64) (all []*caseDecision) {
+func (t *tree) newChildren(parent, row int64) (all []*caseDecision) {
 	for _, d := range t.order {
-		if d.from == nil && d.c.Parent == parent && d.c.ParentEnablement == number {
+		if d.from == nil && d.c.Parent == parent && d.c.ParentEnablement == row {
 			all = append(all, d)
 		}
 	}

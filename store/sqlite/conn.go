@@ -89,11 +89,7 @@ type conn struct {
 	stmts  map[string]*statement // by text
 	ran    *atomic.Int64         // statements
 	memory *memory               // of the whole database
-
-	// What the arguments of the next statement are made in.
-	columns []column
-	args    []any
-	view    viewState
+	view   viewState
 }
 
 // viewState is how far the snapshot of a View is: many decisions rest on what

@@ -1,0 +1,127 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/engine/audit"
+	"flowdrive/store"
+)
+
+// paper is a store that keeps lines of the audit log.
+type paper struct {
+	store.Store
+	store.Tx
+	lines []string
+	fail  error
+}
+
+func (p *paper) Update(_ context.Context, f func(store.Tx) error) error {
+	if p.fail != nil {
+		return p.fail
+	}
+	return f(p)
+}
+
+func (p *paper) Savepoint(f func() error) error { return f() }
+
+func (p *paper) Write() store.Writer { return paperWriter{paper: p} }
+
+type paperWriter struct {
+	store.Writer
+	paper *paper
+}
+
+func (w paperWriter) Audit() store.AuditWriter { return w.paper }
+
+func (p *paper) Append(_ time.Time, line []byte) error {
+	p.lines = append(p.lines, string(line))
+	return nil
+}
+
+// written returns the actors of the lines, and what was lost.
+func (p *paper) written() (out []string) {
+	for _, line := range p.lines {
+		_, rest, _ := strings.Cut(line, `"actor":`)
+		actor, _, _ := strings.Cut(rest, ",")
+		if _, detail, lost := strings.Cut(line, `"action":"rows-lost"`); lost {
+			_, detail, _ = strings.Cut(detail, `"detail":"`)
+			actor, _, _ = strings.Cut(detail, " ")
+			actor = "lost " + actor
+		}
+		out = append(out, strings.Trim(actor, `"`))
+	}
+	return out
+}
+
+func newPaper() (*background, *paper, *time.Time) {
+	p := &paper{}
+	now := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
+	b := newBackground(p, zerolog.Nop())
+	b.gate = audit.NewGate(func() time.Time { return now })
+	return b, p, &now
+}
+
+func refusal(actor string) *audit.Row {
+	return &audit.Row{Time: time.Unix(1352464496, 0), Actor: actor, Action: audit.LogIn, Outcome: audit.Refused}
+}
+
+// Nothing that comes blocks, though nobody writes.
+func TestBackgroundNeverBlocks(t *testing.T) {
+	t.Parallel()
+	b, p, now := newPaper()
+	n := 0
+	for minute := range 3 {
+		*now = now.Add(time.Minute)
+		for i := range mostWaitingRows {
+			b.row(refusal(fmt.Sprint(minute, i)))
+			n++
+		}
+	}
+	if b.add(func(store.Tx) error { return nil }) {
+		t.Error("there was still room")
+	}
+	b.finish(t.Context())
+	lost := 0
+	for _, w := range p.written() {
+		var k int
+		if _, err := fmt.Sscanf(w, "lost %d", &k); err == nil {
+			lost += k
+			n++ // the row that says so
+		}
+	}
+	if len(p.lines)+lost != n {
+		t.Errorf("%d lines and %d lost of %d", len(p.lines), lost, n)
+	}
+}
+
+// What is under way when the engine stops is written then, and an error of
+// the store ends nothing.
+func TestBackgroundIsFlushed(t *testing.T) {
+	t.Parallel()
+	b, p, _ := newPaper()
+	for i := range flushAtOnce + 3 {
+		b.row(refusal(fmt.Sprint(i)))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b.run(ctx)
+	if len(p.lines) != flushAtOnce+3 {
+		t.Errorf("%d lines; want %d", len(p.lines), flushAtOnce+3)
+	}
+	p.fail = errors.New("the disk is full")
+	b.row(refusal("sam"))
+	b.run(ctx)
+	p.fail = nil
+	b.row(refusal("ann"))
+	b.run(ctx)
+	if got := p.written(); got[len(got)-1] != "ann" {
+		t.Errorf("the last line is of %s", got[len(got)-1])
+	}
+}
