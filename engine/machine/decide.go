@@ -11,16 +11,24 @@ import (
 	"flowdrive/route"
 )
 
-// Decide returns what the event does to the case: the case afterwards and
-// its log. Where a fact is absent it returns what it needs and no Output;
-// the caller fetches that and asks again from the beginning, with the same
-// Now. On an error nothing has happened. The case of the Output is a copy,
-// equal to the one given where the event changed nothing; it shares with it
-// what did not change.
+// Decide returns what the event does to its case and to others. It stores nothing
+// and changes nothing of its input.
 //
-// Errors are of errs.NotFound, errs.CaseNotOpen, errs.ActionNotEnabled,
-// errs.NotAllowed, errs.FourEyes, errs.Invalid, errs.RouteFault and
-// errs.EndlessLoop, as the events say; else internal.
+// If a decision needs facts that the input lacks, Decide returns the needs alone.
+// The caller looks them up, adds them to the facts and calls Decide again with the
+// same Now, until no need is left. The case of the Output is a copy; if the event
+// changed nothing it is equal to the given one. The two share what did not change.
+//
+// If an error is returned, nothing happens. Its kind is
+//   - errs.NotFound: there is no such action, type, timer or delivery,
+//   - errs.CaseNotOpen: the life of the case does not allow it,
+//   - errs.ActionNotEnabled: the action is not enabled, or somebody has accepted it,
+//   - errs.NotAllowed: the actor may not do it,
+//   - errs.FourEyes: the action must be performed by somebody else,
+//   - errs.Invalid: a field of the request is wrong; the error has every fault,
+//   - errs.RouteFault: a step of the route could not be carried out,
+//   - errs.EndlessLoop: the event sets off more than it may,
+//   - errs.Internal: the input contradicts itself.
 func Decide(in Input) (*Output, []Need, error) {
 	out, needs, err := decide(in)
 	if _, starts := in.Event.(Start); starts && (errs.Is(err, errs.EndlessLoop) || errs.Is(err, errs.RouteFault)) {
@@ -30,8 +38,8 @@ func Decide(in Input) (*Output, []Need, error) {
 	return out, needs, err
 }
 
-// startFailure makes a queued case a failed one: it started, and what that set
-// off among its relatives has no end.
+// startFailure makes a queued case a failed one, because starting it sets off an
+// endless loop or a fault among its relatives.
 type startFailure struct{ cause error }
 
 func (startFailure) event() {}
@@ -61,51 +69,50 @@ func decide(in Input) (*Output, []Need, error) {
 	return out, nil, nil
 }
 
-// errAbsent unwinds a decision for which a fact is absent; the needs say
-// which.
+// errAbsent unwinds a decision that lacks a fact; the needs say which.
 var errAbsent = errors.New("machine: a fact is absent")
 
-// caseDecision is what becomes of one case in a call of Decide, and what is known
-// of it on the way.
+// caseDecision is one case in a call of Decide: the copy that is worked on, and what
+// the event has done to it so far.
 type caseDecision struct {
 	*tree
 	route *route.Route
-	c     *Case // the copy that is worked on; its lists are replaced or d's own
+	c     *Case // the copy; its lists are replaced, or belong to it alone
 	log   []LogEntry
 
 	status  int    // index of the case's status, or route.NoState
-	actions []int  // of each row of c.Enabled: the index of its action, or unknown
-	enabled []bool // of each action: whether it has a row
+	actions []int  // of each element of c.Enabled: the index of its action, or unknown
+	enabled []bool // of each action: whether it is enabled
 
-	last    performance // the last one, which is why the case lives or ends
-	changed bool        // the case is no longer what it was
-	shown   bool        // or what it shows of others is not
+	last    performance // the last one: the cause if the life of the case changes
+	changed bool        // the case has changed
+	shown   bool        // what it shows of other cases has changed
 	asked   string      // the action that a person's request is about
 
-	from              *Case             // as it was before the event; nil for a new one
-	stored            map[string][]byte // its messages, as far as they were looked up
+	from              *Case             // as it was before the event; nil if it is new
+	stored            map[string][]byte // contents of its messages, as far as they were looked up
 	types             map[string]string // their media types
-	reported          childStatus       // what its parent knows of it
+	reported          childStatus       // what its parent was told last
 	ancestorSuspended bool              // an ancestor is suspended
-	inputLabel        string            // of a new one: label of the message that is its input …
-	inputCase         int64             // … in this case
+	inputLabel        string            // of a new case: the label of the message that is its input …
+	inputCase         int64             // … and the case that has that message
 	changedChildren   []int64           // enablements whose children have changed
 	plans             map[int64]*Plan
 
 	stepRequests []stepRequest // what steps want done, in order
 	canceled     bool          // a step cancels the case
 	suspension   *suspension   // a step suspends the case; nil: none
-	renew        int64         // rows of transitions up to this one are of an earlier visit
+	renew        int64         // enablements up to this number are of an earlier visit, if of a transition
 	messages     []NewMessage
 	outbox       []Posting
 	written      int                       // bytes of messages
-	known        map[string]*document.Node // messages that are JSON, as far as they were asked for
-	firing       *firing                   // the timer whose handlers run, else nil
-	resumed      bool                      // a suspension is over, and overdue timers come first
+	known        map[string]*document.Node // its messages as JSON, as far as they were asked for
+	firing       *firing                   // the timer whose handlers run, nil for none
+	resumed      bool                      // a suspension has just ended: overdue timers come first
 }
 
-// latest returns now, or the last moment of the case where a clock stepped
-// back behind it. The end of its children is one that does not modify it.
+// latest returns now, or the last moment of the case if the clock has stepped back
+// behind that. The end of its children counts, though it does not modify the case.
 func (c *Case) latest(now time.Time) time.Time {
 	now = later(now, c.Modified)
 	for i := range c.Enabled {
@@ -138,8 +145,8 @@ func begin(in Input) (*caseDecision, error) {
 
 func has[T any](list []T, index int) bool { return index >= 0 && index < len(list) }
 
-// clone returns a copy of which every field may be changed. The lists that
-// are changed in place are copied, the others are only ever replaced.
+// clone returns a copy whose fields may be changed. Lists that are changed in place
+// are copied; the others are always replaced.
 func (c *Case) clone() *Case {
 	out := *c
 	out.Enabled = slices.Clone(c.Enabled)
@@ -150,7 +157,7 @@ func (c *Case) clone() *Case {
 	return &out
 }
 
-// index finds the status and the rows of the case in the route.
+// index finds the status and the enabled actions of the case in its route.
 func (d *caseDecision) index() {
 	d.status = route.NoState
 	if d.c.Status != "" {
@@ -168,8 +175,8 @@ func (d *caseDecision) index() {
 	}
 }
 
-// appendActions appends the index of each row's action. Names are searched
-// while that is cheap; what a hostile route could make slow gets a map.
+// appendActions appends the index of each enablement's action. Few names are
+// searched; for many there is a map, so that no route can make this slow.
 func appendActions(dst []int, r *route.Route, rows []Enabled) []int {
 	const cheap = 4096
 	if len(rows)*len(r.Actions) <= cheap {
@@ -259,8 +266,8 @@ func (d *caseDecision) decide(event Event) error {
 	}
 }
 
-// withAncestors does what a child's ancestors mean for an event; done says
-// that nothing else is to be done.
+// withAncestors does what the ancestors of a child mean for an event. If done is
+// set, nothing else is to be done.
 func (d relations) withAncestors(event Event) (done bool, err error) {
 	above, err := d.ancestry(event)
 	switch {
@@ -271,10 +278,10 @@ func (d relations) withAncestors(event Event) (done bool, err error) {
 	case !above.suspended && d.c.SuspendedSelf:
 		return false, nil
 	case !above.suspended:
-		return false, d.resumeWithParent() // where that has not reached it yet
+		return false, d.resumeWithParent() // if the parent's end of suspension has not reached it yet
 	}
 	d.ancestorSuspended = true
-	d.suspendWithParent() // likewise
+	d.suspendWithParent() // if the parent's suspension has not reached it yet
 	switch event.(type) {
 	case Due:
 		return d.c.nextWork() < 0 && !d.mustWake(), nil
@@ -288,8 +295,8 @@ func (d relations) withAncestors(event Event) (done bool, err error) {
 	return true, e
 }
 
-// refuseAbandoned answers an event of a case whose parent has moved on: people are
-// told, and what the engine wanted with it is its end.
+// refuseAbandoned handles an event of a case whose parent has moved on. Events of
+// the engine end the case; those of people are refused.
 func (d relations) refuseAbandoned(event Event) error {
 	switch event.(type) {
 	case Due, Start:
@@ -302,7 +309,7 @@ func (d relations) refuseAbandoned(event Event) error {
 	return errs.New(errs.CaseNotOpen, "The case that started this one has moved on; nothing can be done with this one any more.")
 }
 
-// result is what the event did to its case and to others.
+// result returns what the event did to its case and to others.
 func (d *caseDecision) result() *Output {
 	out := d.output()
 	for _, other := range d.order {
@@ -324,7 +331,7 @@ func (d *caseDecision) output() *Output {
 	case d.shown:
 		c.Revision++
 	}
-	// Equal cases are equal whether read from a marking or just decided.
+	// A decided case is to equal the same case read from its marking.
 	c.Enabled, c.Performed, c.Roles = nilIfEmpty(c.Enabled), nilIfEmpty(c.Performed), nilIfEmpty(c.Roles)
 	c.Stakeholders, c.Xattrs, c.Warnings = nilIfEmpty(c.Stakeholders), nilIfEmpty(c.Xattrs), nilIfEmpty(c.Warnings)
 	c.Done, c.Withdrawn, c.Written = nilIfEmpty(c.Done), nilIfEmpty(c.Withdrawn), nilIfEmpty(c.Written)
@@ -341,7 +348,7 @@ func nilIfEmpty[S ~[]T, T any](list S) S {
 	return list
 }
 
-// savepoint is what a unit is undone to.
+// savepoint is what an attempt is rolled back to.
 type savepoint struct {
 	c            *Case
 	log          int
@@ -367,8 +374,8 @@ func (d *caseDecision) savepoint() savepoint {
 	}
 }
 
-// rollBack undoes everything since the snapshot but the counts of
-// performances and steps, which are what bounds an event.
+// rollBack undoes everything since the savepoint, except the counts of performances
+// and steps: they bound the event.
 func (d *caseDecision) rollBack(s savepoint) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
 	d.stepRequests, d.canceled, d.suspension, d.renew, d.written = s.stepRequests, s.canceled, s.suspension, s.renew, s.written

@@ -6,36 +6,36 @@ import (
 	"flowdrive/internal/label"
 )
 
-// Actor is who performs, with what the shell knows of it.
+// Actor is the user who makes a request, with what decides on their rights.
 type Actor struct {
 	Name       string
-	Contexts   []string // names: the actor, its teams transitively, everyone
-	RouteAdmin bool     // administers the case's route
-	DeputyFor  []Absent // whose active deputy the actor is, by name
+	Contexts   []string // names: the user, their teams transitively, everyone
+	RouteAdmin bool     // whether the user administers the case's route
+	DeputyFor  []Absent // whose active deputy the user is, by name
 }
 
-// Absent is somebody whom the actor stands in for.
+// Absent is a user whose deputy an actor is.
 type Absent struct {
 	Name     string
-	Contexts []string // as an Actor's
+	Contexts []string // as those of Actor
 }
 
 // Event is what happens to a case. Each kind is a type of its own.
 type Event interface{ event() }
 
 type (
-	// Create makes a case of Input.Case, the seed: identity, route, title,
-	// context, starter, priority, xattrs, roles and stakeholders given,
-	// schedule. The result is queued.
+	// Create makes a queued case of Input.Case, the seed. It has the identity,
+	// route, title, context, starter and priority of the case, the XATTRs, roles
+	// and stakeholders that were given, and the schedule entry, if any.
 	Create struct {
-		Warnings []string // for the log: what the shell noticed, as unknown labels
+		Warnings []string // for the log: what the caller noticed, such as unknown labels
 	}
 
-	// Start performs the init action of a queued case; the manager's event.
+	// Start performs the init action of a queued case.
 	Start struct{}
 
-	// Perform is a person's performance of an enabled action, by its name or
-	// by its type.
+	// Perform performs an enabled action for a person, who names the action or its
+	// type.
 	Perform struct {
 		Action     string
 		Actor      Actor
@@ -44,8 +44,8 @@ type (
 		Xattrs     []Change // merged into the case's
 	}
 
-	// Skip passes an offered action over: it counts as performed. It is a
-	// right of the route's administrators, as Abort and Retry are.
+	// Skip has an offered action count as performed without its steps. As with
+	// Abort and Retry, only administrators of the route may.
 	Skip struct {
 		Action  string
 		Actor   Actor
@@ -53,55 +53,55 @@ type (
 		Output  string // of an action that decides
 	}
 
-	// Abort ends an enablement without a performance; the action is taken out
-	// of this visit.
+	// Abort ends an enablement without a performance and takes the action out of
+	// this visit.
 	Abort struct {
 		Action  string
 		Actor   Actor
 		Comment string
 	}
 
-	// Retry lets the engine try again what was escalated.
+	// Retry has the engine try again to perform what was escalated.
 	Retry struct {
 		Action  string
 		Actor   Actor
 		Comment string
 	}
 
-	// Due says that something of the case may be due; the sweeper's event.
+	// Due does what is due. If nothing is, nothing happens.
 	Due struct{}
 
-	// Cancel ends the case.
+	// Cancel cancels the case.
 	Cancel struct {
 		Actor   Actor
 		Comment string
 	}
 
-	// Suspend holds an active case: people do not see its tasks, and nothing
-	// happens to it by itself until it is resumed. Of one that is suspended it
-	// changes the date.
+	// Suspend suspends an active case: its tasks are on no worklist, and nothing
+	// happens to it by itself until it resumes. If the case is suspended already,
+	// Suspend changes the date.
 	Suspend struct {
 		Actor   Actor
 		Comment string
 		Until   time.Time // when it resumes by itself; zero: never
 	}
 
-	// Resume lets a suspended case go on.
+	// Resume ends the suspension of a case.
 	Resume struct {
 		Actor   Actor
 		Comment string
 	}
 
-	// Reopen takes back a canceled case, or one that could not start; both
-	// are rights of the route's administrators, judged by the shell.
+	// Reopen takes up a canceled case again, or has one that could not start
+	// queued again. The caller has checked that the actor administers the route.
 	Reopen struct {
 		Actor   Actor
 		Comment string
-		Version int64 // of the Input's route, for one that could not start; 0: the one it has
+		Version int64 // of Input.Route, for a case that could not start; 0: its own version
 	}
 
-	// Edit changes the case's own fields; nil leaves one as it is. Rights
-	// were judged by the shell.
+	// Edit changes fields of the case; nil leaves a field as it is. The caller has
+	// checked the rights.
 	Edit struct {
 		Actor        Actor
 		Title        *string
@@ -110,12 +110,12 @@ type (
 		Context      string
 		Roles        *[]Players
 		Stakeholders *[]string
-		Xattrs       *label.Dict // replaces the whole
+		Xattrs       *label.Dict // replaces all
 		StartAt      *time.Time  // of a case that has not started; zero: as soon as it can be
 	}
 
-	// Wake says that a message was written; guards and message actions are
-	// looked at again.
+	// Wake says that a message was written. Guards and message actions are
+	// evaluated again.
 	Wake struct {
 		Actor Actor
 		Label string

@@ -6,43 +6,42 @@ import (
 	"flowdrive/route"
 )
 
-// Input is what a decision rests on. An event with its facts is what can be
-// replayed.
+// Input is everything that a decision rests on. Equal inputs give equal outputs.
 type Input struct {
 	Route *route.Route
-	Case  *Case // as it is stored; for Create: its seed, see there
+	Case  *Case // as it is stored; for Create its seed, see there
 	Event Event
-	Now   time.Time // never before the case's Modified: Decide sees to it
+	Now   time.Time // if it is before the case's Modified, Decide takes that
 	Facts Facts
-	Tell  bool // somebody can be told: the Output shall have Notices
+	Tell  bool // whether the Output is to have Notices
 
-	batch int // as Batch, for tests; 0: Batch
+	batch int // in place of Batch, for tests; 0: Batch
 }
 
-// Facts are values that the shell has looked up.
+// Facts are what the caller has looked up, because a decision needed it.
 type Facts struct {
-	Parties  map[string]PartyKind // by name as asked for; NoParty where there is none
+	Parties  map[string]PartyKind // by name as asked for; NoParty if there is none
 	Emails   map[string]string    // addresses, by name as asked for
-	Messages map[string][]byte    // contents of the case's messages by label; nil where there is none, or one too long
+	Messages map[string][]byte    // contents of the case's messages by label; nil if there is none, or it is longer than MaxFact
 	Types    map[string]string    // media types of Messages
 
-	Cases    map[int64]*RelatedCase // nil where there is none
-	Members  map[string][]string    // the persons of a party by its name, transitively, in order of names
+	Cases    map[int64]*RelatedCase // nil if there is none
+	Members  map[string][]string    // the users of a party by its name, transitively, in order of names
 	Admins   map[int64][]string     // the parties that administer a route, by its id
 	Watchers map[int64][]string     // the users who watch a route, by its id
-	Routes   map[string]*Definition // by name; nil where there is none
+	Routes   map[string]*Definition // by name; nil if there is none
 	Rights   map[StartRight]bool
-	New      []Identity             // of new cases
-	Full     bool                   // there are no more: the starter has as many open cases as the limit allows
+	New      []Identity             // for new cases
+	Full     bool                   // there are no more identities: the starter has as many open cases as the limit allows
 	ChildIDs map[ChildQuery][]int64 // ids, ascending
 	Children map[Enablement][]Child // all of an enablement, by id
 	Plans    map[Enablement]*Plan   // that an Output had
-	Filtered map[Filter]Filtered    // what filters yield
-	Called   map[Call]Called        // what callbacks yield
+	Filtered map[Filter]Filtered    // the results of filters
+	Called   map[Call]Called        // the results of callbacks
 }
 
-// MaxFact bounds the content of a message that a decision rests on, and of
-// one that a step writes; a longer one is as if it were absent.
+// MaxFact is the largest content, in bytes, of a message that a decision rests on
+// or that a step writes. A longer one counts as absent.
 const MaxFact = 1 << 20
 
 // PartyKind says what a name stands for.
@@ -55,30 +54,31 @@ const (
 	TeamParty PartyKind = "team"
 )
 
-// Need is a fact that was absent; one of its fields is set.
+// Need is a fact that a decision lacks. Exactly one of its fields is set, except
+// that Case may go with Message.
 type Need struct {
-	Party   string // the kind of the party of that name
-	Email   string // the address of the party of that name
-	Message string // the content of the message with that label; of the case Case, 0 for the event's own
+	Party   string // the kind of the party with that name
+	Email   string // the address of the party with that name
+	Message string // the content of the message with that label, of Case; 0: of the event's case
 
-	Case     int64 // the case, without Message
+	Case     int64 // the case itself, if Message is ""
 	Members  string
 	Admins   int64 // of the route with that id
 	Watchers int64 // likewise
 	Route    string
 	Right    StartRight
-	New      int // so many identities in all
+	New      int // how many identities in all
 	ChildIDs ChildQuery
 	Children Enablement
 	Plan     Enablement
-	Filter   Filter // what it yields
+	Filter   Filter // its result
 	Call     Call   // likewise
 }
 
-// Filter is a jq filter with all that its result depends on, as JSON.
+// Filter is a jq filter with everything that its result depends on, as JSON.
 type Filter struct{ Filter, Input, Xattr, Case string }
 
-// Filtered is what a filter yields: JSON, or what is wrong with it.
+// Filtered is the result of a filter: JSON, or what went wrong.
 type Filtered struct {
 	Output []byte
 	Fault  string

@@ -6,35 +6,35 @@ import (
 	"flowdrive/route"
 )
 
-// Output is what an event does: the case afterwards, what it left in the log
-// and the messages it wrote. The shell stores all in one transaction.
+// Output is what an event does: the case afterwards, its log entries, its messages
+// and its effects on other cases. The caller stores all of it in one transaction.
 type Output struct {
 	Case      *Case
 	Log       []LogEntry
-	Messages  []NewMessage    // in order; of one label the last counts
+	Messages  []NewMessage    // in order; of those with the same label the last counts
 	Outbox    []Posting       // what it does to the outbox, in order
-	Performed string          // the action that a person's request was about, whatever it called it
-	Plans     map[int64]*Plan // by row: to be kept until it is nil
-	Notices   *Notices        // of the whole tree; nil: nobody is to be told
+	Performed string          // the action that a person's request was about, also if it named a type
+	Plans     map[int64]*Plan // by number of the enablement: to be kept until it is nil
+	Notices   *Notices        // for the whole tree; nil: nobody is to be notified
 	Others    []Changed       // other cases that changed, in order: a parent before its new children
 }
 
-// Changed is another case that an event changed.
+// Changed is a case other than the event's own that the event changed.
 type Changed struct {
 	Output
-	New   bool  // it is another case's child, or was started by one
-	From  *Case // as it was, nil for a new one
+	New   bool  // it was created in this event
+	From  *Case // as it was; nil if it is new
 	Route *route.Route
-	Input InputRef // of a new one
+	Input InputRef // if it is new
 }
 
-// InputRef is the message of another case that a new one has as its input.
+// InputRef names the message of another case that is the input of a new one.
 type InputRef struct {
-	Case  int64 // 0: none, the input is empty
+	Case  int64 // 0: the input is empty
 	Label string
 }
 
-// NewMessage is a message that a step wrote.
+// NewMessage is a message that an event writes.
 type NewMessage struct {
 	Label     string
 	MediaType string
@@ -72,7 +72,7 @@ const (
 	ByStep    Trigger = "step"
 )
 
-// ActorTimer is the actor of what time does.
+// ActorTimer is the actor of log entries about what a timer does.
 const ActorTimer = "timer"
 
 // LogEntry is one line of a case's log (docs/contract/drive.md#log).
