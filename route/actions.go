@@ -13,11 +13,11 @@ import (
 // by type mean the same.
 func actionTypes() []string { return []string{"approve", "deny", "cancel", "restart", "resolve"} }
 
-// transitionExcludes and childExcludes are the keys that an action named in a
-// transition, and one with a child, does not have
+// transitionExcludes and childExcludes are the keys that are not allowed in an
+// action named by a transition, and in one with a child
 // (docs/contract/routes.md#3-transitions-that-need-several-actions and
-// docs/contract/routes.md#4-child-cases); taskOnly are those of user actions
-// alone.
+// docs/contract/routes.md#4-child-cases). taskOnly are those that only user
+// actions may have.
 func transitionExcludes() []string {
 	return []string{"in", "enabledIn", "always", "to", "decide", "child", "after"}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // child reads which cases an action starts and waits for
-// (docs/contract/routes.md#4-child-cases). Whether there is such a route, and
-// it has such roles, is for whoever knows the others to say.
+// (docs/contract/routes.md#4-child-cases). The caller, which knows the other
+// routes, checks that the route exists and has such roles.
 func (c *compiler) child(v document.Value) *Child {
 	if !isKind(v, document.Object) {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"flowdrive/internal/document"
 )
 
-// Meta is what the complete form shows of a route besides its document.
+// Meta is what the complete form shows of a route in addition to its document.
 type Meta struct {
 	ID       int64
 	Version  int64
@@ -20,16 +20,15 @@ type Meta struct {
 	Modified time.Time
 }
 
-// readOnly are the keys of the complete form that are no part of the
-// definition (docs/contract/drive.md#route). A document that has them says
-// nothing by them.
+// readOnly are the keys of the complete form that are not part of the
+// definition (docs/contract/drive.md#route). They are ignored in documents.
 func readOnly() []string {
 	return []string{"id", "version", "warnings", "created", "modified", "author"}
 }
 
 // defaults are the keys of a document in the order in which the complete form
-// adds those that are absent, with what they mean then, as JSON. Where that is
-// "" it depends on the name or the owner.
+// adds absent ones, with the value that stands for their absence, as JSON. ""
+// means that it depends on the name or the owner.
 func defaults() [][2]string {
 	return [][2]string{
 		{"name", ""},
@@ -86,8 +85,8 @@ func appendTime(dst []byte, t time.Time) []byte {
 	return append(t.UTC().AppendFormat(append(dst, '"'), time.RFC3339), '"')
 }
 
-// complete returns the members of a document that define the route, with
-// every absent one filled in. A null is filled in where it stands.
+// complete returns the members of a document that define the route, with absent
+// ones filled in. A null is filled in at its place.
 func complete(node *document.Node, name, owner string) []document.Member {
 	absent := make(map[string]*document.Node)
 	for _, row := range defaults() {
@@ -187,7 +186,8 @@ func spellDuration(v *document.Node) *document.Node {
 	return text(d.String())
 }
 
-// mapMembers returns an object with other values; what is none stays.
+// mapMembers returns an object with each value replaced by value's result.
+// Anything that is not an object is returned unchanged.
 func mapMembers(n *document.Node, value func(key string, v *document.Node) *document.Node) *document.Node {
 	if n.Kind != document.Object {
 		return n
@@ -201,7 +201,8 @@ func mapMembers(n *document.Node, value func(key string, v *document.Node) *docu
 	return &out
 }
 
-// access returns who may start, read and administer, filled in.
+// access returns the complete form of access: who may start, read and
+// administer.
 func access(v *document.Node, owner string) *document.Node {
 	out := &document.Node{Kind: document.Object}
 	for _, key := range []string{"start", "read", "admin"} {
@@ -220,9 +221,9 @@ func access(v *document.Node, owner string) *document.Node {
 func text(s string) *document.Node { return &document.Node{Kind: document.String, Text: s} }
 
 // SameContent reports whether two documents of one route and one owner define
-// the same, so that storing the second makes no new version. An absent key is
-// the same as its default, and what the server adds does not count; the order
-// of keys and lists does, being content
+// the same, so that storing the second makes no new version. An absent key
+// equals its default, and what the server adds does not count. The order of
+// keys and lists counts, because it is content
 // (docs/contract/routes.md#order-of-definition).
 func SameContent(a, b *document.Node) bool {
 	name, owner := "", ""
@@ -238,8 +239,8 @@ func SameContent(a, b *document.Node) bool {
 	return sameMembers(x, y) && sameOrder(a, b)
 }
 
-// sameMembers compares the filled-in members of two documents, whatever the
-// order of the document's own keys.
+// sameMembers compares the filled-in members of two documents. The order of the
+// document's own keys does not count.
 func sameMembers(x, y []document.Member) bool {
 	byKey := func(a, b document.Member) int {
 		switch {

@@ -177,8 +177,8 @@ func (f *Form) compile(v document.Value, budget *formBudget) *errs.Fault {
 
 const formURL = "urn:flowdrive:form"
 
-// compileForm compiles the source of a form, and those of its parts that have
-// a dynamic anchor.
+// compileForm compiles the source of a form, and its parts that have a dynamic
+// anchor. It fails if the source is not a valid JSON Schema.
 func compileForm(source []byte, anchors []string, regexes *patterns) (schema *jsonschema.Schema, anchored []*jsonschema.Schema, err error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(source))
 	if err != nil {

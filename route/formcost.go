@@ -53,9 +53,9 @@ func (t ticks) times(n uint64) ticks { return ticks{times(t.fixed, n), times(t.p
 
 func higher(t, u ticks) ticks { return ticks{max(t.fixed, u.fixed), max(t.perByte, u.perByte)} }
 
-// formCost says what it costs to validate an object of scalars.
+// formCost is the cost of validating an object of scalars.
 type formCost struct {
-	object  uint64 // whatever is in it
+	object  uint64 // independent of its members
 	member  ticks  // for each member
 	entries []listedCost
 }
@@ -67,8 +67,8 @@ type listedCost struct {
 	most ticks
 }
 
-// of returns the cost for an object of so many members and bytes, those of
-// its keys included.
+// of returns the cost for an object with that many members and bytes. The bytes
+// include those of the keys.
 func (c *formCost) of(members, bytes int) uint64 {
 	n, b := uint64(max(members, 0)), uint64(max(bytes, 0))
 	cost := plus(c.object, plus(times(c.member.fixed, n), times(c.member.perByte, b)))
@@ -108,8 +108,8 @@ func (e *formEdges) inside() []*jsonschema.Schema {
 	return slices.Concat(e.listed, e.patterns, e.rest, e.names, e.places, e.contains)
 }
 
-// newFormGraph reads a compiled form. Anchored are those of its schemas that
-// have a dynamic anchor, whether or not anything refers to them.
+// newFormGraph reads a compiled form. anchored are its schemas with a dynamic
+// anchor, even if nothing refers to them.
 func newFormGraph(root *jsonschema.Schema, anchored []*jsonschema.Schema) *formGraph {
 	g := &formGraph{root: root, edges: map[*jsonschema.Schema]*formEdges{}, named: map[string][]*jsonschema.Schema{}, entered: []*jsonschema.Schema{root}}
 	g.discover(append([]*jsonschema.Schema{root}, anchored...))
@@ -176,7 +176,7 @@ func values[K comparable](m map[K]*jsonschema.Schema) []*jsonschema.Schema {
 
 func byLocation(a, b *jsonschema.Schema) int { return strings.Compare(a.Location, b.Location) }
 
-// appendSchemas appends those of the values that are schemas.
+// appendSchemas appends the values that are schemas.
 func appendSchemas(list []*jsonschema.Schema, more ...any) []*jsonschema.Schema {
 	for _, v := range more {
 		if s, ok := v.(*jsonschema.Schema); ok && s != nil {
@@ -207,7 +207,7 @@ func (g *formGraph) resolve(s *jsonschema.Schema) {
 	}
 }
 
-// tooCostly is why a form is refused, and where.
+// tooCostly says why a form is refused, and which part of it.
 type tooCostly struct {
 	at     *jsonschema.Schema
 	detail string
@@ -301,7 +301,7 @@ func (g *formGraph) check() *tooCostly {
 	return nil
 }
 
-// objectCost returns what it costs to validate an object of scalars.
+// objectCost returns the cost of validating an object of scalars.
 func (g *formGraph) objectCost() formCost {
 	scalar := g.costs(nil)
 	often := map[*jsonschema.Schema]uint64{g.root: 1}

@@ -15,8 +15,7 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// The bounds of what the forms of a route may hold
-// (docs/contract/routes.md#limits-of-forms).
+// The limits of the forms of a route (docs/contract/routes.md#limits-of-forms).
 const (
 	maxFormParts    = 4000   // of one form: objects and booleans, with those that references and anchors name
 	maxFormsParts   = 40_000 // of all forms of a route

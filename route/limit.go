@@ -9,7 +9,7 @@ import (
 	"flowdrive/internal/clock"
 )
 
-// LimitKind says of which kind the limit of a timer is.
+// LimitKind is the kind of a timer's limit.
 type LimitKind string
 
 // The kinds of limits.
@@ -19,7 +19,8 @@ const (
 	AbsoluteLimit LimitKind = "absolute"
 )
 
-// Limit is how long a timer runs, or until when. The zero Limit is none.
+// Limit is how long a timer runs, or until when. The zero Limit stands for no
+// limit.
 type Limit struct {
 	Kind  LimitKind     `json:"k,omitempty"`
 	After time.Duration `json:"s,omitempty"` // of a relative one
@@ -51,14 +52,14 @@ func ParseLimit(text string) (Limit, error) {
 	return Limit{Kind: AbsoluteLimit, At: at}, nil
 }
 
-// SecondsLimit returns the relative limit of so many seconds; ok is false
-// where they are negative or too many.
+// SecondsLimit returns the relative limit of n seconds; ok is false if n is
+// negative or too large.
 func SecondsLimit(n int64) (l Limit, ok bool) {
 	d, ok := clock.Seconds(n)
 	return Limit{Kind: RelativeLimit, After: d.Exact}, ok
 }
 
-// limitOf returns the limit that a definition gives; nil is none.
+// limitOf returns the limit that a definition gives; nil stands for no limit.
 func limitOf(d *clock.Duration) Limit {
 	if d == nil {
 		return Limit{}

@@ -61,7 +61,8 @@ type Command struct {
 	From string // label of the message that is its input, "" for none
 }
 
-// Callback is a function registered by whoever embeds the engine.
+// Callback is a function that the program which embeds the engine has
+// registered.
 type Callback struct {
 	Name  string
 	Value Payload
@@ -99,8 +100,8 @@ type Reach struct {
 	Column  int
 }
 
-// Reaches returns what the document names that is outside, in its order;
-// whether that is allowed is for whoever knows to say.
+// Reaches returns what the document names that is outside, in its order. The
+// caller checks that it is allowed.
 func (r *Route) Reaches() []Reach { return r.reaches }
 
 // ReachesOf returns the same of a document that may have faults.

@@ -93,8 +93,8 @@ type compiler struct {
 	stored bool // see ParseStored
 	forms  formBudget
 
-	roles        map[string]bool // names; nil where the document's roles cannot be read
-	states       map[string]int  // indices by name; nil where there are none to refer to
+	roles        map[string]bool // names; nil if the document's roles cannot be read
+	states       map[string]int  // indices by name; nil if there are none to refer to
 	actions      map[string]int  // indices by name
 	inTransition map[string]bool // actions that a transition names
 	timers       []string        // user-defined ones
@@ -355,7 +355,7 @@ func (c *compiler) checkNames(v document.Value, what string) {
 // isKind reports whether the value stands there and is of the kind.
 func isKind(v document.Value, kind document.Kind) bool { return v.Node != nil && v.Node.Kind == kind }
 
-// str returns the value's text, where it is one.
+// str returns the value's text; ok is false if it is not a text.
 func str(v document.Value) (string, bool) {
 	if !isKind(v, document.String) {
 		return "", false

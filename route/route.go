@@ -1,6 +1,6 @@
-// Package route holds workflow definitions: it reads a route document, JSON
-// or YAML, into a compiled Route, with every fault and warning. It does not
-// run anything and looks nobody up.
+// Package route holds workflow definitions: it reads a route document, JSON or
+// YAML, into a compiled Route, with every fault and warning. It does not run
+// anything and does not look up users or teams.
 package route
 
 import (
@@ -29,8 +29,8 @@ type Route struct {
 	Model       Model
 	Context     string // the owner's name, "" for the author
 	Access      Access
-	Priority    int             // of its cases; DefaultPriority where the document has none
-	Group       string          // of which cases start one at a time; "" for none
+	Priority    int             // of its cases; DefaultPriority if the document has none
+	Group       string          // its cases start one at a time; "" for none
 	Output      string          // label of the message shown as output, "" for the default
 	Retention   *clock.Duration // how long ended cases stay listed; nil: for ever
 	Then        Then            // what becomes of them after that
@@ -48,7 +48,7 @@ type Route struct {
 	Init        int     // index of the init action in Actions; NoAction in a dependency model without one
 
 	parties []Party
-	started []Party // routes of which steps start cases
+	started []Party // routes that steps start cases of
 	reaches []Reach // what is outside
 }
 
@@ -69,8 +69,8 @@ const DefaultRetention = 15 * 24 * time.Hour
 const DefaultPriority = 200
 
 // Access names the users and teams, or "everyone", that may start, read and
-// administer. A list that the document does not have is nil and means the
-// owner context; an empty list means nobody.
+// administer. A nil list is absent from the document and stands for the owner
+// context. An empty list stands for no one.
 type Access struct {
 	Start []string
 	Read  []string
@@ -81,7 +81,7 @@ type Access struct {
 type Role struct {
 	Name   string
 	Title  string
-	Assign []Rule // tried in order; the first that yields anybody wins
+	Assign []Rule // tried in order; the first that yields a party is used
 	Pick   []Rule // whom a starter may choose
 }
 
@@ -269,7 +269,7 @@ const (
 	AllowedUser     AllowedKind = "user"
 	AllowedTeam     AllowedKind = "team"
 	AllowedEveryone AllowedKind = "everyone"
-	AllowedReaders  AllowedKind = "readers" // whoever sees the case
+	AllowedReaders  AllowedKind = "readers" // everyone who may see the case
 )
 
 // Allowed is a party that may perform an action without being its assignee.
@@ -315,8 +315,8 @@ func (r *Route) Action(name string) int {
 	return NoAction
 }
 
-// Knows reports whether something can be performed by that name: an action,
-// or all those of a type (docs/contract/routes.md#submission-by-type).
+// Knows reports whether something can be performed by that name: an action, or
+// all actions of a type (docs/contract/routes.md#submission-by-type).
 func (r *Route) Knows(name string) bool {
 	for i := range r.Actions {
 		if r.Actions[i].Name == name || r.Actions[i].Type == name && name != "" {
@@ -326,8 +326,8 @@ func (r *Route) Knows(name string) bool {
 	return false
 }
 
-// Output returns where an output of the action's decision leads, and whether
-// the action has it.
+// Output returns the state that an output of the action's decision leads to. ok
+// is false if the action has no such output.
 func (a *Action) Output(name string) (to int, ok bool) {
 	for i := range a.Outputs {
 		if a.Outputs[i].Name == name {

@@ -87,7 +87,7 @@ func (c *compiler) rule(v document.Value) (Rule, bool) {
 	return rule, true
 }
 
-// ruleHint guesses what a rule that is none was meant to be.
+// ruleHint guesses what an invalid rule was meant to be.
 func (c *compiler) ruleHint(text string) string {
 	if c.roles[text] {
 		return "; did you mean \"role:" + text + "\"?"
@@ -95,7 +95,7 @@ func (c *compiler) ruleHint(text string) string {
 	return document.Hint(text, []string{"starter", "everyone", "stakeholders", "admins"})
 }
 
-// isRole notes a fault where the route has no role of that name.
+// isRole notes a fault if the route has no role of that name.
 func (c *compiler) isRole(v document.Value, name string) bool {
 	if c.roles == nil || c.roles[name] {
 		return true
@@ -104,7 +104,7 @@ func (c *compiler) isRole(v document.Value, name string) bool {
 	return false
 }
 
-// allowed reads who may perform an action without being its assignee.
+// allowed reads who may perform an action although it is not assigned to them.
 func (c *compiler) allowed(v document.Value) []Allowed {
 	var out []Allowed
 	for _, item := range oneOrMore(v) {
@@ -152,8 +152,8 @@ type Party struct {
 	Column  int
 }
 
-// Parties returns the users and teams that the document names, in its order;
-// whether they exist is for whoever knows them to say.
+// Parties returns the users and teams that the document names, in its order.
+// The caller checks that they exist.
 func (r *Route) Parties() []Party { return r.parties }
 
 func (c *compiler) party(v document.Value, name string) {

@@ -6,8 +6,8 @@ import (
 	"flowdrive/internal/label"
 )
 
-// NewCase is a case that a step starts: an independent one, of which the case
-// that started it knows nothing more (docs/contract/routes.md#starting-a-case).
+// NewCase is an independent case that a step starts. The case that starts it
+// keeps no link to it (docs/contract/routes.md#starting-a-case).
 type NewCase struct {
 	Route   string
 	Title   Value     // null: the route's
@@ -54,6 +54,6 @@ func (c *compiler) start(v document.Value) *NewCase {
 	return s
 }
 
-// Started returns the routes of which steps start cases, in the order of the
-// document; whether they exist is for whoever knows them to say.
+// Started returns the routes that steps start cases of, in the order of the
+// document. The caller checks that they exist.
 func (r *Route) Started() []Party { return r.started }

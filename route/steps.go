@@ -50,10 +50,10 @@ type Step struct {
 	Set     []Setting   // set
 	Message *NewMessage // message
 	Filter  *Filter     // jq
-	Text    Value       // log, warn, title; setTimer: where it is not Limit
+	Text    Value       // log, warn, title; setTimer: if Limit is not given
 	Role    string      // assign, unassign
 	Parties []Recipient // assign, unassign, addStakeholders, removeStakeholders
-	Add     bool        // assign: beside those that the role has
+	Add     bool        // assign: in addition to those that the role has
 	Action  int         // perform, skip, abort, retry
 	Start   *NewCase    // start
 	Until   Value       // suspend: null for no date
@@ -75,7 +75,7 @@ type Setting struct {
 	Value Value
 }
 
-// NewMessage is a message that a step writes: JSON where that is given, else a
+// NewMessage is a message that a step writes: JSON if that is given, else a
 // text.
 type NewMessage struct {
 	Label string
@@ -93,12 +93,12 @@ type RecipientKind string
 // Whom a step can name.
 const (
 	RecipientParty        RecipientKind = "party" // Name is a user's or team's, or everyone
-	RecipientRole         RecipientKind = "role"  // whoever plays it
+	RecipientRole         RecipientKind = "role"  // everyone who plays it
 	RecipientStarter      RecipientKind = "starter"
 	RecipientStakeholders RecipientKind = "stakeholders"
 )
 
-// Recipient is somebody whom a step names.
+// Recipient is a user, team or role that a step names.
 type Recipient struct {
 	Kind RecipientKind
 	Name string
@@ -197,7 +197,8 @@ func (c *compiler) value(v document.Value) Value {
 	return Value{Literal: &literal}
 }
 
-// scalar reads a value of an XATTR. Of what is none the schema has told.
+// scalar reads a value of an XATTR. The schema has already refused other
+// values.
 func scalar(v document.Value) (label.Value, bool) {
 	if _, ok := label.ValueOf(v.Node); !ok {
 		return label.Value{}, false
@@ -226,8 +227,8 @@ func (c *compiler) settings(v document.Value) []Setting {
 	return out
 }
 
-// mediaType is what a media type looks like, roughly; whoever reads the
-// message judges it.
+// mediaType is the rough form of a media type. The reader of the message
+// decides whether it can use it.
 var mediaType = regexp.MustCompile(`^[A-Za-z0-9!#$&^_.+-]+/[A-Za-z0-9!#$&^_.+-]+(;[ -~]*)?$`)
 
 func (c *compiler) message(v document.Value) *NewMessage {

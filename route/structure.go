@@ -177,8 +177,8 @@ func keys(n *document.Node) []string {
 	return out
 }
 
-// explain says what is wrong with a value by itself, "" where the error is
-// only that of its causes.
+// explain says what is wrong with a value by itself. It returns "" if the error
+// only repeats that of its causes.
 func explain(e *jsonschema.ValidationError, at *document.Node, rule *document.Node) (errs.Code, string) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:

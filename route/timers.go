@@ -126,8 +126,8 @@ func (c *compiler) readRemind(v document.Value) {
 // ReminderLimit returns after how long assignees of an open task are reminded.
 func (r *Route) ReminderLimit() Limit { return limitOf(r.Remind) }
 
-// positive returns the duration; none where it is 0, which means none where
-// something is to be done within it.
+// positive returns the duration, or nil for 0, which means no limit for a time
+// within which something must be done.
 func positive(d *clock.Duration) *clock.Duration {
 	if d == nil || d.IsZero() {
 		return nil
@@ -135,8 +135,8 @@ func positive(d *clock.Duration) *clock.Duration {
 	return d
 }
 
-// timerNames returns the names that expressions may ask timers for: those of
-// the user, then the others.
+// timerNames returns the names of timers that expressions may use: the route's
+// own ones, then the others.
 func (c *compiler) timerNames() []string {
 	if c.timersOfExpr != nil {
 		return c.timersOfExpr
@@ -159,9 +159,9 @@ func (c *compiler) timerNames() []string {
 	return names
 }
 
-// timerStep reads enableTimer, disableTimer and setTimer. Whoever runs a step
-// may set the timers of the case as well, but what turns those on and off is
-// the course of the case alone.
+// timerStep reads enableTimer, disableTimer and setTimer. A step may set the
+// timers of the case too, but it may not turn them on and off: the course of
+// the case does that.
 func (c *compiler) timerStep(s *Step, v document.Value) {
 	name, known := v, c.timers
 	if s.Verb == StepSetTimer {

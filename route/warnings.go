@@ -80,9 +80,9 @@ func (r *Route) leaves(a *Action, state int) bool {
 	return a.enabled(state) && slices.ContainsFunc(r.destinations(a, state), func(to int) bool { return to != state })
 }
 
-// roles warns of roles that nobody can fill: no rule yields anybody, no step
-// assigns it, and nobody may be chosen. A route that nobody starts is a child of another,
-// which fills its roles.
+// roles warns of roles that no one can fill: no rule yields a party, no step
+// assigns the role, and no one may be chosen. A route that no one may start is
+// a child of another, which fills its roles.
 func (w *warner) roles() {
 	r := w.route
 	if r.Access.Start != nil && len(r.Access.Start) == 0 {
@@ -159,8 +159,8 @@ func (w *warner) reachable() StateSet {
 	return reached
 }
 
-// actions warns of actions that are never enabled, that reopen a complete
-// state, and of parties where the engine performs.
+// actions warns of actions that are never enabled, of actions that reopen a
+// complete state, and of parties in actions that the engine performs.
 func (w *warner) actions() {
 	r := w.route
 	for i := range r.Actions {
@@ -192,8 +192,8 @@ func (w *warner) actions() {
 	}
 }
 
-// types warns of actions that submitting by type cannot tell apart: of one
-// type, for one role, in one state.
+// types warns of actions that submission by type cannot tell apart: they have
+// one type, one role and one state.
 func (w *warner) types() {
 	type place struct {
 		typ, role string
@@ -256,9 +256,9 @@ func (w *warner) ineffective(v document.Value, why string, keys ...string) {
 const mostWork = 1_000_000
 
 // loops warns of automatic actions that follow each other without end. From a
-// state at rest the engine performs what is automatic in the order of its
-// enablement (docs/contract/engine.md#a-pass), so following it is exact: a loop
-// is proven where state and waiting actions come back as they were.
+// state at rest the engine performs automatic actions in the order of their
+// enablement (docs/contract/engine.md#a-pass), so following it is exact: there
+// is a loop if a state and its waiting actions come back as they were.
 func (w *warner) loops() {
 	r := w.route
 	if r.intervenes() {

@@ -14,10 +14,11 @@ const (
 	mostWalked = 1000
 )
 
-// Agenda returns what a calendar shows of the entry before an instant: its
-// coming instants, or, where it comes oftener than daily, the days on which it
-// does, each as its begin in the entry's zone. A repeat of more than a
-// thousand that ends before is not seen to end.
+// Agenda returns what a calendar shows of the entry before an instant. Usually
+// these are the coming instants. If the entry comes more often than daily, days
+// is true and times are the days on which it comes, each as its midnight in the
+// entry's zone. Agenda does not notice that an entry with a repeat of more than
+// a thousand ends before.
 func (e *Entry) Agenda(before time.Time) (times []time.Time, days bool) {
 	instants := e.coming(before, MostShown+1)
 	n := len(instants)

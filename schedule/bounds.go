@@ -9,8 +9,8 @@ import (
 // Span is a half-open range of time: [From, To).
 type Span struct{ From, To time.Time }
 
-// bounded is a recurrence between two instants, both included, of which some
-// spans are taken out (docs/contract/schedule.md#exclude).
+// bounded is a recurrence between two instants, both included, without some
+// spans (docs/contract/schedule.md#exclude).
 type bounded struct {
 	backward
 	start, end time.Time // zero: none
@@ -137,9 +137,9 @@ func (x Exclusion) spans(zone *time.Location) []Span {
 	return spansBetween(sideOf(x.From), sideOf(x.To), zone)
 }
 
-// side is where an exclusion begins or ends: at an instant, or at midnight by
-// the clocks of the entry's zone, in seconds of a clock without zone. Midnight
-// may come twice there, or not at all.
+// side is the begin or the end of an exclusion: an instant, or midnight by the
+// clocks of the entry's zone, in seconds of a clock without zone. Such a
+// midnight may come twice, or not at all.
 type side struct {
 	second int64
 	wall   bool
@@ -166,9 +166,8 @@ func (s side) in(p period) int64 {
 	return s.second
 }
 
-// spansBetween returns the instants from one side to the other. They are more
-// than one span where clocks are turned back over midnight, and none where
-// they skip a whole day.
+// spansBetween returns the instants from one side to the other: several spans
+// if clocks are turned back over midnight, none if they skip a whole day.
 func spansBetween(from, to side, zone *time.Location) (out []Span) {
 	add := func(low, high int64) {
 		if low < high {

@@ -147,8 +147,8 @@ func (c *calendar) dayFrom(year, month, day int) (int, bool) {
 	return 0, false
 }
 
-// skipYears returns the first year of the set from year on. Where that is
-// another year the search begins at its first of January.
+// skipYears returns the first year of the set from year on. If that is another
+// year, the search begins at its first of January.
 func (c *calendar) skipYears(year int, month, day *int) int {
 	if c.years == nil || year > lastYear {
 		return year

@@ -15,8 +15,8 @@ type CronFields struct {
 	Year, Month, Day, Week, Weekday, Hour, Minute string
 }
 
-// problem is what is wrong with a text; who knows where it stands makes a
-// fault of it.
+// problem is what is wrong with a text. The caller, who knows its place, makes
+// a fault of it.
 type problem struct {
 	code   errs.Code
 	detail string
@@ -34,7 +34,7 @@ const maxFieldText = 1024
 type fieldRule struct {
 	key      string // as in a document
 	min, max int
-	hint     string // what it takes besides numbers
+	hint     string // what it takes in addition to numbers
 }
 
 const (
@@ -72,9 +72,9 @@ type valueSet struct {
 }
 
 // ParseCron returns the recurrence of the fields and their canonical text:
-// numbers without leading zeros, names in lower case, no blanks. An empty
-// field is "*". Where fields are faulty the recurrence is nil, and every
-// fault has its pointer ("/weekday").
+// numbers without leading zeros, names in lower case, no blanks. An empty field
+// is "*". If a field has a fault, the recurrence is nil. Every fault has its
+// pointer ("/weekday").
 func ParseCron(fields CronFields) (Schedule, CronFields, []errs.Fault) {
 	var faults []errs.Fault
 	for _, text := range fields.list() {

@@ -35,8 +35,8 @@ func parseCrontab(spec string) (*calendar, string, *problem) {
 	if p != nil {
 		return nil, "", p
 	}
-	// A star is no restriction of the day; robfig marks it by a bit beyond
-	// all values.
+	// A star does not restrict the day. robfig marks it by a bit that no value
+	// has.
 	const star = 1 << 63
 	sunday := parsed.Dow & 1
 	c := &calendar{
@@ -58,9 +58,9 @@ func parseCrontab(spec string) (*calendar, string, *problem) {
 	return c, spec, nil
 }
 
-// crontabText returns the line in canonical text, or says why it is none
-// of those that robfig's parser may see: it takes zones (and panics over one
-// without fields), @every, empty lists, and rubbish after a star.
+// crontabText returns the line in canonical text, or says why robfig's parser
+// must not see it: that parser takes zones (and panics over one without
+// fields), @every, empty lists, and rubbish after a star.
 func crontabText(spec string) (string, *problem) {
 	if len(spec) > maxFieldText {
 		return "", problemf(errs.CodeRange, "must not be longer than %d characters", maxFieldText)
@@ -161,7 +161,7 @@ func (f crontabField) refuse(text string) string {
 }
 
 // crontabItem reports whether the item has the form *, a, a-b, */n, a/n or
-// a-b/n, whatever the values are.
+// a-b/n, with any values.
 func crontabItem(item string) bool {
 	span, step, stepped := strings.Cut(item, "/")
 	if _, ok := digits(step); stepped && !ok {

@@ -8,11 +8,11 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// ParseTime reads a date of a document: 20121109T230000,
-// 2012-11-09 23:00:00 or 2012-11-09T23:00:00, all with or without seconds
-// and an offset (RFC 3339), 2012-11-09, or seconds since 1970. It is UTC
-// unless an offset is given, and lies in the years 1970 to 9999. A fraction
-// of a second is cut off. Where ok is false a fault is noted.
+// ParseTime reads a date of a document: 20121109T230000, 2012-11-09 23:00:00 or
+// 2012-11-09T23:00:00, all with or without seconds and an offset (RFC 3339),
+// 2012-11-09, or seconds since 1970. It is UTC unless an offset is given, and
+// must be in the years 1970 to 9999. A fraction of a second is cut off. If the
+// text is not such a date, ok is false and v has a fault.
 func ParseTime(v document.Value) (t time.Time, ok bool) {
 	if v.Node != nil && v.Node.Kind == document.Number {
 		s, ok := v.Int(0, lastSecond)
@@ -87,8 +87,8 @@ type dateScanner struct {
 	bad  bool
 }
 
-// date reads the whole text. inRange is false where a number is too large
-// for its place.
+// date reads the whole text. inRange is false if a number is too large for its
+// place.
 func (d *dateScanner) date() (t time.Time, inRange bool) {
 	year := d.number(4)
 	dashes := d.skip("-")
@@ -120,7 +120,7 @@ func (d *dateScanner) date() (t time.Time, inRange bool) {
 	return time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC).Add(-offset), inRange
 }
 
-// clock reads hour, minute, and seconds with a fraction where they stand.
+// clock reads hour, minute, and seconds with a fraction if there are any.
 func (d *dateScanner) clock(colons bool) (hour, minute, second int) {
 	hour = d.number(2)
 	if colons {

@@ -107,8 +107,8 @@ func runs(set uint64, name func(int) string) []string {
 
 func clockText(hour, minute int) string { return fmt.Sprintf("%02d:%02d", hour, minute) }
 
-// timeText says when on a day; daily is whether the text is a time of the
-// day, which wants "every day" where no day is named.
+// timeText says when on a day. daily reports whether the text is a time of the
+// day, which needs "every day" if no day is named.
 func (c *calendar) timeText() (text string, daily bool) {
 	const fewTimes = 6
 	every := c.everyMinutes()
@@ -138,7 +138,7 @@ func (c *calendar) timeText() (text string, daily bool) {
 	return "At " + setText("minute", c.minutes, 59) + " of " + setText("hour", c.hours, 23), false
 }
 
-// everyMinutes writes an even step of minutes, "" where there is none.
+// everyMinutes writes an even step of minutes, or "" if there is none.
 func (c *calendar) everyMinutes() string {
 	if c.minutes == allMinutes {
 		return "Every minute"
@@ -229,7 +229,7 @@ func setText(name string, set uint64, end int) string {
 	return name + "s " + joined(runs(set, strconv.Itoa))
 }
 
-// nth writes a step, which is from 2 to 17 where it is written.
+// nth writes a step. Steps that are written are from 2 to 17.
 func nth(n int) string {
 	switch {
 	case n == 2:

@@ -1,17 +1,16 @@
 // Package schedule says when an entry creates its cases: it reads and writes
 // schedule entries, knows their four kinds of recurrence (simple, interval,
-// cron, crontab), and does the arithmetic of firing. It is pure: the time
-// comes as an argument, routes, contexts and attachments are names that the
-// caller resolves, and nothing is stored or started here
-// (docs/contract/schedule.md).
+// cron, crontab), and does the arithmetic of firing. It is pure: the time comes
+// as an argument, routes, contexts and attachments are names that the caller
+// resolves, and nothing is stored or started here (docs/contract/schedule.md).
 //
 // # Recurrences
 //
-// A [Schedule] is robfig/cron's interface of one method. Next returns the
-// first instant strictly after its argument, in UTC, and the zero time where
-// there is none up to the end of the year 9999. All recurrences of this
-// package can also be walked backwards, which [Latest] uses: what was missed
-// during an outage is found without counting through it.
+// A [Schedule] is robfig/cron's interface of one method. Next returns the first
+// instant strictly after its argument, in UTC. It returns the zero time if
+// there is none up to the end of the year 9999. All recurrences of this package
+// can also be walked backwards. [Latest] does that to find what was missed
+// during an outage without counting through it.
 //
 // Fields of the type cron, in the order of their weight:
 //
@@ -23,14 +22,13 @@
 //	hour       0-23
 //	minute     0-59
 //
-// Each is a list, separated by commas, of *, */n, a, a-b, a-b/n and a/n; all
-// of them must match. A field that is absent is *, whatever stands in the
-// others: {"hour": "23"} fires sixty times a day.
+// Each is a list, separated by commas, of *, */n, a, a-b, a-b/n and a/n. All of
+// them must match. An absent field is *, independently of the others: {"hour":
+// "23"} fires sixty times a day.
 //
 // # Entries
 //
-// [Read] takes what a client sent, notes every fault, and returns the
-// [Entry]; [Entry.Form] is its complete form, which is also what is stored
-// and what [ReadForm] takes back. [Entry.Due] and [Entry.Step] are the
-// firing: one occurrence per step.
+// [Read] takes what a client sent, notes every fault, and returns the [Entry].
+// [Entry.Form] is its complete form, which is stored and which [ReadForm]
+// reads. [Entry.Due] and [Entry.Step] are the firing: one occurrence per step.
 package schedule

@@ -19,8 +19,8 @@ const (
 )
 
 // Entry is a schedule entry with every field of its complete form
-// (docs/contract/schedule.md#1-the-entry). Times are UTC and cut to seconds;
-// the zero time, 0 and "" stand for null where the form has it.
+// (docs/contract/schedule.md#1-the-entry). Times are UTC and cut to seconds.
+// The zero time, 0 and "" stand for the form's null.
 type Entry struct {
 	UUID      string // 32 lower-case hexadecimal digits
 	Type      Type
@@ -65,8 +65,8 @@ type Entry struct {
 	held       time.Time // what would be next if the entry were not paused; set by Read
 }
 
-// Units are the parts of an interval as its document gave them; nil where it
-// did not.
+// Units are the parts of an interval as its document gave them, nil for those
+// that it did not give.
 type Units struct {
 	Weeks, Days, Hours, Minutes, Seconds *int64
 }
@@ -74,8 +74,7 @@ type Units struct {
 // upcomingCount is how many instants Upcoming holds at most.
 const upcomingCount = 5
 
-// Schedule returns the entry's recurrence, nil where its definition has
-// faults.
+// Schedule returns the entry's recurrence, or nil if its definition has faults.
 func (e *Entry) Schedule() Schedule {
 	if e.recurrence == nil && e.compile() != nil {
 		return nil
@@ -109,7 +108,7 @@ func (e *Entry) place(c *calendar) *problem {
 	return nil
 }
 
-// location returns the entry's time zone, nil where there is none of that
+// location returns the entry's time zone, or nil if there is no zone of that
 // name.
 func (e *Entry) location() *time.Location {
 	if e.Timezone == zoneUTC || e.Timezone == "" {
@@ -121,8 +120,8 @@ func (e *Entry) location() *time.Location {
 	return e.zones(e.Timezone)
 }
 
-// pattern makes the recurrence in UTC; c is nil where it is no calendar, and
-// knows no zones.
+// pattern makes the recurrence in UTC. c is nil for types without a calendar,
+// which have no zones.
 func (e *Entry) pattern() (c *calendar, p *problem) {
 	switch e.Type {
 	case TypeSimple:

@@ -10,8 +10,8 @@ import (
 // timeLayout is how an entry shows times: UTC, without a zone.
 const timeLayout = "2006-01-02T15:04:05"
 
-// Form returns the complete form: one line of JSON with every common field
-// and those of the entry's type, in the order of
+// Form returns the complete form: one line of JSON with every common field and
+// those of the entry's type, in the order of
 // docs/contract/schedule.md#1-the-entry. It depends on the entry only.
 func (e *Entry) Form() []byte {
 	const usual = 1536

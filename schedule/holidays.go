@@ -2,10 +2,11 @@ package schedule
 
 import "time"
 
-// Observe has the entry pass over the spans, which its calendar excludes, and
-// reports whether it comes at all. Its next instant is the one that it had, or
-// the first after that which is not excluded; an earlier one that is still to
-// come, where the calendar has excluded it before and does not any more.
+// Observe makes the entry pass over the spans, which its calendar excludes. It
+// reports whether the entry has an instant left. The next instant stays, or
+// becomes the first one after it that is not excluded. If the calendar excluded
+// an earlier one before and no longer does, and it is still to come, it is that
+// one.
 func (e *Entry) Observe(holidays []Span, now time.Time) (comes bool) {
 	e.holidays, e.recurrence = holidays, nil
 	s := e.Schedule()

@@ -89,7 +89,7 @@ const (
 	maxJitter    = 60 * 60
 )
 
-// defaultPolicies are those of a document that says nothing.
+// defaultPolicies are those of a document without any.
 func defaultPolicies() Policies {
 	return Policies{
 		Timezone: zoneUTC, Misfire: MisfireOnce, GraceSeconds: defaultGrace, Overlap: OverlapAllow,
@@ -116,7 +116,7 @@ func (r *reader) readPolicies() {
 	p.DSTOverlap = oneOf(r.get("dstOverlap"), p.DSTOverlap, DSTOverlapLast, DSTOverlapBoth)
 }
 
-// oneOf reads one of several words; the standard one where there is none.
+// oneOf reads one of several words; standard is the default.
 func oneOf[T ~string](v document.Value, standard T, others ...T) T {
 	if !v.Given() {
 		return standard
@@ -136,8 +136,8 @@ func oneOf[T ~string](v document.Value, standard T, others ...T) T {
 	return standard
 }
 
-// timezone reads the name of a zone. Whether it exists is for the caller,
-// who has the zone data.
+// timezone reads the name of a zone. The caller, which has the zone data,
+// checks that it exists.
 func (r *reader) timezone(zone *string) {
 	v := r.get("timezone")
 	if !v.Given() {
@@ -158,7 +158,7 @@ func (r *reader) timezone(zone *string) {
 }
 
 // zoneName reports whether the text has the form of a name in the IANA
-// database. Local is none: it would mean another zone on every machine.
+// database. Local does not count: it would mean another zone on every machine.
 func zoneName(text string) bool {
 	const longest = 64
 	if text == "Local" || len(text) > longest {

@@ -31,7 +31,7 @@ var commonFields = []string{
 	"lastIteration", "lastCase", "lastError", "created", "modified",
 }
 
-// typeFields are the fields of each type besides.
+// typeFields are the fields that each type has in addition.
 var typeFields = []struct {
 	of     Type
 	fields []string
@@ -42,13 +42,13 @@ var typeFields = []struct {
 	{TypeCrontab, []string{"spec"}},
 }
 
-// Read returns the entry that a client's document describes: a new one, or
-// the one that replaces old. Faults of the document go to root.Faults, all
-// of them; where there are any the entry is of no use. Route and context
-// stand in the entry as the document has them, by id, by name, or both; the
-// caller resolves them, and looks for the attachment or document. Counters,
-// history and an untouched recurrence's next instant come from old. zones may
-// be nil: then there is UTC alone.
+// Read returns the entry that a client's document describes: a new one, or the
+// one that replaces old. All faults of the document go to root.Faults; if there
+// are any, the entry must not be used. Route and context are in the entry as
+// they are in the document, by id, by name, or both. The caller resolves them,
+// and looks for the attachment or document. Counters, history and the next
+// instant of an unchanged recurrence come from old. If zones is nil, UTC is the
+// only zone.
 func Read(root document.Value, now time.Time, old *Entry, zones Zones) *Entry {
 	r := reader{root: root, now: now.UTC(), entry: &Entry{Policies: defaultPolicies(), zones: zones}}
 	e := r.entry
@@ -97,7 +97,7 @@ type reader struct {
 
 func (r *reader) get(key string) document.Value { return r.root.Get(key) }
 
-// number reads a whole number; the standard one where there is none.
+// number reads a whole number; standard is the default.
 func (r *reader) number(key string, lo, hi, standard int64) int64 {
 	if v := r.get(key); v.Given() {
 		if n, ok := v.Int(lo, hi); ok {
@@ -207,8 +207,8 @@ func typeOf(key string) Type {
 	return ""
 }
 
-// readIdentity compares what identifies a stored entry. A new one gets its
-// identity from the server, whatever the document says.
+// readIdentity compares what identifies a stored entry. The server gives a new
+// one its identity and ignores the document's.
 func (r *reader) readIdentity() {
 	if !r.replaces {
 		return

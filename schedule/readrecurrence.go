@@ -12,8 +12,8 @@ import (
 // maxInterval bounds the period of an interval: a century.
 const maxInterval = 36525 * secondsPerDay
 
-// readRecurrence reads the fields of the entry's type and compiles them; ok
-// is false where they have faults.
+// readRecurrence reads the fields of the entry's type and compiles them; ok is
+// false if they have faults.
 func (r *reader) readRecurrence() (ok bool) {
 	switch r.entry.Type {
 	case TypeSimple:
@@ -100,8 +100,8 @@ func (r *reader) readInterval() (ok bool) {
 	return r.readAnchor() && ok && e.compile() == nil
 }
 
-// readAnchor reads where an interval's grid starts: at the date; without one
-// where it did, unless the interval has changed; else now.
+// readAnchor reads where an interval's grid starts: at the date. Without a date
+// it starts where it did before, unless the interval has changed, else now.
 func (r *reader) readAnchor() (ok bool) {
 	e := r.entry
 	if v := r.get("date"); v.Given() {
@@ -119,7 +119,7 @@ func (r *reader) readAnchor() (ok bool) {
 
 func (r *reader) readCron() (ok bool) {
 	fields := &r.entry.Cron
-	var at [fieldCount]document.Value // where each field stands
+	var at [fieldCount]document.Value // the value of each field
 	given := false
 	ok = true
 	for i, text := range fields.list() {
@@ -166,7 +166,7 @@ func cronText(v document.Value, text *string) (ok bool) {
 	return true
 }
 
-// readDayOfWeek compares dayOfWeek with the weekday beside it.
+// readDayOfWeek compares dayOfWeek with weekday.
 func (r *reader) readDayOfWeek(weekday string) (ok bool) {
 	v := r.get("dayOfWeek")
 	if !v.Given() || !r.get("weekday").Given() {

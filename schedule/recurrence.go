@@ -7,8 +7,8 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// Schedule is a recurrence: Next returns the first instant strictly after
-// its argument, in UTC, or the zero time where there is none.
+// Schedule is a recurrence: Next returns the first instant strictly after its
+// argument, in UTC, or the zero time if there is none.
 type Schedule = cron.Schedule
 
 // backward is a recurrence that can be walked backwards, as all of this

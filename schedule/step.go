@@ -14,9 +14,9 @@ const maxSkipped = 1000
 type Step struct {
 	Excluded        []time.Time // instants before this one that the entry excludes, oldest first, the newest of them
 	ExcludedEarlier bool        // there are more before those
-	Skipped         []time.Time // missed instants that are passed over, likewise
+	Skipped         []time.Time // missed instants that are passed over, the newest as above
 	SkippedEarlier  bool
-	Instant         time.Time // what the case is scheduled for; zero: there is no case
+	Instant         time.Time // the instant that the case is scheduled for; zero if there is no case
 	Late            bool      // the instant was missed by more than the grace
 	Ended           bool      // it was the last: the entry is to be deleted
 	Iteration       int64     // counts from 1
@@ -25,8 +25,8 @@ type Step struct {
 // Nothing reports whether nothing was due.
 func (s *Step) Nothing() bool { return s.Instant.IsZero() && len(s.Skipped) == 0 }
 
-// Due returns when the entry's next instant is due: then, or as much later as
-// its jitter has it; ok is false where it has none.
+// Due returns the entry's next instant plus its jitter; ok is false if there is
+// no next instant.
 func (e *Entry) Due() (at time.Time, ok bool) {
 	if e.NextIteration.IsZero() {
 		return time.Time{}, false
@@ -84,9 +84,9 @@ func (e *Entry) Step(now time.Time) Step {
 	return step
 }
 
-// late reports whether an instant was missed by more than the grace. That of a
-// simple entry is the begin of a minute which may not have been over when it
-// was made: it was in time then.
+// late reports whether an instant was missed by more than the grace. A simple
+// entry has minute precision: if it was created during its own minute, it is
+// not late.
 func (e *Entry) late(at, now time.Time) bool {
 	if e.Type == TypeSimple && at.Before(e.Created) {
 		at = at.Add(time.Minute - time.Second)
@@ -118,7 +118,7 @@ func (e *Entry) missed(step *Step, s Schedule, first, now time.Time) {
 		n--
 	}
 	if n == 0 {
-		return // what was planned is none of the recurrence's any more
+		return // the recurrence no longer has the instant that was planned
 	}
 	missed = missed[:n]
 	switch e.Misfire {
@@ -172,8 +172,8 @@ func (e *Entry) Resume(since time.Time) bool {
 	return !next.IsZero()
 }
 
-// Trigger counts a case that somebody asked for. It leaves the grid alone,
-// and reports whether it was the entry's last.
+// Trigger counts a case that was asked for. It does not change the grid. It
+// reports whether the case was the entry's last.
 func (e *Entry) Trigger() (iteration int64, ended bool) {
 	e.IterationsPerformed++
 	ended = e.Repeat != 0 && e.IterationsPerformed >= e.Repeat
@@ -185,7 +185,7 @@ func (e *Entry) Trigger() (iteration int64, ended bool) {
 	return e.IterationsPerformed, ended
 }
 
-// Uncount takes back that a step counted: there is no case of its instant.
+// Uncount undoes the counting of a step whose instant has no case.
 func (e *Entry) Uncount(step *Step) {
 	e.IterationsPerformed--
 	step.Iteration = 0
@@ -210,8 +210,8 @@ func (e *Entry) Between(from, to time.Time) (instants []time.Time) {
 	return instants
 }
 
-// Backfill counts a case of an instant that was passed by; ok is false where
-// the entry has no iteration left.
+// Backfill counts a case of a past instant; ok is false if the entry has no
+// iteration left.
 func (e *Entry) Backfill() (iteration int64, ok bool) {
 	if e.Repeat != 0 && e.IterationsPerformed >= e.Repeat {
 		return 0, false
@@ -220,7 +220,7 @@ func (e *Entry) Backfill() (iteration int64, ok bool) {
 	return e.IterationsPerformed, true
 }
 
-// Backfilled computes the entry anew after a backfill, and reports whether it
+// Backfilled computes the entry again after a backfill, and reports whether it
 // has ended.
 func (e *Entry) Backfilled() (ended bool) {
 	next := e.NextIteration

@@ -33,8 +33,8 @@ func ReadForm(data []byte, zones Zones) (*Entry, error) {
 	return e, nil
 }
 
-// member reads the value of one key. A key that is not known was written by
-// a later version and is skipped.
+// member reads the value of one key. An unknown key was written by a later
+// version and is skipped.
 func (s *stored) member(e *Entry, key string, n *document.Node) {
 	switch key {
 	case "UUID":

@@ -14,9 +14,9 @@ const (
 	MaxNote  = 10_000
 )
 
-// ReadTitle reads a title, of an entry or of a case, which takes that of its
-// entry: a text of one line. What is wrong with it becomes a fault of the
-// document.
+// ReadTitle reads a title of an entry or of a case: a text of one line. A case
+// takes the title of its entry. If the title is not valid, ok is false and v
+// has a fault.
 func ReadTitle(v document.Value) (title string, ok bool) {
 	return readBounded(v, MaxTitle, unicode.IsControl, "must have no control characters, and no line breaks")
 }

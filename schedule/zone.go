@@ -2,8 +2,8 @@ package schedule
 
 import "time"
 
-// Zones returns the time zone of a name of the IANA database, nil where it
-// has none.
+// Zones returns the time zone of a name of the IANA database, or nil if there
+// is none.
 type Zones func(name string) *time.Location
 
 // zoned is a calendar in the wall time of a zone. Between two changes of its
@@ -20,8 +20,8 @@ type zoned struct {
 
 var _ backward = (*zoned)(nil)
 
-// inZone returns the calendar in a zone. One that happens in every hour
-// happens in every real hour, whatever the policies say.
+// inZone returns the calendar in a zone. A calendar that matches in every hour
+// matches in every real hour, under any policy.
 func inZone(c *calendar, zone *time.Location, p *Policies) *zoned {
 	z := &zoned{calendar: c, zone: zone, first: true, last: true}
 	if c.hourly {
@@ -59,9 +59,10 @@ func periodOf(zone *time.Location, second int64) period {
 	if !end.IsZero() {
 		p.end = end.Unix()
 		if p.end <= second {
-			// Where a zone's changes come from a rule, ZoneBounds takes every
-			// year to have 365 days, and ends what holds the last day of a
-			// leap year before it. No clock is changed until the year is over.
+			// If a zone's changes come from a rule, ZoneBounds takes every year
+			// to have 365 days, and ends the period that has the last day of a
+			// leap year before that day. No clock is changed until the year is
+			// over.
 			p.end = second - second%secondsPerDay + secondsPerDay
 		}
 	}
@@ -69,8 +70,9 @@ func periodOf(zone *time.Location, second int64) period {
 }
 
 // changeFrom returns since when the zone has the offset that it has at second.
-// That is start, but for zones whose last change before a rule comes into
-// force is not of the rule: ZoneBounds tells when the rule would have had one.
+// That is start, except for zones whose last change before a rule comes into
+// force does not follow the rule: ZoneBounds returns when the rule would have
+// had one.
 func changeFrom(zone *time.Location, start, second int64, offset int) int64 {
 	has := func(at int64) bool {
 		_, o := time.Unix(at, 0).In(zone).Zone()
@@ -90,7 +92,7 @@ func changeFrom(zone *time.Location, start, second int64, offset int) int64 {
 }
 
 // before and after return the offset of the neighbouring period, or the
-// period's own where there is none.
+// period's own if there is none.
 func (z *zoned) before(p period) int64 {
 	if p.start == beginning {
 		return p.offset
@@ -138,8 +140,8 @@ func (z *zoned) gap(p period) bool {
 	return ok && wall < p.start+p.offset
 }
 
-// nextWall and latestWall ask the calendar in seconds; a wall time before
-// 1970 is none.
+// nextWall and latestWall ask the calendar in seconds. There are no wall times
+// before 1970.
 func (z *zoned) nextWall(after int64) (int64, bool) {
 	t := z.calendar.Next(time.Unix(max(after, -1), 0).UTC())
 	return t.Unix(), !t.IsZero()

@@ -14,7 +14,7 @@ import (
 type Children struct {
 	Total, Open, Canceled int64
 	Statuses              []Status // of completed ones
-	List                  []Child  // where the expression uses them
+	List                  []Child  // if the expression uses them
 }
 
 // Status is how many children completed with a status.

@@ -1,8 +1,7 @@
-// Package expr compiles and evaluates the expressions of routes, which are
-// CEL (docs/contract/routes.md#expressions). A compiled Program is immutable;
-// what it yields depends on nothing but the values given, and not on the order
-// in which Go happens to visit a map. What goes wrong in an evaluation is an
-// error, never a panic.
+// Package expr compiles and evaluates the expressions of routes, which are CEL
+// (docs/contract/routes.md#expressions). A compiled Program is immutable. Its
+// result depends only on the given values, not on the order in which Go visits
+// a map. An evaluation fails with an error and never panics.
 package expr
 
 import (
@@ -26,7 +25,7 @@ import (
 const (
 	MaxSource = 2048 // bytes
 	MaxCost   = 10_000
-	ChildCost = 100 // more for each child, where an expression looks at them
+	ChildCost = 100 // added for each child, if an expression uses children
 )
 
 // Want is what an expression is to yield.
@@ -37,7 +36,7 @@ const (
 	Truth  Want = iota // true or false: a guard
 	Text               // a string: the output of a decision
 	Scalar             // a string, number, boolean or null: an XATTR, a text
-	Any                // whatever JSON can hold: a message
+	Any                // any value of JSON: a message
 )
 
 // Names are the names that an expression may use as keys of tasks and timers.
@@ -47,8 +46,8 @@ type Names struct {
 	Children bool // it is asked about the children of an action, and may use children and tally
 }
 
-// Fault is what is wrong with an expression, and where in its text; Line and
-// Column count from 1.
+// Fault is what is wrong with an expression, and its place in the text. Line
+// and Column count from 1.
 type Fault struct {
 	Line   int
 	Column int
@@ -65,14 +64,14 @@ type Program struct {
 	want     Want
 	literals []string
 	tally    bool
-	checked  *cel.Ast // where it uses children, whose number is its limit
+	checked  *cel.Ast // if it uses children, whose number decides its limit
 }
 
 // Source returns the text of the expression.
 func (p *Program) Source() string { return p.source }
 
-// Literals returns the texts that stand where the expression yields them:
-// one that is a text itself, and the branches of its conditions.
+// Literals returns the texts that are written out as results of the expression:
+// the expression itself if it is a text, and the branches of its conditions.
 func (p *Program) Literals() []string { return p.literals }
 
 // UsesTally reports whether the expression asks for the tally of children.
@@ -136,7 +135,8 @@ func Compile(source string, want Want, names Names) (*Program, []Fault) {
 	if len(u.faults) > 0 {
 		return nil, u.faults
 	}
-	// There is no context to interrupt by: the cost bounds an evaluation.
+	// There is no context that could interrupt it. The cost limits an
+	// evaluation.
 	program, err := limited(checked, MaxCost)
 	if err != nil {
 		return nil, []Fault{{1, 1, err.Error()}}
@@ -166,8 +166,8 @@ func faultsOf(issues *cel.Issues) []Fault {
 	return out
 }
 
-// yields says why the type of an expression is not what is wanted, "" where
-// it is, or where only evaluating will tell.
+// yields says why the type of an expression is not what is wanted. It returns
+// "" if it is, or if only an evaluation can tell.
 func yields(checked *cel.Ast, want Want) string {
 	kind := checked.OutputType().Kind()
 	fits := kind == types.DynKind || kind == types.AnyKind || kind == types.TypeParamKind
@@ -261,8 +261,8 @@ func isKeyed(parent ast.Expr, of ast.Expr) bool {
 	return false
 }
 
-// keyOf returns the key that the parent asks the map for, where it is written
-// out.
+// keyOf returns the key that the parent looks up in the map, if the key is
+// written out.
 func keyOf(parent ast.Expr, of ast.Expr) (string, bool) {
 	if parent.Kind() == ast.SelectKind {
 		return parent.AsSelect().FieldName(), true
@@ -279,7 +279,7 @@ func keyOf(parent ast.Expr, of ast.Expr) (string, bool) {
 	return "", false
 }
 
-// literals returns the texts at the places where the expression yields.
+// literals returns the texts that are written out as results of the expression.
 func literals(e ast.Expr) []string {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -310,7 +310,7 @@ func (p *Program) eval(v *Values) (ref.Val, error) {
 	out, details, err := program.Eval(&activation{values: v})
 	const least = 10 // what an evaluation costs that does nothing
 	if v.Cost += least; details != nil && details.ActualCost() != nil {
-		v.Cost += *details.ActualCost() * MaxCost / limit // what it may cost more for children is not counted
+		v.Cost += *details.ActualCost() * MaxCost / limit // the additional cost of children is not counted
 	}
 	if err != nil {
 		return nil, err

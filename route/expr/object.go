@@ -13,7 +13,7 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// provider knows the types of the variables beside those of CEL.
+// provider knows the types of the variables in addition to those of CEL.
 type provider struct{ *types.Registry }
 
 // FindStructType returns the type of that name.
@@ -81,7 +81,7 @@ func noConversion(v ref.Val, to any) error {
 // ConvertToNative fails: there is nothing else that a record could be.
 func (r record) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(r, to) }
 
-// ConvertToType fails but for the type itself.
+// ConvertToType fails, except for the type itself.
 func (r record) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case r.Type():
@@ -132,7 +132,7 @@ type table struct {
 // ConvertToNative fails: tables are looked into, not handed out.
 func (t *table) ConvertToNative(to reflect.Type) (any, error) { return nil, noConversion(t, to) }
 
-// ConvertToType fails but for maps.
+// ConvertToType fails, except for maps.
 func (t *table) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case types.MapType:
@@ -143,7 +143,7 @@ func (t *table) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("%s", noConversion(t, to.TypeName()).Error())
 }
 
-// Equal compares with another map, whatever the order.
+// Equal compares with another map, in any order.
 func (t *table) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok || o.Size() != t.Size() {

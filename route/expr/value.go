@@ -15,8 +15,9 @@ import (
 	"flowdrive/internal/label"
 )
 
-// Scalar evaluates an expression for the value of an XATTR; ok is false
-// where it yields null.
+// Scalar evaluates an expression for the value of an XATTR. ok is false if the
+// result is null. It fails if the evaluation fails, or if the result is not a
+// string, a number or a boolean.
 func (p *Program) Scalar(v *Values) (value label.Value, ok bool, err error) {
 	out, err := p.eval(v)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"flowdrive/internal/label"
 )
 
-// Values are what an expression is evaluated over. The functions are asked
-// only for what the expression names; where one is nil there is nothing.
+// Values are what an expression is evaluated over. A function is called only if
+// the expression uses its variable. A nil function stands for no values.
 type Values struct {
 	Case     Case
 	Xattrs   label.Dict
@@ -67,7 +67,7 @@ type activation struct {
 	values *Values
 }
 
-// Parent returns nil: there are no variables but these.
+// Parent returns nil: there are no other variables.
 func (a *activation) Parent() interpreter.Activation { return nil }
 
 // ResolveName returns the value of a variable.
@@ -162,7 +162,7 @@ func (v *Values) timers() ref.Val {
 	}
 }
 
-// The types that variables have besides those of CEL.
+// The types that variables have in addition to those of CEL.
 var (
 	caseType  = cel.ObjectType("case")
 	timerType = cel.ObjectType("timer")
@@ -259,7 +259,7 @@ func (t Timer) field(name string) ref.Val {
 	return types.NewErr("no such field: %s", name)
 }
 
-// moment is null where there is none.
+// moment returns the instant, or null for the zero time.
 func moment(t time.Time) ref.Val {
 	if t.IsZero() {
 		return types.NullValue
