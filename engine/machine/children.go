@@ -90,8 +90,8 @@ func (d relations) planChildren(row int) error {
 }
 
 // plan finds who plays what in the children
-// (docs/contract/routes.md#4-child-cases). What symbolic parties stand for is
-// resolved: in the children they would stand for others.
+// (docs/contract/routes.md#4-child-cases). Symbolic parties are resolved here,
+// because in a child they would stand for other people.
 func (d relations) plan(child *route.Child) (plan *Plan, err error) {
 	plan = &Plan{}
 	for _, mapped := range child.Roles {
@@ -117,7 +117,7 @@ func (d relations) plan(child *route.Child) (plan *Plan, err error) {
 	return plan, nil
 }
 
-// nobody returns the roles that every child has and nobody plays.
+// nobody returns the roles that every child has and that nobody plays.
 func (p *Plan) nobody(child *route.Child) (roles []string) {
 	for _, mapped := range child.Roles {
 		shared := slices.ContainsFunc(p.Shared, func(s Players) bool { return s.Role == mapped.Role })
@@ -128,8 +128,8 @@ func (p *Plan) nobody(child *route.Child) (roles []string) {
 	return roles
 }
 
-// byName resolves symbolic parties into names. A fact that is absent becomes a
-// need, and the decision is made again.
+// byName resolves symbolic parties into names. If facts are absent they become
+// needs; the caller checks for them.
 func (d *caseDecision) byName(list []string) []string {
 	var out []string
 	for _, party := range list {
@@ -149,7 +149,7 @@ func (d *caseDecision) byName(list []string) []string {
 	return parties(out)
 }
 
-// persons returns the persons whom the parties stand for, each once.
+// persons returns the users in the parties, each once.
 func (d *caseDecision) persons(list []string) ([]string, error) {
 	var out []string
 	for _, party := range list {
@@ -171,7 +171,7 @@ type childBatch struct {
 	enablement int64
 	action     *route.Action
 	def        *Definition
-	unplayed   []string // roles that nobody plays
+	unplayed   []string // roles of each child that nobody plays
 	repeated   bool     // the action had children in this event before
 }
 
@@ -207,7 +207,7 @@ func (d relations) createBatch(place int, plan *Plan, def *Definition) error {
 	return nil
 }
 
-// clipTitle appends to a title, which loses its end where both are too long.
+// clipTitle appends rest to a title and shortens the title if both are too long.
 func clipTitle(title, rest string) string {
 	if over := len(title) + len(rest) - maxTitle; over > 0 {
 		title = strings.ToValidUTF8(title[:max(0, len(title)-over)], "")
@@ -216,7 +216,7 @@ func clipTitle(title, rest string) string {
 	return title + rest
 }
 
-// continueChildren goes on with children that an earlier event left.
+// continueChildren creates children that an earlier event left.
 func (d relations) continueChildren(number int64) error {
 	row := d.c.placeOf(number)
 	if row < 0 || d.actions[row] == unknown || d.c.Enabled[row].Children == nil {
@@ -252,7 +252,7 @@ func (d relations) continueChildren(number int64) error {
 	return err
 }
 
-// putPlan keeps a plan for further events, or with nil drops it.
+// putPlan keeps the plan of an enablement for later events; nil drops it.
 func (d relations) putPlan(row int64, plan *Plan) {
 	if d.plans == nil {
 		d.plans = map[int64]*Plan{}
@@ -286,8 +286,8 @@ func (d relations) createChild(b *childBatch, c *Case) error {
 	return nil
 }
 
-// seed returns the seed of a case that this one starts: it inherits
-// context, starter and priority.
+// seed returns the seed of a case that this one creates. It inherits context,
+// starter and priority.
 func (d relations) seed(def *Definition, title string) *Case {
 	return &Case{
 		RouteID: def.ID, RouteName: def.Route.Name, RouteVersion: def.Version, Title: title,
@@ -295,8 +295,8 @@ func (d relations) seed(def *Definition, title string) *Case {
 	}
 }
 
-// createCase makes a queued case of its seed. What its route lacks for that is this
-// one's fault.
+// createCase makes a queued case of its seed. If its route does not allow that, the
+// fault is in this case's route.
 func (d relations) createCase(c *Case, def *Definition) (*caseDecision, error) {
 	id, err := d.identity()
 	if err != nil {
@@ -350,7 +350,7 @@ func (d relations) countChild(n childChange) {
 	}
 }
 
-// endedText says how a child ended, "" where it has not.
+// endedText says how a child ended, "" if it has not.
 func endedText(n childChange) string {
 	if n.was.life == n.is.life && n.was.status == n.is.status {
 		return ""
@@ -387,9 +387,8 @@ func (d relations) afterChildren() error {
 	return nil
 }
 
-// checkFinished finds out whether an action is to be performed because its children
-// are finished: all of them, or enough of them
-// (docs/contract/routes.md#4-child-cases).
+// checkFinished finds out whether the action is due because all of its children
+// have ended, or enough of them (docs/contract/routes.md#4-child-cases).
 func (d relations) checkFinished(row int) error {
 	e := &d.c.Enabled[row]
 	if d.actions[row] == unknown {

@@ -8,9 +8,9 @@ import (
 	"flowdrive/route"
 )
 
-// bringToRest brings the case to rest: pass after pass, until one performs
-// nothing (docs/contract/engine.md#a-pass). A case in which nothing is wanted
-// is at rest, and a suspended one is not passed over, though it has completed.
+// bringToRest runs pass after pass until one performs nothing
+// (docs/contract/engine.md#a-pass). No pass runs over a case that is suspended, by
+// itself or with an ancestor.
 func (d *caseDecision) bringToRest() error {
 	if d.c.Life != Active && d.c.Life != Completed || d.c.suspended() {
 		return nil
@@ -30,7 +30,7 @@ func (d *caseDecision) bringToRest() error {
 		if err != nil {
 			return err
 		}
-		// What was refused before the last row came may be allowed now: without
+		// What enableIf refused may be allowed since something else was enabled. Without
 		// another pass the next event would find a case that is not at rest.
 		if again := performed || d.canceled || p.moved && p.refused != nil; !again || d.c.Life == Suspended {
 			return nil
@@ -38,16 +38,16 @@ func (d *caseDecision) bringToRest() error {
 	}
 }
 
-// pass is one pass over a case. It holds what is true for this pass alone.
+// pass is one pass over a case, with what is true for this pass alone.
 type pass struct {
 	*caseDecision
-	over    bool   // of the dependency model: nothing is wanted any more
-	refused []bool // of each action: enableIf was asked and was false; nil: none
-	moved   bool   // rows came or went, which enableIf may look at, and what they set
+	over    bool   // in the dependency model: nothing is wanted any more
+	refused []bool // of each action: enableIf was evaluated to false; nil: of none
+	moved   bool   // enablements came or went, or steps ran: enableIf may see that
 }
 
-// run takes the steps of a pass in the order of docs/contract/engine.md#a-pass.
-// It reports whether something was performed; then a new pass begins.
+// run does what docs/contract/engine.md#a-pass says, in that order. It reports
+// whether something was performed; then a new pass begins.
 func (p *pass) run() (performed bool, err error) {
 	for !p.canceled {
 		p.over = p.route.Model == route.Dependency && (p.c.Life == Completed || p.finished())
@@ -67,7 +67,7 @@ func (p *pass) run() (performed bool, err error) {
 		}
 		if p.timers().update() {
 			p.moved = true
-			continue // guards may ask for it
+			continue // guards may ask for a timer
 		}
 		if p.canceled || p.suspendByStep() {
 			return false, nil
@@ -132,22 +132,22 @@ func (p *pass) wanted(action int) bool {
 	return true
 }
 
-// inProgress reports whether the case is in its status for the children of the
-// action. It is to have some again where it was canceled meanwhile, and is
-// reopened.
+// inProgress reports whether the case is in its status because the action waits
+// for its children, or waited for them until the case was canceled: when that is
+// reopened, the action is to have children again.
 func (p *pass) inProgress(action int) bool {
 	return p.meanwhileOf(action) && (p.enabled[action] || slices.Contains(p.c.Interrupted, p.route.Actions[action].Name))
 }
 
-// meanwhileOf reports whether the status is the one that a case is in until
-// the action's children are finished.
+// meanwhileOf reports whether the status is the one that the action gives the case
+// until its children are finished.
 func (d *caseDecision) meanwhileOf(action int) bool {
 	child := d.route.Actions[action].Child
 	return child != nil && child.While != route.NoState && child.While == d.status
 }
 
-// meanwhile enters the status in which a case is while children of an action
-// are open, once for each enablement (docs/contract/engine.md#a-pass).
+// meanwhile enters the status that the case has while children of an action are
+// open, once for each enablement (docs/contract/engine.md#a-pass).
 func (p *pass) meanwhile() (entered bool, err error) {
 	first := -1
 	for i := range p.c.Enabled {
@@ -180,8 +180,8 @@ func (p *pass) meanwhile() (entered bool, err error) {
 	return true, err
 }
 
-// waits reports whether the children of a row are there, and the status in
-// the meantime was not entered for them.
+// waits reports whether an enablement has children, and the status for the meantime
+// has not been entered for them yet.
 func (p *pass) waits(row int) bool {
 	e := &p.c.Enabled[row]
 	if e.Children == nil || e.Children.Entered || e.State == Escalated || p.actions[row] == unknown {
@@ -191,9 +191,9 @@ func (p *pass) waits(row int) bool {
 	return child != nil && child.While != route.NoState
 }
 
-// unenable ends the enablements of actions that are not wanted, also if they
-// are in progress. Enablements of wanted actions and their due times are not
-// touched, except transition actions that were enabled in an earlier visit.
+// unenable ends the enablements of actions that are not wanted, also those in
+// progress. Those of wanted actions keep their due times, unless the action is of
+// a transition and was enabled in an earlier visit.
 func (p *pass) unenable() error {
 	var gone []int
 	kept := 0
@@ -229,8 +229,8 @@ func (p *pass) unenable() error {
 }
 
 // enable enables every wanted action that enableIf does not refuse, in order of
-// definition, all of them before anything is performed: then the children of
-// each are created, then onEnable runs.
+// definition. Once all are enabled, the children of each are created, and then
+// onEnable of each runs.
 func (p *pass) enable() error {
 	var handlers []int
 	for i := range p.route.Actions {
@@ -257,7 +257,7 @@ func (p *pass) enable() error {
 	if len(p.c.Interrupted) > 0 {
 		p.c.Interrupted = slices.DeleteFunc(slices.Clone(p.c.Interrupted), func(name string) bool {
 			at := p.route.Action(name)
-			return at < 0 || p.enabled[at] // else it was refused, until the next pass
+			return at < 0 || p.enabled[at] // if it is not, enableIf refused it until the next pass
 		})
 	}
 	if err := p.children(); err != nil {
@@ -274,7 +274,7 @@ func (p *pass) enable() error {
 	return nil
 }
 
-// refuses asks enableIf, once per pass.
+// refuses evaluates enableIf, once per pass.
 func (p *pass) refuses(action int) (bool, error) {
 	a := &p.route.Actions[action]
 	switch {
@@ -296,7 +296,7 @@ func (p *pass) refuses(action int) (bool, error) {
 	return !yes, nil
 }
 
-// guards makes enablements wait while their guard is false.
+// guards evaluates the guards of all enablements.
 func (p *pass) guards() error {
 	for i := range p.c.Enabled {
 		if err := p.guard(i); err != nil {
@@ -306,7 +306,8 @@ func (p *pass) guards() error {
 	return nil
 }
 
-// guard evaluates the guard of a row.
+// guard evaluates the guard of the enablement in that place, which waits while it
+// is false.
 func (d *caseDecision) guard(row int) error {
 	a := &d.route.Actions[d.actions[row]]
 	if s := d.c.Enabled[row].State; a.Guard == nil || s == Escalated || s == Accepted {
@@ -324,8 +325,8 @@ func (d *caseDecision) guard(row int) error {
 	return nil
 }
 
-// setState moves an enablement to another state: the one place where that is
-// done, so that what goes with a state comes and goes with it.
+// setState gives an enablement another state. Nothing else does, so that what goes
+// with a state ends with it.
 func (d *caseDecision) setState(row int, state TaskState) {
 	if e := &d.c.Enabled[row]; e.State != state {
 		if e.State == Accepted {
@@ -343,10 +344,10 @@ func initialState(a *route.Action) TaskState {
 	return Running
 }
 
-// dueTime returns when an action that is enabled now performs itself, zero
-// for never. What lies beyond the years that a date can carry is never.
+// dueTime returns when the engine performs an action that is enabled now, zero for
+// never. An instant in a year that RFC 3339 cannot write is never, too.
 func dueTime(a *route.Action, now time.Time) time.Time {
-	const lastYear = 9999 // RFC 3339
+	const lastYear = 9999 // of RFC 3339
 	var due time.Time
 	switch {
 	case a.Trigger == route.TriggerAuto:
@@ -360,20 +361,19 @@ func dueTime(a *route.Action, now time.Time) time.Time {
 	return due
 }
 
-// next is the one thing to be done now: a performance, a timer that expires,
-// or what a step wants done that is neither.
+// next is the one thing to do now: a performance, a timer that expires, or else the
+// request of a step.
 type next struct {
 	performance *performance
 	timer       *timerRef
 	request     stepRequest
 }
 
-// byChildren stands where a label does: no label begins so.
+// byChildren stands in the place of a label; no label begins with "@".
 const byChildren = "@children"
 
-// due chooses the one thing to be done now: the one with the smallest due time,
-// of equal ones the one that was enabled first. What a step of a route wants
-// done is due now.
+// due chooses the one thing to do now: the one with the earliest due time, of equal
+// ones the one that was enabled first. The request of a step is due now.
 func (p *pass) due() (next, bool) {
 	first, when, message := p.performable()
 	row := int64(0)
@@ -397,9 +397,9 @@ func (p *pass) due() (next, bool) {
 	return next{performance: p.performance(first, message)}, true
 }
 
-// performable returns the row that is to be performed first, since when, and
-// the label of the message that it waited for, if any; first is negative
-// where there is none.
+// performable returns the place of the enablement that is to be performed first,
+// since when it is due, and the label of the message that it waited for, if any. If
+// there is none, first is negative.
 func (p *pass) performable() (first int, when time.Time, message string) {
 	first = -1
 	for i := range p.c.Enabled {
@@ -420,13 +420,13 @@ func (p *pass) performable() (first int, when time.Time, message string) {
 			continue
 		}
 		if first < 0 || due.Before(when) {
-			first, when, message = i, due, by // rows ascend: of equal due times the first row wins
+			first, when, message = i, due, by // numbers ascend: of equal due times the first one wins
 		}
 	}
 	return first, when, message
 }
 
-// performance returns the engine's performance of a row.
+// performance returns the engine's performance of the enablement in that place.
 func (p *pass) performance(first int, message string) *performance {
 	action := p.actions[first]
 	chosen := performance{action: action, enablement: p.c.Enabled[first].Number, trigger: ByTime}
@@ -450,7 +450,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// pending returns the writing that a message action has not used yet.
+// pending returns the writing that a message action has not used yet, nil for none.
 func (p *pass) pending(action int) *Written {
 	a := &p.route.Actions[action]
 	if a.Trigger != route.TriggerMessage {
@@ -466,10 +466,9 @@ func (p *pass) pending(action int) *Written {
 	return w
 }
 
-// conclude sets the life of a case at rest: by its status, in the dependency
-// model by what was performed.
-// A complete status clears the timers of the case; where timers have moved,
-// another pass must follow.
+// conclude sets the life of a case at rest by its status, or in the dependency
+// model by what was performed. If the case is complete its timers are cleared. If
+// timers have changed, another pass must follow.
 func (p *pass) conclude() (moved bool) {
 	complete := p.complete()
 	if complete != (p.c.Life == Completed) {
@@ -481,7 +480,7 @@ func (p *pass) conclude() (moved bool) {
 	return p.timers().update() || moved
 }
 
-// turn completes the case or takes it up again.
+// turn completes the case or makes it active again.
 func (p *pass) turn(complete bool) {
 	var entry LogEntry
 	if p.last.trigger != "" {
@@ -498,7 +497,7 @@ func (p *pass) turn(complete bool) {
 	}
 }
 
-// complete reports whether the case would be complete, were it at rest.
+// complete reports whether the case is complete if it is at rest.
 func (p *pass) complete() bool {
 	if p.route.Model == route.Dependency {
 		return p.over || len(p.c.Enabled) == 0 && !slices.ContainsFunc(p.route.Actions, func(a route.Action) bool { return a.Final })
@@ -515,10 +514,10 @@ func isComplete(s *route.State) bool {
 	return s.Complete
 }
 
-// attempt performs something that the engine does. It is a unit of its own: a
-// fault undoes it to before it began and escalates its enablement, and never
-// undoes what set it off (docs/contract/engine.md#failures). A person's request
-// that sets off a loop fails whole.
+// attempt performs an action for the engine. If that fails by a fault of the route,
+// it alone is rolled back and its enablement is escalated; what set it off stays
+// (docs/contract/engine.md#failures). An endless loop that a person's request sets
+// off fails the whole request.
 func (d *caseDecision) attempt(p performance) error {
 	before := d.savepoint()
 	err := d.perform(p)
@@ -533,8 +532,8 @@ func (d *caseDecision) attempt(p performance) error {
 	d.rollBack(before)
 	d.escalate(p, err)
 	d.stepRequests = nil
-	// The event has had its share: what else is due is of the loop, or would
-	// be performed into it, and waits for somebody as well.
+	// The event has used what it may. What else is due belongs to the loop, or would
+	// feed it, and is escalated as well.
 	for {
 		p := &pass{caseDecision: d}
 		first, _, message := p.performable()
@@ -545,8 +544,8 @@ func (d *caseDecision) attempt(p performance) error {
 	}
 }
 
-// escalate keeps the row of what failed, without its due time, until somebody
-// attends to it or it is un-enabled.
+// escalate keeps the enablement of what failed, without a due time, until an
+// administrator attends to it or it is un-enabled.
 func (d *caseDecision) escalate(p performance, err error) {
 	for i := range d.c.Enabled {
 		if e := &d.c.Enabled[i]; e.Number == p.enablement {

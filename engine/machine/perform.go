@@ -14,20 +14,19 @@ import (
 // performance is one performance of an action.
 type performance struct {
 	action     int     // index in the route
-	enablement int64   // its enablement; 0 for the init action, which has none
+	enablement int64   // number of its enablement; 0 for the init action, which has none
 	trigger    Trigger // ByUser, ByInit, ByAuto, ByTime, ByMessage or ByStep
 	actor      string  // the person; "" for the engine and for timers
-	behalf     string  // of whom the actor is the deputy in this, "" for nobody
+	behalf     string  // the user on whose behalf the actor performs, "" for none
 	comment    string
 	resolution string
 	xattrs     []Change
-	skips      bool   // it counts, and its steps do not run
-	output     string // of a skipped one that decides
+	skips      bool   // it counts, but its steps do not run
+	output     string // of a skipped action that decides
 }
 
-// performByPerson checks what a person asks for and performs it. The checks come
-// in the order of docs/contract/engine.md#checks: 404 for an unknown action, 409,
-// 403, 422.
+// performByPerson checks what a person asks for and performs it. The checks come in
+// the order of docs/contract/engine.md#checks.
 func (d personal) performByPerson(e Perform) error {
 	row, err := d.taskRow(e.Action, e.Actor)
 	if err != nil {
@@ -57,8 +56,8 @@ func (d personal) performByPerson(e Perform) error {
 	return d.bringToRest()
 }
 
-// named returns the action that a person means: by its name, else the first
-// enabled one of that type that is the person's
+// named returns the action that a person means by its name or type. Of a type it
+// is the first enabled action that the person may perform
 // (docs/contract/routes.md#submission-by-type).
 func (d personal) named(action string, actor Actor) (int, error) {
 	if i := d.route.Action(action); i != unknown {
@@ -99,7 +98,8 @@ func (d personal) named(action string, actor Actor) (int, error) {
 	return 0, errs.New(errs.NotAllowed, "What can be submitted as %q now is not yours: %s.", action, strings.Join(others, ", "))
 }
 
-// checkPerform judges what a person sends: form and resolution, every fault at once.
+// checkPerform checks the form and the resolution that a person sends. The error
+// has every fault.
 func (d personal) checkPerform(a *route.Action, e Perform) error {
 	var faults []errs.Fault
 	fault := func(pointer string, code errs.Code, format string, args ...any) {
@@ -136,7 +136,7 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 	for _, x := range e.Xattrs {
 		declared, at := d.route.Xattr(x.Key), document.Pointer("/xattrDict", x.Key)
 		if declared == nil || slices.ContainsFunc(faults, func(f errs.Fault) bool { return f.Pointer == at }) {
-			continue // the form has said what is wrong with it
+			continue // the form has reported it
 		}
 		if _, had := d.c.Xattrs.Get(x.Key); x.Remove && had && declared.Required {
 			fault(at, errs.CodeRequired, "cannot be removed: it is required by the route")
@@ -147,8 +147,8 @@ func (d personal) checkPerform(a *route.Action, e Perform) error {
 	return errs.InvalidDocument(faults)
 }
 
-// fourEyes refuses who performed one of the actions that must be somebody
-// else's, or is represented by whoever did
+// fourEyes refuses an actor who has performed an action that must be performed by
+// somebody else. On whose behalf each acts counts, too
 // (docs/contract/routes.md#distinct-performers). Administrators are not exempt.
 func (d personal) fourEyes(a *route.Action, actor, behalf string) error {
 	for _, i := range a.Distinct {
@@ -176,8 +176,8 @@ func (d refusals) noAction(name string) error {
 	return errs.New(errs.NotFound, "The route %q has no action %q%s", d.route.Name, name, document.Hint(name, known))
 }
 
-// offered returns the place of the row of an action that people may perform
-// now; somebody may have accepted it.
+// offered returns the place of the action's enablement if people may perform it
+// now. Somebody may have accepted it.
 func (d personal) offered(action int) (row int, err error) {
 	switch d.c.Life {
 	case Active, Completed:
@@ -188,7 +188,7 @@ func (d personal) offered(action int) (row int, err error) {
 	if at < 0 {
 		return 0, d.refusals().notEnabled(d.route.Actions[action].Name)
 	}
-	if err := d.guard(at); err != nil { // what it asks may have changed, as time does
+	if err := d.guard(at); err != nil { // the guard may see the time, which has changed
 		return 0, err
 	}
 	if !d.c.Enabled[at].State.forPeople() {
@@ -197,7 +197,7 @@ func (d personal) offered(action int) (row int, err error) {
 	return at, nil
 }
 
-// performed returns how often the action was performed, or nil for never.
+// performed returns what is known of the performances of the action, nil for none.
 func (c *Case) performed(action string) *Performed {
 	for i := range c.Performed {
 		if c.Performed[i].Action == action {
@@ -207,9 +207,9 @@ func (c *Case) performed(action string) *Performed {
 	return nil
 }
 
-// perform performs the action, in the order of
-// docs/contract/engine.md#order-of-a-performance. The request of a person has
-// been checked. A pass must follow.
+// perform performs the action in the order of
+// docs/contract/engine.md#order-of-a-performance. The caller has checked the
+// request of a person, and brings the case to rest afterwards.
 func (d *caseDecision) perform(p performance) error {
 	if d.performed == MaxPerformances {
 		return d.endless()
@@ -229,20 +229,20 @@ func (d *caseDecision) perform(p performance) error {
 			return err
 		}
 	}
-	way, err := d.destination(p)
+	o, err := d.destination(p)
 	if err != nil {
 		return err
 	}
 	withdrawn := d.choose(p.action)
 	d.endEnablement(p.enablement)
-	d.count(a, p, way.output)
-	d.add(d.entry(p, way, withdrawn)) // before what entering the state logs
-	if way.to != route.NoState {
-		if err := d.enter(way, p); err != nil {
+	d.count(a, p, o.output)
+	d.add(d.entry(p, o, withdrawn)) // before the log entries of entering the state
+	if o.to != route.NoState {
+		if err := d.enter(o, p); err != nil {
 			return err
 		}
 	}
-	if err := d.assignRoles(); err != nil { // before sideEffects, which may send mail to the players
+	if err := d.assignRoles(); err != nil { // before side effects, which may send mail to the players
 		return err
 	}
 	if p.skips {
@@ -254,15 +254,15 @@ func (d *caseDecision) perform(p performance) error {
 	return d.runSteps(a.SideEffects, a.Name, p.actor)
 }
 
-// entry is what the log says of a performance.
-func (d *caseDecision) entry(p performance, way outcome, withdrawn []string) LogEntry {
+// entry returns the log entry of a performance.
+func (d *caseDecision) entry(p performance, o outcome, withdrawn []string) LogEntry {
 	a := &d.route.Actions[p.action]
 	e := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
 	if p.skips {
 		e.Text = "Skipped " + title(a)
 	}
-	if way.transition != nil {
-		e.Text += " (transition " + way.transition.Name + ")"
+	if o.transition != nil {
+		e.Text += " (transition " + o.transition.Name + ")"
 	}
 	if len(withdrawn) > 0 {
 		e.Text += ", which withdrew " + strings.Join(withdrawn, ", ")
@@ -273,16 +273,16 @@ func (d *caseDecision) entry(p performance, way outcome, withdrawn []string) Log
 	if p.resolution != "" {
 		e.Resolution = new(p.resolution)
 	}
-	if way.to != route.NoState {
+	if o.to != route.NoState {
 		if d.status != route.NoState {
 			e.From = new(d.c.Status)
 		}
-		e.To = new(d.route.States[way.to].Name)
+		e.To = new(d.route.States[o.to].Name)
 	}
 	return e
 }
 
-// by returns the actor as the log names it: null for the engine.
+// by returns the actor as the log names it, nil for the engine.
 func (p performance) by() *string {
 	switch {
 	case p.trigger == ByTime:
@@ -293,15 +293,15 @@ func (p performance) by() *string {
 	return new(p.actor)
 }
 
-// outcome is where a performance leads.
+// outcome is what a performance leads to.
 type outcome struct {
 	to         int               // the new state, or route.NoState
-	output     string            // of the decision that said so
-	transition *route.Transition // that the performance completes
+	output     string            // of the decision, if there is one
+	transition *route.Transition // completed by the performance, nil for none
 }
 
-// destination finds where performing the action leads: by its decision, else
-// by its to, else by the first transition that it completes.
+// destination finds what the performance leads to: by the action's decision, else by
+// its to, else by the first transition that it completes.
 func (d *caseDecision) destination(p performance) (outcome, error) {
 	a := &d.route.Actions[p.action]
 	w := outcome{to: a.To}
@@ -324,8 +324,8 @@ func (d *caseDecision) destination(p performance) (outcome, error) {
 	return w, err
 }
 
-// mark notes the action of a transition as done in this visit, and returns
-// the first transition of the status that is complete by it.
+// mark notes that an action of transitions was performed in this visit, and returns
+// the first transition out of the status that is complete now.
 func (d *caseDecision) mark(a *route.Action) (to int, followed *route.Transition) {
 	if !slices.Contains(d.c.Done, a.Name) {
 		d.c.Done = append(slices.Clip(d.c.Done), a.Name)
@@ -333,8 +333,8 @@ func (d *caseDecision) mark(a *route.Action) (to int, followed *route.Transition
 	return d.follows(d.c.Done)
 }
 
-// follows returns the first transition of the status that is complete once
-// those actions are done.
+// follows returns the first transition out of the status that is complete if those
+// actions were performed.
 func (d *caseDecision) follows(done []string) (to int, followed *route.Transition) {
 	if !has(d.route.States, d.status) {
 		return route.NoState, nil
@@ -349,8 +349,8 @@ func (d *caseDecision) follows(done []string) (to int, followed *route.Transitio
 	return route.NoState, nil
 }
 
-// choose withdraws the other actions of the same choice, and returns those of
-// them that were enabled.
+// choose withdraws the other actions of the same choice. It returns the names of
+// those that were enabled.
 func (d *caseDecision) choose(action int) (withdrawn []string) {
 	choice := d.route.Actions[action].Choice
 	if choice == "" {
@@ -369,8 +369,7 @@ func (d *caseDecision) choose(action int) (withdrawn []string) {
 	return withdrawn
 }
 
-// endEnablement removes a row: the action was performed. Wanted again, it
-// gets a new one.
+// endEnablement removes an enablement, with its warnings and children.
 func (d *caseDecision) endEnablement(row int64) {
 	for i := range d.c.Enabled {
 		if d.c.Enabled[i].Number == row {
@@ -384,7 +383,7 @@ func (d *caseDecision) endEnablement(row int64) {
 	}
 }
 
-// count counts a performance.
+// count notes a performance in the case.
 func (d *caseDecision) count(a *route.Action, by performance, output string) {
 	p := d.c.performed(a.Name)
 	if p == nil {
@@ -410,8 +409,8 @@ func (c *Case) count(action string) int64 {
 	return 0
 }
 
-// enter begins a visit of the state, also of the one that the case is in.
-// Its transition actions are enabled afresh.
+// enter begins a visit of a state, also of the one that the case is in, and runs the
+// steps for that.
 func (d *caseDecision) enter(w outcome, p performance) error {
 	d.visit(w.to)
 	source := d.route.Actions[p.action].Name
@@ -423,7 +422,8 @@ func (d *caseDecision) enter(w outcome, p performance) error {
 	return d.runSteps(d.route.States[w.to].OnEnter, source, p.actor)
 }
 
-// visit begins a visit of a state.
+// visit begins a visit of a state. The actions of its transitions are enabled
+// again.
 func (d *caseDecision) visit(state int) {
 	d.status = state
 	d.c.Status = d.route.States[state].Name
@@ -432,15 +432,15 @@ func (d *caseDecision) visit(state int) {
 	d.renew = d.c.LastNumber
 }
 
-// endless returns the error of an event that sets off too much, naming the
-// actions. What came late in the event belongs to the loop; what led into it
-// was earlier.
+// endless returns the error of an event that sets off too much. It names the
+// actions that were performed late in the event: those are of the loop, while the
+// earlier ones led into it.
 func (d *caseDecision) endless() error {
 	if d.steps == MaxSteps {
 		return errs.New(errs.EndlessLoop, "The steps of this route set each other off without end: more than %d in one event. The route must be mended.", MaxSteps)
 	}
 	names := d.looping()
-	const most = 10 // what a sentence can hold; the whole list is in Extra
+	const most = 10 // names in the sentence; Extra has all
 	shown := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
@@ -457,8 +457,7 @@ type latePerformance struct {
 }
 
 // looping names the actions that were performed late in the event, in order of
-// definition; those of another route than the event's case has after its own,
-// with the route's name.
+// definition. Those of other routes come last, with the name of the route.
 func (t *tree) looping() (names []string) {
 	own := t.cases[t.eventCase].route
 	late := slices.Clone(t.latePerformances)

@@ -8,17 +8,17 @@ import (
 	"flowdrive/route"
 )
 
-// stepRequest is what a step wants done to an action of its case. It is done in
-// the pass, as what is due now.
+// stepRequest is what a step asks to be done with an action of its case. The pass
+// does it, as something that is due now.
 type stepRequest struct {
 	verb   route.Verb // StepPerform, StepSkip, StepAbort or StepRetry
 	action int
 	source string // the action or timer whose step it is
 }
 
-// requested returns the first request where it comes before what is due at
-// when, by the row; where nothing is, others is false. It takes it out of the
-// queue.
+// requested takes the first request of a step, if it comes before what else is due:
+// that is due at when, by the enablement with the number due. If nothing else is
+// due, others is false.
 func (p *pass) requested(when time.Time, due int64, others bool) (next, bool) {
 	if len(p.stepRequests) == 0 {
 		return next{}, false
@@ -42,11 +42,11 @@ func (p *pass) requested(when time.Time, due int64, others bool) (next, bool) {
 	return next{request: r}, true
 }
 
-// place returns the place of the action's row, or -1.
+// place returns the place of the action's enablement, or -1.
 func (d *caseDecision) place(action int) int { return slices.Index(d.actions, action) }
 
-// handle does what a step wants done that is no performance. What cannot be
-// done has no effect, and the log says so.
+// handle does what a step asks for that is not a performance. If it cannot be done,
+// the log says that it has no effect.
 func (d *caseDecision) handle(r stepRequest) error {
 	row := d.place(r.action)
 	switch {
@@ -60,14 +60,14 @@ func (d *caseDecision) handle(r stepRequest) error {
 	return nil
 }
 
-// noEffect says that what a step wants done cannot be.
+// noEffect logs that the request of a step cannot be carried out.
 func (d *caseDecision) noEffect(r stepRequest) {
 	d.changed = true
 	d.add(LogEntry{Kind: LogTask, Action: new(d.route.Actions[r.action].Name), Trigger: new(ByStep), Text: "No effect: " + string(r.verb) + " by " + r.source})
 }
 
-// abort ends an enablement without a performance and takes the action out of
-// the visit.
+// abort ends the enablement in that place without a performance, and takes the
+// action out of the visit.
 func (d *caseDecision) abort(row int, entry LogEntry) error {
 	action := d.actions[row]
 	a := &d.route.Actions[action]
@@ -80,7 +80,8 @@ func (d *caseDecision) abort(row int, entry LogEntry) error {
 	return d.runHandler(a.OnUnEnable, action)
 }
 
-// retry lets the engine try again: what had elapsed is due.
+// retry has the engine try again to perform the enablement in that place. If its
+// time has passed, it is due at once.
 func (d *caseDecision) retry(row int, entry LogEntry) {
 	e := &d.c.Enabled[row]
 	a := &d.route.Actions[d.actions[row]]
@@ -110,8 +111,8 @@ func (d *caseDecision) withdraw(action string) {
 	}
 }
 
-// attendedTask returns the row of an action that an administrator of the route
-// wants to do something to.
+// attendedTask returns the place of the enablement that an administrator of the
+// route wants to skip, abort or retry. Without states, any state will do.
 func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskState) (row int, err error) {
 	i := d.route.Action(action)
 	if i == unknown {
@@ -168,8 +169,8 @@ func byPerson(actor Actor, text string) LogEntry {
 	return LogEntry{Actor: new(actor.Name), Trigger: new(ByUser), Comment: comment(text)}
 }
 
-// skip passes an offered action over. It may be escalated, too: then the
-// engine could not perform it.
+// skip has an offered action count as performed without its steps. So it does with
+// an escalated one, which the engine could not perform.
 func (d personal) skip(e Skip) error {
 	row, err := d.attendedTask(e.Action, "skip", e.Actor, Offered, Escalated)
 	if err != nil {

@@ -17,27 +17,27 @@ type tree struct {
 	now    time.Time
 	facts  Facts
 	batch  int
-	sweeps bool // no person waits for the answer: loops are escalated
+	sweeps bool // no person waits for the answer, so endless loops are escalated
 	needs  []Need
 
-	performed int // performances in this event, undone ones too
-	steps     int // steps of handlers likewise
-	filters   int // jq filters likewise
+	performed int // performances in this event, also those that were rolled back
+	steps     int // steps of handlers, counted the same way
+	filters   int // jq filters, counted the same way
 	values    expr.Values
-	scoped    int64 // id of the case that values are of
+	scoped    int64 // id of the case whose values these are
 
 	eventCase        int64 // id of the event's case
 	cases            map[int64]*caseDecision
-	order            []*caseDecision // those of cases besides the event's, as they were touched
+	order            []*caseDecision // all of cases except the event's own, in the order in which they were touched
 	pending          []treeMessage
 	childChanges     []childChange
-	childrenStarted  map[childStarter]int // how many of its enablements got children in this event
+	childrenStarted  map[childStarter]int // how often it got children in this event
 	latePerformances []latePerformance
-	taken            int // identities of facts.New
-	touched          int // children that were told something
+	taken            int // identities of facts.New in use
+	touched          int // stored children that tree messages were delivered to
 }
 
-// childStarter is an action of a case that starts children.
+// childStarter is an action of a case that has children.
 type childStarter struct {
 	id     int64
 	action int
@@ -48,7 +48,7 @@ type childStarter struct {
 type treeMessage interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
-	// A monotonic reading or a zone would make equal instants unequal.
+	// With a monotonic reading or a zone, equal instants would not be equal values.
 	return &tree{now: in.Now.UTC().Round(0), facts: in.Facts, batch: cmp.Or(in.batch, Batch)}
 }
 
@@ -65,7 +65,7 @@ func (t *tree) add(d *caseDecision) {
 	t.order = append(t.order, d)
 }
 
-// related returns the decision on a case, nil where there is no such case.
+// related returns the decision on a case, nil if there is no such case.
 func (t *tree) related(id int64) (*caseDecision, error) {
 	if d := t.cases[id]; d != nil {
 		return d, nil
@@ -168,7 +168,7 @@ func (t *tree) undo(to point) {
 			delete(t.cases, d.c.ID)
 		}
 	}
-	// What was only looked at may stay.
+	// Cases that were only looked at may stay.
 	kept := slices.DeleteFunc(slices.Clone(t.order[to.order:]), func(d *caseDecision) bool { return d.from == nil })
 	t.order = append(t.order[:to.order], kept...)
 	t.pending, t.taken = t.pending[:to.pending], to.taken
@@ -187,8 +187,8 @@ func (t *tree) identity() (Identity, error) {
 	return t.facts.New[t.taken-1], nil
 }
 
-// needNew asks for so many identities in all. An event that goes on asking is
-// decided from the beginning each time, and so gets more than it asked for.
+// needNew asks for n identities in all. Each time the event is decided from the
+// beginning, so one that goes on asking gets more than it asks for.
 func (t *tree) needNew(n int) error {
 	const few = 16
 	if have := len(t.facts.New); have >= few {
@@ -198,7 +198,7 @@ func (t *tree) needNew(n int) error {
 	return errAbsent
 }
 
-// definition returns the latest version of a route, nil for none.
+// definition returns the latest version of a route, nil if there is none.
 func (t *tree) definition(name string) (*Definition, error) {
 	def, known := t.facts.Routes[name]
 	if !known {

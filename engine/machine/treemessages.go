@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// childStatus is what a parent knows of a child.
+// childStatus is what a parent is told of a child.
 type childStatus struct {
 	life   Life
 	status string
@@ -45,8 +45,8 @@ type childChange struct {
 // startChild has a new child started.
 type startChild struct {
 	child        *caseDecision
-	startBlocked bool // a hold or its group keeps it from starting now
-	repeated     bool // its parent's action had children in this event before
+	startBlocked bool // a hold, or a busy group, keeps it from starting now
+	repeated     bool // its parent's action had other children in this event
 }
 
 // deliver starts the child. If the child must wait, or earlier children used half
@@ -72,13 +72,13 @@ func (b startChild) deliver(t *tree) error {
 	}
 	exhausted := t.performed == MaxPerformances || t.steps == MaxSteps
 	if d.c.Life == Failed && !t.sweeps && exhausted && t.performed-performed < share && t.steps-steps < MaxSteps/2 {
-		return d.endless() // the loop is not the child's own
+		return d.endless() // the child alone did not set off so much: the loop leads through the tree
 	}
 	d.relations().report()
 	return nil
 }
 
-// busy reports whether another case of the event has its group to itself.
+// busy reports whether another case of the event keeps the child's group busy.
 func (t *tree) busy(child *caseDecision) bool {
 	if child.route.Group == "" {
 		return false
@@ -95,8 +95,8 @@ func (t *tree) busy(child *caseDecision) bool {
 type endChildren struct {
 	parent     *caseDecision
 	enablement int64
-	stored     bool  // some of them were there before this event
-	after      int64 // id of the last that was seen to
+	stored     bool  // some of the children were stored before this event
+	after      int64 // id of the last child that was handled
 }
 
 func (f endChildren) deliver(t *tree) error {
@@ -117,7 +117,7 @@ func (f endChildren) deliver(t *tree) error {
 	for _, id := range ids {
 		d, err := t.related(id)
 		if err != nil {
-			continue // every one that is absent is asked for at once
+			continue // all absent cases are asked for at once
 		}
 		if d != nil {
 			d.relations().endWithParent()
@@ -132,7 +132,7 @@ func (f endChildren) deliver(t *tree) error {
 	return nil
 }
 
-// childIDs returns the ids of the next children of an enablement that are
+// childIDs returns the ids of the next batch of children of an enablement that are
 // neither closed nor canceled.
 func (t *tree) childIDs(parent, row, after int64) ([]int64, error) {
 	asked := ChildQuery{Enablement{parent, row}, after}
@@ -179,7 +179,7 @@ func (d relations) dropEnablements() {
 	d.index()
 }
 
-// endChildrenOf ends the children of an enablement that is about to go.
+// endChildrenOf has the children of an enablement ended that is about to go.
 func (d relations) endChildrenOf(e *Enabled) {
 	if e.Children == nil {
 		return
@@ -201,7 +201,7 @@ func (d relations) dropWork(row int64, kinds ...WorkKind) {
 	}
 }
 
-// makesChildren finds the work that makes children of an enablement.
+// makesChildren matches the work that creates children of the enablement.
 func makesChildren(row int64) func(Work) bool {
 	return func(w Work) bool { return w.Kind == WorkMake && w.Enablement == row }
 }
@@ -234,12 +234,12 @@ func (d relations) doWork() error {
 
 // ancestry is what a case must know of its ancestors.
 type ancestry struct {
-	parentGone bool // the parent has moved on: nothing can be done with it any more, though its end may not have reached it
+	parentGone bool // the parent has moved on, though the end of the case may not have reached it yet
 	suspended  bool // one of them is suspended
 }
 
-// ancestry looks at the case's ancestors. One that has ended for good has
-// none that matter; to reopen it they do.
+// ancestry looks at the ancestors of the case. For a case that has ended for good
+// they do not matter, except to reopen it.
 func (d relations) ancestry(event Event) (above ancestry, err error) {
 	_, reopens := event.(Reopen)
 	if d.c.Life == Closed || d.c.Life == Canceled && !reopens {
@@ -266,14 +266,14 @@ type childSuspension struct {
 	parent     *caseDecision
 	enablement int64
 	suspend    bool
-	after      int64 // id of the last child that was seen to
+	after      int64 // id of the last child that was handled
 }
 
 // tellChildren suspends the children of the case with it, or resumes them.
 func (d relations) tellChildren(suspend bool) {
 	for i := range d.c.Enabled {
 		if d.c.Enabled[i].Children != nil {
-			d.dropWork(d.c.Enabled[i].Number, WorkSuspend, WorkResume) // what is not done of the other needs not be
+			d.dropWork(d.c.Enabled[i].Number, WorkSuspend, WorkResume) // what is left of the opposite is not needed any more
 			d.pending = append(d.pending, childSuspension{parent: d.caseDecision, enablement: d.c.Enabled[i].Number, suspend: suspend})
 		}
 	}
@@ -281,7 +281,7 @@ func (d relations) tellChildren(suspend bool) {
 
 func (g childSuspension) deliver(t *tree) error {
 	if g.parent.c.placeOf(g.enablement) < 0 || !g.suspend && g.parent.c.suspended() {
-		return nil // its children end, or stay as they are: the parent came to rest otherwise
+		return nil // the enablement is gone, or the parent was suspended again meanwhile
 	}
 	rest := Work{Kind: WorkResume, Enablement: g.enablement, After: g.after}
 	if g.suspend {
@@ -325,7 +325,7 @@ func (g childSuspension) deliver(t *tree) error {
 	return nil
 }
 
-// newChildren returns the children of an enablement that are new.
+// newChildren returns the children of an enablement that this event has created.
 func (t *tree) newChildren(parent, row int64) (all []*caseDecision) {
 	for _, d := range t.order {
 		if d.from == nil && d.c.Parent == parent && d.c.ParentEnablement == row {
@@ -368,7 +368,7 @@ func (d relations) resumeWithParent() error {
 	return d.bringToRest()
 }
 
-// resume moves a suspended case to where it was.
+// resume gives a suspended case the life that it had before.
 func (d *caseDecision) resume(entry LogEntry) {
 	to := Active
 	if d.c.Started.IsZero() {
