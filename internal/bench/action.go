@@ -77,8 +77,8 @@ func (r *run) actionAlone(ctx context.Context, act round) (_ Row, err error) {
 
 const page = 4096
 
-// syncing writes pages, each where place says, and waits for the disk each
-// time.
+// syncing writes pages at the places that place returns, and waits for the disk
+// each time.
 func syncing(f *os.File, place func(n int64) int64) round {
 	data := make([]byte, page)
 	n := int64(0)

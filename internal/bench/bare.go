@@ -12,10 +12,10 @@ import (
 	_ "github.com/mattn/go-sqlite3" // the driver that the store uses
 )
 
-// bareWriter is the limit of what stores: one goroutine with one connection
-// and prepared statements, which takes what waits, at most as much as the
-// store does, commits it at once and answers all. It knows no rules, rights
-// or documents, and no savepoints: what fails, fails all.
+// bareWriter is the limit for everything that stores. It is one goroutine with
+// one connection and prepared statements. It takes what waits, at most as much
+// as the store does, commits that at once and answers all. It has no rules,
+// rights, documents or savepoints: one failure fails the whole commit.
 type bareWriter struct {
 	pool     *sql.DB
 	conn     *sql.Conn
@@ -45,8 +45,7 @@ const (
 	bareRollback = `ROLLBACK`
 )
 
-// openBare opens the database in a data folder that has been founded and that
-// nobody has open.
+// openBare opens the database in an existing data folder that is not in use.
 func openBare(ctx context.Context, data string) (_ *bareWriter, err error) {
 	w := &bareWriter{stmts: map[string]*bareStmt{}, queue: make(chan *bareUnit, bareBatch), ended: make(chan struct{})}
 	if w.pool, err = openRaw(data, "FULL"); err != nil {

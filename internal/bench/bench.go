@@ -23,8 +23,8 @@ type Config struct {
 	// Only names the figures to measure; none means all.
 	Only []string
 
-	// Cases is how many are stored at most where the growth of cost is
-	// measured (P12); 0 is a million.
+	// Cases is the largest number of stored cases for the growth of cost (P12);
+	// 0 is a million.
 	Cases int
 
 	// Dir is the folder below which everything is written and removed again;
@@ -35,7 +35,7 @@ type Config struct {
 	// process of its own. "" leaves out what needs one.
 	Program string
 
-	// Progress is told what is being measured; nil: nobody is.
+	// Progress is told what is being measured; it may be nil.
 	Progress func(what string)
 }
 
@@ -172,8 +172,8 @@ func (r *run) one(ctx context.Context, f figure) ([]Row, error) {
 	return rows, r.clean(err)
 }
 
-// clean removes what a figure has written, so that the disk holds one at a
-// time, and lets what it has allocated go.
+// clean removes what a figure has written, so that the disk has one at a time,
+// and returns memory to the system.
 func (r *run) clean(err error) error {
 	entries, readErr := os.ReadDir(r.dir)
 	err = errors.Join(err, readErr)

@@ -22,7 +22,7 @@ import (
 const bulkChunk = 10_000
 
 // scrambled spreads the numbers from 1 on over 48 bits, as hexadecimal text:
-// the beginning of a UUID, of which random is the whole.
+// the beginning of a UUID. random is a whole UUID.
 const (
 	scrambled = `printf('%012x', n.i * 123456789123 & 0xffffffffffff)`
 	random    = scrambled + ` || '40008000000000000000'`
@@ -47,16 +47,16 @@ type kind struct {
 	actions []string
 }
 
-// kinds are what a drive that has been used for long holds: cases on which
-// something can be done, others that wait for somebody or for a date, and
-// those that have ended.
+// kinds are what a drive has that has been used for long: cases on which
+// something can be done, cases that wait for a person or a date, and cases that
+// have ended.
 func kinds() []kind {
 	return []kind{{route: routeMany}, {route: routeOnce, actions: []string{"finish"}}, {route: routeTime}, {route: routeOnce}}
 }
 
-// originals are the cases that others are copied from: the k-th of so many is
-// that of the numbers that leave k. What is stored of a case has its id and
-// GUID as texts of their own, and where it waits for a date, that date.
+// originals are the cases that others are copied from: the k-th is the original
+// of the numbers with the remainder k. What is stored of a case contains its
+// id, its GUID and, if it waits for a date, that date as texts.
 const originals = `CREATE TEMP TABLE originals (k INTEGER PRIMARY KEY, id INTEGER, id_text TEXT, guid TEXT, due_text TEXT)`
 
 const insertOriginal = `
@@ -64,8 +64,9 @@ const insertOriginal = `
 	SELECT ?1, id, printf('"id":%d,', id), CAST(form AS TEXT) ->> 'guid', coalesce(strftime('%Y-%m-%dT%H:%M:%SZ', due / 1000, 'unixepoch'), '')
 	FROM cases WHERE id = ?2`
 
-// Where copies have due times of their own: whole seconds from ?3 on, the
-// numbers below ?4 in an order of their own. Else ?3 is NULL, and so is this.
+// If copies have due times of their own, these are whole seconds from ?3 on,
+// with the numbers below ?4 in another order. Otherwise ?3 is NULL, and so is
+// this.
 const spread = `(?3 + n.i * 7919 % ?4)`
 
 func copied(column string) string {
@@ -78,7 +79,7 @@ type caseTable struct {
 	key      string            // the column that says which case
 	within   string            // the column that tells apart the rows of a case, "" for the case itself
 	numbered string            // a column that SQLite fills in, "" for none
-	differs  map[string]string // what differs from copy to copy besides the key
+	differs  map[string]string // what differs from copy to copy in addition to the key
 }
 
 func caseTables() []caseTable {
@@ -91,7 +92,7 @@ func caseTables() []caseTable {
 	}
 }
 
-// columns are those of the table that can be written.
+// columns returns the columns of the table that can be written.
 func (t caseTable) columns(ctx context.Context, db *sql.DB) (names []string, err error) {
 	rows, err := db.QueryContext(ctx, `SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0`, t.name)
 	if err != nil {
@@ -108,8 +109,8 @@ func (t caseTable) columns(ctx context.Context, db *sql.DB) (names []string, err
 	return names, rows.Err()
 }
 
-// copying is the statement that copies the rows of the originals, whatever
-// columns the table has.
+// copying returns the statement that copies the rows of the originals, with all
+// columns that the table has.
 func (t caseTable) copying(ctx context.Context, db *sql.DB) (string, error) {
 	names, err := t.columns(ctx, db)
 	if err != nil {
@@ -151,7 +152,7 @@ func (r *run) fillEntries(ctx context.Context, data string, n int) error {
 	})
 }
 
-// fillCases makes a data folder that has n cases, as many of each kind, and
+// fillCases makes a data folder with n cases, the same number of each kind, and
 // returns those of the first kind.
 func (r *run) fillCases(ctx context.Context, data string, n int, kinds ...kind) (stock, error) {
 	r.progress("storing %s cases", thousands(int64(n)))
@@ -230,9 +231,9 @@ func (h *house) startKinds(ctx context.Context, kinds []kind) (ids []int64, err 
 	return ids, nil
 }
 
-// bulk opens the database in a data folder that nobody has open, for f to
-// write much into it: with no log and no temporary files, so that nothing is
-// written twice.
+// bulk opens the database in a data folder that is not in use, for f to write
+// much into it: with no log and no temporary files, so that nothing is written
+// twice.
 func bulk(ctx context.Context, data string, f func(*sql.DB) error) (err error) {
 	db, err := openRaw(data, "OFF")
 	if err != nil {

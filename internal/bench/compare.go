@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 )
 
-// compare writes what two runs measured beside each other, a line for each row
-// that both have. Old and new are the files of their -json.
+// compare writes what two runs measured side by side, a line for each row that
+// both have. Old and new are the files of their -json.
 func compare(to io.Writer, oldFile, newFile string) error {
 	before, err := readReport(oldFile)
 	if err != nil {
@@ -44,7 +44,7 @@ func readReport(path string) (*Report, error) {
 	return r, nil
 }
 
-// find returns the row of the same figure and work, nil if there is none.
+// find returns the row of the same figure and work, or nil if there is none.
 func (r *Report) find(other Row) *Row {
 	for i := range r.Rows {
 		if r.Rows[i].Figure == other.Figure && r.Rows[i].Work == other.Work {
@@ -61,7 +61,7 @@ func quotient(a, b float64) string {
 	return plain(a / b)
 }
 
-// ratioText is empty for 0: there is no limit.
+// ratioText returns a ratio as text, and "" for 0: there is no limit.
 func ratioText(ratio float64) string {
 	if ratio == 0 {
 		return ""

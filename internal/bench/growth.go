@@ -9,8 +9,7 @@ import (
 
 const workGrowth = "growth of cost with the cases stored"
 
-// stocks are how many cases are stored where the growth of cost is measured,
-// ascending.
+// stocks are the numbers of stored cases for the growth of cost, ascending.
 func (c *Config) stocks() []int {
 	small, most := []int{1_000, 100_000, 1_000_000, 10_000_000}, 1_000_000
 	if c.Short {

@@ -35,8 +35,8 @@ const (
 	routeTime = "bench-time"
 )
 
-// documents are the routes: an action that completes its case, one that can
-// be performed for ever, one that nobody need perform, and one that time does.
+// documents are the routes: one action completes its case, one can be performed
+// for ever, one need not be performed at all, and one is performed by time.
 func documents() []engine.Example {
 	return []engine.Example{
 		{Name: routeOnce, YAML: true, Source: []byte(`name: bench-once
@@ -95,8 +95,8 @@ type houseOptions struct {
 // unlimited is more than any figure stores.
 const unlimited = 1 << 40
 
-// openHouse opens the data folder, and fills it with the caller and the
-// routes where it is new. Engine and store run until close.
+// openHouse opens the data folder. If it is new, it fills it with the caller
+// and the routes. Engine and store run until close.
 func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err error) {
 	h := &house{clock: o.clock}
 	if h.clock == nil {

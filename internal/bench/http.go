@@ -13,8 +13,8 @@ import (
 )
 
 // connection is a client of HTTP/1.1 on one connection that stays open. It
-// reads no more of an answer than it must, so that the load costs little
-// beside what is measured, and the same on both sides.
+// reads as little of an answer as possible, so that the load costs little
+// compared to what is measured, and the same on both sides.
 type connection struct {
 	conn net.Conn
 	in   *bufio.Reader

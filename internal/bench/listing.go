@@ -27,7 +27,7 @@ const (
 	allProps = `<?xml version="1.0" encoding="utf-8"?><D:propfind xmlns:D="DAV:"><D:allprop/></D:propfind>`
 )
 
-// listed is where the files lie whose folder is listed, on both sides.
+// listed is the folder that is listed, on both sides.
 const listed = "/dav/Documents/" + caller + "/files/"
 
 func fileName(i int) string { return fmt.Sprintf("%05d.json", i) }

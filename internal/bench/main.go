@@ -1,15 +1,15 @@
 // Command bench measures the figures that Flowdrive has to reach
-// (docs/contract/storage.md#3-figures) and prints each beside its limit,
-// measured in the same run on the same machine: one side, then the other, and
-// again, and the median of all. A limit is the least that such work can cost:
-// the same rows written by a bare writer, or the bare library. "make bench" runs
-// it.
+// (docs/contract/storage.md#3-figures) and prints each beside its limit. Both
+// are measured in the same run on the same machine: one side, then the other,
+// and again, and the median of all. A limit is the least that such work can
+// cost: the same rows written by a bare writer, or the bare library. "make
+// bench" runs it.
 //
-// It takes a quarter of an hour, needs 10 GB below -dir for a while and a
+// It takes a quarter of an hour. It needs 10 GB below -dir for a while, and a
 // machine that does nothing else. P12 compares what work costs with a thousand,
-// a hundred thousand and a million cases stored. With -cases 10000000 it goes on
-// to ten million: that takes ten minutes more, 26 GB below -dir, and memory in
-// which the system can keep them. With less memory it measures the disk.
+// a hundred thousand and a million cases stored. With -cases 10000000 it goes
+// on to ten million: that takes ten minutes more, 26 GB below -dir, and memory
+// in which the system can keep them. With less memory it measures the disk.
 package main
 
 import (

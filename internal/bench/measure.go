@@ -114,8 +114,8 @@ type side struct {
 }
 
 // alternate runs rounds of one side, then of the other, and so on, after a
-// short one of each that does not count. The result has a list of samples
-// for each side.
+// short one of each that does not count. The result has a list of samples for
+// each side.
 func (r *run) alternate(ctx context.Context, sides ...side) ([][]sample, error) {
 	out := make([][]sample, len(sides))
 	for n := range r.rounds + 1 {

@@ -15,7 +15,7 @@ import (
 type recurrence struct {
 	name   string
 	fields schedule.CronFields
-	spec   string // the same for robfig/cron, "" where it cannot say so
+	spec   string // the same for robfig/cron, "" if it cannot express it
 	rare   bool   // its instants are years apart
 }
 
@@ -74,7 +74,7 @@ func measureNext(ctx context.Context, r *run) ([]Row, error) {
 	}, nil
 }
 
-// stepsFrom is where all begin.
+// stepsFrom is the instant at which all begin.
 func stepsFrom() time.Time { return time.Date(2026, 1, 1, 12, 34, 56, 0, time.UTC) }
 
 // steps goes from instant to instant. What ends begins again.

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// restOf returns what brings the log of the store in a data folder into its
-// database file, as the store does in a quiet moment, so that this does not
-// fall into the round of another side. Nobody may be writing.
+// restOf returns a function that brings the log of the store in a data folder
+// into its database file, as the store does in a quiet moment, so that this
+// does not fall into the round of another side. Nothing may be writing.
 func restOf(data string) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
 		db, err := openRaw(data, "FULL")
@@ -36,15 +36,16 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// checkpoint brings of the log into the database file what it can without
-// waiting, and returns how many pages are left. busy: the store is doing it.
+// checkpoint brings as much of the log into the database file as it can without
+// waiting, and returns how many pages are left. busy means that the store is
+// doing it.
 func checkpoint(ctx context.Context, db querier) (busy bool, left int, err error) {
 	var logged, done int
 	err = db.QueryRowContext(ctx, `PRAGMA wal_checkpoint(PASSIVE)`).Scan(&busy, &logged, &done)
 	return busy, logged - done, err
 }
 
-// office is a data folder with cases, of which on some an action can be
+// office is a data folder with cases. On some of them an action can be
 // performed for ever.
 type office struct {
 	data  string

@@ -27,7 +27,7 @@ type process struct {
 	cmd   *exec.Cmd
 	addr  string
 	took  time.Duration // until it was ready
-	words bytes.Buffer  // what it says
+	words bytes.Buffer  // its output
 }
 
 // patience is how long a program may take to be ready or to end.
@@ -54,7 +54,7 @@ func (r *run) start(ctx context.Context, data string) (_ *process, err error) {
 	return p, nil
 }
 
-// freeAddress is one on which nobody listens at the moment.
+// freeAddress returns an address that is not in use at the moment.
 func freeAddress(ctx context.Context) (string, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

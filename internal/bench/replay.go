@@ -14,7 +14,7 @@ import (
 // The limit writes the rows that the engine writes. What those are is read from
 // the database: the rows of a case before and after something is done with it.
 
-// op is one statement with its arguments, of which the first is a case's id.
+// op is one statement with its arguments. The first argument is a case's id.
 type op struct {
 	query string
 	args  []any
@@ -24,8 +24,7 @@ type op struct {
 // row is one of a table, by column.
 type row map[string]any
 
-// caseRows are the rows of a case, by table and by what tells apart those of a
-// table.
+// caseRows are the rows of a case, by table and by their key.
 type caseRows map[string]map[any]row
 
 // rowsOf reads the rows of a case from the database in a data folder.

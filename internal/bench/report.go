@@ -43,7 +43,7 @@ type Value struct {
 	Value  float64   `json:"value"`
 	Unit   Unit      `json:"unit"`
 	Rounds []float64 `json:"rounds,omitempty"`
-	Quoted string    `json:"quoted,omitempty"` // whose it is, where it was not measured in this run
+	Quoted string    `json:"quoted,omitempty"` // its source, if it was not measured in this run
 }
 
 func measured(unit Unit, rounds ...float64) *Value {
@@ -58,7 +58,7 @@ func quoted(unit Unit, value float64, of string) *Value {
 	return &Value{Value: value, Unit: unit, Quoted: of}
 }
 
-// Row is one figure. Limit is what it is compared with, nil for nothing.
+// Row is one figure. Limit is what it is compared with, or nil.
 type Row struct {
 	Figure   string  `json:"figure"`
 	Work     string  `json:"work"`
@@ -70,12 +70,14 @@ type Row struct {
 	Note     string  `json:"note,omitempty"`
 }
 
-// atLeast judges the ratio of what was measured to the limit.
+// atLeast compares the ratio of figure to limit with the least ratio that is
+// allowed.
 func atLeast(work string, got, limit *Value, ratio float64) Row {
 	return ratioRow(work, got, limit, "≥ ", ratio, func(r float64) bool { return r >= ratio })
 }
 
-// atMostTimes judges the ratio as well, where less is better.
+// atMostTimes compares it with the greatest ratio that is allowed: less is
+// better.
 func atMostTimes(work string, got, limit *Value, ratio float64) Row {
 	return ratioRow(work, got, limit, "≤ ", ratio, func(r float64) bool { return r <= ratio })
 }
@@ -187,7 +189,7 @@ type scale struct {
 	name string
 }
 
-// scales are those of a unit, the largest first.
+// scales are the scales of a unit, the largest first.
 func scales(unit Unit) []scale {
 	switch unit {
 	case Seconds:

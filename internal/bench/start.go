@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// callers is how many work at a time where nothing else is said.
+// callers is how many work at a time by default.
 const callers = 32
 
 // measureStart is P1: a case is started, its one action performed, and it is

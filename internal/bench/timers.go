@@ -160,7 +160,7 @@ func (t *timers) fireBare(ctx context.Context, unit []op) (s sample, err error) 
 	return s, errors.Join(err, w.close())
 }
 
-// due returns a batch of what is due, each with what is to be done.
+// due returns a batch of due rows, each with the statements for it.
 func (w *bareWriter) due(ctx context.Context, now time.Time, unit []op) (batch []*bareUnit, err error) {
 	rows, err := w.conn.QueryContext(ctx, bareDue, now.UnixMilli(), bareBatch)
 	if err != nil {

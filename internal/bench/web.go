@@ -55,7 +55,8 @@ func dialAll(ctx context.Context, addr string, undo *cleanup) ([]*connection, er
 	return conns, err
 }
 
-// skipped is the row of what needs something that the run was not given.
+// skipped is the row of a figure that needs something that the run was not
+// given.
 func skipped(work, why string) []Row { return []Row{{Work: work, Verdict: Skipped, Note: why}} }
 
 const workPut = "PUT of a schedule entry, 32 connections"

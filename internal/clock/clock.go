@@ -1,5 +1,5 @@
-// Package clock says what time it is. It alone calls time.Now (besides
-// cmd); everything below takes the time as an argument.
+// Package clock says what time it is. Only it and cmd call time.Now; all other
+// packages take the time as an argument.
 package clock
 
 import "time"

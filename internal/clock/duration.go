@@ -116,8 +116,8 @@ func scale(number string, unit time.Duration) (time.Duration, error) {
 	return d + part, nil
 }
 
-// Seconds returns a duration of n seconds; ok is false where it does not fit
-// or is negative.
+// Seconds returns a duration of n seconds; ok is false if n is negative or too
+// large.
 func Seconds(n int64) (d Duration, ok bool) {
 	if n < 0 || n > int64(MaxExact/time.Second) {
 		return Duration{}, false

@@ -11,9 +11,9 @@ import (
 // else as this program was built with. It is safe for concurrent use.
 type Zones struct{ known sync.Map } // *time.Location by name
 
-// Zone returns the time zone of that name, nil where there is none. The empty
-// name, Local and localtime are none: they would be another zone on every
-// machine.
+// Zone returns the time zone of that name, or nil if there is none. The empty
+// name, Local and localtime are not accepted, because they would be another
+// zone on every machine.
 func (z *Zones) Zone(name string) *time.Location {
 	if name == "" || name == "Local" || foreign(name) {
 		return nil
@@ -30,9 +30,9 @@ func (z *Zones) Zone(name string) *time.Location {
 	return zone
 }
 
-// foreign reports whether the name is none of the database, but of a file that
-// some machines have beside it: of their own zone, of copies, of zones whose
-// seconds count leap seconds.
+// foreign reports whether the name is not one of the database, but of a file
+// that some machines have next to it: their own zone, copies, and zones that
+// count leap seconds.
 func foreign(name string) bool {
 	return name == "localtime" || name == "posixrules" || strings.HasPrefix(name, "posix/") || strings.HasPrefix(name, "right/")
 }

@@ -189,7 +189,7 @@ func (g *generator) read(f *field) {
 	fmt.Fprintf(&g.out, "v.%s = %s\n", f.name, value)
 }
 
-// fields returns the fields of a struct, those of embedded structs in their
+// fields returns the fields of a struct; those of an embedded struct take its
 // place.
 func (g *generator) fields(d declaration) ([]field, error) {
 	s, ok := d.expr.(*ast.StructType)

@@ -1,9 +1,8 @@
-// Package confine bounds what a process may take, by limits of the kernel:
-// what strangers have run can ask for any time and memory, and nothing but the
-// operating system refuses that whatever the program is. A process is bounded
-// by itself, before it begins with what it is for: either it is this program,
-// which goes on bounded (Self), or it is this program first and then the one
-// that is wanted (Arguments, Become).
+// Package confine limits what a process may take, by limits of the kernel. What
+// routes have run can ask for any amount of time and memory; only the operating
+// system can refuse that to every program. A process sets its limits itself
+// before it begins its work: either this program goes on with limits (Self), or
+// this program sets them and then becomes the other one (Arguments, Become).
 package confine
 
 import (
@@ -14,9 +13,8 @@ import (
 	"strconv"
 )
 
-// Program is the program that runs. Of its own path a program may not be
-// sure: it may have been replaced by a later version. This is what runs,
-// whatever became of its file.
+// Program is the path of the running program. Its own path may name a later
+// version that has replaced it; this is always the one that runs.
 const Program = "/proc/self/exe"
 
 // Limits are what a process may take.
@@ -38,8 +36,8 @@ func Arguments(l Limits, path string, args []string) []string {
 const notBecome = 126
 
 // Become makes this process the program that the arguments of Arguments name,
-// held to their limits, in the environment env. It returns only where that
-// fails: the exit status, after it wrote why to stderr.
+// with their limits, in the environment env. It returns only if that fails: it
+// writes why to stderr and returns the exit status.
 func Become(args, env []string, stderr io.Writer) (status int) {
 	err := errors.New("this needs limits and a program")
 	if len(args) >= 3 {

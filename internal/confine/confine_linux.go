@@ -11,13 +11,14 @@ import (
 	"unsafe"
 )
 
-// Supported says why nothing can be confined on this system, nil where it can.
+// Supported says why processes cannot be limited on this system, or returns nil
+// if they can.
 func Supported() error { return nil }
 
-// Self bounds what this process can take from here on, beside the memory that
-// it has. At the limit of the processor's time the kernel ends it; at that of
-// memory, which counts what is private and writable, the runtime gets no more
-// and ends itself.
+// Self limits what this process can take from now on, in addition to the memory
+// that it has. At the limit of processor time the kernel ends it. At the limit
+// of memory, which counts private writable memory, the runtime gets no more and
+// ends the process.
 func Self(l Limits) error {
 	has, err := dataSize()
 	if err != nil {
@@ -29,7 +30,7 @@ func Self(l Limits) error {
 		return err
 	}
 	debug.SetMemoryLimit(int64(l.Memory / 2))
-	debug.SetTraceback("none") // nobody reads it
+	debug.SetTraceback("none") // there is no reader
 	return nil
 }
 
@@ -40,9 +41,9 @@ func become(l Limits, path string, argv, env []string) error {
 	if err := l.setOthers(); err != nil {
 		return err
 	}
-	// Below, this process may have more memory than it may, and ends if its
-	// runtime asks for any. So it is given what it needs for the little that
-	// is left to do, and has no reason to begin a thread.
+	// From here on this process may have more memory than its limit, and ends
+	// if its runtime asks for more. So it is given what it needs for the rest,
+	// and has no reason to start a thread.
 	const reserve = 4 << 20
 	runtime.KeepAlive(make([]byte, reserve))
 	runtime.GC()
@@ -59,7 +60,7 @@ func become(l Limits, path string, argv, env []string) error {
 	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, argv, env))
 }
 
-// set makes these the limits of this process and of what it becomes.
+// set applies the limits to this process and to the program that it becomes.
 func (l Limits) set() error {
 	if err := l.setOthers(); err != nil {
 		return err

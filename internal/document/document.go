@@ -1,7 +1,7 @@
-// Package document reads JSON and YAML 1.2 documents into one tree that
-// keeps the order of keys and the place of every value, and helps its
-// readers to collect every fault of a document, each with its pointer. It
-// knows nothing of what the documents mean.
+// Package document reads JSON and YAML 1.2 documents into one tree that keeps
+// the order of keys and the place of every value. It helps readers to collect
+// every fault of a document with its pointer. It does not know what the
+// documents mean.
 package document
 
 import (
@@ -56,7 +56,8 @@ type Member struct {
 	Column int
 }
 
-// Get returns the value of the key, or nil where n is no object or has none.
+// Get returns the value of the key, or nil if n is not an object or has no such
+// key.
 func (n *Node) Get(key string) *Node {
 	if i := n.Index(key); i >= 0 {
 		return n.Members[i].Value
@@ -64,8 +65,8 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// Index returns the place of the key among the members, or -1 where n is no
-// object or has none.
+// Index returns the place of the key among the members, or -1 if n is not an
+// object or has no such key.
 func (n *Node) Index(key string) int {
 	if n == nil || n.Kind != Object {
 		return -1
@@ -78,8 +79,7 @@ func (n *Node) Index(key string) int {
 	return -1
 }
 
-// At returns the value at a path of keys and indices, or nil where the
-// document has none.
+// At returns the value at a path of keys and indices, or nil if there is none.
 func (n *Node) At(path ...string) *Node {
 	for _, step := range path {
 		if n == nil || n.Kind != List {
@@ -156,8 +156,9 @@ func (n *Node) AppendJSON(dst []byte) []byte {
 }
 
 // AppendString appends s as a JSON string (RFC 8259, section 7). It escapes
-// what JSON asks for and the two separators that JavaScript takes for the end
-// of a line, not what only HTML minds. Bytes that are no UTF-8 become U+FFFD.
+// what JSON requires and the two separators that JavaScript takes for the end
+// of a line, but not the characters that only HTML needs escaped. Bytes that
+// are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	start := 0
@@ -229,8 +230,8 @@ func prepare(data []byte) ([]byte, error) {
 	return data, nil
 }
 
-// notParseable returns the error of a text that is no document of the
-// language, with the place where that shows.
+// notParseable returns the error of a text that is not a document of the
+// language, with the place of the fault.
 func notParseable(language string, line, column int, format string, args ...any) *errs.Error {
 	detail := strings.TrimSuffix(fmt.Sprintf(format, args...), ".")
 	return &errs.Error{

@@ -6,13 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// ParseJSON reads one JSON document (RFC 8259). Errors are of kind
-// NotParseable and name line and column: text that is no JSON, a key that
-// appears twice, nesting deeper than MaxDepth, bytes that are no UTF-8.
+// ParseJSON reads one JSON document (RFC 8259). Errors are of kind NotParseable
+// and name line and column: text that is not JSON, a key that appears twice,
+// nesting deeper than MaxDepth, bytes that are not UTF-8.
 //
-// It accepts what encoding/json accepts but for these three. It is written
-// out because neither version of that package gives the place of a value, and
-// because every request with a body passes here.
+// Apart from these it accepts what encoding/json accepts. It does not use that
+// package because every request with a body passes here: it is faster, and it
+// knows the line and column of every value.
 func ParseJSON(data []byte) (*Node, error) {
 	data, err := prepare(data)
 	if err != nil {
@@ -85,8 +85,8 @@ func (p *jsonParser) fail(format string, args ...any) error {
 	return notParseable("JSON", line, column, format, args...)
 }
 
-// unexpected is the error of the character here; where says what should
-// stand instead.
+// unexpected is the error of the character here; where says what is expected
+// instead.
 func (p *jsonParser) unexpected(where string) error {
 	if p.at >= len(p.text) {
 		return p.fail("the document ends too early, %s", where)

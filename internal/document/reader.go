@@ -45,8 +45,8 @@ func Pointer(parent, key string) string {
 	return parent + "/" + key
 }
 
-// Value is a node together with its pointer and the faults it reports to.
-// The node is nil where the document has no such value.
+// Value is a node together with its pointer and the faults it reports to. The
+// node is nil if the document has no such value.
 type Value struct {
 	Node    *Node
 	Pointer string
@@ -64,7 +64,7 @@ func (v Value) Fail(code errs.Code, format string, args ...any) {
 	v.Faults.Add(v.Node, v.Pointer, code, format, args...)
 }
 
-// Is reports whether the value is of the kind, and notes a fault where not.
+// Is reports whether the value is of the kind. If not, it notes a fault.
 func (v Value) Is(kind Kind) bool {
 	if v.Node == nil {
 		v.Fail(errs.CodeRequired, "is required and must be %s", kind)
@@ -77,7 +77,8 @@ func (v Value) Is(kind Kind) bool {
 	return true
 }
 
-// Get returns the value of the key below v, absent where there is none.
+// Get returns the value of the key below v. The value is absent if there is no
+// such key.
 func (v Value) Get(key string) Value {
 	return Value{Node: v.Node.Get(key), Pointer: Pointer(v.Pointer, key), Faults: v.Faults}
 }
@@ -93,8 +94,8 @@ func (v Value) Member(i int) (key string, member Value) {
 	return m.Key, Value{Node: m.Value, Pointer: Pointer(v.Pointer, m.Key), Faults: v.Faults}
 }
 
-// Str returns the value as a string; ok is false, and a fault noted, where
-// it is something else.
+// Str returns the value as a string. If it is something else, ok is false and a
+// fault is noted.
 func (v Value) Str() (s string, ok bool) {
 	if !v.Is(String) {
 		return "", false
@@ -208,8 +209,8 @@ next:
 	}
 }
 
-// Hint returns "; did you mean X?" for the nearest of known, or "" where
-// none is near.
+// Hint returns "; did you mean X?" for the word of known that is most like the
+// given one, or "" if none is like it.
 func Hint(word string, known []string) string {
 	best, distance := "", 3
 	sorted := append([]string(nil), known...)

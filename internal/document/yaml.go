@@ -20,13 +20,13 @@ const (
 	maxAliasNodes = 10_000  // values that aliases stand for, all together
 )
 
-// ParseYAML reads one YAML 1.2 document by the core schema (YAML 1.2.2,
-// section 10.3): yes and no are strings, a number without fraction is one in
-// base ten whatever its zeros. Keys are strings. Anchors, aliases and merge
-// keys are resolved. Errors are of kind NotParseable and name line and column:
-// text that is not YAML, a key that appears twice, nesting deeper than MaxDepth,
-// what JSON cannot hold (.inf, .nan, keys that are not scalars, tags beyond the
-// core schema), several documents, an alias inside its own anchor, and more
+// ParseYAML reads one YAML 1.2 document by the core schema (YAML 1.2.2, section
+// 10.3): yes and no are strings; a number without fraction is in base ten, even
+// with leading zeros. Keys are strings. Anchors, aliases and merge keys are
+// resolved. Errors are of kind NotParseable and name line and column: text that
+// is not YAML, a key that appears twice, nesting deeper than MaxDepth, values
+// that JSON does not have (.inf, .nan, keys that are not scalars, tags beyond
+// the core schema), several documents, an alias inside its own anchor, and more
 // than the bounds above. An empty document is null. The place of a value is
 // that of its tag or anchor if it has one.
 func ParseYAML(data []byte) (n *Node, err error) {

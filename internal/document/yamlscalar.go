@@ -21,8 +21,7 @@ const (
 	tagObject = "!!map"
 )
 
-// checkTag refuses a tag that somebody wrote before a list or object, if it is
-// not the one that fits.
+// checkTag refuses a tag before a list or object that does not fit it.
 func checkTag(n *yaml.Node, fits string) error {
 	if n.Style&yaml.TaggedStyle == 0 || n.Tag == fits {
 		return nil

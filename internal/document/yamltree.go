@@ -14,7 +14,7 @@ type yamlReader struct {
 }
 
 // value makes a node of a value of the library's tree. An alias becomes a copy
-// of what it stands for; the places are those of the anchor, where the text is.
+// of the anchor's value, with the places of the anchor's text.
 func (y *yamlReader) value(n *yaml.Node, depth int) (*Node, error) {
 	if y.alias != nil {
 		if y.expanded++; y.expanded > maxAliasNodes {
@@ -70,8 +70,8 @@ func (y *yamlReader) sequence(n *yaml.Node, depth int) (*Node, error) {
 	return list, nil
 }
 
-// mapping makes an object. Keys that a merge key brings stand where it
-// stands, unless the mapping has them itself.
+// mapping makes an object. Keys from a merge key are added at the place of the
+// merge key, unless the mapping has them itself.
 func (y *yamlReader) mapping(n *yaml.Node, depth int) (*Node, error) {
 	if err := checkTag(n, tagObject); err != nil {
 		return nil, err

@@ -89,7 +89,8 @@ func (e *Error) Error() string {
 }
 
 // Untold returns the faults that the detail does not say: all, but for a
-// single one that it ends with.
+// Untold returns the faults that the detail does not tell: all, unless there is
+// only one and the detail ends with it.
 func (e *Error) Untold() []Fault {
 	if len(e.Faults) == 1 && strings.HasSuffix(e.Detail, e.Faults[0].String()) {
 		return nil

@@ -18,10 +18,10 @@ const (
 	CodeReadOnly     Code = "read-only"
 )
 
-// Fault is one thing that is wrong with a document. Pointer is a JSON
-// pointer (RFC 6901); for a missing field it is where the field would stand.
-// Code is "" where nothing is wrong with the value: it asks for what is not
-// built. Line and Column count from 1 and are 0 where the place is not known.
+// Fault is one thing that is wrong with a document. Pointer is a JSON pointer
+// (RFC 6901); for a missing field it is the place of that field. Code is "" if
+// the value is valid but needs something that is not built. Line and Column
+// count from 1 and are 0 if the place is not known.
 type Fault struct {
 	Pointer string `json:"pointer"`
 	Detail  string `json:"detail"`
@@ -43,8 +43,8 @@ func (f Fault) String() string {
 }
 
 // InvalidDocument returns the error of a document with faults: kind Invalid,
-// and a detail that names the first fault and counts the others. It returns
-// nil where there are none.
+// and a detail that names the first fault and counts the others. It returns nil
+// if there are no faults.
 func InvalidDocument(faults []Fault) error {
 	if len(faults) == 0 {
 		return nil

@@ -1,9 +1,9 @@
-// Package ical writes and reads iCalendar (RFC 5545): what is to come, for the
-// calendars that people subscribe to, and the days on which nothing is to
-// happen, from the calendars that others publish.
+// Package ical writes and reads iCalendar (RFC 5545). It writes what is to
+// come, for calendars that people subscribe to. It reads published calendars of
+// days on which nothing is to happen.
 //
-// It writes no more than a feed needs, events at UTC instants or on whole days,
-// so that no time zone has to be described. It reads the events of a calendar
-// as spans of time, says of the first fault in which line it is, and its cost
-// is bounded by [MaxSize] and [MaxSpans], whatever a file holds.
+// It writes only what a feed needs, events at UTC instants or on whole days, so
+// that no time zone has to be described. It reads the events of a calendar as
+// spans of time, and names the line of the first fault. Its cost is limited by
+// [MaxSize] and [MaxSpans] for any file.
 package ical

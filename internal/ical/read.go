@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The bounds of what is read.
+// The limits of a calendar that is read.
 const (
 	MaxSize  = 1 << 20 // bytes of a calendar
 	MaxSpans = 10_000  // events of it, each recurrence counted
@@ -28,9 +28,9 @@ type Span struct{ From, To time.Time }
 type Options struct {
 	// Zone has the days of whole-day events, and times without a zone.
 	Zone *time.Location
-	// Zones returns the time zone of a name, nil where there is none. A zone
-	// that only the calendar itself describes is taken for the calendar's own
-	// (X-WR-TIMEZONE), and where that is none either for Zone.
+	// Zones returns the time zone of a name, or nil if there is none. A zone
+	// that only the calendar describes is taken to be the calendar's own
+	// (X-WR-TIMEZONE), or Zone if the calendar names none.
 	Zones func(name string) *time.Location
 	// Until ends what recurs.
 	Until time.Time
@@ -246,8 +246,8 @@ func (e *event) property(l *line) {
 	}
 }
 
-// finish makes the spans of the events. An event with a RECURRENCE-ID takes
-// the place of one recurrence of another.
+// finish makes the spans of the events. An event with a RECURRENCE-ID replaces
+// one recurrence of another event.
 func (r *reader) finish() *Fault {
 	replaced := map[string][]*line{}
 	for i := range r.events {
@@ -342,8 +342,7 @@ func (r *reader) event(e *event) *Fault {
 	return rule.each(r.options.Until, func(wall time.Time) *Fault { return add(start, wall) })
 }
 
-// length returns how long an event takes: whole days of the clock, and a time
-// besides.
+// length returns how long an event takes: whole days of the clock, plus a time.
 func (r *reader) length(e *event, start moment) (days int, length time.Duration, fault *Fault) {
 	switch {
 	case e.end != nil:
@@ -413,7 +412,7 @@ func clip(text string) string {
 	return text
 }
 
-// parseDuration reads the duration of an event (RFC 5545, section 3.3.6): weeks
+// parseDuration reads the duration of an event (RFC 5545, section 3.3.6). Weeks
 // and days are those of the clock.
 func parseDuration(text string) (days int, length time.Duration, ok bool) {
 	rest, found := strings.CutPrefix(strings.TrimPrefix(text, "+"), "P")

@@ -17,7 +17,7 @@ type Calendar struct {
 // Event is an event to be published.
 type Event struct {
 	UID         string
-	Stamp       time.Time // when it became what it is
+	Stamp       time.Time // when it was last changed
 	Start       time.Time
 	AllDay      bool // the whole day that Start has in its location
 	Summary     string
@@ -78,7 +78,7 @@ func (w *writer) event(e *Event) {
 		w.text("CATEGORIES", e.Category)
 	}
 	w.line("STATUS", "CONFIRMED")
-	w.line("TRANSP", "TRANSPARENT") // it takes nobody's time
+	w.line("TRANSP", "TRANSPARENT") // it does not make anyone busy
 	w.line("END", "VEVENT")
 }
 

@@ -1,6 +1,5 @@
-// Package identity knows users, teams and contexts: who is in what, and who
-// a request acts as. It is a value without a database; how passwords are
-// checked is not its business.
+// Package identity knows users, teams and contexts: who is a member of what,
+// and as whom a request acts. It has no database and does not check passwords.
 package identity
 
 import (
@@ -43,8 +42,8 @@ type Party struct {
 	Deputy   Deputy // users: who stands in for them
 }
 
-// Deputy is a user who stands in for another from one instant to the next.
-// The zero Deputy is nobody.
+// Deputy is a user who stands in for another from one instant to the next. The
+// zero Deputy stands for no deputy.
 type Deputy struct {
 	User Name
 	From time.Time
@@ -61,8 +60,8 @@ func (d Deputy) Equal(other Deputy) bool {
 	return d.User == other.User && d.From.Equal(other.From) && d.To.Equal(other.To)
 }
 
-// Legal reports whether a name has the form that those of users, teams and
-// labels have (docs/contract/drive.md#legal-names).
+// Legal reports whether a name has the form of names of users, teams and labels
+// (docs/contract/drive.md#legal-names).
 func Legal(name string) bool {
 	const longest = 63
 	for i := range len(name) {
@@ -76,8 +75,8 @@ func Legal(name string) bool {
 	return name != "" && len(name) <= longest
 }
 
-// Directory is all users and teams at one moment. It is never changed once
-// made, nor may what it returns be; a change makes a new one.
+// Directory has all users and teams at one moment. Neither it nor its results
+// may be changed; a change makes a new one.
 type Directory struct {
 	parties    []*Party // by id
 	byID       map[ID]*Party
@@ -159,17 +158,18 @@ func (d *Directory) rightsOf(p *Party, parents map[ID][]ID) *rights {
 	return &rights{admin: p.Kind == User && p.Admin, disabled: p.Disabled, contexts: contexts, names: names}
 }
 
-// Fold returns the form in which names are compared: equal but for case is
-// equal.
+// Fold returns the form in which names are compared. Names that differ only in
+// case are equal.
 func Fold(name string) string { return strings.ToLower(name) }
 
 // ByID returns the party, or nil.
 func (d *Directory) ByID(id ID) *Party { return d.byID[id] }
 
-// ByName returns the party of that name, whatever its case, or nil.
+// ByName returns the party of that name in any case, or nil.
 func (d *Directory) ByName(name Name) *Party { return d.byName[Fold(string(name))] }
 
-// EveryoneID returns the id of the team everyone, 0 where there is none.
+// EveryoneID returns the id of the team everyone, or 0 if there is no such
+// team.
 func (d *Directory) EveryoneID() ID { return d.everyone }
 
 // Parties returns all users and teams by id.
@@ -188,7 +188,7 @@ func (d *Directory) Active(id ID) bool {
 }
 
 // RepresentedBy returns the users whose active deputy the user is, by name.
-// There are no chains, and a disabled user has no rights to lend.
+// Deputies of deputies do not count. A disabled user has no rights to lend.
 func (d *Directory) RepresentedBy(id ID, now time.Time) []*Party {
 	var out []*Party
 	for _, p := range d.represents[id] {
@@ -229,8 +229,9 @@ func (d *Directory) TeamCycle(team Name, members []Name) []Name {
 	return nil
 }
 
-// Principal is who a request acts as. What it may is asked of it when that
-// matters: one that was made by LivePrincipal answers by what is so then.
+// Principal is the user as whom a request acts. Its rights are computed when
+// they are asked for; those of a principal that LivePrincipal made are the
+// rights at that moment.
 type Principal struct {
 	ID     ID
 	Name   Name
@@ -238,10 +239,10 @@ type Principal struct {
 
 	fixed    *rights           // nil: none
 	latest   func() *Directory // of a live principal; nil: its rights are fixed
-	operator bool              // administers the server, whatever the directory says
+	operator bool              // administers the server, independently of the directory
 }
 
-// rights are what a party has by the users and teams of one moment.
+// rights are the rights of a party by the users and teams of one moment.
 type rights struct {
 	admin    bool
 	disabled bool

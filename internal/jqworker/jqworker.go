@@ -31,7 +31,7 @@ const (
 	atATime       = 2
 )
 
-// job is what a process is told, and result what it answers.
+// job is what a process is sent, and result what it answers.
 type job struct {
 	Filter string          `json:"filter"`
 	Input  json.RawMessage `json:"input"`
@@ -56,9 +56,9 @@ func New(arguments ...string) *Pool {
 	return &Pool{arguments: arguments, slots: make(chan struct{}, atATime)}
 }
 
-// Filter applies a filter. What the filter does wrong, or takes too long or
-// too much memory for, is in the answer; the error is of what keeps filters
-// from being run at all.
+// Filter applies a filter. Faults of the filter, and time or memory beyond its
+// limits, are in the result. It returns an error if filters cannot be run at
+// all.
 func (p *Pool) Filter(ctx context.Context, f machine.Filter) (machine.Filtered, error) {
 	text, err := json.Marshal(job{
 		Filter: f.Filter, Input: json.RawMessage(f.Input), Xattr: json.RawMessage(f.Xattr), Case: json.RawMessage(f.Case),
@@ -129,8 +129,8 @@ func unavailable(err error) error {
 // therefore does nothing.
 const notLimited = 3
 
-// Serve is the worker: it bounds what it can take, reads a job, and writes
-// the result. It returns the exit status of the process.
+// Serve is the worker process: it sets its limits, reads a job, and writes the
+// result. It returns the exit status of the process.
 func Serve(in io.Reader, out io.Writer) (status int) {
 	if err := confine.Self(confine.Limits{Processor: processorTime, Memory: memory, ReadOnly: true}); err != nil {
 		return notLimited

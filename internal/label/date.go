@@ -11,7 +11,7 @@ import (
 // isoDate is the form of every date that arithmetic works on.
 const isoDate = "2006-01-02"
 
-// instant returns the labels of a moment that are no plain YYYY-MM-DD.
+// instant returns the labels of a moment that are not a plain YYYY-MM-DD.
 func (v *Values) instant(name string) (value string, known bool) {
 	now := v.Now.UTC()
 	var layout string
@@ -87,7 +87,7 @@ func (v *Values) day(name string) (t time.Time, known bool) {
 		return date(month, day-7)
 	case "FORTNIGHTAGO":
 		return date(month, day-14)
-	case "MONTHAGO": // exactly 30 days, whatever the month
+	case "MONTHAGO": // exactly 30 days, in any month
 		return date(month, day-30)
 	case "MONTHSTART":
 		return date(month, 1)
@@ -146,8 +146,8 @@ func inYears(t time.Time) bool { return 1 <= t.Year() && t.Year() <= 9999 }
 // sinceMonday counts the days of the week before t's.
 func sinceMonday(t time.Time) int { return (int(t.Weekday()) + 6) % 7 }
 
-// weekOfMonth returns the days of t's week, Monday to Sunday, that lie in
-// t's month: "05-11", and "01-04" where a month begins on a Thursday.
+// weekOfMonth returns the days of t's week, Monday to Sunday, that are in t's
+// month: "05-11", and "01-04" if a month begins on a Thursday.
 func weekOfMonth(t time.Time) string {
 	monday := t.Day() - sinceMonday(t)
 	last := time.Date(t.Year(), t.Month()+1, 0, 0, 0, 0, 0, time.UTC).Day()

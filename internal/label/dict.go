@@ -34,9 +34,8 @@ type XAttr struct {
 	Value Value
 }
 
-// Dict is the XATTRs of a case or the xattrDict of a schedule entry, in an
-// order of its own: of the document where it was read from one, by key in a
-// case.
+// Dict is the XATTRs of a case or the xattrDict of a schedule entry. Its order
+// is that of the document if it was read from one, and by key in a case.
 type Dict []XAttr
 
 // Get returns the value of the key.
@@ -108,10 +107,10 @@ func (d *Dict) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ReadValue reads the value of an XATTR from a document. What is none becomes
-// a fault of it: null, lists and objects, and numbers that no double holds,
-// which neither an expression nor many a reader of JSON could take (RFC 8259,
-// section 6).
+// ReadValue reads the value of an XATTR from a document. Null, lists and
+// objects are faults of the document, and so are numbers that no double can
+// hold, because neither expressions nor many readers of JSON can use them (RFC
+// 8259, section 6).
 func ReadValue(v document.Value) (value Value, ok bool) {
 	if v.Node == nil {
 		v.Fail(errs.CodeRequired, "is required and must be a string, a number or a boolean")
@@ -129,7 +128,8 @@ func ReadValue(v document.Value) (value Value, ok bool) {
 	return value, true
 }
 
-// Finite reports whether the value is no number, or one that a double holds.
+// Finite reports whether the value is not a number, or a number that a double
+// can hold.
 func (v Value) Finite() bool {
 	if v.Kind != document.Number {
 		return true
@@ -138,7 +138,8 @@ func (v Value) Finite() bool {
 	return err == nil
 }
 
-// ValueOf returns a node as a value; ok is false where it is none.
+// ValueOf returns a node as a value; ok is false if it is not a value of an
+// XATTR.
 func ValueOf(n *document.Node) (v Value, ok bool) {
 	switch n.Kind {
 	case document.String, document.Number:

@@ -12,9 +12,9 @@ import (
 // MaxKey is the longest key of an XATTR, in characters.
 const MaxKey = 127
 
-// NormalizeKey returns the key as a case has it: lower-cased, blanks
-// removed. It refuses what is not 1 to MaxKey letters, digits, "_", "-" and
-// "."; letters are those of ASCII, as keys become names in expressions and
+// NormalizeKey returns the key as a case has it: lower-cased, without blanks.
+// It returns an error unless that is 1 to MaxKey letters, digits, "_", "-" and
+// ".". Letters are those of ASCII, because keys become names in expressions and
 // in XML.
 func NormalizeKey(key string) (string, error) {
 	normal := strings.ToLower(strings.ReplaceAll(key, " ", ""))
@@ -69,7 +69,7 @@ func ReadDict(v document.Value) Dict {
 
 func byKey(a, b XAttr) int { return strings.Compare(a.Key, b.Key) }
 
-// index returns where the key is in a sorted dictionary, -1 for nowhere.
+// index returns the place of the key in a sorted dictionary, or -1.
 func index(d Dict, key string) int {
 	i, found := slices.BinarySearchFunc(d, key, func(x XAttr, k string) int { return strings.Compare(x.Key, k) })
 	if !found {

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// MaxGrowth bounds by how many bytes labels may lengthen what is substituted
-// in one call: a document of one megabyte of labels must not become many
-// gigabytes of text. A label that would go beyond it stays verbatim and is
-// reported like an unknown one.
+// MaxGrowth is the number of bytes by which labels may lengthen the text in one
+// call: a document of one megabyte of labels must not become many gigabytes of
+// text. A label that would exceed it stays verbatim and is reported like an
+// unknown one.
 const MaxGrowth = 1 << 20
 
 // Values is what labels stand for. A field that is zero makes its labels the
@@ -117,8 +117,8 @@ func (s *substitution) miss(written string) {
 	}
 }
 
-// fit returns the value, or the label as written where there is no room left
-// for the value.
+// fit returns the value, or the label as written if there is no room left for
+// the value.
 func (s *substitution) fit(value, written string) string {
 	growth := len(value) - len(written)
 	if growth <= 0 {
@@ -159,15 +159,15 @@ func (s *substitution) split(text string, literal func(string), xattr func(key, 
 	}
 }
 
-// A label is written $__NAME__; where NAME holds letters, digits, _ and, for
+// A label is written $__NAME__; and NAME has letters, digits, _ and, for
 // arithmetic and the keys of XATTRs, + - and a dot.
 const (
 	opening = "$__"
 	closing = "__;"
 )
 
-// scan returns where the first label of the text begins and ends; start is
-// negative where there is none. It looks at each byte twice at most.
+// scan returns the begin and the end of the first label of the text; start is
+// negative if there is none. It reads each byte twice at most.
 func scan(text string) (start, end int) {
 	at := 0
 	for {

@@ -35,7 +35,8 @@ type notice struct {
 }
 
 // linked returns the packages of other modules that the package at path is
-// linked with, as seen from dir. Those of the standard library are of goModule.
+// linked with, as seen from dir. The packages of the standard library belong to
+// goModule.
 func linked(ctx context.Context, dir, path string) ([]linkedPackage, error) {
 	goRoot, err := goCommand(ctx, dir, "env", "GOROOT")
 	if err != nil {
@@ -158,8 +159,8 @@ func (n *notice) addPackage(p linkedPackage, seen map[string]bool) error {
 	return nil
 }
 
-// aboutLicense reports whether a file of that name says under which license
-// the files beside it are, or must be passed on with them.
+// aboutLicense reports whether a file of that name names the license of the
+// files in its folder, or must be passed on with them.
 func aboutLicense(name string) bool {
 	base, _, _ := strings.Cut(strings.ToLower(name), ".")
 	return slices.Contains([]string{"license", "licence", "copying", "copyright", "notice", "patents"}, base) && !strings.HasSuffix(name, ".go")

@@ -1,5 +1,5 @@
-// Package mailbox is a mail server on this machine that keeps what it gets,
-// for tests of what sends mails.
+// Package mailbox is a mail server on this machine that keeps what it gets, for
+// tests of packages that send mails.
 package mailbox
 
 import (
@@ -87,7 +87,7 @@ func (m *Server) Mails() []Mail {
 	return slices.Clone(m.mails)
 }
 
-// LogIns returns who has logged in, as user:password.
+// LogIns returns the log-ins, as user:password.
 func (m *Server) LogIns() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Unknown is the media type of what says nothing of itself.
+// Unknown is the media type of a file whose name does not tell it.
 const Unknown = "application/octet-stream"
 
-// Of returns the media type of a file by the extension of its name.
-// The table is ours, so that every machine gives the same answer. Texts have
-// no charset: nobody has looked into them.
+// Of returns the media type of a file by the extension of its name. The table
+// is our own, so that every machine gives the same answer. Texts have no
+// charset, because their contents have not been read.
 func Of(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".txt", ".text", ".log", ".ini", ".conf":

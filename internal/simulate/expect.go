@@ -77,9 +77,9 @@ func (w *want) compare(ctx context.Context, m document.Member) error {
 	return nil
 }
 
-// each compares resources of a folder of the case by name: what is wanted is
-// an object with some of their fields, the value of one field, or null where
-// there is to be none.
+// each compares resources of a folder of the case by name. What is wanted is an
+// object with some of their fields, the value of one field, or null if the
+// resource must not exist.
 func (w *want) each(ctx context.Context, wanted *document.Node, folder, field string) error {
 	for _, m := range wanted.Members {
 		got, err := w.get(ctx, admin, w.at+folder+segment(m.Key)+".json")
@@ -278,7 +278,7 @@ func (w *want) log(ctx context.Context, m document.Member) error {
 	return nil
 }
 
-// warnings compares the warnings on the case, each of which has the text.
+// warnings compares the warnings on the case by their text.
 func (w *want) warnings(wanted *document.Node) {
 	var got []*document.Node
 	if list := w.c.Get("warnings"); list != nil {

@@ -18,8 +18,8 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// Drive answers a request that the user makes, as the drive of a sandbox
-// does that nobody else uses.
+// Drive answers a request of the user, as the drive of a sandbox does that has
+// no other users.
 type Drive func(ctx context.Context, r Request) (*Answer, error)
 
 // Request is what a step asks of the drive.
@@ -52,16 +52,17 @@ type Report struct {
 	Log      string       // what the cases logged, up to the end or the first step that went wrong
 	Steps    int          // that were played
 	Checked  int          // expectations that were met
-	Failures []errs.Fault // what was not as the scenario says, of one step
+	Failures []errs.Fault // what did not go as the scenario says, in one step
 }
 
 // workflow is the folder of the drive that scenarios use most.
 const workflow = "/dav/Workflow/"
 
-// Play plays the scenario against the first of the routes; the others are
-// those that it starts or has as children. It stops at the first step that
-// does not go as the scenario says. The error is of what the scenario cannot
-// be played on: a route that the drive does not take, for instance.
+// Play plays the scenario against the first of the routes; the others are those
+// that it starts or has as children. It stops at the first step that does not
+// go as the scenario says; the report has its failures. It returns an error if
+// the scenario cannot be played, for instance because the drive refuses a
+// route.
 func Play(ctx context.Context, drive Drive, s *Scenario, routes []Route) (*Report, error) {
 	p := &play{drive: drive, route: routes[0].Name, named: map[string]int64{}}
 	if err := p.furnish(ctx, s); err != nil {
@@ -106,8 +107,8 @@ func (p *play) do(ctx context.Context, r Request) (*Answer, error) {
 	return nil, readProblem(r, a)
 }
 
-// readProblem reads the problem of an answer: a problem document, or DAV:error
-// where WebDAV has it so (RFC 4918, section 14.5).
+// readProblem reads the problem of an answer: a problem document, or the
+// DAV:error of WebDAV (RFC 4918, section 14.5).
 func readProblem(r Request, a *Answer) error {
 	const prefix = "urn:flowdrive:problem:"
 	if n, err := document.ParseJSON(a.Body); err == nil && n.Get("type") != nil && n.Get("detail") != nil {
@@ -136,7 +137,7 @@ func (p *play) put(ctx context.Context, user, at, mediaType string, body []byte)
 	return p.do(ctx, Request{User: user, Method: http.MethodPut, Path: at, Type: mediaType, Body: body})
 }
 
-// get reads a JSON document; nil where there is none.
+// get reads a JSON document; it returns nil if there is none.
 func (p *play) get(ctx context.Context, user, at string) (*document.Node, error) {
 	a, err := p.do(ctx, Request{User: user, Method: http.MethodGet, Path: at})
 	if errs.Is(err, errs.NotFound) {
@@ -174,8 +175,9 @@ func teamPath(name string) string { return "/dav/Admin/Teams/" + segment(name) +
 
 func segment(name string) string { return url.PathEscape(name) }
 
-// store stores the routes. Those that others name come before them, whatever
-// their order: what is refused is tried again while others are taken.
+// store stores the routes. Routes must be stored before those that name them.
+// Their order here does not matter: a route that is refused is tried again
+// while others are accepted.
 func (p *play) store(ctx context.Context, author string, routes []Route) error {
 	for len(routes) > 0 {
 		var later []Route
@@ -206,7 +208,7 @@ func extension(file string) string {
 	return ".yaml"
 }
 
-// step does what the step says and compares what it expects.
+// step does a step and compares what it expects.
 func (p *play) step(ctx context.Context, s *Step) error {
 	err := p.act(ctx, s)
 	problem, isProblem := errors.AsType[*errs.Error](err)
@@ -326,7 +328,7 @@ func (p *play) start(ctx context.Context, s *Step) error {
 	return nil
 }
 
-// advance moves the clock. It stops on the way where much is due, and is then
+// advance moves the clock. If much is due, the clock stops on the way and is
 // asked for the rest.
 func (p *play) advance(ctx context.Context, s *Step) error {
 	before, err := p.now(ctx)
@@ -364,8 +366,8 @@ func (p *play) now(ctx context.Context) (time.Time, error) {
 	return time.Parse(time.RFC3339, n.Get("now").Text)
 }
 
-// find returns the case that a step or expectation is about; 0, and a
-// failure, where there is none.
+// find returns the case that a step or expectation is about. If there is none,
+// it returns 0 and notes a failure.
 func (p *play) find(ctx context.Context, of Of) (int64, error) {
 	id := p.last
 	if of.Case != "" {
@@ -390,8 +392,9 @@ type child struct {
 	title string
 }
 
-// children returns the children of a case, oldest first, of which its document
-// has the newest. Folders have only those that are not canceled.
+// children returns the children of a case, oldest first, including canceled
+// ones. The case's document has the newest; folders have only those that are
+// not canceled.
 func (p *play) children(ctx context.Context, id int64) ([]child, error) {
 	c, err := p.get(ctx, admin, workflow+"Cases/"+strconv.FormatInt(id, 10)+".json")
 	if err != nil || c.Get("children") == nil {

@@ -14,7 +14,7 @@ import (
 // admin is the user that every drive has.
 const admin = "admin"
 
-// firstClock is where the clock stands in a scenario that does not say it.
+// firstClock is the time of the clock if the scenario gives none.
 var firstClock = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
 // Parse reads a scenario in YAML or JSON. What is wrong with it comes in one
@@ -36,7 +36,7 @@ func Parse(data []byte) (*Scenario, error) {
 // reader reads a scenario; it knows who and which cases came before.
 type reader struct {
 	out   Scenario
-	as    string // who acts where a step does not say
+	as    string // who acts if a step does not say
 	users []string
 	teams []string
 	cases []string // names that steps gave
@@ -202,8 +202,8 @@ func (m member) document(known ...string) []byte {
 	return m.value.Node.AppendJSON(nil)
 }
 
-// plainName reports whether the text may be a name in a path. Whether it may
-// be that of a user the drive says.
+// plainName reports whether the text can be a name in a path. The drive decides
+// whether it can be the name of a user.
 func plainName(name string) bool {
 	return name != "" && len(name) <= 200 && !strings.ContainsAny(name, "/\\?#%\x00\n\r") && strings.TrimSpace(name) == name && !strings.HasPrefix(name, ".")
 }
@@ -368,7 +368,7 @@ func (r *reader) expectations(v document.Value, of Of) []Expectation {
 	return out
 }
 
-// checkWant judges the shape of what is expected.
+// checkWant checks the shape of what is expected.
 func checkWant(key string, v document.Value) {
 	switch key {
 	case wantTasks, wantAssignees, wantWorklist, wantTimers, wantMessages, "roles", "xattrDict":

@@ -1,7 +1,7 @@
-// Package simulate plays scenarios: stories of what people do with cases and
-// of time that passes, with what must be true after each step. It knows the
-// drive as its users do, by requests alone, so that whatever works on the
-// drive works in a scenario, and the other way round.
+// Package simulate plays scenarios: stories of what people do with cases and of
+// time that passes, with what must be true after each step. It uses the drive
+// by requests alone, as users do. So what works on the drive works in a
+// scenario too, and the other way round.
 package simulate
 
 import (
@@ -16,7 +16,7 @@ import (
 type Scenario struct {
 	Title  string
 	Author string    // the user who stores the routes
-	Clock  time.Time // where the clock stands at first
+	Clock  time.Time // the time of the clock at first
 	Users  []Party
 	Teams  []Party
 	Steps  []Step
@@ -38,7 +38,7 @@ type Step struct {
 	Body    []byte         // the document or message that is saved
 	Type    string         // its media type
 	Advance clock.Duration // of advance by a duration
-	Refused string         // the slug of the problem that answers it; "" where it succeeds
+	Refused string         // the slug of the problem that is expected as its answer; "" if it must succeed
 	Expect  []Expectation
 	At      Place
 }
@@ -56,7 +56,7 @@ type Expectation struct {
 	Want []document.Member // keys as Language lists them
 }
 
-// Place is where something stands in the scenario.
+// Place is a place in the scenario.
 type Place struct {
 	Pointer      string
 	Line, Column int
@@ -89,8 +89,8 @@ const (
 	VerbCheck    Verb = "check"
 )
 
-// verbs returns every verb with the keys that it takes beside those of every
-// step.
+// verbs returns every verb with the keys that it takes in addition to those of
+// every step.
 func verbs() []struct {
 	verb Verb
 	keys []string
@@ -122,8 +122,8 @@ func verbs() []struct {
 	}
 }
 
-// everyStep are the keys that every step may have beside its verb. A step
-// that is about no case has neither case nor child.
+// everyStep are the keys that every step may have in addition to its verb. A
+// step that does not concern a case has neither case nor child.
 func everyStep() []string {
 	return []string{"note", "as", "case", "child", "refused", "expect"}
 }
@@ -136,7 +136,7 @@ func caseFields() []string {
 	}
 }
 
-// Beside the fields of a case these may be expected.
+// In addition to the fields of a case these may be expected.
 const (
 	wantTasks     = "tasks"     // by action: the state of the task, or fields of it
 	wantAssignees = "assignees" // by action: whose task it is
@@ -147,7 +147,7 @@ const (
 	wantSent      = "sent"      // what would have left the server, in order
 	wantChildren  = "children"  // how many, in which states
 	wantLog       = "log"       // what the log says, in this order
-	wantNoLog     = "notLog"    // what it does not say
+	wantNoLog     = "notLog"    // what it must not say
 	wantWarnings  = "warnings"  // every warning, in order
 )
 

@@ -101,8 +101,8 @@ func (r *reader) started(v, subject document.Value, s *Step) {
 	}
 }
 
-// advance reads by how much the clock goes on, a duration or seconds, or where
-// it goes to.
+// advance reads how far the clock goes, as a duration or in seconds, or until
+// when.
 func (s *Step) advance(v document.Value) {
 	if v.Node.Kind == document.Number {
 		if seconds, ok := v.Int(0, 1<<32); ok {
@@ -188,7 +188,7 @@ func (r *reader) team(v, subject document.Value, s *Step) {
 	}
 }
 
-// deputy reads who acts for the user, and when; null is nobody.
+// deputy reads the user's deputy and the time; null is no deputy.
 func (r *reader) deputy(v document.Value, s *Step) {
 	if v.Given() && v.Is(document.Object) {
 		v.Only("user", "from", "to")
