@@ -10,9 +10,9 @@ import (
 	"flowdrive/store"
 )
 
-// Change is a user or team as it shall be.
+// Change is a user or team before and after a change.
 type Change struct {
-	Old     *store.Party // nil where it is new
+	Old     *store.Party // nil if it is new
 	Party   store.Party
 	Created bool
 	Changed bool
@@ -52,7 +52,7 @@ func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash 
 		return nil, errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", name)
 	}
 	if kind == identity.User && root.Get("password").Node != nil {
-		c.Party.Password = hash // "" where null takes it away
+		c.Party.Password = hash // "" if null removes it
 	}
 	c.Changed = c.Created || !sameParty(old, &c.Party)
 	return c, nil

@@ -76,9 +76,9 @@ func chain(names []identity.Name) string {
 	return strings.Join(out, " → ")
 }
 
-// readDeputy reads who stands in for the user: absent stays, null is nobody.
-// Without a beginning it is from now on; an end there must be, so that nobody
-// lends a right and forgets it.
+// readDeputy reads the user's deputy. If the field is absent the deputy stays;
+// null means no deputy. Without a begin the deputy's time begins now. An end is
+// required, so that no user lends a right and forgets it.
 func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now time.Time) {
 	if v.Node == nil {
 		return
@@ -119,8 +119,8 @@ func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now tim
 	p.Deputy = next
 }
 
-// GivenPassword returns the password that a user's document gives, "" where it
-// has none that fits.
+// GivenPassword returns the password in a user's document, or "" if there is no
+// valid one.
 func GivenPassword(node *document.Node) string {
 	password := node.Get("password")
 	if password == nil || password.Kind != document.String || !passwordFits(password.Text) {

@@ -17,7 +17,7 @@ import (
 type HeldSecret struct {
 	store.Secret
 	used  atomic.Int64 // LastUsed as stored, in Unix milliseconds; 0: never
-	noted atomic.Int64 // the same, of what is on its way to the store
+	noted atomic.Int64 // the same, of a use that is about to be stored
 }
 
 // secrets is all secrets of a kind.
@@ -99,7 +99,7 @@ func (t *Table) Secrets(kind store.SecretKind, user identity.ID) []*HeldSecret {
 	return t.secrets[kind].byUser[user]
 }
 
-// Secret returns the user's secret of that label, whatever its case, or nil.
+// Secret returns the user's secret of that label, in any case, or nil.
 func (t *Table) Secret(kind store.SecretKind, user identity.ID, label string) *HeldSecret {
 	for _, s := range t.Secrets(kind, user) {
 		if identity.Fold(s.Label) == identity.Fold(label) {

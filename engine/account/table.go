@@ -17,7 +17,7 @@ type Table struct {
 	byID      map[identity.ID]*store.Party
 	secrets   map[store.SecretKind]*secrets
 	watchers  map[string][]string // of a route, by its folded name: the active users who watch it, by name
-	modified  time.Time           // of whatever changed last
+	modified  time.Time           // of the last change of all
 }
 
 // NewTable returns the table of those users and teams, and of their secrets of
@@ -40,7 +40,7 @@ func NewTable(parties []store.Party, held map[store.SecretKind][]store.Secret) *
 	return t
 }
 
-// Directory returns who is in what.
+// Directory returns all users and teams.
 func (t *Table) Directory() *identity.Directory { return t.directory }
 
 // ByID returns the party of that id, nil for none.
@@ -61,8 +61,8 @@ func (t *Table) Watchers(route string) []string { return t.watchers[identity.Fol
 // Modified returns when any user or team changed last.
 func (t *Table) Modified() time.Time { return t.modified }
 
-// LastAdministrator reports whether without that user nobody could administer
-// the server, which nothing but a change of its store would mend.
+// LastAdministrator reports whether the user is the only one who can administer
+// the server. Without one, only a change of the store could help.
 func (t *Table) LastAdministrator(p *store.Party) bool {
 	if !p.Administers() {
 		return false

@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// Text is the text of a day as it was when it was opened. It is for the
-// length of one request.
+// Text is the text of a day as it was when it was opened. It is used for one
+// request.
 type Text struct {
 	read func(from int64) ([]byte, error)
 	size int64
@@ -14,8 +14,8 @@ type Text struct {
 	part []byte // of the text, from at
 }
 
-// NewText returns the text of a day, of which read returns a part from a place
-// on.
+// NewText returns the text of a day. read returns the part of it that begins at
+// from.
 func NewText(size int64, read func(from int64) ([]byte, error)) *Text {
 	return &Text{read: read, size: size}
 }

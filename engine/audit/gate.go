@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// The bounds on rows that come from outside without changing anything: an
-// attacker shall be seen, but not fill the disk.
+// The limits for rows that outsiders can cause without changing anything. An
+// attacker must be seen, but must not fill the disk.
 const (
 	mostAlike   = 10  // a minute
 	mostAMinute = 600 // of all kinds
 )
 
-// Gate bounds how many rows are written about what somebody tried: what is
-// beyond is counted, and one row says so.
+// Gate limits how many rows are written about attempts. Further ones are
+// counted, and one row tells their number.
 type Gate struct {
 	now func() time.Time // the machine's, in a sandbox too: it bounds what is written
 
@@ -32,12 +32,11 @@ type alike struct {
 	action         Action
 }
 
-// NewGate returns a gate whose minutes are those of that clock.
+// NewGate returns a gate that counts by the minutes of the clock now.
 func NewGate(now func() time.Time) *Gate { return &Gate{now: now, alike: map[alike]int{}} }
 
-// Admit returns the rows to be written for a row that comes: none where there
-// were too many in this minute, and one more that says how many were not
-// written before.
+// Admit returns the rows to write when the row r comes: none if there were too
+// many in this minute. A further row tells how many were not written before.
 func (g *Gate) Admit(r *Row) []*Row {
 	g.mu.Lock()
 	defer g.mu.Unlock()

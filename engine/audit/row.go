@@ -1,6 +1,6 @@
-// Package audit holds what the audit log says: its rows, as lines of JSON, the
-// bound on rows that somebody from outside can cause, and the text of a day.
-// Who writes them, and when, is the engine's.
+// Package audit holds the rows of the audit log, as lines of JSON, the limit
+// for rows that outsiders can cause, and the text of a day. The engine decides
+// what is written, and when.
 package audit
 
 import (
@@ -22,7 +22,7 @@ const (
 	UserEnable      Action = "user-enable"
 	UserDelete      Action = "user-delete"
 	Password        Action = "password-change"
-	Admin           Action = "administrator-change" // who is administrator of the server
+	Admin           Action = "administrator-change" // who is an administrator of the server
 	Deputy          Action = "deputy-change"
 	TeamAdd         Action = "team-add"
 	TeamChange      Action = "team-change"
@@ -42,7 +42,7 @@ const (
 	Lost            Action = "rows-lost"     // too many at once; the detail says how many
 )
 
-// The outcomes of what is in the audit log.
+// The outcomes in the audit log.
 const (
 	Done    = "done"
 	Refused = "refused"
@@ -51,8 +51,8 @@ const (
 // Row is a row of the audit log. Nothing in it is a secret.
 type Row struct {
 	Time    time.Time
-	Actor   string // a user's name, "" for nobody known
-	Address string // where the request came from, "" for the machine itself
+	Actor   string // a user's name, or "" if the user is not known
+	Address string // where the request came from, or "" for the machine itself
 	Action  Action
 	Target  string
 	Outcome string

@@ -26,8 +26,9 @@ type Content struct {
 	Spooled   Spooled // that was just read
 	File      *File   // that a row refers to already
 
-	// Holds answers an error if the row of File has gone; nil: nothing to
-	// check. Whoever refers to the content asks it again in the unit that does.
+	// Holds returns an error if the row of File has gone. If it is nil there is
+	// nothing to check. Before a unit refers to the content, it calls Holds
+	// again.
 	Holds func(store.Tx) error
 }
 

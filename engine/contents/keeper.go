@@ -1,29 +1,27 @@
 // Package contents keeps contents that are files: how they come, are shared,
 // and go.
 //
-// A content is a file named by its SHA-256, and any number of rows refer to
-// it: messages, attachments, documents. The store counts the references by
-// triggers, inside the transactions that write those rows. A content that
-// nothing refers to is collected: its file is removed, then its row. What
-// makes that safe is that nothing can begin to refer to a content unseen:
+// A content is a file named by its SHA-256, and any number of rows refer to it:
+// messages, attachments, documents. The store counts the references by
+// triggers, inside the transactions that write those rows. A content without
+// references is collected: its file is removed, then its row. This is safe
+// because no reference to a content can begin unseen:
 //
-//   - Whoever brings a content in (Spooled) does so within Storing, which
-//     pins it. The collector leaves pinned contents alone, and who wants to
-//     pin one that is just being removed waits until it is gone, and gives
-//     it its name anew.
-//   - Whoever refers to a content that another row refers to does so in a
-//     unit in which that row still is: it reads the row there, or checks it
-//     again.
-//   - Whoever reads does so within Reading, which looks again where a
-//     content went between finding and opening it.
+//   - A caller that brings a content in (Spooled) does so within Storing, which
+//     pins it. The collector leaves pinned contents alone. If the content is just
+//     being removed, the caller waits until it is gone and gives it its name again.
+//   - A caller that refers to a content that another row refers to does so in a
+//     unit in which that row exists: it reads the row there, or checks it again.
+//   - A caller that reads does so within Reading, which looks again if a content
+//     went between finding and opening it.
 //
-// The order of the steps makes it safe against crashes: row, file,
-// reference; and backwards reference, file, row. So a reference always has
-// its file, and a file its row: what a crash leaves is a row without
-// references, and the collector looks for those at every start.
+// The order of the steps makes it safe against crashes: row, file, reference;
+// in reverse reference, file, row. So a reference always has its file, and a
+// file its row. A crash can leave a row without references, and the collector
+// looks for those at every start.
 //
-// To keep contents of another table this way, there must be three triggers
-// like those of messages (schema/sql/0002_attachments.sql), Storing around the
+// To keep contents of another table this way, there must be three triggers like
+// those of messages (schema/sql/0002_attachments.sql), Storing around the
 // change that writes a row, RouseAfter in every unit that may drop one, and a
 // line in the store's consistency test. Bytes that count against a quota are
 // counted by the same triggers in stored_bytes (package quota).
@@ -61,13 +59,13 @@ type rows interface {
 	// known already.
 	Note(ctx context.Context, sum [32]byte) error
 
-	// Unused returns contents that nothing refers to, in order, after the
-	// given one, at most limit; StillUnused those of a list.
+	// Unused returns contents without references, in order, after the given
+	// one, at most limit. StillUnused returns those of a list that have none.
 	Unused(ctx context.Context, after [32]byte, limit int) ([][32]byte, error)
 	StillUnused(ctx context.Context, list [][32]byte) ([][32]byte, error)
 
-	// Forget forgets all of the contents or, with errs.InUse, none where
-	// anything refers to one of them.
+	// Forget deletes the rows of all the contents. If anything refers to one of
+	// them, it deletes none and returns errs.InUse.
 	Forget(ctx context.Context, list [][32]byte) error
 }
 
@@ -101,12 +99,13 @@ func (k *Keeper) Rouse() { k.pins.rouse() }
 // RouseAfter is called in every unit that may drop a reference to a content.
 func (k *Keeper) RouseAfter(tx store.Tx) { tx.AfterCommit(k.Rouse) }
 
-// Roused receives where there may be something to collect.
+// Roused receives if there may be something to collect.
 func (k *Keeper) Roused() <-chan struct{} { return k.pins.wake }
 
 // Storing gives a spooled content its name and runs f, which refers to it in
-// units of its own. Until f has returned the content is not collected; where
-// f fails and nothing else refers to it, it is.
+// its own units. The content is not collected until f has returned. If f fails
+// and nothing else refers to the content, it is collected then. Storing returns
+// f's error.
 func (k *Keeper) Storing(ctx context.Context, s Spooled, f func() error) error {
 	if _, dryRun := s.(*weighed); dryRun {
 		return f()
@@ -116,7 +115,7 @@ func (k *Keeper) Storing(ctx context.Context, s Spooled, f func() error) error {
 		s.Discard()
 		return err
 	}
-	unused := true // also where f panics
+	unused := true // also if f panics
 	defer func() { k.pins.unpin(sum, unused) }()
 	if err := k.note(ctx, sum); err != nil {
 		s.Discard()
@@ -143,9 +142,9 @@ func (k *Keeper) note(ctx context.Context, sum [32]byte) error {
 // attempts is how often a reader looks for a content that goes away.
 const attempts = 4
 
-// Reading runs f, which finds a row and opens the content that it refers to
-// by Open. Where the content had gone by then, the row was replaced or
-// deleted in between: f is run again.
+// Reading runs f, which finds a row and opens its content by Open. If the
+// content has gone by then, the row was replaced or deleted in between, and f
+// is run again.
 func (k *Keeper) Reading(f func() error) (err error) {
 	for range attempts {
 		if err = f(); !errors.Is(err, ErrGone) {
@@ -167,12 +166,11 @@ func (k *Keeper) Open(sum [32]byte) (io.ReadSeekCloser, error) {
 	return body, err
 }
 
-// collectAtOnce is how many contents are removed between two looks: who wants
-// to store one of them again waits for that long.
+// collectAtOnce is how many contents are removed at a time. A caller that wants
+// to store one of them again waits that long.
 const collectAtOnce = 16
 
-// Collect removes every content that nothing refers to and nobody is about
-// to refer to.
+// Collect removes every content that has no references and is not pinned.
 func (k *Keeper) Collect(ctx context.Context) error {
 	var after [32]byte
 	for {

@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// pins says which contents somebody is about to refer to, and which are just
-// being removed: none is both.
+// pins are the contents that are about to be referred to, and those that are
+// just being removed. No content is both.
 type pins struct {
 	mu       sync.Mutex
-	pinned   map[[32]byte]int           // that somebody is about to refer to
+	pinned   map[[32]byte]int           // about to be referred to
 	passed   map[[32]byte]bool          // pinned ones that the collector wanted
 	removing map[[32]byte]chan struct{} // closed when it is done
 	wake     chan struct{}              // there may be something to collect
@@ -50,7 +50,7 @@ func (p *pins) pin(ctx context.Context, d [32]byte) error {
 	}
 }
 
-// unpin takes a pin away. unused says that what it was for has failed.
+// unpin removes a pin. unused means that the reference was not made.
 func (p *pins) unpin(d [32]byte, unused bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,8 +65,8 @@ func (p *pins) unpin(d [32]byte, unused bool) {
 	delete(p.passed, d)
 }
 
-// claim returns those of the contents that nobody has pinned; until release
-// is called nobody can.
+// claim returns the contents of the list that are not pinned. They cannot be
+// pinned until release is called.
 func (p *pins) claim(list [][32]byte) (claimed [][32]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -35,7 +35,7 @@ func (b storeRows) Unused(ctx context.Context, after [32]byte, limit int) (list 
 	return list, err
 }
 
-// StillUnused returns those of the contents to which nothing refers.
+// StillUnused returns the contents of the list that have no references.
 func (b storeRows) StillUnused(ctx context.Context, list [][32]byte) (unused [][32]byte, err error) {
 	err = b.store.View(ctx, func(r store.Reader) error {
 		for _, sum := range list {

@@ -28,14 +28,14 @@ type Numbered[E any] struct {
 	Event E
 }
 
-// Bus keeps the latest events, and wakes the readers. It is all memory: what a
-// reader has missed for longer, or over a restart, it learns by looking at
+// Bus keeps the latest events and wakes the readers. It is kept in memory. A
+// reader that has missed events for longer, or over a restart, has to look at
 // everything again.
 //
 // A number is the instant of the event in Unix microseconds, or one more than
-// the last one's. So numbers of a run are above those of the runs before it,
-// and how far two are apart says nothing of what was between them and is not
-// for the reader to see.
+// the number before. So the numbers of a run are above those of earlier runs.
+// The distance of two numbers means nothing, and readers must not see a meaning
+// in it.
 type Bus[E any] struct {
 	wall func() time.Time
 
@@ -58,8 +58,8 @@ func NewBus[E any](wall func() time.Time) *Bus[E] {
 	}
 }
 
-// Publish keeps the events and wakes whoever listens. It does not block: it
-// runs after commits, where the writer waits for it.
+// Publish keeps the events and wakes the readers. It does not block: it runs
+// after commits, and the writer waits for it.
 func (b *Bus[E]) Publish(events ...E) {
 	now := b.wall().UnixMicro()
 	b.mu.Lock()
@@ -111,8 +111,8 @@ func (b *Bus[E]) forget(now int64) {
 	}
 }
 
-// after returns the events after one, at most so many, and whether there are
-// more; ok is false where some of them are gone.
+// after returns the events after seq, at most most of them, and whether there
+// are more; ok is false if some of them are no longer kept.
 func (b *Bus[E]) after(seq int64, most int) (events []Numbered[E], more, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,8 +141,8 @@ func (b *Bus[E]) latest() int64 {
 	return b.last
 }
 
-// Rouse wakes every reader though there is no event: to look whether it still
-// may.
+// Rouse wakes every reader without an event, to check whether it may still
+// read.
 func (b *Bus[E]) Rouse() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

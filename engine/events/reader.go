@@ -6,8 +6,8 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// Reader is a place in the events, of one user. It holds none: one that is too
-// slow for what is kept is told to look anew.
+// Reader is the place of one user in the events. It keeps no events. A reader
+// that is too slow for what the bus keeps is told to look at everything again.
 type Reader[E any] struct {
 	bus  *Bus[E]
 	user identity.ID
@@ -35,7 +35,7 @@ func (b *Bus[E]) Listen(user identity.ID, last string) (*Reader[E], error) {
 // Close ends the reader.
 func (r *Reader[E]) Close() { r.bus.leave(r) }
 
-// Wake receives where there may be something to read.
+// Wake receives if there may be something to read.
 func (r *Reader[E]) Wake() <-chan struct{} { return r.wake }
 
 func (r *Reader[E]) rouse() {
@@ -48,9 +48,9 @@ func (r *Reader[E]) rouse() {
 // Past returns the number of the last event that the reader is past.
 func (r *Reader[E]) Past() int64 { return r.seq }
 
-// Ahead returns the next events, which the reader passes by Pass, and whether
-// there are more. Where some of them are gone, ok is false, and the reader is
-// past all there are.
+// Ahead returns the next events and whether there are more. The reader passes
+// them by Pass. If some of them are no longer kept, ok is false, and the reader
+// is past all events.
 func (r *Reader[E]) Ahead() (events []Numbered[E], more, ok bool) {
 	if events, more, ok = r.bus.after(r.seq, mostRead); !ok {
 		r.seq = r.bus.latest()

@@ -14,9 +14,8 @@ type Feed struct {
 	Modified time.Time
 }
 
-// Cache keeps the calendars that were made, as many as there is room for. A
-// calendar stays as it is for as long as its version does: what it was made
-// from.
+// Cache keeps calendars, as many as there is room for. A calendar is valid
+// while the version that it was made from is the current one.
 type Cache[V comparable] struct {
 	mu    sync.Mutex
 	feeds map[identity.ID]made[V]

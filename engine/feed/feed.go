@@ -1,7 +1,7 @@
-// Package feed makes the calendar of what is to come for a user: the firings of
-// schedule entries and the deadlines of cases as events, and the calendars that
-// were made, while they are what they would be if they were made again. Which
-// entries and cases a user's calendar shows is the engine's to say.
+// Package feed makes a user's calendar: the firings of schedule entries and the
+// deadlines of cases as events. It keeps calendars until they would be
+// different if they were made again. The engine decides which entries and cases
+// a user's calendar shows.
 package feed
 
 import (
@@ -61,9 +61,9 @@ func AppendFirings(events []ical.Event, entry *schedule.Entry, before time.Time)
 	return events
 }
 
-// AppendDeadlines appends the timers of a case: those of the actions that are
-// the user's tasks, and, of a case that is its own, those that are nobody's
-// task, and its start where it waits for an instant.
+// AppendDeadlines appends the timers of a case's actions that are the user's
+// tasks. If the case is the user's own, it also appends the timers that are not
+// those of a task, and the start of the case if that waits for an instant.
 func AppendDeadlines(events []ical.Event, c *machine.Case, r *route.Route, mine func(action string) bool, own bool) []ical.Event {
 	title := cmp.Or(c.Title, fmt.Sprintf("case %d", c.ID))
 	if c.Life == machine.Queued && own {

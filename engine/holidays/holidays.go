@@ -1,6 +1,6 @@
 // Package holidays reads the calendars that schedule entries exclude, and keeps
-// what was read. Which document is a calendar, and who may use it, is the
-// engine's to say.
+// what it has read. The engine decides which document is a calendar and who may
+// use it.
 package holidays
 
 import (

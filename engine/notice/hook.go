@@ -40,7 +40,8 @@ type hookPerson struct {
 	Tasks []string       `json:"tasks"`
 }
 
-// Hook returns what the webhook is told: once for the event, whoever is told.
+// Hook returns the document for the webhook. There is one for each event, for
+// any number of recipients.
 func (e *Event) Hook(people []Person) []byte {
 	c := e.Case
 	form := hookForm{

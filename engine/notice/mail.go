@@ -1,5 +1,5 @@
-// Package notice words what people are told of an event: the mail to each of
-// them, and the document for the webhook. Who is told is the engine's to find.
+// Package notice writes notifications: the mail to each recipient, and the
+// document for the webhook. The engine finds the recipients.
 package notice
 
 import (
@@ -18,18 +18,18 @@ type Event struct {
 	Title func(machine.TaskRef) string // what people call a task
 }
 
-// Person is somebody who is told.
+// Person is a recipient.
 type Person struct {
 	machine.Notice
 	Name   identity.Name
-	Email  string        // "" for who is sent no mails
+	Email  string        // "" if no mails are sent
 	At     *machine.Case // through which they are told
-	Behalf string        // whose deputy this is, "" for nobody's
+	Behalf string        // the user whose deputy this is, or ""
 	Sees   bool          // the event's case
 }
 
-// Mail returns what a person is told of the event: what happened, who did it,
-// what they can do, and where.
+// Mail returns the mail that tells the recipient of the event: what happened,
+// who did it, what the recipient can do, and where.
 func (e *Event) Mail(p *Person) *machine.Mail {
 	at := p.At
 	var b strings.Builder

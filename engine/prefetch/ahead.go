@@ -64,8 +64,8 @@ func (c *Filters) Put(f machine.Filter, result machine.Filtered) {
 	c.size += size
 }
 
-// Calls holds what callbacks yielded until the decisions that asked are made.
-// A callback is no pure function: each change asks it anew.
+// Calls keeps the results of callbacks until the decisions that need them are
+// made. A callback is not a pure function, so each change calls it again.
 type Calls struct {
 	mu      sync.Mutex
 	results map[machine.Call]machine.Called
@@ -96,9 +96,9 @@ func (c *Calls) Drop(call machine.Call) {
 	delete(c.results, call)
 }
 
-// Identities holds the identities that decisions had for new cases until they
-// are made again. Whoever makes one takes them out, so that no two get the
-// same. A tells the attempts apart.
+// Identities keeps the identities that decisions had for new cases until they
+// are made again. They are taken out when they are used, so that no two cases
+// get the same. A tells the attempts apart.
 type Identities[A comparable] struct {
 	mu   sync.Mutex
 	held map[A][]machine.Identity

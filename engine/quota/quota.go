@@ -1,5 +1,5 @@
-// Package quota bounds what one user has (docs/contract/drive.md#limits): it
-// counts things, and ends bodies for whose bytes there is no room.
+// Package quota limits what one user has (docs/contract/drive.md#limits). It
+// counts things, and stops reading bodies for whose bytes there is no room.
 package quota
 
 import (
@@ -10,8 +10,8 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// What is a kind of thing of which a user may have so many, in the words of
-// the answer to who has too many.
+// What is a kind of thing whose number is limited, in the words of the error
+// message.
 type What string
 
 // The kinds of things that are bounded.
@@ -35,8 +35,8 @@ type countKey struct {
 	user identity.ID
 }
 
-// Check answers errs.TooMany where the user has as many as the limit. count
-// is asked once per user and kind.
+// Check returns errs.TooMany if the user already has limit things. count is
+// called once per user and kind.
 func (c *Counts) Check(what What, user identity.ID, limit int64, count func(identity.ID) (int64, error)) error {
 	key := countKey{what, user}
 	c.mu.Lock()
@@ -61,7 +61,7 @@ func (c *Counts) Check(what What, user identity.ID, limit int64, count func(iden
 	return Within(what, n, limit)
 }
 
-// Within answers errs.TooMany where somebody has as many as the limit.
+// Within returns errs.TooMany if n is at the limit or above.
 func Within(what What, n, limit int64) error {
 	if n >= limit {
 		return errs.New(errs.TooMany, "You have %d %s already, and the limit is %d; delete some first or ask an administrator.", n, what, limit)
