@@ -28,11 +28,11 @@ type Folder struct {
 	ready sync.Map // of sub-folders whose names are durable
 }
 
-// spoolName is the sub-folder of what is being written.
+// spoolName is the sub-folder of contents that are being written.
 const spoolName = "spool"
 
-// Open opens the folder, makes it where there is none, and removes what a
-// process that was killed has left half-written.
+// Open opens the folder. It creates the folder if it does not exist, and
+// removes what a process that was killed has left half-written.
 func Open(path string) (*Folder, error) {
 	const op = "open the folder of contents"
 	f := &Folder{path: path}
@@ -61,7 +61,7 @@ func (f *Folder) Spool(r io.Reader, limit int64) (contents.Spooled, error) {
 	source := &reader{r: r, limit: limit}
 	s.size, err = io.Copy(io.MultiWriter(file, hash), source)
 	switch {
-	case source.err != nil: // the reader's own, whatever it is
+	case source.err != nil: // the reader's own error
 		err = source.err
 	case err == nil:
 		err = failure(op, file.Sync())
@@ -112,8 +112,8 @@ func (s *spooled) Sum() [sha256.Size]byte { return s.sum }
 // Size returns how many bytes the content has.
 func (s *spooled) Size() int64 { return s.size }
 
-// Keep gives the content its name, durably. Where the name is taken the
-// content is the same, and is replaced: whoever reads it goes on.
+// Keep gives the content its name, durably. If there is a file of that name it
+// has the same content, and is replaced. Its readers can go on.
 func (s *spooled) Keep() error {
 	const op = "keep a content"
 	name := s.folder.name(s.sum)

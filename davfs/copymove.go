@@ -60,7 +60,7 @@ func movable(n node) bool {
 }
 
 func notMovable() error {
-	return errs.New(errs.NotMovable, "This cannot be moved there; a copy may do, and what was copied be deleted.")
+	return errs.New(errs.NotMovable, "This cannot be moved there; copy it instead, then delete the original.")
 }
 
 // copyOrMove answers COPY and MOVE.
@@ -137,9 +137,9 @@ func (t *transfer) find() (err error) {
 	}
 	switch {
 	case t.move && t.shallow && t.about.dir:
-		return errs.New(errs.BadParameter, "MOVE of a folder moves all that is in it: Depth must be infinity, or not there (RFC 4918, section 9.9.2).")
+		return errs.New(errs.BadParameter, "MOVE of a folder moves everything in it: Depth must be infinity or absent (RFC 4918, section 9.9.2).")
 	case t.to.equal(t.at):
-		return errs.New(errs.NotAllowed, "The destination is where it is already.")
+		return errs.New(errs.NotAllowed, "The destination is the same as the source.")
 	case !t.move && !copyable(t.source):
 		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
 	case t.move && !movable(t.source) && !shaded(t.at, t.source):
@@ -151,7 +151,7 @@ func (t *transfer) find() (err error) {
 // noPlace says that the destination is in no folder that is there for the
 // caller: the same whether there is none, or it is not to be seen.
 func noPlace() error {
-	return errs.New(errs.MissingParent, "There is no folder for the destination, or it is not for you to see.")
+	return errs.New(errs.MissingParent, "There is no folder for the destination, or you may not see it.")
 }
 
 // documentAt returns where in Documents/ a node lies, if it does.
@@ -172,9 +172,9 @@ func documentAt(n node) (engine.DocumentPath, bool) {
 func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error) {
 	req := t.request(t.Clock.Now())
 	req.If = t.judged
-	transfer := t.engine.CopyDocument
+	transfer := t.engine.Documents.CopyDocument
 	if t.move {
-		transfer = t.engine.MoveDocument
+		transfer = t.engine.Documents.MoveDocument
 	}
 	out, err := transfer(t.r.Context(), req, from, to, engine.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
 	if err != nil {
@@ -311,7 +311,7 @@ func (t *transfer) open() (*info, io.ReadCloser, error) {
 }
 
 func (n documentFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
-	return n.engine.MayTake(ctx, req, n.path)
+	return n.engine.Documents.MayTake(ctx, req, n.path)
 }
 
 // renamed makes the answer to a MOVE that gave a resource another name.
@@ -348,7 +348,7 @@ func (n entryFile) moveTo(ctx context.Context, req engine.Request, to node, t *t
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.engine.RenameEntry(ctx, req, n.name.ref, name, t.overwrite)
+	out, err := n.engine.Schedules.RenameEntry(ctx, req, n.name.ref, name, t.overwrite)
 	if err != nil {
 		return nil, err
 	}
@@ -364,7 +364,7 @@ func (n caseFile) moveTo(ctx context.Context, req engine.Request, to node, t *tr
 	if err != nil {
 		return nil, err
 	}
-	out, err := n.engine.RenameCase(ctx, req, n.name.ref, name, t.overwrite)
+	out, err := n.engine.Cases.RenameCase(ctx, req, n.name.ref, name, t.overwrite)
 	if err != nil {
 		return nil, err
 	}

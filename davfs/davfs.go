@@ -154,7 +154,7 @@ func (d *drive) exchange(r *http.Request) (*exchange, error) {
 	}
 	return &exchange{
 		scope: &scope{
-			engine: d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
+			engine: &d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
 		},
 		r: r, at: address{path}, query: q, malformed: err, memory: d.memory,
@@ -214,7 +214,7 @@ func (x *exchange) notAllowed(n node) error {
 		return err
 	}
 	x.allow = strings.Join(allowed(n), ", ")
-	return errs.New(errs.Method, "%s is not for this address; it takes %s.", x.r.Method, x.allow)
+	return errs.New(errs.Method, "%s is not allowed at this address; it takes %s.", x.r.Method, x.allow)
 }
 
 // allowed lists the methods of a node.
@@ -359,7 +359,7 @@ func (d *drive) mkcol(x *exchange) (*answer, error) {
 // else to make, and no kind of it is known (RFC 4918, section 9.3.1).
 func (d *drive) makeFolder(x *exchange, n maker) (*answer, error) {
 	if has, err := hasBody(x.r); has || err != nil {
-		return nil, errs.New(errs.MediaType, "MKCOL takes no body here; send it without.")
+		return nil, errs.New(errs.MediaType, "MKCOL takes no body here; send none.")
 	}
 	condition, err := x.condition()
 	if err != nil {

@@ -4,9 +4,9 @@
 // request, asks the engine, and answers. Who is asking, and how a failure looks
 // on the wire, it leaves to the server.
 //
-//	/dav/
-//	  Workflow/                          node_root.go
-//	    README.txt
+//	/dav/                                node_root.go
+//	  Workflow/
+//	    README.txt                       readme.go
 //	    Schedule/                        node_schedule.go
 //	      <name>.json, <uuid>.json
 //	      <uuid>/occurrences.json        resolves, is not listed
@@ -26,10 +26,18 @@
 //	        Messages/<uuid>              node_message.go
 //	        Labels/<label>               node_message.go
 //	        log.json, log.txt
+//	    Worklist/<list>/<task>.json      node_worklist.go
+//	    Archive/<yyyy>/<mm>/<id>.json    node_archive.go
+//	    Calendar/upcoming.ics            node_root.go
+//	    Schemas/<name>.schema.json       node_schema.go
 //	  Documents/<context>/…              node_documents.go
+//	  Account/                           node_account.go
+//	    me.json, people.json
+//	    AppPasswords/, CalendarLinks/
 //	  Admin/                             node_admin.go; administrators only
 //	    Users/<name>.json, Teams/<name>.json
 //	    Holds/<name>.json                node_hold.go
+//	    Audit/<date>.jsonl               node_audit.go
 //
 //	/attachfs/                           node_attach.go
 //	  <uuid>, view/<uuid>, download/<uuid>
@@ -37,7 +45,11 @@
 //	  <caseId>/<uuid>, <caseId>/<name>   of one that is bound to a case
 //
 // Every folder of resources has the hidden keys .contents and .ls
-// (node_hidden.go). Places that are not built yet answer 501.
+// (node_hidden.go). Schedule/, Routes/ and Cases/ have .history/ (node_history.go),
+// which is not listed. Side files are kept everywhere but in Documents/ and
+// /attachfs/ (node_scratch.go), and Rejected/ is in a folder of the workflow
+// while it holds something (rejected.go). Places that are not built yet answer
+// 501.
 //
 // A path is walked one segment at a time (walk.go) without asking what is
 // stored; what is there, a node says when it is asked. What it can do it

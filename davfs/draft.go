@@ -61,7 +61,7 @@ func (p *putting) makeDraft(ctx context.Context, existing bool) (created bool, e
 	if err := p.inFolder(ctx); err != nil {
 		return false, err
 	}
-	return p.engine.MakeDraft(ctx, engine.Request{By: p.by, Now: p.wall}, p.at.scratch())
+	return p.engine.Scratch.MakeDraft(ctx, engine.Request{By: p.by, Now: p.wall}, p.at.scratch())
 }
 
 // inFolder answers that the folder of the request's address is not there.
@@ -104,5 +104,5 @@ func (x *exchange) endDraft(ctx context.Context, n node) error {
 	if target, ok := n.(lockable); ok {
 		became = new(x.lockTarget(target))
 	}
-	return x.engine.EndDraft(ctx, x.by, x.at.scratch(), became)
+	return x.engine.Scratch.EndDraft(ctx, x.by, x.at.scratch(), became)
 }

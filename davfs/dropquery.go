@@ -54,7 +54,7 @@ func (q *dropQuery) add(part string) error {
 	value, valueErr := url.QueryUnescape(rawValue)
 	switch {
 	case nameErr != nil || valueErr != nil:
-		return errs.New(errs.BadParameter, "The query holds %q, which is no percent encoding.", part)
+		return errs.New(errs.BadParameter, "The query contains %q, which is not valid percent-encoding.", part)
 	case !utf8.ValidString(name) || !utf8.ValidString(value):
 		return errs.New(errs.BadParameter, "The query is not UTF-8.")
 	case !strings.HasPrefix(name, "."):

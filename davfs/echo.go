@@ -71,7 +71,7 @@ func (e *echo) open(ctx context.Context, x *exchange) (io.ReadSeekCloser, error)
 	if e.caseID == 0 {
 		return contentOf(e.content), nil
 	}
-	input, err := x.engine.Message(ctx, x.by, e.caseID, store.UUID{}, engine.OwnInput)
+	input, err := x.engine.Cases.Message(ctx, x.by, e.caseID, store.UUID{}, engine.OwnInput)
 	if err != nil {
 		return nil, err
 	}

@@ -13,29 +13,56 @@ import (
 // Engine is what the drive needs of the use cases, noun by noun. Every
 // method judges the caller's rights itself: what the caller may not see is
 // errs.NotFound.
-type Engine interface {
-	Schedules
-	Cases
-	Actions
-	Timers
-	Routes
-	Parties
-	HoldBook
-	Attachments
-	Drops
-	Accounts
-	Calendars
-	AuditLog
-	Documents
-	ScratchArea
-	Histories
-	Locks
+type Engine struct {
+	Schedules   Schedules
+	Cases       Cases
+	Actions     Actions
+	Timers      Timers
+	Routes      Routes
+	Parties     Parties
+	Holds       Holds
+	Attachments Attachments
+	Drops       Drops
+	Accounts    Accounts
+	Calendars   Calendars
+	Audit       AuditLog
+	Documents   Documents
+	Scratch     ScratchArea
+	Histories   Histories
+	Locks       Locks
+	Changes     Changes
+}
 
+// EngineOf returns all of it as one engine has it.
+func EngineOf(e *engine.Engine) Engine {
+	return Engine{
+		Schedules:   e,
+		Cases:       e,
+		Actions:     e,
+		Timers:      e,
+		Routes:      e,
+		Parties:     e,
+		Holds:       e,
+		Attachments: e,
+		Drops:       e,
+		Accounts:    e,
+		Calendars:   e,
+		Audit:       e,
+		Documents:   e,
+		Scratch:     e,
+		Histories:   e,
+		Locks:       e,
+		Changes:     e,
+	}
+}
+
+// Changes are what all requests share.
+type Changes interface {
 	// ChangeTag is an entity tag, quoted, of everything that is stored.
 	ChangeTag() string
 
-	// Replay returns the first answer to a request with that key; nil where
-	// there was none. The same key with another URL or body is
+	// Replay returns the first answer to a request with that key; nil if there
+	// was none. The same key with another URL or body is
 	// errs.IdempotencyMismatch.
 	Replay(ctx context.Context, by identity.Principal, key engine.IdempotencyKey) ([]byte, error)
 }
@@ -128,8 +155,8 @@ type Parties interface {
 	PartyID(name string) identity.ID
 }
 
-// HoldBook is the holds, for administrators.
-type HoldBook interface {
+// Holds are the holds, for administrators.
+type Holds interface {
 	Hold(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
 	Holds(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
 	PutHold(ctx context.Context, req engine.Request, name string, body []byte) (*engine.Outcome, error)

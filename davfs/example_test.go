@@ -26,7 +26,7 @@ import (
 func ExampleFileSystem() {
 	if err := withEngine(func(ctx context.Context, e *engine.Engine) error {
 		drive := davfs.NewFileSystem(davfs.Config{
-			Engine: e, Clock: clock.Real{}, Status: func(errs.Kind) int { return http.StatusForbidden },
+			Engine: davfs.EngineOf(e), Clock: clock.Real{}, Status: func(errs.Kind) int { return http.StatusForbidden },
 			Principal: func(context.Context) identity.Principal { return e.Principal(e.PartyID("admin")) },
 		})
 		file, err := drive.OpenFile(ctx, "/dav/Documents/admin/rates.csv", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)

@@ -168,7 +168,7 @@ func (x *exchange) versionOf(n node, about *info) (engine.Version, error) {
 	if !ok || len(x.tokens) == 0 {
 		return v, nil
 	}
-	locks, err := x.engine.LocksCovering(x.r.Context(), x.by, x.lockTarget(target))
+	locks, err := x.engine.Locks.LocksCovering(x.r.Context(), x.by, x.lockTarget(target))
 	if errs.Is(err, errs.NotFound) {
 		return v, nil
 	}

@@ -54,7 +54,7 @@ func (d *drive) lock(x *exchange) (*answer, error) {
 	if want == nil {
 		return d.refreshLock(x, req, target, lasts)
 	}
-	l, created, err := x.engine.Lock(x.r.Context(), req, target, engine.NewLock{
+	l, created, err := x.engine.Locks.Lock(x.r.Context(), req, target, engine.NewLock{
 		Shared: want.Shared, Deep: deep, Owner: want.Owner, Lasts: lasts,
 	})
 	if err != nil {
@@ -87,16 +87,16 @@ func (d *drive) lockPlace(x *exchange) (engine.Target, error) {
 	if _, ok := n.(folder); ok {
 		return engine.Target{}, errs.New(errs.NotLockable, "Folders of the workflow cannot be locked; lock the document.")
 	}
-	return engine.Target{}, errs.New(errs.NotLockable, "This is not to be changed under a lock.")
+	return engine.Target{}, errs.New(errs.NotLockable, "This cannot be locked.")
 }
 
 // refreshLock answers a LOCK without body: the lock that its If header names
 // shall last on (RFC 4918, section 9.10.2).
 func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, lasts time.Duration) (*answer, error) {
 	if len(x.tokens) == 0 {
-		return nil, errs.New(errs.BadParameter, "A LOCK without body makes a lock last longer; the header If must hold its token.")
+		return nil, errs.New(errs.BadParameter, "A LOCK without a body refreshes a lock; the header If must have its token.")
 	}
-	l, err := x.engine.RefreshLock(x.r.Context(), req, t, lasts)
+	l, err := x.engine.Locks.RefreshLock(x.r.Context(), req, t, lasts)
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +142,9 @@ func (d *drive) unlock(x *exchange) (*answer, error) {
 	req := x.request(d.Clock.Now())
 	req.If = condition
 	if force {
-		err = x.engine.BreakLocks(x.r.Context(), req, target)
+		err = x.engine.Locks.BreakLocks(x.r.Context(), req, target)
 	} else {
-		err = x.engine.Unlock(x.r.Context(), req, target, store.UUID(token))
+		err = x.engine.Locks.Unlock(x.r.Context(), req, target, store.UUID(token))
 	}
 	if err != nil {
 		return nil, err

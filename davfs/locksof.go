@@ -35,7 +35,7 @@ func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
 	if !ok {
 		return book, nil
 	}
-	locks, err := x.engine.LocksBelow(ctx, holder.lockArea())
+	locks, err := x.engine.Locks.LocksBelow(ctx, holder.lockArea())
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
 
 // addScratchLocks reads the locks on the caller's side files and drafts.
 func (x *exchange) addScratchLocks(ctx context.Context, book *lockBook) error {
-	locks, err := x.engine.LocksBelow(ctx, store.LocksOnScratchOf(x.by.ID))
+	locks, err := x.engine.Locks.LocksBelow(ctx, store.LocksOnScratchOf(x.by.ID))
 	if err != nil {
 		return err
 	}

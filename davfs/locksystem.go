@@ -49,7 +49,7 @@ func (s *LockSystem) covering(name string) ([]store.Lock, error) {
 	default:
 		return nil, err
 	}
-	locks, err := x.engine.LocksCovering(s.request.Context(), x.by, target)
+	locks, err := x.engine.Locks.LocksCovering(s.request.Context(), x.by, target)
 	if errs.Is(err, errs.NotFound) {
 		return nil, nil
 	}
@@ -137,7 +137,7 @@ func (s *LockSystem) Create(_ time.Time, details webdav.LockDetails) (token stri
 	if err != nil {
 		return "", err
 	}
-	l, _, err := x.engine.Lock(s.request.Context(), x.request(s.drive.Clock.Now()), target, engine.NewLock{
+	l, _, err := x.engine.Locks.Lock(s.request.Context(), x.request(s.drive.Clock.Now()), target, engine.NewLock{
 		Deep: !details.ZeroDepth, Owner: ownerXML(details.OwnerXML), Lasts: max(details.Duration, 0),
 	})
 	if errs.Is(err, errs.Locked) {
@@ -164,7 +164,7 @@ func ownerXML(inner string) string {
 // own returns the caller's lock with that token, and what it is on.
 func (s *LockSystem) own(token string) (*exchange, *store.Lock, engine.Target, error) {
 	ctx := s.request.Context()
-	l, err := s.drive.Engine.OwnLock(ctx, s.drive.Principal(ctx), store.UUID(dav.ParseToken(token)))
+	l, err := s.drive.Engine.Locks.OwnLock(ctx, s.drive.Principal(ctx), store.UUID(dav.ParseToken(token)))
 	if err != nil {
 		return nil, nil, engine.Target{}, err
 	}
@@ -184,7 +184,7 @@ func (s *LockSystem) Refresh(_ time.Time, token string, duration time.Duration) 
 	if err != nil {
 		return webdav.LockDetails{}, noSuchLock(err)
 	}
-	l, err := x.engine.RefreshLock(s.request.Context(), x.request(s.drive.Clock.Now()), target, max(duration, 0))
+	l, err := x.engine.Locks.RefreshLock(s.request.Context(), x.request(s.drive.Clock.Now()), target, max(duration, 0))
 	if err != nil {
 		return webdav.LockDetails{}, noSuchLock(err)
 	}
@@ -201,7 +201,7 @@ func (s *LockSystem) Unlock(_ time.Time, token string) error {
 		return noSuchLock(err)
 	}
 	ctx := context.WithoutCancel(s.request.Context())
-	return noSuchLock(x.engine.Unlock(ctx, x.request(s.drive.Clock.Now()), target, l.Token))
+	return noSuchLock(x.engine.Locks.Unlock(ctx, x.request(s.drive.Clock.Now()), target, l.Token))
 }
 
 // noSuchLock returns x/net's error for a token that is of no lock.

@@ -88,7 +88,7 @@ func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 	}
 	req := t.request(t.wall)
 	req.If = t.judged
-	out, err := t.engine.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)
+	out, err := t.engine.Scratch.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (t *transfer) empty(put *exchange, from scratchPlace) (*answer, error) {
 	ctx := t.r.Context()
 	req := t.request(t.wall)
 	req.If = t.judged
-	if _, err := t.engine.MayTakeScratch(ctx, req, from.place()); err != nil {
+	if _, err := t.engine.Scratch.MayTakeScratch(ctx, req, from.place()); err != nil {
 		return nil, err
 	}
 	put.script = false // whoever moves it
@@ -135,17 +135,17 @@ func (t *transfer) empty(put *exchange, from scratchPlace) (*answer, error) {
 		return nil, err
 	}
 	req.If = nil
-	if err := t.engine.DeleteScratch(ctx, req, from.place()); err != nil {
-		t.Log.Warn().Err(err).Msg("an empty file that was moved has stayed")
+	if err := t.engine.Scratch.DeleteScratch(ctx, req, from.place()); err != nil {
+		t.Log.Warn().Err(err).Msg("drive: could not remove an empty file that was moved")
 	}
 	return a, nil
 }
 
 func (n scratchFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
-	return n.at.engine.MayTakeScratch(ctx, n.at.wallRequest(req), n.at.place())
+	return n.at.engine.Scratch.MayTakeScratch(ctx, n.at.wallRequest(req), n.at.place())
 }
 
 func (n rejectedFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
 	req.Now = n.wall
-	return n.engine.MayTakeScratch(ctx, req, n.held.Place)
+	return n.engine.Scratch.MayTakeScratch(ctx, req, n.held.Place)
 }

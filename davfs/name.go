@@ -63,9 +63,9 @@ func legalName(name string) error {
 	case !utf8.ValidString(name):
 		return refuse("is not UTF-8")
 	case strings.ContainsFunc(name, unwritable):
-		return refuse("holds a control character")
+		return refuse("contains a control character")
 	case strings.ContainsAny(name, illegalMarks):
-		return refuse(`holds one of \ / : * ? " < > | @`)
+		return refuse(`contains one of \ / : * ? " < > | @`)
 	case strings.TrimSpace(name) != name:
 		return refuse("begins or ends with a blank")
 	case strings.HasSuffix(name, "."):

@@ -38,7 +38,7 @@ func (s *scope) readName(name string, byIdentity func(stem string) (ref engine.R
 	n.source = sourceType(ext)
 	if at := strings.LastIndexByte(stem, '@'); at > 0 {
 		own := stem[:at] + name[len(stem):]
-		if author := s.engine.PartyID(stem[at+1:]); author != 0 && legalName(own) == nil {
+		if author := s.engine.Parties.PartyID(stem[at+1:]); author != 0 && legalName(own) == nil {
 			return naming{ref: engine.Ref{Author: author, Name: own}, source: n.source}
 		}
 	}

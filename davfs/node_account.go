@@ -15,10 +15,10 @@ import (
 func accountPlaces(s *scope) []place {
 	return []place{
 		{"me.json", meFile{formFile{s, "me.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-			return s.engine.Me(ctx, s.by)
+			return s.engine.Accounts.Me(ctx, s.by)
 		}}}, true},
 		{"people.json", formFile{s, "people.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-			return s.engine.People(ctx, s.by)
+			return s.engine.Accounts.People(ctx, s.by)
 		}}, true},
 		{"AppPasswords", secretsFolder{s, store.AppPassword, "AppPasswords"}, true},
 		{"CalendarLinks", secretsFolder{s, store.CalendarLink, "CalendarLinks"}, true},
@@ -32,7 +32,7 @@ type meFile struct{ formFile }
 func (n meFile) putRules() putRules { return putRules{existing: true, secret: true} }
 
 func (n meFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.PutMe(ctx, req, in.data)
+	return n.engine.Accounts.PutMe(ctx, req, in.data)
 }
 
 func (n meFile) describe(a *answer, _ *engine.Outcome) { a.locate("dav", "Account", "me.json") }
@@ -56,7 +56,7 @@ func (n secretsFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	file := secretFile{secrets: n, label: stem, illegal: legalName(name)}
 	if ext != ".json" {
-		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a device or program and ends with .json.")
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here has the name of a device or program and ends with .json.")
 	}
 	return file, nil
 }
@@ -67,7 +67,7 @@ func (n secretsFolder) filters() []string { return nil }
 
 // page cuts the page out of all: they are few and held in memory.
 func (n secretsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	all, err := n.engine.Secrets(ctx, n.by, n.kind)
+	all, err := n.engine.Accounts.Secrets(ctx, n.by, n.kind)
 	return cutPage(all, f), err
 }
 
@@ -96,7 +96,7 @@ func (n secretFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.illegal != nil {
 		return nil, absent()
 	}
-	return n.secrets.engine.Secret(ctx, n.secrets.by, n.secrets.kind, n.label)
+	return n.secrets.engine.Accounts.Secret(ctx, n.secrets.by, n.secrets.kind, n.label)
 }
 
 func (n secretFile) stat(ctx context.Context) (*info, error) {
@@ -120,7 +120,7 @@ func (n secretFile) putRules() putRules {
 }
 
 func (n secretFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.secrets.engine.PutSecret(ctx, req, n.secrets.kind, n.label, in.data)
+	return n.secrets.engine.Accounts.PutSecret(ctx, req, n.secrets.kind, n.label, in.data)
 }
 
 func (n secretFile) describe(a *answer, o *engine.Outcome) {
@@ -136,5 +136,5 @@ func (n secretFile) remove(ctx context.Context, req engine.Request, _ query) err
 	if n.illegal != nil {
 		return absent()
 	}
-	return n.secrets.engine.DeleteSecret(ctx, req, n.secrets.kind, n.label)
+	return n.secrets.engine.Accounts.DeleteSecret(ctx, req, n.secrets.kind, n.label)
 }

@@ -31,7 +31,7 @@ func (n actionsFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n actionsFolder) list(ctx context.Context) ([]*info, error) {
-	tasks, err := n.engine.Tasks(ctx, n.by, n.id)
+	tasks, err := n.engine.Actions.Tasks(ctx, n.by, n.id)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ type actionFile struct {
 }
 
 func (n actionFile) stat(ctx context.Context) (*info, error) {
-	r, err := n.engine.Task(ctx, n.by, n.id, n.action)
+	r, err := n.engine.Actions.Task(ctx, n.by, n.id, n.action)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (n actionFile) stat(ctx context.Context) (*info, error) {
 }
 
 func (n actionFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	r, err := n.engine.Task(ctx, n.by, n.id, n.action)
+	r, err := n.engine.Actions.Task(ctx, n.by, n.id, n.action)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -73,7 +73,7 @@ func (n actionFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) 
 func (n actionFile) putRules() putRules { return putRules{action: true} }
 
 func (n actionFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.Perform(ctx, req, n.id, n.action, in.data)
+	return n.engine.Actions.Perform(ctx, req, n.id, n.action, in.data)
 }
 
 func (n actionFile) describe(a *answer, o *engine.Outcome) {

@@ -38,10 +38,10 @@ func (n partiesFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	file := partyFile{scope: n.scope, folder: n.name, kind: n.kind, name: stem}
 	if ext != ".json" {
-		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a user or team and ends with .json.")
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here has the name of a user or team and ends with .json.")
 	} else if !legalWord(stem) {
 		file.illegal = errs.New(errs.NameNotAllowed,
-			"The name %q is none for a user or team: letters, digits, _ and -, at most 63, the first a letter or digit.", stem)
+			"The name %q is not valid for a user or team: use letters, digits, _ and -, at most 63, the first a letter or digit.", stem)
 	}
 	return file, nil
 }
@@ -52,7 +52,7 @@ func (n partiesFolder) filters() []string { return nil }
 
 // page cuts the page out of all: users and teams are few and held in memory.
 func (n partiesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	all, err := n.engine.Parties(ctx, n.by, n.kind)
+	all, err := n.engine.Parties.Parties(ctx, n.by, n.kind)
 	return cutPage(all, f), err
 }
 
@@ -72,7 +72,7 @@ func (n partyFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.illegal != nil {
 		return nil, absent()
 	}
-	return n.engine.Party(ctx, n.by, n.kind, n.name)
+	return n.engine.Parties.Party(ctx, n.by, n.kind, n.name)
 }
 
 func (n partyFile) stat(ctx context.Context) (*info, error) {
@@ -94,7 +94,7 @@ func (n partyFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 func (n partyFile) putRules() putRules { return putRules{illegal: n.illegal} }
 
 func (n partyFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.PutParty(ctx, req, n.kind, n.name, in.data)
+	return n.engine.Parties.PutParty(ctx, req, n.kind, n.name, in.data)
 }
 
 func (n partyFile) describe(a *answer, o *engine.Outcome) {
@@ -107,5 +107,5 @@ func (n partyFile) remove(ctx context.Context, req engine.Request, _ query) erro
 	if n.illegal != nil {
 		return absent()
 	}
-	return n.engine.DeleteParty(ctx, req, n.kind, n.name)
+	return n.engine.Parties.DeleteParty(ctx, req, n.kind, n.name)
 }

@@ -40,7 +40,7 @@ func (n archiveFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n archiveFolder) list(ctx context.Context) ([]*info, error) {
-	months, err := n.engine.ArchiveMonths(ctx, n.by, true)
+	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, true)
 	var out []*info
 	for _, month := range months {
 		if name := yearName(month); len(out) == 0 || out[len(out)-1].name != name {
@@ -54,7 +54,7 @@ func (n archiveFolder) filters() []string { return casesFolder(n).filters() }
 
 func (n archiveFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
 	f.Archived = true
-	return n.engine.Cases(ctx, n.by, f)
+	return n.engine.Cases.Cases(ctx, n.by, f)
 }
 
 func (n archiveFolder) listed(r *engine.Resource) *info { return casesFolder(n).listed(r) }
@@ -66,7 +66,7 @@ type yearFolder struct {
 }
 
 func (n yearFolder) stat(ctx context.Context) (*info, error) {
-	months, err := n.engine.ArchiveMonths(ctx, n.by, false)
+	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, false)
 	for _, month := range months {
 		if month.Year() == n.year {
 			return folderInfo(yearName(month), n.since), nil
@@ -87,7 +87,7 @@ func (n yearFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n yearFolder) list(ctx context.Context) ([]*info, error) {
-	months, err := n.engine.ArchiveMonths(ctx, n.by, true)
+	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, true)
 	var out []*info
 	for _, month := range months {
 		if month.Year() == n.year {
@@ -105,7 +105,7 @@ type monthFolder struct {
 }
 
 func (n monthFolder) stat(ctx context.Context) (*info, error) {
-	months, err := n.engine.ArchiveMonths(ctx, n.by, false)
+	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, false)
 	for _, month := range months {
 		if month == n.month {
 			return folderInfo(monthName(month), n.since), nil
@@ -131,7 +131,7 @@ func (n monthFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n monthFolder) list(ctx context.Context) ([]*info, error) {
-	cases, err := n.engine.Cases(ctx, n.by, engine.Filter{OwnOnly: true, Archived: true, Month: n.month})
+	cases, err := n.engine.Cases.Cases(ctx, n.by, engine.Filter{OwnOnly: true, Archived: true, Month: n.month})
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +178,7 @@ func (n archivedFile) lockTarget() engine.Target {
 
 // remove purges the case.
 func (n archivedFile) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.PurgeCase(ctx, req, n.month, n.name.ref.CaseID)
+	return n.engine.Cases.PurgeCase(ctx, req, n.month, n.name.ref.CaseID)
 }
 
 // archivedFolder is Archive/<yyyy>/<mm>/<id>/, the same folder as the one in
@@ -198,7 +198,7 @@ func (n archivedFolder) stat(ctx context.Context) (*info, error) {
 // archivedIn answers errs.NotFound where the case is not in the archive, or
 // under another month.
 func (s *scope) archivedIn(ctx context.Context, id int64, month store.Month) error {
-	r, err := s.engine.Case(ctx, s.by, engine.Ref{CaseID: id})
+	r, err := s.engine.Cases.Case(ctx, s.by, engine.Ref{CaseID: id})
 	if err == nil && r.Archived != month {
 		err = absent()
 	}

@@ -106,7 +106,7 @@ func (n attachFolder) list(ctx context.Context) ([]*info, error) {
 
 // attachments describes attachments as they are handed out in that way.
 func (s *scope) attachments(ctx context.Context, w way, f engine.Filter) ([]*info, error) {
-	list, err := s.engine.Attachments(ctx, s.by, f)
+	list, err := s.engine.Attachments.Attachments(ctx, s.by, f)
 	out := make([]*info, len(list))
 	for i := range list {
 		r := &list[i]
@@ -118,7 +118,7 @@ func (s *scope) attachments(ctx context.Context, w way, f engine.Filter) ([]*inf
 func (n attachFolder) filters() []string { return []string{"context"} }
 
 func (n attachFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Attachments(ctx, n.by, f)
+	return n.engine.Attachments.Attachments(ctx, n.by, f)
 }
 
 func (n attachFolder) listed(r *engine.Resource) *info {
@@ -177,7 +177,7 @@ func (n caseAttachments) filters() []string { return nil }
 
 func (n caseAttachments) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
 	f.CaseID = n.id
-	return n.engine.Attachments(ctx, n.by, f)
+	return n.engine.Attachments.Attachments(ctx, n.by, f)
 }
 
 func (n caseAttachments) listed(r *engine.Resource) *info { return attachFolder{n.scope}.listed(r) }
@@ -198,7 +198,7 @@ func (n attachmentFile) about(a *store.Attachment) (*info, error) {
 }
 
 func (n attachmentFile) stat(ctx context.Context) (*info, error) {
-	a, err := n.engine.Attachment(ctx, n.by, n.uuid)
+	a, err := n.engine.Attachments.Attachment(ctx, n.by, n.uuid)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +206,7 @@ func (n attachmentFile) stat(ctx context.Context) (*info, error) {
 }
 
 func (n attachmentFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	a, err := n.engine.OpenAttachment(ctx, n.by, n.uuid)
+	a, err := n.engine.Attachments.OpenAttachment(ctx, n.by, n.uuid)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -226,7 +226,7 @@ func (n attachmentFile) remove(ctx context.Context, req engine.Request, _ query)
 			return err
 		}
 	}
-	return n.engine.DeleteAttachment(ctx, req, n.uuid)
+	return n.engine.Attachments.DeleteAttachment(ctx, req, n.uuid)
 }
 
 // newAttachment is the place of a new attachment: each PUT makes one, and
@@ -263,7 +263,7 @@ func lifetime(h http.Header) (clock.Duration, error) {
 	}
 	d, err := clock.ParseDuration(values[0])
 	if err != nil || len(values) > 1 || d.IsZero() {
-		return d, errs.New(errs.BadParameter, "The header %s must be a duration like P30D or PT12H, above zero, and stand once.", expiresIn)
+		return d, errs.New(errs.BadParameter, "The header %s must be a duration like P30D or PT12H, above zero, and be given once.", expiresIn)
 	}
 	return d, nil
 }
@@ -280,7 +280,7 @@ func (n newAttachment) put(ctx context.Context, req engine.Request, in *upload) 
 	if given.Lifetime, err = lifetime(in.r.Header); err != nil {
 		return nil, err
 	}
-	return n.engine.PutAttachment(ctx, req, given, in.body)
+	return n.engine.Attachments.PutAttachment(ctx, req, given, in.body)
 }
 
 func (n newAttachment) describe(a *answer, o *engine.Outcome) {

@@ -38,7 +38,7 @@ func (n auditFolder) filters() []string { return nil }
 
 // page cuts the page out of all: there is one a day.
 func (n auditFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	all, err := n.engine.AuditDays(ctx, n.by)
+	all, err := n.engine.Audit.AuditDays(ctx, n.by)
 	return cutPage(all, f), err
 }
 
@@ -62,7 +62,7 @@ func (n auditFile) stat(ctx context.Context) (*info, error) {
 }
 
 func (n auditFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	r, body, err := n.engine.AuditDay(ctx, n.by, n.date)
+	r, body, err := n.engine.Audit.AuditDay(ctx, n.by, n.date)
 	if err != nil {
 		return nil, nil, err
 	}

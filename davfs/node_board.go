@@ -43,7 +43,7 @@ func (n boardFolder) list(ctx context.Context) ([]*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	states, err := n.engine.Board(ctx, n.by, n.route)
+	states, err := n.engine.Drops.Board(ctx, n.by, n.route)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (n stateFolder) stat(ctx context.Context) (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := n.engine.BoardState(ctx, n.by, n.route, n.state)
+	state, err := n.engine.Drops.BoardState(ctx, n.by, n.route, n.state)
 	if err != nil {
 		return nil, err
 	}
@@ -88,11 +88,11 @@ func (n stateFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n stateFolder) list(ctx context.Context) ([]*info, error) {
-	state, err := n.engine.BoardState(ctx, n.by, n.route, n.state)
+	state, err := n.engine.Drops.BoardState(ctx, n.by, n.route, n.state)
 	if err != nil {
 		return nil, err
 	}
-	cases, err := n.engine.Cases(ctx, n.by, engine.Filter{Route: n.route, Status: state, OnBoard: true})
+	cases, err := n.engine.Cases.Cases(ctx, n.by, engine.Filter{Route: n.route, Status: state, OnBoard: true})
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (c card) name() string {
 }
 
 func (n boardFile) load(ctx context.Context) (*engine.Resource, string, error) {
-	r, err := n.folder.engine.Case(ctx, n.folder.by, engine.Ref{CaseID: n.id})
+	r, err := n.folder.engine.Cases.Case(ctx, n.folder.by, engine.Ref{CaseID: n.id})
 	if err != nil {
 		return nil, "", err
 	}
@@ -199,7 +199,7 @@ func (n boardFile) moveTo(ctx context.Context, req engine.Request, to node, _ *t
 	} else if err != nil {
 		return nil, err
 	}
-	out, err := n.folder.engine.MoveOnBoard(ctx, req, n.folder.route, n.folder.state, n.id, place.folder.state)
+	out, err := n.folder.engine.Cases.MoveOnBoard(ctx, req, n.folder.route, n.folder.state, n.id, place.folder.state)
 	if err != nil {
 		return nil, err
 	}

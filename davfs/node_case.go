@@ -62,7 +62,7 @@ func (n casesFolder) caseOf(ctx context.Context, name string) (node, error) {
 	if !ok {
 		return nil, absent()
 	}
-	_, err := n.engine.Case(ctx, n.by, engine.Ref{CaseID: id})
+	_, err := n.engine.Cases.Case(ctx, n.by, engine.Ref{CaseID: id})
 	return caseFolder{n.scope, id}, err
 }
 
@@ -74,7 +74,7 @@ func (n casesFolder) filters() []string {
 }
 
 func (n casesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Cases(ctx, n.by, f)
+	return n.engine.Cases.Cases(ctx, n.by, f)
 }
 
 func (n casesFolder) listed(r *engine.Resource) *info { return n.listedFile(r).withXattrs(r) }
@@ -89,7 +89,7 @@ func (n caseFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.name.nothing() {
 		return nil, absent()
 	}
-	return n.engine.Case(ctx, n.by, n.name.ref)
+	return n.engine.Cases.Case(ctx, n.by, n.name.ref)
 }
 
 func (n caseFile) stat(ctx context.Context) (*info, error) {
@@ -120,7 +120,7 @@ func (n caseFile) put(ctx context.Context, req engine.Request, in *upload) (*eng
 	if n.name.identity && n.name.nothing() {
 		return nil, absent()
 	}
-	return n.engine.PutCase(ctx, req, n.name.ref, in.data)
+	return n.engine.Cases.PutCase(ctx, req, n.name.ref, in.data)
 }
 
 func (n caseFile) describe(a *answer, o *engine.Outcome) {
@@ -133,7 +133,7 @@ func (n caseFile) remove(ctx context.Context, req engine.Request, _ query) error
 	if n.name.nothing() {
 		return absent()
 	}
-	return n.engine.DeleteCase(ctx, req, n.name.ref)
+	return n.engine.Cases.DeleteCase(ctx, req, n.name.ref)
 }
 
 // caseFolder is Cases/<id>/.
@@ -149,7 +149,7 @@ type caseBrief struct {
 
 func (n caseFolder) load(ctx context.Context) (*engine.Resource, caseBrief, error) {
 	var brief caseBrief
-	r, err := n.engine.Case(ctx, n.by, engine.Ref{CaseID: n.id})
+	r, err := n.engine.Cases.Case(ctx, n.by, engine.Ref{CaseID: n.id})
 	if err != nil {
 		return nil, brief, err
 	}
@@ -160,7 +160,7 @@ func (n caseFolder) load(ctx context.Context) (*engine.Resource, caseBrief, erro
 }
 
 func (n caseFolder) stat(ctx context.Context) (*info, error) {
-	r, err := n.engine.Case(ctx, n.by, engine.Ref{CaseID: n.id})
+	r, err := n.engine.Cases.Case(ctx, n.by, engine.Ref{CaseID: n.id})
 	if err != nil {
 		return nil, err
 	}
@@ -249,13 +249,13 @@ func (b caseBrief) result() string {
 // each.
 func (n caseFolder) log() formFile {
 	return formFile{n.scope, "log.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-		return n.engine.CaseLog(ctx, n.by, n.id)
+		return n.engine.Cases.CaseLog(ctx, n.by, n.id)
 	}}
 }
 
 func (n caseFolder) logText() formFile {
 	return formFile{n.scope, "log.txt", typeText, func(ctx context.Context) (*engine.Resource, error) {
-		return n.engine.CaseLogText(ctx, n.by, n.id)
+		return n.engine.Cases.CaseLogText(ctx, n.by, n.id)
 	}}
 }
 

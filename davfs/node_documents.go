@@ -39,12 +39,12 @@ func (n documentsFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n documentsFolder) list(ctx context.Context) ([]*info, error) {
-	roots, err := n.engine.DocumentRoots(ctx, n.by, true)
+	roots, err := n.engine.Documents.DocumentRoots(ctx, n.by, true)
 	return documentInfos(roots), err
 }
 
 func (n documentsFolder) below(ctx context.Context) (map[string][]*info, error) {
-	roots, err := n.engine.DocumentRoots(ctx, n.by, true)
+	roots, err := n.engine.Documents.DocumentRoots(ctx, n.by, true)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (n documentsFolder) below(ctx context.Context) (map[string][]*info, error) 
 	for i := range roots {
 		o := *n.under
 		o.Limit = room
-		l, err := n.engine.DocumentListing(ctx, n.by, engine.DocumentPath{roots[i].Name}, o)
+		l, err := n.engine.Documents.DocumentListing(ctx, n.by, engine.DocumentPath{roots[i].Name}, o)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (n documentsFolder) below(ctx context.Context) (map[string][]*info, error) 
 func (n documentsFolder) filters() []string { return []string{"q"} }
 
 func (n documentsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Documents(ctx, n.by, nil, f)
+	return n.engine.Documents.Documents(ctx, n.by, nil, f)
 }
 
 func (n documentsFolder) listed(r *engine.Resource) *info { return listedDocument(r) }
@@ -134,7 +134,7 @@ func (n documentPath) child(_ context.Context, name string) (node, error) {
 }
 
 func (n documentPath) list(ctx context.Context) ([]*info, error) {
-	l, err := n.engine.DocumentListing(ctx, n.by, n.path, engine.Members(false))
+	l, err := n.engine.Documents.DocumentListing(ctx, n.by, n.path, engine.Members(false))
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +164,10 @@ func (n documentPath) resolve(ctx context.Context) (node, error) {
 // holds.
 func (n documentPath) look(ctx context.Context) (*store.Document, []store.Document, error) {
 	if n.under == nil {
-		d, err := n.engine.Document(ctx, n.by, n.path)
+		d, err := n.engine.Documents.Document(ctx, n.by, n.path)
 		return d, nil, err
 	}
-	l, err := n.engine.DocumentListing(ctx, n.by, n.path, *n.under)
+	l, err := n.engine.Documents.DocumentListing(ctx, n.by, n.path, *n.under)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,13 +185,13 @@ type documentFolder struct {
 func (n documentFolder) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }
 
 func (n documentFolder) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.DeleteDocument(ctx, req, n.path)
+	return n.engine.Documents.DeleteDocument(ctx, req, n.path)
 }
 
 func (n documentFolder) options() []string { return nil }
 
 func (n documentFolder) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
-	return n.engine.PatchDocument(ctx, req, n.path, deadProperties(changes))
+	return n.engine.Documents.PatchDocument(ctx, req, n.path, deadProperties(changes))
 }
 
 func (n documentFolder) keeps(xml.Name) bool { return true }
@@ -213,7 +213,7 @@ func (n documentFolder) below(context.Context) (map[string][]*info, error) {
 func (n documentFolder) filters() []string { return []string{"q"} }
 
 func (n documentFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Documents(ctx, n.by, n.path, f)
+	return n.engine.Documents.Documents(ctx, n.by, n.path, f)
 }
 
 func (n documentFolder) listed(r *engine.Resource) *info { return listedDocument(r) }
@@ -259,7 +259,7 @@ type documentTarget struct {
 func (n documentTarget) putRules() putRules { return putRules{content: true} }
 
 func (n documentTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.PutDocument(ctx, req, n.path, in.content())
+	return n.engine.Documents.PutDocument(ctx, req, n.path, in.content())
 }
 
 func (n documentTarget) describe(a *answer, o *engine.Outcome) {
@@ -275,7 +275,7 @@ type documentFile struct {
 func (n documentFile) stat(context.Context) (*info, error) { return documentInfo(n.found), nil }
 
 func (n documentFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	d, err := n.engine.OpenFound(ctx, n.by, n.path, n.found)
+	d, err := n.engine.Documents.OpenFound(ctx, n.by, n.path, n.found)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,13 +283,13 @@ func (n documentFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error
 }
 
 func (n documentFile) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.DeleteDocument(ctx, req, n.path)
+	return n.engine.Documents.DeleteDocument(ctx, req, n.path)
 }
 
 func (n documentFile) options() []string { return nil }
 
 func (n documentFile) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
-	return n.engine.PatchDocument(ctx, req, n.path, deadProperties(changes))
+	return n.engine.Documents.PatchDocument(ctx, req, n.path, deadProperties(changes))
 }
 
 func (n documentFile) keeps(xml.Name) bool { return true }
@@ -300,5 +300,5 @@ type newDocument struct{ documentTarget }
 func (n newDocument) stat(context.Context) (*info, error) { return nil, absent() }
 
 func (n newDocument) makeFolder(ctx context.Context, req engine.Request) (*engine.Outcome, error) {
-	return n.engine.MakeFolder(ctx, req, n.path)
+	return n.engine.Documents.MakeFolder(ctx, req, n.path)
 }

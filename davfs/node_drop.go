@@ -25,7 +25,7 @@ func (n dropFolder) stat(ctx context.Context) (*info, error) {
 	if legalName(n.route) != nil {
 		return nil, absent()
 	}
-	r, err := n.engine.Route(ctx, n.by, n.route)
+	r, err := n.engine.Routes.Route(ctx, n.by, n.route)
 	if err != nil {
 		return nil, err
 	}
@@ -54,11 +54,11 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 func (n dropFolder) reserved(name string) error {
 	for _, taken := range []string{"Board", "Versions", "Rejected", "diagram.svg"} {
 		if same(name, taken) {
-			return errs.New(errs.NameNotAllowed, "The name %q has a meaning of its own in the folder of a route; choose another.", name)
+			return errs.New(errs.NameNotAllowed, "The name %q is reserved in the folder of a route; choose another.", name)
 		}
 	}
 	if digits(name) {
-		return errs.New(errs.NameNotAllowed, "The name %q is a case's in the folder of a route; choose one that is not all digits.", name)
+		return errs.New(errs.NameNotAllowed, "The name %q is that of a case in the folder of a route; choose one that is not all digits.", name)
 	}
 	return nil
 }
@@ -70,7 +70,7 @@ func (n dropFolder) caseOf(ctx context.Context, name string) (node, error) {
 	if !ok {
 		return nil, absent()
 	}
-	r, err := n.engine.Case(ctx, n.by, engine.Ref{CaseID: id})
+	r, err := n.engine.Cases.Case(ctx, n.by, engine.Ref{CaseID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (n dropFolder) uncreated() error {
 }
 
 func (n dropFolder) list(ctx context.Context) ([]*info, error) {
-	dropped, err := n.engine.Aliases(ctx, n.by, n.route)
+	dropped, err := n.engine.Drops.Aliases(ctx, n.by, n.route)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (n dropFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resourc
 		return nil, err
 	}
 	f.Route = n.route
-	return n.engine.Cases(ctx, n.by, f)
+	return n.engine.Cases.Cases(ctx, n.by, f)
 }
 
 func (n dropFolder) listed(r *engine.Resource) *info { return casesFolder{n.scope}.listed(r) }
@@ -137,7 +137,7 @@ func (n dropFile) load(ctx context.Context) (*store.Alias, error) {
 	if legalName(n.name) != nil {
 		return nil, absent()
 	}
-	return n.engine.Alias(ctx, n.by, n.route, n.name)
+	return n.engine.Drops.Alias(ctx, n.by, n.route, n.name)
 }
 
 func (n dropFile) stat(ctx context.Context) (*info, error) {
@@ -153,7 +153,7 @@ func (n dropFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	content, err := n.engine.OpenAlias(ctx, n.by, n.route, n.name)
+	content, err := n.engine.Drops.OpenAlias(ctx, n.by, n.route, n.name)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -166,7 +166,7 @@ func (n dropFile) remove(ctx context.Context, req engine.Request, _ query) error
 	if legalName(n.name) != nil {
 		return absent()
 	}
-	return n.engine.DeleteAlias(ctx, req, n.route, n.name)
+	return n.engine.Drops.DeleteAlias(ctx, req, n.route, n.name)
 }
 
 func (n dropFile) putRules() putRules {
@@ -179,10 +179,10 @@ func (n dropFile) query(raw string) (w writer, dryRun bool, err error) {
 	return n, dryRun, err
 }
 
-func (n dropFile) guard(ctx context.Context) error { return n.engine.MayDrop(ctx, n.by, n.route) }
+func (n dropFile) guard(ctx context.Context) error { return n.engine.Drops.MayDrop(ctx, n.by, n.route) }
 
 func (n dropFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.Drop(ctx, req, n.drop, in.content())
+	return n.engine.Drops.Drop(ctx, req, n.drop, in.content())
 }
 
 // describe answers with the headers that clients of OpenGroupware Coils read

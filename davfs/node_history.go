@@ -33,7 +33,7 @@ func (n historyFolder) stat(context.Context) (*info, error) {
 }
 
 func (n historyFolder) list(ctx context.Context) ([]*info, error) {
-	all, err := n.engine.History(ctx, n.by, n.of)
+	all, err := n.engine.Histories.History(ctx, n.by, n.of)
 	out := make([]*info, len(all))
 	for i := range all {
 		out[i] = pastInfo(&all[i])
@@ -47,7 +47,7 @@ func pastInfo(r *engine.Resource) *info {
 }
 
 func (n historyFolder) child(ctx context.Context, name string) (node, error) {
-	all, err := n.engine.History(ctx, n.by, n.of)
+	all, err := n.engine.Histories.History(ctx, n.by, n.of)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ type historyFile struct {
 func (n historyFile) stat(context.Context) (*info, error) { return pastInfo(n.found), nil }
 
 func (n historyFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	r, err := n.engine.Past(ctx, n.by, n.of, n.found.Seq)
+	r, err := n.engine.Histories.Past(ctx, n.by, n.of, n.found.Seq)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -25,7 +25,7 @@ func (n holdsFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	file := holdFile{scope: n.scope, name: stem, illegal: legalName(name)}
 	if ext != ".json" {
-		file.illegal = errs.New(errs.NameNotAllowed, "A file here is called after a hold and ends with .json.")
+		file.illegal = errs.New(errs.NameNotAllowed, "A file here has the name of a hold and ends with .json.")
 	}
 	return file, nil
 }
@@ -36,7 +36,7 @@ func (n holdsFolder) filters() []string { return nil }
 
 // page cuts the page out of all: there are few holds.
 func (n holdsFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	all, err := n.engine.Holds(ctx, n.by)
+	all, err := n.engine.Holds.Holds(ctx, n.by)
 	return cutPage(all, f), err
 }
 
@@ -53,7 +53,7 @@ func (n holdFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.illegal != nil {
 		return nil, absent()
 	}
-	return n.engine.Hold(ctx, n.by, n.name)
+	return n.engine.Holds.Hold(ctx, n.by, n.name)
 }
 
 func (n holdFile) stat(ctx context.Context) (*info, error) {
@@ -75,7 +75,7 @@ func (n holdFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 func (n holdFile) putRules() putRules { return putRules{illegal: n.illegal} }
 
 func (n holdFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.PutHold(ctx, req, n.name, in.data)
+	return n.engine.Holds.PutHold(ctx, req, n.name, in.data)
 }
 
 func (n holdFile) describe(a *answer, o *engine.Outcome) {
@@ -88,5 +88,5 @@ func (n holdFile) remove(ctx context.Context, req engine.Request, _ query) error
 	if n.illegal != nil {
 		return absent()
 	}
-	return n.engine.DeleteHold(ctx, req, n.name)
+	return n.engine.Holds.DeleteHold(ctx, req, n.name)
 }

@@ -32,7 +32,7 @@ func (n messagesFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n messagesFolder) list(ctx context.Context) ([]*info, error) {
-	messages, err := n.engine.Messages(ctx, n.by, n.id)
+	messages, err := n.engine.Cases.Messages(ctx, n.by, n.id)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (n messageFile) stat(ctx context.Context) (*info, error) {
 }
 
 func (n messageFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	content, err := n.engine.Message(ctx, n.by, n.id, n.uuid, n.label)
+	content, err := n.engine.Cases.Message(ctx, n.by, n.id, n.uuid, n.label)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +97,7 @@ func (n labelsFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n labelsFolder) list(ctx context.Context) ([]*info, error) {
-	messages, err := n.engine.Messages(ctx, n.by, n.id)
+	messages, err := n.engine.Cases.Messages(ctx, n.by, n.id)
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +146,13 @@ func (n labelFile) putRules() putRules {
 	rules := putRules{content: true}
 	if !legalWord(n.label) {
 		rules.illegal = errs.New(errs.NameNotAllowed,
-			"The label %q is none: letters, digits, _ and -, at most 63, the first a letter or digit.", n.label)
+			"The label %q is not valid: use letters, digits, _ and -, at most 63, the first a letter or digit.", n.label)
 	}
 	return rules
 }
 
 func (n labelFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.PutLabel(ctx, req, n.id, n.label, in.mediaType, in.body)
+	return n.engine.Cases.PutLabel(ctx, req, n.id, n.label, in.mediaType, in.body)
 }
 
 func (n labelFile) describe(a *answer, _ *engine.Outcome) {

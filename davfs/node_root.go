@@ -87,7 +87,7 @@ func workflowPlaces(s *scope) []place {
 // own.
 func calendarPlaces(s *scope) []place {
 	return []place{{"upcoming.ics", formFile{s, "upcoming.ics", typeCalendar, func(ctx context.Context) (*engine.Resource, error) {
-		return s.engine.Upcoming(ctx, s.by)
+		return s.engine.Calendars.Upcoming(ctx, s.by)
 	}}, true}}
 }
 

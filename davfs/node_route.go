@@ -45,7 +45,7 @@ func (n routesFolder) list(ctx context.Context) ([]*info, error) {
 
 // means reports whether a route has the name: it is its folder's.
 func (n routesFolder) means(ctx context.Context, name string) (bool, error) {
-	switch err := n.engine.MayDrop(ctx, n.by, name); {
+	switch err := n.engine.Drops.MayDrop(ctx, n.by, name); {
 	case errs.Is(err, errs.NotFound):
 		return false, nil
 	case errs.Is(err, errs.NotAllowed):
@@ -58,7 +58,7 @@ func (n routesFolder) means(ctx context.Context, name string) (bool, error) {
 func (n routesFolder) filters() []string { return []string{"context", "q"} }
 
 func (n routesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Routes(ctx, n.by, f)
+	return n.engine.Routes.Routes(ctx, n.by, f)
 }
 
 // listed describes the stored spelling.
@@ -82,7 +82,7 @@ func (n routeFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.illegal() != nil {
 		return nil, absent()
 	}
-	r, err := n.engine.Route(ctx, n.by, n.name)
+	r, err := n.engine.Routes.Route(ctx, n.by, n.name)
 	if err == nil && n.yaml() && !r.YAML {
 		return nil, absent()
 	}
@@ -136,9 +136,9 @@ func (n routeFile) put(ctx context.Context, req engine.Request, in *upload) (*en
 		return nil, err
 	}
 	if migrate {
-		return n.engine.MigrateRoute(ctx, req, n.name, n.yaml(), in.data)
+		return n.engine.Routes.MigrateRoute(ctx, req, n.name, n.yaml(), in.data)
 	}
-	return n.engine.PutRoute(ctx, req, n.name, n.yaml(), in.data)
+	return n.engine.Routes.PutRoute(ctx, req, n.name, n.yaml(), in.data)
 }
 
 func (n routeFile) describe(a *answer, o *engine.Outcome) {
@@ -155,5 +155,5 @@ func (n routeFile) remove(ctx context.Context, req engine.Request, q query) erro
 	if _, err := n.load(ctx); err != nil {
 		return err
 	}
-	return n.engine.DeleteRoute(ctx, req, n.name, force)
+	return n.engine.Routes.DeleteRoute(ctx, req, n.name, force)
 }

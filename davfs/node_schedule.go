@@ -41,7 +41,7 @@ func (n scheduleFolder) means(_ context.Context, name string) (bool, error) {
 func (n scheduleFolder) filters() []string { return []string{"route", "context", "type", "q"} }
 
 func (n scheduleFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Entries(ctx, n.by, f)
+	return n.engine.Schedules.Entries(ctx, n.by, f)
 }
 
 func (n scheduleFolder) listed(r *engine.Resource) *info { return n.listedFile(r) }
@@ -57,7 +57,7 @@ func (n entryFile) load(ctx context.Context) (*engine.Resource, error) {
 	if n.name.nothing() {
 		return nil, absent()
 	}
-	return n.engine.Entry(ctx, n.by, n.name.ref)
+	return n.engine.Schedules.Entry(ctx, n.by, n.name.ref)
 }
 
 func (n entryFile) stat(ctx context.Context) (*info, error) {
@@ -82,7 +82,7 @@ func (n entryFile) put(ctx context.Context, req engine.Request, in *upload) (*en
 	if n.name.identity && n.name.nothing() {
 		return nil, absent()
 	}
-	return n.engine.PutEntry(ctx, req, n.name.ref, in.data)
+	return n.engine.Schedules.PutEntry(ctx, req, n.name.ref, in.data)
 }
 
 func (n entryFile) describe(a *answer, o *engine.Outcome) {
@@ -96,7 +96,7 @@ func (n entryFile) remove(ctx context.Context, req engine.Request, _ query) erro
 	if n.name.nothing() {
 		return absent()
 	}
-	return n.engine.DeleteEntry(ctx, req, n.name.ref)
+	return n.engine.Schedules.DeleteEntry(ctx, req, n.name.ref)
 }
 
 // entryFolder is Schedule/<uuid32>/, which resolves but is not listed. It is
@@ -107,7 +107,7 @@ type entryFolder struct {
 }
 
 func (n entryFolder) stat(ctx context.Context) (*info, error) {
-	r, err := n.engine.Occurrences(ctx, n.by, n.uuid)
+	r, err := n.engine.Schedules.Occurrences(ctx, n.by, n.uuid)
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +132,6 @@ func (n entryFolder) list(ctx context.Context) ([]*info, error) {
 // occurrences is what became of each instant of the entry.
 func (n entryFolder) occurrences() formFile {
 	return formFile{n.scope, "occurrences.json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-		return n.engine.Occurrences(ctx, n.by, n.uuid)
+		return n.engine.Schedules.Occurrences(ctx, n.by, n.uuid)
 	}}
 }

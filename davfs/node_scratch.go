@@ -99,7 +99,7 @@ func (n scratchPlace) place() store.ScratchPlace {
 func folderPath(segments []string) string { return "/" + strings.Join(segments, "/") }
 
 func (n scratchPlace) load(ctx context.Context) (*store.Scratch, error) {
-	return n.engine.Scratch(ctx, n.by, n.wall, n.place())
+	return n.engine.Scratch.Scratch(ctx, n.by, n.wall, n.place())
 }
 
 func (n scratchPlace) stat(ctx context.Context) (*info, error) {
@@ -115,7 +115,7 @@ func (n scratchPlace) child(_ context.Context, name string) (node, error) {
 }
 
 func (n scratchPlace) list(ctx context.Context) ([]*info, error) {
-	members, err := n.engine.ScratchIn(ctx, n.by, n.wall, n.place().Folder+"/"+n.name)
+	members, err := n.engine.Scratch.ScratchIn(ctx, n.by, n.wall, n.place().Folder+"/"+n.name)
 	return scratchInfos(members), err
 }
 
@@ -171,7 +171,7 @@ type scratchFolder struct {
 func (n scratchFolder) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
 
 func (n scratchFolder) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.DeleteScratch(ctx, n.wallRequest(req), n.place())
+	return n.engine.Scratch.DeleteScratch(ctx, n.wallRequest(req), n.place())
 }
 
 func (n scratchFolder) options() []string { return nil }
@@ -188,13 +188,13 @@ func (scratchTarget) isAside() {}
 func (n scratchTarget) guard(ctx context.Context) error {
 	about, err := n.at.parent.stat(ctx)
 	if _, inside := n.at.parent.(scratchPlace); inside && (errs.Is(err, errs.NotFound) || err == nil && !about.dir) {
-		return errs.New(errs.MissingParent, "The folder that would hold %q does not exist; make it first.", n.at.name)
+		return errs.New(errs.MissingParent, "The folder for %q does not exist; make it first.", n.at.name)
 	}
 	return err
 }
 
 func (n scratchTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.at.engine.PutScratch(ctx, n.at.wallRequest(req), n.at.place(), in.content())
+	return n.at.engine.Scratch.PutScratch(ctx, n.at.wallRequest(req), n.at.place(), in.content())
 }
 
 func (n scratchTarget) describe(a *answer, o *engine.Outcome) {
@@ -210,7 +210,7 @@ type scratchFile struct {
 func (n scratchFile) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
 
 func (n scratchFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	s, err := n.at.engine.OpenScratch(ctx, n.at.by, n.at.wall, n.at.place())
+	s, err := n.at.engine.Scratch.OpenScratch(ctx, n.at.by, n.at.wall, n.at.place())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -218,7 +218,7 @@ func (n scratchFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error)
 }
 
 func (n scratchFile) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.at.engine.DeleteScratch(ctx, n.at.wallRequest(req), n.at.place())
+	return n.at.engine.Scratch.DeleteScratch(ctx, n.at.wallRequest(req), n.at.place())
 }
 
 func (n scratchFile) options() []string { return nil }
@@ -232,5 +232,5 @@ func (n newScratch) makeFolder(ctx context.Context, req engine.Request) (*engine
 	if err := n.guard(ctx); err != nil {
 		return nil, err
 	}
-	return n.at.engine.MakeScratchFolder(ctx, n.at.wallRequest(req), n.at.place())
+	return n.at.engine.Scratch.MakeScratchFolder(ctx, n.at.wallRequest(req), n.at.place())
 }

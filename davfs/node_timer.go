@@ -41,7 +41,7 @@ func (n timersFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n timersFolder) list(ctx context.Context) ([]*info, error) {
-	timers, err := n.engine.Timers(ctx, n.by, n.id)
+	timers, err := n.engine.Timers.Timers(ctx, n.by, n.id)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (n timersFolder) list(ctx context.Context) ([]*info, error) {
 func (n timersFolder) filters() []string { return nil }
 
 func (n timersFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	timers, err := n.engine.Timers(ctx, n.by, n.id)
+	timers, err := n.engine.Timers.Timers(ctx, n.by, n.id)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ type timerFile struct {
 }
 
 func (n timerFile) stat(ctx context.Context) (*info, error) {
-	r, err := n.engine.Timer(ctx, n.by, n.id, n.timer)
+	r, err := n.engine.Timers.Timer(ctx, n.by, n.id, n.timer)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (n timerFile) stat(ctx context.Context) (*info, error) {
 }
 
 func (n timerFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	r, err := n.engine.Timer(ctx, n.by, n.id, n.timer)
+	r, err := n.engine.Timers.Timer(ctx, n.by, n.id, n.timer)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,11 +95,11 @@ func (n timerFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 func (n timerFile) putRules() putRules { return putRules{existing: true} }
 
 func (n timerFile) guard(ctx context.Context) error {
-	return n.engine.MaySetTimer(ctx, n.by, n.id, n.timer)
+	return n.engine.Timers.MaySetTimer(ctx, n.by, n.id, n.timer)
 }
 
 func (n timerFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.PutTimer(ctx, req, n.id, n.timer, in.data)
+	return n.engine.Timers.PutTimer(ctx, req, n.id, n.timer, in.data)
 }
 
 func (n timerFile) describe(a *answer, o *engine.Outcome) {

@@ -31,7 +31,7 @@ func (n versionsFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n versionsFolder) list(ctx context.Context) ([]*info, error) {
-	versions, err := n.engine.RouteVersions(ctx, n.by, n.route)
+	versions, err := n.engine.Routes.RouteVersions(ctx, n.by, n.route)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (n versionsFolder) list(ctx context.Context) ([]*info, error) {
 func (n versionsFolder) version(number int64) formFile {
 	name := strconv.FormatInt(number, 10)
 	return formFile{n.scope, name + ".json", typeJSON, func(ctx context.Context) (*engine.Resource, error) {
-		versions, err := n.engine.RouteVersions(ctx, n.by, n.route)
+		versions, err := n.engine.Routes.RouteVersions(ctx, n.by, n.route)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ func (n worklistFolder) list(ctx context.Context) ([]*info, error) {
 func (n worklistFolder) filters() []string { return []string{"route", "role", "context", "q"} }
 
 func (n worklistFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {
-	return n.engine.Worklist(ctx, n.by, n.name, f)
+	return n.engine.Actions.Worklist(ctx, n.by, n.name, f)
 }
 
 func (n worklistFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
@@ -80,7 +80,7 @@ type worklistFile struct {
 }
 
 func (n worklistFile) load(ctx context.Context) (*engine.Resource, error) {
-	return n.engine.WorklistTask(ctx, n.by, n.list, n.id, n.action)
+	return n.engine.Actions.WorklistTask(ctx, n.by, n.list, n.id, n.action)
 }
 
 func (n worklistFile) stat(ctx context.Context) (*info, error) {
@@ -116,7 +116,7 @@ func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, _
 	if !ok || place.id != n.id || !same(place.action, n.action) {
 		return nil, notMovable()
 	}
-	out, err := n.engine.MoveTask(ctx, req, n.list, place.list, n.id, n.action)
+	out, err := n.engine.Actions.MoveTask(ctx, req, n.list, place.list, n.id, n.action)
 	if err != nil {
 		return nil, err
 	}

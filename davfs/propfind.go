@@ -39,7 +39,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *exchange) error {
 	if unread == nil {
 		x.under = under(want, depth)
 	}
-	tag := x.engine.ChangeTag() // before anything is read: better too old than too new
+	tag := x.engine.Changes.ChangeTag() // before anything is read: better too old than too new
 	n, err := x.place()
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *exchange) error {
 		depth = "0" // there is nothing below a file
 	}
 	if depth == dav.Infinity && !isTree {
-		return errs.New(errs.FiniteDepth, "The depth must be 0 or 1: ask folder by folder, or read the hidden key %s.", contentsName)
+		return errs.New(errs.FiniteDepth, "The depth must be 0 or 1: ask folder by folder, or read the hidden file %s.", contentsName)
 	}
 	if unread != nil {
 		return unread
@@ -158,7 +158,7 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 		}
 	}
 	if f.want.DAV(dav.QuotaUsed) || f.want.DAV(dav.QuotaAvailable) {
-		quota, err := f.engine.Quota(ctx, f.by)
+		quota, err := f.engine.Documents.Quota(ctx, f.by)
 		if err != nil {
 			return err
 		}

@@ -108,10 +108,10 @@ func (p *patching) judge(n node) {
 	for i, c := range p.changes {
 		switch {
 		case dav.IsLive(c.Name):
-			p.outcome[i] = propOutcome{errs.NotAllowed, true, "cannot-modify-protected-property", "This property is computed; it follows from what is stored."}
+			p.outcome[i] = propOutcome{errs.NotAllowed, true, "cannot-modify-protected-property", "This property is computed and cannot be changed."}
 		case target != nil && target.keeps(c.Name), dav.IsTimestamp(c.Name):
 		default:
-			p.outcome[i] = propOutcome{errs.NotAllowed, true, "", "This resource keeps no properties of this name."}
+			p.outcome[i] = propOutcome{errs.NotAllowed, true, "", "This resource does not store properties of this name."}
 		}
 	}
 }
@@ -180,4 +180,4 @@ func (p *patching) results(d *drive) []dav.PropResult {
 	return out
 }
 
-const failedDependency = "Another property could not be changed, and so none was."
+const failedDependency = "Another property could not be changed, so none was."

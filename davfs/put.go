@@ -346,7 +346,7 @@ func (p *putting) settle(ctx context.Context, o *engine.Outcome, a *answer) {
 		return
 	}
 	if err := p.endDraft(ctx, p.target); err != nil {
-		p.Log.Warn().Err(err).Msg("the draft of what was stored has stayed")
+		p.Log.Warn().Err(err).Msg("drive: could not remove the draft of a stored document")
 	}
 }
 
@@ -393,7 +393,7 @@ func (p *putting) failed(err error) (*answer, error) {
 		return nil, mismatch
 	}
 	if mismatch != nil {
-		p.Log.Warn().Err(mismatch).Msg("first answer not found")
+		p.Log.Warn().Err(mismatch).Msg("drive: could not find the first answer to a repeated request")
 	}
 	return nil, err
 }
@@ -401,7 +401,7 @@ func (p *putting) failed(err error) (*answer, error) {
 // replay returns the answer to the first request with the key, nil if there
 // was none.
 func (p *putting) replay() (*answer, error) {
-	stored, err := p.engine.Replay(p.r.Context(), p.by, *p.key)
+	stored, err := p.engine.Changes.Replay(p.r.Context(), p.by, *p.key)
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -421,7 +421,7 @@ func (x *exchange) idempotencyKey() (*engine.IdempotencyKey, error) {
 	}
 	key := values[0]
 	if len(values) > 1 || len(key) == 0 || len(key) > 255 || strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return nil, errs.New(errs.BadParameter, "The header Idempotency-Key must have 1 to 255 visible ASCII characters, and stand once.")
+		return nil, errs.New(errs.BadParameter, "The header Idempotency-Key must have 1 to 255 visible ASCII characters, and be given once.")
 	}
 	url := x.r.Method + " " + dav.Href(x.at.Segments...) + "?" + x.r.URL.RawQuery
 	return &engine.IdempotencyKey{Key: key, URL: sha256.Sum256([]byte(url))}, nil

@@ -26,7 +26,7 @@ func parseQuery(raw string) (query, error) {
 	q := make(query, len(values))
 	for name, given := range values {
 		if len(given) > 1 {
-			return nil, errs.New(errs.BadParameter, "The parameter %q stands %d times; give it once.", name, len(given))
+			return nil, errs.New(errs.BadParameter, "The parameter %q is given %d times; give it once.", name, len(given))
 		}
 		q[name] = given[0]
 	}
@@ -58,7 +58,7 @@ func (q query) only(known ...string) error {
 func (q query) flag(name string) (bool, error) {
 	value, given := q[name]
 	if given && !slices.Contains([]string{"", "1", "true"}, value) {
-		return false, errs.New(errs.BadParameter, "The parameter %s is given as it is, or with true or 1, not %q; leave it out otherwise.", name, value)
+		return false, errs.New(errs.BadParameter, "The parameter %s takes no value, true or 1, not %q; leave it out otherwise.", name, value)
 	}
 	return given, nil
 }

@@ -119,7 +119,7 @@ func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
 		return false, err
 	}
 	if s.draft != nil {
-		if err := x.engine.EndDraft(ctx, x.by, x.at.scratch(), nil); err != nil {
+		if err := x.engine.Scratch.EndDraft(ctx, x.by, x.at.scratch(), nil); err != nil {
 			return false, err
 		}
 	}
@@ -176,6 +176,6 @@ func (p *putting) restore(ctx context.Context, refusal error) {
 	req := engine.Request{By: p.by, Now: p.Clock.Now()}
 	_, err := p.target.put(context.WithoutCancel(ctx), req, &upload{mediaType: p.in.mediaType, data: source, r: p.r, read: true})
 	if err != nil {
-		p.Log.Warn().Err(err).Msg("what was deleted before a refused save has not come back; its history has it")
+		p.Log.Warn().Err(err).Msg("drive: could not restore what was deleted before a refused save; its history has it")
 	}
 }

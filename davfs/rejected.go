@@ -26,11 +26,11 @@ func (p *putting) reject(ctx context.Context, refusal error) {
 	if slices.Contains(saysNothing, errs.KindOf(refusal)) {
 		return
 	}
-	err := p.engine.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
+	err := p.engine.Scratch.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
 		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: reasons(p.at, refusal, p.wall),
 	})
 	if err != nil && !errs.Is(err, errs.Full) {
-		p.Log.Warn().Err(err).Msg("refused content was not kept")
+		p.Log.Warn().Err(err).Msg("drive: could not keep refused content")
 	}
 }
 
@@ -48,14 +48,14 @@ func ofDocument(refusal error) bool {
 func reasons(at address, refusal error, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format("2 January 2006 at 15:04:05 UTC"))
-	b.WriteString("What is stored there has stayed as it was. The reasons:\n\n")
+	b.WriteString("What is stored there has not changed. The reasons:\n\n")
 	if e, ok := errors.AsType[*errs.Error](refusal); ok {
 		b.WriteString(e.Detail + "\n")
 		for _, f := range e.Faults {
 			b.WriteString("- " + f.String() + "\n")
 		}
 	}
-	b.WriteString("\nThe file beside this one holds what was sent. Both are gone after a day.\n")
+	b.WriteString("\nThe file beside this one has what was sent. Both are deleted after a day.\n")
 	return b.String()
 }
 
@@ -71,7 +71,7 @@ type rejectedFolder struct {
 // that path; nil for nothing.
 func (s *scope) rejected(ctx context.Context, path []string) (node, error) {
 	n := rejectedFolder{scope: s, path: append(path[:len(path):len(path)], rejectedName)}
-	held, err := s.engine.ScratchIn(ctx, s.by, s.wall, folderPath(n.path))
+	held, err := s.engine.Scratch.ScratchIn(ctx, s.by, s.wall, folderPath(n.path))
 	if err != nil || len(held) == 0 {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ type rejectedFile struct {
 func (n rejectedFile) stat(context.Context) (*info, error) { return scratchInfo(n.held), nil }
 
 func (n rejectedFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	s, err := n.engine.OpenScratch(ctx, n.by, n.wall, n.held.Place)
+	s, err := n.engine.Scratch.OpenScratch(ctx, n.by, n.wall, n.held.Place)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -152,5 +152,5 @@ func (n rejectedFile) options() []string { return nil }
 
 func (n rejectedFile) remove(ctx context.Context, req engine.Request, _ query) error {
 	req.Now = n.wall
-	return n.engine.DeleteScratch(ctx, req, n.held.Place)
+	return n.engine.Scratch.DeleteScratch(ctx, req, n.held.Place)
 }

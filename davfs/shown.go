@@ -45,14 +45,14 @@ func (x *exchange) shade(ctx context.Context, a address, n node) (s shade, err e
 	s.hidden = x.memory.hidden.has(spotOf(x.by.ID, a))
 	s.echo = x.findEcho(a)
 	if s.draft, err = x.findDraft(ctx, a); s.draft != nil {
-		s.locks, err = x.engine.LocksCovering(ctx, x.by, engine.Target{Kind: engine.OnScratch, Scratch: a.scratch(), URL: a.String()})
+		s.locks, err = x.engine.Locks.LocksCovering(ctx, x.by, engine.Target{Kind: engine.OnScratch, Scratch: a.scratch(), URL: a.String()})
 	}
 	return s, err
 }
 
 // findDraft returns the caller's draft at the address, nil for none.
 func (x *exchange) findDraft(ctx context.Context, a address) (*store.Scratch, error) {
-	found, err := x.engine.Scratch(ctx, x.by, x.wall, a.scratch())
+	found, err := x.engine.Scratch.Scratch(ctx, x.by, x.wall, a.scratch())
 	switch {
 	case errs.Is(err, errs.NotFound):
 		return nil, nil
@@ -199,7 +199,7 @@ func (x *exchange) members(ctx context.Context, dir folder) ([]*info, error) {
 		return members, err
 	}
 	here, rejected := folderPath(x.at.Segments), folderPath(append(slices.Clip(x.at.Segments), rejectedName))
-	own, err := x.engine.ScratchIn(ctx, x.by, x.wall, here, rejected)
+	own, err := x.engine.Scratch.ScratchIn(ctx, x.by, x.wall, here, rejected)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ func (u *upload) judgeHeaders(content bool) error {
 	}
 	if content {
 		if kind, _, err := mime.ParseMediaType(u.mediaType); err != nil || !strings.Contains(kind, "/") {
-			return errs.New(errs.MediaType, "The Content-Type %q is no media type.", u.mediaType)
+			return errs.New(errs.MediaType, "The Content-Type %q is not a valid media type.", u.mediaType)
 		}
 		return nil
 	}

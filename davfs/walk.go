@@ -13,7 +13,7 @@ import (
 
 // scope is what nodes ask with: the use cases, and who makes the request.
 type scope struct {
-	engine Engine
+	engine *Engine
 	by     identity.Principal
 	since  time.Time // when the generated files of the drive came to be
 	wall   time.Time // the machine's time, whatever the drive's clock says
@@ -143,7 +143,7 @@ func (s *scope) walk(ctx context.Context, a address) (node, error) {
 // absent is the answer for what does not exist and for what is not the
 // caller's to see: the same words for both.
 func absent() error {
-	return errs.New(errs.NotFound, "There is nothing at this address, or it is not for you to see.")
+	return errs.New(errs.NotFound, "There is nothing at this address, or you may not see it.")
 }
 
 // unbuilt is a place of the drive's contract that answers openly that it is

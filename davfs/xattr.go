@@ -74,7 +74,7 @@ func (s *scope) patchXattrs(ctx context.Context, req engine.Request, ref engine.
 	for i, c := range changes {
 		key, err := label.NormalizeKey(strings.TrimPrefix(c.Name.Local, xattrPrefix))
 		if err != nil {
-			return i, errs.New(errs.Invalid, "This is no XATTR: %v.", err)
+			return i, errs.New(errs.Invalid, "This is not a valid XATTR: %v.", err)
 		}
 		xattrs[i] = engine.XattrChange{Key: key, Remove: c.Remove}
 		if c.Remove {
@@ -82,11 +82,11 @@ func (s *scope) patchXattrs(ctx context.Context, req engine.Request, ref engine.
 		}
 		text, ok := c.Value.Text()
 		if !ok {
-			return i, errs.New(errs.Invalid, "An XATTR is a text; this one has elements in it.")
+			return i, errs.New(errs.Invalid, "An XATTR must be a text, without elements.")
 		}
 		xattrs[i].Text = text
 	}
-	err = s.engine.PatchXattrs(ctx, req, ref, xattrs)
+	err = s.engine.Cases.PatchXattrs(ctx, req, ref, xattrs)
 	if slices.Contains([]errs.Kind{errs.NotAllowed, errs.ReadOnly, errs.Invalid, errs.Full}, errs.KindOf(err)) {
 		return 0, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -18,7 +19,7 @@ import (
 // locks included, a device does as its user does: it gives nobody access.
 func ownPasswordOnly(by identity.Principal) error {
 	if by.Device {
-		return errs.New(errs.NotAllowed, "You are logged in by an app password, which cannot change accounts, teams, app passwords or calendar links; log in by your own password.")
+		return errs.New(errs.NotAllowed, "You are logged in with an app password, which cannot change accounts, teams, app passwords or calendar links; log in with your own password.")
 	}
 	return nil
 }
@@ -27,7 +28,7 @@ func ownPasswordOnly(by identity.Principal) error {
 // may.
 func mayChangeParties(by identity.Principal) error {
 	if !by.Admin() {
-		return absent("folder")
+		return change.Absent("folder")
 	}
 	return ownPasswordOnly(by)
 }
@@ -36,7 +37,7 @@ func mayChangeParties(by identity.Principal) error {
 func (e *Accounts) Me(_ context.Context, by identity.Principal) (*Resource, error) {
 	t := e.parties.Load()
 	if t.ByID(by.ID) == nil {
-		return nil, absent("user")
+		return nil, change.Absent("user")
 	}
 	return meResource(t, by.ID), nil
 }
@@ -65,9 +66,9 @@ func (e *Accounts) PutMe(ctx context.Context, req Request, body []byte) (*Outcom
 	}
 	held := e.parties.Load()
 	if held.ByID(req.By.ID) == nil {
-		return nil, absent("user")
+		return nil, change.Absent("user")
 	}
-	if err := judge(req.If, meVersion(held, req.By.ID)); err != nil {
+	if err := change.CheckVersion(req.If, meVersion(held, req.By.ID)); err != nil {
 		return nil, err
 	}
 	node, err := parseDocument(body, false)
@@ -82,34 +83,34 @@ func (e *Accounts) PutMe(ctx context.Context, req Request, body []byte) (*Outcom
 		return nil, err
 	}
 	var out *Outcome
-	err = e.update(ctx, func(tx store.Tx) error {
+	err = e.Update(ctx, func(tx store.Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err
 		}
 		p := t.ByID(req.By.ID)
 		if p == nil {
-			return absent("user")
+			return change.Absent("user")
 		}
-		if err := judge(req.If, meVersion(t, p.ID)); err != nil {
+		if err := change.CheckVersion(req.If, meVersion(t, p.ID)); err != nil {
 			return err
 		}
 		if hash != "" && p.Password != held.ByID(p.ID).Password {
 			return wrongPassword() // it was changed while the old one was checked
 		}
-		change, err := e.readMe(t, req, node, hash)
+		changed, err := e.readMe(t, req, node, hash)
 		if err != nil {
 			return err
 		}
-		if _, err = e.writeParty(ctx, tx, Request{By: req.By, Now: req.Now}, change); err != nil {
+		if _, err = e.writeParty(ctx, tx, Request{By: req.By, Now: req.Now}, changed); err != nil {
 			return err
 		}
 		if t, err = readParties(tx); err != nil {
 			return err
 		}
 		me := meResource(t, p.ID)
-		out = &Outcome{Changed: change.Changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
-		return undone(req)
+		out = &Outcome{Changed: changed.Changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
+		return change.Undone(req)
 	})
 	return out, err
 }
@@ -140,11 +141,11 @@ func (e *Accounts) newPassword(ctx context.Context, by identity.Principal, node 
 	}
 	switch err := e.check(ctx, by.Name, node.Get("oldPassword").Text); {
 	case errs.Is(err, errs.LogIn):
-		e.auditRefusal(ctx, by, audit.Password, "the old password was wrong")
+		e.audit.Refused(ctx, by, audit.Password, "the old password was wrong")
 		return "", wrongPassword()
 	case err != nil:
 		if errs.Is(err, errs.TooMany) {
-			e.auditRefusal(ctx, by, audit.Password, "too many failures before")
+			e.audit.Refused(ctx, by, audit.Password, "too many failures before")
 		}
 		return "", err
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -11,15 +12,15 @@ import (
 func (e *Dropping) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
-		return nil, absent("route")
+		return nil, change.Absent("route")
 	}
 	var a *store.Alias
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		a, err = orNil(r.Names().Alias(by.ID, info.ID, name))
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		a, err = store.OrNil(r.Names().Alias(by.ID, info.ID, name))
 		return err
 	})
 	if err == nil && a == nil {
-		err = absent("file")
+		err = change.Absent("file")
 	}
 	return a, err
 }
@@ -29,10 +30,10 @@ func (e *Dropping) Alias(ctx context.Context, by identity.Principal, route, name
 func (e *Dropping) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
-		return nil, absent("route")
+		return nil, change.Absent("route")
 	}
 	var out []store.Alias
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		out, err = r.Names().Aliases(by.ID, info.ID)
 		return err
 	})
@@ -55,17 +56,17 @@ func (e *Dropping) OpenAlias(ctx context.Context, by identity.Principal, route, 
 func (e *Dropping) DeleteAlias(ctx context.Context, req Request, route, name string) error {
 	info := e.visibleRoute(req.By, route)
 	if info == nil {
-		return absent("route")
+		return change.Absent("route")
 	}
-	return e.store.Update(ctx, func(tx store.Tx) error {
-		a, err := orNil(tx.Names().Alias(req.By.ID, info.ID, name))
+	return e.Store.Update(ctx, func(tx store.Tx) error {
+		a, err := store.OrNil(tx.Names().Alias(req.By.ID, info.ID, name))
 		if err != nil {
 			return err
 		}
 		if a == nil {
-			return absent("file")
+			return change.Absent("file")
 		}
-		if err := judge(req.If, aliasVersion(a)); err != nil {
+		if err := change.CheckVersion(req.If, aliasVersion(a)); err != nil {
 			return err
 		}
 		return tx.Write().Names().DeleteAlias(req.By.ID, info.ID, name)
@@ -87,9 +88,9 @@ func judgeAlias(r store.Reader, req Request, routeID int64, name string) error {
 	if req.If == nil {
 		return nil
 	}
-	a, err := orNil(r.Names().Alias(req.By.ID, routeID, name))
+	a, err := store.OrNil(r.Names().Alias(req.By.ID, routeID, name))
 	if err != nil {
 		return err
 	}
-	return judge(req.If, aliasVersion(a))
+	return change.CheckVersion(req.If, aliasVersion(a))
 }

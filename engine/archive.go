@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/clock"
@@ -65,7 +66,7 @@ func dueInArchive(c *machine.Case) time.Time {
 // retire does with a case whose retention is over what its route says: it is
 // archived, or deleted. Of one that is archived it does so with the children.
 func (e *Archiving) retire(tx store.Tx, id int64, now time.Time) error {
-	row, err := orNil(tx.Cases().Get(id))
+	row, err := store.OrNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
 		return err
 	}
@@ -94,7 +95,7 @@ func (e *Archiving) archive(tx store.Tx, c *machine.Case, named bool, now time.T
 			return err
 		}
 	}
-	if err := tx.Write().Locks().DeleteOn(caseKey(c.ID)); err != nil {
+	if err := tx.Write().Locks().DeleteOn(store.CaseKey(c.ID)); err != nil {
 		return err
 	}
 	var rest time.Time
@@ -134,9 +135,9 @@ func (e *Archiving) archiveEnded(tx store.Tx, req Request, h *held) error {
 		return staleIfGone(err)
 	}
 	if now.Revision != h.row.Revision || now.Archived != h.row.Archived {
-		return errStale
+		return change.ErrStale
 	}
-	if err := e.free(tx.Locks(), req, on(caseKey(h.row.ID))); err != nil {
+	if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 		return err
 	}
 	return e.archive(tx, h.core, h.row.Named, req.Now)
@@ -149,7 +150,7 @@ func archivable(h *held) error {
 	case c.Parent != 0 && (c.Life == machine.Completed || c.Life == machine.Failed):
 		return errs.New(errs.InUse, "Case %d, which started this one, has not moved on yet; this one is archived with it.", c.Parent)
 	case !c.AtRest() && !c.Working():
-		return errs.New(errs.InUse, "The case has ended, but children of it go on; wait for them, or cancel them.")
+		return errs.New(errs.InUse, "The case has ended, but some of its children have not; wait for them, or cancel them.")
 	}
 	return nil
 }
@@ -160,7 +161,7 @@ func archivable(h *held) error {
 func (e *Archiving) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) {
 	filter, absent, _ := e.casework.caseFilter(by, Filter{OwnOnly: own, Archived: true})
 	var out, doubtful []store.Month
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		var certain []identity.ID // contexts by which by sees all there is
 		if filter.Access != nil {
 			certain = by.Contexts()
@@ -208,18 +209,18 @@ func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) erro
 // it and its descendants: a right of administrators
 // (docs/contract/drive.md#rights-table).
 func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
 		if h.row.Archived == 0 || h.row.Archived != month {
-			return nil, absent("case in the archive")
+			return nil, change.Absent("case in the archive")
 		}
 		if !req.By.Admin() {
 			return nil, errs.New(errs.NotAllowed, "Only administrators may purge a case of the archive.")
 		}
-		if err := e.admit(r.Locks(), req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
+		if err := e.CheckRequest(r.Locks(), req, caseVersion(h, Ref{CaseID: id}), change.ScopeOf(store.CaseKey(id))); err != nil {
 			return nil, err
 		}
 		return func(tx store.Tx) error {
@@ -228,15 +229,15 @@ func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Mont
 				return staleIfGone(err)
 			}
 			if now.Revision != h.row.Revision || now.Archived != month {
-				return errStale
+				return change.ErrStale
 			}
-			if err := e.free(tx.Locks(), req, on(caseKey(id))); err != nil {
+			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(id))); err != nil {
 				return err
 			}
 			if err := e.deleteTree(tx, h.core, req.Now); err != nil {
 				return err
 			}
-			return e.audit(ctx, tx, req, audit.CasePurge, fmt.Sprint(id), "")
+			return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.CasePurge, fmt.Sprint(id), ""))
 		}, nil
 	})
 	if err != nil {
@@ -267,7 +268,7 @@ func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) erro
 	if err := tx.Write().Cases().Delete(c.ID, entry, c.ScheduledFor); err != nil {
 		return err
 	}
-	if err := tx.Write().Locks().DeleteOn(caseKey(c.ID)); err != nil {
+	if err := tx.Write().Locks().DeleteOn(store.CaseKey(c.ID)); err != nil {
 		return err
 	}
 	e.unreferred(tx)
@@ -289,7 +290,7 @@ func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) erro
 // forgetLast takes a case that is deleted out of its entry, where it is the last
 // one that the entry has started.
 func (e *Archiving) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
-	stored, err := orNil(tx.Entries().Get(uuid))
+	stored, err := store.OrNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil {
 		return err
 	}

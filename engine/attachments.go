@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -68,7 +69,7 @@ func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 // findAttachment returns the attachment if by sees it at now; nil where
 // there is none.
 func (e *Files) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
-	a, err := orNil(r.Attachments().Get(uuid))
+	a, err := store.OrNil(r.Attachments().Get(uuid))
 	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
 		return nil, err
 	}
@@ -80,7 +81,7 @@ func (e *Files) findAttachment(r store.Reader, by identity.Principal, uuid store
 
 // Attachments returns the attachments that by sees, in order of creation.
 func (e *Files) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
-	filter := store.AttachmentFilter{CaseID: f.CaseID, Now: e.clock.Now(), After: f.After, Limit: f.Limit}
+	filter := store.AttachmentFilter{CaseID: f.CaseID, Now: e.Clock.Now(), After: f.After, Limit: f.Limit}
 	var absent []identity.Principal // for whom by stands in
 	switch {
 	case f.OwnOnly:
@@ -90,7 +91,7 @@ func (e *Files) Attachments(ctx context.Context, by identity.Principal, f Filter
 		filter.Access, filter.Routes = withContexts(by, absent), e.administered(by)
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		if _, err := e.needCase(r, by, f.CaseID); err != nil {
 			return err
 		}
@@ -130,7 +131,7 @@ func (e *Files) needCase(r store.Reader, by identity.Principal, id int64) (*stor
 	}
 	row, _, err := e.findCase(r, by, Ref{CaseID: id})
 	if err == nil && row == nil {
-		err = absent("case")
+		err = change.Absent("case")
 	}
 	return row, err
 }
@@ -138,12 +139,12 @@ func (e *Files) needCase(r store.Reader, by identity.Principal, id int64) (*stor
 // Attachment returns an attachment without its content.
 func (e *Files) Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
 	var a *store.Attachment
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		a, err = e.findAttachment(r, by, uuid, e.clock.Now())
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		a, err = e.findAttachment(r, by, uuid, e.Clock.Now())
 		return err
 	})
 	if err == nil && a == nil {
-		err = absent("attachment")
+		err = change.Absent("attachment")
 	}
 	return a, err
 }
@@ -170,7 +171,7 @@ func (e *Files) OpenAttachment(ctx context.Context, by identity.Principal, uuid 
 func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
 	var a *store.Attachment
 	var room int64
-	err := e.store.View(ctx, func(r store.Reader) (err error) { // before the body is read
+	err := e.Store.View(ctx, func(r store.Reader) (err error) { // before the body is read
 		if a, err = e.newAttachment(r, req, given); err != nil {
 			return err
 		}
@@ -187,7 +188,7 @@ func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachm
 	a.Size, a.SHA256 = spooled.Size(), spooled.Sum()
 	var out *Outcome
 	err = e.storing(ctx, spooled, func() error {
-		return e.update(ctx, func(tx store.Tx) (err error) {
+		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.insertAttachment(tx, req, given, a)
 			return err
 		})
@@ -229,7 +230,7 @@ func (e *Files) newAttachment(r store.Reader, req Request, given NewAttachment) 
 			return nil, errs.New(errs.BadParameter, "An attachment cannot expire after %s; give it less time.", a.Lifetime)
 		}
 	}
-	return a, judge(req.If, Version{})
+	return a, change.CheckVersion(req.If, Version{})
 }
 
 // ownContext returns the context of that name or id, of which by may create
@@ -262,25 +263,25 @@ func (e *Files) insertAttachment(tx store.Tx, req Request, given NewAttachment, 
 		Created: true, Changed: true, Name: a.UUID.String(), Form: attachmentResource(a, req.By).Form, ETag: a.ETag(), FormETag: a.ETag(),
 		Modified: a.Created, CaseID: a.CaseID,
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }
 
 // DeleteAttachment deletes an attachment that no schedule entry names.
 func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		a, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err != nil {
 			return err
 		}
 		if a == nil {
-			return absent("attachment")
+			return change.Absent("attachment")
 		}
 		may, err := e.mayDeleteAttachment(tx, req.By, a)
 		if err != nil {
 			return err
 		}
 		if !may {
-			return errs.New(errs.NotAllowed, "Only who has uploaded it and the route's administrators may delete this attachment.")
+			return errs.New(errs.NotAllowed, "Only the person who uploaded this attachment and the route's administrators may delete it.")
 		}
 		c, err := e.needCase(tx, req.By, a.CaseID)
 		if err == nil {
@@ -289,7 +290,7 @@ func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UU
 		if err != nil {
 			return err
 		}
-		if err := judge(req.If, Version{Exists: true, ETag: a.ETag(), Modified: a.Created}); err != nil {
+		if err := change.CheckVersion(req.If, Version{Exists: true, ETag: a.ETag(), Modified: a.Created}); err != nil {
 			return err
 		}
 		used, err := tx.Attachments().InUse(uuid)
@@ -311,7 +312,7 @@ func (e *Files) dropAttachment(tx store.Tx, uuid store.UUID) error {
 // expire deletes an attachment that has expired. The row is read again: an
 // entry may have begun to name it.
 func (e *Files) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
-	a, err := orNil(tx.Attachments().Get(uuid))
+	a, err := store.OrNil(tx.Attachments().Get(uuid))
 	if err != nil || a == nil || a.Expires.IsZero() || a.Expires.After(now) {
 		return err
 	}
@@ -320,7 +321,7 @@ func (e *Files) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
 
 // moveUse keeps attachments from expiring while a schedule entry names them:
 // the entry named was, and from now on names is, or neither. It is called
-// when the entry is written. errStale says that the attachment has gone
+// when the entry is written. change.ErrStale says that the attachment has gone
 // since the entry was read.
 func (e *Files) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, now time.Time) error {
 	if is != (store.UUID{}) {
@@ -329,7 +330,7 @@ func (e *Files) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, no
 			return err
 		}
 		if a == nil {
-			return errStale
+			return change.ErrStale
 		}
 		if !a.Expires.IsZero() {
 			if err := tx.Write().Attachments().SetExpiry(is, time.Time{}); err != nil {
@@ -350,7 +351,7 @@ func (e *Files) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
 	if err != nil || used {
 		return err
 	}
-	a, err := orNil(tx.Attachments().Get(uuid))
+	a, err := store.OrNil(tx.Attachments().Get(uuid))
 	if err != nil || a == nil || a.Lifetime == "" {
 		return err
 	}
@@ -405,7 +406,7 @@ func (e *Files) startInput(r store.Reader, req Request, v document.Value) (*cont
 	c.holds = func(tx store.Tx) error {
 		again, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err == nil && again == nil {
-			err = errStale
+			err = change.ErrStale
 		}
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
@@ -68,7 +69,7 @@ func (e *runner) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	if given := e.givenUp.Take(a); len(given) > 0 {
 		self = given[0]
 	} else if self.ID == 0 {
-		self.ID = e.store.NextID()
+		self.ID = e.Store.NextID()
 	}
 	change, err := e.bearAs(b, self, now, start)
 	e.giveUp(a, err, self)
@@ -216,10 +217,10 @@ func (e *runner) writeAll(tx store.Tx, c *caseChange) error {
 			}
 		}
 		if err = tx.Write().Cases().Insert(&c.row); errs.Is(err, errs.NameTaken) {
-			err = errStale // a dry run had looked at an id that was given since
+			err = change.ErrStale // a dry run had looked at an id that was given since
 		}
 	} else if err = tx.Write().Cases().Update(&c.row, c.base); errs.Is(err, errs.Precondition) {
-		err = errStale
+		err = change.ErrStale
 	}
 	if err != nil {
 		return err

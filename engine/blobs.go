@@ -51,7 +51,7 @@ func (e *Engine) collectWhenRoused(ctx context.Context) {
 			err = e.contents.Collect(ctx)
 		}
 		if err != nil && ctx.Err() == nil {
-			e.log.Error().Err(err).Msg("contents that nothing refers to could not be removed; it is tried again")
+			e.log.Error().Err(err).Msg("contents: could not remove unreferenced contents; it will be tried again")
 			retry.Reset(collectAgain)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -22,7 +23,7 @@ type BoardState struct {
 func (e *Casework) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
-		return nil, absent("route")
+		return nil, change.Absent("route")
 	}
 	held, err := e.heldStates(ctx, by, info)
 	if err != nil {
@@ -46,7 +47,7 @@ func (e *Casework) Board(ctx context.Context, by identity.Principal, name string
 func (e *Casework) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
-		return "", absent("route")
+		return "", change.Absent("route")
 	}
 	for i := range info.Compiled.States {
 		if s := info.Compiled.States[i].Name; identity.Fold(s) == identity.Fold(state) {
@@ -62,7 +63,7 @@ func (e *Casework) BoardState(ctx context.Context, by identity.Principal, name, 
 			return s, nil
 		}
 	}
-	return "", absent("state")
+	return "", change.Absent("state")
 }
 
 // MoveOnBoard performs the one action of the caller that leads the case from
@@ -70,15 +71,15 @@ func (e *Casework) BoardState(ctx context.Context, by identity.Principal, name, 
 // What the request is conditional on is the case.
 func (e *Casework) MoveOnBoard(ctx context.Context, req Request, routeName, from string, id int64, to string) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
 		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == machine.Canceled || h.row.Archived != 0 {
-			return nil, absent("case on this board")
+			return nil, change.Absent("case on this board")
 		}
-		if err := e.admit(r.Locks(), req, caseVersion(h, Ref{CaseID: id}), on(caseKey(id))); err != nil {
+		if err := e.CheckRequest(r.Locks(), req, caseVersion(h, Ref{CaseID: id}), change.ScopeOf(store.CaseKey(id))); err != nil {
 			return nil, err
 		}
 		for i := range h.route.Compiled.States {
@@ -95,7 +96,7 @@ func (e *Casework) MoveOnBoard(ctx context.Context, req Request, routeName, from
 				return err
 			}
 			out = performance(c)
-			return e.keep(tx, req, out)
+			return e.Finish(tx, req, out)
 		}, nil
 	})
 	if err != nil {
@@ -110,7 +111,7 @@ func (e *Casework) MoveOnBoard(ctx context.Context, req Request, routeName, from
 // missing. It costs what by sees, or for who sees everything what is open.
 func (e *Casework) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
 	if by.Admin() || e.administersRoute(by, info) {
-		err = e.store.View(ctx, func(r store.Reader) (err error) {
+		err = e.Store.View(ctx, func(r store.Reader) (err error) {
 			held, err = allHeldStates(r, info)
 			return err
 		})

@@ -71,7 +71,7 @@ func (e *base) callBack(ctx context.Context, name string, in CallbackInput) (ans
 	}
 	defer func() {
 		if trouble := recover(); trouble != nil {
-			e.log.Error().Str("callback", name).Any("panic", trouble).Msg("a callback panicked")
+			e.log.Error().Str("callback", name).Any("panic", trouble).Msg("callback: panicked")
 			err = errors.New("the callback panicked; the server's log has it")
 		}
 	}()
@@ -82,7 +82,7 @@ func (e *base) callBack(ctx context.Context, name string, in CallbackInput) (ans
 		return json.RawMessage("null"), nil
 	}
 	if !json.Valid(answer) {
-		return nil, &Final{"the callback yields what is not JSON"}
+		return nil, &Final{"the callback yields something that is not JSON"}
 	}
 	return answer, nil
 }

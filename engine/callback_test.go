@@ -66,7 +66,7 @@ actions: {begin: {trigger: init}, again: {in: [open], role: clerk}}
 			t.Errorf("%s: the log is\n%s", who, log)
 		}
 	}
-	same(t, "panics in the log", w.log.count("a callback panicked"), 1)
+	same(t, "panics in the log", w.log.count("callback: panicked"), 1)
 
 	// Whom a schedule starts a case for, likewise.
 	asked = nil

@@ -101,7 +101,7 @@ func oneInput(root document.Value) {
 		case first == "":
 			first = key
 		default:
-			v.Fail(errs.CodeConflict, "cannot stand beside %s: a case has one input message", first)
+			v.Fail(errs.CodeConflict, "cannot be given together with %s: a case has one input message", first)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (e *base) partyNames(v document.Value, symbolic ...string) []string {
 		}
 		p := e.directory().ByName(identity.Name(name))
 		if p == nil {
-			item.Fail(errs.CodeNotFound, "%q is no user or team", name)
+			item.Fail(errs.CodeNotFound, "%q is not a user or team", name)
 			continue
 		}
 		if !slices.Contains(out, string(p.Name)) {

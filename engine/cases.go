@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -38,12 +39,12 @@ func (e *base) findCase(r store.Reader, by identity.Principal, ref Ref) (*store.
 		if ref.Name == "" {
 			return nil, nil, nil
 		}
-		if given, err = orNil(r.Names().Get(store.FolderCases, ref.Author, ref.Name)); err != nil || given == nil {
+		if given, err = store.OrNil(r.Names().Get(store.FolderCases, ref.Author, ref.Name)); err != nil || given == nil {
 			return nil, nil, err
 		}
 		id = given.CaseID
 	}
-	row, err := orNil(r.Cases().Get(id))
+	row, err := store.OrNil(r.Cases().Get(id))
 	if err != nil || row == nil {
 		return nil, nil, err
 	}
@@ -59,7 +60,7 @@ func caseName(r store.Reader, row *store.Case, known *store.GivenName) (*store.G
 	if known != nil || !row.Named {
 		return known, nil
 	}
-	return orNil(r.Names().Of(store.FolderCases, store.UUID{}, row.ID))
+	return store.OrNil(r.Names().Of(store.FolderCases, store.UUID{}, row.ID))
 }
 
 // hold returns the case for a change, or errs.NotFound.
@@ -69,7 +70,7 @@ func (e *runner) hold(r store.Reader, by identity.Principal, ref Ref) (*held, er
 		return nil, err
 	}
 	if row == nil {
-		return nil, absent("case")
+		return nil, change.Absent("case")
 	}
 	return e.held(r, by, row, given)
 }
@@ -84,7 +85,7 @@ func (e *runner) held(r store.Reader, by identity.Principal, row *store.Case, gi
 		return nil, err
 	}
 	shares := machine.Shares(c, compiled)
-	find := func(label string) (*store.Message, error) { return orNil(r.Messages().GetByLabel(row.ID, label)) }
+	find := func(label string) (*store.Message, error) { return store.OrNil(r.Messages().GetByLabel(row.ID, label)) }
 	h := &held{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
@@ -142,7 +143,7 @@ func (e *Casework) caseResource(by identity.Principal, row *store.Case, given *s
 	res := &Resource{
 		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
 		Definition: definition, Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
-		Lock: caseKey(row.ID), Archived: row.Archived,
+		Lock: store.CaseKey(row.ID), Archived: row.Archived,
 	}
 	e.addGiven(res, given)
 	return res, nil
@@ -161,13 +162,13 @@ func formGUID(form []byte) (string, error) {
 // Case returns the case that the reference names.
 func (e *Casework) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, given, err := e.findCase(r, by, ref)
 		if err != nil {
 			return err
 		}
 		if row == nil {
-			return absent("case")
+			return change.Absent("case")
 		}
 		if given, err = caseName(r, row, given); err != nil {
 			return err
@@ -187,7 +188,7 @@ func (e *Casework) Cases(ctx context.Context, by identity.Principal, f Filter) (
 		return nil, nil
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		for {
 			rows, err := r.Cases().List(filter)
 			if err != nil {
@@ -299,7 +300,7 @@ func (e *Casework) casePasses(r store.Reader, by identity.Principal, f Filter, a
 // DeleteCase cancels an open case, and archives one that has ended; its given
 // name is free then.
 func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error {
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.runner.hold(r, req.By, ref)
 		if err != nil {
 			return nil, err
@@ -310,7 +311,7 @@ func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error 
 		if err := notArchived(h.row); err != nil {
 			return nil, err
 		}
-		if err := e.admit(r.Locks(), req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
+		if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 			return nil, err
 		}
 		if h.core.Life.Ended() {
@@ -324,13 +325,13 @@ func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error 
 			return nil, err
 		}
 		return func(tx store.Tx) error {
-			if err := e.free(tx.Locks(), req, on(caseKey(h.row.ID))); err != nil {
+			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 				return err
 			}
 			if err := e.runner.write(tx, c); err != nil {
 				return err
 			}
-			return tx.Write().Locks().DeleteOn(caseKey(h.row.ID))
+			return tx.Write().Locks().DeleteOn(store.CaseKey(h.row.ID))
 		}, nil
 	})
 	if err != nil {
@@ -370,12 +371,12 @@ func (e *Casework) CaseLogText(ctx context.Context, by identity.Principal, id in
 func (e *Casework) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
 	var row *store.Case
 	var log []byte
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		if row, _, err = e.findCase(r, by, Ref{CaseID: id}); err != nil {
 			return err
 		}
 		if row == nil {
-			return absent("case")
+			return change.Absent("case")
 		}
 		log, err = r.Cases().Log(id)
 		return err

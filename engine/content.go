@@ -26,7 +26,7 @@ type content struct {
 	spooled   Spooled     // one that was just read
 	file      *storedFile // one that a row refers to
 
-	// holds answers errStale where that row has gone; nil: nothing to check.
+	// holds answers change.ErrStale where that row has gone; nil: nothing to check.
 	// Package-wide rule: it is asked in the unit that refers to the content
 	// as well (see package contents).
 	holds func(store.Tx) error

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -43,7 +44,7 @@ func (e *Files) MoveDocument(ctx context.Context, req Request, from, to Document
 
 func (e *Files) transferDocument(ctx context.Context, req Request, from, to DocumentPath, move bool, t Transfer) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
+	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
 		x := &transferring{Files: e, tx: tx, req: req, move: move, Transfer: t}
 		out, err = x.run(from, to)
 		return err
@@ -59,7 +60,7 @@ func (x *transferring) run(from, to DocumentPath) (out *Outcome, err error) {
 		return nil, err
 	}
 	if x.from.found == nil {
-		return nil, absent("document")
+		return nil, change.Absent("document")
 	}
 	if x.to, err = x.documentAt(x.tx, x.req.By, to); errs.Is(err, errs.NotFound) {
 		return nil, noFolder(to)
@@ -88,7 +89,7 @@ func (x *transferring) run(from, to DocumentPath) (out *Outcome, err error) {
 }
 
 func noFolder(path DocumentPath) error {
-	return errs.New(errs.MissingParent, "There is no folder for %q, or it is not for you to see.", path.String())
+	return errs.New(errs.MissingParent, "There is no folder for %q, or you may not see it.", path.String())
 }
 
 // judge makes the checks in the order of docs/contract/drive.md#order-of-checks.
@@ -110,18 +111,18 @@ func (x *transferring) judge() error {
 	if err := x.apart(); err != nil {
 		return err
 	}
-	if err := x.judgeAt(x.tx.Locks(), x.req, documentVersion(x.from.found), x.from.scene(false)); err != nil {
+	if err := x.CheckCondition(x.tx.Locks(), x.req, documentVersion(x.from.found), x.from.scene(false)); err != nil {
 		return err
 	}
 	if x.to.found != nil && !x.Overwrite {
 		return errs.New(errs.Precondition, "There is something at %q already, and Overwrite is F.", x.to.path.String())
 	}
 	if x.move {
-		if err := x.free(x.tx.Locks(), x.req, x.from.scene(true)); err != nil {
+		if err := x.CheckLocks(x.tx.Locks(), x.req, x.from.scene(true)); err != nil {
 			return err
 		}
 	}
-	if err := x.free(x.tx.Locks(), x.req, x.to.scene(!x.replaces())); err != nil {
+	if err := x.CheckLocks(x.tx.Locks(), x.req, x.to.scene(!x.replaces())); err != nil {
 		return err
 	}
 	return x.to.placeable()
@@ -137,14 +138,14 @@ func (x *transferring) apart() error {
 	}
 	switch cmp.Compare(len(x.from.path), len(x.to.path)) {
 	case 0:
-		return errs.New(errs.NotAllowed, "%q is both where from and where to.", x.to.path.String())
+		return errs.New(errs.NotAllowed, "%q is both the source and the destination.", x.to.path.String())
 	case 1:
-		return errs.New(errs.NotAllowed, "%q holds what it would be replaced by.", x.to.path.String())
+		return errs.New(errs.NotAllowed, "%q contains what would replace it.", x.to.path.String())
 	}
 	if x.Shallow && !x.move {
 		return nil // a folder without its members has an end
 	}
-	return errs.New(errs.NotAllowed, "%q lies in %q, and nothing can be put into itself.", x.to.path.String(), x.from.path.String())
+	return errs.New(errs.NotAllowed, "%q is in %q; a folder cannot be put into itself.", x.to.path.String(), x.from.path.String())
 }
 
 // replaces reports whether a COPY gives a file another content: what is there
@@ -225,33 +226,23 @@ func (x *transferring) replace() (*store.Document, error) {
 	return d, err
 }
 
-// Taken is what a MOVE takes its content from, as it was read: a document, or
-// a side file.
-type Taken struct {
-	Document DocumentPath
-	Scratch  *store.ScratchPlace // nil: a document
-	ID       int64
-	Revision int64        // of a document
-	Content  store.Digest // of a side file
-}
-
 // MayTake answers whether the caller may move the document at the path away,
 // under the conditions of the request.
 func (e *Files) MayTake(ctx context.Context, req Request, path DocumentPath) (*Taken, error) {
 	var taken *Taken
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		at, err := e.documentAt(r, req.By, path)
 		if err != nil {
 			return err
 		}
 		if at.found == nil || at.found.Folder {
-			return absent("document")
+			return change.Absent("document")
 		}
 		if err := e.writable(req.By, at.root); err != nil {
 			return err
 		}
 		taken = &Taken{Document: path, ID: at.found.ID, Revision: at.found.Revision}
-		return e.admit(r.Locks(), req, documentVersion(at.found), at.scene(true))
+		return e.CheckRequest(r.Locks(), req, documentVersion(at.found), at.scene(true))
 	})
 	return taken, err
 }
@@ -274,7 +265,7 @@ func (e *Files) take(tx store.Tx, req Request) error {
 	if err := e.writable(req.By, at.root); err != nil {
 		return err
 	}
-	if err := e.free(tx.Locks(), req, at.scene(true)); err != nil {
+	if err := e.CheckLocks(tx.Locks(), req, at.scene(true)); err != nil {
 		return err
 	}
 	if err := e.removeDocument(tx, req, at); err != nil {

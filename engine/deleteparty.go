@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -15,7 +16,7 @@ import (
 // DeleteParty deletes a user or team that nothing refers to. Whoever owns
 // entries, routes or cases is disabled instead of deleted.
 func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err
 		}
@@ -25,9 +26,9 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 		}
 		p := t.ByName(kind, name)
 		if p == nil {
-			return absent(string(kind))
+			return change.Absent(string(kind))
 		}
-		if err := judge(req.If, partyVersion(p)); err != nil {
+		if err := change.CheckVersion(req.If, partyVersion(p)); err != nil {
 			return err
 		}
 		if t.LastAdministrator(p) {
@@ -38,10 +39,10 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 		}
 		for _, other := range t.Directory().Parties() {
 			if slices.Contains(other.Members, p.Name) || slices.Contains(other.Admins, p.Name) {
-				return errs.New(errs.InUse, "The team %q names %q; take it out there first.", other.Name, p.Name)
+				return errs.New(errs.InUse, "The team %q names %q; remove it there first.", other.Name, p.Name)
 			}
 			if other.Deputy.User == p.Name {
-				return errs.New(errs.InUse, "%q is the deputy of %q; take it away there first.", p.Name, other.Name)
+				return errs.New(errs.InUse, "%q is the deputy of %q; remove it there first.", p.Name, other.Name)
 			}
 		}
 		if err := tx.Write().Parties().Delete(p.ID); errs.Is(err, errs.InUse) && kind == identity.Team {
@@ -53,7 +54,7 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 		if kind == identity.Team {
 			action = audit.TeamDelete
 		}
-		if err := e.audit(ctx, tx, req, action, string(p.Name), ""); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), "")); err != nil {
 			return err
 		}
 		return e.refreshParties(tx)
@@ -97,7 +98,7 @@ func (e *Accounts) teamInUse(r store.Reader, p *store.Party) error {
 	if len(uses) == 0 {
 		uses = append(uses, "has documents or attachments")
 	}
-	return errs.New(errs.InUse, "The team %q %s; a team can be deleted once nothing is its own, and until then its members can be taken out.",
+	return errs.New(errs.InUse, "The team %q %s; it can be deleted once that is no longer so. Until then its members can be removed.",
 		p.Name, strings.Join(uses, ", and "))
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -27,7 +28,7 @@ func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, for
 	}
 	for {
 		over := false
-		err := e.store.Update(ctx, func(tx store.Tx) error {
+		err := e.Store.Update(ctx, func(tx store.Tx) error {
 			stored, err := e.deletable(tx, req, name)
 			if err != nil {
 				return err
@@ -41,13 +42,13 @@ func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, for
 			if err := tx.Write().Routes().Delete(stored.ID); err != nil {
 				return err
 			}
-			if err := tx.Write().Locks().DeleteOn(routeKey(stored.ID)); err != nil {
+			if err := tx.Write().Locks().DeleteOn(store.RouteKey(stored.ID)); err != nil {
 				return err
 			}
 			gone := e.routes.Load().byID[stored.ID]
 			tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
 			e.tell(tx, Event{Kind: EventRoute, Change: ChangeDeleted, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now, route: gone})
-			return e.audit(ctx, tx, req, audit.RouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version))
+			return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.RouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version)))
 		})
 		if err != nil {
 			return err
@@ -67,12 +68,12 @@ func (e *Routing) deletable(tx store.Tx, req Request, name string) (*store.Route
 		return nil, err
 	}
 	if stored == nil || !e.seesRoute(req.By, info) {
-		return nil, absent("route")
+		return nil, change.Absent("route")
 	}
 	if !e.administersRoute(req.By, info) {
 		return nil, errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
 	}
-	return stored, e.admit(tx.Locks(), req, routeVersion(stored), sceneOfRoute(stored))
+	return stored, e.CheckRequest(tx.Locks(), req, routeVersion(stored), sceneOfRoute(stored))
 }
 
 // unused reports whether nothing uses the route any more. What does is an
@@ -96,7 +97,7 @@ func (e *Routing) unused(tx store.Tx, stored *store.Route, ending *ending) (over
 		return false, errs.New(errs.InUse, "The route still has %d open cases, which could not be canceled.", cases)
 	}
 	if parents := e.parentsOf(stored.Name); len(parents) > 0 {
-		return false, errs.New(errs.InUse, "Cases of it are children in other routes (%s); change those first.", strings.Join(parents, ", "))
+		return false, errs.New(errs.InUse, "Other routes (%s) start cases of it as children; change those first.", strings.Join(parents, ", "))
 	}
 	if cases+entries > 0 {
 		return false, errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)
@@ -146,7 +147,9 @@ func (n *ending) cancel(e *Routing, tx store.Tx, stored *store.Route) error {
 		if err != nil {
 			return err
 		}
-		h.find = func(label string) (*store.Message, error) { return orNil(tx.Messages().GetByLabel(row.ID, label)) }
+		h.find = func(label string) (*store.Message, error) {
+			return store.OrNil(tx.Messages().GetByLabel(row.ID, label))
+		}
 		change, err := e.runner.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
 		if errs.Is(err, errs.CaseNotOpen) {
 			change, err = e.runner.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it

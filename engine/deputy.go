@@ -14,7 +14,7 @@ import (
 // represented returns those whose active deputy by is, as principals.
 func (e *base) represented(by identity.Principal) []identity.Principal {
 	d := e.directory()
-	parties := d.RepresentedBy(by.ID, e.clock.Now())
+	parties := d.RepresentedBy(by.ID, e.Clock.Now())
 	if len(parties) == 0 {
 		return nil
 	}

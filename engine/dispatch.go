@@ -66,13 +66,13 @@ func (e *outbox) openOutbox(ctx context.Context) (drain func()) {
 	if e.sweeper.outbox.Load() == never {
 		return drain // nothing is in it
 	}
-	now := e.clock.Now()
-	err := e.store.Update(ctx, func(tx store.Tx) error {
+	now := e.Clock.Now()
+	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(now) })
 		return tx.Write().Outbox().Release(now)
 	})
 	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("what was being done outside when the server ended is done again only when its time is over")
+		e.log.Error().Err(err).Msg("outbox: could not release the deliveries left over from the last run; they are repeated when their time is over")
 	}
 	return drain
 }
@@ -159,7 +159,7 @@ func (e *outbox) roomIn(lane string) int {
 
 // dueOutbox returns what is due, as many of each lane as there is room for.
 func (e *outbox) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
-	err = e.store.View(ctx, func(r store.Reader) error {
+	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func (e *outbox) dueOutbox(ctx context.Context, now time.Time) (rows []store.Out
 // nextOutbox returns when something is due next in a lane that has room, zero
 // for never: of the others a landing tells.
 func (e *outbox) nextOutbox(ctx context.Context) (next time.Time, err error) {
-	err = e.store.View(ctx, func(r store.Reader) error {
+	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		for _, lane := range lanes {
 			if e.roomIn(lane.Name) > 0 && (next.IsZero() || lane.Due.Before(next)) {
@@ -212,7 +212,7 @@ func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 			return err
 		}
 	}
-	for i, err := range inParts(ctx, e.store, units) {
+	for i, err := range store.InParts(ctx, e.Store, units) {
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 	defer func() {
 		if e.dispatcher.land(row) {
-			e.sweeper.noteOutbox(e.clock.Now())
+			e.sweeper.noteOutbox(e.Clock.Now())
 		}
 	}()
 	reply, failure := e.deliver(ctx, row)
@@ -241,9 +241,9 @@ func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 	if err == nil || unserved(err) {
 		return // unserved: its lease brings it back
 	}
-	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("what was done outside cannot be told to its case; it is not tried again")
-	if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
-		e.log.Error().Err(err).Str("key", row.Key).Msg("what was done outside may be done again")
+	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
+	if err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
+		e.log.Error().Err(err).Str("key", row.Key).Msg("outbox: could not record the end of a delivery; it may be repeated")
 	}
 }
 
@@ -264,7 +264,7 @@ func (e *outbox) deliver(ctx context.Context, row *store.OutboxRow) (reply *Repl
 	}
 	defer func() {
 		if trouble := recover(); trouble != nil {
-			e.log.Error().Str("lane", row.Lane).Any("panic", trouble).Msg("a delivery panicked")
+			e.log.Error().Str("lane", row.Lane).Any("panic", trouble).Msg("outbox: a delivery panicked")
 			err = errors.New("an internal error; the server's log has it")
 		}
 	}()
@@ -315,16 +315,16 @@ func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 			return e.putHeard(tx, row, event, c)
 		}
 	}
-	for i, err := range inParts(ctx, e.store, units) {
-		err = e.runAhead(ctx, err, func() error { return e.store.Update(ctx, units[i]) })
+	for i, err := range store.InParts(ctx, e.Store, units) {
+		err = e.runAhead(ctx, err, func() error { return e.Store.Update(ctx, units[i]) })
 		if err == nil {
 			continue
 		}
 		if ctx.Err() != nil || unserved(err) {
 			return err
 		}
-		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("what would be sent was not recorded; it stays where it is")
-		if err := e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(rows[i].Key, time.Time{}, 0) }); err != nil {
+		e.log.Error().Err(err).Str("key", rows[i].Key).Msg("outbox: could not record what would be sent; it stays in the outbox")
+		if err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(rows[i].Key, time.Time{}, 0) }); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -30,7 +31,7 @@ func (e *Files) documentRef(r store.Reader, as identity.Principal, v document.Va
 // documentNamed returns the document at the path that a text holds, and its
 // path as the store spells it; nil where as sees none.
 func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
-	path, err := ParseDocumentPath(text)
+	path, err := change.ParseDocumentPath(text)
 	if errs.Is(err, errs.NameNotAllowed) {
 		return nil, nil, nil // nothing can be there
 	}
@@ -56,7 +57,7 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 	if !ok {
 		return nil, nil
 	}
-	text = decodedPath(text)
+	text = change.DecodedPath(text)
 	d, path, err := e.documentNamed(r, req.By, text)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 	c.holds = func(tx store.Tx) error {
 		again, _, err := e.documentNamed(tx, req.By, path.String())
 		if err == nil && (again == nil || again.ID != d.ID || again.Revision != d.Revision) {
-			err = errStale
+			err = change.ErrStale
 		}
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"flowdrive/engine"
+	"flowdrive/engine/change"
 )
 
 func TestParseDocumentPath(t *testing.T) {
@@ -28,7 +28,7 @@ func TestParseDocumentPath(t *testing.T) {
 		"http://host/dav/Documents/ops/file": nil,
 		"":                                   nil,
 	} {
-		got, err := engine.ParseDocumentPath(text)
+		got, err := change.ParseDocumentPath(text)
 		if !slices.Equal(got, want) || (err == nil) != (want != nil) {
 			t.Errorf("%q: got %q, %v, want %q", text, got, err, want)
 		}
@@ -40,7 +40,7 @@ func TestParseDocumentPath(t *testing.T) {
 func FuzzParseDocumentPath(f *testing.F) {
 	f.Add("/dav/Documents/ops/rates.csv")
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := engine.ParseDocumentPath(text)
+		p, err := change.ParseDocumentPath(text)
 		if err != nil {
 			return
 		}
@@ -52,7 +52,7 @@ func FuzzParseDocumentPath(f *testing.F) {
 				t.Errorf("%q holds the name %q", text, name)
 			}
 		}
-		again, err := engine.ParseDocumentPath(p.String())
+		again, err := change.ParseDocumentPath(p.String())
 		if err != nil || !slices.Equal(p, again) {
 			t.Errorf("%q is written %q, which reads %q, %v", text, p.String(), again, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -83,16 +84,16 @@ func (e *Files) documentAt(r store.Reader, by identity.Principal, path DocumentP
 // what is there.
 func (e *Files) placeOf(by identity.Principal, path DocumentPath) (*documentPlace, error) {
 	if len(path) == 0 {
-		return nil, absent("document")
+		return nil, change.Absent("document")
 	}
 	root := e.directory().ByName(identity.Name(path[0]))
 	if root == nil || !readsDocuments(by, root.ID) {
-		return nil, absent("document")
+		return nil, change.Absent("document")
 	}
-	at := &documentPlace{root: root, path: path.normal()}
+	at := &documentPlace{root: root, path: path.Normal()}
 	at.path[0] = string(root.Name)
 	for _, name := range at.path[1:] {
-		if err := legalDocumentName(name); at.illegal == nil {
+		if err := change.LegalDocumentName(name); at.illegal == nil {
 			at.illegal = err
 		}
 	}
@@ -127,13 +128,13 @@ func (at *documentPlace) lead(along []store.Document) {
 
 // scene is the place as a change finds it: whether its locks allow it. joins
 // says that something comes there, or goes.
-func (at *documentPlace) scene(joins bool) scene {
-	s := scene{joins: joins && at.folder != nil}
+func (at *documentPlace) scene(joins bool) change.LockScope {
+	s := change.LockScope{Joins: joins && at.folder != nil}
 	if at.found != nil {
-		s.self = documentKey(at.root.ID, at.found.ID)
+		s.Self = store.DocumentKey(at.root.ID, at.found.ID)
 	}
 	for _, id := range slices.Backward(at.above) {
-		s.folders = append(s.folders, documentKey(at.root.ID, id))
+		s.Folders = append(s.Folders, store.DocumentKey(at.root.ID, id))
 	}
 	return s
 }
@@ -145,7 +146,7 @@ func (e *Files) readDocument(r store.Reader, by identity.Principal, path Documen
 		return nil, err
 	}
 	if at.found == nil {
-		return nil, absent("document")
+		return nil, change.Absent("document")
 	}
 	return at.found, nil
 }
@@ -154,19 +155,19 @@ func (e *Files) readDocument(r store.Reader, by identity.Principal, path Documen
 func (e *Files) readFolder(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	d, err := e.readDocument(r, by, path)
 	if err == nil && !d.Folder {
-		return nil, absent("folder")
+		return nil, change.Absent("folder")
 	}
 	return d, err
 }
 
 // Document returns the document or folder at the path.
 func (e *Files) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*store.Document, error) {
-	key, at, parties := cacheKeyOf(by, path), e.store.Changes(), e.parties.Load()
+	key, at, parties := cacheKeyOf(by, path), e.Store.Changes(), e.parties.Load()
 	if d := e.documents.get(key, at, parties); d != nil {
 		return d, nil
 	}
 	var d *store.Document
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		d, err = e.readDocument(r, by, path)
 		return err
 	})
@@ -191,7 +192,7 @@ func (e *Files) OpenDocument(ctx context.Context, by identity.Principal, path Do
 			return err
 		}
 		if d.Folder {
-			return absent("document")
+			return change.Absent("document")
 		}
 		out = &OpenDocument{Document: *d, Body: inMemory{bytes.NewReader(d.Content)}}
 		if d.InFile {
@@ -220,7 +221,7 @@ func (e *Files) OpenFound(ctx context.Context, by identity.Principal, path Docum
 // document or folder.
 func (e *Files) auditDocument(ctx context.Context, by identity.Principal, path DocumentPath) {
 	if root := e.directory().ByName(identity.Name(path[0])); root != nil {
-		e.auditLook(ctx, by, root.ID, audit.DocumentRead, "Documents/"+strings.Join(path, "/"))
+		e.audit.Looked(ctx, by, root.ID, audit.DocumentRead, "Documents/"+strings.Join(path, "/"))
 	}
 }
 
@@ -232,7 +233,7 @@ func (e *Files) DocumentRoots(ctx context.Context, by identity.Principal, own bo
 		contexts = nil
 	}
 	var out []store.Document
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		roots, err := r.Documents().Roots(contexts)
 		for i := range roots {
 			if p := e.directory().ByID(roots[i].ContextID); p != nil {
@@ -264,10 +265,10 @@ func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path
 		return nil, err
 	}
 	if at.illegal != nil {
-		return nil, absent("document")
+		return nil, change.Absent("document")
 	}
 	var out Listing
-	err = e.store.View(ctx, func(r store.Reader) error {
+	err = e.Store.View(ctx, func(r store.Reader) error {
 		along, below, err := r.Documents().Under(at.root.ID, at.path[1:], o)
 		at.lead(along)
 		out.Top, out.Below = at.found, below
@@ -277,7 +278,7 @@ func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path
 	case err != nil:
 		return nil, err
 	case out.Top == nil:
-		return nil, absent("document")
+		return nil, change.Absent("document")
 	case limit >= 0 && len(out.Below) > limit:
 		return nil, errs.New(errs.FiniteDepth, "There are more than %d files and folders below this one; ask folder by folder.", limit)
 	case out.Top.Folder:
@@ -326,7 +327,7 @@ type documentPager func(after int64, limit int) ([]store.Document, error)
 
 func (e *Files) membersAfter(ctx context.Context, by identity.Principal, path DocumentPath) documentPager {
 	return func(after int64, limit int) (page []store.Document, err error) {
-		err = e.store.View(ctx, func(r store.Reader) error {
+		err = e.Store.View(ctx, func(r store.Reader) error {
 			d, err := e.readFolder(r, by, path)
 			if err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -20,7 +21,7 @@ const rejectedFolder = "/Rejected"
 // scheduled, started or performed. A draft that is there stays, beyond the end
 // of a lock that has made it, and of it none is created.
 func (e *Files) MakeDraft(ctx context.Context, req Request, at store.ScratchPlace) (created bool, err error) {
-	err = e.update(ctx, func(tx store.Tx) (err error) {
+	err = e.Update(ctx, func(tx store.Tx) (err error) {
 		created, err = e.makeDraft(tx, req, at, time.Time{})
 		return err
 	})
@@ -59,11 +60,11 @@ type Refusal struct {
 // Reject keeps refused content with its reasons for its author, for a day: as
 // "<time> <name>" and "<time> <name>.txt" in the folder Rejected.
 func (e *Files) Reject(ctx context.Context, req Request, r Refusal) error {
-	err := e.update(ctx, func(tx store.Tx) error {
+	err := e.Update(ctx, func(tx store.Tx) error {
 		at := store.ScratchPlace{Folder: r.At.Folder + rejectedFolder}
 		for when := req.Now; ; when = when.Add(time.Second) { // two within a second
 			at.Name = generatedName(when, r.At.Name)
-			there, err := orNil(tx.Scratch().Get(req.By.ID, at.Normal()))
+			there, err := store.OrNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 			if err != nil {
 				return err
 			}
@@ -94,7 +95,7 @@ const mostGenerated = 80
 // generatedName returns "<time> <name>" (docs/contract/drive.md#legal-names).
 func generatedName(when time.Time, name string) string {
 	name = strings.Map(func(r rune) rune {
-		if unwritable(r) || strings.ContainsRune(`\/:*?"<>|@`, r) {
+		if change.Unwritable(r) || strings.ContainsRune(`\/:*?"<>|@`, r) {
 			return '_'
 		}
 		return r

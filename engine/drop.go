@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -37,7 +38,7 @@ func (e *Dropping) MayDrop(_ context.Context, by identity.Principal, route strin
 func (e *Dropping) startable(by identity.Principal, name string) (*routeInfo, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
-		return nil, absent("route")
+		return nil, change.Absent("route")
 	}
 	if !e.mayStart(by, info) {
 		return nil, errs.New(errs.NotAllowed, "You may see the route %q but not start its cases.", info.Name)
@@ -52,7 +53,7 @@ func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*O
 		up.MediaType = mediatype.Of(d.Name)
 	}
 	var room int64
-	err := e.store.View(ctx, func(r store.Reader) (err error) { // before the body is read
+	err := e.Store.View(ctx, func(r store.Reader) (err error) { // before the body is read
 		if _, err = e.readDrop(r, req, d, nil); err != nil {
 			return err
 		}
@@ -87,7 +88,7 @@ func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *content)
 	}
 	starter := e.directory().ByID(req.By.ID)
 	if starter == nil {
-		return nil, errs.New(errs.NotAllowed, "Only users start cases.")
+		return nil, errs.New(errs.NotAllowed, "Only users can start cases.")
 	}
 	if err := judgeAlias(r, req, info.ID, d.Name); err != nil {
 		return nil, err
@@ -116,12 +117,12 @@ func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *content)
 // drop starts the case of a file whose content is stored.
 func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *content) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		b, err := e.readDrop(r, req, d, input)
 		if err != nil {
 			return nil, err
 		}
-		b.id = e.newID(req)
+		b.id = e.NewID(req)
 		b.from = r
 		now, err := e.runner.startsNow(r, b.startable(), req.Now)
 		if err != nil {
@@ -162,5 +163,5 @@ func (e *Dropping) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*
 	if open(c.after.Life) {
 		out.ETag = MessageETag(input)
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }

@@ -168,7 +168,7 @@ func (ed *edit) empty() bool {
 func (e *Casework) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 	_, reopens := ed.life.(machine.Reopen)
 	if h.core.Life == machine.Canceled && !reopens && !ed.empty() {
-		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by its state active.")
+		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by setting its state to active.")
 	}
 	if err := notArchived(h.row); err != nil && h.core.Life != machine.Canceled && !ed.empty() {
 		return err
@@ -177,7 +177,7 @@ func (e *Casework) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 		return nil
 	}
 	if reopens && (h.core.Life == machine.Canceled || h.core.Life == machine.Failed) {
-		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case, or try again to start a failed one.")
+		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case or start a failed one again.")
 	}
 	starter := isStarter(by, h.core)
 	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.StartAt != nil || ed.life != nil) {
@@ -185,7 +185,7 @@ func (e *Casework) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 	}
 	if ed.Xattrs != nil {
 		if key := machine.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {
-			return errs.New(errs.NotAllowed, "The XATTR %q may be changed by the route's administrators, and by the roles that the route names for it, else the case's starter.", key)
+			return errs.New(errs.NotAllowed, "The XATTR %q may be changed by the route's administrators and by the roles that the route names for it. If it names none, the case's starter may change it.", key)
 		}
 	}
 	if ed.Priority != nil || ed.ContextID != nil {
@@ -205,7 +205,7 @@ func (e *Casework) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 	for _, p := range h.core.Roles {
 		gone := !slices.ContainsFunc(*ed.Roles, func(q machine.Players) bool { return q.Role == p.Role })
 		if def := h.route.Compiled.Role(p.Role); gone && (!starter || def == nil || len(def.Pick) == 0) {
-			return errs.New(errs.RoleNotAssignable, "The field roles is replaced whole, and the role %q is missing in it, which you may not empty; "+
+			return errs.New(errs.RoleNotAssignable, "The field roles replaces all roles. You may not leave out the role %q; "+
 				"give it as it is, or ask the route's administrators.", p.Role)
 		}
 	}

@@ -185,7 +185,7 @@ func TestRoleMissingFromRoles(t *testing.T) {
 	id := sam.startCase(`{"route": "run"}`)
 	_, err := sam.putCase(fmt.Sprint(id)+".json", `{"roles": {"helper": ["core"]}}`)
 	w.refused(err, errs.RoleNotAssignable)
-	if err == nil || !strings.Contains(err.Error(), "replaced whole") || !strings.Contains(err.Error(), `"asker"`) || strings.Contains(err.Error(), "leave it out") {
+	if err == nil || !strings.Contains(err.Error(), "replaces all roles") || !strings.Contains(err.Error(), `"asker"`) || strings.Contains(err.Error(), "leave it out") {
 		t.Error(err)
 	}
 }

@@ -6,14 +6,14 @@ package engine
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine/account"
+	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
 	"flowdrive/engine/feed"
@@ -30,9 +30,6 @@ import (
 // Blobs keeps contents too large for the database, as files named by their
 // SHA-256.
 type Blobs = contents.Files
-
-// Clock says what time it is: the machine's, or the sandbox's.
-type Clock interface{ Now() time.Time }
 
 // Config is what an Engine is made of. Zero limits take the defaults
 // (docs/contract/drive.md#limits).
@@ -208,15 +205,13 @@ type Locking struct {
 
 // base is what all parts share.
 type base struct {
+	*change.Maker
+
 	// What another part does for the base.
-	deleteSource func(tx store.Tx, req Request) error           // of a COPY or MOVE that was carried out
 	readCalendar func(*calendarAhead) error                     // before a change that needs it
 	runDue       func(ctx context.Context, now time.Time) error // all that is due, in a sandbox
 
-	store     store.Store
 	blobs     Blobs
-	clock     Clock
-	wall      func() time.Time
 	filters   Filters
 	outside   Outside
 	channels  Channels
@@ -225,7 +220,6 @@ type base struct {
 	log       zerolog.Logger
 	hash      func(string) (string, error)
 	check     func(context.Context, identity.Name, string) error
-	address   func(context.Context) string
 	zones     schedule.Zones
 	sandbox   bool
 	firings   int
@@ -245,7 +239,7 @@ type base struct {
 	holidays   holidays.Cache
 	sweeper    sweeper
 	dispatcher dispatcher
-	background *background
+	audit      *audit.Log
 	contents   *contents.Keeper
 	expiry     *expiry
 	events     *events.Bus[Event]
@@ -255,10 +249,8 @@ type base struct {
 // used, and Run must run for things to become due.
 func New(cfg Config) *Engine {
 	b := &base{
-		store:     cfg.Store,
+		Maker:     &change.Maker{Store: cfg.Store, Clock: cfg.Clock, Wall: cfg.Wall},
 		blobs:     cfg.Blobs,
-		clock:     cfg.Clock,
-		wall:      cfg.Wall,
 		filters:   cfg.Filters,
 		outside:   cfg.Outside,
 		channels:  cfg.Channels,
@@ -267,7 +259,6 @@ func New(cfg Config) *Engine {
 		log:       cfg.Log,
 		hash:      cfg.HashPassword,
 		check:     cfg.CheckPassword,
-		address:   cfg.Address,
 		zones:     cfg.Zones,
 		sandbox:   cfg.Sandbox,
 		firings:   cfg.Firings,
@@ -277,7 +268,7 @@ func New(cfg Config) *Engine {
 		expiry:    newExpiry(),
 	}
 	if cfg.Standing != nil {
-		b.store = judgingStore{cfg.Store, cfg.Standing}
+		b.Store = change.StandingStore{Store: cfg.Store, Standing: cfg.Standing}
 	}
 	if b.observer == nil {
 		b.observer = nobody{}
@@ -285,19 +276,19 @@ func New(cfg Config) *Engine {
 	if b.outside == nil {
 		b.outside = noOutside{}
 	}
-	if b.wall == nil {
-		b.wall = clock.Real{}.Now
+	if b.Wall == nil {
+		b.Wall = clock.Real{}.Now
 	}
 	if b.check == nil {
 		b.check = func(context.Context, identity.Name, string) error {
-			return errs.New(errs.Unavailable, "Passwords cannot be checked herb.")
+			return errs.New(errs.Unavailable, "Passwords cannot be checked here.")
 		}
 	}
-	if b.address == nil {
-		b.address = func(context.Context) string { return "" }
+	if cfg.Address == nil {
+		cfg.Address = func(context.Context) string { return "" }
 	}
-	b.events = events.NewBus[Event](b.wall)
-	b.background = newBackground(cfg.Store, cfg.Log)
+	b.events = events.NewBus[Event](b.Wall)
+	b.audit = audit.NewLog(cfg.Store, func() time.Time { return b.Clock.Now() }, cfg.Address, cfg.Log)
 	if b.firings == 0 {
 		b.firings = DefaultFirings
 	}
@@ -321,7 +312,8 @@ func assemble(b *base) *Engine {
 	e.outbox = &outbox{b, e.runner}
 	e.Routing = &Routing{b, e.Scheduling, e.outbox, e.runner}
 	e.Locking = &Locking{b, e.Casework, e.Dropping, e.Files, e.Scheduling, e.runner}
-	b.deleteSource, b.readCalendar = e.take, e.readAhead
+	b.DeleteSource, b.readCalendar, b.Ahead = e.take, e.readAhead, b.runAhead
+	b.Snapshot = func() any { return b.parties.Load() }
 	b.runDue = func(ctx context.Context, now time.Time) error {
 		_, err := e.runOnce(ctx, now, b.firings)
 		return err
@@ -339,7 +331,7 @@ func (nobody) CaseEnded(string)            {}
 // Load reads what is kept in memory: users and teams, and the routes' names
 // and rights.
 func (e *Engine) Load(ctx context.Context) error {
-	return e.store.View(ctx, func(r store.Reader) error {
+	return e.Store.View(ctx, func(r store.Reader) error {
 		parties, err := readParties(r)
 		if err != nil {
 			return err
@@ -354,129 +346,3 @@ func (e *Engine) Load(ctx context.Context) error {
 
 // directory returns all users and teams as they are now.
 func (e *base) directory() *identity.Directory { return e.parties.Load().Directory() }
-
-// decision is what a change was decided to be: apply writes it, in a
-// transaction in which everything it was decided on still holds.
-type decision func(store.Tx) error
-
-// How often a change is decided outside the writer before it is decided
-// inside. Inside nothing stored can move; but what is kept in memory learns
-// of a commit only after it, so that a second time may be needed.
-const (
-	attempts       = 4
-	attemptsInside = 2
-)
-
-// ChangeTag is an entity tag, quoted, for what is made of anything that is
-// stored, as a folder of the workflow is: it is another after every change.
-func (e *base) ChangeTag() string { return fmt.Sprintf("\"%x\"", e.store.Changes()) }
-
-// change decides on a snapshot and applies the decision in a unit of its
-// own. A decision that finds that something moved returns errStale and is
-// made again, at last within the unit itself.
-func (e *base) change(ctx context.Context, decide func(store.Reader) (decision, error)) error {
-	try := func() error { return e.tryChange(ctx, decide) }
-	return e.runAhead(ctx, try(), try)
-}
-
-func (e *base) tryChange(ctx context.Context, decide func(store.Reader) (decision, error)) error {
-	for range attempts {
-		var apply decision
-		parties := e.parties.Load()
-		err := e.store.View(ctx, func(r store.Reader) (err error) {
-			apply, err = decide(r)
-			return err
-		})
-		if err == nil {
-			err = e.update(ctx, func(tx store.Tx) error {
-				if e.parties.Load() != parties {
-					return errStale // somebody's rights may be others now
-				}
-				return apply(tx)
-			})
-		}
-		if !errors.Is(err, errStale) {
-			return err
-		}
-	}
-	var err error
-	for range attemptsInside {
-		err = e.update(ctx, func(tx store.Tx) error {
-			apply, err := decide(tx)
-			if err != nil {
-				return err
-			}
-			return apply(tx)
-		})
-		if !errors.Is(err, errStale) {
-			break
-		}
-	}
-	return err
-}
-
-// keep ends the unit of every PUT: it stores the answer of a request with an
-// idempotency key, and undoes a dry run.
-func (e *base) keep(tx store.Tx, req Request, o *Outcome) error {
-	if err := e.deleteSource(tx, req); err != nil {
-		return err
-	}
-	if err := undone(req); err != nil {
-		return err
-	}
-	if req.Key == nil {
-		return nil
-	}
-	if err := tx.Write().Answers().DeleteBefore(req.Now.Add(-keepAnswers)); err != nil {
-		return err
-	}
-	err := tx.Write().Answers().Put(&store.Answer{
-		User:    req.By.ID,
-		Key:     req.Key.Key,
-		URL:     req.Key.URL,
-		Request: req.Key.Request,
-		Answer:  req.Answer(o),
-		Created: req.Now,
-	})
-	if errs.Is(err, errs.NameTaken) {
-		return errReplay
-	}
-	return err
-}
-
-// errReplay says that another request with the same idempotency key was
-// faster; its answer is the answer.
-var errReplay = errs.New(errs.NameTaken, "Another request with this Idempotency-Key was faster; ask again for its answer.")
-
-// keepAnswers is how long the answer to a request with an idempotency key is
-// given again (docs/contract/drive.md#idempotency-keys).
-const keepAnswers = 24 * time.Hour
-
-// Replay returns the first answer to a request with the key; nil where there
-// was none yet. The same key with another URL or body is
-// errs.IdempotencyMismatch.
-func (e *base) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
-	var answer *store.Answer
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
-		answer, err = r.Answers().Get(by.ID, key.Key)
-		return err
-	})
-	if errs.Is(err, errs.NotFound) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if answer.Created.Before(e.clock.Now().Add(-keepAnswers)) {
-		return nil, nil
-	}
-	if answer.URL != key.URL || answer.Request != key.Request {
-		return nil, errs.New(errs.IdempotencyMismatch, "This Idempotency-Key was used for another request; use a new key for a new request.")
-	}
-	return answer.Answer, nil
-}
-
-// absent is the answer to whoever may not know whether a thing exists.
-func absent(what string) error {
-	return errs.New(errs.NotFound, "There is no such %s, or it is not for you to see.", what)
-}

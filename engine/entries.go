@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -21,13 +22,13 @@ import (
 // Entry returns the schedule entry that the reference names.
 func (e *Scheduling) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		stored, given, err := e.findEntry(r, by, ref)
 		if err != nil {
 			return err
 		}
 		if stored == nil {
-			return absent("schedule entry")
+			return change.Absent("schedule entry")
 		}
 		out = e.entryResource(by, stored, given)
 		return nil
@@ -45,33 +46,25 @@ func (e *Scheduling) findEntry(r store.Reader, by identity.Principal, ref Ref) (
 		if ref.Name == "" {
 			return nil, nil, nil
 		}
-		if given, err = orNil(r.Names().Get(store.FolderSchedule, ref.Author, ref.Name)); err != nil || given == nil {
+		if given, err = store.OrNil(r.Names().Get(store.FolderSchedule, ref.Author, ref.Name)); err != nil || given == nil {
 			return nil, nil, err
 		}
 		uuid = given.Entry
 	}
-	stored, err := orNil(r.Entries().Get(uuid))
+	stored, err := store.OrNil(r.Entries().Get(uuid))
 	if err != nil || stored == nil || !seesEntry(by, stored.ContextID) {
 		return nil, nil, err
 	}
 	if given == nil {
-		given, err = orNil(r.Names().Of(store.FolderSchedule, uuid, 0))
+		given, err = store.OrNil(r.Names().Of(store.FolderSchedule, uuid, 0))
 	}
 	return stored, given, err
-}
-
-// orNil turns errs.NotFound into nil.
-func orNil[T any](found *T, err error) (*T, error) {
-	if errs.Is(err, errs.NotFound) {
-		return nil, nil
-	}
-	return found, err
 }
 
 func (e *Scheduling) entryResource(by identity.Principal, s *store.Entry, given *store.GivenName) *Resource {
 	res := &Resource{
 		Name: s.UUID.String(), Seq: s.Seq, Form: s.Form, FormETag: entryETag(s), Definition: entryDefinition(s),
-		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: entryKey(s.UUID),
+		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: store.EntryKey(s.UUID),
 	}
 	e.addGiven(res, given)
 	return res
@@ -97,7 +90,7 @@ func (e *Scheduling) Entries(ctx context.Context, by identity.Principal, f Filte
 		filter.RouteID = info.ID
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		for {
 			stored, err := r.Entries().List(filter)
 			if err != nil {
@@ -157,7 +150,7 @@ func (e *Scheduling) entryPasses(by identity.Principal, f Filter, s *store.Entry
 // names (docs/contract/schedule.md#replacing-an-entry).
 func (e *Scheduling) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		next, err := e.readEntry(r, req, ref, body)
 		if err != nil {
 			return nil, err
@@ -197,12 +190,12 @@ func (e *Scheduling) readEntry(r store.Reader, req Request, ref Ref, body []byte
 		return nil, err
 	}
 	if stored == nil && (ref.Identity() || ref.Author != req.By.ID && ref.Name != "") {
-		return nil, absent("schedule entry")
+		return nil, change.Absent("schedule entry")
 	}
 	if stored != nil && !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
 	}
-	if err := e.admit(r.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
 		return nil, err
 	}
 	node, err := parseNamed(ref, body)
@@ -262,11 +255,11 @@ func entryVersion(s *store.Entry, given *store.GivenName, ref Ref) Version {
 	return v
 }
 
-func sceneOfEntry(s *store.Entry) scene {
+func sceneOfEntry(s *store.Entry) change.LockScope {
 	if s == nil {
-		return scene{}
+		return change.LockScope{}
 	}
-	return on(entryKey(s.UUID))
+	return change.ScopeOf(store.EntryKey(s.UUID))
 }
 
 // resolveEntry fills in the context and the route that the document names,
@@ -362,8 +355,8 @@ func (e *Scheduling) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outc
 	}
 	var attached store.UUID // before
 	if c.revived {
-		if again, err := orNil(tx.Entries().Get(c.stored.UUID)); err != nil || again != nil {
-			return nil, cmp.Or(err, error(errStale))
+		if again, err := store.OrNil(tx.Entries().Get(c.stored.UUID)); err != nil || again != nil {
+			return nil, cmp.Or(err, error(change.ErrStale))
 		}
 		if err := tx.Write().History().DeleteDeparted(req.By.ID, store.FolderSchedule, c.given.Name); err != nil {
 			return nil, err
@@ -379,9 +372,9 @@ func (e *Scheduling) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outc
 			return nil, staleIfGone(err)
 		}
 		if now.Revision != c.base {
-			return nil, errStale
+			return nil, change.ErrStale
 		}
-		if err := e.free(tx.Locks(), req, on(entryKey(c.stored.UUID))); err != nil {
+		if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.EntryKey(c.stored.UUID))); err != nil {
 			return nil, err
 		}
 		if err := tx.Write().Entries().Update(&c.stored); err != nil {
@@ -418,34 +411,34 @@ func (e *Scheduling) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outc
 	case bytes.Equal(c.body, c.stored.Form):
 		out.ETag = out.FormETag
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }
 
 // staleIfGone says that something a decision rests on has gone.
 func staleIfGone(err error) error {
 	if errs.Is(err, errs.NotFound) {
-		return errStale
+		return change.ErrStale
 	}
 	return err
 }
 
 // DeleteEntry deletes a schedule entry. The cases it made stay.
 func (e *Scheduling) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		stored, given, err := e.findEntry(tx, req.By, ref)
 		if err != nil {
 			return err
 		}
 		if stored == nil {
-			return absent("schedule entry")
+			return change.Absent("schedule entry")
 		}
 		if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 			return errs.New(errs.NotAllowed, "Only its author and administrators may delete an entry of everyone.")
 		}
-		if err := e.admit(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
 			return err
 		}
-		if err := tx.Write().Locks().DeleteOn(entryKey(stored.UUID)); err != nil {
+		if err := tx.Write().Locks().DeleteOn(store.EntryKey(stored.UUID)); err != nil {
 			return err
 		}
 		if err := e.departEntry(tx, req, stored, given); err != nil {

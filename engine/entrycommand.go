@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/schedule"
@@ -29,7 +30,7 @@ func (e *Scheduling) readCommand(r store.Reader, req Request, root document.Valu
 	if name == schedule.CommandBackfill {
 		c.from, c.to = schedule.BackfillRange(again)
 		if c.to.After(req.Now) {
-			root.Get("to").Fail(errs.CodeRange, "must not be in the future: what is to come needs no backfill")
+			root.Get("to").Fail(errs.CodeRange, "must not be in the future: instants to come need no backfill")
 		} else if err := c.judge(r, root, stored); err != nil {
 			return nil, err
 		}
@@ -58,7 +59,7 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 		return nil, staleIfGone(err)
 	}
 	if stored.Revision != c.base {
-		return nil, errStale
+		return nil, change.ErrStale
 	}
 	entry, _, err := c.calendars.readStored(tx, stored, c.req.Now)
 	if err != nil {
@@ -68,7 +69,7 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 		return nil, err
 	}
 	out := &Outcome{Changed: true, Name: c.uuid.String(), Form: stored.Form, FormETag: entryETag(stored), Modified: stored.Modified}
-	return out, c.keep(tx, c.req, out)
+	return out, c.Finish(tx, c.req, out)
 }
 
 // trigger creates a case now. What keeps a firing from that is an error
@@ -130,7 +131,7 @@ func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Ent
 		return nil
 	}
 	if !entry.Resume(stored.Paused) {
-		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNeverFires, Detail: "cannot be: the entry has missed nothing and never comes again; change it, or delete it"}
+		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNeverFires, Detail: "is not possible: the entry has missed nothing and has no further instant; change it, or delete it"}
 		return &errs.Error{Kind: errs.Invalid, Detail: fault.String() + ".", Faults: []errs.Fault{fault}}
 	}
 	stored.Paused = time.Time{}
@@ -169,7 +170,7 @@ func (c *commanded) judge(r store.Reader, root document.Value, stored *store.Ent
 		return nil
 	}
 	if len(entry.Between(c.from, c.to)) > schedule.MaxBackfill {
-		root.Get("to").Fail(errs.CodeRange, "takes in more than %d instants; backfill them part by part", schedule.MaxBackfill)
+		root.Get("to").Fail(errs.CodeRange, "covers more than %d instants; backfill them in parts", schedule.MaxBackfill)
 	}
 	return nil
 }

@@ -45,9 +45,9 @@ func (e *Files) dropExpired(ctx context.Context) {
 		}
 		e.expiry.idle.Store(true) // before the look: what comes behind it wakes
 		next, err := e.dropScratch(ctx)
-		switch now := e.wall(); {
+		switch now := e.Wall(); {
 		case err != nil && ctx.Err() == nil:
-			e.log.Error().Err(err).Msg("expired temporary files could not be deleted; it is tried again")
+			e.log.Error().Err(err).Msg("scratch: could not delete expired files; it will be tried again")
 			timer.Reset(collectAgain)
 		case !next.IsZero():
 			e.expiry.idle.Store(false)
@@ -60,15 +60,15 @@ func (e *Files) dropExpired(ctx context.Context) {
 // the next one does, zero for never.
 func (e *Files) dropScratch(ctx context.Context) (next time.Time, err error) {
 	for {
-		err := e.store.View(ctx, func(r store.Reader) (err error) {
+		err := e.Store.View(ctx, func(r store.Reader) (err error) {
 			next, err = r.Scratch().NextExpiry()
 			return err
 		})
-		now := e.wall()
+		now := e.Wall()
 		if err != nil || next.IsZero() || next.After(now) {
 			return next, err
 		}
-		err = e.store.Update(ctx, func(tx store.Tx) error {
+		err = e.Store.Update(ctx, func(tx store.Tx) error {
 			e.unreferred(tx)
 			_, err := tx.Write().Scratch().DeleteExpired(now, purgeAtOnce)
 			return err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
@@ -140,7 +141,9 @@ func (e *runner) messageNeed(in *machine.Input, l *lookup, need machine.Need) er
 	id := in.Case.ID
 	if need.Case != 0 {
 		id = need.Case
-		find = func(label string) (*store.Message, error) { return orNil(l.reader.Messages().GetByLabel(id, label)) }
+		find = func(label string) (*store.Message, error) {
+			return store.OrNil(l.reader.Messages().GetByLabel(id, label))
+		}
 		relative := in.Facts.Cases[id]
 		if relative == nil || l.reader == nil {
 			return errs.New(errs.Internal, "The core asked for a message of the case %d, which it does not know.", id)
@@ -208,7 +211,7 @@ func (e *runner) messageFact(m *store.Message) (content []byte, version int64, e
 	}
 	body, err := e.contents.Open(m.SHA256)
 	if errors.Is(err, contents.ErrGone) {
-		return nil, 0, errStale // replaced since it was looked up
+		return nil, 0, change.ErrStale // replaced since it was looked up
 	}
 	if err != nil {
 		return nil, 0, err
@@ -240,16 +243,16 @@ func (c *caseChange) finder(stored finder) finder {
 	}
 }
 
-// factsHold answers errStale where a message that the change rests on was
+// factsHold answers change.ErrStale where a message that the change rests on was
 // written since.
 func factsHold(tx store.Tx, c *caseChange) error {
 	for _, fact := range c.read {
-		m, err := orNil(tx.Messages().GetByLabel(fact.caseID, fact.label))
+		m, err := store.OrNil(tx.Messages().GetByLabel(fact.caseID, fact.label))
 		if err != nil {
 			return err
 		}
 		if m == nil && fact.version != 0 || m != nil && m.Version != fact.version {
-			return errStale
+			return change.ErrStale
 		}
 	}
 	for _, fact := range c.readCases {
@@ -258,7 +261,7 @@ func factsHold(tx store.Tx, c *caseChange) error {
 			return err
 		}
 		if revision != fact.revision {
-			return errStale
+			return change.ErrStale
 		}
 	}
 	return nil
@@ -279,7 +282,7 @@ func (e *runner) putWritten(tx store.Tx, c *caseChange) error {
 		inline := &content{mediaType: n.MediaType, inline: n.Content}
 		m := inline.message(c.row.ID, mustGUID(c.after.GUID), n.Label)
 		m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
-		old, err := orNil(tx.Messages().GetByLabel(c.row.ID, n.Label))
+		old, err := store.OrNil(tx.Messages().GetByLabel(c.row.ID, n.Label))
 		if err != nil {
 			return err
 		}

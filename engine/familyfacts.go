@@ -69,7 +69,7 @@ func (e *runner) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
 		return nil, nil
 	}
 	changed := l.after[id]
-	row, err := orNil(l.reader.Cases().Get(id))
+	row, err := store.OrNil(l.reader.Cases().Get(id))
 	if err != nil {
 		return nil, err
 	}

@@ -30,8 +30,8 @@ type feedVersion struct {
 // ends. Of more events than it may have those are left out that are farthest
 // away.
 func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
-	now := e.clock.Now()
-	version := feedVersion{changes: e.store.Changes(), parties: e.parties.Load(), day: feed.Day(now).Unix()}
+	now := e.Clock.Now()
+	version := feedVersion{changes: e.Store.Changes(), parties: e.parties.Load(), day: feed.Day(now).Unix()}
 	made := e.feeds.Get(by.ID, version)
 	if made == nil {
 		events, err := e.upcoming(ctx, by, now)
@@ -48,7 +48,7 @@ func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*Resou
 func (e *Calendars) upcoming(ctx context.Context, by identity.Principal, now time.Time) ([]ical.Event, error) {
 	before := feed.End(now)
 	var events []ical.Event
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		entries, err := r.Entries().Upcoming(by.Contexts(), before, feed.MostEvents)
 		if err != nil {
 			return err

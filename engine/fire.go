@@ -34,7 +34,7 @@ const reasonExcluded = "excluded"
 // failed. It returns when the entry is due next.
 func (e *Scheduling) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
 	now := v.now
-	stored, err := orNil(tx.Entries().Get(uuid))
+	stored, err := store.OrNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
 	}
@@ -115,7 +115,7 @@ func changeOf(outcome string) Change {
 func (e *Scheduling) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
 	e.tellEntry(tx, stored, became, now)
 	if ended {
-		given, err := orNil(tx.Names().Of(store.FolderSchedule, stored.UUID, 0))
+		given, err := store.OrNil(tx.Names().Of(store.FolderSchedule, stored.UUID, 0))
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedu
 	}
 	err = record(o)
 	if errs.Is(err, errs.NameTaken) {
-		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("an instant of a schedule entry was dealt with before")
+		e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Msg("sweeper: an instant of a schedule entry had been fired before")
 		return true, nil
 	}
 	if err != nil {
@@ -224,7 +224,7 @@ func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedu
 	tx.AfterCommit(func() {
 		e.observer.Fired(o.Outcome, lag)
 		if o.Outcome == OutcomeFailed {
-			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("a schedule entry could not create its case")
+			e.log.Warn().Str("entry", stored.UUID.String()).Time("instant", o.Instant).Str("reason", o.Reason).Msg("sweeper: a schedule entry could not create its case")
 		}
 	})
 	return false, nil
@@ -250,7 +250,7 @@ func (e *Scheduling) scheduledCase(tx store.Tx, stored *store.Entry, entry *sche
 	if !alone || waits {
 		return e.runner.bear(*b, now, false)
 	}
-	b.id, b.from = e.store.NextID(), tx
+	b.id, b.from = e.Store.NextID(), tx
 	if starts, err := e.runner.startsNow(tx, b.startable(), now); starts && err == nil {
 		if c, err := e.runner.bear(*b, now, true); err == nil && mayStillStart(tx, c) == nil {
 			return c, nil
@@ -268,7 +268,7 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, stored *store.Entry, entry *sch
 	if context == nil || !d.Active(context.ID) {
 		return nil, errs.New(errs.ContextNotAvailable, "The entry's context is disabled or gone.")
 	}
-	noRoute := errs.New(errs.NotFound, "There is no route %q of which %s may start cases.", entry.Route, context.Name)
+	noRoute := errs.New(errs.NotFound, "There is no route %q that %s may start cases of.", entry.Route, context.Name)
 	info := e.routes.Load().byID[stored.RouteID]
 	as := d.Principal(context.ID)
 	if info == nil || !e.seesRoute(as, info) || !e.mayStart(as, info) {
@@ -312,7 +312,7 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, stored *store.Entry, entry *sch
 // fireCase does what is due on a case: its timed actions; one that is queued
 // can be started from then on. It returns when something of it is due next.
 func (e *runner) fireCase(tx store.Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
-	row, err := orNil(tx.Cases().Get(id))
+	row, err := store.OrNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
 	}

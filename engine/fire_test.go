@@ -223,7 +223,7 @@ type trouble struct {
 }
 
 func troubles() []trouble {
-	const noRoute = `"There is no route \"auto\" of which sam may start cases."`
+	const noRoute = `"There is no route \"auto\" that sam may start cases of."`
 	deleteRoute := func(w *world) { w.update(func(tx store.Tx) error { return tx.Write().Routes().Delete(autoID(w)) }) }
 	return []trouble{
 		{name: "route deleted", arise: deleteRoute, reason: noRoute},
@@ -357,7 +357,7 @@ func TestDefectsStayWhereTheyAre(t *testing.T) {
 		t.Errorf("%+v", done)
 	}
 	same(t, "occurrences", sam.occurrences(good.Name)[0], "fired 2012-11-09T12:40:56Z")
-	same(t, "lines in the server's log", w.log.count("cannot go on"), 1)
+	same(t, "lines in the server's log", w.log.count("a schedule entry cannot continue"), 1)
 
 	// A timed case that cannot be read stops as well.
 	w.as("admin").mustPutRoute("timed", routeTimed)

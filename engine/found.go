@@ -38,13 +38,13 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 		mode = ModeSandbox
 	}
 	founded := false
-	err := e.store.Update(ctx, func(tx store.Tx) error {
+	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		stored, err := tx.Settings().Get(settingMode)
 		if err != nil {
 			return err
 		}
 		if stored != "" && stored != mode {
-			return errs.New(errs.Invalid, "The data folder was made as a %s one and does not open as a %s one; use another folder, or start with or without --sandbox as before.", stored, mode)
+			return errs.New(errs.Invalid, "The data folder was created in the mode %s and cannot be used in the mode %s; use another folder, or start with or without --sandbox as before.", stored, mode)
 		}
 		if stored != "" {
 			return nil
@@ -58,7 +58,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			{Name: Admin, Kind: identity.User, Admin: true, FullName: "Administrator"},
 			{Name: "core", Kind: identity.Team},
 		} {
-			p.ID = identity.ID(e.store.NextID())
+			p.ID = identity.ID(e.Store.NextID())
 			party := &store.Party{Party: p, Revision: 1, Created: now, Modified: now}
 			if p.Kind == identity.User {
 				party.Password = passwordHash
@@ -66,7 +66,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 			if err := tx.Write().Parties().Put(party); err != nil {
 				return err
 			}
-			if err := e.auditParty(ctx, tx, Request{Now: now}, nil, party); err != nil {
+			if err := e.audit.WriteParty(ctx, tx, identity.Principal{}, nil, party); err != nil {
 				return err
 			}
 		}
@@ -82,7 +82,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 // that a first start which was cut short has not stored yet.
 func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Example) error {
 	var stored string
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Settings().Get(settingExamples)
 		return err
 	})
@@ -101,13 +101,13 @@ func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Exam
 			return errs.Wrap("store the route "+doc.Name, err)
 		}
 	}
-	return e.store.Update(ctx, func(tx store.Tx) error { return tx.Write().Settings().Put(settingExamples, "stored") })
+	return e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Settings().Put(settingExamples, "stored") })
 }
 
 // Empty reports whether nothing was ever founded in the store.
 func (e *Engine) Empty(ctx context.Context) (bool, error) {
 	var mode string
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		mode, err = r.Settings().Get(settingMode)
 		return err
 	})

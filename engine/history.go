@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -60,8 +61,8 @@ func (e *Histories) History(ctx context.Context, by identity.Principal, folder s
 		author = 0
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
-		all, err := r.History().List(folder, author, e.clock.Now().Add(-historyLasts))
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		all, err := r.History().List(folder, author, e.Clock.Now().Add(-historyLasts))
 		for i := range all {
 			out = append(out, e.pastResource(by, &all[i]))
 		}
@@ -87,13 +88,13 @@ func (e *Histories) pastResource(by identity.Principal, p *store.Past) Resource 
 // Past returns one that History lists, with its Source.
 func (e *Histories) Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*Resource, error) {
 	var out *Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
-		p, err := orNil(r.History().Get(id))
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		p, err := store.OrNil(r.History().Get(id))
 		if err != nil {
 			return err
 		}
-		if p == nil || p.Folder != folder || p.AuthorID != by.ID && !by.Admin() || !p.Replaced.After(e.clock.Now().Add(-historyLasts)) {
-			return absent("document")
+		if p == nil || p.Folder != folder || p.AuthorID != by.ID && !by.Admin() || !p.Replaced.After(e.Clock.Now().Add(-historyLasts)) {
+			return change.Absent("document")
 		}
 		out = new(e.pastResource(by, p))
 		return nil
@@ -111,7 +112,7 @@ type departedRoute struct {
 
 // depart notes what a user has deleted under a name.
 func (e *base) depart(tx store.Tx, user identity.ID, folder store.Folder, name string, remains any) error {
-	now := e.wall()
+	now := e.Wall()
 	return tx.Write().History().PutDeparted(user, folder, name, now, document.Line(remains), now.Add(-revivalLasts))
 }
 
@@ -121,7 +122,7 @@ func (e *base) departed(r store.Reader, user identity.ID, folder store.Folder, n
 	if name == "" {
 		return false, nil
 	}
-	stored, err := r.History().Departed(user, folder, name, e.wall().Add(-revivalLasts))
+	stored, err := r.History().Departed(user, folder, name, e.Wall().Add(-revivalLasts))
 	if errs.Is(err, errs.NotFound) {
 		return false, nil
 	}
@@ -179,7 +180,7 @@ func (e *Routing) newRoute(r store.Reader, req Request, name string) (store.Rout
 		return s, err
 	}
 	if !found {
-		s.ID = e.newID(req)
+		s.ID = e.NewID(req)
 		return s, nil
 	}
 	s.ID, s.Version, s.Created = remains.ID, remains.Version, remains.Created

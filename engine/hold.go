@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -78,10 +79,10 @@ func holdVersion(h *store.Hold) Version {
 // Holds returns all holds in order of creation, for administrators.
 func (e *Holding) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
 	if !by.Admin() {
-		return nil, absent("folder")
+		return nil, change.Absent("folder")
 	}
 	var out []Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		holds, err := r.Queue().Holds()
 		for i := range holds {
 			out = append(out, *holdResource(&holds[i]))
@@ -94,10 +95,10 @@ func (e *Holding) Holds(ctx context.Context, by identity.Principal) ([]Resource,
 // Hold returns the hold of that name, for administrators.
 func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	if !by.Admin() {
-		return nil, absent("hold")
+		return nil, change.Absent("hold")
 	}
 	var found *store.Hold
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		found, err = findHold(r, name)
 		return err
 	})
@@ -105,7 +106,7 @@ func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) 
 		return nil, err
 	}
 	if found == nil {
-		return nil, absent("hold")
+		return nil, change.Absent("hold")
 	}
 	return holdResource(found), nil
 }
@@ -114,22 +115,22 @@ func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) 
 // no matching case starts.
 func (e *Holding) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
 	if !req.By.Admin() {
-		return nil, absent("folder")
+		return nil, change.Absent("folder")
 	}
 	node, err := parseDocument(body, false)
 	if err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err = e.update(ctx, func(tx store.Tx) error {
+	err = e.Update(ctx, func(tx store.Tx) error {
 		if !req.By.Admin() {
-			return absent("folder")
+			return change.Absent("folder")
 		}
 		old, err := findHold(tx, name)
 		if err != nil {
 			return err
 		}
-		if err := judge(req.If, holdVersion(old)); err != nil {
+		if err := change.CheckVersion(req.If, holdVersion(old)); err != nil {
 			return err
 		}
 		h, err := e.readHold(req, old, name, node)
@@ -193,7 +194,7 @@ func (e *Holding) readHeld(req Request, root document.Value, old, h *store.Hold)
 		}
 	}
 	if h.Group = readName(group); h.Group != "" && !identity.Legal(h.Group) {
-		group.Fail(errs.CodeFormat, "%q is no name for a group: use letters, digits, _ and -, at most 63, the first a letter or digit", h.Group)
+		group.Fail(errs.CodeFormat, "%q is not a valid name for a group: use letters, digits, _ and -, at most 63, the first a letter or digit", h.Group)
 	}
 	all.Flag(&h.Engine)
 	said := ""
@@ -206,11 +207,11 @@ func (e *Holding) readHeld(req Request, root document.Value, old, h *store.Hold)
 		case said == "":
 			said = about.key
 		default:
-			root.Get(about.key).Fail(errs.CodeConflict, "cannot stand beside %s: a hold is about one thing; make another one", said)
+			root.Get(about.key).Fail(errs.CodeConflict, "cannot be given together with %s: a hold is about one thing; make another one", said)
 		}
 	}
 	if said == "" && (all.Node == nil || all.Node.Kind == document.Null || all.Node.Kind == document.Bool) {
-		route.Fail(errs.CodeRequired, "is required, or another of group and engine: what is to be held")
+		route.Fail(errs.CodeRequired, "is required, or group or engine instead: what the hold is for")
 	}
 }
 
@@ -228,14 +229,14 @@ func (e *Holding) writeHold(ctx context.Context, tx store.Tx, req Request, old, 
 		if old == nil {
 			action = audit.HoldAdd
 		}
-		if err := e.audit(ctx, tx, req, action, h.Name, aboutHold(h)); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, h.Name, aboutHold(h))); err != nil {
 			return nil, err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued) // it may have been about something else
 	}
 	r := holdResource(h)
 	out := &Outcome{Created: old == nil, Changed: changed, Name: h.Name, Form: r.Form, FormETag: r.FormETag, Modified: h.Modified}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }
 
 // aboutHold says in words what the hold is about.
@@ -254,25 +255,25 @@ func aboutHold(h *store.Hold) string {
 
 // DeleteHold ends a hold: what waited for that starts.
 func (e *Holding) DeleteHold(ctx context.Context, req Request, name string) error {
-	err := e.store.Update(ctx, func(tx store.Tx) error {
+	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		if !req.By.Admin() {
-			return absent("folder")
+			return change.Absent("folder")
 		}
 		h, err := findHold(tx, name)
 		if err != nil {
 			return err
 		}
 		if h == nil {
-			return absent("hold")
+			return change.Absent("hold")
 		}
-		if err := judge(req.If, holdVersion(h)); err != nil {
+		if err := change.CheckVersion(req.If, holdVersion(h)); err != nil {
 			return err
 		}
 		if err := tx.Write().Queue().DeleteHold(h.ID); err != nil {
 			return err
 		}
 		tx.AfterCommit(e.sweeper.noteQueued)
-		return e.audit(ctx, tx, req, audit.HoldDelete, h.Name, aboutHold(h))
+		return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.HoldDelete, h.Name, aboutHold(h)))
 	})
 	if err != nil {
 		return err

@@ -78,7 +78,7 @@ func (e *Calendars) holidaysOf(r store.Reader, as identity.Principal, entry *sch
 	switch {
 	case ok:
 	case d.Size > ical.MaxSize:
-		off.Fault = errs.New(errs.Invalid, "is larger than %d bytes, which no calendar here may be", ical.MaxSize)
+		off.Fault = errs.New(errs.Invalid, "is larger than %d bytes, the most that a calendar may have", ical.MaxSize)
 	case d.InFile:
 		return nil, at, nil, &calendarAhead{key}
 	default:
@@ -102,7 +102,7 @@ func (e *Calendars) calendarRef(r store.Reader, as identity.Principal, v documen
 	default:
 		entry.ExcludeCalendar = at
 		if planned := !entry.NextIteration.IsZero(); !entry.Observe(spans, now) && planned {
-			v.Fail(errs.CodeNeverFires, "excludes every time that the entry would come: it would never create a case")
+			v.Fail(errs.CodeNeverFires, "excludes every instant of the entry: it would never create a case")
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (e *Calendars) readStored(r store.Reader, stored *store.Entry, now time.Tim
 // readForFeed does the same for who can wait, without the trouble.
 func (e *Calendars) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
 	read := func() (err error) {
-		entry, _, err = e.readStored(r, stored, e.clock.Now())
+		entry, _, err = e.readStored(r, stored, e.Clock.Now())
 		return err
 	}
 	return entry, e.runAhead(ctx, read(), read)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -29,9 +30,9 @@ const mostOwner = 4 << 10
 // had the name, and an empty document has it now.
 func (e *Locking) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
 	if len(want.Owner) > mostOwner {
-		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have %d bytes.", mostOwner)
+		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have at most %d bytes.", mostOwner)
 	}
-	err = e.store.Update(ctx, func(tx store.Tx) (err error) {
+	err = e.Store.Update(ctx, func(tx store.Tx) (err error) {
 		lock, created, err = e.lock(tx, req, t, want)
 		return err
 	})
@@ -56,10 +57,10 @@ func (e *Locking) lock(tx store.Tx, req Request, t Target, want NewLock) (*store
 		}
 	}
 	l := &store.Lock{
-		Token: store.NewUUID(), On: at.self, HolderID: req.By.ID, Shared: want.Shared, Deep: want.Deep && at.folder,
+		Token: store.NewUUID(), On: at.Self, HolderID: req.By.ID, Shared: want.Shared, Deep: want.Deep && at.folder,
 		Owner: want.Owner, Root: t.URL, Lasts: lasting(want.Lasts),
 	}
-	l.Expires = e.wall().Add(l.Lasts)
+	l.Expires = e.Wall().Add(l.Lasts)
 	if err := e.boundLocks(tx, req.By.ID); err != nil {
 		return nil, false, err
 	}
@@ -74,7 +75,7 @@ func (at *targeted) lockable() error {
 	case at.exists():
 		return nil
 	case at.document == nil && at.scratch == nil:
-		return absent("resource") // drafts are for what mounts the drive
+		return change.Absent("resource") // drafts are for what mounts the drive
 	}
 	return nil
 }
@@ -83,18 +84,18 @@ func (at *targeted) lockable() error {
 // for it (RFC 4918, section 6.1): an exclusive one shares nothing with any
 // other, be it above or below.
 func (e *Locking) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) error {
-	at.joins = !at.exists() // a document comes into the folder
-	covers, ofFolder, err := at.covering(tx.Locks(), e.wall())
+	at.Joins = !at.exists() // a document comes into the folder
+	covers, ofFolder, err := at.Covering(tx.Locks(), e.Wall())
 	if err != nil {
 		return err
 	}
 	v := at.version
-	v.Tokens = tokensOf(covers)
-	if err := judge(req.If, v); err != nil {
+	v.Tokens = change.TokensOf(covers)
+	if err := change.CheckVersion(req.If, v); err != nil {
 		return err
 	}
-	if at.joins {
-		if err := req.passes(ofFolder); err != nil {
+	if at.Joins {
+		if err := req.CheckTokens(ofFolder); err != nil {
 			return err
 		}
 	}
@@ -107,7 +108,7 @@ func (e *Locking) admitLock(tx store.Tx, req Request, at *targeted, want NewLock
 	}
 	for i := range covers {
 		if !want.Shared || !covers[i].Shared {
-			return locked(&covers[i])
+			return change.Locked(&covers[i])
 		}
 	}
 	return nil
@@ -125,7 +126,7 @@ func (e *Locking) makeForLock(tx store.Tx, req Request, at *targeted, lasts time
 	name := at.document.path[len(at.document.path)-1]
 	d, err := e.files.makeDocument(tx, req, at.document, &content{mediaType: mediatype.Of(name), inline: []byte{}})
 	if err == nil {
-		at.self = documentKey(at.document.root.ID, d.ID)
+		at.Self = store.DocumentKey(at.document.root.ID, d.ID)
 	}
 	return err
 }
@@ -134,14 +135,14 @@ func (e *Locking) makeForLock(tx store.Tx, req Request, at *targeted, lasts time
 // nothing in particular.
 func lasting(asked time.Duration) time.Duration {
 	if asked <= 0 {
-		return maxLock
+		return change.MaxLock
 	}
-	return min(max(asked.Truncate(time.Second), time.Second), maxLock)
+	return min(max(asked.Truncate(time.Second), time.Second), change.MaxLock)
 }
 
 // boundLocks clears away what has expired, and bounds what one user has.
 func (e *Locking) boundLocks(tx store.Tx, holder identity.ID) error {
-	now := e.wall()
+	now := e.Wall()
 	if err := tx.Write().Locks().DeleteBefore(now); err != nil {
 		return err
 	}
@@ -149,34 +150,34 @@ func (e *Locking) boundLocks(tx store.Tx, holder identity.ID) error {
 	if err != nil {
 		return err
 	}
-	return quota.Within(quota.Locks, n, DefaultLocks)
+	return quota.Within(quota.Locks, n, change.DefaultLocks)
 }
 
 // RefreshLock makes the lock last anew whose token the request submits, and
 // which covers the target (RFC 4918, section 9.10.2).
 func (e *Locking) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
 	var out *store.Lock
-	err := e.store.Update(ctx, func(tx store.Tx) error {
+	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
 			return err
 		}
-		covers, _, err := at.covering(tx.Locks(), e.wall())
+		covers, _, err := at.Covering(tx.Locks(), e.Wall())
 		if err != nil {
 			return err
 		}
 		v := at.version
-		v.Tokens = tokensOf(covers)
-		if err := judge(req.If, v); err != nil {
+		v.Tokens = change.TokensOf(covers)
+		if err := change.CheckVersion(req.If, v); err != nil {
 			return err
 		}
-		i := slices.IndexFunc(covers, req.holds)
+		i := slices.IndexFunc(covers, req.HasToken)
 		if i < 0 {
 			return notThisLock(errs.Precondition)
 		}
 		out = &covers[i]
 		out.Lasts = lasting(lasts)
-		out.Expires = e.wall().Add(out.Lasts)
+		out.Expires = e.Wall().Add(out.Lasts)
 		if err := tx.Write().Locks().Refresh(out.Token, out.Lasts, out.Expires); err != nil {
 			return err
 		}
@@ -189,7 +190,7 @@ func (e *Locking) RefreshLock(ctx context.Context, req Request, t Target, lasts 
 // resource.
 func notThisLock(kind errs.Kind) error {
 	return &errs.Error{
-		Kind: kind, Detail: "The lock token is of no lock on this resource; it may have expired.",
+		Kind: kind, Detail: "The lock token does not belong to a lock on this resource; the lock may have expired.",
 		Extra: map[string]any{"condition": "lock-token-matches-request-uri"},
 	}
 }
@@ -197,8 +198,8 @@ func notThisLock(kind errs.Kind) error {
 // Unlock removes the lock of that token, which must cover the target (RFC
 // 4918, section 9.11). Its holder may; and who may break locks there.
 func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
-	return e.store.Update(ctx, func(tx store.Tx) error {
-		l, err := orNil(tx.Locks().ByToken(token, e.wall()))
+	return e.Store.Update(ctx, func(tx store.Tx) error {
+		l, err := store.OrNil(tx.Locks().ByToken(token, e.Wall()))
 		if err != nil {
 			return err
 		}
@@ -209,23 +210,23 @@ func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store
 		if err != nil {
 			return err
 		}
-		covers, _, err := at.covering(tx.Locks(), e.wall())
+		covers, _, err := at.Covering(tx.Locks(), e.Wall())
 		if err != nil {
 			return err
 		}
 		v := at.version
-		v.Tokens = tokensOf(covers)
-		if err := judge(req.If, v); err != nil {
+		v.Tokens = change.TokensOf(covers)
+		if err := change.CheckVersion(req.If, v); err != nil {
 			return err
 		}
 		if !at.exists() {
-			return absent("resource")
+			return change.Absent("resource")
 		}
 		if !slices.Contains(v.Tokens, token) {
 			return notThisLock(errs.InUse)
 		}
 		if l.HolderID != req.By.ID && !at.breaks {
-			return errs.New(errs.NotAllowed, "The lock is not yours; its holder can remove it, and an administrator break it.")
+			return errs.New(errs.NotAllowed, "This is another user's lock; that user can remove it, and an administrator can break it.")
 		}
 		return e.endLock(tx, l)
 	})
@@ -242,18 +243,18 @@ func (e *Locking) endLock(tx store.Tx, l *store.Lock) error {
 // BreakLocks removes all locks that cover the target, whoever holds them:
 // administrators may, and who owns a root of Documents/.
 func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
 			return err
 		}
 		if !at.exists() {
-			return absent("resource")
+			return change.Absent("resource")
 		}
 		if !at.breaks {
 			return errs.New(errs.NotAllowed, "Only administrators, and the owner of a folder in Documents/, may break the locks of others.")
 		}
-		covers, _, err := at.covering(tx.Locks(), e.wall())
+		covers, _, err := at.Covering(tx.Locks(), e.Wall())
 		for i := range covers {
 			if err == nil {
 				err = e.endLock(tx, &covers[i])
@@ -266,12 +267,12 @@ func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
 // LocksCovering returns the locks that cover the target.
 func (e *Locking) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]store.Lock, error) {
 	var out []store.Lock
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		at, err := e.target(r, by, t)
 		if err != nil {
 			return err
 		}
-		out, _, err = at.covering(r.Locks(), e.wall())
+		out, _, err = at.Covering(r.Locks(), e.Wall())
 		return err
 	})
 	return out, err
@@ -280,7 +281,7 @@ func (e *Locking) LocksCovering(ctx context.Context, by identity.Principal, t Ta
 // locksWithin returns the locks on what is below a folder, without those on
 // the folder itself.
 func (e *base) locksWithin(r store.Reader, at *documentPlace) ([]store.Lock, error) {
-	all, err := r.Locks().Below(rootKey(at.root.ID), e.wall())
+	all, err := r.Locks().Below(store.RootKey(at.root.ID), e.Wall())
 	if err != nil || len(all) == 0 || at.found == nil || !at.found.Folder {
 		return nil, err
 	}
@@ -316,12 +317,37 @@ func (e *base) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
 		return err
 	}
 	for i := range below {
-		if err := req.passes(below[i : i+1]); err != nil {
+		if err := req.CheckTokens(below[i : i+1]); err != nil {
 			return err
 		}
 		if err := tx.Write().Locks().Delete(below[i].Token); err != nil {
 			return err
 		}
 	}
-	return tx.Write().Locks().DeleteOn(documentKey(at.root.ID, at.found.ID))
+	return tx.Write().Locks().DeleteOn(store.DocumentKey(at.root.ID, at.found.ID))
+}
+
+// LocksBelow returns the locks on everything of a kind, for listings of what
+// the caller sees.
+func (e *Locking) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
+	var out []store.Lock
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		out, err = r.Locks().Below(prefix, e.Wall())
+		return err
+	})
+	return out, err
+}
+
+// OwnLock returns the lock with that token if the caller holds it. A token of
+// no lock, or of another user's, is errs.NotFound.
+func (e *Locking) OwnLock(ctx context.Context, by identity.Principal, token store.UUID) (*store.Lock, error) {
+	var out *store.Lock
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		out, err = r.Locks().ByToken(token, e.Wall())
+		return err
+	})
+	if err == nil && out.HolderID != by.ID {
+		return nil, change.Absent("lock")
+	}
+	return out, err
 }

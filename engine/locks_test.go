@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -286,7 +287,7 @@ func TestLocksAreBounded(t *testing.T) {
 	sam := w.as("sam")
 	sam.mustPutDocument("sam/a", "x")
 	w.update(func(tx store.Tx) error {
-		for range engine.DefaultLocks {
+		for range change.DefaultLocks {
 			l := &store.Lock{Token: store.NewUUID(), On: "case/1", HolderID: sam.by().ID, Lasts: time.Hour, Expires: time.Now().Add(time.Hour)}
 			if err := tx.Write().Locks().Insert(l); err != nil {
 				return err

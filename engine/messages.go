@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -24,13 +25,13 @@ const (
 // their contents.
 func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
 	var out []store.Message
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
 		}
 		if row == nil {
-			return absent("case")
+			return change.Absent("case")
 		}
 		out, err = r.Messages().List(id)
 		return err
@@ -47,20 +48,20 @@ func (e *Casework) Message(ctx context.Context, by identity.Principal, id int64,
 // message finds the message that Message opens.
 func (e *Casework) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
 	var m *store.Message
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		h, err := e.runner.hold(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
 		}
 		switch name {
 		case "":
-			m, err = orNil(r.Messages().Get(id, uuid))
+			m, err = store.OrNil(r.Messages().Get(id, uuid))
 		case OwnInput:
-			m, err = orNil(r.Messages().GetByLabel(id, store.LabelInput))
+			m, err = store.OrNil(r.Messages().GetByLabel(id, store.LabelInput))
 		case OwnOutput, OwnException:
 			m, err = result(r, h, name)
 		default:
-			m, err = orNil(r.Messages().GetByLabel(id, name))
+			m, err = store.OrNil(r.Messages().GetByLabel(id, name))
 		}
 		return err
 	})
@@ -68,7 +69,7 @@ func (e *Casework) message(ctx context.Context, by identity.Principal, id int64,
 		return nil, err
 	}
 	if m == nil {
-		return nil, absent("message")
+		return nil, change.Absent("message")
 	}
 	return m, nil
 }
@@ -80,7 +81,7 @@ func result(r store.Reader, h *held, name string) (*store.Message, error) {
 	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):
 		return output(r, h)
 	case name == OwnException && life == machine.Failed:
-		return orNil(r.Messages().GetByLabel(h.row.ID, machine.LabelError))
+		return store.OrNil(r.Messages().GetByLabel(h.row.ID, machine.LabelError))
 	default:
 		return nil, nil
 	}
@@ -93,7 +94,7 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 		if name == "" {
 			continue
 		}
-		if m, err := orNil(r.Messages().GetByLabel(h.row.ID, name)); err != nil || m != nil {
+		if m, err := store.OrNil(r.Messages().GetByLabel(h.row.ID, name)); err != nil || m != nil {
 			return m, err
 		}
 	}
@@ -104,10 +105,10 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 // wakes the case.
 func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
 	if !identity.Legal(name) {
-		return nil, errs.New(errs.NameNotAllowed, "%q is no label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
+		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
 	var room int64
-	if err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
+	if err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
 		_, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return err
@@ -140,7 +141,7 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, me
 // putLabel stores a message whose content is stored.
 func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name string, content *content) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return nil, err
@@ -168,14 +169,14 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 		return func(tx store.Tx) error {
 			// Writing a message need not change the case: its revision alone
 			// would not tell that the label was written meanwhile.
-			now, err := orNil(tx.Messages().GetByLabel(id, name))
+			now, err := store.OrNil(tx.Messages().GetByLabel(id, name))
 			if err != nil {
 				return err
 			}
 			if (now == nil) != (old == nil) || now != nil && now.Version != old.Version {
-				return errStale
+				return change.ErrStale
 			}
-			if err := e.free(tx.Locks(), req, on(labelKey(id, name))); err != nil {
+			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.LabelKey(id, name))); err != nil {
 				return err
 			}
 			if err := e.runner.write(tx, c); err != nil {
@@ -188,7 +189,7 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 				Created: old == nil, Changed: true, Name: m.UUID.String(), Form: c.row.Form, FormETag: caseETag(c.after),
 				ETag: MessageETag(m), Modified: req.Now, CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: c.after.LogSeq,
 			}
-			return e.keep(tx, req, out)
+			return e.Finish(tx, req, out)
 		}, nil
 	})
 	return out, err
@@ -207,7 +208,7 @@ func (e *Casework) labelTarget(r store.Reader, req Request, id int64, name strin
 	if err := notArchived(h.row); err != nil {
 		return nil, nil, err
 	}
-	old, err := orNil(r.Messages().GetByLabel(id, name))
+	old, err := store.OrNil(r.Messages().GetByLabel(id, name))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -215,7 +216,7 @@ func (e *Casework) labelTarget(r store.Reader, req Request, id int64, name strin
 	if old != nil {
 		version = Version{Exists: true, ETag: MessageETag(old), Modified: old.Modified}
 	}
-	if err := e.admit(r.Locks(), req, version, on(labelKey(id, name))); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, version, change.ScopeOf(store.LabelKey(id, name))); err != nil {
 		return nil, nil, err
 	}
 	if h.core.Life.Ended() {

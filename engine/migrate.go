@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -82,7 +83,7 @@ func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, ya
 	var out *Outcome
 	var next *routeChange
 	report := &migrationReport{}
-	err := e.change(ctx, func(r store.Reader) (_ decision, err error) {
+	err := e.Change(ctx, func(r store.Reader) (_ change.Decision, err error) {
 		if next, err = e.readRoute(r, req, name, yaml, body); err != nil {
 			return nil, err
 		}
@@ -108,7 +109,7 @@ func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, ya
 	}
 	if !req.DryRun {
 		report.Version = next.stored.Version
-		if err := e.migrate(committed(ctx), next.stored.ID, report); err != nil {
+		if err := e.migrate(change.Committed(ctx), next.stored.ID, report); err != nil {
 			return nil, err
 		}
 		e.settle(ctx)
@@ -120,7 +121,7 @@ func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, ya
 		return out, err
 	}
 	// The answer that was stored with the route did not know of it yet.
-	return out, e.update(committed(ctx), func(tx store.Tx) error {
+	return out, e.Update(change.Committed(ctx), func(tx store.Tx) error {
 		return tx.Write().Answers().Amend(req.By.ID, req.Key.Key, req.Answer(out))
 	})
 }
@@ -202,7 +203,7 @@ func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, 
 	case unserved(err):
 		return nil, err
 	case errs.Is(err, errs.Internal):
-		e.log.Error().Err(err).Int64("case", row.ID).Msg("a case cannot be moved to another version of its route")
+		e.log.Error().Err(err).Int64("case", row.ID).Msg("migration: could not move a case to another version of its route")
 	}
 	report.fault(row.ID, err)
 	return nil, nil
@@ -212,9 +213,9 @@ func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, 
 func (e *Routing) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
 	for more := true; more; {
 		var batch migrationReport
-		err := e.store.Update(ctx, func(tx store.Tx) (err error) {
+		err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
 			batch = migrationReport{}
-			more, err = e.migrateSome(tx, routeID, e.clock.Now(), &batch)
+			more, err = e.migrateSome(tx, routeID, e.Clock.Now(), &batch)
 			return err
 		})
 		if err != nil {
@@ -271,7 +272,7 @@ func (e *Routing) migrateSome(tx store.Tx, routeID int64, now time.Time, report 
 // finishMigrations carries on what a process that ended has left.
 func (e *Routing) finishMigrations(ctx context.Context) {
 	var all []migration
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		all, err = readMigrations(r.Settings())
 		return err
 	})
@@ -281,7 +282,7 @@ func (e *Routing) finishMigrations(ctx context.Context) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("cases were not all moved to another version of their route; the next start goes on with it")
+		e.log.Error().Err(err).Msg("migration: not all cases were moved to another version of their route; the next start continues")
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -33,7 +34,7 @@ func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 	if ref.Name == "" {
 		return nil
 	}
-	held, err := orNil(r.Names().Get(folder, ref.Author, ref.Name))
+	held, err := store.OrNil(r.Names().Get(folder, ref.Author, ref.Name))
 	if err != nil || held == nil {
 		return err
 	}
@@ -44,12 +45,12 @@ func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 // name has the source of the ETag was, or "" for a name that is free. What is
 // overwritten is kept, within its author's quota.
 func (e *base) claimName(tx store.Tx, given *store.GivenName, was string) error {
-	now, err := orNil(tx.Names().Get(given.Folder, given.Author, given.Name))
+	now, err := store.OrNil(tx.Names().Get(given.Folder, given.Author, given.Name))
 	if err != nil {
 		return err
 	}
 	if (now == nil) != (was == "") || now != nil && now.ETag != was {
-		return errStale
+		return change.ErrStale
 	}
 	if now != nil && now.ETag != given.ETag {
 		if err := keepPastName(tx, now, given.Modified); err != nil {
@@ -64,7 +65,7 @@ func (e *base) claimName(tx store.Tx, given *store.GivenName, was string) error 
 
 // freeName takes the given name of a case away at now, if it has one.
 func freeName(tx store.Tx, caseID int64, now time.Time) error {
-	given, err := orNil(tx.Names().Of(store.FolderCases, store.UUID{}, caseID))
+	given, err := store.OrNil(tx.Names().Of(store.FolderCases, store.UUID{}, caseID))
 	if err != nil || given == nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (t *telling) seat(id int64) (*seat, error) {
 	if at := t.seats[id]; at != nil {
 		return at, nil
 	}
-	row, err := orNil(t.tx.Cases().Get(id))
+	row, err := store.OrNil(t.tx.Cases().Get(id))
 	if err != nil || row == nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -14,8 +15,8 @@ import (
 func (e *Scheduling) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
 	const most = 10_000
 	var rows []store.Occurrence
-	err := e.store.View(ctx, func(r store.Reader) error {
-		stored, err := orNil(r.Entries().Get(uuid))
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		stored, err := store.OrNil(r.Entries().Get(uuid))
 		if err != nil {
 			return err
 		}
@@ -25,7 +26,7 @@ func (e *Scheduling) Occurrences(ctx context.Context, by identity.Principal, uui
 		visible := stored != nil && seesEntry(by, stored.ContextID) ||
 			stored == nil && len(rows) > 0 && seesEntry(by, rows[0].ContextID)
 		if !visible {
-			return absent("schedule entry")
+			return change.Absent("schedule entry")
 		}
 		return nil
 	})

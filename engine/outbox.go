@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -51,7 +52,7 @@ func (e *runner) post(tx store.Tx, c *caseChange) error {
 func (e *runner) postRequest(tx store.Tx, row *store.OutboxRow, request *machine.Request) error {
 	form, err := json.Marshal(request)
 	if err != nil {
-		return errs.Wrap("store what is to be done outside", err)
+		return errs.Wrap("store a delivery", err)
 	}
 	row.Lane, row.Request = laneOf(request), form
 	if err := tx.Write().Outbox().Insert(row); err != nil {
@@ -122,9 +123,9 @@ func (e *outbox) landed(ctx context.Context, row *store.OutboxRow, reply *Reply,
 	if later, asks := errors.AsType[*Later](failure); asks {
 		pause = max(pause, min(later.After, longestLater))
 	}
-	due := e.clock.Now().Add(pause)
-	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("not delivered yet")
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	due := e.Clock.Now().Add(pause)
+	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("outbox: an attempt failed; it will be repeated")
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		tx.AfterCommit(func() { e.sweeper.noteOutbox(due) })
 		return tx.Write().Outbox().Put(row.Key, due, row.Attempts)
 	})
@@ -134,8 +135,8 @@ func (e *outbox) landed(ctx context.Context, row *store.OutboxRow, reply *Reply,
 // outbox unless somebody may retry it, all in one unit: an answer is used
 // once.
 func (e *outbox) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event) error {
-	return e.change(ctx, func(r store.Reader) (decision, error) {
-		c, err := e.heard(r, row, event, e.clock.Now())
+	return e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+		c, err := e.heard(r, row, event, e.Clock.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +150,7 @@ func (e *outbox) heard(r store.Reader, row *store.OutboxRow, event machine.Event
 	if row.Step == 0 || row.CaseID == 0 {
 		return nil, nil
 	}
-	stored, err := orNil(r.Cases().Get(row.CaseID))
+	stored, err := store.OrNil(r.Cases().Get(row.CaseID))
 	if err != nil || stored == nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (e *outbox) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event
 	}
 	if undelivered, is := event.(machine.Undelivered); is {
 		tx.AfterCommit(func() {
-			e.log.Warn().Str("key", row.Key).Str("lane", row.Lane).Str("reason", undelivered.Reason).Int64("case", row.CaseID).Msg("not delivered")
+			e.log.Warn().Str("key", row.Key).Str("lane", row.Lane).Str("reason", undelivered.Reason).Int64("case", row.CaseID).Msg("outbox: a delivery failed for good")
 		})
 	}
 	if keeps {

@@ -74,7 +74,7 @@ func (l *Later) Unwrap() error { return l.Err }
 type noOutside struct{}
 
 func (noOutside) Deliver(context.Context, *Delivery) (*Reply, error) {
-	return nil, &Final{"nothing leaves this server: it was not set up to"}
+	return nil, &Final{"this server is not set up to reach others"}
 }
 
 func (noOutside) RefusesURL(string) string {
@@ -82,11 +82,13 @@ func (noOutside) RefusesURL(string) string {
 }
 
 func (noOutside) RefusesAddress(string) string {
-	return "is no user's, and of no domain that the administrator has allowed"
+	return "is neither a user's address nor in a domain that the administrator has allowed"
 }
 
 func (noOutside) RefusesCommand(string) string {
-	return "is no command that the administrator has allowed"
+	return "is not a command that the administrator has allowed"
 }
 
-func (noOutside) RefusesSecret(string) string { return "is no secret that the administrator has set" }
+func (noOutside) RefusesSecret(string) string {
+	return "is not a secret that the administrator has set"
+}

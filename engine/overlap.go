@@ -50,7 +50,7 @@ func overlapping(tx store.Tx, stored *store.Entry, entry *schedule.Entry, outcom
 // cancelOthers cancels earlier cases of an entry, in favour of a new one.
 func (e *Scheduling) cancelOthers(tx store.Tx, ids []int64, now time.Time) error {
 	for _, id := range ids {
-		row, err := orNil(tx.Cases().Get(id))
+		row, err := store.OrNil(tx.Cases().Get(id))
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"flowdrive/engine/account"
+	"flowdrive/engine/change"
 	"flowdrive/store"
 
 	"flowdrive/internal/document"
@@ -39,7 +40,7 @@ func (e *base) PartyID(name string) identity.ID {
 func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity.Kind, name string) (*Resource, error) {
 	p := e.parties.Load().ByName(kind, name)
 	if !by.Admin() || p == nil {
-		return nil, absent(string(kind))
+		return nil, change.Absent(string(kind))
 	}
 	return partyResource(p), nil
 }
@@ -47,7 +48,7 @@ func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity
 // Parties returns all users or all teams by id, for administrators.
 func (e *Accounts) Parties(_ context.Context, by identity.Principal, kind identity.Kind) ([]Resource, error) {
 	if !by.Admin() {
-		return nil, absent("folder")
+		return nil, change.Absent("folder")
 	}
 	t := e.parties.Load()
 	var out []Resource
@@ -87,7 +88,7 @@ func (e *Accounts) PutParty(ctx context.Context, req Request, kind identity.Kind
 		return nil, err
 	}
 	var out *Outcome
-	err = e.update(ctx, func(tx store.Tx) error {
+	err = e.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err // while the password was hashed, this may have ended
 		}
@@ -95,10 +96,10 @@ func (e *Accounts) PutParty(ctx context.Context, req Request, kind identity.Kind
 		if err != nil {
 			return err
 		}
-		if err := judge(req.If, partyVersion(t.ByName(kind, name))); err != nil {
+		if err := change.CheckVersion(req.If, partyVersion(t.ByName(kind, name))); err != nil {
 			return err
 		}
-		newID := func() identity.ID { return identity.ID(e.newID(req)) }
+		newID := func() identity.ID { return identity.ID(e.NewID(req)) }
 		change, err := t.Read(kind, name, node, hash, newID, req.Now)
 		if err != nil {
 			return err
@@ -149,7 +150,7 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req Request, c *
 		if err := tx.Write().Parties().Put(&p); err != nil {
 			return nil, err
 		}
-		if err := e.auditParty(ctx, tx, req, c.Old, &p); err != nil {
+		if err := e.audit.WriteParty(ctx, tx, req.By, c.Old, &p); err != nil {
 			return nil, err
 		}
 		if p.Disabled {
@@ -165,7 +166,7 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req Request, c *
 		Created: c.Created, Changed: c.Changed, Name: string(p.Name),
 		Form: account.PartyForm(&p), FormETag: p.ETag(), Modified: p.Modified,
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }
 
 // refreshParties replaces what is kept in memory, once the unit is durable.

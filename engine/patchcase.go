@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -24,13 +25,13 @@ type XattrChange struct {
 // PatchXattrs changes XATTRs of a case, in order, all or none: what a PUT of
 // its xattrDict would do, with the same rights.
 func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
 		}
 		if row == nil {
-			return nil, absent("case")
+			return nil, change.Absent("case")
 		}
 		next, err := e.readXattrPatch(r, req, ref, row, given, changes)
 		if err != nil {
@@ -56,7 +57,7 @@ func (e *Casework) readXattrPatch(r store.Reader, req Request, ref Ref, row *sto
 	if err != nil {
 		return nil, err
 	}
-	if err := e.admit(r.Locks(), req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(row.ID))); err != nil {
 		return nil, err
 	}
 	dict := h.core.Xattrs

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -39,12 +40,12 @@ func (e *Casework) Task(ctx context.Context, by identity.Principal, id int64, ac
 	if res := taskResource(h, action); res != nil {
 		return res, nil
 	}
-	return nil, absent("enabled action")
+	return nil, change.Absent("enabled action")
 }
 
 func (e *Casework) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
 	var h *held
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		h, err = e.runner.hold(r, by, Ref{CaseID: id})
 		return err
 	})
@@ -56,13 +57,13 @@ func (e *Casework) viewCase(ctx context.Context, by identity.Principal, id int64
 func taskResource(h *held, action string) *Resource {
 	if failed := h.core.Undelivered(action); failed != nil {
 		res := undeliveredOf(h.core, failed)
-		res.Name, res.Lock = action, taskKey(h.core.ID, action)
+		res.Name, res.Lock = action, store.TaskKey(h.core.ID, action)
 		return res
 	}
 	for i := range h.core.Enabled {
 		if en := &h.core.Enabled[i]; en.Action == action {
 			res := taskOf(h.core, h.route.Compiled, en, 0)
-			res.Name, res.Seq, res.Lock = action, en.Number, taskKey(h.core.ID, action)
+			res.Name, res.Seq, res.Lock = action, en.Number, store.TaskKey(h.core.ID, action)
 			return res
 		}
 	}
@@ -82,7 +83,7 @@ func (e *Casework) Perform(ctx context.Context, req Request, id int64, action st
 		return nil, err
 	}
 	var out *Outcome
-	err = e.change(ctx, func(r store.Reader) (decision, error) {
+	err = e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -92,14 +93,14 @@ func (e *Casework) Perform(ctx context.Context, req Request, id int64, action st
 			return nil, err
 		}
 		return func(tx store.Tx) error {
-			if err := e.free(tx.Locks(), req, on(taskKey(id, action))); err != nil {
+			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.TaskKey(id, action))); err != nil {
 				return err
 			}
 			if err := e.runner.write(tx, c); err != nil {
 				return err
 			}
 			out = performance(c)
-			return e.keep(tx, req, out)
+			return e.Finish(tx, req, out)
 		}, nil
 	})
 	if err != nil {
@@ -122,13 +123,13 @@ func performance(c *caseChange) *Outcome {
 func (e *Casework) performed(r store.Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
 	failed := h.core.Undelivered(action) != nil
 	if !h.route.Compiled.Knows(action) && !failed {
-		return nil, absent("action")
+		return nil, change.Absent("action")
 	}
 	var version Version
 	if req.If != nil { // else nobody asks what it is
 		version = taskVersion(h, action)
 	}
-	if err := e.admit(r.Locks(), req, version, on(taskKey(h.row.ID, action))); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, version, change.ScopeOf(store.TaskKey(h.row.ID, action))); err != nil {
 		return nil, err
 	}
 	if err := notArchived(h.row); err != nil {
@@ -140,7 +141,7 @@ func (e *Casework) performed(r store.Reader, req Request, h *held, action string
 		t.xattrs, t.resolution, t.to = nil, "", "" // judged by the faults, which come after the rights
 	}
 	if failed && t.do != "retry" && t.do != "abort" {
-		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "What was not delivered can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
+		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "A failed delivery can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
 	}
 	c, err := e.runner.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -44,16 +45,16 @@ func under(o store.Under, properties bool) store.Under {
 // path, in order, all of them or none (RFC 4918, section 9.2). Where it is one
 // of them that fails, failed says which.
 func (e *Files) PatchDocument(ctx context.Context, req Request, path DocumentPath, changes []store.Property) (failed int, err error) {
-	err = e.store.Update(ctx, func(tx store.Tx) error {
+	err = e.Store.Update(ctx, func(tx store.Tx) error {
 		failed = -1
 		at, err := e.documentAt(tx, req.By, path)
 		if err != nil {
 			return err
 		}
 		if at.found == nil {
-			return absent("document")
+			return change.Absent("document")
 		}
-		if err := e.admit(tx.Locks(), req, documentVersion(at.found), at.scene(false)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, documentVersion(at.found), at.scene(false)); err != nil {
 			return err
 		}
 		if err := e.writable(req.By, at.root); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
@@ -21,7 +22,7 @@ type Upload struct {
 // breaks off or is too large changes nothing.
 func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath, up Upload) (*Outcome, error) {
 	var room int64
-	err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
+	err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
 		at, err := e.putTarget(r, req, path)
 		if err != nil {
 			return err
@@ -45,7 +46,7 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 	}
 	var out *Outcome
 	err = e.storingContent(ctx, content, func() error {
-		return e.update(ctx, func(tx store.Tx) (err error) {
+		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putDocument(tx, req, path, content)
 			return err
 		})
@@ -59,9 +60,9 @@ func (e *Files) writable(by identity.Principal, root *identity.Party) error {
 		return nil
 	}
 	if root.ID == e.directory().EveryoneID() {
-		return errs.New(errs.NotAllowed, "Only administrators write into the documents of everyone; all read them.")
+		return errs.New(errs.NotAllowed, "Only administrators may write into the documents of everyone; all users may read them.")
 	}
-	return errs.New(errs.NotAllowed, "The documents of %s are for its members to write; administrators only read them.", root.Name)
+	return errs.New(errs.NotAllowed, "Only members of %s may write its documents; administrators may only read them.", root.Name)
 }
 
 // putTarget returns where the path leads, if the caller may store a document
@@ -72,12 +73,12 @@ func (e *Files) putTarget(r store.Reader, req Request, path DocumentPath) (*docu
 		return nil, err
 	}
 	if at.found != nil && at.found.Folder {
-		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.path.String())
+		return nil, errs.New(errs.Method, "%q is a folder; a file cannot replace it.", at.path.String())
 	}
 	if err := e.writable(req.By, at.root); err != nil {
 		return nil, err
 	}
-	if err := e.admit(r.Locks(), req, documentVersion(at.found), at.scene(at.found == nil)); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, documentVersion(at.found), at.scene(at.found == nil)); err != nil {
 		return nil, err
 	}
 	return at, at.placeable()
@@ -90,7 +91,7 @@ func (at *documentPlace) placeable() error {
 	case at.illegal != nil:
 		return at.illegal
 	case at.folder == nil:
-		return errs.New(errs.MissingParent, "The folder that would hold %q does not exist; make it first.", at.path.String())
+		return errs.New(errs.MissingParent, "The folder for %q does not exist; make it first.", at.path.String())
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func (e *Files) putDocument(tx store.Tx, req Request, path DocumentPath, c *cont
 	if req.DryRun {
 		out.Form = e.documentResource(d).Form
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }
 
 // makeDocument stores the content as the document at the place.
@@ -143,7 +144,7 @@ func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *con
 // MakeFolder makes an empty folder at the path.
 func (e *Files) MakeFolder(ctx context.Context, req Request, path DocumentPath) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx store.Tx) error {
+	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.documentAt(tx, req.By, path)
 		if err != nil {
 			return err
@@ -154,7 +155,7 @@ func (e *Files) MakeFolder(ctx context.Context, req Request, path DocumentPath) 
 		if err := e.writable(req.By, at.root); err != nil {
 			return err
 		}
-		if err := e.admit(tx.Locks(), req, Version{}, at.scene(true)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, Version{}, at.scene(true)); err != nil {
 			return err
 		}
 		if err := at.placeable(); err != nil {
@@ -182,13 +183,13 @@ const purgeAtOnce = 1000
 // that is below it: at a stroke for whoever looks. Of a large tree the rows
 // go later, bit by bit.
 func (e *Files) DeleteDocument(ctx context.Context, req Request, path DocumentPath) error {
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.documentAt(tx, req.By, path)
 		if err != nil {
 			return err
 		}
 		if at.found == nil {
-			return absent("document")
+			return change.Absent("document")
 		}
 		if err := e.writable(req.By, at.root); err != nil {
 			return err
@@ -196,7 +197,7 @@ func (e *Files) DeleteDocument(ctx context.Context, req Request, path DocumentPa
 		if at.folder == nil {
 			return errs.New(errs.NotDeletable, "The folder of a user or team cannot be deleted; delete what is in it.")
 		}
-		if err := e.admit(tx.Locks(), req, documentVersion(at.found), at.scene(true)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, documentVersion(at.found), at.scene(true)); err != nil {
 			return err
 		}
 		if err := e.removeDocument(tx, req, at); err != nil {
@@ -227,12 +228,12 @@ func (e *Files) removeDocument(tx store.Tx, req Request, at *documentPlace) erro
 // purge deletes what was taken out of its tree and not deleted yet.
 func (e *Files) purge(ctx context.Context) error {
 	var more bool
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		more, err = r.Documents().Detached()
 		return err
 	})
 	for more && err == nil {
-		err = e.store.Update(ctx, func(tx store.Tx) (err error) {
+		err = e.Store.Update(ctx, func(tx store.Tx) (err error) {
 			more, err = tx.Write().Documents().Purge(purgeAtOnce)
 			return err
 		})

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -20,7 +21,7 @@ import (
 // version; an equal one only replaces the source.
 func (e *Routing) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		next, err := e.readRoute(r, req, name, yaml, body)
 		if err != nil {
 			return nil, err
@@ -36,7 +37,7 @@ func (e *Routing) PutRoute(ctx context.Context, req Request, name string, yaml b
 // routeNamed returns the route of that name as it is stored, with what its
 // rights are judged by; nil for none.
 func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo, error) {
-	stored, err := orNil(r.Routes().GetByName(name))
+	stored, err := store.OrNil(r.Routes().GetByName(name))
 	if err != nil || stored == nil {
 		return nil, nil, err
 	}
@@ -80,7 +81,7 @@ func (e *Routing) readRoute(r store.Reader, req Request, name string, yaml bool,
 		}
 		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
 	}
-	if err := e.admit(r.Locks(), req, routeVersion(old), sceneOfRoute(old)); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, routeVersion(old), sceneOfRoute(old)); err != nil {
 		return nil, err
 	}
 	if c.node, err = parseDocument(body, yaml); err != nil {
@@ -140,11 +141,11 @@ func routeVersion(s *store.Route) Version {
 	return Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
 }
 
-func sceneOfRoute(s *store.Route) scene {
+func sceneOfRoute(s *store.Route) change.LockScope {
 	if s == nil {
-		return scene{}
+		return change.LockScope{}
 	}
-	return on(routeKey(s.ID))
+	return change.ScopeOf(store.RouteKey(s.ID))
 }
 
 // checkRoutes answers errs.TooMany where the author has as many routes as
@@ -196,13 +197,13 @@ func (e *Routing) routeOwner(by identity.Principal, c *routeChange) (identity.ID
 	if c.compiled.Context != "" {
 		p := d.ByName(identity.Name(c.compiled.Context))
 		if p == nil {
-			return 0, errs.New(errs.ContextNotAvailable, "The context %q is not yours to store routes for.", c.compiled.Context)
+			return 0, errs.New(errs.ContextNotAvailable, "You may not store routes for the context %q.", c.compiled.Context)
 		}
 		owner = p.ID
 	}
 	if c.created || owner != c.stored.ContextID {
 		if !d.Administers(by, owner) {
-			return 0, errs.New(errs.ContextNotAvailable, "The context %q is not yours to store routes for.", c.compiled.Context)
+			return 0, errs.New(errs.ContextNotAvailable, "You may not store routes for the context %q.", c.compiled.Context)
 		}
 	}
 	return owner, nil
@@ -227,18 +228,18 @@ func (e *Routing) unknownParties(r *route.Route) []errs.Fault {
 }
 
 func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
-	now, err := orNil(tx.Routes().Get(c.stored.ID))
+	now, err := store.OrNil(tx.Routes().Get(c.stored.ID))
 	if err != nil {
 		return nil, err
 	}
 	if c.created != (now == nil) || now != nil && (now.Version != c.base || now.ETag != c.baseETag) {
-		return nil, errStale
+		return nil, change.ErrStale
 	}
 	if c.created {
 		if err := tx.Write().History().DeleteDeparted(req.By.ID, store.FolderRoutes, c.stored.Name); err != nil {
 			return nil, err
 		}
-	} else if err := e.free(tx.Locks(), req, on(routeKey(c.stored.ID))); err != nil {
+	} else if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.RouteKey(c.stored.ID))); err != nil {
 		return nil, err
 	}
 	if c.changed {
@@ -251,7 +252,7 @@ func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *r
 			}
 		}
 		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
-			return nil, errStale // somebody was faster
+			return nil, change.ErrStale // somebody was faster
 		} else if err != nil {
 			return nil, err
 		}
@@ -259,7 +260,7 @@ func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *r
 		if c.created {
 			action = audit.RouteAdd
 		}
-		if err := e.audit(ctx, tx, req, action, c.stored.Name, fmt.Sprintf("version %d", c.stored.Version)); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, c.stored.Name, fmt.Sprintf("version %d", c.stored.Version))); err != nil {
 			return nil, err
 		}
 		tx.AfterCommit(func() {
@@ -276,5 +277,5 @@ func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *r
 		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, Form: c.stored.Form,
 		FormETag: routeETag(c.stored.ID, c.stored.Version), ETag: c.stored.ETag, Modified: c.stored.Modified,
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }

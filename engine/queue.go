@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -182,12 +183,12 @@ func (c *caseChange) starts() bool {
 	return !c.after.Started.IsZero() && (c.was == nil || c.was.Started.IsZero())
 }
 
-// mayStillStart answers errStale where a case of the change, which was decided
+// mayStillStart answers change.ErrStale where a case of the change, which was decided
 // to start, is held up by something that came since.
 func mayStillStart(tx store.Tx, c *caseChange) error {
 	var but []int64
-	for _, change := range append([]*caseChange{c}, c.others...) {
-		if !change.starts() {
+	for _, each := range append([]*caseChange{c}, c.others...) {
+		if !each.starts() {
 			continue
 		}
 		if but == nil {
@@ -196,10 +197,10 @@ func mayStillStart(tx store.Tx, c *caseChange) error {
 				but = append(but, other.row.ID)
 			}
 		}
-		if held, err := heldUp(tx, change.after.RouteName, change.row.Group, but...); err != nil {
+		if held, err := heldUp(tx, each.after.RouteName, each.row.Group, but...); err != nil {
 			return err
 		} else if held {
-			return errStale
+			return change.ErrStale
 		}
 	}
 	return nil
@@ -221,7 +222,7 @@ func (e *Engine) startQueue(ctx context.Context, now time.Time) (tried int, err 
 
 // choose returns the cases to be started next, with the lane that each is in.
 func (e *Engine) choose(ctx context.Context) (ids []int64, lanes []store.Lane, err error) {
-	err = e.store.View(ctx, func(r store.Reader) error {
+	err = e.Store.View(ctx, func(r store.Reader) error {
 		q, err := e.newQueue(r)
 		if err != nil {
 			return err
@@ -267,17 +268,17 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 			return err
 		}
 	}
-	for i, err := range inParts(ctx, e.store, units) {
+	for i, err := range store.InParts(ctx, e.Store, units) {
 		err = e.runAhead(ctx, err, func() error {
 			delete(busy, lanes[i].Group)
-			return e.store.Update(ctx, units[i])
+			return e.Store.Update(ctx, units[i])
 		})
 		switch {
 		case err == nil:
 		case ctx.Err() != nil || unserved(err):
 			return i, true, err
 		default:
-			e.log.Error().Err(err).Int64("case", ids[i]).Msg("a queued case could not be started")
+			e.log.Error().Err(err).Int64("case", ids[i]).Msg("manager: could not start a queued case")
 			e.sweeper.stuck.add(ids[i])
 		}
 	}
@@ -288,7 +289,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 // reports whether the case has come to rest, so that another of its group may
 // start.
 func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, err error) {
-	row, err := orNil(tx.Cases().Get(id))
+	row, err := store.OrNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err
 	}

@@ -34,7 +34,7 @@ type Quota struct {
 // Quota returns how much by has stored and may still store.
 func (e *base) Quota(ctx context.Context, by identity.Principal) (Quota, error) {
 	var q Quota
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		q.Used, err = r.Blobs().StoredBytes(by.ID)
 		q.Available = max(0, e.limits.Quota-q.Used)
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -16,7 +17,7 @@ import (
 // overwrite an entry that has the name is deleted.
 func (e *Scheduling) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
+	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameEntry(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
 		return err
 	})
@@ -29,12 +30,12 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 		return nil, err
 	}
 	if stored == nil {
-		return nil, absent("schedule entry")
+		return nil, change.Absent("schedule entry")
 	}
 	if !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, errs.New(errs.NotAllowed, "Only its author and administrators may rename an entry of everyone.")
 	}
-	if err := e.judgeAt(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
+	if err := e.CheckCondition(tx.Locks(), req, entryVersion(stored, given, ref), sceneOfEntry(stored)); err != nil {
 		return nil, err
 	}
 	there, taken, err := e.findEntry(tx, req.By, to)
@@ -44,7 +45,7 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 	if there != nil && !overwrite {
 		return nil, errs.New(errs.Precondition, "There is an entry %q already, and Overwrite is F.", to.Name)
 	}
-	if err := e.free(tx.Locks(), req, sceneOfEntry(stored)); err != nil {
+	if err := e.CheckLocks(tx.Locks(), req, sceneOfEntry(stored)); err != nil {
 		return nil, err
 	}
 	replaced := there != nil && there.UUID != stored.UUID
@@ -52,7 +53,7 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 		if !e.mayChangeEntry(req.By, there.ContextID, there.AuthorID) {
 			return nil, errs.New(errs.NotAllowed, "Only its author and administrators may replace an entry of everyone.")
 		}
-		if err := e.free(tx.Locks(), req, sceneOfEntry(there)); err != nil {
+		if err := e.CheckLocks(tx.Locks(), req, sceneOfEntry(there)); err != nil {
 			return nil, err
 		}
 	}
@@ -66,7 +67,7 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 		if err := e.dropEntry(tx, there, taken, req.Now); err != nil {
 			return nil, err
 		}
-		if err := tx.Write().Locks().DeleteOn(entryKey(there.UUID)); err != nil {
+		if err := tx.Write().Locks().DeleteOn(store.EntryKey(there.UUID)); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +77,7 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 	e.tellEntry(tx, stored, ChangeChanged, req.Now)
 	return &Outcome{
 		Created: there == nil, Changed: true, Name: stored.UUID.String(), ETag: renamed.ETag, Modified: stored.Modified,
-	}, tx.Write().Locks().DeleteOn(entryKey(stored.UUID))
+	}, tx.Write().Locks().DeleteOn(store.EntryKey(stored.UUID))
 }
 
 // rename puts a given name in the place of another, nil for none. ours says
@@ -84,7 +85,7 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 // given it to what they no longer see.
 func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 	if _, err := parseNamed(Ref{Name: renamed.Name}, renamed.Source); err != nil {
-		return errs.New(errs.NameNotAllowed, "The name %q says that the document is in another language than it is; keep its extension.", renamed.Name)
+		return errs.New(errs.NameNotAllowed, "The extension of %q does not match the format of the document; keep its extension.", renamed.Name)
 	}
 	if !ours {
 		if err := hiddenName(tx, renamed.Folder, Ref{Author: renamed.Author, Name: renamed.Name}); err != nil {
@@ -103,7 +104,7 @@ func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 // that another case has is not taken from it: that would cancel the case.
 func (e *Casework) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
-	err := e.store.Update(ctx, func(tx store.Tx) (err error) {
+	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameCase(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
 		return err
 	})
@@ -124,7 +125,7 @@ func (e *Casework) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite b
 	if err := notArchived(h.row); err != nil {
 		return nil, err
 	}
-	if err := e.judgeAt(tx.Locks(), req, caseVersion(h, ref), on(caseKey(h.row.ID))); err != nil {
+	if err := e.CheckCondition(tx.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 		return nil, err
 	}
 	there, _, err := e.findCase(tx, req.By, to)
@@ -134,12 +135,12 @@ func (e *Casework) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite b
 	if there != nil && !overwrite {
 		return nil, errs.New(errs.Precondition, "There is a case %q already, and Overwrite is F.", to.Name)
 	}
-	if err := e.free(tx.Locks(), req, on(caseKey(h.row.ID))); err != nil {
+	if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 		return nil, err
 	}
 	switch {
 	case h.given == nil:
-		return nil, errs.New(errs.NotMovable, "The case has no name of its own to be changed; its number stays.")
+		return nil, errs.New(errs.NotMovable, "The case has no given name to change; its number cannot change.")
 	case there != nil && there.ID != h.row.ID:
 		return nil, errs.New(errs.NameTaken, "Case %d has the name %q; choose another, or cancel that case first.", there.ID, to.Name)
 	}
@@ -150,5 +151,5 @@ func (e *Casework) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite b
 	}
 	return &Outcome{
 		Created: there == nil, Changed: true, Name: strconv.FormatInt(h.row.ID, 10), ETag: renamed.ETag, Modified: h.core.Modified,
-	}, tx.Write().Locks().DeleteOn(caseKey(h.row.ID))
+	}, tx.Write().Locks().DeleteOn(store.CaseKey(h.row.ID))
 }

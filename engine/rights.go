@@ -92,7 +92,7 @@ func (e *base) seesAttachment(r store.Reader, by identity.Principal, a *store.At
 	if a.CaseID == 0 {
 		return by.Admin() || by.In(a.ContextID), nil
 	}
-	c, err := orNil(r.Cases().Get(a.CaseID))
+	c, err := store.OrNil(r.Cases().Get(a.CaseID))
 	if err != nil || c == nil {
 		return false, err
 	}
@@ -171,7 +171,7 @@ func (e *base) hears(r store.Reader, by identity.Principal, ev *Event, cases map
 		}
 		sees, known := cases[ev.ID]
 		if !known {
-			row, err := orNil(r.Cases().Get(ev.ID))
+			row, err := store.OrNil(r.Cases().Get(ev.ID))
 			if err == nil && row != nil {
 				sees, err = e.seesCase(r, by, row)
 			}
@@ -182,7 +182,7 @@ func (e *base) hears(r store.Reader, by identity.Principal, ev *Event, cases map
 		}
 		return sees, nil
 	case EventSchedule:
-		stored, err := orNil(r.Entries().Get(ev.UUID))
+		stored, err := store.OrNil(r.Entries().Get(ev.UUID))
 		if err != nil {
 			return false, err
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -166,10 +167,10 @@ func (e *base) visibleRoute(by identity.Principal, name string) *routeInfo {
 func (e *Routing) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
-		return nil, absent("route")
+		return nil, change.Absent("route")
 	}
 	var stored *store.Route
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().Get(info.ID)
 		return err
 	})
@@ -182,7 +183,7 @@ func (e *Routing) Route(ctx context.Context, by identity.Principal, name string)
 // Routes returns the routes that by sees, by id.
 func (e *Routing) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().List()
 		return err
 	})
@@ -240,7 +241,7 @@ func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource
 	return &Resource{
 		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
 		Source: s.Source, SourceETag: s.ETag, SourceSize: s.SourceSize, YAML: s.YAML,
-		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: routeKey(s.ID),
+		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: store.RouteKey(s.ID),
 	}
 }
 
@@ -249,10 +250,10 @@ func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource
 func (e *Routing) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
-		return nil, absent("route")
+		return nil, change.Absent("route")
 	}
 	var stored []store.RouteVersion
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().Versions(info.ID)
 		return err
 	})

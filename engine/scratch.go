@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -41,7 +42,7 @@ const (
 
 // liveScratch returns what is at the place and has not expired, or nil.
 func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now time.Time) (*store.Scratch, error) {
-	s, err := orNil(r.Scratch().Get(author, at.Normal()))
+	s, err := store.OrNil(r.Scratch().Get(author, at.Normal()))
 	if err != nil || s == nil || !s.Expires.After(now) {
 		return nil, err
 	}
@@ -52,12 +53,12 @@ func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now 
 // beside it now and Request.Now are the machine's time, in a sandbox too.
 func (e *Files) Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error) {
 	var s *store.Scratch
-	err := e.store.View(ctx, func(r store.Reader) (err error) {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		s, err = liveScratch(r, by.ID, at, now)
 		return err
 	})
 	if err == nil && s == nil {
-		err = absent("file")
+		err = change.Absent("file")
 	}
 	return s, err
 }
@@ -82,7 +83,7 @@ func (e *Files) OpenScratch(ctx context.Context, by identity.Principal, now time
 // ScratchIn returns what by has in the folders, by folder and name.
 func (e *Files) ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error) {
 	var all []store.Scratch
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		rows, err := r.Scratch().In(by.ID, folders...)
 		for i := range rows {
 			if rows[i].Expires.After(now) {
@@ -96,11 +97,11 @@ func (e *Files) ScratchIn(ctx context.Context, by identity.Principal, now time.T
 
 // PutScratch creates or replaces a side file.
 func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPlace, up Upload) (*Outcome, error) {
-	if err := legalDocumentName(at.Name); err != nil {
+	if err := change.LegalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
 	var room int64
-	err := e.store.View(ctx, func(r store.Reader) error { // before the body is read
+	err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
 		if _, err := e.scratchTarget(r, req, at); err != nil {
 			return err
 		}
@@ -120,7 +121,7 @@ func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPla
 	}
 	var out *Outcome
 	err = e.storingContent(ctx, c, func() error {
-		return e.update(ctx, func(tx store.Tx) (err error) {
+		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putSideFile(tx, req, at, c)
 			return err
 		})
@@ -136,9 +137,9 @@ func (e *Files) scratchTarget(r store.Reader, req Request, at store.ScratchPlace
 		return nil, err
 	}
 	if found != nil && found.Kind == store.ScratchFolder {
-		return nil, errs.New(errs.Method, "%q is a folder, which cannot be replaced by a file.", at.Name)
+		return nil, errs.New(errs.Method, "%q is a folder; a file cannot replace it.", at.Name)
 	}
-	return found, e.admit(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
+	return found, e.CheckRequest(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
 }
 
 // scratchRoom returns how large a scratch file may be: what the area and the
@@ -188,7 +189,7 @@ func (e *Files) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *
 	if req.DryRun {
 		out.Form = document.Line(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }
 
 // keepScratch stores a row, and drops the author's oldest others where the
@@ -229,11 +230,11 @@ func (e *Files) keepScratch(tx store.Tx, s *store.Scratch) error {
 
 // MakeScratchFolder makes a folder for side files.
 func (e *Files) MakeScratchFolder(ctx context.Context, req Request, at store.ScratchPlace) (*Outcome, error) {
-	if err := legalDocumentName(at.Name); err != nil {
+	if err := change.LegalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err := e.update(ctx, func(tx store.Tx) error {
+	err := e.Update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
@@ -241,7 +242,7 @@ func (e *Files) MakeScratchFolder(ctx context.Context, req Request, at store.Scr
 		if found != nil {
 			return errs.New(errs.Method, "%q exists already.", at.Name)
 		}
-		if err := judge(req.If, Version{}); err != nil {
+		if err := change.CheckVersion(req.If, Version{}); err != nil {
 			return err
 		}
 		s := emptyScratch(req, at, store.ScratchFolder, req.Now.Add(scratchLasts))
@@ -266,15 +267,15 @@ func emptyScratch(req Request, at store.ScratchPlace, kind store.ScratchKind, ex
 // DeleteScratch deletes what the caller has at the place, a folder with all
 // that is below it.
 func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.ScratchPlace) error {
-	return e.update(ctx, func(tx store.Tx) error {
+	return e.Update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
 		}
 		if found == nil {
-			return absent("file")
+			return change.Absent("file")
 		}
-		if err := e.admit(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at)); err != nil {
 			return err
 		}
 		return e.removeScratch(tx, found)
@@ -284,25 +285,25 @@ func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.Scratch
 // MoveScratch gives a side file or folder another place in the scratch area,
 // with overwrite in the place of what is there. It reports whether nothing was.
 func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.ScratchPlace, overwrite bool) (*Outcome, error) {
-	if err := legalDocumentName(to.Name); err != nil {
+	if err := change.LegalDocumentName(to.Name); err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err := e.update(ctx, func(tx store.Tx) error {
+	err := e.Update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, from, req.Now)
 		if err != nil {
 			return err
 		}
 		if found == nil {
-			return absent("file")
+			return change.Absent("file")
 		}
-		if err := e.admit(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, from)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, from)); err != nil {
 			return err
 		}
 		if atOrBelow(found.Place.Path(), to.Path()) {
 			return errs.New(errs.NotMovable, "%q cannot be moved into itself.", found.Place.Name)
 		}
-		there, err := orNil(tx.Scratch().Get(req.By.ID, to.Normal()))
+		there, err := store.OrNil(tx.Scratch().Get(req.By.ID, to.Normal()))
 		if err != nil {
 			return err
 		}
@@ -311,7 +312,7 @@ func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.Scr
 			return errs.New(errs.Precondition, "There is %q already, and Overwrite is F.", to.Name)
 		}
 		if there != nil {
-			if err := e.free(tx.Locks(), req, sceneOfScratch(req.By.ID, to)); err != nil {
+			if err := e.CheckLocks(tx.Locks(), req, sceneOfScratch(req.By.ID, to)); err != nil {
 				return err
 			}
 			if err := e.removeScratch(tx, there); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
@@ -16,12 +17,12 @@ import (
 // makes a draft, which ends with it; elsewhere an empty side file
 // (docs/contract/drive.md#side-files).
 
-func sceneOfScratch(author identity.ID, at store.ScratchPlace) scene {
-	return on(store.ScratchKey(author, at))
+func sceneOfScratch(author identity.ID, at store.ScratchPlace) change.LockScope {
+	return change.ScopeOf(store.ScratchKey(author, at))
 }
 
 func (e *Files) targetInScratch(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	found, err := liveScratch(r, by.ID, t.Scratch, e.wall())
+	found, err := liveScratch(r, by.ID, t.Scratch, e.Wall())
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +30,7 @@ func (e *Files) targetInScratch(r store.Reader, by identity.Principal, t Target)
 	if found == nil {
 		return out, nil
 	}
-	out.scene, out.version = sceneOfScratch(by.ID, t.Scratch), scratchVersion(found)
+	out.LockScope, out.version = sceneOfScratch(by.ID, t.Scratch), scratchVersion(found)
 	if found.Kind != store.SideFile && found.Kind != store.Draft {
 		out.refused = errs.New(errs.NotLockable, "%q cannot be locked; lock a document.", found.Place.Name)
 	}
@@ -39,11 +40,11 @@ func (e *Files) targetInScratch(r store.Reader, by identity.Principal, t Target)
 // makeScratchForLock makes what a LOCK of an unmapped name in a scratch area
 // leaves.
 func (e *Files) makeScratchForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
-	if err := legalDocumentName(at.scratch.Scratch.Name); err != nil {
+	if err := change.LegalDocumentName(at.scratch.Scratch.Name); err != nil {
 		return err
 	}
-	req.Now = e.wall()
-	at.self = store.ScratchKey(req.By.ID, at.scratch.Scratch)
+	req.Now = e.Wall()
+	at.Self = store.ScratchKey(req.By.ID, at.scratch.Scratch)
 	if at.scratch.Draft {
 		_, err := e.makeDraft(tx, req, at.scratch.Scratch, req.Now.Add(lasts))
 		return err
@@ -60,7 +61,7 @@ func (e *Files) followLock(tx store.Tx, l *store.Lock, ended bool) error {
 		return nil
 	}
 	i := strings.LastIndexByte(l.Root, '/')
-	draft, err := orNil(tx.Scratch().Get(l.HolderID, store.ScratchPlace{Folder: l.Root[:i], Name: l.Root[i+1:]}.Normal()))
+	draft, err := store.OrNil(tx.Scratch().Get(l.HolderID, store.ScratchPlace{Folder: l.Root[:i], Name: l.Root[i+1:]}.Normal()))
 	if err != nil || draft == nil || !draft.Locked {
 		return err
 	}
@@ -74,8 +75,8 @@ func (e *Files) followLock(tx store.Tx, l *store.Lock, ended bool) error {
 // EndDraft deletes the draft at the place, if there is one. Where it has
 // become something, the locks on it are on that from now on.
 func (e *Locking) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
-	return e.update(ctx, func(tx store.Tx) error {
-		found, err := orNil(tx.Scratch().Get(by.ID, at.Normal()))
+	return e.Update(ctx, func(tx store.Tx) error {
+		found, err := store.OrNil(tx.Scratch().Get(by.ID, at.Normal()))
 		if err != nil || found == nil || found.Kind != store.Draft {
 			return err
 		}
@@ -93,7 +94,7 @@ func (e *Locking) EndDraft(ctx context.Context, by identity.Principal, at store.
 		if err != nil {
 			return err
 		}
-		return tx.Write().Locks().Move(key, to.self)
+		return tx.Write().Locks().Move(key, to.Self)
 	})
 }
 
@@ -101,16 +102,16 @@ func (e *Locking) EndDraft(ctx context.Context, by identity.Principal, at store.
 // place away, under the conditions of the request.
 func (e *Files) MayTakeScratch(ctx context.Context, req Request, at store.ScratchPlace) (*Taken, error) {
 	var taken *Taken
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		found, err := liveScratch(r, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
 		}
 		if found == nil || found.Kind == store.ScratchFolder {
-			return absent("file")
+			return change.Absent("file")
 		}
 		taken = &Taken{Scratch: &at, ID: found.ID, Content: found.SHA256}
-		return e.admit(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
+		return e.CheckRequest(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
 	})
 	return taken, err
 }
@@ -118,14 +119,14 @@ func (e *Files) MayTakeScratch(ctx context.Context, req Request, at store.Scratc
 // takeScratch deletes the side file that a request takes its content from.
 func (e *Files) takeScratch(tx store.Tx, req Request) error {
 	at := *req.Takes.Scratch
-	found, err := orNil(tx.Scratch().Get(req.By.ID, at.Normal()))
+	found, err := store.OrNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 	if err != nil {
 		return err
 	}
 	if found == nil || found.ID != req.Takes.ID || found.SHA256 != req.Takes.Content {
 		return errs.New(errs.InUse, "%q was changed while it was moved; move it again.", at.Name)
 	}
-	if err := e.free(tx.Locks(), req, sceneOfScratch(req.By.ID, at)); err != nil {
+	if err := e.CheckLocks(tx.Locks(), req, sceneOfScratch(req.By.ID, at)); err != nil {
 		return err
 	}
 	return e.removeScratch(tx, found)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"flowdrive/engine/account"
+	"flowdrive/engine/change"
 	"flowdrive/store"
 
 	"flowdrive/engine/audit"
@@ -43,7 +44,7 @@ func (e *Calendars) CalendarAt(ctx context.Context, token string) (*Resource, er
 	t := e.parties.Load()
 	s := t.CalendarLink(token)
 	if s == nil {
-		return nil, absent("calendar")
+		return nil, change.Absent("calendar")
 	}
 	e.accounts.use(store.CalendarLink, s)
 	return e.Upcoming(ctx, t.Directory().Principal(s.UserID))
@@ -52,12 +53,12 @@ func (e *Calendars) CalendarAt(ctx context.Context, token string) (*Resource, er
 // use notes that a secret is used and has it written, which no request waits
 // for. Where too much waits to be written it is left to a later use.
 func (e *Accounts) use(kind store.SecretKind, s *account.HeldSecret) {
-	now := e.clock.Now()
+	now := e.Clock.Now()
 	if !s.Use(now) {
 		return
 	}
 	id, secret := s.ID, s.SHA256
-	taken := e.background.add(func(tx store.Tx) error {
+	taken := e.audit.Later(func(tx store.Tx) error {
 		if err := tx.Write().Parties().TouchSecret(kind, id, now); err != nil {
 			if errs.Is(err, errs.NotFound) {
 				return nil // revoked meanwhile
@@ -110,7 +111,7 @@ func (e *Accounts) Secrets(_ context.Context, by identity.Principal, kind store.
 func (e *Accounts) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*Resource, error) {
 	s := e.parties.Load().Secret(kind, by.ID, label)
 	if s == nil {
-		return nil, absent(string(kind))
+		return nil, change.Absent(string(kind))
 	}
 	return secretResource(s), nil
 }
@@ -126,31 +127,31 @@ func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.Secret
 	}
 	secret := account.NewSecret(kind)
 	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: account.SecretSum(secret), Created: req.Now}
-	err := e.update(ctx, func(tx store.Tx) error {
+	err := e.Update(ctx, func(tx store.Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err
 		}
 		if t.ByID(req.By.ID) == nil {
-			return absent("user")
+			return change.Absent("user")
 		}
-		if err := judge(req.If, secretVersion(t.Secret(kind, req.By.ID, label))); err != nil {
+		if err := change.CheckVersion(req.If, secretVersion(t.Secret(kind, req.By.ID, label))); err != nil {
 			return err
 		}
 		if t.Secret(kind, req.By.ID, label) == nil && len(t.Secrets(kind, req.By.ID)) >= mostSecrets {
-			return errs.New(errs.TooMany, "You have %d %ss, and there can be no more; revoke some first.", mostSecrets, kind)
+			return errs.New(errs.TooMany, "You have %d %ss, which is the limit; revoke some first.", mostSecrets, kind)
 		}
 		if err := tx.Write().Parties().InsertSecret(kind, s); err != nil {
 			return err
 		}
 		made, _ := auditedSecret(kind)
-		if err := e.audit(ctx, tx, req, made, string(req.By.Name)+"/"+label, ""); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, made, string(req.By.Name)+"/"+label, "")); err != nil {
 			return err
 		}
 		if err := e.refreshParties(tx); err != nil {
 			return err
 		}
-		return undone(req)
+		return change.Undone(req)
 	})
 	if err != nil {
 		return nil, err
@@ -180,28 +181,28 @@ func readSecret(body []byte) error {
 // DeleteSecret revokes a secret, at once.
 func (e *Accounts) DeleteSecret(ctx context.Context, req Request, kind store.SecretKind, label string) error {
 	if e.parties.Load().Secret(kind, req.By.ID, label) == nil {
-		return absent(string(kind))
+		return change.Absent(string(kind))
 	}
 	if err := ownPasswordOnly(req.By); err != nil {
 		return err
 	}
-	return e.store.Update(ctx, func(tx store.Tx) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
 		t, err := readParties(tx)
 		if err != nil {
 			return err
 		}
 		s := t.Secret(kind, req.By.ID, label)
 		if s == nil {
-			return absent(string(kind))
+			return change.Absent(string(kind))
 		}
-		if err := judge(req.If, secretVersion(s)); err != nil {
+		if err := change.CheckVersion(req.If, secretVersion(s)); err != nil {
 			return err
 		}
 		if err := tx.Write().Parties().DeleteSecret(kind, s.ID); err != nil {
 			return err
 		}
 		_, revoked := auditedSecret(kind)
-		if err := e.audit(ctx, tx, req, revoked, string(req.By.Name)+"/"+s.Label, ""); err != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, revoked, string(req.By.Name)+"/"+s.Label, "")); err != nil {
 			return err
 		}
 		return e.refreshParties(tx)

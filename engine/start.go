@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/document"
@@ -15,7 +16,7 @@ import (
 // PutCase starts a case, or changes the one that the reference names.
 func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
@@ -52,9 +53,9 @@ type putCase struct {
 
 func (e *Casework) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
 	if ref.Identity() || ref.Author != req.By.ID && ref.Name != "" {
-		return nil, absent("case")
+		return nil, change.Absent("case")
 	}
-	if err := judge(req.If, Version{}); err != nil {
+	if err := change.CheckVersion(req.If, Version{}); err != nil {
 		return nil, err
 	}
 	b, err := e.readBirth(r, req, ref, body)
@@ -67,7 +68,7 @@ func (e *Casework) readNewCase(r store.Reader, req Request, ref Ref, body []byte
 	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.Cases().CountOpen); err != nil {
 		return nil, err
 	}
-	b.id, b.dryRun = e.newID(req), req.DryRun
+	b.id, b.dryRun = e.NewID(req), req.DryRun
 	b.from = r
 	now, err := e.runner.startsNow(r, b.startable(), req.Now)
 	if err != nil {
@@ -118,7 +119,7 @@ func (e *Casework) readBirth(r store.Reader, req Request, ref Ref, body []byte) 
 	}
 	starter := e.directory().ByID(req.By.ID)
 	if starter == nil {
-		return nil, errs.New(errs.NotAllowed, "Only users start cases.")
+		return nil, errs.New(errs.NotAllowed, "Only users can start cases.")
 	}
 	b := &birth{
 		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,
@@ -175,7 +176,7 @@ func (e *Casework) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome,
 		}
 	}
 	if !p.created {
-		if err := e.free(tx.Locks(), req, on(caseKey(p.change.row.ID))); err != nil {
+		if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(p.change.row.ID))); err != nil {
 			return nil, err
 		}
 	}
@@ -199,7 +200,7 @@ func (e *Casework) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome,
 	if keeps && p.byName {
 		out.ETag = p.given.ETag
 	}
-	return out, e.keep(tx, req, out)
+	return out, e.Finish(tx, req, out)
 }
 
 // readCaseChange reads a document that changes an open or ended case field
@@ -213,7 +214,7 @@ func (e *Casework) readCaseChange(r store.Reader, req Request, ref Ref, row *sto
 	if err != nil {
 		return nil, err
 	}
-	if err := e.admit(r.Locks(), req, caseVersion(h, ref), on(caseKey(row.ID))); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(row.ID))); err != nil {
 		return nil, err
 	}
 	node, err := parseNamed(ref, body)

@@ -46,7 +46,7 @@ type Heard struct {
 func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	e := s.engine
 	if !e.directory().Active(s.user) {
-		return nil, errs.New(errs.LogIn, "The user is disabled, or gone.")
+		return nil, errs.New(errs.LogIn, "The user is disabled or no longer exists.")
 	}
 	ahead, more, ok := s.reader.Ahead()
 	if !ok {
@@ -58,7 +58,7 @@ func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	by, cases := e.Principal(s.user), map[int64]bool{}
 	heard := ahead[:0]
 	last := ahead[len(ahead)-1].Seq
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		for i := range ahead {
 			hears, err := e.hears(r, by, &ahead[i].Event, cases)
 			if err != nil {

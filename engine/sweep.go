@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -128,7 +129,7 @@ func (e *Engine) loadSweeper(r store.Reader) error {
 func (e *Engine) Run(ctx context.Context) error {
 	var collecting sync.WaitGroup
 	collecting.Go(func() { e.collectWhenRoused(ctx) })
-	collecting.Go(func() { e.background.run(ctx) })
+	collecting.Go(func() { e.audit.Run(ctx) })
 	collecting.Go(func() { e.finishMigrations(ctx) })
 	collecting.Go(func() { e.dropExpired(ctx) })
 	defer collecting.Wait()
@@ -152,13 +153,13 @@ func (e *Engine) Run(ctx context.Context) error {
 func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	if _, _, err := e.round(ctx, e.clock.Now(), e.firings); err != nil {
+	if _, _, err := e.round(ctx, e.Clock.Now(), e.firings); err != nil {
 		if ctx.Err() == nil {
-			e.log.Error().Err(err).Msg("the sweeper failed; it tries again")
+			e.log.Error().Err(err).Msg("sweeper: failed; it will try again")
 		}
 		return retryAfter
 	}
-	now := e.clock.Now()
+	now := e.Clock.Now()
 	switch {
 	case e.sweeper.due(now):
 		return 0
@@ -216,8 +217,8 @@ func (e *base) settle(ctx context.Context) {
 	}
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
-	if err := e.runDue(committed(ctx), e.clock.Now()); err != nil {
-		e.log.Error().Err(err).Msg("what a request made due was not done; it is tried again")
+	if err := e.runDue(change.Committed(ctx), e.Clock.Now()); err != nil {
+		e.log.Error().Err(err).Msg("sweeper: could not do what a request made due; it will be tried again")
 	}
 }
 
@@ -235,13 +236,13 @@ type Advanced struct {
 func (e *Engine) Advance(ctx context.Context, target func(now time.Time) (time.Time, error), set func(time.Time)) (Advanced, error) {
 	e.sweeper.moves.Lock()
 	defer e.sweeper.moves.Unlock()
-	now := e.clock.Now()
+	now := e.Clock.Now()
 	to, err := target(now)
 	if err != nil {
 		return Advanced{}, err
 	}
 	if to = clock.Trim(to); to.Before(now) {
-		return Advanced{}, errs.New(errs.Invalid, "The clock stands at %s and moves forward only.", now.Format(time.RFC3339))
+		return Advanced{}, errs.New(errs.Invalid, "The clock is at %s and moves forward only.", now.Format(time.RFC3339))
 	}
 	m := move{Advanced: Advanced{Now: now}, to: to, set: set}
 	for {
@@ -277,7 +278,7 @@ func (e *Engine) advanceStep(ctx context.Context, m *move) (over bool, err error
 	left := e.sweeper.due(m.Now)
 	if m.Now.Equal(m.to) || left || m.Fired >= e.firings {
 		m.Complete = m.Now.Equal(m.to) && !left
-		return true, e.store.Update(ctx, func(tx store.Tx) error { return putClock(tx, m.Now) })
+		return true, e.Store.Update(ctx, func(tx store.Tx) error { return putClock(tx, m.Now) })
 	}
 	return false, nil
 }

@@ -93,7 +93,7 @@ func TestCasesThatDoNotStart(t *testing.T) {
 		}
 	}
 	same(t, "completed", completed, 6)
-	same(t, "lines in the server's log", w.log.count("could not be started"), len(stuck))
+	same(t, "lines in the server's log", w.log.count("could not start a queued case"), len(stuck))
 	sam.caseForm(sam.startCase(`{"route": "auto"}`)).wants("state", `"completed"`)
 }
 
@@ -367,7 +367,7 @@ func TestRunWhenTheStoreFails(t *testing.T) {
 		same(t, "occurrences", len(sam.occurrences(out.Name)), 1)
 		same(t, "cases", len(w.cases()), 1)
 		w.cases()[0].wants("state", `"completed"`)
-		lines := w.log.count("the sweeper failed")
+		lines := w.log.count("sweeper: failed")
 		if lines < 5 || lines > 15 {
 			t.Errorf("%d lines in the server's log", lines)
 		}

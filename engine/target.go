@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -41,7 +42,7 @@ type Target struct {
 
 // targeted is what a target stands for.
 type targeted struct {
-	scene
+	change.LockScope
 	version  Version
 	folder   bool
 	refused  error          // why by may not write it, nil where by may
@@ -50,7 +51,7 @@ type targeted struct {
 	scratch  *Target        // OnScratch
 }
 
-func (t *targeted) exists() bool { return t.self != "" }
+func (t *targeted) exists() bool { return t.Self != "" }
 
 // target returns what a target stands for; what by may not see is
 // errs.NotFound, and so is what does not exist and cannot be made by a lock.
@@ -88,7 +89,7 @@ func (e *Locking) documentTarget(r store.Reader, by identity.Principal, t Target
 	if err != nil {
 		return nil, err
 	}
-	out := &targeted{document: at, scene: at.scene(false), version: documentVersion(at.found), refused: e.files.writable(by, at.root)}
+	out := &targeted{document: at, LockScope: at.scene(false), version: documentVersion(at.found), refused: e.files.writable(by, at.root)}
 	out.breaks = e.directory().Administers(by, at.root.ID)
 	out.folder = at.found != nil && at.found.Folder
 	return out, nil
@@ -102,7 +103,7 @@ func (e *Locking) entryTarget(r store.Reader, by identity.Principal, t Target) (
 	if stored == nil {
 		return unmapped(by, t.Ref, "schedule entry")
 	}
-	out := &targeted{scene: on(entryKey(stored.UUID)), version: entryVersion(stored, given, t.Ref)}
+	out := &targeted{LockScope: change.ScopeOf(store.EntryKey(stored.UUID)), version: entryVersion(stored, given, t.Ref)}
 	if !e.mayChangeEntry(by, stored.ContextID, stored.AuthorID) {
 		out.refused = errs.New(errs.NotAllowed, "Only its author and administrators may change an entry of everyone.")
 	}
@@ -113,7 +114,7 @@ func (e *Locking) entryTarget(r store.Reader, by identity.Principal, t Target) (
 // something (docs/contract/drive.md#identity-and-given-name).
 func unmapped(by identity.Principal, ref Ref, what string) (*targeted, error) {
 	if ref.Identity() || ref.Name != "" && ref.Author != by.ID {
-		return nil, absent(what)
+		return nil, change.Absent(what)
 	}
 	return &targeted{}, nil
 }
@@ -130,12 +131,12 @@ func (e *Locking) caseTarget(r store.Reader, by identity.Principal, t Target) (*
 	if err != nil {
 		return nil, err
 	}
-	out := &targeted{scene: on(caseKey(row.ID)), version: caseVersion(h, t.Ref)}
+	out := &targeted{LockScope: change.ScopeOf(store.CaseKey(row.ID)), version: caseVersion(h, t.Ref)}
 	if out.refused = notArchived(row); h.admin && h.core.Life == machine.Canceled {
 		out.refused = nil // by may reopen it
 	}
 	if !e.mayEditCase(by, h) {
-		out.refused = errs.New(errs.NotAllowed, "Only its starter, the route's administrators and who may edit its XATTRs may change the case.")
+		out.refused = errs.New(errs.NotAllowed, "Only its starter, the route's administrators and those who may edit its XATTRs may change the case.")
 	}
 	return out, nil
 }
@@ -159,7 +160,7 @@ func (e *Locking) routeTarget(r store.Reader, by identity.Principal, t Target) (
 	if err != nil || stored == nil || !e.seesRoute(by, info) {
 		return &targeted{}, err
 	}
-	out := &targeted{scene: on(routeKey(stored.ID)), version: routeVersion(stored)}
+	out := &targeted{LockScope: change.ScopeOf(store.RouteKey(stored.ID)), version: routeVersion(stored)}
 	if !e.administersRoute(by, info) {
 		out.refused = errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
 	}
@@ -177,26 +178,26 @@ func (e *Locking) targetInCase(r store.Reader, by identity.Principal, t Target) 
 		if !e.casework.mayLabel(by, h, t.Name) {
 			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)
 		}
-		m, err := orNil(r.Messages().GetByLabel(h.row.ID, t.Name))
+		m, err := store.OrNil(r.Messages().GetByLabel(h.row.ID, t.Name))
 		if err != nil || m == nil {
 			return out, err
 		}
-		out.scene = on(labelKey(h.row.ID, t.Name))
+		out.LockScope = change.ScopeOf(store.LabelKey(h.row.ID, t.Name))
 		out.version = Version{Exists: true, ETag: MessageETag(m), Modified: m.Modified}
 		return out, nil
 	}
 	if t.Kind == OnTimer {
 		if out.version = timerVersion(h, t.Name); !out.version.Exists {
-			return nil, absent("timer")
+			return nil, change.Absent("timer")
 		}
-		out.scene = on(timerKey(h.row.ID, t.Name))
+		out.LockScope = change.ScopeOf(store.TimerKey(h.row.ID, t.Name))
 		out.refused = e.casework.judgeTimer(by, h, t.Name)
 		return out, nil
 	}
 	if out.version = taskVersion(h, t.Name); !out.version.Exists {
-		return nil, absent("enabled action")
+		return nil, change.Absent("enabled action")
 	}
-	out.scene = on(taskKey(h.row.ID, t.Name))
+	out.LockScope = change.ScopeOf(store.TaskKey(h.row.ID, t.Name))
 	if !h.admin && !machine.MayPerform(h.core, h.route.Compiled, t.Name, e.actor(by, false)) {
 		out.refused = errs.New(errs.NotAllowed, "You may not perform this action.")
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -36,7 +37,7 @@ func (e *Casework) Timer(ctx context.Context, by identity.Principal, id int64, n
 	if res := timerResource(h, name); res != nil {
 		return res, nil
 	}
-	return nil, absent("timer")
+	return nil, change.Absent("timer")
 }
 
 // timerResource returns the timer as a resource, nil where the case has none
@@ -48,7 +49,7 @@ func timerResource(h *held, name string) *Resource {
 	}
 	return &Resource{
 		Name: name, Form: form, FormETag: sourceETag(form),
-		Created: machine.TimerSince(h.core, h.route.Compiled, name), Modified: h.core.Modified, Own: true, Lock: timerKey(h.core.ID, name),
+		Created: machine.TimerSince(h.core, h.route.Compiled, name), Modified: h.core.Modified, Own: true, Lock: store.TimerKey(h.core.ID, name),
 	}
 }
 
@@ -67,7 +68,7 @@ func (e *Casework) MaySetTimer(ctx context.Context, by identity.Principal, id in
 func (e *Casework) judgeTimer(by identity.Principal, h *held, name string) error {
 	switch {
 	case timerResource(h, name) == nil:
-		return absent("timer")
+		return change.Absent("timer")
 	case h.core.Life == machine.Canceled:
 		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, not changed.")
 	case h.row.Archived != 0:
@@ -84,7 +85,7 @@ func (e *Casework) judgeTimer(by identity.Principal, h *held, name string) error
 // PutTimer sets the limit of a timer.
 func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
 	var out *Outcome
-	err := e.change(ctx, func(r store.Reader) (decision, error) {
+	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -92,7 +93,7 @@ func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name str
 		if err := e.judgeTimer(req.By, h, name); err != nil {
 			return nil, err
 		}
-		if err := e.admit(r.Locks(), req, timerVersion(h, name), on(timerKey(id, name))); err != nil {
+		if err := e.CheckRequest(r.Locks(), req, timerVersion(h, name), change.ScopeOf(store.TimerKey(id, name))); err != nil {
 			return nil, err
 		}
 		limit, err := readTimer(body, name)
@@ -113,7 +114,7 @@ func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name str
 				}
 			}
 			out = timerOutcome(h, c, name)
-			return e.keep(tx, req, out)
+			return e.Finish(tx, req, out)
 		}, nil
 	})
 	if err != nil {

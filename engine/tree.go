@@ -14,9 +14,9 @@ import (
 // is about. A dry run only looks at those that would be next.
 func (e *runner) newIDs(req Request) func() int64 {
 	if !req.DryRun {
-		return e.store.NextID
+		return e.Store.NextID
 	}
-	next := e.store.PeekID()
+	next := e.Store.PeekID()
 	return func() int64 {
 		next++
 		return next
@@ -99,7 +99,7 @@ func (e *runner) messageAfter(c *caseChange, out *machine.Output, l *lookup, of 
 		if l.reader == nil {
 			return nil, nil
 		}
-		return orNil(l.reader.Messages().GetByLabel(of.Case, label))
+		return store.OrNil(l.reader.Messages().GetByLabel(of.Case, label))
 	}
 	for i := range out.Others {
 		if out.Others[i].Case.ID == of.Case {

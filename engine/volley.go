@@ -20,7 +20,7 @@ func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired i
 		}
 	}()
 	var v volley
-	err = e.store.Update(ctx, func(tx store.Tx) error {
+	err = e.Store.Update(ctx, func(tx store.Tx) error {
 		v = volley{now: now}
 		return e.fireVolley(tx, &v, limit)
 	})
@@ -119,7 +119,7 @@ func (e *Engine) settleShot(ctx context.Context, v *volley, s *shot) error {
 	}
 	s.fired = false
 	s.err = e.runAhead(ctx, s.err, func() error {
-		return e.store.Update(ctx, func(tx store.Tx) (err error) {
+		return e.Store.Update(ctx, func(tx store.Tx) (err error) {
 			s.fired, err = e.fireRow(tx, &volley{now: v.now, alone: v.alone}, s.DueRow, nil)
 			return err
 		})
@@ -172,18 +172,18 @@ func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time
 	if ctx.Err() != nil || unserved(cause) {
 		return cause
 	}
-	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Int64("retired", row.Retired).Int64("purge", row.Purge).Msg("something due failed")
+	e.log.Error().Err(cause).Str("entry", row.Entry.String()).Int64("case", row.CaseID).Str("attachment", row.Attachment.String()).Int64("retired", row.Retired).Int64("purge", row.Purge).Msg("sweeper: a due row failed")
 	if row.Entry != (store.UUID{}) {
-		err := e.store.Update(ctx, func(tx store.Tx) error {
+		err := e.Store.Update(ctx, func(tx store.Tx) error {
 			_, err := e.fireRow(tx, &volley{now: now}, row, cause)
 			return err
 		})
 		if err == nil || ctx.Err() != nil || unserved(err) {
 			return err
 		}
-		e.log.Error().Err(err).Str("entry", row.Entry.String()).Msg("a schedule entry cannot go on; it stops until it is stored anew")
+		e.log.Error().Err(err).Str("entry", row.Entry.String()).Msg("sweeper: a schedule entry cannot continue; it stops until it is saved again")
 	}
-	return e.store.Update(ctx, func(tx store.Tx) error { return stopDue(tx, row) })
+	return e.Store.Update(ctx, func(tx store.Tx) error { return stopDue(tx, row) })
 }
 
 // stopDue takes the due time of a row away.

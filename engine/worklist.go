@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -50,7 +51,7 @@ const ordinals = 1 << 21
 func (e *Casework) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
 	filter := e.taskFilter(by, list, f)
 	var out []Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		l := e.lister(r, by, list, f)
 		for {
 			rows, err := r.Cases().WithTasks(filter)
@@ -192,7 +193,7 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 // WorklistTask returns a task that is on one of by's lists.
 func (e *Casework) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	var found *Resource
-	err := e.store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
 		if err != nil || row == nil || row.Archived != 0 {
 			return err
@@ -206,7 +207,7 @@ func (e *Casework) WorklistTask(ctx context.Context, by identity.Principal, list
 		return err
 	})
 	if err == nil && found == nil {
-		err = absent("task")
+		err = change.Absent("task")
 	}
 	return found, err
 }

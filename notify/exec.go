@@ -20,17 +20,17 @@ import (
 	"flowdrive/internal/document"
 )
 
-// Command is a program that routes may run, and what it may take.
+// Command is a program that routes may run, with its limits.
 type Command struct {
 	Path    string   // absolute
-	Args    []string // before those of the route
+	Args    []string // they come before those of the route
 	Env     map[string]string
 	Timeout time.Duration
 	Memory  int64 // bytes, of each of its processes
 	Output  int64 // bytes
 }
 
-// What a command may take where the administrator does not say.
+// The limits of a command if the administrator sets none.
 const (
 	defaultTimeout = 30 * time.Second
 	defaultMemory  = 256 << 20
@@ -131,8 +131,8 @@ func (g *Gateway) run(ctx context.Context, key string, c *engine.Command) (_ *en
 		return nil, fmt.Errorf("make a folder for %s: %w", c.Name, err)
 	}
 	defer func() {
-		// What the command did is done: the folder is a matter of whoever
-		// runs the server.
+		// The command has done its work. A folder that stays concerns only the
+		// administrator.
 		if err := os.RemoveAll(folder); err != nil {
 			g.Log.Warn().Err(err).Str("command", c.Name).Msg("commands: could not remove the folder of a run")
 		}
@@ -215,8 +215,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// end returns the last characters, from the beginning of a line where that is
-// among them.
+// end returns the last characters, from the beginning of a line if a line
+// begins among them.
 func (t *tail) end() []byte {
 	const most = 200
 	text := bytes.TrimSpace(t.kept)

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// group runs a command in a process group of its own, so that what it starts
-// ends with it, and lets it end with the server.
+// group runs a command in a process group of its own. The processes that it
+// starts end with it, and it ends with the server.
 func group(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return killGroup(cmd) }
@@ -17,7 +17,7 @@ func group(cmd *exec.Cmd) error {
 	defer runtime.UnlockOSThread()
 	err := cmd.Run()
 	if cmd.Process != nil {
-		err = errors.Join(err, killGroup(cmd)) // the group has its number until nobody is in it
+		err = errors.Join(err, killGroup(cmd)) // the group keeps its number until all its processes have ended
 	}
 	return err
 }

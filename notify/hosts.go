@@ -15,17 +15,18 @@ type Hosts struct{ items []host }
 
 // host is one item of the administrator's list.
 type host struct {
-	name   pattern      // of the host, where the item is no address
+	name   pattern      // of the host, unless the item is an address
 	addr   netip.Addr   // the address that the item is
 	port   string       // "" for any
-	within netip.Prefix // where the host's addresses may be although they are not public
+	within netip.Prefix // non-public networks in which the host's addresses may be
 }
 
 // ParseHosts reads the administrator's list. An item is the name of a host
 // (hooks.example.org), all names below one (*.example.org), or an address
-// (10.1.2.3, [fd00::1]); a port after it (:8443) allows that one alone. What
-// a name resolves to must be public, unless the item says where else it may
-// be: intranet.example=10.0.0.0/8. All faults are in one error.
+// (10.1.2.3, [fd00::1]). A port after it (:8443) allows only that port. A name
+// must resolve to public addresses, unless the item names a network that they
+// may be in: intranet.example=10.0.0.0/8. One error has all faults, a line
+// each.
 func ParseHosts(items []string) (Hosts, error) {
 	var h Hosts
 	var faults []error
@@ -154,10 +155,10 @@ func (p pattern) matches(name string) bool {
 	return p.text != "" && name == p.text
 }
 
-// target is where a URL leads.
+// target is the host and port of a URL.
 type target struct {
-	name string     // "" where it is an address
-	addr netip.Addr // invalid where it is a name
+	name string     // "" if it is an address
+	addr netip.Addr // invalid if it is a name
 	port string
 }
 
@@ -179,7 +180,7 @@ func portOf(u *url.URL) string {
 	return "80"
 }
 
-// means reports whether the item is about the place, whatever its port.
+// means reports whether the item is about that host, at any port.
 func (h host) means(t target) bool {
 	if h.addr.IsValid() {
 		return h.addr == t.addr
@@ -189,7 +190,7 @@ func (h host) means(t target) bool {
 
 func (h host) allowsPort(port string) bool { return h.port == "" || h.port == port }
 
-// refuses says why the URL may not be called, "" where it may.
+// refuses says why the URL may not be called; it returns "" if it may be.
 func (h Hosts) refuses(u *url.URL) string {
 	if u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return "is not an http or https URL with a host"

@@ -86,7 +86,7 @@ type request struct {
 	body   []byte
 }
 
-// call calls a service, and follows where it redirects to.
+// call sends a request to a service, and follows its redirects.
 func (g *Gateway) call(ctx context.Context, id string, c *engine.HTTPCall) (*engine.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.limits.call)
 	defer cancel()
@@ -190,9 +190,9 @@ func redirects3xx(status int) bool {
 	}, status)
 }
 
-// follow returns the request that a redirect asks for (RFC 9110, section
-// 15.4): after 303, and as everybody does after 301 and 302 to a POST, it is a
-// GET without the body.
+// follow returns the request that a redirect asks for (RFC 9110, section 15.4):
+// after 303, and as all clients do after 301 and 302 to a POST, a GET without
+// the body.
 func follow(from request, status int, location string) (request, error) {
 	to, err := from.url.Parse(location)
 	if err != nil {
@@ -218,7 +218,8 @@ func sameHost(a, b *url.URL) bool {
 	return ta.name == tb.name && ta.addr == tb.addr && (ta.port == tb.port && a.Scheme == b.Scheme || upgrade)
 }
 
-// place returns what of a URL is told: its path and query may be secret.
+// place returns the part of a URL that may be shown: path and query may be
+// secret.
 func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // answer turns an answer into a reply or an error.
@@ -276,8 +277,9 @@ func (g *Gateway) reply(asked request, res *http.Response) (*engine.Reply, error
 	return &engine.Reply{MediaType: mediaType, Content: content}, nil
 }
 
-// retryAfter reads when a service wants to be asked again: seconds or a date
-// (RFC 9110, section 10.2.3), 0 where it does not say.
+// retryAfter reads how long a service wants to wait for the next attempt,
+// seconds or a date (RFC 9110, section 10.2.3). It returns 0 if the service
+// does not say.
 func (g *Gateway) retryAfter(text string) time.Duration {
 	if text == "" {
 		return 0

@@ -31,10 +31,11 @@ type MailServer struct {
 	from           *netmail.Address
 }
 
-// ParseMailServer reads where mails go: smtp://user@mail.example.org:587, in
-// which TLS is begun by STARTTLS and required unless the server is on this
-// machine, or smtps:// with TLS from the beginning. from is the address that
-// they are from. All faults are in one error, which does not hold the password.
+// ParseMailServer reads where mails are sent: smtp://user@mail.example.org:587,
+// where TLS begins by STARTTLS and is required unless the server is on this
+// machine, or smtps:// with TLS from the beginning. from is the sender's
+// address. One error has all faults, a line each. It does not contain the
+// password.
 func ParseMailServer(server, password, from string) (*MailServer, error) {
 	s := &MailServer{password: password}
 	return s, errors.Join(s.parseServer(server), s.parseFrom(from))
@@ -75,15 +76,15 @@ func (s *MailServer) parseFrom(text string) error {
 	return nil
 }
 
-// local reports whether the server is on this machine, where what is said in
-// the clear is heard by nobody.
+// local reports whether the server is on this machine. Nobody else can listen
+// to unencrypted mails there.
 func (s *MailServer) local() bool {
 	addr, err := netip.ParseAddr(s.host)
 	return s.host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// Domains are those at which addresses may get mails although they are no
-// user's.
+// Domains are domains whose addresses may get mails although they are not those
+// of users.
 type Domains struct{ items []pattern }
 
 // ParseDomains reads domains: example.org, or *.example.org for all below it.
@@ -152,7 +153,7 @@ func (g *Gateway) mail(ctx context.Context, key string, m *engine.Mail) error {
 			return fmt.Errorf("mail server %s: %w", g.Mail.host, err)
 		}
 	}
-	_ = c.Quit() // what the server said of the mail stands, whatever becomes of the connection
+	_ = c.Quit() // the server's answer to the mail counts, even if the connection fails now
 	if len(o.deferred) == 0 {
 		g.sent.forget(key)
 	}
@@ -180,7 +181,7 @@ func (g *Gateway) connect(ctx context.Context) (_ *connection, err error) {
 		return nil, err
 	}
 	c := &connection{conn: conn}
-	c.stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // so that whoever waits for it gives up
+	c.stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // so that a caller that waits for the connection gives up
 	defer func() {
 		if err != nil {
 			c.close()
@@ -214,7 +215,7 @@ func (g *Gateway) connect(ctx context.Context) (_ *connection, err error) {
 	return c, s.logIn(c.Client)
 }
 
-// logIn tells the server who sends, where it is to be told.
+// logIn logs in to the server, if there is a user to log in as.
 func (s *MailServer) logIn(c *smtp.Client) error {
 	if s.user == "" {
 		return nil
@@ -253,9 +254,9 @@ func some(lines []string) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(lines[:most], "; "), len(lines)-most)
 }
 
-// transact sends a mail to some of its addresses. Those that the server does
-// not take are no reason for the others to go without. The error is of the
-// connection, which is of no use afterwards.
+// transact sends a mail to some of its addresses. If the server refuses some of
+// them, the others still get it. The error is one of the connection, which
+// cannot be used afterwards.
 func (g *Gateway) transact(c *smtp.Client, key string, m *engine.Mail, to []string, o *outcome) error {
 	refuse := func(who string, err error) error {
 		e, ok := errors.AsType[*textproto.Error](err)
@@ -299,8 +300,8 @@ func (g *Gateway) transact(c *smtp.Client, key string, m *engine.Mail, to []stri
 	return nil
 }
 
-// compose writes the mail. Its identity follows from the key, so that whoever
-// gets it twice can tell.
+// compose writes the mail. Its Message-ID follows from the key, so that a
+// recipient who gets it twice can tell.
 func (g *Gateway) compose(key string, m *engine.Mail, to []string) *mail.Msg {
 	domain := g.Mail.from.Address[strings.LastIndexByte(g.Mail.from.Address, '@')+1:]
 	identity := func(kind, text string) string {
@@ -327,9 +328,9 @@ func (g *Gateway) compose(key string, m *engine.Mail, to []string) *mail.Msg {
 	return msg
 }
 
-// receipts remember, for mails that some of their addresses have, which these
-// are. They are few and forgotten by a restart, after which somebody may get a
-// mail twice.
+// receipts remember which addresses have got a mail that others have yet to
+// get. There are few. A restart forgets them; a recipient may then get a mail
+// twice.
 type receipts struct {
 	mu   sync.Mutex
 	keys []string // oldest first
@@ -338,7 +339,7 @@ type receipts struct {
 
 const mostReceipts = 1000
 
-// add notes who has a mail.
+// add records the addresses that have got a mail.
 func (r *receipts) add(key string, addresses []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,7 +1,7 @@
 // Package notify is the outside for the engine: it calls services by HTTP,
-// hands mails to a server, and runs commands. It reaches what an administrator
-// named and nothing else; whatever is there is taken for hostile, and bounded
-// in time and size (docs/contract/routes.md#reaching-outside).
+// hands mails to a server, and runs commands. It reaches only what an
+// administrator has named. It treats every answer as hostile and limits its
+// time and size (docs/contract/routes.md#reaching-outside).
 package notify
 
 import (
@@ -34,8 +34,8 @@ type Config struct {
 	// confine.Become with those that follow.
 	Confined []string
 
-	// Scratch is where commands have their working folders, "" for the
-	// system's temporary folder.
+	// Scratch is the folder in which commands have their working folders. "" is
+	// the system's temporary folder.
 	Scratch string
 
 	Resolver *net.Resolver  // nil: the system's
@@ -92,7 +92,7 @@ func clean(text []byte, most int) string {
 	return s
 }
 
-// said returns what stands behind a colon where strangers said something.
+// said returns ": " and the text of a stranger, or "" if there is no text.
 func said(text []byte) string {
 	const most = 200 // characters
 	if s := clean(text, most); s != "" {

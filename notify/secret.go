@@ -23,8 +23,8 @@ type Secrets struct{ keys map[string][]byte }
 const defaultSecret = "default"
 
 // ParseSecrets reads secrets: texts as they are, or in the form of Standard
-// Webhooks, "whsec_" and the key in base64. All faults are in one error, none
-// of which holds a secret.
+// Webhooks, "whsec_" and the key in base64. One error has all faults, a line
+// each. It does not contain a secret.
 func ParseSecrets(texts map[string]string) (Secrets, error) {
 	const least = 16 // bytes, less than which can be guessed from what is signed
 	s := Secrets{keys: map[string][]byte{}}
@@ -46,8 +46,8 @@ func ParseSecrets(texts map[string]string) (Secrets, error) {
 	return s, errors.Join(faults...)
 }
 
-// named returns the key of that name, or the default one for "". It is nil
-// where there is none.
+// named returns the key of that name, or the default one for "". It is nil if
+// there is no such key.
 func (s Secrets) named(name string) []byte {
 	if name == "" {
 		name = defaultSecret

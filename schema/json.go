@@ -21,8 +21,8 @@ func Names() []string {
 	return names
 }
 
-// JSON returns the JSON Schema of a kind of document, "route" for instance,
-// or nil where there is none of that name. The bytes are the caller's.
+// JSON returns the JSON Schema of a kind of document, such as "route", or nil
+// if there is no such kind. The caller owns the bytes.
 func JSON(name string) []byte {
 	data, err := jsonFiles.ReadFile("json/" + name + ".schema.json")
 	if err != nil {

@@ -1,6 +1,7 @@
 // Package schema holds the migrations of the SQLite database and the JSON
-// Schemas of the drive's documents. It only hands them out: package
-// store/sqlite applies the ones, and whoever reads a document the others.
+// Schemas of the drive's documents. It only hands them out. Package
+// store/sqlite applies the migrations; the readers of documents use the
+// schemas.
 package schema
 
 import (

@@ -10,16 +10,17 @@ import (
 
 // Auditor learns what was refused. Its methods never block.
 type Auditor interface {
-	// LogInRefused is about a log-in as a user, 0 where there is none of that
-	// name: what somebody typed there is not passed on.
+	// LogInRefused reports a refused log-in as a user. If there is no user of
+	// that name, user is 0, and the name is not passed on: it may be a
+	// password.
 	LogInRefused(user identity.ID, address, detail string)
 
 	// RequestRefused is about a request that its user has no right to.
 	RequestRefused(by identity.Principal, address, target string, kind errs.Kind, detail string)
 }
 
-// auditLogIn passes on that a log-in was refused. A request without
-// credentials is none: clients make one before they ask for them.
+// auditLogIn reports a refused log-in. A request without credentials does not
+// count: clients make one before they ask for credentials.
 func (s *Server) auditLogIn(x *exchange, r *http.Request, err error) {
 	kind := errs.KindOf(err)
 	name, _, given := parseBasic(r.Header.Get("Authorization"))

@@ -34,8 +34,8 @@ type Accounts interface {
 	// user, and notes that it is used. What could be none costs nothing.
 	UseAppPassword(id identity.ID, secret string) bool
 
-	// Principal returns the acting view of the user, the zero Principal where
-	// there is none.
+	// Principal returns the acting view of the user, or the zero Principal if
+	// there is no such user.
 	Principal(id identity.ID) identity.Principal
 }
 
@@ -47,9 +47,9 @@ const (
 )
 
 // Authenticator checks the credentials of requests
-// (docs/contract/drive.md#log-in). It costs little where the same credentials
-// came from the same address within the last minute; hashes are bounded in
-// number, as each takes 7 MiB and a core for some 20 ms.
+// (docs/contract/drive.md#log-in). A check costs little if the same credentials
+// came from the same address within the last minute. The number of concurrent
+// hashes is limited, because each takes 7 MiB and about 20 ms of a core.
 type Authenticator struct {
 	accounts Accounts
 	now      func() time.Time
@@ -77,15 +77,16 @@ func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
 	return a
 }
 
-// Authenticate returns who the Authorization header, sent from the address,
-// logs in. Errors: errs.LogIn; errs.TooMany after failures; errs.Unavailable
-// when too many wait to be checked.
+// Authenticate returns the principal whom the Authorization header, sent from
+// the address, logs in. Errors: errs.LogIn if the credentials are missing or
+// wrong; errs.TooMany after failures; errs.Unavailable if too many log-ins wait
+// to be checked.
 //
 // While a pair of address and user must wait, its right password is refused
-// as well, or the wait would not slow down guessing. An app password is not:
-// it cannot be guessed, and one device with an old password shall not shut
-// out the others of the house. For the same reason it is neither hashed
-// slowly nor cached, so that it ends when it is revoked.
+// too. Otherwise the wait would not slow down guessing. An app password is not
+// refused: it cannot be guessed, and one device with an old password must not
+// lock out the others at the same address. For the same reason it is neither
+// hashed slowly nor cached, so that it ends when it is revoked.
 func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (identity.Principal, error) {
 	name, password, ok := parseBasic(authorization)
 	if !ok {
@@ -109,8 +110,9 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 }
 
 // Watch returns a function that reports whether the credentials of a request
-// are still those of its user, for answers that go on after they were checked.
-// It costs next to nothing and decides nothing about credentials that were not.
+// are still those of its user, for answers that take long after the check. It
+// costs next to nothing. It is meaningful only for credentials that were
+// checked before.
 func (a *Authenticator) Watch(authorization string) (holds func() bool) {
 	name, password, _ := parseBasic(authorization)
 	id, encoded, _, _ := a.accounts.Account(name)

@@ -15,8 +15,8 @@ import (
 const MaxDocument = 1 << 20
 
 // ReadBody reads the whole body, up to limit bytes. Errors: errs.TooLarge,
-// before anything is read where the length is declared; errs.BadParameter
-// where the body ends early or does not come.
+// before anything is read if the length is declared; errs.BadParameter if the
+// body ends early; errs.TooSlow if it does not arrive in time.
 func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	LimitBody(w, r, limit)
 	if r.ContentLength > limit {
@@ -60,15 +60,15 @@ func LimitBody(w http.ResponseWriter, r *http.Request, limit int64) {
 	r.Body = http.MaxBytesReader(w, r.Body, limit)
 }
 
-// bodyError marks an error as one of reading the request's body, so that it
-// is known for the client's whoever wraps it.
+// bodyError marks an error as one of reading the request's body, so that it is
+// recognized however it is wrapped.
 type bodyError struct{ err error }
 
 func (e *bodyError) Error() string { return "request body: " + e.err.Error() }
 func (e *bodyError) Unwrap() error { return e.err }
 
 // bodyFault returns what went wrong with reading a body as the client's
-// problem; nil where err is about something else.
+// problem, or nil if err is about something else.
 func bodyFault(err error) *errs.Error {
 	if tooMuch, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return tooLarge(tooMuch.Limit)
@@ -76,11 +76,10 @@ func bodyFault(err error) *errs.Error {
 	if _, ok := errors.AsType[*bodyError](err); !ok {
 		return nil
 	}
-	detail := "The body ended before its declared length; send it again."
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		detail = "The body did not arrive in time; send it again."
+		return &errs.Error{Kind: errs.TooSlow, Detail: "The body did not arrive in time; send it again, at " + bytesInWords(slowestBody) + " a second or more.", Err: err}
 	}
-	return &errs.Error{Kind: errs.BadParameter, Detail: detail, Err: err}
+	return &errs.Error{Kind: errs.BadParameter, Detail: "The body ended before its declared length; send it again.", Err: err}
 }
 
 func tooLarge(limit int64) *errs.Error {

@@ -19,10 +19,10 @@ type CalendarFile struct {
 
 const calendarSuffix = ".ics"
 
-// serveCalendar answers /calendar/<token>.ics: who knows the address needs no
-// log-in (docs/contract/drive.md#the-calendar). What is no address of anybody's
-// counts as a log-in that failed, so that nobody can look for one; an address
-// that is right is served whatever failed before, for it cannot be guessed.
+// serveCalendar answers /calendar/<token>.ics. A client that knows the address
+// needs no log-in (docs/contract/drive.md#the-calendar). An unknown address
+// counts as a failed log-in, so that addresses cannot be searched for. A known
+// address is served even after failures, because it cannot be guessed.
 func (s *Server) serveCalendar(x *exchange, r *http.Request) error {
 	if err := takesNoQuery(r); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (s *Server) serveCalendar(x *exchange, r *http.Request) error {
 	return nil
 }
 
-// unknownAddress counts a secret address that is nobody's as a failed log-in,
-// and returns what to answer.
+// unknownAddress counts an unknown secret address as a failed log-in, and
+// returns the error to answer.
 func (a *Authenticator) unknownAddress(from netip.Addr) error {
 	attempt := pairOf(from, "/calendar") // no user is called so
 	wait := a.throttle.wait(attempt)

@@ -12,7 +12,8 @@ type Certificate struct {
 	current           atomic.Pointer[tls.Certificate]
 }
 
-// LoadCertificate reads the PEM files of a certificate chain and its key.
+// LoadCertificate reads the PEM files of a certificate chain and its key. It
+// fails if they cannot be read or do not match.
 func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 	c := &Certificate{certFile: certFile, keyFile: keyFile}
 	if err := c.Reload(); err != nil {
@@ -21,8 +22,8 @@ func LoadCertificate(certFile, keyFile string) (*Certificate, error) {
 	return c, nil
 }
 
-// Reload reads the files again. Where they cannot be used the certificate
-// stays as it was.
+// Reload reads the files again. If they cannot be used, it returns an error and
+// the certificate stays as it was.
 func (c *Certificate) Reload() error {
 	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err != nil {

@@ -110,8 +110,8 @@ func needsNoLogIn(r *http.Request) bool {
 	return r.URL.Path == "/" || r.URL.Path == "/dav" || r.URL.Path == "/dav/"
 }
 
-// checkSite lets other sites' pages look but not change, whatever
-// credentials the browser adds by itself.
+// checkSite lets pages of other sites read but not change, even if the browser
+// adds credentials by itself.
 func checkSite(r *http.Request) error {
 	if r.Header.Get("Sec-Fetch-Site") != "cross-site" {
 		return nil
@@ -164,7 +164,7 @@ func reply(x *exchange, r *http.Request, mediaType string, body []byte) error {
 	return nil
 }
 
-// takesNoQuery refuses parameters where none means anything
+// takesNoQuery refuses parameters at addresses that take none
 // (docs/contract/drive.md#query-parameters).
 func takesNoQuery(r *http.Request) error {
 	first, _, _ := strings.Cut(strings.TrimLeft(r.URL.RawQuery, "&"), "&")

@@ -14,19 +14,20 @@ import (
 
 // EventStream is what one caller hears of events; *engine.Stream is one.
 type EventStream interface {
-	// Next returns what there is to hear, without waiting for it; errs.LogIn
-	// where the caller may not listen any more.
+	// Next returns the events that are there, without waiting. Errors:
+	// errs.LogIn if the caller may no longer listen.
 	Next(ctx context.Context) (*engine.Heard, error)
-	Wake() <-chan struct{} // receives where there may be something
+	Wake() <-chan struct{} // receives if there may be an event
 	Close()
 }
 
-// Events is where /events takes its events from.
+// Events is the source of /events.
 type Events struct {
-	// Listen opens a stream that begins after the event of that number, ""
-	// for what comes from now on. Too many of one user are errs.TooMany.
+	// Listen opens a stream that begins after the event with the number last;
+	// "" begins with the next event. Errors: errs.TooMany if the user has too
+	// many streams.
 	Listen func(by identity.Principal, last string) (EventStream, error)
-	// Href is the path, percent-encoded, of what an event is about.
+	// Href returns the percent-encoded path of the resource of an event.
 	Href func(*engine.Event) string
 }
 
@@ -109,7 +110,7 @@ type telling struct {
 	buf    []byte
 }
 
-// tell writes what there is; ok is false where that was the end.
+// tell writes the events that are there. If ok is false, the stream has ended.
 func (t *telling) tell(ctx context.Context) (more, ok bool) {
 	if !t.holds() {
 		return false, false

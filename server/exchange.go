@@ -22,9 +22,9 @@ type exchange struct {
 	id        [1]string // a slice of it is the header's value
 	principal identity.Principal
 	holds     func() bool // whether the log-in is still good; nil: it needs none
-	reads     bool        // nothing is changed: who has lost access gets no more of the answer
-	peer      netip.Addr  // who is connected, a proxy perhaps
-	client    netip.Addr  // who asks; see clientOf
+	reads     bool        // it changes nothing; if the log-in ends, the answer stops
+	peer      netip.Addr  // the connected peer, perhaps a proxy
+	client    netip.Addr  // the client itself; see clientOf
 	area      area
 
 	started time.Time
@@ -46,8 +46,8 @@ func exchangeOf(ctx context.Context) *exchange {
 	return x
 }
 
-// PrincipalOf returns who the request acts as; the zero Principal where
-// nobody has logged in, as on the requests that need no log-in.
+// PrincipalOf returns who the request acts as, or the zero Principal if nobody
+// is logged in, as on requests that need no log-in.
 func PrincipalOf(ctx context.Context) identity.Principal {
 	if x := exchangeOf(ctx); x != nil {
 		return x.principal
@@ -83,8 +83,8 @@ func errLogInEnded() *errs.Error {
 	return errs.New(errs.LogIn, "Your log-in ended while the request was on its way; log in again.")
 }
 
-// RequestID returns the id under which the request is logged, "" where it
-// has none.
+// RequestID returns the id under which the request is logged, or "" if it has
+// none.
 func RequestID(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil {
 		return x.id[0]
@@ -92,8 +92,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// AddressOf returns the address that the request comes from, "" where it came
-// over no network.
+// AddressOf returns the address that the request comes from, or "" if it did
+// not come over a network.
 func AddressOf(ctx context.Context) string {
 	if x := exchangeOf(ctx); x != nil && x.client.IsValid() {
 		return x.client.String()
@@ -153,8 +153,8 @@ func (x *exchange) Write(p []byte) (int, error) {
 }
 
 // ReadFrom implements io.ReaderFrom, so that files go from disk to socket
-// without passing through here. It does so in parts, each of which gets the
-// time that a write does.
+// without a copy. It sends them in parts. Each part gets the time limit of a
+// write.
 func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 	const part = 256 << 10
 	limited, _ := src.(*io.LimitedReader)
@@ -207,42 +207,58 @@ func (x *exchange) giveTime() {
 	_ = http.NewResponseController(x.ResponseWriter).SetWriteDeadline(now.Add(stallTimeout))
 }
 
-// requestBody is a body whose sender may take its time, but not for ever: a
-// body that stands still for stallTimeout is an error. The limits of
-// net/http are for the whole body, which may be gigabytes.
+// requestBody is a body whose sender may take its time, but not for ever: there
+// is a slowest rate, and a bound on the whole, since a request takes room that
+// others need. net/http can only bound the whole, which may be gigabytes.
 type requestBody struct {
 	io.ReadCloser
 	x     *exchange
-	until time.Time // the connection's deadline for reading
+	until time.Time // when the sender has used up its time
+	read  time.Time // when a Read returned last: what the server does between does not count
+	set   time.Time // the connection's deadline for reading, until or somewhat before
 }
 
 // newRequestBody gives the sender its first time at once: what a handler
 // does not read net/http does, before it answers.
 func newRequestBody(body io.ReadCloser, x *exchange) *requestBody {
-	b := &requestBody{ReadCloser: body, x: x}
-	b.giveTime(x.started)
+	b := &requestBody{ReadCloser: body, x: x, until: x.started.Add(stallTimeout), read: x.started}
+	b.setDeadline()
 	return b
 }
 
-func (b *requestBody) giveTime(now time.Time) {
-	b.until = now.Add(stallTimeout)
-	_ = http.NewResponseController(b.x.ResponseWriter).SetReadDeadline(b.until)
+func (b *requestBody) setDeadline() {
+	b.set = b.until
+	_ = http.NewResponseController(b.x.ResponseWriter).SetReadDeadline(b.set)
 }
 
-// goOn gives the sender more time. While it sends, the answer is not late:
-// HTTP/2 would end the stream though nothing waits to be written.
+// give lets the sender have so much more time, up to stallTimeout from now.
+func (b *requestBody) give(d time.Duration, now time.Time) {
+	b.until = b.until.Add(d)
+	for _, most := range [...]time.Time{now.Add(stallTimeout), b.x.started.Add(bodyTimeout)} {
+		if b.until.After(most) {
+			b.until = most
+		}
+	}
+}
+
+// goOn tells the connection how much time there is. While the sender sends, the
+// answer is not late: HTTP/2 would end the stream though nothing waits to be
+// written.
 func (b *requestBody) goOn(now time.Time) {
-	b.giveTime(now)
+	b.setDeadline()
 	b.x.written = now
 	_ = http.NewResponseController(b.x.ResponseWriter).SetWriteDeadline(now.Add(2 * stallTimeout))
 }
 
 // Read implements io.Reader. Errors are bodyErrors.
 func (b *requestBody) Read(p []byte) (int, error) {
-	if now := b.x.now(); b.until.Sub(now) < stallTimeout*3/4 {
+	now := b.x.now()
+	if b.give(now.Sub(b.read), now); b.set.Sub(now) < stallTimeout*3/4 {
 		b.goOn(now)
 	}
 	n, err := b.ReadCloser.Read(p)
+	b.read = b.x.now()
+	b.give(time.Duration(n)*time.Second/slowestBody, b.read)
 	switch err {
 	case nil:
 		return n, nil

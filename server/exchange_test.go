@@ -6,9 +6,12 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"flowdrive/internal/errs"
 )
 
 // connection is a ResponseWriter that notes its deadlines.
@@ -25,27 +28,101 @@ func newExchange() (*exchange, *connection, *testClock) {
 	return &exchange{ResponseWriter: c, started: clock.now(), written: clock.now(), now: clock.now}, c, clock
 }
 
+// sender sends so many bytes every so often, until the connection's deadline.
+type sender struct {
+	clock *testClock
+	c     *connection
+	every time.Duration
+	bytes int
+	left  int
+}
+
+func (s *sender) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		return 0, io.EOF
+	}
+	if next := s.clock.now().Add(s.every); next.After(s.c.read) {
+		s.clock.advance(s.c.read.Sub(s.clock.now()))
+		return 0, os.ErrDeadlineExceeded
+	}
+	s.clock.advance(s.every)
+	n := min(s.bytes, s.left, len(p))
+	s.left -= n
+	return n, nil
+}
+
+func (s *sender) Close() error { return nil }
+
+// TestSlowBodies: a body that comes at less than slowestBody is given up, and so
+// is one that takes longer than bodyTimeout.
+func TestSlowBodies(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	for _, tt := range []struct {
+		name     string
+		every    time.Duration
+		bytes    int
+		size     int
+		thinking time.Duration // of the server, after each part
+		want     time.Duration // when the body is given up; 0: it comes whole
+	}{
+		{"at once", 0, 1 << 10, 1 << 20, 0, 0},
+		{"nothing", 2 * time.Minute, 1, 10, 0, stallTimeout},
+		{"a byte a minute", 59 * second, 1, 10, 0, stallTimeout + second/slowestBody},
+		{"ten bytes in time", 5 * second, 1, 10, 0, 0},
+		{"half of the slowest rate", second, slowestBody / 2, 1 << 20, 0, 2 * stallTimeout},
+		{"the slowest rate", second, slowestBody, 1 << 20, 0, 0},
+		{"large parts, seldom", stallTimeout, 64 * slowestBody, 1 << 20, 0, 0},
+		{"a slow server", second, slowestBody, 1 << 18, 2 * stallTimeout, 0},
+		{"a day", stallTimeout, 100 * slowestBody, 1 << 30, 0, bodyTimeout},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			x, c, clock := newExchange()
+			b := newRequestBody(&sender{clock, c, tt.every, tt.bytes, tt.size}, x)
+			begun, got := clock.now(), 0
+			part := make([]byte, 1<<20)
+			var err error
+			for err == nil {
+				var n int
+				n, err = b.Read(part)
+				got += n
+				clock.advance(tt.thinking)
+			}
+			if tt.want == 0 {
+				if err != io.EOF || got != tt.size || !c.read.IsZero() { //nolint:errorlint // a reader's end
+					t.Errorf("%d of %d bytes after %v, %v; then the deadline is %v", got, tt.size, clock.now().Sub(begun), err, c.read)
+				}
+				return
+			}
+			fault := bodyFault(err)
+			if fault == nil || fault.Kind != errs.TooSlow {
+				t.Fatalf("%d bytes after %v: %v; want %s", got, clock.now().Sub(begun), err, errs.TooSlow)
+			}
+			if took := clock.now().Sub(begun); took < tt.want-second || took > tt.want {
+				t.Errorf("given up after %v; want %v", took, tt.want)
+			}
+		})
+	}
+}
+
+// TestDeadlinesMoveWithTheBody: while a body comes the answer is not late.
 func TestDeadlinesMoveWithTheBody(t *testing.T) {
 	t.Parallel()
 	x, c, clock := newExchange()
-	b := newRequestBody(io.NopCloser(strings.NewReader("abc")), x)
+	b := newRequestBody(&sender{clock, c, stallTimeout / 2, 1 << 20, 3 << 20}, x)
 	begun := clock.now()
 	if want := begun.Add(stallTimeout); !c.read.Equal(want) || !c.write.IsZero() {
 		t.Errorf("at first: read until %v, write until %v; want %v and whatever net/http set", c.read, c.write, want)
 	}
-	read := func() error { _, err := b.Read(make([]byte, 1)); return err }
-	if err := read(); err != nil || !c.read.Equal(begun.Add(stallTimeout)) {
-		t.Errorf("at once: read until %v, %v", c.read, err)
-	}
-	clock.advance(stallTimeout / 2)
-	if err := read(); err != nil || !c.read.Equal(clock.now().Add(stallTimeout)) || !c.write.Equal(clock.now().Add(2*stallTimeout)) {
-		t.Errorf("later: read until %v, write until %v, %v", c.read, c.write, err)
-	}
-	for range 2 {
-		_ = read()
-	}
-	if !c.read.IsZero() {
-		t.Errorf("after the end: read until %v; want for ever", c.read)
+	for i := range 3 {
+		at := clock.now()
+		if n, err := b.Read(make([]byte, 1<<20)); n != 1<<20 || err != nil {
+			t.Errorf("part %d: %d bytes, %v", i, n, err)
+		}
+		if i > 0 && (!c.read.Equal(at.Add(stallTimeout)) || !c.write.Equal(at.Add(2*stallTimeout))) {
+			t.Errorf("part %d: read until %v, write until %v", i, c.read, c.write)
+		}
 	}
 }
 

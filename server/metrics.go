@@ -105,8 +105,8 @@ func driveArea(path string) area {
 	return areaWorkflow
 }
 
-// methodNames are the values of the label "method"; whatever else a client
-// makes up counts as the first.
+// methodNames are the values of the label "method". Any other method counts as
+// the first.
 var methodNames = [...]string{
 	"other", http.MethodGet, http.MethodHead, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodPost,
 	"PROPFIND", "PROPPATCH", "MKCOL", "COPY", "MOVE", "LOCK", "UNLOCK",

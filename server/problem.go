@@ -11,8 +11,8 @@ import (
 )
 
 // problem is how a kind of failure looks on the wire. Condition is the
-// precondition or postcondition of RFC 4918 (or 4331) that a WebDAV method
-// names; where there is none, the kind's own slug is named.
+// precondition or postcondition of RFC 4918 (or 4331) for WebDAV methods. If it
+// is empty, the kind's own slug is used.
 type problem struct {
 	status    int
 	title     string
@@ -41,6 +41,7 @@ var problems = map[errs.Kind]problem{
 
 	errs.NotFound: {404, "Not found", ""},
 	errs.Method:   {405, "Method not allowed here", ""},
+	errs.TooSlow:  {408, "The body came too slowly", ""},
 
 	errs.ActionNotEnabled: {409, "Action not enabled", ""},
 	errs.CaseNotOpen:      {409, "Case not open", ""},
@@ -86,21 +87,21 @@ const (
 	ExtraHref       = "href"       // string, what DAV:lock-token-submitted is about, in place of the request's path
 )
 
-// What Retry-After says where the error does not.
+// The values of Retry-After if the error has none.
 const (
 	retryUnavailable = 5
 	retryTooMany     = 60
 )
 
 // WriteError answers the request with the problem: application/problem+json
-// (RFC 9457), text/plain where Accept prefers that, DAV:error (RFC 4918,
-// section 16) for the methods of WebDAV. An internal error is logged with
-// its cause, once, and the client is told its request id only. Where the
-// answer has begun already the connection is broken off, so that a part is
-// not taken for the whole.
+// (RFC 9457), text/plain if Accept prefers that, and DAV:error (RFC 4918,
+// section 16) for the methods of WebDAV. An internal error is logged once with
+// its cause; the client learns only the id of the request. If the answer has
+// begun already, the connection is closed, so that a part is not taken for the
+// whole.
 //
-// If the log-in has ended since it was checked, that is the problem, whatever
-// else the client did wrong: what a user may do ends with it.
+// If the log-in has ended since it was checked, that is the problem, even if
+// the request has other faults: the user's rights end with it.
 //
 // The status of an invalid document is 415 for davfs2, which then keeps its
 // user's text and does not try again
@@ -182,6 +183,8 @@ func (a *answer) headers(h http.Header) {
 		if allow, ok := a.err.Extra[ExtraAllow].([]string); ok {
 			h.Set("Allow", strings.Join(allow, ", "))
 		}
+	case http.StatusRequestTimeout:
+		h.Set("Connection", "close") // of the body there may be more to come
 	case http.StatusTooManyRequests:
 		h.Set("Retry-After", a.retryAfter(retryTooMany))
 	case http.StatusServiceUnavailable:
@@ -235,7 +238,7 @@ func prefersText(accept []string) bool {
 	return text > json
 }
 
-// quality reads q of a media range's parameters; 1 where there is none.
+// quality reads q of a media range's parameters; it is 1 by default.
 func quality(parameters string) float64 {
 	for p := range strings.SplitSeq(parameters, ";") {
 		name, value, _ := strings.Cut(p, "=")

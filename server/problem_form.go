@@ -55,8 +55,8 @@ func appendMember(dst []byte, name string) []byte {
 	return append(document.AppendString(dst, name), ": "...)
 }
 
-// plainJSON returns v as JSON, without escaping what only HTML minds; nil
-// where it cannot be written.
+// plainJSON returns v as JSON without HTML escapes, or nil if it cannot be
+// written.
 func plainJSON(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -108,7 +108,7 @@ func (a *answer) davCondition() string {
 	return a.condition
 }
 
-// isName reports whether s consists of what the names of conditions do.
+// isName reports whether s has only characters that names of conditions have.
 func isName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
 }

@@ -65,6 +65,7 @@ func TestStatus(t *testing.T) {
 		403: "not-allowed read-only not-movable not-deletable not-lockable context-not-available role-not-assignable four-eyes propfind-finite-depth",
 		404: "not-found",
 		405: "method",
+		408: "too-slow",
 		409: "action-not-enabled case-not-open ambiguous-move in-use name-taken endless-automatic-loop route-fault migrate missing-parent",
 		412: "precondition",
 		413: "too-large",

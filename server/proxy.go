@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// addrOf returns the address of a net.Conn's text; not valid for a Unix
-// socket.
+// addrOf returns the address in the text of a net.Conn's address. It is not
+// valid for a Unix socket.
 func addrOf(remote string) netip.Addr {
 	ap, err := netip.ParseAddrPort(remote)
 	if err != nil {
@@ -28,9 +28,9 @@ func (p proxies) trust(addr netip.Addr) bool {
 	return false
 }
 
-// clientOf returns who asks: the peer itself or, where the peer is a trusted
-// proxy, the last address in X-Forwarded-For that is not. What stands before
-// it was written by the client, who may write anything.
+// clientOf returns the client's address: the peer or, if the peer is a trusted
+// proxy, the last address in X-Forwarded-For that is not a trusted proxy. What
+// stands before that was written by the client and proves nothing.
 func (p proxies) clientOf(peer netip.Addr, h http.Header) netip.Addr {
 	if len(p) == 0 || !p.trust(peer) {
 		return peer

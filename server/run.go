@@ -19,10 +19,15 @@ const (
 	headTimeout  = 10 * time.Second // for the head of a request
 	idleTimeout  = 2 * time.Minute  // between requests
 	stallTimeout = time.Minute      // for any part of a body, in either direction
+	bodyTimeout  = 24 * time.Hour   // for the whole of a request's body
 )
 
+// slowestBody is how many bytes of a request's body must come in a second: who
+// sends less uses up stallTimeout, and who sends more gets it back.
+const slowestBody = 1 << 10
+
 // cutTimeout is how long a request may go on after it was cut off, so that it
-// can undo what it began.
+// can undo what it has begun.
 const cutTimeout = 5 * time.Second
 
 // ErrRequestsLeft is in the error of Server.Run if requests did not end
@@ -52,7 +57,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 		Handler:           s.Handler(),
 		TLSConfig:         s.config.TLS,
 		ReadHeaderTimeout: headTimeout,
-		WriteTimeout:      2 * stallTimeout, // an exchange prolongs it; a body that nobody reads stalls before
+		WriteTimeout:      2 * stallTimeout, // an exchange extends it; a body that is not read stalls before
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return base },
@@ -176,9 +181,9 @@ func (c *requests) wait(timeout time.Duration) (left int) {
 	return c.n
 }
 
-// CatchLibraryLog puts what libraries write to the standard logger of the
-// process into log: net/http as a client has no other way to say that somebody
-// sent what it did not ask for, and quotes it.
+// CatchLibraryLog writes to log what libraries write to the standard logger of
+// the process. net/http as a client has no other way to report an unsolicited
+// response, which it quotes.
 func CatchLibraryLog(to zerolog.Logger) {
 	log.SetFlags(0)
 	log.SetOutput(connectionLog{to})

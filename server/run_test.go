@@ -216,25 +216,37 @@ func TestRunGivesUpOnStalledBodies(t *testing.T) {
 		stop := x.running(t, l)
 
 		slow := l.dial() // a little all the time is enough
-		send(t, slow, "PUT /dav/a HTTP/1.1\r\nContent-Length: 10", "")
-		for range 10 {
-			<-time.After(stallTimeout / 2)
-			_, _ = fmt.Fprint(slow, "x")
+		const parts, size = 10, 30 * slowestBody
+		send(t, slow, fmt.Sprintf("PUT /dav/a HTTP/1.1\r\nContent-Length: %d", parts*size), "")
+		for range parts {
+			<-time.After(30 * time.Second)
+			_, _ = fmt.Fprint(slow, strings.Repeat("x", size))
 		}
-		if status, body := receive(t, slow); status != 200 || body != "10 bytes" {
+		if status, body := receive(t, slow); status != 200 || body != fmt.Sprint(parts*size, " bytes") {
 			t.Errorf("slow: %d %s", status, body)
 		}
 
-		stalled := l.dial()
+		givenUp := func(what string, c net.Conn, begun time.Time) {
+			t.Helper()
+			status, body := receive(t, c)
+			took := time.Since(begun)
+			if status != 408 || !strings.Contains(body, "did not arrive in time") || took < stallTimeout || took > stallTimeout+time.Second {
+				t.Errorf("%s: %d %s after %v; want 408 after %v", what, status, body, took, stallTimeout)
+			}
+		}
+		dripping := l.dial() // next to nothing is not
 		begun := time.Now()
+		send(t, dripping, "PUT /dav/a HTTP/1.1\r\nContent-Length: 10", "")
+		for range 3 {
+			<-time.After(stallTimeout / 4)
+			_, _ = fmt.Fprint(dripping, "x")
+		}
+		givenUp("dripping", dripping, begun)
+
+		stalled := l.dial()
+		begun = time.Now()
 		send(t, stalled, "PUT /dav/a HTTP/1.1\r\nContent-Length: 10", "xxx")
-		status, body := receive(t, stalled)
-		if status != 400 || !strings.Contains(body, "did not arrive in time") {
-			t.Errorf("stalled: %d %s", status, body)
-		}
-		if took := time.Since(begun); took != stallTimeout {
-			t.Errorf("stalled: given up after %v; want %v", took, stallTimeout)
-		}
+		givenUp("stalled", stalled, begun)
 
 		unread := l.dial() // nobody here wants it, but net/http reads before it answers
 		begun = time.Now()
@@ -247,6 +259,7 @@ func TestRunGivesUpOnStalledBodies(t *testing.T) {
 		send(t, short, "PUT /dav/a HTTP/1.1\r\nContent-Length: 10\r\nConnection: close", "xxx")
 		synctest.Wait()
 		slow.Close()
+		dripping.Close()
 		stalled.Close()
 		unread.Close()
 		short.Close()

@@ -33,11 +33,11 @@ type Config struct {
 	Drive http.Handler
 
 	Events *Events // serves /events; nil: 404
-	// Calendar returns the calendar of a secret address; errs.NotFound where
-	// the token is nobody's. Without it there are none.
+	// Calendar returns the calendar of a secret address. Errors: errs.NotFound
+	// if the token is unknown. If Calendar is nil there are no calendars.
 	Calendar func(ctx context.Context, token string) (*CalendarFile, error)
 
-	Audit          Auditor                     // learns what was refused; nil: nobody does
+	Audit          Auditor                     // is told what was refused; may be nil
 	Clock          http.Handler                // serves /clock; nil: 404, as outside a sandbox
 	Ready          func(context.Context) error // says why not; nil: always ready
 	TrustedProxies []netip.Prefix              // whose X-Forwarded-For counts
@@ -47,7 +47,8 @@ type Config struct {
 	MaxConnections int                         // per listener; 4096 by default
 }
 
-// check returns the configuration with its defaults, or what it lacks.
+// check returns the configuration with its defaults, or an error that names
+// what is missing.
 func (c Config) check() (Config, error) {
 	switch {
 	case c.Metrics == nil:
@@ -85,8 +86,8 @@ type Server struct {
 	stopping chan struct{} // closed when the server begins to stop
 }
 
-// New returns a Server. It fails where the configuration lacks something,
-// or the registry has the server's metrics already.
+// New returns a Server. It fails if the configuration lacks something, or if
+// the registry has the server's metrics already.
 func New(config Config) (*Server, error) {
 	config, err := config.check()
 	if err != nil {
@@ -114,7 +115,7 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 // measured and logged.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !s.requests.begin() {
-		panic(http.ErrAbortHandler) // the server has ended: there is nobody to answer
+		panic(http.ErrAbortHandler) // the server has ended and cannot answer
 	}
 	now := s.config.Now()
 	x := &exchange{ResponseWriter: w, started: now, written: now, now: s.config.Now, area: areaOf(r.URL.Path)}

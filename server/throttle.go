@@ -16,15 +16,16 @@ const (
 	mostAddresses = 16 << 10
 )
 
-// pair is a user name tried from an address. A name alone never counts:
-// else anybody could keep anybody from logging in.
+// pair is a user name tried from an address. Names alone are never counted:
+// anyone could then lock out any user.
 type pair struct {
 	addr netip.Addr
 	name string
 }
 
-// pairOf returns the pair of a name, in the form in which names are compared,
-// and an address. Whoever has one IPv6 address has a network of them.
+// pairOf returns the pair of an address and a name, folded as names are
+// compared. An IPv6 address counts as its /64 network, which one client may
+// have.
 func pairOf(addr netip.Addr, name string) pair {
 	if addr.Is6() {
 		if network, err := addr.Prefix(64); err == nil {
@@ -34,10 +35,10 @@ func pairOf(addr netip.Addr, name string) pair {
 	return pair{addr: addr, name: name}
 }
 
-// throttle counts failed log-ins per pair, and per address the users who
-// failed from it. From the fifth on, log-ins must wait, each time twice as
-// long. A user who has logged in from an address before does not wait for
-// what others do there: an office or a proxy is one address.
+// throttle counts failed log-ins per pair, and per address the users whose
+// log-ins failed from it. From the fifth on, log-ins must wait, each time twice
+// as long. A user who has logged in from an address before does not wait for
+// failures of other users there, because an office or a proxy is one address.
 type throttle struct {
 	now func() time.Time
 

@@ -86,3 +86,39 @@ func ScratchKey(author identity.ID, at ScratchPlace) LockKey {
 func LocksOnScratchOf(author identity.ID) LockKey {
 	return LocksOnScratch + LockKey(fmt.Sprintf("%d/", author))
 }
+
+// EntryKey returns the key of the locks on a schedule entry.
+func EntryKey(uuid UUID) LockKey {
+	return LocksOnEntries + LockKey(uuid.String())
+}
+
+// CaseKey returns the key of the locks on a case.
+func CaseKey(id int64) LockKey { return LocksOnCases + LockKey(fmt.Sprint(id)) }
+
+// RouteKey returns the key of the locks on a route.
+func RouteKey(id int64) LockKey { return LocksOnRoutes + LockKey(fmt.Sprint(id)) }
+
+// TaskKey returns the key of the locks on a task of a case.
+func TaskKey(caseID int64, action string) LockKey {
+	return LocksOnTasksOf(caseID) + LockKey(action)
+}
+
+// LabelKey returns the key of the locks on a label of a case.
+func LabelKey(caseID int64, label string) LockKey {
+	return LocksOnLabelsOf(caseID) + LockKey(label)
+}
+
+// TimerKey returns the key of the locks on a timer of a case.
+func TimerKey(caseID int64, timer string) LockKey {
+	return LocksOnTimersOf(caseID) + LockKey(timer)
+}
+
+// RootKey begins the keys of the locks on what lies below the root of a context.
+func RootKey(root identity.ID) LockKey {
+	return LocksOnDocuments + LockKey(fmt.Sprintf("%d/", root))
+}
+
+// DocumentKey returns the key of the locks on a document or folder below a root.
+func DocumentKey(root identity.ID, id int64) LockKey {
+	return RootKey(root) + LockKey(fmt.Sprint(id))
+}

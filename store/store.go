@@ -7,7 +7,11 @@
 // guarantee.
 package store
 
-import "context"
+import (
+	"context"
+
+	"flowdrive/internal/errs"
+)
 
 // Store keeps everything durably. Nothing above it knows which database it
 // is, and no rule rests on there being one process.
@@ -93,4 +97,12 @@ type Tx interface {
 	// AfterCommit registers f to run once the unit is durable, in order and
 	// before Update returns. f must not block.
 	AfterCommit(f func())
+}
+
+// OrNil turns errs.NotFound into nil.
+func OrNil[T any](found *T, err error) (*T, error) {
+	if errs.Is(err, errs.NotFound) {
+		return nil, nil
+	}
+	return found, err
 }

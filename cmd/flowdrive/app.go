@@ -41,11 +41,11 @@ type app struct {
 	sandbox  *clock.Sandbox // nil: real time
 	gateway  *notify.Gateway
 	server   *server.Server
-	drive    http.Handler // for whoever the request's context says
-	operator http.Handler // the drive for whoever may open the control socket
+	drive    http.Handler // acts as the principal of the request's context
+	operator http.Handler // the drive for the control socket, as an administrator
 
 	founded  bool
-	password string // of the administrator, where the first start made one up
+	password string // of the administrator, if the first start generated one
 }
 
 // openApp locks and opens the data folder and wires the parts. Nothing runs
@@ -99,15 +99,16 @@ func (a *app) open(ctx context.Context) error {
 	})
 	a.auth = server.NewAuthenticator(a.engine, time.Now)
 	a.drive = davfs.New(davfs.Config{
-		Engine: a.engine, Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
+		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
 		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames,
 	})
 	a.operator = a.asOperator(a.drive)
 	return a.wireServer(registry)
 }
 
-// openClock opens the sandbox's clock where a sandbox is asked for: it goes
-// on at the later of where it was left and where it is asked to start.
+// openClock opens the sandbox's clock if there is a sandbox. It starts at the
+// later of two instants: the one at which it was left, and the one that is
+// asked for.
 func (a *app) openClock(ctx context.Context) (engine.Clock, error) {
 	start, err := a.settings.sandboxStart()
 	if err != nil {
@@ -167,8 +168,8 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 	return err
 }
 
-// asOperator serves the drive as an administrator, and tells who asks
-// whether the server is up.
+// asOperator serves the drive as an administrator. It also answers whether the
+// server is up.
 func (a *app) asOperator(drive http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/readyz" {
@@ -196,8 +197,8 @@ func (a *app) found(ctx context.Context) error {
 		if hash, err = server.HashPassword(password); err != nil {
 			return fmt.Errorf("the administrator's password: %w", err)
 		}
-		// A hash takes 19 MiB on purpose; the server that follows shall not
-		// hold them.
+		// A hash takes 19 MiB on purpose. The server that is about to start
+		// must not keep them.
 		debug.FreeOSMemory()
 	}
 	var examples []route.Example
@@ -350,5 +351,4 @@ func newLogger(to io.Writer, level zerolog.Level) zerolog.Logger {
 var (
 	_ server.Accounts = (*engine.Engine)(nil)
 	_ server.Auditor  = (*engine.Engine)(nil)
-	_ davfs.Engine    = (*engine.Engine)(nil)
 )

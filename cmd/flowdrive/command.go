@@ -161,7 +161,8 @@ func configure(cmd *cobra.Command) error {
 	return failed
 }
 
-// configureFlag gives a flag its value where the command line did not.
+// configureFlag gives a flag its value from the environment or the file, unless
+// the command line has set it.
 func configureFlag(flags *pflag.FlagSet, f *pflag.Flag, file *config) error {
 	name := environmentPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 	if f.Changed {
@@ -176,8 +177,8 @@ func configureFlag(flags *pflag.FlagSet, f *pflag.Flag, file *config) error {
 	return file.set(flags, f)
 }
 
-// setFlag gives a flag a value that comes from elsewhere. The library quotes
-// what it cannot take, which of a secret nobody shall see.
+// setFlag gives a flag a value from elsewhere than the command line. The
+// library quotes a value that it refuses; a secret must not be shown.
 func setFlag(flags *pflag.FlagSet, f *pflag.Flag, from, value string) error {
 	set := func() error { return flags.Set(f.Name, value) }
 	if isSecret(f) {
@@ -215,7 +216,7 @@ func flagNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// config is a configuration file; nil is none.
+// config is a configuration file; nil stands for no file.
 type config struct {
 	path   string
 	values map[string]*document.Node

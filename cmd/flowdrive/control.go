@@ -19,13 +19,13 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// client speaks to a server through the socket in its data folder: whoever
+// client speaks to a server through the socket in its data folder. Anyone who
 // may open the socket acts as an administrator.
 type client struct{ http *http.Client }
 
-// control calls f with a client of the server that has the data folder open;
-// where none has, the folder is opened for as long as f runs, and made where
-// there is none, of which complaints is told.
+// control calls f with a client of the server that has the data folder open. If
+// there is no such server, it opens the folder while f runs. If there is no
+// folder, it creates one and says so to complaints.
 func control(ctx context.Context, s *settings, complaints io.Writer, f func(*client) error) error {
 	c := newClient(s.data)
 	if err := c.get(ctx, "/readyz", nil); err == nil {
@@ -121,13 +121,13 @@ func (c *client) get(ctx context.Context, path string, into any) error {
 	return json.Unmarshal(body, into)
 }
 
-// The folders of what the operator's commands change.
+// The folders that the operator's commands write into.
 const (
 	usersFolder = "/dav/Admin/Users/"
 	teamsFolder = "/dav/Admin/Teams/"
 )
 
-// address is where the user or team of that name is.
+// address returns the path of the user or team of that name.
 func address(folder, name string) string { return folder + url.PathEscape(name) + ".json" }
 
 // create refuses to change what exists.
@@ -194,8 +194,8 @@ func refused(err error, status int) bool {
 	return ok && r.status == status
 }
 
-// newRefusal says what the problem document (RFC 9457) says: the faults where
-// it has any, without places in a document that nobody wrote by hand.
+// newRefusal returns the problem document (RFC 9457) as an error: its faults if
+// it has any, without their places, because no person wrote that document.
 func newRefusal(resp *http.Response, body []byte) error {
 	var problem struct {
 		Detail string       `json:"detail"`

@@ -20,8 +20,9 @@ const (
 // errLocked says that another process has the data folder open.
 var errLocked = errors.New("the data folder is in use by another flowdrive")
 
-// lockFolder makes the data folder where there is none and locks it for this
-// process. Two servers on one SQLite database would lose work.
+// lockFolder locks the data folder for this process, and creates it if it does
+// not exist. Two servers on one SQLite database would lose work. It fails if
+// another process has the lock.
 func lockFolder(path string) (unlock func() error, err error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the data folder: %w", err)

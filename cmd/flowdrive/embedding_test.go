@@ -22,7 +22,7 @@ import (
 // overNet returns x/net's handler over the drive, for an administrator.
 func (s *inProcess) overNet() http.Handler {
 	fs := davfs.NewFileSystem(davfs.Config{
-		Engine: s.engine, Clock: s.sandbox, Log: s.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
+		Engine: davfs.EngineOf(s.engine), Clock: s.sandbox, Log: s.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		by := s.engine.Principal(s.engine.PartyID("admin"))

@@ -22,7 +22,7 @@ type mapFlag struct {
 func (m *mapFlag) Set(text string) error {
 	node, err := document.ParseYAML([]byte(text))
 	if err != nil {
-		return errors.New("the value is not YAML") // what it holds may be secret
+		return errors.New("the value is not YAML") // the value may contain secrets
 	}
 	return m.take(node, "")
 }
@@ -67,7 +67,7 @@ func readMap[T any](m *mapFlag, flag string, one func(document.Value) T) (map[st
 	return values, nil
 }
 
-// secretFlag is a flag whose value nobody is shown.
+// secretFlag is a flag whose value is never shown.
 type secretFlag struct{ text string }
 
 // Set takes the value.

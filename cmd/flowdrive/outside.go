@@ -18,7 +18,7 @@ import (
 )
 
 // outsideSettings are the flags of serve that say what routes may reach beyond
-// the server: nothing, where none is given.
+// the server. By default that is nothing.
 type outsideSettings struct {
 	allowHosts       []string
 	secrets          mapFlag
@@ -108,8 +108,9 @@ func (a *app) openOutside() (engine.Outside, engine.Channels, error) {
 	return a.gateway, channels, nil
 }
 
-// commandsFolder returns where commands have their folders. A server that is
-// killed leaves those that ran: what their input and output was goes here.
+// commandsFolder returns the folder in which commands have their folders. If a
+// server was killed, folders of its runs are left, with input and output; they
+// are removed here.
 func (a *app) commandsFolder() (string, error) {
 	path, err := filepath.Abs(filepath.Join(a.settings.data, commandsName))
 	if err != nil {
@@ -124,7 +125,7 @@ func (a *app) commandsFolder() (string, error) {
 	return path, nil
 }
 
-// anywhere refuses no route what it names.
+// anywhere lets routes name anything outside.
 type anywhere struct{ *notify.Gateway }
 
 func (anywhere) RefusesURL(string) string     { return "" }

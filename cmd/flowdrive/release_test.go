@@ -54,7 +54,7 @@ func newReleaseRepository(t *testing.T) releaseRepository {
 
 func (r releaseRepository) write(name, text string) {
 	r.t.Helper()
-	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -90,7 +90,7 @@ func (r releaseRepository) changelog() string {
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	r := newReleaseRepository(t)
-	if out, err := r.command(".ci/release.sh", "0.2.0").CombinedOutput(); err != nil {
+	if out, err := r.command("bash", ".ci/release.sh", "0.2.0").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want := strings.Replace(unreleased, "## [Unreleased]\n", "## [Unreleased]\n\n## [0.2.0] - 2026-10-22\n", 1)
@@ -109,7 +109,7 @@ func TestRelease(t *testing.T) {
 	if got := r.git("status", "--porcelain"); got != "" {
 		t.Errorf("left behind: %s", got)
 	}
-	out, err := r.command(".ci/release.sh", "0.3.0").CombinedOutput()
+	out, err := r.command("bash", ".ci/release.sh", "0.3.0").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "Unreleased of CHANGELOG.md is empty") {
 		t.Errorf("a second release of the same: %v\n%s", err, out)
 	}
@@ -119,7 +119,7 @@ func TestRelease(t *testing.T) {
 func TestReleaseDryRun(t *testing.T) {
 	t.Parallel()
 	r := newReleaseRepository(t)
-	out, err := r.command(".ci/release.sh", "1.0.0-rc.1", "--dry-run").CombinedOutput()
+	out, err := r.command("bash", ".ci/release.sh", "1.0.0-rc.1", "--dry-run").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "\n+## [1.0.0-rc.1] - 2026-10-22\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -163,7 +163,7 @@ func TestReleaseRefused(t *testing.T) {
 				tt.prepare(r)
 			}
 			before := r.git("rev-parse", "HEAD") + r.changelog() + r.git("status", "--porcelain")
-			out, err := r.command(".ci/release.sh", tt.version).CombinedOutput()
+			out, err := r.command("bash", ".ci/release.sh", tt.version).CombinedOutput()
 			if err == nil || !strings.Contains(string(out), "release: "+tt.want) {
 				t.Errorf("got %v\n%swant %q", err, out, tt.want)
 			}

@@ -103,7 +103,7 @@ func TestFoundDevice(t *testing.T) {
 			if w.Code != http.StatusForbidden {
 				t.Errorf("%s %s %s: got %d, want 403: %.300s", try.method, try.path, try.body, w.Code, w.Body)
 			}
-			if try.method == "PUT" && !strings.Contains(w.Body.String(), "log in by your own password") {
+			if try.method == "PUT" && !strings.Contains(w.Body.String(), "log in with your own password") {
 				t.Errorf("%s %s: the answer does not say what to do: %s", try.method, try.path, w.Body)
 			}
 		}

@@ -71,7 +71,7 @@ func scheduleNext(stdin io.Reader, stdout io.Writer, path string, from time.Time
 	return err
 }
 
-// readFile reads a file, or standard input where the path is "-".
+// readFile reads a file, or standard input if the path is "-".
 func readFile(stdin io.Reader, path string) ([]byte, error) {
 	if path == "-" {
 		return io.ReadAll(io.LimitReader(stdin, 16<<20))

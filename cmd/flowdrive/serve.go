@@ -67,7 +67,7 @@ func (a *app) greet(out io.Writer, addr net.Addr) error {
 	return err
 }
 
-// news says what was made where the data folder is new.
+// news says what was created, if the data folder is new.
 func (a *app) news() string {
 	if !a.founded {
 		return ""

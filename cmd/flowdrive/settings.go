@@ -37,8 +37,8 @@ type settings struct {
 	// becomes due meanwhile, and the clock is the folder's, whichever it is.
 	offline bool
 
-	// rehearsal lets routes name whatever they like outside. It goes with
-	// sandbox, from which nothing leaves.
+	// rehearsal lets routes name anything outside. It is set only with a
+	// sandbox, which nothing leaves.
 	rehearsal bool
 
 	// bare leaves the examples out of a new data folder.
@@ -117,7 +117,7 @@ func (s *settings) proxies() ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// sandboxStart returns the instant of --sandbox, zero where it is not given.
+// sandboxStart returns the instant of --sandbox, or zero if it is not given.
 func (s *settings) sandboxStart() (time.Time, error) {
 	if s.sandbox == "" {
 		return time.Time{}, nil

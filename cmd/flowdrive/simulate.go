@@ -72,8 +72,8 @@ func simulateFile(ctx context.Context, stdout, stderr io.Writer, routePath, scen
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// readRoutes reads the route, the given children, and from files beside the
-// route what these name and what is not given.
+// readRoutes reads the route, the given children and, from files in the route's
+// folder, the other routes that these name.
 func readRoutes(routePath string, children []string) ([]simulate.Route, error) {
 	var routes []simulate.Route
 	var faults []string
@@ -111,7 +111,8 @@ func readRoutes(routePath string, children []string) ([]simulate.Route, error) {
 	return routes, nil
 }
 
-// beside returns the file of a route in the folder of another's, "" for none.
+// beside returns the file of a route in the folder of another route, or "" if
+// there is none.
 func beside(routePath, name string) string {
 	for _, extension := range []string{".yaml", ".yml", ".json"} {
 		path := filepath.Join(filepath.Dir(routePath), name+extension)

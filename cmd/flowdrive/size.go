@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// byteSize is a number of bytes as a flag has it: digits, and one of the
-// units KiB, MiB, GiB and TiB where they are not bytes.
+// byteSize is a number of bytes as a flag has it: digits, then optionally one
+// of the units KiB, MiB, GiB and TiB.
 type byteSize int64
 
 // Set reads the flag's text.

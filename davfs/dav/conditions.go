@@ -158,12 +158,12 @@ func (c *Conditions) Check(v Version) error {
 
 func failed(header string, v Version) error {
 	if !v.Exists {
-		return errs.New(errs.Precondition, "The condition in %s does not hold: there is nothing at this address.", header)
+		return errs.New(errs.Precondition, "The condition in %s is not met: there is nothing at this address.", header)
 	}
 	if header == "If-None-Match" {
-		return errs.New(errs.Precondition, "The condition in %s does not hold: what it names is stored at this address. Fetch it, and decide again.", header)
+		return errs.New(errs.Precondition, "The condition in %s is not met: a version that it names is stored at this address. Fetch it, and decide again.", header)
 	}
-	return errs.New(errs.Precondition, "The condition in %s does not hold: what is stored is another version. Fetch it, and decide again.", header)
+	return errs.New(errs.Precondition, "The condition in %s is not met: another version is stored at this address. Fetch it, and decide again.", header)
 }
 
 // matches judges If-Match: strong comparison, in which the counters of a form

@@ -130,7 +130,7 @@ func (p *ifParser) lists() []ifList {
 		switch {
 		case p.take("<"):
 			if pending || len(out) > 0 && !tagged {
-				p.fail("a tag stands where a list must")
+				p.fail("a tag is where a list must be")
 				break
 			}
 			tag, tagged, pending = p.tag(), true, true
@@ -142,11 +142,11 @@ func (p *ifParser) lists() []ifList {
 			out = append(out, ifList{tag: tag, terms: p.terms()})
 			pending = false
 		default:
-			p.fail("a list in parentheses must stand at " + firstOf(p.rest))
+			p.fail("a list in parentheses is expected at " + firstOf(p.rest))
 		}
 	}
 	if pending {
-		p.fail("a tag is followed by no list")
+		p.fail("no list follows a tag")
 	}
 	return out
 }
@@ -161,7 +161,7 @@ func (p *ifParser) tag() *Path {
 	}
 	a, err := ParsePath(u.EscapedPath())
 	if err != nil {
-		p.fail("a tag holds a path that cannot be read")
+		p.fail("a tag has a path that cannot be read")
 		return nil
 	}
 	return &a
@@ -186,7 +186,7 @@ func (p *ifParser) terms() []ifTerm {
 		case p.take("["):
 			t.etag = p.entityTag()
 		default:
-			p.fail("a token or ETag must stand at " + firstOf(p.rest))
+			p.fail("a token or ETag is expected at " + firstOf(p.rest))
 		}
 		if p.fault != "" {
 			return nil
@@ -208,7 +208,7 @@ func (p *ifParser) entityTag() string {
 	p.take("")
 	tag, rest, ok := cutTag(p.rest)
 	if !ok {
-		p.fail("an ETag must stand in double quotes")
+		p.fail("an ETag must be in double quotes")
 		return ""
 	}
 	if p.rest = rest; !p.take("]") {

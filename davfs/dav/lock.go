@@ -49,11 +49,11 @@ func ReadLockToken(values []string) (token Token, err error) {
 	text := strings.TrimSpace(values[0])
 	if inner, bracketed := strings.CutPrefix(text, "<"); bracketed {
 		if text, bracketed = strings.CutSuffix(inner, ">"); !bracketed {
-			return token, errs.New(errs.BadParameter, "The header Lock-Token is %q; the token must stand in angle brackets.", values[0])
+			return token, errs.New(errs.BadParameter, "The header Lock-Token is %q; the token must be in angle brackets.", values[0])
 		}
 	}
 	if !strings.Contains(text, ":") || strings.ContainsAny(text, "<> \t") {
-		return token, errs.New(errs.BadParameter, "The header Lock-Token is %q, which does not hold a URI.", values[0])
+		return token, errs.New(errs.BadParameter, "The header Lock-Token is %q, which does not contain a URI.", values[0])
 	}
 	return ParseToken(text), nil // another server's is of no lock here
 }

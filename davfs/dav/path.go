@@ -37,11 +37,11 @@ func ParsePath(escaped string) (Path, error) {
 		name, err := url.PathUnescape(part)
 		switch {
 		case err != nil:
-			return Path{}, errs.New(errs.BadParameter, "The path holds %q, which is not a valid percent encoding.", part)
+			return Path{}, errs.New(errs.BadParameter, "The path contains %q, which is not a valid percent encoding.", part)
 		case !utf8.ValidString(name):
 			return Path{}, errs.New(errs.BadParameter, "The path is not UTF-8.")
 		case name == "." || name == "..":
-			return Path{}, errs.New(errs.BadParameter, "The path holds %q; write it without.", name)
+			return Path{}, errs.New(errs.BadParameter, "The path contains %q; write it without.", name)
 		}
 		p.Segments = append(p.Segments, name)
 	}
@@ -80,23 +80,23 @@ func FolderHref(href string) string {
 // errs.BadParameter. The header may hold a password, so that no error quotes it.
 func ReadDestination(values []string, ownHost func(host string) bool) (Path, error) {
 	if len(values) != 1 {
-		return Path{}, errs.New(errs.BadParameter, "The header Destination must say where to, once: the URL or path of the new place.")
+		return Path{}, errs.New(errs.BadParameter, "The header Destination must be given once, with the URL or path of the new place.")
 	}
 	u, err := url.Parse(strings.TrimSpace(values[0]))
 	switch {
 	case err != nil || u.Opaque != "" || !strings.HasPrefix(u.Path, "/"):
-		return Path{}, errs.New(errs.BadParameter, "The header Destination holds no URL and no absolute path; percent-encode what is not letters, digits and slashes.")
+		return Path{}, errs.New(errs.BadParameter, "The header Destination is neither a URL nor an absolute path; percent-encode what is not letters, digits and slashes.")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return Path{}, errs.New(errs.BadParameter, "The header Destination must end with its path: no query and no fragment.")
 	case u.Host != "" && !ownHost(u.Host):
-		return Path{}, errs.New(errs.OtherServer, "The header Destination names another server; nothing is copied there. Use the name by which this one is called.")
+		return Path{}, errs.New(errs.OtherServer, "The header Destination names another server; nothing is copied there. Use this server's own name.")
 	}
 	p, err := ParsePath(u.EscapedPath())
 	if err != nil {
 		return Path{}, errs.New(errs.BadParameter, "The path in the header Destination cannot be read; percent-encode it, in UTF-8 and without . and .. segments.")
 	}
 	if slices.ContainsFunc(p.Segments, func(name string) bool { return strings.Contains(name, "/") || strings.ContainsFunc(name, isControl) }) {
-		return Path{}, errs.New(errs.BadParameter, "The path in the header Destination holds a name with a slash or control character in it.")
+		return Path{}, errs.New(errs.BadParameter, "The path in the header Destination contains a name with a slash or control character in it.")
 	}
 	if len(p.Segments) > maxSegments {
 		return Path{}, errs.New(errs.BadParameter, "The path in the header Destination has more than %d segments.", maxSegments)

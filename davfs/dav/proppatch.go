@@ -40,7 +40,7 @@ func ParseProppatch(body []byte) ([]PropChange, error) {
 			return nil, err
 		}
 		if prop == nil {
-			return nil, refuse("what it sets and removes must stand in prop")
+			return nil, refuse("what it sets and removes must be in prop")
 		}
 		for e := range prop.Elements() {
 			if len(out) == maxProps {

@@ -143,10 +143,10 @@ func (p *xmlParser) take(token xml.Token) error {
 			top := p.open[len(p.open)-1]
 			top.in = append(top.in, xmlItem{text: string(t)})
 		} else if len(bytes.TrimLeft(t, " \t\r\n\ufeff")) > 0 {
-			return errors.New("text stands outside of the element")
+			return errors.New("there is text outside of the element")
 		}
 	case xml.Directive:
-		return errors.New("it has a document type declaration; send it without")
+		return errors.New("it has a document type declaration; remove that")
 	}
 	return nil // comments and processing instructions say nothing
 }
@@ -240,7 +240,7 @@ func mayBind(prefix, space string) error {
 	case prefix != "" && space == "":
 		return errors.New("a prefix is bound to no namespace: " + prefix)
 	case prefix == "xmlns", space == xmlnsSpace, (prefix == "xml") != (space == xmlSpace):
-		return errors.New("a prefix is bound that cannot be: " + prefix)
+		return errors.New("this prefix cannot be bound: " + prefix)
 	}
 	return nil
 }
@@ -249,7 +249,7 @@ func mayBind(prefix, space string) error {
 // prefix has the default one, if it is an element's.
 func (s *xmlScope) expand(name xml.Name, element bool) (xml.Name, error) {
 	if strings.Contains(name.Local, ":") {
-		return xml.Name{}, errors.New("a name holds more than one colon, or nothing beside it: " + name.Local)
+		return xml.Name{}, errors.New("a name has more than one colon, or nothing on one side of it: " + name.Local)
 	}
 	if name.Space == "" && !element {
 		return name, nil

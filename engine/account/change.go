@@ -24,7 +24,7 @@ type Change struct {
 func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash string, newID func() identity.ID, now time.Time) (*Change, error) {
 	old := t.ByName(kind, name)
 	if old == nil && !identity.Legal(name) {
-		return nil, errs.New(errs.NameNotAllowed, "%q is no name for a %s: use letters, digits, _ and -, at most 63, the first a letter or digit.", name, kind)
+		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: use letters, digits, _ and -, at most 63, the first a letter or digit.", name, kind)
 	}
 	c := &Change{Old: old, Created: old == nil}
 	if old == nil {
@@ -95,7 +95,7 @@ func keepAdministrator(root document.Value, t *Table, old, p *store.Party) {
 	if !t.LastAdministrator(old) {
 		return
 	}
-	const detail = "cannot be so for the last enabled administrator; make another user an administrator first"
+	const detail = "is not possible for the last enabled administrator; make another user an administrator first"
 	if !p.Admin {
 		root.Get("admin").Fail(errs.CodeConflict, detail)
 	}
@@ -112,7 +112,7 @@ func readTeam(root document.Value, d *identity.Directory, p *store.Party) {
 		root.Get("members").Fail(errs.CodeReadOnly, "cannot be given: everyone belongs to everyone")
 	}
 	if p.Name == identity.Everyone && len(p.Admins) > 0 {
-		root.Get("admins").Fail(errs.CodeReadOnly, "cannot be given: administrators alone act for everyone")
+		root.Get("admins").Fail(errs.CodeReadOnly, "cannot be given: only administrators act for everyone")
 	}
 	if cycle := d.TeamCycle(p.Name, p.Members); cycle != nil {
 		root.Get("members").Fail(errs.CodeConflict, "would make the team contain itself: %s", chain(cycle))

@@ -29,7 +29,7 @@ func readEmail(v document.Value, to *string) {
 	text := *to
 	if readPlainText(v, &text, 254); text != *to && text != "" {
 		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
-			v.Fail(errs.CodeFormat, "%q is no e-mail address", text)
+			v.Fail(errs.CodeFormat, "%q is not an e-mail address", text)
 			return
 		}
 	}
@@ -57,7 +57,7 @@ func readNames(v document.Value, d *identity.Directory, to *[]identity.Name) {
 		}
 		p := d.ByName(identity.Name(s))
 		if p == nil || p.Name == identity.Everyone {
-			item.Fail(errs.CodeNotFound, "%q is no user or team", s)
+			item.Fail(errs.CodeNotFound, "%q is not a user or team", s)
 			continue
 		}
 		if !slices.Contains(list, p.Name) {
@@ -95,7 +95,7 @@ func readDeputy(v document.Value, d *identity.Directory, p *store.Party, now tim
 	if name, ok := v.Get("user").Str(); ok {
 		switch user := d.ByName(identity.Name(name)); {
 		case user == nil || user.Kind != identity.User:
-			v.Get("user").Fail(errs.CodeNotFound, "%q is no user", name)
+			v.Get("user").Fail(errs.CodeNotFound, "%q is not a user", name)
 		case user.ID == p.ID:
 			v.Get("user").Fail(errs.CodeConflict, "cannot be the user itself")
 		default:

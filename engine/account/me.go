@@ -61,7 +61,7 @@ func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now tim
 			checkPassword(v)
 			root.Get("oldPassword").Str()
 		} else if root.Get("oldPassword").Given() {
-			v.Fail(errs.CodeRequired, "is required where oldPassword is given: the new password")
+			v.Fail(errs.CodeRequired, "is required with oldPassword: the new password")
 		}
 	}
 	if err := faults.Err(); err != nil {
@@ -116,7 +116,7 @@ func readWatch(v document.Value, watch *[]string, visible func(route string) (na
 		case at >= 0:
 			name = (*watch)[at]
 		default:
-			item.Fail(errs.CodeNotFound, "there is no route %q, or it is not for you to see", name)
+			item.Fail(errs.CodeNotFound, "there is no route %q, or you may not see it", name)
 			continue
 		}
 		if !slices.ContainsFunc(list, named) {

@@ -1,12 +1,14 @@
-// Package audit holds the rows of the audit log, as lines of JSON, the limit
-// for rows that outsiders can cause, and the text of a day. The engine decides
-// what is written, and when.
+// Package audit writes and reads the audit log. Log writes rows in the units
+// of the changes that they are about, and others soon after. A row is a line of
+// JSON. The package bounds the rows that somebody from outside can cause, and
+// reads the text of a day.
 package audit
 
 import (
 	"time"
 
 	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
 )
 
 // Action says what a row of the audit log is about.
@@ -59,6 +61,12 @@ type Row struct {
 	Detail  string
 
 	missed int // of a row about rows that were not written: how many
+}
+
+// NewRow returns a row that says that by has done something at that time. It
+// has no address.
+func NewRow(by identity.Principal, at time.Time, action Action, target, detail string) *Row {
+	return &Row{Time: at, Actor: string(by.Name), Action: action, Target: target, Outcome: Done, Detail: detail}
 }
 
 const mostText = 1000 // bytes of a target or detail

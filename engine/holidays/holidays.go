@@ -48,7 +48,7 @@ func Read(key Key, data []byte, zones schedule.Zones) Days {
 	}
 	found, err := ical.Read(data, o)
 	if err != nil {
-		return Days{Fault: errs.New(errs.Invalid, "is no calendar that can be read: %s", err)}
+		return Days{Fault: errs.New(errs.Invalid, "is not a valid calendar: %s", err)}
 	}
 	d := Days{Spans: make([]schedule.Span, len(found))}
 	for i, s := range found {

@@ -42,9 +42,9 @@ func (p *pass) children() error {
 }
 
 // planChildren plans the children of an enablement and creates the first of them.
-func (d relations) planChildren(row int) error {
-	e := &d.c.Enabled[row]
-	a := &d.route.Actions[d.actions[row]]
+func (d relations) planChildren(place int) error {
+	e := &d.c.Enabled[place]
+	a := &d.route.Actions[d.actions[place]]
 	def, err := d.definition(a.Child.Route)
 	if err != nil {
 		return err
@@ -78,11 +78,11 @@ func (d relations) planChildren(row int) error {
 		d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: "No cases of " + def.Route.Name + ": nobody to start them for"})
 		return nil
 	}
-	d.childrenStarted[childStarter{d.c.ID, d.actions[row]}]++
-	if err := d.createBatch(row, plan, def); err != nil {
+	d.childrenStarted[childStarter{d.c.ID, d.actions[place]}]++
+	if err := d.createBatch(place, plan, def); err != nil {
 		return err
 	}
-	if e = &d.c.Enabled[row]; e.Children.Made < total {
+	if e = &d.c.Enabled[place]; e.Children.Made < total {
 		d.putPlan(e.Number, plan)
 	}
 	d.add(LogEntry{Kind: LogChild, Action: new(a.Name), Text: fmt.Sprintf("%d of the route %s", total, def.Route.Name)})
@@ -218,8 +218,8 @@ func clipTitle(title, rest string) string {
 
 // continueChildren creates children that an earlier event left.
 func (d relations) continueChildren(number int64) error {
-	row := d.c.placeOf(number)
-	if row < 0 || d.actions[row] == unknown || d.c.Enabled[row].Children == nil {
+	place := d.c.placeOf(number)
+	if place < 0 || d.actions[place] == unknown || d.c.Enabled[place].Children == nil {
 		d.putPlan(number, nil)
 		return nil
 	}
@@ -228,7 +228,7 @@ func (d relations) continueChildren(number int64) error {
 	if !known {
 		d.need(Need{Plan: key})
 	}
-	child := d.route.Actions[d.actions[row]].Child
+	child := d.route.Actions[d.actions[place]].Child
 	def, err := d.definition(child.Route)
 	if len(d.needs) > 0 || err != nil {
 		return errAbsent
@@ -237,8 +237,8 @@ func (d relations) continueChildren(number int64) error {
 		err = routeFault("the cases of the route %q that are missing cannot be started", child.Route)
 	} else {
 		before := d.savepoint()
-		err = d.createBatch(row, plan, def)
-		switch k := d.c.Enabled[row].Children; {
+		err = d.createBatch(place, plan, def)
+		switch k := d.c.Enabled[place].Children; {
 		case errs.Is(err, errs.RouteFault):
 			d.rollBack(before)
 		case err == nil && k.Made == k.Total:
@@ -246,18 +246,18 @@ func (d relations) continueChildren(number int64) error {
 		}
 	}
 	if errs.Is(err, errs.RouteFault) {
-		d.escalate(performance{action: d.actions[row], enablement: number, trigger: ByChild}, err)
+		d.escalate(performance{action: d.actions[place], enablement: number, trigger: ByChild}, err)
 		return nil
 	}
 	return err
 }
 
 // putPlan keeps the plan of an enablement for later events; nil drops it.
-func (d relations) putPlan(row int64, plan *Plan) {
+func (d relations) putPlan(number int64, plan *Plan) {
 	if d.plans == nil {
 		d.plans = map[int64]*Plan{}
 	}
-	d.plans[row] = plan
+	d.plans[number] = plan
 }
 
 // createChild creates a child of its seed. It starts as soon as its parent is at
@@ -317,13 +317,13 @@ func (d relations) createCase(c *Case, def *Definition) (*caseDecision, error) {
 
 // countChild counts the new status of a child.
 func (d relations) countChild(n childChange) {
-	id, row := n.child.c.ID, n.child.c.ParentEnablement
+	id, number := n.child.c.ID, n.child.c.ParentEnablement
 	if i := slices.IndexFunc(d.c.Children, func(l ChildLine) bool { return l.ID == id }); i >= 0 {
 		d.shown = true
 		d.c.Children = slices.Clone(d.c.Children)
 		d.c.Children[i].Life, d.c.Children[i].Status = n.is.life, n.is.status
 	}
-	i := d.c.placeOf(row)
+	i := d.c.placeOf(number)
 	if i < 0 || d.c.Enabled[i].Children == nil {
 		return
 	}
@@ -342,8 +342,8 @@ func (d relations) countChild(n childChange) {
 	count(n.was, -1)
 	count(n.is, 1)
 	d.c.Enabled[i].Children = &k
-	if !slices.Contains(d.changedChildren, row) {
-		d.changedChildren = append(d.changedChildren, row)
+	if !slices.Contains(d.changedChildren, number) {
+		d.changedChildren = append(d.changedChildren, number)
 	}
 	if text := endedText(n); text != "" && k.Total <= Batch {
 		d.add(LogEntry{Kind: LogChild, Action: new(n.child.c.ParentAction), Text: text})
@@ -371,8 +371,8 @@ func endedText(n childChange) string {
 func (d relations) afterChildren() error {
 	changed := d.changedChildren
 	d.changedChildren = nil
-	for _, row := range changed {
-		i := d.c.placeOf(row)
+	for _, place := range changed {
+		i := d.c.placeOf(place)
 		if i < 0 {
 			continue
 		}
@@ -389,19 +389,19 @@ func (d relations) afterChildren() error {
 
 // checkFinished finds out whether the action is due because all of its children
 // have ended, or enough of them (docs/contract/routes.md#4-child-cases).
-func (d relations) checkFinished(row int) error {
-	e := &d.c.Enabled[row]
-	if d.actions[row] == unknown {
+func (d relations) checkFinished(place int) error {
+	e := &d.c.Enabled[place]
+	if d.actions[place] == unknown {
 		return nil
 	}
-	a := &d.route.Actions[d.actions[row]]
+	a := &d.route.Actions[d.actions[place]]
 	done := e.Children.Made == e.Children.Total && e.Children.open() == 0
 	if !done && a.Child.Complete != nil {
 		var err error
 		if done, err = d.condition(a.Child.Complete, "", "complete", a.Name, e.Number); err != nil {
 			return err
 		}
-		e = &d.c.Enabled[row]
+		e = &d.c.Enabled[place]
 	}
 	k := *e.Children
 	switch {

@@ -37,10 +37,10 @@ func (d expressions) scope(actor string) *expr.Values {
 }
 
 // scopeOf is scope with the children of an enablement, if it has any.
-func (d expressions) scopeOf(p *expr.Program, actor string, row int64) (*expr.Values, error) {
+func (d expressions) scopeOf(p *expr.Program, actor string, number int64) (*expr.Values, error) {
 	v := d.scope(actor)
-	i := d.c.placeOf(row)
-	if row == 0 || i < 0 || d.c.Enabled[i].Children == nil || !p.UsesTally() && !p.UsesChildren() {
+	i := d.c.placeOf(number)
+	if number == 0 || i < 0 || d.c.Enabled[i].Children == nil || !p.UsesTally() && !p.UsesChildren() {
 		return v, nil
 	}
 	k := d.c.Enabled[i].Children
@@ -49,7 +49,7 @@ func (d expressions) scopeOf(p *expr.Program, actor string, row int64) (*expr.Va
 		v.Children.Statuses[i] = expr.Status{Name: t.Status, Count: t.Count}
 	}
 	if p.UsesChildren() {
-		list, err := d.relations().childrenOf(row)
+		list, err := d.relations().childrenOf(number)
 		if err != nil {
 			return nil, err
 		}
@@ -65,10 +65,10 @@ func (d expressions) scopeOf(p *expr.Program, actor string, row int64) (*expr.Va
 }
 
 // childrenOf returns all children of an enablement as they are now, by id.
-func (d relations) childrenOf(row int64) ([]Child, error) {
-	stored, known := d.facts.Children[Enablement{d.c.ID, row}]
+func (d relations) childrenOf(number int64) ([]Child, error) {
+	stored, known := d.facts.Children[Enablement{d.c.ID, number}]
 	if !known && d.from != nil {
-		d.need(Need{Children: Enablement{d.c.ID, row}})
+		d.need(Need{Children: Enablement{d.c.ID, number}})
 		return nil, errAbsent
 	}
 	list := slices.Clone(stored)
@@ -78,7 +78,7 @@ func (d relations) childrenOf(row int64) ([]Child, error) {
 		}
 	}
 	for _, other := range d.order {
-		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentEnablement == row {
+		if other.from == nil && other.c.Parent == d.c.ID && other.c.ParentEnablement == number {
 			list = append(list, ChildOf(other.c))
 		}
 	}
@@ -99,8 +99,8 @@ func (d expressions) task(name string) (expr.Task, bool) {
 	if p := d.c.performed(name); p != nil {
 		t = expr.Task{Count: p.Count, By: p.By, At: p.At, Resolution: p.Resolution, Output: p.Output}
 	}
-	if row := d.place(i); row >= 0 {
-		t.State = string(d.c.Enabled[row].State)
+	if place := d.place(i); place >= 0 {
+		t.State = string(d.c.Enabled[place].State)
 	}
 	return t, true
 }
@@ -160,8 +160,8 @@ func (d *caseDecision) has(name string) (there, known bool) {
 // condition evaluates guard, enableIf or if. An error counts as false and
 // leaves one warning, which goes when it is evaluated without
 // (docs/contract/engine.md#failures). The error returned is errAbsent.
-func (d *caseDecision) condition(p *expr.Program, actor, key, source string, row int64) (bool, error) {
-	v, err := d.expressions().scopeOf(p, actor, row)
+func (d *caseDecision) condition(p *expr.Program, actor, key, source string, number int64) (bool, error) {
+	v, err := d.expressions().scopeOf(p, actor, number)
 	if err != nil {
 		return false, err
 	}
@@ -171,28 +171,28 @@ func (d *caseDecision) condition(p *expr.Program, actor, key, source string, row
 	}
 	prefix := key + ": "
 	at := slices.IndexFunc(d.c.Warnings, func(w Warning) bool {
-		return w.Timer == source && w.Enablement == row && strings.HasPrefix(w.Text, prefix)
+		return w.Timer == source && w.Enablement == number && strings.HasPrefix(w.Text, prefix)
 	})
 	switch {
 	case err == nil && at >= 0:
 		d.c.Warnings = slices.Delete(slices.Clone(d.c.Warnings), at, at+1)
 		d.changed = true
 	case err != nil && at < 0:
-		d.warn(source, row, prefix+err.Error())
+		d.warn(source, number, prefix+err.Error())
 	}
 	return yes && err == nil, nil
 }
 
 // warn leaves a notice on the case.
-func (d *caseDecision) warn(source string, row int64, text string) {
-	d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: text, Enablement: row})
+func (d *caseDecision) warn(source string, number int64, text string) {
+	d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: text, Enablement: number})
 	d.changed = true
 	d.add(LogEntry{Kind: LogWarning, Action: d.sourceAction(source), Text: text})
 }
 
-// unwarnRow removes the notices that go with an enablement.
-func (d *caseDecision) unwarnRow(row int64) {
-	d.dropWarnings(func(w Warning) bool { return w.Enablement == row && row != 0 })
+// unwarnEnablement removes the notices that go with an enablement.
+func (d *caseDecision) unwarnEnablement(number int64) {
+	d.dropWarnings(func(w Warning) bool { return w.Enablement == number && number != 0 })
 }
 
 func (d *caseDecision) dropWarnings(drop func(Warning) bool) {
@@ -203,8 +203,8 @@ func (d *caseDecision) dropWarnings(drop func(Warning) bool) {
 }
 
 // decideOutput returns what the action's decision yields.
-func (d expressions) decideOutput(a *route.Action, actor string, row int64) (output string, to int, err error) {
-	v, err := d.scopeOf(a.Decide, actor, row)
+func (d expressions) decideOutput(a *route.Action, actor string, number int64) (output string, to int, err error) {
+	v, err := d.scopeOf(a.Decide, actor, number)
 	if err != nil {
 		return "", 0, err
 	}

@@ -53,12 +53,12 @@ func Form(c *Case, r *route.Route) []byte {
 // TaskForm returns the complete form of an enabled action, one line of JSON
 // (docs/contract/drive.md#task), or nil where the action is not enabled.
 func TaskForm(c *Case, r *route.Route, action string) []byte {
-	row := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
+	place := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
 	i := r.Action(action)
-	if row < 0 || i == unknown {
+	if place < 0 || i == unknown {
 		return nil
 	}
-	a, e := &r.Actions[i], &c.Enabled[row]
+	a, e := &r.Actions[i], &c.Enabled[place]
 	status := r.State(c.Status)
 	b := make([]byte, 0, 512)
 	b = appendInt(b, `{"case":`, c.ID)

@@ -188,97 +188,6 @@ func TestLanguage(t *testing.T) {
 	}
 }
 
-// leiden is the consultation of counsel, in which each question is one action of
-// a person instead of a child case.
-const leiden = `
-model: dependency
-roles:
-  lawyers: {assign: ["team:core"]}
-actions:
-  a1: {role: lawyers}
-  a2: {role: lawyers, after: [a1]}
-  a3: {role: lawyers}
-  a4: {role: lawyers, after: [a2, a3]}
-  a5: {role: lawyers, after: [a4]}
-  a6: {role: lawyers}
-  b1: {role: lawyers}
-  b2: {role: lawyers, after: [b1]}
-  b3: {role: lawyers}
-  b4: {role: lawyers, after: [b2, b3]}
-  b5: {role: lawyers, after: [b4]}
-  b6: {role: lawyers}
-  done: {role: lawyers, after: [a5, b5], final: true}
-`
-
-// TestConformanceDependencies plays the rows on the dependency model. Rows on
-// the cases of its actions (L16 to L21) need child cases.
-func TestConformanceDependencies(t *testing.T) {
-	t.Parallel()
-	all := []step{
-		{"start", "active : a1 a3 a6 b1 b3 b6"},
-		{"bob a1", "active : a2 a3 a6 b1 b3 b6"},
-		{"bob a3", "active : a2 a6 b1 b3 b6"},
-		{"bob a2", "active : a4 a6 b1 b3 b6"},
-		{"bob a4", "active : a5 a6 b1 b3 b6"},
-		{"bob a5", "active : a6 b1 b3 b6"},
-		{"bob b1", "active : a6 b2 b3 b6"},
-		{"bob b2", "active : a6 b3 b6"},
-		{"bob b3", "active : a6 b4 b6"},
-		{"bob b4", "active : a6 b5 b6"},
-		{"bob b5", "active : a6 b6 done"},
-		{"bob done", "completed :"},
-	}
-	for id, test := range map[string]struct {
-		route string
-		steps []step
-	}{
-		"L1": {leiden, all[:1]}, "L2": {leiden, all[:2]}, "L3": {leiden, all[:3]}, "L4": {leiden, all[:4]}, "L5": {leiden, all[:5]},
-		"L7": {leiden, all[:7]}, "L9": {leiden, all[:9]}, "L10": {leiden, all[:10]}, "L11": {leiden, all[:11]},
-		"L12":            {leiden, append(all[:12:12], step{"bob a6", "!action-not-enabled"}, step{"sam x=1", "completed :"})},
-		"L13":            {leiden, []step{all[0], {"bob a5", "!action-not-enabled"}}},
-		"L14":            {leiden, append(all[:6:6], step{"bob a6", "active : b1 b3 b6"})},
-		"L14/repeatable": {strings.ReplaceAll(leiden, "a6: {", "a6: {max: unlimited, "), append(all[:6:6], step{"bob a6", "active : a6 b1 b3 b6"})},
-		"L15": {leiden, []step{
-			all[0],
-			{"bob b3", "active : a1 a3 a6 b1 b6"},
-			{"bob b1", "active : a1 a3 a6 b2 b6"},
-			{"bob b4", "!action-not-enabled"},
-			{"bob a1", "active : a2 a3 a6 b2 b6"},
-			{"bob b2", "active : a2 a3 a6 b4 b6"},
-			{"bob a2", "active : a3 a6 b4 b6"},
-		}},
-		"L20": {leiden, append(all[:8:8], step{"cancel", "canceled :"})},
-		"without a final action": {
-			"model: dependency\nactions:\n  one: {allowed: everyone}\n  two: {allowed: everyone, after: [one]}",
-			[]step{{"start", "active : one"}, {"sam one", "active : two"}, {"sam two", "completed :"}, {"wake", "completed :"}},
-		},
-		"with an init action": {
-			"model: dependency\nactions:\n  go: {trigger: init, past: Gone}\n  one: {trigger: auto, after: [go], final: true}\n  note: {always: true, allowed: everyone, max: unlimited}",
-			[]step{{"start", "completed : note"}, {"sam note", "completed : note"}},
-		},
-	} {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			newPlay(t, parsed(t, test.route)).script(test.steps)
-		})
-	}
-}
-
-// tilburg is a legal advice in which asking and consulting can be repeated: they
-// do not change the state.
-const tilburg = `
-roles: {lawyer: {assign: ["user:sam"]}, secretary: {assign: ["user:ann"]}, mentor: {assign: ["user:bob"]}}
-states: {started: {type: start}, open: {}, written: {}, done: {type: complete}}
-actions:
-  begin: {trigger: init}
-  ask: {in: [started], role: lawyer, to: open}
-  ask-more: {in: [open], role: lawyer}
-  consult: {in: [open], role: lawyer}
-  intervene: {enabledIn: [open], allowed: mentor}
-  write: {in: [open], role: lawyer, to: written}
-  correct: {in: [written], role: secretary, to: done}
-`
-
 // reported is a bug report with a resolution when it is resolved, and whose
 // resolver can be reassigned.
 const reported = `
@@ -299,47 +208,15 @@ actions:
   reopen: {enabledIn: [resolved, closed], allowed: submitter, to: open}
 `
 
-// TestConformanceUsers plays the rows on two uses of a workflow: legal advice
-// and bug reports.
-func TestConformanceUsers(t *testing.T) {
+// TestResolutionInLog: the log entry of a performance names its resolution, and
+// the case shows the last one (BT-log).
+func TestResolutionInLog(t *testing.T) {
 	t.Parallel()
-	for id, test := range map[string]struct {
-		route string
-		steps []step
-	}{
-		"SIM-Tilburg": {tilburg, []step{
-			{"start", "active started: ask"},
-			{"sam ask", "active open: ask-more consult intervene write"},
-			{"sam consult", "active open: ask-more consult intervene write"},
-			{"ann intervene", "!not-allowed"},
-			{"bob intervene", "active open: ask-more consult intervene write"},
-			{"sam write", "active written: correct"},
-			{"ann correct", "completed done:"},
-		}},
-		"BT": {reported, []step{
-			{"start", "active open: reassign resolve"},
-			{"bob resolve", "!invalid"},
-			{"sam reassign", "active open: reassign resolve"},
-			{"bob resolve fixed", "!not-allowed"},
-			{"ann resolve fixed", "active resolved: reassign close reopen"},
-			{"sam close", "completed closed: reopen"},
-			{"sam reopen", "active open: reassign resolve"},
-		}},
-		"BT-default-assignment": {reported, []step{{"sam component=ann", "queued :"}, {"start", "active open: reassign resolve"}, {"bob resolve fixed", "!not-allowed"}, {"ann resolve fixed", "active resolved: reassign close reopen"}}},
-	} {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			newPlay(t, parsed(t, test.route)).script(test.steps)
-		})
+	p := newPlay(t, parsed(t, reported))
+	p.script([]step{{"start", "active open: reassign resolve"}, {"bob resolve fixed", "active resolved: reassign close reopen"}})
+	if last := p.log[len(p.log)-1]; last.Text != "Resolved" || last.Resolution == nil || *last.Resolution != "fixed" || p.c.Resolution != "fixed" {
+		t.Errorf("log %s, resolution %q", LogText([]LogEntry{last}), p.c.Resolution)
 	}
-	t.Run("BT-log", func(t *testing.T) {
-		t.Parallel()
-		p := newPlay(t, parsed(t, reported))
-		p.script([]step{{"start", "active open: reassign resolve"}, {"bob resolve fixed", "active resolved: reassign close reopen"}})
-		if last := p.log[len(p.log)-1]; last.Text != "Resolved" || last.Resolution == nil || *last.Resolution != "fixed" || p.c.Resolution != "fixed" {
-			t.Errorf("log %s, resolution %q", LogText([]LogEntry{last}), p.c.Resolution)
-		}
-	})
 }
 
 // TestSteps: what each step leaves on the case, in the log and as a message.

@@ -174,7 +174,7 @@ func (r *markingReader) integer() int64 {
 		return 0
 	}
 	if digits := bytes.TrimPrefix(literal, []byte("-")); digits[0] == '+' || digits[0] == '0' && n != 0 || len(digits) > 1 && n == 0 {
-		r.fail("%q is no number of JSON", literal)
+		r.fail("%q is not a valid JSON number", literal)
 	}
 	return n
 }
@@ -189,7 +189,7 @@ func (r *markingReader) value() label.Value {
 	case v.Text == "true" || v.Text == "false":
 		v.Kind = document.Bool
 	case v.Text == "null" || !json.Valid([]byte(v.Text)):
-		r.fail("%q is no value of an XATTR", v.Text)
+		r.fail("%q is not a valid value of an XATTR", v.Text)
 	}
 	return v
 }

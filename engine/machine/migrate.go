@@ -79,7 +79,7 @@ func (d personal) dropOthers(from *route.Route) {
 		if stays(from, d.route, e.Action) {
 			return false
 		}
-		d.unwarnRow(e.Number)
+		d.unwarnEnablement(e.Number)
 		d.relations().endChildrenOf(&e)
 		return true
 	})

@@ -32,11 +32,11 @@ func (d personal) moveByPerson(e Move) error {
 	}
 	ways := make([][]string, len(d.route.States)) // by status: the actor's actions that lead there
 	for i := range d.route.Actions {
-		row := d.place(i)
-		if row < 0 {
+		place := d.place(i)
+		if place < 0 {
 			continue
 		}
-		to, err := d.moves(row, e.Actor)
+		to, err := d.moves(place, e.Actor)
 		if err != nil {
 			return err
 		}
@@ -52,18 +52,18 @@ func (d personal) moveByPerson(e Move) error {
 
 // moves returns the status to which the actor's performance of an enablement
 // would lead; NoState where that is none, or only a decision tells.
-func (d personal) moves(row int, actor Actor) (to int, err error) {
-	a := &d.route.Actions[d.actions[row]]
+func (d personal) moves(place int, actor Actor) (to int, err error) {
+	a := &d.route.Actions[d.actions[place]]
 	if a.Trigger != route.TriggerUser || a.Decide != nil || a.Child != nil {
 		return route.NoState, nil
 	}
-	if err := d.guard(row); err != nil {
+	if err := d.guard(place); err != nil {
 		return route.NoState, err
 	}
-	if _, may := mayPerform(d.c, d.status, a, actor); !may || !d.c.Enabled[row].State.forPeople() {
+	if _, may := mayPerform(d.c, d.status, a, actor); !may || !d.c.Enabled[place].State.forPeople() {
 		return route.NoState, nil
 	}
-	if !actor.RouteAdmin && d.isOthers(row, actor) {
+	if !actor.RouteAdmin && d.isOthers(place, actor) {
 		return route.NoState, nil
 	}
 	if len(a.Transitions) == 0 {

@@ -129,7 +129,7 @@ func (n *noticeBuilder) newHolders(d *caseDecision, have, had []string) (persons
 func (n *noticeBuilder) task(person string, why Reason, task TaskRef) {
 	at, told := n.told[identity.Fold(person)]
 	if !told {
-		n.tell(person, why, task.Case)
+		n.add(person, why, task.Case)
 		at = len(n.out.To) - 1
 	}
 	notice := &n.out.To[at]
@@ -231,11 +231,11 @@ func (n *noticeBuilder) people(d *caseDecision, party string, why Reason) {
 func (n *noticeBuilder) others(d *caseDecision, person string, why Reason) {
 	by := func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, person) }
 	if _, told := n.told[identity.Fold(person)]; !told && !slices.ContainsFunc(n.out.Acts, by) {
-		n.tell(person, why, d.c.ID)
+		n.add(person, why, d.c.ID)
 	}
 }
 
-func (n *noticeBuilder) tell(person string, why Reason, through int64) {
+func (n *noticeBuilder) add(person string, why Reason, through int64) {
 	n.told[identity.Fold(person)] = len(n.out.To)
 	n.out.To = append(n.out.To, Notice{Person: person, Why: why, Case: through})
 }

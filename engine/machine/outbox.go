@@ -242,7 +242,7 @@ func (d deliveries) addOutside(o *Outgoing, entry LogEntry) {
 // name, or those of the action, unless the action is escalated itself.
 func (d deliveries) undelivered(name string) (places []int) {
 	if i := d.route.Action(name); i != unknown {
-		if row := d.place(i); row >= 0 && d.c.Enabled[row].State == Escalated {
+		if place := d.place(i); place >= 0 && d.c.Enabled[place].State == Escalated {
 			return nil
 		}
 	}

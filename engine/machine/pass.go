@@ -16,7 +16,7 @@ func (d *caseDecision) bringToRest() error {
 		return nil
 	}
 	if d.route.Model != route.Dependency && d.status == route.NoState {
-		return errs.New(errs.Internal, "machine: case %d has the status %q, which its route does not", d.c.ID, d.c.Status)
+		return errs.New(errs.Internal, "machine: case %d has the status %q, which its route does not define", d.c.ID, d.c.Status)
 	}
 	for {
 		if err := d.timers().expireOverdue(); err != nil {
@@ -182,12 +182,12 @@ func (p *pass) meanwhile() (entered bool, err error) {
 
 // waits reports whether an enablement has children, and the status for the meantime
 // has not been entered for them yet.
-func (p *pass) waits(row int) bool {
-	e := &p.c.Enabled[row]
-	if e.Children == nil || e.Children.Entered || e.State == Escalated || p.actions[row] == unknown {
+func (p *pass) waits(place int) bool {
+	e := &p.c.Enabled[place]
+	if e.Children == nil || e.Children.Entered || e.State == Escalated || p.actions[place] == unknown {
 		return false
 	}
-	child := p.route.Actions[p.actions[row]].Child
+	child := p.route.Actions[p.actions[place]].Child
 	return child != nil && child.While != route.NoState
 }
 
@@ -200,7 +200,7 @@ func (p *pass) unenable() error {
 	for i, action := range p.actions {
 		stale := action != unknown && len(p.route.Actions[action].Transitions) > 0 && p.c.Enabled[i].Number <= p.renew
 		if action == unknown || stale || !p.wanted(action) {
-			p.unwarnRow(p.c.Enabled[i].Number)
+			p.unwarnEnablement(p.c.Enabled[i].Number)
 			p.relations().endChildrenOf(&p.c.Enabled[i])
 			if action != unknown {
 				p.enabled[action] = false
@@ -308,12 +308,12 @@ func (p *pass) guards() error {
 
 // guard evaluates the guard of the enablement in that place, which waits while it
 // is false.
-func (d *caseDecision) guard(row int) error {
-	a := &d.route.Actions[d.actions[row]]
-	if s := d.c.Enabled[row].State; a.Guard == nil || s == Escalated || s == Accepted {
+func (d *caseDecision) guard(place int) error {
+	a := &d.route.Actions[d.actions[place]]
+	if s := d.c.Enabled[place].State; a.Guard == nil || s == Escalated || s == Accepted {
 		return nil
 	}
-	open, err := d.condition(a.Guard, "", "guard", a.Name, d.c.Enabled[row].Number)
+	open, err := d.condition(a.Guard, "", "guard", a.Name, d.c.Enabled[place].Number)
 	if err != nil {
 		return err
 	}
@@ -321,14 +321,14 @@ func (d *caseDecision) guard(row int) error {
 	if open {
 		state = initialState(a)
 	}
-	d.setState(row, state)
+	d.setState(place, state)
 	return nil
 }
 
 // setState gives an enablement another state. Nothing else does, so that what goes
 // with a state ends with it.
-func (d *caseDecision) setState(row int, state TaskState) {
-	if e := &d.c.Enabled[row]; e.State != state {
+func (d *caseDecision) setState(place int, state TaskState) {
+	if e := &d.c.Enabled[place]; e.State != state {
 		if e.State == Accepted {
 			d.giveBack(e)
 		}
@@ -376,17 +376,17 @@ const byChildren = "@children"
 // ones the one that was enabled first. The request of a step is due now.
 func (p *pass) due() (next, bool) {
 	first, when, message := p.performable()
-	row := int64(0)
+	number := int64(0)
 	if first >= 0 {
-		row = p.c.Enabled[first].Number
+		number = p.c.Enabled[first].Number
 	}
 	timer, date, timerRow, expires := p.c.firstTimer()
-	if expires = expires && !date.After(p.now); expires && (first < 0 || date.Before(when) || date.Equal(when) && timerRow <= row) {
-		when, row = date, timerRow
+	if expires = expires && !date.After(p.now); expires && (first < 0 || date.Before(when) || date.Equal(when) && timerRow <= number) {
+		when, number = date, timerRow
 	} else {
 		expires = false
 	}
-	switch r, ok := p.requested(when, row, expires || first >= 0); {
+	switch r, ok := p.requested(when, number, expires || first >= 0); {
 	case ok:
 		return r, true
 	case expires:

@@ -28,18 +28,18 @@ type performance struct {
 // performByPerson checks what a person asks for and performs it. The checks come in
 // the order of docs/contract/engine.md#checks.
 func (d personal) performByPerson(e Perform) error {
-	row, err := d.taskRow(e.Action, e.Actor)
+	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	if err := d.checkAvailable(row, e.Actor); err != nil {
+	if err := d.checkAvailable(place, e.Actor); err != nil {
 		return err
 	}
-	i := d.actions[row]
+	i := d.actions[place]
 	a := &d.route.Actions[i]
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
-		return d.notAssigned(row, e.Actor)
+		return d.notAssigned(place, e.Actor)
 	}
 	if err := d.checkPerform(a, e); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (d personal) performByPerson(e Perform) error {
 		return err
 	}
 	err = d.perform(performance{
-		action: i, enablement: d.c.Enabled[row].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
+		action: i, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
 	})
 	if err != nil {
 		return err
@@ -76,14 +76,14 @@ func (d personal) named(action string, actor Actor) (int, error) {
 		if a.Type != action || a.Trigger != route.TriggerUser {
 			continue
 		}
-		row, err := d.offered(i)
+		place, err := d.offered(i)
 		if len(d.needs) > 0 {
 			return 0, err
 		}
 		if err != nil {
 			continue
 		}
-		if err := d.checkNotOthers(row, actor); err != nil && !actor.RouteAdmin {
+		if err := d.checkNotOthers(place, actor); err != nil && !actor.RouteAdmin {
 			taken = cmp.Or(taken, err)
 			continue
 		}
@@ -160,7 +160,7 @@ func (d personal) fourEyes(a *route.Action, actor, behalf string) error {
 		for _, did := range []string{last.By, last.For} {
 			for _, wants := range []string{actor, behalf} {
 				if did != "" && wants != "" && sameName(did, wants) {
-					return errs.New(errs.FourEyes, "%q must be performed by somebody other than %s, who performed %q.", a.Name, did, other.Name)
+					return errs.New(errs.FourEyes, "%q must be performed by someone other than %s, who performed %q.", a.Name, did, other.Name)
 				}
 			}
 		}
@@ -178,7 +178,7 @@ func (d refusals) noAction(name string) error {
 
 // offered returns the place of the action's enablement if people may perform it
 // now. Somebody may have accepted it.
-func (d personal) offered(action int) (row int, err error) {
+func (d personal) offered(action int) (place int, err error) {
 	switch d.c.Life {
 	case Active, Completed:
 	default:
@@ -370,11 +370,11 @@ func (d *caseDecision) choose(action int) (withdrawn []string) {
 }
 
 // endEnablement removes an enablement, with its warnings and children.
-func (d *caseDecision) endEnablement(row int64) {
+func (d *caseDecision) endEnablement(number int64) {
 	for i := range d.c.Enabled {
-		if d.c.Enabled[i].Number == row {
+		if d.c.Enabled[i].Number == number {
 			d.enabled[d.actions[i]] = false
-			d.unwarnRow(row)
+			d.unwarnEnablement(number)
 			d.relations().endChildrenOf(&d.c.Enabled[i])
 			d.c.Enabled = slices.Delete(d.c.Enabled, i, i+1)
 			d.actions = slices.Delete(d.actions, i, i+1)

@@ -24,20 +24,20 @@ func (p *pass) requested(when time.Time, due int64, others bool) (next, bool) {
 		return next{}, false
 	}
 	r := p.stepRequests[0]
-	row := p.place(r.action)
-	if row >= 0 && others && (when.Before(p.now) || due < p.c.Enabled[row].Number) {
+	place := p.place(r.action)
+	if place >= 0 && others && (when.Before(p.now) || due < p.c.Enabled[place].Number) {
 		return next{}, false
 	}
 	p.stepRequests = p.stepRequests[1:]
 	state := TaskState("")
-	if row >= 0 {
-		state = p.c.Enabled[row].State
+	if place >= 0 {
+		state = p.c.Enabled[place].State
 	}
 	switch {
 	case r.verb == route.StepPerform && (state.forPeople() || state == Running):
-		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[row].Number, trigger: ByStep}}, true
+		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[place].Number, trigger: ByStep}}, true
 	case r.verb == route.StepSkip && state == Offered:
-		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[row].Number, trigger: ByStep, skips: true}}, true
+		return next{performance: &performance{action: r.action, enablement: p.c.Enabled[place].Number, trigger: ByStep, skips: true}}, true
 	}
 	return next{request: r}, true
 }
@@ -48,12 +48,12 @@ func (d *caseDecision) place(action int) int { return slices.Index(d.actions, ac
 // handle does what a step asks for that is not a performance. If it cannot be done,
 // the log says that it has no effect.
 func (d *caseDecision) handle(r stepRequest) error {
-	row := d.place(r.action)
+	place := d.place(r.action)
 	switch {
-	case r.verb == route.StepAbort && row >= 0:
-		return d.abort(row, LogEntry{Trigger: new(ByStep)})
-	case r.verb == route.StepRetry && row >= 0 && d.c.Enabled[row].State == Escalated:
-		d.retry(row, LogEntry{Trigger: new(ByStep)})
+	case r.verb == route.StepAbort && place >= 0:
+		return d.abort(place, LogEntry{Trigger: new(ByStep)})
+	case r.verb == route.StepRetry && place >= 0 && d.c.Enabled[place].State == Escalated:
+		d.retry(place, LogEntry{Trigger: new(ByStep)})
 	default:
 		d.noEffect(r)
 	}
@@ -68,11 +68,11 @@ func (d *caseDecision) noEffect(r stepRequest) {
 
 // abort ends the enablement in that place without a performance, and takes the
 // action out of the visit.
-func (d *caseDecision) abort(row int, entry LogEntry) error {
-	action := d.actions[row]
+func (d *caseDecision) abort(place int, entry LogEntry) error {
+	action := d.actions[place]
 	a := &d.route.Actions[action]
-	d.giveBack(&d.c.Enabled[row])
-	d.endEnablement(d.c.Enabled[row].Number)
+	d.giveBack(&d.c.Enabled[place])
+	d.endEnablement(d.c.Enabled[place].Number)
 	d.withdraw(a.Name)
 	d.changed = true
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Aborted "+title(a)
@@ -82,10 +82,10 @@ func (d *caseDecision) abort(row int, entry LogEntry) error {
 
 // retry has the engine try again to perform the enablement in that place. If its
 // time has passed, it is due at once.
-func (d *caseDecision) retry(row int, entry LogEntry) {
-	e := &d.c.Enabled[row]
-	a := &d.route.Actions[d.actions[row]]
-	d.setState(row, initialState(a))
+func (d *caseDecision) retry(place int, entry LogEntry) {
+	e := &d.c.Enabled[place]
+	a := &d.route.Actions[d.actions[place]]
+	d.setState(place, initialState(a))
 	if e.Due = dueTime(a, e.Since); e.FireBy != nil {
 		e.Due = e.FireBy.Date
 	}
@@ -113,7 +113,7 @@ func (d *caseDecision) withdraw(action string) {
 
 // attendedTask returns the place of the enablement that an administrator of the
 // route wants to skip, abort or retry. Without states, any state will do.
-func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskState) (row int, err error) {
+func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskState) (place int, err error) {
 	i := d.route.Action(action)
 	if i == unknown {
 		return 0, d.refusals().noAction(action)
@@ -121,20 +121,20 @@ func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskS
 	if d.c.Life != Active && d.c.Life != Completed {
 		return 0, d.refusals().notOpen()
 	}
-	row = d.place(i)
-	if row < 0 {
+	place = d.place(i)
+	if place < 0 {
 		return 0, d.refusals().notEnabled(action)
 	}
 	if !actor.RouteAdmin {
 		return 0, errs.New(errs.NotAllowed, "Only an administrator of the route may %s %q.", verb, action)
 	}
 	d.asked = action
-	if state := d.c.Enabled[row].State; states != nil && !slices.Contains(states, state) {
+	if state := d.c.Enabled[place].State; states != nil && !slices.Contains(states, state) {
 		e := d.refusals().notEnabled(action)
 		e.Detail = "\"" + action + "\" is " + string(state) + "; to " + verb + " it, it must be " + string(states[0]) + "."
 		return 0, e
 	}
-	return row, nil
+	return place, nil
 }
 
 func (d personal) abortByPerson(e Abort) error {
@@ -143,11 +143,11 @@ func (d personal) abortByPerson(e Abort) error {
 			return d.deliveries().attend(places, e.Actor, e.Comment, false)
 		}
 	}
-	row, err := d.attendedTask(e.Action, "abort", e.Actor)
+	place, err := d.attendedTask(e.Action, "abort", e.Actor)
 	if err != nil {
 		return err
 	}
-	if err := d.abort(row, byPerson(e.Actor, e.Comment)); err != nil {
+	if err := d.abort(place, byPerson(e.Actor, e.Comment)); err != nil {
 		return err
 	}
 	return d.bringToRest()
@@ -157,11 +157,11 @@ func (d personal) retryByPerson(e Retry) error {
 	if places := d.deliveries().undelivered(e.Action); places != nil {
 		return d.deliveries().attend(places, e.Actor, e.Comment, true)
 	}
-	row, err := d.attendedTask(e.Action, "retry", e.Actor, Escalated)
+	place, err := d.attendedTask(e.Action, "retry", e.Actor, Escalated)
 	if err != nil {
 		return err
 	}
-	d.retry(row, byPerson(e.Actor, e.Comment))
+	d.retry(place, byPerson(e.Actor, e.Comment))
 	return d.bringToRest()
 }
 
@@ -172,11 +172,11 @@ func byPerson(actor Actor, text string) LogEntry {
 // skip has an offered action count as performed without its steps. So it does with
 // an escalated one, which the engine could not perform.
 func (d personal) skip(e Skip) error {
-	row, err := d.attendedTask(e.Action, "skip", e.Actor, Offered, Escalated)
+	place, err := d.attendedTask(e.Action, "skip", e.Actor, Offered, Escalated)
 	if err != nil {
 		return err
 	}
-	action := d.actions[row]
+	action := d.actions[place]
 	a := &d.route.Actions[action]
 	if a.Decide == nil && e.Output != "" {
 		return badField("/output", errs.CodeConflict, "cannot be given: the action %q does not decide", a.Name)
@@ -189,7 +189,7 @@ func (d personal) skip(e Skip) error {
 		return badField("/output", code, "must be one of the outputs of %q: %s", a.Name, outputs(a))
 	}
 	err = d.perform(performance{
-		action: action, enablement: d.c.Enabled[row].Number, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
+		action: action, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
 	})
 	if err != nil {
 		return err

@@ -210,7 +210,7 @@ func (d stepRun) address(template string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", routeFault("http: the address %s is none", clip(text))
+		return "", routeFault("http: %s is not a valid URL", clip(text))
 	}
 	if dots(u.Path) > 0 && dots(template) == 0 {
 		return "", routeFault("http: the address %s leads elsewhere", clip(text))
@@ -268,7 +268,7 @@ func (d stepRun) command(c *route.Command) (*Command, error) {
 			return nil, err
 		}
 		if strings.ContainsRune(text, 0) || !utf8.ValidString(text) {
-			return nil, routeFault("exec: an argument holds what no command can be given: %s", strconv.Quote(clip(text)))
+			return nil, routeFault("exec: an argument contains what a command cannot be given: %s", strconv.Quote(clip(text)))
 		}
 		out.Args = append(out.Args, text)
 	}

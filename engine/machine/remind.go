@@ -12,12 +12,12 @@ import (
 // from time to time (docs/contract/routes.md#reminders): it waits for people,
 // and some of them have it to do. What may be performed by whoever likes is
 // nobody's to be reminded of.
-func (d caseTimers) reminds(row int) bool {
-	i := d.actions[row]
+func (d caseTimers) reminds(place int) bool {
+	i := d.actions[place]
 	if d.route.Remind == nil || i == unknown || !d.route.Actions[i].IsTask() || d.c.Life != Active {
 		return false
 	}
-	e := &d.c.Enabled[row]
+	e := &d.c.Enabled[place]
 	return e.State.forPeople() && len(holders(d.c, d.status, &d.route.Actions[i], e)) > 0
 }
 
@@ -56,10 +56,10 @@ func (d caseTimers) remindAgain(e *Enabled) {
 
 // remind reminds those who have the task. What becomes of it is the shell's:
 // it tells them.
-func (d caseTimers) remind(row int) {
-	e := &d.c.Enabled[row]
+func (d caseTimers) remind(place int) {
+	e := &d.c.Enabled[place]
 	d.remindAgain(e)
-	names := holders(d.c, d.status, &d.route.Actions[d.actions[row]], e)
+	names := holders(d.c, d.status, &d.route.Actions[d.actions[place]], e)
 	if at := slices.Index(names, PartyAdmins); at >= 0 {
 		names[at] = "the administrators of the route"
 	}

@@ -81,7 +81,7 @@ func (d *caseDecision) dropRoles() {
 func (d refusals) notReopened() error {
 	names := []string{}
 	for i := range d.route.Actions {
-		if row := d.place(i); row >= 0 && d.c.Enabled[row].State == Offered && d.leadsOut(&d.route.Actions[i]) {
+		if place := d.place(i); place >= 0 && d.c.Enabled[place].State == Offered && d.leadsOut(&d.route.Actions[i]) {
 			names = append(names, d.route.Actions[i].Name)
 		}
 	}

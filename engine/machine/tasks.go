@@ -106,9 +106,9 @@ type personal struct{ *caseDecision }
 
 func (d *caseDecision) personal() personal { return personal{d} }
 
-// taskRow returns the place of the row of an action that a person wants to do
+// taskPlace returns the place of the row of an action that a person wants to do
 // something to: one that people may perform now.
-func (d personal) taskRow(action string, actor Actor) (row int, err error) {
+func (d personal) taskPlace(action string, actor Actor) (place int, err error) {
 	i, err := d.named(action, actor)
 	if err != nil {
 		return 0, err
@@ -118,19 +118,19 @@ func (d personal) taskRow(action string, actor Actor) (row int, err error) {
 }
 
 // checkNotOthers refuses what somebody else has accepted.
-func (d personal) checkNotOthers(row int, actor Actor) error {
-	if !d.isOthers(row, actor) {
+func (d personal) checkNotOthers(place int, actor Actor) error {
+	if !d.isOthers(place, actor) {
 		return nil
 	}
-	e := &d.c.Enabled[row]
-	refusal := errs.New(errs.ActionNotEnabled, "%s has accepted %q; it is nobody else's until it is released.", e.By, e.Action)
+	e := &d.c.Enabled[place]
+	refusal := errs.New(errs.ActionNotEnabled, "%s has accepted %q; it must be released before anyone else can perform it.", e.By, e.Action)
 	refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people), "acceptedBy": e.By}
 	return refusal
 }
 
 // isOthers reports whether somebody else than the actor has accepted a task.
-func (d personal) isOthers(row int, actor Actor) bool {
-	e := &d.c.Enabled[row]
+func (d personal) isOthers(place int, actor Actor) bool {
+	e := &d.c.Enabled[place]
 	_, holds := actor.hasAccepted(e)
 	return e.State == Accepted && !holds
 }
@@ -138,9 +138,9 @@ func (d personal) isOthers(row int, actor Actor) bool {
 // checkAvailable refuses a performance of what somebody else has accepted, or of what
 // must be accepted first. Administrators of the route may perform what is
 // another's.
-func (d personal) checkAvailable(row int, actor Actor) error {
-	e := &d.c.Enabled[row]
-	if d.route.Actions[d.actions[row]].MustAccept && e.State != Accepted {
+func (d personal) checkAvailable(place int, actor Actor) error {
+	e := &d.c.Enabled[place]
+	if d.route.Actions[d.actions[place]].MustAccept && e.State != Accepted {
 		refusal := errs.New(errs.ActionNotEnabled, "%q must be accepted before it can be performed: PUT {\"do\": \"accept\"} first.", e.Action)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
@@ -148,25 +148,25 @@ func (d personal) checkAvailable(row int, actor Actor) error {
 	if actor.RouteAdmin {
 		return nil
 	}
-	return d.checkNotOthers(row, actor)
+	return d.checkNotOthers(place, actor)
 }
 
 // notAssigned is the answer to whoever may not do what it asks for.
-func (d personal) notAssigned(row int, actor Actor) error {
-	e, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
+func (d personal) notAssigned(place int, actor Actor) error {
+	e, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]
 	switch {
 	case e.rejectedBy(actor.Name):
-		return errs.New(errs.NotAllowed, "You have rejected %q; it is no more yours.", a.Name)
+		return errs.New(errs.NotAllowed, "You have rejected %q; it is no longer yours.", a.Name)
 	case e.To != "":
 		return errs.New(errs.NotAllowed, "%q was delegated to %s; only that user and administrators of the route may perform it.", a.Name, e.To)
 	}
-	return errs.New(errs.NotAllowed, "%q may be performed by %s; you are none of them.", a.Name, performers(a, d.status))
+	return errs.New(errs.NotAllowed, "%q may be performed by %s; you are not one of them.", a.Name, performers(a, d.status))
 }
 
 // taskLog notes in the log what a person did to a task.
-func (d personal) taskLog(row int, actor Actor, behalf, text, said string) {
+func (d personal) taskLog(place int, actor Actor, behalf, text, said string) {
 	entry := byPerson(actor, said)
-	entry.Kind, entry.Action, entry.Text = LogTask, new(d.c.Enabled[row].Action), text
+	entry.Kind, entry.Action, entry.Text = LogTask, new(d.c.Enabled[place].Action), text
 	if behalf != "" {
 		entry.OnBehalfOf = new(behalf)
 	}
@@ -177,21 +177,21 @@ func (d personal) taskLog(row int, actor Actor, behalf, text, said string) {
 // accept takes the task on for the actor: the others of the same choice are
 // withdrawn. To accept what one has accepted changes nothing.
 func (d personal) accept(e Accept) error {
-	row, err := d.taskRow(e.Action, e.Actor)
+	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	task, i := &d.c.Enabled[row], d.actions[row]
+	task, i := &d.c.Enabled[place], d.actions[place]
 	if task.State == Accepted {
 		if sameName(task.By, e.Actor.Name) {
 			return d.bringToRest()
 		}
-		return d.checkNotOthers(row, Actor{Name: e.Actor.Name})
+		return d.checkNotOthers(place, Actor{Name: e.Actor.Name})
 	}
 	a := &d.route.Actions[i]
 	behalf, may := mayPerform(d.c, d.status, a, e.Actor)
 	if !may {
-		return d.notAssigned(row, e.Actor)
+		return d.notAssigned(place, e.Actor)
 	}
 	if err := d.fourEyes(a, e.Actor.Name, behalf); err != nil {
 		return err
@@ -201,9 +201,9 @@ func (d personal) accept(e Accept) error {
 	if withdrawn := d.choose(i); len(withdrawn) > 0 {
 		text += ", which withdrew " + strings.Join(withdrawn, ", ")
 	}
-	d.setState(row, Accepted)
+	d.setState(place, Accepted)
 	task.By, task.For, task.Withdrew = e.Actor.Name, behalf, nilIfEmpty(slices.Clone(d.c.Withdrawn[before:]))
-	d.taskLog(row, e.Actor, behalf, text, e.Comment)
+	d.taskLog(place, e.Actor, behalf, text, e.Comment)
 	return d.bringToRest()
 }
 
@@ -219,11 +219,11 @@ func (d *caseDecision) giveBack(e *Enabled) {
 
 // release offers an accepted task again.
 func (d personal) release(e Release) error {
-	row, err := d.taskRow(e.Action, e.Actor)
+	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	task := &d.c.Enabled[row]
+	task := &d.c.Enabled[place]
 	if task.State != Accepted {
 		refusal := errs.New(errs.ActionNotEnabled, "Nobody has accepted %q.", task.Action)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
@@ -233,22 +233,22 @@ func (d personal) release(e Release) error {
 	if !holds && !e.Actor.RouteAdmin {
 		return errs.New(errs.NotAllowed, "Only %s, who has accepted %q, and administrators of the route may release it.", task.By, task.Action)
 	}
-	d.setState(row, Offered)
-	d.taskLog(row, e.Actor, behalf, "Released "+title(&d.route.Actions[d.actions[row]]), e.Comment)
+	d.setState(place, Offered)
+	d.taskLog(place, e.Actor, behalf, "Released "+title(&d.route.Actions[d.actions[place]]), e.Comment)
 	return d.bringToRest()
 }
 
 // reject takes the actor out of those to whom the task is offered, until it is
 // un-enabled. Somebody must be left.
 func (d personal) reject(e Reject) error {
-	row, err := d.taskRow(e.Action, e.Actor)
+	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	if err := d.checkNotOthers(row, e.Actor); err != nil {
+	if err := d.checkNotOthers(place, e.Actor); err != nil {
 		return err
 	}
-	task, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
+	task, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]
 	behalf, offered := e.Actor.assignee(d.c, d.status, a, task)
 	if !offered {
 		return errs.New(errs.NotAllowed, "%q is not offered to you; there is nothing to reject.", a.Name)
@@ -258,13 +258,13 @@ func (d personal) reject(e Reject) error {
 		return err
 	}
 	if !others {
-		refusal := errs.New(errs.ActionNotEnabled, "You are the last one who could perform %q; delegate it to somebody, or ask an administrator of the route to.", a.Name)
+		refusal := errs.New(errs.ActionNotEnabled, "You are the last one who could perform %q; delegate it to someone, or ask an administrator of the route to.", a.Name)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
 	}
-	d.setState(row, Offered)
+	d.setState(place, Offered)
 	task.Rejected = append(slices.Clip(task.Rejected), e.Actor.Name)
-	d.taskLog(row, e.Actor, behalf, "Rejected "+title(a), e.Comment)
+	d.taskLog(place, e.Actor, behalf, "Rejected "+title(a), e.Comment)
 	return d.bringToRest()
 }
 
@@ -295,18 +295,18 @@ func (d personal) others(a *route.Action, e *Enabled, name string) (bool, error)
 // delegate offers the task to one user alone. Who had accepted it has not any
 // more; timers stay as they are.
 func (d personal) delegate(e Delegate) error {
-	row, err := d.taskRow(e.Action, e.Actor)
+	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
 		return err
 	}
-	task, a := &d.c.Enabled[row], &d.route.Actions[d.actions[row]]
+	task, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]
 	behalf, may := e.Actor.hasAccepted(task)
 	if !e.Actor.RouteAdmin && !may {
-		if err := d.checkNotOthers(row, e.Actor); err != nil {
+		if err := d.checkNotOthers(place, e.Actor); err != nil {
 			return err
 		}
 		if behalf, may = e.Actor.assignee(d.c, d.status, a, task); !may {
-			return d.notAssigned(row, e.Actor)
+			return d.notAssigned(place, e.Actor)
 		}
 	}
 	to, err := d.user(e.To)
@@ -316,10 +316,10 @@ func (d personal) delegate(e Delegate) error {
 	if err := d.fourEyes(a, to, ""); err != nil {
 		return err
 	}
-	d.setState(row, Offered)
+	d.setState(place, Offered)
 	task.To = to
 	task.Rejected = nilIfEmpty(slices.DeleteFunc(slices.Clone(task.Rejected), func(who string) bool { return sameName(who, to) }))
-	d.taskLog(row, e.Actor, behalf, "Delegated "+title(a)+" to "+to, e.Comment)
+	d.taskLog(place, e.Actor, behalf, "Delegated "+title(a)+" to "+to, e.Comment)
 	return d.bringToRest()
 }
 
@@ -343,7 +343,7 @@ func (d personal) user(name string) (string, error) {
 	case kind == TeamParty:
 		return "", badField("/to", errs.CodeNotFound, "%q is a team; name one user", name)
 	case kind != UserParty || len(members) == 0:
-		return "", badField("/to", errs.CodeNotFound, "%q is no user who could perform it", name)
+		return "", badField("/to", errs.CodeNotFound, "%q is not a user who could perform it", name)
 	}
 	return members[0], nil
 }

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -251,47 +250,10 @@ func TestDeputyOfTasks(t *testing.T) {
 	}
 }
 
-// TestConformanceAcceptedTimers plays the rows on the timers of a task that
-// somebody accepts: that of the offer runs exactly while it is offered, that of
-// the task until it is performed.
-func TestConformanceAcceptedTimers(t *testing.T) {
-	t.Parallel()
-	const base = `
-roles: {clerk: {assign: [everyone]}}
-states: {a: {type: start}, z: {type: complete}}
-actions:
-  begin: {trigger: init}
-  work: {in: [a], role: clerk, dueIn: 600, offerTimeout: 120, to: z%s}
-`
-	start := timerStep{"09:00 start", ""}
-	accepted := timerStep{"09:01 !accept work", ""}
-	for id, test := range map[string]struct {
-		timer, more string
-		steps       []timerStep
-	}{
-		"TM-59":              {"work.offer", "", []timerStep{start, {"09:01 !accept work", "off 09:02:00 false 0"}, {"09:02 tick", "off 09:02:00 false 0"}}},
-		"TM-59/due":          {"work.due", "", []timerStep{start, {"09:01 !accept work", "running 09:10:00 false 0"}}},
-		"TM-60":              {"work.offer", "", []timerStep{start, accepted, {"09:08 work", "none"}, {"09:10 tick", "none"}}},
-		"TM-61":              {"work.due", "", []timerStep{start, accepted, {"09:10 tick", "running 09:10:00 true 1"}, {"09:20 work", "none"}}},
-		"TM-62":              {"work.offer", "", []timerStep{start, accepted, {"09:01:30 !release work", "running 09:02:00 false 0"}, {"09:02 tick", "running 09:02:00 true 1"}}},
-		"TM-62/due":          {"work.due", "", []timerStep{start, accepted, {"09:01:30 !release work", "running 09:10:00 false 0"}}},
-		"TM-64":              {"work.offer", "", []timerStep{start, {"09:02 tick", "running 09:02:00 true 1"}, {"09:03 !accept work", "off 09:02:00 true 1"}, {"09:04 !release work", "running 09:02:00 true 1"}}},
-		"TM-73":              {"work.offer", "", []timerStep{start, accepted, {"09:02 suspend", "off 09:02:00 false 0"}, {"09:03 resume", "off 09:02:00 false 0"}}},
-		"TM-73/due":          {"work.due", "", []timerStep{start, accepted, {"09:02 suspend", "suspended 09:10:00 false 0"}, {"09:03 resume", "running 09:10:00 false 0"}}},
-		"TM-76":              {"work.due", ", onDue: [{skip: work}]", []timerStep{start, accepted, {"09:10 tick", "running 09:10:00 true 1"}, {"09:11 work", "none"}}},
-		"delegated":          {"work.offer", "", []timerStep{start, {"09:01 admin !delegate work ann", "running 09:02:00 false 0"}, {"09:02 tick", "running 09:02:00 true 1"}}},
-		"an overdue release": {"work.offer", "", []timerStep{start, accepted, {"09:05 !release work", "running 09:02:00 true 1"}}},
-	} {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			newTimerPlay(t, fmt.Sprintf(base, test.more)).script(test.timer, test.steps)
-		})
-	}
-}
-
-// TestFaster: what is not enabled any more names who saw to that, whichever
-// action they performed; what was not enabled before names nobody.
-func TestFaster(t *testing.T) {
+// TestPerformedInstead: the refusal of an action that is not enabled any more
+// names who performed it, or what was performed instead (SIM-stale). If it was
+// not enabled before either, it names nobody.
+func TestPerformedInstead(t *testing.T) {
 	t.Parallel()
 	const text = `
 roles: {voter: {assign: [everyone]}}

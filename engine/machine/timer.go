@@ -228,13 +228,13 @@ func caseTimer(name string) timerRef {
 // firstTimer returns the timer that expires first, and the row by which it
 // comes before others of the same date; ok is false where none will. Timed
 // actions are not among them: they are performed.
-func (c *Case) firstTimer() (first timerRef, date time.Time, row int64, ok bool) {
+func (c *Case) firstTimer() (first timerRef, date time.Time, number int64, ok bool) {
 	consider := func(at timerRef, t *Timer, r int64) {
 		if t == nil || !at.pending(c, t) {
 			return
 		}
-		if !ok || t.Date.Before(date) || t.Date.Equal(date) && r < row {
-			first, date, row, ok = at, t.Date, r, true
+		if !ok || t.Date.Before(date) || t.Date.Equal(date) && r < number {
+			first, date, number, ok = at, t.Date, r, true
 		}
 	}
 	for i := range c.Timers {
@@ -247,5 +247,5 @@ func (c *Case) firstTimer() (first timerRef, date time.Time, row int64, ok bool)
 			consider(timerRef{kind: reminder, place: i}, &Timer{Date: c.Enabled[i].Remind}, c.Enabled[i].Number)
 		}
 	}
-	return first, date, row, ok
+	return first, date, number, ok
 }

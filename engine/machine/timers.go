@@ -301,11 +301,11 @@ func (d caseTimers) expireOverdue() error {
 func (d caseTimers) setLimit(at timerRef, limit route.Limit) {
 	t := at.stored(d.c)
 	t.Limit, t.Expired, t.Date = &limit, false, time.Time{}
-	row := int64(0)
+	number := int64(0)
 	if at.ofAction() {
-		row = d.c.Enabled[at.place].Number
+		number = d.c.Enabled[at.place].Number
 	}
-	d.dropWarnings(func(w Warning) bool { return w.Enablement == row && w.Timer == at.name })
+	d.dropWarnings(func(w Warning) bool { return w.Enablement == number && w.Timer == at.name })
 	if !d.c.suspended() && (at.on(d.c, &t) || at.kind == TimeoutTimer) {
 		t.arm(limit, d.now)
 	}

@@ -134,8 +134,8 @@ func (f endChildren) deliver(t *tree) error {
 
 // childIDs returns the ids of the next batch of children of an enablement that are
 // neither closed nor canceled.
-func (t *tree) childIDs(parent, row, after int64) ([]int64, error) {
-	asked := ChildQuery{Enablement{parent, row}, after}
+func (t *tree) childIDs(parent, number, after int64) ([]int64, error) {
+	asked := ChildQuery{Enablement{parent, number}, after}
 	ids, known := t.facts.ChildIDs[asked]
 	if !known {
 		t.need(Need{ChildIDs: asked})
@@ -193,8 +193,8 @@ func (d relations) endChildrenOf(e *Enabled) {
 }
 
 // dropWork drops work on the children of an enablement.
-func (d relations) dropWork(row int64, kinds ...WorkKind) {
-	drop := func(w Work) bool { return w.Enablement == row && slices.Contains(kinds, w.Kind) }
+func (d relations) dropWork(number int64, kinds ...WorkKind) {
+	drop := func(w Work) bool { return w.Enablement == number && slices.Contains(kinds, w.Kind) }
 	if slices.ContainsFunc(d.c.Work, drop) {
 		d.c.Work = slices.DeleteFunc(slices.Clone(d.c.Work), drop)
 		d.shown = true
@@ -202,8 +202,8 @@ func (d relations) dropWork(row int64, kinds ...WorkKind) {
 }
 
 // makesChildren matches the work that creates children of the enablement.
-func makesChildren(row int64) func(Work) bool {
-	return func(w Work) bool { return w.Kind == WorkMake && w.Enablement == row }
+func makesChildren(number int64) func(Work) bool {
+	return func(w Work) bool { return w.Kind == WorkMake && w.Enablement == number }
 }
 
 // leaveWork leaves work to further events.
@@ -326,9 +326,9 @@ func (g childSuspension) deliver(t *tree) error {
 }
 
 // newChildren returns the children of an enablement that this event has created.
-func (t *tree) newChildren(parent, row int64) (all []*caseDecision) {
+func (t *tree) newChildren(parent, number int64) (all []*caseDecision) {
 	for _, d := range t.order {
-		if d.from == nil && d.c.Parent == parent && d.c.ParentEnablement == row {
+		if d.from == nil && d.c.Parent == parent && d.c.ParentEnablement == number {
 			all = append(all, d)
 		}
 	}

@@ -103,8 +103,8 @@ func (a *Actor) lists(c *Case, e *Enabled, assigned bool) (on Lists) {
 }
 
 // warned reports whether the enablement has warnings.
-func (c *Case) warned(row int64) bool {
-	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Enablement == row })
+func (c *Case) warned(number int64) bool {
+	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Enablement == number })
 }
 
 // Share says that a party may have tasks in a case, and on which lists; the

@@ -32,6 +32,7 @@ const (
 	FiniteDepth         Kind = "propfind-finite-depth"
 	NotFound            Kind = "not-found"
 	Method              Kind = "method"
+	TooSlow             Kind = "too-slow"
 	ActionNotEnabled    Kind = "action-not-enabled"
 	CaseNotOpen         Kind = "case-not-open"
 	AmbiguousMove       Kind = "ambiguous-move"

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -89,6 +90,41 @@ func (t tree) absentNames(line int, name string, info fs.FileInfo, quoted [][]st
 		}
 	}
 	return faults
+}
+
+// goFile matches the name or path of a Go file.
+var goFile = regexp.MustCompile(`[\w/-]*\w\.go\b`)
+
+// checkDocFiles wants the Go files that a package comment names to be there, in
+// the package's folder or from the root, and every file of a node to be in the
+// picture of its package.
+func checkDocFiles(t tree) []string {
+	var faults []string
+	named := map[string]bool{}
+	for _, f := range t.files {
+		if f.test || f.ast.Doc == nil {
+			continue
+		}
+		for _, name := range goFile.FindAllString(f.ast.Doc.Text(), -1) {
+			beside := path.Join(f.dir, name)
+			named[beside] = true
+			if !t.has(beside) && !t.has(name) {
+				faults = append(faults, fmt.Sprintf("%s: the package comment names %s, which is not there", f.path, name))
+			}
+		}
+	}
+	for _, f := range t.files {
+		if !f.test && strings.HasPrefix(path.Base(f.path), "node_") && !named[f.path] {
+			faults = append(faults, fmt.Sprintf("%s is not in the package comment", f.path))
+		}
+	}
+	return faults
+}
+
+// has reports whether there is a file of that path from the root.
+func (t tree) has(name string) bool {
+	_, err := fs.Stat(t.fsys, name)
+	return err == nil
 }
 
 // How long the README may be and still be read, in lines and in characters a

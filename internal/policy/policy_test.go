@@ -28,6 +28,7 @@ func rules() []rule {
 		{"fuzz corpora", checkCorpora},
 		{"architecture", checkArchitecture},
 		{"architecture's paths", checkPaths},
+		{"package comments' files", checkDocFiles},
 		{"readme", checkReadme},
 		{"citations", checkCitations},
 		{"citation form", checkCitationForm},
@@ -185,6 +186,21 @@ func TestRulesBite(t *testing.T) {
 			}, []string{
 				"ARCHITECTURE.md does not mention package engine",
 				"ARCHITECTURE.md does not say why there is github.com/rs/zerolog",
+			},
+		},
+		{
+			"package comments' files", "package comments' files", map[string]string{
+				"davfs/doc.go":          "// Package davfs: node_a.go, walk.go and gone.go; store/sqlite/a.go.\npackage davfs",
+				"davfs/node_a.go":       "package davfs",
+				"davfs/node_b.go":       "package davfs",
+				"davfs/node_b_test.go":  "package davfs",
+				"davfs/walk.go":         "package davfs // node_c.go",
+				"internal/errs/errs.go": "// Package errs is in other.go.\npackage errs",
+			}, []string{
+				"davfs/doc.go: the package comment names gone.go, which is not there",
+				"davfs/doc.go: the package comment names store/sqlite/a.go, which is not there",
+				"internal/errs/errs.go: the package comment names other.go, which is not there",
+				"davfs/node_b.go is not in the package comment",
 			},
 		},
 		{

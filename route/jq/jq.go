@@ -1,6 +1,6 @@
-// Package jq judges and runs the jq filters of routes. A filter sees its
-// input and two variables and nothing else: not the clock, not the machine,
-// no other file. What it may cost is not bounded here; see package jqworker.
+// Package jq checks and runs the jq filters of routes. A filter sees only its
+// input and two variables: not the clock, the machine or a file. The cost of a
+// filter is not limited here; see package jqworker.
 package jq
 
 import (
@@ -27,11 +27,11 @@ func refused() []string {
 	}
 }
 
-// variables are what a filter is given beside its input.
+// variables are the names that a filter can use in addition to its input.
 func variables() []string { return []string{"$xattr", "$case"} }
 
 // Fault is what is wrong with a filter. Offset is the byte of the filter that
-// it is about, -1 where that is not known.
+// the fault is at, or -1 if that is not known.
 type Fault struct {
 	Offset int
 	Detail string

@@ -5,16 +5,28 @@ import (
 	"time"
 
 	"flowdrive/internal/errs"
-	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
 // Each kind of secrets has a table of its own; they are alike.
+var secretTable = table[store.Secret]{"app_passwords", "secret", func(s *store.Secret, to []column) []column {
+	return append(to, []column{
+		{"id", selected, &s.ID},
+		{"user_id", fixed, (*int64)(&s.UserID)},
+		{"folded", inserted, folded{&s.Label}},
+		{"label", fixed, &s.Label},
+		{"sha256", fixed, bits(s.SHA256[:])},
+		{"created", fixed, millis{&s.Created}},
+		{"last_used", fixed, millis{&s.LastUsed}},
+	}...)
+}}
+
+var (
+	insertSecret  = secretTable.insert()
+	selectSecrets = `SELECT ` + secretTable.list("") + ` FROM app_passwords ORDER BY id`
+)
+
 const (
-	selectSecrets = `SELECT id, user_id, label, sha256, created, last_used FROM app_passwords ORDER BY id`
-	insertSecret  = `
-		INSERT INTO app_passwords (user_id, folded, label, sha256, created, last_used)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
 	touchSecret  = `UPDATE app_passwords SET last_used = ?2 WHERE id = ?1`
 	deleteSecret = `DELETE FROM app_passwords WHERE id = ?1`
 )
@@ -30,19 +42,15 @@ func ofKind(kind store.SecretKind, query string) string {
 // Secrets returns the secrets of the kind of all users by ID. They are read
 // whole: all are held in memory.
 func (r partyReader) Secrets(kind store.SecretKind) (all []store.Secret, err error) {
-	err = r.c.each(ofKind(kind, selectSecrets), func(scan scan) error {
-		var s store.Secret
-		err := scan(&s.ID, &s.UserID, &s.Label, bits(s.SHA256[:]), millis{&s.Created}, millis{&s.LastUsed})
-		all = append(all, s)
-		return err
-	})
+	err = secretTable.add(r.c, &all, ofKind(kind, selectSecrets))
 	return all, failure("read the secrets", err)
 }
 
 // InsertSecret stores a new secret and sets its ID. A label that the user has
 // given already, whatever its case, is errs.NameTaken.
 func (t partyWriter) InsertSecret(kind store.SecretKind, s *store.Secret) error {
-	res, err := t.c.exec(ofKind(kind, insertSecret), int64(s.UserID), identity.Fold(s.Label), s.Label, s.SHA256[:], at(s.Created), at(s.LastUsed))
+	insert := write[store.Secret]{ofKind(kind, insertSecret.query), insertSecret.columns, insertSecret.takes}
+	res, err := insert.exec(t.c, s)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is the %s %q already; delete it to get another of that name.", kind, s.Label)
 	}

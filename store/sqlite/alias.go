@@ -5,15 +5,25 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	aliasColumns = `a.author_id, a.route_id, a.name, a.case_id,
-		m.uuid, m.case_id, m.label, m.media_type, m.size, m.sha256, m.content IS NULL, m.version, m.created, m.modified, m.author_id`
-	joinInput = `FROM aliases a JOIN messages m ON m.case_id = a.case_id AND m.label = '` + store.LabelInput + `'`
+// aliasTable is only read, with the input of its case.
+var aliasTable = table[store.Alias]{"aliases", "alias", func(a *store.Alias, to []column) []column {
+	return append(to, []column{
+		{"author_id", selected, (*int64)(&a.Author)},
+		{"route_id", selected, &a.RouteID},
+		{"name", selected, &a.Name},
+		{"case_id", selected, &a.CaseID},
+	}...)
+}}
 
-	selectAlias = `SELECT ` + aliasColumns + `, m.content ` + joinInput + `
+var (
+	selectAlias = `SELECT ` + aliasTable.list("a") + `, ` + messageTable.list("m") + joinInput + `
 		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.folded = ?3 AND a.open = 1`
-	selectAliases = `SELECT ` + aliasColumns + `, NULL ` + joinInput + `
+	selectAliases = `SELECT ` + aliasTable.list("a") + `, ` + messageTable.list("m", "content") + joinInput + `
 		WHERE a.author_id = ?1 AND a.route_id = ?2 AND a.open = 1 ORDER BY a.id`
+)
+
+const (
+	joinInput = ` FROM aliases a JOIN messages m ON m.case_id = a.case_id AND m.label = '` + store.LabelInput + `'`
 
 	upsertAlias = `
 		INSERT INTO aliases (author_id, route_id, folded, name, case_id, open)
@@ -22,34 +32,34 @@ const (
 	deleteAlias = `DELETE FROM aliases WHERE author_id = ?1 AND route_id = ?2 AND folded = ?3 AND open = 1`
 )
 
-func scanAlias(scan scan, a *store.Alias) error {
-	m := &a.Input
-	return scan(&a.Author, &a.RouteID, &a.Name, &a.CaseID,
-		bits(m.UUID[:]), &m.CaseID, &m.Label, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
-		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.AuthorID, &m.Content)
+func (r *reader) aliases(query string, args ...any) (all []store.Alias, err error) {
+	var a store.Alias
+	into := aliasTable.into(r.c, &a, messageTable.into(r.c, &a.Input)...)
+	err = r.c.each(query, func(scan scan) error {
+		err := scan(into...)
+		all = append(all, a)
+		return err
+	}, args...)
+	return all, failure("read the aliases of a folder", err)
 }
 
 // Alias returns what the author finds under that name, whatever its case, in
 // the folder of the route: the input of an open case.
 func (r nameReader) Alias(author identity.ID, routeID int64, name string) (*store.Alias, error) {
-	a := &store.Alias{}
-	found, err := r.c.row(selectAlias, int64(author), routeID, identity.Fold(name)).read(func(scan scan) error { return scanAlias(scan, a) })
-	if err := read(found, err, "alias"); err != nil {
+	all, err := r.aliases(selectAlias, int64(author), routeID, identity.Fold(name))
+	if err != nil {
 		return nil, err
 	}
-	return a, nil
+	if len(all) == 0 {
+		return nil, notFound(aliasTable.what)
+	}
+	return &all[0], nil
 }
 
 // Aliases returns all that the author finds in the folder of the route, by
 // the first use of the name, without contents.
-func (r nameReader) Aliases(author identity.ID, routeID int64) (all []store.Alias, err error) {
-	err = r.c.each(selectAliases, func(scan scan) error {
-		var a store.Alias
-		err := scanAlias(scan, &a)
-		all = append(all, a)
-		return err
-	}, int64(author), routeID)
-	return all, failure("read the aliases of a folder", err)
+func (r nameReader) Aliases(author identity.ID, routeID int64) ([]store.Alias, error) {
+	return r.aliases(selectAliases, int64(author), routeID)
 }
 
 // PutAlias stores an alias, by author, route and folded name. Whether it can

@@ -8,27 +8,35 @@ import (
 	"flowdrive/store"
 )
 
+var answerTable = table[store.Answer]{"answers", "answer", func(a *store.Answer, to []column) []column {
+	return append(to, []column{
+		{"user_id", fixed, (*int64)(&a.User)},
+		{"key", fixed, &a.Key},
+		{"request", fixed, bits(a.Request[:])},
+		{"url", fixed, bits(a.URL[:])},
+		{"answer", fixed, &a.Answer},
+		{"created", fixed, millis{&a.Created}},
+	}...)
+}}
+
+var (
+	insertAnswer = answerTable.insert()
+	selectAnswer = `SELECT ` + answerTable.list("") + ` FROM answers WHERE user_id = ?1 AND key = ?2`
+)
+
 const (
-	selectAnswer  = `SELECT user_id, key, request, url, answer, created FROM answers WHERE user_id = ?1 AND key = ?2`
-	insertAnswer  = `INSERT INTO answers (user_id, key, request, url, answer, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)`
 	amendAnswer   = `UPDATE answers SET answer = ?3 WHERE user_id = ?1 AND key = ?2`
 	deleteAnswers = `DELETE FROM answers WHERE created < ?1`
 )
 
 // Get returns the first answer to the user's request with that key.
 func (r answerReader) Get(user identity.ID, key string) (*store.Answer, error) {
-	a := &store.Answer{}
-	found, err := r.c.row(selectAnswer, int64(user), key).
-		scan(&a.User, &a.Key, bits(a.Request[:]), bits(a.URL[:]), &a.Answer, millis{&a.Created})
-	if err := read(found, err, "answer"); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return answerTable.one(r.c, selectAnswer, int64(user), key)
 }
 
 // Put stores an answer. A key in use is errs.NameTaken.
 func (t answerWriter) Put(a *store.Answer) error {
-	_, err := t.c.exec(insertAnswer, int64(a.User), a.Key, a.Request[:], a.URL[:], blob(a.Answer), at(a.Created))
+	_, err := insertAnswer.exec(t.c, a)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The Idempotency-Key is in use.")
 	}

@@ -100,12 +100,7 @@ func (r caseReader) EndedChildren(parent int64, limit int) (all []store.Case, er
 
 // AnyChildren returns the ids of some children of a case, archived or not.
 func (r caseReader) AnyChildren(parent int64, limit int) (ids []int64, err error) {
-	err = r.c.each(anyChildren, func(scan scan) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, parent, limit)
+	ids, err = values[int64](r.c, anyChildren, parent, limit)
 	return ids, failure("read the children of a case", err)
 }
 

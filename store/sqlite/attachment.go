@@ -7,17 +7,34 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	attachmentColumns = `id, uuid, context_id, author_id, case_id, name, media_type, size, sha256, lifetime, expires, created`
+var attachmentTable = table[store.Attachment]{"attachments", "attachment", func(a *store.Attachment, to []column) []column {
+	return append(to, []column{
+		{"id", selected, &a.Seq},
+		{"uuid", fixed, bits(a.UUID[:])},
+		{"context_id", fixed, (*int64)(&a.ContextID)},
+		{"author_id", fixed, (*int64)(&a.AuthorID)},
+		{"case_id", fixed, number{&a.CaseID}},
+		{"name", fixed, &a.Name},
+		{"media_type", fixed, &a.MediaType},
+		{"size", fixed, &a.Size},
+		{"sha256", fixed, bits(a.SHA256[:])},
+		{"lifetime", fixed, &a.Lifetime},
+		{"expires", fixed, millis{&a.Expires}},
+		{"created", fixed, millis{&a.Created}},
+	}...)
+}}
 
-	selectAttachment = `SELECT ` + attachmentColumns + ` FROM attachments WHERE uuid = ?1`
+var (
+	insertAttachment = attachmentTable.insert()
+	selectAttachment = `SELECT ` + attachmentTable.list("") + ` FROM attachments WHERE uuid = ?1`
 
 	// ?1 is a chunk of ids; what has expired by ?2 is left out.
-	selectAttachments = `
-		SELECT ` + attachmentColumns + ` FROM attachments
+	selectAttachments = `SELECT ` + attachmentTable.list("") + ` FROM attachments
 		WHERE id IN (SELECT value FROM json_each(?1)) AND (expires IS NULL OR expires > ?2)
 		ORDER BY id`
+)
 
+const (
 	allAttachments     = `SELECT id FROM attachments WHERE id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
 	unboundAttachments = `SELECT id FROM attachments WHERE context_id = ?1 AND case_id IS NULL AND id > ?2 ORDER BY id LIMIT ?3`
 	attachmentsOfCase  = `SELECT id FROM attachments WHERE case_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3`
@@ -29,38 +46,20 @@ const (
 
 	selectAttachmentUse = `SELECT EXISTS (SELECT 1 FROM entries WHERE attachment = ?1)`
 
-	insertAttachment = `
-		INSERT INTO attachments (uuid, context_id, author_id, case_id, name, media_type, size, sha256, lifetime, expires, created)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)`
 	updateAttachmentExpiry = `UPDATE attachments SET expires = ?2 WHERE uuid = ?1`
 	deleteAttachment       = `DELETE FROM attachments WHERE uuid = ?1`
 )
 
-func scanAttachment(scan scan, a *store.Attachment) error {
-	return scan(&a.Seq, bits(a.UUID[:]), &a.ContextID, &a.AuthorID, number{&a.CaseID}, &a.Name, &a.MediaType, &a.Size,
-		bits(a.SHA256[:]), &a.Lifetime, millis{&a.Expires}, millis{&a.Created})
-}
-
 // Get returns the attachment, also one that has expired.
 func (r attachmentReader) Get(uuid store.UUID) (*store.Attachment, error) {
-	a := &store.Attachment{}
-	found, err := r.c.row(selectAttachment, uuid[:]).read(func(scan scan) error { return scanAttachment(scan, a) })
-	if err := read(found, err, "attachment"); err != nil {
-		return nil, err
-	}
-	return a, nil
+	return attachmentTable.one(r.c, selectAttachment, uuid[:])
 }
 
 // List returns the attachments that the filter selects, in the order
 // in which they were created.
 func (r attachmentReader) List(f store.AttachmentFilter) (all []store.Attachment, err error) {
 	err = r.walk(attachmentSources(f), f.After, func(ids []int64) (bool, error) {
-		err := r.c.each(selectAttachments, func(scan scan) error {
-			var a store.Attachment
-			err := scanAttachment(scan, &a)
-			all = append(all, a)
-			return err
-		}, array(ids), f.Now.UnixMilli())
+		err := attachmentTable.add(r.c, &all, selectAttachments, array(ids), f.Now.UnixMilli())
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	if f.Limit > 0 && len(all) > f.Limit {
@@ -93,8 +92,7 @@ func (r attachmentReader) InUse(uuid store.UUID) (used bool, err error) {
 // Insert stores a new attachment and sets its Seq. Its content must
 // be known; see NoteBlob.
 func (t attachmentWriter) Insert(a *store.Attachment) error {
-	res, err := t.c.exec(insertAttachment, a.UUID[:], int64(a.ContextID), int64(a.AuthorID), orNull(a.CaseID), a.Name,
-		a.MediaType, a.Size, a.SHA256[:], a.Lifetime, at(a.Expires), at(a.Created))
+	res, err := insertAttachment.exec(t.c, a)
 	if err == nil {
 		a.Seq, err = res.LastInsertId()
 	}

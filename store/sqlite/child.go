@@ -20,12 +20,7 @@ func (r caseReader) Revision(id int64) (revision int64, err error) {
 // Children returns the ids of the children of an enablement that are neither
 // closed nor canceled, the first ones after an id.
 func (r caseReader) Children(parent, row, after int64, limit int) (ids []int64, err error) {
-	err = r.c.each(childrenOfRow, func(scan scan) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, parent, row, after, limit)
+	ids, err = values[int64](r.c, childrenOfRow, parent, row, after, limit)
 	return ids, failure("read the children of a case", err)
 }
 

@@ -89,7 +89,11 @@ type conn struct {
 	stmts  map[string]*statement // by text
 	ran    *atomic.Int64         // statements
 	memory *memory               // of the whole database
-	view   viewState
+
+	// What the arguments of the next statement are made in.
+	columns []column
+	args    []any
+	view    viewState
 }
 
 // viewState is how far the snapshot of a View is: many decisions rest on what

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"flowdrive/internal/errs"
@@ -9,21 +10,44 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	// Properties and content come last: what only lists does not read them.
-	documentColumns = `doc.id, doc.context_id, doc.parent_id, doc.name, doc.folder, doc.author_id, doc.revision, doc.media_type, doc.size,
-		doc.sha256, doc.folder = 0 AND doc.content IS NULL, doc.created, doc.modified`
+// documentTable has properties and content last: what only lists does not read
+// them. A root has no name and no folder; its context has it made.
+var documentTable = table[store.Document]{"documents", "document", func(d *store.Document, to []column) []column {
+	return append(to, []column{
+		{"id", selected, &d.ID},
+		{"context_id", selected, number{(*int64)(&d.ContextID)}},
+		{"parent_id", fixed, number{&d.ParentID}},
+		{"name", fixed, &d.Name},
+		{"folder", fixed, &d.Folder},
+		{"author_id", full, (*int64)(&d.AuthorID)},
+		{"revision", full, &d.Revision},
+		{"media_type", full, &d.MediaType},
+		{"size", full, &d.Size},
+		{"sha256", full, someBits(d.SHA256[:])},
+		{"{}folder = 0 AND {}content IS NULL", selected, &d.InFile},
+		{"created", fixed, millis{&d.Created}},
+		{"modified", full, millis{&d.Modified}},
+		{"properties", fixed, text{(*string)(&d.Properties)}},
+		{"content", full, content{&d.Content, d.Folder || d.InFile}},
+	}...)
+}}
+
+var (
+	insertDocument  = documentTable.insert()
+	replaceDocument = documentTable.update(condition{where: `id = ?1 AND folder = 0`, given: 1})
+
+	documentColumns = documentTable.list("doc", "properties", "content")
 
 	// ?2 is a list of names. It ends with what exists of them.
 	selectDocumentsAlong = documentsAlong + `
-		SELECT ` + documentColumns + `, doc.properties, doc.content FROM along CROSS JOIN documents doc ON doc.id = along.id ORDER BY depth`
+		SELECT ` + documentTable.list("doc") + ` FROM along CROSS JOIN documents doc ON doc.id = along.id ORDER BY depth`
 
 	selectDocumentRoots = `
-		SELECT ` + documentColumns + `, NULL, NULL FROM documents doc WHERE doc.context_id IN (SELECT value FROM json_each(?1))`
+		SELECT ` + documentColumns + ` FROM documents doc WHERE doc.context_id IN (SELECT value FROM json_each(?1))`
 	selectAllDocumentRoots = `
-		SELECT ` + documentColumns + `, NULL, NULL FROM documents doc WHERE doc.context_id IN (SELECT id FROM parties)`
+		SELECT ` + documentColumns + ` FROM documents doc WHERE doc.context_id IN (SELECT id FROM parties)`
 	selectDocumentPage = `
-		SELECT ` + documentColumns + `, NULL, NULL FROM documents doc WHERE doc.parent_id = ?1 AND doc.id > ?2 ORDER BY doc.id LIMIT ?3`
+		SELECT ` + documentColumns + ` FROM documents doc WHERE doc.parent_id = ?1 AND doc.id > ?2 ORDER BY doc.id LIMIT ?3`
 
 	// The place that the list of names ?2 leads to, as above, and then what is
 	// in it, or at most ?4 of what is below it at any depth; with properties
@@ -38,9 +62,9 @@ const (
 		)`
 	documentAtEnd  = `(SELECT id FROM along WHERE depth = json_array_length(?2))`
 	documentsUnder = `
-		SELECT ` + documentColumns + `, doc.properties, NULL, along.depth FROM along CROSS JOIN documents doc ON doc.id = along.id
+		SELECT ` + documentTable.list("doc", "content") + `, along.depth FROM along CROSS JOIN documents doc ON doc.id = along.id
 		UNION ALL
-		SELECT ` + documentColumns + `, CASE WHEN ?3 THEN doc.properties END, NULL, NULL FROM `
+		SELECT ` + strings.Replace(documentTable.list("doc", "content"), "doc.properties", "CASE WHEN ?3 THEN doc.properties END", 1) + `, NULL FROM `
 	selectDocumentsIn    = documentsAlong + documentsUnder + `documents doc WHERE doc.parent_id = ` + documentAtEnd
 	selectDocumentsUnder = documentsAlong + `, below (id) AS (
 			SELECT id FROM documents WHERE parent_id = ` + documentAtEnd + `
@@ -48,14 +72,10 @@ const (
 			SELECT documents.id FROM below JOIN documents ON documents.parent_id = below.id
 			LIMIT ?4
 		)` + documentsUnder + `below CROSS JOIN documents doc ON doc.id = below.id`
+)
 
-	insertDocument = `
-		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, content, properties)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)`
-	setProperties   = `UPDATE documents SET properties = ?2 WHERE id = ?1`
-	replaceDocument = `
-		UPDATE documents SET author_id = ?2, revision = ?3, media_type = ?4, size = ?5, sha256 = ?6, modified = ?7, content = ?8
-		WHERE id = ?1 AND folder = 0`
+const (
+	setProperties  = `UPDATE documents SET properties = ?2 WHERE id = ?1`
 	touchFolder    = `UPDATE documents SET revision = revision + 1, modified = ?2 WHERE id = ?1 AND folder = 1`
 	deleteDocument = `DELETE FROM documents WHERE id = ?1 AND context_id IS NULL`
 	moveDocument   = `UPDATE documents SET parent_id = ?2, name = ?3 WHERE id = ?1 AND context_id IS NULL`
@@ -70,30 +90,8 @@ const (
 	detachFolders       = `UPDATE documents SET parent_id = NULL WHERE id IN (SELECT value FROM json_each(?1))`
 )
 
-// intoDocument returns where the columns of a document go. It serves every row
-// of a query: making it costs more than reading one.
-func intoDocument(d *store.Document, more ...any) []any {
-	return append([]any{
-		&d.ID,
-		number{(*int64)(&d.ContextID)},
-		number{&d.ParentID},
-		&d.Name, &d.Folder, &d.AuthorID, &d.Revision,
-		&d.MediaType, &d.Size, bits(d.SHA256[:]), &d.InFile,
-		millis{&d.Created},
-		millis{&d.Modified},
-		text{(*string)(&d.Properties)},
-		&d.Content,
-	}, more...)
-}
-
 func (r *reader) documents(query string, args ...any) (all []store.Document, err error) {
-	var d store.Document
-	into := intoDocument(&d)
-	err = r.c.each(query, func(scan scan) error {
-		err := scan(into...)
-		all = append(all, d)
-		return err
-	}, args...)
+	err = documentTable.add(r.c, &all, query, args...)
 	return all, failure("read documents", err)
 }
 
@@ -115,7 +113,7 @@ func (r documentReader) Under(context identity.ID, names []string, o store.Under
 	}
 	var d store.Document
 	var depth int64
-	into := intoDocument(&d, optional{&depth})
+	into := documentTable.into(r.c, &d, optional{&depth})
 	var blocks [][]store.Document // a slice that grows to thousands is copied again and again
 	block := make([]store.Document, 0, 16)
 	err = r.c.each(query, func(scan scan) error {
@@ -158,12 +156,7 @@ func (r documentReader) Page(folder, after int64, limit int) ([]store.Document, 
 // Insert stores a new document or folder and sets its ID. A name in
 // use in its folder is errs.NameTaken.
 func (t documentWriter) Insert(d *store.Document) error {
-	sum := any(nil)
-	if !d.Folder {
-		sum = d.SHA256[:]
-	}
-	res, err := t.c.exec(insertDocument, d.ParentID, d.Name, d.Folder, int64(d.AuthorID), d.Revision, d.MediaType, d.Size,
-		sum, at(d.Created), at(d.Modified), documentContent(d), orNoText(string(d.Properties)))
+	res, err := insertDocument.exec(t.c, d)
 	if err == nil {
 		d.ID, err = res.LastInsertId()
 	}
@@ -173,18 +166,9 @@ func (t documentWriter) Insert(d *store.Document) error {
 	return failure("store a document", err)
 }
 
-// documentContent returns the column of a content that is held in the row.
-func documentContent(d *store.Document) any {
-	if d.Folder || d.InFile {
-		return nil
-	}
-	return blob(d.Content)
-}
-
 // Replace changes the file of that ID.
 func (t documentWriter) Replace(d *store.Document) error {
-	n, err := t.c.change(replaceDocument, d.ID, int64(d.AuthorID), d.Revision, d.MediaType, d.Size, d.SHA256[:],
-		at(d.Modified), documentContent(d))
+	n, err := replaceDocument.change(t.c, d, d.ID)
 	return found(n, err, "document")
 }
 

@@ -7,17 +7,29 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	historyColumns = `id, folder, author_id, name, replaced, etag, length(source)`
+// pastTable is only read.
+var pastTable = table[store.Past]{"history", "document", func(p *store.Past, to []column) []column {
+	return append(to, []column{
+		{"id", selected, &p.ID},
+		{"folder", selected, (*string)(&p.Folder)},
+		{"author_id", selected, (*int64)(&p.AuthorID)},
+		{"name", selected, &p.Name},
+		{"replaced", selected, millis{&p.Replaced}},
+		{"etag", selected, &p.ETag},
+		{"length(source)", selected, &p.Size},
+		{"source", selected, &p.Source},
+	}...)
+}}
 
-	selectHistory = `
-		SELECT ` + historyColumns + `, NULL FROM history
+var (
+	selectHistory = `SELECT ` + pastTable.list("", "source") + ` FROM history
 		WHERE folder = ?1 AND author_id = ?2 AND replaced > ?3 ORDER BY folder, author_id, folded, replaced`
-	selectAllHistory = `
-		SELECT ` + historyColumns + `, NULL FROM history
+	selectAllHistory = `SELECT ` + pastTable.list("", "source") + ` FROM history
 		WHERE folder = ?1 AND replaced > ?2 ORDER BY folder, author_id, folded, replaced`
-	selectPast = `SELECT ` + historyColumns + `, source FROM history WHERE id = ?1`
+	selectPast = `SELECT ` + pastTable.list("") + ` FROM history WHERE id = ?1`
+)
 
+const (
 	// A second one within a second comes a second later.
 	insertPast = `
 		INSERT INTO history (folder, author_id, folded, name, replaced, etag, source)
@@ -33,36 +45,19 @@ const (
 	deleteDepartedBefore = `DELETE FROM departed WHERE deleted < ?1`
 )
 
-func scanPast(scan scan, p *store.Past) error {
-	return scan(&p.ID, &p.Folder, &p.AuthorID, &p.Name, millis{&p.Replaced}, &p.ETag, &p.Size, &p.Source)
-}
-
 // List returns what was replaced in the folder after the instant, of the
 // author or, where that is 0, of all, without Source.
 func (r historyReader) List(folder store.Folder, author identity.ID, after time.Time) (all []store.Past, err error) {
-	add := func(scan scan) error {
-		var p store.Past
-		err := scanPast(scan, &p)
-		all = append(all, p)
-		return err
-	}
 	if author == 0 {
-		err = r.c.each(selectAllHistory, add, string(folder), after.UnixMilli())
+		err = pastTable.add(r.c, &all, selectAllHistory, string(folder), after.UnixMilli())
 	} else {
-		err = r.c.each(selectHistory, add, string(folder), int64(author), after.UnixMilli())
+		err = pastTable.add(r.c, &all, selectHistory, string(folder), int64(author), after.UnixMilli())
 	}
 	return all, failure("read what was stored before", err)
 }
 
 // Get returns one that was replaced, with its Source.
-func (r historyReader) Get(id int64) (*store.Past, error) {
-	p := &store.Past{}
-	found, err := r.c.row(selectPast, id).read(func(scan scan) error { return scanPast(scan, p) })
-	if err := read(found, err, "document"); err != nil {
-		return nil, err
-	}
-	return p, nil
-}
+func (r historyReader) Get(id int64) (*store.Past, error) { return pastTable.one(r.c, selectPast, id) }
 
 // Insert stores a source, in the next second that the name has free.
 func (t historyWriter) Insert(p *store.Past) error {

@@ -4,18 +4,32 @@ import (
 	"slices"
 
 	"flowdrive/internal/errs"
-	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
-const (
-	selectHolds = `SELECT id, name, route, grp, engine, reason, author, revision, created, modified FROM holds ORDER BY id`
-	insertHold  = `
-		INSERT INTO holds (folded, name, route, grp, engine, reason, author, revision, created, modified)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)`
-	updateHold = `UPDATE holds SET route = ?2, grp = ?3, engine = ?4, reason = ?5, revision = ?6, modified = ?7 WHERE id = ?1`
-	deleteHold = `DELETE FROM holds WHERE id = ?1`
+var holdTable = table[store.Hold]{"holds", "hold", func(h *store.Hold, to []column) []column {
+	return append(to, []column{
+		{"id", selected, &h.ID},
+		{"folded", inserted, folded{&h.Name}},
+		{"name", fixed, &h.Name},
+		{"route", full, &h.Route},
+		{"grp", full, &h.Group},
+		{"engine", full, &h.Engine},
+		{"reason", full, &h.Reason},
+		{"author", fixed, &h.Author},
+		{"revision", full, &h.Revision},
+		{"created", fixed, millis{&h.Created}},
+		{"modified", full, millis{&h.Modified}},
+	}...)
+}}
+
+var (
+	insertHold  = holdTable.insert()
+	updateHold  = holdTable.update(condition{where: `id = ?1`, given: 1})
+	selectHolds = `SELECT ` + holdTable.list("") + ` FROM holds ORDER BY id`
 )
+
+const deleteHold = `DELETE FROM holds WHERE id = ?1`
 
 // Holds returns all holds by ID. There are few.
 func (r queueReader) Holds() (all []store.Hold, err error) {
@@ -26,12 +40,7 @@ func (r queueReader) Holds() (all []store.Hold, err error) {
 }
 
 func (r *reader) storedHolds() (all []store.Hold, err error) {
-	err = r.c.each(selectHolds, func(scan scan) error {
-		var h store.Hold
-		err := scan(&h.ID, &h.Name, &h.Route, &h.Group, &h.Engine, &h.Reason, &h.Author, &h.Revision, millis{&h.Created}, millis{&h.Modified})
-		all = append(all, h)
-		return err
-	})
+	err = holdTable.add(r.c, &all, selectHolds)
 	return all, failure("read the holds", err)
 }
 
@@ -40,10 +49,10 @@ func (r *reader) storedHolds() (all []store.Hold, err error) {
 func (t queueWriter) PutHold(h *store.Hold) error {
 	t.c.memory.holds.move()
 	if h.ID != 0 {
-		n, err := t.c.change(updateHold, h.ID, h.Route, h.Group, h.Engine, h.Reason, h.Revision, at(h.Modified))
+		n, err := updateHold.change(t.c, h, h.ID)
 		return found(n, err, "hold")
 	}
-	res, err := t.c.exec(insertHold, identity.Fold(h.Name), h.Name, h.Route, h.Group, h.Engine, h.Reason, h.Author, h.Revision, at(h.Created), at(h.Modified))
+	res, err := insertHold.exec(t.c, h)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "There is a hold %q already.", h.Name)
 	}

@@ -7,16 +7,32 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	lockColumns = `token, target, holder_id, shared, deep, owner, root, seconds, expires`
+var lockTable = table[store.Lock]{"locks", "lock", func(l *store.Lock, to []column) []column {
+	return append(to, []column{
+		{"token", fixed, bits(l.Token[:])},
+		{"target", fixed, (*string)(&l.On)},
+		{"holder_id", fixed, (*int64)(&l.HolderID)},
+		{"shared", fixed, &l.Shared},
+		{"deep", fixed, &l.Deep},
+		{"owner", fixed, &l.Owner},
+		{"root", fixed, &l.Root},
+		{"seconds", fixed, seconds{&l.Lasts}},
+		{"expires", fixed, millis{&l.Expires}},
+	}...)
+}}
 
-	selectLocksOn = `SELECT ` + lockColumns + ` FROM locks
+var (
+	insertLock    = lockTable.insert()
+	selectLocksOn = `SELECT ` + lockTable.list("") + ` FROM locks
 		WHERE target IN (SELECT value FROM json_each(?1)) AND expires > ?2 ORDER BY id`
 	// What begins with a prefix is a range: after the slash at its end comes
 	// the character "0".
-	selectLocksBelow  = `SELECT ` + lockColumns + ` FROM locks WHERE target > ?1 AND target < ?2 AND expires > ?3 ORDER BY id`
-	selectLockByToken = `SELECT ` + lockColumns + ` FROM locks WHERE token = ?1 AND expires > ?2`
-	countLocks        = `SELECT count(*) FROM locks WHERE holder_id = ?1 AND expires > ?2`
+	selectLocksBelow  = `SELECT ` + lockTable.list("") + ` FROM locks WHERE target > ?1 AND target < ?2 AND expires > ?3 ORDER BY id`
+	selectLockByToken = `SELECT ` + lockTable.list("") + ` FROM locks WHERE token = ?1 AND expires > ?2`
+)
+
+const (
+	countLocks = `SELECT count(*) FROM locks WHERE holder_id = ?1 AND expires > ?2`
 
 	// It climbs from each document to its root: there are few, and they lie
 	// a few folders deep.
@@ -29,9 +45,6 @@ const (
 		)
 		SELECT document FROM up WHERE at = ?2`
 
-	insertLock = `
-		INSERT INTO locks (token, target, holder_id, shared, deep, owner, root, seconds, expires)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)`
 	refreshLock       = `UPDATE locks SET seconds = ?2, expires = ?3 WHERE token = ?1`
 	deleteLock        = `DELETE FROM locks WHERE token = ?1`
 	deleteLocksOn     = `DELETE FROM locks WHERE target = ?1`
@@ -41,20 +54,8 @@ const (
 )
 
 func (r *reader) locks(query string, args ...any) (all []store.Lock, err error) {
-	err = r.c.each(query, func(scan scan) error {
-		var l store.Lock
-		err := scanLock(scan, &l)
-		all = append(all, l)
-		return err
-	}, args...)
+	err = lockTable.add(r.c, &all, query, args...)
 	return all, failure("read locks", err)
-}
-
-func scanLock(scan scan, l *store.Lock) error {
-	var seconds int64
-	err := scan(bits(l.Token[:]), &l.On, &l.HolderID, &l.Shared, &l.Deep, &l.Owner, &l.Root, &seconds, millis{&l.Expires})
-	l.Lasts = time.Duration(seconds) * time.Second
-	return err
 }
 
 // On returns the locks on any of the keys.
@@ -77,12 +78,7 @@ func (r lockReader) Below(prefix store.LockKey, now time.Time) ([]store.Lock, er
 
 // ByToken returns the lock that has the token.
 func (r lockReader) ByToken(token store.UUID, now time.Time) (*store.Lock, error) {
-	l := &store.Lock{}
-	found, err := r.c.row(selectLockByToken, token[:], at(now)).read(func(scan scan) error { return scanLock(scan, l) })
-	if err := read(found, err, "lock"); err != nil {
-		return nil, err
-	}
-	return l, nil
+	return lockTable.one(r.c, selectLockByToken, token[:], at(now))
 }
 
 // Count returns how many locks the holder has.
@@ -94,20 +90,14 @@ func (r lockReader) Count(holder identity.ID, now time.Time) (n int64, err error
 // DocumentsBelow returns those of the documents that are below the folder at
 // any depth, or are it.
 func (r lockReader) DocumentsBelow(folder int64, documents []int64) (below []int64, err error) {
-	err = r.c.each(selectDocumentsBelow, func(scan scan) error {
-		var id int64
-		err := scan(&id)
-		below = append(below, id)
-		return err
-	}, array(documents), folder)
+	below, err = values[int64](r.c, selectDocumentsBelow, array(documents), folder)
 	return below, failure("find documents below a folder", err)
 }
 
 // Insert stores a new lock.
 func (t lockWriter) Insert(l *store.Lock) error {
 	t.c.memory.locks.move()
-	_, err := t.c.exec(insertLock, l.Token[:], string(l.On), int64(l.HolderID), l.Shared, l.Deep, l.Owner, l.Root,
-		int64(l.Lasts/time.Second), at(l.Expires))
+	_, err := insertLock.exec(t.c, l)
 	return failure("store a lock", err)
 }
 

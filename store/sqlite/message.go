@@ -6,69 +6,57 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	messageColumns = `uuid, case_id, label, author_id, media_type, size, sha256, content IS NULL, version, created, modified`
+var messageTable = table[store.Message]{"messages", "message", func(m *store.Message, to []column) []column {
+	return append(to, []column{
+		{"uuid", full, bits(m.UUID[:])},
+		{"case_id", fixed, &m.CaseID},
+		{"label", fixed, &m.Label},
+		{"author_id", full, (*int64)(&m.AuthorID)},
+		{"media_type", full, &m.MediaType},
+		{"size", full, &m.Size},
+		{"sha256", full, bits(m.SHA256[:])},
+		{"{}content IS NULL", selected, &m.InFile},
+		{"version", full, &m.Version},
+		{"created", full, millis{&m.Created}},
+		{"modified", full, millis{&m.Modified}},
+		{"content", full, content{&m.Content, m.InFile}},
+	}...)
+}}
+
+var (
+	upsertMessage = messageTable.upsert("case_id, label")
 
 	// A case has few messages; those of one are found by the index of labels.
-	selectMessage        = `SELECT ` + messageColumns + `, content FROM messages WHERE case_id = ?1 AND uuid = ?2`
-	selectMessageByLabel = `SELECT ` + messageColumns + `, content FROM messages WHERE case_id = ?1 AND label = ?2`
-	selectMessages       = `SELECT ` + messageColumns + `, NULL FROM messages WHERE case_id = ?1 ORDER BY id`
+	selectMessage        = `SELECT ` + messageTable.list("") + ` FROM messages WHERE case_id = ?1 AND uuid = ?2`
+	selectMessageByLabel = `SELECT ` + messageTable.list("") + ` FROM messages WHERE case_id = ?1 AND label = ?2`
+	selectMessages       = `SELECT ` + messageTable.list("", "content") + ` FROM messages WHERE case_id = ?1 ORDER BY id`
+)
 
-	upsertMessage = `
-		INSERT INTO messages (case_id, label, uuid, media_type, size, sha256, version, created, modified, content, author_id)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-		ON CONFLICT (case_id, label) DO UPDATE SET
-			uuid = ?3, media_type = ?4, size = ?5, sha256 = ?6, version = ?7, created = ?8, modified = ?9, content = ?10,
-			author_id = ?11`
-
+const (
 	selectLog = `SELECT entries FROM case_log WHERE case_id = ?1 ORDER BY seq`
 	insertLog = `INSERT INTO case_log (case_id, seq, entries) VALUES (?1, ?2, ?3)`
 )
 
-func scanMessage(scan scan, m *store.Message) error {
-	return scan(bits(m.UUID[:]), &m.CaseID, &m.Label, &m.AuthorID, &m.MediaType, &m.Size, bits(m.SHA256[:]), &m.InFile,
-		&m.Version, millis{&m.Created}, millis{&m.Modified}, &m.Content)
-}
-
 // Get returns the message of the case with that UUID.
 func (r messageReader) Get(caseID int64, uuid store.UUID) (*store.Message, error) {
-	return r.message(selectMessage, caseID, uuid[:])
+	return messageTable.one(r.c, selectMessage, caseID, uuid[:])
 }
 
 // GetByLabel returns the message of the case with that label.
 func (r messageReader) GetByLabel(caseID int64, label string) (*store.Message, error) {
-	return r.message(selectMessageByLabel, caseID, label)
-}
-
-func (r *reader) message(query string, caseID int64, key any) (*store.Message, error) {
-	m := &store.Message{}
-	found, err := r.c.row(query, caseID, key).read(func(scan scan) error { return scanMessage(scan, m) })
-	if err := read(found, err, "message"); err != nil {
-		return nil, err
-	}
-	return m, nil
+	return messageTable.one(r.c, selectMessageByLabel, caseID, label)
 }
 
 // List returns the messages of the case in order of creation, without
 // Content.
 func (r messageReader) List(caseID int64) (all []store.Message, err error) {
-	err = r.c.each(selectMessages, func(scan scan) error {
-		var m store.Message
-		err := scanMessage(scan, &m)
-		all = append(all, m)
-		return err
-	}, caseID)
+	err = messageTable.add(r.c, &all, selectMessages, caseID)
 	return all, failure("read the messages of a case", err)
 }
 
 // Put creates a message or replaces the one of that case and label.
 func (t messageWriter) Put(m *store.Message) error {
-	content := any(nil)
-	if !m.InFile {
-		content = blob(m.Content)
-	}
-	_, err := t.c.exec(upsertMessage, m.CaseID, m.Label, m.UUID[:], m.MediaType, m.Size, m.SHA256[:],
-		m.Version, at(m.Created), at(m.Modified), content, int64(m.AuthorID))
+	_, err := upsertMessage.exec(t.c, m)
 	if isReferred(err) {
 		return notFound("case")
 	}

@@ -60,7 +60,7 @@ func schemaVersion(ctx context.Context, pool *sql.DB) (version int64, err error)
 		return 0, nil
 	}
 	if versions == 0 {
-		return 0, errs.New(errs.Unavailable, "The file holds tables of another program; it is no database of Flowdrive.")
+		return 0, errs.New(errs.Unavailable, "The file has tables of another program; it is not a Flowdrive database.")
 	}
 	err = pool.QueryRowContext(ctx, selectVersion).Scan(&version)
 	return version, err

@@ -8,48 +8,44 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	nameColumns = `folder, author_id, name, entry, case_id, etag, modified, length(source)`
+var nameTable = table[store.GivenName]{"given_names", "name", func(n *store.GivenName, to []column) []column {
+	return append(to, []column{
+		{"folder", fixed, (*string)(&n.Folder)},
+		{"author_id", fixed, (*int64)(&n.Author)},
+		{"folded", inserted, folded{&n.Name}},
+		{"name", full, &n.Name},
+		{"entry", full, someBits(n.Entry[:])},
+		{"case_id", full, number{&n.CaseID}},
+		{"etag", full, &n.ETag},
+		{"modified", full, millis{&n.Modified}},
+		{"length(source)", selected, &n.Size},
+		{"source", full, &n.Source},
+	}...)
+}}
 
-	selectName        = `SELECT ` + nameColumns + `, source FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
-	selectNameOfEntry = `SELECT ` + nameColumns + `, source FROM given_names WHERE entry = ?1`
-	selectNameOfCase  = `SELECT ` + nameColumns + `, source FROM given_names WHERE case_id = ?1`
+var (
+	upsertName        = nameTable.upsert("author_id, folder, folded")
+	selectName        = `SELECT ` + nameTable.list("") + ` FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
+	selectNameOfEntry = `SELECT ` + nameTable.list("") + ` FROM given_names WHERE entry = ?1`
+	selectNameOfCase  = `SELECT ` + nameTable.list("") + ` FROM given_names WHERE case_id = ?1`
 
-	selectNamesOfEntries = `SELECT ` + nameColumns + `, NULL FROM given_names WHERE entry IN (SELECT unhex(value) FROM json_each(?1))`
-	selectNamesOfCases   = `SELECT ` + nameColumns + `, NULL FROM given_names WHERE case_id IN (SELECT value FROM json_each(?1))`
-
-	upsertName = `
-		INSERT INTO given_names (folder, author_id, folded, name, entry, case_id, etag, modified, source)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-		ON CONFLICT (author_id, folder, folded) DO UPDATE SET
-			name = ?4, entry = ?5, case_id = ?6, etag = ?7, modified = ?8, source = ?9`
-	deleteName = `DELETE FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
+	selectNamesOfEntries = `SELECT ` + nameTable.list("", "source") + ` FROM given_names WHERE entry IN (SELECT unhex(value) FROM json_each(?1))`
+	selectNamesOfCases   = `SELECT ` + nameTable.list("", "source") + ` FROM given_names WHERE case_id IN (SELECT value FROM json_each(?1))`
 )
 
-func scanName(scan scan, n *store.GivenName) error {
-	return scan(&n.Folder, &n.Author, &n.Name, bits(n.Entry[:]), number{&n.CaseID}, &n.ETag, millis{&n.Modified}, &n.Size, &n.Source)
-}
+const deleteName = `DELETE FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 
 // Get returns what the author gave that name, whatever its case.
 func (r nameReader) Get(folder store.Folder, author identity.ID, name string) (*store.GivenName, error) {
-	return r.name(selectName, int64(author), string(folder), identity.Fold(name))
+	return nameTable.one(r.c, selectName, int64(author), string(folder), identity.Fold(name))
 }
 
 // Of returns the name of an entry or a case.
 func (r nameReader) Of(folder store.Folder, entry store.UUID, caseID int64) (*store.GivenName, error) {
 	if folder == store.FolderSchedule {
-		return r.name(selectNameOfEntry, entry[:])
+		return nameTable.one(r.c, selectNameOfEntry, entry[:])
 	}
-	return r.name(selectNameOfCase, caseID)
-}
-
-func (r *reader) name(query string, key ...any) (*store.GivenName, error) {
-	n := &store.GivenName{}
-	found, err := r.c.row(query, key...).read(func(scan scan) error { return scanName(scan, n) })
-	if err := read(found, err, "name"); err != nil {
-		return nil, err
-	}
-	return n, nil
+	return nameTable.one(r.c, selectNameOfCase, caseID)
 }
 
 // List returns the names, without Source, of the entries or cases.
@@ -62,24 +58,14 @@ func (r nameReader) List(folder store.Folder, entries []store.UUID, cases []int6
 		}
 		query, keys = selectNamesOfEntries, array(texts)
 	}
-	err = r.c.each(query, func(scan scan) error {
-		var n store.GivenName
-		err := scanName(scan, &n)
-		all = append(all, n)
-		return err
-	}, keys)
+	err = nameTable.add(r.c, &all, query, keys)
 	return all, failure("read given names", err)
 }
 
 // Put stores a name, by folder, author and folded name. A resource
 // has one name at most: a second one is errs.NameTaken.
 func (t nameWriter) Put(n *store.GivenName) error {
-	entry := any(nil)
-	if n.Folder == store.FolderSchedule {
-		entry = n.Entry[:]
-	}
-	_, err := t.c.exec(upsertName, string(n.Folder), int64(n.Author), identity.Fold(n.Name), n.Name, entry, orNull(n.CaseID),
-		n.ETag, at(n.Modified), blob(n.Source))
+	_, err := upsertName.exec(t.c, n)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The resource has another name already.")
 	}

@@ -14,12 +14,7 @@ const (
 // OpenOf returns the ids of the open cases of a schedule entry, at most
 // limit.
 func (r caseReader) OpenOf(entry store.UUID, limit int) (ids []int64, err error) {
-	err = r.c.each(openOfEntry, func(scan scan) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, entry[:], limit)
+	ids, err = values[int64](r.c, openOfEntry, entry[:], limit)
 	return ids, failure("read the open cases of a schedule entry", err)
 }
 

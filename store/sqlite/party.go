@@ -8,45 +8,58 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	selectParties = `
-		SELECT id, name, kind, full_name, email, admin, disabled, members, admins,
-			coalesce((SELECT name FROM parties d WHERE d.id = parties.deputy_id), ''), deputy_from, deputy_to,
-			password, revision, created, modified, quiet, watch
-		FROM parties ORDER BY id`
-	upsertParty = `
-		INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins,
-			password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
-			(SELECT id FROM parties WHERE folded = ?15), ?16, ?17, ?18, ?19)
-		ON CONFLICT (id) DO UPDATE SET
-			name = ?2, folded = ?3, kind = ?4, full_name = ?5, email = ?6, admin = ?7, disabled = ?8,
-			members = ?9, admins = ?10, password = ?11, revision = ?12, created = ?13, modified = ?14,
-			deputy_id = excluded.deputy_id, deputy_from = ?16, deputy_to = ?17,
-			quiet = ?18, watch = ?19`
-	deleteParty = `DELETE FROM parties WHERE id = ?1`
+// partyTable has the deputy's name where the database has the id.
+var partyTable = table[store.Party]{"parties", "user or team", func(p *store.Party, to []column) []column {
+	return append(to, []column{
+		{"id", fixed, (*int64)(&p.ID)},
+		{"name", full, (*string)(&p.Name)},
+		{"folded", unread, folded{(*string)(&p.Name)}},
+		{"kind", full, (*string)(&p.Kind)},
+		{"full_name", full, &p.FullName},
+		{"email", full, &p.Email},
+		{"admin", full, &p.Admin},
+		{"disabled", full, &p.Disabled},
+		{"members", full, list[identity.Name]{&p.Members}},
+		{"admins", full, list[identity.Name]{&p.Admins}},
+		{"coalesce((SELECT name FROM parties d WHERE d.id = parties.deputy_id), '')", selected, (*string)(&p.Deputy.User)},
+		{"deputy_id", unread, deputy{&p.Deputy.User}},
+		{"deputy_from", full, millis{&p.Deputy.From}},
+		{"deputy_to", full, millis{&p.Deputy.To}},
+		{"password", full, &p.Password},
+		{"revision", full, &p.Revision},
+		{"created", full, millis{&p.Created}},
+		{"modified", full, millis{&p.Modified}},
+		{"quiet", full, &p.Quiet},
+		{"watch", full, list[string]{&p.Watch}},
+	}...)
+}}
+
+// deputy is the id of the user of that name.
+type deputy struct{ name *identity.Name }
+
+func (deputy) expression(place string) string {
+	return `(SELECT id FROM parties WHERE folded = ` + place + `)`
+}
+
+func (d deputy) value() any { return identity.Fold(string(*d.name)) }
+
+var (
+	upsertParty   = partyTable.upsert("id")
+	selectParties = `SELECT ` + partyTable.list("") + ` FROM parties ORDER BY id`
 )
+
+const deleteParty = `DELETE FROM parties WHERE id = ?1`
 
 // List returns all users and teams by id.
 func (r partyReader) List() (all []store.Party, err error) {
-	err = r.c.each(selectParties, func(scan scan) error {
-		var p store.Party
-		err := scan(&p.ID, &p.Name, &p.Kind, &p.FullName, &p.Email, &p.Admin, &p.Disabled,
-			list[identity.Name]{&p.Members}, list[identity.Name]{&p.Admins},
-			&p.Deputy.User, millis{&p.Deputy.From}, millis{&p.Deputy.To}, &p.Password, &p.Revision, millis{&p.Created}, millis{&p.Modified}, &p.Quiet, list[string]{&p.Watch})
-		all = append(all, p)
-		return err
-	})
+	err = partyTable.add(r.c, &all, selectParties)
 	return all, failure("read the users and teams", err)
 }
 
 // Put stores a new party or replaces the one of that id. A name that
 // another party bears, whatever its case, is errs.NameTaken.
 func (t partyWriter) Put(p *store.Party) error {
-	_, err := t.c.exec(upsertParty, int64(p.ID), string(p.Name), identity.Fold(string(p.Name)), string(p.Kind),
-		p.FullName, p.Email, p.Admin, p.Disabled, array(p.Members), array(p.Admins),
-		p.Password, p.Revision, at(p.Created), at(p.Modified),
-		identity.Fold(string(p.Deputy.User)), at(p.Deputy.From), at(p.Deputy.To), p.Quiet, array(p.Watch))
+	_, err := upsertParty.exec(t.c, p)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", p.Name)
 	}

@@ -6,65 +6,71 @@ import (
 	"flowdrive/store"
 )
 
+var routeTable = table[store.Route]{"routes", "route", func(r *store.Route, to []column) []column {
+	return append(to, []column{
+		{"id", fixed, &r.ID},
+		{"name", full, &r.Name},
+		{"folded", unread, folded{&r.Name}},
+		{"context_id", full, (*int64)(&r.ContextID)},
+		{"author_id", full, (*int64)(&r.AuthorID)},
+		{"version", full, &r.Version},
+		{"yaml", full, &r.YAML},
+		{"length(source)", selected, &r.SourceSize},
+		{"source", full, &r.Source},
+		{"etag", full, &r.ETag},
+		{"form", full, &r.Form},
+		{"created", full, millis{&r.Created}},
+		{"modified", full, millis{&r.Modified}},
+	}...)
+}}
+
+var versionTable = table[store.RouteVersion]{"route_versions", "version of a route", func(v *store.RouteVersion, to []column) []column {
+	return append(to, []column{
+		{"route_id", fixed, &v.RouteID},
+		{"name", fixed, &v.Name},
+		{"version", fixed, &v.Version},
+		{"yaml", fixed, &v.YAML},
+		{"form", fixed, &v.Form},
+		{"created", fixed, millis{&v.Created}},
+		{"source", fixed, &v.Source},
+	}...)
+}}
+
+var (
+	upsertRoute       = routeTable.upsert("id")
+	selectRouteByID   = `SELECT ` + routeTable.list("") + ` FROM routes WHERE id = ?1`
+	selectRouteByName = `SELECT ` + routeTable.list("") + ` FROM routes WHERE folded = ?1`
+	selectRoutes      = `SELECT ` + routeTable.list("", "source") + ` FROM routes ORDER BY id`
+
+	insertRouteVersion  = versionTable.upsert("route_id, version")
+	selectRouteVersion  = `SELECT ` + versionTable.list("") + ` FROM route_versions WHERE route_id = ?1 AND version = ?2`
+	selectRouteVersions = `SELECT ` + versionTable.list("", "source") + ` FROM route_versions WHERE route_id = ?1 ORDER BY version`
+)
+
 const (
-	routeColumns = `id, name, context_id, author_id, version, yaml, length(source), etag, form, created, modified`
-
-	selectRouteByID   = `SELECT ` + routeColumns + `, source FROM routes WHERE id = ?1`
-	selectRouteByName = `SELECT ` + routeColumns + `, source FROM routes WHERE folded = ?1`
-	selectRoutes      = `SELECT ` + routeColumns + `, NULL FROM routes ORDER BY id`
-	selectRouteStamp  = `SELECT version FROM routes WHERE id = ?1`
-
-	selectRouteVersion  = `SELECT route_id, name, version, yaml, form, created, source FROM route_versions WHERE route_id = ?1 AND version = ?2`
-	selectRouteVersions = `SELECT route_id, name, version, yaml, form, created, NULL FROM route_versions WHERE route_id = ?1 ORDER BY version`
+	selectRouteStamp = `SELECT version FROM routes WHERE id = ?1`
 
 	// Both counts read one small table and one index.
 	countRouteUses = `
 		SELECT (SELECT coalesce(sum(n), 0) FROM open_cases WHERE route_id = ?1),
 			(SELECT count(*) FROM entries WHERE route_id = ?1)`
 
-	upsertRoute = `
-		INSERT INTO routes (id, name, folded, context_id, author_id, version, yaml, source, etag, form, created, modified)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-		ON CONFLICT (id) DO UPDATE SET
-			name = ?2, folded = ?3, context_id = ?4, author_id = ?5, version = ?6, yaml = ?7,
-			source = ?8, etag = ?9, form = ?10, created = ?11, modified = ?12`
-	insertRouteVersion = `
-		INSERT INTO route_versions (route_id, version, name, yaml, source, form, created)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-		ON CONFLICT (route_id, version) DO NOTHING`
 	deleteRoute = `DELETE FROM routes WHERE id = ?1`
 )
 
-func scanRoute(scan scan, r *store.Route) error {
-	return scan(&r.ID, &r.Name, &r.ContextID, &r.AuthorID, &r.Version, &r.YAML, &r.SourceSize, &r.ETag, &r.Form,
-		millis{&r.Created}, millis{&r.Modified}, &r.Source)
-}
-
 // Get returns the route of that id.
-func (r routeReader) Get(id int64) (*store.Route, error) { return r.route(selectRouteByID, id) }
+func (r routeReader) Get(id int64) (*store.Route, error) {
+	return routeTable.one(r.c, selectRouteByID, id)
+}
 
 // GetByName returns the route of that name, whatever its case.
 func (r routeReader) GetByName(name string) (*store.Route, error) {
-	return r.route(selectRouteByName, identity.Fold(name))
-}
-
-func (r *reader) route(query string, key any) (*store.Route, error) {
-	out := &store.Route{}
-	found, err := r.c.row(query, key).read(func(scan scan) error { return scanRoute(scan, out) })
-	if err := read(found, err, "route"); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return routeTable.one(r.c, selectRouteByName, identity.Fold(name))
 }
 
 // List returns all routes by id, without Source.
 func (r routeReader) List() (all []store.Route, err error) {
-	err = r.c.each(selectRoutes, func(scan scan) error {
-		var route store.Route
-		err := scanRoute(scan, &route)
-		all = append(all, route)
-		return err
-	})
+	err = routeTable.add(r.c, &all, selectRoutes)
 	return all, failure("read the routes", err)
 }
 
@@ -79,28 +85,14 @@ func (r routeReader) CurrentVersion(id int64) (version int64, err error) {
 	return version, read(found, err, "route")
 }
 
-func scanRouteVersion(scan scan, v *store.RouteVersion) error {
-	return scan(&v.RouteID, &v.Name, &v.Version, &v.YAML, &v.Form, millis{&v.Created}, &v.Source)
-}
-
 // Version returns a version that was ever stored.
 func (r routeReader) Version(id, version int64) (*store.RouteVersion, error) {
-	out := &store.RouteVersion{}
-	found, err := r.c.row(selectRouteVersion, id, version).read(func(scan scan) error { return scanRouteVersion(scan, out) })
-	if err := read(found, err, "version of a route"); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return versionTable.one(r.c, selectRouteVersion, id, version)
 }
 
 // Versions returns the route's versions, ascending, without Source.
 func (r routeReader) Versions(id int64) (all []store.RouteVersion, err error) {
-	err = r.c.each(selectRouteVersions, func(scan scan) error {
-		var v store.RouteVersion
-		err := scanRouteVersion(scan, &v)
-		all = append(all, v)
-		return err
-	}, id)
+	err = versionTable.add(r.c, &all, selectRouteVersions, id)
 	return all, failure("read the versions of a route", err)
 }
 
@@ -117,15 +109,16 @@ func (r routeReader) InUse(id int64) (cases, entries int64, err error) {
 func (t routeWriter) Put(r *store.Route) error {
 	const op = "store a route"
 	t.c.memory.stamps.move()
-	_, err := t.c.exec(upsertRoute, r.ID, r.Name, identity.Fold(r.Name), int64(r.ContextID), int64(r.AuthorID),
-		r.Version, r.YAML, blob(r.Source), r.ETag, blob(r.Form), at(r.Created), at(r.Modified))
+	_, err := upsertRoute.exec(t.c, r)
 	if isUnique(err) {
 		return errs.New(errs.NameTaken, "The name %q is in use for another route.", r.Name)
 	}
 	if err != nil {
 		return failure(op, err)
 	}
-	_, err = t.c.exec(insertRouteVersion, r.ID, r.Version, r.Name, r.YAML, blob(r.Source), blob(r.Form), at(r.Modified))
+	_, err = insertRouteVersion.exec(t.c, &store.RouteVersion{
+		RouteID: r.ID, Name: r.Name, Version: r.Version, YAML: r.YAML, Source: r.Source, Form: r.Form, Created: r.Modified,
+	})
 	return failure(op, err)
 }
 

@@ -8,67 +8,73 @@ import (
 	"flowdrive/store"
 )
 
+var entryTable = table[store.Entry]{"entries", "schedule entry", func(e *store.Entry, to []column) []column {
+	return append(to, []column{
+		{"seq", selected, &e.Seq},
+		{"uuid", fixed, bits(e.UUID[:])},
+		{"context_id", full, (*int64)(&e.ContextID)},
+		{"author_id", full, (*int64)(&e.AuthorID)},
+		{"route_id", full, &e.RouteID},
+		{"type", full, &e.Type},
+		{"definition", full, &e.Definition},
+		{"revision", full, &e.Revision},
+		{"due", full, millis{&e.Due}},
+		{"form", full, &e.Form},
+		{"created", fixed, millis{&e.Created}},
+		{"modified", full, millis{&e.Modified}},
+		{"attachment", full, someBits(e.Attachment[:])},
+		{"paused", full, millis{&e.Paused}},
+	}...)
+}}
+
+var occurrenceTable = table[store.Occurrence]{"occurrences", "occurrence", func(o *store.Occurrence, to []column) []column {
+	return append(to, []column{
+		{"entry", fixed, bits(o.Entry[:])},
+		{"context_id", full, (*int64)(&o.ContextID)},
+		{"instant", fixed, millis{&o.Instant}},
+		{"outcome", full, &o.Outcome},
+		{"reason", full, &o.Reason},
+		{"case_id", full, number{&o.CaseID}},
+		{"fired_at", full, millis{&o.FiredAt}},
+	}...)
+}}
+
+var (
+	insertEntry = entryTable.insert()
+	updateEntry = entryTable.update(condition{where: `uuid = ?1`, given: 1})
+	// A firing changes no column that has an index but due; naming the others
+	// would write their indexes again.
+	advanceEntry = entryTable.update(condition{where: `uuid = ?1`, given: 1, same: []string{"context_id", "author_id", "route_id", "attachment"}})
+
+	selectEntry       = `SELECT ` + entryTable.list("") + ` FROM entries WHERE uuid = ?1`
+	selectEntries     = `SELECT ` + entryTable.list("") + ` FROM entries WHERE seq IN (SELECT value FROM json_each(?1))` + entriesThat
+	selectEntriesSeen = `
+		SELECT ` + entryTable.list("") + ` FROM entries WHERE seq IN (
+			SELECT seq FROM entries WHERE context_id IN (SELECT value FROM json_each(?1)))` + entriesThat
+
+	selectOccurrences = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
+	insertOccurrence  = occurrenceTable.insert()
+	redoOccurrence    = occurrenceTable.upsert("entry, instant").with(` WHERE case_id IS NULL`)
+)
+
 const (
-	entryColumns = `seq, uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified, attachment, paused`
-
-	selectEntry = `SELECT ` + entryColumns + ` FROM entries WHERE uuid = ?1`
-
 	// ?1 is a chunk of the sequence, or the contexts whose entries a whole
 	// listing has, with one statement however many they are. The others are
 	// filters, off when empty.
 	entriesThat = `
 			AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR type = ?3)
 		ORDER BY seq`
-	selectEntries     = `SELECT ` + entryColumns + ` FROM entries WHERE seq IN (SELECT value FROM json_each(?1))` + entriesThat
-	selectEntriesSeen = `
-		SELECT ` + entryColumns + ` FROM entries WHERE seq IN (
-			SELECT seq FROM entries WHERE context_id IN (SELECT value FROM json_each(?1)))` + entriesThat
 
 	allEntries       = `SELECT seq FROM entries WHERE seq > ?2 AND ?1 = 0 ORDER BY seq LIMIT ?3`
 	entriesOfContext = `SELECT seq FROM entries WHERE context_id = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3`
 
 	countEntries = `SELECT count(*) FROM entries WHERE author_id = ?1`
-
-	insertEntry = `
-		INSERT INTO entries (uuid, context_id, author_id, route_id, type, definition, revision, due, form, created, modified, attachment, paused)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)`
-
-	// A firing changes no column that has an index but due; naming the others
-	// would write their indexes again.
-	advanceEntry = `
-		UPDATE entries SET type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10, paused = ?12
-		WHERE uuid = ?1 AND context_id = ?2 AND author_id = ?3 AND route_id = ?4 AND attachment IS ?11`
-	updateEntry = `
-		UPDATE entries SET context_id = ?2, author_id = ?3, route_id = ?4,
-			type = ?5, definition = ?6, revision = ?7, due = ?8, form = ?9, modified = ?10, attachment = ?11, paused = ?12
-		WHERE uuid = ?1`
-	deleteEntry = `DELETE FROM entries WHERE uuid = ?1`
-
-	selectOccurrences = `
-		SELECT entry, context_id, instant, outcome, reason, case_id, fired_at
-		FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
-	insertOccurrence = `
-		INSERT INTO occurrences (entry, context_id, instant, outcome, reason, case_id, fired_at)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)`
-	redoOccurrence = insertOccurrence + `
-		ON CONFLICT (entry, instant) DO UPDATE
-		SET context_id = ?2, outcome = ?4, reason = ?5, case_id = ?6, fired_at = ?7
-		WHERE case_id IS NULL`
+	deleteEntry  = `DELETE FROM entries WHERE uuid = ?1`
 )
-
-func scanEntry(scan scan, e *store.Entry) error {
-	return scan(&e.Seq, bits(e.UUID[:]), &e.ContextID, &e.AuthorID, &e.RouteID, &e.Type, &e.Definition, &e.Revision,
-		millis{&e.Due}, &e.Form, millis{&e.Created}, millis{&e.Modified}, bits(e.Attachment[:]), millis{&e.Paused})
-}
 
 // Get returns the schedule entry.
 func (r entryReader) Get(uuid store.UUID) (*store.Entry, error) {
-	e := &store.Entry{}
-	found, err := r.c.row(selectEntry, uuid[:]).read(func(scan scan) error { return scanEntry(scan, e) })
-	if err := read(found, err, "schedule entry"); err != nil {
-		return nil, err
-	}
-	return e, nil
+	return entryTable.one(r.c, selectEntry, uuid[:])
 }
 
 // List returns the entries that the filter selects, in the order in which
@@ -78,18 +84,12 @@ func (r entryReader) List(f store.EntryFilter) (all []store.Entry, err error) {
 	if f.Contexts == nil {
 		sources = []source{{query: allEntries}}
 	}
-	take := func(scan scan) error {
-		var e store.Entry
-		err := scanEntry(scan, &e)
-		all = append(all, e)
-		return err
-	}
 	if f.Limit == 0 && f.After == 0 && f.Contexts != nil {
-		err = r.c.each(selectEntriesSeen, take, array(f.Contexts), f.RouteID, f.Type)
+		err = entryTable.add(r.c, &all, selectEntriesSeen, array(f.Contexts), f.RouteID, f.Type)
 		return all, failure("read the schedule entries", err)
 	}
 	err = r.walk(sources, f.After, func(seqs []int64) (bool, error) {
-		err := r.c.each(selectEntries, take, array(seqs), f.RouteID, f.Type)
+		err := entryTable.add(r.c, &all, selectEntries, array(seqs), f.RouteID, f.Type)
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	if f.Limit > 0 && len(all) > f.Limit {
@@ -106,8 +106,7 @@ func (r entryReader) Count(author identity.ID) (n int64, err error) {
 
 // Insert stores a new entry and sets its Seq.
 func (t entryWriter) Insert(e *store.Entry) error {
-	res, err := t.c.exec(insertEntry, e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
-		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Created), at(e.Modified), orNone(e.Attachment), at(e.Paused))
+	res, err := insertEntry.exec(t.c, e)
 	if err == nil {
 		e.Seq, err = res.LastInsertId()
 	}
@@ -116,14 +115,9 @@ func (t entryWriter) Insert(e *store.Entry) error {
 
 // Update changes the entry of that UUID.
 func (t entryWriter) Update(e *store.Entry) error {
-	args := []any{
-		e.UUID[:], int64(e.ContextID), int64(e.AuthorID), e.RouteID, e.Type,
-		e.Definition, e.Revision, at(e.Due), blob(e.Form), at(e.Modified),
-		orNone(e.Attachment), at(e.Paused),
-	}
-	n, err := t.c.change(advanceEntry, args...)
+	n, err := advanceEntry.change(t.c, e, e.UUID[:])
 	if n == 0 && err == nil {
-		n, err = t.c.change(updateEntry, args...)
+		n, err = updateEntry.change(t.c, e, e.UUID[:])
 	}
 	return found(n, err, "schedule entry")
 }
@@ -139,19 +133,14 @@ func (r entryReader) Occurrences(entry store.UUID, limit int) (all []store.Occur
 	if limit <= 0 {
 		limit = -1
 	}
-	err = r.c.each(selectOccurrences, func(scan scan) error {
-		var o store.Occurrence
-		err := scan(bits(o.Entry[:]), &o.ContextID, millis{&o.Instant}, &o.Outcome, &o.Reason, number{&o.CaseID}, millis{&o.FiredAt})
-		all = append(all, o)
-		return err
-	}, entry[:], limit)
+	err = occurrenceTable.add(r.c, &all, selectOccurrences, entry[:], limit)
 	return all, failure("read the occurrences", err)
 }
 
 // InsertOccurrence records what became of an instant. The pair (entry,
 // instant) is unique: a second one is errs.NameTaken.
 func (t entryWriter) InsertOccurrence(o *store.Occurrence) error {
-	_, err := t.c.exec(insertOccurrence, occurrenceArgs(o)...)
+	_, err := insertOccurrence.exec(t.c, o)
 	if isUnique(err) {
 		return errDealtWith()
 	}
@@ -160,17 +149,13 @@ func (t entryWriter) InsertOccurrence(o *store.Occurrence) error {
 
 // RedoOccurrence is InsertOccurrence, but in place of one that has no case.
 func (t entryWriter) RedoOccurrence(o *store.Occurrence) error {
-	n, err := t.c.change(redoOccurrence, occurrenceArgs(o)...)
+	n, err := redoOccurrence.change(t.c, o)
 	if err == nil && n == 0 {
 		return errDealtWith()
 	}
 	return failure("record an occurrence again", err)
 }
 
-func occurrenceArgs(o *store.Occurrence) []any {
-	return []any{o.Entry[:], int64(o.ContextID), at(o.Instant), o.Outcome, o.Reason, orNull(o.CaseID), at(o.FiredAt)}
-}
-
 func errDealtWith() error {
-	return errs.New(errs.NameTaken, "This instant of the schedule entry was dealt with before.")
+	return errs.New(errs.NameTaken, "This instant of the schedule entry has been fired before.")
 }

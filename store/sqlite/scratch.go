@@ -10,24 +10,40 @@ import (
 	"flowdrive/store"
 )
 
-const (
-	// content comes last: what only lists does not read it.
-	scratchColumns = `id, author_id, folder, name, kind, locked, media_type, size, sha256, content IS NULL, created, modified, expires`
+// scratchTable has the content last: what only lists does not read it.
+var scratchTable = table[store.Scratch]{"scratch", "scratch file", func(s *store.Scratch, to []column) []column {
+	return append(to, []column{
+		{"id", selected, &s.ID},
+		{"author_id", fixed, (*int64)(&s.Author)},
+		{"folder", selected, &s.Place.Folder},
+		{"folder", inserted, foldedPath{&s.Place.Folder}},
+		{"folded", inserted, folded{&s.Place.Name}},
+		{"name", full, &s.Place.Name},
+		{"kind", full, (*string)(&s.Kind)},
+		{"locked", full, &s.Locked},
+		{"media_type", full, &s.MediaType},
+		{"size", full, &s.Size},
+		{"sha256", full, bits(s.SHA256[:])},
+		{"content IS NULL", selected, &s.InFile},
+		{"created", full, millis{&s.Created}},
+		{"modified", full, millis{&s.Modified}},
+		{"expires", full, millis{&s.Expires}},
+		{"content", full, content{&s.Content, s.InFile}},
+	}...)
+}}
 
-	selectScratch   = `SELECT ` + scratchColumns + `, content FROM scratch WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
-	selectScratchIn = `
-		SELECT ` + scratchColumns + `, NULL FROM scratch
+var (
+	upsertScratch   = scratchTable.upsert("author_id, folder, folded").with(` RETURNING id`)
+	selectScratch   = `SELECT ` + scratchTable.list("") + ` FROM scratch WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
+	selectScratchIn = `SELECT ` + scratchTable.list("", "content") + ` FROM scratch
 		WHERE author_id = ?1 AND folder IN (SELECT value FROM json_each(?2)) ORDER BY author_id, folder, folded`
+)
+
+const (
 	selectScratchBytes  = `SELECT n FROM scratch_bytes WHERE author_id = ?1`
 	selectOldestScratch = `SELECT id FROM scratch WHERE author_id = ?1 ORDER BY modified, id LIMIT 1`
 	selectScratchExpiry = `SELECT min(expires) FROM scratch`
 
-	upsertScratch = `
-		INSERT INTO scratch (author_id, folder, folded, name, kind, locked, media_type, size, sha256, created, modified, expires, content)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-		ON CONFLICT (author_id, folder, folded) DO UPDATE SET name = ?4, kind = ?5, locked = ?6, media_type = ?7, size = ?8,
-			sha256 = ?9, created = ?10, modified = ?11, expires = ?12, content = ?13
-		RETURNING id`
 	moveScratch      = `UPDATE scratch SET folder = ?4, folded = ?5, name = ?6 WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 	moveScratchBelow = `
 		UPDATE scratch SET folder = ?3 || substr(folder, length(?2) + 1)
@@ -42,21 +58,10 @@ const (
 // foldPath returns a path as it is compared.
 func foldPath(path string) string { return identity.Fold(norm.NFC.String(path)) }
 
-func scanScratch(scan scan, s *store.Scratch) error {
-	return scan(&s.ID, &s.Author, &s.Place.Folder, &s.Place.Name, &s.Kind, &s.Locked, &s.MediaType, &s.Size, bits(s.SHA256[:]),
-		&s.InFile, millis{&s.Created}, millis{&s.Modified}, millis{&s.Expires}, &s.Content)
-}
-
 // Get returns what the author has at the place, whatever the case of its
 // letters. Its folder is folded.
 func (r scratchReader) Get(author identity.ID, at store.ScratchPlace) (*store.Scratch, error) {
-	s := &store.Scratch{}
-	found, err := r.c.row(selectScratch, int64(author), foldPath(at.Folder), identity.Fold(at.Name)).
-		read(func(scan scan) error { return scanScratch(scan, s) })
-	if err := read(found, err, "scratch file"); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return scratchTable.one(r.c, selectScratch, int64(author), foldPath(at.Folder), identity.Fold(at.Name))
 }
 
 // In returns what the author has in the folders, by folder and name,
@@ -66,12 +71,7 @@ func (r scratchReader) In(author identity.ID, folders ...string) (all []store.Sc
 	for i, folder := range folders {
 		folded[i] = foldPath(folder)
 	}
-	err = r.c.each(selectScratchIn, func(scan scan) error {
-		var s store.Scratch
-		err := scanScratch(scan, &s)
-		all = append(all, s)
-		return err
-	}, int64(author), array(folded))
+	err = scratchTable.add(r.c, &all, selectScratchIn, int64(author), array(folded))
 	return all, failure("read scratch files", err)
 }
 
@@ -96,12 +96,7 @@ func (r scratchReader) NextExpiry() (t time.Time, err error) {
 // Put stores a row or replaces the one of that author and place, and
 // sets its ID.
 func (t scratchWriter) Put(s *store.Scratch) error {
-	content := any(nil)
-	if !s.InFile {
-		content = blob(s.Content)
-	}
-	_, err := t.c.row(upsertScratch, int64(s.Author), foldPath(s.Place.Folder), identity.Fold(s.Place.Name), s.Place.Name,
-		string(s.Kind), s.Locked, s.MediaType, s.Size, s.SHA256[:], at(s.Created), at(s.Modified), at(s.Expires), content).scan(&s.ID)
+	err := upsertScratch.numbered(t.c, s, &s.ID)
 	return failure("store a scratch file", err)
 }
 

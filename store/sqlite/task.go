@@ -22,10 +22,6 @@ const (
 		WHERE case_id > ?2 AND ?1 = 0 AND lists & ?4 <> 0 AND +route_id IN (SELECT value FROM json_each(?5))
 		ORDER BY case_id LIMIT ?3`
 
-	selectMarkings = `
-		SELECT ` + caseHead + `, NULL, created, modified, marking FROM cases
-		WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`
-
 	hasTasks = `
 		SELECT 1 FROM tasks
 		WHERE case_id = ?1 AND party_id IN (SELECT value FROM json_each(?2)) LIMIT 1`
@@ -46,6 +42,8 @@ const (
 		INSERT INTO route_tasks (route_id, case_id, lists) VALUES (?1, ?2, ?3)
 		ON CONFLICT DO UPDATE SET lists = excluded.lists`
 )
+
+var selectMarkings = `SELECT ` + caseTable.list("", "form") + ` FROM cases WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`
 
 // fewRoutes is up to how many routes each is looked up by itself.
 const fewRoutes = 8
@@ -68,12 +66,7 @@ func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) 
 		if f.Limit > 0 {
 			ids = ids[:min(len(ids), f.Limit-len(all))]
 		}
-		err := r.c.each(selectMarkings, func(scan scan) error {
-			var c store.Case
-			err := scanCase(scan, &c)
-			all = append(all, c)
-			return err
-		}, array(ids))
+		err := caseTable.add(r.c, &all, selectMarkings, array(ids))
 		return f.Limit > 0 && len(all) >= f.Limit, err
 	})
 	return all, failure("read the cases with tasks", err)

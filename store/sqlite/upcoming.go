@@ -61,12 +61,7 @@ func (r entryReader) Upcoming(contexts []identity.ID, before time.Time, limit in
 			return nil, failure(op, err)
 		}
 	}
-	err = r.c.each(selectEntries, func(scan scan) error {
-		var e store.Entry
-		err := scanEntry(scan, &e)
-		all = append(all, e)
-		return err
-	}, array(firstDue(rows, limit)), 0, "")
+	err = entryTable.add(r.c, &all, selectEntries, array(firstDue(rows, limit)), 0, "")
 	return all, failure(op, err)
 }
 
@@ -90,13 +85,7 @@ func (r caseReader) Upcoming(contexts []identity.ID, limit int) ([]store.Case, e
 func (r caseReader) UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]store.Case, error) {
 	var rows []dueID
 	for _, p := range parties {
-		var ids []int64
-		err := r.c.each(newestTasks, func(scan scan) error {
-			var id int64
-			err := scan(&id)
-			ids = append(ids, id)
-			return err
-		}, int64(p), int64(lists), mostTasks)
+		ids, err := values[int64](r.c, newestTasks, int64(p), int64(lists), mostTasks)
 		if err == nil {
 			rows, err = r.dueOf(rows, dueOfCases, array(ids))
 		}
@@ -109,11 +98,6 @@ func (r caseReader) UpcomingTasks(lists machine.Lists, parties []identity.ID, li
 
 // markings returns the cases by id.
 func (r *reader) markings(ids []int64) (all []store.Case, err error) {
-	err = r.c.each(selectMarkings, func(scan scan) error {
-		var c store.Case
-		err := scanCase(scan, &c)
-		all = append(all, c)
-		return err
-	}, array(ids))
+	err = caseTable.add(r.c, &all, selectMarkings, array(ids))
 	return all, failure(opDueCases, err)
 }

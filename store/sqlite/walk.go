@@ -51,14 +51,8 @@ func (r *reader) walk(sources []source, after int64, take func(ids []int64) (eno
 	}
 }
 
-func (r *reader) ids(s source, after int64) (ids []int64, err error) {
-	err = r.c.each(s.query, func(scan scan) error {
-		var id int64
-		err := scan(&id)
-		ids = append(ids, id)
-		return err
-	}, append([]any{s.key, after, walkChunk}, s.more...)...)
-	return ids, err
+func (r *reader) ids(s source, after int64) ([]int64, error) {
+	return values[int64](r.c, s.query, append([]any{s.key, after, walkChunk}, s.more...)...)
 }
 
 // sourcesOf returns a source of the query for each key.

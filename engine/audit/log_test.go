@@ -1,0 +1,122 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/store"
+)
+
+// paper is a store that keeps lines of the audit log.
+type paper struct {
+	store.Store
+	store.Tx
+	lines []string
+	fail  error
+}
+
+func (p *paper) Update(_ context.Context, f func(store.Tx) error) error {
+	if p.fail != nil {
+		return p.fail
+	}
+	return f(p)
+}
+
+func (p *paper) Savepoint(f func() error) error { return f() }
+
+func (p *paper) Write() store.Writer { return paperWriter{paper: p} }
+
+type paperWriter struct {
+	store.Writer
+	paper *paper
+}
+
+func (w paperWriter) Audit() store.AuditWriter { return w.paper }
+
+func (p *paper) Append(_ time.Time, line []byte) error {
+	p.lines = append(p.lines, string(line))
+	return nil
+}
+
+// written returns the actors of the lines, and what was lost.
+func (p *paper) written() (out []string) {
+	for _, line := range p.lines {
+		_, rest, _ := strings.Cut(line, `"actor":`)
+		actor, _, _ := strings.Cut(rest, ",")
+		if _, detail, lost := strings.Cut(line, `"action":"rows-lost"`); lost {
+			_, detail, _ = strings.Cut(detail, `"detail":"`)
+			actor, _, _ = strings.Cut(detail, " ")
+			actor = "lost " + actor
+		}
+		out = append(out, strings.Trim(actor, `"`))
+	}
+	return out
+}
+
+func newPaper() (*Log, *paper, *time.Time) {
+	p := &paper{}
+	now := time.Date(2012, 11, 9, 12, 0, 0, 0, time.UTC)
+	l := NewLog(p, func() time.Time { return now }, func(context.Context) string { return "" }, zerolog.Nop())
+	l.gate = NewGate(func() time.Time { return now })
+	return l, p, &now
+}
+
+// Nothing that comes blocks, though nobody writes.
+func TestLogNeverBlocks(t *testing.T) {
+	t.Parallel()
+	l, p, now := newPaper()
+	n := 0
+	for minute := range 3 {
+		*now = now.Add(time.Minute)
+		for i := range mostWaiting {
+			l.Tried(refusal(fmt.Sprint(minute, i)))
+			n++
+		}
+	}
+	if l.Later(func(store.Tx) error { return nil }) {
+		t.Error("there was still room")
+	}
+	l.finish(t.Context())
+	lost := 0
+	for _, w := range p.written() {
+		var k int
+		if _, err := fmt.Sscanf(w, "lost %d", &k); err == nil {
+			lost += k
+			n++ // the row that says so
+		}
+	}
+	if len(p.lines)+lost != n {
+		t.Errorf("%d lines and %d lost of %d", len(p.lines), lost, n)
+	}
+}
+
+// What is under way when the engine stops is written then, and an error of
+// the store ends nothing.
+func TestLogIsFlushed(t *testing.T) {
+	t.Parallel()
+	l, p, _ := newPaper()
+	for i := range flushAtOnce + 3 {
+		l.Tried(refusal(fmt.Sprint(i)))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	l.Run(ctx)
+	if len(p.lines) != flushAtOnce+3 {
+		t.Errorf("%d lines; want %d", len(p.lines), flushAtOnce+3)
+	}
+	p.fail = errors.New("the disk is full")
+	l.Tried(refusal("sam"))
+	l.Run(ctx)
+	p.fail = nil
+	l.Tried(refusal("ann"))
+	l.Run(ctx)
+	if got := p.written(); got[len(got)-1] != "ann" {
+		t.Errorf("the last line is of %s", got[len(got)-1])
+	}
+}

@@ -1,0 +1,76 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// WriteParty writes the rows of a change of a user or team by somebody, one
+// for each sort of thing that was changed. old is nil for a new user or team.
+// The time of the rows is that at which p was modified.
+func (l *Log) WriteParty(ctx context.Context, tx store.Tx, by identity.Principal, old, p *store.Party) error {
+	write := func(action Action, detail string) error {
+		return l.Write(ctx, tx, NewRow(by, p.Modified, action, string(p.Name), detail))
+	}
+	if p.Kind == identity.Team {
+		if old == nil {
+			return write(TeamAdd, memberDetail(p))
+		}
+		return write(TeamChange, memberDetail(p))
+	}
+	if old == nil {
+		if err := write(UserAdd, ""); err != nil {
+			return err
+		}
+		old = &store.Party{}
+	} else if fields := changedFields(old, p); fields != "" {
+		if err := write(UserChange, fields); err != nil {
+			return err
+		}
+	}
+	for _, change := range []struct {
+		made   bool
+		action Action
+		detail string
+	}{
+		{old.Password != p.Password, Password, ""},
+		{old.Admin != p.Admin, Admin, map[bool]string{true: "given", false: "taken away"}[p.Admin]},
+		{!old.Disabled && p.Disabled, UserDisable, ""},
+		{old.Disabled && !p.Disabled, UserEnable, ""},
+		{!old.Deputy.Equal(p.Deputy), Deputy, deputyDetail(p.Deputy)},
+	} {
+		if change.made {
+			if err := write(change.action, change.detail); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func changedFields(old, p *store.Party) string {
+	switch name, email := old.FullName != p.FullName, old.Email != p.Email; {
+	case name && email:
+		return "fullName, email"
+	case name:
+		return "fullName"
+	case email:
+		return "email"
+	}
+	return ""
+}
+
+func memberDetail(p *store.Party) string {
+	return fmt.Sprintf("members %v, admins %v", p.Members, p.Admins)
+}
+
+func deputyDetail(d identity.Deputy) string {
+	if d.User == "" {
+		return "nobody"
+	}
+	return fmt.Sprintf("%s from %s to %s", d.User, d.From.UTC().Format(time.RFC3339), d.To.UTC().Format(time.RFC3339))
+}

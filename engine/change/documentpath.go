@@ -1,0 +1,87 @@
+package change
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"flowdrive/internal/errs"
+)
+
+// DocumentPath leads to a document or folder: the name of the context whose
+// root it begins at, then a name for each step down.
+type DocumentPath []string
+
+// documentsFolder is where the roots lie on the drive. Schedule entries and
+// start documents name documents by their whole path.
+const documentsFolder = "/dav/Documents/"
+
+// String returns the path on the drive, decoded.
+func (p DocumentPath) String() string { return documentsFolder + strings.Join(p, "/") }
+
+// ParseDocumentPath reads the path of a document as it stands on the drive,
+// decoded. It answers errs.NameNotAllowed where it leads into no root, or
+// holds a name that nothing can have.
+func ParseDocumentPath(text string) (DocumentPath, error) {
+	rest, ok := strings.CutPrefix(text, documentsFolder)
+	if !ok {
+		return nil, errs.New(errs.NameNotAllowed, "The path %q does not begin with %s.", text, documentsFolder)
+	}
+	p := DocumentPath(strings.Split(norm.NFC.String(rest), "/"))
+	if len(p) < 2 {
+		return nil, errs.New(errs.NameNotAllowed, "The path %q does not name a document: %s is followed by a user or team, and by the names of folders and of the document.", text, documentsFolder)
+	}
+	for _, name := range p {
+		if err := LegalDocumentName(name); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// DecodedPath returns the path that a document's text holds: percent-decoded
+// where it can be (docs/contract/schedule.md#fields).
+func DecodedPath(text string) string {
+	if decoded, err := url.PathUnescape(text); err == nil {
+		return decoded
+	}
+	return text
+}
+
+// LegalDocumentName answers errs.NameNotAllowed for what a path cannot hold;
+// everything else is a name in Documents/, and names differ by case
+// (docs/contract/drive.md#legal-names).
+func LegalDocumentName(name string) error {
+	var why string
+	switch {
+	case name == "":
+		why = "is empty"
+	case name == "." || name == "..":
+		why = "means a folder"
+	case !utf8.ValidString(name):
+		why = "is not UTF-8"
+	case strings.Contains(name, "/"):
+		why = "contains a slash"
+	case strings.ContainsFunc(name, Unwritable):
+		why = "contains a control character"
+	default:
+		return nil
+	}
+	return errs.New(errs.NameNotAllowed, "The name %q %s; choose another.", name, why)
+}
+
+// Unwritable reports whether a character cannot stand in a listing: control
+// characters, and the two that XML 1.0 does not have.
+func Unwritable(r rune) bool { return unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF }
+
+// Normal returns the path with its names in NFC, in which they are stored.
+func (p DocumentPath) Normal() DocumentPath {
+	out := make(DocumentPath, len(p))
+	for i, name := range p {
+		out[i] = norm.NFC.String(name)
+	}
+	return out
+}

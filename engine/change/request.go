@@ -1,0 +1,183 @@
+package change
+
+import (
+	"io"
+	"slices"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// Taken is what a MOVE takes its content from, as it was read: a document, or
+// a side file.
+type Taken struct {
+	Document DocumentPath
+	Scratch  *store.ScratchPlace // nil: a document
+	ID       int64
+	Revision int64        // of a document
+	Content  store.Digest // of a side file
+}
+
+// CheckTokens answers errs.Locked where locks cover something and the request
+// submits the token of none of them. Of shared locks any one will do.
+func (req Request) CheckTokens(covers []store.Lock) error {
+	if len(covers) == 0 || slices.ContainsFunc(covers, req.HasToken) {
+		return nil
+	}
+	return Locked(&covers[0])
+}
+
+// HasToken reports whether the request submits the lock's token, and is its
+// holder's (RFC 4918, section 6.4).
+func (req Request) HasToken(l store.Lock) bool {
+	return l.HolderID == req.By.ID && slices.Contains(req.Tokens, l.Token)
+}
+
+// Request is what every change carries besides its document: who makes it,
+// when, on what condition, and the key under which its answer is kept.
+type Request struct {
+	By  identity.Principal
+	Now time.Time
+
+	// If is asked with what is stored, before anything is changed; nil is no
+	// condition. Its error, of errs.Precondition, is the answer.
+	If Condition
+
+	// Tokens are the lock tokens that the request submits, all of them.
+	Tokens []store.UUID
+
+	// Takes is what the request takes its content from, to be deleted in the
+	// unit of the change: a MOVE does. nil: nothing.
+	Takes *Taken
+
+	// DryRun asks for what would result: nothing is stored.
+	DryRun bool
+
+	// Key is the idempotency key, nil for none. The answer that Answer makes
+	// of the outcome is stored in the transaction of the change.
+	Key    *IdempotencyKey
+	Answer func(*Outcome) []byte
+}
+
+// Condition judges a conditional request against what is stored.
+type Condition func(Version) error
+
+// CheckVersion asks the condition, if there is one.
+func CheckVersion(c Condition, v Version) error {
+	if c == nil {
+		return nil
+	}
+	return c(v)
+}
+
+// Version is what is stored under the request's URL. Definition is the part
+// of a form's ETag that stays the same while only counters move: an If-Match
+// holds for every ETag that begins with it.
+type Version struct {
+	Exists     bool
+	ETag       string // of what GET of the URL gives, quoted
+	Definition string // "" where If-Match is strict
+	Modified   time.Time
+	Tokens     []store.UUID // of the locks that cover it
+}
+
+// IdempotencyKey names a request that may come twice
+// (docs/contract/drive.md#idempotency-keys).
+type IdempotencyKey struct {
+	Key     string
+	URL     store.Digest // of method and URL
+	Request store.Digest // of the body
+}
+
+// Outcome is what a change did.
+type Outcome struct {
+	Created  bool
+	Changed  bool   // false where the change was empty
+	Name     string // the identity: 32 hex digits, digits, a route's or party's name
+	Form     []byte // complete form afterwards
+	FormETag string
+	ETag     string // of what GET of the request's URL now gives, "" where unlike the bytes sent
+	Modified time.Time
+	Report   []byte // a body that says what became of a route's cases; nil: nothing to be told
+	Once     []byte // a body that is shown this once: it holds a new secret
+
+	// Of a performance and of changes to a case:
+	CaseID int64
+	Life   machine.Life
+	Status string
+	LogSeq int64
+	Action string // that was performed, whatever the request called it
+
+	// Of a dropped file:
+	Route   string     // the name of the route
+	Message store.UUID // the input message
+}
+
+// Ref names a schedule entry or case as a path does: by its identity, or by
+// a name that Author gave it. The zero Ref is a resource that does not exist
+// and whose name is not kept.
+type Ref struct {
+	Entry  store.UUID // identity of a schedule entry
+	CaseID int64      // identity of a case
+	Author identity.ID
+	Name   string // with its extension
+}
+
+// Identity reports whether the reference is by identity.
+func (r Ref) Identity() bool { return r.Entry != store.UUID{} || r.CaseID != 0 }
+
+// Resource is a resource of the drive as it is stored: what a listing, a
+// GET and a PROPFIND need.
+type Resource struct {
+	Name       string        // identity: 32 hex digits, digits, a route's or party's name
+	Given      string        // the given name with its extension, "" for none
+	Author     identity.Name // who gave it
+	AuthorID   identity.ID
+	Seq        int64 // order of creation, for paging
+	Form       []byte
+	FormETag   string
+	Definition string // see Version
+	Source     []byte // what was PUT under the given name; for a route as stored
+	SourceETag string
+	SourceSize int64         // where Source was left out
+	YAML       bool          // a route whose source is YAML
+	Lock       store.LockKey // what locks on it are on, "" where none can be
+	MediaType  string        // of an attachment
+	Status     string        // of a case
+	Archived   store.Month   // of a case: in which it has ended, 0 for one that is not archived
+	Created    time.Time
+	Modified   time.Time
+	Own        bool // of one of the caller's contexts, or seen without being administrator
+}
+
+// Filter selects resources of a folder, as the query of .contents does.
+type Filter struct {
+	Route   string
+	State   string
+	Status  string
+	OnBoard bool   // cases that a board shows: all but canceled ones
+	Role    string // cases in which one of my contexts plays it
+	Context string // name, id or "mine"
+	Parent  int64
+	Type    string // of a schedule entry
+	CaseID  int64  // attachments bound to it
+	Query   string // part of a title or note
+	After   int64  // Seq
+	Limit   int    // 0: all
+	OwnOnly bool   // what a mounted folder shows
+
+	Archived bool        // cases of the archive, else those of Cases/
+	Month    store.Month // in which they have ended, 0 for any
+}
+
+// Content is a message's content, to be read and closed.
+type Content struct {
+	store.Message
+	Body io.ReadSeekCloser
+}
+
+// ErrStale says that what a change was decided on has moved meanwhile.
+var ErrStale = errs.New(errs.Unavailable, "The resource changed at the same moment; try again.")

@@ -1,0 +1,28 @@
+package store
+
+import "context"
+
+// InParts runs the functions in one unit, in their order. One that fails is
+// undone alone. The result has nil or an error for each function; if the unit
+// is not committed, all have its error.
+func InParts(ctx context.Context, db Store, fs []func(Tx) error) []error {
+	if len(fs) == 0 {
+		return nil
+	}
+	results := make([]error, len(fs))
+	err := db.Update(ctx, func(tx Tx) error {
+		if len(fs) == 1 {
+			return fs[0](tx)
+		}
+		for i, f := range fs {
+			results[i] = tx.Savepoint(func() error { return f(tx) })
+		}
+		return nil
+	})
+	if err != nil {
+		for i := range results {
+			results[i] = err
+		}
+	}
+	return results
+}
