@@ -12,11 +12,11 @@ import (
 	"flowdrive/store"
 )
 
-// ownPasswordOnly keeps a device from changing who may log in and what they
-// may do: accounts, the caller's and others', teams, app passwords and calendar
-// links. A device that is found gives its finder nothing that outlasts the
-// revoking of its password. What is done on the drive, Admin/Holds/ and breaking
-// locks included, a device does as its user does: it gives nobody access.
+// ownPasswordOnly keeps a device from changing who may log in and what users
+// may do: accounts, teams, app passwords and calendar links. So a finder of the
+// device gets nothing that lasts longer than the app password. On the drive,
+// including Admin/Holds/ and the breaking of locks, a device may do what its
+// user may: that gives no one access.
 func ownPasswordOnly(by identity.Principal) error {
 	if by.Device {
 		return errs.New(errs.NotAllowed, "You are logged in with an app password, which cannot change accounts, teams, app passwords or calendar links; log in with your own password.")
@@ -57,9 +57,11 @@ func (e *Accounts) People(context.Context, identity.Principal) (*Resource, error
 	return &Resource{Name: "people", Form: form, FormETag: sourceETag(form), Modified: t.Modified(), Own: true}, nil
 }
 
-// PutMe changes what a user may change of itself: a record, changed field by
-// field. A new password needs the old one, which is checked as a log-in is:
-// guessing here is no faster than there.
+// PutMe changes what a user may change of their own account, field by field. A
+// new password needs the old one, which is checked like a log-in, so that
+// guessing it here is no faster. Errors: errs.Invalid with every fault of the
+// document; those of a log-in for the old password; errs.NotAllowed for a
+// device that sets a password.
 func (e *Accounts) PutMe(ctx context.Context, req Request, body []byte) (*Outcome, error) {
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
@@ -132,8 +134,8 @@ func (e *Accounts) readMe(t *account.Table, req Request, node *document.Node, ha
 	})
 }
 
-// newPassword checks the old password and hashes the new one, "" where the
-// document has none: slow things, done before the writer is asked.
+// newPassword checks the old password and hashes the new one. It returns "" if
+// the document has none. Both are slow, so they are done outside the writer.
 func (e *Accounts) newPassword(ctx context.Context, by identity.Principal, node *document.Node) (string, error) {
 	password := node.Get("password")
 	if password == nil {

@@ -18,12 +18,11 @@ import (
 )
 
 // The archive (docs/contract/drive.md#1-the-tree,
-// docs/contract/routes.md#retention). A case that was archived stays what it is
-// and where it is: Cases/<id> goes on resolving. It is listed by the month of
-// its end and nowhere else, nothing can be done with it, and nothing of it is
-// due. A root takes its descendants with it, as many at a time as do not keep
-// others waiting: one that is archived and has an end of its retention has some
-// that are not.
+// docs/contract/routes.md#retention). An archived case keeps its address:
+// Cases/<id> still resolves. It is listed only by the month of its end, nothing
+// can be done with it, and nothing of it is due. A root takes its descendants
+// with it, in batches, so that other work does not wait. An archived case whose
+// retention still has an end has descendants that are not archived yet.
 
 // kinAtOnce is how many descendants of a case are archived or deleted in one
 // unit: the writer has others to serve.
@@ -32,7 +31,7 @@ const kinAtOnce = 64
 // retiresAt returns when the retention of a case is over, zero for never.
 func retiresAt(c *machine.Case, r *route.Route) time.Time { return clock.Trim(c.RetiredAt(r)) }
 
-// notArchived refuses a change of what is archived; nil is no case at all.
+// notArchived returns an error if the case is archived. row may be nil.
 func notArchived(row *store.Case) error {
 	if row == nil || row.Archived == 0 {
 		return nil
@@ -63,8 +62,8 @@ func dueInArchive(c *machine.Case) time.Time {
 	return time.Time{}
 }
 
-// retire does with a case whose retention is over what its route says: it is
-// archived, or deleted. Of one that is archived it does so with the children.
+// retire archives or deletes a case whose retention is over, as its route says.
+// If the case is archived already, it continues with the children.
 func (e *Archiving) retire(tx store.Tx, id int64, now time.Time) error {
 	row, err := store.OrNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
@@ -87,8 +86,8 @@ func (e *Archiving) retire(tx store.Tx, id int64, now time.Time) error {
 	return e.archive(tx, h.core, row.Named, now)
 }
 
-// archive puts a case that has ended into the archive, where nobody's lock
-// protects it from anything. Its children follow.
+// archive puts an ended case into the archive. Locks do not prevent that. Its
+// children follow.
 func (e *Archiving) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
 	if named {
 		if err := freeName(tx, c.ID, now); err != nil {
@@ -128,7 +127,7 @@ func (e *Archiving) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 	return tx.Write().Cases().SetRetires(id, time.Time{})
 }
 
-// archiveEnded archives an ended case because somebody has deleted it.
+// archiveEnded archives an ended case because a user has deleted it.
 func (e *Archiving) archiveEnded(tx store.Tx, req Request, h *held) error {
 	now, err := tx.Cases().Get(h.row.ID)
 	if err != nil {
@@ -247,8 +246,9 @@ func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Mont
 	return nil
 }
 
-// deleteTree deletes a case for good. Its descendants follow: some at once, so
-// that of most trees nothing is left when it is told, the rest as it is due.
+// deleteTree deletes a case for good. Some of its descendants are deleted at
+// once, so that most trees are gone when the request is answered. The rest
+// follow when they are due.
 func (e *Archiving) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
 	if err := e.deleteCase(tx, c, now); err != nil || c.ChildrenCount == 0 {
 		return err
@@ -287,8 +287,8 @@ func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) erro
 	return tx.Write().Cases().PutPurge(c.ID, now)
 }
 
-// forgetLast takes a case that is deleted out of its entry, where it is the last
-// one that the entry has started.
+// forgetLast removes a deleted case from its entry, if it is the last one that
+// the entry has started.
 func (e *Archiving) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
 	stored, err := store.OrNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil {
@@ -305,8 +305,8 @@ func (e *Archiving) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.
 	return tx.Write().Entries().Update(stored)
 }
 
-// purgeBelow deletes the next descendants of a deleted case. What it comes to
-// an end with has nothing left to be deleted; the others stay due.
+// purgeBelow deletes the next descendants of a deleted case. Descendants that
+// have none themselves are finished; the others stay due.
 func (e *Archiving) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 	left := kinAtOnce
 	for parents := []int64{id}; len(parents) > 0 && left > 0; parents = parents[1:] {

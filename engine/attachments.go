@@ -66,8 +66,7 @@ func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 	}
 }
 
-// findAttachment returns the attachment if by sees it at now; nil where
-// there is none.
+// findAttachment returns the attachment if by may see it at now, or nil.
 func (e *Files) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := store.OrNil(r.Attachments().Get(uuid))
 	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
@@ -102,7 +101,7 @@ func (e *Files) Attachments(ctx context.Context, by identity.Principal, f Filter
 			}
 			for i := range list {
 				sees := true
-				if len(absent) > 0 { // found by what they see, some of which is not lent
+				if len(absent) > 0 { // found by what they see; not all of that is lent
 					if sees, err = e.seesAttachment(r, by, &list[i]); err != nil {
 						return err
 					}
@@ -196,8 +195,8 @@ func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachm
 	return out, err
 }
 
-// newAttachment returns the attachment that shall be, but for its content,
-// if the caller may make it.
+// newAttachment returns the attachment to create, without its content, if the
+// caller may create it.
 func (e *Files) newAttachment(r store.Reader, req Request, given NewAttachment) (*store.Attachment, error) {
 	a := &store.Attachment{
 		UUID: store.NewUUID(), ContextID: req.By.ID, AuthorID: req.By.ID, CaseID: given.CaseID,
@@ -233,8 +232,8 @@ func (e *Files) newAttachment(r store.Reader, req Request, given NewAttachment) 
 	return a, change.CheckVersion(req.If, Version{})
 }
 
-// ownContext returns the context of that name or id, of which by may create
-// objects.
+// ownContext returns the context of that name or id if by may create objects in
+// it.
 func (e *Files) ownContext(by identity.Principal, text string) (identity.ID, error) {
 	id := e.contextID(text)
 	if id == 0 || !e.directory().MayOwn(by, id) {
@@ -386,8 +385,8 @@ func attachmentContent(a *store.Attachment) *content {
 	return &content{mediaType: a.MediaType, file: &storedFile{sum: a.SHA256, size: a.Size}}
 }
 
-// startInput returns the attachment that a start document names as the input
-// of its case; nil where it names none or one that the caller does not see.
+// startInput returns the attachment that a start document names as the input of
+// its case, or nil if it names none or one that the caller may not see.
 func (e *Files) startInput(r store.Reader, req Request, v document.Value) (*content, error) {
 	text, ok := v.Str()
 	if !ok {

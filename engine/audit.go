@@ -23,9 +23,9 @@ func (e *base) RequestRefused(by identity.Principal, address, target string, kin
 	})
 }
 
-// LogInRefused notes a log-in that was refused, of a user who exists or, with
-// the id 0, of a name that is nobody's: that may be a password which somebody
-// has typed into the wrong field, so it is not kept. It never blocks.
+// LogInRefused records a refused log-in, of a user who exists or, with the id
+// 0, of an unknown name. The name is not kept: it may be a password typed into
+// the wrong field. It never blocks.
 func (e *base) LogInRefused(user identity.ID, address, detail string) {
 	row := &audit.Row{Time: e.Clock.Now(), Address: address, Action: audit.LogIn, Outcome: audit.Refused, Detail: detail}
 	if p := e.directory().ByID(user); p != nil {

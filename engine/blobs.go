@@ -7,12 +7,7 @@ import (
 	"flowdrive/store"
 )
 
-// Contents that are files are kept by package contents, which says how. To
-// keep contents of another table this way: three triggers like those of
-// messages (schema/sql/0002_attachments.sql), storing around the change that
-// writes a row, unreferred in every unit that may drop one, and a line in the
-// store's consistency test. Bytes that count against a quota are counted by
-// the same triggers in stored_bytes (quota.go).
+// Contents that are files are kept by package contents, which says how.
 
 // storing has a spooled content kept while f refers to it. In a dry run there
 // is nothing to keep.

@@ -17,9 +17,9 @@ type BoardState struct {
 	Listed bool // open, or held by a case that the caller sees
 }
 
-// Board returns the states of a route in order of definition, and after them
-// those of older versions in which by sees cases
-// (docs/contract/drive.md#listings).
+// Board returns the states of a route in order of definition, then those of
+// older versions in which by may see cases (docs/contract/drive.md#listings).
+// Errors: errs.NotFound if by may not see the route.
 func (e *Casework) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
@@ -42,8 +42,9 @@ func (e *Casework) Board(ctx context.Context, by identity.Principal, name string
 	return out, nil
 }
 
-// BoardState returns the state of that name, whatever its case, as it is
-// spelled on the board of the route.
+// BoardState returns the state of that name, in any case, as the board of the
+// route spells it. Errors: errs.NotFound if by may not see the route or it has
+// no such state.
 func (e *Casework) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {

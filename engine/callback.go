@@ -11,10 +11,10 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// CallbackFunc is a function that routes can ask by its name: whoever embeds
-// the engine registers it (docs/contract/routes.md#assignment and
+// CallbackFunc is a function that routes can call by its name. The program that
+// embeds the engine registers it (docs/contract/routes.md#assignment and
 // docs/contract/routes.md#reaching-outside). It returns JSON; for an assignment
-// rule that is a name of a user or team, or a list of them. As a step it may
+// rule that is the name of a user or team, or a list of names. As a step it may
 // run more than once for the same key, and its errors are those of
 // Outside.Deliver. It must end when ctx does.
 type CallbackFunc func(ctx context.Context, in CallbackInput) (json.RawMessage, error)
@@ -36,7 +36,7 @@ type callAhead struct{ call machine.Call }
 // Error implements error.
 func (c *callAhead) Error() string { return "a callback is to be asked first" }
 
-// Unwrap says that it is no defect: the same thing succeeds later.
+// Unwrap says that it is not a defect: the same change succeeds later.
 func (c *callAhead) Unwrap() error {
 	return errs.New(errs.Unavailable, "A callback of the route has not been asked yet; try again.")
 }

@@ -29,8 +29,8 @@ type held struct {
 	shares []machine.Share // of worklists, as the case is stored
 }
 
-// findCase returns the case that a reference names and by sees, with the
-// given name where it names it by that; nil where there is none.
+// findCase returns the case that a reference names if by may see it, or nil. If
+// the reference has a given name, it returns that too.
 func (e *base) findCase(r store.Reader, by identity.Principal, ref Ref) (*store.Case, *store.GivenName, error) {
 	id := ref.CaseID
 	var given *store.GivenName
@@ -179,9 +179,9 @@ func (e *Casework) Case(ctx context.Context, by identity.Principal, ref Ref) (*R
 	return out, err
 }
 
-// Cases returns the cases that by sees, by id: those of Cases/, or those of
-// the archive. Canceled ones are listed there alone, unless they are what is
-// asked for (docs/contract/drive.md#listings).
+// Cases returns the cases that by may see, by id: those of Cases/, or those of
+// the archive. Canceled ones are listed only in the archive, unless the filter
+// asks for them (docs/contract/drive.md#listings).
 func (e *Casework) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter, absent, some := e.caseFilter(by, f)
 	if !some {
@@ -209,8 +209,8 @@ func (e *Casework) Cases(ctx context.Context, by identity.Principal, f Filter) (
 	return out, err
 }
 
-// caseFilter returns what the store is asked for, and for whom by stands in;
-// some is false where the filter lets nothing pass.
+// caseFilter returns the filter for the store, and the users whom by stands in
+// for. some is false if no case can match.
 func (e *Casework) caseFilter(by identity.Principal, f Filter) (filter store.CaseFilter, absent []identity.Principal, some bool) {
 	filter = store.CaseFilter{
 		Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
@@ -238,8 +238,8 @@ func (e *Casework) caseFilter(by identity.Principal, f Filter) (filter store.Cas
 	return filter, absent, true
 }
 
-// addCases appends those of the rows that pass the filters which the store
-// does not know.
+// addCases appends the rows that match the filters which the store does not
+// know.
 func (e *Casework) addCases(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, rows []store.Case, out []Resource) ([]Resource, error) {
 	var named []int64
 	for i := range rows {

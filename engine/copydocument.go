@@ -10,8 +10,8 @@ import (
 	"flowdrive/store"
 )
 
-// Transfer is what a COPY or MOVE of documents asks for besides where from and
-// where to (RFC 4918, sections 9.8 and 9.9).
+// Transfer is what a COPY or MOVE of documents asks for in addition to source
+// and destination (RFC 4918, sections 9.8 and 9.9).
 type Transfer struct {
 	Overwrite bool // what is at the destination is replaced
 	Shallow   bool // a folder is copied without what is in it
@@ -37,7 +37,10 @@ func (e *Files) CopyDocument(ctx context.Context, req Request, from, to Document
 }
 
 // MoveDocument moves the document or folder at one path to another, with its
-// history and at a stroke, however much is below it; its locks end.
+// history and everything below it, in one unit. Its locks end. Errors:
+// errs.NotFound for the source, errs.MissingParent for the destination,
+// errs.NotAllowed, errs.Precondition if the destination exists and may not be
+// replaced, errs.Locked.
 func (e *Files) MoveDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
 	return e.transferDocument(ctx, req, from, to, true, t)
 }

@@ -13,8 +13,9 @@ import (
 	"flowdrive/store"
 )
 
-// DeleteParty deletes a user or team that nothing refers to. Whoever owns
-// entries, routes or cases is disabled instead of deleted.
+// DeleteParty deletes a user or team that nothing refers to. A user who owns
+// entries, routes or cases is disabled instead of deleted. Errors:
+// errs.NotFound; errs.InUse for a team with anything of its own.
 func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
@@ -61,7 +62,8 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 	})
 }
 
-// teamInUse says where a team is used, which cannot be disabled as a user can.
+// teamInUse returns an error that says where a team is used. A team cannot be
+// disabled as a user can.
 func (e *Accounts) teamInUse(r store.Reader, p *store.Party) error {
 	var routes []string
 	for _, info := range e.routes.Load().list {

@@ -17,10 +17,10 @@ import (
 // ends.
 const endBatch = 100
 
-// DeleteRoute deletes a route that nothing uses. With force it cancels its
-// open cases and pauses the schedule entries that name it, in batches, so that
-// nobody waits for long behind them; what is canceled stays so where the rest
-// cannot be done.
+// DeleteRoute deletes a route that nothing uses. With force it cancels its open
+// cases and pauses the schedule entries that name it, in batches, so that other
+// requests do not wait for long. If it fails on the way, what was canceled
+// stays canceled. Errors: errs.NotFound, errs.NotAllowed, errs.InUse.
 func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
 	var ending *ending
 	if force {
@@ -105,11 +105,11 @@ func (e *Routing) unused(tx store.Tx, stored *store.Route, ending *ending) (over
 	return true, nil
 }
 
-// ending is how far the end of what uses a route has come.
+// ending is how far the work on the users of a route has come.
 type ending struct {
 	req     Request
 	caseID  int64 // of the last case that was seen to
-	entry   int64 // likewise, its Seq
+	entry   int64 // its Seq
 	cases   bool  // all of them were
 	entries bool
 }

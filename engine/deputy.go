@@ -34,8 +34,8 @@ func (e *base) deputyFor(by identity.Principal) []machine.Absent {
 	return out
 }
 
-// withContexts returns the ids of by's contexts and of those of the absent:
-// what these bring besides is sorted out by seesListed.
+// withContexts returns the ids of by's contexts and of those of the absent
+// users. seesListed removes what by may not see for them.
 func withContexts(by identity.Principal, absent []identity.Principal) []identity.ID {
 	if len(absent) == 0 {
 		return by.Contexts()
@@ -54,8 +54,8 @@ type players struct {
 	Stakeholders []string            `json:"stakeholders"`
 }
 
-// seenByDeputy reports whether somebody whose active deputy by is plays a
-// role in the case. What else the absent see is not lent: not what they
+// seenByDeputy reports whether a user whose active deputy by is plays a role in
+// the case. Nothing else of what the absent users see is lent: not what they
 // started, nor what they have a stake in (docs/contract/drive.md#deputies).
 func (p *players) seenByDeputy(absent []identity.Principal) bool {
 	for _, a := range absent {
@@ -72,7 +72,7 @@ func (p *players) seenByDeputy(absent []identity.Principal) bool {
 func (p *players) among(by identity.Principal, parties []string) bool {
 	for _, name := range parties {
 		switch name {
-		case machine.PartyAdmins: // of the route, who see it whatever role they play
+		case machine.PartyAdmins: // of the route, who see it in any role
 		case machine.PartyStakeholders:
 			if by.InAny(names(p.Stakeholders)) {
 				return true
@@ -86,8 +86,9 @@ func (p *players) among(by identity.Principal, parties []string) bool {
 	return false
 }
 
-// seesListed reports whether by sees a case that was found by a tie to one of
-// by's contexts or of those of the absent: which tie it was, its form says.
+// seesListed reports whether by may see a case that was found through one of
+// by's contexts or of those of the absent users. The case's form says which it
+// was.
 func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identity.Principal, ownOnly bool, row *store.Case) (bool, error) {
 	if by.In(row.ContextID) || by.In(row.StarterID) {
 		return true, nil

@@ -28,9 +28,9 @@ const (
 	longestDrain = 10 * time.Second
 )
 
-// dispatcher has what is due in the outbox done outside. Where the sweeper
-// finds that something is, it leases what there is room for, and each attempt
-// runs in a goroutine of its own: neither the writer nor the sweeper waits.
+// dispatcher delivers what is due in the outbox. When the sweeper finds
+// something due, the dispatcher leases as much as it has room for. Each attempt
+// runs in its own goroutine, so that neither the writer nor the sweeper waits.
 type dispatcher struct {
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // of the attempts, which outlive the request or sweep that found them due
@@ -58,9 +58,9 @@ func (d *dispatcher) begin() (drain func()) {
 	}
 }
 
-// openOutbox begins to have done what is in the outbox, what was under way when
-// the server ended first: at least once is what is promised, and whoever is
-// asked again is told the same key.
+// openOutbox starts the deliveries. Those that were under way when the server
+// ended come first: deliveries are made at least once, and a repeated attempt
+// has the same key.
 func (e *outbox) openOutbox(ctx context.Context) (drain func()) {
 	drain = e.dispatcher.begin()
 	if e.sweeper.outbox.Load() == never {
@@ -235,7 +235,8 @@ func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 	if failure != nil && ctx.Err() != nil {
 		return // the server stops; the next start tries again
 	}
-	// What has been done shall be known, though the server is being stopped.
+	// The end of a delivery must be recorded even if the server is being
+	// stopped.
 	ctx = context.WithoutCancel(ctx)
 	err := e.landed(ctx, row, reply, failure)
 	if err == nil || unserved(err) {
@@ -379,8 +380,8 @@ func recordOf(row *store.OutboxRow) ([]byte, error) {
 	return content, errs.Wrap("record what would be sent", err)
 }
 
-// readable returns a content as JSON, where it is, else as a text; null for
-// none.
+// readable returns a content as JSON if it is JSON, else as a text, or null for
+// an empty content.
 func readable(content []byte) any {
 	switch {
 	case len(content) == 0:

@@ -9,9 +9,9 @@ import (
 	"flowdrive/store"
 )
 
-// documentCache holds what was found under paths since the last commit: files
-// that are read and not written cost no look into the store. It is emptied by
-// every commit, so that nobody finds what was there before an answer.
+// documentCache keeps what was found under paths since the last commit, so that
+// files that are only read need no look into the store. Every commit empties
+// it, so that no answer is older than the request.
 type documentCache struct {
 	mu      sync.Mutex
 	at      uint64         // Store.Changes
@@ -34,7 +34,7 @@ func cacheKeyOf(by identity.Principal, path DocumentPath) cacheKey {
 	return cacheKey{by.ID, strings.Join(path, "\x00")}
 }
 
-// get returns a copy of what was found since that commit, nil for nothing.
+// get returns a copy of what was found since that commit, or nil.
 func (c *documentCache) get(key cacheKey, at uint64, parties *account.Table) *store.Document {
 	c.mu.Lock()
 	defer c.mu.Unlock()

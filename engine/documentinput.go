@@ -28,8 +28,8 @@ func (e *Files) documentRef(r store.Reader, as identity.Principal, v document.Va
 	return path.String(), nil
 }
 
-// documentNamed returns the document at the path that a text holds, and its
-// path as the store spells it; nil where as sees none.
+// documentNamed returns the document at the path in text, and its path as the
+// store spells it, or nil if as may not see it.
 func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
 	path, err := change.ParseDocumentPath(text)
 	if errs.Is(err, errs.NameNotAllowed) {
