@@ -3,17 +3,12 @@ package sqlite
 import (
 	"crypto/sha256"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
-	"flowdrive/schema"
 	"flowdrive/store"
 )
 
@@ -282,46 +277,6 @@ func TestReferences(t *testing.T) {
 		}
 		return err
 	})
-}
-
-// TestReferencesOfOldMessages: a database of before contents were counted
-// has them counted by its migration.
-func TestReferencesOfOldMessages(t *testing.T) {
-	t.Parallel()
-	initial, err := fs.ReadFile(schema.Migrations(), "0001_initial.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "flowdrive.db")
-	old, err := Open(t.Context(), path, Options{migrations: fstest.MapFS{"0001_initial.sql": {Data: initial}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := digest("abc")
-	for _, query := range []string{
-		`INSERT INTO cases (id, route_id, context_id, starter_id, state, status, priority, version, revision, named, access, created, modified, marking, form)
-			VALUES (1, 7, 1, 1, 'closed', '', 200, 1, 1, 0, '[]', 0, 0, x'', x'')`,
-		`UPDATE sequence SET next = 2`,
-		`INSERT INTO messages (case_id, label, uuid, media_type, size, sha256, version, created, modified, content)
-			SELECT 1, value, zeroblob(16), 'text/plain', 3, ?1, 1, 0, 0, iif(value = 'c', CAST('abc' AS BLOB), NULL)
-			FROM json_each('["a", "b", "c"]')`,
-	} {
-		args := []any{}
-		if strings.Contains(query, "?1") {
-			args = append(args, sum[:])
-		}
-		if _, err := old.writer.exec(query, args...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db := open(t, path, Options{})
-	start(t, db)
-	if got := refs(t, db, "abc"); got != 2 {
-		t.Errorf("%d refer to the content, want 2", got)
-	}
 }
 
 func TestUnusedBlobs(t *testing.T) {

@@ -2,18 +2,14 @@ package sqlite
 
 import (
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
-	"flowdrive/schema"
 	"flowdrive/store"
 )
 
@@ -359,38 +355,6 @@ func TestRootsComeAndGoWithParties(t *testing.T) {
 	}
 	if got := rootOf(t, db, sam); got.ContextID != sam {
 		t.Errorf("the root of sam is %+v", got)
-	}
-}
-
-// TestRootsOfThoseWhoWereThere: users of a database that is older than the
-// documents get their roots when its schema is brought up to date.
-func TestRootsOfThoseWhoWereThere(t *testing.T) {
-	t.Parallel()
-	before := fstest.MapFS{}
-	for _, name := range []string{"0001_initial.sql", "0002_attachments.sql"} {
-		data, err := fs.ReadFile(schema.Migrations(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before[name] = &fstest.MapFile{Data: data}
-	}
-	path := filepath.Join(t.TempDir(), "flowdrive.db")
-	old, err := Open(t.Context(), path, Options{migrations: before})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const insert = `
-		INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified)
-		VALUES (7, 'sam', 'sam', 'user', '', '', 0, 0, '[]', '[]', '', 1, 1000, 1000)`
-	if _, err := old.writer.exec(insert); err != nil {
-		t.Fatal(err)
-	}
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db := open(t, path, Options{})
-	if root := rootOf(t, db, 7); !root.Folder || root.Created.UnixMilli() != 1000 || root.AuthorID != 7 {
-		t.Errorf("the root is %+v", root)
 	}
 }
 

@@ -118,7 +118,7 @@ func consistent(tb testing.TB, db *DB) {
 			SELECT author_id || ' ' || sum(n) FROM (
 				SELECT author_id, n FROM stored_bytes
 				UNION ALL SELECT author_id, -size FROM attachments
-				UNION ALL SELECT author_id, -size FROM documents
+				UNION ALL SELECT author_id, -size - coalesce(octet_length(properties), 0) FROM documents
 				UNION ALL SELECT author_id, -size FROM messages WHERE author_id <> 0
 				UNION ALL SELECT author_id, -size FROM scratch
 				UNION ALL SELECT author_id, -length(source) FROM history

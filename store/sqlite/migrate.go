@@ -13,10 +13,14 @@ import (
 
 const (
 	// countTables counts everything in the schema, and in it the table in
-	// which goose notes what it has done.
+	// which goose notes what it has done; and tells whose database it is.
 	countTables = `
-		SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'goose_db_version')
+		SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'goose_db_version'),
+			(SELECT application_id FROM pragma_application_id)
 		FROM sqlite_schema`
+
+	// applicationID is that of Flowdrive, as the first migration sets it.
+	applicationID = 0x46445256
 	selectVersion = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
 )
 
@@ -52,15 +56,23 @@ func migrate(ctx context.Context, pool *sql.DB, migrations fs.FS) error {
 // schemaVersion returns the number of the last migration, 0 for an empty
 // database.
 func schemaVersion(ctx context.Context, pool *sql.DB) (version int64, err error) {
-	var all, versions int
-	if err := pool.QueryRowContext(ctx, countTables).Scan(&all, &versions); err != nil {
+	var all, versions, application int
+	if err := pool.QueryRowContext(ctx, countTables).Scan(&all, &versions, &application); err != nil {
 		return 0, err
 	}
-	if all == 0 {
+	switch {
+	case all == 0:
 		return 0, nil
-	}
-	if versions == 0 {
+	case versions == 0:
 		return 0, errs.New(errs.Unavailable, "The file has tables of another program; it is not a Flowdrive database.")
+	case application == 0:
+		err := pool.QueryRowContext(ctx, selectVersion).Scan(&version)
+		if err == nil && version > 0 {
+			return 0, errs.New(errs.Unavailable, "The database was made by a build of Flowdrive before its first release, and cannot be opened; begin with a new data folder.")
+		}
+		return version, err // all is undone of the first migration that failed
+	case application != applicationID:
+		return 0, errs.New(errs.Unavailable, "The file is a database of another program, not of Flowdrive.")
 	}
 	err = pool.QueryRowContext(ctx, selectVersion).Scan(&version)
 	return version, err

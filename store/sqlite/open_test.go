@@ -1,46 +1,19 @@
 package sqlite
 
 import (
-	"context"
 	"fmt"
-	"io/fs"
-	"path/filepath"
 	"regexp"
 	"testing"
-	"testing/fstest"
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
-	"flowdrive/schema"
 	"flowdrive/store"
 )
 
 // lives are all that a case can be.
 var lives = [...]machine.Life{
 	machine.Queued, machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Canceled, machine.Failed,
-}
-
-// upTo returns the migrations before the one of that name.
-func upTo(t *testing.T, end string) fs.FS {
-	t.Helper()
-	names, err := fs.Glob(schema.Migrations(), "*.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	some := fstest.MapFS{}
-	for _, name := range names {
-		if name >= end {
-			return some
-		}
-		data, err := fs.ReadFile(schema.Migrations(), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		some[name] = &fstest.MapFile{Data: data}
-	}
-	t.Fatalf("there is no migration %s", end)
-	return nil
 }
 
 // caseIn stores a case in that state, with a file that was dropped, of an
@@ -122,59 +95,6 @@ func TestOpenCases(t *testing.T) {
 				return err
 			})
 		}
-	}
-}
-
-// TestOpenCasesOfOlderFile wants the same of the cases of a file that is
-// older than the column.
-func TestOpenCasesOfOlderFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "flowdrive.db")
-	old, err := Open(t.Context(), path, Options{migrations: upTo(t, "0017")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- old.Run(ctx) }()
-	all := map[machine.Life]*store.Case{}
-	for i, life := range lives {
-		by := addUser(t, old, identity.Name("user-"+string(life)))
-		c, insert := caseIn(old, by, life, int64(101+i))
-		all[life] = c
-		mustUpdate(t, old, insert)
-		mustUpdate(t, old, func(unit store.Tx) error {
-			in, ok := unit.(*tx)
-			if !ok {
-				t.Fatalf("a unit has a %T", unit)
-			}
-			_, err := in.c.exec(`
-				INSERT INTO aliases (author_id, route_id, folded, name, case_id, open) VALUES (?1, ?2, 'x.csv', 'x.csv', ?3, ?4)`,
-				int64(by), c.RouteID, c.ID, !life.Ended())
-			return err
-		})
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	if err := old.Close(); err != nil {
-		t.Fatal(err)
-	}
-	db := open(t, path, Options{})
-	start(t, db)
-	for _, life := range lives {
-		c := all[life]
-		wantOpen(t, db, string(life), c)
-		to := machine.Completed
-		if life.Ended() {
-			to = machine.Active
-		}
-		mustUpdate(t, db, func(tx store.Tx) error {
-			c.State, c.Revision = string(to), 2
-			return tx.Write().Cases().Update(c, 1)
-		})
-		wantOpen(t, db, string(life)+" before", c)
 	}
 }
 

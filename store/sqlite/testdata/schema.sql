@@ -126,13 +126,23 @@ CREATE TABLE cases (
 	version    INTEGER NOT NULL CHECK (version > 0),
 	revision   INTEGER NOT NULL CHECK (revision > 0),
 	due        INTEGER,
+	start_at   INTEGER, -- for what a queued case waits: its due time, apart so that the index of what can be started is no part of other changes
+	parent_id  INTEGER, -- the case that has started it as its child …
+	parent_row INTEGER, -- … and by which enablement
+	entry      BLOB    CHECK (length(entry) = 16), -- the schedule entry that it is of
+	waits      INTEGER NOT NULL CHECK (waits IN (0, 1)), -- until an earlier one of the entry has ended
+	grp        TEXT    NOT NULL, -- the group of its route, '' for none
+	busy       INTEGER NOT NULL CHECK (busy IN (0, 1) AND (busy = 0 OR grp <> '')), -- it keeps others of the group from starting
+	archived   INTEGER CHECK (archived BETWEEN 101 AND 999912), -- the month in which it has ended, as 201211; NULL: it is in Cases/
+	retires    INTEGER, -- when its retention is over; of an archived one: when those of its children are to be archived that are not
+	open       INTEGER AS (state = 'queued' OR state = 'active' OR state = 'suspended') VIRTUAL,
 	named      INTEGER NOT NULL CHECK (named IN (0, 1)),
 	access     TEXT    NOT NULL,
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL,
 	marking    BLOB    NOT NULL,
 	form       BLOB    NOT NULL
-, parent_id INTEGER, parent_row INTEGER, entry BLOB CHECK (length(entry) = 16), waits INTEGER NOT NULL DEFAULT 0 CHECK (waits IN (0, 1)), archived INTEGER CHECK (archived BETWEEN 101 AND 999912), retires INTEGER, grp TEXT NOT NULL DEFAULT '', busy INTEGER NOT NULL DEFAULT 0 CHECK (busy IN (0, 1) AND (busy = 0 OR grp <> '')), start_at INTEGER, open INTEGER AS (state = 'queued' OR state = 'active' OR state = 'suspended') VIRTUAL) STRICT;
+) STRICT;
 
 CREATE INDEX archive_by_id ON cases (id) WHERE archived IS NOT NULL;
 
@@ -233,9 +243,9 @@ CREATE INDEX departed_by_age ON departed (deleted);
 
 CREATE TABLE documents (
 	id         INTEGER PRIMARY KEY,
-	context_id INTEGER UNIQUE REFERENCES parties (id),  -- of a root, else NULL
-	parent_id  INTEGER REFERENCES documents (id),       -- a folder; of a root NULL
-	name       TEXT    NOT NULL,                        -- '' of a root
+	context_id INTEGER UNIQUE REFERENCES parties (id), -- of a root, else NULL
+	parent_id  INTEGER REFERENCES documents (id), -- a folder; of a root NULL
+	name       TEXT    NOT NULL, -- '' of a root
 	folder     INTEGER NOT NULL CHECK (folder IN (0, 1)),
 	author_id  INTEGER NOT NULL REFERENCES parties (id),
 	revision   INTEGER NOT NULL CHECK (revision > 0),
@@ -244,7 +254,8 @@ CREATE TABLE documents (
 	sha256     BLOB    CHECK (sha256 IS NULL OR length(sha256) = 32), -- NULL: a folder
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL,
-	content    BLOB    CHECK (content IS NULL OR length(content) = size), properties TEXT CHECK (properties IS NULL OR json_type(properties) = 'array'), -- NULL: in the file
+	properties TEXT    CHECK (properties IS NULL OR json_type(properties) = 'array'), -- that clients have stored with it (RFC 4918, section 4), NULL: none
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
 	UNIQUE (parent_id, name),
 	CHECK ((context_id IS NULL) = (name <> '')),
 	CHECK (context_id IS NULL OR parent_id IS NULL AND folder = 1),
@@ -303,10 +314,12 @@ CREATE TABLE entries (
 	definition INTEGER NOT NULL CHECK (definition > 0),
 	revision   INTEGER NOT NULL CHECK (revision > 0),
 	due        INTEGER,
+	attachment BLOB    CHECK (attachment IS NULL OR length(attachment) = 16), -- its cases' input; it may be gone when the entry fires
+	paused     INTEGER, -- since when: what it missed since then is dealt with when it goes on
 	form       BLOB    NOT NULL,
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL
-, attachment BLOB CHECK (attachment IS NULL OR length(attachment) = 16), paused INTEGER) STRICT;
+) STRICT;
 
 CREATE INDEX entries_by_attachment ON entries (attachment) WHERE attachment IS NOT NULL;
 
@@ -379,10 +392,10 @@ CREATE TABLE locks (
 	holder_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
 	shared    INTEGER NOT NULL CHECK (shared IN (0, 1)),
 	deep      INTEGER NOT NULL CHECK (deep IN (0, 1)), -- covers what is below a folder
-	owner     TEXT    NOT NULL,                        -- what the holder says of itself, XML
-	root      TEXT    NOT NULL,                        -- the path that was locked
-	seconds   INTEGER NOT NULL CHECK (seconds > 0),    -- that it was given for
-	expires   INTEGER NOT NULL                         -- by the machine's clock, in a sandbox too
+	owner     TEXT    NOT NULL, -- what the holder says of itself, XML
+	root      TEXT    NOT NULL, -- the path that was locked
+	seconds   INTEGER NOT NULL CHECK (seconds > 0), -- that it was given for
+	expires   INTEGER NOT NULL -- by the machine's clock, in a sandbox too
 ) STRICT;
 
 CREATE INDEX locks_by_expiry ON locks (expires);
@@ -396,13 +409,14 @@ CREATE TABLE messages (
 	case_id    INTEGER NOT NULL REFERENCES cases (id),
 	label      TEXT    NOT NULL CHECK (label <> ''),
 	uuid       BLOB    NOT NULL CHECK (length(uuid) = 16),
+	author_id  INTEGER NOT NULL, -- whose quota it counts against: who has written it, or started its case with it; 0: nobody's
 	media_type TEXT    NOT NULL,
 	size       INTEGER NOT NULL CHECK (size >= 0),
 	sha256     BLOB    NOT NULL CHECK (length(sha256) = 32),
 	version    INTEGER NOT NULL CHECK (version > 0),
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL,
-	content    BLOB    CHECK (content IS NULL OR length(content) = size), author_id INTEGER NOT NULL DEFAULT 0, -- NULL: in the file
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
 	UNIQUE (case_id, label)
 ) STRICT;
 
@@ -435,7 +449,7 @@ WHEN old.content IS NULL OR new.content IS NULL BEGIN
 	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
 END;
 
-CREATE TABLE "occurrences" (
+CREATE TABLE occurrences (
 	entry      BLOB    NOT NULL CHECK (length(entry) = 16),
 	instant    INTEGER NOT NULL,
 	context_id INTEGER NOT NULL,
@@ -461,7 +475,7 @@ CREATE TABLE outbox (
 	step     INTEGER NOT NULL CHECK (step >= 0),
 	lane     TEXT    NOT NULL, -- what goes the same way: where one is slow, others need not wait
 	request  BLOB    NOT NULL, -- JSON
-	due      INTEGER,          -- when it is tried; while it is, when it is tried again if nothing was heard; NULL: not by itself
+	due      INTEGER, -- when it is tried; while it is, when it is tried again if nothing was heard; NULL: not by itself
 	attempts INTEGER NOT NULL DEFAULT 0,
 	flying   INTEGER NOT NULL DEFAULT 0 CHECK (flying IN (0, 1)), -- it is being tried
 	created  INTEGER NOT NULL
@@ -474,22 +488,27 @@ CREATE INDEX outbox_flying ON outbox (id) WHERE flying = 1;
 CREATE INDEX outbox_of_case ON outbox (case_id) WHERE case_id IS NOT NULL;
 
 CREATE TABLE parties (
-	id        INTEGER PRIMARY KEY,
-	name      TEXT    NOT NULL CHECK (name <> ''),
-	folded    TEXT    NOT NULL UNIQUE,
-	kind      TEXT    NOT NULL CHECK (kind IN ('user', 'team')),
-	full_name TEXT    NOT NULL,
-	email     TEXT    NOT NULL,
-	admin     INTEGER NOT NULL CHECK (admin IN (0, 1)),
-	disabled  INTEGER NOT NULL CHECK (disabled IN (0, 1)),
-	members   TEXT    NOT NULL CHECK (json_type(members) = 'array'),
-	admins    TEXT    NOT NULL CHECK (json_type(admins) = 'array'),
-	password  TEXT    NOT NULL,
-	revision  INTEGER NOT NULL CHECK (revision >= 0),
-	created   INTEGER NOT NULL,
-	modified  INTEGER NOT NULL, deputy_id INTEGER REFERENCES parties (id), deputy_from INTEGER
-	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')), deputy_to INTEGER
-	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)), quiet INTEGER NOT NULL DEFAULT 0 CHECK (quiet IN (0, 1)), watch TEXT NOT NULL DEFAULT '[]',
+	id          INTEGER PRIMARY KEY,
+	name        TEXT    NOT NULL CHECK (name <> ''),
+	folded      TEXT    NOT NULL UNIQUE,
+	kind        TEXT    NOT NULL CHECK (kind IN ('user', 'team')),
+	full_name   TEXT    NOT NULL,
+	email       TEXT    NOT NULL,
+	admin       INTEGER NOT NULL CHECK (admin IN (0, 1)),
+	disabled    INTEGER NOT NULL CHECK (disabled IN (0, 1)),
+	members     TEXT    NOT NULL CHECK (json_type(members) = 'array'),
+	admins      TEXT    NOT NULL CHECK (json_type(admins) = 'array'),
+	password    TEXT    NOT NULL,
+	revision    INTEGER NOT NULL CHECK (revision >= 0),
+	created     INTEGER NOT NULL,
+	modified    INTEGER NOT NULL,
+	deputy_id   INTEGER REFERENCES parties (id), -- who stands in for a user, from one instant to another
+	deputy_from INTEGER,
+	deputy_to   INTEGER,
+	quiet       INTEGER NOT NULL CHECK (quiet IN (0, 1)), -- no mails
+	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), -- names of routes
+	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')),
+	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))
 ) STRICT;
 
