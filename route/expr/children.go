@@ -1,8 +1,6 @@
 package expr
 
 import (
-	"slices"
-
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 
@@ -56,7 +54,7 @@ func (k *Children) list() ref.Val {
 	}
 	list := make([]ref.Val, len(k.List))
 	for i := range k.List {
-		list[i] = record{k.List[i]}
+		list[i] = record{&childKind, &k.List[i]}
 	}
 	return types.NewRefValList(types.DefaultTypeAdapter, list)
 }
@@ -65,68 +63,15 @@ func (k *Children) tally() ref.Val {
 	if k == nil {
 		return types.NewErr("there are no children here")
 	}
-	return record{tally{k}}
+	return record{&tallyKind, k}
 }
 
-func (c Child) field(name string) ref.Val {
-	switch name {
-	case "id":
-		return types.Int(c.ID)
-	case "state":
-		return types.String(c.State)
-	case "status":
-		return types.String(c.Status)
-	case "resolution":
-		return types.String(c.Resolution)
-	case "xattr":
-		return xattrTable(c.Xattrs)
-	case "roles":
-		return &table{
-			size: len(c.Roles),
-			key:  func(i int) string { return c.Roles[i].Name },
-			find: func(key string) (ref.Val, bool) {
-				i := slices.IndexFunc(c.Roles, func(r Role) bool { return r.Name == key })
-				if i < 0 {
-					return nil, false
-				}
-				return types.NewStringList(types.DefaultTypeAdapter, c.Roles[i].Parties), true
-			},
-		}
-	}
-	return types.NewErr("no such field: %s", name)
+func (c *Child) roles() ref.Val {
+	return tableOf(c.Roles, func(r Role) string { return r.Name }, func(r Role) ref.Val {
+		return types.NewStringList(types.DefaultTypeAdapter, r.Parties)
+	})
 }
 
-func (c Child) kind() *types.Type { return childType }
-
-func (c Child) key() any { return c.ID } // a case is equal to itself
-
-// tally is how the children ended, as a value of CEL.
-type tally struct{ *Children }
-
-func (t tally) field(name string) ref.Val {
-	switch name {
-	case "total":
-		return types.Int(t.Total)
-	case "open":
-		return types.Int(t.Open)
-	case "canceled":
-		return types.Int(t.Canceled)
-	case "status":
-		return &table{
-			size: len(t.Statuses),
-			key:  func(i int) string { return t.Statuses[i].Name },
-			find: func(key string) (ref.Val, bool) {
-				i := slices.IndexFunc(t.Statuses, func(s Status) bool { return s.Name == key })
-				if i < 0 {
-					return nil, false
-				}
-				return types.Int(t.Statuses[i].Count), true
-			},
-		}
-	}
-	return types.NewErr("no such field: %s", name)
+func (k *Children) statuses() ref.Val {
+	return tableOf(k.Statuses, func(s Status) string { return s.Name }, func(s Status) ref.Val { return types.Int(s.Count) })
 }
-
-func (t tally) kind() *types.Type { return tallyType }
-
-func (t tally) key() any { return t.Children } // there is one in an evaluation

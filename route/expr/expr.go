@@ -92,16 +92,16 @@ var environment = sync.OnceValue(func() *cel.Env {
 		cel.CrossTypeNumericComparisons(true),
 		cel.DefaultUTCTimeZone(true),
 		cel.ParserRecursionLimit(50),
-		cel.Variable("case", caseType),
+		cel.Variable("case", caseKind.Type),
 		cel.Variable("xattr", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("input", cel.DynType),
 		cel.Variable("message", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("actor", cel.StringType),
 		cel.Variable("now", cel.TimestampType),
-		cel.Variable("timers", cel.MapType(cel.StringType, timerType)),
-		cel.Variable("tasks", cel.MapType(cel.StringType, taskType)),
-		cel.Variable("children", cel.ListType(childType)),
-		cel.Variable("tally", tallyType),
+		cel.Variable("timers", cel.MapType(cel.StringType, timerKind.Type)),
+		cel.Variable("tasks", cel.MapType(cel.StringType, taskKind.Type)),
+		cel.Variable("children", cel.ListType(childKind.Type)),
+		cel.Variable("tally", tallyKind.Type),
 	)
 	if err != nil {
 		panic("expr: the environment cannot be made: " + err.Error())

@@ -6,72 +6,17 @@ import (
 	"reflect"
 	"slices"
 
-	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/interpreter"
 )
 
-// provider knows the types of the variables in addition to those of CEL.
-type provider struct{ *types.Registry }
-
-// FindStructType returns the type of that name.
-func (p provider) FindStructType(name string) (*types.Type, bool) {
-	if fields(name) == nil {
-		return p.Registry.FindStructType(name)
-	}
-	return types.NewTypeTypeWithParam(cel.ObjectType(name)), true
-}
-
-// FindStructFieldType returns the type of a field and how to get it.
-func (p provider) FindStructFieldType(of, name string) (*types.FieldType, bool) {
-	known := fields(of)
-	if known == nil {
-		return p.Registry.FindStructFieldType(of, name)
-	}
-	t, ok := known[name]
-	if !ok {
-		return nil, false
-	}
-	return &types.FieldType{
-		Type:    t,
-		IsSet:   func(target any) bool { return !types.IsUnknownOrError(field(target, name)) },
-		GetFrom: func(target any) (any, error) { return got(field(target, name)) },
-	}, true
-}
-
-// FindStructFieldNames returns the names of a type's fields.
-func (p provider) FindStructFieldNames(of string) ([]string, bool) {
-	known := fields(of)
-	if known == nil {
-		return p.Registry.FindStructFieldNames(of)
-	}
-	names := make([]string, 0, len(known))
-	for name := range known {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, true
-}
-
-func got(v ref.Val) (any, error) {
-	if err, bad := v.(*types.Err); bad {
-		return nil, err
-	}
-	return v, nil
-}
-
-// record is a value of CEL that has fields and nothing else: a case, task,
-// timer or child, or the tally of children.
-type record struct{ of fielder }
-
-// fielder is what a record can be of.
-type fielder interface {
-	kind() *types.Type
-	// key tells it from others of its kind; it can be compared.
-	key() any
-	field(name string) ref.Val
+// record is a value of CEL that has the fields of its kind and nothing else.
+// Records are equal if what they are of is.
+type record struct {
+	kind *kind
+	of   any // can be compared
 }
 
 func noConversion(v ref.Val, to any) error {
@@ -87,7 +32,7 @@ func (r record) ConvertToType(to ref.Type) ref.Val {
 	case r.Type():
 		return r
 	case types.TypeType:
-		return r.of.kind()
+		return r.kind.Type
 	}
 	return types.NewErr("%s", noConversion(r, to.TypeName()).Error())
 }
@@ -95,11 +40,11 @@ func (r record) ConvertToType(to ref.Type) ref.Val {
 // Equal compares with another record.
 func (r record) Equal(other ref.Val) ref.Val {
 	o, ok := other.(record)
-	return types.Bool(ok && o.of.kind() == r.of.kind() && o.of.key() == r.of.key())
+	return types.Bool(ok && o == r)
 }
 
 // Type returns the type.
-func (r record) Type() ref.Type { return r.of.kind() }
+func (r record) Type() ref.Type { return r.kind.Type }
 
 // Value returns the record itself.
 func (r record) Value() any { return r }
@@ -110,15 +55,15 @@ func (r record) Get(index ref.Val) ref.Val {
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(index)
 	}
-	return r.of.field(string(name))
+	return r.field(string(name))
 }
 
-// field returns a field of a record.
-func field(of any, name string) ref.Val {
-	if r, ok := of.(record); ok {
-		return r.of.field(name)
+func (r record) field(name string) ref.Val {
+	property, ok := r.kind.fields[name]
+	if !ok {
+		return types.NewErr("no such field: %s", name)
 	}
-	return types.NewErr("no such field: %s", name)
+	return property.get(r.of)
 }
 
 // table is a map from texts that keeps its order, so that nothing an
@@ -127,6 +72,21 @@ type table struct {
 	size int
 	key  func(i int) string
 	find func(key string) (ref.Val, bool)
+}
+
+// tableOf is a table of the items by their names.
+func tableOf[T any](items []T, name func(T) string, value func(T) ref.Val) *table {
+	return &table{
+		size: len(items),
+		key:  func(i int) string { return name(items[i]) },
+		find: func(key string) (ref.Val, bool) {
+			i := slices.IndexFunc(items, func(item T) bool { return name(item) == key })
+			if i < 0 {
+				return nil, false
+			}
+			return value(items[i]), true
+		},
+	}
 }
 
 // ConvertToNative fails: tables are looked into, not handed out.

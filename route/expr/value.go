@@ -173,16 +173,7 @@ func jsonValue(n *document.Node) ref.Val {
 		}
 		return types.NewRefValList(types.DefaultTypeAdapter, items)
 	case document.Object:
-		return &table{
-			size: len(n.Members),
-			key:  func(i int) string { return n.Members[i].Key },
-			find: func(key string) (ref.Val, bool) {
-				if i := n.Index(key); i >= 0 {
-					return jsonValue(n.Members[i].Value), true
-				}
-				return nil, false
-			},
-		}
+		return tableOf(n.Members, func(m document.Member) string { return m.Key }, func(m document.Member) ref.Val { return jsonValue(m.Value) })
 	case document.Null:
 	}
 	return types.NullValue

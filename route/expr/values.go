@@ -3,7 +3,6 @@ package expr
 import (
 	"time"
 
-	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
 	"cel.dev/cel-go/interpreter"
@@ -75,9 +74,9 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	v := a.values
 	switch name {
 	case "case":
-		return record{v.Case}, true
+		return record{&caseKind, v.Case}, true
 	case "xattr":
-		return v.xattrs(), true
+		return xattrTable(v.Xattrs), true
 	case "input":
 		if v.Message == nil {
 			return types.NullValue, true
@@ -101,20 +100,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 	return nil, false
 }
 
-func (v *Values) xattrs() ref.Val { return xattrTable(v.Xattrs) }
-
 func xattrTable(dict label.Dict) ref.Val {
-	return &table{
-		size: len(dict),
-		key:  func(i int) string { return dict[i].Key },
-		find: func(key string) (ref.Val, bool) {
-			value, ok := dict.Get(key)
-			if !ok {
-				return nil, false
-			}
-			return xattrValue(value), true
-		},
-	}
+	return tableOf(dict, func(e label.XAttr) string { return e.Key }, func(e label.XAttr) ref.Val { return xattrValue(e.Value) })
 }
 
 // messages answers for single labels; expressions that would need the list
@@ -141,7 +128,7 @@ func (v *Values) tasks() ref.Val {
 				return nil, false
 			}
 			t, ok := v.Task(key)
-			return record{t}, ok
+			return record{&taskKind, t}, ok
 		},
 	}
 }
@@ -157,112 +144,7 @@ func (v *Values) timers() ref.Val {
 				return nil, false
 			}
 			t, ok := v.Timer(key)
-			return record{t}, ok
+			return record{&timerKind, t}, ok
 		},
 	}
-}
-
-// The types that variables have in addition to those of CEL.
-var (
-	caseType  = cel.ObjectType("case")
-	timerType = cel.ObjectType("timer")
-	taskType  = cel.ObjectType("task")
-	childType = cel.ObjectType("child")
-	tallyType = cel.ObjectType("tally")
-)
-
-// fields are the fields of these types with theirs.
-func fields(of string) map[string]*types.Type {
-	switch of {
-	case "case":
-		return map[string]*types.Type{
-			"id": cel.IntType, "title": cel.StringType, "status": cel.StringType, "starter": cel.StringType,
-			"created": cel.TimestampType, "version": cel.IntType,
-		}
-	case "timer":
-		return map[string]*types.Type{"expired": cel.BoolType, "enabled": cel.BoolType, "date": cel.TimestampType}
-	case "task":
-		return map[string]*types.Type{
-			"count": cel.IntType, "by": cel.StringType, "at": cel.TimestampType, "resolution": cel.StringType,
-			"output": cel.StringType, "state": cel.StringType,
-		}
-	case "child":
-		return map[string]*types.Type{
-			"id": cel.IntType, "state": cel.StringType, "status": cel.StringType, "resolution": cel.StringType,
-			"xattr": cel.MapType(cel.StringType, cel.DynType), "roles": cel.MapType(cel.StringType, cel.ListType(cel.StringType)),
-		}
-	case "tally":
-		return map[string]*types.Type{
-			"status": cel.MapType(cel.StringType, cel.IntType), "total": cel.IntType, "open": cel.IntType, "canceled": cel.IntType,
-		}
-	}
-	return nil
-}
-
-func (c Case) kind() *types.Type { return caseType }
-
-func (c Case) key() any { return c }
-
-func (c Case) field(name string) ref.Val {
-	switch name {
-	case "id":
-		return types.Int(c.ID)
-	case "title":
-		return types.String(c.Title)
-	case "status":
-		return types.String(c.Status)
-	case "starter":
-		return types.String(c.Starter)
-	case "created":
-		return moment(c.Created)
-	case "version":
-		return types.Int(c.Version)
-	}
-	return types.NewErr("no such field: %s", name)
-}
-
-func (t Task) kind() *types.Type { return taskType }
-
-func (t Task) key() any { return t }
-
-func (t Task) field(name string) ref.Val {
-	switch name {
-	case "count":
-		return types.Int(t.Count)
-	case "by":
-		return types.String(t.By)
-	case "at":
-		return moment(t.At)
-	case "resolution":
-		return types.String(t.Resolution)
-	case "output":
-		return types.String(t.Output)
-	case "state":
-		return types.String(t.State)
-	}
-	return types.NewErr("no such field: %s", name)
-}
-
-func (t Timer) kind() *types.Type { return timerType }
-
-func (t Timer) key() any { return t }
-
-func (t Timer) field(name string) ref.Val {
-	switch name {
-	case "expired":
-		return types.Bool(t.Expired)
-	case "enabled":
-		return types.Bool(t.Enabled)
-	case "date":
-		return moment(t.Date)
-	}
-	return types.NewErr("no such field: %s", name)
-}
-
-// moment returns the instant, or null for the zero time.
-func moment(t time.Time) ref.Val {
-	if t.IsZero() {
-		return types.NullValue
-	}
-	return types.Timestamp{Time: t}
 }
