@@ -30,11 +30,11 @@ const reasonExcluded = "excluded"
 // fireEntry does what an entry's due instant asks for, in one unit: creates
 // the case, counts, computes what comes next, deletes an exhausted entry.
 // The row is read again, because what was fired before may have changed it.
-// trouble is recorded instead of a case: what is left to do when creating it
-// failed. It returns when the entry is due next.
-func (e *Scheduling) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble error) (next time.Time, fired bool, err error) {
-	now := v.now
-	stored, err := store.OrNil(tx.Entries().Get(uuid))
+// If the item has a cause, it is recorded instead of a case. fireEntry returns
+// when the entry is due next.
+func (e *Scheduling) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next time.Time, fired bool, err error) {
+	now := b.now
+	stored, err := store.OrNil(tx.Entries().Get(item.UUID))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
 	}
@@ -42,9 +42,7 @@ func (e *Scheduling) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble 
 	if err != nil {
 		return time.Time{}, false, err
 	}
-	if trouble == nil {
-		trouble = unread
-	}
+	trouble := cmp.Or(item.cause, unread)
 	if due, comes := entry.Due(); !comes || due.After(now) { // its calendar has come to exclude what was due
 		if err := e.passCalendar(tx, stored, now); err != nil {
 			return time.Time{}, false, err
@@ -65,7 +63,7 @@ func (e *Scheduling) fireEntry(tx store.Tx, uuid store.UUID, v *volley, trouble 
 		if step.Late {
 			o.Outcome, o.Reason = OutcomeLate, "misfire: "+string(entry.Misfire)
 		}
-		again, err := e.fireInstant(tx, stored, entry, &step, o, trouble, v.alone)
+		again, err := e.fireInstant(tx, stored, entry, &step, o, trouble, b.single)
 		if err != nil {
 			return time.Time{}, false, err
 		}
@@ -311,8 +309,9 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, stored *store.Entry, entry *sch
 
 // fireCase does what is due on a case: its timed actions; one that is queued
 // can be started from then on. It returns when something of it is due next.
-func (e *runner) fireCase(tx store.Tx, id int64, now time.Time) (next time.Time, fired bool, err error) {
-	row, err := store.OrNil(tx.Cases().Get(id))
+func (e *runner) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.Time, fired bool, err error) {
+	now := b.now
+	row, err := store.OrNil(tx.Cases().Get(item.ID))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
 	}

@@ -15,16 +15,24 @@ type QueuedCase struct {
 	Priority int
 }
 
-// DueRow is a schedule entry or case of which something is due, an attachment
-// that expires, a case whose retention is over, or a deleted one whose children
-// are to go.
+// DueKind is a kind of things that become due. At one instant they come in the
+// order of the constants.
+type DueKind int
+
+const (
+	DueEntry      DueKind = iota // an instant of a schedule entry
+	DueCase                      // a timed action of a case, or its start
+	DueAttachment                // an attachment expires
+	DueRetirement                // the retention of an ended case is over
+	DuePurge                     // the children of a deleted case are to go
+)
+
+// DueRow is one thing that is due.
 type DueRow struct {
-	Due        time.Time
-	Entry      UUID  // of a schedule entry, else zero
-	CaseID     int64 // of a case, else 0
-	Attachment UUID  // of an attachment, else zero
-	Retired    int64 // of a case whose retention is over, else 0
-	Purge      int64 // of a deleted case, else 0
+	Due  time.Time
+	Kind DueKind
+	UUID UUID  // of the schedule entry or attachment, else zero
+	ID   int64 // of the case, else 0
 }
 
 // QueueReader reads what is due, what is queued, and what is held.

@@ -183,7 +183,7 @@ func TestAttachmentsAreDue(t *testing.T) {
 	insertEntries(t, db, newEntry(1, sam)) // at the same second
 	mustView(t, db, func(r store.Reader) error {
 		rows, _, err := r.Queue().Due(noon().Add(time.Second), 10)
-		want := []store.DueRow{{Due: first.Expires, Entry: store.UUID{15: 1}}, {Due: first.Expires, Attachment: first.UUID}}
+		want := []store.DueRow{{Due: first.Expires, Kind: store.DueEntry, UUID: store.UUID{15: 1}}, {Due: first.Expires, Kind: store.DueAttachment, UUID: first.UUID}}
 		same(t, "due", want, rows)
 		return err
 	})

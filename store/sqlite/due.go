@@ -29,18 +29,21 @@ const (
 
 // dueKind is a kind of things that become due.
 type dueKind struct {
+	kind  store.DueKind
 	query string
 	id    func(*store.DueRow) any // the column beside the instant
 }
 
 // dueKinds returns the kinds, in the order in which they come at one instant.
 func dueKinds() [5]dueKind {
+	uuid := func(d *store.DueRow) any { return bits(d.UUID[:]) }
+	id := func(d *store.DueRow) any { return &d.ID }
 	return [...]dueKind{
-		{selectDueEntries, func(d *store.DueRow) any { return bits(d.Entry[:]) }},
-		{selectDueCases, func(d *store.DueRow) any { return &d.CaseID }},
-		{selectDueAttachments, func(d *store.DueRow) any { return bits(d.Attachment[:]) }},
-		{selectRetired, func(d *store.DueRow) any { return &d.Retired }},
-		{selectDuePurges, func(d *store.DueRow) any { return &d.Purge }},
+		{store.DueEntry, selectDueEntries, uuid},
+		{store.DueCase, selectDueCases, id},
+		{store.DueAttachment, selectDueAttachments, uuid},
+		{store.DueRetirement, selectRetired, id},
+		{store.DuePurge, selectDuePurges, id},
 	}
 }
 
@@ -73,7 +76,7 @@ func (r queueReader) Due(upTo time.Time, limit int) (rows []store.DueRow, next t
 			continue
 		}
 		err := r.c.each(kind.query, func(scan scan) error {
-			var d store.DueRow
+			d := store.DueRow{Kind: kind.kind}
 			err := scan(millis{&d.Due}, kind.id(&d))
 			rows = append(rows, d)
 			return err

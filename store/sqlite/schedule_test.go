@@ -196,12 +196,12 @@ func TestDue(t *testing.T) {
 		mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().Insert(c) })
 	}
 	want := []store.DueRow{
-		{Due: minute(1), Entry: entries[1].UUID},
-		{Due: minute(1), CaseID: cases[3].ID},
-		{Due: minute(2), CaseID: cases[0].ID},
-		{Due: minute(3), Entry: entries[0].UUID},
-		{Due: minute(3), CaseID: cases[1].ID},
-		{Due: minute(5), Entry: entries[3].UUID},
+		{Due: minute(1), Kind: store.DueEntry, UUID: entries[1].UUID},
+		{Due: minute(1), Kind: store.DueCase, ID: cases[3].ID},
+		{Due: minute(2), Kind: store.DueCase, ID: cases[0].ID},
+		{Due: minute(3), Kind: store.DueEntry, UUID: entries[0].UUID},
+		{Due: minute(3), Kind: store.DueCase, ID: cases[1].ID},
+		{Due: minute(5), Kind: store.DueEntry, UUID: entries[3].UUID},
 	}
 	mustView(t, db, func(r store.Reader) error {
 		for limit := range len(want) + 2 {

@@ -1,0 +1,246 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// fireDue fires one batch of due rows in one unit, in which each is rolled back
+// alone if it fails, and finds out what is due next.
+func (e *Engine) fireDue(ctx context.Context, now time.Time, limit int) (fired int, err error) {
+	e.sweeper.next.Store(never) // commits from here on lower it again
+	defer func() {
+		if err != nil {
+			e.sweeper.lower(now) // try again, but not at once
+		}
+	}()
+	var b dueBatch
+	err = e.Store.Update(ctx, func(tx store.Tx) error {
+		b = dueBatch{now: now}
+		return e.fireBatch(tx, &b, limit)
+	})
+	if err != nil && !b.ownUnit {
+		return 0, err
+	}
+	for i := range b.items {
+		item := &b.items[i]
+		item.err = cmp.Or(item.err, err)
+		if err := e.finishItem(ctx, &b, item); err != nil {
+			return fired, err
+		}
+		if item.fired {
+			fired++
+		} else {
+			b.next = now // it may be due as it was
+		}
+	}
+	e.sweeper.note(b.next)
+	return fired, nil
+}
+
+// dueBatch is a batch of due rows on its way through the writer.
+type dueBatch struct {
+	now        time.Time
+	items      []dueItem
+	next       time.Time // when something else is due, now for at once
+	ownUnit    bool      // the unit is that of its one item, and fails with it
+	single     bool      // there is one item, and no case waits to be started
+	nextWithin time.Time // the earliest instant that became due within it, zero for none
+}
+
+// dueItem is one due row, and what became of it.
+type dueItem struct {
+	store.DueRow
+	cause error // why its case cannot be created, which is recorded instead; nil: nothing is known to stand in the way
+	fired bool
+	err   error
+}
+
+// mustWait reports whether something that became due meanwhile comes before
+// the item, which then waits for the next batch.
+func (b *dueBatch) mustWait(item *dueItem) bool {
+	return !b.nextWithin.IsZero() && !item.Due.Before(b.nextWithin)
+}
+
+// noteNext notes when an item that was fired is due next.
+func (b *dueBatch) noteNext(due time.Time) {
+	if !due.IsZero() && !due.After(b.now) && (b.nextWithin.IsZero() || due.Before(b.nextWithin)) {
+		b.nextWithin = due
+	}
+}
+
+// dueKind is how things of one kind are fired and stopped.
+type dueKind struct {
+	name string // in the log
+
+	// fire does what is due of an item, and returns when it is due next, zero
+	// for never. fired is false if nothing of it was due any more, and for what
+	// only comes to its end.
+	fire func(e *Engine, tx store.Tx, b *dueBatch, item *dueItem) (next time.Time, fired bool, err error)
+	// stop takes the due time away.
+	stop func(tx store.Tx, row store.DueRow) error
+	// counts says that an item which failed is counted as fired.
+	counts bool
+	// recordsFailure says that fire can record the cause of a failure.
+	recordsFailure bool
+}
+
+// dueKindOf returns how things of the kind are fired and stopped.
+func dueKindOf(kind store.DueKind) dueKind {
+	return [...]dueKind{
+		store.DueEntry:      {name: "entry", fire: (*Engine).fireEntry, stop: stopEntry, counts: true, recordsFailure: true},
+		store.DueCase:       {name: "case", fire: (*Engine).fireCase, stop: stopCase, counts: true},
+		store.DueAttachment: {name: "attachment", fire: (*Engine).fireExpiry, stop: stopExpiry},
+		store.DueRetirement: {name: "retirement", fire: (*Engine).fireRetirement, stop: stopRetirement},
+		store.DuePurge:      {name: "purge", fire: (*Engine).firePurge, stop: stopPurge},
+	}[kind]
+}
+
+func (e *Engine) fireExpiry(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
+	return time.Time{}, false, e.expire(tx, item.UUID, b.now)
+}
+
+func (e *Engine) fireRetirement(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
+	return time.Time{}, false, e.retire(tx, item.ID, b.now)
+}
+
+func (e *Engine) firePurge(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
+	return time.Time{}, false, e.purgeBelow(tx, item.ID, b.now)
+}
+
+// fireBatch fires due rows one after the other.
+func (e *Engine) fireBatch(tx store.Tx, b *dueBatch, limit int) error {
+	rows, next, err := tx.Queue().Due(b.now, limit)
+	if err != nil || len(rows) == 0 {
+		b.next = next
+		return err
+	}
+	if e.sandbox {
+		// What was fired at an instant must not be in the future of a sandbox
+		// that was killed on its way.
+		if err := putClock(tx, b.now); err != nil {
+			return err
+		}
+	}
+	b.next, b.items = next, make([]dueItem, len(rows))
+	b.ownUnit = len(rows) == 1 && !e.sandbox
+	b.single = len(rows) == 1 && !e.sweeper.queued.Load()
+	for i := range rows {
+		item := &b.items[i]
+		item.DueRow = rows[i]
+		if b.mustWait(item) {
+			continue
+		}
+		if b.ownUnit {
+			return e.fireItem(tx, b, item)
+		}
+		item.err = tx.Savepoint(func() error { return e.fireItem(tx, b, item) })
+	}
+	return nil
+}
+
+// finishItem does what is left to do of an item: if it failed for want of
+// something that is found outside the writer it is fired again, and what
+// cannot be done is recorded as failed.
+func (e *Engine) finishItem(ctx context.Context, b *dueBatch, item *dueItem) error {
+	if item.err == nil {
+		return nil
+	}
+	item.fired = false
+	item.err = e.runAhead(ctx, item.err, func() error {
+		return e.Store.Update(ctx, func(tx store.Tx) error {
+			return e.fireItem(tx, &dueBatch{now: b.now, single: b.single}, item)
+		})
+	})
+	if item.err == nil {
+		return nil
+	}
+	b.next = b.now
+	if err := e.fireFailed(ctx, item.DueRow, b.now, item.err); err != nil {
+		return err
+	}
+	item.fired = dueKindOf(item.Kind).counts
+	return nil
+}
+
+// fireItem fires one item and says in it whether something was fired.
+func (e *Engine) fireItem(tx store.Tx, b *dueBatch, item *dueItem) error {
+	next, fired, err := dueKindOf(item.Kind).fire(e, tx, b, item)
+	item.fired = fired
+	if err == nil {
+		b.noteNext(next)
+	}
+	return err
+}
+
+// unserved reports whether an error is the store's, which cannot serve now:
+// the same thing is tried again later, in the same order.
+func unserved(err error) bool {
+	kind := errs.KindOf(err)
+	return kind == errs.Unavailable || kind == errs.Full && !errors.Is(err, errQuota)
+}
+
+// fireFailed handles a due row whose unit failed, so that it neither stops
+// the others nor is due for ever: an entry's instant is recorded as failed
+// and the entry goes on. What cannot even be recorded has its due time taken
+// away, as has everything of another kind.
+func (e *Engine) fireFailed(ctx context.Context, row store.DueRow, now time.Time, cause error) error {
+	if ctx.Err() != nil || unserved(cause) {
+		return cause
+	}
+	kind := dueKindOf(row.Kind)
+	e.log.Error().Err(cause).Str("kind", kind.name).Stringer("uuid", row.UUID).Int64("id", row.ID).Msg("sweeper: a due row failed")
+	if kind.recordsFailure {
+		err := e.Store.Update(ctx, func(tx store.Tx) error {
+			return e.fireItem(tx, &dueBatch{now: now}, &dueItem{DueRow: row, cause: cause})
+		})
+		if err == nil || ctx.Err() != nil || unserved(err) {
+			return err
+		}
+		e.log.Error().Err(err).Str("entry", row.UUID.String()).Msg("sweeper: a schedule entry cannot continue; it stops until it is saved again")
+	}
+	return e.Store.Update(ctx, func(tx store.Tx) error { return ifThere(kind.stop(tx, row)) })
+}
+
+func stopEntry(tx store.Tx, row store.DueRow) error {
+	stored, err := tx.Entries().Get(row.UUID)
+	if err != nil {
+		return err
+	}
+	stored.Due = time.Time{}
+	return tx.Write().Entries().Update(stored)
+}
+
+func stopCase(tx store.Tx, row store.DueRow) error {
+	stored, err := tx.Cases().Get(row.ID)
+	if err != nil {
+		return err
+	}
+	stored.Due = time.Time{}
+	return tx.Write().Cases().Update(stored, stored.Revision)
+}
+
+func stopExpiry(tx store.Tx, row store.DueRow) error {
+	return tx.Write().Attachments().SetExpiry(row.UUID, time.Time{})
+}
+
+func stopRetirement(tx store.Tx, row store.DueRow) error {
+	return tx.Write().Cases().SetRetires(row.ID, time.Time{})
+}
+
+func stopPurge(tx store.Tx, row store.DueRow) error {
+	return tx.Write().Cases().DeletePurge(row.ID)
+}
+
+// ifThere returns the error, unless it says that there is no such thing.
+func ifThere(err error) error {
+	if errs.Is(err, errs.NotFound) {
+		return nil
+	}
+	return err
+}
