@@ -84,7 +84,7 @@ type Cases interface {
 	PutCase(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
 	PatchXattrs(ctx context.Context, req engine.Request, ref engine.Ref, changes []engine.XattrChange) error
 	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
-	MoveOnBoard(ctx context.Context, req engine.Request, route, from string, id int64, to string) (*engine.Outcome, error)
+	MoveOnBoard(ctx context.Context, req engine.Request, move engine.BoardMove) (*engine.Outcome, error)
 	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
 	// PurgeCase deletes a case of the archive that has ended in that month.
 	PurgeCase(ctx context.Context, req engine.Request, month store.Month, id int64) error
@@ -96,7 +96,7 @@ type Cases interface {
 	// Message opens a message by its UUID, or by its label where that is not
 	// "": engine.OwnInput and its like are the case's own.
 	Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error)
-	PutLabel(ctx context.Context, req engine.Request, id int64, label, mediaType string, body io.Reader) (*engine.Outcome, error)
+	PutLabel(ctx context.Context, req engine.Request, id int64, given engine.NewMessage) (*engine.Outcome, error)
 }
 
 // Actions are the enabled actions of cases, and the worklists of them.
@@ -108,7 +108,7 @@ type Actions interface {
 	Worklist(ctx context.Context, by identity.Principal, list engine.Worklist, f engine.Filter) ([]engine.Resource, error) // Name is the case's id, a dot, the action's name
 	// MoveTask moves a task from a worklist to another, which accepts or
 	// releases it; else it is errs.NotMovable.
-	MoveTask(ctx context.Context, req engine.Request, from, to engine.Worklist, id int64, action string) (*engine.Outcome, error)
+	MoveTask(ctx context.Context, req engine.Request, move engine.TaskMove) (*engine.Outcome, error)
 	WorklistTask(ctx context.Context, by identity.Principal, list engine.Worklist, id int64, action string) (*engine.Resource, error)
 }
 

@@ -236,7 +236,8 @@ func (f *fake) Message(_ context.Context, by identity.Principal, id int64, uuid 
 	return nil, notThere()
 }
 
-func (f *fake) PutLabel(_ context.Context, req engine.Request, id int64, label, mediaType string, body io.Reader) (*engine.Outcome, error) {
+func (f *fake) PutLabel(_ context.Context, req engine.Request, id int64, given engine.NewMessage) (*engine.Outcome, error) {
+	label, mediaType, body := given.Label, given.MediaType, given.Body
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.rehearse(req)()
@@ -321,14 +322,15 @@ func (f *fake) Worklist(ctx context.Context, by identity.Principal, list engine.
 	return out, err
 }
 
-func (f *fake) MoveTask(_ context.Context, req engine.Request, from, to engine.Worklist, id int64, action string) (*engine.Outcome, error) {
+func (f *fake) MoveTask(_ context.Context, req engine.Request, move engine.TaskMove) (*engine.Outcome, error) {
+	id := move.CaseID
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s, task, err := f.task(req.By, id, action)
+	s, task, err := f.task(req.By, id, move.Action)
 	if err != nil {
 		return nil, err
 	}
-	if from != engine.WorklistOffered || to != engine.WorklistAccepted {
+	if move.From != engine.WorklistOffered || move.To != engine.WorklistAccepted {
 		return nil, errs.New(errs.NotMovable, "From Offered to Accepted.")
 	}
 	if req.If != nil {

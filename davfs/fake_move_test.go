@@ -115,16 +115,16 @@ func (f *fake) rename(all []*stored, req engine.Request, ref engine.Ref, name st
 }
 
 // MoveOnBoard knows one way: from open to done.
-func (f *fake) MoveOnBoard(_ context.Context, req engine.Request, route, from string, id int64, to string) (*engine.Outcome, error) {
+func (f *fake) MoveOnBoard(_ context.Context, req engine.Request, move engine.BoardMove) (*engine.Outcome, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if from != "open" || to != "done" {
-		return nil, errs.New(errs.ActionNotEnabled, "No way from %s to %s of %s.", from, to, route)
+	if move.From != "open" || move.To != "done" {
+		return nil, errs.New(errs.ActionNotEnabled, "No way from %s to %s of %s.", move.From, move.To, move.Route)
 	}
 	if req.If != nil {
 		if err := req.If(engine.Version{Exists: true}); err != nil {
 			return nil, err
 		}
 	}
-	return &engine.Outcome{Changed: true, Name: strconv.FormatInt(id, 10), CaseID: id, Life: machine.Completed, Status: to, LogSeq: 3, Action: "close"}, nil
+	return &engine.Outcome{Changed: true, Name: strconv.FormatInt(move.CaseID, 10), CaseID: move.CaseID, Life: machine.Completed, Status: move.To, LogSeq: 3, Action: "close"}, nil
 }

@@ -199,7 +199,8 @@ func (n boardFile) moveTo(ctx context.Context, req engine.Request, to node, _ *t
 	} else if err != nil {
 		return nil, err
 	}
-	out, err := n.folder.engine.Cases.MoveOnBoard(ctx, req, n.folder.route, n.folder.state, n.id, place.folder.state)
+	move := engine.BoardMove{CaseID: n.id, Route: n.folder.route, From: n.folder.state, To: place.folder.state}
+	out, err := n.folder.engine.Cases.MoveOnBoard(ctx, req, move)
 	if err != nil {
 		return nil, err
 	}

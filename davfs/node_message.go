@@ -152,7 +152,7 @@ func (n labelFile) putRules() putRules {
 }
 
 func (n labelFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.Cases.PutLabel(ctx, req, n.id, n.label, in.mediaType, in.body)
+	return n.engine.Cases.PutLabel(ctx, req, n.id, engine.NewMessage{Label: n.label, MediaType: in.mediaType, Body: in.body})
 }
 
 func (n labelFile) describe(a *answer, _ *engine.Outcome) {

@@ -116,7 +116,7 @@ func (n worklistFile) moveTo(ctx context.Context, req engine.Request, to node, _
 	if !ok || place.id != n.id || !same(place.action, n.action) {
 		return nil, notMovable()
 	}
-	out, err := n.engine.Actions.MoveTask(ctx, req, n.list, place.list, n.id, n.action)
+	out, err := n.engine.Actions.MoveTask(ctx, req, engine.TaskMove{CaseID: n.id, Action: n.action, From: n.list, To: place.list})
 	if err != nil {
 		return nil, err
 	}

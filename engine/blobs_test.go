@@ -154,7 +154,7 @@ func TestCollectorGoesByItself(t *testing.T) {
 	defer stop()
 	id := w.as("sam").startCase(`{"route": "ask"}`)
 	for _, text := range []string{"a", "b", "c"} {
-		if _, err := w.PutLabel(t.Context(), w.as("sam").request(nil), id, "report", "text/plain", strings.NewReader(strings.Repeat(text, 5000))); err != nil {
+		if _, err := w.PutLabel(t.Context(), w.as("sam").request(nil), id, engine.NewMessage{Label: "report", MediaType: "text/plain", Body: strings.NewReader(strings.Repeat(text, 5000))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -222,7 +222,7 @@ func TestReadWhileReplaced(t *testing.T) {
 	id := w.as("sam").startCase(`{"route": "ask"}`)
 	put := func(text string) {
 		t.Helper()
-		if _, err := w.PutLabel(t.Context(), w.as("sam").request(nil), id, "report", "text/plain", strings.NewReader(strings.Repeat(text, 5000))); err != nil {
+		if _, err := w.PutLabel(t.Context(), w.as("sam").request(nil), id, engine.NewMessage{Label: "report", MediaType: "text/plain", Body: strings.NewReader(strings.Repeat(text, 5000))}); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Collect(t.Context()); err != nil {

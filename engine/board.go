@@ -67,22 +67,32 @@ func (e *Casework) BoardState(ctx context.Context, by identity.Principal, name, 
 	return "", change.Absent("state")
 }
 
+// BoardMove is a case to be led from one state of the board of a route to
+// another.
+type BoardMove struct {
+	CaseID   int64
+	Route    string // names in any case
+	From, To string
+}
+
 // MoveOnBoard performs the one action of the caller that leads the case from
 // one state of the board of a route to another (docs/contract/engine.md#board).
 // What the request is conditional on is the case.
-func (e *Casework) MoveOnBoard(ctx context.Context, req Request, routeName, from string, id int64, to string) (*Outcome, error) {
+func (e *Casework) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
-		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
+		ref := Ref{CaseID: move.CaseID}
+		h, err := e.runner.hold(r, req.By, ref)
 		if err != nil {
 			return nil, err
 		}
-		if identity.Fold(h.core.RouteName) != identity.Fold(routeName) || identity.Fold(h.core.Status) != identity.Fold(from) || h.core.Life == machine.Canceled || h.row.Archived != 0 {
+		if identity.Fold(h.core.RouteName) != identity.Fold(move.Route) || identity.Fold(h.core.Status) != identity.Fold(move.From) || h.core.Life == machine.Canceled || h.row.Archived != 0 {
 			return nil, change.Absent("case on this board")
 		}
-		if err := e.CheckRequest(r.Locks(), req, caseVersion(h, Ref{CaseID: id}), change.ScopeOf(store.CaseKey(id))); err != nil {
+		if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(ref.CaseID))); err != nil {
 			return nil, err
 		}
+		to := move.To
 		for i := range h.route.Compiled.States {
 			if name := h.route.Compiled.States[i].Name; identity.Fold(name) == identity.Fold(to) {
 				to = name

@@ -179,7 +179,7 @@ func (n *ending) pause(e *Routing, tx store.Tx, stored *store.Route) error {
 		}
 		entry.Pause(fmt.Sprintf("The route %s was deleted.", stored.Name))
 		row.Modified = n.req.Now
-		if err := e.scheduling.moveOn(tx, row, entry, ChangeChanged, false, n.req.Now); err != nil {
+		if err := e.scheduling.moveOn(tx, loadedEntry{row, entry}, ChangeChanged, false, n.req.Now); err != nil {
 			return err
 		}
 	}

@@ -77,8 +77,9 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	iteration, ended := entry.Trigger()
 	step := schedule.Step{Instant: c.req.Now, Iteration: iteration}
-	o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Outcome: OutcomeTriggered, FiredAt: c.req.Now}
-	change, err := c.scheduledCase(tx, stored, entry, step, c.req.Now, false, false)
+	f := &firing{loadedEntry: loadedEntry{stored, entry}, step: step}
+	o := f.occurrence(OutcomeTriggered, c.req.Now)
+	change, err := c.scheduledCase(tx, f, c.req.Now)
 	if e, ok := errors.AsType[*errs.Error](err); ok && e.Kind == errs.NotFound { // what the entry names, not the entry
 		fault := errs.Fault{Pointer: "/do", Code: errs.CodeNotFound, Detail: strings.TrimSuffix(e.Detail, ".")}
 		return errs.InvalidDocument([]errs.Fault{fault})
@@ -95,7 +96,7 @@ func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.En
 	}
 	entry.LastCase, entry.LastError = o.CaseID, ""
 	tx.AfterCommit(func() { c.observer.Fired(o.Outcome, 0) })
-	return c.moveOn(tx, stored, entry, ChangeFired, ended, c.req.Now)
+	return c.moveOn(tx, f.loadedEntry, ChangeFired, ended, c.req.Now)
 }
 
 // insertFree records an occurrence at the first free instant from that one
@@ -144,7 +145,7 @@ func (c *commanded) redefine(tx store.Tx, stored *store.Entry, entry *schedule.E
 	entry.Modified = c.req.Now
 	stored.Modified = c.req.Now
 	stored.Definition++
-	if err := c.moveOn(tx, stored, entry, ChangeChanged, false, c.req.Now); err != nil {
+	if err := c.moveOn(tx, loadedEntry{stored, entry}, ChangeChanged, false, c.req.Now); err != nil {
 		return err
 	}
 	if c.given == nil {
@@ -183,15 +184,14 @@ func (c *commanded) backfill(tx store.Tx, stored *store.Entry, entry *schedule.E
 		if !ok {
 			break
 		}
-		step := schedule.Step{Instant: instant, Iteration: iteration}
-		o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: instant, Outcome: OutcomeBackfilled, FiredAt: c.req.Now}
-		again, err := c.fireInstant(tx, stored, entry, &step, o, nil, false)
+		f := &firing{loadedEntry: loadedEntry{stored, entry}, step: schedule.Step{Instant: instant, Iteration: iteration}}
+		again, err := c.fireInstant(tx, f, f.occurrence(OutcomeBackfilled, c.req.Now))
 		if err != nil {
 			return err
 		}
 		if again {
-			entry.Uncount(&step)
+			entry.Uncount(&f.step)
 		}
 	}
-	return c.moveOn(tx, stored, entry, ChangeFired, entry.Backfilled(), c.req.Now)
+	return c.moveOn(tx, loadedEntry{stored, entry}, ChangeFired, entry.Backfilled(), c.req.Now)
 }

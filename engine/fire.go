@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/schedule"
@@ -26,6 +28,28 @@ const (
 
 // reasonExcluded is why an instant is skipped that its entry excludes.
 const reasonExcluded = "excluded"
+
+// loadedEntry is a stored schedule entry with what its row says.
+type loadedEntry struct {
+	row   *store.Entry
+	entry *schedule.Entry
+}
+
+// firing is an instant of a schedule entry on its way to a case.
+type firing struct {
+	loadedEntry
+	step  schedule.Step
+	cause error // why no case can be created, which is recorded instead; nil: nothing is known to stand in the way
+	// single says that the case is started with it, if it can be, because
+	// nothing else is there to be started before.
+	single bool
+	waits  bool // the case waits for earlier cases of the entry to end
+}
+
+// occurrence returns the record of the instant.
+func (f *firing) occurrence(outcome string, now time.Time) *store.Occurrence {
+	return &store.Occurrence{Entry: f.row.UUID, ContextID: f.row.ContextID, Instant: f.step.Instant, Outcome: outcome, FiredAt: now}
+}
 
 // fireEntry does what an entry's due instant asks for, in one unit: creates
 // the case, counts, computes what comes next, deletes an exhausted entry.
@@ -47,33 +71,33 @@ func (e *Scheduling) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next ti
 		if err := e.passCalendar(tx, stored, now); err != nil {
 			return time.Time{}, false, err
 		}
-		err = e.moveOn(tx, stored, entry, ChangeSkipped, !comes, now)
+		err = e.moveOn(tx, loadedEntry{stored, entry}, ChangeSkipped, !comes, now)
 		return stored.Due, false, err
 	}
-	step := entry.Step(now)
-	if step.Nothing() {
+	f := &firing{loadedEntry: loadedEntry{stored, entry}, step: entry.Step(now), cause: trouble, single: b.single}
+	if f.step.Nothing() {
 		return time.Time{}, false, errs.New(errs.Internal, "The schedule entry %s is due, but has no instant.", stored.UUID)
 	}
-	if err := passOver(tx, stored, entry, step, now); err != nil {
+	if err := passOver(tx, stored, entry, f.step, now); err != nil {
 		return time.Time{}, false, err
 	}
 	became := ChangeSkipped
-	if !step.Instant.IsZero() {
-		o := &store.Occurrence{Entry: stored.UUID, ContextID: stored.ContextID, Instant: step.Instant, Outcome: OutcomeFired, FiredAt: now}
-		if step.Late {
+	if !f.step.Instant.IsZero() {
+		o := f.occurrence(OutcomeFired, now)
+		if f.step.Late {
 			o.Outcome, o.Reason = OutcomeLate, "misfire: "+string(entry.Misfire)
 		}
-		again, err := e.fireInstant(tx, stored, entry, &step, o, trouble, b.single)
+		again, err := e.fireInstant(tx, f, o)
 		if err != nil {
 			return time.Time{}, false, err
 		}
 		if again {
-			entry.Uncount(&step)
+			entry.Uncount(&f.step)
 		} else {
 			became = changeOf(o.Outcome)
 		}
 	}
-	err = e.moveOn(tx, stored, entry, became, step.Ended, now)
+	err = e.moveOn(tx, f.loadedEntry, became, f.step.Ended, now)
 	return stored.Due, true, err
 }
 
@@ -110,7 +134,8 @@ func changeOf(outcome string) Change {
 
 // moveOn stores an entry of which that became, as after an iteration, or
 // deletes it after its last.
-func (e *Scheduling) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.Entry, became Change, ended bool, now time.Time) error {
+func (e *Scheduling) moveOn(tx store.Tx, l loadedEntry, became Change, ended bool, now time.Time) error {
+	stored := l.row
 	e.tellEntry(tx, stored, became, now)
 	if ended {
 		given, err := store.OrNil(tx.Names().Of(store.FolderSchedule, stored.UUID, 0))
@@ -120,9 +145,9 @@ func (e *Scheduling) moveOn(tx store.Tx, stored *store.Entry, entry *schedule.En
 		stored.Due = time.Time{}
 		return e.dropEntry(tx, stored, given, now)
 	}
-	stored.Due, _ = entry.Due()
+	stored.Due, _ = l.entry.Due()
 	stored.Revision++
-	stored.Form = entry.Form()
+	stored.Form = l.entry.Form()
 	due := stored.Due
 	tx.AfterCommit(func() { e.sweeper.note(due) })
 	return tx.Write().Entries().Update(stored)
@@ -162,9 +187,8 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 // The pair of entry and instant is unique in the store, so that no instant
 // ever makes two cases: one that was dealt with before makes none, and the
 // entry goes on; again says so. A backfill makes up for one that had no case.
-// alone says that the case is started with it, if it can be, because nothing
-// else is there to be started before.
-func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step *schedule.Step, o *store.Occurrence, trouble error, alone bool) (again bool, err error) {
+func (e *Scheduling) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (again bool, err error) {
+	stored, entry, trouble := f.row, f.entry, f.cause
 	record := tx.Write().Entries().InsertOccurrence
 	if o.Outcome == OutcomeBackfilled {
 		record = tx.Write().Entries().RedoOccurrence
@@ -179,9 +203,10 @@ func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedu
 	switch {
 	case over.skip != "":
 		o.Outcome, o.Reason = OutcomeSkipped, over.skip
-		entry.Uncount(step) // only what creates a case counts
+		entry.Uncount(&f.step) // only what creates a case counts
 	case trouble == nil:
-		c, trouble = e.scheduledCase(tx, stored, entry, *step, o.FiredAt, over.waits, alone)
+		f.waits = over.waits
+		c, trouble = e.scheduledCase(tx, f, o.FiredAt)
 		if unserved(trouble) {
 			return false, trouble
 		}
@@ -201,7 +226,8 @@ func (e *Scheduling) fireInstant(tx store.Tx, stored *store.Entry, entry *schedu
 		return false, err
 	}
 	if trouble != nil && entry.LastError == "" {
-		if err := e.runner.tellAdministrators(tx, stored, cmp.Or(entry.Title, entry.Route), o.Reason, o.Instant, o.FiredAt); err != nil {
+		failure := notice.Failure{UUID: stored.UUID.String(), Title: cmp.Or(entry.Title, entry.Route), Instant: o.Instant, Reason: o.Reason}
+		if err := e.runner.tellAdministrators(tx, failure, o.FiredAt); err != nil {
 			return false, err
 		}
 	}
@@ -237,30 +263,63 @@ func reasonOf(err error) string {
 }
 
 // scheduledCase decides on the case of an instant, queued or, where it is
-// alone, started in the same unit: one commit instead of two. What cannot be
-// started like this is queued, where it is dealt with.
-func (e *Scheduling) scheduledCase(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time, waits, alone bool) (*caseChange, error) {
-	b, err := e.scheduledBirth(tx, stored, entry, step, now)
+// alone, started in the same unit: one commit instead of two.
+func (e *Scheduling) scheduledCase(tx store.Tx, f *firing, now time.Time) (*caseChange, error) {
+	b, err := e.scheduledBirth(tx, f.loadedEntry, f.step, now)
 	if err != nil {
 		return nil, err
 	}
-	b.waits = waits
-	if !alone || waits {
+	b.waits = f.waits
+	if !f.single || f.waits {
 		return e.runner.bear(*b, now, false)
 	}
-	b.id, b.from = e.Store.NextID(), tx
-	if starts, err := e.runner.startsNow(tx, b.startable(), now); starts && err == nil {
-		if c, err := e.runner.bear(*b, now, true); err == nil && mayStillStart(tx, c) == nil {
-			return c, nil
-		}
+	b.id = e.Store.NextID()
+	c, err := e.startedCase(tx, *b, now)
+	if why, cannot := errors.AsType[*cannotStartNow](err); cannot {
+		e.log.Debug().Err(why.cause).Int64("case", b.id).Msg("sweeper: a case of a schedule entry is queued, because it cannot be started at once")
+		return e.runner.bear(*b, now, false)
 	}
-	b.from = nil
-	return e.runner.bear(*b, now, false)
+	return c, err
+}
+
+// cannotStartNow says that a case cannot be started in the unit that creates
+// it. That is not a failure: the case is queued, and the manager starts it in a
+// unit of its own. A cause that lasts is met again there, and dealt with: a
+// filter is run, a defect is logged.
+type cannotStartNow struct {
+	cause error // nil: it is held up, or others come first
+}
+
+// Error implements error.
+func (c *cannotStartNow) Error() string { return "the case cannot be started at once" }
+
+// startedCase decides on a case that is started in the unit that creates it, or
+// answers cannotStartNow. Any other error is the store's.
+func (e *Scheduling) startedCase(tx store.Tx, b birth, now time.Time) (*caseChange, error) {
+	starts, err := e.runner.startsNow(tx, b.startable(), now)
+	if err != nil {
+		return nil, err
+	}
+	if !starts {
+		return nil, &cannotStartNow{}
+	}
+	b.from = tx
+	c, err := e.runner.bear(b, now, true)
+	if err != nil {
+		return nil, &cannotStartNow{err}
+	}
+	if err := mayStillStart(tx, c); errors.Is(err, change.ErrStale) {
+		return nil, &cannotStartNow{err}
+	} else if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // scheduledBirth resolves what an entry asks for, under its context and at
 // the moment of firing.
-func (e *Scheduling) scheduledBirth(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step schedule.Step, now time.Time) (*birth, error) {
+func (e *Scheduling) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.Step, now time.Time) (*birth, error) {
+	stored, entry := l.row, l.entry
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
 	if context == nil || !d.Active(context.ID) {

@@ -101,9 +101,17 @@ func output(r store.Reader, h *held) (*store.Message, error) {
 	return nil, nil
 }
 
+// NewMessage is a message to be stored under a label.
+type NewMessage struct {
+	Label     string
+	MediaType string
+	Body      io.Reader
+}
+
 // PutLabel creates or replaces the message of a label on an open case, and
 // wakes the case.
-func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, mediaType string, body io.Reader) (*Outcome, error) {
+func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given NewMessage) (*Outcome, error) {
+	name := given.Label
 	if !identity.Legal(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
 	}
@@ -122,7 +130,7 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, name, me
 	}); err != nil {
 		return nil, err
 	}
-	content, err := e.readContent(req, mediaType, e.within(body, room))
+	content, err := e.readContent(req, given.MediaType, e.within(given.Body, room))
 	if err != nil {
 		return nil, err
 	}

@@ -197,13 +197,13 @@ func TestLargeContents(t *testing.T) {
 		io.MultiReader(strings.NewReader("x"), iotest.ErrReader(cut)),
 		io.MultiReader(strings.NewReader(large), iotest.ErrReader(cut)),
 	} {
-		_, err := w.PutLabel(t.Context(), sam.request(nil), id, "Cut", "text/plain", body)
+		_, err := w.PutLabel(t.Context(), sam.request(nil), id, engine.NewMessage{Label: "Cut", MediaType: "text/plain", Body: body})
 		if !errors.Is(err, cut) {
 			t.Errorf("a body that breaks off: %v", err)
 		}
 	}
 	// As net/http says it.
-	_, err := w.PutLabel(t.Context(), sam.request(nil), id, "Cut", "text/plain", io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)))
+	_, err := w.PutLabel(t.Context(), sam.request(nil), id, engine.NewMessage{Label: "Cut", MediaType: "text/plain", Body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF))})
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a body that breaks off: %v", err)
 	}
@@ -211,11 +211,11 @@ func TestLargeContents(t *testing.T) {
 	same(t, "files", w.contents(), 1)
 
 	// What is refused is not read.
-	_, err = w.PutLabel(t.Context(), w.as("eve").request(nil), id, "Note", "text/plain", iotest.ErrReader(cut))
+	_, err = w.PutLabel(t.Context(), w.as("eve").request(nil), id, engine.NewMessage{Label: "Note", MediaType: "text/plain", Body: iotest.ErrReader(cut)})
 	w.refused(err, errs.NotFound)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := w.PutLabel(ended, sam.request(nil), id, "Note", "text/plain", strings.NewReader("x")); !errors.Is(err, context.Canceled) {
+	if _, err := w.PutLabel(ended, sam.request(nil), id, engine.NewMessage{Label: "Note", MediaType: "text/plain", Body: strings.NewReader("x")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a request that has ended: %v", err)
 	}
 }

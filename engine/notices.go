@@ -217,11 +217,10 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 // tellAdministrators tells all administrators that an entry fails to fire:
 // once, until it has fired again
 // (docs/contract/schedule.md#trouble-at-fire-time).
-func (e *runner) tellAdministrators(tx store.Tx, stored *store.Entry, title, reason string, instant, now time.Time) error {
+func (e *runner) tellAdministrators(tx store.Tx, failure notice.Failure, now time.Time) error {
 	if !e.tells() || e.sandbox {
 		return nil
 	}
-	failure := notice.Failure{UUID: stored.UUID.String(), Title: title, Instant: instant, Reason: reason}
 	post := func(request *machine.Request) error {
 		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: now, Created: now}, request)
 	}

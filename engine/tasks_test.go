@@ -339,7 +339,7 @@ func TestMoveTask(t *testing.T) {
 	w.as("admin").mustPutRoute("desk", routeDesk)
 	id := w.as("eve").startCase(`{"route": "desk"}`)
 	move := func(who string, from, to engine.Worklist) error {
-		_, err := w.MoveTask(t.Context(), w.as(who).request(nil), from, to, id, "answer")
+		_, err := w.MoveTask(t.Context(), w.as(who).request(nil), engine.TaskMove{CaseID: id, Action: "answer", From: from, To: to})
 		return err
 	}
 	w.refused(move("sam", engine.WorklistAccepted, engine.WorklistOffered), errs.ActionNotEnabled)

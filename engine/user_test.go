@@ -181,7 +181,7 @@ func (u user) mustPerform(id int64, action string) *engine.Outcome {
 
 func (u user) putLabel(id int64, label, content string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutLabel(u.Context(), u.request(options), id, label, "text/plain", strings.NewReader(content))
+	return u.PutLabel(u.Context(), u.request(options), id, engine.NewMessage{Label: label, MediaType: "text/plain", Body: strings.NewReader(content)})
 }
 
 func (u user) putRoute(name, doc string, options ...option) (*engine.Outcome, error) {

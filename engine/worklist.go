@@ -212,19 +212,26 @@ func (e *Casework) WorklistTask(ctx context.Context, by identity.Principal, list
 	return found, err
 }
 
+// TaskMove moves a task from one worklist to another.
+type TaskMove struct {
+	CaseID   int64
+	Action   string
+	From, To Worklist
+}
+
 // MoveTask does what it means to move a task from one worklist to another: to
 // the accepted ones accepts it, back to the offered ones releases it.
-func (e *Casework) MoveTask(ctx context.Context, req Request, from, to Worklist, id int64, action string) (*Outcome, error) {
+func (e *Casework) MoveTask(ctx context.Context, req Request, move TaskMove) (*Outcome, error) {
 	var do string
 	switch {
-	case from == WorklistOffered && to == WorklistAccepted:
+	case move.From == WorklistOffered && move.To == WorklistAccepted:
 		do = "accept"
-	case from == WorklistAccepted && to == WorklistOffered:
+	case move.From == WorklistAccepted && move.To == WorklistOffered:
 		do = "release"
 	default:
-		return nil, errs.New(errs.NotMovable, "Tasks can be moved from Offered to Accepted, which accepts them, and back, which releases them; not from %s to %s.", from, to)
+		return nil, errs.New(errs.NotMovable, "Tasks can be moved from Offered to Accepted, which accepts them, and back, which releases them; not from %s to %s.", move.From, move.To)
 	}
-	return e.Perform(ctx, req, id, action, append(document.AppendString([]byte(`{"do":`), do), '}'))
+	return e.Perform(ctx, req, move.CaseID, move.Action, append(document.AppendString([]byte(`{"do":`), do), '}'))
 }
 
 // shared says who had tasks in a case as it is stored, so that only what is
