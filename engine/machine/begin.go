@@ -12,9 +12,9 @@ import (
 // StartRight asks whether a context may start cases of a route.
 type StartRight struct{ Route, Context string }
 
-// beginCase makes an independent case, which the manager starts after the
-// commit (docs/contract/routes.md#starting-a-case). It belongs to the same
-// context and has the same starter, who needs the right to start it.
+// beginCase creates an independent case, which the manager starts later
+// (docs/contract/routes.md#starting-a-case). It has the same context and starter.
+// The context must have the right to start it.
 func (d stepRun) beginCase(s *route.NewCase) error {
 	def, err := d.definition(s.Route)
 	if err != nil {
@@ -68,7 +68,7 @@ func (d stepRun) beginCase(s *route.NewCase) error {
 	return nil
 }
 
-// xattrsOfNew returns the XATTRs of a case that a step starts.
+// xattrsOfNew returns the XATTRs of a case that a step creates.
 func (d stepRun) xattrsOfNew(s *route.NewCase) (dict label.Dict, err error) {
 	if s.Inherit {
 		dict = d.c.Xattrs
@@ -90,8 +90,8 @@ func (d stepRun) xattrsOfNew(s *route.NewCase) (dict label.Dict, err error) {
 	return dict, nil
 }
 
-// rolesOfNew returns who plays what in a case that a step starts: only what a
-// starter may choose (docs/contract/drive.md#rights-table).
+// rolesOfNew returns the players of a case that a step creates. Only those are
+// allowed that its starter could choose (docs/contract/drive.md#rights-table).
 func (d stepRun) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles []Players, err error) {
 	for _, r := range s.Roles {
 		parties, err := d.whom(r.Parties)
@@ -113,7 +113,8 @@ func (d stepRun) rolesOfNew(s *route.NewCase, def *Definition, c *Case) (roles [
 	return roles, nil
 }
 
-// belongs reports whether the party is the other one or a person of it.
+// belongs reports whether party and to are the same, or party is a user of the team
+// to.
 func (d *caseDecision) belongs(party, to string) bool {
 	if sameName(party, to) {
 		return true

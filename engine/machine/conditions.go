@@ -17,7 +17,7 @@ type expressions struct{ *caseDecision }
 
 func (d *caseDecision) expressions() expressions { return expressions{d} }
 
-// scope returns what expressions are evaluated over; actor is "" for the
+// scope returns the values that expressions are evaluated over. actor is "" for the
 // engine.
 func (d expressions) scope(actor string) *expr.Values {
 	v := &d.values
@@ -36,7 +36,8 @@ func (d expressions) scope(actor string) *expr.Values {
 	return v
 }
 
-// scopeOf is scope with the children of an enablement, if it has any.
+// scopeOf is scope with the children of the enablement with that number, if it has
+// any and the program uses them.
 func (d expressions) scopeOf(p *expr.Program, actor string, number int64) (*expr.Values, error) {
 	v := d.scope(actor)
 	i := d.c.placeOf(number)
@@ -64,7 +65,8 @@ func (d expressions) scopeOf(p *expr.Program, actor string, number int64) (*expr
 	return v, nil
 }
 
-// childrenOf returns all children of an enablement as they are now, by id.
+// childrenOf returns all children of an enablement as they are in this event, in
+// order of ids.
 func (d relations) childrenOf(number int64) ([]Child, error) {
 	stored, known := d.facts.Children[Enablement{d.c.ID, number}]
 	if !known && d.from != nil {
@@ -86,7 +88,7 @@ func (d relations) childrenOf(number int64) ([]Child, error) {
 	return list, nil
 }
 
-// labelInput is the label of the message that a case started with.
+// labelInput is the label of the input of a case.
 const labelInput = "InputMessage"
 
 // task returns what expressions see of an action.
@@ -105,8 +107,8 @@ func (d expressions) task(name string) (expr.Task, bool) {
 	return t, true
 }
 
-// message returns the content of a message where it is JSON. A fact that is
-// absent becomes a need, and the decision is made again.
+// message returns the content of a message, nil if it is not JSON. If the fact is
+// absent it becomes a need; the caller checks for it.
 func (d expressions) message(name string) *document.Node {
 	if n, known := d.known[name]; known {
 		return n
@@ -126,8 +128,8 @@ func (d expressions) message(name string) *document.Node {
 	return n
 }
 
-// content returns the content of a message, nil for none: as this event wrote
-// it, else as it is stored.
+// content returns the content of a message as this event wrote it, else as it is
+// stored, or nil if there is none. ok is false if the fact is absent.
 func (d *caseDecision) content(name string) (content []byte, ok bool) {
 	for i := len(d.messages) - 1; i >= 0; i-- {
 		if d.messages[i].Label == name {
@@ -136,7 +138,7 @@ func (d *caseDecision) content(name string) (content []byte, ok bool) {
 	}
 	switch content, ok = d.stored[name]; {
 	case ok:
-	case d.from == nil && d.c.ID != d.eventCase: // new, and so without any
+	case d.from == nil && d.c.ID != d.eventCase: // a new case, which has no messages
 		if name == labelInput {
 			content = []byte{}
 		}
@@ -149,17 +151,17 @@ func (d *caseDecision) content(name string) (content []byte, ok bool) {
 	return content, ok
 }
 
-// has reports whether the case has a message, though it be too long to be read
-// here; known is false where the fact is absent.
+// has reports whether the case has a message, even if it is longer than MaxFact.
+// known is false if the fact is absent.
 func (d *caseDecision) has(name string) (there, known bool) {
 	content, known := d.content(name)
 	_, stored := d.types[name]
 	return stored || content != nil, known
 }
 
-// condition evaluates guard, enableIf or if. An error counts as false and
-// leaves one warning, which goes when it is evaluated without
-// (docs/contract/engine.md#failures). The error returned is errAbsent.
+// condition evaluates the expression of a key such as guard or if. If that fails it
+// counts as false and leaves one warning, until it succeeds again
+// (docs/contract/engine.md#failures). The only error returned is errAbsent.
 func (d *caseDecision) condition(p *expr.Program, actor, key, source string, number int64) (bool, error) {
 	v, err := d.expressions().scopeOf(p, actor, number)
 	if err != nil {
@@ -183,14 +185,14 @@ func (d *caseDecision) condition(p *expr.Program, actor, key, source string, num
 	return yes && err == nil, nil
 }
 
-// warn leaves a notice on the case.
+// warn puts a warning on the case.
 func (d *caseDecision) warn(source string, number int64, text string) {
 	d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: source, Time: d.now, Text: text, Enablement: number})
 	d.changed = true
 	d.add(LogEntry{Kind: LogWarning, Action: d.sourceAction(source), Text: text})
 }
 
-// unwarnEnablement removes the notices that go with an enablement.
+// unwarnEnablement removes the warnings that go with an enablement.
 func (d *caseDecision) unwarnEnablement(number int64) {
 	d.dropWarnings(func(w Warning) bool { return w.Enablement == number && number != 0 })
 }
@@ -202,7 +204,8 @@ func (d *caseDecision) dropWarnings(drop func(Warning) bool) {
 	}
 }
 
-// decideOutput returns what the action's decision yields.
+// decideOutput evaluates the decision of an action: its output, and the state that
+// this leads to.
 func (d expressions) decideOutput(a *route.Action, actor string, number int64) (output string, to int, err error) {
 	v, err := d.scopeOf(a.Decide, actor, number)
 	if err != nil {
@@ -230,12 +233,12 @@ func outputs(a *route.Action) string {
 	return strings.Join(names, ", ")
 }
 
-// routeFault is the error of a definition that cannot be carried out.
+// routeFault returns the error of a route that cannot be carried out.
 func routeFault(format string, args ...any) error {
 	return errs.New(errs.RouteFault, "The route is at fault: %s.", fmt.Sprintf(format, args...))
 }
 
-// badField is the error of one field of a person's request.
+// badField returns the error of one field of a person's request.
 func badField(pointer string, code errs.Code, format string, args ...any) error {
 	return errs.InvalidDocument([]errs.Fault{{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)}})
 }
@@ -248,7 +251,7 @@ func clip(s string) string {
 	return s
 }
 
-// written returns the last writing of a label, or nil.
+// written returns the last writing of a label, nil for none.
 func (c *Case) written(label string) *Written {
 	for i := range c.Written {
 		if c.Written[i].Label == label {
@@ -258,7 +261,7 @@ func (c *Case) written(label string) *Written {
 	return nil
 }
 
-// noteWritten notes that a label was written, where some action waits for it.
+// noteWritten notes that a message was written, if an action waits for its label.
 func (d *caseDecision) noteWritten(label, by string) {
 	waits := slices.ContainsFunc(d.route.Actions, func(a route.Action) bool { return a.Trigger == route.TriggerMessage && a.Message == label })
 	if !waits {

@@ -7,12 +7,11 @@ import (
 	"flowdrive/route"
 )
 
-// maxFilters bounds the jq filters of one event, each of which may take a
-// second outside.
+// maxFilters is how many jq filters one event may run. Each may take a second.
 const maxFilters = 10
 
-// filter makes a message of another by a jq filter. What the filter yields is
-// a fact: it is computed outside, where its time and memory are bounded.
+// filter makes a message of another one by a jq filter. The result of the filter is
+// a fact: it is computed outside, where time and memory are bounded.
 func (d stepRun) filter(f *route.Filter) error {
 	content, ok := d.content(f.From)
 	switch {
@@ -40,7 +39,7 @@ func (d stepRun) filter(f *route.Filter) error {
 	return d.writeMessage(NewMessage{Label: f.To, MediaType: "application/json", Content: result.Output})
 }
 
-// about returns what expressions and filters see of the case itself.
+// about returns what filters and callbacks see of the case itself, as JSON.
 func (d *caseDecision) about() []byte {
 	b := appendInt(nil, `{"id":`, d.c.ID)
 	b = appendString(b, `,"title":`, d.c.Title)

@@ -12,7 +12,7 @@ import (
 	"flowdrive/route"
 )
 
-// What the log says of a life.
+// What the log says of changes of the life.
 const (
 	textCreated   = "Created"
 	textStarted   = "Started"
@@ -22,8 +22,8 @@ const (
 	textFailed    = "Failed"
 )
 
-// create makes a queued case of its seed. Roles are assigned by rules when
-// it starts; until then only those given have anybody.
+// create makes a queued case of its seed. Rules assign roles when the case starts;
+// until then it has only the players that were given.
 func (d *caseDecision) create(e Create) error {
 	c := d.c
 	roles, err := d.players(c.Roles)
@@ -59,9 +59,8 @@ func (d *caseDecision) create(e Create) error {
 	return nil
 }
 
-// start performs the init action. A route that sets itself off without end
-// makes the case a failed one: it is as before its start, and the log says
-// why.
+// start starts a queued case. If that fails by a fault or an endless loop of the
+// route, the case is as before its start but failed, and the log says why.
 func (d *caseDecision) start() error {
 	if d.c.Life != Queued {
 		return d.refusals().notOpen()
@@ -80,8 +79,8 @@ func (d *caseDecision) start() error {
 	return d.fail(err)
 }
 
-// LabelError labels the message that says why a case could not start. Nothing
-// waits for it: it is there to be read.
+// LabelError is the label of the message that says why a case could not start. No
+// action is told of it.
 const LabelError = "error"
 
 // fail makes a queued case a failed one, with a message that says why.
@@ -93,7 +92,7 @@ func (d *caseDecision) fail(cause error) error {
 	return nil
 }
 
-// begin makes the case active: by its init action, if its route has one.
+// begin makes the case active, by its init action if the route has one.
 func (d *caseDecision) begin() error {
 	if has(d.route.Actions, d.route.Init) {
 		d.c.Life = Active
@@ -107,8 +106,8 @@ func (d *caseDecision) begin() error {
 	return d.assignRoles()
 }
 
-// addDeclared gives a new case the declared XATTRs that it lacks, and judges
-// those that it has.
+// addDeclared gives a new case the defaults of declared XATTRs that it lacks, and
+// checks those that it has.
 func (d *caseDecision) addDeclared() error {
 	var faults document.Faults
 	for i := range d.route.Xattrs {
@@ -126,9 +125,9 @@ func (d *caseDecision) addDeclared() error {
 	return faults.Err()
 }
 
-// checkTypes judges the types of declared XATTRs. A text that reads as the number or
-// boolean that it should be is taken as one: queries, properties and labels
-// have only texts to offer.
+// checkTypes checks the types of declared XATTRs. If a number or boolean is required,
+// a text that can be read as one is converted: queries, properties and labels can
+// only give texts.
 func (d *caseDecision) checkTypes(faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
@@ -144,8 +143,8 @@ func (d *caseDecision) checkTypes(faults *document.Faults) {
 	}
 }
 
-// checkRequired judges whether what a route requires is still there. A case from before
-// the route required it goes on without.
+// checkRequired checks that no required XATTR was removed. A case that did not have
+// it before need not have it.
 func (d *caseDecision) checkRequired(before label.Dict, faults *document.Faults) {
 	for i := range d.route.Xattrs {
 		x := &d.route.Xattrs[i]
@@ -170,10 +169,10 @@ func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
 	return value, ok && value.Finite()
 }
 
-// MayEdit returns the first XATTR that the actor may not change as that
-// dictionary would, "" for none: declared with edit, those roles may, else
-// the starter; administrators of the route may all
-// (docs/contract/drive.md#rights-table).
+// MayEdit returns the key of the first XATTR that the actor may not change to what
+// it is in the dictionary, "" if all changes are allowed. If the XATTR is declared
+// with edit, those roles may change it, else the starter. Administrators of the
+// route may change all (docs/contract/drive.md#rights-table).
 func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) (key string) {
 	if actor.RouteAdmin {
 		return ""
@@ -198,7 +197,7 @@ func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) 
 	return ""
 }
 
-// cancelByStep ends the case because a step says so.
+// cancelByStep cancels the case because a step asks for it.
 func (d *caseDecision) cancelByStep() error {
 	d.canceled, d.stepRequests = false, nil
 	d.relations().dropEnablements()
@@ -206,9 +205,9 @@ func (d *caseDecision) cancelByStep() error {
 	return nil
 }
 
-// cancelByPerson ends a case that has not ended; it keeps its status and has nothing
-// enabled any more. A failed one may be given up by an administrator of its
-// route (docs/contract/engine.md#1-life-cycle-of-a-case).
+// cancelByPerson cancels a case that has not ended. It keeps its status, and nothing
+// is enabled any more. Administrators of the route may also cancel a failed case
+// (docs/contract/engine.md#1-life-cycle-of-a-case).
 func (d personal) cancelByPerson(e Cancel) error {
 	switch d.c.Life {
 	case Queued, Active, Suspended:
@@ -225,8 +224,7 @@ func (d personal) cancelByPerson(e Cancel) error {
 	return nil
 }
 
-// setLife moves the case to another state of its life cycle; entry says by
-// whom, and in which words.
+// setLife gives the case another life. entry has the actor and the text for the log.
 func (d *caseDecision) setLife(to Life, entry LogEntry) {
 	entry.Kind, entry.From, entry.To = LogLife, new(string(d.c.Life)), new(string(to))
 	switch {
@@ -243,7 +241,7 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 	d.add(entry)
 }
 
-// notOpen says that nothing can be done to the case in this state of life.
+// notOpen returns the refusal of something that the life of the case does not allow.
 func (d refusals) notOpen() error {
 	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
 	e.Extra = map[string]any{"state": string(d.c.Life)}
@@ -254,13 +252,13 @@ func (d refusals) notOpen() error {
 		e.Detail = "The case is queued; this can be done once it has started."
 	case Suspended:
 		e.Detail = "The case is suspended" + until(d.c.SuspendedUntil) + "; resume it first, by its state active."
-	default: // as said above
+	default: // the detail above
 	}
 	return e
 }
 
-// editByPerson changes fields of the case itself, in whatever state of life it is.
-// One log entry names what changed; nothing changed leaves no trace.
+// editByPerson changes fields of the case, whatever its life. One log entry names
+// what has changed; if nothing has, there is none.
 func (d personal) editByPerson(e Edit) error {
 	c := d.c
 	var fields []string
@@ -320,7 +318,7 @@ func (d personal) editByPerson(e Edit) error {
 	return d.bringToRest()
 }
 
-// postpone says when a case shall be started that has not been yet.
+// postpone sets when a case is to be started that has not started yet.
 func (d personal) postpone(to time.Time) error {
 	if !d.c.Started.IsZero() {
 		err := errs.New(errs.CaseNotOpen, "The case is %s; startAt can be changed until it starts.", d.c.Life)

@@ -11,31 +11,30 @@ import (
 	"flowdrive/route"
 )
 
-// maxOutbox bounds the deliveries of a case that are not over.
+// maxOutbox is how many deliveries of a case may be under way.
 const maxOutbox = 256
 
-// Outgoing is what a step has asked of the outside and is not over. Its key
-// there is made of the case, Seq and Step
+// Outgoing is a delivery that a step has asked for and that has not ended. Its key in
+// the outbox is made of the case, Seq and Step
 // (docs/contract/engine.md#the-machine-is-a-pure-function).
 type Outgoing struct {
-	Seq    int64      `json:"q"` // number of the log entry that says so
-	Step   int64      `json:"n"` // of the step in its handler, from 1
+	Seq    int64      `json:"q"` // number of the log entry about it
+	Step   int64      `json:"n"` // number of the step in its handler, from 1
 	Verb   route.Verb `json:"v"`
 	Source string     `json:"s"` // the action or timer that has the step
 	Into   string     `json:"i,omitempty"`
 	At     time.Time  `json:"at"` // when it was asked for
 
-	Failed   bool   `json:"x,omitempty"` // for good: until somebody retries or aborts it
-	Attempts int64  `json:"a,omitempty"` // that failed
-	Fault    string `json:"e,omitempty"` // of the last one
+	Failed   bool   `json:"x,omitempty"` // for good: it is not tried again until somebody retries it
+	Attempts int64  `json:"a,omitempty"` // how many failed
+	Fault    string `json:"e,omitempty"` // of the last attempt
 }
 
-// Name is what people call a delivery: on worklists, and below the case's
-// actions.
+// Name is the name of a delivery on worklists and below the case's actions.
 func (o *Outgoing) Name() string { return fmt.Sprintf("%s.%d-%d", o.Source, o.Seq, o.Step) }
 
-// action returns the action that has the step, or whose timer has; the name of
-// a timer of the case where that has.
+// action returns the action that has the step, or whose timer has it. If a timer of
+// the case has it, the result is the name of that timer.
 func (o *Outgoing) action() string {
 	if action, _, ofAction := route.SplitTimer(o.Source); ofAction {
 		return action
@@ -43,14 +42,13 @@ func (o *Outgoing) action() string {
 	return o.Source
 }
 
-// Sending reports whether anything that the case has asked of the outside is
-// on its way.
+// Sending reports whether the case has deliveries that have not failed for good.
 func (c *Case) Sending() bool {
 	return slices.ContainsFunc(c.Outbox, func(o Outgoing) bool { return !o.Failed })
 }
 
-// Undelivered returns the delivery of that name that has failed for good, nil
-// for none.
+// Undelivered returns the delivery with that name that has failed for good, nil if
+// there is none.
 func (c *Case) Undelivered(name string) *Outgoing {
 	for i := range c.Outbox {
 		if o := &c.Outbox[i]; o.Failed && o.Name() == name {
@@ -60,18 +58,18 @@ func (c *Case) Undelivered(name string) *Outgoing {
 	return nil
 }
 
-// Posting is what an event does to the outbox; one of Request, Again and Over
-// is set.
+// Posting is what an event does to a row of the outbox. At most one of Request,
+// Again, Over and Failed is set.
 type Posting struct {
 	Seq, Step int64
-	Request   *Request // to be sent
-	Again     bool     // what has failed is due again, at once
-	Over      bool     // it was delivered, or given up: it is to be forgotten
-	Failed    bool     // it is not tried again until Again
+	Request   *Request // it is to be sent
+	Again     bool     // it has failed, and is due again at once
+	Over      bool     // it was delivered or given up, and is to be removed
+	Failed    bool     // it has failed for good: it is not tried until Again
 }
 
-// Request is what a step asks of the outside, with everything filled in; one
-// of its pointers is set.
+// Request is what is to be sent, with everything filled in. Exactly one of its
+// pointers is set.
 type Request struct {
 	Mail *Mail     `json:"mail,omitempty"`
 	HTTP *HTTPCall `json:"http,omitempty"`
@@ -84,8 +82,8 @@ type Mail struct {
 	To      []string `json:"to"` // addresses, without names
 	Subject string   `json:"subject"`
 	Text    string   `json:"text"`
-	Thread  string   `json:"thread,omitempty"` // what the mail is about: mails with the same one belong together
-	Named   []string `json:"named,omitempty"`  // those of To that the route names, who need not be users'
+	Thread  string   `json:"thread,omitempty"` // mails with the same thread belong together
+	Named   []string `json:"named,omitempty"`  // those of To that the route names, which need not be of users
 }
 
 // HTTPCall is a request to a service.
@@ -95,29 +93,28 @@ type HTTPCall struct {
 	Header    map[string]string `json:"header,omitempty"`
 	MediaType string            `json:"type,omitempty"` // of Body
 	Body      []byte            `json:"body,omitempty"`
-	Secret    string            `json:"secret,omitempty"` // name of the secret that signs it, "" for none
+	Secret    string            `json:"secret,omitempty"` // name of the secret that it is signed with, "" for none
 }
 
-// Command is a command that an administrator allowed by its name.
+// Command is a run of a command that an administrator has allowed under its name.
 type Command struct {
 	Name  string   `json:"name"`
 	Args  []string `json:"args,omitempty"`
 	Input []byte   `json:"input,omitempty"`
 }
 
-// Callback is a function that whoever embeds the engine registered by its
-// name.
+// Callback is a call of a function that the embedding program has registered under
+// its name.
 type Callback struct {
 	Name  string `json:"name"`
 	Case  []byte `json:"case,omitempty"`  // what it is told of the case, JSON
 	Value []byte `json:"value,omitempty"` // JSON
 }
 
-// The shell's events about what the case has asked of the outside. Of what is
-// over already, or never was, they do nothing: so an answer is used once,
-// whatever has crashed.
+// Events about the deliveries of a case. If the delivery has ended already they do
+// nothing, so that an answer is used once even if it is reported twice.
 type (
-	// Delivered says that it was done, and what the answer is.
+	// Delivered says that a delivery succeeded, with the answer.
 	Delivered struct {
 		Seq, Step int64
 		Attempts  int64
@@ -125,14 +122,14 @@ type (
 		Content   []byte
 	}
 
-	// Undelivered says that it failed for good.
+	// Undelivered says that a delivery has failed for good.
 	Undelivered struct {
 		Seq, Step int64
-		Attempts  int64 // since it was asked for, or retried
+		Attempts  int64 // since it was asked for, or last retried
 		Reason    string
 	}
 
-	// Recorded says that a sandbox keeps what would have been sent, as a
+	// Recorded says that a sandbox does not send something, and keeps it as a
 	// message of the case (docs/contract/drive.md#8-sandbox-mode).
 	Recorded struct {
 		Seq, Step int64
@@ -149,11 +146,11 @@ type deliveries struct{ *caseDecision }
 
 func (d *caseDecision) deliveries() deliveries { return deliveries{d} }
 
-// LabelOutbox returns the label under which a sandbox records what would have
-// been sent.
+// LabelOutbox returns the label of the message in which a sandbox records a
+// delivery.
 func LabelOutbox(seq, step int64) string { return fmt.Sprintf("Outbox-%d-%d", seq, step) }
 
-// record takes in what became of a delivery.
+// record handles the end of a delivery.
 func (d deliveries) record(event Event) error {
 	var seq, step int64
 	switch e := event.(type) {
@@ -187,8 +184,8 @@ func (d deliveries) record(event Event) error {
 	return d.bringToRest()
 }
 
-// writeAnswer writes the answer as a message, where the step has asked for one
-// and the case can still use it.
+// writeAnswer ends a delivery that succeeded. It writes the answer as a message if
+// the step asks for that and the case has not ended.
 func (d deliveries) writeAnswer(at int, e Delivered) {
 	o := d.c.Outbox[at]
 	d.end(at)
@@ -206,7 +203,8 @@ func (d deliveries) writeAnswer(at int, e Delivered) {
 	d.addOutside(&o, LogEntry{Kind: LogMessage, Text: text})
 }
 
-// keepFailed keeps a delivery that failed for good until somebody attends to it.
+// keepFailed keeps a delivery that has failed for good until somebody retries or
+// aborts it.
 func (d deliveries) keepFailed(at int, attempts int64, reason string) {
 	if d.c.Outbox[at].Failed {
 		return
@@ -222,7 +220,7 @@ func (d deliveries) keepFailed(at int, attempts int64, reason string) {
 	}
 }
 
-// end ends a delivery, whatever became of it.
+// end removes a delivery and its warnings.
 func (d deliveries) end(at int) {
 	o := d.c.Outbox[at]
 	d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
@@ -238,8 +236,9 @@ func (d deliveries) addOutside(o *Outgoing, entry LogEntry) {
 	d.add(entry)
 }
 
-// undelivered returns the deliveries that a person means: the one of that
-// name, or those of the action, unless the action is escalated itself.
+// undelivered returns the places of the failed deliveries that a person means: of
+// the one with that name, or of all of the action, unless the action itself is
+// escalated.
 func (d deliveries) undelivered(name string) (places []int) {
 	if i := d.route.Action(name); i != unknown {
 		if place := d.place(i); place >= 0 && d.c.Enabled[place].State == Escalated {
@@ -254,8 +253,8 @@ func (d deliveries) undelivered(name string) (places []int) {
 	return places
 }
 
-// attend lets an administrator of the route send again what was not
-// delivered, or give it up; the places are those of the deliveries, ascending.
+// attend has an administrator of the route retry failed deliveries, or give them up.
+// The places are in ascending order.
 func (d deliveries) attend(places []int, actor Actor, said string, again bool) error {
 	switch {
 	case d.c.Life == Suspended:
@@ -284,7 +283,7 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 	return d.bringToRest()
 }
 
-// clipLine makes a line of a text from outside, of bounded length.
+// clipLine makes one line of bounded length of a text from outside.
 func clipLine(text string) string {
 	const most = 500
 	text = OneLine(text)
@@ -294,8 +293,8 @@ func clipLine(text string) string {
 	return text
 }
 
-// OneLine makes one line of a text: what is no letter, sign or blank becomes
-// a blank, so that nothing can be a line of its own.
+// OneLine makes one line of a text: control characters and line separators become
+// blanks, and invalid UTF-8 becomes U+FFFD.
 func OneLine(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

@@ -14,25 +14,25 @@ import (
 	"flowdrive/route"
 )
 
-// Bounds on what steps ask of the outside.
+// Bounds on what steps send.
 const (
 	maxAddresses = 1000    // of one mail
-	maxURL       = 8 << 10 // bytes, with its labels
+	maxURL       = 8 << 10 // bytes, with its labels replaced
 	maxHeader    = 8 << 10
 )
 
-// Call is a callback that a rule asks for parties, with what it is told of the
+// Call is a callback that a rule takes parties from. Case is what it is told of the
 // case, as JSON.
 type Call struct{ Name, Case string }
 
-// Called is what a callback yields: names of users and teams, or what is wrong.
+// Called is the result of a callback: names of users and teams, or what went wrong.
 type Called struct {
 	Names []string
 	Fault string
 }
 
-// send asks something of the outside: what a step says is made into a request
-// with everything in it, which the shell puts into the outbox.
+// send makes the request of a step that reaches outside, with everything filled in,
+// for the caller to put into the outbox.
 func (d stepRun) send(s *route.Step, number int) error {
 	if len(d.c.Outbox) >= maxOutbox {
 		return routeFault("more than %d deliveries of the case wait already", maxOutbox)
@@ -64,8 +64,8 @@ func (r *Request) size() int {
 	return len(r.Call.Value)
 }
 
-// outgoingRequest makes the request of a step, and says in a few words what it is; nil
-// where there is nothing to be sent.
+// outgoingRequest makes the request of a step. what describes it in a few words. If
+// there is nothing to send, the request is nil.
 func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err error) {
 	r = &Request{}
 	switch {
@@ -76,7 +76,7 @@ func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err
 	case o.HTTP != nil:
 		r.HTTP, err = d.httpCall(o.HTTP)
 		if err == nil {
-			address, _, _ := strings.Cut(r.HTTP.URL, "?") // what follows may be a secret
+			address, _, _ := strings.Cut(r.HTTP.URL, "?") // the query may be a secret
 			what = "http " + r.HTTP.Method + " " + address
 		}
 	case o.Exec != nil:
@@ -89,7 +89,8 @@ func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err
 	return r, what, err
 }
 
-// mail makes a mail to the persons that a step names, each address once.
+// mail makes a mail to the users and addresses that a step names, each address
+// once.
 func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	named, err := d.whom(m.To)
 	if err != nil {
@@ -141,7 +142,7 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	return out, "mail to " + listed(append(told, m.Addresses...)) + ": " + out.Subject, nil
 }
 
-// listed writes names in a row, not too many of them.
+// listed writes names as a list of bounded length.
 func listed(names []string) string {
 	const most = 10
 	text := strings.Join(names[:min(len(names), most)], ", ")
@@ -151,7 +152,7 @@ func listed(names []string) string {
 	return text
 }
 
-// text returns what a value says; null is "".
+// text returns the text that a value stands for, "" for null.
 func (d stepRun) text(v route.Value) (string, error) {
 	value, _, err := d.value(v)
 	return value.Text, err
@@ -198,8 +199,8 @@ func (d stepRun) httpCall(h *route.HTTPCall) (*HTTPCall, error) {
 	return out, err
 }
 
-// address fills in the labels of an address. What they stand for is escaped,
-// so that it is data there and never a part of the address's own structure.
+// address replaces the labels of a URL. Their values are escaped, so that they
+// cannot change where the URL leads.
 func (d stepRun) address(template string) (string, error) {
 	text, err := d.substituteAs(template, escapeURL)
 	if err != nil {
@@ -218,7 +219,7 @@ func (d stepRun) address(template string) (string, error) {
 	return text, nil
 }
 
-// dots counts the segments of a path that mean another place.
+// dots counts the segments "." and ".." of a path.
 func dots(path string) (n int) {
 	for segment := range strings.SplitSeq(path, "/") {
 		if segment == "." || segment == ".." {
@@ -228,7 +229,7 @@ func dots(path string) (n int) {
 	return n
 }
 
-// escapeURL escapes everything but what RFC 3986 calls unreserved.
+// escapeURL escapes all characters that are not unreserved (RFC 3986, section 2.3).
 func escapeURL(text string) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -242,7 +243,8 @@ func escapeURL(text string) string {
 	return b.String()
 }
 
-// enclosed returns the message that is handed over, with its media type.
+// enclosed returns the content and media type of the message that a step sends. The
+// verb is for faults.
 func (d stepRun) enclosed(name, verb string) (content []byte, mediaType string, err error) {
 	content, ok := d.content(name)
 	switch {
@@ -288,7 +290,7 @@ func (d stepRun) callback(c *route.Callback) (*Callback, error) {
 	return out, err
 }
 
-// toldOfCase is what a callback is told of the case, as JSON.
+// toldOfCase returns what a callback is told of the case, as JSON.
 func (d *caseDecision) toldOfCase() []byte {
 	b := d.about()
 	b = appendString(b[:len(b)-1], `,"guid":`, d.c.GUID)
@@ -296,7 +298,7 @@ func (d *caseDecision) toldOfCase() []byte {
 	return append(d.c.Xattrs.AppendJSON(append(b, `,"xattr":`...)), '}')
 }
 
-// payload returns the JSON that a step hands over; what names it in a fault.
+// payload returns the JSON that a step sends or writes. what names it in faults.
 func (d stepRun) payload(p route.Payload, what string) ([]byte, error) {
 	b, err := d.appendPayload(nil, &p, p.JSON)
 	if len(d.needs) > 0 {
@@ -308,8 +310,8 @@ func (d stepRun) payload(p route.Payload, what string) ([]byte, error) {
 	return b, err
 }
 
-// appendPayload appends a value of a payload: what its expression yields, or
-// the value with the labels of its texts replaced.
+// appendPayload appends a value of a payload: the result of its expression, or the
+// value with the labels of its texts replaced.
 func (d stepRun) appendPayload(b []byte, p *route.Payload, n *document.Node) ([]byte, error) {
 	if len(b) > MaxFact {
 		return nil, routeFault("what a step hands over is longer than %d bytes", MaxFact)
@@ -352,8 +354,8 @@ func (d stepRun) appendPayload(b []byte, p *route.Payload, n *document.Node) ([]
 	return b, err
 }
 
-// call returns the parties that a callback yields. What it yields is a fact:
-// it is asked outside. One that fails yields nobody, and the log says so.
+// call returns the parties that a callback yields. Its result is a fact, because it
+// is called outside. If it fails it yields nobody, and that is logged.
 func (a *assignment) call(name string) []string {
 	key := Call{Name: name, Case: string(a.toldOfCase())}
 	called, known := a.facts.Called[key]

@@ -10,10 +10,11 @@ import (
 	"flowdrive/route"
 )
 
-// MayPerform reports whether the actor may perform the action, would it be
-// enabled, in the case's present status: as an assignee or as the deputy of
-// one, as somebody it allows, or as an administrator of the route. What the
-// engine performs is nobody's, and what somebody has accepted nobody else's.
+// MayPerform reports whether the actor may perform the action in the present status
+// of the case, if it is enabled: as an assignee, as the deputy of one, as a user
+// whom the action allows, or as an administrator of the route. Nobody may perform
+// an action of the engine, and nobody but administrators one that somebody else has
+// accepted.
 func MayPerform(c *Case, r *route.Route, action string, actor Actor) bool {
 	i := r.Action(action)
 	if i == unknown || r.Actions[i].Trigger != route.TriggerUser {
@@ -23,12 +24,11 @@ func MayPerform(c *Case, r *route.Route, action string, actor Actor) bool {
 	return may
 }
 
-// mayPerform reports whether the actor may perform the action, and on whose
-// behalf, "" for the actor's own. Who is an assignee acts for itself; the
-// deputy of one acts for them, even where it might act by another right.
-// Only what assignees may is lent to deputies
-// (docs/contract/drive.md#deputies), and there are no chains: the deputy of a
-// deputy is nobody's.
+// mayPerform reports whether the actor may perform the action. onBehalfOf is "" if
+// the actor acts for itself. An assignee does. The deputy of an assignee acts on
+// that user's behalf, even with a right of their own. Deputies have only the rights
+// of assignees (docs/contract/drive.md#deputies), and there are no deputies of
+// deputies.
 func mayPerform(c *Case, status int, a *route.Action, actor Actor) (onBehalfOf string, may bool) {
 	e := c.enablement(a.Name)
 	if onBehalfOf, may = actor.assignee(c, status, a, e); may {
@@ -41,9 +41,8 @@ func mayPerform(c *Case, status int, a *route.Action, actor Actor) (onBehalfOf s
 	return "", !delegated && !e.rejectedBy(actor.Name) && e.availableTo(actor.Name) && actor.allowed(c, a)
 }
 
-// assignee reports whether the action, enabled or not, is the actor's to do:
-// its own, or that of somebody it stands in for. Who has rejected it does it
-// for nobody.
+// assignee reports whether the actor is an assignee of the action, enabled or not,
+// or the deputy of one. A user who has rejected it is not, on nobody's behalf.
 func (a *Actor) assignee(c *Case, status int, action *route.Action, e *Enabled) (onBehalfOf string, yes bool) {
 	if e.rejectedBy(a.Name) {
 		return "", false
@@ -60,7 +59,7 @@ func (a *Actor) assignee(c *Case, status int, action *route.Action, e *Enabled) 
 	return "", false
 }
 
-// assigned reports whether the actor is an assignee of the action: the one it
+// assigned reports whether the actor is an assignee of the action: the user that it
 // was delegated to, else a player of its roles.
 func (a *Actor) assigned(c *Case, status int, action *route.Action, e *Enabled) bool {
 	if e != nil && e.To != "" {
@@ -69,7 +68,7 @@ func (a *Actor) assigned(c *Case, status int, action *route.Action, e *Enabled) 
 	return slices.ContainsFunc(assignedRoles(action, status), func(role string) bool { return a.plays(c, role) })
 }
 
-// allowed reports whether the action allows the actor besides its assignees.
+// allowed reports whether the action allows the actor in addition to its assignees.
 func (a *Actor) allowed(c *Case, action *route.Action) bool {
 	for _, allowed := range action.Allowed {
 		switch allowed.Kind {
@@ -81,15 +80,15 @@ func (a *Actor) allowed(c *Case, action *route.Action) bool {
 			if a.is(allowed.Name) {
 				return true
 			}
-		case route.AllowedEveryone, route.AllowedReaders: // whoever asks sees the case
+		case route.AllowedEveryone, route.AllowedReaders: // the caller sees the case
 			return true
 		}
 	}
 	return false
 }
 
-// assignedRoles returns the roles whose players are assignees of the action:
-// none where the status only enables it.
+// assignedRoles returns the roles whose players are assignees of the action. There
+// are none if the status only enables it.
 func assignedRoles(a *route.Action, status int) []string {
 	if status == route.NoState || a.In.Has(status) { // the dependency model has no states
 		return a.Roles
@@ -97,8 +96,7 @@ func assignedRoles(a *route.Action, status int) []string {
 	return nil
 }
 
-// performers names those who may perform the action, for the person who may
-// not.
+// performers names those who may perform the action, for a refusal.
 func performers(a *route.Action, status int) string {
 	who := slices.Clone(assignedRoles(a, status))
 	for _, allowed := range a.Allowed {
@@ -109,8 +107,8 @@ func performers(a *route.Action, status int) string {
 	return strings.Join(append(who, "administrators of the route"), ", ")
 }
 
-// plays reports whether the actor is among the parties of the role. To
-// administer a route is not lent to deputies.
+// plays reports whether the actor is among the parties of the role. A deputy does
+// not have the rights of an administrator of the route.
 func (a *Actor) plays(c *Case, role string) bool {
 	for _, party := range c.RoleParties(role) {
 		switch party {
@@ -131,18 +129,18 @@ func (a *Actor) plays(c *Case, role string) bool {
 	return false
 }
 
-// is reports whether the name is the actor's or one of its contexts'.
+// is reports whether the actor or one of its contexts has that name.
 func (a *Actor) is(name string) bool {
 	return sameName(a.Name, name) || name == string(identity.Everyone) ||
 		slices.ContainsFunc(a.Contexts, func(own string) bool { return sameName(own, name) })
 }
 
-// sameName compares names of parties: equal but for case is equal.
+// sameName compares names of parties without regard to case.
 func sameName(a, b string) bool { return a == b || strings.EqualFold(a, b) }
 
-// Parties returns the names of all who see the case by what they are to it:
-// its context, its starter, the players of its roles and its stakeholders;
-// sorted, each once. Symbolic parties are left out.
+// Parties returns the names of the parties that see the case because they are its
+// context, its starter, players of its roles or stakeholders: sorted, each once,
+// without symbolic parties.
 func Parties(c *Case) []string {
 	names := append([]string{c.Context, c.Starter}, c.Stakeholders...)
 	for i := range c.Roles {
@@ -156,9 +154,9 @@ func Parties(c *Case) []string {
 	return slices.Compact(names)
 }
 
-// players returns the parties given to roles in order of definition, without
-// repetitions and roles that have nobody. Whether the parties exist and may
-// be given is the caller's to judge.
+// players returns the given players in order of definition of their roles, without
+// repetitions and without empty roles. The caller checks that the parties exist
+// and may be given.
 func (d *caseDecision) players(given []Players) ([]Players, error) {
 	var out []Players
 	for i := range d.route.Roles {
@@ -183,7 +181,7 @@ func (d *caseDecision) players(given []Players) ([]Players, error) {
 
 // parties returns the names, each once, in the order given.
 func parties(given []string) []string {
-	const few = 32 // beyond it the names are hashed instead of compared
+	const few = 32 // with more names they are hashed instead of compared
 	if len(given) > few {
 		return manyParties(given)
 	}
@@ -209,8 +207,8 @@ func manyParties(given []string) []string {
 	return out
 }
 
-// assignRoles gives parties to the roles that have nobody
-// (docs/contract/routes.md#assignment). A role that has somebody keeps them.
+// assignRoles assigns players to the roles that have none
+// (docs/contract/routes.md#assignment).
 func (d *caseDecision) assignRoles() error {
 	if len(d.c.Roles) == len(d.route.Roles) {
 		return nil
@@ -242,15 +240,15 @@ func (d *caseDecision) assignRoles() error {
 type assignment struct {
 	*caseDecision
 	parties [][]string // of each role
-	visited []bool     // of each role: its rules were tried, or are being tried
+	visited []bool     // of each role: its rules were evaluated, or are being evaluated
 }
 
-// assign tries the rules of the role, in order: the first that yields
-// anybody wins. A role that another one takes its parties from comes first,
-// wherever it is defined; a circle of roles yields nobody.
+// assign evaluates the rules of the role in order. The first that yields anybody
+// wins. A role that another one takes its players from is assigned first; roles
+// that take them from each other in a circle get nobody.
 func (a *assignment) assign(role int) {
 	if a.visited[role] || len(a.parties[role]) > 0 || slices.Contains(a.c.Mapped, a.route.Roles[role].Name) {
-		return // what the parent filled, or left empty, no rule does
+		return // a role that the parent filled, or left empty, is not assigned by rules
 	}
 	a.visited[role] = true
 	for _, rule := range a.route.Roles[role].Assign {
@@ -261,8 +259,8 @@ func (a *assignment) assign(role int) {
 	}
 }
 
-// yield returns the parties that a rule stands for. Names of the symbolic
-// kind are never taken from data.
+// yield returns the parties that a rule stands for. It never takes symbolic parties
+// from data.
 func (a *assignment) yield(rule route.Rule) []string {
 	switch rule.Kind {
 	case route.RuleStarter:
@@ -293,7 +291,7 @@ func (a *assignment) yield(rule route.Rule) []string {
 		}
 		parent, err := a.related(a.c.Parent)
 		if err != nil || parent == nil {
-			return nil // an absent fact is noted, and asked for
+			return nil // the absent fact is noted as a need
 		}
 		return parent.byName(parent.c.RoleParties(rule.Arg))
 	case route.RuleCall:
@@ -307,8 +305,8 @@ func (a *assignment) yield(rule route.Rule) []string {
 	return nil
 }
 
-// known returns the name where it stands for a party of one of the kinds. A
-// fact that is absent becomes a need, and the decision is made again.
+// known returns the name if it is that of a party of one of the kinds, else nothing.
+// If the fact is absent it becomes a need.
 func (a *assignment) known(name string, kinds ...PartyKind) []string {
 	kind, ok := a.facts.Parties[name]
 	if !ok {

@@ -19,14 +19,14 @@ const (
 	maxText    = 64 << 10 // a text or XATTR
 	maxTitle   = 1000
 	maxXattrs  = 1000
-	maxWritten = 16 << 20 // messages of one event together
+	maxWritten = 16 << 20 // all messages of one event
 	maxNotices = 100      // warnings on a case
 )
 
-// runHandler runs the steps of onEnable or onUnEnable. They belong to no
-// performance and are a unit of their own: a fault undoes them, the log says
-// so, and the case goes on (docs/contract/engine.md#failures). So does a loop
-// where no person waits for the answer.
+// runHandler runs the steps of onEnable or onUnEnable, which belong to no
+// performance. A fault of the route rolls them back and is logged, and the case
+// goes on (docs/contract/engine.md#failures). So does an endless loop, unless a
+// person waits for the answer.
 func (d *caseDecision) runHandler(steps []route.Step, action int) error {
 	if len(steps) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (d stepRun) step(s *route.Step) error {
 	return nil
 }
 
-// value returns what a value of a step stands for; ok is false for null.
+// value returns what a value of a step stands for. ok is false if that is null.
 func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
 	switch {
 	case v.Expr != nil:
@@ -143,12 +143,12 @@ func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
 	return value, ok, nil
 }
 
-// substitute replaces the labels of a text: those of label.Substitute, and
-// $Label; which is the text of the message with that label.
+// substitute replaces the labels of a text: those of label.Substitute, and $Label;
+// by the text of the message with that label.
 func (d stepRun) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
 
-// substituteAs replaces the labels of a text by what escape makes of that
-// which they stand for; nil leaves it as it is.
+// substituteAs replaces the labels of a text by their values, after escape. A nil
+// escape changes nothing.
 func (d stepRun) substituteAs(text string, escape func(string) string) (string, error) {
 	if !strings.Contains(text, "$") {
 		return text, nil
@@ -200,8 +200,8 @@ func (d stepRun) substituteAs(text string, escape func(string) string) (string, 
 	return strings.ToValidUTF8(out.String(), "\uFFFD"), nil
 }
 
-// labelled returns the instant that labels tell. While a scheduled case starts
-// it is that of its firing, not the moment at which the queue got to it
+// labelled returns the instant that labels stand for. While a scheduled case starts
+// that is the instant of its entry, not the time at which it left the queue
 // (docs/contract/labels-attachments.md#1-labels).
 func (d stepRun) labelled() time.Time {
 	starts := d.from == nil || d.from.Started.IsZero()
@@ -211,8 +211,8 @@ func (d stepRun) labelled() time.Time {
 	return d.now
 }
 
-// reference returns where the first $Label; of the text begins and ends; both
-// are its length where there is none.
+// reference returns where the first $Label; of the text begins and ends. If there
+// is none, both are the length of the text.
 func reference(text string) (start, end int) {
 	for i := 0; i < len(text); i++ {
 		if text[i] != '$' {
@@ -237,7 +237,7 @@ func isLabel(c byte, first bool) bool {
 	return !first && (c == '_' || c == '-')
 }
 
-// set sets XATTRs; null removes one.
+// set sets XATTRs. Null removes one.
 func (d stepRun) set(settings []route.Setting) error {
 	for _, s := range settings {
 		value, ok, err := d.value(s.Value)
@@ -281,7 +281,7 @@ func (d stepRun) write(m *route.NewMessage) error {
 	switch {
 	case m.JSON.Given():
 		out.Content, err = d.payload(m.JSON, fmt.Sprintf("the message %q", m.Label))
-	case m.Text.Literal != nil: // with labels it may be longer than other texts are
+	case m.Text.Literal != nil: // with its labels replaced it may be longer than other texts
 		text, err = d.substitute(m.Text.Literal.Text)
 	default:
 		text, err = d.text(m.Text)
@@ -308,7 +308,7 @@ func (d stepRun) writeMessage(m NewMessage) error {
 	return nil
 }
 
-// say carries out log, warn and title.
+// say carries out the steps log, warn and title.
 func (d stepRun) say(s *route.Step) error {
 	value, ok, err := d.value(s.Text)
 	if err != nil {
@@ -333,7 +333,7 @@ func (d stepRun) say(s *route.Step) error {
 	return nil
 }
 
-// assign gives a role other players, or takes some from it.
+// assign carries out the steps assign and unassign.
 func (d stepRun) assign(s *route.Step) error {
 	named, err := d.recipients(s.Parties)
 	if err != nil {
@@ -372,7 +372,7 @@ func (d stepRun) assign(s *route.Step) error {
 	return nil
 }
 
-// stakeholders adds to the stakeholders, or removes some.
+// stakeholders carries out the steps addStakeholders and removeStakeholders.
 func (d stepRun) stakeholders(s *route.Step) error {
 	named, err := d.whom(s.Parties)
 	if err != nil {
@@ -391,7 +391,7 @@ func (d stepRun) stakeholders(s *route.Step) error {
 	return nil
 }
 
-// whom returns the users and teams that a step names, symbolic parties
+// whom returns the users and teams that a step names, with symbolic parties
 // resolved.
 func (d stepRun) whom(list []route.Recipient) ([]string, error) {
 	out, err := d.recipients(list)
@@ -404,8 +404,8 @@ func (d stepRun) whom(list []route.Recipient) ([]string, error) {
 	return out, nil
 }
 
-// recipients returns the parties that a step names, symbolic ones as such.
-// Names that are nobody's are left out, and the log says so.
+// recipients returns the parties that a step names, with symbolic parties as they
+// are. Names without a user or team are left out and logged.
 func (d stepRun) recipients(list []route.Recipient) ([]string, error) {
 	var out, nobody []string
 	for _, r := range list {

@@ -9,8 +9,8 @@ import (
 	"flowdrive/route"
 )
 
-// A suspended case keeps its rows with their due times, and nothing happens
-// to it by itself: no pass, nothing due but the date on which it wakes
+// A suspended case keeps its enablements with their due times. Nothing happens to it
+// by itself: no pass runs, and nothing is due except the date on which it resumes
 // (docs/contract/engine.md#suspension).
 
 // What the log says of a suspension.
@@ -19,13 +19,13 @@ const (
 	textResumed   = "Resumed"
 )
 
-// suspension is what a step says of a suspension.
+// suspension is the suspension that a step asks for.
 type suspension struct {
 	until  time.Time // zero: no date
 	source string    // the action or timer whose step it is
 }
 
-// until words a date, if there is one.
+// until returns the words for a date, "" if there is none.
 func until(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -33,7 +33,8 @@ func until(t time.Time) string {
 	return " until " + t.Format(time.RFC3339)
 }
 
-// suspendByPerson holds the case for a person. A date that has come wakes it at once.
+// suspendByPerson suspends the case for a person. If the date has come already, the
+// case resumes at once.
 func (d personal) suspendByPerson(e Suspend) error {
 	switch d.c.Life {
 	case Active, Suspended:
@@ -55,7 +56,7 @@ func (d personal) suspendByPerson(e Suspend) error {
 	return d.wake()
 }
 
-// suspend puts the case's own mark on it.
+// suspend suspends the case by itself, until a date or, if that is zero, for good.
 func (d *caseDecision) suspend(date time.Time, entry LogEntry) {
 	d.c.SuspendedSelf, d.c.SuspendedUntil = true, date
 	entry.Text = textSuspended + until(date)
@@ -63,8 +64,8 @@ func (d *caseDecision) suspend(date time.Time, entry LogEntry) {
 	d.relations().tellChildren(true)
 }
 
-// suspendLater notes that a step suspends the case. It is done in the pass,
-// before anything else is performed.
+// suspendLater notes that a step suspends the case. The pass does it before
+// anything else is performed.
 func (d stepRun) suspendLater(s *route.Step) error {
 	value, ok, err := d.value(s.Until)
 	if err != nil {
@@ -82,9 +83,9 @@ func (d stepRun) suspendLater(s *route.Step) error {
 	return nil
 }
 
-// suspendByStep suspends the case if a step said so, and reports whether it stays so:
-// a date may have come. A case that is complete cannot be suspended. What
-// steps want done to the actions of a suspended one has no effect.
+// suspendByStep suspends the case if a step has asked for it. It reports whether the
+// case is suspended then; the date may have come already. A complete case is not
+// suspended. Other requests of steps to a suspended case have no effect.
 func (p *pass) suspendByStep() bool {
 	h := p.suspension
 	if h == nil {
@@ -109,14 +110,14 @@ func (p *pass) suspendByStep() bool {
 	return true
 }
 
-// mustWake reports whether the date has come.
+// mustWake reports whether the date on which the case resumes has come.
 func (d *caseDecision) mustWake() bool {
 	return d.c.Life == Suspended && d.c.SuspendedSelf && !d.c.SuspendedUntil.IsZero() && !d.c.SuspendedUntil.After(d.now)
 }
 
-// wakeFor resumes the case before an event that comes after its date: what
-// the sweeper would have done. One that ends the suspension itself needs
-// none.
+// wakeFor resumes the case before an event that comes after its date, as the
+// sweeper would have done. An event that ends the suspension itself does not need
+// that.
 func (d *caseDecision) wakeFor(event Event) error {
 	switch event.(type) {
 	case Due, Delivered, Undelivered, Recorded:
@@ -130,7 +131,7 @@ func (d *caseDecision) wakeFor(event Event) error {
 	return d.wake()
 }
 
-// wake resumes the case where its date has come, and brings it to rest.
+// wake resumes the case if its date has come, and brings it to rest.
 func (d *caseDecision) wake() error {
 	if d.mustWake() {
 		d.endSuspension(LogEntry{Actor: new(ActorTimer), Trigger: new(ByTime)})
@@ -138,12 +139,12 @@ func (d *caseDecision) wake() error {
 	return d.bringToRest()
 }
 
-// resumeByPerson lets the case go on for a person.
+// resumeByPerson ends the suspension for a person.
 func (d personal) resumeByPerson(e Resume) error {
 	switch d.c.Life {
 	case Suspended:
 	case Active:
-		return d.bringToRest() // it woke a moment ago
+		return d.bringToRest() // it resumed at its date, a moment ago
 	case Queued, Completed, Closed, Canceled, Failed:
 		return d.refusals().notOpen()
 	}
@@ -151,8 +152,8 @@ func (d personal) resumeByPerson(e Resume) error {
 	return d.bringToRest()
 }
 
-// endSuspension takes the mark off. What became due meanwhile is done when the case
-// is brought to rest, which must follow.
+// endSuspension ends the case's own suspension. The caller brings it to rest, which
+// does what has become due meanwhile.
 func (d *caseDecision) endSuspension(entry LogEntry) {
 	d.c.SuspendedSelf, d.c.SuspendedUntil = false, time.Time{}
 	entry.Text = textResumed

@@ -8,46 +8,46 @@ import (
 	"flowdrive/route"
 )
 
-// Accepted is the state of a task that somebody has taken on: it is offered
-// to nobody else, and its guard is not watched any more.
+// Accepted is the state of a task that somebody has accepted. It is not offered to
+// others, and its guard is not evaluated any more.
 const Accepted TaskState = "accepted"
 
-// forPeople reports whether a task in this state waits for people.
+// forPeople reports whether an enablement in this state waits for people.
 func (s TaskState) forPeople() bool { return s == Offered || s == Accepted }
 
-// Offer is to whom an enabled user action is offered, and who has taken it on
+// Offer is what is known of a task: whom it is offered to, and who has accepted it
 // (docs/contract/engine.md#5-tasks).
 type Offer struct {
-	By       string   `json:"ab,omitempty"` // who has accepted it, "" for nobody
-	For      string   `json:"af,omitempty"` // on whose behalf
-	To       string   `json:"dt,omitempty"` // the user it was delegated to, "" for whoever its roles say
-	Rejected []string `json:"rj,omitempty"` // the users who do not want it
-	Withdrew []string `json:"wi,omitempty"` // actions that its acceptance took out of the visit
+	By       string   `json:"ab,omitempty"` // the user who has accepted it, "" for none
+	For      string   `json:"af,omitempty"` // the user on whose behalf, "" for none
+	To       string   `json:"dt,omitempty"` // the user that it was delegated to; "": it is offered to its roles
+	Rejected []string `json:"rj,omitempty"` // users who have rejected it
+	Withdrew []string `json:"wi,omitempty"` // actions that its acceptance withdrew
 }
 
 type (
-	// Accept takes an offered action on.
+	// Accept has the actor accept an offered task.
 	Accept struct {
 		Action  string
 		Actor   Actor
 		Comment string
 	}
 
-	// Release gives an accepted action back, to whom it was offered before.
+	// Release offers an accepted task again.
 	Release struct {
 		Action  string
 		Actor   Actor
 		Comment string
 	}
 
-	// Reject takes the actor out of those to whom the action is offered.
+	// Reject ends the offer of a task to the actor.
 	Reject struct {
 		Action  string
 		Actor   Actor
 		Comment string
 	}
 
-	// Delegate offers the action to one user alone.
+	// Delegate offers a task to one user alone.
 	Delegate struct {
 		Action  string
 		Actor   Actor
@@ -61,7 +61,7 @@ func (Release) event()  {}
 func (Reject) event()   {}
 func (Delegate) event() {}
 
-// enablement returns the row of the action, nil where it has none.
+// enablement returns the enablement of the action, nil if it is not enabled.
 func (c *Case) enablement(action string) *Enabled {
 	for i := range c.Enabled {
 		if c.Enabled[i].Action == action {
@@ -71,19 +71,19 @@ func (c *Case) enablement(action string) *Enabled {
 	return nil
 }
 
-// availableTo reports whether the action, as far as somebody accepted it, is the
-// person's: nobody did, or that person, or whoever did it on their behalf.
+// availableTo reports whether nobody has accepted the task, or name has, or somebody
+// has accepted it on behalf of name.
 func (e *Enabled) availableTo(name string) bool {
 	return e == nil || e.State != Accepted || sameName(e.By, name) || e.For != "" && sameName(e.For, name)
 }
 
-// rejectedBy reports whether the person does not want it.
+// rejectedBy reports whether the user has rejected the task.
 func (e *Enabled) rejectedBy(name string) bool {
 	return e != nil && slices.ContainsFunc(e.Rejected, func(who string) bool { return sameName(who, name) })
 }
 
-// hasAccepted reports whether the actor has accepted the task, or stands in for
-// whoever has, and on whose behalf it acts then.
+// hasAccepted reports whether the actor has accepted the task, or is the deputy of
+// the user who has. onBehalfOf is that user, "" if the actor acts for itself.
 func (a *Actor) hasAccepted(e *Enabled) (onBehalfOf string, yes bool) {
 	switch {
 	case e.State != Accepted:
@@ -101,13 +101,13 @@ func (a *Actor) hasAccepted(e *Enabled) (onBehalfOf string, yes bool) {
 	return "", false
 }
 
-// personal is what a person asks to be done in a case.
+// personal handles the events that a person asks for.
 type personal struct{ *caseDecision }
 
 func (d *caseDecision) personal() personal { return personal{d} }
 
-// taskPlace returns the place of the row of an action that a person wants to do
-// something to: one that people may perform now.
+// taskPlace returns the place of the task that a person names: of an action that
+// people may perform now.
 func (d personal) taskPlace(action string, actor Actor) (place int, err error) {
 	i, err := d.named(action, actor)
 	if err != nil {
@@ -117,7 +117,7 @@ func (d personal) taskPlace(action string, actor Actor) (place int, err error) {
 	return d.offered(i)
 }
 
-// checkNotOthers refuses what somebody else has accepted.
+// checkNotOthers refuses a task that somebody else has accepted.
 func (d personal) checkNotOthers(place int, actor Actor) error {
 	if !d.isOthers(place, actor) {
 		return nil
@@ -128,16 +128,16 @@ func (d personal) checkNotOthers(place int, actor Actor) error {
 	return refusal
 }
 
-// isOthers reports whether somebody else than the actor has accepted a task.
+// isOthers reports whether somebody other than the actor has accepted a task.
 func (d personal) isOthers(place int, actor Actor) bool {
 	e := &d.c.Enabled[place]
 	_, holds := actor.hasAccepted(e)
 	return e.State == Accepted && !holds
 }
 
-// checkAvailable refuses a performance of what somebody else has accepted, or of what
-// must be accepted first. Administrators of the route may perform what is
-// another's.
+// checkAvailable refuses the performance of a task that must be accepted first, or
+// that somebody else has accepted. Administrators of the route may perform tasks
+// that others have accepted.
 func (d personal) checkAvailable(place int, actor Actor) error {
 	e := &d.c.Enabled[place]
 	if d.route.Actions[d.actions[place]].MustAccept && e.State != Accepted {
@@ -151,7 +151,7 @@ func (d personal) checkAvailable(place int, actor Actor) error {
 	return d.checkNotOthers(place, actor)
 }
 
-// notAssigned is the answer to whoever may not do what it asks for.
+// notAssigned returns the refusal of an actor who may not perform the action.
 func (d personal) notAssigned(place int, actor Actor) error {
 	e, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]
 	switch {
@@ -163,7 +163,7 @@ func (d personal) notAssigned(place int, actor Actor) error {
 	return errs.New(errs.NotAllowed, "%q may be performed by %s; you are not one of them.", a.Name, performers(a, d.status))
 }
 
-// taskLog notes in the log what a person did to a task.
+// taskLog logs what a person did with a task.
 func (d personal) taskLog(place int, actor Actor, behalf, text, said string) {
 	entry := byPerson(actor, said)
 	entry.Kind, entry.Action, entry.Text = LogTask, new(d.c.Enabled[place].Action), text
@@ -174,8 +174,8 @@ func (d personal) taskLog(place int, actor Actor, behalf, text, said string) {
 	d.add(entry)
 }
 
-// accept takes the task on for the actor: the others of the same choice are
-// withdrawn. To accept what one has accepted changes nothing.
+// accept has the actor accept a task. The other actions of the same choice are
+// withdrawn. If the actor has accepted the task already, nothing changes.
 func (d personal) accept(e Accept) error {
 	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
@@ -207,8 +207,8 @@ func (d personal) accept(e Accept) error {
 	return d.bringToRest()
 }
 
-// giveBack ends an acceptance: what it had withdrawn comes back, in the pass
-// that follows.
+// giveBack ends an acceptance. The pass that follows enables again what it had
+// withdrawn.
 func (d *caseDecision) giveBack(e *Enabled) {
 	if len(e.Withdrew) > 0 {
 		d.c.Withdrawn = slices.DeleteFunc(slices.Clone(d.c.Withdrawn), func(name string) bool { return slices.Contains(e.Withdrew, name) })
@@ -217,7 +217,7 @@ func (d *caseDecision) giveBack(e *Enabled) {
 	d.changed = true
 }
 
-// release offers an accepted task again.
+// release offers an accepted task again, to the same users as before.
 func (d personal) release(e Release) error {
 	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
@@ -238,8 +238,8 @@ func (d personal) release(e Release) error {
 	return d.bringToRest()
 }
 
-// reject takes the actor out of those to whom the task is offered, until it is
-// un-enabled. Somebody must be left.
+// reject ends the offer of a task to the actor, for as long as it is enabled. There
+// must be another assignee.
 func (d personal) reject(e Reject) error {
 	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
@@ -268,9 +268,8 @@ func (d personal) reject(e Reject) error {
 	return d.bringToRest()
 }
 
-// others reports whether any person is an assignee of the task besides that
-// one and those who rejected it. Deputies do not count: they are there for a
-// time.
+// others reports whether the task has an assignee other than name who has not
+// rejected it. Deputies do not count, because they are deputies only for a time.
 func (d personal) others(a *route.Action, e *Enabled, name string) (bool, error) {
 	for _, party := range assignees(d.c, d.status, a, e) {
 		if party == PartyAdmins {
@@ -292,8 +291,8 @@ func (d personal) others(a *route.Action, e *Enabled, name string) (bool, error)
 	return false, nil
 }
 
-// delegate offers the task to one user alone. Who had accepted it has not any
-// more; timers stay as they are.
+// delegate offers a task to one user alone. An acceptance ends; timers stay as they
+// are.
 func (d personal) delegate(e Delegate) error {
 	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
@@ -323,8 +322,8 @@ func (d personal) delegate(e Delegate) error {
 	return d.bringToRest()
 }
 
-// user returns the name of the user to whom a task is delegated, as it is
-// spelled.
+// user returns the name of the user to whom a task is to be delegated, in the
+// spelling of the account.
 func (d personal) user(name string) (string, error) {
 	if strings.TrimSpace(name) == "" {
 		return "", badField("/to", errs.CodeRequired, "is required: the name of the user to whom the task is delegated")
@@ -348,9 +347,9 @@ func (d personal) user(name string) (string, error) {
 	return members[0], nil
 }
 
-// assignees returns the parties to whom an enabled action is offered, each
-// once: names, and PartyAdmins for the administrators of the route. Those who
-// rejected it are among them where a team of theirs is.
+// assignees returns the parties to whom an enabled action is offered, each once:
+// names, and PartyAdmins for the administrators of the route. Users who have
+// rejected it are left out, but teams that they are in are not.
 func assignees(c *Case, status int, a *route.Action, e *Enabled) []string {
 	if e.To != "" {
 		return []string{e.To}

@@ -212,7 +212,7 @@ func TestSuspendCompleted(t *testing.T) {
 
 // TestNewsOfUnreached: what an ancestor did has not reached a case yet when it
 // hears from its last child: it performs nothing all the same.
-func TestNewsOfUnreached(t *testing.T) {
+func TestChildChangesOfUnreached(t *testing.T) {
 	t.Parallel()
 	const each = `roles: {r: {from: r, each: per_user}}`
 	admin := actorNamed("admin")
