@@ -31,7 +31,7 @@ type represented interface {
 }
 
 // answer makes the answer to a PUT of its outcome.
-func (p *putting) answer(o *engine.Outcome) *answer {
+func (p *putRequest) answer(o *engine.Outcome) *answer {
 	if p.dryRun {
 		a := &answer{Status: http.StatusOK, Body: o.Form}
 		if o.Report != nil {

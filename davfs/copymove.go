@@ -15,7 +15,7 @@ import (
 // transfer is a COPY or MOVE on its way (RFC 4918, sections 9.8 and 9.9).
 type transfer struct {
 	*drive
-	*exchange
+	*request
 	move      bool
 	to        address
 	overwrite bool
@@ -64,8 +64,8 @@ func notMovable() error {
 }
 
 // copyOrMove answers COPY and MOVE.
-func (d *drive) copyOrMove(x *exchange) (*answer, error) {
-	t := &transfer{drive: d, exchange: x, move: x.r.Method == "MOVE"}
+func (d *drive) copyOrMove(x *request) (*answer, error) {
+	t := &transfer{drive: d, request: x, move: x.r.Method == "MOVE"}
 	if err := t.headers(); err != nil {
 		return nil, err
 	}
@@ -170,7 +170,7 @@ func documentAt(n node) (engine.DocumentPath, bool) {
 // withinDocuments copies or moves within Documents/: in one transaction of the
 // engine, which reads no content.
 func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error) {
-	req := t.request(t.Clock.Now())
+	req := t.engineRequest(t.Clock.Now())
 	req.If = t.judged
 	transfer := t.engine.Documents.CopyDocument
 	if t.move {
@@ -196,20 +196,20 @@ func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error
 
 // moveBy lets the source move in its own way.
 func (t *transfer) moveBy(m mover, to node) (*answer, error) {
-	req := t.request(t.Clock.Now())
+	req := t.engineRequest(t.Clock.Now())
 	req.If = t.judged
 	a, err := m.moveTo(t.r.Context(), req, to, t)
 	if err != nil {
 		return nil, err
 	}
-	t.exchange.memory.echoes.forget(spotOf(t.by.ID, t.at))
-	t.exchange.memory.echoes.forget(spotOf(t.by.ID, t.to))
+	t.request.memory.echoes.forget(spotOf(t.by.ID, t.at))
+	t.request.memory.echoes.forget(spotOf(t.by.ID, t.to))
 	return a, nil
 }
 
 // asPut returns the PUT to the destination that the request may come to. What
 // its headers say about the source and about answers is not said of it.
-func (t *transfer) asPut() *exchange {
+func (t *transfer) asPut() *request {
 	r := t.r.Clone(t.r.Context())
 	r.Method, r.Body, r.ContentLength = http.MethodPut, http.NoBody, 0
 	r.URL.Path, r.URL.RawPath, r.URL.RawQuery = t.to.String(), "", ""
@@ -222,12 +222,12 @@ func (t *transfer) asPut() *exchange {
 	}
 	scope := *t.scope
 	scope.writes = true
-	return &exchange{scope: &scope, r: r, at: t.to, memory: t.exchange.memory, tokens: t.tokens}
+	return &request{scope: &scope, r: r, at: t.to, memory: t.request.memory, tokens: t.tokens}
 }
 
 // put copies or moves by a PUT of the source's bytes to the destination, which
 // makes all the checks that it would make of any other.
-func (t *transfer) put(put *exchange, to node) (*answer, error) {
+func (t *transfer) put(put *request, to node) (*answer, error) {
 	if _, ok := to.(writer); !ok {
 		if _, err := to.stat(t.r.Context()); errs.Is(err, errs.NotFound) {
 			return nil, noPlace()
@@ -243,7 +243,7 @@ func (t *transfer) put(put *exchange, to node) (*answer, error) {
 }
 
 // send sends the source's bytes to the destination.
-func (t *transfer) send(put *exchange) (*answer, error) {
+func (t *transfer) send(put *request) (*answer, error) {
 	put.at.Slash = false
 	about, content, err := t.open()
 	if err != nil {
@@ -265,13 +265,13 @@ func (t *transfer) send(put *exchange) (*answer, error) {
 
 // judge judges the conditions about the source, and whether a MOVE may take it
 // away, which the unit of the PUT will do.
-func (t *transfer) judge(put *exchange) (err error) {
+func (t *transfer) judge(put *request) (err error) {
 	if t.move {
 		source, ok := t.source.(giver)
 		if !ok {
 			return notMovable()
 		}
-		req := t.request(t.Clock.Now())
+		req := t.engineRequest(t.Clock.Now())
 		req.If = t.judged
 		put.takes, err = source.take(t.r.Context(), req)
 		return err
@@ -295,7 +295,7 @@ func (t *transfer) judgeSource() error {
 func (t *transfer) open() (*info, io.ReadCloser, error) {
 	switch n := t.source.(type) {
 	case reader:
-		return t.exchange.open(t.r.Context(), n)
+		return t.request.open(t.r.Context(), n)
 	case streamer:
 		write, _, err := n.start(t.r.Context(), nil)
 		if err != nil {

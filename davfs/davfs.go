@@ -87,8 +87,8 @@ func newDrive(cfg Config) *drive {
 	}
 }
 
-// exchange is one request, and where in the tree it leads.
-type exchange struct {
+// request is a request, and where in the tree it leads.
+type request struct {
 	*scope
 	r     *http.Request
 	at    address
@@ -121,7 +121,7 @@ func (d *drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
-	x, err := d.exchange(r)
+	x, err := d.newRequest(r)
 	if err != nil {
 		return err
 	}
@@ -142,8 +142,8 @@ func (d *drive) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// exchange reads where a request leads.
-func (d *drive) exchange(r *http.Request) (*exchange, error) {
+// newRequest reads where a request leads.
+func (d *drive) newRequest(r *http.Request) (*request, error) {
 	path, err := dav.ParsePath(r.URL.EscapedPath())
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (d *drive) exchange(r *http.Request) (*exchange, error) {
 	if err != nil && r.Method != http.MethodPut {
 		return nil, err
 	}
-	return &exchange{
+	return &request{
 		scope: &scope{
 			engine: &d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
@@ -163,7 +163,7 @@ func (d *drive) exchange(r *http.Request) (*exchange, error) {
 
 // answer does what a request asks for, but for those whose answers are written
 // as they are read.
-func (d *drive) answer(x *exchange) (*answer, error) {
+func (d *drive) answer(x *request) (*answer, error) {
 	switch x.r.Method {
 	case http.MethodPut:
 		a, err := d.put(x)
@@ -193,7 +193,7 @@ func (d *drive) answer(x *exchange) (*answer, error) {
 
 // place returns the node that the address names. One that is not built yet is
 // an error at once, whatever the method (docs/contract/drive.md#1-the-tree).
-func (x *exchange) place() (node, error) {
+func (x *request) place() (node, error) {
 	n, err := x.walk(x.r.Context(), x.at)
 	if err != nil {
 		return nil, err
@@ -206,7 +206,7 @@ func (x *exchange) place() (node, error) {
 
 // notAllowed answers a method that the node lacks: 404 where nothing is
 // there, since what does not exist has no methods.
-func (x *exchange) notAllowed(n node) error {
+func (x *request) notAllowed(n node) error {
 	if err := x.query.only(); err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func allowed(n node) []string {
 
 // options answers what may be done here. It tells by the kind of place, not
 // by what is there, so it needs no log-in.
-func (d *drive) options(x *exchange) (*answer, error) {
+func (d *drive) options(x *request) (*answer, error) {
 	n, err := x.place()
 	if err != nil {
 		return nil, err
@@ -266,7 +266,7 @@ func (d *drive) options(x *exchange) (*answer, error) {
 }
 
 // remove answers DELETE. A folder stays: rm -r must not cancel cases.
-func (d *drive) remove(x *exchange) (*answer, error) {
+func (d *drive) remove(x *request) (*answer, error) {
 	n, err := x.place()
 	if err != nil {
 		return nil, err
@@ -289,7 +289,7 @@ func (d *drive) remove(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := x.request(d.Clock.Now())
+	req := x.engineRequest(d.Clock.Now())
 	if req.If, err = x.asShown(x.r.Context(), x.at, n, condition); err != nil {
 		return nil, err
 	}
@@ -308,7 +308,7 @@ func (d *drive) remove(x *exchange) (*answer, error) {
 }
 
 // notDeletable says why a place cannot be deleted.
-func (x *exchange) notDeletable(n node) error {
+func (x *request) notDeletable(n node) error {
 	if _, isFolder := n.(folder); !isFolder {
 		return x.notAllowed(n)
 	}
@@ -323,7 +323,7 @@ func (x *exchange) notDeletable(n node) error {
 
 // wholeFolder refuses to delete less of a folder than all of it (RFC 4918,
 // section 9.6.1): a client that asks for less would lose the rest.
-func (x *exchange) wholeFolder(n node) error {
+func (x *request) wholeFolder(n node) error {
 	_, isFolder := n.(folder)
 	for _, depth := range x.r.Header.Values("Depth") {
 		if isFolder && !strings.EqualFold(depth, "infinity") {
@@ -336,7 +336,7 @@ func (x *exchange) wholeFolder(n node) error {
 // mkcol answers MKCOL: below Documents/ and of a side file's name it makes a
 // folder, those of the workflow are given. What exists is 405 (RFC 4918, section
 // 9.3.1), on which some clients rely.
-func (d *drive) mkcol(x *exchange) (*answer, error) {
+func (d *drive) mkcol(x *request) (*answer, error) {
 	if err := x.query.only(); err != nil {
 		return nil, err
 	}
@@ -357,7 +357,7 @@ func (d *drive) mkcol(x *exchange) (*answer, error) {
 
 // makeFolder answers MKCOL at a place for it. A body would have to say what
 // else to make, and no kind of it is known (RFC 4918, section 9.3.1).
-func (d *drive) makeFolder(x *exchange, n maker) (*answer, error) {
+func (d *drive) makeFolder(x *request, n maker) (*answer, error) {
 	if has, err := hasBody(x.r); has || err != nil {
 		return nil, errs.New(errs.MediaType, "MKCOL takes no body here; send none.")
 	}
@@ -365,7 +365,7 @@ func (d *drive) makeFolder(x *exchange, n maker) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := x.request(d.Clock.Now())
+	req := x.engineRequest(d.Clock.Now())
 	req.If = condition
 	out, err := n.makeFolder(x.r.Context(), req)
 	if err != nil {

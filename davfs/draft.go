@@ -15,11 +15,11 @@ import (
 // in force what is stored (docs/contract/drive.md#drafts).
 
 // draftable reports whether the PUT means nothing where it is empty.
-func (p *putting) draftable() bool { return p.mounted() && !p.dryRun && !p.aside() }
+func (p *putRequest) draftable() bool { return p.mounted() && !p.dryRun && !p.aside() }
 
 // draft answers an empty PUT, unless the name names only what exists and does
 // not: that is the engine's to say.
-func (p *putting) draft(ctx context.Context) (*answer, error) {
+func (p *putRequest) draft(ctx context.Context) (*answer, error) {
 	existing := p.rules.action || p.rules.existing
 	created, err := p.makeDraft(ctx, existing)
 	if existing && errs.Is(err, errs.NotFound) {
@@ -41,7 +41,7 @@ func (p *putting) draft(ctx context.Context) (*answer, error) {
 // makeDraft makes a draft where the PUT leads. It reports that none was
 // created where something is shown to the caller there: that stays. existing
 // says that the name names only what exists.
-func (p *putting) makeDraft(ctx context.Context, existing bool) (created bool, err error) {
+func (p *putRequest) makeDraft(ctx context.Context, existing bool) (created bool, err error) {
 	about, err := p.target.stat(ctx)
 	if err != nil && (!errs.Is(err, errs.NotFound) || existing) {
 		return false, err
@@ -55,7 +55,7 @@ func (p *putting) makeDraft(ctx context.Context, existing bool) (created bool, e
 			return false, err
 		}
 	}
-	if about != nil && !p.exchange.memory.hidden.has(spotOf(p.by.ID, p.at)) {
+	if about != nil && !p.request.memory.hidden.has(spotOf(p.by.ID, p.at)) {
 		return false, nil
 	}
 	if err := p.inFolder(ctx); err != nil {
@@ -65,7 +65,7 @@ func (p *putting) makeDraft(ctx context.Context, existing bool) (created bool, e
 }
 
 // inFolder answers that the folder of the request's address is not there.
-func (x *exchange) inFolder(ctx context.Context) error {
+func (x *request) inFolder(ctx context.Context) error {
 	parent, err := x.walk(ctx, x.at.parent())
 	if err == nil {
 		_, err = parent.stat(ctx)
@@ -75,7 +75,7 @@ func (x *exchange) inFolder(ctx context.Context) error {
 
 // draftTarget returns what a LOCK of what has mounted the drive makes where
 // nothing is shown to the caller: a draft, if one can be there.
-func (x *exchange) draftTarget(ctx context.Context, n node) (t engine.Target, can bool, err error) {
+func (x *request) draftTarget(ctx context.Context, n node) (t engine.Target, can bool, err error) {
 	target, ok := n.(writer)
 	if !ok || x.script || !shaded(x.at, n) {
 		return t, false, nil
@@ -95,7 +95,7 @@ func (x *exchange) draftTarget(ctx context.Context, n node) (t engine.Target, ca
 
 // endDraft deletes the caller's draft at the request's address, which has
 // become what the node is.
-func (x *exchange) endDraft(ctx context.Context, n node) error {
+func (x *request) endDraft(ctx context.Context, n node) error {
 	draft, err := x.findDraft(ctx, x.at)
 	if err != nil || draft == nil {
 		return err

@@ -67,7 +67,7 @@ func (e *echo) describe(name string, there *info) *info {
 }
 
 // open opens the bytes.
-func (e *echo) open(ctx context.Context, x *exchange) (io.ReadSeekCloser, error) {
+func (e *echo) open(ctx context.Context, x *request) (io.ReadSeekCloser, error) {
 	if e.caseID == 0 {
 		return contentOf(e.content), nil
 	}
@@ -80,10 +80,10 @@ func (e *echo) open(ctx context.Context, x *exchange) (io.ReadSeekCloser, error)
 
 // mounted reports whether the request is of what has mounted the drive, about
 // a place at which it is treated as such.
-func (x *exchange) mounted() bool { return !x.script && x.at.inWorkflow() }
+func (x *request) mounted() bool { return !x.script && x.at.inWorkflow() }
 
 // findEcho returns the echo under an address; nil for none.
-func (x *exchange) findEcho(a address) *echo {
+func (x *request) findEcho(a address) *echo {
 	if x.script || !a.inWorkflow() {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (x *exchange) findEcho(a address) *echo {
 
 // repeats returns the echo of a PUT that this one may repeat, nil for none. A
 // resource that keeps its bytes must still have them.
-func (p *putting) repeats(ctx context.Context) (*echo, error) {
+func (p *putRequest) repeats(ctx context.Context) (*echo, error) {
 	e := p.findEcho(p.at)
 	if e == nil || p.dryRun || p.key != nil {
 		return nil, nil
@@ -110,7 +110,7 @@ func (p *putting) repeats(ctx context.Context) (*echo, error) {
 
 // replayEcho answers a PUT of a document that repeats one that was accepted a
 // moment ago as that was answered, and does nothing.
-func (p *putting) replayEcho(ctx context.Context) (*answer, error) {
+func (p *putRequest) replayEcho(ctx context.Context) (*answer, error) {
 	e, err := p.repeats(ctx)
 	if err != nil || e == nil || e.sum != sha256.Sum256(p.in.data) {
 		return nil, err
@@ -125,7 +125,7 @@ func (p *putting) replayEcho(ctx context.Context) (*answer, error) {
 
 // expectEcho looks for a PUT that a content may repeat: that is known when the
 // last of it was read, before anything is done with it.
-func (p *putting) expectEcho(ctx context.Context) (err error) {
+func (p *putRequest) expectEcho(ctx context.Context) (err error) {
 	p.echo, err = p.repeats(ctx)
 	p.in.judge = func(sum [sha256.Size]byte) error {
 		if p.echo != nil && p.echo.sum == sum {
@@ -141,9 +141,9 @@ var errRepeated = errs.New(errs.Internal, "A content that was repeated was taken
 
 // remember remembers an accepted PUT, and completes its answer: what a GET of
 // the URL now gives has an ETag.
-func (p *putting) remember(ctx context.Context, o *engine.Outcome, a *answer) {
+func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer) {
 	at := spotOf(p.by.ID, p.at)
-	p.exchange.memory.echoes.forget(at)
+	p.request.memory.echoes.forget(at)
 	if p.script || p.rules.secret {
 		return
 	}
@@ -172,11 +172,11 @@ func (p *putting) remember(ctx context.Context, o *engine.Outcome, a *answer) {
 			a.add("ETag", e.about.etag)
 		}
 	}
-	p.exchange.memory.echoes.add(at, e, int64(len(e.content)))
+	p.request.memory.echoes.add(at, e, int64(len(e.content)))
 }
 
 // keeps reports whether a GET of the request's URL gives the bytes that were
 // sent.
-func (p *putting) keeps(o *engine.Outcome) bool {
+func (p *putRequest) keeps(o *engine.Outcome) bool {
 	return o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag)
 }

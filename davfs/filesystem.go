@@ -70,7 +70,7 @@ func (f *FileSystem) Begin(r *http.Request) (*http.Request, *LockSystem) {
 	}
 	out := r.WithContext(context.WithValue(r.Context(), clientRequestKey{}, v))
 	out.Body = &watchedBody{ReadCloser: r.Body, client: v, left: r.ContentLength}
-	return out, &LockSystem{drive: f.drive, request: out, client: v}
+	return out, &LockSystem{drive: f.drive, httpRequest: out, client: v}
 }
 
 // watchedBody notes whether a body ends before its end.
@@ -102,13 +102,13 @@ func (v *clientRequest) submit(tokens []store.UUID) {
 	v.tokens = append(v.tokens, tokens...)
 }
 
-// exchange returns the request of a method on a name. Of the headers of the
+// newRequest returns the request of a method on a name. Of the headers of the
 // client's request those that are about the same method hold.
-func (f *FileSystem) exchange(ctx context.Context, method, name string) (*exchange, error) {
-	return exchangeOf(ctx, f.drive, method, name)
+func (f *FileSystem) newRequest(ctx context.Context, method, name string) (*request, error) {
+	return requestOf(ctx, f.drive, method, name)
 }
 
-func exchangeOf(ctx context.Context, d *drive, method, name string) (*exchange, error) {
+func requestOf(ctx context.Context, d *drive, method, name string) (*request, error) {
 	v, _ := ctx.Value(clientRequestKey{}).(*clientRequest)
 	r := (&http.Request{Method: method, URL: &url.URL{Path: name}, Header: http.Header{}, Body: http.NoBody}).WithContext(ctx)
 	if v != nil {
@@ -117,7 +117,7 @@ func exchangeOf(ctx context.Context, d *drive, method, name string) (*exchange, 
 			r.Header, r.URL.RawQuery = v.header.Clone(), v.query
 		}
 	}
-	x, err := d.exchange(r)
+	x, err := d.newRequest(r)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +135,8 @@ func exchangeOf(ctx context.Context, d *drive, method, name string) (*exchange, 
 }
 
 // look returns the node of a name, and what the caller is shown of it.
-func (f *FileSystem) look(ctx context.Context, name string) (*exchange, node, *info, error) {
-	x, err := f.exchange(ctx, http.MethodGet, name)
+func (f *FileSystem) look(ctx context.Context, name string) (*request, node, *info, error) {
+	x, err := f.newRequest(ctx, http.MethodGet, name)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -181,14 +181,14 @@ func (f *FileSystem) Rename(ctx context.Context, oldName, newName string) error 
 	if err == nil && there.dir {
 		return pathError("rename", newName, errs.New(errs.Precondition, "There is a folder at the destination already."))
 	}
-	return f.change(ctx, "rename", "MOVE", oldName, func(x *exchange) {
+	return f.change(ctx, "rename", "MOVE", oldName, func(x *request) {
 		x.r.Header.Set("Destination", (&url.URL{Path: newName}).EscapedPath())
 	})
 }
 
 // change has the drive answer a method that changes something.
-func (f *FileSystem) change(ctx context.Context, op, method, name string, prepare func(x *exchange)) error {
-	x, err := f.exchange(ctx, method, name)
+func (f *FileSystem) change(ctx context.Context, op, method, name string, prepare func(x *request)) error {
+	x, err := f.newRequest(ctx, method, name)
 	if err == nil {
 		if prepare != nil {
 			prepare(x)
@@ -228,7 +228,7 @@ func (f *FileSystem) OpenFile(ctx context.Context, name string, flag int, _ os.F
 
 // create returns a file to be written.
 func (f *FileSystem) create(ctx context.Context, name string, fresh bool) (webdav.File, error) {
-	x, err := f.exchange(ctx, http.MethodPut, name)
+	x, err := f.newRequest(ctx, http.MethodPut, name)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}

@@ -58,7 +58,7 @@ func (i fileInfo) ContentType(context.Context) (string, error) {
 // openFile is a file or folder that is read.
 type openFile struct {
 	system  *FileSystem
-	x       *exchange
+	x       *request
 	name    string
 	node    node
 	about   *info
@@ -189,7 +189,7 @@ func (f *openFile) Patch(patches []webdav.Proppatch) ([]webdav.Propstat, error) 
 }
 
 // patch changes properties as a PROPPATCH does.
-func (f *FileSystem) patch(x *exchange, n node, patches []webdav.Proppatch) ([]webdav.Propstat, error) {
+func (f *FileSystem) patch(x *request, n node, patches []webdav.Proppatch) ([]webdav.Propstat, error) {
 	var changes []dav.PropChange
 	var named []webdav.Property
 	for _, patch := range patches {
@@ -237,7 +237,7 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 // writtenFile gathers what is written. Close stores it.
 type writtenFile struct {
 	system *FileSystem
-	x      *exchange
+	x      *request
 	name   string
 	about  *info
 	data   boundedBuffer

@@ -138,21 +138,21 @@ func (d *testDrive) stored(t *testing.T) map[string]string {
 	return out
 }
 
-// request is one of a transcript.
-type request struct {
+// transcriptRequest is a request of a transcript.
+type transcriptRequest struct {
 	lines []string
 	etag  string // what @etag stands for in it
 }
 
 // readTranscript plays a transcript on a drive of its own, for its requests.
-func readTranscript(t *testing.T, file string) []request {
+func readTranscript(t *testing.T, file string) []transcriptRequest {
 	t.Helper()
 	script, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	d := newTestDrive()
-	var out []request
+	var out []transcriptRequest
 	var lines []string
 	etag, answering := "", false
 	for line := range strings.Lines(string(script)) {
@@ -161,7 +161,7 @@ func readTranscript(t *testing.T, file string) []request {
 		case answering:
 			answering = text != ""
 		case text == "----":
-			out = append(out, request{lines, etag})
+			out = append(out, transcriptRequest{lines, etag})
 			if tag := d.do(t, lines, etag).Header().Get("Etag"); tag != "" {
 				etag = tag
 			}

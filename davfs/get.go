@@ -13,7 +13,7 @@ import (
 )
 
 // get answers GET and HEAD: a file with its bytes, a folder with a listing.
-func (d *drive) get(w http.ResponseWriter, x *exchange) error {
+func (d *drive) get(w http.ResponseWriter, x *request) error {
 	n, err := x.place()
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (d *drive) get(w http.ResponseWriter, x *exchange) error {
 
 // getFile answers with a file. http.ServeContent does ranges and what
 // depends on If-None-Match and its like.
-func (d *drive) getFile(w http.ResponseWriter, x *exchange, n reader) error {
+func (d *drive) getFile(w http.ResponseWriter, x *request, n reader) error {
 	conditions, err := dav.ReadConditionsOfGet(x.r.Header)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func runs(mediaType string) bool {
 }
 
 // getStream answers with a hidden key.
-func (d *drive) getStream(w http.ResponseWriter, x *exchange, n streamer) error {
+func (d *drive) getStream(w http.ResponseWriter, x *request, n streamer) error {
 	if err := x.query.only(n.parameters()...); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (d *drive) getStream(w http.ResponseWriter, x *exchange, n streamer) error 
 }
 
 // condition reads the conditional headers of a change; nil if there are none.
-func (x *exchange) condition() (engine.Condition, error) {
+func (x *request) condition() (engine.Condition, error) {
 	conditions, err := dav.ReadConditions(x.r.Header)
 	if err != nil || conditions.None() {
 		return nil, err
@@ -159,7 +159,7 @@ func protocolVersion(v engine.Version) dav.Version {
 // versionOf returns what a condition judges of a node that was looked at,
 // about being nil where nothing is there: with the tokens of the locks that
 // cover it, where the request has any to compare.
-func (x *exchange) versionOf(n node, about *info) (engine.Version, error) {
+func (x *request) versionOf(n node, about *info) (engine.Version, error) {
 	var v engine.Version
 	if about != nil {
 		v = about.version()
@@ -181,7 +181,7 @@ func (x *exchange) versionOf(n node, about *info) (engine.Version, error) {
 // versionAt returns what a condition judges of another address than the
 // request's: the engine, which judges the rest, knows that one only. What the
 // caller cannot see is as if it were not there.
-func (x *exchange) versionAt(p dav.Path) (dav.Version, error) {
+func (x *request) versionAt(p dav.Path) (dav.Version, error) {
 	at := address{p}
 	var there engine.Version
 	n, err := x.walk(x.r.Context(), at)

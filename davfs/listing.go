@@ -32,7 +32,7 @@ type listed struct{ Href, Name, Size, Modified string }
 
 // getFolder answers with a short page for browsers. It links by absolute
 // paths, so that the address with and without slash shows the same.
-func (d *drive) getFolder(w http.ResponseWriter, x *exchange, n folder) error {
+func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
 	}

@@ -17,14 +17,14 @@ type lockable interface {
 }
 
 // lockTarget names the node as locks are on it, at the request's path.
-func (x *exchange) lockTarget(n lockable) engine.Target {
+func (x *request) lockTarget(n lockable) engine.Target {
 	t := n.lockTarget()
 	t.URL = x.at.String()
 	return t
 }
 
 // lock answers LOCK: a new lock, or one that shall last on.
-func (d *drive) lock(x *exchange) (*answer, error) {
+func (d *drive) lock(x *request) (*answer, error) {
 	deep, err := dav.ReadDepth(x.r.Method, x.r.Header.Get("Depth"))
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (d *drive) lock(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := x.request(d.Clock.Now())
+	req := x.engineRequest(d.Clock.Now())
 	req.If = condition
 	lasts := dav.ReadTimeout(x.r.Header.Values("Timeout"))
 	if want == nil {
@@ -70,7 +70,7 @@ func (d *drive) lock(x *exchange) (*answer, error) {
 }
 
 // lockPlace returns what a LOCK or UNLOCK is about.
-func (d *drive) lockPlace(x *exchange) (engine.Target, error) {
+func (d *drive) lockPlace(x *request) (engine.Target, error) {
 	n, err := x.place()
 	if err != nil {
 		return engine.Target{}, err
@@ -92,7 +92,7 @@ func (d *drive) lockPlace(x *exchange) (engine.Target, error) {
 
 // refreshLock answers a LOCK without body: the lock that its If header names
 // shall last on (RFC 4918, section 9.10.2).
-func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, lasts time.Duration) (*answer, error) {
+func (d *drive) refreshLock(x *request, req engine.Request, t engine.Target, lasts time.Duration) (*answer, error) {
 	if len(x.tokens) == 0 {
 		return nil, errs.New(errs.BadParameter, "A LOCK without a body refreshes a lock; the header If must have its token.")
 	}
@@ -104,7 +104,7 @@ func (d *drive) refreshLock(x *exchange, req engine.Request, t engine.Target, la
 }
 
 // answerLock answers with the lock as a property (RFC 4918, section 9.10.1).
-func (x *exchange) answerLock(l *store.Lock) *answer {
+func (x *request) answerLock(l *store.Lock) *answer {
 	told := activeLock(l, x.by.ID, l.Expires.Add(-l.Lasts))
 	b := []byte(`<?xml version="1.0" encoding="utf-8"?>` + "\n" + `<D:prop xmlns:D="DAV:"><D:lockdiscovery>`)
 	b = append(dav.AppendActiveLock(b, &told), "</D:lockdiscovery></D:prop>\n"...)
@@ -117,7 +117,7 @@ func (x *exchange) answerLock(l *store.Lock) *answer {
 // unlock answers UNLOCK. With ?force instead of a token it breaks all locks
 // that cover the resource, which administrators may, and who owns a root of
 // Documents/.
-func (d *drive) unlock(x *exchange) (*answer, error) {
+func (d *drive) unlock(x *request) (*answer, error) {
 	if err := x.query.only("force"); err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (d *drive) unlock(x *exchange) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := x.request(d.Clock.Now())
+	req := x.engineRequest(d.Clock.Now())
 	req.If = condition
 	if force {
 		err = x.engine.Locks.BreakLocks(x.r.Context(), req, target)

@@ -29,7 +29,7 @@ type lockBook struct {
 }
 
 // locksOf reads the locks on the node and its members.
-func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
+func (x *request) locksOf(ctx context.Context, n node) (*lockBook, error) {
 	book := &lockBook{now: x.wall, by: x.by.ID}
 	holder, ok := n.(lockHolder)
 	if !ok {
@@ -56,7 +56,7 @@ func (x *exchange) locksOf(ctx context.Context, n node) (*lockBook, error) {
 }
 
 // addScratchLocks reads the locks on the caller's side files and drafts.
-func (x *exchange) addScratchLocks(ctx context.Context, book *lockBook) error {
+func (x *request) addScratchLocks(ctx context.Context, book *lockBook) error {
 	locks, err := x.engine.Locks.LocksBelow(ctx, store.LocksOnScratchOf(x.by.ID))
 	if err != nil {
 		return err

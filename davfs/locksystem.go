@@ -18,9 +18,9 @@ import (
 // methods have no context that would say who asks. FileSystem.Begin makes it.
 // Times are the drive's own; the arguments now are not looked at.
 type LockSystem struct {
-	drive   *drive
-	request *http.Request
-	client  *clientRequest
+	drive       *drive
+	httpRequest *http.Request
+	client      *clientRequest
 }
 
 var _ webdav.LockSystem = (*LockSystem)(nil)
@@ -30,14 +30,14 @@ var _ webdav.LockSystem = (*LockSystem)(nil)
 // in its own transaction.
 const temporaryToken = "opaquelocktoken:temporary"
 
-// exchange returns the request of a LOCK on a name.
-func (s *LockSystem) exchange(name string) (*exchange, error) {
-	return exchangeOf(s.request.Context(), s.drive, "LOCK", name)
+// lockRequest returns the request of a LOCK on a name.
+func (s *LockSystem) lockRequest(name string) (*request, error) {
+	return requestOf(s.httpRequest.Context(), s.drive, "LOCK", name)
 }
 
 // covering returns the locks that cover what is at the name, or what would be.
 func (s *LockSystem) covering(name string) ([]store.Lock, error) {
-	x, err := s.exchange(name)
+	x, err := s.lockRequest(name)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *LockSystem) covering(name string) ([]store.Lock, error) {
 	default:
 		return nil, err
 	}
-	locks, err := x.engine.Locks.LocksCovering(s.request.Context(), x.by, target)
+	locks, err := x.engine.Locks.LocksCovering(s.httpRequest.Context(), x.by, target)
 	if errs.Is(err, errs.NotFound) {
 		return nil, nil
 	}
@@ -60,7 +60,7 @@ func (s *LockSystem) covering(name string) ([]store.Lock, error) {
 // tokens with what the file system is then asked to do. A resource that is
 // locked needs a token of one of its locks that the caller holds.
 func (s *LockSystem) Confirm(_ time.Time, name0, name1 string, conditions ...webdav.Condition) (release func(), err error) {
-	by := s.drive.Principal(s.request.Context())
+	by := s.drive.Principal(s.httpRequest.Context())
 	var covers []store.Lock
 	var submitted []store.UUID
 	for _, name := range []string{name0, name1} {
@@ -103,7 +103,7 @@ func (s *LockSystem) matches(name string, covers []store.Lock, c webdav.Conditio
 		token := dav.ParseToken(c.Token)
 		return slices.ContainsFunc(covers, func(l store.Lock) bool { return dav.Token(l.Token) == token }), nil
 	}
-	_, _, about, err := (&FileSystem{s.drive}).look(s.request.Context(), name)
+	_, _, about, err := (&FileSystem{s.drive}).look(s.httpRequest.Context(), name)
 	if errs.Is(err, errs.NotFound) {
 		return false, nil
 	}
@@ -129,7 +129,7 @@ func (s *LockSystem) Create(_ time.Time, details webdav.LockDetails) (token stri
 		}
 		return temporaryToken, err
 	}
-	x, err := s.exchange(details.Root)
+	x, err := s.lockRequest(details.Root)
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +137,7 @@ func (s *LockSystem) Create(_ time.Time, details webdav.LockDetails) (token stri
 	if err != nil {
 		return "", err
 	}
-	l, _, err := x.engine.Locks.Lock(s.request.Context(), x.request(s.drive.Clock.Now()), target, engine.NewLock{
+	l, _, err := x.engine.Locks.Lock(s.httpRequest.Context(), x.engineRequest(s.drive.Clock.Now()), target, engine.NewLock{
 		Deep: !details.ZeroDepth, Owner: ownerXML(details.OwnerXML), Lasts: max(details.Duration, 0),
 	})
 	if errs.Is(err, errs.Locked) {
@@ -162,13 +162,13 @@ func ownerXML(inner string) string {
 }
 
 // own returns the caller's lock with that token, and what it is on.
-func (s *LockSystem) own(token string) (*exchange, *store.Lock, engine.Target, error) {
-	ctx := s.request.Context()
+func (s *LockSystem) own(token string) (*request, *store.Lock, engine.Target, error) {
+	ctx := s.httpRequest.Context()
 	l, err := s.drive.Engine.Locks.OwnLock(ctx, s.drive.Principal(ctx), store.UUID(dav.ParseToken(token)))
 	if err != nil {
 		return nil, nil, engine.Target{}, err
 	}
-	x, err := s.exchange(l.Root)
+	x, err := s.lockRequest(l.Root)
 	if err != nil {
 		return nil, nil, engine.Target{}, err
 	}
@@ -184,7 +184,7 @@ func (s *LockSystem) Refresh(_ time.Time, token string, duration time.Duration) 
 	if err != nil {
 		return webdav.LockDetails{}, noSuchLock(err)
 	}
-	l, err := x.engine.Locks.RefreshLock(s.request.Context(), x.request(s.drive.Clock.Now()), target, max(duration, 0))
+	l, err := x.engine.Locks.RefreshLock(s.httpRequest.Context(), x.engineRequest(s.drive.Clock.Now()), target, max(duration, 0))
 	if err != nil {
 		return webdav.LockDetails{}, noSuchLock(err)
 	}
@@ -200,8 +200,8 @@ func (s *LockSystem) Unlock(_ time.Time, token string) error {
 	if err != nil {
 		return noSuchLock(err)
 	}
-	ctx := context.WithoutCancel(s.request.Context())
-	return noSuchLock(x.engine.Locks.Unlock(ctx, x.request(s.drive.Clock.Now()), target, l.Token))
+	ctx := context.WithoutCancel(s.httpRequest.Context())
+	return noSuchLock(x.engine.Locks.Unlock(ctx, x.engineRequest(s.drive.Clock.Now()), target, l.Token))
 }
 
 // noSuchLock returns x/net's error for a token that is of no lock.

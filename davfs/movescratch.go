@@ -29,7 +29,7 @@ func scratchOf(n node) (scratchPlace, bool) {
 }
 
 // beside answers a MOVE from or to a scratch area; of any other done is false.
-func (t *transfer) beside(put *exchange, to node) (a *answer, done bool, err error) {
+func (t *transfer) beside(put *request, to node) (a *answer, done bool, err error) {
 	if !t.move {
 		return nil, false, nil
 	}
@@ -86,7 +86,7 @@ func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 		}
 		return nil, err
 	}
-	req := t.request(t.wall)
+	req := t.engineRequest(t.wall)
 	req.If = t.judged
 	out, err := t.engine.Scratch.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 
 // outOfTheWay stores a copy of a document, which stays in force; its name
 // shows nothing to the caller until a PUT of it comes, or for a minute.
-func (t *transfer) outOfTheWay(put *exchange) (*answer, error) {
+func (t *transfer) outOfTheWay(put *request) (*answer, error) {
 	if err := t.judgeSource(); err != nil {
 		return nil, err
 	}
@@ -114,17 +114,17 @@ func (t *transfer) outOfTheWay(put *exchange) (*answer, error) {
 		return nil, err
 	}
 	at := spotOf(t.by.ID, t.at)
-	t.exchange.memory.echoes.forget(at)
-	t.exchange.memory.hidden.add(at, struct{}{}, 0)
+	t.request.memory.echoes.forget(at)
+	t.request.memory.hidden.add(at, struct{}{}, 0)
 	return a, nil
 }
 
 // empty answers the MOVE of an empty file onto a document, as davfs2 sends it
 // before the content: that stays in force, and where there is none a draft
 // comes to be.
-func (t *transfer) empty(put *exchange, from scratchPlace) (*answer, error) {
+func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 	ctx := t.r.Context()
-	req := t.request(t.wall)
+	req := t.engineRequest(t.wall)
 	req.If = t.judged
 	if _, err := t.engine.Scratch.MayTakeScratch(ctx, req, from.place()); err != nil {
 		return nil, err

@@ -27,7 +27,7 @@ const (
 // propfind answers PROPFIND for a resource and its members. What is told of
 // them is fetched first, the members with one question; then the answer is
 // written as it is sent, and nothing can fail any more.
-func (d *drive) propfind(w http.ResponseWriter, x *exchange) error {
+func (d *drive) propfind(w http.ResponseWriter, x *request) error {
 	depth, err := dav.ReadPropfindDepth(x.r.Header.Get("Depth"))
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *exchange) error {
 	if unread != nil {
 		return unread
 	}
-	f := &finding{exchange: x, want: want, tag: tag, windows: strings.HasPrefix(x.r.UserAgent(), miniRedirector)}
+	f := &propfind{request: x, want: want, tag: tag, windows: strings.HasPrefix(x.r.UserAgent(), miniRedirector)}
 	if err := f.fetch(n, about, depth); err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *exchange) error {
 	return f.write(w)
 }
 
-func (x *exchange) readWanted() (*dav.Propfind, error) {
+func (x *request) readWanted() (*dav.Propfind, error) {
 	body, err := readXML(x.r)
 	if err != nil {
 		return nil, err
@@ -108,9 +108,9 @@ func under(want *dav.Propfind, depth string) *store.Under {
 	return nil
 }
 
-// finding is a PROPFIND with what is told.
-type finding struct {
-	*exchange
+// propfind is a PROPFIND with what is told.
+type propfind struct {
+	*request
 	want    *dav.Propfind
 	tag     string // of folders that have none of their own
 	windows bool
@@ -126,7 +126,7 @@ type finding struct {
 
 // fetch fetches what is told of the node and its members, as far as it is
 // asked for.
-func (f *finding) fetch(n node, top *info, depth string) error {
+func (f *propfind) fetch(n node, top *info, depth string) error {
 	ctx := f.r.Context()
 	f.top = top
 	if err := f.fetchMembers(ctx, n, depth); err != nil {
@@ -168,7 +168,7 @@ func (f *finding) fetch(n node, top *info, depth string) error {
 }
 
 // showsScratch reports whether a side file or draft is among what is told of.
-func (f *finding) showsScratch() bool {
+func (f *propfind) showsScratch() bool {
 	isScratch := func(about *info) bool { return strings.HasPrefix(string(about.lockKey), string(store.LocksOnScratch)) }
 	for _, members := range f.members {
 		if slices.ContainsFunc(members, isScratch) {
@@ -178,7 +178,7 @@ func (f *finding) showsScratch() bool {
 	return isScratch(f.top)
 }
 
-func (f *finding) fetchMembers(ctx context.Context, n node, depth string) (err error) {
+func (f *propfind) fetchMembers(ctx context.Context, n node, depth string) (err error) {
 	switch depth {
 	case dav.Infinity:
 		if whole, ok := n.(tree); ok {
@@ -190,7 +190,7 @@ func (f *finding) fetchMembers(ctx context.Context, n node, depth string) (err e
 		if !ok {
 			return nil
 		}
-		members, err := f.exchange.members(ctx, dir)
+		members, err := f.request.members(ctx, dir)
 		if f.windows {
 			members = newest(members)
 		}
@@ -207,7 +207,7 @@ func newest(members []*info) []*info {
 }
 
 // readProps makes the properties ready that a resource keeps as a text.
-func (f *finding) readProps(m *info) error {
+func (f *propfind) readProps(m *info) error {
 	if f.want.Dead() {
 		if err := m.readProps(); err != nil {
 			return err
@@ -236,7 +236,7 @@ func (i *info) readProps() error {
 }
 
 // write writes the answer.
-func (f *finding) write(w io.Writer) error {
+func (f *propfind) write(w io.Writer) error {
 	f.out = dav.Multistatus{
 		To: w, Want: f.want, Listing: f.members != nil, Windows: f.windows,
 		TextSpace: xattrSpace, TextPrefix: xattrPrefix, Texts: f.xattrs,
@@ -262,7 +262,7 @@ func (f *finding) write(w io.Writer) error {
 
 // add writes what is asked about a resource, and reports whether there is room
 // for more.
-func (f *finding) add(at []byte, m *info, locks []*store.Lock) bool {
+func (f *propfind) add(at []byte, m *info, locks []*store.Lock) bool {
 	r := &f.told
 	*r = dav.Resource{
 		Name: m.name, Folder: m.dir, Size: m.size, ETag: m.etag, MediaType: m.mediaType, Created: m.created, Modified: m.modified,
@@ -277,7 +277,7 @@ func (f *finding) add(at []byte, m *info, locks []*store.Lock) bool {
 
 // writeBelow writes the members of a folder, each with what is below it, and
 // reports whether there is room for more.
-func (f *finding) writeBelow(base []byte, folder string, above []*store.Lock) bool {
+func (f *propfind) writeBelow(base []byte, folder string, above []*store.Lock) bool {
 	above = deep(above)
 	for _, m := range f.members[folder] {
 		at := appendName(base, m.name) // behind base, where the one before was

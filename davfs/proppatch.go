@@ -38,7 +38,7 @@ func deadProperties(changes []dav.PropChange) []store.Property {
 
 // proppatch answers PROPPATCH (RFC 4918, section 9.2): every property that it
 // names has a status, and all are changed or none.
-func (d *drive) proppatch(x *exchange) (*answer, error) {
+func (d *drive) proppatch(x *request) (*answer, error) {
 	if err := x.query.only(); err != nil {
 		return nil, err
 	}
@@ -76,10 +76,10 @@ func (d *drive) proppatch(x *exchange) (*answer, error) {
 }
 
 // patch changes properties of a node, and says what became of each change.
-func (d *drive) patch(x *exchange, n node, changes []dav.PropChange, condition engine.Condition) ([]dav.PropResult, error) {
-	p := &patching{exchange: x, changes: changes, outcome: make([]propOutcome, len(changes))}
+func (d *drive) patch(x *request, n node, changes []dav.PropChange, condition engine.Condition) ([]dav.PropResult, error) {
+	p := &propPatch{request: x, changes: changes, outcome: make([]propOutcome, len(changes))}
 	p.judge(n)
-	req := x.request(d.Clock.Now())
+	req := x.engineRequest(d.Clock.Now())
 	req.If = condition
 	if err := p.apply(n, req); err != nil {
 		return nil, err
@@ -87,9 +87,9 @@ func (d *drive) patch(x *exchange, n node, changes []dav.PropChange, condition e
 	return p.results(d), nil
 }
 
-// patching is a PROPPATCH on its way.
-type patching struct {
-	*exchange
+// propPatch is a PROPPATCH on its way.
+type propPatch struct {
+	*request
 	changes []dav.PropChange
 	outcome []propOutcome // of each
 }
@@ -103,7 +103,7 @@ type propOutcome struct {
 }
 
 // judge finds the changes that cannot be, whatever is stored.
-func (p *patching) judge(n node) {
+func (p *propPatch) judge(n node) {
 	target, _ := n.(patcher)
 	for i, c := range p.changes {
 		switch {
@@ -117,14 +117,14 @@ func (p *patching) judge(n node) {
 }
 
 // refused reports whether a change cannot be made.
-func (p *patching) refused() bool {
+func (p *propPatch) refused() bool {
 	return slices.ContainsFunc(p.outcome, func(o propOutcome) bool { return o.failed })
 }
 
 // apply makes the changes of what the node keeps. Where the caller may not
 // change it, time stamps alone are accepted all the same: Windows sends them
 // with whatever it does, and takes a refusal for one of that.
-func (p *patching) apply(n node, req engine.Request) error {
+func (p *propPatch) apply(n node, req engine.Request) error {
 	target, ok := n.(patcher)
 	var kept []dav.PropChange
 	var at []int
@@ -166,7 +166,7 @@ func detailOf(err error) string {
 }
 
 // results says what became of the changes.
-func (p *patching) results(d *drive) []dav.PropResult {
+func (p *propPatch) results(d *drive) []dav.PropResult {
 	out := make([]dav.PropResult, len(p.changes))
 	for i, o := range p.outcome {
 		out[i] = dav.PropResult{Status: http.StatusOK, Condition: o.condition, Description: o.why}

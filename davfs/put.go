@@ -54,7 +54,7 @@ type guarded interface {
 // put answers PUT. Checks run in the order of
 // docs/contract/drive.md#order-of-checks; what rests on what is stored is judged
 // once more by the engine, in the transaction of the change.
-func (d *drive) put(x *exchange) (*answer, error) {
+func (d *drive) put(x *request) (*answer, error) {
 	n, err := x.place()
 	if _, own := n.(queried); x.malformed != nil && !own {
 		return nil, x.malformed
@@ -69,7 +69,7 @@ func (d *drive) put(x *exchange) (*answer, error) {
 	if !ok || x.at.Slash {
 		return nil, x.putNowhere(n)
 	}
-	p := &putting{drive: d, exchange: x, target: target, rules: target.putRules()}
+	p := &putRequest{drive: d, request: x, target: target, rules: target.putRules()}
 	if err := p.readQuery(); err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (d *drive) put(x *exchange) (*answer, error) {
 
 // run makes the checks that come behind the headers
 // (docs/contract/drive.md#order-of-checks), and what is asked.
-func (p *putting) run() (*answer, error) {
+func (p *putRequest) run() (*answer, error) {
 	if err := p.guard(); err != nil {
 		return p.orReplayed(err)
 	}
@@ -110,7 +110,7 @@ func (p *putting) run() (*answer, error) {
 
 // reserved answers a PUT to a name that its folder keeps for something else,
 // if the folder is there.
-func (x *exchange) reserved() error {
+func (x *request) reserved() error {
 	if len(x.at.Segments) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (x *exchange) reserved() error {
 }
 
 // putNowhere answers a PUT to what takes none.
-func (x *exchange) putNowhere(n node) error {
+func (x *request) putNowhere(n node) error {
 	if place, ok := n.(uncreatable); ok && !x.at.Slash {
 		if _, err := n.stat(x.r.Context()); errs.Is(err, errs.NotFound) {
 			return place.uncreated()
@@ -146,7 +146,7 @@ func (x *exchange) putNowhere(n node) error {
 }
 
 // readQuery judges the query.
-func (p *putting) readQuery() (err error) {
+func (p *putRequest) readQuery() (err error) {
 	if own, ok := p.target.(queried); ok {
 		p.target, p.dryRun, err = own.query(p.r.URL.RawQuery)
 		return err
@@ -158,10 +158,10 @@ func (p *putting) readQuery() (err error) {
 	return err
 }
 
-// putting is a PUT on its way.
-type putting struct {
+// putRequest is a PUT on its way.
+type putRequest struct {
 	*drive
-	*exchange
+	*request
 	target    writer
 	rules     putRules
 	condition engine.Condition
@@ -173,12 +173,12 @@ type putting struct {
 }
 
 // headers reads the headers that can be wrong by themselves.
-func (p *putting) headers() (err error) {
+func (p *putRequest) headers() (err error) {
 	h := p.r.Header
 	if h.Get("Content-Range") != "" {
 		return errs.New(errs.ContentRange, "A PUT with Content-Range would store a part as the whole (RFC 9110, section 14.5); send the whole.")
 	}
-	if p.condition, err = p.exchange.condition(); err != nil {
+	if p.condition, err = p.request.condition(); err != nil {
 		return err
 	}
 	if p.condition, err = p.asShown(p.r.Context(), p.at, p.target, p.condition); err != nil {
@@ -201,7 +201,7 @@ func (p *putting) headers() (err error) {
 
 // guard asks whether the caller may write here at all. With a key the answer
 // may have been given before: of a document that is known once it was read.
-func (p *putting) guard() error {
+func (p *putRequest) guard() error {
 	target, ok := p.target.(guarded)
 	if !ok || p.key != nil && !p.rules.content && !p.in.read {
 		return nil
@@ -211,7 +211,7 @@ func (p *putting) guard() error {
 
 // orReplayed answers what the caller may not write, unless the request repeats
 // one with the same key: of a content that is known by the whole of it.
-func (p *putting) orReplayed(refusal error) (*answer, error) {
+func (p *putRequest) orReplayed(refusal error) (*answer, error) {
 	if p.key == nil || !p.rules.content {
 		return nil, refusal
 	}
@@ -219,7 +219,7 @@ func (p *putting) orReplayed(refusal error) (*answer, error) {
 	return p.failed(refusal)
 }
 
-func (p *putting) limit() int64 {
+func (p *putRequest) limit() int64 {
 	switch {
 	case p.rules.content:
 		return p.MaxContent
@@ -231,7 +231,7 @@ func (p *putting) limit() int64 {
 
 // admit makes the checks that come before the body, as far as the headers
 // tell: a client that waits for "100 Continue" need not send it.
-func (p *putting) admit() error {
+func (p *putRequest) admit() error {
 	if p.rules.action {
 		return nil
 	}
@@ -254,7 +254,7 @@ func (p *putting) admit() error {
 
 // unless404 returns the error, or that there is nothing here where the name
 // names only what exists: that comes first.
-func (p *putting) unless404(err error) error {
+func (p *putRequest) unless404(err error) error {
 	if !p.rules.existing {
 		return err
 	}
@@ -265,7 +265,7 @@ func (p *putting) unless404(err error) error {
 }
 
 // read reads the body of a document whole.
-func (p *putting) read() error {
+func (p *putRequest) read() error {
 	if p.in.read {
 		return nil
 	}
@@ -279,12 +279,12 @@ func (p *putting) read() error {
 }
 
 // perform asks the engine and answers.
-func (p *putting) perform() (*answer, error) {
+func (p *putRequest) perform() (*answer, error) {
 	ctx := p.r.Context()
 	if a, err := p.prepare(ctx); a != nil || err != nil {
 		return a, err
 	}
-	req := p.request(p.Clock.Now())
+	req := p.engineRequest(p.Clock.Now())
 	req.If, req.DryRun = p.condition, p.dryRun
 	if p.key != nil {
 		req.Key = p.key
@@ -301,7 +301,7 @@ func (p *putting) perform() (*answer, error) {
 
 // prepare makes the body ready. It answers what needs no more: an empty one
 // that means nothing yet, one that was accepted a moment ago.
-func (p *putting) prepare(ctx context.Context) (*answer, error) {
+func (p *putRequest) prepare(ctx context.Context) (*answer, error) {
 	if !p.rules.content {
 		if err := p.document(); err != nil {
 			return nil, p.unless404(err)
@@ -329,15 +329,15 @@ func (p *putting) prepare(ctx context.Context) (*answer, error) {
 }
 
 // unhide ends that a name is hidden: a PUT of it has come.
-func (p *putting) unhide() {
+func (p *putRequest) unhide() {
 	if !p.dryRun && shaded(p.at, p.target) {
-		p.exchange.memory.hidden.forget(spotOf(p.by.ID, p.at))
+		p.request.memory.hidden.forget(spotOf(p.by.ID, p.at))
 	}
 }
 
 // settle settles what has come of an accepted PUT with what its client is
 // shown. A draft that stays is shown no more: something is there now.
-func (p *putting) settle(ctx context.Context, o *engine.Outcome, a *answer) {
+func (p *putRequest) settle(ctx context.Context, o *engine.Outcome, a *answer) {
 	if p.dryRun || !shaded(p.at, p.target) {
 		return
 	}
@@ -351,7 +351,7 @@ func (p *putting) settle(ctx context.Context, o *engine.Outcome, a *answer) {
 }
 
 // document reads the body and judges what needs no look into it.
-func (p *putting) document() error {
+func (p *putRequest) document() error {
 	if err := p.read(); err != nil {
 		return err
 	}
@@ -375,7 +375,7 @@ func (d *drive) scriptClient(agent string) bool {
 
 // failed says why a PUT failed. With a key, another request may have been
 // faster and have done what this one asks for: its answer is the answer.
-func (p *putting) failed(err error) (*answer, error) {
+func (p *putRequest) failed(err error) (*answer, error) {
 	if errors.Is(p.in.fault, errRepeated) {
 		return p.echo.answer, nil
 	}
@@ -400,7 +400,7 @@ func (p *putting) failed(err error) (*answer, error) {
 
 // replay returns the answer to the first request with the key, nil if there
 // was none.
-func (p *putting) replay() (*answer, error) {
+func (p *putRequest) replay() (*answer, error) {
 	stored, err := p.engine.Changes.Replay(p.r.Context(), p.by, *p.key)
 	if err != nil || stored == nil {
 		return nil, err
@@ -414,7 +414,7 @@ func (p *putting) replay() (*answer, error) {
 }
 
 // idempotencyKey reads the header; nil where there is none.
-func (x *exchange) idempotencyKey() (*engine.IdempotencyKey, error) {
+func (x *request) idempotencyKey() (*engine.IdempotencyKey, error) {
 	values := x.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {
 		return nil, nil
@@ -427,7 +427,7 @@ func (x *exchange) idempotencyKey() (*engine.IdempotencyKey, error) {
 	return &engine.IdempotencyKey{Key: key, URL: sha256.Sum256([]byte(url))}, nil
 }
 
-// request is what every change carries.
-func (x *exchange) request(now time.Time) engine.Request {
+// engineRequest is what every change carries.
+func (x *request) engineRequest(now time.Time) engine.Request {
 	return engine.Request{By: x.by, Now: now, Tokens: x.tokens, Takes: x.takes}
 }

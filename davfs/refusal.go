@@ -23,7 +23,7 @@ const (
 // clearsUp reports whether the client is one whose DELETE may be meant for
 // what it failed to store: a script means what it says, and davfs2 keeps its
 // user's text and asks no DELETE. Documents/ is as any other file server.
-func (d *drive) clearsUp(x *exchange) bool {
+func (d *drive) clearsUp(x *request) bool {
 	agent := x.r.UserAgent()
 	return len(x.at.Segments) > 0 && x.at.Segments[0] == "dav" && !x.at.inDocuments() &&
 		!d.scriptClient(agent) && !strings.HasPrefix(agent, "davfs2/")
@@ -33,7 +33,7 @@ func (d *drive) clearsUp(x *exchange) bool {
 // does not hold and a limit that is reached say nothing about what was sent. An
 // empty PUT that has left in force what is stored is no failure, but rclone
 // takes it for one: it finds another size than it sent.
-func (d *drive) noteRefusal(x *exchange, failure error) {
+func (d *drive) noteRefusal(x *request, failure error) {
 	if !d.clearsUp(x) {
 		return
 	}
@@ -51,7 +51,7 @@ func (d *drive) noteRefusal(x *exchange, failure error) {
 
 // keeps answers a DELETE that follows a refusal as if it were done, if what
 // it is about is there; its conditions count all the same.
-func (d *drive) keeps(x *exchange, target node) (kept bool, err error) {
+func (d *drive) keeps(x *request, target node) (kept bool, err error) {
 	at := spotOf(x.by.ID, x.at)
 	if !d.clearsUp(x) || !d.memory.refused.has(at) {
 		return false, nil
@@ -80,7 +80,7 @@ func (d *drive) keeps(x *exchange, target node) (kept bool, err error) {
 
 // judgeShown judges the request's conditions by what the caller was shown in
 // the place of what is stored, nil for nothing.
-func (x *exchange) judgeShown(n node, about *info) error {
+func (x *request) judgeShown(n node, about *info) error {
 	condition, err := x.condition()
 	if err == nil {
 		condition, err = x.asShown(x.r.Context(), x.at, n, condition)
@@ -97,7 +97,7 @@ func (x *exchange) judgeShown(n node, about *info) error {
 
 // removeShown answers a DELETE that is about what is shown and not stored: an
 // echo, a draft, what follows a refusal.
-func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
+func (d *drive) removeShown(x *request, n node) (done bool, err error) {
 	if kept, err := d.keeps(x, n); kept || err != nil || !shaded(x.at, n) {
 		return kept, err
 	}
@@ -130,7 +130,7 @@ func (d *drive) removeShown(x *exchange, n node) (done bool, err error) {
 // withdrawn returns the source that a DELETE is about to take away, nil for
 // none: rclone deletes what it is about to rename a file onto, so that a refusal
 // of that would come when there is nothing left to stay in force.
-func (d *drive) withdrawn(x *exchange, n node) ([]byte, error) {
+func (d *drive) withdrawn(x *request, n node) ([]byte, error) {
 	if !d.clearsUp(x) || x.r.URL.RawQuery != "" {
 		return nil, nil
 	}
@@ -160,16 +160,16 @@ func (d *drive) withdrawn(x *exchange, n node) ([]byte, error) {
 // restore stores again what the caller has deleted for the sake of what was
 // now refused, with its identity and counters: a save that is refused destroys
 // nothing, in whatever steps a client saves.
-func (p *putting) restore(ctx context.Context, refusal error) {
+func (p *putRequest) restore(ctx context.Context, refusal error) {
 	if !p.draftable() || !ofDocument(refusal) {
 		return
 	}
 	at := spotOf(p.by.ID, p.at)
-	source, found := p.exchange.memory.withdrawn.find(at)
+	source, found := p.request.memory.withdrawn.find(at)
 	if !found {
 		return
 	}
-	p.exchange.memory.withdrawn.forget(at)
+	p.request.memory.withdrawn.forget(at)
 	if _, err := p.target.stat(ctx); !errs.Is(err, errs.NotFound) {
 		return // something has come in its place
 	}

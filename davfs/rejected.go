@@ -18,7 +18,7 @@ import (
 // reasons: a mounted drive shows no error's text, and some lose the user's.
 // What says nothing about the document is not kept
 // (docs/contract/drive.md#rejected-content).
-func (p *putting) reject(ctx context.Context, refusal error) {
+func (p *putRequest) reject(ctx context.Context, refusal error) {
 	if !p.draftable() || p.in == nil || len(p.in.data) == 0 {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 type aside interface{ isAside() }
 
 // aside reports whether the PUT is of a side file.
-func (p *putting) aside() bool {
+func (p *putRequest) aside() bool {
 	_, is := p.target.(aside)
 	return is
 }
@@ -38,7 +38,7 @@ type shade struct {
 }
 
 // shade looks up what is shown in the place of a node.
-func (x *exchange) shade(ctx context.Context, a address, n node) (s shade, err error) {
+func (x *request) shade(ctx context.Context, a address, n node) (s shade, err error) {
 	if !shaded(a, n) {
 		return s, nil
 	}
@@ -51,7 +51,7 @@ func (x *exchange) shade(ctx context.Context, a address, n node) (s shade, err e
 }
 
 // findDraft returns the caller's draft at the address, nil for none.
-func (x *exchange) findDraft(ctx context.Context, a address) (*store.Scratch, error) {
+func (x *request) findDraft(ctx context.Context, a address) (*store.Scratch, error) {
 	found, err := x.engine.Scratch.Scratch(ctx, x.by, x.wall, a.scratch())
 	switch {
 	case errs.Is(err, errs.NotFound):
@@ -72,7 +72,7 @@ func (a address) scratch() store.ScratchPlace {
 
 // shown describes what the caller is shown at the address: an echo, what is
 // stored, or a draft.
-func (x *exchange) shown(ctx context.Context, a address, n node) (*info, error) {
+func (x *request) shown(ctx context.Context, a address, n node) (*info, error) {
 	if !shaded(a, n) {
 		return n.stat(ctx)
 	}
@@ -93,7 +93,7 @@ func (x *exchange) shown(ctx context.Context, a address, n node) (*info, error) 
 }
 
 // unhidden describes what is stored, unless it is hidden from the caller.
-func (x *exchange) unhidden(ctx context.Context, a address, n node) (*info, error) {
+func (x *request) unhidden(ctx context.Context, a address, n node) (*info, error) {
 	if x.memory.hidden.has(spotOf(x.by.ID, a)) {
 		return nil, absent()
 	}
@@ -107,7 +107,7 @@ func (e *echo) covers(err error) bool {
 }
 
 // open opens what shown describes.
-func (x *exchange) open(ctx context.Context, n reader) (*info, io.ReadSeekCloser, error) {
+func (x *request) open(ctx context.Context, n reader) (*info, io.ReadSeekCloser, error) {
 	if !shaded(x.at, n) {
 		return n.open(ctx)
 	}
@@ -137,7 +137,7 @@ func (x *exchange) open(ctx context.Context, n reader) (*info, io.ReadSeekCloser
 // asShown makes a condition on what is stored one on what the caller was
 // shown, nil where it is the same. What has changed behind an echo since then
 // is judged as it is; and the locks on a draft are on what comes in its place.
-func (x *exchange) asShown(ctx context.Context, a address, n node, c engine.Condition) (engine.Condition, error) {
+func (x *request) asShown(ctx context.Context, a address, n node, c engine.Condition) (engine.Condition, error) {
 	if !shaded(a, n) || c == nil && x.script {
 		return c, nil
 	}
@@ -160,7 +160,7 @@ func (x *exchange) asShown(ctx context.Context, a address, n node, c engine.Cond
 
 // holds reports whether the request submits the token of a lock of its
 // caller.
-func (x *exchange) holds(l store.Lock) bool { return slices.Contains(x.tokens, l.Token) }
+func (x *request) holds(l store.Lock) bool { return slices.Contains(x.tokens, l.Token) }
 
 // judge asks the condition about what is shown in the place of a version.
 func (s *shade) judge(c engine.Condition, v engine.Version) error {
@@ -192,7 +192,7 @@ func (s *shade) judge(c engine.Condition, v engine.Version) error {
 // members describes what a listing of the folder shows to the caller: its
 // resources, without those that are hidden, and what the caller keeps beside
 // them.
-func (x *exchange) members(ctx context.Context, dir folder) ([]*info, error) {
+func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
 	members, err := dir.list(ctx)
 	_, isAside := dir.(aside)
 	if err != nil || isAside || !scratchArea(x.at.Segments) {
