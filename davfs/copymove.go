@@ -129,7 +129,7 @@ func (t *transfer) find() (err error) {
 	if t.source, err = t.place(); err != nil {
 		return err
 	}
-	if t.about, err = t.shown(t.r.Context(), t.at, t.source); err != nil {
+	if t.about, err = t.statOverlay(t.r.Context(), t.at, t.source); err != nil {
 		return err
 	}
 	if err := t.asDraft(); err != nil {
@@ -142,7 +142,7 @@ func (t *transfer) find() (err error) {
 		return errs.New(errs.NotAllowed, "The destination is the same as the source.")
 	case !t.move && !copyable(t.source):
 		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
-	case t.move && !movable(t.source) && !shaded(t.at, t.source):
+	case t.move && !movable(t.source) && !hasOverlay(t.at, t.source):
 		return notMovable()
 	}
 	return nil
@@ -202,8 +202,8 @@ func (t *transfer) moveBy(m mover, to node) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.request.memory.echoes.forget(spotOf(t.by.ID, t.at))
-	t.request.memory.echoes.forget(spotOf(t.by.ID, t.to))
+	t.request.overlays.echoes.forget(t.userPath())
+	t.request.overlays.echoes.forget(userPathOf(t.by.ID, t.to))
 	return a, nil
 }
 
@@ -222,7 +222,7 @@ func (t *transfer) asPut() *request {
 	}
 	scope := *t.scope
 	scope.writes = true
-	return &request{scope: &scope, r: r, at: t.to, memory: t.request.memory, tokens: t.tokens}
+	return &request{scope: &scope, r: r, at: t.to, overlays: t.request.overlays, tokens: t.tokens}
 }
 
 // put copies or moves by a PUT of the source's bytes to the destination, which

@@ -62,9 +62,9 @@ const (
 // drive serves the tree over HTTP.
 type drive struct {
 	Config
-	since   time.Time
-	listing *template.Template
-	memory  *memory
+	since    time.Time
+	listing  *template.Template
+	overlays *overlays
 }
 
 // New returns the handler of "/", "/dav" and everything below.
@@ -83,7 +83,7 @@ func newDrive(cfg Config) *drive {
 		cfg.Now = clock.Real{}.Now
 	}
 	return &drive{
-		Config: cfg, since: cfg.Clock.Now().UTC().Truncate(time.Second), listing: newListing(), memory: newMemory(cfg.Now),
+		Config: cfg, since: cfg.Clock.Now().UTC().Truncate(time.Second), listing: newListing(), overlays: newOverlays(cfg.Now),
 	}
 }
 
@@ -94,7 +94,7 @@ type request struct {
 	at    address
 	query query
 
-	memory *memory
+	overlays *overlays
 
 	// malformed is what is wrong with the query of a PUT: it does not matter
 	// where the query is part of what is written (queried).
@@ -157,7 +157,7 @@ func (d *drive) newRequest(r *http.Request) (*request, error) {
 			engine: &d.Engine, by: d.Principal(r.Context()), since: d.since, wall: d.Now(),
 			script: d.scriptClient(r.UserAgent()), writes: r.Method == http.MethodPut,
 		},
-		r: r, at: address{path}, query: q, malformed: err, memory: d.memory,
+		r: r, at: address{path}, query: q, malformed: err, overlays: d.overlays,
 	}, nil
 }
 
@@ -272,7 +272,7 @@ func (d *drive) remove(x *request) (*answer, error) {
 		return nil, err
 	}
 	done := &answer{Status: http.StatusNoContent}
-	if removed, err := d.removeShown(x, n); removed || err != nil {
+	if removed, err := d.removeOverlay(x, n); removed || err != nil {
 		return done, err
 	}
 	target, ok := n.(remover)
@@ -290,10 +290,10 @@ func (d *drive) remove(x *request) (*answer, error) {
 		return nil, err
 	}
 	req := x.engineRequest(d.Clock.Now())
-	if req.If, err = x.asShown(x.r.Context(), x.at, n, condition); err != nil {
+	if req.If, err = x.clientCondition(x.r.Context(), x.at, n, condition); err != nil {
 		return nil, err
 	}
-	source, err := d.withdrawn(x, n)
+	source, err := d.deletedSource(x, n)
 	if err != nil {
 		return nil, err
 	}
@@ -301,9 +301,9 @@ func (d *drive) remove(x *request) (*answer, error) {
 		return nil, err
 	}
 	if source != nil {
-		x.memory.withdrawn.add(spotOf(x.by.ID, x.at), source, int64(len(source)))
+		x.overlays.recentlyDeleted.add(x.userPath(), source, int64(len(source)))
 	}
-	x.memory.echoes.forget(spotOf(x.by.ID, x.at))
+	x.overlays.echoes.forget(x.userPath())
 	return done, nil
 }
 

@@ -15,7 +15,7 @@ import (
 // in force what is stored (docs/contract/drive.md#drafts).
 
 // draftable reports whether the PUT means nothing where it is empty.
-func (p *putRequest) draftable() bool { return p.mounted() && !p.dryRun && !p.aside() }
+func (p *putRequest) draftable() bool { return p.mounted() && !p.dryRun && !p.ofSideFile() }
 
 // draft answers an empty PUT, unless the name names only what exists and does
 // not: that is the engine's to say.
@@ -55,7 +55,7 @@ func (p *putRequest) makeDraft(ctx context.Context, existing bool) (created bool
 			return false, err
 		}
 	}
-	if about != nil && !p.request.memory.hidden.has(spotOf(p.by.ID, p.at)) {
+	if about != nil && !p.isHidden(p.at) {
 		return false, nil
 	}
 	if err := p.inFolder(ctx); err != nil {
@@ -77,10 +77,10 @@ func (x *request) inFolder(ctx context.Context) error {
 // nothing is shown to the caller: a draft, if one can be there.
 func (x *request) draftTarget(ctx context.Context, n node) (t engine.Target, can bool, err error) {
 	target, ok := n.(writer)
-	if !ok || x.script || !shaded(x.at, n) {
+	if !ok || x.script || !hasOverlay(x.at, n) {
 		return t, false, nil
 	}
-	if _, err := x.unhidden(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
+	if _, err := x.statStored(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
 		return t, false, err
 	}
 	rules := target.putRules()

@@ -24,7 +24,7 @@ func TestReadDrop(t *testing.T) {
 		}
 		return d
 	}
-	long := strings.Repeat("t", mostTitle)
+	long := strings.Repeat("t", maxTitle)
 	tests := []struct {
 		raw    string
 		want   engine.Drop
@@ -102,7 +102,7 @@ func FuzzDrop(f *testing.F) {
 				t.Errorf("%q: %q stands before %q", raw, d.Xattrs[i-1].Key, x.Key)
 			}
 		}
-		if d.Priority != nil && (*d.Priority < 0 || *d.Priority > mostPriority) || len(d.Title) > mostTitle {
+		if d.Priority != nil && (*d.Priority < 0 || *d.Priority > maxPriority) || len(d.Title) > maxTitle {
 			t.Errorf("%q: %+v", raw, d)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	mostPriority = 65535
-	mostTitle    = 1000 // bytes
+	maxPriority = 65535
+	maxTitle    = 1000 // bytes
 )
 
 // dropQuery is the query of a file that is dropped into a route's folder.
@@ -99,14 +99,14 @@ func readOptions(options query, d *engine.Drop) error {
 		}
 	}
 	if _, given := options[".priority"]; given {
-		priority, err := options.number(".priority", 0, mostPriority)
+		priority, err := options.number(".priority", 0, maxPriority)
 		if err != nil {
 			return err
 		}
 		d.Priority = new(int(priority))
 	}
-	if d.Title = options[".title"]; len(d.Title) > mostTitle {
-		return errs.New(errs.BadParameter, "The parameter .title must have at most %d bytes.", mostTitle)
+	if d.Title = options[".title"]; len(d.Title) > maxTitle {
+		return errs.New(errs.BadParameter, "The parameter .title must have at most %d bytes.", maxTitle)
 	}
 	var err error
 	d.Context, err = options.text(".context")

@@ -12,32 +12,33 @@ import (
 	"flowdrive/store"
 )
 
-// What is remembered of what clients do, and for how long
+// How long overlays last, and how many there are at most
 // (docs/contract/drive.md#4-desktop-clients).
 const (
-	echoLasts   = time.Minute
-	mostEchoes  = 10_000
-	echoBytes   = 16 << 20
-	hiddenLasts = time.Minute
-	mostHidden  = 10_000
+	echoLifetime   = time.Minute
+	maxEchoes      = 10_000
+	echoBytes      = 16 << 20
+	hiddenLifetime = time.Minute
+	maxHidden      = 10_000
 )
 
-// memory is what the drive remembers of what clients have just done.
-type memory struct {
-	refused *recent[struct{}] // PUTs that were refused
-	echoes  *recent[*echo]    // PUTs of mounting clients that were accepted
-	hidden  *recent[struct{}] // names whose resource was moved out of the way, and stays
+// overlays is what clients have just done, as far as it changes what they are
+// shown and what their next requests do.
+type overlays struct {
+	refused *recentActions[struct{}] // PUTs that were refused
+	echoes  *recentActions[*echo]    // PUTs of mounting clients that were accepted
+	hidden  *recentActions[struct{}] // names whose resource was moved out of the way, and stays
 
-	withdrawn *recent[[]byte] // sources that were deleted a moment ago
+	recentlyDeleted *recentActions[[]byte] // sources that were deleted a moment ago
 }
 
-func newMemory(now func() time.Time) *memory {
-	return &memory{
-		refused: newRecent[struct{}](now, refusalLasts, mostRefusals, 1),
-		echoes:  newRecent[*echo](now, echoLasts, mostEchoes, echoBytes),
-		hidden:  newRecent[struct{}](now, hiddenLasts, mostHidden, 1),
+func newOverlays(now func() time.Time) *overlays {
+	return &overlays{
+		refused: newRecentActions[struct{}](now, refusalLifetime, maxRefusals, 1),
+		echoes:  newRecentActions[*echo](now, echoLifetime, maxEchoes, echoBytes),
+		hidden:  newRecentActions[struct{}](now, hiddenLifetime, maxHidden, 1),
 
-		withdrawn: newRecent[[]byte](now, refusalLasts, mostRefusals, echoBytes),
+		recentlyDeleted: newRecentActions[[]byte](now, refusalLifetime, maxRefusals, echoBytes),
 	}
 }
 
@@ -46,14 +47,14 @@ func newMemory(now func() time.Time) *memory {
 // clients compare what they find with what they sent, delete what differs,
 // and send again what they do not find.
 type echo struct {
-	sum     [sha256.Size]byte
-	about   info   // of the bytes
-	kept    bool   // a GET of the URL gives the bytes by itself
-	behind  string // the ETag of what was stored then under the URL
-	content []byte // of a document
-	bare    bool   // nobody has the bytes but what is stored
-	caseID  int64  // whose input the bytes are, where they are no document
-	answer  *answer
+	sum         [sha256.Size]byte
+	about       info   // of the bytes
+	kept        bool   // a GET of the URL gives the bytes by itself
+	storedETag  string // the ETag of what was stored then under the URL
+	content     []byte // of a document
+	contentOnly bool   // nobody has the bytes but what is stored
+	caseID      int64  // whose input the bytes are, where they are no document
+	answer      *answer
 }
 
 // describe describes the echo in the place of what is there, if anything is.
@@ -87,7 +88,7 @@ func (x *request) findEcho(a address) *echo {
 	if x.script || !a.inWorkflow() {
 		return nil
 	}
-	e, _ := x.memory.echoes.find(spotOf(x.by.ID, a))
+	e, _ := x.overlays.echoes.find(userPathOf(x.by.ID, a))
 	return e
 }
 
@@ -142,8 +143,8 @@ var errRepeated = errs.New(errs.Internal, "A content that was repeated was taken
 // remember remembers an accepted PUT, and completes its answer: what a GET of
 // the URL now gives has an ETag.
 func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer) {
-	at := spotOf(p.by.ID, p.at)
-	p.request.memory.echoes.forget(at)
+	at := p.userPath()
+	p.request.overlays.echoes.forget(at)
 	if p.script || p.rules.secret {
 		return
 	}
@@ -154,7 +155,7 @@ func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer)
 		if _, dropped := p.target.(dropFile); dropped {
 			e.caseID = o.CaseID
 		}
-		e.bare = e.caseID == 0
+		e.contentOnly = e.caseID == 0
 	} else {
 		e.sum, e.about.size = sha256.Sum256(p.in.data), int64(len(p.in.data))
 	}
@@ -162,17 +163,17 @@ func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer)
 	switch {
 	case e.kept:
 		e.about.etag = o.ETag
-	case e.bare:
+	case e.contentOnly:
 		return // something else has replaced it already
 	default:
 		if there, err := p.target.stat(ctx); err == nil {
-			e.behind = there.etag
+			e.storedETag = there.etag
 		}
 		if !p.whole {
 			a.add("ETag", e.about.etag)
 		}
 	}
-	p.request.memory.echoes.add(at, e, int64(len(e.content)))
+	p.request.overlays.echoes.add(at, e, int64(len(e.content)))
 }
 
 // keeps reports whether a GET of the request's URL gives the bytes that were

@@ -240,7 +240,7 @@ type ScratchArea interface {
 // Locks are the write locks (docs/contract/drive.md#locks).
 type Locks interface {
 	Lock(ctx context.Context, req engine.Request, t engine.Target, want engine.NewLock) (lock *store.Lock, created bool, err error)
-	RefreshLock(ctx context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*store.Lock, error)
+	RefreshLock(ctx context.Context, req engine.Request, t engine.Target, lifetime time.Duration) (*store.Lock, error)
 	Unlock(ctx context.Context, req engine.Request, t engine.Target, token store.UUID) error
 	BreakLocks(ctx context.Context, req engine.Request, t engine.Target) error
 	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]store.Lock, error)

@@ -58,12 +58,12 @@ func (f *fake) judgeLocked(req engine.Request, covers []store.Lock) error {
 	return req.If(v)
 }
 
-func (f *fake) RefreshLock(_ context.Context, req engine.Request, t engine.Target, lasts time.Duration) (*store.Lock, error) {
+func (f *fake) RefreshLock(_ context.Context, req engine.Request, t engine.Target, lifetime time.Duration) (*store.Lock, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, l := range f.covering(t.URL) {
 		if slices.Contains(req.Tokens, l.Token) {
-			l.Lasts, l.Expires = lasts, f.now.Add(lasts)
+			l.Lasts, l.Expires = lifetime, f.now.Add(lifetime)
 			return &l, nil
 		}
 	}

@@ -144,7 +144,7 @@ func (f *FileSystem) look(ctx context.Context, name string) (*request, node, *in
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	about, err := x.shown(ctx, x.at, n)
+	about, err := x.statOverlay(ctx, x.at, n)
 	return x, n, about, err
 }
 

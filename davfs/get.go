@@ -187,7 +187,7 @@ func (x *request) versionAt(p dav.Path) (dav.Version, error) {
 	n, err := x.walk(x.r.Context(), at)
 	if err == nil {
 		var about *info
-		about, err = x.shown(x.r.Context(), at, n)
+		about, err = x.statOverlay(x.r.Context(), at, n)
 		if err == nil || errs.Is(err, errs.NotFound) {
 			there, err = x.versionOf(n, about)
 		}

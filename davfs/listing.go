@@ -10,7 +10,7 @@ import (
 )
 
 // mostListed bounds the listing for browsers; programs read .ls.
-const mostListed = 1000
+const maxListed = 1000
 
 // newListing returns the page of a folder. The template escapes every name.
 func newListing() *template.Template {
@@ -44,7 +44,7 @@ func (d *drive) getFolder(w http.ResponseWriter, x *request, n folder) error {
 		Path, Parent string
 		Members      []listed
 		More         int
-	}{Path: x.at.String(), More: max(0, len(members)-mostListed)}
+	}{Path: x.at.String(), More: max(0, len(members)-maxListed)}
 	if depth := len(x.at.Segments); depth > 0 {
 		page.Path += "/"
 		page.Parent = dav.FolderHref(dav.Href(x.at.Segments[:depth-1]...))

@@ -50,12 +50,12 @@ func (d *drive) lock(x *request) (*answer, error) {
 	}
 	req := x.engineRequest(d.Clock.Now())
 	req.If = condition
-	lasts := dav.ReadTimeout(x.r.Header.Values("Timeout"))
+	lifetime := dav.ReadTimeout(x.r.Header.Values("Timeout"))
 	if want == nil {
-		return d.refreshLock(x, req, target, lasts)
+		return d.refreshLock(x, req, target, lifetime)
 	}
 	l, created, err := x.engine.Locks.Lock(x.r.Context(), req, target, engine.NewLock{
-		Shared: want.Shared, Deep: deep, Owner: want.Owner, Lasts: lasts,
+		Shared: want.Shared, Deep: deep, Owner: want.Owner, Lasts: lifetime,
 	})
 	if err != nil {
 		return nil, err
@@ -92,11 +92,11 @@ func (d *drive) lockPlace(x *request) (engine.Target, error) {
 
 // refreshLock answers a LOCK without body: the lock that its If header names
 // shall last on (RFC 4918, section 9.10.2).
-func (d *drive) refreshLock(x *request, req engine.Request, t engine.Target, lasts time.Duration) (*answer, error) {
+func (d *drive) refreshLock(x *request, req engine.Request, t engine.Target, lifetime time.Duration) (*answer, error) {
 	if len(x.tokens) == 0 {
 		return nil, errs.New(errs.BadParameter, "A LOCK without a body refreshes a lock; the header If must have its token.")
 	}
-	l, err := x.engine.Locks.RefreshLock(x.r.Context(), req, t, lasts)
+	l, err := x.engine.Locks.RefreshLock(x.r.Context(), req, t, lifetime)
 	if err != nil {
 		return nil, err
 	}

@@ -1,11 +1,9 @@
 package davfs
 
 import (
-	"context"
 	"net/http"
 	"strings"
 
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
 
@@ -39,9 +37,9 @@ func (t *transfer) beside(put *request, to node) (a *answer, done bool, err erro
 	switch {
 	case fromScratch && toScratch:
 		a, err = t.withinScratch(from, place)
-	case toScratch && shaded(t.at, t.source):
+	case toScratch && hasOverlay(t.at, t.source):
 		a, err = t.outOfTheWay(put)
-	case isFile && t.about.size == 0 && shaded(put.at, to):
+	case isFile && t.about.size == 0 && hasOverlay(put.at, to):
 		a, err = t.empty(put, from)
 	case fromScratch && !isFile:
 		err = notMovable()
@@ -53,11 +51,11 @@ func (t *transfer) beside(put *request, to node) (a *answer, done bool, err erro
 
 // asDraft takes a draft that is the source for the empty file that it is.
 func (t *transfer) asDraft() error {
-	if !shaded(t.at, t.source) {
+	if !hasOverlay(t.at, t.source) {
 		return nil
 	}
 	ctx := t.r.Context()
-	if _, err := t.unhidden(ctx, t.at, t.source); !errs.Is(err, errs.NotFound) {
+	if _, err := t.statStored(ctx, t.at, t.source); !errs.Is(err, errs.NotFound) {
 		return err
 	}
 	draft, err := t.findDraft(ctx, t.at)
@@ -73,7 +71,7 @@ func (t *transfer) asDraft() error {
 	if !ok {
 		return absent()
 	}
-	t.source = scratchFile{scratchTarget{scratchPlace{t.scope, dir, t.at.Segments[:last], t.at.Segments[last]}}, draft}
+	t.source = scratchFile{scratchTarget{scratchPlace{t.scope, dir, t.at.Segments[:last], t.at.Segments[last]}}, storedScratch{t.scope, draft}}
 	return nil
 }
 
@@ -113,9 +111,9 @@ func (t *transfer) outOfTheWay(put *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := spotOf(t.by.ID, t.at)
-	t.request.memory.echoes.forget(at)
-	t.request.memory.hidden.add(at, struct{}{}, 0)
+	at := t.userPath()
+	t.request.overlays.echoes.forget(at)
+	t.request.overlays.hidden.add(at, struct{}{}, 0)
 	return a, nil
 }
 
@@ -139,13 +137,4 @@ func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 		t.Log.Warn().Err(err).Msg("drive: could not remove an empty file that was moved")
 	}
 	return a, nil
-}
-
-func (n scratchFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
-	return n.at.engine.Scratch.MayTakeScratch(ctx, n.at.wallRequest(req), n.at.place())
-}
-
-func (n rejectedFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
-	req.Now = n.wall
-	return n.engine.Scratch.MayTakeScratch(ctx, req, n.held.Place)
 }

@@ -116,7 +116,7 @@ func (n secretFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) 
 }
 
 func (n secretFile) putRules() putRules {
-	return putRules{secret: true, bare: true, illegal: n.illegal}
+	return putRules{secret: true, bodyOptional: true, illegal: n.illegal}
 }
 
 func (n secretFile) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {

@@ -26,7 +26,7 @@ type historyFolder struct {
 	of store.Folder
 }
 
-func (historyFolder) isAside() {}
+func (historyFolder) isSideFile() {}
 
 func (n historyFolder) stat(context.Context) (*info, error) {
 	return folderInfo(historyName, n.since), nil

@@ -39,7 +39,7 @@ func scratchArea(path []string) bool {
 // name is none there (docs/contract/drive.md#side-files). A script that reads
 // finds what is there; what it writes is a document.
 func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, name string) (node, error) {
-	if _, inside := dir.(aside); inside || !scratchArea(path) {
+	if _, inside := dir.(sideFileNode); inside || !scratchArea(path) {
 		return nil, nil
 	}
 	for _, key := range []string{contentsName, lsName} {
@@ -130,7 +130,7 @@ func (n scratchPlace) resolve(ctx context.Context) (node, error) {
 	case s.Kind == store.ScratchFolder:
 		return scratchFolder{n, s}, nil
 	}
-	return scratchFile{scratchTarget{n}, s}, nil
+	return scratchFile{scratchTarget{n}, storedScratch{n.scope, s}}, nil
 }
 
 func scratchInfo(s *store.Scratch) *info {
@@ -160,7 +160,7 @@ func (n scratchPlace) wallRequest(req engine.Request) engine.Request {
 	return req
 }
 
-func (scratchPlace) isAside() {}
+func (scratchPlace) isSideFile() {}
 
 // scratchFolder is a folder of side files.
 type scratchFolder struct {
@@ -181,7 +181,7 @@ type scratchTarget struct{ at scratchPlace }
 
 func (n scratchTarget) putRules() putRules { return putRules{content: true} }
 
-func (scratchTarget) isAside() {}
+func (scratchTarget) isSideFile() {}
 
 // guard answers that the folder is not there, before anything else is looked
 // at.
@@ -201,27 +201,40 @@ func (n scratchTarget) describe(a *answer, o *engine.Outcome) {
 	a.locate(strings.TrimPrefix(o.Name, "/"))
 }
 
-// scratchFile is a side file.
-type scratchFile struct {
-	scratchTarget
+// storedScratch is something that lies in the caller's scratch area.
+type storedScratch struct {
+	*scope
 	found *store.Scratch
 }
 
-func (n scratchFile) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
+func (n storedScratch) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
 
-func (n scratchFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	s, err := n.at.engine.Scratch.OpenScratch(ctx, n.at.by, n.at.wall, n.at.place())
+func (n storedScratch) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
+	s, err := n.engine.Scratch.OpenScratch(ctx, n.by, n.wall, n.found.Place)
 	if err != nil {
 		return nil, nil, err
 	}
 	return scratchInfo(&s.Scratch), s.Body, nil
 }
 
-func (n scratchFile) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.at.engine.Scratch.DeleteScratch(ctx, n.at.wallRequest(req), n.at.place())
+func (n storedScratch) options() []string { return nil }
+
+func (n storedScratch) remove(ctx context.Context, req engine.Request, _ query) error {
+	req.Now = n.wall
+	return n.engine.Scratch.DeleteScratch(ctx, req, n.found.Place)
 }
 
-func (n scratchFile) options() []string { return nil }
+// take checks that a MOVE may delete it: the change that takes its content does.
+func (n storedScratch) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
+	req.Now = n.wall
+	return n.engine.Scratch.MayTakeScratch(ctx, req, n.found.Place)
+}
+
+// scratchFile is a side file.
+type scratchFile struct {
+	scratchTarget
+	storedScratch
+}
 
 // newScratch is the place of a new side file or folder.
 type newScratch struct{ scratchTarget }

@@ -44,7 +44,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *request) error {
 	if err != nil {
 		return err
 	}
-	about, err := x.shown(x.r.Context(), x.at, n)
+	about, err := x.statOverlay(x.r.Context(), x.at, n)
 	if err != nil {
 		return err
 	}

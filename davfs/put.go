@@ -16,14 +16,14 @@ import (
 
 // putRules says how a PUT to a node is read.
 type putRules struct {
-	route      bool     // as large as routes may be
-	content    bool     // any bytes of any type, streamed, not a document
-	action     bool     // the body is read before anything else is checked
-	existing   bool     // the name never names anything new
-	bare       bool     // nothing needs to be said: a script may send no body
-	secret     bool     // body or answer hold a secret: an idempotency key would keep it
-	illegal    error    // why nothing can be created under the name, nil where it can
-	parameters []string // what the query may hold
+	route        bool     // as large as routes may be
+	content      bool     // any bytes of any type, streamed, not a document
+	action       bool     // the body is read before anything else is checked
+	existing     bool     // the name never names anything new
+	bodyOptional bool     // nothing needs to be said: a script may send no body
+	secret       bool     // body or answer hold a secret: an idempotency key would keep it
+	illegal      error    // why nothing can be created under the name, nil where it can
+	parameters   []string // what the query may hold
 }
 
 // uncreatable is a place at which a PUT makes nothing, and says why.
@@ -181,7 +181,7 @@ func (p *putRequest) headers() (err error) {
 	if p.condition, err = p.request.condition(); err != nil {
 		return err
 	}
-	if p.condition, err = p.asShown(p.r.Context(), p.at, p.target, p.condition); err != nil {
+	if p.condition, err = p.clientCondition(p.r.Context(), p.at, p.target, p.condition); err != nil {
 		return err
 	}
 	if p.key, err = p.idempotencyKey(); err != nil {
@@ -330,15 +330,15 @@ func (p *putRequest) prepare(ctx context.Context) (*answer, error) {
 
 // unhide ends that a name is hidden: a PUT of it has come.
 func (p *putRequest) unhide() {
-	if !p.dryRun && shaded(p.at, p.target) {
-		p.request.memory.hidden.forget(spotOf(p.by.ID, p.at))
+	if !p.dryRun && hasOverlay(p.at, p.target) {
+		p.request.overlays.hidden.forget(p.userPath())
 	}
 }
 
 // settle settles what has come of an accepted PUT with what its client is
 // shown. A draft that stays is shown no more: something is there now.
 func (p *putRequest) settle(ctx context.Context, o *engine.Outcome, a *answer) {
-	if p.dryRun || !shaded(p.at, p.target) {
+	if p.dryRun || !hasOverlay(p.at, p.target) {
 		return
 	}
 	p.remember(ctx, o, a)
@@ -358,7 +358,7 @@ func (p *putRequest) document() error {
 	if p.rules.illegal != nil {
 		return p.rules.illegal
 	}
-	if len(p.in.data) == 0 && (p.rules.action || p.rules.bare) && p.script {
+	if len(p.in.data) == 0 && (p.rules.action || p.rules.bodyOptional) && p.script {
 		p.in.data = []byte("{}")
 	}
 	return nil

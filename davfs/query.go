@@ -12,7 +12,7 @@ import (
 )
 
 // mostPage is how many resources one page of a hidden key may have.
-const mostPage = 10_000
+const maxPage = 10_000
 
 // query is the query of a request: every parameter once.
 type query map[string]string
@@ -111,7 +111,7 @@ func (q query) filter() (engine.Filter, error) {
 		func() (err error) { f.Type, err = q.word("type", "simple", "interval", "cron", "crontab"); return },
 		func() (err error) { f.Parent, err = q.number("parent", 1, maxID); return },
 		func() (err error) { f.After, err = q.number("after", 0, math.MaxInt64); return },
-		func() (err error) { limit, err = q.number("limit", 1, mostPage); return },
+		func() (err error) { limit, err = q.number("limit", 1, maxPage); return },
 	} {
 		if err := read(); err != nil {
 			return engine.Filter{}, err

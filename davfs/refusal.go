@@ -16,8 +16,8 @@ import (
 // after a refusal is answered and not obeyed
 // (docs/contract/drive.md#a-refusal-never-destroys-anything).
 const (
-	refusalLasts = 10 * time.Second
-	mostRefusals = 10_000
+	refusalLifetime = 10 * time.Second
+	maxRefusals     = 10_000
 )
 
 // clearsUp reports whether the client is one whose DELETE may be meant for
@@ -29,31 +29,31 @@ func (d *drive) clearsUp(x *request) bool {
 		!d.scriptClient(agent) && !strings.HasPrefix(agent, "davfs2/")
 }
 
-// noteRefusal remembers that a PUT failed, until one is accepted. A condition that
-// does not hold and a limit that is reached say nothing about what was sent. An
-// empty PUT that has left in force what is stored is no failure, but rclone
-// takes it for one: it finds another size than it sent.
+// noteRefusal records that a PUT failed, until one is accepted. A failed condition
+// and a reached limit say nothing about the body. An empty PUT that has left the
+// stored version in force did not fail, but rclone takes it for a failure, because
+// it finds another size than it sent.
 func (d *drive) noteRefusal(x *request, failure error) {
 	if !d.clearsUp(x) {
 		return
 	}
 	switch errs.KindOf(failure) {
 	case "":
-		d.memory.refused.forget(spotOf(x.by.ID, x.at))
+		d.overlays.refused.forget(x.userPath())
 		if x.ignored {
-			d.memory.refused.add(spotOf(x.by.ID, x.at), struct{}{}, 0)
+			d.overlays.refused.add(x.userPath(), struct{}{}, 0)
 		}
 	case errs.LogIn, errs.TooMany, errs.Precondition:
 	default:
-		d.memory.refused.add(spotOf(x.by.ID, x.at), struct{}{}, 0)
+		d.overlays.refused.add(x.userPath(), struct{}{}, 0)
 	}
 }
 
-// keeps answers a DELETE that follows a refusal as if it were done, if what
-// it is about is there; its conditions count all the same.
-func (d *drive) keeps(x *request, target node) (kept bool, err error) {
-	at := spotOf(x.by.ID, x.at)
-	if !d.clearsUp(x) || !d.memory.refused.has(at) {
+// keepsAfterRefusal answers a DELETE that follows a refusal as if it were done,
+// if the resource exists. Its conditions are checked all the same.
+func (d *drive) keepsAfterRefusal(x *request, target node) (kept bool, err error) {
+	at := x.userPath()
+	if !d.clearsUp(x) || !d.overlays.refused.has(at) {
 		return false, nil
 	}
 	var options []string
@@ -65,25 +65,25 @@ func (d *drive) keeps(x *request, target node) (kept bool, err error) {
 	}
 	about, err := target.stat(x.r.Context())
 	if errs.Is(err, errs.NotFound) {
-		d.memory.refused.forget(at)
+		d.overlays.refused.forget(at)
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if err := x.judgeShown(target, about); err != nil {
+	if err := x.checkClientCondition(target, about); err != nil {
 		return false, err
 	}
-	d.memory.refused.forget(at)
+	d.overlays.refused.forget(at)
 	return true, nil
 }
 
-// judgeShown judges the request's conditions by what the caller was shown in
-// the place of what is stored, nil for nothing.
-func (x *request) judgeShown(n node, about *info) error {
+// checkClientCondition checks the request's conditions against what the caller
+// was shown. about describes the stored version, nil if there is none.
+func (x *request) checkClientCondition(n node, about *info) error {
 	condition, err := x.condition()
 	if err == nil {
-		condition, err = x.asShown(x.r.Context(), x.at, n, condition)
+		condition, err = x.clientCondition(x.r.Context(), x.at, n, condition)
 	}
 	if err != nil || condition == nil {
 		return err
@@ -95,17 +95,17 @@ func (x *request) judgeShown(n node, about *info) error {
 	return condition(version)
 }
 
-// removeShown answers a DELETE that is about what is shown and not stored: an
-// echo, a draft, what follows a refusal.
-func (d *drive) removeShown(x *request, n node) (done bool, err error) {
-	if kept, err := d.keeps(x, n); kept || err != nil || !shaded(x.at, n) {
+// removeOverlay answers a DELETE of something that is shown and not stored: an
+// echo, a draft, or a resource whose PUT was just refused.
+func (d *drive) removeOverlay(x *request, n node) (done bool, err error) {
+	if kept, err := d.keepsAfterRefusal(x, n); kept || err != nil || !hasOverlay(x.at, n) {
 		return kept, err
 	}
-	ctx, at := x.r.Context(), spotOf(x.by.ID, x.at)
-	if _, err := x.unhidden(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
+	ctx, at := x.r.Context(), x.userPath()
+	if _, err := x.statStored(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
 		return false, err
 	}
-	s, err := x.shade(ctx, x.at, n)
+	s, err := x.overlayAt(ctx, x.at, n)
 	if err != nil || s.echo == nil && s.draft == nil {
 		if err == nil && s.hidden {
 			err = absent()
@@ -115,7 +115,7 @@ func (d *drive) removeShown(x *request, n node) (done bool, err error) {
 	if err := x.query.only(); err != nil {
 		return false, err
 	}
-	if err := x.judgeShown(n, nil); err != nil {
+	if err := x.checkClientCondition(n, nil); err != nil {
 		return false, err
 	}
 	if s.draft != nil {
@@ -123,18 +123,18 @@ func (d *drive) removeShown(x *request, n node) (done bool, err error) {
 			return false, err
 		}
 	}
-	x.memory.echoes.forget(at)
+	x.overlays.echoes.forget(at)
 	return true, nil
 }
 
-// withdrawn returns the source that a DELETE is about to take away, nil for
-// none: rclone deletes what it is about to rename a file onto, so that a refusal
-// of that would come when there is nothing left to stay in force.
-func (d *drive) withdrawn(x *request, n node) ([]byte, error) {
+// deletedSource returns the source that a DELETE is about to delete, nil if there
+// is none. rclone deletes a file before it renames another onto it: if that is
+// refused, nothing would be left to stay in force.
+func (d *drive) deletedSource(x *request, n node) ([]byte, error) {
 	if !d.clearsUp(x) || x.r.URL.RawQuery != "" {
 		return nil, nil
 	}
-	var source reader // nil for what does not come back by a PUT
+	var source reader // nil if a PUT would not bring it back
 	switch n := n.(type) {
 	case entryFile:
 		if !n.name.identity {
@@ -157,19 +157,19 @@ func (d *drive) withdrawn(x *request, n node) ([]byte, error) {
 	return io.ReadAll(content)
 }
 
-// restore stores again what the caller has deleted for the sake of what was
-// now refused, with its identity and counters: a save that is refused destroys
-// nothing, in whatever steps a client saves.
+// restore stores again what the caller deleted just before the PUT was refused,
+// with its identity and counters: a refused save destroys nothing, in whatever
+// steps a client saves.
 func (p *putRequest) restore(ctx context.Context, refusal error) {
 	if !p.draftable() || !ofDocument(refusal) {
 		return
 	}
-	at := spotOf(p.by.ID, p.at)
-	source, found := p.request.memory.withdrawn.find(at)
+	at := p.userPath()
+	source, found := p.request.overlays.recentlyDeleted.find(at)
 	if !found {
 		return
 	}
-	p.request.memory.withdrawn.forget(at)
+	p.request.overlays.recentlyDeleted.forget(at)
 	if _, err := p.target.stat(ctx); !errs.Is(err, errs.NotFound) {
 		return // something has come in its place
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -14,16 +12,12 @@ import (
 	"flowdrive/store"
 )
 
-// reject keeps what a mounting client has sent and what was refused, with the
-// reasons: a mounted drive shows no error's text, and some lose the user's.
-// What says nothing about the document is not kept
+// reject keeps the refused body of a mounting client, with the reasons: a mounted
+// drive does not show the text of errors, and some clients lose the user's text.
+// If the refusal says nothing about the document it is not kept
 // (docs/contract/drive.md#rejected-content).
 func (p *putRequest) reject(ctx context.Context, refusal error) {
-	if !p.draftable() || p.in == nil || len(p.in.data) == 0 {
-		return
-	}
-	saysNothing := []errs.Kind{errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany}
-	if slices.Contains(saysNothing, errs.KindOf(refusal)) {
+	if !p.draftable() || p.in == nil || len(p.in.data) == 0 || !ofDocument(refusal) {
 		return
 	}
 	err := p.engine.Scratch.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
@@ -34,7 +28,7 @@ func (p *putRequest) reject(ctx context.Context, refusal error) {
 	}
 }
 
-// ofDocument reports whether a refusal says something about what was sent.
+// ofDocument reports whether a refusal says something about the request body.
 func ofDocument(refusal error) bool {
 	switch errs.KindOf(refusal) {
 	case errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany:
@@ -59,32 +53,30 @@ func reasons(at address, refusal error, now time.Time) string {
 	return b.String()
 }
 
-// rejectedFolder is Rejected/ in a folder of the workflow: there while it
+// rejectedFolder is Rejected/ in a folder of the workflow: it exists while it
 // holds something.
 type rejectedFolder struct {
 	*scope
-	path []string
-	held []store.Scratch
+	files []store.Scratch
 }
 
-// rejected returns the folder of what the caller had refused in the folder of
-// that path; nil for nothing.
+// rejected returns the folder of the caller's refused content in the folder of
+// that path; nil if there is none.
 func (s *scope) rejected(ctx context.Context, path []string) (node, error) {
-	n := rejectedFolder{scope: s, path: append(path[:len(path):len(path)], rejectedName)}
-	held, err := s.engine.Scratch.ScratchIn(ctx, s.by, s.wall, folderPath(n.path))
-	if err != nil || len(held) == 0 {
+	folder := folderPath(append(path[:len(path):len(path)], rejectedName))
+	files, err := s.engine.Scratch.ScratchIn(ctx, s.by, s.wall, folder)
+	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	n.held = held
-	return n, nil
+	return rejectedFolder{s, files}, nil
 }
 
-func (rejectedFolder) isAside() {}
+func (rejectedFolder) isSideFile() {}
 
 func (n rejectedFolder) stat(context.Context) (*info, error) {
-	about := folderInfo(rejectedName, n.held[0].Modified)
-	for i := range n.held {
-		about.modified = later(about.modified, n.held[i].Modified)
+	about := folderInfo(rejectedName, n.files[0].Modified)
+	for i := range n.files {
+		about.modified = later(about.modified, n.files[i].Modified)
 	}
 	return about, nil
 }
@@ -98,20 +90,20 @@ func later(a, b time.Time) time.Time {
 }
 
 func (n rejectedFolder) child(_ context.Context, name string) (node, error) {
-	for i := range n.held {
-		if s := &n.held[i]; foldName(s.Place.Name) == foldName(name) {
-			return rejectedFile{n.scope, s}, nil
+	for i := range n.files {
+		if s := &n.files[i]; foldName(s.Place.Name) == foldName(name) {
+			return rejectedFile{storedScratch{n.scope, s}}, nil
 		}
 	}
 	return nil, absent()
 }
 
 //nolint:unparam // folder's method may fail
-func (n rejectedFolder) list(context.Context) ([]*info, error) { return scratchInfos(n.held), nil }
+func (n rejectedFolder) list(context.Context) ([]*info, error) { return scratchInfos(n.files), nil }
 
 func (n rejectedFolder) options() []string { return nil }
 
-// remove deletes what the folder holds, and so the folder.
+// remove deletes the files of the folder, and so the folder.
 func (n rejectedFolder) remove(ctx context.Context, req engine.Request, _ query) error {
 	if req.If != nil {
 		about, err := n.stat(ctx)
@@ -123,34 +115,13 @@ func (n rejectedFolder) remove(ctx context.Context, req engine.Request, _ query)
 		}
 		req.If = nil
 	}
-	for i := range n.held {
-		file := rejectedFile{n.scope, &n.held[i]}
-		if err := file.remove(ctx, req, nil); err != nil && !errs.Is(err, errs.NotFound) {
+	for i := range n.files {
+		if err := (storedScratch{n.scope, &n.files[i]}).remove(ctx, req, nil); err != nil && !errs.Is(err, errs.NotFound) {
 			return err
 		}
 	}
 	return nil
 }
 
-// rejectedFile is what was refused, or why: to be read, and to be deleted.
-type rejectedFile struct {
-	*scope
-	held *store.Scratch
-}
-
-func (n rejectedFile) stat(context.Context) (*info, error) { return scratchInfo(n.held), nil }
-
-func (n rejectedFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
-	s, err := n.engine.Scratch.OpenScratch(ctx, n.by, n.wall, n.held.Place)
-	if err != nil {
-		return nil, nil, err
-	}
-	return scratchInfo(&s.Scratch), s.Body, nil
-}
-
-func (n rejectedFile) options() []string { return nil }
-
-func (n rejectedFile) remove(ctx context.Context, req engine.Request, _ query) error {
-	req.Now = n.wall
-	return n.engine.Scratch.DeleteScratch(ctx, req, n.held.Place)
-}
+// rejectedFile is refused content, or the reasons: to be read, and to be deleted.
+type rejectedFile struct{ storedScratch }

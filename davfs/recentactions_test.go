@@ -9,13 +9,13 @@ import (
 )
 
 // TestRecent: the oldest makes room, what is over is dropped, and a second
-// thing about a spot takes the place of the first.
+// thing about a path takes the place of the first.
 func TestRecent(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	r := newRecent[int](func() time.Time { return now }, time.Minute, 100, 1000)
-	nth := func(n int) spot {
-		return spotOf(identity.ID(1), addressOf([]string{"dav", "Workflow", "Schedule", strconv.Itoa(n) + ".json"}))
+	r := newRecentActions[int](func() time.Time { return now }, time.Minute, 100, 1000)
+	nth := func(n int) userPath {
+		return userPathOf(identity.ID(1), addressOf([]string{"dav", "Workflow", "Schedule", strconv.Itoa(n) + ".json"}))
 	}
 	for n := range 102 {
 		r.add(nth(n), n, 1)
@@ -33,13 +33,13 @@ func TestRecent(t *testing.T) {
 	}
 	r.forget(nth(200))
 
-	for n := range 1000 { // always the same spot
+	for n := range 1000 { // always the same path
 		r.add(nth(0), n, 1)
 	}
 	if last, _ := r.find(nth(0)); last != 999 || r.held > 100 || len(r.order) > 100 {
-		t.Errorf("%d is remembered of a spot, %d bytes, %d events", last, r.held, len(r.order))
+		t.Errorf("%d is kept of a path, %d bytes, %d actions", last, r.held, len(r.order))
 	}
-	if _, found := r.find(spot{by: 2, folder: nth(0).folder, name: nth(0).name}); found {
+	if _, found := r.find(userPath{by: 2, folder: nth(0).folder, name: nth(0).name}); found {
 		t.Error("it is remembered of somebody else")
 	}
 	r.forget(nth(0))

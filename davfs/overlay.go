@@ -1,0 +1,269 @@
+package davfs
+
+import (
+	"context"
+	"io"
+	"slices"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// sideFileNode is a node of a scratch area: it has no overlay.
+type sideFileNode interface{ isSideFile() }
+
+// ofSideFile reports whether the PUT is of a side file.
+func (p *putRequest) ofSideFile() bool {
+	_, is := p.target.(sideFileNode)
+	return is
+}
+
+// hasOverlay reports whether the caller may be shown something else than the
+// stored version at the address: only where documents are PUT.
+func hasOverlay(a address, n node) bool {
+	_, isWriter := n.(writer)
+	_, isSideFile := n.(sideFileNode)
+	return isWriter && !isSideFile && a.inWorkflow()
+}
+
+// overlay is what the caller is shown at an address instead of the stored
+// version.
+type overlay struct {
+	hidden bool
+	echo   *echo
+	draft  *store.Scratch
+	locks  []store.Lock // on the draft
+}
+
+// overlayAt looks up the overlay of a node.
+func (x *request) overlayAt(ctx context.Context, a address, n node) (o overlay, err error) {
+	if !hasOverlay(a, n) {
+		return o, nil
+	}
+	o.hidden, o.echo = x.isHidden(a), x.findEcho(a)
+	if o.draft, err = x.findDraft(ctx, a); o.draft != nil {
+		o.locks, err = x.engine.Locks.LocksCovering(ctx, x.by, engine.Target{Kind: engine.OnScratch, Scratch: a.scratch(), URL: a.String()})
+	}
+	return o, err
+}
+
+// isHidden reports whether the caller has moved the resource at the address out
+// of the way.
+func (x *request) isHidden(a address) bool { return x.overlays.hidden.has(userPathOf(x.by.ID, a)) }
+
+// findDraft returns the caller's draft at the address, nil if there is none.
+func (x *request) findDraft(ctx context.Context, a address) (*store.Scratch, error) {
+	found, err := x.engine.Scratch.Scratch(ctx, x.by, x.wall, a.scratch())
+	if errs.Is(err, errs.NotFound) || err == nil && found.Kind != store.Draft {
+		return nil, nil
+	}
+	return found, err
+}
+
+// scratch returns the address as the scratch area knows it.
+func (a address) scratch() store.ScratchPlace {
+	last := len(a.Segments) - 1
+	return store.ScratchPlace{Folder: folderPath(a.Segments[:last]), Name: a.Segments[last]}
+}
+
+// statOverlay describes what the caller is shown at the address: an echo, the
+// stored version, or a draft.
+func (x *request) statOverlay(ctx context.Context, a address, n node) (*info, error) {
+	if !hasOverlay(a, n) {
+		return n.stat(ctx)
+	}
+	about, err := x.statStored(ctx, a, n)
+	if e := x.findEcho(a); e != nil && e.covers(err) {
+		return e.describe(a.Name(), about), nil
+	}
+	if draft, err := x.draftInstead(ctx, a, err); draft != nil || err != nil {
+		return draft, err
+	}
+	return about, nil
+}
+
+// draftInstead describes the caller's draft at an address if the stored version
+// was not found; any other error it returns as it is. It returns nil if there was
+// no error.
+func (x *request) draftInstead(ctx context.Context, a address, missing error) (*info, error) {
+	if !errs.Is(missing, errs.NotFound) {
+		return nil, missing
+	}
+	draft, err := x.findDraft(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	if draft == nil {
+		return nil, missing
+	}
+	return scratchInfo(draft), nil
+}
+
+// statStored describes the stored version, unless it is hidden from the caller.
+func (x *request) statStored(ctx context.Context, a address, n node) (*info, error) {
+	if x.isHidden(a) {
+		return nil, absent()
+	}
+	return n.stat(ctx)
+}
+
+// covers reports whether the echo is shown if the stored version is found with
+// the error.
+func (e *echo) covers(err error) bool {
+	return err == nil && !e.kept || errs.Is(err, errs.NotFound) && !e.contentOnly
+}
+
+// open opens what statOverlay describes.
+func (x *request) open(ctx context.Context, n reader) (*info, io.ReadSeekCloser, error) {
+	if !hasOverlay(x.at, n) {
+		return n.open(ctx)
+	}
+	if e := x.findEcho(x.at); e != nil {
+		about, err := x.statStored(ctx, x.at, n)
+		if e.covers(err) {
+			content, err := e.open(ctx, x)
+			return e.describe(x.at.Name(), about), content, err
+		}
+	}
+	var about *info
+	var content io.ReadSeekCloser
+	err := absent()
+	if !x.isHidden(x.at) {
+		about, content, err = n.open(ctx)
+	}
+	if draft, err := x.draftInstead(ctx, x.at, err); draft != nil || err != nil {
+		return draft, contentOf(nil), err
+	}
+	return about, content, nil
+}
+
+// clientCondition adapts a condition to the version that the caller was shown,
+// because it refers to that; nil if there is nothing to check. If the stored
+// version has changed since an echo, the stored version counts. The locks on a
+// draft apply to what replaces it.
+func (x *request) clientCondition(ctx context.Context, a address, n node, c engine.Condition) (engine.Condition, error) {
+	if !hasOverlay(a, n) || c == nil && x.script {
+		return c, nil
+	}
+	o, err := x.overlayAt(ctx, a, n)
+	if err != nil || !o.hidden && o.echo == nil && len(o.locks) == 0 && (o.draft == nil || c == nil) {
+		return c, err
+	}
+	return func(v engine.Version) error {
+		if c != nil {
+			if err := o.check(c, v); err != nil {
+				return err
+			}
+		}
+		if v.Exists && !o.hidden || len(o.locks) == 0 || slices.ContainsFunc(o.locks, x.submits) {
+			return nil
+		}
+		return errs.New(errs.Locked, "%q is locked until %s; wait, or ask who is working on it.", a.String(), o.locks[0].Expires.UTC().Format(time.RFC3339))
+	}, nil
+}
+
+// submits reports whether the request submits the token of a lock of its
+// caller.
+func (x *request) submits(l store.Lock) bool { return slices.Contains(x.tokens, l.Token) }
+
+// check asks the condition about what is shown instead of a version.
+func (o *overlay) check(c engine.Condition, v engine.Version) error {
+	if v.Exists && !o.hidden {
+		if o.echo != nil && !o.echo.kept && v.ETag == o.echo.storedETag {
+			seen := v
+			if seen.ETag = o.echo.about.etag; c(seen) == nil {
+				return nil
+			}
+		}
+		return c(v)
+	}
+	switch {
+	case o.echo != nil:
+		v = o.echo.about.version()
+	case o.draft != nil:
+		v = engine.Version{Exists: true, ETag: o.draft.ETag(), Modified: o.draft.Modified}
+	case o.hidden:
+		v = engine.Version{}
+	}
+	for i := range o.locks {
+		v.Tokens = append(v.Tokens, o.locks[i].Token)
+	}
+	return c(v)
+}
+
+// members describes what a listing of the folder shows to the caller: its
+// resources, without those that are hidden, and what the caller keeps beside
+// them.
+func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
+	members, err := dir.list(ctx)
+	_, isSideFile := dir.(sideFileNode)
+	if err != nil || isSideFile || !scratchArea(x.at.Segments) {
+		return members, err
+	}
+	here, rejected := folderPath(x.at.Segments), folderPath(append(slices.Clip(x.at.Segments), rejectedName))
+	own, err := x.engine.Scratch.ScratchIn(ctx, x.by, x.wall, here, rejected)
+	if err != nil {
+		return nil, err
+	}
+	folded := foldName(here)
+	hidden := x.overlays.hidden.in(x.by.ID, folded)
+	var echoes map[string]*echo
+	if !x.script && x.at.inWorkflow() {
+		echoes = x.overlays.echoes.in(x.by.ID, folded)
+	}
+	if len(own)+len(hidden)+len(echoes) == 0 {
+		return members, nil
+	}
+	return withSideFiles(withEchoes(members, hidden, echoes), own, folded), nil
+}
+
+// withEchoes returns the members without hidden ones, with echoes in their
+// places, and with the echoes of what is not stored behind them.
+func withEchoes(members []*info, hidden map[string]struct{}, echoes map[string]*echo) []*info {
+	out := make([]*info, 0, len(members)+len(echoes))
+	for _, m := range members {
+		name := foldName(m.name)
+		if _, is := hidden[name]; is {
+			continue
+		}
+		if e := echoes[name]; e != nil {
+			if delete(echoes, name); !e.kept {
+				m = e.describe(m.name, m)
+			}
+		}
+		out = append(out, m)
+	}
+	alone := make([]*info, 0, len(echoes))
+	for _, e := range echoes {
+		alone = append(alone, e.describe(e.about.name, nil))
+	}
+	slices.SortFunc(alone, byName)
+	return append(out, alone...)
+}
+
+// withSideFiles adds what the caller keeps in the scratch area of a folder: side
+// files, drafts of what is not there, and Rejected/ while it holds something.
+func withSideFiles(members []*info, own []store.Scratch, folder string) []*info {
+	taken := map[string]bool{}
+	if slices.ContainsFunc(own, func(s store.Scratch) bool { return s.Kind == store.Draft }) {
+		for _, m := range members {
+			taken[foldName(m.name)] = true
+		}
+	}
+	var rejected *info
+	for i := range own {
+		s := &own[i]
+		switch {
+		case foldName(s.Place.Folder) != folder && rejected == nil:
+			rejected = folderInfo(rejectedName, s.Modified)
+			members = append(members, rejected)
+		case foldName(s.Place.Folder) != folder:
+			rejected.modified = later(rejected.modified, s.Modified)
+		case s.Kind != store.Draft || !taken[foldName(s.Place.Name)]:
+			members = append(members, scratchInfo(s))
+		}
+	}
+	return members
+}
