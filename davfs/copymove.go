@@ -26,23 +26,24 @@ type transfer struct {
 	judged engine.Condition // of the request: it is about the source
 }
 
-// mover is a node that MOVE takes to places of its own kind: a name to another
-// name, a case to another state. to is the node of the destination; where the
-// source cannot be moved there, the error is notMovable's.
-type mover interface {
+// movable is a node that MOVE moves to places of its own kind: a name to another
+// name, a case to another state. to is the node of the destination. If the source
+// cannot be moved there, the error is notMovable's.
+type movable interface {
 	node
 	moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error)
 }
 
-// giver is a file of which a MOVE to a place that takes documents or contents
-// is a PUT there, which deletes the source in the same transaction.
-type giver interface {
+// moveSource is a file whose MOVE to a place for documents or contents is a PUT
+// there. The transaction of the PUT deletes the source.
+type moveSource interface {
 	reader
-	take(ctx context.Context, req engine.Request) (*engine.Taken, error)
+	// moveSource checks that the source may be deleted.
+	moveSource(ctx context.Context, req engine.Request) (*engine.Taken, error)
 }
 
-// copyable reports whether COPY has something to copy there.
-func copyable(n node) bool {
+// canCopy reports whether COPY has something to copy there.
+func canCopy(n node) bool {
 	switch n.(type) {
 	case reader, streamer, documentFolder:
 		return true
@@ -50,10 +51,10 @@ func copyable(n node) bool {
 	return false
 }
 
-// movable reports whether MOVE can take it anywhere.
-func movable(n node) bool {
+// canMove reports whether MOVE can move it anywhere.
+func canMove(n node) bool {
 	switch n.(type) {
-	case mover, giver, documentFolder, scratchFolder:
+	case movable, moveSource, documentFolder, scratchFolder:
 		return true
 	}
 	return false
@@ -85,13 +86,13 @@ func (d *drive) copyOrMove(x *request) (*answer, error) {
 			return t.withinDocuments(from, to)
 		}
 	}
-	if a, done, err := t.beside(put, to); done || err != nil {
+	if a, done, err := t.moveSideFile(put, to); done || err != nil {
 		return a, err
 	}
 	if aTask(t.source) && aTask(to) && !t.move {
 		return nil, errs.New(errs.NotAllowed, "A copy of a task would perform it; to accept or release one, move it from one worklist to the other.")
 	}
-	if m, ok := t.source.(mover); ok && t.move {
+	if m, ok := t.source.(movable); ok && t.move {
 		return t.moveBy(m, to)
 	}
 	return t.put(put, to)
@@ -140,16 +141,16 @@ func (t *transfer) find() (err error) {
 		return errs.New(errs.BadParameter, "MOVE of a folder moves everything in it: Depth must be infinity or absent (RFC 4918, section 9.9.2).")
 	case t.to.equal(t.at):
 		return errs.New(errs.NotAllowed, "The destination is the same as the source.")
-	case !t.move && !copyable(t.source):
+	case !t.move && !canCopy(t.source):
 		return errs.New(errs.NotAllowed, "A folder of the workflow cannot be copied; copy what is in it, one by one.")
-	case t.move && !movable(t.source) && !hasOverlay(t.at, t.source):
+	case t.move && !canMove(t.source) && !hasOverlay(t.at, t.source):
 		return notMovable()
 	}
 	return nil
 }
 
-// noPlace says that the destination is in no folder that is there for the
-// caller: the same whether there is none, or it is not to be seen.
+// noPlace says that the folder of the destination does not exist, or is not
+// visible to the caller: the same words for both.
 func noPlace() error {
 	return errs.New(errs.MissingParent, "There is no folder for the destination, or you may not see it.")
 }
@@ -195,7 +196,7 @@ func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error
 }
 
 // moveBy lets the source move in its own way.
-func (t *transfer) moveBy(m mover, to node) (*answer, error) {
+func (t *transfer) moveBy(m movable, to node) (*answer, error) {
 	req := t.engineRequest(t.Clock.Now())
 	req.If = t.judged
 	a, err := m.moveTo(t.r.Context(), req, to, t)
@@ -207,8 +208,8 @@ func (t *transfer) moveBy(m mover, to node) (*answer, error) {
 	return a, nil
 }
 
-// asPut returns the PUT to the destination that the request may come to. What
-// its headers say about the source and about answers is not said of it.
+// asPut returns this COPY or MOVE as a PUT to its destination. Headers that concern
+// the source or the response are dropped.
 func (t *transfer) asPut() *request {
 	r := t.r.Clone(t.r.Context())
 	r.Method, r.Body, r.ContentLength = http.MethodPut, http.NoBody, 0
@@ -263,23 +264,23 @@ func (t *transfer) send(put *request) (*answer, error) {
 	return a, err
 }
 
-// judge judges the conditions about the source, and whether a MOVE may take it
-// away, which the unit of the PUT will do.
+// judge checks the conditions about the source, and of a MOVE whether the source
+// may be deleted, which the transaction of the PUT does.
 func (t *transfer) judge(put *request) (err error) {
 	if t.move {
-		source, ok := t.source.(giver)
+		source, ok := t.source.(moveSource)
 		if !ok {
 			return notMovable()
 		}
 		req := t.engineRequest(t.Clock.Now())
 		req.If = t.judged
-		put.takes, err = source.take(t.r.Context(), req)
+		put.moveSource, err = source.moveSource(t.r.Context(), req)
 		return err
 	}
 	return t.judgeSource()
 }
 
-// judgeSource judges the conditions about a source that stays.
+// judgeSource checks the conditions about a source that stays.
 func (t *transfer) judgeSource() error {
 	if t.judged == nil {
 		return nil
@@ -291,7 +292,7 @@ func (t *transfer) judgeSource() error {
 	return t.judged(version)
 }
 
-// open opens the source. What is only written as it is sent is so here.
+// open opens the source. A stream is written while it is read.
 func (t *transfer) open() (*info, io.ReadCloser, error) {
 	switch n := t.source.(type) {
 	case reader:
@@ -310,7 +311,7 @@ func (t *transfer) open() (*info, io.ReadCloser, error) {
 	return nil, nil, errs.New(errs.NotAllowed, "A folder can only be copied within Documents/; copy what is in it, one by one.")
 }
 
-func (n documentFile) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
+func (n documentFile) moveSource(ctx context.Context, req engine.Request) (*engine.Taken, error) {
 	return n.engine.Documents.MayTake(ctx, req, n.path)
 }
 

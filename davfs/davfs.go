@@ -100,8 +100,8 @@ type request struct {
 	// where the query is part of what is written (queried).
 	malformed error
 
-	tokens []store.UUID  // that the If header submits; condition reads them
-	takes  *engine.Taken // of the PUT that a MOVE is, what it moves
+	tokens     []store.UUID  // that the If header submits; condition reads them
+	moveSource *engine.Taken // of the PUT that a MOVE is: what it moves
 
 	ignored bool   // an empty PUT has left in force what is stored
 	allow   string // of a refused method, what the address takes
@@ -226,13 +226,13 @@ func allowed(n node) []string {
 	if _, ok := n.(remover); ok {
 		out = append(out, http.MethodDelete)
 	}
-	if _, ok := n.(maker); ok {
+	if _, ok := n.(creator); ok {
 		out = append(out, "MKCOL")
 	}
-	if copyable(n) {
+	if canCopy(n) {
 		out = append(out, "COPY")
 	}
-	if movable(n) {
+	if canMove(n) {
 		out = append(out, "MOVE")
 	}
 	if _, ok := n.(lockable); ok {
@@ -349,7 +349,7 @@ func (d *drive) mkcol(x *request) (*answer, error) {
 	if !errs.Is(err, errs.NotFound) {
 		return nil, err
 	}
-	if target, ok := n.(maker); ok {
+	if target, ok := n.(creator); ok {
 		return d.makeFolder(x, target)
 	}
 	return nil, errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
@@ -357,7 +357,7 @@ func (d *drive) mkcol(x *request) (*answer, error) {
 
 // makeFolder answers MKCOL at a place for it. A body would have to say what
 // else to make, and no kind of it is known (RFC 4918, section 9.3.1).
-func (d *drive) makeFolder(x *request, n maker) (*answer, error) {
+func (d *drive) makeFolder(x *request, n creator) (*answer, error) {
 	if has, err := hasBody(x.r); has || err != nil {
 		return nil, errs.New(errs.MediaType, "MKCOL takes no body here; send none.")
 	}

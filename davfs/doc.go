@@ -75,10 +75,10 @@
 // is asked once, where the path ends.
 //
 // COPY and MOVE within Documents/ are the engine's. Elsewhere a COPY is the PUT
-// of what GET gives, and so is a MOVE out of Documents/ or of a side file,
-// which the unit of the PUT takes away (giver); cases on a board, tasks in
-// worklists and given names move in their own ways (mover). What locks cover
-// is the engine's to say: lock.go reads and answers, locksof.go tells.
+// of what GET gives. So is a MOVE out of Documents/ or of a side file, whose
+// source the transaction of the PUT deletes (moveSource). Cases on a board, tasks
+// in worklists and given names move in their own ways (movable). What locks cover
+// the engine says: lock.go reads and answers, locksof.go tells.
 //
 // Programs that embed the drive may have it as a webdav.FileSystem, too
 // (filesystem.go, filesystem_file.go, locksystem.go): each of its operations is

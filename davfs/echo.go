@@ -42,18 +42,18 @@ func newOverlays(now func() time.Time) *overlays {
 	}
 }
 
-// echo is an accepted PUT of a mounting client. For a minute its author finds
-// under its URL the bytes that were sent, whatever has become of them: such
-// clients compare what they find with what they sent, delete what differs,
-// and send again what they do not find.
+// echo is an accepted PUT of a mounting client. For a minute its author finds the
+// bytes of that PUT under its URL, whatever has become of them. Such clients
+// compare what they find with what they sent, delete what differs, and repeat what
+// they do not find.
 type echo struct {
 	sum         [sha256.Size]byte
 	about       info   // of the bytes
-	kept        bool   // a GET of the URL gives the bytes by itself
-	storedETag  string // the ETag of what was stored then under the URL
+	kept        bool   // a GET of the URL gives the bytes without the echo
+	storedETag  string // of the version that was stored then under the URL
 	content     []byte // of a document
-	contentOnly bool   // nobody has the bytes but what is stored
-	caseID      int64  // whose input the bytes are, where they are no document
+	contentOnly bool   // only the stored version has the bytes
+	caseID      int64  // whose input the bytes are, if they are not a document
 	answer      *answer
 }
 
@@ -148,7 +148,7 @@ func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer)
 	if p.script || p.rules.secret {
 		return
 	}
-	e := &echo{content: p.in.data, answer: a, kept: p.keeps(o)}
+	e := &echo{content: p.in.data, answer: a, kept: p.givesBack(o)}
 	e.about = info{name: p.at.Name(), mediaType: p.in.mediaType, modified: p.wall}
 	if p.rules.content {
 		e.sum, e.about.size = p.in.sum, p.in.size
@@ -176,8 +176,8 @@ func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer)
 	p.request.overlays.echoes.add(at, e, int64(len(e.content)))
 }
 
-// keeps reports whether a GET of the request's URL gives the bytes that were
+// givesBack reports whether a GET of the request's URL gives the bytes that were
 // sent.
-func (p *putRequest) keeps(o *engine.Outcome) bool {
+func (p *putRequest) givesBack(o *engine.Outcome) bool {
 	return o.ETag != "" && (!p.rules.existing || o.ETag == o.FormETag)
 }

@@ -319,7 +319,7 @@ func (f *writtenFile) Close() error {
 		return pathError("close", f.name, err)
 	}
 	*f.about = *about
-	if _, keeps := n.(patcher); !keeps || len(f.props) == 0 {
+	if _, stores := n.(patcher); !stores || len(f.props) == 0 {
 		return nil
 	}
 	_, err = f.system.patch(f.x, n, f.props)

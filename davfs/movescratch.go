@@ -26,8 +26,9 @@ func scratchOf(n node) (scratchPlace, bool) {
 	return scratchPlace{}, false
 }
 
-// beside answers a MOVE from or to a scratch area; of any other done is false.
-func (t *transfer) beside(put *request, to node) (a *answer, done bool, err error) {
+// moveSideFile answers a MOVE from or to a scratch area. done is false for any
+// other.
+func (t *transfer) moveSideFile(put *request, to node) (a *answer, done bool, err error) {
 	if !t.move {
 		return nil, false, nil
 	}

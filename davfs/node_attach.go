@@ -20,19 +20,19 @@ import (
 // attachRoot is the first segment of every attachment's address.
 const attachRoot = "attachfs"
 
-// way is how an attachment is handed out: what stands between /attachfs/ and
+// disposition is how an attachment is handed out: what stands between /attachfs/ and
 // its UUID.
-type way string
+type disposition string
 
 const (
-	plain    way = "" // as any content
-	inline   way = "view"
-	download way = "download"
+	plain    disposition = "" // as any content
+	inline   disposition = "view"
+	download disposition = "download"
 )
 
-// disposition returns the header Content-Disposition (RFC 6266) of a file of
+// header returns the header Content-Disposition (RFC 6266) of a file of
 // that name; "" leaves it to the media type.
-func (w way) disposition(name string) string {
+func (w disposition) header(name string) string {
 	if w == plain {
 		return ""
 	}
@@ -53,10 +53,10 @@ func (w way) disposition(name string) string {
 
 // attachmentInfo describes an attachment, which is listed by its UUID: names
 // need not be unique.
-func attachmentInfo(w way, uuid, name, mediaType string, size int64, created time.Time) *info {
+func attachmentInfo(w disposition, uuid, name, mediaType string, size int64, created time.Time) *info {
 	return &info{
 		name: uuid, size: size, etag: `"` + uuid + `"`, mediaType: mediaType,
-		disposition: w.disposition(name), created: created, modified: created,
+		disposition: w.header(name), created: created, modified: created,
 	}
 }
 
@@ -105,7 +105,7 @@ func (n attachFolder) list(ctx context.Context) ([]*info, error) {
 }
 
 // attachments describes attachments as they are handed out in that way.
-func (s *scope) attachments(ctx context.Context, w way, f engine.Filter) ([]*info, error) {
+func (s *scope) attachments(ctx context.Context, w disposition, f engine.Filter) ([]*info, error) {
 	list, err := s.engine.Attachments.Attachments(ctx, s.by, f)
 	out := make([]*info, len(list))
 	for i := range list {
@@ -128,11 +128,11 @@ func (n attachFolder) listed(r *engine.Resource) *info {
 // wayFolder is /attachfs/view/ or /attachfs/download/.
 type wayFolder struct {
 	*scope
-	way way
+	disposition disposition
 }
 
 func (n wayFolder) stat(context.Context) (*info, error) {
-	return folderInfo(string(n.way), n.since), nil
+	return folderInfo(string(n.disposition), n.since), nil
 }
 
 func (n wayFolder) child(_ context.Context, name string) (node, error) {
@@ -140,11 +140,11 @@ func (n wayFolder) child(_ context.Context, name string) (node, error) {
 	if !ok {
 		return nil, absent()
 	}
-	return attachmentFile{n.scope, n.way, 0, uuid}, nil
+	return attachmentFile{n.scope, n.disposition, 0, uuid}, nil
 }
 
 func (n wayFolder) list(ctx context.Context) ([]*info, error) {
-	return n.attachments(ctx, n.way, engine.Filter{OwnOnly: true})
+	return n.attachments(ctx, n.disposition, engine.Filter{OwnOnly: true})
 }
 
 // caseAttachments is /attachfs/<caseId>/: what is bound to the case.
@@ -185,16 +185,16 @@ func (n caseAttachments) listed(r *engine.Resource) *info { return attachFolder{
 // attachmentFile is an attachment by its UUID.
 type attachmentFile struct {
 	*scope
-	way    way
-	caseID int64 // in the folder of a case: that it must be bound to
-	uuid   store.UUID
+	disposition disposition
+	caseID      int64 // in the folder of a case: that it must be bound to
+	uuid        store.UUID
 }
 
 func (n attachmentFile) about(a *store.Attachment) (*info, error) {
 	if n.caseID != 0 && a.CaseID != n.caseID {
 		return nil, absent()
 	}
-	return attachmentInfo(n.way, a.UUID.String(), a.Name, a.MediaType, a.Size, a.Created), nil
+	return attachmentInfo(n.disposition, a.UUID.String(), a.Name, a.MediaType, a.Size, a.Created), nil
 }
 
 func (n attachmentFile) stat(ctx context.Context) (*info, error) {

@@ -66,7 +66,7 @@ func (n casesFolder) caseOf(ctx context.Context, name string) (node, error) {
 	return caseFolder{n.scope, id}, err
 }
 
-//nolint:unparam // desk's method may fail
+//nolint:unparam // sideFileFolder's method may fail
 func (n casesFolder) means(_ context.Context, name string) (bool, error) { return digits(name), nil }
 
 func (n casesFolder) filters() []string {
@@ -108,7 +108,7 @@ func (n caseFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	return n.name.about(n.scope, r).withXattrs(r), n.name.content(r), nil
 }
 
-func (n caseFile) keeps(name xml.Name) bool { return isXattr(name) }
+func (n caseFile) storesProperty(name xml.Name) bool { return isXattr(name) }
 
 func (n caseFile) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
 	return n.patchXattrs(ctx, req, n.name.ref, changes)
@@ -167,7 +167,7 @@ func (n caseFolder) stat(ctx context.Context) (*info, error) {
 	return folderInfo(r.Name, r.Modified).withXattrs(r), nil
 }
 
-func (n caseFolder) keeps(name xml.Name) bool { return isXattr(name) }
+func (n caseFolder) storesProperty(name xml.Name) bool { return isXattr(name) }
 
 func (n caseFolder) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
 	return n.patchXattrs(ctx, req, engine.Ref{CaseID: n.id}, changes)

@@ -194,7 +194,7 @@ func (n documentFolder) patch(ctx context.Context, req engine.Request, changes [
 	return n.engine.Documents.PatchDocument(ctx, req, n.path, deadProperties(changes))
 }
 
-func (n documentFolder) keeps(xml.Name) bool { return true }
+func (n documentFolder) storesProperty(xml.Name) bool { return true }
 
 func (n documentFolder) home() []string { return documentSegments(n.path) }
 
@@ -292,7 +292,7 @@ func (n documentFile) patch(ctx context.Context, req engine.Request, changes []d
 	return n.engine.Documents.PatchDocument(ctx, req, n.path, deadProperties(changes))
 }
 
-func (n documentFile) keeps(xml.Name) bool { return true }
+func (n documentFile) storesProperty(xml.Name) bool { return true }
 
 // newDocument is the place of a new file or folder below Documents/.
 type newDocument struct{ documentTarget }

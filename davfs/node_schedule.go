@@ -32,7 +32,7 @@ func (n scheduleFolder) child(_ context.Context, name string) (node, error) {
 
 func (n scheduleFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
-//nolint:unparam // desk's method may fail
+//nolint:unparam // sideFileFolder's method may fail
 func (n scheduleFolder) means(_ context.Context, name string) (bool, error) {
 	_, identity := parseUUID(name)
 	return identity, nil

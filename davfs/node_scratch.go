@@ -13,10 +13,10 @@ import (
 	"flowdrive/store"
 )
 
-// desk is a folder of the workflow in which whoever mounts the drive may keep
-// files of their own beside the documents: every name that is no document's
-// is a side file there, but for those that have a meaning.
-type desk interface {
+// sideFileFolder is a folder of the workflow in which mounting clients may keep
+// files of their own beside the documents: every name that is not a document's is
+// a side file there, except those that have a meaning.
+type sideFileFolder interface {
 	folder
 	means(ctx context.Context, name string) (bool, error)
 }
@@ -28,16 +28,15 @@ type caseHolder interface {
 	caseOf(ctx context.Context, name string) (node, error)
 }
 
-// scratchArea reports whether side files are kept in the folder of that
-// path: anywhere on the drive but in Documents/, where every name is an
-// ordinary one.
+// scratchArea reports whether side files are kept in the folder of that path:
+// anywhere on the drive except in Documents/, where every name is an ordinary one.
 func scratchArea(path []string) bool {
 	return len(path) > 0 && same(path[0], "dav") && (len(path) < 2 || !same(path[1], documentsRoot))
 }
 
-// scratchChild returns the place of a side file in the folder, nil where the
-// name is none there (docs/contract/drive.md#side-files). A script that reads
-// finds what is there; what it writes is a document.
+// scratchChild returns the place of the side file called name in the folder, or
+// nil if that name is not a side file there (docs/contract/drive.md#side-files).
+// Scripts may read side files; what a script writes is always a document.
 func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, name string) (node, error) {
 	if _, inside := dir.(sideFileNode); inside || !scratchArea(path) {
 		return nil, nil
@@ -63,8 +62,8 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 		}
 		return place, nil
 	}
-	at, isDesk := dir.(desk)
-	if _, ext := splitName(name); !isDesk || ext != "" || s.script && s.writes {
+	at, keepsSideFiles := dir.(sideFileFolder)
+	if _, ext := splitName(name); !keepsSideFiles || ext != "" || s.script && s.writes {
 		return nil, nil
 	}
 	if means, err := at.means(ctx, norm.NFC.String(name)); means || err != nil {
@@ -82,8 +81,8 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 	return place, nil
 }
 
-// scratchPlace is a place in the caller's scratch area, of which nobody has
-// asked yet what is there.
+// scratchPlace is a place in the caller's scratch area. What is there has not been
+// asked yet.
 type scratchPlace struct {
 	*scope
 	parent folder
@@ -224,8 +223,8 @@ func (n storedScratch) remove(ctx context.Context, req engine.Request, _ query) 
 	return n.engine.Scratch.DeleteScratch(ctx, req, n.found.Place)
 }
 
-// take checks that a MOVE may delete it: the change that takes its content does.
-func (n storedScratch) take(ctx context.Context, req engine.Request) (*engine.Taken, error) {
+// moveSource checks that a MOVE may delete it.
+func (n storedScratch) moveSource(ctx context.Context, req engine.Request) (*engine.Taken, error) {
 	req.Now = n.wall
 	return n.engine.Scratch.MayTakeScratch(ctx, req, n.found.Place)
 }

@@ -16,8 +16,8 @@ import (
 // patcher is a node of which clients can set properties.
 type patcher interface {
 	node
-	// keeps reports whether the node stores the property.
-	keeps(name xml.Name) bool
+	// storesProperty reports whether the node stores the property.
+	storesProperty(name xml.Name) bool
 	// patch makes the changes in order, all or none. Where it is one of them
 	// that fails, failed is its index, else -1.
 	patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (failed int, err error)
@@ -109,7 +109,7 @@ func (p *propPatch) judge(n node) {
 		switch {
 		case dav.IsLive(c.Name):
 			p.outcome[i] = propOutcome{errs.NotAllowed, true, "cannot-modify-protected-property", "This property is computed and cannot be changed."}
-		case target != nil && target.keeps(c.Name), dav.IsTimestamp(c.Name):
+		case target != nil && target.storesProperty(c.Name), dav.IsTimestamp(c.Name):
 		default:
 			p.outcome[i] = propOutcome{errs.NotAllowed, true, "", "This resource does not store properties of this name."}
 		}
@@ -129,7 +129,7 @@ func (p *propPatch) apply(n node, req engine.Request) error {
 	var kept []dav.PropChange
 	var at []int
 	for i, c := range p.changes {
-		if ok && target.keeps(c.Name) {
+		if ok && target.storesProperty(c.Name) {
 			kept, at = append(kept, c), append(at, i)
 		}
 	}

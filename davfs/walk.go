@@ -93,8 +93,8 @@ type remover interface {
 	options() []string
 }
 
-// maker is a place at which MKCOL makes a folder.
-type maker interface {
+// creator is a place at which MKCOL makes a folder.
+type creator interface {
 	node
 	makeFolder(ctx context.Context, req engine.Request) (*engine.Outcome, error) // its Name is the path
 }
