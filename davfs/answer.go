@@ -21,11 +21,11 @@ type answer struct {
 
 func (a *answer) add(name, value string) { a.Headers = append(a.Headers, [2]string{name, value}) }
 
-// locate says where the resource is found by its identity.
+// locate adds the header Location: the address of the resource by its identity.
 func (a *answer) locate(segments ...string) { a.add("Location", dav.Href(segments...)) }
 
-// represented is a writer of contents of which something comes that has a
-// complete form, and where that is found.
+// represented is a writer of contents from which a resource comes that has a
+// complete form. formAt returns its address.
 type represented interface {
 	formAt(o *engine.Outcome) string
 }
@@ -139,7 +139,7 @@ func prefersRepresentation(values []string) bool {
 	return false
 }
 
-// splitQuoted splits at the mark where it stands outside double quotes.
+// splitQuoted splits at each mark outside double quotes.
 func splitQuoted(text string, mark byte) []string {
 	var out []string
 	begin, quoted := 0, false

@@ -26,14 +26,14 @@ type Config struct {
 	Clock  Clock
 	Log    zerolog.Logger
 
-	// Now is the machine's clock, whatever the drive's says: some habits of
-	// clients are a matter of seconds. Without it there is clock.Real.
+	// Now is the machine's clock, also if the drive's is a sandbox's: overlays
+	// last for seconds of real time. The default is clock.Real.
 	Now func() time.Time
 
 	// Principal returns who makes the request that the context belongs to.
 	Principal func(ctx context.Context) identity.Principal
-	// WriteError answers a request with what went wrong; where the answer has
-	// begun already it breaks the connection off.
+	// WriteError answers a request with an error. If the answer has begun already
+	// it breaks the connection off.
 	WriteError func(w http.ResponseWriter, r *http.Request, err error)
 	// Status returns the HTTP status of a kind, for answers that hold several.
 	Status func(errs.Kind) int
@@ -96,8 +96,8 @@ type request struct {
 
 	overlays *overlays
 
-	// malformed is what is wrong with the query of a PUT: it does not matter
-	// where the query is part of what is written (queried).
+	// malformed is what is wrong with the query of a PUT. It does not matter if the
+	// query is part of what is written (queried).
 	malformed error
 
 	tokens     []store.UUID  // that the If header submits; condition reads them
@@ -107,12 +107,12 @@ type request struct {
 	allow   string // of a refused method, what the address takes
 }
 
-// ServeHTTP answers a request; whatever fails is answered in one place.
+// ServeHTTP answers a request. Every error is answered in one place.
 func (d *drive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	err := d.serve(w, r)
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		// Who cut the request short has no use for its answer, and it is no
-		// failure of the server's that nobody waited for it.
+		// A client that cut its request short does not read the answer, and the
+		// server did not fail.
 		err = &errs.Error{Kind: errs.BadParameter, Detail: "The request was cut off; nothing was changed.", Err: err}
 	}
 	if err != nil {
@@ -161,8 +161,8 @@ func (d *drive) newRequest(r *http.Request) (*request, error) {
 	}, nil
 }
 
-// answer does what a request asks for, but for those whose answers are written
-// as they are read.
+// answer does what a request asks for, except GET and PROPFIND, whose answers are
+// written as they are read.
 func (d *drive) answer(x *request) (*answer, error) {
 	switch x.r.Method {
 	case http.MethodPut:
@@ -191,8 +191,8 @@ func (d *drive) answer(x *request) (*answer, error) {
 	return nil, x.notAllowed(n)
 }
 
-// place returns the node that the address names. One that is not built yet is
-// an error at once, whatever the method (docs/contract/drive.md#1-the-tree).
+// place returns the node that the address names. One that is not built yet is an
+// error for every method (docs/contract/drive.md#1-the-tree).
 func (x *request) place() (node, error) {
 	n, err := x.walk(x.r.Context(), x.at)
 	if err != nil {
@@ -204,8 +204,8 @@ func (x *request) place() (node, error) {
 	return n, nil
 }
 
-// notAllowed answers a method that the node lacks: 404 where nothing is
-// there, since what does not exist has no methods.
+// notAllowed answers a method that the node lacks. If nothing is there the answer
+// is 404, since what does not exist has no methods.
 func (x *request) notAllowed(n node) error {
 	if err := x.query.only(); err != nil {
 		return err
@@ -251,9 +251,9 @@ func (d *drive) options(x *request) (*answer, error) {
 	if err := x.query.only(); err != nil {
 		return nil, err
 	}
-	// Clients ask the folder that they mount, so that the class is the
-	// drive's, also where single places cannot be locked; those say so in
-	// supportedlock, by which Office programs go.
+	// Clients ask the folder that they mount, so that the class is the drive's,
+	// although some places cannot be locked. Those say so in supportedlock, which
+	// Office programs read.
 	class := "1, 2, 3"
 	if x.at.attached() {
 		class = "1, 3"

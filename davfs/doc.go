@@ -61,18 +61,18 @@
 //	PUT         put.go; read-only 405 405                 501
 //	DELETE      204; read-only 405    403 not-deletable   501
 //	PROPFIND    its properties      also of its members 501
-//	PROPPATCH   207, whatever becomes of each property    501
+//	PROPPATCH   207, with a status for each property      501
 //	MKCOL       405                   405; new: 403       501
 //	OPTIONS     what the kind of place takes              501
 //	POST, …     405
 //	LOCK        what PUT writes       403 not-lockable    501
 //	UNLOCK      the same              the same            501
 //	COPY        what GET reads        403; see below      501
-//	MOVE        403 but for some      403; see below      501
+//	MOVE        403 with exceptions      403; see below      501
 //
-// Documents/ is the part where folders can be made and deleted and infinite
-// depth is answered; the kind of place there depends on what is stored, which
-// is asked once, where the path ends.
+// In Documents/ folders can be made and deleted, and infinite depth is answered.
+// The kind of place there depends on what is stored, which is asked once, at the
+// end of the path.
 //
 // COPY and MOVE within Documents/ are the engine's. Elsewhere a COPY is the PUT
 // of what GET gives. So is a MOVE out of Documents/ or of a side file, whose

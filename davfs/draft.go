@@ -10,15 +10,15 @@ import (
 	"flowdrive/store"
 )
 
-// An empty PUT of what has mounted the drive means nothing yet: Windows and
-// the Finder make a file before they fill it. It becomes a draft, or leaves
-// in force what is stored (docs/contract/drive.md#drafts).
+// An empty PUT of a mounting client means nothing yet: Windows and the Finder make
+// a file before they fill it. It becomes a draft, or leaves the stored version in
+// force (docs/contract/drive.md#drafts).
 
-// draftable reports whether the PUT means nothing where it is empty.
+// draftable reports whether the PUT means nothing if it is empty.
 func (p *putRequest) draftable() bool { return p.mounted() && !p.dryRun && !p.ofSideFile() }
 
-// draft answers an empty PUT, unless the name names only what exists and does
-// not: that is the engine's to say.
+// draft answers an empty PUT. It returns nil if the name can only name what exists
+// and nothing does: the engine says so.
 func (p *putRequest) draft(ctx context.Context) (*answer, error) {
 	existing := p.rules.action || p.rules.existing
 	created, err := p.makeDraft(ctx, existing)
@@ -38,9 +38,9 @@ func (p *putRequest) draft(ctx context.Context) (*answer, error) {
 	return a, nil
 }
 
-// makeDraft makes a draft where the PUT leads. It reports that none was
-// created where something is shown to the caller there: that stays. existing
-// says that the name names only what exists.
+// makeDraft makes a draft at the address of the PUT. created is false if the caller
+// is shown something there, which stays. existing says that the name can only name
+// what exists.
 func (p *putRequest) makeDraft(ctx context.Context, existing bool) (created bool, err error) {
 	about, err := p.target.stat(ctx)
 	if err != nil && (!errs.Is(err, errs.NotFound) || existing) {
@@ -73,8 +73,8 @@ func (x *request) inFolder(ctx context.Context) error {
 	return err
 }
 
-// draftTarget returns what a LOCK of what has mounted the drive makes where
-// nothing is shown to the caller: a draft, if one can be there.
+// draftTarget returns what a LOCK of a mounting client makes if the caller is shown
+// nothing at the address: a draft, if there can be one.
 func (x *request) draftTarget(ctx context.Context, n node) (t engine.Target, can bool, err error) {
 	target, ok := n.(writer)
 	if !ok || x.script || !hasOverlay(x.at, n) {

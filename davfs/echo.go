@@ -79,11 +79,11 @@ func (e *echo) open(ctx context.Context, x *request) (io.ReadSeekCloser, error) 
 	return input.Body, nil
 }
 
-// mounted reports whether the request is of what has mounted the drive, about
-// a place at which it is treated as such.
+// mounted reports whether the request is a mounting client's, in a folder of
+// Workflow/.
 func (x *request) mounted() bool { return !x.script && x.at.inWorkflow() }
 
-// findEcho returns the echo under an address; nil for none.
+// findEcho returns the echo at an address, nil if there is none.
 func (x *request) findEcho(a address) *echo {
 	if x.script || !a.inWorkflow() {
 		return nil
@@ -92,8 +92,8 @@ func (x *request) findEcho(a address) *echo {
 	return e
 }
 
-// repeats returns the echo of a PUT that this one may repeat, nil for none. A
-// resource that keeps its bytes must still have them.
+// repeats returns the echo of a PUT that this one may repeat, nil if there is none.
+// A resource that stores the bytes must still have them.
 func (p *putRequest) repeats(ctx context.Context) (*echo, error) {
 	e := p.findEcho(p.at)
 	if e == nil || p.dryRun || p.key != nil {
@@ -124,8 +124,8 @@ func (p *putRequest) replayEcho(ctx context.Context) (*answer, error) {
 	return e.answer, nil
 }
 
-// expectEcho looks for a PUT that a content may repeat: that is known when the
-// last of it was read, before anything is done with it.
+// expectEcho looks for a PUT that a content may repeat. That is known once its last
+// byte was read, before anything is done with it.
 func (p *putRequest) expectEcho(ctx context.Context) (err error) {
 	p.echo, err = p.repeats(ctx)
 	p.in.judge = func(sum [sha256.Size]byte) error {
@@ -140,8 +140,8 @@ func (p *putRequest) expectEcho(ctx context.Context) (err error) {
 // errRepeated ends the reading of a content that was sent a moment ago.
 var errRepeated = errs.New(errs.Internal, "A content that was repeated was taken for a failure.")
 
-// remember remembers an accepted PUT, and completes its answer: what a GET of
-// the URL now gives has an ETag.
+// remember records the echo of an accepted PUT, and adds the ETag of what a GET of
+// the URL now gives to its answer.
 func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer) {
 	at := p.userPath()
 	p.request.overlays.echoes.forget(at)

@@ -93,7 +93,7 @@ type Cases interface {
 	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
 	Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error)
 
-	// Message opens a message by its UUID, or by its label where that is not
+	// Message opens a message by its UUID, or by its label if that is not
 	// "": engine.OwnInput and its like are the case's own.
 	Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error)
 	PutLabel(ctx context.Context, req engine.Request, id int64, given engine.NewMessage) (*engine.Outcome, error)
@@ -185,7 +185,7 @@ type Accounts interface {
 	DeleteSecret(ctx context.Context, req engine.Request, kind store.SecretKind, label string) error
 }
 
-// Calendars are what is to come for somebody.
+// Calendars are what is to come for a user.
 type Calendars interface {
 	Upcoming(ctx context.Context, by identity.Principal) (*engine.Resource, error) // Form is the iCalendar object
 }

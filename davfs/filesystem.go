@@ -218,7 +218,7 @@ func (f *FileSystem) OpenFile(ctx context.Context, name string, flag int, _ os.F
 	file := &openFile{system: f, x: x, name: name, node: n, about: about}
 	v, _ := ctx.Value(clientRequestKey{}).(*clientRequest)
 	if about.dir || v != nil && strings.HasPrefix(v.method, "PROP") {
-		return file, nil // nobody reads it: what is read of others is audited
+		return file, nil // its content is not read: reading another user's document is audited
 	}
 	if err := file.load(); err != nil {
 		return nil, pathError("open", name, err)

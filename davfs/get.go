@@ -60,7 +60,7 @@ func (d *drive) getFile(w http.ResponseWriter, x *request, n reader) error {
 		header.Set("Content-Disposition", "attachment")
 	}
 	r := x.r.Clone(x.r.Context())
-	r.Header.Del("If-Match") // judged above, where a form's counters do not count
+	r.Header.Del("If-Match") // checked above, so that a form's counters do not matter
 	r.Header.Del("If-Unmodified-Since")
 	settleRange(r.Header, about.size)
 	http.ServeContent(w, r, "", about.modified, content)
@@ -69,8 +69,8 @@ func (d *drive) getFile(w http.ResponseWriter, x *request, n reader) error {
 
 // settleRange prepares a Range header for http.ServeContent, which refuses
 // units that it does not know instead of passing over them (RFC 9110, section
-// 14.2), and gives nothing where the last 0 bytes are asked for, which cannot
-// be satisfied (section 14.1.2).
+// 14.2), and answers a request of the last 0 bytes, which cannot be satisfied
+// (section 14.1.2).
 func settleRange(header http.Header, size int64) {
 	unit, set, given := strings.Cut(header.Get("Range"), "=")
 	if !given || !strings.EqualFold(unit, "bytes") {
@@ -156,9 +156,9 @@ func protocolVersion(v engine.Version) dav.Version {
 	return out
 }
 
-// versionOf returns what a condition judges of a node that was looked at,
-// about being nil where nothing is there: with the tokens of the locks that
-// cover it, where the request has any to compare.
+// versionOf returns the version of a node for conditions. about describes it, nil if
+// nothing is there. If the request submits lock tokens, the version has those of the
+// locks that cover the node.
 func (x *request) versionOf(n node, about *info) (engine.Version, error) {
 	var v engine.Version
 	if about != nil {

@@ -34,12 +34,12 @@ type info struct {
 	disposition string // Content-Disposition; "": by the media type
 	created     time.Time
 	modified    time.Time
-	lockKey     store.LockKey // what locks on it are on, "" where none can be
+	lockKey     store.LockKey // the key of its locks, "" if it cannot be locked
 	ofCase      *caseProps    // of a case: its XATTRs are properties
 
 	stored store.Properties // of a document, by clients
-	unread bool             // there are some that were too much to read
-	dead   []dav.Property   // stored, once they were asked for
+	unread bool             // it has properties that were too many to read
+	dead   []dav.Property   // the stored properties, once they were asked for
 }
 
 // version returns what a condition judges.

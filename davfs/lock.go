@@ -23,7 +23,7 @@ func (x *request) lockTarget(n lockable) engine.Target {
 	return t
 }
 
-// lock answers LOCK: a new lock, or one that shall last on.
+// lock answers LOCK: a new lock, or one that is to last longer.
 func (d *drive) lock(x *request) (*answer, error) {
 	deep, err := dav.ReadDepth(x.r.Method, x.r.Header.Get("Depth"))
 	if err != nil {
@@ -91,7 +91,7 @@ func (d *drive) lockPlace(x *request) (engine.Target, error) {
 }
 
 // refreshLock answers a LOCK without body: the lock that its If header names
-// shall last on (RFC 4918, section 9.10.2).
+// lasts longer (RFC 4918, section 9.10.2).
 func (d *drive) refreshLock(x *request, req engine.Request, t engine.Target, lifetime time.Duration) (*answer, error) {
 	if len(x.tokens) == 0 {
 		return nil, errs.New(errs.BadParameter, "A LOCK without a body refreshes a lock; the header If must have its token.")

@@ -12,8 +12,7 @@ import (
 	"flowdrive/store"
 )
 
-// lockHolder is a node of which, or of whose members, a PROPFIND may tell
-// locks.
+// lockHolder is a node that can be locked, or whose members can.
 type lockHolder interface {
 	node
 	lockArea() store.LockKey // what the keys of those locks begin with
@@ -78,8 +77,8 @@ func documentLock(d *store.Document) store.LockKey {
 // supports reports whether what is described can be locked.
 func (b *lockBook) supports(about *info) bool { return b != nil && b.on != nil && about.lockKey != "" }
 
-// of returns the locks that cover what is described, where inherited are those
-// of the folders above it.
+// of returns the locks that cover what is described. inherited are those of the
+// folders above it.
 func (b *lockBook) of(about *info, inherited []*store.Lock) []*store.Lock {
 	if !b.supports(about) {
 		return nil

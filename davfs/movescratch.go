@@ -118,9 +118,8 @@ func (t *transfer) outOfTheWay(put *request) (*answer, error) {
 	return a, nil
 }
 
-// empty answers the MOVE of an empty file onto a document, as davfs2 sends it
-// before the content: that stays in force, and where there is none a draft
-// comes to be.
+// empty answers the MOVE of an empty file onto a document, as davfs2 sends it before
+// the content. The document stays in force. If there is none, a draft is made.
 func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 	ctx := t.r.Context()
 	req := t.engineRequest(t.wall)
@@ -128,7 +127,7 @@ func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 	if _, err := t.engine.Scratch.MayTakeScratch(ctx, req, from.place()); err != nil {
 		return nil, err
 	}
-	put.script = false // whoever moves it
+	put.script = false // whatever client moves it
 	a, err := t.drive.put(put)
 	if err != nil {
 		return nil, err

@@ -19,9 +19,9 @@ const (
 	illegalMarks = `\/:*?"<>|@` // none of them stands in a legal name
 )
 
-// same reports whether two names are one: equal but for case is equal. Every
-// segment of every path is compared with several, so that those of ASCII are
-// not folded into texts of their own.
+// same reports whether two names are equal except for case. Every segment of every
+// path is compared with several names, so that ASCII is compared without making new
+// strings.
 func same(a, b string) bool {
 	if isASCII(a) && isASCII(b) {
 		return len(a) == len(b) && strings.EqualFold(a, b)
@@ -38,8 +38,8 @@ func isASCII(s string) bool {
 	return true
 }
 
-// splitName cuts a document's extension off, lower-cased; ext is "" where
-// the name has none that is kept.
+// splitName cuts off a document's extension, in lower case. ext is "" if the name
+// does not end with one of .json, .yaml and .yml.
 func splitName(name string) (stem, ext string) {
 	for _, e := range [...]string{".json", ".yaml", ".yml"} {
 		if n := len(name) - len(e); n > 0 && strings.EqualFold(name[n:], e) {

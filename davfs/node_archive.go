@@ -138,8 +138,8 @@ func (n monthFolder) list(ctx context.Context) ([]*info, error) {
 	return casesFolder{n.scope}.members(cases), nil
 }
 
-// archivedFile is Archive/<yyyy>/<mm>/<id>.json: the case, which is the same
-// file as the one in Cases/ but for what its deletion means.
+// archivedFile is Archive/<yyyy>/<mm>/<id>.json: the case. It differs from
+// the file in Cases/ in what its deletion means.
 type archivedFile struct {
 	caseFile
 	month store.Month
@@ -195,8 +195,8 @@ func (n archivedFolder) stat(ctx context.Context) (*info, error) {
 	return n.caseFolder.stat(ctx)
 }
 
-// archivedIn answers errs.NotFound where the case is not in the archive, or
-// under another month.
+// archivedIn answers errs.NotFound if the case is not in the archive, or under
+// another month.
 func (s *scope) archivedIn(ctx context.Context, id int64, month store.Month) error {
 	r, err := s.engine.Cases.Case(ctx, s.by, engine.Ref{CaseID: id})
 	if err == nil && r.Archived != month {

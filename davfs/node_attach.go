@@ -247,7 +247,7 @@ func (n newAttachment) putRules() putRules {
 	return rules
 }
 
-// expiresIn is the header that says how long an attachment shall live.
+// expiresIn is the header that says how long an attachment is to live.
 const expiresIn = "X-Expires-In"
 
 // headers answers what is wrong with the headers that an upload has.

@@ -76,7 +76,7 @@ func (n stateFolder) stat(ctx context.Context) (*info, error) {
 }
 
 // child finds a case by the id with which its name begins: its title may have
-// changed since somebody saw it. Where a case is moved to, names mean nothing.
+// changed since the client saw it. The name of a destination means nothing.
 func (n stateFolder) child(_ context.Context, name string) (node, error) {
 	stem, ext := splitName(name)
 	number, _, _ := strings.Cut(stem, " ")

@@ -110,8 +110,7 @@ func listedDocument(r *engine.Resource) *info {
 	}
 }
 
-// documentPath is a path below Documents/, of which nobody has asked yet what
-// is there.
+// documentPath is a path below Documents/. What is there has not been asked yet.
 type documentPath struct {
 	*scope
 	path engine.DocumentPath
@@ -160,8 +159,7 @@ func (n documentPath) resolve(ctx context.Context) (node, error) {
 	return documentFile{documentTarget(n), d}, nil
 }
 
-// look asks what is at the path, and where a listing is wanted what that
-// holds.
+// look asks what is at the path, and for a listing also what that holds.
 func (n documentPath) look(ctx context.Context) (*store.Document, []store.Document, error) {
 	if n.under == nil {
 		d, err := n.engine.Documents.Document(ctx, n.by, n.path)

@@ -50,7 +50,7 @@ type hiddenFile struct {
 
 func (n hiddenFile) parameters() []string { return append(n.folder.filters(), "after", "limit") }
 
-// stat counts what GET would give: nobody keeps its size.
+// stat counts what GET would give: the size is not stored.
 func (n hiddenFile) stat(ctx context.Context) (*info, error) {
 	write, _, err := n.start(ctx, nil)
 	if err != nil {

@@ -20,7 +20,7 @@ func (casesFolder) history() store.Folder    { return store.FolderCases }
 
 // historyFolder is .history/ in a folder: the source documents that were
 // overwritten or deleted, "<time> <name>" each, to be read and copied back. It
-// is listed where it is asked for, by name.
+// resolves and is not listed.
 type historyFolder struct {
 	*scope
 	of store.Folder

@@ -10,7 +10,7 @@ import (
 )
 
 // fixedFolder is a folder whose members do not depend on what is stored.
-// They are made when somebody looks into it.
+// They are made when the folder is read.
 type fixedFolder struct {
 	*scope
 	name   string
@@ -93,7 +93,7 @@ func calendarPlaces(s *scope) []place {
 
 const readmeName = "README.txt"
 
-// readmeFile is the text for whoever has just mounted the drive.
+// readmeFile is the text for users who have just mounted the drive.
 type readmeFile struct{ *scope }
 
 func (n readmeFile) stat(context.Context) (*info, error) {

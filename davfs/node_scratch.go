@@ -24,7 +24,7 @@ type sideFileFolder interface {
 // caseHolder is a folder in which the id of a case is the name of its folder.
 type caseHolder interface {
 	folder
-	// caseOf answers errs.NotFound where there is no such case for the caller.
+	// caseOf answers errs.NotFound if the caller sees no such case.
 	caseOf(ctx context.Context, name string) (node, error)
 }
 

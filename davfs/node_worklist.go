@@ -72,8 +72,8 @@ func (n worklistFolder) listed(r *engine.Resource) *info { return formInfo(r.Nam
 
 // worklistFile is Worklist/<list>/<case>.<action>.json: the task, which is the
 // same file as the one among the case's actions. It is there as long as the
-// task is on the list; what is done by saving it is done whatever became of
-// it, or refused with what did.
+// task is on the list. Saving it later still acts on the task, or is refused with
+// what became of it.
 type worklistFile struct {
 	actionFile
 	list engine.Worklist
@@ -101,7 +101,7 @@ func (n worklistFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error
 
 func (n worklistFile) options() []string { return nil }
 
-// remove refuses: nobody loses a task by deleting its file.
+// remove refuses: a task is not lost by deleting its file.
 func (n worklistFile) remove(ctx context.Context, _ engine.Request, _ query) error {
 	if _, err := n.load(ctx); err != nil {
 		return err

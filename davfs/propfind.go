@@ -35,7 +35,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *request) error {
 	if err := x.query.only(); err != nil {
 		return err
 	}
-	want, unread := x.readWanted() // told only where something is
+	want, unread := x.readWanted() // an error only if something is there
 	if unread == nil {
 		x.under = under(want, depth)
 	}
@@ -118,7 +118,7 @@ type propfind struct {
 	quota   *dav.Quota
 	top     *info
 	members map[string][]*info // of each folder, by its path from the top
-	locks   *lockBook          // nil: nobody asks for locks
+	locks   *lockBook          // nil: locks are not asked for
 
 	out  dav.Multistatus
 	told dav.Resource // the latest, to be used again

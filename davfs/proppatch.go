@@ -18,8 +18,8 @@ type patcher interface {
 	node
 	// storesProperty reports whether the node stores the property.
 	storesProperty(name xml.Name) bool
-	// patch makes the changes in order, all or none. Where it is one of them
-	// that fails, failed is its index, else -1.
+	// patch makes the changes in order, all or none. If one of them fails, failed is
+	// its index, else -1.
 	patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (failed int, err error)
 }
 
@@ -96,13 +96,13 @@ type propPatch struct {
 
 // propOutcome is what became of a change; zero: it was made.
 type propOutcome struct {
-	kind      errs.Kind // "" where only another one failed
+	kind      errs.Kind // "" if only another one failed
 	failed    bool
 	condition string // the DAV: condition, "" for none
 	why       string
 }
 
-// judge finds the changes that cannot be, whatever is stored.
+// judge finds the changes that cannot be made, independent of the stored version.
 func (p *propPatch) judge(n node) {
 	target, _ := n.(patcher)
 	for i, c := range p.changes {
@@ -121,9 +121,9 @@ func (p *propPatch) refused() bool {
 	return slices.ContainsFunc(p.outcome, func(o propOutcome) bool { return o.failed })
 }
 
-// apply makes the changes of what the node keeps. Where the caller may not
-// change it, time stamps alone are accepted all the same: Windows sends them
-// with whatever it does, and takes a refusal for one of that.
+// apply makes the changes of properties that the node stores. If the caller may not
+// change it, time stamps alone are accepted all the same: Windows sends them with
+// everything it does, and takes a refusal for a refusal of that.
 func (p *propPatch) apply(n node, req engine.Request) error {
 	target, ok := n.(patcher)
 	var kept []dav.PropChange

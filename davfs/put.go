@@ -20,17 +20,16 @@ type putRules struct {
 	content      bool     // any bytes of any type, streamed, not a document
 	action       bool     // the body is read before anything else is checked
 	existing     bool     // the name never names anything new
-	bodyOptional bool     // nothing needs to be said: a script may send no body
+	bodyOptional bool     // a script may send no body
 	secret       bool     // body or answer hold a secret: an idempotency key would keep it
-	illegal      error    // why nothing can be created under the name, nil where it can
+	illegal      error    // why nothing can be created under the name, nil if it can
 	parameters   []string // what the query may hold
 }
 
 // uncreatable is a place at which a PUT makes nothing, and says why.
 type uncreatable interface{ uncreated() error }
 
-// reserving is a folder in which nothing can be PUT under some names, whatever
-// they stand for there.
+// reserving is a folder in which nothing can be PUT under some names.
 type reserving interface {
 	folder
 	reserved(name string) error
@@ -91,7 +90,8 @@ func (p *putRequest) run() (*answer, error) {
 		return p.orReplayed(err)
 	}
 	if p.key != nil && !p.rules.content {
-		// What was answered once is answered again, whatever is stored now.
+		// A repeated request is answered as the first one was, also if the stored
+		// version has changed.
 		if err := p.read(); err != nil {
 			return nil, p.unless404(err)
 		}
@@ -252,8 +252,8 @@ func (p *putRequest) admit() error {
 	return p.condition(version)
 }
 
-// unless404 returns the error, or that there is nothing here where the name
-// names only what exists: that comes first.
+// unless404 returns the error. If the name can only name what exists, and nothing
+// is there, it returns that instead, which comes first.
 func (p *putRequest) unless404(err error) error {
 	if !p.rules.existing {
 		return err
@@ -364,8 +364,8 @@ func (p *putRequest) document() error {
 	return nil
 }
 
-// scriptClient reports whether the client is a script, which means what it
-// sends; whatever mounts a drive sends empty files before it fills them.
+// scriptClient reports whether the client is a script, which means what it sends.
+// Mounting clients send empty files before they fill them.
 func (d *drive) scriptClient(agent string) bool {
 	known := []string{"curl/", "Wget/", "HTTPie/", "python-", "Go-http-client/", "PowerShell"}
 	return slices.ContainsFunc(append(known, d.ScriptClients...), func(prefix string) bool {
@@ -413,7 +413,7 @@ func (p *putRequest) replay() (*answer, error) {
 	return a, nil
 }
 
-// idempotencyKey reads the header; nil where there is none.
+// idempotencyKey reads the header; nil if there is none.
 func (x *request) idempotencyKey() (*engine.IdempotencyKey, error) {
 	values := x.r.Header.Values("Idempotency-Key")
 	if len(values) == 0 {

@@ -63,7 +63,7 @@ func (q query) flag(name string) (bool, error) {
 	return given, nil
 }
 
-// number reads a parameter that is a whole number; 0 where it is not given.
+// number reads a parameter that is a whole number; 0 if it is not given.
 func (q query) number(name string, lo, hi int64) (int64, error) {
 	text, given := q[name]
 	if !given {
@@ -79,7 +79,7 @@ func (q query) number(name string, lo, hi int64) (int64, error) {
 	return 0, errs.New(errs.BadParameter, "The parameter %s must be a whole number from %d to %d, not %q.", name, lo, hi, text)
 }
 
-// word reads a parameter that is one of the words; "" where it is not given.
+// word reads a parameter that is one of the words; "" if it is not given.
 func (q query) word(name string, words ...string) (string, error) {
 	text, given := q[name]
 	if !given || slices.Contains(words, text) {

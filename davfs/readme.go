@@ -1,6 +1,6 @@
 package davfs
 
-// readme is Workflow/README.txt, for somebody who has just mounted the drive.
+// readme is Workflow/README.txt, for users who have just mounted the drive.
 const readme = `This is a Flowdrive: a workflow and schedule server that you use as a drive.
 What you see here are files. Saving one does something; reading one tells how
 things stand. Nothing else is needed, but curl and scripts work as well.

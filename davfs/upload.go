@@ -19,14 +19,14 @@ import (
 // upload is the body of a PUT: read whole into data for a document, or
 // streamed from body for a content.
 type upload struct {
-	mediaType string // as the client gave it, "application/octet-stream" where it gave none
+	mediaType string // as the client gave it, "application/octet-stream" if it gave none
 	data      []byte
 	body      io.Reader
 	query     query
 	fault     error // what went wrong while the body was read, our words for it
 
-	// Of a body that was read to its end. judge, where there is one, is asked
-	// before that end is told: its error is the body's.
+	// Of a body that was read to its end. judge, if it is set, is called before the
+	// end is reported; its error is the body's.
 	size  int64
 	sum   [sha256.Size]byte
 	judge func(sum [sha256.Size]byte) error
@@ -45,8 +45,8 @@ func newUpload(r *http.Request, limit int64) *upload {
 	return &upload{mediaType: mediaType, r: r, limit: limit}
 }
 
-// content returns the body as the engine takes one in; its media type is left
-// to its name where the client gave none.
+// content returns the body for the engine. Without a Content-Type the media type
+// follows from the name.
 func (u *upload) content() engine.Upload {
 	up := engine.Upload{MediaType: u.mediaType, Size: u.r.ContentLength, Body: u.body}
 	if u.r.Header.Get("Content-Type") == "" {
@@ -91,9 +91,8 @@ func (u *upload) tooLarge() error {
 	return errs.New(errs.TooLarge, "The body is larger than %d bytes, the most that this address takes.", u.limit)
 }
 
-// readAll reads the body into data. One that is cut short is an error, and
-// nothing is changed by it: a part is no document, to be kept as refused
-// neither.
+// readAll reads the body into data. A body that is cut short is an error. It changes
+// nothing, and is not kept as rejected content either.
 func (u *upload) readAll() error {
 	u.read = true
 	if u.r.ContentLength > u.limit {

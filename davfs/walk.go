@@ -16,19 +16,19 @@ type scope struct {
 	engine *Engine
 	by     identity.Principal
 	since  time.Time // when the generated files of the drive came to be
-	wall   time.Time // the machine's time, whatever the drive's clock says
-	script bool      // a script asks, not what has mounted the drive
+	wall   time.Time // the machine's time, also in a sandbox
+	script bool      // the client is a script, not a mounting client
 	writes bool      // by a PUT
 
-	// under is what a listing asks for beside what is at the path, so that a
-	// place that must look up what it is can ask for both at once; nil where
-	// nothing is listed.
+	// under is what a listing asks for in addition to the resource itself, so that a
+	// place that must look up what it is can ask for both at once. nil if nothing is
+	// listed.
 	under *store.Under
 }
 
-// node is a place in the tree. Whether anything is there only stat says: a
-// path is walked without asking for what lies along it. What else a node can
-// do it says by the small interfaces below.
+// node is a place in the tree. Only stat says whether anything is there: a path is
+// walked without asking what is stored along it. What else a node can do, the small
+// interfaces below say.
 type node interface {
 	// stat describes what is there, or answers errs.NotFound.
 	stat(ctx context.Context) (*info, error)
@@ -37,8 +37,7 @@ type node interface {
 // folder is a node with members.
 type folder interface {
 	node
-	// child returns the place of that name, or errs.NotFound where there can
-	// be none.
+	// child returns the place of that name, or errs.NotFound if there can be none.
 	child(ctx context.Context, name string) (node, error)
 	// list describes the members that a listing shows.
 	list(ctx context.Context) ([]*info, error)
@@ -51,7 +50,7 @@ type collection interface {
 	filters() []string
 	// page returns resources in order of creation.
 	page(ctx context.Context, f engine.Filter) ([]engine.Resource, error)
-	// listed describes a resource as the listing shows it, and where.
+	// listed describes a resource as the listing shows it.
 	listed(r *engine.Resource) *info
 	// home returns the segments of the folder in which they are found.
 	home() []string
@@ -99,7 +98,7 @@ type creator interface {
 	makeFolder(ctx context.Context, req engine.Request) (*engine.Outcome, error) // its Name is the path
 }
 
-// tree is a folder of which a PROPFIND may show all that is below it.
+// tree is a folder that takes a PROPFIND of infinite depth.
 type tree interface {
 	folder
 	// below describes it: the members of each folder, by the path that leads
@@ -113,8 +112,8 @@ type unresolved interface {
 	resolve(ctx context.Context) (node, error)
 }
 
-// walk returns the place that the address names. It answers errs.NotFound
-// where the tree has no such place, whatever is stored.
+// walk returns the place that the address names. It answers errs.NotFound if the
+// tree can have no such place.
 func (s *scope) walk(ctx context.Context, a address) (node, error) {
 	at := s.root()
 	for i, name := range a.Segments {

@@ -23,7 +23,7 @@ const (
 )
 
 // caseProps are the properties that a case has of its own: they are read from
-// its form where they are asked for.
+// its form when they are asked for.
 type caseProps struct {
 	form []byte
 	dict label.Dict

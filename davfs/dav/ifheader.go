@@ -217,7 +217,7 @@ func (p *ifParser) entityTag() string {
 	return tag
 }
 
-// firstOf shows where a text could not be read.
+// firstOf shows the place at which a text could not be read.
 func firstOf(rest string) string {
 	if rest == "" {
 		return "its end"

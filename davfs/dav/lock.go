@@ -137,7 +137,7 @@ func (l *LockInfo) read(root *Element) (known bool, err error) {
 }
 
 // appendInner appends what is in an element, well-formed by itself: each
-// element says its namespace anew, so that it needs none of the prefixes
+// element declares its namespace again, so that it needs none of the prefixes
 // around it. Of attributes it keeps those without a namespace.
 func appendInner(dst []byte, e *Element) []byte {
 	for _, item := range e.in {

@@ -150,7 +150,7 @@ func ReadPropfindDepth(header string) (string, error) {
 	switch strings.ToLower(strings.TrimSpace(header)) {
 	case "0":
 		return "0", nil
-	case "1", "1,noroot": // Microsoft's, to whom the root itself is no harm
+	case "1", "1,noroot": // Microsoft's, which accepts the root as well
 		return "1", nil
 	case "", Infinity:
 		return Infinity, nil

@@ -131,7 +131,7 @@ const (
 )
 
 // IsTimestamp reports whether a property is of those that Windows and macOS
-// set with whatever they store.
+// set with everything they store.
 func IsTimestamp(name xml.Name) bool {
 	return name.Space == microsoftSpace || name.Space == appleSpace
 }
