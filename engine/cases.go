@@ -388,5 +388,5 @@ func (e *Casework) caseLog(ctx context.Context, by identity.Principal, id int64,
 	if err != nil {
 		return nil, err
 	}
-	return &Resource{Name: name, Form: form, FormETag: sourceETag(form), Created: row.Created, Modified: row.Modified}, nil
+	return &Resource{Name: name, Form: form, FormETag: change.SourceETag(form), Created: row.Created, Modified: row.Modified}, nil
 }

@@ -162,7 +162,7 @@ func (e *Files) readFolder(r store.Reader, by identity.Principal, path DocumentP
 
 // Document returns the document or folder at the path.
 func (e *Files) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*store.Document, error) {
-	key, at, parties := cacheKeyOf(by, path), e.Store.Changes(), e.parties.Load()
+	key, at, parties := cacheKeyOf(by, path), e.Store.Changes(), e.accounts.Table()
 	if d := e.documents.get(key, at, parties); d != nil {
 		return d, nil
 	}

@@ -112,7 +112,7 @@ type Observer interface {
 // what all share, and the parts that it uses.
 type Engine struct {
 	*base
-	*Accounts
+	*account.Accounts
 	*Files
 	*Calendars
 	*Casework
@@ -127,9 +127,6 @@ type Engine struct {
 	*outbox
 }
 
-// Accounts are users and teams, their secrets and deputies.
-type Accounts struct{ *base }
-
 // Files are documents, attachments and side files.
 type Files struct{ *base }
 
@@ -142,8 +139,7 @@ type Holding struct{ *base }
 // Calendars are what is to come, and days off.
 type Calendars struct {
 	*base
-	accounts *Accounts
-	files    *Files
+	files *Files
 }
 
 // runner has the state machine decide what an event does to a case, and writes
@@ -218,16 +214,14 @@ type base struct {
 	callbacks map[string]CallbackFunc
 	anyCalls  bool
 	log       zerolog.Logger
-	hash      func(string) (string, error)
-	check     func(context.Context, identity.Name, string) error
 	zones     schedule.Zones
 	sandbox   bool
 	firings   int
 	limits    Limits
 	observer  Observer
 
-	parties    atomic.Pointer[account.Table] // replaced after every change of a user or team
-	routes     atomic.Pointer[routeTable]    // replaced after every change of a route
+	accounts   *account.Accounts
+	routes     atomic.Pointer[routeTable] // replaced after every change of a route
 	versions   versionCache
 	filtered   prefetch.Filters
 	called     prefetch.Calls
@@ -257,8 +251,6 @@ func New(cfg Config) *Engine {
 		callbacks: cfg.Callbacks,
 		anyCalls:  cfg.AnyCallback,
 		log:       cfg.Log,
-		hash:      cfg.HashPassword,
-		check:     cfg.CheckPassword,
 		zones:     cfg.Zones,
 		sandbox:   cfg.Sandbox,
 		firings:   cfg.Firings,
@@ -279,8 +271,8 @@ func New(cfg Config) *Engine {
 	if b.Wall == nil {
 		b.Wall = clock.Real{}.Now
 	}
-	if b.check == nil {
-		b.check = func(context.Context, identity.Name, string) error {
+	if cfg.CheckPassword == nil {
+		cfg.CheckPassword = func(context.Context, identity.Name, string) error {
 			return errs.New(errs.Unavailable, "Passwords cannot be checked here.")
 		}
 	}
@@ -293,7 +285,9 @@ func New(cfg Config) *Engine {
 		b.firings = DefaultFirings
 	}
 	b.sweeper.wake = make(chan struct{}, 1)
-	b.parties.Store(account.NewTable(nil, nil))
+	b.accounts = account.New(account.Config{
+		Maker: b.Maker, Log: b.audit, Routes: b, Hash: cfg.HashPassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
+	})
 	b.routes.Store(&routeTable{})
 	return assemble(b)
 }
@@ -301,10 +295,10 @@ func New(cfg Config) *Engine {
 // assemble makes the parts of an engine.
 func assemble(b *base) *Engine {
 	e := &Engine{
-		base: b, Accounts: &Accounts{b}, Files: &Files{b}, Histories: &Histories{b}, Holding: &Holding{b},
+		base: b, Accounts: b.accounts, Files: &Files{b}, Histories: &Histories{b}, Holding: &Holding{b},
 		runner: &runner{b},
 	}
-	e.Calendars = &Calendars{b, e.Accounts, e.Files}
+	e.Calendars = &Calendars{b, e.Files}
 	e.Casework = &Casework{b, e.Files, e.runner}
 	e.Archiving = &Archiving{b, e.Casework, e.runner}
 	e.Dropping = &Dropping{b, e.Files, e.runner}
@@ -313,7 +307,7 @@ func assemble(b *base) *Engine {
 	e.Routing = &Routing{b, e.Scheduling, e.outbox, e.runner}
 	e.Locking = &Locking{b, e.Casework, e.Dropping, e.Files, e.Scheduling, e.runner}
 	b.DeleteSource, b.readCalendar, b.Ahead = e.take, e.readAhead, b.runAhead
-	b.Snapshot = func() any { return b.parties.Load() }
+	b.Snapshot = func() any { return b.accounts.Table() }
 	b.runDue = func(ctx context.Context, now time.Time) error {
 		_, err := e.runOnce(ctx, now, b.firings)
 		return err
@@ -332,11 +326,9 @@ func (nobody) CaseEnded(string)            {}
 // and rights.
 func (e *Engine) Load(ctx context.Context) error {
 	return e.Store.View(ctx, func(r store.Reader) error {
-		parties, err := readParties(r)
-		if err != nil {
+		if err := e.Accounts.Load(r); err != nil {
 			return err
 		}
-		e.parties.Store(parties)
 		if err := e.loadRoutes(r); err != nil {
 			return err
 		}
@@ -345,4 +337,4 @@ func (e *Engine) Load(ctx context.Context) error {
 }
 
 // directory returns all users and teams as they are now.
-func (e *base) directory() *identity.Directory { return e.parties.Load().Directory() }
+func (e *base) directory() *identity.Directory { return e.accounts.Table().Directory() }

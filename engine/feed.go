@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/engine/change"
+
 	"flowdrive/engine/account"
 	"flowdrive/engine/feed"
 	"flowdrive/engine/machine"
@@ -31,7 +33,7 @@ type feedVersion struct {
 // away.
 func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
 	now := e.Clock.Now()
-	version := feedVersion{changes: e.Store.Changes(), parties: e.parties.Load(), day: feed.Day(now).Unix()}
+	version := feedVersion{changes: e.Store.Changes(), parties: e.accounts.Table(), day: feed.Day(now).Unix()}
 	made := e.feeds.Get(by.ID, version)
 	if made == nil {
 		events, err := e.upcoming(ctx, by, now)
@@ -39,7 +41,7 @@ func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*Resou
 			return nil, err
 		}
 		form := feed.Calendar(by.Name, events)
-		made = e.feeds.Put(by.ID, version, &feed.Feed{Form: form, ETag: sourceETag(form), Modified: now.UTC().Truncate(time.Second)})
+		made = e.feeds.Put(by.ID, version, &feed.Feed{Form: form, ETag: change.SourceETag(form), Modified: now.UTC().Truncate(time.Second)})
 	}
 	return &Resource{Name: "upcoming", Form: made.Form, FormETag: made.ETag, Modified: made.Modified, Own: true}, nil
 }
@@ -147,4 +149,17 @@ func (d *deadlines) tasks(row *store.Case, c *machine.Case, r *route.Route) (min
 		}
 	}
 	return func(action string) bool { return slices.Contains(names, action) }, nil
+}
+
+// CalendarAt returns the calendar whose secret address has the token: that of
+// what is to come for whoever has made it. A token of nobody, or of a user who
+// is disabled, is errs.NotFound.
+func (e *Calendars) CalendarAt(ctx context.Context, token string) (*Resource, error) {
+	t := e.accounts.Table()
+	s := t.CalendarLink(token)
+	if s == nil {
+		return nil, change.Absent("calendar")
+	}
+	e.accounts.NoteUse(store.CalendarLink, s)
+	return e.Upcoming(ctx, t.Directory().Principal(s.UserID))
 }

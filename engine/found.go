@@ -70,7 +70,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 				return err
 			}
 		}
-		return e.refreshParties(tx)
+		return e.Refresh(tx)
 	})
 	if err != nil {
 		return founded, err

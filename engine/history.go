@@ -137,7 +137,7 @@ func (e *base) departed(r store.Reader, user identity.ID, folder store.Folder, n
 func (e *Scheduling) departEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
 	if given == nil {
 		return keepPast(tx, store.Past{
-			Folder: store.FolderSchedule, AuthorID: stored.AuthorID, Name: stored.UUID.String() + ".json", ETag: sourceETag(stored.Form), Source: stored.Form,
+			Folder: store.FolderSchedule, AuthorID: stored.AuthorID, Name: stored.UUID.String() + ".json", ETag: change.SourceETag(stored.Form), Source: stored.Form,
 		}, req.Now)
 	}
 	if given.Author != req.By.ID {

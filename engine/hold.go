@@ -117,7 +117,7 @@ func (e *Holding) PutHold(ctx context.Context, req Request, name string, body []
 	if !req.By.Admin() {
 		return nil, change.Absent("folder")
 	}
-	node, err := parseDocument(body, false)
+	node, err := document.Parse(body, false)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (e *base) addGiven(res *Resource, given *store.GivenName) {
 
 // setSource notes the bytes that are stored under the name.
 func setSource(n *store.GivenName, body []byte, now time.Time) {
-	n.Source, n.ETag, n.Size, n.Modified = body, sourceETag(body), int64(len(body)), now
+	n.Source, n.ETag, n.Size, n.Modified = body, change.SourceETag(body), int64(len(body)), now
 }
 
 // hiddenName answers errs.NameTaken where the name was given to a resource

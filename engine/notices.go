@@ -92,7 +92,7 @@ func (t *telling) taskTitle(task machine.TaskRef) string {
 // find finds the people whom the core has named: those who have something to
 // do, the deputies of these, and the others. Nobody is told twice.
 func (t *telling) find() error {
-	parties, told := t.parties.Load(), map[identity.ID]bool{}
+	parties, told := t.accounts.Table(), map[identity.ID]bool{}
 	add := func(name, behalf string, n machine.Notice) error {
 		p := parties.ByName(identity.User, name)
 		if p == nil || p.Disabled || told[p.ID] {
@@ -232,7 +232,7 @@ func (e *runner) tellAdministrators(tx store.Tx, failure notice.Failure, now tim
 	if !e.channels.Mail {
 		return nil
 	}
-	t := e.parties.Load()
+	t := e.accounts.Table()
 	for _, p := range t.Directory().Parties() {
 		admin := t.ByID(p.ID)
 		if !admin.Administers() || admin.MailTo() == "" {
@@ -248,7 +248,7 @@ func (e *runner) tellAdministrators(tx store.Tx, failure notice.Failure, now tim
 // watchers returns the users who watch a route.
 func (e *runner) watchers(id int64) []string {
 	if info := e.routes.Load().byID[id]; info != nil {
-		return e.parties.Load().Watchers(info.Name)
+		return e.accounts.Table().Watchers(info.Name)
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (e *Scheduling) Occurrences(ctx context.Context, by identity.Principal, uui
 		return nil, err
 	}
 	form := appendOccurrences(nil, rows)
-	res := &Resource{Name: uuid.String(), Form: form, FormETag: sourceETag(form)}
+	res := &Resource{Name: uuid.String(), Form: form, FormETag: change.SourceETag(form)}
 	if len(rows) > 0 {
 		res.Modified, res.Created = rows[0].FiredAt, rows[len(rows)-1].FiredAt
 	}

@@ -73,11 +73,11 @@ func taskResource(h *held, action string) *Resource {
 // Perform performs an enabled action as the caller
 // (docs/contract/engine.md#checks, which gives the order of the checks).
 func (e *Casework) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
-	node, err := parseDocument(body, false)
+	node, err := document.Parse(body, false)
 	var unsaid error // what is asked for, which is judged after everything else
 	if errs.Is(err, errs.EmptyDocument) {
 		unsaid = err
-		node, err = parseDocument([]byte("{}"), false)
+		node, err = document.Parse([]byte("{}"), false)
 	}
 	if err != nil {
 		return nil, err

@@ -84,7 +84,7 @@ func (e *Routing) readRoute(r store.Reader, req Request, name string, yaml bool,
 	if err := e.CheckRequest(r.Locks(), req, routeVersion(old), sceneOfRoute(old)); err != nil {
 		return nil, err
 	}
-	if c.node, err = parseDocument(body, yaml); err != nil {
+	if c.node, err = document.Parse(body, yaml); err != nil {
 		return nil, err
 	}
 	c.compiled, c.warnings, err = route.Parse(name, c.node)
@@ -119,7 +119,7 @@ func (e *Routing) readRoute(r store.Reader, req Request, name string, yaml bool,
 	if !c.changed {
 		return c, nil
 	}
-	c.stored.YAML, c.stored.Source, c.stored.ETag = yaml, body, sourceETag(body)
+	c.stored.YAML, c.stored.Source, c.stored.ETag = yaml, body, change.SourceETag(body)
 	c.stored.Modified = req.Now
 	if !same {
 		c.stored.ContextID = owner
@@ -163,7 +163,7 @@ func (e *Routing) checkRoutes(author identity.ID) error {
 // sameContent reports whether the stored source says the same as the new
 // document, order included.
 func sameContent(c *routeChange) bool {
-	before, err := parseDocument(c.stored.Source, c.stored.YAML)
+	before, err := document.Parse(c.stored.Source, c.stored.YAML)
 	return err == nil && route.SameContent(before, c.node)
 }
 

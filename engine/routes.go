@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -127,31 +126,18 @@ func compileVersion(r store.Reader, id, version int64) (*route.Route, error) {
 	var compiled *route.Route
 	if err == nil {
 		var node *document.Node
-		if node, err = parseDocument(stored.Source, stored.YAML); err == nil {
+		if node, err = document.Parse(stored.Source, stored.YAML); err == nil {
 			compiled, err = route.ParseStored(stored.Name, node)
 		}
 	}
 	return compiled, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)
 }
 
-// parseDocument reads a document. One in which nothing stands is said to be
-// empty, here and not before anything is asked: whether the caller may know
-// of the place comes first (docs/contract/drive.md#order-of-checks).
-func parseDocument(source []byte, yaml bool) (*document.Node, error) {
-	if len(bytes.TrimSpace(source)) == 0 {
-		return nil, errs.New(errs.EmptyDocument, "The document is empty; nothing was changed.")
-	}
-	if yaml {
-		return document.ParseYAML(source)
-	}
-	return document.ParseJSON(source)
-}
-
 // parseNamed reads a document in the language that its name tells: YAML
 // under a given name that ends so, else JSON.
 func parseNamed(ref Ref, body []byte) (*document.Node, error) {
 	name := strings.ToLower(ref.Name)
-	return parseDocument(body, strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"))
+	return document.Parse(body, strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml"))
 }
 
 // visibleRoute returns the route that by sees under that name, or nil.
@@ -271,6 +257,22 @@ func (e *Routing) RouteVersions(ctx context.Context, by identity.Principal, name
 	return out, nil
 }
 
-func sourceETag(source []byte) string {
-	return fmt.Sprintf("\"%x\"", shortDigest(digestOf(source)))
+// SeenRoute implements account.Routes.
+func (e *base) SeenRoute(by identity.Principal, name string) (spelled string, ok bool) {
+	info := e.visibleRoute(by, name)
+	if info == nil {
+		return "", false
+	}
+	return info.Name, true
+}
+
+// RoutesOf implements account.Routes.
+func (e *base) RoutesOf(context identity.ID) []string {
+	var names []string
+	for _, info := range e.routes.Load().list {
+		if info.ContextID == context {
+			names = append(names, info.Name)
+		}
+	}
+	return names
 }

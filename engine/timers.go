@@ -48,7 +48,7 @@ func timerResource(h *held, name string) *Resource {
 		return nil
 	}
 	return &Resource{
-		Name: name, Form: form, FormETag: sourceETag(form),
+		Name: name, Form: form, FormETag: change.SourceETag(form),
 		Created: machine.TimerSince(h.core, h.route.Compiled, name), Modified: h.core.Modified, Own: true, Lock: store.TimerKey(h.core.ID, name),
 	}
 }
@@ -156,7 +156,7 @@ func timerVersion(h *held, name string) Version {
 // readTimer reads the limit that a document sets, nil where it says nothing
 // of it: the complete form with another limit sets that one.
 func readTimer(body []byte, name string) (*route.Limit, error) {
-	node, err := parseDocument(body, false)
+	node, err := document.Parse(body, false)
 	if err != nil {
 		return nil, err
 	}

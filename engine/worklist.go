@@ -174,7 +174,7 @@ func (l *lister) sees(id int64) (bool, error) {
 func taskOf(c *machine.Case, r *route.Route, en *machine.Enabled, action int) *Resource {
 	form := machine.TaskForm(c, r, en.Action)
 	return &Resource{
-		Name: fmt.Sprintf("%d.%s", c.ID, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: sourceETag(form),
+		Name: fmt.Sprintf("%d.%s", c.ID, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: change.SourceETag(form),
 		Created: en.Since, Modified: c.Modified, Own: true,
 	}
 }
@@ -185,7 +185,7 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 	form := machine.UndeliveredForm(c, o)
 	behind := int64(ordinals/2) + min(o.Seq, ordinals/2-1)
 	return &Resource{
-		Name: fmt.Sprintf("%d.%s", c.ID, o.Name()), Seq: c.ID*ordinals + behind, Form: form, FormETag: sourceETag(form),
+		Name: fmt.Sprintf("%d.%s", c.ID, o.Name()), Seq: c.ID*ordinals + behind, Form: form, FormETag: change.SourceETag(form),
 		Created: o.At, Modified: c.Modified, Own: true,
 	}
 }

@@ -37,6 +37,7 @@ func sideways() map[[2]string]string {
 	return map[[2]string]string{
 		{"internal/jqworker", "internal/confine"}: "a filter has a process that is bounded",
 		{"notify", "internal/confine"}:            "a command has a process that is bounded",
+		{"engine/account", "engine/audit"}:        "what is done to an account is written into the audit log",
 		{"internal/document", "internal/errs"}:    "a document's faults are part of the vocabulary of failure",
 		{"internal/label", "internal/clock"}:      "labels count in calendar months as durations do",
 		{"internal/label", "internal/document"}:   "the value of an XATTR is a value of a document",

@@ -1,9 +1,8 @@
-package engine
+package account
 
 import (
 	"context"
 
-	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
@@ -34,8 +33,8 @@ func mayChangeParties(by identity.Principal) error {
 }
 
 // Me returns who the caller is.
-func (e *Accounts) Me(_ context.Context, by identity.Principal) (*Resource, error) {
-	t := e.parties.Load()
+func (e *Accounts) Me(_ context.Context, by identity.Principal) (*change.Resource, error) {
+	t := e.Table()
 	if t.ByID(by.ID) == nil {
 		return nil, change.Absent("user")
 	}
@@ -44,17 +43,17 @@ func (e *Accounts) Me(_ context.Context, by identity.Principal) (*Resource, erro
 
 // meResource returns me.json of the user. It changes with the teams as well, so
 // its ETag is of its bytes.
-func meResource(t *account.Table, id identity.ID) *Resource {
+func meResource(t *Table, id identity.ID) *change.Resource {
 	form := t.Me(id)
-	return &Resource{Name: "me", Form: form, FormETag: sourceETag(form), Created: t.ByID(id).Created, Modified: t.Modified(), Own: true}
+	return &change.Resource{Name: "me", Form: form, FormETag: change.SourceETag(form), Created: t.ByID(id).Created, Modified: t.Modified(), Own: true}
 }
 
 // People returns the names of all users who are not disabled, and of all
 // teams, in order of creation.
-func (e *Accounts) People(context.Context, identity.Principal) (*Resource, error) {
-	t := e.parties.Load()
+func (e *Accounts) People(context.Context, identity.Principal) (*change.Resource, error) {
+	t := e.Table()
 	form := t.People()
-	return &Resource{Name: "people", Form: form, FormETag: sourceETag(form), Modified: t.Modified(), Own: true}, nil
+	return &change.Resource{Name: "people", Form: form, FormETag: change.SourceETag(form), Modified: t.Modified(), Own: true}, nil
 }
 
 // PutMe changes what a user may change of their own account, field by field. A
@@ -62,18 +61,18 @@ func (e *Accounts) People(context.Context, identity.Principal) (*Resource, error
 // guessing it here is no faster. Errors: errs.Invalid with every fault of the
 // document; those of a log-in for the old password; errs.NotAllowed for a
 // device that sets a password.
-func (e *Accounts) PutMe(ctx context.Context, req Request, body []byte) (*Outcome, error) {
+func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (*change.Outcome, error) {
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
 	}
-	held := e.parties.Load()
+	held := e.Table()
 	if held.ByID(req.By.ID) == nil {
 		return nil, change.Absent("user")
 	}
 	if err := change.CheckVersion(req.If, meVersion(held, req.By.ID)); err != nil {
 		return nil, err
 	}
-	node, err := parseDocument(body, false)
+	node, err := document.Parse(body, false)
 	if err != nil {
 		return nil, err
 	}
@@ -84,9 +83,9 @@ func (e *Accounts) PutMe(ctx context.Context, req Request, body []byte) (*Outcom
 	if err != nil {
 		return nil, err
 	}
-	var out *Outcome
-	err = e.Update(ctx, func(tx store.Tx) error {
-		t, err := readParties(tx)
+	var out *change.Outcome
+	err = e.maker.Update(ctx, func(tx store.Tx) error {
+		t, err := Read(tx)
 		if err != nil {
 			return err
 		}
@@ -104,33 +103,29 @@ func (e *Accounts) PutMe(ctx context.Context, req Request, body []byte) (*Outcom
 		if err != nil {
 			return err
 		}
-		if _, err = e.writeParty(ctx, tx, Request{By: req.By, Now: req.Now}, changed); err != nil {
+		if _, err = e.writeParty(ctx, tx, change.Request{By: req.By, Now: req.Now}, changed); err != nil {
 			return err
 		}
-		if t, err = readParties(tx); err != nil {
+		if t, err = Read(tx); err != nil {
 			return err
 		}
 		me := meResource(t, p.ID)
-		out = &Outcome{Changed: changed.Changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
+		out = &change.Outcome{Changed: changed.Changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
 		return change.Undone(req)
 	})
 	return out, err
 }
 
-func meVersion(t *account.Table, id identity.ID) Version {
+func meVersion(t *Table, id identity.ID) change.Version {
 	me := meResource(t, id)
-	return Version{Exists: true, ETag: me.FormETag, Modified: me.Modified}
+	return change.Version{Exists: true, ETag: me.FormETag, Modified: me.Modified}
 }
 
 // readMe reads the document of me.json; hash is of the new password, "" for
 // none. Only a route that the user sees can be watched.
-func (e *Accounts) readMe(t *account.Table, req Request, node *document.Node, hash string) (*account.Change, error) {
+func (e *Accounts) readMe(t *Table, req change.Request, node *document.Node, hash string) (*Change, error) {
 	return t.ReadMe(req.By.ID, node, hash, req.Now, func(route string) (name string, ok bool) {
-		info := e.routes.Load().byName[identity.Fold(route)]
-		if info == nil || !e.seesRoute(req.By, info) {
-			return "", false
-		}
-		return info.Name, true
+		return e.routes.SeenRoute(req.By, route)
 	})
 }
 
@@ -143,11 +138,11 @@ func (e *Accounts) newPassword(ctx context.Context, by identity.Principal, node 
 	}
 	switch err := e.check(ctx, by.Name, node.Get("oldPassword").Text); {
 	case errs.Is(err, errs.LogIn):
-		e.audit.Refused(ctx, by, audit.Password, "the old password was wrong")
+		e.log.Refused(ctx, by, audit.Password, "the old password was wrong")
 		return "", wrongPassword()
 	case err != nil:
 		if errs.Is(err, errs.TooMany) {
-			e.audit.Refused(ctx, by, audit.Password, "too many failures before")
+			e.log.Refused(ctx, by, audit.Password, "too many failures before")
 		}
 		return "", err
 	}

@@ -1,9 +1,8 @@
-package engine
+package account
 
 import (
 	"context"
 
-	"flowdrive/engine/account"
 	"flowdrive/engine/change"
 	"flowdrive/store"
 
@@ -15,30 +14,16 @@ import (
 // Account returns what a log-in is checked against: the user's id, its
 // encoded password hash ("" for none) and whether it is disabled.
 func (e *Accounts) Account(name string) (id identity.ID, hash string, disabled, ok bool) {
-	p := e.parties.Load().ByName(identity.User, name)
+	p := e.Table().ByName(identity.User, name)
 	if p == nil {
 		return 0, "", false, false
 	}
 	return p.ID, p.Password, p.Disabled, true
 }
 
-// Principal returns the acting view of a user, whose rights are at each moment
-// those that it has then.
-func (e *base) Principal(id identity.ID) identity.Principal {
-	return identity.LivePrincipal(id, e.directory)
-}
-
-// PartyID returns the id of the user or team of that name, 0 for none.
-func (e *base) PartyID(name string) identity.ID {
-	if p := e.directory().ByName(identity.Name(name)); p != nil {
-		return p.ID
-	}
-	return 0
-}
-
 // Party returns a user or team, for administrators.
-func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity.Kind, name string) (*Resource, error) {
-	p := e.parties.Load().ByName(kind, name)
+func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity.Kind, name string) (*change.Resource, error) {
+	p := e.Table().ByName(kind, name)
 	if !by.Admin() || p == nil {
 		return nil, change.Absent(string(kind))
 	}
@@ -46,12 +31,12 @@ func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity
 }
 
 // Parties returns all users or all teams by id, for administrators.
-func (e *Accounts) Parties(_ context.Context, by identity.Principal, kind identity.Kind) ([]Resource, error) {
+func (e *Accounts) Parties(_ context.Context, by identity.Principal, kind identity.Kind) ([]change.Resource, error) {
 	if !by.Admin() {
 		return nil, change.Absent("folder")
 	}
-	t := e.parties.Load()
-	var out []Resource
+	t := e.Table()
+	var out []change.Resource
 	for _, p := range t.Directory().Parties() {
 		if p.Kind == kind {
 			out = append(out, *partyResource(t.ByID(p.ID)))
@@ -60,11 +45,11 @@ func (e *Accounts) Parties(_ context.Context, by identity.Principal, kind identi
 	return out, nil
 }
 
-func partyResource(p *store.Party) *Resource {
-	return &Resource{
+func partyResource(p *store.Party) *change.Resource {
+	return &change.Resource{
 		Name:       string(p.Name),
 		Seq:        int64(p.ID),
-		Form:       account.PartyForm(p),
+		Form:       PartyForm(p),
 		FormETag:   p.ETag(),
 		Definition: p.ETag(),
 		Created:    p.Created,
@@ -75,11 +60,11 @@ func partyResource(p *store.Party) *Resource {
 
 // PutParty creates or changes a user or a team: a record, changed field by
 // field.
-func (e *Accounts) PutParty(ctx context.Context, req Request, kind identity.Kind, name string, body []byte) (*Outcome, error) {
+func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identity.Kind, name string, body []byte) (*change.Outcome, error) {
 	if err := mayChangeParties(req.By); err != nil {
 		return nil, err
 	}
-	node, err := parseDocument(body, false)
+	node, err := document.Parse(body, false)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +72,19 @@ func (e *Accounts) PutParty(ctx context.Context, req Request, kind identity.Kind
 	if err != nil {
 		return nil, err
 	}
-	var out *Outcome
-	err = e.Update(ctx, func(tx store.Tx) error {
+	var out *change.Outcome
+	err = e.maker.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err // while the password was hashed, this may have ended
 		}
-		t, err := readParties(tx)
+		t, err := Read(tx)
 		if err != nil {
 			return err
 		}
 		if err := change.CheckVersion(req.If, partyVersion(t.ByName(kind, name))); err != nil {
 			return err
 		}
-		newID := func() identity.ID { return identity.ID(e.NewID(req)) }
+		newID := func() identity.ID { return identity.ID(e.maker.NewID(req)) }
 		change, err := t.Read(kind, name, node, hash, newID, req.Now)
 		if err != nil {
 			return err
@@ -113,7 +98,7 @@ func (e *Accounts) PutParty(ctx context.Context, req Request, kind identity.Kind
 // hashGiven hashes the password of a user's document, "" where it has none:
 // a slow thing to be done before the writer is asked.
 func (e *Accounts) hashGiven(kind identity.Kind, node *document.Node) (string, error) {
-	password := account.GivenPassword(node)
+	password := GivenPassword(node)
 	if kind != identity.User || password == "" {
 		return "", nil
 	}
@@ -121,28 +106,14 @@ func (e *Accounts) hashGiven(kind identity.Kind, node *document.Node) (string, e
 	return hash, errs.Wrap("hash a password", err)
 }
 
-func readParties(r store.Reader) (*account.Table, error) {
-	parties, err := r.Parties().List()
-	if err != nil {
-		return nil, err
-	}
-	secrets := map[store.SecretKind][]store.Secret{}
-	for _, kind := range store.SecretKinds() {
-		if secrets[kind], err = r.Parties().Secrets(kind); err != nil {
-			return nil, err
-		}
-	}
-	return account.NewTable(parties, secrets), nil
-}
-
-func partyVersion(p *store.Party) Version {
+func partyVersion(p *store.Party) change.Version {
 	if p == nil {
-		return Version{}
+		return change.Version{}
 	}
-	return Version{Exists: true, ETag: p.ETag(), Definition: p.ETag(), Modified: p.Modified}
+	return change.Version{Exists: true, ETag: p.ETag(), Definition: p.ETag(), Modified: p.Modified}
 }
 
-func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req Request, c *account.Change) (*Outcome, error) {
+func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req change.Request, c *Change) (*change.Outcome, error) {
 	p := c.Party
 	if c.Changed {
 		p.Revision++
@@ -150,7 +121,7 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req Request, c *
 		if err := tx.Write().Parties().Put(&p); err != nil {
 			return nil, err
 		}
-		if err := e.audit.WriteParty(ctx, tx, req.By, c.Old, &p); err != nil {
+		if err := e.log.WriteParty(ctx, tx, req.By, c.Old, &p); err != nil {
 			return nil, err
 		}
 		if p.Disabled {
@@ -158,26 +129,13 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req Request, c *
 				return nil, err
 			}
 		}
-		if err := e.refreshParties(tx); err != nil {
+		if err := e.Refresh(tx); err != nil {
 			return nil, err
 		}
 	}
-	out := &Outcome{
+	out := &change.Outcome{
 		Created: c.Created, Changed: c.Changed, Name: string(p.Name),
-		Form: account.PartyForm(&p), FormETag: p.ETag(), Modified: p.Modified,
+		Form: PartyForm(&p), FormETag: p.ETag(), Modified: p.Modified,
 	}
-	return out, e.Finish(tx, req, out)
-}
-
-// refreshParties replaces what is kept in memory, once the unit is durable.
-func (e *base) refreshParties(tx store.Tx) error {
-	t, err := readParties(tx)
-	if err != nil {
-		return err
-	}
-	tx.AfterCommit(func() {
-		e.parties.Store(t)
-		e.events.Rouse() // who listens may not any more
-	})
-	return nil
+	return out, e.maker.Finish(tx, req, out)
 }

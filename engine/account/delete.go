@@ -1,4 +1,4 @@
-package engine
+package account
 
 import (
 	"context"
@@ -16,12 +16,12 @@ import (
 // DeleteParty deletes a user or team that nothing refers to. A user who owns
 // entries, routes or cases is disabled instead of deleted. Errors:
 // errs.NotFound; errs.InUse for a team with anything of its own.
-func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.Kind, name string) error {
-	return e.Store.Update(ctx, func(tx store.Tx) error {
+func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind identity.Kind, name string) error {
+	return e.maker.Store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err
 		}
-		t, err := readParties(tx)
+		t, err := Read(tx)
 		if err != nil {
 			return err
 		}
@@ -55,22 +55,17 @@ func (e *Accounts) DeleteParty(ctx context.Context, req Request, kind identity.K
 		if kind == identity.Team {
 			action = audit.TeamDelete
 		}
-		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), "")); err != nil {
+		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), "")); err != nil {
 			return err
 		}
-		return e.refreshParties(tx)
+		return e.Refresh(tx)
 	})
 }
 
 // teamInUse returns an error that says where a team is used. A team cannot be
 // disabled as a user can.
 func (e *Accounts) teamInUse(r store.Reader, p *store.Party) error {
-	var routes []string
-	for _, info := range e.routes.Load().list {
-		if info.ContextID == p.ID {
-			routes = append(routes, info.Name)
-		}
-	}
+	routes := e.routes.RoutesOf(p.ID)
 	entries, err := r.Entries().List(store.EntryFilter{Contexts: []identity.ID{p.ID}})
 	if err != nil {
 		return err

@@ -1,10 +1,9 @@
-package engine
+package account
 
 import (
 	"context"
 	"fmt"
 
-	"flowdrive/engine/account"
 	"flowdrive/engine/change"
 	"flowdrive/store"
 
@@ -29,36 +28,23 @@ const mostSecrets = 100 // of a user and a kind
 // and notes that it is used. It is asked on every log-in and answers from
 // memory.
 func (e *Accounts) UseAppPassword(user identity.ID, secret string) bool {
-	s := e.parties.Load().AppPassword(user, secret)
+	s := e.Table().AppPassword(user, secret)
 	if s == nil {
 		return false
 	}
-	e.use(store.AppPassword, s)
+	e.NoteUse(store.AppPassword, s)
 	return true
 }
 
-// CalendarAt returns the calendar whose secret address has the token: that of
-// what is to come for whoever has made it. A token of nobody, or of a user who
-// is disabled, is errs.NotFound.
-func (e *Calendars) CalendarAt(ctx context.Context, token string) (*Resource, error) {
-	t := e.parties.Load()
-	s := t.CalendarLink(token)
-	if s == nil {
-		return nil, change.Absent("calendar")
-	}
-	e.accounts.use(store.CalendarLink, s)
-	return e.Upcoming(ctx, t.Directory().Principal(s.UserID))
-}
-
-// use notes that a secret is used and has it written, which no request waits
+// NoteUse notes that a secret is used and has it written, which no request waits
 // for. Where too much waits to be written it is left to a later use.
-func (e *Accounts) use(kind store.SecretKind, s *account.HeldSecret) {
-	now := e.Clock.Now()
+func (e *Accounts) NoteUse(kind store.SecretKind, s *HeldSecret) {
+	now := e.maker.Clock.Now()
 	if !s.Use(now) {
 		return
 	}
 	id, secret := s.ID, s.SHA256
-	taken := e.audit.Later(func(tx store.Tx) error {
+	taken := e.log.Later(func(tx store.Tx) error {
 		if err := tx.Write().Parties().TouchSecret(kind, id, now); err != nil {
 			if errs.Is(err, errs.NotFound) {
 				return nil // revoked meanwhile
@@ -66,7 +52,7 @@ func (e *Accounts) use(kind store.SecretKind, s *account.HeldSecret) {
 			return err
 		}
 		tx.AfterCommit(func() {
-			if current := e.parties.Load().SecretOf(kind, secret); current != nil {
+			if current := e.Table().SecretOf(kind, secret); current != nil {
 				current.Wrote(now)
 			}
 		})
@@ -77,39 +63,39 @@ func (e *Accounts) use(kind store.SecretKind, s *account.HeldSecret) {
 	}
 }
 
-func secretResource(s *account.HeldSecret) *Resource {
+func secretResource(s *HeldSecret) *change.Resource {
 	form, used := s.Form()
 	modified, tag := s.Created, int64(0)
 	if !used.IsZero() {
 		modified, tag = used, used.UnixMilli()
 	}
 	definition := fmt.Sprintf(`"a%d.`, s.ID)
-	return &Resource{
+	return &change.Resource{
 		Name: s.Label, Seq: s.ID, Form: form, FormETag: fmt.Sprintf(`%s%d"`, definition, tag),
 		Definition: definition, Created: s.Created, Modified: modified, Own: true,
 	}
 }
 
-func secretVersion(s *account.HeldSecret) Version {
+func secretVersion(s *HeldSecret) change.Version {
 	if s == nil {
-		return Version{}
+		return change.Version{}
 	}
 	r := secretResource(s)
-	return Version{Exists: true, ETag: r.FormETag, Definition: r.Definition, Modified: r.Modified}
+	return change.Version{Exists: true, ETag: r.FormETag, Definition: r.Definition, Modified: r.Modified}
 }
 
 // Secrets returns the caller's secrets of a kind in order of creation.
-func (e *Accounts) Secrets(_ context.Context, by identity.Principal, kind store.SecretKind) ([]Resource, error) {
-	var out []Resource
-	for _, s := range e.parties.Load().Secrets(kind, by.ID) {
+func (e *Accounts) Secrets(_ context.Context, by identity.Principal, kind store.SecretKind) ([]change.Resource, error) {
+	var out []change.Resource
+	for _, s := range e.Table().Secrets(kind, by.ID) {
 		out = append(out, *secretResource(s))
 	}
 	return out, nil
 }
 
 // Secret returns the caller's secret of that label.
-func (e *Accounts) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*Resource, error) {
-	s := e.parties.Load().Secret(kind, by.ID, label)
+func (e *Accounts) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*change.Resource, error) {
+	s := e.Table().Secret(kind, by.ID, label)
 	if s == nil {
 		return nil, change.Absent(string(kind))
 	}
@@ -118,17 +104,17 @@ func (e *Accounts) Secret(_ context.Context, by identity.Principal, kind store.S
 
 // PutSecret makes a secret. The outcome has the form with what is secret, this
 // once. An existing one cannot be changed: errs.NameTaken.
-func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.SecretKind, label string, body []byte) (*Outcome, error) {
+func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store.SecretKind, label string, body []byte) (*change.Outcome, error) {
 	if err := ownPasswordOnly(req.By); err != nil {
 		return nil, err
 	}
 	if err := readSecret(body); err != nil {
 		return nil, err
 	}
-	secret := account.NewSecret(kind)
-	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: account.SecretSum(secret), Created: req.Now}
-	err := e.Update(ctx, func(tx store.Tx) error {
-		t, err := readParties(tx)
+	secret := NewSecret(kind)
+	s := &store.Secret{UserID: req.By.ID, Label: label, SHA256: SecretSum(secret), Created: req.Now}
+	err := e.maker.Update(ctx, func(tx store.Tx) error {
+		t, err := Read(tx)
 		if err != nil {
 			return err
 		}
@@ -145,10 +131,10 @@ func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.Secret
 			return err
 		}
 		made, _ := auditedSecret(kind)
-		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, made, string(req.By.Name)+"/"+label, "")); err != nil {
+		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, made, string(req.By.Name)+"/"+label, "")); err != nil {
 			return err
 		}
-		if err := e.refreshParties(tx); err != nil {
+		if err := e.Refresh(tx); err != nil {
 			return err
 		}
 		return change.Undone(req)
@@ -156,8 +142,8 @@ func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.Secret
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Created: true, Changed: true, Name: label, Modified: req.Now}
-	out.Form, out.Once = account.NewSecretForm(s, kind, secret)
+	out := &change.Outcome{Created: true, Changed: true, Name: label, Modified: req.Now}
+	out.Form, out.Once = NewSecretForm(s, kind, secret)
 	return out, nil
 }
 
@@ -166,7 +152,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req Request, kind store.Secret
 // one will do (docs/contract/drive.md#read-only-fields); the secret itself is
 // not to be chosen.
 func readSecret(body []byte) error {
-	node, err := parseDocument(body, false)
+	node, err := document.Parse(body, false)
 	if err != nil {
 		return err
 	}
@@ -179,15 +165,15 @@ func readSecret(body []byte) error {
 }
 
 // DeleteSecret revokes a secret, at once.
-func (e *Accounts) DeleteSecret(ctx context.Context, req Request, kind store.SecretKind, label string) error {
-	if e.parties.Load().Secret(kind, req.By.ID, label) == nil {
+func (e *Accounts) DeleteSecret(ctx context.Context, req change.Request, kind store.SecretKind, label string) error {
+	if e.Table().Secret(kind, req.By.ID, label) == nil {
 		return change.Absent(string(kind))
 	}
 	if err := ownPasswordOnly(req.By); err != nil {
 		return err
 	}
-	return e.Store.Update(ctx, func(tx store.Tx) error {
-		t, err := readParties(tx)
+	return e.maker.Store.Update(ctx, func(tx store.Tx) error {
+		t, err := Read(tx)
 		if err != nil {
 			return err
 		}
@@ -202,9 +188,9 @@ func (e *Accounts) DeleteSecret(ctx context.Context, req Request, kind store.Sec
 			return err
 		}
 		_, revoked := auditedSecret(kind)
-		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, revoked, string(req.By.Name)+"/"+s.Label, "")); err != nil {
+		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, revoked, string(req.By.Name)+"/"+s.Label, "")); err != nil {
 			return err
 		}
-		return e.refreshParties(tx)
+		return e.Refresh(tx)
 	})
 }

@@ -1,0 +1,96 @@
+package account
+
+import (
+	"context"
+	"sync/atomic"
+
+	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// Accounts are the use cases of users and teams and of their secrets. They are
+// read from a table in memory, which each change replaces once it is durable.
+type Accounts struct {
+	maker  *change.Maker
+	log    *audit.Log
+	routes Routes
+	hash   func(password string) (string, error)
+	check  func(ctx context.Context, user identity.Name, password string) error
+	rouse  func()
+	table  atomic.Pointer[Table]
+}
+
+// Config is what Accounts are made of.
+type Config struct {
+	Maker  *change.Maker
+	Log    *audit.Log
+	Routes Routes
+
+	// Hash makes of a password what is stored; Check checks a user's as a log-in
+	// of the same request would: a wrong one is errs.LogIn, too many are
+	// errs.TooMany.
+	Hash  func(password string) (string, error)
+	Check func(ctx context.Context, user identity.Name, password string) error
+
+	// Rouse is called once a change is durable: somebody's rights may be others.
+	Rouse func()
+}
+
+// Routes is what accounts need to know of routes.
+type Routes interface {
+	// SeenRoute returns the name, as it is spelled, of the route that by sees
+	// under that name in any case; ok is false if there is none.
+	SeenRoute(by identity.Principal, name string) (spelled string, ok bool)
+	// RoutesOf returns the names of the routes that the context owns.
+	RoutesOf(context identity.ID) []string
+}
+
+// New returns accounts without any user. Load reads those that are stored.
+func New(cfg Config) *Accounts {
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse}
+	a.table.Store(NewTable(nil, nil))
+	return a
+}
+
+// Table returns all users and teams as they are now.
+func (e *Accounts) Table() *Table { return e.table.Load() }
+
+// Load reads what is kept in memory.
+func (e *Accounts) Load(r store.Reader) error {
+	t, err := Read(r)
+	if err == nil {
+		e.table.Store(t)
+	}
+	return err
+}
+
+// Refresh replaces what is kept in memory by what the unit has written, once
+// the unit is durable.
+func (e *Accounts) Refresh(tx store.Tx) error {
+	t, err := Read(tx)
+	if err != nil {
+		return err
+	}
+	tx.AfterCommit(func() {
+		e.table.Store(t)
+		e.rouse()
+	})
+	return nil
+}
+
+// Read returns all users and teams with their secrets, as they are stored.
+func Read(r store.Reader) (*Table, error) {
+	parties, err := r.Parties().List()
+	if err != nil {
+		return nil, err
+	}
+	secrets := map[store.SecretKind][]store.Secret{}
+	for _, kind := range store.SecretKinds() {
+		if secrets[kind], err = r.Parties().Secrets(kind); err != nil {
+			return nil, err
+		}
+	}
+	return NewTable(parties, secrets), nil
+}
