@@ -2,6 +2,7 @@ package davfs
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,54 +16,54 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine"
 	"flowdrive/internal/identity"
-	"flowdrive/store"
 )
 
-// fill adds entries without going through HTTP.
-func (f *fake) fill(n int, owner identity.ID) {
-	for range n {
-		s := &stored{context: owner, version: 1}
-		s.Seq, s.Created = f.nextID(), f.now
-		s.uuid = store.UUID{0xc6, 15: byte(s.Seq), 14: byte(s.Seq >> 8)}
-		s.Name = s.uuid.String()
-		s.form(f.now, fmt.Sprintf(`{"UUID":%q}`, s.uuid.Braced()))
-		f.entries = append(f.entries, s)
+// TestListingIsOneQuestion: a listing asks the database as often for many
+// members as for one.
+func TestListingIsOneQuestion(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	d.fillSchedule(t, 1)
+	asked := map[string]int{}
+	for _, n := range []int{1, 1100} {
+		d.fillSchedule(t, n-1)
+		for _, request := range []string{"PROPFIND", "GET"} {
+			before := d.store.asked()
+			rec := d.ask(t, "sam "+request+" /dav/Workflow/Schedule/", "Depth: 1")
+			if got := strings.Count(rec.Body.String(), "<D:href>"); request == "PROPFIND" && got != n+1 {
+				t.Errorf("PROPFIND lists %d members, want %d", got-1, n)
+			}
+			if request == "GET" && strings.Contains(rec.Body.String(), "and 100 more") != (n > 1000) {
+				t.Errorf("the page for browsers of %d entries does not say how many more there are", n)
+			}
+			views := d.store.asked() - before
+			if n == 1 {
+				asked[request] = views
+			} else if views != asked[request] {
+				t.Errorf("%s asks %d times for %d members and %d times for one", request, views, n, asked[request])
+			}
+		}
 	}
 }
 
-// TestOneQuestion: a listing asks the engine once for all members.
-func TestOneQuestion(t *testing.T) {
+// TestStreamIsWhole: .contents without limit asks page by page and is whole.
+func TestStreamIsWhole(t *testing.T) {
 	t.Parallel()
-	for _, request := range []string{"PROPFIND", "GET"} {
-		d := newTestDrive()
-		d.fill(1100, samID)
-		rec := d.ask(t, "sam "+request+" /dav/Workflow/Schedule/", "Depth: 1")
-		if n := strings.Count(rec.Body.String(), "/dav/Workflow/Schedule/c6"); request == "PROPFIND" && n != 1100 {
-			t.Errorf("PROPFIND lists %d members, want 1100", n)
-		}
-		if request == "GET" && !strings.Contains(rec.Body.String(), "and 100 more") {
-			t.Error("the page for browsers does not say that there are more")
-		}
-		if d.calls["page"] != 1 || d.calls["one"] != 0 {
-			t.Errorf("%s asked %v, want one page", request, d.calls)
-		}
-	}
-}
-
-// TestStream: .contents without limit asks page by page and is whole.
-func TestStream(t *testing.T) {
-	t.Parallel()
+	d := newTestDrive(t)
+	stored := 0
 	for _, n := range []int{0, 1, pageSize, pageSize + 1, 2*pageSize + 7} {
-		d := newTestDrive()
-		d.fill(n, samID)
+		d.fillSchedule(t, n-stored)
+		stored = n
+		before := d.store.asked()
 		rec := d.ask(t, "sam GET /dav/Workflow/Schedule/.contents")
 		var got []struct{ UUID string }
 		if err := json.Unmarshal(rec.Body.Bytes(), &got); err != nil || len(got) != n {
 			t.Errorf("%d entries: got %d, %v", n, len(got), err)
 		}
-		if want := n/pageSize + 1; d.calls["page"] != want {
-			t.Errorf("%d entries: %d questions, want %d", n, d.calls["page"], want)
+		if asked, want := d.store.asked()-before, n/pageSize+1; asked != want {
+			t.Errorf("%d entries: %d questions, want %d", n, asked, want)
 		}
 	}
 }
@@ -70,9 +71,16 @@ func TestStream(t *testing.T) {
 // TestPages: following the links gives what the stream gives.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
-	d.fill(23, samID)
-	var got []string
+	d := newTestDrive(t)
+	d.fillSchedule(t, 23)
+	var got, want []string
+	var all []struct{ UUID string }
+	if err := json.Unmarshal(d.ask(t, "sam GET /dav/Workflow/Schedule/.contents").Body.Bytes(), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		want = append(want, e.UUID)
+	}
 	next := "/dav/Workflow/Schedule/.contents?limit=5"
 	pages := 0
 	for ; next != ""; pages++ {
@@ -86,7 +94,7 @@ func TestPages(t *testing.T) {
 		}
 		next, _, _ = strings.Cut(strings.TrimPrefix(rec.Header().Get("Link"), "<"), ">")
 	}
-	if pages != 5 || len(got) != 23 || !slices.IsSorted(got) {
+	if pages != 5 || len(got) != 23 || !slices.Equal(got, want) {
 		t.Errorf("%d pages with %d entries: %v", pages, len(got), got)
 	}
 }
@@ -96,14 +104,13 @@ func TestPages(t *testing.T) {
 // connection off.
 func TestBrokenStream(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
-	d.fill(2*pageSize, samID)
-	d.failAfter = 1
-	d.calls["page"] = 1
+	d := newTestDrive(t)
+	d.fillSchedule(t, 2*pageSize)
+	d.store.failAfter(0)
 	if rec := d.ask(t, "sam GET /dav/Workflow/Schedule/.contents"); rec.Code != http.StatusServiceUnavailable {
 		t.Errorf("the first page fails: got %d, want 503", rec.Code)
 	}
-	d.calls["page"] = 0
+	d.store.failAfter(1)
 	rec := d.ask(t, "sam GET /dav/Workflow/Schedule/.contents")
 	whole, problem, _ := strings.Cut(rec.Body.String(), "unavailable: ")
 	if json.Valid([]byte(whole)) || problem == "" {
@@ -111,33 +118,50 @@ func TestBrokenStream(t *testing.T) {
 	}
 }
 
+// late are changes that do not know an answer yet when they are asked for
+// it for the first time.
+type late struct {
+	Changes
+	asked bool
+}
+
+// Replay implements Changes.
+func (l *late) Replay(ctx context.Context, by identity.Principal, key engine.IdempotencyKey) ([]byte, error) {
+	if !l.asked {
+		l.asked = true
+		return nil, nil
+	}
+	return l.Changes.Replay(ctx, by, key)
+}
+
 // TestLoserOfARace: two requests with one key at the same moment: the second
 // passes the look-up, fails in the transaction, and gets the first's answer.
 func TestLoserOfARace(t *testing.T) {
 	t.Parallel()
 	for _, request := range [][]string{
-		{"sam PUT /dav/Workflow/Schedule/request", `> {"type": "cron"}`, "Idempotency-Key: k"},
+		{"sam PUT /dav/Workflow/Schedule/request", `> {"route": "bug", "type": "cron", "hour": 22}`, "Idempotency-Key: k"},
 		{"sam PUT /dav/Workflow/Cases/new.json", `> {"route": "bug"}`, "Idempotency-Key: k"},
-		{"sam PUT /dav/Workflow/Routes/r.yaml", `> name: r`, "Idempotency-Key: k"},
+		{"sam PUT /dav/Workflow/Routes/r.yaml", `> @route`, "Idempotency-Key: k"},
 		{"eva PUT /dav/Admin/Users/dan.json", `> {}`, "Idempotency-Key: k"},
 		{"sam PUT /dav/Workflow/Cases/17/Actions/resolve.json", `> {}`, "Idempotency-Key: k"},
 		{"sam PUT /dav/Workflow/Cases/17/Labels/x", `> text`, "Idempotency-Key: k"},
 	} {
-		d := newTestDrive()
+		hurry := &late{asked: true}
+		d := newTestDrive(t, func(c *Config) {
+			hurry.Changes = c.Engine.Changes
+			c.Engine.Changes = hurry
+		})
 		if strings.Contains(request[0], "/17/") {
 			d.ask(t, "sam PUT /dav/Workflow/Cases/new.json", `> {"route": "bug"}`)
 		}
 		first := d.do(t, request, "")
-		d.hidden = 1
-		if strings.Contains(request[0], "Labels") {
-			d.hidden = 0 // a content is not known before it is read
-		}
+		hurry.asked = strings.Contains(request[0], "Labels") // a content is not known before it is read
 		second := d.do(t, request, "")
 		if first.Code >= 300 || second.Code != first.Code || second.Header().Get("Location") != first.Header().Get("Location") ||
 			second.Header().Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%s: %d %v, then %d %v", request[0], first.Code, first.Header(), second.Code, second.Header())
 		}
-		if len(d.entries)+len(d.cases) > 1 || len(d.routes) > 1 {
+		if d.count(t, "Schedule")+d.count(t, "Cases") > 1 || d.count(t, "Routes") > 2 {
 			t.Errorf("%s: done twice", request[0])
 		}
 	}
@@ -147,12 +171,12 @@ func TestLoserOfARace(t *testing.T) {
 // condition exactly one wins.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
+	d := newTestDrive(t)
 	codes := make([]int, 32)
 	var wg sync.WaitGroup
 	for i := range codes {
 		wg.Go(func() {
-			codes[i] = d.ask(t, "sam PUT /dav/Workflow/Schedule/one.json", "If-None-Match: *", `> {"type": "cron"}`).Code
+			codes[i] = d.ask(t, "sam PUT /dav/Workflow/Schedule/one.json", "If-None-Match: *", `> {"route": "bug", "type": "cron", "hour": 22}`).Code
 		})
 	}
 	wg.Wait()
@@ -166,7 +190,7 @@ func TestConcurrent(t *testing.T) {
 // headers say, before it sends the body.
 func TestExpect(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
+	d := newTestDrive(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.handler.ServeHTTP(w, d.as("sam", r))
 	}))
@@ -203,9 +227,9 @@ func TestExpect(t *testing.T) {
 // (docs/contract/drive.md#compatibility-headers).
 func TestHeaderSpelling(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
+	d := newTestDrive(t)
 	rec := httptest.NewRecorder()
-	d.handler.ServeHTTP(rec, d.request(t, []string{"sam PUT /dav/Workflow/Schedule/request", `> {"type": "cron"}`}, ""))
+	d.handler.ServeHTTP(rec, d.request(t, []string{"sam PUT /dav/Workflow/Schedule/request", `> {"route": "bug", "type": "cron", "hour": 22}`}, ""))
 	var b strings.Builder
 	if err := rec.Header().Write(&b); err != nil || !strings.Contains(b.String(), "\nX-OpenGroupware-ScheduleEntryUUID: ") {
 		t.Errorf("got %q, %v", b.String(), err)
@@ -222,11 +246,12 @@ func TestNeverInternal(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(2012, 1109))
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
-	d := newTestDrive()
-	furnish(t, d)
+	d := newTestDrive(t)
+	entry := furnish(t, d)
 	seen := map[int]int{}
+	made := 0
 	for range 20_000 {
-		request := []string{pick("sam", "ann", "bob", "eva", "nobody") + " " +
+		request := []string{pick("sam", "ann", "bob", "eva") + " " +
 			pick("GET", "HEAD", "PUT", "DELETE", "PROPFIND", "OPTIONS", "MKCOL", "POST", "LOCK", "UNLOCK", "MOVE", "COPY", "PATCH", "TRACE") + " " +
 			randomPath(pick) + pick(slices.Concat(make([]string, 20), []string{"?limit=2", "?force", "?x=%", "?dryRun", "?a&a", "?.dryRun", "?.priority=1&a;b"})...)}
 		for range random.IntN(4) {
@@ -235,13 +260,14 @@ func TestNeverInternal(t *testing.T) {
 		if strings.Contains(request[0], " PROPFIND ") {
 			request = append(request, "Depth: "+pick("0", "1"))
 		}
-		request = append(request, "> "+pick(`{"type": "cron"}`, `{"route": "tip"}`, `{}`, ``, `{`, `name: x`, "\xff", `[1]`, `"do"`,
+		request = append(request, "> "+pick(`{"route": "bug", "type": "cron", "hour": 22}`, `{"route": "tip"}`, `{}`, ``, `{`, `name: x`, "\xff", `[1]`, `"do"`,
 			`{"do": "x", "contextId": 103}`, `{"type": "cron", "note": "`+strings.Repeat("y", 400)+`"}`,
 			`<propfind xmlns="DAV:"><allprop/></propfind>`, `<propfind xmlns="DAV:"><prop><a/><getetag/></prop></propfind>`, `<!DOCTYPE x>`,
 			`<lockinfo xmlns="DAV:"><lockscope><shared/></lockscope><locktype><write/></locktype></lockinfo>`))
 		if words := strings.Fields(request[0]); words[1] == "MOVE" || words[1] == "COPY" {
 			request = append(request, "Destination: "+randomPath(pick))
 		}
+		request[0] = strings.ReplaceAll(request[0], "ENTRY", entry)
 		rec := d.do(t, request, pick(`"a"`, `"21-1.1"`))
 		if seen[rec.Code]++; !known[rec.Code] {
 			t.Errorf("%q: %d %s", request, rec.Code, rec.Body)
@@ -249,9 +275,12 @@ func TestNeverInternal(t *testing.T) {
 		if bad := strings.Contains(rec.Header().Get("Location"), " "); bad {
 			t.Errorf("%q: Location %q", request, rec.Header().Get("Location"))
 		}
-		if len(d.entries)+len(d.cases) > 60 {
-			d = newTestDrive()
-			furnish(t, d)
+		if rec.Code == http.StatusCreated {
+			made++
+		}
+		if made > 200 {
+			d, made = newTestDrive(t), 0
+			entry = furnish(t, d)
 		}
 	}
 	for _, status := range []int{200, 201, 204, 207, 400, 403, 404, 405, 409, 412, 413, 415, 422, 501} {
@@ -264,7 +293,7 @@ func TestNeverInternal(t *testing.T) {
 func randomPath(pick func(...string) string) string {
 	if pick("known", "made up") == "known" {
 		return pick("/dav/Workflow/Schedule/night%20ly.json", "/dav/Workflow/Schedule/x.json", "/dav/Workflow/Schedule/request",
-			"/dav/Workflow/Schedule/c6000000000000000000000000000013.json", "/dav/Workflow/Schedule/.contents", "/dav/Workflow/Cases/open.json",
+			"/dav/Workflow/Schedule/ENTRY.json", "/dav/Workflow/Schedule/.contents", "/dav/Workflow/Cases/open.json",
 			"/dav/Workflow/Cases/22.json", "/dav/Workflow/Cases/22/Actions/resolve.json", "/dav/Workflow/Cases/22/Labels/report",
 			"/dav/Workflow/Routes/tip.yaml", "/dav/Workflow/Routes/tip.json", "/dav/Admin/Users/dan.json", "/dav/Workflow/Cases/", "/dav/Workflow/Schedule/",
 			"/dav/Workflow/Archive/2012/11/17.json", "/dav/Workflow/Cases/22/diagram.svg", "/dav/Documents/sam/a", "/dav/Workflow/Routes/tip/rates.csv", "/dav/Workflow/Routes/tip/Board/open/22.json", "/dav/Workflow/Routes/tip/Board/open/")
@@ -276,8 +305,8 @@ func randomPath(pick func(...string) string) string {
 		}
 		path = strings.TrimSuffix(path, "/") + "/" + pick("night%20ly.json", "request", "new.json", "x.json", "17", "22", "23", "22.json",
 			"23.json", "tip", "tip.yaml", "tip.json", "a%2Fb", "%00", "%ff", "..", "Actions", "resolve.json", "Labels", "report", "Messages",
-			"e0000000000000160000000000000001", "log.txt", "input", "output", ".contents", ".ls", ".x", "Versions", "1.json", "Board",
-			"ours@ann.yaml", "x@y.json", "c6000000000000000000000000000013.json", "c6000000000000000000000000000013", "occurrences.json",
+			"log.txt", "input", "output", ".contents", ".ls", ".x", "Versions", "1.json", "Board",
+			"ours@ann.yaml", "x@y.json", "ENTRY.json", "ENTRY", "occurrences.json",
 			"sam.json", "CON", "", "%C3%A9.yml", "0.json", "99999999999999999999.json", strings.Repeat("z", 201))
 	}
 	return path

@@ -11,7 +11,7 @@ import (
 func TestCase4913(t *testing.T) {
 	t.Parallel()
 	const agent, cases = "User-Agent: davfs2/1.6.1 neon/0.32.5", "/dav/Workflow/Cases/"
-	d := newTestDrive()
+	d := newTestDrive(t)
 	want := func(status int, line string, more ...string) {
 		t.Helper()
 		if rec := d.ask(t, line, append([]string{agent}, more...)...); rec.Code != status {
@@ -21,8 +21,10 @@ func TestCase4913(t *testing.T) {
 	want(http.StatusCreated, "sam PUT "+cases+"4913", "> is it writable?")
 	want(http.StatusNoContent, "sam DELETE "+cases+"4913")
 
-	want(http.StatusCreated, "sam PUT /dav/Workflow/Routes/r.yaml", "> {}")
-	d.last = 4912
+	want(http.StatusCreated, "sam PUT /dav/Workflow/Routes/r.yaml", "> @route")
+	for d.db.PeekID() < 4913 {
+		d.db.NextID()
+	}
 	want(http.StatusCreated, "sam PUT "+cases+"a.json", `> {"route": "r"}`)
 	for _, folder := range []string{cases, "/dav/Workflow/Routes/r/"} {
 		rec := d.ask(t, "sam PROPFIND "+folder+"4913/", agent, "Depth: 1")

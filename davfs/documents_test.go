@@ -1,30 +1,11 @@
 package davfs
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/rs/zerolog"
-
-	"flowdrive/server"
-	"flowdrive/store"
 )
-
-// fillDocuments adds files to a new folder of sam's root without going
-// through HTTP.
-func (f *fake) fillDocuments(folder string, n int) {
-	root := f.rootOf(f.directory.ByID(samID))
-	in := &store.Document{ID: f.nextID(), ParentID: root.ID, Name: folder, Folder: true, Revision: 1, Created: f.now, Modified: f.now}
-	f.documents = append(f.documents, in)
-	for i := range n {
-		f.documents = append(f.documents, &store.Document{
-			ID: f.nextID(), ParentID: in.ID, Name: fmt.Sprintf("%05d.txt", i), MediaType: "text/plain", Created: f.now, Modified: f.now,
-		})
-	}
-}
 
 // TestDocumentsAreListedAtOnce: a listing asks the engine what the path names
 // and once for all that is below it, however much that is.
@@ -38,14 +19,15 @@ func TestDocumentsAreListedAtOnce(t *testing.T) {
 		{"PROPFIND /dav/Documents/sam/", "infinity", 602},
 		{"PROPFIND /dav/Documents/sam/reports/", "0", 1},
 	} {
-		d := newTestDrive()
-		d.fillDocuments("reports", 600)
+		d := newTestDrive(t)
+		d.fillDocuments(t, "reports", 600, nil)
+		before := d.store.asked()
 		rec := d.ask(t, "sam "+tt.request, "Depth: "+tt.depth)
 		if got := strings.Count(rec.Body.String(), "<D:href>"); got != tt.want {
 			t.Errorf("%s, depth %s: %d members, want %d", tt.request, tt.depth, got, tt.want)
 		}
-		if d.calls["document"] > 2 {
-			t.Errorf("%s, depth %s: %d questions, want at most 2", tt.request, tt.depth, d.calls["document"])
+		if asked := d.store.asked() - before; asked > 4 {
+			t.Errorf("%s, depth %s: %d questions, want at most 4", tt.request, tt.depth, asked)
 		}
 	}
 }
@@ -54,8 +36,8 @@ func TestDocumentsAreListedAtOnce(t *testing.T) {
 // be too large, and everything can be asked folder by folder.
 func TestTreesAreBounded(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
-	d.fillDocuments("many", maxTree)
+	d := newTestDrive(t)
+	d.fillDocuments(t, "many", maxTree, nil)
 	for path, want := range map[string]int{"/dav/Documents/sam/many": 207, "/dav/Documents/sam": 403, "/dav/Documents": 403} {
 		if rec := d.ask(t, "sam PROPFIND "+path, "Depth: infinity", "> <propfind xmlns=\"DAV:\"><propname/></propfind>"); rec.Code != want {
 			t.Errorf("%s: got %d, want %d", path, rec.Code, want)
@@ -68,7 +50,7 @@ func TestTreesAreBounded(t *testing.T) {
 func TestMakeFolderWithChunkedBody(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]int{"": http.StatusCreated, "x": http.StatusUnsupportedMediaType} {
-		d := newTestDrive()
+		d := newTestDrive(t)
 		r := d.request(t, []string{"sam MKCOL /dav/Documents/sam/new", "> " + body}, "")
 		r.ContentLength = -1
 		rec := httptest.NewRecorder()
@@ -92,13 +74,13 @@ func TestDeleteOfAFolderIsWhole(t *testing.T) {
 		{"/dav/Documents/sam/reports/", "Infinity", http.StatusNoContent},
 		{"/dav/Documents/sam/reports/00000.txt", "0", http.StatusNoContent}, // no collection
 	} {
-		d := newTestDrive()
-		d.fillDocuments("reports", 2)
-		before := len(d.documents)
+		d := newTestDrive(t)
+		d.fillDocuments(t, "reports", 2, nil)
+		before := d.documents(t)
 		if rec := d.ask(t, "sam DELETE "+tt.path, "Depth: "+tt.depth); rec.Code != tt.want {
 			t.Errorf("%s, depth %q: got %d, want %d", tt.path, tt.depth, rec.Code, tt.want)
 		}
-		if gone := len(d.documents) < before; gone != (tt.want == http.StatusNoContent) {
+		if gone := d.documents(t) < before; gone != (tt.want == http.StatusNoContent) {
 			t.Errorf("%s, depth %q: gone is %t", tt.path, tt.depth, gone)
 		}
 	}
@@ -108,10 +90,7 @@ func TestDeleteOfAFolderIsWhole(t *testing.T) {
 // documents.
 func TestDocumentsAlone(t *testing.T) {
 	t.Parallel()
-	f := newFake()
-	d := &testDrive{f, New(Config{
-		Engine: Engine{Documents: f}, Clock: f, Now: f.Now, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem, Status: server.Status,
-	})}
+	d := newTestDrive(t, func(c *Config) { c.Engine = Engine{Documents: c.Engine.Documents} })
 	for _, tt := range []struct {
 		line string
 		want int

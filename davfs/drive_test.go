@@ -17,25 +17,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rs/zerolog"
 
 	"flowdrive/internal/errs"
 	"flowdrive/server"
 )
 
+// transcripts is where the transcripts are.
+const transcripts = "../testdata/drive"
+
 var update = flag.Bool("update", false, "rewrite what the transcripts in testdata expect")
 
-// TestTranscripts plays testdata/*.txt: what docs/contract/drive.md says, as
-// requests and answers. Each file begins on an empty drive.
-//
-// A request is a line "<user> <method> <path>", header lines, body lines that
-// begin with "> ", and "----"; the answer follows up to an empty line. It
-// leaves out headers that are the same for all answers. Lines that begin
-// with "#" are comments. "@etag" in a header stands for the ETag of the
-// answer before.
+// TestTranscripts plays ../testdata/drive/*.txt: what docs/contract/drive.md
+// says, as requests and answers. ../testdata/README.md has their form.
 func TestTranscripts(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/*.txt")
+	files, err := filepath.Glob(transcripts + "/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no transcripts: %v", err)
 	}
@@ -64,7 +60,7 @@ func TestTranscripts(t *testing.T) {
 func play(t *testing.T, script string) string {
 	t.Helper()
 	var out strings.Builder
-	d := newTestDrive()
+	d, known := newTestDrive(t), newNames()
 	var request []string
 	etag, answering := "", false
 	for line := range strings.Lines(script) {
@@ -75,11 +71,11 @@ func play(t *testing.T, script string) string {
 				out.WriteString("\n")
 			}
 		case text == "----":
-			rec := d.do(t, request, etag)
+			rec := d.do(t, known.readAll(request), etag)
 			if tag := rec.Header().Get("Etag"); tag != "" {
 				etag = tag
 			}
-			out.WriteString(line + transcribe(t, rec))
+			out.WriteString(line + known.write(transcribe(t, rec)))
 			request, answering = nil, true
 		case text == "", strings.HasPrefix(text, "#"):
 			out.WriteString(line)
@@ -91,19 +87,22 @@ func play(t *testing.T, script string) string {
 	return out.String()
 }
 
-// testDrive is a drive over a fake engine.
-type testDrive struct {
-	*fake
-	handler http.Handler
-}
-
-func newTestDrive() *testDrive {
-	f := newFake()
-	return &testDrive{f, New(Config{
-		Engine: f.engine(), Clock: f, Now: f.Now, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem, Status: server.Status,
-		MaxDocument: 400, MaxRoute: 800, MaxContent: 1200,
-		ScriptClients: []string{"acme-robot/"},
-	})}
+// requestsOf returns the lines of each request of a transcript.
+func requestsOf(script string) (requests [][]string) {
+	for part := range strings.SplitSeq(script, "\n\n") {
+		part, _, isRequest := strings.Cut(part, "\n----\n")
+		if !isRequest {
+			continue
+		}
+		var lines []string
+		for line := range strings.SplitSeq(part, "\n") {
+			if line != "" && !strings.HasPrefix(line, "#") {
+				lines = append(lines, line)
+			}
+		}
+		requests = append(requests, lines)
+	}
+	return requests
 }
 
 // request makes an HTTP request of the lines of a transcript.
@@ -117,6 +116,9 @@ func (d *testDrive) request(t *testing.T, lines []string, etag string) *http.Req
 	header := http.Header{}
 	for _, line := range lines[1:] {
 		if text, isBody := strings.CutPrefix(line, "> "); isBody {
+			if start, isRoute := strings.CutPrefix(text, "@route"); isRoute {
+				text = routeOf(strings.Fields(start)...)
+			}
 			body = append(body, text)
 			continue
 		}
@@ -143,8 +145,7 @@ func (d *testDrive) as(user string, r *http.Request) *http.Request {
 	if r.Header.Get("User-Agent") == "" {
 		r.Header.Set("User-Agent", "curl/8.5.0")
 	}
-	p := d.directory.Principal(d.PartyID(user))
-	return r.WithContext(server.WithPrincipal(r.Context(), p))
+	return r.WithContext(server.WithPrincipal(r.Context(), d.principal(user)))
 }
 
 func (d *testDrive) do(t *testing.T, lines []string, etag string) *httptest.ResponseRecorder {

@@ -154,9 +154,9 @@ func FuzzCardName(f *testing.F) {
 // it is judged, and a body that breaks off leaves nothing.
 func TestDropStreams(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
-	d.ask(t, "sam PUT /dav/Workflow/Routes/load.yaml", "> name: load")
-	d.ask(t, "sam PUT /dav/Workflow/Routes/closed.yaml", "> name: closed")
+	d := newTestDrive(t)
+	d.ask(t, "sam PUT /dav/Workflow/Routes/load.yaml", "> @route")
+	d.ask(t, "sam PUT /dav/Workflow/Routes/closed.yaml", `> {access: {start: []}, states: {open: {type: start}}, actions: {report: {trigger: init}}}`)
 	for path, want := range map[string]int{
 		"/dav/Workflow/Routes/none/x":                 404,
 		"/dav/Workflow/Routes/closed/x":               403,
@@ -172,8 +172,8 @@ func TestDropStreams(t *testing.T) {
 		}
 	}
 	rec := d.ask(t, "sam PUT /dav/Workflow/Routes/load/x", "Content-Length: 100", "> short")
-	if rec.Code != http.StatusBadRequest || len(d.cases) != 0 || len(d.dropped) != 0 {
-		t.Errorf("a body that breaks off: %d, %d cases", rec.Code, len(d.cases))
+	if cases := d.count(t, "Cases"); rec.Code != http.StatusBadRequest || cases != 0 {
+		t.Errorf("a body that breaks off: %d, %d cases", rec.Code, cases)
 	}
 }
 
@@ -192,8 +192,8 @@ func (u *untouched) Read([]byte) (int, error) {
 // are (docs/contract/drive.md#compatibility-headers).
 func TestCompatibilityHeaders(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
-	d.ask(t, "sam PUT /dav/Workflow/Routes/load.yaml", "> name: load")
+	d := newTestDrive(t)
+	d.ask(t, "sam PUT /dav/Workflow/Routes/load.yaml", "> @route")
 	rec := httptest.NewRecorder()
 	d.handler.ServeHTTP(rec, d.request(t, []string{"sam PUT /dav/Workflow/Routes/load/x", "> x"}, ""))
 	var b strings.Builder
@@ -201,10 +201,10 @@ func TestCompatibilityHeaders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"X-COILS-WORKFLOW-PROCESS-ID: 18", "X-COILS-WORKFLOW-MESSAGE-UUID: e0000000000000120000000000000001",
+		"X-COILS-WORKFLOW-PROCESS-ID: 18", "X-COILS-WORKFLOW-MESSAGE-UUID: a0000000000000000000000000000001",
 		"X-COILS-WORKFLOW-MESSAGE-LABEL: InputMessage", "X-COILS-WORKFLOW-OUTPUT-URL: /dav/Workflow/Routes/load/18/output",
 	} {
-		if !strings.Contains(b.String(), want+"\r\n") {
+		if !strings.Contains(newNames().write(b.String()), want+"\r\n") {
 			t.Errorf("no %q in %q", want, b.String())
 		}
 	}
@@ -216,9 +216,9 @@ func TestCompatibilityHeaders(t *testing.T) {
 func TestIdempotencyEverywhere(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ user, path, body, other string }{
-		{"sam", "/dav/Workflow/Schedule/request", `{"type": "cron"}`, `{"type": "simple"}`},
-		{"sam", "/dav/Workflow/Schedule/nightly.json", `{"type": "cron"}`, `{"type": "simple"}`},
-		{"sam", "/dav/Workflow/Routes/more.yaml", `name: more`, `name: most`},
+		{"sam", "/dav/Workflow/Schedule/request", `{"route": "bug", "type": "cron", "hour": 22}`, `{"route": "bug", "type": "cron", "hour": 7}`},
+		{"sam", "/dav/Workflow/Schedule/nightly.json", `{"route": "bug", "type": "cron", "hour": 22}`, `{"route": "bug", "type": "cron", "hour": 7}`},
+		{"sam", "/dav/Workflow/Routes/more.yaml", `@route`, `@route ops`},
 		{"sam", "/dav/Workflow/Routes/tip/rates.csv?day=1&.priority=7", `1,2`, `1,3`},
 		{"sam", "/dav/Workflow/Cases/new.json", `{"route": "tip"}`, `{"route": "bug"}`},
 		{"sam", "/dav/Workflow/Cases/22.json", `{"title": "a"}`, `{"title": "b"}`},
@@ -230,13 +230,13 @@ func TestIdempotencyEverywhere(t *testing.T) {
 		{"eva", "/dav/Admin/Users/dan.json", `{}`, `{"fullName": "Dan"}`},
 		{"eva", "/dav/Admin/Teams/crew.json", `{}`, `{"members": []}`},
 	} {
-		d := newTestDrive()
+		d := newTestDrive(t)
 		furnish(t, d)
 		put := func(user, body string) *httptest.ResponseRecorder {
 			return d.ask(t, user+" PUT "+tt.path, "Idempotency-Key: once", "> "+body)
 		}
 		first := put(tt.user, tt.body)
-		done := d.count()
+		done := d.everything(t)
 		second := put(tt.user, tt.body)
 		if first.Code >= 300 || first.Header().Get("Idempotent-Replayed") != "" {
 			t.Errorf("%s: %d %s", tt.path, first.Code, first.Body)
@@ -251,25 +251,8 @@ func TestIdempotencyEverywhere(t *testing.T) {
 		if other := put(tt.user, tt.other); other.Code != http.StatusUnprocessableEntity {
 			t.Errorf("%s with another body: %d %s, want 422", tt.path, other.Code, other.Body)
 		}
-		if now := d.count(); now != done {
+		if now := d.everything(t); now != done {
 			t.Errorf("%s: done more than once: %s, then %s", tt.path, done, now)
 		}
 	}
-}
-
-// count says how much there is of everything, and how often it was changed.
-func (f *fake) count() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	changes := int64(0)
-	for _, list := range [][]*stored{f.entries, f.cases, f.routes, f.parties} {
-		for _, s := range list {
-			changes += 1000 + s.count
-		}
-	}
-	messages := 0
-	for _, list := range f.messages {
-		messages += len(list)
-	}
-	return fmt.Sprint(changes, messages, len(f.attached), len(f.dropped), len(f.documents), len(f.answers))
 }

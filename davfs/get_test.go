@@ -20,7 +20,7 @@ func TestRange(t *testing.T) {
 		{"lines", "200  abc"},
 		{"", "200  abc"},
 	} {
-		d := newTestDrive()
+		d := newTestDrive(t)
 		d.ask(t, "sam PUT /dav/Documents/sam/a.txt", "> abc")
 		rec := d.ask(t, "sam GET /dav/Documents/sam/a.txt", "Range: "+tt.asked)
 		got := fmt.Sprintf("%d %s", rec.Code, rec.Header().Get("Content-Range"))
@@ -31,7 +31,7 @@ func TestRange(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", tt.asked, got, tt.want)
 		}
 	}
-	d := newTestDrive()
+	d := newTestDrive(t)
 	d.ask(t, "sam PUT /dav/Documents/sam/none.txt")
 	if rec := d.ask(t, "sam GET /dav/Documents/sam/none.txt", "Range: bytes=-0"); rec.Code != 200 && rec.Code != 416 {
 		t.Errorf("of an empty file: got %d", rec.Code)

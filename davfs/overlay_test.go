@@ -38,10 +38,10 @@ type scene struct {
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
-	d, now := clockDrive()
+	d, now := clockDrive(t)
 	s := &scene{T: t, testDrive: d, now: now}
 	s.play(`
-		curl PUT Routes/tip.yaml | name: tip | 201
+		curl PUT Routes/tip.yaml | @route | 201
 		curl PUT Cases/bug.json | {"route":"tip"} | 201`)
 	return s
 }
@@ -137,8 +137,8 @@ func TestDrafts(t *testing.T) {
 			curl:ann GET Schedule/a.json | | 404
 			curl:ann LIST Schedule/ | | 207 |
 			windows PUT Schedule/a.json | '' | 204
-			windows PUT Schedule/a.json | {"type":"cron"} | 201
-			windows GET Schedule/a.json | | 200 | {"type":"cron"}
+			windows PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
+			windows GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			windows LIST Schedule/ | | 207 | a.json
 			windows DELETE Schedule/a.json | | 204
 			windows GET Schedule/a.json | | 404
@@ -150,16 +150,16 @@ func TestDrafts(t *testing.T) {
 			finder DELETE Schedule/a.json | | 204
 			finder GET Schedule/a.json | | 404`,
 		"what is stored stays in force": `
-			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
 			finder PUT Schedule/a.json | '' | 204
-			finder GET Schedule/a.json | | 200 | {"type":"cron"}
+			finder GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			finder PUT Schedule/a.json If-Match: "other" | '' | 412
 			finder PUT Schedule/b.json If-Match: "other" | '' | 412`,
 		"its version is judged": `
 			davfs2 PUT Schedule/a.json | '' | 201
 			davfs2 HEAD Schedule/a.json | | 200 | 0
-			davfs2 PUT Schedule/a.json If-None-Match: * | {"type":"cron"} | 412
-			davfs2 PUT Schedule/a.json If-Match: @etag | {"type":"cron"} | 201`,
+			davfs2 PUT Schedule/a.json If-None-Match: * | {"route":"bug","type":"cron","hour":22} | 412
+			davfs2 PUT Schedule/a.json If-Match: @etag | {"route":"bug","type":"cron","hour":22} | 201`,
 		"a dropped file": `
 			windows PUT Routes/tip/a.csv | '' | 201
 			windows LIST Routes/tip/ | | 207 | Board Versions a.csv
@@ -176,7 +176,7 @@ func TestDrafts(t *testing.T) {
 		"an action that there is": `
 			davfs2 PUT Cases/18/Actions/resolve.json | '' | 204
 			curl GET Cases/bug.json | | 200
-			davfs2 PUT Cases/18/Actions/reopen.json | '' | 422
+			davfs2 PUT Cases/18/Actions/reopen.json | '' | 404
 			curl PUT Cases/18/Actions/resolve.json | '' | 204`,
 		"an identity names only what there is": `
 			windows PUT Schedule/c6000000000000000000000000000099.json | '' | 404`,
@@ -200,30 +200,30 @@ func TestEchoes(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
 		"a name that is not kept": `
-			rclone PUT Schedule/new.json | {"type":"cron"} | 201
-			rclone LIST Schedule/ | | 207 | c6\S*.json new.json
-			rclone HEAD Schedule/new.json | | 200 | 15
-			rclone GET Schedule/new.json | | 200 | {"type":"cron"}
+			rclone PUT Schedule/new.json | {"route":"bug","type":"cron","hour":22} | 201
+			rclone LIST Schedule/ | | 207 | \S{32}.json new.json
+			rclone HEAD Schedule/new.json | | 200 | 39
+			rclone GET Schedule/new.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			curl GET Schedule/new.json | | 404
-			curl LIST Schedule/ | | 207 | c6\S*.json
+			curl LIST Schedule/ | | 207 | \S{32}.json
 			rclone:ann GET Schedule/new.json | | 404
-			curl GET Schedule/.contents | | 200 | \[\n{"UUID":"{c6[^\n]*\n\]
-			rclone PUT Schedule/new.json | {"type":"cron"} | 201
-			rclone LIST Schedule/ | | 207 | c6\S*.json new.json
-			rclone PUT Schedule/new.json | {"type":"simple"} | 201
-			rclone LIST Schedule/ | | 207 | c6\S*.json c6\S*.json new.json
-			rclone GET Schedule/new.json | | 200 | {"type":"simple"}
+			curl GET Schedule/.contents | | 200 | \[\n{"UUID":"{[^\n]*\n\n\]
+			rclone PUT Schedule/new.json | {"route":"bug","type":"cron","hour":22} | 201
+			rclone LIST Schedule/ | | 207 | \S{32}.json new.json
+			rclone PUT Schedule/new.json | {"route":"bug","type":"cron","hour":7} | 201
+			rclone LIST Schedule/ | | 207 | \S{32}.json \S{32}.json new.json
+			rclone GET Schedule/new.json | | 200 | {"route":"bug","type":"cron","hour":7}
 			rclone DELETE Schedule/new.json | | 204
 			rclone GET Schedule/new.json | | 404
 			rclone DELETE Schedule/new.json | | 404`,
 		"after a minute": `
-			rclone PUT Schedule/new.json | {"type":"cron"} | 201
+			rclone PUT Schedule/new.json | {"route":"bug","type":"cron","hour":22} | 201
 			+60
 			rclone GET Schedule/new.json | | 200
 			+1
 			rclone GET Schedule/new.json | | 404
-			rclone PUT Schedule/new.json | {"type":"cron"} | 201
-			rclone LIST Schedule/ | | 207 | c6\S*.json c6\S*.json new.json`,
+			rclone PUT Schedule/new.json | {"route":"bug","type":"cron","hour":22} | 201
+			rclone LIST Schedule/ | | 207 | \S{32}.json \S{32}.json new.json`,
 		"a complete form": `
 			rclone PUT Cases/18.json | {"title":"a"} | 204
 			rclone GET Cases/18.json | | 200 | {"title":"a"}
@@ -245,16 +245,16 @@ func TestEchoes(t *testing.T) {
 			rclone DELETE Cases/18/Actions/resolve.json | | 204
 			rclone GET Cases/18/Actions/resolve.json | | 404`,
 		"a name that is kept": `
-			rclone PUT Schedule/a.json | {"type":"cron"} | 201
-			rclone PUT Schedule/a.json | {"type":"cron"} | 201
-			rclone PUT Schedule/a.json If-None-Match: * | {"type":"cron"} | 412
-			curl PUT Schedule/a.json | {"type":"simple"} | 204
-			rclone GET Schedule/a.json | | 200 | {"type":"simple"}
-			rclone PUT Schedule/a.json | {"type":"cron"} | 204
-			rclone GET Schedule/a.json | | 200 | {"type":"cron"}
+			rclone PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
+			rclone PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
+			rclone PUT Schedule/a.json If-None-Match: * | {"route":"bug","type":"cron","hour":22} | 412
+			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":7} | 204
+			rclone GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":7}
+			rclone PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 204
+			rclone GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			rclone DELETE Schedule/a.json | | 204
 			rclone GET Schedule/a.json | | 404
-			rclone PUT Schedule/a.json | {"type":"cron"} | 201`,
+			rclone PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201`,
 		"a dropped file": `
 			rclone PUT Routes/tip/a.csv | a,b | 201
 			rclone PUT Routes/tip/a.csv | a,b | 201
@@ -264,7 +264,7 @@ func TestEchoes(t *testing.T) {
 			curl PUT Routes/tip/a.csv | a,c | 201
 			curl LIST Cases/ | | 207 | 18 19 19.json 20 20.json 21 21.json bug.json`,
 		"a dry run": `
-			rclone PUT Schedule/new.json?dryRun | {"type":"cron"} | 200
+			rclone PUT Schedule/new.json?dryRun | {"route":"bug","type":"cron","hour":22} | 200
 			rclone GET Schedule/new.json | | 404`,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,7 +300,7 @@ func TestRejected(t *testing.T) {
 		windows LIST Schedule/ | | 207 |
 		davfs2 PUT Cases/18/Actions/resolve.json | [ | 400
 		davfs2 LIST Cases/18/Actions/ | | 207 | Rejected resolve.json
-		finder PUT Schedule/b.json If-Match: "other" | {"type":"cron"} | 412
+		finder PUT Schedule/b.json If-Match: "other" | {"route":"bug","type":"cron","hour":22} | 412
 		windows PUT Schedule/new.json | [ | 400
 		windows LIST Schedule/ | | 207 | Rejected
 	`, "@", at))
@@ -313,32 +313,32 @@ func TestSavingByRenaming(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
 		"a temporary file over a document": `
-			curl PUT Schedule/a.json | {"type":"cron"} | 201
-			gvfs PUT Schedule/.goutputstream-X | {"type":"simple"} | 201
+			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
+			gvfs PUT Schedule/.goutputstream-X | {"route":"bug","type":"cron","hour":7} | 201
 			gvfs MOVE Schedule/.goutputstream-X -> Schedule/a.json | | 204
-			curl GET Schedule/a.json | | 200 | {"type":"simple"}
+			curl GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":7}
 			gvfs LIST Schedule/ | | 207 | a.json
-			gvfs PUT Schedule/a.tmp | {"type":"cron"} | 201
+			gvfs PUT Schedule/a.tmp | {"route":"bug","type":"cron","hour":22} | 201
 			gvfs MOVE Schedule/a.tmp -> Schedule/a.json F | | 412
 			gvfs MOVE Schedule/a.tmp -> Schedule/b.json F | | 201
-			curl GET Schedule/b.json | | 200 | {"type":"cron"}
+			curl GET Schedule/b.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			gvfs LIST Schedule/ | | 207 | a.json b.json`,
 		"a refused one": `
-			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
 			gvfs PUT Schedule/a.tmp | {"type":1} | 201
 			gvfs MOVE Schedule/a.tmp -> Schedule/a.json | | 422
-			curl GET Schedule/a.json | | 200 | {"type":"cron"}
+			curl GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			gvfs LIST Schedule/ | | 207 | Rejected a.json a.tmp
 			gvfs MOVE Schedule/a.tmp If-Match: "other" | | 400
 			gvfs MOVE Schedule/none.tmp -> Schedule/a.json | | 404`,
 		"before its content comes": `
-			curl PUT Schedule/nightly.json | {"type":"cron"} | 201
+			curl PUT Schedule/nightly.json | {"route":"bug","type":"cron","hour":22} | 201
 			davfs2 PUT Schedule/sedXXXX | '' | 201
 			davfs2 MOVE Schedule/sedXXXX -> Schedule/nightly.json | | 204
-			davfs2 GET Schedule/nightly.json | | 200 | {"type":"cron"}
+			davfs2 GET Schedule/nightly.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			davfs2 LIST Schedule/ | | 207 | nightly.json
-			davfs2 PUT Schedule/nightly.json | {"type":"simple"} | 204
-			curl GET Schedule/nightly.json | | 200 | {"type":"simple"}`,
+			davfs2 PUT Schedule/nightly.json | {"route":"bug","type":"cron","hour":7} | 204
+			curl GET Schedule/nightly.json | | 200 | {"route":"bug","type":"cron","hour":7}`,
 		"an empty file onto a new name": `
 			windows PUT Schedule/New~~Text~~Document.txt | '' | 201
 			windows MOVE Schedule/New~~Text~~Document.txt -> Schedule/a.json | | 201
@@ -346,7 +346,7 @@ func TestSavingByRenaming(t *testing.T) {
 			curl GET Schedule/.contents | | 200 | \[\]
 			windows MOVE Schedule/a.json -> Schedule/b.json | | 201
 			windows LIST Schedule/ | | 207 | b.json
-			windows PUT Schedule/b.json | {"type":"cron"} | 201`,
+			windows PUT Schedule/b.json | {"route":"bug","type":"cron","hour":22} | 201`,
 		"an action": `
 			curl PUT Cases/18/Actions/.y.tmp | '' | 201
 			curl MOVE Cases/18/Actions/.y.tmp -> Cases/18/Actions/resolve.json | | 204
@@ -355,40 +355,40 @@ func TestSavingByRenaming(t *testing.T) {
 			davfs2 MOVE Cases/18/Actions/.x.tmp -> Cases/18/Actions/resolve.json | | 204
 			curl PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 409`,
 		"a document out of the way": `
-			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
 			davfs2 MOVE Schedule/a.json -> Schedule/a.json~ | | 201
 			davfs2 GET Schedule/a.json | | 404
 			davfs2 LIST Schedule/ | | 207 | a.json~
 			davfs2 DELETE Schedule/a.json | | 404
-			curl GET Schedule/a.json~ | | 200 | {"type":"cron"}
-			curl:eva GET Schedule/a@sam.json | | 200 | {"type":"cron"}
+			curl GET Schedule/a.json~ | | 200 | {"route":"bug","type":"cron","hour":22}
+			curl:eva GET Schedule/a@sam.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			curl GET Schedule/.contents | | 200 | \[\n{.*
-			davfs2 PUT Schedule/a.json If-None-Match: * | {"type":"simple"} | 204
-			davfs2 GET Schedule/a.json | | 200 | {"type":"simple"}
+			davfs2 PUT Schedule/a.json If-None-Match: * | {"route":"bug","type":"cron","hour":7} | 204
+			davfs2 GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":7}
 			davfs2 LIST Schedule/ | | 207 | a.json a.json~
 			davfs2 DELETE Schedule/a.json~ | | 204`,
 		"out of the way, and an empty one first": `
-			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
 			davfs2 MOVE Schedule/a.json -> Schedule/a.json~ | | 201
 			davfs2 PUT Schedule/a.json | '' | 201
 			davfs2 HEAD Schedule/a.json | | 200 | 0
-			davfs2 PUT Schedule/a.json If-Match: @etag | {"type":"simple"} | 204
-			davfs2 GET Schedule/a.json | | 200 | {"type":"simple"}`,
+			davfs2 PUT Schedule/a.json If-Match: @etag | {"route":"bug","type":"cron","hour":7} | 204
+			davfs2 GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":7}`,
 		"out of the way, and nothing comes": `
-			curl PUT Schedule/a.json | {"type":"cron"} | 201
+			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
 			davfs2 MOVE Schedule/a.json -> Schedule/a.bak | | 201
 			+61
-			davfs2 GET Schedule/a.json | | 200 | {"type":"cron"}
+			davfs2 GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":22}
 			davfs2 LIST Schedule/ | | 207 | a.bak a.json`,
 		"out of the way, and a temporary file comes": `
-			curl PUT Routes/b.yaml | name: b | 201
-			office PUT Routes/~$b.tmp | name: c | 201
+			curl PUT Routes/b.yaml | {states: {b: {type: start}}, actions: {begin: {trigger: init}}} | 201
+			office PUT Routes/~$b.tmp | {states: {c: {type: start}}, actions: {begin: {trigger: init}}} | 201
 			office MOVE Routes/b.yaml -> Routes/b.bak | | 201
 			office GET Routes/b.yaml | | 404
 			office MOVE Routes/~$b.tmp -> Routes/b.yaml F | | 204
-			office GET Routes/b.yaml | | 200 | name: c
+			office GET Routes/b.yaml | | 200 | {states: {c: {type: start}}, actions: {begin: {trigger: init}}}
 			office DELETE Routes/b.bak | | 204
-			office GET Routes/b.yaml | | 200 | name: c`,
+			office GET Routes/b.yaml | | 200 | {states: {c: {type: start}}, actions: {begin: {trigger: init}}}`,
 		"side files among themselves": `
 			gvfs PUT Schedule/a.tmp | one | 201
 			gvfs MOVE Schedule/a.tmp -> Schedule/b.tmp | | 201
@@ -404,7 +404,7 @@ func TestSavingByRenaming(t *testing.T) {
 			gvfs MOVE Schedule/.Trash -> Schedule/a.json | | 403
 			gvfs MOVE Schedule/b.tmp -> Schedule/.none/b.json | | 404`,
 		"copies": `
-			gvfs PUT Schedule/a.tmp | {"type":"cron"} | 201
+			gvfs PUT Schedule/a.tmp | {"route":"bug","type":"cron","hour":22} | 201
 			gvfs COPY Schedule/a.tmp -> Schedule/a.json | | 201
 			gvfs COPY Schedule/a.json -> Schedule/a.bak | | 201
 			gvfs LIST Schedule/ | | 207 | a.bak a.json a.tmp`,

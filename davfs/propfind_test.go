@@ -4,16 +4,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"flowdrive/store"
 )
 
 // TestListingSize: a member has about 400 bytes in an answer to allprop.
 func TestListingSize(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
-	d.fillDocuments("reports", 1000)
-	for i := range d.documents {
-		d.documents[i].Size, d.documents[i].MediaType = 500, "application/json"
-	}
+	d := newTestDrive(t)
+	d.fillDocuments(t, "reports", 1000, func(_ int, doc *store.Document) { doc.MediaType = "application/json" })
 	body := d.ask(t, "sam PROPFIND /dav/Documents/sam/reports/", "Depth: 1").Body.String()
 	if got := len(body) / 1000; got > 400 {
 		t.Errorf("%d bytes a member:\n%.2000s", got, body)
@@ -25,13 +24,9 @@ func TestListingSize(t *testing.T) {
 func TestWindowsIsShownWhatItTakes(t *testing.T) {
 	t.Parallel()
 	const windows = "User-Agent: Microsoft-WebDAV-MiniRedir/10.0.22631"
-	d := newTestDrive()
-	d.fillDocuments("many", 2100)
-	for i, doc := range d.documents {
-		if !doc.Folder {
-			doc.Modified = d.now.Add(time.Duration(i) * time.Second)
-		}
-	}
+	d := newTestDrive(t)
+	later := func(i int, doc *store.Document) { doc.Modified = d.clock.Now().Add(time.Duration(i) * time.Second) }
+	d.fillDocuments(t, "many", 2100, later)
 	all := d.ask(t, "sam PROPFIND /dav/Documents/sam/many/", "Depth: 1").Body.String()
 	if n := strings.Count(all, "<D:response>"); n != 2101 {
 		t.Errorf("others are shown %d", n)
@@ -45,12 +40,8 @@ func TestWindowsIsShownWhatItTakes(t *testing.T) {
 			t.Errorf("%s is shown: %v", name, got)
 		}
 	}
-	for _, doc := range d.documents {
-		if !doc.Folder {
-			doc.Name = strings.Repeat("x", 180) + doc.Name
-		}
-	}
-	rec := d.ask(t, "sam PROPFIND /dav/Documents/sam/many/", "Depth: 1", windows)
+	d.fillDocuments(t, "long", 2100, func(_ int, doc *store.Document) { doc.Name = strings.Repeat("x", 180) + doc.Name })
+	rec := d.ask(t, "sam PROPFIND /dav/Documents/sam/long/", "Depth: 1", windows)
 	if n := rec.Body.Len(); n > 1_000_000 || n < 990_000 {
 		t.Errorf("Windows is shown %d bytes", n)
 	}

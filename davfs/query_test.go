@@ -83,15 +83,15 @@ func TestFlags(t *testing.T) {
 		"": 201, "?dryRun": 200, "?dryRun=": 200, "?dryRun=1": 200, "?dryRun=true": 200,
 		"?dryRun=false": 400, "?dryRun=0": 400, "?dryRun=yes": 400, "?dryRun=TRUE": 400,
 	} {
-		d := newTestDrive()
-		if rec := d.ask(t, "sam PUT /dav/Workflow/Schedule/a.json"+query, `> {"type": "cron"}`); rec.Code != want {
+		d := newTestDrive(t)
+		if rec := d.ask(t, "sam PUT /dav/Workflow/Schedule/a.json"+query, `> {"route": "bug", "type": "cron", "hour": 22}`); rec.Code != want {
 			t.Errorf("%q: got %d, want %d", query, rec.Code, want)
 		}
-		if stored := len(d.entries) > 0; stored != (want == 201) {
+		if stored := d.count(t, "Schedule") > 0; stored != (want == 201) {
 			t.Errorf("%q: stored is %t", query, stored)
 		}
 	}
-	d := newTestDrive()
+	d := newTestDrive(t)
 	if rec := d.ask(t, "sam DELETE /dav/Workflow/Routes/none.json?force=0"); rec.Code != 400 {
 		t.Errorf("a DELETE by force=0: got %d, want 400", rec.Code)
 	}

@@ -5,20 +5,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/rs/zerolog"
-
-	"flowdrive/server"
 )
 
 // clockDrive is a drive whose real clock the test moves.
-func clockDrive() (*testDrive, *time.Time) {
+func clockDrive(t *testing.T) (*testDrive, *time.Time) {
+	t.Helper()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	f := newFake()
-	return &testDrive{f, New(Config{
-		Engine: f.engine(), Clock: f, Now: func() time.Time { return now }, Log: zerolog.Nop(), Principal: server.PrincipalOf, WriteError: writeProblem,
-		MaxDocument: 400, MaxContent: 1200,
-	})}, &now
+	return newTestDrive(t, func(c *Config) { c.Now = func() time.Time { return now } }), &now
 }
 
 // TestRefusalDestroysNothing plays a line each: what is asked of a drive that
@@ -27,7 +20,7 @@ func TestRefusalDestroysNothing(t *testing.T) {
 	t.Parallel()
 	const (
 		at    = "/dav/Workflow/Schedule/a.json"
-		good  = " > {\"type\": \"cron\"}"
+		good  = ` > {"route": "bug", "type": "cron", "hour": 22}`
 		fault = " > {\"type\": 1}"
 	)
 	for name, script := range map[string]string{
@@ -127,14 +120,14 @@ func TestRefusalDestroysNothing(t *testing.T) {
 			sam DELETE /dav/Documents/sam/a.txt 204
 			sam GET /dav/Documents/sam/a.txt 404`,
 		"Admin": `rclone/v1.60.1
-			eva PUT /dav/Admin/Users/kim.json = 201
+			eva PUT /dav/Admin/Users/kim.json {} 201
 			eva PUT% /dav/Admin/Users/kim.json = 400
 			eva DELETE /dav/Admin/Users/kim.json 204
 			eva GET /dav/Admin/Users/kim.json 200`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d, now := clockDrive()
+			d, now := clockDrive(t)
 			if rec := d.ask(t, "sam PUT "+at, strings.TrimPrefix(good, " ")); rec.Code != 201 {
 				t.Fatal(rec.Code, rec.Body)
 			}
@@ -156,6 +149,8 @@ func TestRefusalDestroysNothing(t *testing.T) {
 				switch words[3] {
 				case "=":
 					lines = append(lines, good[1:])
+				case "{}":
+					lines = append(lines, "> {}")
 				case "!":
 					lines = append(lines, fault[1:])
 				}

@@ -11,15 +11,29 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// furnish puts something of every kind on the drive.
-func furnish(t *testing.T, d *testDrive) {
+// furnish puts something of every kind on the drive, and returns the UUID of an
+// entry. The cases are 22, which is open, 23, and one that was archived.
+func furnish(t *testing.T, d *testDrive) (entry string) {
 	t.Helper()
 	for _, request := range [][]string{
-		{"sam PUT /dav/Workflow/Routes/tip.yaml", "> name: tip"},
-		{"sam PUT /dav/Workflow/Routes/bug%20report.json", "> {}"},
-		{"sam PUT /dav/Workflow/Schedule/night%20ly.json", `> {"type": "cron"}`},
-		{"sam PUT /dav/Workflow/Schedule/request", `> {"type": "cron", "contextId": 105}`},
-		{"ann PUT /dav/Workflow/Schedule/ours.yaml", `> {"type": "cron", "contextId": 105}`},
+		{"sam PUT /dav/Workflow/Routes/tip.yaml", "> @route"},
+		{"sam PUT /dav/Workflow/Routes/bug%20report.json", "> @route"},
+		{"sam PUT /dav/Workflow/Schedule/night%20ly.json", `> {"route": "bug", "type": "cron", "hour": 22}`},
+		{"sam PUT /dav/Workflow/Schedule/request", `> {"type": "cron", "hour": 22, "route": "bug", "context": "ops"}`},
+		{"ann PUT /dav/Workflow/Schedule/ours.yaml", `> {"type": "cron", "hour": 22, "route": "bug", "context": "ops"}`},
+	} {
+		rec := d.do(t, request, "")
+		if rec.Code >= 300 {
+			t.Fatalf("%s: %d %s", request[0], rec.Code, rec.Body)
+		}
+		if strings.Contains(request[0], "night") {
+			entry = strings.TrimSuffix(strings.TrimPrefix(rec.Header().Get("Location"), "/dav/Workflow/Schedule/"), ".json")
+		}
+	}
+	for d.db.PeekID() < 22 {
+		d.db.NextID()
+	}
+	for _, request := range [][]string{
 		{"sam PUT /dav/Workflow/Cases/open.json", `> {"route": "tip"}`},
 		{"sam PUT /dav/Workflow/Cases/new.json", `> {"route": "tip"}`},
 		{"sam PUT /dav/Workflow/Cases/23/Labels/report", "Content-Type: text/xml", "> <x/>"},
@@ -39,6 +53,7 @@ func furnish(t *testing.T, d *testDrive) {
 			t.Fatalf("DELETE of %s: %d %s", over, rec.Code, rec.Body)
 		}
 	}
+	return entry
 }
 
 // TestTree walks the whole tree: what a folder lists resolves under its
@@ -46,10 +61,10 @@ func furnish(t *testing.T, d *testDrive) {
 // hidden keys.
 func TestTree(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
+	d := newTestDrive(t)
 	furnish(t, d)
 	for user, atLeast := range map[string]int{"sam": 40, "ann": 8, "eva": 12} {
-		s := &scope{engine: new(d.engine()), by: d.directory.Principal(d.PartyID(user)), since: d.now}
+		s := &scope{engine: new(EngineOf(d.Engine)), by: d.principal(user), since: d.clock.Now()}
 		if visited := visit(t, s.root(), nil); visited < atLeast {
 			t.Errorf("%s: %d places visited, want at least %d", user, visited, atLeast)
 		}
@@ -59,8 +74,8 @@ func TestTree(t *testing.T) {
 // TestReadme: README.txt names every folder and file that is always there.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	d := newTestDrive()
-	s := &scope{engine: new(d.engine()), by: d.directory.Principal(d.PartyID("eva")), since: d.now}
+	d := newTestDrive(t)
+	s := &scope{engine: new(EngineOf(d.Engine)), by: d.principal("eva"), since: d.clock.Now()}
 	for _, path := range [][]string{{"dav"}, {"dav", "Workflow"}, {"dav", "Workflow", "Worklist"}, {"dav", "Account"}, {"dav", "Admin"}} {
 		n := s.root()
 		for _, name := range path {
@@ -157,15 +172,16 @@ func FuzzWalk(f *testing.F) {
 	for _, path := range []string{
 		"/", "/dav/Workflow/Schedule/night%20ly.json", "/dav/Workflow/Cases/22/Actions/resolve.json",
 		"/dav/Workflow/Routes/tip/22/Labels/report", "/dav/workflow/CASES/.contents", "/dav/%2e%2e/x", "//dav//",
-		"/dav/Workflow/Schedule/{c6000000-0000-0000-0000-000000000013}.json", "/dav/Admin/Users/sam.json",
+		"/dav/Workflow/Schedule/{ENTRY}.json", "/dav/Admin/Users/sam.json",
 	} {
 		f.Add(path)
 	}
-	d := newTestDrive()
+	d := newTestDrive(f)
 	var once sync.Once
+	var entry string
 	f.Fuzz(func(t *testing.T, path string) {
-		once.Do(func() { furnish(t, d) })
-		p, err := dav.ParsePath(path)
+		once.Do(func() { entry = furnish(t, d) })
+		p, err := dav.ParsePath(strings.ReplaceAll(path, "ENTRY", entry))
 		if err != nil {
 			if !errs.Is(err, errs.BadParameter) {
 				t.Errorf("ParsePath(%q): %v", path, err)
@@ -180,7 +196,7 @@ func FuzzWalk(f *testing.F) {
 			}
 		}
 		for _, user := range []string{"sam", "bob"} {
-			s := &scope{engine: new(d.engine()), by: d.directory.Principal(d.PartyID(user)), since: d.now}
+			s := &scope{engine: new(EngineOf(d.Engine)), by: d.principal(user), since: d.clock.Now()}
 			n, err := s.walk(t.Context(), a)
 			if err == nil {
 				_, err = n.stat(t.Context())
