@@ -21,9 +21,9 @@ type transfer struct {
 	overwrite bool
 	shallow   bool // a folder without what is in it
 
-	source node
-	about  *info            // of the source
-	judged engine.Condition // of the request: it is about the source
+	source          node
+	about           *info            // of the source
+	sourceCondition engine.Condition // of the request: it is about the source
 }
 
 // movable is a node that MOVE moves to places of its own kind: a name to another
@@ -124,7 +124,7 @@ func (t *transfer) find() (err error) {
 	if err := t.query.only(); err != nil {
 		return err
 	}
-	if t.judged, err = t.condition(); err != nil {
+	if t.sourceCondition, err = t.condition(); err != nil {
 		return err
 	}
 	if t.source, err = t.place(); err != nil {
@@ -172,7 +172,7 @@ func documentAt(n node) (engine.DocumentPath, bool) {
 // engine, which reads no content.
 func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error) {
 	req := t.engineRequest(t.Clock.Now())
-	req.If = t.judged
+	req.If = t.sourceCondition
 	transfer := t.engine.Documents.CopyDocument
 	if t.move {
 		transfer = t.engine.Documents.MoveDocument
@@ -198,7 +198,7 @@ func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error
 // moveBy lets the source move in its own way.
 func (t *transfer) moveBy(m movable, to node) (*answer, error) {
 	req := t.engineRequest(t.Clock.Now())
-	req.If = t.judged
+	req.If = t.sourceCondition
 	a, err := m.moveTo(t.r.Context(), req, to, t)
 	if err != nil {
 		return nil, err
@@ -237,7 +237,7 @@ func (t *transfer) put(put *request, to node) (*answer, error) {
 		}
 		return nil, errs.New(errs.NotAllowed, "The destination cannot be written.")
 	}
-	if err := t.judge(put); err != nil {
+	if err := t.checkSource(put); err != nil {
 		return nil, err
 	}
 	return t.send(put)
@@ -264,32 +264,32 @@ func (t *transfer) send(put *request) (*answer, error) {
 	return a, err
 }
 
-// judge checks the conditions about the source, and of a MOVE whether the source
+// checkSource checks the conditions about the source, and of a MOVE whether the source
 // may be deleted, which the transaction of the PUT does.
-func (t *transfer) judge(put *request) (err error) {
+func (t *transfer) checkSource(put *request) (err error) {
 	if t.move {
 		source, ok := t.source.(moveSource)
 		if !ok {
 			return notMovable()
 		}
 		req := t.engineRequest(t.Clock.Now())
-		req.If = t.judged
+		req.If = t.sourceCondition
 		put.moveSource, err = source.moveSource(t.r.Context(), req)
 		return err
 	}
-	return t.judgeSource()
+	return t.checkSourceCondition()
 }
 
-// judgeSource checks the conditions about a source that stays.
-func (t *transfer) judgeSource() error {
-	if t.judged == nil {
+// checkSourceCondition checks the conditions about a source that stays.
+func (t *transfer) checkSourceCondition() error {
+	if t.sourceCondition == nil {
 		return nil
 	}
 	version, err := t.versionOf(t.source, t.about)
 	if err != nil {
 		return err
 	}
-	return t.judged(version)
+	return t.sourceCondition(version)
 }
 
 // open opens the source. A stream is written while it is read.

@@ -128,7 +128,7 @@ func (p *putRequest) replayEcho(ctx context.Context) (*answer, error) {
 // byte was read, before anything is done with it.
 func (p *putRequest) expectEcho(ctx context.Context) (err error) {
 	p.echo, err = p.repeats(ctx)
-	p.in.judge = func(sum [sha256.Size]byte) error {
+	p.in.checkSum = func(sum [sha256.Size]byte) error {
 		if p.echo != nil && p.echo.sum == sum {
 			return errRepeated
 		}
@@ -140,9 +140,9 @@ func (p *putRequest) expectEcho(ctx context.Context) (err error) {
 // errRepeated ends the reading of a content that was sent a moment ago.
 var errRepeated = errs.New(errs.Internal, "A content that was repeated was taken for a failure.")
 
-// remember records the echo of an accepted PUT, and adds the ETag of what a GET of
+// keepEcho records the echo of an accepted PUT, and adds the ETag of what a GET of
 // the URL now gives to its answer.
-func (p *putRequest) remember(ctx context.Context, o *engine.Outcome, a *answer) {
+func (p *putRequest) keepEcho(ctx context.Context, o *engine.Outcome, a *answer) {
 	at := p.userPath()
 	p.request.overlays.echoes.forget(at)
 	if p.script || p.rules.secret {

@@ -62,16 +62,16 @@ func (d *drive) getFile(w http.ResponseWriter, x *request, n reader) error {
 	r := x.r.Clone(x.r.Context())
 	r.Header.Del("If-Match") // checked above, so that a form's counters do not matter
 	r.Header.Del("If-Unmodified-Since")
-	settleRange(r.Header, about.size)
+	prepareRange(r.Header, about.size)
 	http.ServeContent(w, r, "", about.modified, content)
 	return nil
 }
 
-// settleRange prepares a Range header for http.ServeContent, which refuses
+// prepareRange prepares a Range header for http.ServeContent, which refuses
 // units that it does not know instead of passing over them (RFC 9110, section
 // 14.2), and answers a request of the last 0 bytes, which cannot be satisfied
 // (section 14.1.2).
-func settleRange(header http.Header, size int64) {
+func prepareRange(header http.Header, size int64) {
 	unit, set, given := strings.Cut(header.Get("Range"), "=")
 	if !given || !strings.EqualFold(unit, "bytes") {
 		header.Del("Range")
@@ -178,9 +178,9 @@ func (x *request) versionOf(n node, about *info) (engine.Version, error) {
 	return v, err
 }
 
-// versionAt returns what a condition judges of another address than the
-// request's: the engine, which judges the rest, knows that one only. What the
-// caller cannot see is as if it were not there.
+// versionAt returns the version at another address than the request's, for
+// conditions: the engine, which checks the others, knows only the request's. What
+// the caller may not see is as if it were not there.
 func (x *request) versionAt(p dav.Path) (dav.Version, error) {
 	at := address{p}
 	var there engine.Version

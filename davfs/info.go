@@ -42,7 +42,7 @@ type info struct {
 	dead   []dav.Property   // the stored properties, once they were asked for
 }
 
-// version returns what a condition judges.
+// version returns the version for conditions.
 func (i *info) version() engine.Version {
 	return engine.Version{Exists: true, ETag: i.etag, Definition: i.definition, Modified: i.modified}
 }

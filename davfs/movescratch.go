@@ -86,7 +86,7 @@ func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 		return nil, err
 	}
 	req := t.engineRequest(t.wall)
-	req.If = t.judged
+	req.If = t.sourceCondition
 	out, err := t.engine.Scratch.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 // outOfTheWay stores a copy of a document, which stays in force; its name
 // shows nothing to the caller until a PUT of it comes, or for a minute.
 func (t *transfer) outOfTheWay(put *request) (*answer, error) {
-	if err := t.judgeSource(); err != nil {
+	if err := t.checkSourceCondition(); err != nil {
 		return nil, err
 	}
 	a, err := t.send(put)
@@ -123,7 +123,7 @@ func (t *transfer) outOfTheWay(put *request) (*answer, error) {
 func (t *transfer) empty(put *request, from scratchPlace) (*answer, error) {
 	ctx := t.r.Context()
 	req := t.engineRequest(t.wall)
-	req.If = t.judged
+	req.If = t.sourceCondition
 	if _, err := t.engine.Scratch.MayTakeScratch(ctx, req, from.place()); err != nil {
 		return nil, err
 	}

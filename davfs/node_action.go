@@ -42,7 +42,7 @@ func (n actionsFolder) list(ctx context.Context) ([]*info, error) {
 	return out, nil
 }
 
-func (n actionsFolder) means(context.Context, string) (bool, error) { return false, nil }
+func (n actionsFolder) hasMeaning(context.Context, string) (bool, error) { return false, nil }
 
 // actionFile is Actions/<action>.json: GET shows the task, PUT performs it.
 type actionFile struct {

@@ -67,7 +67,9 @@ func (n casesFolder) caseOf(ctx context.Context, name string) (node, error) {
 }
 
 //nolint:unparam // sideFileFolder's method may fail
-func (n casesFolder) means(_ context.Context, name string) (bool, error) { return digits(name), nil }
+func (n casesFolder) hasMeaning(_ context.Context, name string) (bool, error) {
+	return digits(name), nil
+}
 
 func (n casesFolder) filters() []string {
 	return []string{"route", "state", "status", "role", "context", "parent", "q"}

@@ -44,7 +44,7 @@ func (n routesFolder) list(ctx context.Context) ([]*info, error) {
 }
 
 // means reports whether a route has the name: it is its folder's.
-func (n routesFolder) means(ctx context.Context, name string) (bool, error) {
+func (n routesFolder) hasMeaning(ctx context.Context, name string) (bool, error) {
 	switch err := n.engine.Drops.MayDrop(ctx, n.by, name); {
 	case errs.Is(err, errs.NotFound):
 		return false, nil

@@ -33,7 +33,7 @@ func (n scheduleFolder) child(_ context.Context, name string) (node, error) {
 func (n scheduleFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }
 
 //nolint:unparam // sideFileFolder's method may fail
-func (n scheduleFolder) means(_ context.Context, name string) (bool, error) {
+func (n scheduleFolder) hasMeaning(_ context.Context, name string) (bool, error) {
 	_, identity := parseUUID(name)
 	return identity, nil
 }

@@ -18,7 +18,7 @@ import (
 // a side file there, except those that have a meaning.
 type sideFileFolder interface {
 	folder
-	means(ctx context.Context, name string) (bool, error)
+	hasMeaning(ctx context.Context, name string) (bool, error)
 }
 
 // caseHolder is a folder in which the id of a case is the name of its folder.
@@ -66,7 +66,7 @@ func (s *scope) scratchChild(ctx context.Context, dir folder, path []string, nam
 	if _, ext := splitName(name); !keepsSideFiles || ext != "" || s.script && s.writes {
 		return nil, nil
 	}
-	if means, err := at.means(ctx, norm.NFC.String(name)); means || err != nil {
+	if hasMeaning, err := at.hasMeaning(ctx, norm.NFC.String(name)); hasMeaning || err != nil {
 		return nil, err
 	}
 	if !s.script {

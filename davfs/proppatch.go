@@ -78,7 +78,7 @@ func (d *drive) proppatch(x *request) (*answer, error) {
 // patch changes properties of a node, and says what became of each change.
 func (d *drive) patch(x *request, n node, changes []dav.PropChange, condition engine.Condition) ([]dav.PropResult, error) {
 	p := &propPatch{request: x, changes: changes, outcome: make([]propOutcome, len(changes))}
-	p.judge(n)
+	p.checkNames(n)
 	req := x.engineRequest(d.Clock.Now())
 	req.If = condition
 	if err := p.apply(n, req); err != nil {
@@ -102,8 +102,8 @@ type propOutcome struct {
 	why       string
 }
 
-// judge finds the changes that cannot be made, independent of the stored version.
-func (p *propPatch) judge(n node) {
+// checkNames finds the changes that cannot be made, independent of the stored version.
+func (p *propPatch) checkNames(n node) {
 	target, _ := n.(patcher)
 	for i, c := range p.changes {
 		switch {

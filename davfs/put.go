@@ -51,8 +51,8 @@ type guarded interface {
 }
 
 // put answers PUT. Checks run in the order of
-// docs/contract/drive.md#order-of-checks; what rests on what is stored is judged
-// once more by the engine, in the transaction of the change.
+// docs/contract/drive.md#order-of-checks; what depends on the stored version
+// the engine checks again, in the transaction of the change.
 func (d *drive) put(x *request) (*answer, error) {
 	n, err := x.place()
 	if _, own := n.(queried); x.malformed != nil && !own {
@@ -145,7 +145,7 @@ func (x *request) putNowhere(n node) error {
 	return x.notAllowed(n)
 }
 
-// readQuery judges the query.
+// readQuery reads the query, and checks its parameters.
 func (p *putRequest) readQuery() (err error) {
 	if own, ok := p.target.(queried); ok {
 		p.target, p.dryRun, err = own.query(p.r.URL.RawQuery)
@@ -235,7 +235,7 @@ func (p *putRequest) admit() error {
 	if p.rules.action {
 		return nil
 	}
-	if err := p.in.judgeHeaders(p.rules.content); err != nil {
+	if err := p.in.checkHeaders(p.rules.content); err != nil {
 		return p.unless404(err)
 	}
 	if p.condition == nil || p.key != nil && p.rules.content {
@@ -295,7 +295,7 @@ func (p *putRequest) perform() (*answer, error) {
 		return p.failed(err)
 	}
 	a := p.answer(out)
-	p.settle(ctx, out, a)
+	p.updateOverlays(ctx, out, a)
 	return a, nil
 }
 
@@ -335,13 +335,13 @@ func (p *putRequest) unhide() {
 	}
 }
 
-// settle settles what has come of an accepted PUT with what its client is
-// shown. A draft that stays is shown no more: something is there now.
-func (p *putRequest) settle(ctx context.Context, o *engine.Outcome, a *answer) {
+// updateOverlays records an accepted PUT for what its client is shown next. A
+// draft at the address ends, since the document is there now.
+func (p *putRequest) updateOverlays(ctx context.Context, o *engine.Outcome, a *answer) {
 	if p.dryRun || !hasOverlay(p.at, p.target) {
 		return
 	}
-	p.remember(ctx, o, a)
+	p.keepEcho(ctx, o, a)
 	if p.script {
 		return
 	}
@@ -350,7 +350,7 @@ func (p *putRequest) settle(ctx context.Context, o *engine.Outcome, a *answer) {
 	}
 }
 
-// document reads the body and judges what needs no look into it.
+// document reads the body, and makes the checks that do not parse it.
 func (p *putRequest) document() error {
 	if err := p.read(); err != nil {
 		return err

@@ -25,11 +25,11 @@ type upload struct {
 	query     query
 	fault     error // what went wrong while the body was read, our words for it
 
-	// Of a body that was read to its end. judge, if it is set, is called before the
+	// Of a body that was read to its end. checkSum, if it is set, is called before the
 	// end is reported; its error is the body's.
-	size  int64
-	sum   [sha256.Size]byte
-	judge func(sum [sha256.Size]byte) error
+	size     int64
+	sum      [sha256.Size]byte
+	checkSum func(sum [sha256.Size]byte) error
 
 	r     *http.Request
 	begun *bufio.Reader // what was looked into
@@ -55,8 +55,8 @@ func (u *upload) content() engine.Upload {
 	return up
 }
 
-// judgeHeaders answers what is wrong with a body before it is read.
-func (u *upload) judgeHeaders(content bool) error {
+// checkHeaders answers what is wrong with a body before it is read.
+func (u *upload) checkHeaders(content bool) error {
 	if u.r.ContentLength > u.limit {
 		return u.tooLarge()
 	}
@@ -108,13 +108,13 @@ func (u *upload) readAll() error {
 }
 
 // stream makes body ready, which counts what is read and hashes it for the
-// key and the judge: the digest of a content is known when its last byte is.
+// key and for checkSum: the digest of a content is known when its last byte is.
 func (u *upload) stream(key *engine.IdempotencyKey) {
 	b := &bodyReader{upload: u, from: u.r.Body, key: key}
 	if u.begun != nil {
 		b.from = u.begun
 	}
-	if key != nil || u.judge != nil {
+	if key != nil || u.checkSum != nil {
 		b.hash = sha256.New()
 	}
 	u.body = b
@@ -173,8 +173,8 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if b.key != nil {
 		b.key.Request = b.sum
 	}
-	if b.judge != nil {
-		if err := b.judge(b.sum); err != nil {
+	if b.checkSum != nil {
+		if err := b.checkSum(b.sum); err != nil {
 			return 0, b.fail(err)
 		}
 	}
