@@ -95,7 +95,7 @@ func syncing(f *os.File, place func(n int64) int64) round {
 
 // actions performs over HTTP, each connection on cases of its own.
 func (o *office) actions(conns []*connection) round {
-	each := max(1, o.cases.n/int64(len(conns)))
+	each := max(1, int64(len(o.cases)/len(conns)))
 	turns := make([]int64, len(conns))
 	return func(ctx context.Context, d time.Duration) (sample, error) {
 		return load(ctx, len(conns), d, func(_ context.Context, caller int) error {
@@ -110,9 +110,9 @@ func (o *office) actions(conns []*connection) round {
 // bareHandler performs by the bare writer: it reads and parses the body, and
 // writes the unit.
 func (o *office) bareHandler(w *bareWriter) http.Handler {
-	written := make(map[int64]*atomic.Int64, o.cases.n)
-	for i := range o.cases.n {
-		written[o.cases.at(i)] = &atomic.Int64{}
+	written := make(map[int64]*atomic.Int64, len(o.cases))
+	for _, id := range o.cases {
+		written[id] = &atomic.Int64{}
 	}
 	written[o.cases.at(0)].Store(o.noted)
 	free := make(chan *bareCaller, 2*callers)

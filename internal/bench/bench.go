@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"runtime/pprof"
 	"slices"
 	"strings"
 	"time"
@@ -187,10 +186,4 @@ func (r *run) clean(err error) error {
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line
-}
-
-// as runs f with the samples of its goroutines in a CPU profile labelled by
-// the side to which they belong ("go tool pprof -tagfocus side=flowdrive").
-func as(ctx context.Context, side string, f func(context.Context)) {
-	pprof.Do(ctx, pprof.Labels("side", side), f)
 }

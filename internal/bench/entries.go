@@ -128,7 +128,7 @@ func (r *run) additions(ctx context.Context, h *house, watch *stopwatch) ([]time
 	var took []time.Duration
 	for range r.adds {
 		begin := time.Now()
-		if _, err := h.putEntry(ctx, far); err != nil {
+		if _, err := h.putEntry(ctx, far(0)); err != nil {
 			return nil, err
 		}
 		took = append(took, watch.asked().Sub(begin))

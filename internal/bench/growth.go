@@ -47,8 +47,7 @@ func (r *run) growthOfStart(ctx context.Context, offices []*office) (_ []Row, er
 	defer undo.run(&err)
 	var sides []side
 	for _, o := range offices {
-		var h *house
-		as(ctx, "flowdrive", func(ctx context.Context) { h, err = openHouse(ctx, o.data, houseOptions{}) })
+		h, err := openHouse(ctx, o.data, houseOptions{})
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -195,8 +196,13 @@ func (h *house) putEntry(ctx context.Context, document string) (*engine.Outcome,
 	return h.engine.PutEntry(ctx, h.request(), engine.Ref{}, []byte(document))
 }
 
-// far is a document of a schedule entry that is due in 2099.
-const far = `{"type": "cron", "route": "` + routeAuto + `", "year": "2099", "month": "1", "day": "1", "hour": "0", "minute": "0"}`
+// far returns the document of a schedule entry that is due in 2099, each in
+// another minute.
+func far(i int) string {
+	at := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i%(365*24*60)) * time.Minute)
+	return fmt.Sprintf(`{"type": "cron", "route": "%s", "year": "2099", "month": "%d", "day": "%d", "hour": "%d", "minute": "%d"}`,
+		routeAuto, at.Month(), at.Day(), at.Hour(), at.Minute())
+}
 
 // soon returns the document of an entry that is due once, at the whole second
 // that lies so many seconds ahead.

@@ -30,7 +30,7 @@ func measureLateness(ctx context.Context, r *run) ([]Row, error) {
 			return ctx.Err()
 		}},
 		{"entries", "… while 32 callers put entries", 50e-3, busy(func(ctx context.Context, h *house) error {
-			_, err := h.putEntry(ctx, far)
+			_, err := h.putEntry(ctx, far(0))
 			return err
 		})},
 		{"cases", "… while 32 callers start cases", 50e-3, busy(func(ctx context.Context, h *house) error {

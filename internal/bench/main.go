@@ -5,10 +5,10 @@
 // cost: the same rows written by a bare writer, or the bare library. "make
 // bench" runs it.
 //
-// It takes a quarter of an hour. It needs 10 GB below -dir for a while, and a
+// It takes half an hour. It needs 10 GB below -dir for a while, and a
 // machine that does nothing else. P12 compares what work costs with a thousand,
 // a hundred thousand and a million cases stored. With -cases 10000000 it goes
-// on to ten million: that takes ten minutes more, 26 GB below -dir, and memory
+// on to ten million: that takes half an hour more, 26 GB below -dir, and memory
 // in which the system can keep them. With less memory it measures the disk.
 package main
 
@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/pprof"
 	"strings"
 )
 
@@ -46,7 +45,6 @@ func command(ctx context.Context, args []string) (err error) {
 	flags.StringVar(&cfg.Program, "program", "", "file of the program that P13 and P14 start; without it they are left out")
 	jsonFile := flags.String("json", "", "file for the figures of all rounds as JSON")
 	old := flags.String("compare", "", "file of an earlier -json, to be compared with that of the argument; nothing is measured")
-	profile := flags.String("cpuprofile", "", "file for a CPU profile; go tool pprof -tagfocus side=flowdrive leaves out the limits")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -58,13 +56,6 @@ func command(ctx context.Context, args []string) (err error) {
 	}
 	if *only != "" {
 		cfg.Only = strings.Split(*only, ",")
-	}
-	if *profile != "" {
-		stop, err := profileTo(*profile)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, stop()) }()
 	}
 	report, err := Run(ctx, cfg)
 	if report == nil {
@@ -79,19 +70,4 @@ func command(ctx context.Context, args []string) (err error) {
 		return errors.Join(err, createErr)
 	}
 	return errors.Join(err, report.WriteJSON(file), file.Close())
-}
-
-// profileTo writes a CPU profile until stop.
-func profileTo(path string) (stop func() error, err error) {
-	file, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	if err := pprof.StartCPUProfile(file); err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return func() error {
-		pprof.StopCPUProfile()
-		return file.Close()
-	}, nil
 }

@@ -124,11 +124,9 @@ func (r *run) alternate(ctx context.Context, sides ...side) ([][]sample, error) 
 			d /= 4
 		}
 		for i, s := range sides {
-			var got sample
-			var err error
-			as(ctx, s.name, func(ctx context.Context) { got, err = s.round(ctx, d) })
+			got, err := s.round(ctx, d)
 			if err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%s: %w", s.name, err)
 			}
 			if n > 0 {
 				out[i] = append(out[i], got)

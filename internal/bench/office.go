@@ -49,7 +49,8 @@ func checkpoint(ctx context.Context, db querier) (busy bool, left int, err error
 // performed for ever.
 type office struct {
 	data  string
-	n     int     // cases
+	n     int // cases
+	all   stock
 	cases stock   // those on which it can
 	note  *series // the unit of such an action
 	noted int64   // how many there were on the first of them while it was learnt
@@ -63,7 +64,7 @@ func (r *run) furnish(ctx context.Context, n int, kinds ...kind) (_ *office, err
 	if o.data, err = r.folder("office"); err != nil {
 		return nil, err
 	}
-	if o.cases, err = r.fillCases(ctx, o.data, n, kinds...); err != nil {
+	if o.all, o.cases, err = r.fillCases(ctx, o.data, n, kinds...); err != nil {
 		return nil, err
 	}
 	h, err := openHouse(ctx, o.data, houseOptions{})
@@ -102,11 +103,10 @@ func (o *office) learn(ctx context.Context, h *house) (*series, error) {
 
 // gets lets each connection get cases, one after the other.
 func (o *office) gets(conns []*connection) round {
-	all := stock{first: o.cases.first, step: 1, n: int64(o.n)}
 	var turn atomic.Int64
 	return func(ctx context.Context, d time.Duration) (sample, error) {
 		return load(ctx, len(conns), d, func(_ context.Context, caller int) error {
-			path := fmt.Sprintf("/dav/Workflow/Cases/%d.json", all.at(turn.Add(1)))
+			path := fmt.Sprintf("/dav/Workflow/Cases/%d.json", o.all.at(turn.Add(1)))
 			return conns[caller].do(http.MethodGet, path, nil, http.StatusOK)
 		})
 	}

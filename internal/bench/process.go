@@ -210,7 +210,7 @@ func measureReady(ctx context.Context, r *run) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := r.fillCases(ctx, full, r.stored, kinds()...); err != nil {
+	if _, _, err := r.fillCases(ctx, full, r.stored, kinds()...); err != nil {
 		return nil, err
 	}
 	stored, err := r.starting(ctx, func() (string, error) { return full, nil })

@@ -21,6 +21,35 @@ type op struct {
 	reads bool // one row
 }
 
+// caseTable is a table with rows of a case that no trigger writes.
+type caseTable struct {
+	name     string
+	key      string // the column that says which case
+	within   string // the column that tells apart the rows of a case, "" for the case itself
+	numbered string // a column that SQLite fills in, "" for none
+}
+
+func caseTables() []caseTable {
+	return []caseTable{{"cases", "id", "", ""}, {"case_log", "case_id", "seq", ""}, {"messages", "case_id", "label", "id"}, {"tasks", "case_id", "party_id", ""}}
+}
+
+// columns returns the columns of the table that can be written.
+func (t caseTable) columns(ctx context.Context, db *sql.DB) (names []string, err error) {
+	rows, err := db.QueryContext(ctx, `SELECT name FROM pragma_table_xinfo(?1) WHERE hidden = 0`, t.name)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, rows.Err()
+}
+
 // row is one of a table, by column.
 type row map[string]any
 

@@ -23,8 +23,7 @@ func measureStart(ctx context.Context, r *run) (_ []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var h *house
-	as(ctx, "flowdrive", func(ctx context.Context) { h, err = openHouse(ctx, data, houseOptions{}) })
+	h, err := openHouse(ctx, data, houseOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +119,7 @@ func measureGroup(ctx context.Context, r *run) (_ []Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var h *house
-	as(ctx, "flowdrive", func(ctx context.Context) { h, err = openHouse(ctx, data, houseOptions{}) })
+	h, err := openHouse(ctx, data, houseOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +127,7 @@ func measureGroup(ctx context.Context, r *run) (_ []Row, err error) {
 	put := func(callers int) func(context.Context, time.Duration) (sample, error) {
 		return func(ctx context.Context, d time.Duration) (sample, error) {
 			return load(ctx, callers, d, func(ctx context.Context, _ int) error {
-				_, err := h.putEntry(ctx, far)
+				_, err := h.putEntry(ctx, far(0))
 				return err
 			})
 		}

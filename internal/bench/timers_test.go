@@ -25,7 +25,7 @@ func TestLimitOfTimers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const after = `SELECT id FROM cases WHERE due >= ?1 ORDER BY due, id`
-	if due := dump(t, data, after, epoch().UnixMilli()); len(due) != n || len(dump(t, data, after, epoch().Add(lasts).UnixMilli())) != 1 {
+	if due := dump(t, data, after, epoch().UnixMilli()); len(due) != n {
 		t.Fatalf("%d timers", len(due))
 	}
 	var ids []int64

@@ -30,9 +30,7 @@ func (c *cleanup) run(err *error) {
 // serve starts a whole server on the data folder, and opens as many connections
 // to it as there are callers.
 func (r *run) serve(ctx context.Context, data string, undo *cleanup) (conns []*connection, err error) {
-	var addr string
-	var stop func() error
-	as(ctx, "flowdrive", func(context.Context) { addr, stop, err = serveInProcess(data) })
+	addr, stop, err := serveInProcess(data)
 	if err != nil {
 		return nil, err
 	}
