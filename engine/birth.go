@@ -15,8 +15,8 @@ import (
 	"flowdrive/store"
 )
 
-// birth is a case that shall be: what a start document or a schedule entry
-// asks for, resolved.
+// birth is a case to create: what a start document or a schedule entry asks
+// for, resolved.
 type birth struct {
 	id           int64 // of the case, 0: the next one
 	info         *routeInfo
@@ -48,7 +48,7 @@ type caseChange struct {
 	base      int64 // revision it was decided on, 0 for a new case
 	log       []machine.LogEntry
 	messages  []*store.Message
-	inherited *store.Message       // input of a case that another one made: nobody's quota holds it up
+	inherited *store.Message       // input of a case that another one made; no quota applies to it
 	written   []machine.NewMessage // by steps, after messages
 	postings  []machine.Posting    // what it does to the outbox
 	notices   *machine.Notices     // of the whole event

@@ -26,9 +26,9 @@ type content struct {
 	spooled   Spooled     // one that was just read
 	file      *storedFile // one that a row refers to
 
-	// holds answers change.ErrStale where that row has gone; nil: nothing to check.
-	// Package-wide rule: it is asked in the unit that refers to the content
-	// as well (see package contents).
+	// holds returns change.ErrStale if the row of the content has gone. If it
+	// is nil there is nothing to check. Every unit that refers to the content
+	// calls it again (see package contents).
 	holds func(store.Tx) error
 }
 

@@ -48,10 +48,10 @@ func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string
 	return at.found, at.path, nil
 }
 
-// documentInput returns the document that a start document names as the
-// input of its case; nil where the caller sees none. The content is what the
-// document has when the case is decided on, and must still be that when the
-// case is written.
+// documentInput returns the document that a start document names as the input
+// of its case, or nil if the caller may not see it. The content is that of the
+// moment at which the case is decided. It must not have changed when the case
+// is written.
 func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*content, error) {
 	text, ok := v.Str()
 	if !ok {

@@ -59,19 +59,19 @@ func (e *Files) documentResource(d *store.Document) Resource {
 	}
 }
 
-// documentPlace is where a path leads.
+// documentPlace is the result of following a path.
 type documentPlace struct {
 	root   *identity.Party
 	path   DocumentPath    // as it is spelled in the store
-	folder *store.Document // that holds it or would; nil where there is none, or at a root
-	found  *store.Document // nil where nothing is there
+	folder *store.Document // the folder of the path's last name; nil if it does not exist, or at a root
+	found  *store.Document // nil if nothing is there
 	above  []int64         // the folders down to folder, the root first
 
-	illegal error // why nothing can have the path's names, nil where it can
+	illegal error // why the names of the path are not allowed; nil if they are
 }
 
-// documentAt returns where the path leads, for who may read there; a root
-// that is not for by to see is errs.NotFound.
+// documentAt follows the path for a caller who may read there. Errors:
+// errs.NotFound if by may not see the root.
 func (e *Files) documentAt(r store.Reader, by identity.Principal, path DocumentPath) (*documentPlace, error) {
 	at, err := e.placeOf(by, path)
 	if err != nil || at.illegal != nil { // else nothing is there
@@ -80,8 +80,8 @@ func (e *Files) documentAt(r store.Reader, by identity.Principal, path DocumentP
 	return at, at.find(r)
 }
 
-// placeOf returns the place that the path names, before anybody has looked
-// what is there.
+// placeOf returns the place of the path before the store is asked what is
+// there.
 func (e *Files) placeOf(by identity.Principal, path DocumentPath) (*documentPlace, error) {
 	if len(path) == 0 {
 		return nil, change.Absent("document")
@@ -106,7 +106,7 @@ func (at *documentPlace) find(r store.Reader) error {
 	return err
 }
 
-// lead notes where what lies along the path leads.
+// lead follows the path along the rows found for it, from the root down.
 func (at *documentPlace) lead(along []store.Document) {
 	for i := range along {
 		d := &along[i]
@@ -247,10 +247,10 @@ func (e *Files) DocumentRoots(ctx context.Context, by identity.Principal, own bo
 	return out, err
 }
 
-// Listing is a document or folder with what it holds.
+// Listing is a document or folder with its members.
 type Listing struct {
 	Top   *store.Document
-	Below []store.Document // in no particular order: ParentID says what lies where
+	Below []store.Document // in no order; ParentID is the folder of each
 }
 
 // DocumentListing returns what is at the path and what that holds, with one
@@ -287,9 +287,9 @@ func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path
 	return &out, nil
 }
 
-// Documents returns a page of the members of the folder at the path, or of
-// the roots that by may read where the path is empty: in order of creation,
-// with their forms.
+// Documents returns a page of the members of the folder at the path, or, if the
+// path is empty, of the roots that by may read. They are in order of creation,
+// with their forms. Errors: errs.NotFound if by may not see the folder.
 func (e *Files) Documents(ctx context.Context, by identity.Principal, path DocumentPath, f Filter) ([]Resource, error) {
 	next := e.rootsAfter(ctx, by)
 	if len(path) > 0 {

@@ -10,11 +10,11 @@ import (
 	"flowdrive/store"
 )
 
-// Drafts and rejected content: what whoever mounts the drive keeps in the
-// place of a document that is not there yet, or was refused
+// Drafts and rejected content: what a user who mounts the drive has at the
+// place of a document that does not exist yet, or was refused
 // (docs/contract/drive.md#4-desktop-clients).
 
-// rejectedFolder is where rejected content lies in its folder.
+// rejectedFolder is the name of the folder for rejected content.
 const rejectedFolder = "/Rejected"
 
 // MakeDraft makes a draft at the place, for a day: nothing is validated,
@@ -29,8 +29,8 @@ func (e *Files) MakeDraft(ctx context.Context, req Request, at store.ScratchPlac
 	return created, err
 }
 
-// makeDraft makes a draft that lives until the end of a lock, or for a day
-// where that is zero.
+// makeDraft makes a draft that lives until the end of a lock, or for a day if
+// until is zero.
 func (e *Files) makeDraft(tx store.Tx, req Request, at store.ScratchPlace, until time.Time) (created bool, err error) {
 	found, err := liveScratch(tx, req.By.ID, at, req.Now)
 	if err != nil {

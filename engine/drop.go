@@ -24,11 +24,11 @@ type Drop struct {
 	Title    string     // "": the route's
 	Priority *int       // nil: the route's
 	StartAt  time.Time  // zero: as soon as it can be
-	Context  string     // name or id of the context that the case shall belong to; "": the caller's own
+	Context  string     // name or id of the context of the case; "": the caller's own
 }
 
-// MayDrop answers errs.NotFound where the route is not there for by, and
-// errs.NotAllowed where by may not start its cases.
+// MayDrop returns errs.NotFound if by may not see the route, and
+// errs.NotAllowed if by may not start its cases.
 func (e *Dropping) MayDrop(_ context.Context, by identity.Principal, route string) error {
 	_, err := e.startable(by, route)
 	return err

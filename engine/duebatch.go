@@ -237,7 +237,7 @@ func stopPurge(tx store.Tx, row store.DueRow) error {
 	return tx.Write().Cases().DeletePurge(row.ID)
 }
 
-// ifThere returns the error, unless it says that there is no such thing.
+// ifThere returns the error, or nil if it says that a thing does not exist.
 func ifThere(err error) error {
 	if errs.Is(err, errs.NotFound) {
 		return nil

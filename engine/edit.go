@@ -162,8 +162,8 @@ func (ed *edit) empty() bool {
 		ed.Xattrs == nil && ed.StartAt == nil && ed.life == nil
 }
 
-// judgeEdit judges the caller's rights to what the edit changes. A canceled
-// case and one in the archive are read-only, but for the edit that reopens a
+// judgeEdit checks the caller's rights to what the edit changes. Canceled cases
+// and those in the archive are read-only, except for the edit that reopens a
 // canceled one (docs/contract/drive.md#listings).
 func (e *Casework) judgeEdit(by identity.Principal, h *held, ed *edit) error {
 	_, reopens := ed.life.(machine.Reopen)

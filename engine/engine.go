@@ -49,22 +49,22 @@ type Config struct {
 	// would, with the same limits: a wrong one is errs.LogIn, too many are
 	// errs.TooMany.
 	CheckPassword func(ctx context.Context, user identity.Name, password string) error
-	// Address returns where a request comes from, "" for the machine itself.
+	// Address returns where a request comes from, or "" for the machine itself.
 	Address func(ctx context.Context) string
 	// Standing returns why nothing more is done for a request: its log-in has
 	// ended, errs.LogIn. It is asked for every view and in the unit of every
 	// change, so it answers from memory. Without it no log-in ends.
 	Standing func(ctx context.Context) error
 
-	// Wall is the machine's clock, whatever Clock says: locks are a matter of
-	// real time. Without it there is clock.Real.
+	// Wall is the machine's clock, also in a sandbox: locks are a matter of
+	// real time. The default is clock.Real.
 	Wall func() time.Time
 
 	Zones    schedule.Zones // nil: UTC alone
 	Sandbox  bool           // the clock stands still; what a request makes due is done before its answer
 	Firings  int            // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
 	Limits   Limits
-	Observer Observer // nil: nobody watches
+	Observer Observer // may be nil
 }
 
 // Limits bounds what one user may have (docs/contract/drive.md#limits).
@@ -189,7 +189,7 @@ type Routing struct {
 	runner     *runner
 }
 
-// Locking takes, refreshes and ends locks on whatever can be locked.
+// Locking takes, refreshes and ends locks.
 type Locking struct {
 	*base
 	casework   *Casework

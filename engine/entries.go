@@ -36,8 +36,8 @@ func (e *Scheduling) Entry(ctx context.Context, by identity.Principal, ref Ref) 
 	return out, err
 }
 
-// findEntry returns the entry that a reference names and by sees, with its
-// given name; nil where there is none.
+// findEntry returns the entry that a reference names, with its given name, or
+// nil if by may not see it.
 func (e *Scheduling) findEntry(r store.Reader, by identity.Principal, ref Ref) (*store.Entry, *store.GivenName, error) {
 	uuid := ref.Entry
 	var given *store.GivenName
@@ -111,8 +111,8 @@ func (e *Scheduling) Entries(ctx context.Context, by identity.Principal, f Filte
 	return out, err
 }
 
-// addEntries appends those of the entries that pass the filters which the
-// store does not know.
+// addEntries appends the entries that match the filters which the store does
+// not know.
 func (e *Scheduling) addEntries(r store.Reader, by identity.Principal, f Filter, stored []store.Entry, out []Resource) ([]Resource, error) {
 	uuids := make([]store.UUID, len(stored))
 	for i := range stored {
@@ -171,11 +171,11 @@ func (e *Scheduling) PutEntry(ctx context.Context, req Request, ref Ref, body []
 	return out, nil
 }
 
-// entryChange is a schedule entry as it shall be.
+// entryChange is a schedule entry after a change.
 type entryChange struct {
 	stored  store.Entry
 	given   *store.GivenName // to be stored, nil for no name
-	was     string           // ETag of what the name has, "" for a new name
+	was     string           // ETag of what has the name now, "" for a new name
 	byName  bool             // the request's URL is the given name's
 	revived bool             // a new one that was deleted a moment ago
 	base    int64            // revision it was decided on, 0 for a new entry
@@ -219,7 +219,7 @@ func (e *Scheduling) readEntry(r store.Reader, req Request, ref Ref, body []byte
 			return nil, err
 		}
 		if !before.Paused.IsZero() {
-			old.Resume(before.Paused) // so that what it missed comes first, should the document let it go on
+			old.Resume(before.Paused) // so that what it missed comes first, if the document resumes it
 		}
 	}
 	entry := schedule.Read(root, req.Now, old, e.zones)
@@ -262,10 +262,9 @@ func sceneOfEntry(s *store.Entry) change.LockScope {
 	return change.ScopeOf(store.EntryKey(s.UUID))
 }
 
-// resolveEntry fills in the context and the route that the document names,
-// and checks what it refers to. A context that is not available is an error
-// of its own, told only where nothing else is wrong; keeps is the one that
-// the entry has already.
+// resolveEntry fills in the context and the route that the document names, and
+// checks what it refers to. If nothing else is wrong, contextErr says that the
+// context is not available. keeps is the context that the entry has already.
 func (e *Scheduling) resolveEntry(r store.Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
 	by := req.By
 	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context, keeps)
@@ -279,7 +278,7 @@ func (e *Scheduling) resolveEntry(r store.Reader, req Request, root document.Val
 	if info := e.routeRef(by, root, entry.Route, entry.RouteID, usable); info != nil {
 		entry.RouteID, entry.Route = info.ID, info.Name
 	}
-	as := by // where the context is none of the caller's
+	as := by // if the context is not one of the caller's
 	if contextErr == nil {
 		as = e.directory().Principal(context.ID)
 	}
@@ -299,8 +298,8 @@ func (e *Scheduling) resolveEntry(r store.Reader, req Request, root document.Val
 	return contextErr, err
 }
 
-// newEntry begins the change of what is stored, or of a new entry: one that
-// was deleted a moment ago comes back as what it was before.
+// newEntry begins the change of a stored entry or of a new one. An entry that
+// was deleted a moment ago is restored as it was.
 func (e *Scheduling) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, stored, before *store.Entry) (*entryChange, error) {
 	if stored != nil {
 		return &entryChange{stored: *stored, base: stored.Revision}, nil

@@ -72,8 +72,8 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 	return out, c.Finish(tx, c.req, out)
 }
 
-// trigger creates a case now. What keeps a firing from that is an error
-// here: somebody is there to be told.
+// trigger creates a case now. What would only be recorded at a firing is an
+// error here, because a person waits for the answer.
 func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	iteration, ended := entry.Trigger()
 	step := schedule.Step{Instant: c.req.Now, Iteration: iteration}
@@ -125,8 +125,8 @@ func (c *commanded) pause(tx store.Tx, stored *store.Entry, entry *schedule.Entr
 	return c.redefine(tx, stored, entry)
 }
 
-// resume lets an entry go on. What it missed meanwhile is due now, and its
-// misfire says what becomes of that.
+// resume resumes an entry. What it has missed is due now, and its misfire
+// policy applies.
 func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	if !entry.Paused {
 		return nil
@@ -139,8 +139,8 @@ func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Ent
 	return c.redefine(tx, stored, entry)
 }
 
-// redefine stores an entry of which a command changed a field that documents
-// have. A source that has it too is written anew.
+// redefine stores an entry after a command has changed a field that documents
+// have. If the source has the field too, the source is rewritten.
 func (c *commanded) redefine(tx store.Tx, stored *store.Entry, entry *schedule.Entry) error {
 	entry.Modified = c.req.Now
 	stored.Modified = c.req.Now

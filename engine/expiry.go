@@ -9,8 +9,7 @@ import (
 )
 
 // expiry deletes what has expired by the machine's clock: scratch files and
-// what was deleted before them. Nothing polls: while there is none, it waits
-// for one.
+// tombstones. It does not poll: while there are none, it waits for one.
 type expiry struct {
 	idle atomic.Bool // nothing expires: it waits to be told
 	wake chan struct{}

@@ -15,8 +15,8 @@ import (
 // finder returns the message of a case with that label, nil for none.
 type finder func(label string) (*store.Message, error)
 
-// readFact is a message that a decision rests on: where another version is
-// stored by the time the decision is, it is made again.
+// readFact is a message that a decision rests on. If another version has been
+// stored by the time the decision is, the decision is made again.
 type readFact struct {
 	caseID  int64
 	label   string
@@ -31,8 +31,8 @@ type readCase struct {
 
 // lookup finds what a decision needs to know.
 type lookup struct {
-	reader store.Reader // nil where nothing is stored yet that could be asked for
-	holds  store.Reader // where it is asked whether cases may start; nil: they may
+	reader store.Reader // nil if nothing is stored yet that could be read
+	holds  store.Reader // tells whether cases may start; nil: they may
 	find   finder       // messages of the event's case
 	ids    func() int64
 	rows   map[int64]*store.Case // other cases, as they were read
@@ -42,7 +42,7 @@ type lookup struct {
 	cases    []readCase
 }
 
-// decide asks the core, and looks up what it needs until it decides.
+// decide asks the core for a decision and looks up facts until it has one.
 func (e *runner) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
 	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
@@ -194,8 +194,8 @@ func (e *runner) mayStartAs(right machine.StartRight) bool {
 	return e.seesRoute(as, info) && e.mayStart(as, info)
 }
 
-// messageFact reads a message that a decision may rest on: nil where there is
-// none, or one too long.
+// messageFact reads a message that a decision may rest on. It returns nil if
+// there is none, or if it is too long.
 func (e *runner) messageFact(m *store.Message) (content []byte, version int64, err error) {
 	if m == nil {
 		return nil, 0, nil
@@ -243,8 +243,8 @@ func (c *caseChange) finder(stored finder) finder {
 	}
 }
 
-// factsHold answers change.ErrStale where a message that the change rests on was
-// written since.
+// factsHold returns change.ErrStale if a message that the change rests on has
+// been written since.
 func factsHold(tx store.Tx, c *caseChange) error {
 	for _, fact := range c.read {
 		m, err := store.OrNil(tx.Messages().GetByLabel(fact.caseID, fact.label))
@@ -267,9 +267,9 @@ func factsHold(tx store.Tx, c *caseChange) error {
 	return nil
 }
 
-// putWritten stores the messages that steps wrote; of one label the last.
-// They are the starter's and count against its quota, but a full one does
-// not hold up what the engine does for others.
+// putWritten stores the messages that steps wrote; of several with one label,
+// the last. They count against the starter's quota, but a full quota does not
+// stop what the engine does for others.
 func (e *runner) putWritten(tx store.Tx, c *caseChange) error {
 	for i, n := range c.written {
 		replaced := false

@@ -38,8 +38,8 @@ func (e *runner) identities(in *machine.Input, l *lookup, n int) error {
 	return nil
 }
 
-// persons returns the users whom a party stands for, in order of names; those
-// who are disabled are nobody's players.
+// persons returns the users that a party stands for, in order of names.
+// Disabled users do not count.
 func (e *runner) persons(party string) []string {
 	d := e.directory()
 	p := d.ByName(identity.Name(party))
@@ -63,7 +63,7 @@ func (e *runner) persons(party string) []string {
 	return out
 }
 
-// relative returns another case of the tree, nil where there is none.
+// relative returns another case of the tree, or nil if it does not exist.
 func (e *runner) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
 	if l.reader == nil {
 		return nil, nil
@@ -158,8 +158,8 @@ type planCache struct {
 	plan *machine.Plan
 }
 
-// plan returns which children an enablement shall have, nil where none is
-// kept.
+// plan returns the planned children of an enablement, or nil if there is no
+// plan.
 func (e *runner) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
 	if l.reader == nil {
 		return nil, nil

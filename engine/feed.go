@@ -25,12 +25,12 @@ type feedVersion struct {
 	day     int64 // when it began
 }
 
-// Upcoming returns the calendar of what is to come for the user: the firings
-// of schedule entries and the timers of cases of its own contexts, and the
-// deadlines of its tasks (docs/contract/drive.md#the-calendar). Days are those
-// of UTC: it stays as it is, to the byte, until something changes or the day
-// ends. Of more events than it may have those are left out that are farthest
-// away.
+// Upcoming returns the calendar of the user: the firings of schedule entries
+// and the timers of cases of the user's own contexts, and the deadlines of the
+// user's tasks (docs/contract/drive.md#the-calendar). Days are those of UTC.
+// The calendar is the same, byte for byte, until something changes or the day
+// ends. If there are more events than it may have, those farthest away are left
+// out.
 func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
 	now := e.Clock.Now()
 	version := feedVersion{changes: e.Store.Changes(), parties: e.accounts.Table(), day: feed.Day(now).Unix()}
@@ -81,8 +81,8 @@ type deadlines struct {
 	events []ical.Event
 }
 
-// read reads the cases of the user's contexts, and those in which it has
-// tasks. What it may do as administrator or deputy is no concern of its
+// read reads the cases of the user's contexts, and those in which the user has
+// tasks. What the user may see as administrator or deputy is not in the
 // calendar.
 func (d *deadlines) read() error {
 	own, err := d.r.Cases().Upcoming(d.by.Contexts(), feed.MostEvents)
@@ -111,9 +111,9 @@ func (d *deadlines) read() error {
 	return nil
 }
 
-// add appends the timers of a case: those of the user's tasks, and, of a case
-// that is its own, those that are nobody's task, and its start where it waits
-// for an instant.
+// add appends the timers of the user's tasks. If the case is the user's own, it
+// also appends the timers that are not those of a task, and the start of the
+// case if that waits for an instant.
 func (d *deadlines) add(row *store.Case, own bool) error {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
@@ -151,9 +151,9 @@ func (d *deadlines) tasks(row *store.Case, c *machine.Case, r *route.Route) (min
 	return func(action string) bool { return slices.Contains(names, action) }, nil
 }
 
-// CalendarAt returns the calendar whose secret address has the token: that of
-// what is to come for whoever has made it. A token of nobody, or of a user who
-// is disabled, is errs.NotFound.
+// CalendarAt returns the calendar of the user who made the secret address with
+// the token. Errors: errs.NotFound if the token is unknown or the user is
+// disabled.
 func (e *Calendars) CalendarAt(ctx context.Context, token string) (*Resource, error) {
 	t := e.accounts.Table()
 	s := t.CalendarLink(token)

@@ -10,34 +10,35 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// Filters runs jq filters and bounds the time and memory that each takes.
-// What is wrong with a filter, or too much for it, is in what it yields; the
-// error is of what keeps filters from being run.
+// Filters runs jq filters and limits the time and memory of each. Faults of a
+// filter, and what exceeds its limits, are in its result. It returns an error
+// if filters cannot be run.
 type Filters interface {
 	Filter(ctx context.Context, f machine.Filter) (machine.Filtered, error)
 }
 
-// filterAhead is the error of a decision that needs to know what a filter
-// yields. A filter may take a second, in which neither the writer nor a
-// reader shall wait: the decision is given up, the filter is run, and the
-// decision is made again.
+// filterAhead is the error of a decision that needs the result of a filter. A
+// filter may take a second, and neither the writer nor a reader may wait for
+// it: the decision is given up, the filter is run, and the decision is made
+// again.
 type filterAhead struct{ filter machine.Filter }
 
 // Error implements error.
 func (f *filterAhead) Error() string { return "a jq filter is to be run first" }
 
-// Unwrap says that it is no defect: the same thing succeeds later.
+// Unwrap says that it is not a defect: the same change succeeds later.
 func (f *filterAhead) Unwrap() error {
 	return errs.New(errs.Unavailable, "A jq filter of the route has not been run yet; try again.")
 }
 
-// mostAhead bounds how often a change is begun anew for filters and callbacks:
-// an event has fewer, but what one decision needs may be pushed out of the cache by others.
+// mostAhead limits how often a change is begun again for filters and callbacks.
+// An event has fewer, but the result for one decision may be pushed out of the
+// cache by others.
 const mostAhead = 30
 
 // runAhead runs the filters and callbacks, and reads the calendars, that a
-// change needs. err is what it
-// ended with, and again makes it again.
+// change needs. err is the error with which the change ended, and again makes
+// the change again.
 func (e *base) runAhead(ctx context.Context, err error, again func() error) error {
 	for range mostAhead {
 		if call, ok := errors.AsType[*callAhead](err); ok {
@@ -70,19 +71,19 @@ func (e *base) runAhead(ctx context.Context, err error, again func() error) erro
 	return err
 }
 
-// attempt is a decision that was given up for a filter. When it is made again
-// it gets the identities of new cases that it had: a filter may see them, and
-// for others would have to be run anew, without end.
+// attempt is a decision that was given up for a filter. When it is made again,
+// new cases get the same identities. Filters may see these, so with others they
+// would have to be run again, without end.
 type attempt struct {
 	id       int64 // of the event's case, 0 for one that is to be
 	revision int64
-	starter  identity.ID // of one that is to be
+	starter  identity.ID // of a case to be created
 	route    int64
 	now      time.Time
-	judged   bool // decided on only to judge who may start it
+	judged   bool // it was made only to check who may start the case
 }
 
-// giveUp keeps the identities that an attempt had where err is why it was
+// giveUp keeps the identities of an attempt if err is the reason why it was
 // given up.
 func (e *base) giveUp(a attempt, err error, identities ...machine.Identity) {
 	_, filter := errors.AsType[*filterAhead](err)

@@ -115,7 +115,7 @@ func (e *Scheduling) passCalendar(tx store.Tx, stored *store.Entry, now time.Tim
 	return nil
 }
 
-// readForm reads what a stored entry says, whatever its calendar excludes.
+// readForm reads a stored entry without its calendar.
 func (e *base) readForm(stored *store.Entry) (*schedule.Entry, error) {
 	entry, err := schedule.ReadForm(stored.Form, e.zones)
 	return entry, errs.Wrap("read a stored schedule entry", err)
@@ -132,8 +132,8 @@ func changeOf(outcome string) Change {
 	return ChangeFired
 }
 
-// moveOn stores an entry of which that became, as after an iteration, or
-// deletes it after its last.
+// moveOn stores an entry after an iteration with that outcome, or deletes it
+// after its last.
 func (e *Scheduling) moveOn(tx store.Tx, l loadedEntry, became Change, ended bool, now time.Time) error {
 	stored := l.row
 	e.tellEntry(tx, stored, became, now)
@@ -254,7 +254,7 @@ func (e *Scheduling) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (a
 	return false, nil
 }
 
-// reasonOf is what may be told of an error to whoever sees the entry.
+// reasonOf returns the text of an error for users who see the entry.
 func reasonOf(err error) string {
 	if told, ok := errors.AsType[*errs.Error](err); ok && told.Kind != errs.Internal {
 		return told.Detail
@@ -386,8 +386,8 @@ func (e *runner) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.Ti
 	return c.row.Due, true, nil
 }
 
-// advanceCase decides on an event of the engine's own within the writer, and
-// stores what it does.
+// advanceCase decides on an event of the engine inside the writer, and stores
+// the result.
 func (e *runner) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
 	h, err := e.held(tx, identity.Principal{}, row, nil)
 	if err != nil {

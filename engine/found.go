@@ -114,7 +114,7 @@ func (e *Engine) Empty(ctx context.Context) (bool, error) {
 	return mode == "", err
 }
 
-// Ready says why the engine cannot serve, nil where it can: the store must
+// Ready returns an error if the engine cannot serve because the store does not
 // answer.
 func (e *Engine) Ready(ctx context.Context) error {
 	_, err := e.Empty(ctx)

@@ -52,9 +52,9 @@ func keepPastRoute(tx store.Tx, s *store.Route, now time.Time) error {
 	}, now)
 }
 
-// History returns what was overwritten and deleted in a folder of late, as
-// resources: of by, and of everybody to administrators, who find what others
-// wrote under names that tell whose it was.
+// History returns what was overwritten and deleted in a folder, as resources:
+// what by wrote. Administrators get what all users wrote, under names that tell
+// the user.
 func (e *Histories) History(ctx context.Context, by identity.Principal, folder store.Folder) ([]Resource, error) {
 	author := by.ID
 	if by.Admin() {
@@ -132,8 +132,8 @@ func (e *base) departed(r store.Reader, user identity.ID, folder store.Folder, n
 	return err == nil, err
 }
 
-// departEntry notes the entry for its author to go on with, and keeps its form
-// where it has no source. A case is not noted: deleting one has canceled it.
+// departEntry puts a tombstone of the entry for its author, and keeps its form
+// if it has no source. A case needs none: deleting it has canceled it.
 func (e *Scheduling) departEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
 	if given == nil {
 		return keepPast(tx, store.Past{

@@ -27,7 +27,7 @@ func holdCovers(h *store.Hold, route, group string) bool {
 	return h.Engine || h.Route != "" && identity.Fold(h.Route) == identity.Fold(route) || h.Group != "" && h.Group == group
 }
 
-// findHold returns the hold of that name, whatever its case; nil for none.
+// findHold returns the hold of that name, in any case, or nil.
 func findHold(r store.Reader, name string) (*store.Hold, error) {
 	holds, err := r.Queue().Holds()
 	i := slices.IndexFunc(holds, func(h store.Hold) bool { return identity.Fold(h.Name) == identity.Fold(name) })
@@ -147,8 +147,8 @@ func (e *Holding) PutHold(ctx context.Context, req Request, name string, body []
 	return out, nil
 }
 
-// readHold reads the document of a hold; old is what it replaces, nil for
-// nothing.
+// readHold reads the document of a hold. old is the hold that it replaces, or
+// nil.
 func (e *Holding) readHold(req Request, old *store.Hold, name string, node *document.Node) (*store.Hold, error) {
 	h := &store.Hold{Name: name, Author: string(req.By.Name), Created: req.Now}
 	if old != nil {

@@ -20,27 +20,27 @@ import (
 )
 
 // The calendars that schedule entries exclude
-// (docs/contract/schedule.md#exclude): documents, read as who the entry acts
-// as, each time that its next instant is computed. An edit counts from then on:
-// what is due is judged by what the document says by now. Where it cannot be
-// read nobody knows which day is one off, so that the firing fails, and the
+// (docs/contract/schedule.md#exclude). They are documents, read as the user or
+// team as whom the entry acts, each time that its next instant is computed.
+// What is due is judged by what the document says then. If it cannot be read,
+// the engine does not know which days are excluded: the firing fails, and the
 // entry goes on.
 
 // calendarAhead is the error of a decision that needs a calendar which is a
-// file: neither the writer nor a reader shall wait for the disk. It is read,
-// and the decision made again.
+// file. Neither the writer nor a reader may wait for the disk. The file is
+// read, and the decision made again.
 type calendarAhead struct{ key holidays.Key }
 
 // Error implements error.
 func (c *calendarAhead) Error() string { return "a calendar is to be read first" }
 
-// Unwrap says that it is no defect: the same thing succeeds later.
+// Unwrap says that it is not a defect: the same change succeeds later.
 func (c *calendarAhead) Unwrap() error {
 	return errs.New(errs.Unavailable, "The calendar of a schedule entry has not been read yet; try again.")
 }
 
-// readAhead reads the calendar. One that has gone meanwhile is looked for
-// again by whoever needs it.
+// readAhead reads the calendar. If it has gone meanwhile, the next decision
+// looks for it again.
 func (e *Calendars) readAhead(c *calendarAhead) error {
 	body, err := e.contents.Open(c.key.Content())
 	if errors.Is(err, contents.ErrGone) {
@@ -59,8 +59,8 @@ func (e *Calendars) readAhead(c *calendarAhead) error {
 }
 
 // holidaysOf returns what the calendar of an entry excludes, and the path of
-// the calendar as the store spells it. trouble says in words that follow its
-// name why it cannot be read, for whoever has the entry.
+// the calendar as the store spells it. If the calendar cannot be read, trouble
+// says why, in words that follow its name.
 func (e *Calendars) holidaysOf(r store.Reader, as identity.Principal, entry *schedule.Entry, now time.Time) (spans []schedule.Span, at string, trouble, err error) {
 	d, found, err := e.files.documentNamed(r, as, entry.ExcludeCalendar)
 	if err != nil {
@@ -115,8 +115,8 @@ func detailOf(err error) string {
 	return err.Error()
 }
 
-// readStored reads what a stored entry says, and has it observe its calendar.
-// Where that cannot be read there is trouble, and the entry passes over no day.
+// readStored reads a stored entry and lets it observe its calendar. If the
+// calendar cannot be read, trouble says why, and the entry excludes no day.
 func (e *Calendars) readStored(r store.Reader, stored *store.Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
 	if entry, err = e.readForm(stored); err != nil || entry.ExcludeCalendar == "" {
 		return entry, nil, err
@@ -134,7 +134,8 @@ func (e *Calendars) readStored(r store.Reader, stored *store.Entry, now time.Tim
 	return entry, trouble, nil
 }
 
-// readForFeed does the same for who can wait, without the trouble.
+// readForFeed does the same for a caller that can wait for the disk, without
+// trouble.
 func (e *Calendars) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
 	read := func() (err error) {
 		entry, _, err = e.readStored(r, stored, e.Clock.Now())

@@ -16,8 +16,8 @@ type queue struct {
 	turns  int
 }
 
-// line is a line of cases that take turns with other lines: those of a route, or
-// those of a group, of whichever routes.
+// line is a line of cases that takes turns with other lines: the cases of a
+// route, or those of a group of any routes.
 type line struct {
 	first store.Lane // tells it from others
 	lanes []aheadOf
@@ -31,8 +31,8 @@ type aheadOf struct {
 	stuck *stuckCases
 	cases []store.QueuedCase // those not chosen yet
 	taken int                // those that were
-	limit int                // of what is read
-	whole bool               // there are no more
+	limit int                // how many cases are read
+	whole bool               // all have been read
 }
 
 // newQueue finds the lines from which something can be started.
@@ -84,9 +84,9 @@ func (q *queue) startWith(last store.Lane) {
 	q.lines = slices.Concat(q.lines[at:], q.lines[:at])
 }
 
-// next takes the case that is to be started next: of the highest priority, and
-// where several lines have one of that, from the one whose turn it is. It
-// returns the line it was in, nil where there is none.
+// next takes the case to start next: the one of the highest priority. If
+// several lines have one of that priority, it comes from the line whose turn it
+// is. next returns that line too, and nil if there is no case.
 func (q *queue) next() (c store.QueuedCase, from *line, err error) {
 	var best *aheadOf
 	for _, l := range q.lines {

@@ -68,8 +68,8 @@ func readDate(v document.Value, has time.Time) (date time.Time, differs bool) {
 	return date, !date.Equal(has)
 }
 
-// decideEdit decides on the changed fields, and then on the life of the case
-// where the document asks for another as well.
+// decideEdit decides on the changed fields, and then on the life of the case if
+// the document asks for another.
 func (e *Casework) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*caseChange, error) {
 	change, err := e.runner.decideOn(h, ed.Edit, req)
 	if err != nil || ed.life == nil && ed.StartAt == nil {
@@ -98,9 +98,9 @@ func (e *Casework) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*
 	return e.decideFurther(req, h, change, machine.Start{})
 }
 
-// mayReopen answers errs.TooMany where the starter of a case that has ended
-// has as many open ones as the limit allows. An action that leads out of a
-// complete status asks nobody: the case goes on as its route says.
+// mayReopen returns errs.TooMany if the starter of an ended case already has
+// the limit of open cases. An action that leads out of a complete status is not
+// limited: the case goes on as its route says.
 func (e *Casework) mayReopen(r store.Reader, h *held) error {
 	if open(h.core.Life) {
 		return nil

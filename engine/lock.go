@@ -153,8 +153,9 @@ func (e *Locking) boundLocks(tx store.Tx, holder identity.ID) error {
 	return quota.Within(quota.Locks, n, change.DefaultLocks)
 }
 
-// RefreshLock makes the lock last anew whose token the request submits, and
-// which covers the target (RFC 4918, section 9.10.2).
+// RefreshLock extends the lock whose token the request submits. The lock must
+// cover the target (RFC 4918, section 9.10.2). Errors: errs.Precondition if it
+// does not.
 func (e *Locking) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
 	var out *store.Lock
 	err := e.Store.Update(ctx, func(tx store.Tx) error {
@@ -195,8 +196,9 @@ func notThisLock(kind errs.Kind) error {
 	}
 }
 
-// Unlock removes the lock of that token, which must cover the target (RFC
-// 4918, section 9.11). Its holder may; and who may break locks there.
+// Unlock removes the lock of that token, which must cover the target (RFC 4918,
+// section 9.11). The user who has the lock may do that, and those who may break
+// locks there.
 func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		l, err := store.OrNil(tx.Locks().ByToken(token, e.Wall()))
@@ -204,7 +206,7 @@ func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store
 			return err
 		}
 		if l != nil && l.HolderID == req.By.ID && l.Root == t.URL {
-			return e.endLock(tx, l) // whatever became of what it was on
+			return e.endLock(tx, l) // even if its resource has gone
 		}
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
@@ -240,8 +242,8 @@ func (e *Locking) endLock(tx store.Tx, l *store.Lock) error {
 	return e.files.followLock(tx, l, true)
 }
 
-// BreakLocks removes all locks that cover the target, whoever holds them:
-// administrators may, and who owns a root of Documents/.
+// BreakLocks removes all locks that cover the target, of all users.
+// Administrators may do that, and the owners of a root of Documents/.
 func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
@@ -308,9 +310,9 @@ func lockedDocument(l *store.Lock) (int64, error) {
 	return id, errs.Wrap("read the key of a lock", err)
 }
 
-// releaseTree takes the locks away from a document that goes, and from all
-// that is below it, if the request may: one that somebody else holds anywhere
-// below keeps the whole (RFC 4918, section 9.6.1).
+// releaseTree removes the locks on a document that goes and on all that is
+// below it. If another user has a lock anywhere below, the request may not go
+// on (RFC 4918, section 9.6.1).
 func (e *base) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
 	below, err := e.locksWithin(tx, at)
 	if err != nil {
@@ -327,8 +329,7 @@ func (e *base) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
 	return tx.Write().Locks().DeleteOn(store.DocumentKey(at.root.ID, at.found.ID))
 }
 
-// LocksBelow returns the locks on everything of a kind, for listings of what
-// the caller sees.
+// LocksBelow returns the locks on everything of a kind, for listings.
 func (e *Locking) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
 	var out []store.Lock
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {

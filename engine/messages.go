@@ -13,8 +13,8 @@ import (
 	"flowdrive/store"
 )
 
-// What Message takes for a label where a case's own contents are meant. No
-// label begins so.
+// The labels that name a case's own contents in calls of Message. No other
+// label begins like them.
 const (
 	OwnInput     = "@input"
 	OwnOutput    = "@output"
@@ -39,8 +39,9 @@ func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64
 	return out, err
 }
 
-// Message opens a message of a case: by its label, or where that is "" by
-// its UUID. OwnInput, OwnOutput and OwnException are the case's own.
+// Message opens a message of a case by its label, or, if that is "", by its
+// UUID. OwnInput, OwnOutput and OwnException are the case's own contents.
+// Errors: errs.NotFound if by may not see the case or it has no such message.
 func (e *Casework) Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*Content, error) {
 	return e.openMessage(func() (*store.Message, error) { return e.message(ctx, by, id, uuid, name) })
 }
@@ -74,8 +75,9 @@ func (e *Casework) message(ctx context.Context, by identity.Principal, id int64,
 	return m, nil
 }
 
-// result returns what came of an ended case: its output, or where it could
-// not start the reason; nil for the other one, and for a case that has none.
+// result returns the result of an ended case: its output, or the reason if it
+// could not start. It returns nil for the other one, and for a case that has
+// none.
 func result(r store.Reader, h *held, name string) (*store.Message, error) {
 	switch life := h.core.Life; {
 	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):

@@ -18,13 +18,13 @@ import (
 )
 
 // Moving the cases of a route to its new version
-// (docs/contract/routes.md#migration). That every status still exists is
-// checked before the route is stored, and refuses the whole. The cases follow
-// in batches, so that nobody waits for long behind them; what is left to do is
-// stored with the route, and a crash resumes it.
+// (docs/contract/routes.md#migration). Before the route is stored it is checked
+// that every status still exists; if not, the whole request is refused. The
+// cases follow in batches, so that other requests do not wait for long. The
+// rest of the work is stored with the route, so that it survives a crash.
 
 const (
-	migrateBatch  = 100  // cases of one unit
+	migrateBatch  = 100  // cases in one unit
 	mostStranded  = 1000 // cases that a refusal lists
 	mostUnmoved   = 1000 // faults that a report lists
 	keyMigrations = "migrations"
@@ -76,9 +76,9 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 	return slices.Concat(head, []byte(`,"migration":`), report, []byte("}\n")), nil
 }
 
-// MigrateRoute stores a route as PutRoute does, and moves its cases to the
-// version that it then has: all that are not canceled, closed or failed. The
-// outcome's report is there where some could not be moved, and for a dry run.
+// MigrateRoute stores a route as PutRoute does, and moves its cases to that
+// version: all that are not canceled, closed or failed. The outcome has a
+// report if some could not be moved, and for a dry run.
 func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
 	var next *routeChange
@@ -176,8 +176,8 @@ func (e *Routing) rehearse(r store.Reader, req Request, c *routeChange, report *
 	}
 }
 
-// decideMigration decides on one case; nil where it does not move. What keeps
-// one from moving is reported.
+// decideMigration decides on one case. It returns nil if the case does not
+// move; the reason is reported.
 func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
 	if !movesWithRoute(machine.Life(row.State)) {
 		return nil, nil
@@ -236,7 +236,7 @@ func (e *Routing) migrateSome(tx store.Tx, routeID int64, now time.Time, report 
 	}
 	i := slices.IndexFunc(all, func(m migration) bool { return m.RouteID == routeID })
 	if i < 0 {
-		return false, nil // somebody else has done it
+		return false, nil // another unit has done it
 	}
 	m := &all[i]
 	compiled, err := e.versions.get(tx, m.RouteID, m.Version)

@@ -8,8 +8,8 @@ import (
 	"flowdrive/store"
 )
 
-// Given names: a resource that a person saved under a name keeps it beside
-// its identity (docs/contract/drive.md#identity-and-given-name).
+// Given names: a resource that a user saved under a name keeps that name in
+// addition to its identity (docs/contract/drive.md#identity-and-given-name).
 
 // addGiven adds the given name and what was stored under it.
 func (e *base) addGiven(res *Resource, given *store.GivenName) {
@@ -28,8 +28,8 @@ func setSource(n *store.GivenName, body []byte, now time.Time) {
 	n.Source, n.ETag, n.Size, n.Modified = body, change.SourceETag(body), int64(len(body)), now
 }
 
-// hiddenName answers errs.NameTaken where the name was given to a resource
-// that its author no longer sees.
+// hiddenName returns errs.NameTaken if the author gave the name to a resource
+// that they may no longer see.
 func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 	if ref.Name == "" {
 		return nil
@@ -41,9 +41,9 @@ func hiddenName(r store.Reader, folder store.Folder, ref Ref) error {
 	return errs.New(errs.NameTaken, "You gave the name %q to a resource that you may no longer see; choose another name.", ref.Name)
 }
 
-// claimName stores a given name. What it was decided on must still hold: the
-// name has the source of the ETag was, or "" for a name that is free. What is
-// overwritten is kept, within its author's quota.
+// claimName stores given if the name still has the ETag was ("": is still
+// free), else it returns change.ErrStale. The overwritten source is kept in the
+// history, within its author's quota.
 func (e *base) claimName(tx store.Tx, given *store.GivenName, was string) error {
 	now, err := store.OrNil(tx.Names().Get(given.Folder, given.Author, given.Name))
 	if err != nil {

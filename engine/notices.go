@@ -12,15 +12,15 @@ import (
 	"flowdrive/store"
 )
 
-// Channels are the ways in which people are told of events besides /events,
-// where they look for themselves (docs/contract/routes.md#6-notifications).
+// Channels are the ways in which people are notified of events. In addition
+// they can look at /events (docs/contract/routes.md#6-notifications).
 type Channels struct {
 	Mail    bool   // the outside has a mail server
 	Webhook string // URL of a service that is told of every event that people are; "" for none
-	Secret  string // name of the secret that signs what it is told, "" for none
+	Secret  string // name of the secret that signs the webhook's requests, "" for none
 }
 
-// tells reports whether anybody can be told of anything.
+// tells reports whether there is any way to notify.
 func (e *runner) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
 
 // hookCall is the call by which the webhook is told.
@@ -28,7 +28,7 @@ func (e *runner) hookCall(body []byte) *machine.HTTPCall {
 	return &machine.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
 }
 
-// telling is what is told of one event.
+// telling is the notification of one event.
 type telling struct {
 	*runner
 	tx     store.Tx
@@ -89,8 +89,8 @@ func (t *telling) taskTitle(task machine.TaskRef) string {
 	return task.Action
 }
 
-// find finds the people whom the core has named: those who have something to
-// do, the deputies of these, and the others. Nobody is told twice.
+// find finds the recipients that the core has named: those who have something
+// to do, their deputies, and the others. Each of them is notified once.
 func (t *telling) find() error {
 	parties, told := t.accounts.Table(), map[identity.ID]bool{}
 	add := func(name, behalf string, n machine.Notice) error {
@@ -192,8 +192,8 @@ func (t *telling) post(request *machine.Request) error {
 	return t.tx.Write().Messages().Put(m)
 }
 
-// merge adds the notices of an earlier decision of the same change: nobody is
-// told twice.
+// merge adds the notices of an earlier decision of the same change, so that
+// each recipient is notified once.
 func merge(earlier, later *machine.Notices) *machine.Notices {
 	if earlier == nil || later == nil {
 		if later == nil {

@@ -63,8 +63,8 @@ func (e *runner) postRequest(tx store.Tx, row *store.OutboxRow, request *machine
 	return nil
 }
 
-// laneOf returns the lane of a request: the mail server, a host, a command, a
-// callback. Where one is slow the others go on.
+// laneOf returns the lane of a request: the mail server, a host, a command or a
+// callback. A slow lane does not delay the others.
 func laneOf(r *machine.Request) string {
 	switch {
 	case r.Mail != nil:
@@ -131,8 +131,8 @@ func (e *outbox) landed(ctx context.Context, row *store.OutboxRow, reply *Reply,
 	})
 }
 
-// conclude tells the case what became of a delivery, and takes it out of the
-// outbox unless somebody may retry it, all in one unit: an answer is used
+// conclude gives the case the result of a delivery, and removes the delivery
+// from the outbox unless it may be retried, all in one unit: an answer is used
 // once.
 func (e *outbox) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event) error {
 	return e.Change(ctx, func(r store.Reader) (change.Decision, error) {
@@ -144,8 +144,8 @@ func (e *outbox) conclude(ctx context.Context, row *store.OutboxRow, event machi
 	})
 }
 
-// heard decides on what the case of a row makes of an event; nil where no case
-// waits for it.
+// heard decides what an event of a delivery does to its case. It returns nil if
+// no case waits for it.
 func (e *outbox) heard(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
 	if row.Step == 0 || row.CaseID == 0 {
 		return nil, nil

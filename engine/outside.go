@@ -7,20 +7,20 @@ import (
 	"flowdrive/engine/machine"
 )
 
-// Outside is the world beyond the server: where mails, calls of services and
-// commands go. It is asked after the commit of what asks for them, at least
-// once, and never holds a case up (docs/contract/routes.md#reaching-outside).
+// Outside is the world beyond the server: the destination of mails, calls of
+// services and commands. It is used after the commit of the change that asks
+// for them, at least once, and never delays a case
+// (docs/contract/routes.md#reaching-outside).
 type Outside interface {
-	// Deliver does one piece of work. ctx bounds it. What it returns is the
-	// answer, nil for none. An error means that it is to be tried again, unless
-	// it is a *Final; a *Later says when.
+	// Deliver makes one delivery, within ctx. It returns the answer, or nil for
+	// none. If it returns an error, the delivery is tried again, unless the
+	// error is a *Final; a *Later says when.
 	Deliver(ctx context.Context, d *Delivery) (*Reply, error)
 
-	// These say, to the author of a route, why a step that it is stored with
-	// would be refused: the detail of a fault. They return "" where it would
-	// not be.
+	// These return the detail of a fault, for the author of a route, if a step
+	// would be refused now; else "".
 	RefusesURL(url string) string
-	RefusesAddress(address string) string // an e-mail address that is no user's
+	RefusesAddress(address string) string // an e-mail address that is not a user's
 	RefusesCommand(name string) string
 	RefusesSecret(name string) string
 }
@@ -44,8 +44,8 @@ type (
 	HTTPCall = machine.HTTPCall
 	// Command is a command that an administrator allowed by its name.
 	Command = machine.Command
-	// Callback is a function that whoever embeds the engine registered by its
-	// name.
+	// Callback is a function that the program which embeds the engine has
+	// registered by its name.
 	Callback = machine.Callback
 )
 

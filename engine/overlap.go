@@ -8,10 +8,10 @@ import (
 	"flowdrive/store"
 )
 
-// overlap is what an entry's policy says where earlier cases of it are open
+// overlap is what an entry's policy decides if earlier cases of it are open
 // (docs/contract/schedule.md#overlap).
 type overlap struct {
-	skip   string  // why there is no case, "" where there is
+	skip   string  // why there is no case, or ""
 	waits  bool    // until they have ended
 	cancel []int64 // which of them are canceled
 }
@@ -20,8 +20,8 @@ type overlap struct {
 // to be told.
 const mostOverlaps = 1000
 
-// overlapping asks the policy. A case that somebody triggers has asked
-// nobody, and is there at once.
+// overlapping applies the policy. It does not apply to a case that a user
+// triggers.
 func overlapping(tx store.Tx, stored *store.Entry, entry *schedule.Entry, outcome string) (o overlap, err error) {
 	if entry.Overlap == schedule.OverlapAllow || entry.Overlap == "" || outcome == OutcomeTriggered {
 		return o, nil
@@ -65,7 +65,7 @@ func (e *Scheduling) cancelOthers(tx store.Tx, ids []int64, now time.Time) error
 	return nil
 }
 
-// releaseNext lets the next case of the entry start where one has ended.
+// releaseNext lets the next case of the entry start after one has ended.
 func (e *runner) releaseNext(tx store.Tx, c *caseChange) error {
 	if c.after.ScheduleUUID == "" || !open(c.before) || open(c.after.Life) {
 		return nil

@@ -90,9 +90,9 @@ func (e *Casework) readXattrPatch(r store.Reader, req Request, ref Ref, row *sto
 	return p, rewriteSource(req, given, change.row.Form)
 }
 
-// rewriteSource makes what is stored under a case's name its form without
-// what is read-only, where its XATTRs are in it: else it would go on saying
-// the old ones (docs/contract/drive.md#source-document-and-complete-form).
+// rewriteSource replaces the source under a case's name by its form without the
+// read-only fields, if the source has XATTRs: otherwise it would still have the
+// old ones (docs/contract/drive.md#source-document-and-complete-form).
 func rewriteSource(req Request, given *store.GivenName, form []byte) error {
 	source, err := parseNamed(Ref{Name: given.Name}, given.Source)
 	if err != nil {
@@ -119,9 +119,9 @@ func rewriteSource(req Request, given *store.GivenName, form []byte) error {
 	return nil
 }
 
-// textLike returns a text as the value of an XATTR. A property has no type:
-// the text is a number or boolean, where it reads as one, if the route
-// declares that, or if nothing is declared and the XATTR was one before.
+// textLike returns a text as the value of an XATTR. A property has no type. The
+// text becomes a number or boolean if it can be read as one, and if the route
+// declares that type, or declares none and the XATTR had that type before.
 func textLike(declared *route.Xattr, dict label.Dict, key, text string) label.Value {
 	as := label.Text(text)
 	n, err := document.ParseJSON([]byte(text))

@@ -52,8 +52,8 @@ func (e *Casework) viewCase(ctx context.Context, by identity.Principal, id int64
 	return h, err
 }
 
-// taskResource returns the enabled action as a resource, or what was not
-// delivered, by its name; nil where there is none.
+// taskResource returns the enabled action or the failed delivery of that name
+// as a resource, or nil.
 func taskResource(h *held, action string) *Resource {
 	if failed := h.core.Undelivered(action); failed != nil {
 		res := undeliveredOf(h.core, failed)
@@ -110,7 +110,7 @@ func (e *Casework) Perform(ctx context.Context, req Request, id int64, action st
 	return out, nil
 }
 
-// performance is the outcome of what a person did to an action.
+// performance is the outcome of what a user did to an action.
 func performance(c *caseChange) *Outcome {
 	return &Outcome{
 		Changed: true, Name: fmt.Sprint(c.row.ID), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
@@ -126,7 +126,7 @@ func (e *Casework) performed(r store.Reader, req Request, h *held, action string
 		return nil, change.Absent("action")
 	}
 	var version Version
-	if req.If != nil { // else nobody asks what it is
+	if req.If != nil { // else nothing depends on it
 		version = taskVersion(h, action)
 	}
 	if err := e.CheckRequest(r.Locks(), req, version, change.ScopeOf(store.TaskKey(h.row.ID, action))); err != nil {
@@ -158,9 +158,9 @@ func taskVersion(h *held, action string) Version {
 	return Version{Exists: true, ETag: res.FormETag, Modified: res.Modified}
 }
 
-// actionSeq returns the number of the log entry of what was asked for, which
-// automatic performances may follow; of what changed nothing, the last one of
-// the case.
+// actionSeq returns the number of the log entry of the requested action, which
+// automatic performances may follow, or the last one of the case if nothing
+// changed.
 func actionSeq(c *caseChange, action string) int64 {
 	log := c.log
 	for i := range log {

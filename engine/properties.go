@@ -25,8 +25,8 @@ func propertiesOf(list []store.Property) store.Properties {
 	return store.Properties(document.Line(list))
 }
 
-// Members asks for what is in a folder, and where properties is set for the
-// properties of that, as far as they are not too many.
+// Members asks for the members of a folder. If properties is set, it asks for
+// their properties too, unless these are too many.
 func Members(properties bool) store.Under { return under(store.Under{Limit: -1}, properties) }
 
 // Tree asks for what is below a folder at any depth, at most limit.
@@ -42,8 +42,8 @@ func under(o store.Under, properties bool) store.Under {
 }
 
 // PatchDocument sets and removes properties of the document or folder at the
-// path, in order, all of them or none (RFC 4918, section 9.2). Where it is one
-// of them that fails, failed says which.
+// path, in order, all of them or none (RFC 4918, section 9.2). If one of them
+// fails, failed is its index.
 func (e *Files) PatchDocument(ctx context.Context, req Request, path DocumentPath, changes []store.Property) (failed int, err error) {
 	err = e.Store.Update(ctx, func(tx store.Tx) error {
 		failed = -1

@@ -14,7 +14,7 @@ import (
 // Upload is a content on its way in.
 type Upload struct {
 	MediaType string // "": by the name
-	Size      int64  // as announced, -1 where it was not
+	Size      int64  // as announced, -1 if it was not
 	Body      io.Reader
 }
 
@@ -54,7 +54,7 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 	return out, err
 }
 
-// writable answers why by may not write below the root, nil where it may.
+// writable returns an error if by may not write below the root.
 func (e *Files) writable(by identity.Principal, root *identity.Party) error {
 	if e.writesDocuments(by, root.ID) {
 		return nil
@@ -65,7 +65,7 @@ func (e *Files) writable(by identity.Principal, root *identity.Party) error {
 	return errs.New(errs.NotAllowed, "Only members of %s may write its documents; administrators may only read them.", root.Name)
 }
 
-// putTarget returns where the path leads, if the caller may store a document
+// putTarget follows the path and checks that the caller may store a document
 // there.
 func (e *Files) putTarget(r store.Reader, req Request, path DocumentPath) (*documentPlace, error) {
 	at, err := e.documentAt(r, req.By, path)
@@ -179,9 +179,10 @@ func (e *Files) MakeFolder(ctx context.Context, req Request, path DocumentPath) 
 // that long.
 const purgeAtOnce = 1000
 
-// DeleteDocument deletes the document at the path, or the folder with all
-// that is below it: at a stroke for whoever looks. Of a large tree the rows
-// go later, bit by bit.
+// DeleteDocument deletes the document at the path, or the folder with all that
+// is below it. It is gone at once for every reader; the rows of a large tree
+// are deleted later. Errors: errs.NotFound, errs.NotAllowed,
+// errs.NotDeletable, errs.Precondition, errs.Locked.
 func (e *Files) DeleteDocument(ctx context.Context, req Request, path DocumentPath) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.documentAt(tx, req.By, path)

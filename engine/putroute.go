@@ -53,7 +53,7 @@ func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo
 	return stored, infoOf(stored, compiled), nil
 }
 
-// routeChange is a route as it shall be.
+// routeChange is a route after a change.
 type routeChange struct {
 	stored   store.Route
 	compiled *route.Route
@@ -148,8 +148,8 @@ func sceneOfRoute(s *store.Route) change.LockScope {
 	return change.ScopeOf(store.RouteKey(s.ID))
 }
 
-// checkRoutes answers errs.TooMany where the author has as many routes as
-// the limit. It counts what is in memory anyway.
+// checkRoutes returns errs.TooMany if the author has the limit of routes. It
+// counts the routes in memory.
 func (e *Routing) checkRoutes(author identity.ID) error {
 	n := int64(0)
 	for _, info := range e.routes.Load().list {
@@ -186,8 +186,8 @@ func (e *Routing) routeMeta(c *routeChange) route.Meta {
 	}
 }
 
-// routeOwner returns the context that the route shall belong to: any user
-// stores for itself, a team's admins for the team.
+// routeOwner returns the context of the route: any user may store for themself,
+// a team's administrators for the team.
 func (e *Routing) routeOwner(by identity.Principal, c *routeChange) (identity.ID, error) {
 	d := e.directory()
 	owner := by.ID
@@ -252,7 +252,7 @@ func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *r
 			}
 		}
 		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
-			return nil, change.ErrStale // somebody was faster
+			return nil, change.ErrStale // another request was faster
 		} else if err != nil {
 			return nil, err
 		}

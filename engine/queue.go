@@ -16,18 +16,16 @@ import (
 	"flowdrive/store"
 )
 
-// The manager starts queued cases by priority, higher first; of equal ones it
-// takes a case of each route in turn, of each route by id
-// (docs/contract/engine.md#queue). All that it goes by is in the database: a
-// case is queued, and held back neither by a hold nor by its group, whatever
-// process looks.
+// The manager starts queued cases by priority, higher first. Of cases with
+// equal priority it takes one of each route in turn, and of each route by id
+// (docs/contract/engine.md#queue). Everything that it decides by is in the
+// database.
 //
-// A case is of the group that the version of its route names which the case has:
-// a new version does not regroup what runs, unless the cases move to it.
+// A case belongs to the group named by its own version of the route. Storing a
+// new version does not regroup running cases; migrating them does.
 //
-// What starts at once is bounded: a batch of cases, each in a unit of its own
-// in the writer, which runs one at a time. Between the batches is fired what
-// has become due, and requests are served.
+// Starts are limited: a batch of cases, each in a unit of its own. Between
+// batches the sweeper fires what has become due, and requests are served.
 
 // stuckCases are queued cases that a defect keeps from starting. They are
 // not tried again by this process.
@@ -48,7 +46,7 @@ func (s *stuckCases) has(id int64) bool {
 	return s.ids[id]
 }
 
-// routeName returns the name of a route, "" where it was deleted.
+// routeName returns the name of a route, or "" if it was deleted.
 func (e *base) routeName(id int64) string {
 	if info := e.routes.Load().byID[id]; info != nil {
 		return info.Name
@@ -70,9 +68,8 @@ func heldUp(r store.Reader, route, group string, but ...int64) (bool, error) {
 	return r.Queue().GroupBusy(group, but)
 }
 
-// sayWhyQueued adds to the refusal of what a queued case cannot do yet what the
-// case waits for. The reason of a hold is for whoever waits, its name for
-// administrators.
+// sayWhyQueued adds to a refusal what the queued case waits for. The reason of
+// a hold is shown to all, its name to administrators.
 func (e *runner) sayWhyQueued(h *held, by identity.Principal, refusal error) error {
 	refused, is := errors.AsType[*errs.Error](refusal)
 	if !is {
@@ -123,8 +120,8 @@ func (e *runner) whyQueued(r store.Reader, row *store.Case, by identity.Principa
 	return "It starts when its turn comes.", err
 }
 
-// groupWaits reports whether a queued case of the group, but for one, could be
-// started: what is created meanwhile does not overtake it.
+// groupWaits reports whether another queued case of the group could be started.
+// A case that is created meanwhile does not overtake it.
 func (e *runner) groupWaits(r store.Reader, group string, but int64) (bool, error) {
 	if group == "" {
 		return false, nil
@@ -141,10 +138,10 @@ func (e *runner) groupWaits(r store.Reader, group string, but int64) (bool, erro
 	return from != nil, err
 }
 
-// startsNow reports whether a case may be started where it is created: nothing
-// holds it up, and it overtakes no queued one that could start. Creating never
-// waits for starting, yet what a person starts should be there when the answer
-// is (docs/contract/engine.md#queue).
+// startsNow reports whether a case may be started when it is created: nothing
+// blocks its start, and it overtakes no queued case that could start. Creating
+// a case never waits for starting it, but a case that a person starts should
+// have started when the answer comes (docs/contract/engine.md#queue).
 func (e *runner) startsNow(r store.Reader, b startable, now time.Time) (bool, error) {
 	if b.startAt.After(now) {
 		return false, nil
@@ -183,8 +180,8 @@ func (c *caseChange) starts() bool {
 	return !c.after.Started.IsZero() && (c.was == nil || c.was.Started.IsZero())
 }
 
-// mayStillStart answers change.ErrStale where a case of the change, which was decided
-// to start, is held up by something that came since.
+// mayStillStart returns change.ErrStale if the start of a case of the change
+// has been blocked since the change was decided.
 func mayStillStart(tx store.Tx, c *caseChange) error {
 	var but []int64
 	for _, each := range append([]*caseChange{c}, c.others...) {
@@ -252,7 +249,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 		return 0, false, err
 	}
 	more = len(ids) == batch
-	busy := map[string]bool{} // groups of which one could not start, or has more to do
+	busy := map[string]bool{} // groups with a case that could not start, or that has more to do
 	units := make([]func(store.Tx) error, len(ids))
 	for i, id := range ids {
 		group := lanes[i].Group

@@ -12,17 +12,16 @@ import (
 	"flowdrive/store"
 )
 
-// Bytes count against the quota of who has written them
+// Bytes count against the quota of their author
 // (docs/contract/drive.md#limits): those of attachments, documents and
-// messages, each as often as it is stored under a name, however often the same
-// content is. The store counts them in the transactions that write those rows.
-// Who takes a body in
+// messages, each as often as it is stored under a name, even if it is the same
+// content. The store counts them in the transactions that write the rows. A use
+// case that takes a body
 //
-//   - asks roomFor before it is read, which needs its length only where that
-//     is known,
-//   - reads it through within, so that one of unknown length ends where the
-//     room does, and
-//   - asks checkQuota in the unit, since others may have filled the room
+//   - calls roomFor before it reads the body, if the length is known,
+//   - reads it through within, so that a body of unknown length ends where the room
+//     does, and
+//   - calls checkQuota in the unit, since other requests may have used the room
 //     meanwhile.
 
 // Quota is how much a user may store.
@@ -42,9 +41,9 @@ func (e *base) Quota(ctx context.Context, by identity.Principal) (Quota, error) 
 	return q, err
 }
 
-// roomFor returns how many bytes the author may store where freed of their
-// own are replaced, or errs.Full where the announced length is more; -1
-// announces nothing.
+// roomFor returns how many bytes the author may store if freed bytes of their
+// own are replaced. It returns errs.Full if the announced length is more; -1
+// means that no length was announced.
 func (e *base) roomFor(r store.BlobReader, author identity.ID, freed, announced int64) (int64, error) {
 	used, err := r.StoredBytes(author)
 	if err != nil {
@@ -57,7 +56,7 @@ func (e *base) roomFor(r store.BlobReader, author identity.ID, freed, announced 
 	return room, nil
 }
 
-// checkQuota answers errs.Full where so many bytes more are too many.
+// checkQuota returns errs.Full if so many more bytes are too many.
 func (e *base) checkQuota(r store.BlobReader, author identity.ID, more int64) error {
 	used, err := r.StoredBytes(author)
 	if err == nil && used+more > e.limits.Quota {
@@ -74,8 +73,8 @@ func (e *base) overQuota() error {
 	}
 }
 
-// errQuota tells a full quota, which is somebody's own, from a full disk,
-// upon which nothing can be stored until there is room.
+// errQuota distinguishes a full quota, which concerns one user, from a full
+// disk, which keeps anything from being stored.
 var errQuota = errors.New("the quota is used up")
 
 // within returns a reader of the body that answers errs.Full once it has

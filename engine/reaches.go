@@ -22,7 +22,8 @@ func (e *outbox) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
 	return faults
 }
 
-// refuses says why something outside cannot be reached, "" where it can.
+// refuses says why something outside cannot be reached; it returns "" if it can
+// be.
 func (e *outbox) refuses(reach route.Reach) (detail string, code errs.Code) {
 	switch reach.Kind {
 	case route.ReachURL:
@@ -44,9 +45,9 @@ func (e *outbox) refuses(reach route.Reach) (detail string, code errs.Code) {
 	return "", ""
 }
 
-// withoutStrangers takes out of a mail those addresses of its route that would
-// be refused were the route stored now: an administrator may have taken back a
-// domain since, or a user gone. It says why, "" where there are none.
+// withoutStrangers removes from a mail the addresses that its route could not
+// be stored with now: an administrator may have removed a domain since, or a
+// user may have gone. It says why, and returns "" if there are none.
 func (e *outbox) withoutStrangers(m *machine.Mail) (refused string) {
 	var why []string
 	for _, address := range m.Named {

@@ -10,10 +10,9 @@ import (
 // the same words whether the thing is absent, invisible or not permitted
 // (docs/contract/drive.md#errors).
 
-// contextRef resolves "contextId" and "context" of a document to a context
-// that by may create objects of, or to keeps, the one that the object has
-// already; to by itself where neither is given. Whether another context
-// exists is not told.
+// contextRef resolves "contextId" and "context" of a document to a context that
+// by may create objects of, or to keeps, the one that the object has already.
+// The default is by's own. It does not tell whether another context exists.
 func (e *base) contextRef(by identity.Principal, root document.Value, id int64, name string, keeps identity.ID) (identity.Party, error) {
 	d := e.directory()
 	available := func(p *identity.Party) *identity.Party {

@@ -9,9 +9,9 @@ import (
 	"flowdrive/store"
 )
 
-// MOVE within Schedule/ or Cases/ gives a resource another name, under which
-// it keeps the bytes that were stored (docs/contract/drive.md#copy-and-move).
-// It stays what it is, with its identity and all that is counted of it.
+// A MOVE within Schedule/ or Cases/ gives a resource another name, with the
+// bytes that were stored under the old one
+// (docs/contract/drive.md#copy-and-move). Its identity and counters stay.
 
 // RenameEntry gives a schedule entry another name, the caller's. With
 // overwrite an entry that has the name is deleted.
@@ -80,9 +80,9 @@ func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrit
 	}, tx.Write().Locks().DeleteOn(store.EntryKey(stored.UUID))
 }
 
-// rename puts a given name in the place of another, nil for none. ours says
-// that the new name is free, or was of what has gone: else somebody may have
-// given it to what they no longer see.
+// rename replaces the given name old (nil: none). If ours is false, it first
+// checks that the author has not given the new name to a resource that they may
+// no longer see.
 func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 	if _, err := parseNamed(Ref{Name: renamed.Name}, renamed.Source); err != nil {
 		return errs.New(errs.NameNotAllowed, "The extension of %q does not match the format of the document; keep its extension.", renamed.Name)

@@ -16,8 +16,9 @@ func (e *base) administersRoute(by identity.Principal, r *routeInfo) bool {
 	return e.directory().Administers(by, r.ContextID) || by.InAny(names(r.Compiled.Access.Admin))
 }
 
-// routeAdmins names whom administersRoute means besides the administrators of
-// all: who administers the owner context, and access.admin.
+// routeAdmins returns the parties that administer a route in addition to the
+// administrators of the server: the administrators of its owner context, and
+// access.admin.
 func (e *base) routeAdmins(id int64) (parties []string) {
 	r := e.routes.Load().byID[id]
 	if r == nil {
@@ -66,8 +67,9 @@ func (e *base) mayChangeEntry(by identity.Principal, context, author identity.ID
 	return by.In(context)
 }
 
-// isStarter reports whether by started the case; of one that a team's
-// schedule started, every member did. What is everyone's nobody started.
+// isStarter reports whether by started the case. Every member of a team counts
+// as the starter of a case of the team's schedule. Cases of everyone have no
+// starter.
 func isStarter(by identity.Principal, c *machine.Case) bool {
 	return c.Starter != string(identity.Everyone) && by.InAny([]identity.Name{identity.Name(c.Starter)})
 }
@@ -99,9 +101,10 @@ func (e *base) seesAttachment(r store.Reader, by identity.Principal, a *store.At
 	return e.seesCase(r, by, c)
 }
 
-// mayDeleteAttachment reports whether by may delete the attachment: who has
-// uploaded it and the admins of the route of its case; without a case every
-// member of its context, of everyone only who has uploaded it.
+// mayDeleteAttachment reports whether by may delete the attachment: the author
+// and the administrators of the route of its case. An attachment without a case
+// can be deleted by every member of its context, and one of everyone by its
+// author.
 func (e *base) mayDeleteAttachment(r store.Reader, by identity.Principal, a *store.Attachment) (bool, error) {
 	if a.CaseID == 0 {
 		return e.mayChangeEntry(by, a.ContextID, a.AuthorID), nil
@@ -155,13 +158,13 @@ func readsDocuments(by identity.Principal, context identity.ID) bool {
 }
 
 // writesDocuments reports whether by may write the documents of the context:
-// its members; those of everyone only as administrator.
+// its members, and administrators those of everyone.
 func (e *base) writesDocuments(by identity.Principal, context identity.ID) bool {
 	return e.directory().MayOwn(by, context)
 }
 
-// hears reports whether the event is for by to hear: whether what it is about
-// is for by to see now, or was when it went. cases are those that were judged
+// hears reports whether by may be told of the event: whether by may see its
+// subject now, or could before it went. cases has the cases that were checked
 // already.
 func (e *base) hears(r store.Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
 	switch ev.Kind {

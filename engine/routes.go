@@ -92,7 +92,7 @@ type versionCache struct {
 
 type versionKey struct{ id, version int64 }
 
-// get returns the compiled version, from the store where it is not held yet.
+// get returns the compiled version, from the store if it is not cached.
 func (c *versionCache) get(r store.Reader, id, version int64) (*route.Route, error) {
 	c.mu.RLock()
 	held := c.compiled[versionKey{id, version}]
@@ -210,8 +210,8 @@ func (e *base) inContext(by identity.Principal, filter string, context identity.
 	return e.contextID(filter) == context
 }
 
-// contextID returns the id of a context given by name or number; 0 where
-// there is none.
+// contextID returns the id of a context given by name or number, or 0 if there
+// is none.
 func (e *base) contextID(text string) identity.ID {
 	if p := e.directory().ByName(identity.Name(text)); p != nil {
 		return p.ID

@@ -34,7 +34,7 @@ const (
 	scratchLasts = 24 * time.Hour
 	// mostScratch bounds the scratch area of a user, within the quota.
 	mostScratch = 256 << 20
-	// scratchRow is what a row counts besides its content.
+	// scratchRow is what a row counts in addition to its content.
 	scratchRow = 4 << 10
 	// mostDropped bounds how many old rows one change drops for room.
 	mostDropped = 4096
@@ -49,8 +49,8 @@ func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now 
 	return s, nil
 }
 
-// Scratch returns what by has at the place. In this use case and those
-// beside it now and Request.Now are the machine's time, in a sandbox too.
+// Scratch returns what by has at the place. In this use case and its neighbours
+// now and Request.Now are the machine's time, in a sandbox too.
 func (e *Files) Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error) {
 	var s *store.Scratch
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -192,8 +192,8 @@ func (e *Files) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *
 	return out, e.Finish(tx, req, out)
 }
 
-// keepScratch stores a row, and drops the author's oldest others where the
-// area or the quota would be too full.
+// keepScratch stores a row. If the area or the quota would be too full, it
+// deletes the author's oldest other rows.
 func (e *Files) keepScratch(tx store.Tx, s *store.Scratch) error {
 	if _, err := tx.Write().Scratch().DeleteExpired(s.Modified, purgeAtOnce); err != nil {
 		return err
@@ -282,8 +282,8 @@ func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.Scratch
 	})
 }
 
-// MoveScratch gives a side file or folder another place in the scratch area,
-// with overwrite in the place of what is there. It reports whether nothing was.
+// MoveScratch moves a side file or folder within the scratch area. With
+// overwrite it replaces what is there; created reports that nothing was.
 func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.ScratchPlace, overwrite bool) (*Outcome, error) {
 	if err := change.LegalDocumentName(to.Name); err != nil {
 		return nil, err

@@ -12,9 +12,9 @@ import (
 	"flowdrive/store"
 )
 
-// Locks on what lies in a scratch area. A client that mounts the drive locks
-// a name before it makes anything there: where a document can be, the lock
-// makes a draft, which ends with it; elsewhere an empty side file
+// Locks in a scratch area. A client that mounts the drive locks a name before
+// it creates anything there. If a document can be there, the lock makes a
+// draft, which ends with it; elsewhere it makes an empty side file
 // (docs/contract/drive.md#side-files).
 
 func sceneOfScratch(author identity.ID, at store.ScratchPlace) change.LockScope {
@@ -72,8 +72,8 @@ func (e *Files) followLock(tx store.Tx, l *store.Lock, ended bool) error {
 	return tx.Write().Scratch().Put(draft)
 }
 
-// EndDraft deletes the draft at the place, if there is one. Where it has
-// become something, the locks on it are on that from now on.
+// EndDraft deletes the draft at the place, if there is one. If a document has
+// replaced it, the locks on the draft are on the document from now on.
 func (e *Locking) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
 	return e.Update(ctx, func(tx store.Tx) error {
 		found, err := store.OrNil(tx.Scratch().Get(by.ID, at.Normal()))

@@ -46,7 +46,7 @@ func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byt
 type putCase struct {
 	change  *caseChange
 	given   *store.GivenName // nil: none
-	was     string           // ETag of what the name has, "" for a new name
+	was     string           // ETag of what has the name now, "" for a new name
 	created bool
 	byName  bool // the request's URL is the given name's
 }
@@ -131,9 +131,9 @@ func (e *Casework) readBirth(r store.Reader, req Request, ref Ref, body []byte) 
 	return b, e.judgeRoles(req, info, b)
 }
 
-// judgeRoles refuses roles that the starter may not fill. Whom the route's
-// own rules put there anyway is no choice of the starter's, so that a copy of
-// a case starts as the case did.
+// judgeRoles refuses players that the starter may not choose. Players that the
+// route's own rules assign are allowed, so that a copy of a case starts as the
+// case did.
 func (e *Casework) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	if e.administersRoute(req.By, info) {
 		return nil
@@ -152,7 +152,7 @@ func (e *Casework) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	}
 	b.roles = chosen
 	rehearsal := *b
-	rehearsal.dryRun = true // what it starts needs no ids
+	rehearsal.dryRun = true // the cases that it starts need no ids
 	ruled, err := e.runner.bear(rehearsal, req.Now, true)
 	if err != nil {
 		return err
@@ -249,9 +249,10 @@ func (e *Casework) readCaseChange(r store.Reader, req Request, ref Ref, row *sto
 	return p, nil
 }
 
-// edited returns the document without what its stored source says already:
-// a file that is saved again asks for nothing by what nobody edited in it,
-// though labels were substituted and roles filled since it started the case.
+// edited returns the document without the fields that equal its stored source.
+// A file that is saved again must not ask for a change by fields that the user
+// did not edit, although labels were expanded and roles assigned since it
+// started the case.
 func edited(node, source *document.Node) *document.Node {
 	if node.Kind != document.Object {
 		return node

@@ -9,7 +9,7 @@ import (
 	"flowdrive/store"
 )
 
-// Stream is what one user hears of events, from where it began.
+// Stream is the events that one user may be told of, from where it began.
 type Stream struct {
 	engine *base
 	user   identity.ID
@@ -29,20 +29,20 @@ func (e *base) Listen(by identity.Principal, last string) (*Stream, error) {
 // Close ends the stream.
 func (s *Stream) Close() { s.reader.Close() }
 
-// Wake receives where there may be something to read.
+// Wake receives if there may be something to read.
 func (s *Stream) Wake() <-chan struct{} { return s.reader.Wake() }
 
 // Heard is a part of a stream.
 type Heard struct {
-	Reset  bool // events are missing from here: whoever listens shall look anew
+	Reset  bool // events are missing here: the reader has to look at everything again
 	Events []events.Numbered[Event]
 	Last   int64 // number of the last event that the stream is past
 	More   bool  // there is more to read
 }
 
-// Next returns what there is to hear after what was returned before, without
-// waiting for it. Who may hear it is judged now, by what is stored now. Errors
-// are errs.LogIn where the user may not listen any more.
+// Next returns the events after those that were returned before, without
+// waiting. Whether the user may be told of them is decided now, by what is
+// stored now. Errors: errs.LogIn if the user may no longer listen.
 func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	e := s.engine
 	if !e.directory().Active(s.user) {

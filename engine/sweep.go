@@ -27,7 +27,7 @@ const (
 // index on the due times is the heap, and memory holds only its head.
 type sweeper struct {
 	next   atomic.Int64 // Unix milliseconds of the earliest due time; never: none
-	outbox atomic.Int64 // likewise of the outbox, as far as it could be begun
+	outbox atomic.Int64 // the same of the outbox, as far as its deliveries could be begun
 	queued atomic.Bool  // cases may be waiting to be started
 	wake   chan struct{}
 
@@ -39,7 +39,7 @@ type sweeper struct {
 	mu    sync.Mutex
 	moves sync.Mutex
 	stuck stuckCases
-	turn  store.Lane // of which a case was started last; under mu
+	turn  store.Lane // from which a case was started last; under mu
 }
 
 const never = math.MaxInt64
@@ -148,8 +148,8 @@ func (e *Engine) Run(ctx context.Context) error {
 }
 
 // sweep does one round of what is due now, and returns how long nothing else
-// will be. Time goes on while cases are started, however many there are: each
-// round asks the clock anew, so that what becomes due does not wait for them.
+// will be due. Time goes on while cases are started. Each round asks the clock
+// again, so that what becomes due does not wait for all of them.
 func (e *Engine) sweep(ctx context.Context) (wait time.Duration) {
 	e.sweeper.mu.Lock()
 	defer e.sweeper.mu.Unlock()
@@ -226,13 +226,14 @@ func (e *base) settle(ctx context.Context) {
 type Advanced struct {
 	Now      time.Time
 	Fired    int
-	Complete bool // false where it stopped on the way, to be asked again
+	Complete bool // false if it stopped on the way and is to be asked again
 }
 
-// Advance moves the sandbox clock to an instant through every due one, in
-// order: set is told of each before what is due at it is fired. Moves come
-// one after the other; target says where this one leads from where the clock
-// stands when its turn comes. Requests are served between two instants.
+// Advance moves the sandbox clock to an instant, through every due instant in
+// order. It calls set with each before it fires what is due then. Moves come
+// one after the other; target computes the end of this one from the time when
+// its turn comes. Requests are served between two instants. Errors:
+// errs.Invalid if the end is in the past; those of target.
 func (e *Engine) Advance(ctx context.Context, target func(now time.Time) (time.Time, error), set func(time.Time)) (Advanced, error) {
 	e.sweeper.moves.Lock()
 	defer e.sweeper.moves.Unlock()
@@ -257,7 +258,7 @@ type move struct {
 	Advanced
 	to    time.Time
 	set   func(time.Time)
-	begun bool // what was due where it begins is done
+	begun bool // what was due at its start is done
 }
 
 // advanceStep moves the clock to the next instant and does everything that is
@@ -283,9 +284,9 @@ func (e *Engine) advanceStep(ctx context.Context, m *move) (over bool, err error
 	return false, nil
 }
 
-// nextInstant returns the next instant of a move: the next due one, or where
-// it leads. What a request made due while it was on its way is done where the
-// clock stands, which never goes back.
+// nextInstant returns the next instant of a move: the next due one, or the end.
+// What a request made due meanwhile is done at the clock's time, which never
+// goes back.
 func (e *Engine) nextInstant(m *move) time.Time {
 	next := e.sweeper.head()
 	if next >= m.to.UnixMilli() {

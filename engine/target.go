@@ -33,7 +33,7 @@ type Target struct {
 	Kind     TargetKind
 	Document DocumentPath       // OnDocument
 	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel and OnTimer the case
-	Month    store.Month        // OnCase: of the archive where it is found, 0: anywhere
+	Month    store.Month        // OnCase: of the archive it must be in, 0: anywhere
 	Name     string             // of a route, an action, a label or a timer; OnDrop of the route
 	Scratch  store.ScratchPlace // OnScratch
 	Draft    bool               // OnScratch: a document can be there
@@ -45,7 +45,7 @@ type targeted struct {
 	change.LockScope
 	version  Version
 	folder   bool
-	refused  error          // why by may not write it, nil where by may
+	refused  error          // why by may not write it, or nil
 	breaks   bool           // by may break the locks there
 	document *documentPlace // OnDocument
 	scratch  *Target        // OnScratch

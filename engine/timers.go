@@ -40,8 +40,8 @@ func (e *Casework) Timer(ctx context.Context, by identity.Principal, id int64, n
 	return nil, change.Absent("timer")
 }
 
-// timerResource returns the timer as a resource, nil where the case has none
-// of that name now.
+// timerResource returns the timer as a resource, or nil if the case has no
+// timer of that name now.
 func timerResource(h *held, name string) *Resource {
 	form := machine.TimerForm(h.core, h.route.Compiled, name)
 	if form == nil {
@@ -53,8 +53,8 @@ func timerResource(h *held, name string) *Resource {
 	}
 }
 
-// MaySetTimer answers errs.NotAllowed where the caller may not set the limit
-// of the timer, and errs.NotFound where there is none.
+// MaySetTimer returns errs.NotAllowed if the caller may not set the limit of
+// the timer, and errs.NotFound if there is no such timer.
 func (e *Casework) MaySetTimer(ctx context.Context, by identity.Principal, id int64, name string) error {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
@@ -124,9 +124,9 @@ func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name str
 	return out, nil
 }
 
-// timerOutcome tells what became of a timer; c is nil where nothing did. A
-// timer that expired at once may have ended its task: the case is shown then,
-// and there is no Name.
+// timerOutcome returns the outcome for a timer. c is nil if nothing changed. A
+// timer that expired at once may have ended its task: then the case is
+// returned, without a Name.
 func timerOutcome(h *held, c *caseChange, name string) *Outcome {
 	after := &held{core: h.core, route: h.route}
 	form := h.row.Form
@@ -153,8 +153,8 @@ func timerVersion(h *held, name string) Version {
 	return Version{Exists: true, ETag: res.FormETag, Modified: res.Modified}
 }
 
-// readTimer reads the limit that a document sets, nil where it says nothing
-// of it: the complete form with another limit sets that one.
+// readTimer reads the limit that a document sets, or nil if it sets none. A
+// complete form with another limit sets that limit.
 func readTimer(body []byte, name string) (*route.Limit, error) {
 	node, err := document.Parse(body, false)
 	if err != nil {
@@ -175,7 +175,7 @@ func readTimer(body []byte, name string) (*route.Limit, error) {
 	return limit, faults.Err()
 }
 
-// readLimit reads a limit that somebody sets.
+// readLimit reads a limit that a document sets.
 func readLimit(v document.Value) *route.Limit {
 	switch v.Node.Kind {
 	case document.Null:

@@ -10,8 +10,8 @@ import (
 	"flowdrive/store"
 )
 
-// newIDs gives the ids of cases that a decision makes besides the one that it
-// is about. A dry run only looks at those that would be next.
+// newIDs gives ids to cases that a decision creates in addition to the one that
+// it is about. A dry run only looks up which ids would be next.
 func (e *runner) newIDs(req Request) func() int64 {
 	if !req.DryRun {
 		return e.Store.NextID
@@ -23,7 +23,7 @@ func (e *runner) newIDs(req Request) func() int64 {
 	}
 }
 
-// newIDs is the engine's, the same for all decisions of one change.
+// newIDs returns the ids for all decisions of one change.
 func (h *held) newIDs(e *runner, req Request) func() int64 {
 	if h.ids == nil {
 		h.ids = e.newIDs(req)
@@ -89,8 +89,8 @@ func (e *runner) inherited(c *caseChange, out *machine.Output, other *machine.Ch
 	return m, nil
 }
 
-// messageAfter returns a message of one of the decision's cases as it is
-// after the event, nil for none.
+// messageAfter returns a message of one of the decision's cases as it is after
+// the event, or nil.
 func (e *runner) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*store.Message, error) {
 	if of.Case == c.after.ID {
 		return c.finder(l.find)(of.Label)

@@ -15,7 +15,7 @@ import (
 	"flowdrive/store"
 )
 
-// Worklist is one of the lists of tasks that everybody has
+// Worklist is one of a user's lists of tasks
 // (docs/contract/drive.md#worklists).
 type Worklist string
 
@@ -163,8 +163,8 @@ func (l *lister) asksOf(title, task string) bool {
 	return q == "" || strings.Contains(identity.Fold(title), q) || strings.Contains(identity.Fold(task), q)
 }
 
-// sees reports whether the case exists for the reader of the list, who may
-// have accepted a task in it and lost its role since.
+// sees reports whether the reader of the list may see the case. They may have
+// accepted a task in it and lost their role since.
 func (l *lister) sees(id int64) (bool, error) {
 	row, _, err := l.findCase(l.r, l.by, Ref{CaseID: id})
 	return row != nil, err
@@ -219,8 +219,9 @@ type TaskMove struct {
 	From, To Worklist
 }
 
-// MoveTask does what it means to move a task from one worklist to another: to
-// the accepted ones accepts it, back to the offered ones releases it.
+// MoveTask moves a task from one worklist to another: to the accepted ones
+// accepts it, back to the offered ones releases it. Errors: errs.NotMovable for
+// other moves, and those of the task's action.
 func (e *Casework) MoveTask(ctx context.Context, req Request, move TaskMove) (*Outcome, error) {
 	var do string
 	switch {
@@ -244,8 +245,8 @@ func (e *runner) shared(c *caseChange, had []machine.Share) {
 	c.row.Had = e.shares(had)
 }
 
-// shares returns who may have tasks, by id. A name that is nobody's any more
-// has none.
+// shares returns who may have tasks, by id. A name without a user or team has
+// none.
 func (e *runner) shares(list []machine.Share) []store.TaskShare {
 	out := make([]store.TaskShare, 0, len(list))
 	for _, s := range list {

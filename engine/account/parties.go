@@ -95,8 +95,8 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 	return out, err
 }
 
-// hashGiven hashes the password of a user's document, "" where it has none:
-// a slow thing to be done before the writer is asked.
+// hashGiven hashes the password of a user's document. It returns "" if there is
+// none. It is slow, so it is done outside the writer.
 func (e *Accounts) hashGiven(kind identity.Kind, node *document.Node) (string, error) {
 	password := GivenPassword(node)
 	if kind != identity.User || password == "" {
