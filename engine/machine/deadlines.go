@@ -8,17 +8,17 @@ import (
 	"flowdrive/route"
 )
 
-// Deadline is a timer of a case that runs and will expire.
+// Deadline is a timer that runs and will expire.
 type Deadline struct {
 	Timer  string
 	Kind   TimerKind
-	Action string // the title of its action, "" of a timer of the case
+	Action string // the title of its action, "" for a timer of the case
 	At     time.Time
 }
 
-// Deadlines returns the timers of a case that will expire: of its tasks those
-// of the actions that mine names, and where all is true every other one. Those
-// of a suspended case stand still.
+// Deadlines returns the timers of a case that will expire, in order of their dates:
+// those of tasks for which mine is true and, if all is set, those that are not of
+// tasks. A suspended case has none.
 func Deadlines(c *Case, r *route.Route, mine func(action string) bool, all bool) []Deadline {
 	if c.suspended() {
 		return nil

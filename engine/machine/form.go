@@ -51,7 +51,7 @@ func Form(c *Case, r *route.Route) []byte {
 }
 
 // TaskForm returns the complete form of an enabled action, one line of JSON
-// (docs/contract/drive.md#task), or nil where the action is not enabled.
+// (docs/contract/drive.md#task), or nil if the action is not enabled.
 func TaskForm(c *Case, r *route.Route, action string) []byte {
 	place := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
 	i := r.Action(action)
@@ -90,8 +90,8 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	return append(b, "}\n"...)
 }
 
-// UndeliveredForm returns the complete form of a delivery that failed for
-// good, one line of JSON: that of a task, with what is wrong.
+// UndeliveredForm returns the complete form of a delivery that has failed for good,
+// one line of JSON: that of a task, with what went wrong.
 func UndeliveredForm(c *Case, o *Outgoing) []byte {
 	b := appendInt(nil, `{"case":`, c.ID)
 	b = appendString(b, `,"route":`, c.RouteName)
@@ -171,11 +171,11 @@ type audience bool
 
 const (
 	people audience = true  // it is offered, or somebody has accepted it
-	engine audience = false // it is in progress, waits for its time, or is escalated
+	engine audience = false // the engine will perform it, it waits, or it is escalated
 )
 
-// enabledFor returns the names of the enabled actions that wait for those,
-// in order of definition; never nil.
+// enabledFor returns the names of the enabled actions that wait for people or for
+// the engine, in order of definition. It is never nil.
 func enabledFor(c *Case, r *route.Route, who audience) []string {
 	var few [16]int
 	actions := appendActions(few[:0], r, c.Enabled)
@@ -212,8 +212,7 @@ func appendWarnings(b []byte, key string, list []Warning, shown func(*Warning) b
 	return append(b, ']')
 }
 
-// appendParent appends what the form of a case says of its parent and of its
-// newest children.
+// appendParent appends the parent of a case and its newest children.
 func (f *Family) appendParent(b []byte) []byte {
 	if f.Parent == 0 {
 		b = append(b, `,"parent":null,"parentAction":null`...)

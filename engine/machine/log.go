@@ -8,14 +8,14 @@ import (
 	"flowdrive/route"
 )
 
-// add numbers the entry and puts it at the end of the event's log.
+// add appends an entry to the event's log, with the next number.
 func (d *caseDecision) add(entry LogEntry) {
 	d.c.LogSeq++
 	entry.Seq, entry.Time = d.c.LogSeq, d.now
 	d.log = append(d.log, entry)
 }
 
-// past returns what the log says of a performance: "Resolved".
+// past returns what the log says of a performance, such as "Resolved".
 func past(a *route.Action) string {
 	switch {
 	case a.Past != "":
@@ -26,7 +26,7 @@ func past(a *route.Action) string {
 	return a.Name
 }
 
-// comment returns what a performer wrote; blanks are no comment.
+// comment returns the comment of a performer, nil if it is blank.
 func comment(text string) *string {
 	if strings.TrimSpace(text) == "" {
 		return nil
@@ -34,8 +34,8 @@ func comment(text string) *string {
 	return &text
 }
 
-// AppendLog appends the entries as a JSON array: log.json, and what is
-// stored of it (docs/contract/drive.md#log).
+// AppendLog appends the entries as a JSON array, as log.json shows them and as they
+// are stored (docs/contract/drive.md#log).
 func AppendLog(dst []byte, entries []LogEntry) []byte {
 	dst = append(dst, '[')
 	for i := range entries {
@@ -66,8 +66,8 @@ func appendEntry(dst []byte, e *LogEntry) []byte {
 //
 //	2012-11-09T12:34:56Z sam Resolved (open → resolved): by hand
 //
-// What nobody did has "-" for the actor. Whatever people wrote stays on its
-// line.
+// If there is no actor, "-" stands for it. Line breaks in what people wrote become
+// blanks.
 func LogText(entries []LogEntry) []byte {
 	var b []byte
 	for i := range entries {
@@ -107,8 +107,8 @@ func appendMove(b []byte, from, to *string) []byte {
 	return append(b, ')')
 }
 
-// appendLine appends text with each line break or other control character as
-// a blank, so that no text can pass for a line of the log.
+// appendLine appends text with each control character as a blank, so that no text
+// can pass for a line of the log.
 func appendLine(b []byte, text string) []byte {
 	return append(b, strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {

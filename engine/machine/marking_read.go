@@ -28,14 +28,14 @@ func (r *markingReader) fail(format string, args ...any) {
 
 func (r *markingReader) unknown(key []byte) { r.fail("unknown key %q", key) }
 
-// space passes over white space; Marking writes none, json.Indent may have.
+// space skips white space. Marking writes none, but json.Indent may have.
 func (r *markingReader) space() {
 	for r.at < len(r.data) && (r.data[r.at] == ' ' || r.data[r.at] == '\n' || r.data[r.at] == '\t' || r.data[r.at] == '\r') {
 		r.at++
 	}
 }
 
-// sign reads one character of punctuation.
+// sign reads that character of punctuation.
 func (r *markingReader) sign(want byte) {
 	r.space()
 	if !r.is(want) {
@@ -49,7 +49,7 @@ func (r *markingReader) is(c byte) bool {
 	return r.err == nil && r.at < len(r.data) && r.data[r.at] == c
 }
 
-// object reads an object; field reads the value of each key.
+// object reads an object, calling field to read the value of each key.
 func (r *markingReader) object(field func(key []byte)) {
 	r.sign('{')
 	if r.space(); r.is('}') {
@@ -73,7 +73,7 @@ func (r *markingReader) object(field func(key []byte)) {
 	r.sign('}')
 }
 
-// readList reads a list, each item with read; an empty one is nil.
+// readList reads a list, calling read for each item. An empty list is nil.
 func readList[T any](r *markingReader, read func() T) (out []T) {
 	r.sign('[')
 	if r.space(); r.is(']') {
@@ -101,7 +101,7 @@ func (r *markingReader) xattrs() (dict label.Dict) {
 	return dict
 }
 
-// quoted reads a string. The result is valid while the marking is.
+// quoted reads a string. The result may share the bytes of the marking.
 func (r *markingReader) quoted() []byte {
 	if r.sign('"'); r.err != nil {
 		return nil
@@ -194,7 +194,7 @@ func (r *markingReader) value() label.Value {
 	return v
 }
 
-// instant reads a time. It is in UTC, and of a year that can be written.
+// instant reads an instant, in UTC and of a year that RFC 3339 can write.
 func (r *markingReader) instant() time.Time {
 	var t time.Time
 	if err := t.UnmarshalText(r.quoted()); err != nil {

@@ -9,20 +9,19 @@ import (
 	"flowdrive/route"
 )
 
-// Migrate moves a case to another version of its route, which is the Input's
+// Migrate moves a case to Input.Route, another version of its route
 // (docs/contract/routes.md#migration).
 type Migrate struct {
 	Actor   Actor
-	Version int64        // of the Input's route
+	Version int64        // number of that version
 	From    *route.Route // the version that the case has
 }
 
 func (Migrate) event() {}
 
-// migrateByPerson moves the case. What is enabled and still is in the route keeps its
-// row with all that hangs on it; what is new is enabled by a pass, what is
-// gone un-enabled. No visit begins. A suspended case is not passed over before
-// it is resumed.
+// migrateByPerson moves the case. Enabled actions that both versions have keep their
+// enablements. A pass enables what is new and un-enables what is gone; for a
+// suspended case it runs when that resumes. No visit begins.
 func (d personal) migrateByPerson(e Migrate) error {
 	switch d.c.Life {
 	case Closed, Canceled, Failed:
@@ -56,8 +55,8 @@ func (d personal) migrateByPerson(e Migrate) error {
 	return d.wake()
 }
 
-// redeclared gives the case the defaults of XATTRs that are declared since.
-// One that is required since it need not have.
+// redeclared gives the case the defaults of newly declared XATTRs. It need not have
+// one that is newly required.
 func (d personal) redeclared() error {
 	for i := range d.route.Xattrs {
 		if x := &d.route.Xattrs[i]; x.Default != nil {
@@ -71,9 +70,9 @@ func (d personal) redeclared() error {
 	return faults.Err()
 }
 
-// dropOthers ends the enablements of actions that are gone, and of those that
-// bear an old name and are of another kind: performed by somebody else, or
-// with other children. These are enabled afresh.
+// dropOthers ends the enablements of actions that are gone, and of actions that have
+// kept their name but are of another kind: performed by somebody else, or with
+// other children. A pass enables the latter again.
 func (d personal) dropOthers(from *route.Route) {
 	d.c.Enabled = slices.DeleteFunc(d.c.Enabled, func(e Enabled) bool {
 		if stays(from, d.route, e.Action) {
@@ -86,8 +85,7 @@ func (d personal) dropOthers(from *route.Route) {
 	d.index()
 }
 
-// stays reports whether an action of one version is the same in the other as
-// far as its enablements go.
+// stays reports whether enablements of the action are valid in both versions.
 func stays(from, to *route.Route, action string) bool {
 	was, is := from.Action(action), to.Action(action)
 	if was == unknown || is == unknown {

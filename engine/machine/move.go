@@ -9,11 +9,11 @@ import (
 	"flowdrive/route"
 )
 
-// Move performs the one action of the actor that leads to a status: what it
-// means to move a case on the board of its route
+// Move performs the only action of the actor that leads to a status. That is what
+// moving a case on the board of its route means
 // (docs/contract/engine.md#board).
 type Move struct {
-	To    string // a status of the route
+	To    string // name of a state of the route
 	Actor Actor
 }
 
@@ -30,7 +30,7 @@ func (d personal) moveByPerson(e Move) error {
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
 		return refusal
 	}
-	ways := make([][]string, len(d.route.States)) // by status: the actor's actions that lead there
+	ways := make([][]string, len(d.route.States)) // by state: the actor's actions that lead to it
 	for i := range d.route.Actions {
 		place := d.place(i)
 		if place < 0 {
@@ -50,8 +50,8 @@ func (d personal) moveByPerson(e Move) error {
 	return d.refusals().noMove(target, ways)
 }
 
-// moves returns the status to which the actor's performance of an enablement
-// would lead; NoState where that is none, or only a decision tells.
+// moves returns the state to which the actor's performance of an enablement would
+// lead. It is NoState if there is none, or if only a decision can tell.
 func (d personal) moves(place int, actor Actor) (to int, err error) {
 	a := &d.route.Actions[d.actions[place]]
 	if a.Trigger != route.TriggerUser || a.Decide != nil || a.Child != nil {
@@ -73,7 +73,7 @@ func (d personal) moves(place int, actor Actor) (to int, err error) {
 	return to, nil
 }
 
-// noMove says why the case cannot be moved there, and where it can.
+// noMove returns the refusal of a move, with the moves that are possible.
 func (d refusals) noMove(target int, ways [][]string) error {
 	name := d.route.States[target].Name
 	e := errs.New(errs.ActionNotEnabled, "")

@@ -7,11 +7,11 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// Reason says why somebody is told of an event: what they are to the case.
+// Reason says why a user is notified of an event: what they are to the case.
 type Reason string
 
-// The reasons, in the order in which they come first: somebody for whom there
-// are several is told for the first (docs/contract/routes.md#6-notifications).
+// The reasons, the strongest first: a user with several is notified for the first
+// (docs/contract/routes.md#6-notifications).
 const (
 	ReasonTask        Reason = "task"     // they have a task that they did not have before
 	ReasonReminder    Reason = "reminder" // they have had it for a while
@@ -21,12 +21,12 @@ const (
 	ReasonWatcher     Reason = "watcher" // of the route
 )
 
-// Notice says that one person is to be told of an event, once.
+// Notice says that a user is to be notified of an event, once.
 type Notice struct {
 	Person string // a user's name
 	Why    Reason
-	Case   int64     // through which they are told: the event's own or another of its tree
-	Tasks  []TaskRef // that they have for it, ReasonTask and ReasonReminder
+	Case   int64     // the case that they are notified because of: the event's own or another one of the tree
+	Tasks  []TaskRef // the tasks that it is about, for ReasonTask and ReasonReminder
 }
 
 // TaskRef names a task.
@@ -35,26 +35,26 @@ type TaskRef struct {
 	Action string
 }
 
-// Notices is who is to be told of an event, and of what.
+// Notices says who is to be notified of an event, and of what.
 type Notices struct {
-	Acts []LogEntry // what a person or the time did to the event's case; what followed is not among it
+	Acts []LogEntry // what a person or a timer did to the event's case, without what followed
 	To   []Notice
 }
 
-// noticeBuilder is the work on the notices of one event.
+// noticeBuilder makes the notices of one event.
 type noticeBuilder struct {
 	*caseDecision
 	out  Notices
 	told map[string]int // by folded name: place in out.To
 }
 
-// notices says who is to be told. Those who have a new task are told always,
-// also of what they did themselves; the others are told what a person or the
-// time did, but not by whom it was done. What happens to a child happens to
-// its ancestors' people as well.
+// notices returns who is to be notified, nil for nobody. Users who have a new task
+// are notified always, also of what they did themselves. The people of the case and
+// of its ancestors are notified of what a person or a timer did, except the person
+// who did it.
 //
-// What is everyone's is nobody's to be told of: a role that everyone plays
-// would make a mail to each user of every case.
+// The team of everyone is not notified: a role that everyone plays would send a mail
+// to each user for every case.
 func (d *caseDecision) notices(event Event) *Notices {
 	n := &noticeBuilder{caseDecision: d, told: map[string]int{}}
 	for _, each := range append([]*caseDecision{d}, d.order...) {
@@ -70,8 +70,8 @@ func (d *caseDecision) notices(event Event) *Notices {
 	return &n.out
 }
 
-// tasks tells those who have tasks in a case that they had not before, and
-// those who are reminded of some.
+// tasks notifies users of tasks in a case that they did not have before, and of
+// reminders.
 func (n *noticeBuilder) tasks(d *caseDecision) {
 	if d.c.Life != Active {
 		return
@@ -104,9 +104,9 @@ func (n *noticeBuilder) tasks(d *caseDecision) {
 	}
 }
 
-// newHolders returns the persons of the parties that have a task, but for
-// those who had it before: of one that nothing has become of there are some
-// where a role has got other players.
+// newHolders returns the users of the parties have that are not users of the parties
+// had. If a task itself has not changed, there are some if its role has got other
+// players.
 func (n *noticeBuilder) newHolders(d *caseDecision, have, had []string) (persons []string) {
 	for _, party := range have {
 		if !slices.ContainsFunc(had, func(old string) bool { return sameName(old, party) }) {
@@ -124,8 +124,8 @@ func (n *noticeBuilder) newHolders(d *caseDecision, have, had []string) (persons
 	return persons
 }
 
-// task adds a task to what a person is told. A new one is a better reason than
-// one that they have had.
+// task adds a task to the notice of a user. A new task is a stronger reason than a
+// reminder.
 func (n *noticeBuilder) task(person string, why Reason, task TaskRef) {
 	at, told := n.told[identity.Fold(person)]
 	if !told {
@@ -141,8 +141,8 @@ func (n *noticeBuilder) task(person string, why Reason, task TaskRef) {
 	}
 }
 
-// acts notes what a person or the time did to the event's case: of a person's
-// request the first thing, of what was due all that was.
+// acts notes what a person or a timer did to the event's case: the first thing of a
+// request, everything that was due of the sweeper's event.
 func (n *noticeBuilder) acts(event Event) {
 	_, sweep := event.(Due)
 	for i := range n.log {
@@ -153,7 +153,7 @@ func (n *noticeBuilder) acts(event Event) {
 		switch by := *entry.Trigger; entry.Kind {
 		case LogAction:
 			if by != ByUser && by != ByInit && by != ByTime && (by != ByMessage || entry.Actor == nil) {
-				continue // what a service answers is nothing that a person did
+				continue // the answer of a service is not an act of a person
 			}
 		case LogLife:
 			if by != ByUser || entry.To == nil || *entry.To == string(Queued) {
@@ -170,13 +170,13 @@ func (n *noticeBuilder) acts(event Event) {
 	}
 }
 
-// audience tells the people of the case and of its ancestors what was done.
+// audience notifies the people of the case and of its ancestors.
 func (n *noticeBuilder) audience() {
 	seats := []*caseDecision{n.caseDecision}
 	for at := n.caseDecision; at.c.Parent != 0; {
 		parent, err := n.related(at.c.Parent)
 		if err != nil || parent == nil {
-			break // asked for, or gone
+			break // it is a need now, or is gone
 		}
 		seats, at = append(seats, parent), parent
 	}
@@ -210,8 +210,8 @@ func (n *noticeBuilder) audience() {
 	}
 }
 
-// isUser reports whether the name is a user's. What a schedule starts has its
-// context for a starter, which may be a team: that is nobody who has done it.
+// isUser reports whether the name is a user's. The starter of a scheduled case is
+// its context, which may be a team.
 func (n *noticeBuilder) isUser(name string) bool {
 	kind, known := n.facts.Parties[name]
 	if !known {
@@ -226,8 +226,8 @@ func (n *noticeBuilder) people(d *caseDecision, party string, why Reason) {
 	}
 }
 
-// others tells a person what was done, unless it was done by them or they were
-// told of something better.
+// others notifies a user of what was done, unless they did it themselves or are
+// notified for a stronger reason.
 func (n *noticeBuilder) others(d *caseDecision, person string, why Reason) {
 	by := func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, person) }
 	if _, told := n.told[identity.Fold(person)]; !told && !slices.ContainsFunc(n.out.Acts, by) {
@@ -240,8 +240,7 @@ func (n *noticeBuilder) add(person string, why Reason, through int64) {
 	n.out.To = append(n.out.To, Notice{Person: person, Why: why, Case: through})
 }
 
-// persons returns the users of a party of a case; what is not known of it is
-// asked for.
+// persons returns the users of a party of a case. Absent facts become needs.
 func (n *noticeBuilder) persons(d *caseDecision, party string) (persons []string) {
 	parties := []string{party}
 	switch party {
@@ -269,7 +268,7 @@ func (n *noticeBuilder) persons(d *caseDecision, party string) (persons []string
 	return persons
 }
 
-// sorted brings notices into the order of reasons, and of names within one.
+// sorted sorts the notices by reason. Those with the same reason keep their order.
 func (n *Notices) sorted() *Notices {
 	if n == nil {
 		return nil

@@ -6,10 +6,9 @@ import (
 	"flowdrive/route"
 )
 
-// Picks reports whether a starter may put all the parties into the role of a
-// new case: what the role's pick rules yield
-// (docs/contract/drive.md#rights-table). belongs says whether a party is
-// another one or belongs to it.
+// Picks reports whether the pick rules of the role allow a starter to put all the
+// parties into it (docs/contract/drive.md#rights-table). belongs reports whether
+// two parties are the same, or the first one belongs to the second.
 func Picks(r *route.Route, c *Case, role string, parties []string, belongs func(party, to string) bool) bool {
 	def := r.Role(role)
 	return def != nil && !slices.ContainsFunc(parties, func(party string) bool {
@@ -17,8 +16,7 @@ func Picks(r *route.Route, c *Case, role string, parties []string, belongs func(
 	})
 }
 
-// picks reports whether a pick rule yields the party: names it, or a team to
-// which it belongs.
+// picks reports whether a pick rule names the party or a team that it belongs to.
 func picks(rule route.Rule, r *route.Route, c *Case, party string, belongs func(party, to string) bool) bool {
 	among := func(list []string) bool {
 		return slices.ContainsFunc(list, func(one string) bool { return belongs(party, one) })
@@ -39,8 +37,8 @@ func picks(rule route.Rule, r *route.Route, c *Case, party string, belongs func(
 	case route.RuleXattr:
 		v, ok := c.Xattrs.Get(rule.Arg)
 		return ok && belongs(party, v.Text)
-	case route.RuleParent: // a case that somebody starts has none
-	case route.RuleCall: // no pick rule
+	case route.RuleParent: // a case that a person starts has no parent
+	case route.RuleCall: // not allowed in pick
 	}
 	return false
 }

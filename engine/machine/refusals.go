@@ -11,12 +11,14 @@ import (
 	"flowdrive/route"
 )
 
-// refusals words what cannot be done, and what can be done instead.
+// refusals makes the errors that say what cannot be done, and what can be done
+// instead.
 type refusals struct{ *caseDecision }
 
 func (d *caseDecision) refusals() refusals { return refusals{d} }
 
-// notEnabled says what is enabled instead, and who was faster.
+// notEnabled returns the refusal of an action that is not enabled. It says what is
+// enabled, and who has performed or accepted something instead.
 func (d refusals) notEnabled(action string) *errs.Error {
 	enabled := enabledFor(d.c, d.route, people)
 	var detail strings.Builder
@@ -48,7 +50,8 @@ func (d refusals) notEnabled(action string) *errs.Error {
 	return e
 }
 
-// lastOf returns the last performance of an action, or of those of a type.
+// lastOf returns the last performance of the action with that name, or of all
+// actions of that type; nil for none.
 func (d refusals) lastOf(name string) *Performed {
 	if d.route.Action(name) != unknown {
 		return d.c.performed(name)
@@ -65,9 +68,9 @@ func (d refusals) lastOf(name string) *Performed {
 	return last
 }
 
-// performedInstead returns the performance because of which an action, or each of a type,
-// is not enabled any more: its own, or that of another which led the case away
-// or won their choice; nil where no person did that.
+// performedInstead returns the performance because of which an action, or all
+// actions of a type, are not enabled any more: its own, or that of another action
+// which led the case away or won their choice. It is nil if no person did that.
 func (d refusals) performedInstead(name string) *Performed {
 	last := d.lastOf(name)
 	if last != nil && last.By == "" {
@@ -82,8 +85,8 @@ func (d refusals) performedInstead(name string) *Performed {
 	return last
 }
 
-// endedBy reports whether the last performance of another action may have ended
-// the enablement of that one, or of one of that type.
+// endedBy reports whether the last performance of another action may have ended the
+// enablement of the action with that name, or of one of that type.
 func (d refusals) endedBy(p *Performed, name string) bool {
 	winner, from := d.route.Action(p.Action), d.route.State(p.From)
 	return slices.ContainsFunc(d.route.Actions, func(a route.Action) bool {
@@ -96,8 +99,8 @@ func (d refusals) endedBy(p *Performed, name string) bool {
 	})
 }
 
-// acceptedInstead returns who has accepted another action of the choice of one that is
-// not enabled for that reason, and which; "" for nobody.
+// acceptedInstead returns who has accepted another action of the same choice, and
+// which one, if the action is not enabled for that reason; else "".
 func (d refusals) acceptedInstead(action string) (by, instead string) {
 	for i := range d.c.Enabled {
 		if e := &d.c.Enabled[i]; slices.Contains(e.Withdrew, action) {

@@ -8,10 +8,9 @@ import (
 	"flowdrive/route"
 )
 
-// reminds reports whether somebody is to be reminded of the task of a row
-// from time to time (docs/contract/routes.md#reminders): it waits for people,
-// and some of them have it to do. What may be performed by whoever likes is
-// nobody's to be reminded of.
+// reminds reports whether assignees are reminded of the task in that place
+// (docs/contract/routes.md#reminders): if it waits for people and has assignees. Of
+// an action that is only allowed to some nobody is reminded.
 func (d caseTimers) reminds(place int) bool {
 	i := d.actions[place]
 	if d.route.Remind == nil || i == unknown || !d.route.Actions[i].IsTask() || d.c.Life != Active {
@@ -21,8 +20,8 @@ func (d caseTimers) reminds(place int) bool {
 	return e.State.forPeople() && len(holders(d.c, d.status, &d.route.Actions[i], e)) > 0
 }
 
-// holders returns the parties that have a task to do: who has accepted it,
-// else those to whom it is offered.
+// holders returns the parties that have a task: the user who has accepted it, else
+// those to whom it is offered.
 func holders(c *Case, status int, a *route.Action, e *Enabled) []string {
 	if e.State == Accepted {
 		return []string{e.By}
@@ -30,8 +29,8 @@ func holders(c *Case, status int, a *route.Action, e *Enabled) []string {
 	return assignees(c, status, a, e)
 }
 
-// updateReminders gives the tasks that people are to be reminded of their dates,
-// and takes those of the others away. A suspended case keeps them.
+// updateReminders sets the dates of reminders of tasks that have none, and removes
+// those that are not needed any more. A suspended case keeps its dates.
 func (d caseTimers) updateReminders() {
 	if d.c.suspended() {
 		return
@@ -54,8 +53,8 @@ func (d caseTimers) remindAgain(e *Enabled) {
 	}
 }
 
-// remind reminds those who have the task. What becomes of it is the shell's:
-// it tells them.
+// remind logs a reminder and sets the date of the next one. The caller notifies the
+// users.
 func (d caseTimers) remind(place int) {
 	e := &d.c.Enabled[place]
 	d.remindAgain(e)

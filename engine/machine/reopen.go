@@ -12,8 +12,8 @@ import (
 // textRetried is what the log says of a failed case that is started again.
 const textRetried = "Retried"
 
-// reopenByPerson takes a case back that was canceled, or could not start. A
-// completed one is reopened by its actions, if at all
+// reopenByPerson takes up a canceled case again, or has one that could not start
+// queued again. A completed case is reopened only by its actions
 // (docs/contract/engine.md#completion-and-reopening).
 func (d personal) reopenByPerson(e Reopen) error {
 	entry := LogEntry{Actor: new(e.Actor.Name), Trigger: new(ByUser), Comment: comment(e.Comment), Text: textReopened}
@@ -38,22 +38,22 @@ func (d personal) reopenByPerson(e Reopen) error {
 	return nil
 }
 
-// resumeCanceled gives a canceled case its former status again, in a visit of its
-// own: everything is enabled afresh, also what it was in that status for, with
-// new children, and the status is not entered.
+// resumeCanceled continues a canceled case in its former status, in a new visit.
+// Everything is enabled again, with new children, but the steps for entering the
+// status do not run.
 func (d personal) resumeCanceled(entry LogEntry) error {
 	if d.route.Model != route.Dependency {
 		d.c.Visit++
 		d.c.Done, d.c.Withdrawn = nil, nil
 	}
-	d.c.Completed = time.Time{} // of one that a step canceled when it was complete
+	d.c.Completed = time.Time{} // if a step canceled it when it was complete
 	d.setLife(Active, entry)
 	return d.bringToRest()
 }
 
-// renewRoute makes another version of its route that of a case that never
-// started: it could not by the one it has. Players of roles that are no more
-// go; XATTRs that are declared since come.
+// renewRoute gives a case that could not start another version of its route. Players
+// of roles that this does not have are removed; defaults of XATTRs that it declares
+// are added.
 func (d personal) renewRoute(version int64) error {
 	if version == 0 || version == d.c.RouteVersion {
 		return nil
@@ -63,8 +63,8 @@ func (d personal) renewRoute(version int64) error {
 	return d.addDeclared()
 }
 
-// dropRoles takes away the players of roles that the route does not have,
-// and puts the others in its order of definition.
+// dropRoles removes the players of roles that the route does not have, and sorts the
+// others in its order of definition.
 func (d *caseDecision) dropRoles() {
 	var kept []Players
 	for i := range d.route.Roles {
@@ -77,7 +77,8 @@ func (d *caseDecision) dropRoles() {
 	}
 }
 
-// notReopened says what reopens a completed case.
+// notReopened returns the refusal to reopen a completed case. It names the actions
+// that do.
 func (d refusals) notReopened() error {
 	names := []string{}
 	for i := range d.route.Actions {
@@ -93,8 +94,7 @@ func (d refusals) notReopened() error {
 	return e
 }
 
-// leadsOut reports whether the action can lead to a status that is not
-// complete.
+// leadsOut reports whether the action can lead to a state that is not complete.
 func (d refusals) leadsOut(a *route.Action) bool {
 	open := func(state int) bool { return has(d.route.States, state) && !isComplete(&d.route.States[state]) }
 	return open(a.To) ||

@@ -63,7 +63,7 @@ func (d stepRun) run(steps []route.Step) error {
 		}
 		d.steps++
 		if s.If != nil {
-			yes, err := d.condition(s.If, d.actor, "if", d.source, d.sourceRow(d.source))
+			yes, err := d.condition(s.If, d.actor, "if", d.source, d.sourceEnablement(d.source))
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (d stepRun) step(s *route.Step) error {
 	case route.StepLog, route.StepWarn, route.StepTitle:
 		return d.say(s)
 	case route.StepUnwarn:
-		d.dropWarnings(func(w Warning) bool { return w.Timer == d.source && w.Enablement == d.sourceRow(d.source) })
+		d.dropWarnings(func(w Warning) bool { return w.Timer == d.source && w.Enablement == d.sourceEnablement(d.source) })
 	case route.StepAssign, route.StepUnassign:
 		return d.assign(s)
 	case route.StepAddStakeholders, route.StepRemoveStakeholders:
@@ -328,7 +328,7 @@ func (d stepRun) say(s *route.Step) error {
 		d.changed = true
 		d.add(LogEntry{Kind: LogTask, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: text})
 	case len(d.c.Warnings) < maxNotices:
-		d.warn(d.source, d.sourceRow(d.source), text)
+		d.warn(d.source, d.sourceEnablement(d.source), text)
 	}
 	return nil
 }

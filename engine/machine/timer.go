@@ -7,30 +7,29 @@ import (
 	"flowdrive/route"
 )
 
-// Timer is what is kept of a timer (docs/contract/timers.md#running). The zero
-// Timer has the limit of its definition, no date, and has not expired; such a
-// one is not kept. Whether a timer runs follows from its case and its task, but
-// for the user-defined ones, which steps turn on and off.
+// Timer is what is stored of a timer (docs/contract/timers.md#running). The zero
+// Timer has the limit of its definition, no date, and has not expired; it is not
+// stored. Whether a timer runs follows from its case and task. Only user-defined
+// timers are turned on and off, by steps.
 type Timer struct {
-	Name    string       `json:"n,omitempty"` // of one of the case
-	Number  int64        `json:"r,omitempty"` // of one of the case: its place among the rows
-	Visit   int64        `json:"v,omitempty"` // of the timer of the state: the visit that it is about
+	Name    string       `json:"n,omitempty"` // of a timer of the case
+	Number  int64        `json:"r,omitempty"` // of a timer of the case: its number among the enablements
+	Visit   int64        `json:"v,omitempty"` // of the timer of the state: the visit that it belongs to
 	On      bool         `json:"on,omitempty"`
-	Limit   *route.Limit `json:"l,omitempty"` // set since; nil: the definition's
+	Limit   *route.Limit `json:"l,omitempty"` // as it was set; nil: that of the definition
 	Date    time.Time    `json:"d,omitzero"`  // when it expires
 	Expired bool         `json:"x,omitempty"`
 	Fired   time.Time    `json:"f,omitzero"` // when it expired last
 }
 
-// blank reports whether nothing needs to be kept of the timer.
+// blank reports whether nothing needs to be stored of the timer.
 func (t *Timer) blank() bool {
 	return !t.On && t.Limit == nil && t.Date.IsZero() && !t.Expired && t.Fired.IsZero()
 }
 
-// arm computes the date of a timer that runs and has none: relative limits
-// count from now. One that would expire no later than it last did expires a
-// second after that, so that no timer expires twice in one event
-// (docs/contract/engine.md#4-the-sweeper).
+// arm computes the date of a timer; relative limits count from now. If that is not
+// after its last expiry it becomes a second later than that, so that no timer
+// expires twice in one event (docs/contract/engine.md#4-the-sweeper).
 func (t *Timer) arm(limit route.Limit, now time.Time) {
 	t.Date = limit.From(now)
 	if !t.Date.IsZero() && !t.Fired.IsZero() && !t.Date.After(t.Fired) {
@@ -38,9 +37,9 @@ func (t *Timer) arm(limit route.Limit, now time.Time) {
 	}
 }
 
-// cleared returns the timer as it is when it is cleared: off, without date
-// and flag, and with the limit of its definition. That it has just expired
-// is remembered for as long as the instant lasts.
+// cleared returns the timer as it is once cleared: off, without a date, not expired,
+// and with the limit of its definition. If it has expired at this very instant,
+// that is kept.
 func (t *Timer) cleared(now time.Time) Timer {
 	var out Timer
 	if t.Fired.Equal(now) {
@@ -58,19 +57,19 @@ const (
 	StateTimer   TimerKind = "state"   // of a visit of a state
 	DueTimer     TimerKind = "due"     // until a task is performed
 	OfferTimer   TimerKind = "offer"   // while a task is offered
-	TimeoutTimer TimerKind = "timeout" // until an action performs itself
+	TimeoutTimer TimerKind = "timeout" // until the engine performs an action
 	UserTimer    TimerKind = "user"    // defined by the route
 
-	reminder TimerKind = "reminder" // of a task; no timer to anybody but the choice of what is due
+	reminder TimerKind = "reminder" // of a task; a timer only for the choice of what is due
 )
 
-// timerRef is a timer of a case: one of the case, or of an enabled action.
+// timerRef names a timer of a case or of an enabled action.
 type timerRef struct {
 	kind   TimerKind
 	name   string
-	place  int // of an action's: its place in Enabled
-	action int // of an action's: its index in the route
-	user   int // of a user-defined one: its index in the route, or NoTimer
+	place  int // of an action's timer: the place of its enablement
+	action int // of an action's timer: the index of the action in the route
+	user   int // of a user-defined timer: its index in the route, or NoTimer
 }
 
 // ofAction reports whether it is the timer of an enabled action.
@@ -78,9 +77,9 @@ func (at timerRef) ofAction() bool {
 	return at.kind == DueTimer || at.kind == OfferTimer || at.kind == TimeoutTimer
 }
 
-// findTimer returns the timer of that name; ok is false where the case has
-// none now. Every case has the timer of the case and, in a status, that of
-// the state, whether or not the route limits them; every task has its two.
+// findTimer returns the timer with that name. ok is false if the case does not have
+// it now. Every case has the timer of the case and, in a status, that of the state,
+// whether or not the route limits them. Every task has its two.
 func findTimer(c *Case, r *route.Route, name string) (at timerRef, ok bool) {
 	at = timerRef{name: name, user: route.NoTimer}
 	switch name {
@@ -116,7 +115,7 @@ func hasTimer(a *route.Action, kind TimerKind) bool {
 	return false
 }
 
-// stored returns what is kept of the timer.
+// stored returns what is stored of the timer.
 func (at timerRef) stored(c *Case) Timer {
 	var kept *Timer
 	switch at.kind {
@@ -132,7 +131,7 @@ func (at timerRef) stored(c *Case) Timer {
 		kept = c.timer(at.name)
 	case StateTimer:
 		if kept = c.timer(at.name); kept != nil && kept.Visit != c.Visit {
-			return Timer{Fired: kept.Fired} // of an earlier visit
+			return Timer{Fired: kept.Fired} // it is that of an earlier visit
 		}
 	case reminder:
 	}
@@ -142,7 +141,7 @@ func (at timerRef) stored(c *Case) Timer {
 	return *kept
 }
 
-// timer returns what is kept of a timer of the case, nil for nothing.
+// timer returns what is stored of a timer of the case, nil for nothing.
 func (c *Case) timer(name string) *Timer {
 	for i := range c.Timers {
 		if c.Timers[i].Name == name {
@@ -172,7 +171,7 @@ func (at timerRef) defined(c *Case, r *route.Route) route.Limit {
 	return route.Limit{}
 }
 
-// limit returns the limit of the timer: as it was set, else the definition's.
+// limit returns the limit of the timer: as it was set, else that of the definition.
 func (at timerRef) limit(c *Case, r *route.Route, t *Timer) route.Limit {
 	if t.Limit != nil {
 		return *t.Limit
@@ -180,8 +179,8 @@ func (at timerRef) limit(c *Case, r *route.Route, t *Timer) route.Limit {
 	return at.defined(c, r)
 }
 
-// on reports whether the timer runs, or would if its case were not
-// suspended: the column "runs" of the table (docs/contract/timers.md#kinds).
+// on reports whether the timer runs, or would run if its case were not suspended:
+// the column "runs" of docs/contract/timers.md#kinds.
 func (at timerRef) on(c *Case, t *Timer) bool {
 	live := c.Life == Active || c.Life == Completed || c.suspended() && !c.Started.IsZero()
 	switch at.kind {
@@ -197,23 +196,23 @@ func (at timerRef) on(c *Case, t *Timer) bool {
 		return live && c.Enabled[at.place].State != Waiting
 	case TimeoutTimer:
 		return live && c.Enabled[at.place].State != Escalated
-	case reminder: // else it has no date
+	case reminder: // it has a date only if it runs
 		return true
 	}
 	return false
 }
 
-// suspended reports whether the case is, by itself or, having completed, with
-// an ancestor: so that its timers stand still, and nothing is due.
+// suspended reports whether the case is suspended or is completed below a suspended
+// ancestor. Its timers stand still then, and nothing is due.
 func (c *Case) suspended() bool { return c.Life == Suspended || c.AncestorSuspended }
 
-// pending reports whether the timer will expire at its date. t is what is
-// kept of it.
+// pending reports whether the timer will expire at its date. t is what is stored of
+// it.
 func (at timerRef) pending(c *Case, t *Timer) bool {
 	return !t.Expired && !t.Date.IsZero() && at.on(c, t) && (at.kind != StateTimer || t.Visit == c.Visit)
 }
 
-// caseTimer returns the timer of the case that is called so.
+// caseTimer returns the timer of the case with that name.
 func caseTimer(name string) timerRef {
 	at := timerRef{kind: UserTimer, name: name, user: route.NoTimer}
 	switch name {
@@ -225,9 +224,9 @@ func caseTimer(name string) timerRef {
 	return at
 }
 
-// firstTimer returns the timer that expires first, and the row by which it
-// comes before others of the same date; ok is false where none will. Timed
-// actions are not among them: they are performed.
+// firstTimer returns the timer that expires first, and the number by which it comes
+// before others of the same date. ok is false if none will expire. Timers of timed
+// actions do not count, because those are performed.
 func (c *Case) firstTimer() (first timerRef, date time.Time, number int64, ok bool) {
 	consider := func(at timerRef, t *Timer, r int64) {
 		if t == nil || !at.pending(c, t) {

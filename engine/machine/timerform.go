@@ -6,10 +6,10 @@ import (
 	"flowdrive/route"
 )
 
-// Timers returns the names of the timers of a case that a listing shows:
-// those of the case, the user-defined ones in order of definition, then those
-// of the enabled actions. What has no limit is left out, but the user-defined
-// ones; it resolves all the same, so that people can set one.
+// Timers returns the names of the timers of a case that a listing shows: those of
+// the case and the state, the user-defined ones in order of definition, then those
+// of the enabled actions. Timers without a limit are left out, except user-defined
+// ones. TimerForm finds them all the same, so that people can set a limit.
 func Timers(c *Case, r *route.Route) []string {
 	var names []string
 	limited := func(name string) {
@@ -35,7 +35,7 @@ func Timers(c *Case, r *route.Route) []string {
 }
 
 // TimerForm returns the complete form of a timer, one line of JSON
-// (docs/contract/timers.md#setting-a-limit), or nil where the case has none of
+// (docs/contract/timers.md#setting-a-limit), or nil if the case has no timer with
 // that name now.
 func TimerForm(c *Case, r *route.Route, name string) []byte {
 	at, ok := findTimer(c, r, name)
@@ -70,8 +70,8 @@ func TimerForm(c *Case, r *route.Route, name string) []byte {
 	return append(appendTextOrNull(b, `,"action":`, action), "}\n"...)
 }
 
-// TimerSince returns when the timer began to be there: with its enablement,
-// or with its case.
+// TimerSince returns since when the case has the timer: since its task was enabled,
+// or since the case was created.
 func TimerSince(c *Case, r *route.Route, name string) time.Time {
 	if at, ok := findTimer(c, r, name); ok && at.ofAction() {
 		return c.Enabled[at.place].Since
@@ -79,9 +79,9 @@ func TimerSince(c *Case, r *route.Route, name string) time.Time {
 	return c.Created
 }
 
-// MaySetTimer reports whether the actor may set the limit of the timer: of a
-// task's its assignees and their deputies, of others the starter; the
-// administrators of the route may all (docs/contract/drive.md#rights-table).
+// MaySetTimer reports whether the actor may set the limit of the timer. For the timer
+// of a task these are its assignees and their deputies, for others the starter.
+// Administrators of the route may set all (docs/contract/drive.md#rights-table).
 func MaySetTimer(c *Case, r *route.Route, name string, actor Actor, starter bool) bool {
 	at, ok := findTimer(c, r, name)
 	switch {
@@ -97,8 +97,8 @@ func MaySetTimer(c *Case, r *route.Route, name string, actor Actor, starter bool
 	return may && a.Trigger == route.TriggerUser
 }
 
-// dueDates returns by when a task is to be performed, and by when it is to be
-// accepted while it is offered.
+// dueDates returns by when a task is to be performed and, while it is offered, by
+// when it is to be accepted. Zero means no date.
 func (e *Enabled) dueDates() (due, acceptBy time.Time) {
 	if e.DoBy != nil {
 		due = e.DoBy.Date

@@ -19,17 +19,17 @@ type firing struct {
 	enablement int64  // of its enablement, 0 for a timer of the case
 }
 
-// sourceRow returns the enablement with which the warnings of a source go: of
-// a task's timer the task's, else 0.
-func (d *caseDecision) sourceRow(source string) int64 {
+// sourceEnablement returns the number of the enablement that warnings of a source go with:
+// of a task's timer that of the task, else 0.
+func (d *caseDecision) sourceEnablement(source string) int64 {
 	if d.firing == nil || d.firing.name != source {
 		return 0
 	}
 	return d.firing.enablement
 }
 
-// sourceAction returns the action that the log names for a source: of a
-// timer the one whose it is, if any.
+// sourceAction returns the action that the log names for a source. For a timer it
+// is the action that has the timer, nil if none has.
 func (d *caseDecision) sourceAction(source string) *string {
 	if d.firing == nil || d.firing.name != source {
 		return new(source)
@@ -50,7 +50,7 @@ func (d caseTimers) name(at timerRef) string {
 	return at.name
 }
 
-// withName returns the timer with what only the route knows of it.
+// withName fills in the name and what the route says of the timer.
 func (d caseTimers) withName(at timerRef) timerRef {
 	if at.name = d.name(at); at.ofAction() {
 		at.action = d.actions[at.place]
@@ -60,7 +60,7 @@ func (d caseTimers) withName(at timerRef) timerRef {
 	return at
 }
 
-// put keeps what has become of a timer.
+// put stores a timer.
 func (d caseTimers) put(at timerRef, t Timer) {
 	d.changed = true
 	if at.ofAction() {
@@ -102,11 +102,10 @@ func (d caseTimers) put(at timerRef, t Timer) {
 	}
 }
 
-// update makes the timers agree with the course of the case: those that
-// run get their date, those of what is over are cleared
-// (docs/contract/timers.md#running). It is part of every pass, and so needs no
-// telling of what has changed. It reports whether an expression may see a timer
-// otherwise than before.
+// update gives timers that run now their dates, and clears those of what is over
+// (docs/contract/timers.md#running). Every pass calls it, so nothing else has to
+// say what has changed. It reports whether a timer has changed that expressions
+// may see.
 func (d caseTimers) update() (moved bool) {
 	if t := d.c.timer(route.TimerState); t != nil && t.Visit != d.c.Visit {
 		d.clear(caseTimer(route.TimerState), t)
@@ -136,8 +135,8 @@ func (d caseTimers) update() (moved bool) {
 	return moved
 }
 
-// arm gives the timer its date where it runs and has a limit, but no
-// date yet.
+// arm gives the timer its date if it runs and has a limit but no date. It reports
+// whether it did.
 func (d caseTimers) arm(at timerRef) bool {
 	t := at.stored(d.c)
 	if !t.Date.IsZero() || d.c.suspended() || !at.on(d.c, &t) || at.kind == TimeoutTimer && t.Limit == nil {
@@ -154,14 +153,14 @@ func (d caseTimers) arm(at timerRef) bool {
 	return true
 }
 
-// clear clears a timer of the case, with its warnings.
+// clear clears a timer of the case and removes its warnings.
 func (d caseTimers) clear(at timerRef, t *Timer) {
 	d.dropWarnings(func(w Warning) bool { return w.Enablement == 0 && w.Timer == at.name })
 	d.put(at, t.cleared(d.now))
 }
 
-// clearCase clears the timer of the case and the user-defined ones, as
-// far as they ever ran: the case is completed.
+// clearCase clears the timer of the case and the user-defined ones that have ever
+// run, because the case is completed. It reports whether there were any.
 func (d caseTimers) clearCase() (moved bool) {
 	for _, t := range slices.Clone(d.c.Timers) {
 		if t.Name == route.TimerState || !t.On && t.Date.IsZero() && !t.Expired {
@@ -173,8 +172,8 @@ func (d caseTimers) clearCase() (moved bool) {
 	return moved
 }
 
-// endAll clears every timer of the case: it has ended otherwise than by
-// completion, and nothing is enabled any more.
+// endAll removes every timer of the case, because it has ended in another way than
+// by completion. Nothing is enabled any more.
 func (d caseTimers) endAll() {
 	d.dropWarnings(func(w Warning) bool {
 		return w.Enablement == 0 && (w.Timer == route.TimerCase || w.Timer == route.TimerState || d.c.timer(w.Timer) != nil)
@@ -184,10 +183,10 @@ func (d caseTimers) endAll() {
 	}
 }
 
-// expire lets a timer expire: its flag is set, the log says so, and its
-// handlers run in order, each a unit of its own: one that fails does not stop
-// the next (docs/contract/timers.md#expiry). Without handlers there is a
-// warning, but for user-defined timers.
+// expire has a timer expire: it is marked and logged, and its handlers run in order.
+// A handler that fails is rolled back and does not stop the next one
+// (docs/contract/timers.md#expiry). If there are no handlers there is a warning,
+// except for user-defined timers.
 func (d caseTimers) expire(at timerRef) error {
 	if at.kind == reminder {
 		d.remind(at.place)
@@ -220,7 +219,7 @@ func (d caseTimers) expire(at timerRef) error {
 	return nil
 }
 
-// handle runs one handler as a unit.
+// handle runs one handler and rolls it back if it fails.
 func (d caseTimers) handle(f *firing, steps []route.Step, i int) error {
 	before := d.savepoint()
 	err := d.runSteps(steps[i:i+1], f.name, "")
@@ -243,7 +242,7 @@ func (f *firing) logAction() *string {
 	return new(f.action)
 }
 
-// handlers returns what the route has a timer do.
+// handlers returns the steps of the route for the expiry of a timer.
 func (d caseTimers) handlers(at timerRef) []route.Step {
 	switch at.kind {
 	case CaseTimer:
@@ -258,12 +257,12 @@ func (d caseTimers) handlers(at timerRef) []route.Step {
 		return d.route.Actions[at.action].OnDue
 	case OfferTimer:
 		return d.route.Actions[at.action].OnOfferTimeout
-	case TimeoutTimer, reminder: // do something else
+	case TimeoutTimer, reminder: // they have none
 	}
 	return nil
 }
 
-// lateness is the warning of a timer without handlers.
+// lateness returns the warning of a timer without handlers.
 func (d caseTimers) lateness(at timerRef, date time.Time) string {
 	by := " by " + date.Format(time.RFC3339)
 	switch at.kind {
@@ -278,9 +277,9 @@ func (d caseTimers) lateness(at timerRef, date time.Time) string {
 	return "The case was to be completed" + by
 }
 
-// expireOverdue lets the timers of a case go on that was resumed just now:
-// limits that were set meanwhile are computed, and what is overdue expires,
-// in order. A pass must follow (docs/contract/engine.md#suspension).
+// expireOverdue resumes the timers of a case that has just been resumed: limits that
+// were set meanwhile get their dates, and overdue timers expire in order. A pass
+// must follow (docs/contract/engine.md#suspension).
 func (d caseTimers) expireOverdue() error {
 	for d.resumed {
 		d.update()
@@ -295,8 +294,8 @@ func (d caseTimers) expireOverdue() error {
 	return nil
 }
 
-// setLimit gives the timer another limit: its flag and its warnings go, and
-// the date is computed from now where it runs
+// setLimit gives the timer another limit. It has not expired any more, its warnings
+// are removed, and if it runs its date is computed from now
 // (docs/contract/timers.md#setting-a-limit).
 func (d caseTimers) setLimit(at timerRef, limit route.Limit) {
 	t := at.stored(d.c)
@@ -312,8 +311,8 @@ func (d caseTimers) setLimit(at timerRef, limit route.Limit) {
 	d.put(at, t)
 }
 
-// turnTimer turns a user-defined timer on or off. The date stays: one that
-// is turned on again goes on with it.
+// turnTimer turns a user-defined timer on or off. It keeps its date, also when it is
+// turned on again.
 func (d stepRun) turnTimer(name string, on bool) {
 	at, known := findTimer(d.c, d.route, name)
 	t := at.stored(d.c)
@@ -364,7 +363,7 @@ func limitOf(kind document.Kind, text string) (route.Limit, error) {
 	return route.Limit{}, fmt.Errorf("must be %s, not %s", route.LimitForm, clip(text))
 }
 
-// timer returns what expressions see of a timer; one whose task is not
+// timer returns what expressions see of a timer. The timer of a task that is not
 // enabled is off.
 func (d expressions) timer(name string) (expr.Timer, bool) {
 	at, ok := findTimer(d.c, d.route, name)
@@ -375,7 +374,8 @@ func (d expressions) timer(name string) (expr.Timer, bool) {
 	return expr.Timer{Expired: t.Expired, Enabled: at.on(d.c, &t), Date: t.Date}, true
 }
 
-// SetTimer gives a timer another limit. Rights were judged by the shell.
+// SetTimer gives a timer another limit. The caller has checked the rights with
+// MaySetTimer.
 type SetTimer struct {
 	Timer string
 	Actor Actor
@@ -384,7 +384,7 @@ type SetTimer struct {
 
 func (SetTimer) event() {}
 
-// setTimerByPerson sets the limit of a timer, in whatever state it is.
+// setTimerByPerson sets the limit of a timer, whether it runs or not.
 func (d caseTimers) setTimerByPerson(e SetTimer) error {
 	at, known := findTimer(d.c, d.route, e.Timer)
 	if !known {

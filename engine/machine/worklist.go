@@ -7,27 +7,27 @@ import (
 	"flowdrive/route"
 )
 
-// Lists are worklists, as a set.
+// Lists is a set of worklists.
 type Lists uint8
 
-// The lists of tasks that somebody has (docs/contract/drive.md#worklists).
+// The worklists of a user (docs/contract/drive.md#worklists).
 const (
-	OnOffered   Lists = 1 << iota // may be accepted or performed
-	OnAccepted                    // was accepted by this person, or on their behalf
-	OnWarnings                    // is this person's and has warnings
-	OnEscalated                   // the engine failed to perform it, this person may retry it
+	OnOffered   Lists = 1 << iota // the user may accept or perform it
+	OnAccepted                    // the user has accepted it, or somebody on their behalf
+	OnWarnings                    // the user has it, and it has warnings
+	OnEscalated                   // the engine failed to perform it, and the user may retry it
 )
 
-// Task is an enabled action on somebody's lists, or a delivery that failed.
+// Task is an enabled action on the lists of an actor, or a failed delivery.
 type Task struct {
 	Action  int // index in the route
 	Enabled *Enabled
-	Failed  *Outgoing // without Action and Row
+	Failed  *Outgoing // if set, Action and Enabled are not
 	Lists   Lists
 
-	// Assigned says that it is the actor's, or of whom it stands in for, by
-	// role or because it was delegated, or that the actor administers the
-	// route: then the case is seen by whoever has it.
+	// Assigned says that the actor, or a user whose deputy the actor is, has the
+	// task by role or because it was delegated, or that the actor administers the
+	// route. Then the actor may see the case.
 	Assigned bool
 }
 
@@ -37,9 +37,9 @@ func TaskRoles(c *Case, r *route.Route, a *route.Action) []string {
 	return assignedRoles(a, r.State(c.Status))
 }
 
-// Tasks returns what the actor has to do in the case, in order of definition:
-// for itself and for those whose active deputy it is. Only active cases have
-// tasks to be done. What was not delivered comes last, in order.
+// Tasks returns the tasks of the actor in the case, in order of definition: their
+// own, and those of users whose active deputy the actor is. Only active cases have
+// tasks. Failed deliveries come last, in order.
 func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 	failed := undelivered(c, actor)
 	if c.Life != Active {
@@ -71,8 +71,8 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 	return append(out, failed...)
 }
 
-// undelivered returns what was not delivered, of whatever case that people are
-// to look after, for administrators of the route.
+// undelivered returns the failed deliveries of a case, for administrators of the
+// route. A suspended case has none.
 func undelivered(c *Case, actor Actor) (out []Task) {
 	if !actor.RouteAdmin || c.suspended() {
 		return nil
@@ -85,7 +85,7 @@ func undelivered(c *Case, actor Actor) (out []Task) {
 	return out
 }
 
-// lists returns on which lists of the actor a user action is.
+// lists returns the lists of the actor that a task is on.
 func (a *Actor) lists(c *Case, e *Enabled, assigned bool) (on Lists) {
 	_, holds := a.hasAccepted(e)
 	switch {
@@ -107,15 +107,15 @@ func (c *Case) warned(number int64) bool {
 	return slices.ContainsFunc(c.Warnings, func(w Warning) bool { return w.Enablement == number })
 }
 
-// Share says that a party may have tasks in a case, and on which lists; the
+// Share says that a party may have tasks in a case, and on which lists. The
 // administrators of the route are PartyAdmins.
 type Share struct {
 	Party string
 	Lists Lists
 }
 
-// Shares returns who may have tasks in the case, in order of name: an index by
-// which worklists find it. Tasks says who does.
+// Shares returns who may have tasks in the case, in order of names. Worklists find
+// the case by them; Tasks says who has tasks.
 func Shares(c *Case, r *route.Route) (out []Share) {
 	if len(undelivered(c, Actor{RouteAdmin: true})) > 0 {
 		out = []Share{{PartyAdmins, OnEscalated}}
