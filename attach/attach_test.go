@@ -74,7 +74,7 @@ func files(t *testing.T, f *Folder) (names []string) {
 	return names
 }
 
-func TestKeep(t *testing.T) {
+func TestKeptContentIsThereUnderItsHash(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	for _, text := range []string{"", "abc", strings.Repeat("a line\n", 100_000)} {
@@ -102,7 +102,7 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-func TestLimit(t *testing.T) {
+func TestContentBeyondTheLimitIsRefused(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	if s, err := f.Spool(strings.NewReader("12345"), 5); err != nil {
@@ -189,7 +189,7 @@ func TestEqualContentIsStoredOnce(t *testing.T) {
 	}
 }
 
-func TestRemove(t *testing.T) {
+func TestRemovedContentIsGone(t *testing.T) {
 	t.Parallel()
 	f := open(t)
 	sum, other := keep(t, f, "a"), keep(t, f, "b")

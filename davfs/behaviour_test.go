@@ -68,8 +68,8 @@ func TestStreamIsWhole(t *testing.T) {
 	}
 }
 
-// TestPages: following the links gives what the stream gives.
-func TestPages(t *testing.T) {
+// TestLinksOfPagesLeadToAll: following the links gives what the stream gives.
+func TestLinksOfPagesLeadToAll(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
 	d.fillSchedule(t, 23)
@@ -167,9 +167,9 @@ func TestLoserOfARace(t *testing.T) {
 	}
 }
 
-// TestConcurrent: simultaneous PUTs to one URL are all served, and with a
+// TestOneOfManyConditionalPutsWins: simultaneous PUTs to one URL are all served, and with a
 // condition exactly one wins.
-func TestConcurrent(t *testing.T) {
+func TestOneOfManyConditionalPutsWins(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
 	codes := make([]int, 32)
@@ -186,9 +186,9 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestExpect: a client that waits for "100 Continue" is refused by what its
+// TestRefusedBeforeTheBodyIsSent: a client that waits for "100 Continue" is refused by what its
 // headers say, before it sends the body.
-func TestExpect(t *testing.T) {
+func TestRefusedBeforeTheBodyIsSent(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

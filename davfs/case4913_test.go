@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestCase4913: a file of that name is how vim asks whether it may write. A
+// TestCaseOfTheIDThatVimTriesIsACase: a file of that name is how vim asks whether it may write. A
 // case of that id is a case all the same, wherever it is found.
-func TestCase4913(t *testing.T) {
+func TestCaseOfTheIDThatVimTriesIsACase(t *testing.T) {
 	t.Parallel()
 	const agent, cases = "User-Agent: davfs2/1.6.1 neon/0.32.5", "/dav/Workflow/Cases/"
 	d := newTestDrive(t)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRange asks for parts of a file of three bytes.
-func TestRange(t *testing.T) {
+// TestRangesOfAFile asks for parts of a file of three bytes.
+func TestRangesOfAFile(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ asked, want string }{
 		{"bytes=1-", "206 bytes 1-2/3 bc"},

@@ -124,9 +124,9 @@ func TestLegalWord(t *testing.T) {
 	}
 }
 
-// TestSame wants names to be compared as they are folded, whatever they are
+// TestNamesAreComparedFolded wants names to be compared as they are folded, whatever they are
 // made of.
-func TestSame(t *testing.T) {
+func TestNamesAreComparedFolded(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][2]string{
 		{"Cases", "cases"},

@@ -75,9 +75,9 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// TestFlags: what is given as no cannot be meant as yes, nor taken for
+// TestFlagIsGivenAsYesOrNotAtAll: what is given as no cannot be meant as yes, nor taken for
 // nothing.
-func TestFlags(t *testing.T) {
+func TestFlagIsGivenAsYesOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]int{
 		"": 201, "?dryRun": 200, "?dryRun=": 200, "?dryRun=1": 200, "?dryRun=true": 200,
@@ -97,7 +97,7 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-func TestPrefer(t *testing.T) {
+func TestFirstPreferenceForTheAnswerCounts(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		values []string
@@ -140,9 +140,9 @@ func FuzzPrefer(f *testing.F) {
 	})
 }
 
-// TestFollowingOrder: a link has its parameters in order of name, so that
+// TestFollowingLinkIsInOrderOfName: a link has its parameters in order of name, so that
 // equal requests get equal answers.
-func TestFollowingOrder(t *testing.T) {
+func TestFollowingLinkIsInOrderOfName(t *testing.T) {
 	t.Parallel()
 	q := query{"type": "cron", "limit": "5", "context": "mine", "q": "ü&="}
 	want := q.following(7)

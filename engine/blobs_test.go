@@ -101,10 +101,10 @@ func (g gated) Keep() error {
 	return err
 }
 
-// TestPinned: between the moment at which a content is kept and the commit of
+// TestCollectorLeavesAloneWhatIsAboutToBeReferredTo: between the moment at which a content is kept and the commit of
 // what refers to it, the collector leaves it alone, and nothing that it left
 // alone for that reason stays behind.
-func TestPinned(t *testing.T) {
+func TestCollectorLeavesAloneWhatIsAboutToBeReferredTo(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {
 		g := &gate{kept: make(chan struct{}), goOn: make(chan struct{})}

@@ -25,8 +25,8 @@ func (u user) board(route string) string {
 	return strings.Join(out, " ")
 }
 
-// TestBoard: the open states, and each that holds a case which one sees.
-func TestBoard(t *testing.T) {
+// TestBoardHasOpenStatesAndWhatOneSees: the open states, and each that holds a case which one sees.
+func TestBoardHasOpenStatesAndWhatOneSees(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	admin, sam, ann, bob, eve := w.as("admin"), w.as("sam"), w.as("ann"), w.as("bob"), w.as("eve")

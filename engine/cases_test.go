@@ -131,7 +131,7 @@ func TestStartRefused(t *testing.T) {
 }
 
 // A copy of a case starts as the case did.
-func TestClone(t *testing.T) {
+func TestCopyStartsAsTheCaseDid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sam := w.as("sam")

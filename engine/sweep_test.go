@@ -308,7 +308,7 @@ func await(d time.Duration) {
 }
 
 // The loop itself, over days that pass in a moment.
-func TestRun(t *testing.T) {
+func TestLoopSleepsUntilTheNextDueTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w, stop := realTime(t)

@@ -43,7 +43,7 @@ func (u user) taskForm(id int64, action string) form {
 }
 
 // What people do with a task shows in it, in the case and in the log.
-func TestDo(t *testing.T) {
+func TestTaskShowsWhatPeopleDoWithIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sam, ann := w.as("sam"), w.as("ann")

@@ -32,8 +32,8 @@ func script(text string, args ...string) *engine.Delivery {
 	return &engine.Delivery{Exec: &engine.Command{Name: "sh", Args: slices.Concat([]string{text, "sh"}, args), Input: []byte("the input")}}
 }
 
-// TestExec: how a command ends decides what becomes of it.
-func TestExec(t *testing.T) {
+// TestEndOfACommandDecides: how a command ends decides what becomes of it.
+func TestEndOfACommandDecides(t *testing.T) {
 	t.Parallel()
 	g := shell(t, Command{})
 	for _, test := range []struct{ script, want string }{

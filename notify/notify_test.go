@@ -90,7 +90,7 @@ func outcomeOf(r *engine.Reply, err error) string {
 	return r.MediaType + " " + string(r.Content)
 }
 
-func TestClean(t *testing.T) {
+func TestErrorTextIsOneShortLine(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, want string }{
 		{"", ""},
@@ -106,8 +106,8 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestUnknown: what an embedding program's callback is for goes nowhere.
-func TestUnknown(t *testing.T) {
+// TestCallbacksGoNowhere: what an embedding program's callback is for goes nowhere.
+func TestCallbacksGoNowhere(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, Config{})
 	if got := deliver(t, g, &engine.Delivery{Call: &engine.Callback{Name: "x"}}); !strings.HasPrefix(got, "final: ") {
@@ -115,9 +115,9 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestNothing: without settings nothing may leave the machine, and what says
+// TestNothingLeavesWithoutSettings: without settings nothing may leave the machine, and what says
 // so says what to set.
-func TestNothing(t *testing.T) {
+func TestNothingLeavesWithoutSettings(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, Config{})
 	for _, test := range []struct{ got, want string }{

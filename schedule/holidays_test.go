@@ -11,9 +11,9 @@ import (
 	"flowdrive/schedule"
 )
 
-// TestObserve compares what drawn entries do around drawn days off with a walk
+// TestExclusionsAgreeWithAWalk compares what drawn entries do around drawn days off with a walk
 // through what they do without.
-func TestObserve(t *testing.T) {
+func TestExclusionsAgreeWithAWalk(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 7))
 	for range 300 {

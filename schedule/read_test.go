@@ -369,7 +369,7 @@ func TestGetEditPut(t *testing.T) {
 	}
 }
 
-func TestReplace(t *testing.T) {
+func TestReplacedEntryKeepsItsCounts(t *testing.T) {
 	t.Parallel()
 	old := entry(t, with("interval", everyTwo+`, "repeat": 5, "note": "old", "xattrDict": {"a": 1}, "priority": 7`), friday, nil)
 	for range 3 {

@@ -41,7 +41,7 @@ func TestIntervalNext(t *testing.T) {
 	}
 }
 
-func TestOnce(t *testing.T) {
+func TestOnceHasOneInstant(t *testing.T) {
 	t.Parallel()
 	s := schedule.Once(friday)
 	if got := s.Next(friday.Add(-1)); got != friday {
@@ -73,7 +73,7 @@ func all(s schedule.Schedule, after, upTo time.Time, n int) ([]time.Time, bool) 
 	return out, false
 }
 
-func TestLatest(t *testing.T) {
+func TestLatestAgreesWithNext(t *testing.T) {
 	t.Parallel()
 	const cases = 400
 	r := rand.New(rand.NewPCG(5, 6))

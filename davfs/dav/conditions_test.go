@@ -71,9 +71,9 @@ func FuzzTagList(f *testing.F) {
 	})
 }
 
-// TestJudge has a row for what RFC 9110, section 13.1, says of each header,
+// TestConditionsHoldAsTheRFCSays has a row for what RFC 9110, section 13.1, says of each header,
 // and for the rule of the drive that counters do not fail an If-Match.
-func TestJudge(t *testing.T) {
+func TestConditionsHoldAsTheRFCSays(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2012, 11, 9, 12, 0, 0, 999e6, time.UTC)
 	stored := Version{Exists: true, ETag: `"7-3.9"`, Definition: `"7-3.`, Modified: noon}

@@ -43,7 +43,7 @@ func want(t *testing.T, what, got, want string) {
 	}
 }
 
-func TestTable(t *testing.T) {
+func TestTableKnowsItsPeople(t *testing.T) {
 	t.Parallel()
 	table := NewTable(sample(), nil)
 	want(t, "people", string(table.People()), `{"users":[{"name":"sam","fullName":""},{"name":"Ann","fullName":""}],"teams":[{"name":"everyone"}]}`+"\n")
@@ -65,7 +65,7 @@ func TestTable(t *testing.T) {
 	want(t, "where ann is told who wants no mails", quiet.MailTo(), "")
 }
 
-func TestRead(t *testing.T) {
+func TestFormsAreReadOverWhatIsStored(t *testing.T) {
 	t.Parallel()
 	table := NewTable(sample(), nil)
 	read := func(kind identity.Kind, name, text string) (*Change, error) {

@@ -79,9 +79,9 @@ func TestAllRowsAreBounded(t *testing.T) {
 	wantTold(t, told(g.Admit(refusal("sam"))...), "sam")
 }
 
-// TestMiss: what could not be written is counted, and a row about others that
+// TestRowsThatWereNotWrittenAreCounted: what could not be written is counted, and a row about others that
 // were not written stands for all of these.
-func TestMiss(t *testing.T) {
+func TestRowsThatWereNotWrittenAreCounted(t *testing.T) {
 	t.Parallel()
 	g, _ := newGate()
 	g.Miss(refusal("sam"))
@@ -108,7 +108,7 @@ func TestDayOf(t *testing.T) {
 	}
 }
 
-func TestClipped(t *testing.T) {
+func TestLongTextsAreClipped(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		text string
@@ -123,8 +123,8 @@ func TestClipped(t *testing.T) {
 	}
 }
 
-// TestText: a text is what it was when it was opened, wherever parts of it end.
-func TestText(t *testing.T) {
+// TestTextStaysAsItWasOpened: a text is what it was when it was opened, wherever parts of it end.
+func TestTextStaysAsItWasOpened(t *testing.T) {
 	t.Parallel()
 	const grown = "one\ntwo\nthree\nfour\n"
 	text := NewText(14, func(from int64) ([]byte, error) {

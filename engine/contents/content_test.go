@@ -12,9 +12,9 @@ import (
 	"flowdrive/store"
 )
 
-// TestRead: a small content is held in memory, a large one is a file, and a
+// TestLargeContentIsAFile: a small content is held in memory, a large one is a file, and a
 // dry run makes none.
-func TestRead(t *testing.T) {
+func TestLargeContentIsAFile(t *testing.T) {
 	t.Parallel()
 	small, large := strings.Repeat("a", inlineSize), strings.Repeat("b", inlineSize+1)
 	for _, test := range []struct {

@@ -136,8 +136,8 @@ func wantDone(t *testing.T, s *shelf, want ...string) {
 	}
 }
 
-// TestOrder: row, file, reference; and backwards file, row.
-func TestOrder(t *testing.T) {
+// TestRowThenFileThenReference: row, file, reference; and backwards file, row.
+func TestRowThenFileThenReference(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	k, c := newKeeper(s, s), spooled{s, [32]byte{7}, 1}
@@ -202,9 +202,9 @@ func TestCollectFails(t *testing.T) {
 	}
 }
 
-// TestPinned: what somebody is about to refer to is left alone, and looked at
+// TestPinnedContentIsLeftAlone: what somebody is about to refer to is left alone, and looked at
 // again where that fails.
-func TestPinned(t *testing.T) {
+func TestPinnedContentIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	k, c := newKeeper(s, s), spooled{s, [32]byte{7}, 1}
@@ -253,8 +253,8 @@ func TestStoringWaits(t *testing.T) {
 	})
 }
 
-// TestReading: a reader looks again where a content has gone, but not for ever.
-func TestReading(t *testing.T) {
+// TestReaderLooksAgainForAContentThatIsGone: a reader looks again where a content has gone, but not for ever.
+func TestReaderLooksAgainForAContentThatIsGone(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
 	k, sum := newKeeper(s, s), [32]byte{7}

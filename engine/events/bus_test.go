@@ -152,8 +152,8 @@ func TestBusSlowReader(t *testing.T) {
 	}
 }
 
-// TestReader: what is ahead stays ahead until it is passed.
-func TestReader(t *testing.T) {
+// TestWhatIsAheadStaysUntilItIsPassed: what is ahead stays ahead until it is passed.
+func TestWhatIsAheadStaysUntilItIsPassed(t *testing.T) {
 	t.Parallel()
 	b := NewBus[int64](time.Now)
 	b.Publish(1)

@@ -12,7 +12,7 @@ import (
 
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 
-func TestDays(t *testing.T) {
+func TestDaysAreThoseOfUTC(t *testing.T) {
 	t.Parallel()
 	east := noon().In(time.FixedZone("", 14*60*60))
 	if got, want := Day(east), time.Date(2012, 11, 9, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
@@ -56,7 +56,7 @@ func TestCalendarBound(t *testing.T) {
 	}
 }
 
-func TestCache(t *testing.T) {
+func TestEqualFeedKeepsItsTime(t *testing.T) {
 	t.Parallel()
 	var c Cache[int]
 	if got := c.Get(1, 1); got != nil {

@@ -11,9 +11,9 @@ const newYear = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nBEGIN:VEVENT\r\nUID:1\r\nDTST
 
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 
-// TestRead: a day off is one of the entry's zone, and what recurs is looked for
+// TestDaysOffAreOfTheEntrysZone: a day off is one of the entry's zone, and what recurs is looked for
 // so many years ahead.
-func TestRead(t *testing.T) {
+func TestDaysOffAreOfTheEntrysZone(t *testing.T) {
 	t.Parallel()
 	east := time.FixedZone("East", 10*60*60)
 	zones := func(name string) *time.Location {
@@ -48,7 +48,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestCache(t *testing.T) {
+func TestCalendarIsKeptForItsContentZoneAndYear(t *testing.T) {
 	t.Parallel()
 	var c Cache
 	key := KeyOf([32]byte{1}, "UTC", noon())

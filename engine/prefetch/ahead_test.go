@@ -7,7 +7,7 @@ import (
 	"flowdrive/engine/machine"
 )
 
-func TestFilters(t *testing.T) {
+func TestResultsOfFiltersAreKept(t *testing.T) {
 	t.Parallel()
 	var c Filters
 	f := machine.Filter{Filter: ".a", Input: "{}"}
@@ -44,7 +44,7 @@ func TestFiltersRoom(t *testing.T) {
 	}
 }
 
-func TestCalls(t *testing.T) {
+func TestAnswersOfCallsAreKept(t *testing.T) {
 	t.Parallel()
 	var c Calls
 	call := machine.Call{Name: "pick", Case: "{}"}
@@ -61,8 +61,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestIdentities: no two attempts get the same.
-func TestIdentities(t *testing.T) {
+// TestNoTwoAttemptsHaveOneIdentity: no two attempts get the same.
+func TestNoTwoAttemptsHaveOneIdentity(t *testing.T) {
 	t.Parallel()
 	var held Identities[int]
 	if got := held.Take(1); got != nil {

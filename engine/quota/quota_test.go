@@ -11,8 +11,8 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// TestCounts: a count is read once and kept in step from then on.
-func TestCounts(t *testing.T) {
+// TestCountIsReadOnceAndKeptInStep: a count is read once and kept in step from then on.
+func TestCountIsReadOnceAndKeptInStep(t *testing.T) {
 	t.Parallel()
 	var c Counts
 	asked := 0
@@ -42,7 +42,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-func TestReader(t *testing.T) {
+func TestReaderStopsAtTheQuota(t *testing.T) {
 	t.Parallel()
 	full := errs.New(errs.Full, "full")
 	for room, want := range map[int64]error{4: full, 5: nil, 6: nil} {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRun measures everything once that needs no program of its own, with
+// TestShortRunMeasuresEveryFigure measures everything once that needs no program of its own, with
 // little data. It says nothing about time.
-func TestRun(t *testing.T) {
+func TestShortRunMeasuresEveryFigure(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cfg := Config{Short: true, Dir: dir}
@@ -75,8 +75,8 @@ func TestUnknownFigure(t *testing.T) {
 	}
 }
 
-// TestFailure wants a figure that fails to be in the table, and to be told.
-func TestFailure(t *testing.T) {
+// TestFigureThatFailsIsInTheTable wants a figure that fails to be in the table, and to be told.
+func TestFigureThatFailsIsInTheTable(t *testing.T) {
 	t.Parallel()
 	report, err := Run(t.Context(), Config{Short: true, Dir: t.TempDir(), Only: []string{"P9", "P14"}, Program: "/no/such\nprogram"})
 	if !errors.Is(err, fs.ErrNotExist) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestStocks(t *testing.T) {
+func TestStocksGrowToTheNumberAskedFor(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name string
@@ -83,8 +83,8 @@ func TestOverStocks(t *testing.T) {
 	}
 }
 
-// TestRest wants nothing left in the log of a store after a rest.
-func TestRest(t *testing.T) {
+// TestNothingIsLeftInTheLogAfterARest wants nothing left in the log of a store after a rest.
+func TestNothingIsLeftInTheLogAfterARest(t *testing.T) {
 	t.Parallel()
 	r := testRun(t)
 	h, err := openHouse(t.Context(), r.dir, houseOptions{})

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestQuantity(t *testing.T) {
+func TestQuantitiesAreWrittenInTheirUnit(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		value float64
@@ -45,7 +45,7 @@ func TestQuantity(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+func TestVerdictFollowsFromMeasureAndLimit(t *testing.T) {
 	t.Parallel()
 	rate := func(x float64) *Value { return measured(PerSecond, x) }
 	for _, tt := range []struct {
@@ -114,7 +114,7 @@ func TestMedian(t *testing.T) {
 	}
 }
 
-func TestLoad(t *testing.T) {
+func TestLoadCountsCallsAndStopsAtAFailure(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	s, err := load(t.Context(), 4, 10*time.Millisecond, func(context.Context, int) error {
@@ -156,7 +156,7 @@ func TestLateAt(t *testing.T) {
 	}
 }
 
-func TestAnswer(t *testing.T) {
+func TestAnswerIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		name, text, wrong string

@@ -9,9 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestCurrent compares the generated files of this module with what is
+// TestGeneratedFilesAreCurrent compares the generated files of this module with what is
 // generated now.
-func TestCurrent(t *testing.T) {
+func TestGeneratedFilesAreCurrent(t *testing.T) {
 	t.Parallel()
 	const dir, file, root = "../../engine/machine", "marking_codec.go", "Case"
 	want, err := generate(dir, file, root)

@@ -45,9 +45,9 @@ func TestValueFaults(t *testing.T) {
 	}
 }
 
-// TestOptional: what is absent leaves a value as it is, null resets it, and
+// TestAbsentValueIsLeftAsItIs: what is absent leaves a value as it is, null resets it, and
 // what is wrong with it changes nothing.
-func TestOptional(t *testing.T) {
+func TestAbsentValueIsLeftAsItIs(t *testing.T) {
 	t.Parallel()
 	n := mustJSON(t, `{"given": "ab", "null": null, "long": "abcd", "number": 1, "true": true}`)
 	var faults document.Faults
@@ -73,14 +73,14 @@ func TestOptional(t *testing.T) {
 	}
 }
 
-func TestLine(t *testing.T) {
+func TestLineHasItsKeysInOrder(t *testing.T) {
 	t.Parallel()
 	if got, want := string(document.Line(map[string]int{"b": 1, "a": 2})), "{\"a\":2,\"b\":1}\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
-func TestHint(t *testing.T) {
+func TestHintNamesTheNearestName(t *testing.T) {
 	t.Parallel()
 	known := []string{"trigger", "timeout", "to", "title"}
 	for word, want := range map[string]string{
@@ -96,7 +96,7 @@ func TestHint(t *testing.T) {
 	}
 }
 
-func TestAt(t *testing.T) {
+func TestPathFindsNodes(t *testing.T) {
 	t.Parallel()
 	n := mustJSON(t, `{"a": [1, {"b/c": "x"}], "": 2}`)
 	tests := []struct {

@@ -7,7 +7,7 @@ import (
 )
 
 // A single fault that the detail ends with is not said twice.
-func TestUntold(t *testing.T) {
+func TestSingleFaultIsNotSaidTwice(t *testing.T) {
 	t.Parallel()
 	minute, hour := errs.Fault{Pointer: "/minute", Detail: "is required"}, errs.Fault{Pointer: "/hour", Detail: "is required"}
 	tests := map[string]struct {

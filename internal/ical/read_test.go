@@ -39,7 +39,7 @@ func calendar(events ...string) string {
 	return b.String() + "END:VCALENDAR\r\n"
 }
 
-func TestRead(t *testing.T) {
+func TestDaysOffAreReadFromACalendar(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, zone, events, want string }{
 		{"a day", "UTC", "DTSTART;VALUE=DATE:20121224", "2012-12-24T00:00 24h"},

@@ -37,7 +37,7 @@ func decode(tb testing.TB, data []byte) *other.Calendar {
 	return c
 }
 
-func TestAppend(t *testing.T) {
+func TestCalendarIsWrittenAsTheRFCSays(t *testing.T) {
 	t.Parallel()
 	stamp := instant(t, "2012-11-09T12:34:56Z")
 	berlin := time.FixedZone("", 3600)

@@ -2,7 +2,7 @@ package mediatype
 
 import "testing"
 
-func TestOf(t *testing.T) {
+func TestTypeIsThatOfTheEnding(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"rates.csv":       "text/csv",

@@ -73,9 +73,9 @@ func played(t *testing.T, drive script, steps string) (*Report, error) {
 	return Play(t.Context(), drive.do, s, []Route{{File: "r.yaml", Name: "r", Source: []byte("x")}})
 }
 
-// TestPlay: what a drive answers that is not as told is a failure with its
+// TestWrongAnswerIsAFailureWithItsPlace: what a drive answers that is not as told is a failure with its
 // place; what is no answer of a drive ends it.
-func TestPlay(t *testing.T) {
+func TestWrongAnswerIsAFailureWithItsPlace(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		drive script
@@ -163,8 +163,8 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// TestStore: routes are stored in whichever order they need each other.
-func TestStore(t *testing.T) {
+// TestRoutesAreStoredInTheOrderOfTheirNeeds: routes are stored in whichever order they need each other.
+func TestRoutesAreStoredInTheOrderOfTheirNeeds(t *testing.T) {
 	t.Parallel()
 	var stored []string
 	known := map[string]bool{}

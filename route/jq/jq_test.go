@@ -11,7 +11,7 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-func TestRun(t *testing.T) {
+func TestFilterYieldsWhatJqWould(t *testing.T) {
 	t.Parallel()
 	const xattr, about = `{"limit": 3, "who": "ann"}`, `{"id": 7, "title": "Rates"}`
 	for _, test := range []struct{ filter, input, want string }{
@@ -44,8 +44,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestCheck: what is no filter, and what would look at more than its input.
-func TestCheck(t *testing.T) {
+// TestFiltersSeeNothingButTheirInput: what is no filter, and what would look at more than its input.
+func TestFiltersSeeNothingButTheirInput(t *testing.T) {
 	t.Parallel()
 	for _, filter := range []string{
 		"now", ".a | now", "{a: now}", "{(now | tostring): 1}", "[limit(3; now)]", "def f: now; f", "def f(g): g; f(now)", "reduce now as $x (0; .)",

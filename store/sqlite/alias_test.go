@@ -163,7 +163,7 @@ func TestAliasOfEndedCase(t *testing.T) {
 	same(t, "the name is the ended case's", []string{}, got)
 }
 
-func TestBoard(t *testing.T) {
+func TestBoardListsCasesByState(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")

@@ -186,9 +186,9 @@ func TestCaseFilters(t *testing.T) {
 	}
 }
 
-// TestWalk lists more than any one source yields at a time, from sources that
+// TestWalkMergesItsSources lists more than any one source yields at a time, from sources that
 // overlap and that end at different places.
-func TestWalk(t *testing.T) {
+func TestWalkMergesItsSources(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")

@@ -19,10 +19,10 @@ import (
 // fills until it is killed.
 const crashEnv = "FLOWDRIVE_CRASH_DATABASE"
 
-// TestKilled kills a process in the middle of load, several times over the
+// TestKilledUnderLoadKeepsWhatWasAcknowledged kills a process in the middle of load, several times over the
 // same database: every unit that was acknowledged is there afterwards, whole,
 // and no id was given twice.
-func TestKilled(t *testing.T) {
+func TestKilledUnderLoadKeepsWhatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "flowdrive.db")
 	db, err := Open(t.Context(), path, Options{})

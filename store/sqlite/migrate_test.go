@@ -15,8 +15,8 @@ import (
 	"flowdrive/schema"
 )
 
-// TestSchema compares the result of all migrations with the schema as text.
-func TestSchema(t *testing.T) {
+// TestMigrationsMakeTheSchema compares the result of all migrations with the schema as text.
+func TestMigrationsMakeTheSchema(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	var all []string
@@ -147,7 +147,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestOpen(t *testing.T) {
+func TestFilesAreTheOwnersAlone(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a folder? 100%", "data#1.db")
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {

@@ -116,10 +116,10 @@ func TestUnknownWords(t *testing.T) {
 	}), errs.Internal)
 }
 
-// TestNoLists wants no table, index or trigger of cases and occurrences to
+// TestNoSchemaLooksUpInLists wants no table, index or trigger of cases and occurrences to
 // look anything up in a list of three or more, of which SQLite would build a
 // tree each time one is written.
-func TestNoLists(t *testing.T) {
+func TestNoSchemaLooksUpInLists(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	list := regexp.MustCompile(`IN \([^()]*,[^()]*,`)

@@ -9,9 +9,9 @@ import (
 	"flowdrive/store"
 )
 
-// TestPlans looks at how SQLite would run each statement: none goes through a
+// TestNoStatementScansWhatGrows looks at how SQLite would run each statement: none goes through a
 // table that grows, so that none costs more the more there is stored (P12).
-func TestPlans(t *testing.T) {
+func TestNoStatementScansWhatGrows(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|calendar_links|d$|days$|routes|open_cases|holds|sequence|along|below|up|lanes|CONSTANT ROW|\(subquery)`)

@@ -170,8 +170,8 @@ func TestOccurrences(t *testing.T) {
 	})
 }
 
-// TestDue wants entries and cases in one order.
-func TestDue(t *testing.T) {
+// TestEntriesAndCasesAreDueInOneOrder wants entries and cases in one order.
+func TestEntriesAndCasesAreDueInOneOrder(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
 	sam := addUser(t, db, "sam")

@@ -164,7 +164,7 @@ func TestFailingCommitFailsAll(t *testing.T) {
 	})
 }
 
-func TestHooks(t *testing.T) {
+func TestHooksRunInOrderAfterTheCommit(t *testing.T) {
 	t.Parallel()
 	queued(t, func(t bubble) {
 		db := t.db
@@ -234,9 +234,9 @@ func TestUpdateContext(t *testing.T) {
 	})
 }
 
-// TestSavepoint: a part that fails or panics is undone alone, with what it
+// TestSavepointUndoesItselfAlone: a part that fails or panics is undone alone, with what it
 // registered, whether its unit is alone in the commit or not.
-func TestSavepoint(t *testing.T) {
+func TestSavepointUndoesItselfAlone(t *testing.T) {
 	t.Parallel()
 	for _, company := range []int{0, 1} {
 		t.Run(fmt.Sprint(company, " others"), func(t *testing.T) {
