@@ -21,7 +21,14 @@ import (
 )
 
 // fileSystem returns the drive as a file system.
-func (d *testDrive) fileSystem() *FileSystem { return &FileSystem{d.handler.(*drive)} }
+func (d *testDrive) fileSystem(t *testing.T) *FileSystem {
+	t.Helper()
+	own, ok := d.handler.(*drive)
+	if !ok {
+		t.Fatalf("the handler is a %T", d.handler)
+	}
+	return &FileSystem{own}
+}
 
 // overNet returns x/net's handler over a file system.
 func overNet(f *FileSystem) http.Handler {
@@ -80,7 +87,7 @@ func TestWhatNetCannotDo(t *testing.T) {
 				theirs = ours.clone(t)
 			}
 			rec := httptest.NewRecorder()
-			overNet(theirs.fileSystem()).ServeHTTP(rec, theirs.request(t, lines, etag))
+			overNet(theirs.fileSystem(t)).ServeHTTP(rec, theirs.request(t, lines, etag))
 			want := ours.do(t, lines, etag)
 			known.write(transcribe(t, want))
 			if tag := want.Header().Get("Etag"); tag != "" {
@@ -149,7 +156,7 @@ func (d *testDrive) stored(t *testing.T) map[string]string {
 func TestFileSystem(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
-	f := d.fileSystem()
+	f := d.fileSystem(t)
 	ctx := d.as("sam", httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Context()
 	write := func(name, text string, flag int) error {
 		file, err := f.OpenFile(ctx, name, os.O_RDWR|flag, 0o644)
@@ -207,7 +214,7 @@ func TestFileSystemReads(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
 	furnish(t, d)
-	f := d.fileSystem()
+	f := d.fileSystem(t)
 	ctx := d.as("sam", httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)).Context()
 	for _, name := range []string{"/dav/Workflow/Schedule/night ly.json", "/dav/Workflow/Schedule/.contents", "/dav/Workflow/README.txt"} {
 		file, err := f.OpenFile(ctx, name, os.O_RDONLY, 0)
@@ -223,11 +230,18 @@ func TestFileSystemReads(t *testing.T) {
 		if err != nil || string(got) != want.Body.String() || about.Size() != int64(len(got)) {
 			t.Errorf("%s: got %q, %d bytes, %v; want %q", name, got, about.Size(), err, want.Body)
 		}
-		etag, err := about.(webdav.ETager).ETag(ctx)
+		described, ok := about.(interface {
+			webdav.ETager
+			webdav.ContentTyper
+		})
+		if !ok {
+			t.Fatalf("%s: a %T has no ETag and type", name, about)
+		}
+		etag, err := described.ETag(ctx)
 		if want := want.Header().Get("Etag"); want != "" && (etag != want || err != nil) {
 			t.Errorf("%s: got the ETag %s, %v, want %s", name, etag, err, want)
 		}
-		if kind, err := about.(webdav.ContentTyper).ContentType(ctx); err == nil && kind != want.Header().Get("Content-Type") {
+		if kind, err := described.ContentType(ctx); err == nil && kind != want.Header().Get("Content-Type") {
 			t.Errorf("%s: got the type %s", name, kind)
 		}
 		if _, err := file.Readdir(-1); !errors.Is(err, fs.ErrPermission) {
@@ -270,7 +284,7 @@ func TestCutBodyIsNotStored(t *testing.T) {
 	r := d.request(t, []string{"sam PUT /dav/Documents/sam/a.txt", "> half"}, "")
 	r.ContentLength = 8
 	rec := httptest.NewRecorder()
-	overNet(d.fileSystem()).ServeHTTP(rec, r)
+	overNet(d.fileSystem(t)).ServeHTTP(rec, r)
 	if rec.Code < 400 {
 		t.Errorf("got %d", rec.Code)
 	}
@@ -299,7 +313,7 @@ func TestTooMuchIsNotGathered(t *testing.T) {
 func TestConditionsHoldOverNet(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
-	theirs := d.behind(overNet(d.fileSystem()))
+	theirs := d.behind(overNet(d.fileSystem(t)))
 	const info = `> <lockinfo xmlns="DAV:"><lockscope><exclusive/></lockscope><locktype><write/></locktype><owner>sam</owner></lockinfo>`
 	d.ask(t, "sam PUT /dav/Documents/ops/a.txt", "> one")
 	if rec := theirs.ask(t, "sam PUT /dav/Documents/ops/a.txt", `If-Match: "another"`, "> two"); rec.Code != http.StatusMethodNotAllowed {
@@ -339,7 +353,7 @@ func TestConditionsHoldOverNet(t *testing.T) {
 func TestPropertiesOverNet(t *testing.T) {
 	t.Parallel()
 	d := newTestDrive(t)
-	theirs := d.behind(overNet(d.fileSystem()))
+	theirs := d.behind(overNet(d.fileSystem(t)))
 	d.ask(t, "sam PUT /dav/Documents/sam/a.txt", "> one")
 	set := `> <propertyupdate xmlns="DAV:" xmlns:x="urn:x"><set><prop><x:mark xml:lang="de">a &amp; b</x:mark></prop></set></propertyupdate>`
 	if rec := theirs.ask(t, "sam PROPPATCH /dav/Documents/sam/a.txt", set); rec.Code != http.StatusMultiStatus || !strings.Contains(rec.Body.String(), "200 OK") {

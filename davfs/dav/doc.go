@@ -2,7 +2,6 @@
 // paths and destinations, conditional headers, lock tokens, the XML bodies of
 // LOCK, PROPFIND and PROPPATCH, and the answers to them. It knows nothing of
 // what is stored: versions and resources are values that the caller fills in.
-// What cannot be read is an errs.Error that says why.
 //
 //	path.go          paths, Destination, Overwrite, Depth
 //	conditions.go    If-Match, If-None-Match, If-Unmodified-Since
@@ -14,4 +13,6 @@
 //	proppatch.go     the body of a PROPPATCH and the answer to it
 //	xmlread.go       XML with namespaces
 //	xmlfragment.go   a part of a body as XML by itself
+//
+// What cannot be read is an errs.Error that says why.
 package dav
