@@ -15,7 +15,8 @@ import (
 
 // DeleteParty deletes a user or team that nothing refers to. A user who owns
 // entries, routes or cases is disabled instead of deleted. Errors:
-// errs.NotFound; errs.InUse for a team with anything of its own.
+// errs.NotFound; errs.NotDeletable for the last administrator; errs.InUse for a
+// team with anything of its own.
 func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind identity.Kind, name string) error {
 	return e.maker.Store.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
