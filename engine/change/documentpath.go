@@ -15,16 +15,16 @@ import (
 // root it begins at, then a name for each step down.
 type DocumentPath []string
 
-// documentsFolder is where the roots lie on the drive. Schedule entries and
+// documentsFolder is the folder of the roots on the drive. Schedule entries and
 // start documents name documents by their whole path.
 const documentsFolder = "/dav/Documents/"
 
 // String returns the path on the drive, decoded.
 func (p DocumentPath) String() string { return documentsFolder + strings.Join(p, "/") }
 
-// ParseDocumentPath reads the path of a document as it stands on the drive,
-// decoded. It answers errs.NameNotAllowed where it leads into no root, or
-// holds a name that nothing can have.
+// ParseDocumentPath reads the path of a document on the drive, decoded. It
+// returns errs.NameNotAllowed if the path leads into no root, or has a name
+// that nothing can have.
 func ParseDocumentPath(text string) (DocumentPath, error) {
 	rest, ok := strings.CutPrefix(text, documentsFolder)
 	if !ok {
@@ -42,8 +42,8 @@ func ParseDocumentPath(text string) (DocumentPath, error) {
 	return p, nil
 }
 
-// DecodedPath returns the path that a document's text holds: percent-decoded
-// where it can be (docs/contract/schedule.md#fields).
+// DecodedPath returns the path in a document's text, percent-decoded if that is
+// possible (docs/contract/schedule.md#fields).
 func DecodedPath(text string) string {
 	if decoded, err := url.PathUnescape(text); err == nil {
 		return decoded

@@ -9,10 +9,10 @@ import (
 	"flowdrive/store"
 )
 
-// Locks (RFC 4918, sections 6 and 7; docs/contract/drive.md#locks). One is on a
-// resource, whatever name it was found under, and keeps other writers of the
-// drive from changing it; the engine itself asks for none. Locks are a matter
-// of real time, in a sandbox too: they protect what a person is just doing.
+// Locks (RFC 4918, sections 6 and 7; docs/contract/drive.md#locks). A lock is
+// on a resource, under all its names. It keeps other writers of the drive from
+// changing the resource; the engine itself takes none. Locks are a matter of
+// real time, in a sandbox too: they protect the work of a person.
 
 // MaxLock is how long a lock lasts unless it is refreshed.
 const MaxLock = time.Hour
@@ -23,14 +23,14 @@ const DefaultLocks = 1000
 // LockScope says which locks concern a change: those on a resource, and those on
 // the folders that it lies in, the nearest first.
 type LockScope struct {
-	Self    store.LockKey // "" where nothing is there
+	Self    store.LockKey // "" if nothing is there
 	Folders []store.LockKey
 	Joins   bool // the change makes, moves or deletes it: a member of the folder comes or goes
 }
 
 // Covering returns the locks that cover the scene: those on the resource, and
-// the deep ones on the folders that it lies in; and where a member comes or
-// goes, apart, those that are on nothing but the folder (RFC 4918, section 7.4).
+// the deep ones on the folders that it is in. If a member comes or goes,
+// ofFolder has the locks that are on the folder alone (RFC 4918, section 7.4).
 func (s *LockScope) Covering(r store.LockReader, now time.Time) (covers, ofFolder []store.Lock, err error) {
 	keys := s.Folders
 	if s.Self != "" {

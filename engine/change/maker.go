@@ -21,9 +21,9 @@ type Maker struct {
 	Wall  func() time.Time // the machine's clock, by which locks expire
 	Clock Clock            // the server's, by which answers do
 
-	// Snapshot identifies what decisions rest on that is not in the store's
-	// snapshot: who is in what. A change that was decided on another is decided
-	// again.
+	// Snapshot identifies what decisions rest on and the store's snapshot does
+	// not have: the users and teams. A change that was decided on another
+	// Snapshot is decided again.
 	Snapshot func() any
 	// Ahead does what a change waits for that ended with err, if it can be
 	// done, and makes the change again; else it returns err.
@@ -70,7 +70,7 @@ func (m *Maker) tryChange(ctx context.Context, decide func(store.Reader) (Decisi
 		if err == nil {
 			err = m.Update(ctx, func(tx store.Tx) error {
 				if m.Snapshot() != snapshot {
-					return ErrStale // somebody's rights may be others now
+					return ErrStale // a user's rights may have changed
 				}
 				return apply(tx)
 			})
@@ -138,9 +138,9 @@ var errReplay = errs.New(errs.NameTaken, "Another request with this Idempotency-
 // given again (docs/contract/drive.md#idempotency-keys).
 const keepAnswers = 24 * time.Hour
 
-// Replay returns the first answer to a request with the key; nil where there
-// was none yet. The same key with another URL or body is
-// errs.IdempotencyMismatch.
+// Replay returns the first answer to a request with the key, or nil if there is
+// none yet. Errors: errs.IdempotencyMismatch if the first request had another
+// URL or body.
 func (m *Maker) Replay(ctx context.Context, by identity.Principal, key IdempotencyKey) ([]byte, error) {
 	var answer *store.Answer
 	err := m.Store.View(ctx, func(r store.Reader) (err error) {
@@ -162,13 +162,13 @@ func (m *Maker) Replay(ctx context.Context, by identity.Principal, key Idempoten
 	return answer.Answer, nil
 }
 
-// Absent is the answer to whoever may not know whether a thing exists.
+// Absent is the error for a caller who may not know whether a thing exists.
 func Absent(what string) error {
 	return errs.New(errs.NotFound, "There is no such %s, or you may not see it.", what)
 }
 
-// Update runs f in a unit of its own. That of a dry run ends undone, which is
-// how it succeeds.
+// Update runs f in a unit of its own. For a dry run the unit is rolled back,
+// and that is not an error.
 func (m *Maker) Update(ctx context.Context, f func(store.Tx) error) error {
 	if err := m.Store.Update(ctx, f); !errors.Is(err, errUndone) {
 		return err
@@ -176,8 +176,8 @@ func (m *Maker) Update(ctx context.Context, f func(store.Tx) error) error {
 	return nil
 }
 
-// NewID returns the id of what a request creates. A dry run only looks which
-// one would be next.
+// NewID returns the id of what a request creates. A dry run only looks up which
+// id would be next.
 func (m *Maker) NewID(req Request) int64 {
 	if req.DryRun {
 		return m.Store.PeekID()
@@ -208,9 +208,9 @@ func (m *Maker) CheckCondition(r store.LockReader, req Request, v Version, s Loc
 	return req.If(v)
 }
 
-// CheckLocks answers errs.Locked where the scene is locked for the request. What was
-// decided outside of the unit of a change asks it again inside: meanwhile
-// somebody may have been given a lock.
+// CheckLocks returns errs.Locked if the scene is locked for the request. A
+// change that was decided outside of its unit calls it again inside: another
+// user may have got a lock meanwhile.
 func (m *Maker) CheckLocks(r store.LockReader, req Request, s LockScope) error {
 	covers, ofFolder, err := s.Covering(r, m.Wall())
 	if err != nil {

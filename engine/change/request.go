@@ -21,8 +21,8 @@ type Taken struct {
 	Content  store.Digest // of a side file
 }
 
-// CheckTokens answers errs.Locked where locks cover something and the request
-// submits the token of none of them. Of shared locks any one will do.
+// CheckTokens returns errs.Locked if there are locks in covers and the request
+// submits the token of none. The token of any one shared lock is enough.
 func (req Request) CheckTokens(covers []store.Lock) error {
 	if len(covers) == 0 || slices.ContainsFunc(covers, req.HasToken) {
 		return nil
@@ -36,14 +36,14 @@ func (req Request) HasToken(l store.Lock) bool {
 	return l.HolderID == req.By.ID && slices.Contains(req.Tokens, l.Token)
 }
 
-// Request is what every change carries besides its document: who makes it,
-// when, on what condition, and the key under which its answer is kept.
+// Request is what every change carries in addition to its document: who makes
+// it, when, on what condition, and the key under which its answer is kept.
 type Request struct {
 	By  identity.Principal
 	Now time.Time
 
-	// If is asked with what is stored, before anything is changed; nil is no
-	// condition. Its error, of errs.Precondition, is the answer.
+	// If is called with the stored version before anything is changed; nil
+	// stands for no condition. Its error, an errs.Precondition, is the answer.
 	If Condition
 
 	// Tokens are the lock tokens that the request submits, all of them.
@@ -78,8 +78,8 @@ func CheckVersion(c Condition, v Version) error {
 // holds for every ETag that begins with it.
 type Version struct {
 	Exists     bool
-	ETag       string // of what GET of the URL gives, quoted
-	Definition string // "" where If-Match is strict
+	ETag       string // of the bytes that GET of the URL returns, quoted
+	Definition string // "" if If-Match is strict
 	Modified   time.Time
 	Tokens     []store.UUID // of the locks that cover it
 }
@@ -95,11 +95,11 @@ type IdempotencyKey struct {
 // Outcome is what a change did.
 type Outcome struct {
 	Created  bool
-	Changed  bool   // false where the change was empty
+	Changed  bool   // false if the change was empty
 	Name     string // the identity: 32 hex digits, digits, a route's or party's name
 	Form     []byte // complete form afterwards
 	FormETag string
-	ETag     string // of what GET of the request's URL now gives, "" where unlike the bytes sent
+	ETag     string // of the bytes that GET of the request's URL now returns; "" if they are not those that were sent
 	Modified time.Time
 	Report   []byte // a body that says what became of a route's cases; nil: nothing to be told
 	Once     []byte // a body that is shown this once: it holds a new secret
@@ -109,7 +109,7 @@ type Outcome struct {
 	Life   machine.Life
 	Status string
 	LogSeq int64
-	Action string // that was performed, whatever the request called it
+	Action string // the action that was performed, if the request named another
 
 	// Of a dropped file:
 	Route   string     // the name of the route
@@ -142,15 +142,15 @@ type Resource struct {
 	Definition string // see Version
 	Source     []byte // what was PUT under the given name; for a route as stored
 	SourceETag string
-	SourceSize int64         // where Source was left out
+	SourceSize int64         // if Source was left out
 	YAML       bool          // a route whose source is YAML
-	Lock       store.LockKey // what locks on it are on, "" where none can be
+	Lock       store.LockKey // the key of locks on it, "" if it cannot be locked
 	MediaType  string        // of an attachment
 	Status     string        // of a case
 	Archived   store.Month   // of a case: in which it has ended, 0 for one that is not archived
 	Created    time.Time
 	Modified   time.Time
-	Own        bool // of one of the caller's contexts, or seen without being administrator
+	Own        bool // of one of the caller's contexts, or visible without being an administrator
 }
 
 // Filter selects resources of a folder, as the query of .contents does.
@@ -169,7 +169,7 @@ type Filter struct {
 	Limit   int    // 0: all
 	OwnOnly bool   // what a mounted folder shows
 
-	Archived bool        // cases of the archive, else those of Cases/
+	Archived bool        // cases of the archive, instead of those of Cases/
 	Month    store.Month // in which they have ended, 0 for any
 }
 

@@ -6,10 +6,9 @@ import (
 	"flowdrive/store"
 )
 
-// StandingStore is the Store of the requests: for one whose log-in has ended
-// meanwhile it does nothing. A view is refused before it begins; so a listing
-// ends with the page after which its caller lost access. A change is refused
-// in its unit, where nothing that was acknowledged is unknown.
+// StandingStore is the Store of requests. It does nothing for a request whose
+// log-in has ended. A view is refused before it begins, so a listing ends with
+// the page after which its caller lost access. A change is refused in its unit.
 type StandingStore struct {
 	store.Store
 	Standing func(ctx context.Context) error
@@ -42,8 +41,8 @@ func (s StandingStore) judge(ctx context.Context) error {
 
 type committedKey struct{}
 
-// Committed returns the context of what follows from a change that is stored:
-// it is done to its end, whatever becomes of the request and of its log-in.
+// Committed returns the context for what follows from a stored change. It does
+// not end with the request or its log-in.
 func Committed(ctx context.Context) context.Context {
 	return context.WithValue(context.WithoutCancel(ctx), committedKey{}, true)
 }
