@@ -50,9 +50,6 @@ func ParseYAML(data []byte) (n *Node, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if root == nil {
-		return &Node{Kind: Null, Line: 1, Column: 1}, nil
-	}
 	y := yamlReader{open: map[*yaml.Node]bool{}}
 	return y.value(root, 0)
 }
@@ -103,7 +100,7 @@ func withoutVersion(data []byte) []byte {
 // tooDeep is what is wrong with a document that nests too deep.
 var tooDeep = fmt.Sprintf("lists and objects nest deeper than %d", MaxDepth)
 
-// loadYAML returns the value of the only document in the text, or nil if
+// loadYAML returns the value of the only document in the text, a null if
 // there is none.
 func loadYAML(data []byte) (*yaml.Node, error) {
 	limits := loaderlimits.New(loaderlimits.DepthFunc(func(depth int, _ *yaml.DepthContext) error {
@@ -118,7 +115,7 @@ func loadYAML(data []byte) (*yaml.Node, error) {
 	}
 	var first, second yaml.Node
 	if err := loader.Load(&first); errors.Is(err, io.EOF) {
-		return nil, nil
+		return &yaml.Node{Kind: yaml.ScalarNode, Line: 1, Column: 1}, nil
 	} else if err != nil {
 		return nil, yamlSyntaxError(err, data)
 	}
