@@ -15,21 +15,6 @@ import (
 // the tables are written for.
 type timerPlay struct{ *play }
 
-// timersOfUser is the route of the rows on user-defined timers: people turn t
-// on and off. What a row adds to t and to the route comes in its own words.
-func timersOfUser(t string, more string) string {
-	return `
-timers: {t: {` + t + `}, other: {limit: PT1H}}
-states: {a: {type: start}, z: {type: complete}}
-actions:
-  begin: {trigger: init}
-  on: {always: true, allowed: everyone, onFire: [{enableTimer: t}]}
-  off: {always: true, allowed: everyone, onFire: [{disableTimer: t}]}
-  again: {always: true, allowed: everyone, onFire: [{setTimer: {name: t, limit: 30}}, {enableTimer: t}]}
-  end: {in: [a], allowed: everyone, to: z}
-` + more
-}
-
 func newTimerPlay(t *testing.T, text string) *timerPlay {
 	t.Helper()
 	p := &play{t: t, r: parsed(t, text), c: seed(), messages: map[string][]byte{}, now: instantOfDay(t, "08:00")}
@@ -137,7 +122,13 @@ func (p *timerPlay) script(name string, steps []timerStep) {
 // it is (TM-13).
 func TestLimitRefused(t *testing.T) {
 	t.Parallel()
-	p := newTimerPlay(t, timersOfUser("limit: 300", ""))
+	p := newTimerPlay(t, `
+timers: {t: {limit: 300}}
+states: {a: {type: start}}
+actions:
+  begin: {trigger: init}
+  on: {always: true, allowed: everyone, onFire: [{enableTimer: t}]}
+`)
 	p.script("t", []timerStep{{"09:00 start", ""}, {"09:00 on", ""}, {"09:05 tick", ""}})
 	for _, bad := range []string{"-PT5S", "P-5D", "P1M", "P1Y", "next friday", "", "2024-03-01T10:00:00", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00"} {
 		if err := p.at("09:06 set t " + bad); err == nil || p.shows("t") != "running 09:05:00 true 1" {
