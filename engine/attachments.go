@@ -90,35 +90,34 @@ func (e *Files) Attachments(ctx context.Context, by identity.Principal, f Filter
 		filter.Access, filter.Routes = withContexts(by, absent), e.administered(by)
 	}
 	var out []Resource
-	err := e.Store.View(ctx, func(r store.Reader) error {
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		if _, err := e.needCase(r, by, f.CaseID); err != nil {
 			return err
 		}
-		for {
-			list, err := r.Attachments().List(filter)
-			if err != nil {
-				return err
-			}
-			for i := range list {
-				sees := true
-				if len(absent) > 0 { // found by what they see; not all of that is lent
-					if sees, err = e.seesAttachment(r, by, &list[i]); err != nil {
-						return err
+		out, err = pages[store.Attachment]{
+			limit: f.Limit, size: filter.Limit,
+			list: func(after int64) ([]store.Attachment, error) {
+				filter.After = after
+				return r.Attachments().List(filter)
+			},
+			place: func(a *store.Attachment) int64 { return a.Seq },
+			add: func(list []store.Attachment, out []Resource) (_ []Resource, err error) {
+				for i := range list {
+					sees := true
+					if len(absent) > 0 { // found by what they see; not all of that is lent
+						if sees, err = e.seesAttachment(r, by, &list[i]); err != nil {
+							return nil, err
+						}
+					}
+					if sees && e.inContext(by, f.Context, list[i].ContextID) {
+						out = append(out, *attachmentResource(&list[i], by))
 					}
 				}
-				if sees && e.inContext(by, f.Context, list[i].ContextID) {
-					out = append(out, *attachmentResource(&list[i], by))
-				}
-			}
-			if filter.Limit == 0 || len(list) < filter.Limit || len(out) >= f.Limit {
-				return nil
-			}
-			filter.After = list[len(list)-1].Seq
-		}
+				return out, nil
+			},
+		}.all(filter.After)
+		return err
 	})
-	if f.Limit > 0 && len(out) > f.Limit {
-		out = out[:f.Limit]
-	}
 	return out, err
 }
 

@@ -188,24 +188,19 @@ func (e *Casework) Cases(ctx context.Context, by identity.Principal, f Filter) (
 		return nil, nil
 	}
 	var out []Resource
-	err := e.Store.View(ctx, func(r store.Reader) error {
-		for {
-			rows, err := r.Cases().List(filter)
-			if err != nil {
-				return err
-			}
-			if out, err = e.addCases(r, by, f, absent, rows, out); err != nil {
-				return err
-			}
-			if filter.Limit == 0 || len(rows) < filter.Limit || len(out) >= f.Limit {
-				return nil
-			}
-			filter.After = rows[len(rows)-1].ID
-		}
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		l := &caseLister{Casework: e, r: r, by: by, f: f, absent: absent}
+		out, err = pages[store.Case]{
+			limit: f.Limit, size: filter.Limit,
+			list: func(after int64) ([]store.Case, error) {
+				filter.After = after
+				return r.Cases().List(filter)
+			},
+			place: func(row *store.Case) int64 { return row.ID },
+			add:   l.add,
+		}.all(filter.After)
+		return err
 	})
-	if f.Limit > 0 && len(out) > f.Limit {
-		out = out[:f.Limit]
-	}
 	return out, err
 }
 
@@ -238,9 +233,18 @@ func (e *Casework) caseFilter(by identity.Principal, f Filter) (filter store.Cas
 	return filter, absent, true
 }
 
-// addCases appends the rows that match the filters which the store does not
+// caseLister makes cases into resources.
+type caseLister struct {
+	*Casework
+	r      store.Reader
+	by     identity.Principal
+	f      Filter
+	absent []identity.Principal // for whom by stands in
+}
+
+// add appends those of the rows that pass the filters which the store does not
 // know.
-func (e *Casework) addCases(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, rows []store.Case, out []Resource) ([]Resource, error) {
+func (l *caseLister) add(rows []store.Case, out []Resource) ([]Resource, error) {
 	var named []int64
 	for i := range rows {
 		if rows[i].Named {
@@ -249,7 +253,7 @@ func (e *Casework) addCases(r store.Reader, by identity.Principal, f Filter, abs
 	}
 	byCase := map[int64]*store.GivenName{}
 	if len(named) > 0 {
-		given, err := r.Names().List(store.FolderCases, nil, named)
+		given, err := l.r.Names().List(store.FolderCases, nil, named)
 		if err != nil {
 			return nil, err
 		}
@@ -259,14 +263,14 @@ func (e *Casework) addCases(r store.Reader, by identity.Principal, f Filter, abs
 	}
 	for i := range rows {
 		row := &rows[i]
-		passes, err := e.casePasses(r, by, f, absent, row)
+		passes, err := l.passes(row)
 		if err != nil {
 			return nil, err
 		}
 		if !passes {
 			continue
 		}
-		res, err := e.caseResource(by, row, byCase[row.ID])
+		res, err := l.caseResource(l.by, row, byCase[row.ID])
 		if err != nil {
 			return nil, err
 		}
@@ -275,12 +279,13 @@ func (e *Casework) addCases(r store.Reader, by identity.Principal, f Filter, abs
 	return out, nil
 }
 
-func (e *Casework) casePasses(r store.Reader, by identity.Principal, f Filter, absent []identity.Principal, row *store.Case) (bool, error) {
+func (l *caseLister) passes(row *store.Case) (bool, error) {
+	by, f := l.by, l.f
 	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
-	if len(absent) > 0 {
-		if sees, err := e.seesListed(r, by, absent, by.Admin() && f.OwnOnly, row); err != nil || !sees {
+	if len(l.absent) > 0 {
+		if sees, err := l.seesListed(l.r, by, l.absent, by.Admin() && f.OwnOnly, row); err != nil || !sees {
 			return false, err
 		}
 	}

@@ -51,27 +51,18 @@ const ordinals = 1 << 21
 func (e *Casework) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
 	filter := e.taskFilter(by, list, f)
 	var out []Resource
-	err := e.Store.View(ctx, func(r store.Reader) error {
-		l := e.lister(r, by, list, f)
-		for {
-			rows, err := r.Cases().WithTasks(filter)
-			if err != nil {
-				return err
-			}
-			for i := range rows {
-				if out, err = l.add(&rows[i], out); err != nil {
-					return err
-				}
-			}
-			if filter.Limit == 0 || len(rows) < filter.Limit || len(out) >= f.Limit {
-				return nil
-			}
-			filter.After = rows[len(rows)-1].ID
-		}
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		out, err = pages[store.Case]{
+			limit: f.Limit, size: filter.Limit,
+			list: func(after int64) ([]store.Case, error) {
+				filter.After = after
+				return r.Cases().WithTasks(filter)
+			},
+			place: func(row *store.Case) int64 { return row.ID },
+			add:   e.lister(r, by, list, f).addAll,
+		}.all(filter.After)
+		return err
 	})
-	if f.Limit > 0 && len(out) > f.Limit {
-		out = out[:f.Limit]
-	}
 	return out, err
 }
 
@@ -101,6 +92,16 @@ type lister struct {
 
 func (e *Casework) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
 	return &lister{Casework: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
+}
+
+// addAll appends the tasks of cases.
+func (l *lister) addAll(rows []store.Case, out []Resource) (_ []Resource, err error) {
+	for i := range rows {
+		if out, err = l.add(&rows[i], out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // add appends the tasks of a case that are on the list and pass the filter.
