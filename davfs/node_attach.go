@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -53,10 +52,10 @@ func (w disposition) header(name string) string {
 
 // attachmentInfo describes an attachment, which is listed by its UUID: names
 // need not be unique.
-func attachmentInfo(w disposition, uuid, name, mediaType string, size int64, created time.Time) *info {
+func attachmentInfo(w disposition, a *engine.Resource) *info {
 	return &info{
-		name: uuid, size: size, etag: `"` + uuid + `"`, mediaType: mediaType,
-		disposition: w.header(name), created: created, modified: created,
+		name: a.Name, size: a.SourceSize, etag: `"` + a.Name + `"`, mediaType: a.MediaType,
+		disposition: w.header(a.Given), created: a.Created, modified: a.Created,
 	}
 }
 
@@ -109,8 +108,7 @@ func (s *scope) attachments(ctx context.Context, w disposition, f engine.Filter)
 	list, err := s.engine.Attachments.Attachments(ctx, s.by, f)
 	out := make([]*info, len(list))
 	for i := range list {
-		r := &list[i]
-		out[i] = attachmentInfo(w, r.Name, r.Given, r.MediaType, r.SourceSize, r.Created)
+		out[i] = attachmentInfo(w, &list[i])
 	}
 	return out, err
 }
@@ -122,7 +120,7 @@ func (n attachFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resou
 }
 
 func (n attachFolder) listed(r *engine.Resource) *info {
-	return attachmentInfo(plain, r.Name, r.Given, r.MediaType, r.SourceSize, r.Created)
+	return attachmentInfo(plain, r)
 }
 
 // wayFolder is /attachfs/view/ or /attachfs/download/.
@@ -194,7 +192,9 @@ func (n attachmentFile) about(a *store.Attachment) (*info, error) {
 	if n.caseID != 0 && a.CaseID != n.caseID {
 		return nil, absent()
 	}
-	return attachmentInfo(n.disposition, a.UUID.String(), a.Name, a.MediaType, a.Size, a.Created), nil
+	return attachmentInfo(n.disposition, &engine.Resource{
+		Name: a.UUID.String(), Given: a.Name, MediaType: a.MediaType, SourceSize: a.Size, Created: a.Created,
+	}), nil
 }
 
 func (n attachmentFile) stat(ctx context.Context) (*info, error) {

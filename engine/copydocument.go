@@ -33,7 +33,7 @@ type transferring struct {
 
 // CopyDocument copies the document or folder at one path to another.
 func (e *Files) CopyDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
-	return e.transferDocument(ctx, req, from, to, false, t)
+	return e.transferDocument(ctx, &transferring{req: req, Transfer: t}, from, to)
 }
 
 // MoveDocument moves the document or folder at one path to another, with its
@@ -42,18 +42,18 @@ func (e *Files) CopyDocument(ctx context.Context, req Request, from, to Document
 // errs.NotAllowed, errs.Precondition if the destination exists and may not be
 // replaced, errs.Locked.
 func (e *Files) MoveDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
-	return e.transferDocument(ctx, req, from, to, true, t)
+	return e.transferDocument(ctx, &transferring{req: req, move: true, Transfer: t}, from, to)
 }
 
-func (e *Files) transferDocument(ctx context.Context, req Request, from, to DocumentPath, move bool, t Transfer) (*Outcome, error) {
+func (e *Files) transferDocument(ctx context.Context, x *transferring, from, to DocumentPath) (*Outcome, error) {
 	var out *Outcome
 	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
-		x := &transferring{Files: e, tx: tx, req: req, move: move, Transfer: t}
+		x.Files, x.tx = e, tx
 		out, err = x.run(from, to)
 		return err
 	})
 	if err == nil {
-		e.auditDocument(ctx, req.By, from)
+		e.auditDocument(ctx, x.req.By, from)
 	}
 	return out, err
 }

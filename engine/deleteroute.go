@@ -36,7 +36,7 @@ func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, for
 			if over, err = e.unused(tx, stored, ending); err != nil || !over {
 				return err
 			}
-			if err := e.departRoute(tx, req, stored); err != nil {
+			if err := e.keepRoute(tx, req, stored); err != nil {
 				return err
 			}
 			if err := tx.Write().Routes().Delete(stored.ID); err != nil {

@@ -90,24 +90,20 @@ func (e *Scheduling) Entries(ctx context.Context, by identity.Principal, f Filte
 		filter.RouteID = info.ID
 	}
 	var out []Resource
-	err := e.Store.View(ctx, func(r store.Reader) error {
-		for {
-			stored, err := r.Entries().List(filter)
-			if err != nil {
-				return err
-			}
-			if out, err = e.addEntries(r, by, f, stored, out); err != nil {
-				return err
-			}
-			if filter.Limit == 0 || len(stored) < filter.Limit || len(out) >= f.Limit {
-				return nil
-			}
-			filter.After = stored[len(stored)-1].Seq
-		}
+	err := e.Store.View(ctx, func(r store.Reader) (err error) {
+		out, err = pages[store.Entry]{
+			limit: f.Limit, size: filter.Limit,
+			list: func(after int64) ([]store.Entry, error) {
+				filter.After = after
+				return r.Entries().List(filter)
+			},
+			place: func(s *store.Entry) int64 { return s.Seq },
+			add: func(rows []store.Entry, out []Resource) ([]Resource, error) {
+				return e.addEntries(r, by, f, rows, out)
+			},
+		}.all(filter.After)
+		return err
 	})
-	if f.Limit > 0 && len(out) > f.Limit {
-		out = out[:f.Limit]
-	}
 	return out, err
 }
 
@@ -173,13 +169,13 @@ func (e *Scheduling) PutEntry(ctx context.Context, req Request, ref Ref, body []
 
 // entryChange is a schedule entry after a change.
 type entryChange struct {
-	stored  store.Entry
-	given   *store.GivenName // to be stored, nil for no name
-	was     string           // ETag of what has the name now, "" for a new name
-	byName  bool             // the request's URL is the given name's
-	revived bool             // a new one that was deleted a moment ago
-	base    int64            // revision it was decided on, 0 for a new entry
-	body    []byte
+	stored   store.Entry
+	given    *store.GivenName // to be stored, nil for no name
+	was      string           // ETag of what has the name now, "" for a new name
+	byName   bool             // the request's URL is the given name's
+	restored bool             // a new one that was deleted a moment ago
+	base     int64            // revision it was decided on, 0 for a new entry
+	body     []byte
 
 	command func(store.Tx) (*Outcome, error) // what is to be done instead of all that
 }
@@ -209,7 +205,7 @@ func (e *Scheduling) readEntry(r store.Reader, req Request, ref Ref, body []byte
 	}
 	before := stored // whose identity and counters it has
 	if stored == nil {
-		if before, err = e.revivable(r, req, ref); err != nil {
+		if before, err = e.restorable(r, req, ref); err != nil {
 			return nil, err
 		}
 	}
@@ -237,8 +233,10 @@ func (e *Scheduling) readEntry(r store.Reader, req Request, ref Ref, body []byte
 	if contextErr != nil {
 		return nil, contextErr
 	}
-	c, err := e.newEntry(r, req, ref, entry, stored, before)
-	if err != nil {
+	c := &entryChange{}
+	if stored != nil {
+		c.stored, c.base = *stored, stored.Revision
+	} else if c, err = e.newEntry(r, req, ref, entry, before); err != nil {
 		return nil, err
 	}
 	return c.decided(req, ref, entry, given, body), nil
@@ -298,12 +296,9 @@ func (e *Scheduling) resolveEntry(r store.Reader, req Request, root document.Val
 	return contextErr, err
 }
 
-// newEntry begins the change of a stored entry or of a new one. An entry that
-// was deleted a moment ago is restored as it was.
-func (e *Scheduling) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, stored, before *store.Entry) (*entryChange, error) {
-	if stored != nil {
-		return &entryChange{stored: *stored, base: stored.Revision}, nil
-	}
+// newEntry begins the change that creates an entry. before is the one that was
+// deleted under the name a moment ago and is restored, nil for none.
+func (e *Scheduling) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, before *store.Entry) (*entryChange, error) {
 	if err := hiddenName(r, store.FolderSchedule, ref); err != nil {
 		return nil, err
 	}
@@ -311,7 +306,7 @@ func (e *Scheduling) newEntry(r store.Reader, req Request, ref Ref, entry *sched
 		return nil, err
 	}
 	if before != nil {
-		return &entryChange{stored: *before, revived: true}, nil
+		return &entryChange{stored: *before, restored: true}, nil
 	}
 	c := &entryChange{stored: store.Entry{UUID: store.NewUUID(), AuthorID: req.By.ID, Created: req.Now}}
 	entry.UUID, entry.Created = c.stored.UUID.String(), req.Now
@@ -353,11 +348,11 @@ func (e *Scheduling) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outc
 		return nil, staleIfGone(err)
 	}
 	var attached store.UUID // before
-	if c.revived {
+	if c.restored {
 		if again, err := store.OrNil(tx.Entries().Get(c.stored.UUID)); err != nil || again != nil {
 			return nil, cmp.Or(err, error(change.ErrStale))
 		}
-		if err := tx.Write().History().DeleteDeparted(req.By.ID, store.FolderSchedule, c.given.Name); err != nil {
+		if err := tx.Write().History().DeleteTombstone(req.By.ID, store.FolderSchedule, c.given.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -440,7 +435,7 @@ func (e *Scheduling) DeleteEntry(ctx context.Context, req Request, ref Ref) erro
 		if err := tx.Write().Locks().DeleteOn(store.EntryKey(stored.UUID)); err != nil {
 			return err
 		}
-		if err := e.departEntry(tx, req, stored, given); err != nil {
+		if err := e.keepEntry(tx, req, stored, given); err != nil {
 			return err
 		}
 		return e.dropEntry(tx, stored, given, req.Now)

@@ -17,10 +17,10 @@ const (
 	// historyLasts is how long what was stored before stays recoverable, by
 	// the drive's clock.
 	historyLasts = 30 * 24 * time.Hour
-	// revivalLasts is how long after a DELETE a PUT of the name goes on with
+	// tombstoneLifetime is how long after a DELETE a PUT of the name goes on with
 	// what was deleted, by the machine's clock: some clients delete before
 	// they write.
-	revivalLasts = time.Minute
+	tombstoneLifetime = time.Minute
 	// purgedHistory is how many old rows one change deletes at most.
 	purgedHistory = 100
 )
@@ -102,39 +102,39 @@ func (e *Histories) Past(ctx context.Context, by identity.Principal, folder stor
 	return out, err
 }
 
-// departedRoute is what a route goes on with that is PUT again right after it
+// deletedRoute is what a route goes on with that is PUT again right after it
 // was deleted; of a schedule entry it is the whole.
-type departedRoute struct {
+type deletedRoute struct {
 	ID      int64     `json:"id"`
 	Version int64     `json:"version"`
 	Created time.Time `json:"created"`
 }
 
-// depart notes what a user has deleted under a name.
-func (e *base) depart(tx store.Tx, user identity.ID, folder store.Folder, name string, remains any) error {
-	now := e.Wall()
-	return tx.Write().History().PutDeparted(user, folder, name, now, document.Line(remains), now.Add(-revivalLasts))
+// putTombstone keeps of what a user has deleted under a name what restores it.
+func (e *base) putTombstone(tx store.Tx, t store.Tombstone, kept any) error {
+	t.Deleted, t.Kept = e.Wall(), document.Line(kept)
+	return tx.Write().History().PutTombstone(&t, t.Deleted.Add(-tombstoneLifetime))
 }
 
-// departed reads what a user has deleted under a name a moment ago; false for
-// nothing.
-func (e *base) departed(r store.Reader, user identity.ID, folder store.Folder, name string, remains any) (bool, error) {
+// findTombstone reads into kept what is kept of what a user has deleted under a
+// name a moment ago; false for nothing.
+func (e *base) findTombstone(r store.Reader, user identity.ID, folder store.Folder, name string, kept any) (bool, error) {
 	if name == "" {
 		return false, nil
 	}
-	stored, err := r.History().Departed(user, folder, name, e.Wall().Add(-revivalLasts))
+	stored, err := r.History().Tombstone(user, folder, name, e.Wall().Add(-tombstoneLifetime))
 	if errs.Is(err, errs.NotFound) {
 		return false, nil
 	}
 	if err == nil {
-		err = errs.Wrap("read what was deleted", json.Unmarshal(stored, remains))
+		err = errs.Wrap("read what was deleted", json.Unmarshal(stored, kept))
 	}
 	return err == nil, err
 }
 
-// departEntry puts a tombstone of the entry for its author, and keeps its form
+// keepEntry puts a tombstone of the entry for its author, and keeps its form
 // if it has no source. A case needs none: deleting it has canceled it.
-func (e *Scheduling) departEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
+func (e *Scheduling) keepEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
 	if given == nil {
 		return keepPast(tx, store.Past{
 			Folder: store.FolderSchedule, AuthorID: stored.AuthorID, Name: stored.UUID.String() + ".json", ETag: change.SourceETag(stored.Form), Source: stored.Form,
@@ -143,39 +143,39 @@ func (e *Scheduling) departEntry(tx store.Tx, req Request, stored *store.Entry, 
 	if given.Author != req.By.ID {
 		return nil
 	}
-	return e.depart(tx, req.By.ID, store.FolderSchedule, given.Name, stored)
+	return e.putTombstone(tx, store.Tombstone{User: req.By.ID, Folder: store.FolderSchedule, Name: given.Name}, stored)
 }
 
-// revivable returns the entry that the caller has deleted under the name a
+// restorable returns the entry that the caller has deleted under the name a
 // moment ago, nil for none.
-func (e *Scheduling) revivable(r store.Reader, req Request, ref Ref) (*store.Entry, error) {
+func (e *Scheduling) restorable(r store.Reader, req Request, ref Ref) (*store.Entry, error) {
 	if ref.Author != req.By.ID {
 		return nil, nil
 	}
 	var stored store.Entry
-	found, err := e.departed(r, req.By.ID, store.FolderSchedule, ref.Name, &stored)
+	found, err := e.findTombstone(r, req.By.ID, store.FolderSchedule, ref.Name, &stored)
 	if err != nil || !found || !seesEntry(req.By, stored.ContextID) || !e.mayChangeEntry(req.By, stored.ContextID, stored.AuthorID) {
 		return nil, err
 	}
 	return &stored, nil
 }
 
-// departRoute keeps the source of a route that is deleted, and notes the route
+// keepRoute keeps the source of a route that is deleted, and notes the route
 // for who deletes it to go on with.
-func (e *Routing) departRoute(tx store.Tx, req Request, stored *store.Route) error {
+func (e *Routing) keepRoute(tx store.Tx, req Request, stored *store.Route) error {
 	if err := keepPastRoute(tx, stored, req.Now); err != nil {
 		return err
 	}
-	remains := departedRoute{ID: stored.ID, Version: stored.Version, Created: stored.Created}
-	return e.depart(tx, req.By.ID, store.FolderRoutes, stored.Name, remains)
+	kept := deletedRoute{ID: stored.ID, Version: stored.Version, Created: stored.Created}
+	return e.putTombstone(tx, store.Tombstone{User: req.By.ID, Folder: store.FolderRoutes, Name: stored.Name}, kept)
 }
 
 // newRoute begins a route that is not there: one that the caller has deleted a
 // moment ago goes on with its identity and its versions.
 func (e *Routing) newRoute(r store.Reader, req Request, name string) (store.Route, error) {
 	s := store.Route{Name: name, AuthorID: req.By.ID, Created: req.Now}
-	var remains departedRoute
-	found, err := e.departed(r, req.By.ID, store.FolderRoutes, name, &remains)
+	var kept deletedRoute
+	found, err := e.findTombstone(r, req.By.ID, store.FolderRoutes, name, &kept)
 	if err != nil {
 		return s, err
 	}
@@ -183,6 +183,6 @@ func (e *Routing) newRoute(r store.Reader, req Request, name string) (store.Rout
 		s.ID = e.NewID(req)
 		return s, nil
 	}
-	s.ID, s.Version, s.Created = remains.ID, remains.Version, remains.Created
+	s.ID, s.Version, s.Created = kept.ID, kept.Version, kept.Created
 	return s, nil
 }

@@ -33,7 +33,7 @@ func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, change
 		if row == nil {
 			return nil, change.Absent("case")
 		}
-		next, err := e.readXattrPatch(r, req, ref, row, given, changes)
+		next, err := e.readXattrPatch(r, req, loadedRef{ref, row, given}, changes)
 		if err != nil {
 			return nil, err
 		}
@@ -48,18 +48,12 @@ func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, change
 	return err
 }
 
-func (e *Casework) readXattrPatch(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, changes []XattrChange) (*putCase, error) {
-	given, err := caseName(r, row, given)
+func (e *Casework) readXattrPatch(r store.Reader, req Request, of loadedRef, changes []XattrChange) (*putCase, error) {
+	h, err := e.loadForEdit(r, req, of)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.runner.held(r, req.By, row, given)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(row.ID))); err != nil {
-		return nil, err
-	}
+	given := h.given
 	dict := h.core.Xattrs
 	for _, c := range changes {
 		if c.Remove {
@@ -79,7 +73,7 @@ func (e *Casework) readXattrPatch(r store.Reader, req Request, ref Ref, row *sto
 	if err != nil {
 		return nil, err
 	}
-	p := &putCase{change: change, given: given, byName: !ref.Identity()}
+	p := &putCase{change: change, given: given, byName: !of.Identity()}
 	if given == nil {
 		return p, nil
 	}

@@ -236,7 +236,7 @@ func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *r
 		return nil, change.ErrStale
 	}
 	if c.created {
-		if err := tx.Write().History().DeleteDeparted(req.By.ID, store.FolderRoutes, c.stored.Name); err != nil {
+		if err := tx.Write().History().DeleteTombstone(req.By.ID, store.FolderRoutes, c.stored.Name); err != nil {
 			return nil, err
 		}
 	} else if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.RouteKey(c.stored.ID))); err != nil {

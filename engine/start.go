@@ -23,7 +23,7 @@ func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byt
 		}
 		var next *putCase
 		if row != nil {
-			next, err = e.readCaseChange(r, req, ref, row, given, body)
+			next, err = e.readCaseChange(r, req, loadedRef{ref, row, given}, body)
 		} else {
 			next, err = e.readNewCase(r, req, ref, body)
 		}
@@ -203,20 +203,36 @@ func (e *Casework) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome,
 	return out, e.Finish(tx, req, out)
 }
 
+// loadedRef is a reference to a case, and what findCase returned for it.
+type loadedRef struct {
+	Ref
+	row   *store.Case
+	given *store.GivenName
+}
+
+// loadForEdit loads a case that a request changes, if its condition and the
+// locks allow it.
+func (e *Casework) loadForEdit(r store.Reader, req Request, of loadedRef) (*held, error) {
+	given, err := caseName(r, of.row, of.given)
+	if err != nil {
+		return nil, err
+	}
+	h, err := e.runner.held(r, req.By, of.row, given)
+	if err != nil {
+		return nil, err
+	}
+	return h, e.CheckRequest(r.Locks(), req, caseVersion(h, of.Ref), change.ScopeOf(store.CaseKey(of.row.ID)))
+}
+
 // readCaseChange reads a document that changes an open or ended case field
 // by field (docs/contract/drive.md#replace-or-change).
-func (e *Casework) readCaseChange(r store.Reader, req Request, ref Ref, row *store.Case, given *store.GivenName, body []byte) (*putCase, error) {
-	given, err := caseName(r, row, given)
+func (e *Casework) readCaseChange(r store.Reader, req Request, of loadedRef, body []byte) (*putCase, error) {
+	ref := of.Ref
+	h, err := e.loadForEdit(r, req, of)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.runner.held(r, req.By, row, given)
-	if err != nil {
-		return nil, err
-	}
-	if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(row.ID))); err != nil {
-		return nil, err
-	}
+	given := h.given
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err

@@ -20,6 +20,16 @@ type Past struct {
 	Source   []byte // nil where it was left out
 }
 
+// Tombstone is what is kept of a deleted entry or route for a while, so that a
+// PUT of the same name restores it.
+type Tombstone struct {
+	User    identity.ID // who deleted it
+	Folder  Folder
+	Name    string
+	Deleted time.Time
+	Kept    []byte // JSON
+}
+
 // HistoryReader reads what was stored before.
 type HistoryReader interface {
 	// List returns what was replaced in the folder after the instant, of
@@ -28,8 +38,9 @@ type HistoryReader interface {
 	List(folder Folder, author identity.ID, after time.Time) ([]Past, error)
 	Get(id int64) (*Past, error)
 
-	// Departed returns what the user deleted under the name after the instant.
-	Departed(user identity.ID, folder Folder, name string, after time.Time) (remains []byte, err error)
+	// Tombstone returns what is kept of what the user deleted under the name
+	// after the instant; errs.NotFound if there is nothing.
+	Tombstone(user identity.ID, folder Folder, name string, after time.Time) (kept []byte, err error)
 }
 
 // HistoryWriter writes what was stored before.
@@ -38,8 +49,7 @@ type HistoryWriter interface {
 	Insert(p *Past) error
 	DeleteBefore(t time.Time, limit int) error
 
-	// PutDeparted notes what a user has deleted, as JSON, and forgets what was
-	// deleted before the instant.
-	PutDeparted(user identity.ID, folder Folder, name string, deleted time.Time, remains []byte, before time.Time) error
-	DeleteDeparted(user identity.ID, folder Folder, name string) error
+	// PutTombstone stores a tombstone, and deletes those of before the instant.
+	PutTombstone(t *Tombstone, before time.Time) error
+	DeleteTombstone(user identity.ID, folder Folder, name string) error
 }

@@ -34,25 +34,32 @@ func simulateCommand() *cobra.Command {
 			"its place.\n\n" + simulate.Language,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return simulateFile(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0], args[1], children)
+			return simulateFile(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), simulation{args[0], args[1], children})
 		},
 	}
 	cmd.Flags().StringSliceVar(&children, "child", nil, "file of a route that ROUTE names")
 	return cmd
 }
 
-func simulateFile(ctx context.Context, stdout, stderr io.Writer, routePath, scenarioPath string, children []string) error {
-	routes, err := readRoutes(routePath, children)
+// simulation names the files of a scenario and of the routes that it is about.
+type simulation struct {
+	route    string
+	scenario string
+	children []string // routes that the route names, besides those in its folder
+}
+
+func simulateFile(ctx context.Context, stdout, stderr io.Writer, files simulation) error {
+	routes, err := readRoutes(files.route, files.children)
 	if err != nil {
 		return usageError{err}
 	}
-	data, err := os.ReadFile(scenarioPath)
+	data, err := os.ReadFile(files.scenario)
 	if err != nil {
 		return usageError{err}
 	}
 	scenario, err := simulate.Parse(data)
 	if err != nil {
-		return usageError{errors.New(strings.Join(faultLines(scenarioPath, err), "\n"))}
+		return usageError{errors.New(strings.Join(faultLines(files.scenario, err), "\n"))}
 	}
 	report, err := playScenario(ctx, stderr, scenario, routes)
 	if err != nil {
@@ -62,12 +69,12 @@ func simulateFile(ctx context.Context, stdout, stderr io.Writer, routePath, scen
 		return err
 	}
 	if len(report.Failures) == 0 {
-		_, err := fmt.Fprintf(stdout, "%s: ok (steps: %d, expectations: %d)\n", scenarioPath, report.Steps, report.Checked)
+		_, err := fmt.Fprintf(stdout, "%s: ok (steps: %d, expectations: %d)\n", files.scenario, report.Steps, report.Checked)
 		return err
 	}
 	lines := make([]string, len(report.Failures))
 	for i, f := range report.Failures {
-		lines[i] = faultLine(scenarioPath, "", f)
+		lines[i] = faultLine(files.scenario, "", f)
 	}
 	return errors.New(strings.Join(lines, "\n"))
 }

@@ -21,7 +21,7 @@ func TestExamples(t *testing.T) {
 			t.Parallel()
 			path := filepath.Join("..", "..", "route", "examples", name)
 			var out, complaints bytes.Buffer
-			if err := simulateFile(t.Context(), &out, &complaints, path+".yaml", path+".scenario.yaml", nil); err != nil || complaints.Len() > 0 {
+			if err := simulateFile(t.Context(), &out, &complaints, simulation{route: path + ".yaml", scenario: path + ".scenario.yaml"}); err != nil || complaints.Len() > 0 {
 				t.Errorf("%v\n%s%s", err, &out, &complaints)
 			}
 			if !strings.Contains(out.String(), "scenario.yaml: ok (") {

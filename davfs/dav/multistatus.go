@@ -189,7 +189,19 @@ func (m *Multistatus) appendNames(r *Resource) {
 	}
 }
 
-func (m *Multistatus) inAll(p *liveProp) bool { return p.all.in(m.Listing, m.Windows) }
+// inAll reports whether the property stands in an answer to allprop.
+func (m *Multistatus) inAll(p *liveProp) bool {
+	switch p.all {
+	case always:
+		return true
+	case alone:
+		return !m.Listing
+	case shown:
+		return !m.Listing || m.Windows
+	case named:
+	}
+	return false
+}
 
 // appendAll writes what allprop gives.
 func (m *Multistatus) appendAll(r *Resource) {

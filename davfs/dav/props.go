@@ -50,11 +50,6 @@ const (
 	named
 )
 
-// in reports whether a property stands in an answer to allprop.
-func (rule allpropRule) in(listing, windows bool) bool {
-	return rule == always || rule == alone && !listing || rule == shown && (!listing || windows)
-}
-
 // liveProps returns the live properties, in the order in which they are
 // written.
 func liveProps() []liveProp {

@@ -73,21 +73,34 @@ type Row struct {
 // atLeast compares the ratio of figure to limit with the least ratio that is
 // allowed.
 func atLeast(work string, got, limit *Value, ratio float64) Row {
-	return ratioRow(work, got, limit, "≥ ", ratio, func(r float64) bool { return r >= ratio })
+	return ratioRow(work, got, limit, bound{"≥ ", ratio})
 }
 
 // atMostTimes compares it with the greatest ratio that is allowed: less is
 // better.
 func atMostTimes(work string, got, limit *Value, ratio float64) Row {
-	return ratioRow(work, got, limit, "≤ ", ratio, func(r float64) bool { return r <= ratio })
+	return ratioRow(work, got, limit, bound{"≤ ", ratio})
 }
 
-func ratioRow(work string, got, limit *Value, relation string, ratio float64, reached func(float64) bool) Row {
-	row := Row{Work: work, Measured: got, Limit: limit, ToReach: relation + plain(ratio) + " " + string(Times), Verdict: Missed}
+// bound is what a ratio has to reach: "≥ " or "≤ " some number.
+type bound struct {
+	relation string
+	ratio    float64
+}
+
+func (b bound) reached(ratio float64) bool {
+	if b.relation == "≥ " {
+		return ratio >= b.ratio
+	}
+	return ratio <= b.ratio
+}
+
+func ratioRow(work string, got, limit *Value, b bound) Row {
+	row := Row{Work: work, Measured: got, Limit: limit, ToReach: b.relation + plain(b.ratio) + " " + string(Times), Verdict: Missed}
 	if limit.Value > 0 {
 		row.Ratio = got.Value / limit.Value
 	}
-	if reached(row.Ratio) {
+	if b.reached(row.Ratio) {
 		row.Verdict = Met
 	}
 	return row

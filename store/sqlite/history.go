@@ -37,12 +37,12 @@ const (
 			SELECT max(replaced) FROM history WHERE folder = ?1 AND author_id = ?2 AND folded = ?3), ?5)), ?6, ?7`
 	deleteHistory = `DELETE FROM history WHERE id IN (SELECT id FROM history WHERE replaced < ?1 ORDER BY replaced LIMIT ?2)`
 
-	selectDeparted = `SELECT remains FROM departed WHERE author_id = ?1 AND folder = ?2 AND folded = ?3 AND deleted >= ?4`
-	upsertDeparted = `
+	selectTombstone = `SELECT remains FROM departed WHERE author_id = ?1 AND folder = ?2 AND folded = ?3 AND deleted >= ?4`
+	upsertTombstone = `
 		INSERT INTO departed (author_id, folder, folded, deleted, remains) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (author_id, folder, folded) DO UPDATE SET deleted = ?4, remains = ?5`
-	deleteDeparted       = `DELETE FROM departed WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
-	deleteDepartedBefore = `DELETE FROM departed WHERE deleted < ?1`
+	deleteTombstone        = `DELETE FROM departed WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
+	deleteTombstonesBefore = `DELETE FROM departed WHERE deleted < ?1`
 )
 
 // List returns what was replaced in the folder after the instant, of the
@@ -72,25 +72,25 @@ func (t historyWriter) DeleteBefore(before time.Time, limit int) error {
 	return failure("delete what was stored before", err)
 }
 
-// Departed returns what the user deleted under the name after the instant.
-func (r historyReader) Departed(user identity.ID, folder store.Folder, name string, after time.Time) (remains []byte, err error) {
+// Tombstone returns what is kept of what the user deleted under the name after
+// the instant.
+func (r historyReader) Tombstone(user identity.ID, folder store.Folder, name string, after time.Time) (kept []byte, err error) {
 	var text string
-	found, err := r.c.row(selectDeparted, int64(user), string(folder), identity.Fold(name), after.UnixMilli()).scan(&text)
+	found, err := r.c.row(selectTombstone, int64(user), string(folder), identity.Fold(name), after.UnixMilli()).scan(&text)
 	return []byte(text), read(found, err, "deleted resource")
 }
 
-// PutDeparted notes what a user has deleted, and forgets what was deleted
-// before the instant.
-func (t historyWriter) PutDeparted(user identity.ID, folder store.Folder, name string, deleted time.Time, remains []byte, before time.Time) error {
-	if _, err := t.c.exec(deleteDepartedBefore, before.UnixMilli()); err != nil {
+// PutTombstone stores a tombstone, and deletes those of before the instant.
+func (t historyWriter) PutTombstone(of *store.Tombstone, before time.Time) error {
+	if _, err := t.c.exec(deleteTombstonesBefore, before.UnixMilli()); err != nil {
 		return failure("forget what was deleted", err)
 	}
-	_, err := t.c.exec(upsertDeparted, int64(user), string(folder), identity.Fold(name), deleted.UnixMilli(), string(remains))
+	_, err := t.c.exec(upsertTombstone, int64(of.User), string(of.Folder), identity.Fold(of.Name), of.Deleted.UnixMilli(), string(of.Kept))
 	return failure("note what was deleted", err)
 }
 
-// DeleteDeparted forgets what the user has deleted under the name.
-func (t historyWriter) DeleteDeparted(user identity.ID, folder store.Folder, name string) error {
-	_, err := t.c.exec(deleteDeparted, int64(user), string(folder), identity.Fold(name))
+// DeleteTombstone deletes the tombstone of the name.
+func (t historyWriter) DeleteTombstone(user identity.ID, folder store.Folder, name string) error {
+	_, err := t.c.exec(deleteTombstone, int64(user), string(folder), identity.Fold(name))
 	return failure("forget what was deleted", err)
 }
