@@ -108,7 +108,7 @@ func FuzzDrop(f *testing.F) {
 	})
 }
 
-func TestCardName(t *testing.T) {
+func TestNameOfACaseOnABoard(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
 		"":                                "17.json",
@@ -123,24 +123,24 @@ func TestCardName(t *testing.T) {
 		strings.Repeat("x ", 100):         "17" + strings.Repeat(" x", 39) + ".json",
 		strings.Repeat("\U0001F525", 100): "17 " + strings.Repeat("\U0001F525", 48) + ".json",
 	} {
-		if got := (card{ID: 17, Title: title}).name(); got != want {
+		if got := (boardCase{ID: 17, Title: title}).name(); got != want {
 			t.Errorf("%q: got %q, want %q", title, got, want)
 		}
 	}
 }
 
-func FuzzCardName(f *testing.F) {
+func FuzzBoardName(f *testing.F) {
 	f.Add(int64(1), "TIP 42: sessions")
 	f.Add(int64(maxID), "\xff\u0301 .")
 	f.Fuzz(func(t *testing.T, id int64, title string) {
 		if id < 1 || id > maxID {
 			return
 		}
-		name := card{ID: id, Title: title}.name()
+		name := boardCase{ID: id, Title: title}.name()
 		if err := legalName(name); err != nil {
 			t.Errorf("%q makes %q: %v", title, name, err)
 		}
-		if stem, ext := splitName(name); ext != ".json" || utf8.RuneCountInString(stem) > mostCard {
+		if stem, ext := splitName(name); ext != ".json" || utf8.RuneCountInString(stem) > maxBoardName {
 			t.Errorf("%q makes %q", title, name)
 		}
 		n, err := stateFolder{}.child(t.Context(), name)

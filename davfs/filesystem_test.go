@@ -66,8 +66,8 @@ func inabilities() []inability {
 
 // TestWhatNetCannotDo plays the transcripts of schedules, cases and documents
 // over x/net's handler, each request that changes something on a copy of the
-// drive after those before it. What differs in its status, and for which reason, is listed in
-// testdata/xnet.golden; what is stored afterwards does not differ.
+// drive after those before it. Requests that are answered by another status are
+// listed in testdata/xnet.golden with the reason; they store the same.
 func TestWhatNetCannotDo(t *testing.T) {
 	t.Parallel()
 	var list strings.Builder

@@ -98,7 +98,7 @@ func (n stateFolder) list(ctx context.Context) ([]*info, error) {
 	}
 	out := make([]*info, len(cases))
 	for i := range cases {
-		brief, err := readCard(&cases[i])
+		brief, err := readBoardCase(&cases[i])
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +113,8 @@ type boardFile struct {
 	id     int64
 }
 
-// card is what a board shows of a case's form.
-type card struct {
+// boardCase is what a board shows of a case's form.
+type boardCase struct {
 	ID     int64        `json:"id"`
 	Route  string       `json:"route"`
 	Title  string       `json:"title"`
@@ -122,21 +122,21 @@ type card struct {
 	Status string       `json:"status"`
 }
 
-func readCard(r *engine.Resource) (card, error) {
-	var c card
+func readBoardCase(r *engine.Resource) (boardCase, error) {
+	var c boardCase
 	if err := json.Unmarshal(r.Form, &c); err != nil {
 		return c, errs.Wrap("read the form of case "+r.Name, err)
 	}
 	return c, nil
 }
 
-// mostCard is how many characters the name of a case on a board may have
+// maxBoardName is how many characters the name of a case on a board may have
 // before its extension.
-const mostCard = 80
+const maxBoardName = 80
 
 // name returns the file name of the case: what cannot stand in one is
 // replaced, what is too long is cut (docs/contract/drive.md#legal-names).
-func (c card) name() string {
+func (c boardCase) name() string {
 	const ext = ".json"
 	title := strings.Map(func(r rune) rune {
 		if unwritable(r) || r == utf8.RuneError || strings.ContainsRune(illegalMarks, r) {
@@ -147,7 +147,7 @@ func (c card) name() string {
 	name := strconv.FormatInt(c.ID, 10) + " " + title
 	characters := 0
 	for i, r := range name {
-		if characters == mostCard || i+utf8.RuneLen(r) > maxName-len(ext) {
+		if characters == maxBoardName || i+utf8.RuneLen(r) > maxName-len(ext) {
 			name = name[:i]
 			break
 		}
@@ -161,7 +161,7 @@ func (n boardFile) load(ctx context.Context) (*engine.Resource, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	c, err := readCard(r)
+	c, err := readBoardCase(r)
 	if err != nil {
 		return nil, "", err
 	}
