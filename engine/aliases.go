@@ -42,7 +42,7 @@ func (e *Dropping) Aliases(ctx context.Context, by identity.Principal, route str
 
 // OpenAlias opens what by has dropped into the route's folder under the name.
 func (e *Dropping) OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*Content, error) {
-	return e.openMessage(func() (*store.Message, error) {
+	return e.contents.OpenMessage(func() (*store.Message, error) {
 		a, err := e.Alias(ctx, by, route, name)
 		if err != nil {
 			return nil, err

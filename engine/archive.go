@@ -271,7 +271,7 @@ func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) erro
 	if err := tx.Write().Locks().DeleteOn(store.CaseKey(c.ID)); err != nil {
 		return err
 	}
-	e.unreferred(tx)
+	e.contents.RouseAfter(tx)
 	e.tell(tx, Event{
 		Kind: EventCase, Change: ChangeDeleted, ID: c.ID, Version: c.Version, Time: now,
 		seenBy: e.runner.access(c), route: e.routes.Load().byID[c.RouteID],

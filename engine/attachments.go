@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -179,13 +180,13 @@ func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachm
 	if err != nil {
 		return nil, err
 	}
-	spooled, err := e.spool(req, e.within(body, room), maxContent)
+	spooled, err := e.contents.Spool(e.within(body, room), contents.MaxSize, req.DryRun)
 	if err != nil {
 		return nil, err
 	}
 	a.Size, a.SHA256 = spooled.Size(), spooled.Sum()
 	var out *Outcome
-	err = e.storing(ctx, spooled, func() error {
+	err = e.contents.Storing(ctx, spooled, func() error {
 		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.insertAttachment(tx, req, given, a)
 			return err
@@ -303,7 +304,7 @@ func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UU
 }
 
 func (e *Files) dropAttachment(tx store.Tx, uuid store.UUID) error {
-	e.unreferred(tx)
+	e.contents.RouseAfter(tx)
 	return tx.Write().Attachments().Delete(uuid)
 }
 
@@ -380,13 +381,13 @@ func (e *Files) attachmentRef(r store.Reader, by identity.Principal, v document.
 
 // attachmentContent returns the attachment as the input of a case: the same content, and
 // the same media type.
-func attachmentContent(a *store.Attachment) *content {
-	return &content{mediaType: a.MediaType, file: &storedFile{sum: a.SHA256, size: a.Size}}
+func attachmentContent(a *store.Attachment) *contents.Content {
+	return &contents.Content{MediaType: a.MediaType, File: &contents.File{Sum: a.SHA256, Size: a.Size}}
 }
 
 // startInput returns the attachment that a start document names as the input of
 // its case, or nil if it names none or one that the caller may not see.
-func (e *Files) startInput(r store.Reader, req Request, v document.Value) (*content, error) {
+func (e *Files) startInput(r store.Reader, req Request, v document.Value) (*contents.Content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil
@@ -401,7 +402,7 @@ func (e *Files) startInput(r store.Reader, req Request, v document.Value) (*cont
 		return nil, err
 	}
 	c := attachmentContent(a)
-	c.holds = func(tx store.Tx) error {
+	c.Holds = func(tx store.Tx) error {
 		again, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err == nil && again == nil {
 			err = change.ErrStale

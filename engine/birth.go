@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
@@ -27,7 +28,7 @@ type birth struct {
 	xattrs       label.Dict // labels not substituted yet
 	roles        []machine.Players
 	stakeholders []string
-	input        *content
+	input        *contents.Content
 	schedule     store.UUID // of the entry that fires, else zero
 	scheduledFor time.Time
 	iteration    int64
@@ -99,9 +100,9 @@ func (e *runner) bearAs(b birth, self machine.Identity, now time.Time, start boo
 	})
 	warnings := labelWarnings(unknown)
 	if b.input == nil {
-		b.input = &content{mediaType: "text/plain"}
+		b.input = &contents.Content{MediaType: "text/plain"}
 	}
-	m := b.input.message(seed.ID, guid, store.LabelInput)
+	m := b.input.Message(seed.ID, guid, store.LabelInput)
 	m.Created, m.Modified, m.AuthorID = now, now, b.starter.ID
 	find := func(label string) (*store.Message, error) {
 		if label == store.LabelInput {
@@ -125,7 +126,7 @@ func (e *runner) bearAs(b birth, self machine.Identity, now time.Time, start boo
 			return nil, err
 		}
 	}
-	change.holds = b.input.holds
+	change.holds = b.input.Holds
 	e.render(change, b.info.Compiled)
 	change.row.Entry, change.row.Waits = b.schedule, b.waits
 	return change, nil

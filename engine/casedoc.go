@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -42,7 +43,7 @@ type startDocument struct {
 	xattrs       label.Dict
 	roles        []machine.Players
 	stakeholders []string
-	input        *content
+	input        *contents.Content
 	startAt      time.Time
 }
 
@@ -108,14 +109,14 @@ func oneInput(root document.Value) {
 
 // readInput returns the input message that a document holds: a string as
 // text, any other value as JSON.
-func readInput(v document.Value) *content {
+func readInput(v document.Value) *contents.Content {
 	switch {
 	case !v.Given():
 		return nil
 	case v.Node.Kind == document.String:
-		return &content{mediaType: "text/plain; charset=utf-8", inline: []byte(v.Node.Text)}
+		return &contents.Content{MediaType: "text/plain; charset=utf-8", Inline: []byte(v.Node.Text)}
 	}
-	return &content{mediaType: "application/json", inline: v.Node.AppendJSON(nil)}
+	return &contents.Content{MediaType: "application/json", Inline: v.Node.AppendJSON(nil)}
 }
 
 // partyNames reads a list of names of users and teams, and of the symbolic

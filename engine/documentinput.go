@@ -2,6 +2,7 @@ package engine
 
 import (
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -52,7 +53,7 @@ func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string
 // of its case, or nil if the caller may not see it. The content is that of the
 // moment at which the case is decided. It must not have changed when the case
 // is written.
-func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*content, error) {
+func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*contents.Content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil
@@ -67,7 +68,7 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 		return nil, nil
 	}
 	c := documentContent(d)
-	c.holds = func(tx store.Tx) error {
+	c.Holds = func(tx store.Tx) error {
 		again, _, err := e.documentNamed(tx, req.By, path.String())
 		if err == nil && (again == nil || again.ID != d.ID || again.Revision != d.Revision) {
 			err = change.ErrStale
@@ -79,7 +80,7 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 
 // firingDocument returns what the document of an entry holds at this moment,
 // as who the entry acts as.
-func (e *Files) firingDocument(tx store.Tx, as identity.Principal, path string) (*content, error) {
+func (e *Files) firingDocument(tx store.Tx, as identity.Principal, path string) (*contents.Content, error) {
 	d, _, err := e.documentNamed(tx, as, path)
 	if err != nil {
 		return nil, err
@@ -92,9 +93,9 @@ func (e *Files) firingDocument(tx store.Tx, as identity.Principal, path string) 
 
 // documentContent returns the document as the input of a case: the same content, and
 // the same media type.
-func documentContent(d *store.Document) *content {
+func documentContent(d *store.Document) *contents.Content {
 	if d.InFile {
-		return &content{mediaType: d.MediaType, file: &storedFile{sum: d.SHA256, size: d.Size}}
+		return &contents.Content{MediaType: d.MediaType, File: &contents.File{Sum: d.SHA256, Size: d.Size}}
 	}
-	return &content{mediaType: d.MediaType, inline: d.Content}
+	return &contents.Content{MediaType: d.MediaType, Inline: d.Content}
 }

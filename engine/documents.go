@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/hex"
 	"io"
@@ -11,6 +10,7 @@ import (
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -194,10 +194,8 @@ func (e *Files) OpenDocument(ctx context.Context, by identity.Principal, path Do
 		if d.Folder {
 			return change.Absent("document")
 		}
-		out = &OpenDocument{Document: *d, Body: inMemory{bytes.NewReader(d.Content)}}
-		if d.InFile {
-			out.Body, err = e.contents.Open(d.SHA256)
-		}
+		body, err := e.contents.OpenRow(d.InFile, d.SHA256, d.Content)
+		out = &OpenDocument{Document: *d, Body: body}
 		return err
 	})
 	if err != nil {
@@ -214,7 +212,7 @@ func (e *Files) OpenFound(ctx context.Context, by identity.Principal, path Docum
 		return e.OpenDocument(ctx, by, path)
 	}
 	e.auditDocument(ctx, by, path)
-	return &OpenDocument{Document: *found, Body: inMemory{bytes.NewReader(found.Content)}}, nil
+	return &OpenDocument{Document: *found, Body: contents.InMemory(found.Content)}, nil
 }
 
 // auditDocument notes that an administrator has read what is in another's

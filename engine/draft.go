@@ -68,7 +68,7 @@ func (e *Files) Reject(ctx context.Context, req Request, r Refusal) error {
 			if err != nil {
 				return err
 			}
-			if there == nil || there.SHA256 == digestOf(r.Body) {
+			if there == nil || there.SHA256 == store.DigestOf(r.Body) {
 				break
 			}
 		}
@@ -85,7 +85,7 @@ func (e *Files) Reject(ctx context.Context, req Request, r Refusal) error {
 
 func rejected(req Request, at store.ScratchPlace, mediaType string, body []byte) *store.Scratch {
 	s := emptyScratch(req, at, store.Rejected, req.Now.Add(scratchLasts))
-	s.MediaType, s.Size, s.SHA256, s.Content = mediaType, int64(len(body)), digestOf(body), body
+	s.MediaType, s.Size, s.SHA256, s.Content = mediaType, int64(len(body)), store.DigestOf(body), body
 	return s
 }
 

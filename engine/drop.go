@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -63,12 +64,12 @@ func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*O
 	if err != nil {
 		return nil, err
 	}
-	input, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
+	input, err := e.contents.Read(up.MediaType, e.within(up.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err = e.storingContent(ctx, input, func() (err error) {
+	err = e.contents.StoringContent(ctx, input, func() (err error) {
 		out, err = e.drop(ctx, req, d, input)
 		return err
 	})
@@ -81,7 +82,7 @@ func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*O
 
 // readDrop returns the case that a dropped file asks for, if the caller may
 // start it.
-func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *content) (*birth, error) {
+func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *contents.Content) (*birth, error) {
 	info, err := e.startable(req.By, d.Route)
 	if err != nil {
 		return nil, err
@@ -115,7 +116,7 @@ func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *content)
 }
 
 // drop starts the case of a file whose content is stored.
-func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *content) (*Outcome, error) {
+func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *contents.Content) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		b, err := e.readDrop(r, req, d, input)

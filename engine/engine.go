@@ -207,7 +207,6 @@ type base struct {
 	readCalendar func(*calendarAhead) error                     // before a change that needs it
 	runDue       func(ctx context.Context, now time.Time) error // all that is due, in a sandbox
 
-	blobs     Blobs
 	filters   Filters
 	outside   Outside
 	channels  Channels
@@ -244,7 +243,6 @@ type base struct {
 func New(cfg Config) *Engine {
 	b := &base{
 		Maker:     &change.Maker{Store: cfg.Store, Clock: cfg.Clock, Wall: cfg.Wall},
-		blobs:     cfg.Blobs,
 		filters:   cfg.Filters,
 		outside:   cfg.Outside,
 		channels:  cfg.Channels,

@@ -68,7 +68,7 @@ func (e *Files) dropScratch(ctx context.Context) (next time.Time, err error) {
 			return next, err
 		}
 		err = e.Store.Update(ctx, func(tx store.Tx) error {
-			e.unreferred(tx)
+			e.contents.RouseAfter(tx)
 			_, err := tx.Write().Scratch().DeleteExpired(now, purgeAtOnce)
 			return err
 		})

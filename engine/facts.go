@@ -279,8 +279,8 @@ func (e *runner) putWritten(tx store.Tx, c *caseChange) error {
 		if replaced {
 			continue
 		}
-		inline := &content{mediaType: n.MediaType, inline: n.Content}
-		m := inline.message(c.row.ID, mustGUID(c.after.GUID), n.Label)
+		inline := &contents.Content{MediaType: n.MediaType, Inline: n.Content}
+		m := inline.Message(c.row.ID, mustGUID(c.after.GUID), n.Label)
 		m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
 		old, err := store.OrNil(tx.Messages().GetByLabel(c.row.ID, n.Label))
 		if err != nil {
@@ -289,7 +289,7 @@ func (e *runner) putWritten(tx store.Tx, c *caseChange) error {
 		if old != nil {
 			m.Version, m.UUID, m.Created = old.Version+1, old.UUID, old.Created
 			if old.InFile {
-				e.unreferred(tx)
+				e.contents.RouseAfter(tx)
 			}
 		}
 		if err := tx.Write().Messages().Put(m); err != nil {

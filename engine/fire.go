@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/internal/errs"
@@ -338,7 +339,7 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.St
 	if err != nil {
 		return nil, err
 	}
-	var input *content
+	var input *contents.Content
 	if stored.Attachment != (store.UUID{}) {
 		a, err := e.files.findAttachment(tx, as, stored.Attachment, now)
 		if err != nil {
@@ -355,7 +356,7 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.St
 		}
 	}
 	if input != nil {
-		if err := e.checkQuota(tx.Blobs(), context.ID, input.size()); err != nil {
+		if err := e.checkQuota(tx.Blobs(), context.ID, input.Size()); err != nil {
 			return nil, err
 		}
 	}

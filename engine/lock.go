@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -124,7 +125,7 @@ func (e *Locking) makeForLock(tx store.Tx, req Request, at *targeted, lasts time
 		return err
 	}
 	name := at.document.path[len(at.document.path)-1]
-	d, err := e.files.makeDocument(tx, req, at.document, &content{mediaType: mediatype.Of(name), inline: []byte{}})
+	d, err := e.files.makeDocument(tx, req, at.document, &contents.Content{MediaType: mediatype.Of(name), Inline: []byte{}})
 	if err == nil {
 		at.Self = store.DocumentKey(at.document.root.ID, d.ID)
 	}

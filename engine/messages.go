@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -43,7 +44,7 @@ func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64
 // UUID. OwnInput, OwnOutput and OwnException are the case's own contents.
 // Errors: errs.NotFound if by may not see the case or it has no such message.
 func (e *Casework) Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*Content, error) {
-	return e.openMessage(func() (*store.Message, error) { return e.message(ctx, by, id, uuid, name) })
+	return e.contents.OpenMessage(func() (*store.Message, error) { return e.message(ctx, by, id, uuid, name) })
 }
 
 // message finds the message that Message opens.
@@ -132,12 +133,12 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given Ne
 	}); err != nil {
 		return nil, err
 	}
-	content, err := e.readContent(req, given.MediaType, e.within(given.Body, room))
+	content, err := e.contents.Read(given.MediaType, e.within(given.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err = e.storingContent(ctx, content, func() (err error) {
+	err = e.contents.StoringContent(ctx, content, func() (err error) {
 		out, err = e.putLabel(ctx, req, id, name, content)
 		return err
 	})
@@ -149,14 +150,14 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given Ne
 }
 
 // putLabel stores a message whose content is stored.
-func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name string, content *content) (*Outcome, error) {
+func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name string, content *contents.Content) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return nil, err
 		}
-		m := content.message(id, mustGUID(h.core.GUID), name)
+		m := content.Message(id, mustGUID(h.core.GUID), name)
 		m.Created, m.Modified, m.AuthorID = req.Now, req.Now, req.By.ID
 		if old != nil {
 			m.Version, m.Created = old.Version+1, old.Created
@@ -193,7 +194,7 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 				return err
 			}
 			if old != nil && old.InFile {
-				e.unreferred(tx)
+				e.contents.RouseAfter(tx)
 			}
 			out = &Outcome{
 				Created: old == nil, Changed: true, Name: m.UUID.String(), Form: c.row.Form, FormETag: caseETag(c.after),

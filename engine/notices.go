@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/internal/document"
@@ -186,8 +187,8 @@ func (t *telling) post(request *machine.Request) error {
 		return err
 	}
 	t.posted++
-	kept := &content{mediaType: "application/json", inline: record}
-	m := kept.message(c.row.ID, mustGUID(c.after.GUID), fmt.Sprintf("Notice-%d-%d", c.row.Revision, t.posted))
+	kept := &contents.Content{MediaType: "application/json", Inline: record}
+	m := kept.Message(c.row.ID, mustGUID(c.after.GUID), fmt.Sprintf("Notice-%d-%d", c.row.Revision, t.posted))
 	m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
 	return t.tx.Write().Messages().Put(m)
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/mediatype"
@@ -40,12 +41,12 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(path[len(path)-1])
 	}
-	content, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
+	content, err := e.contents.Read(up.MediaType, e.within(up.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err = e.storingContent(ctx, content, func() error {
+	err = e.contents.StoringContent(ctx, content, func() error {
 		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putDocument(tx, req, path, content)
 			return err
@@ -96,7 +97,7 @@ func (at *documentPlace) placeable() error {
 	return nil
 }
 
-func (e *Files) putDocument(tx store.Tx, req Request, path DocumentPath, c *content) (*Outcome, error) {
+func (e *Files) putDocument(tx store.Tx, req Request, path DocumentPath, c *contents.Content) (*Outcome, error) {
 	at, err := e.putTarget(tx, req, path) // while the body came, things may have moved
 	if err != nil {
 		return nil, err
@@ -113,16 +114,16 @@ func (e *Files) putDocument(tx store.Tx, req Request, path DocumentPath, c *cont
 }
 
 // makeDocument stores the content as the document at the place.
-func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *content) (d *store.Document, err error) {
+func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *contents.Content) (d *store.Document, err error) {
 	d = &store.Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
 	if at.found != nil {
 		d = at.found
 		if d.InFile {
-			e.unreferred(tx)
+			e.contents.RouseAfter(tx)
 		}
 	}
-	d.AuthorID, d.MediaType, d.Size, d.SHA256 = req.By.ID, c.mediaType, c.size(), c.sum()
-	d.InFile, d.Content = c.spooled != nil || c.file != nil, c.inline
+	d.AuthorID, d.MediaType, d.Size, d.SHA256 = req.By.ID, c.MediaType, c.Size(), c.Sum()
+	d.InFile, d.Content = c.InFile(), c.Inline
 	d.Revision++
 	d.Modified = req.Now
 	became := ChangeChanged
@@ -214,7 +215,7 @@ func (e *Files) removeDocument(tx store.Tx, req Request, at *documentPlace) erro
 	if err := e.releaseTree(tx, req, at); err != nil {
 		return err
 	}
-	e.unreferred(tx)
+	e.contents.RouseAfter(tx)
 	e.tellDocument(tx, at, at.found, ChangeDeleted, req.Now)
 	if !at.found.Folder {
 		return tx.Write().Documents().Delete(at.found.ID)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -71,10 +71,8 @@ func (e *Files) OpenScratch(ctx context.Context, by identity.Principal, now time
 		if err != nil {
 			return err
 		}
-		out = &OpenScratch{Scratch: *s, Body: inMemory{bytes.NewReader(s.Content)}}
-		if s.InFile {
-			out.Body, err = e.contents.Open(s.SHA256)
-		}
+		body, err := e.contents.OpenRow(s.InFile, s.SHA256, s.Content)
+		out = &OpenScratch{Scratch: *s, Body: body}
 		return err
 	})
 	return out, err
@@ -115,12 +113,12 @@ func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPla
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(at.Name)
 	}
-	c, err := e.readContent(req, up.MediaType, e.within(up.Body, room))
+	c, err := e.contents.Read(up.MediaType, e.within(up.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}
 	var out *Outcome
-	err = e.storingContent(ctx, c, func() error {
+	err = e.contents.StoringContent(ctx, c, func() error {
 		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putSideFile(tx, req, at, c)
 			return err
@@ -169,14 +167,14 @@ func (e *Files) overScratch(room int64) error {
 	}
 }
 
-func (e *Files) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *content) (*Outcome, error) {
+func (e *Files) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *contents.Content) (*Outcome, error) {
 	found, err := e.scratchTarget(tx, req, at)
 	if err != nil {
 		return nil, err
 	}
 	s := &store.Scratch{
-		Author: req.By.ID, Place: at.Normal(), Kind: store.SideFile, MediaType: c.mediaType, Size: c.size(), SHA256: c.sum(),
-		InFile: c.spooled != nil || c.file != nil, Content: c.inline,
+		Author: req.By.ID, Place: at.Normal(), Kind: store.SideFile, MediaType: c.MediaType, Size: c.Size(), SHA256: c.Sum(),
+		InFile: c.InFile(), Content: c.Inline,
 		Created: req.Now, Modified: req.Now, Expires: req.Now.Add(scratchLasts),
 	}
 	if found != nil {
@@ -201,7 +199,7 @@ func (e *Files) keepScratch(tx store.Tx, s *store.Scratch) error {
 	if err := tx.Write().Scratch().Put(s); err != nil {
 		return err
 	}
-	e.unreferred(tx)
+	e.contents.RouseAfter(tx)
 	for range mostDropped {
 		scratch, err := tx.Scratch().Bytes(s.Author)
 		if err != nil {
@@ -255,7 +253,7 @@ func (e *Files) MakeScratchFolder(ctx context.Context, req Request, at store.Scr
 
 func emptyScratch(req Request, at store.ScratchPlace, kind store.ScratchKind, expires time.Time) *store.Scratch {
 	s := &store.Scratch{
-		Author: req.By.ID, Place: at.Normal(), Kind: kind, SHA256: digestOf(nil), Content: []byte{},
+		Author: req.By.ID, Place: at.Normal(), Kind: kind, SHA256: store.DigestOf(nil), Content: []byte{},
 		Created: req.Now, Modified: req.Now, Expires: expires,
 	}
 	if kind == store.Draft {

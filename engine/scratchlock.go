@@ -134,7 +134,7 @@ func (e *Files) takeScratch(tx store.Tx, req Request) error {
 
 // removeScratch deletes a row with all below it, and the locks on it.
 func (e *Files) removeScratch(tx store.Tx, s *store.Scratch) error {
-	e.unreferred(tx)
+	e.contents.RouseAfter(tx)
 	if err := tx.Write().Scratch().Delete(s.Author, s.Place); err != nil {
 		return err
 	}

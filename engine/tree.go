@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -68,7 +69,7 @@ func (e *runner) addOthers(c *caseChange, out *machine.Output, l *lookup) error 
 // inherited returns the input of a case that a decision made: a message of
 // the case that made it, as that is after the event, else an empty one.
 func (e *runner) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*store.Message, error) {
-	input := &content{mediaType: "text/plain"}
+	input := &contents.Content{MediaType: "text/plain"}
 	var source *store.Message
 	if from := other.Input; from.Case != 0 {
 		var err error
@@ -77,11 +78,11 @@ func (e *runner) inherited(c *caseChange, out *machine.Output, other *machine.Ch
 		}
 		version := int64(0)
 		if source != nil {
-			input.mediaType, input.inline, version = source.MediaType, source.Content, source.Version
+			input.MediaType, input.Inline, version = source.MediaType, source.Content, source.Version
 		}
 		c.read = append(c.read, readFact{from.Case, from.Label, version})
 	}
-	m := input.message(other.Case.ID, mustGUID(other.Case.GUID), store.LabelInput)
+	m := input.Message(other.Case.ID, mustGUID(other.Case.GUID), store.LabelInput)
 	if source != nil && source.InFile {
 		m.Size, m.SHA256, m.InFile, m.Content = source.Size, source.SHA256, true, nil
 	}

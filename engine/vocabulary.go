@@ -1,8 +1,12 @@
 package engine
 
-import "flowdrive/engine/change"
+import (
+	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
+)
 
-// What use cases take and return. Package change says what each is.
+// What use cases take and return. Packages change and contents say what each
+// is.
 type (
 	Request        = change.Request
 	Condition      = change.Condition
@@ -12,8 +16,8 @@ type (
 	Ref            = change.Ref
 	Resource       = change.Resource
 	Filter         = change.Filter
-	Content        = change.Content
 	DocumentPath   = change.DocumentPath
 	Taken          = change.Taken
 	Clock          = change.Clock
+	Content        = contents.Message
 )

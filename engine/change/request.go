@@ -1,7 +1,6 @@
 package change
 
 import (
-	"io"
 	"slices"
 	"time"
 
@@ -171,12 +170,6 @@ type Filter struct {
 
 	Archived bool        // cases of the archive, instead of those of Cases/
 	Month    store.Month // in which they have ended, 0 for any
-}
-
-// Content is a message's content, to be read and closed.
-type Content struct {
-	store.Message
-	Body io.ReadSeekCloser
 }
 
 // ErrStale says that what a change was decided on has moved meanwhile.

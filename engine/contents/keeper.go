@@ -21,9 +21,9 @@
 // looks for those at every start.
 //
 // To keep contents of another table this way, there must be three triggers like
-// those of messages (schema/sql/0002_attachments.sql), Storing around the
-// change that writes a row, RouseAfter in every unit that may drop one, and a
-// line in the store's consistency test. Bytes that count against a quota are
+// those of messages (schema/sql), Storing around the change that writes a row,
+// RouseAfter in every unit that may drop one, and a line in the store's
+// consistency test. Bytes that count against a quota are
 // counted by the same triggers in stored_bytes (package quota).
 package contents
 

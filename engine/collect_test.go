@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"flowdrive/engine"
+	"flowdrive/engine/contents"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -79,7 +80,7 @@ type gate struct {
 	removed    atomic.Int64
 }
 
-func (g *gate) Spool(r io.Reader, limit int64) (engine.Spooled, error) {
+func (g *gate) Spool(r io.Reader, limit int64) (contents.Spooled, error) {
 	s, err := g.Blobs.Spool(r, limit)
 	return gated{s, g}, err
 }
@@ -90,7 +91,7 @@ func (g *gate) Remove(sum [32]byte) error {
 }
 
 type gated struct {
-	engine.Spooled
+	contents.Spooled
 	gate *gate
 }
 
@@ -298,7 +299,7 @@ func (b mortalBlobs) Remove(sum [32]byte) error {
 	return b.m.step(func() error { return b.Blobs.Remove(sum) })
 }
 
-func (b mortalBlobs) Spool(r io.Reader, limit int64) (s engine.Spooled, err error) {
+func (b mortalBlobs) Spool(r io.Reader, limit int64) (s contents.Spooled, err error) {
 	err = b.m.step(func() error {
 		inner, err := b.Blobs.Spool(r, limit)
 		s = mortalSpooled{inner, b.m}
@@ -308,7 +309,7 @@ func (b mortalBlobs) Spool(r io.Reader, limit int64) (s engine.Spooled, err erro
 }
 
 type mortalSpooled struct {
-	engine.Spooled
+	contents.Spooled
 	m *mortal
 }
 
@@ -396,13 +397,13 @@ func (b *failing) Remove(sum [32]byte) error {
 	return b.Blobs.Remove(sum)
 }
 
-func (b *failing) Spool(r io.Reader, limit int64) (engine.Spooled, error) {
+func (b *failing) Spool(r io.Reader, limit int64) (contents.Spooled, error) {
 	s, err := b.Blobs.Spool(r, limit)
 	return failingSpooled{s, b}, err
 }
 
 type failingSpooled struct {
-	engine.Spooled
+	contents.Spooled
 	b *failing
 }
 
