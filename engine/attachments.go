@@ -174,13 +174,13 @@ func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachm
 		if a, err = e.newAttachment(r, req, given); err != nil {
 			return err
 		}
-		room, err = e.roomFor(r.Blobs(), req.By.ID, 0, given.Size)
+		room, err = e.quota.Room(r.Blobs(), req.By.ID, 0, given.Size)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	spooled, err := e.contents.Spool(e.within(body, room), contents.MaxSize, req.DryRun)
+	spooled, err := e.contents.Spool(e.quota.Reader(body, room), contents.MaxSize, req.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +246,7 @@ func (e *Files) insertAttachment(tx store.Tx, req Request, given NewAttachment, 
 	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
 		return nil, err
 	}
-	if err := e.checkQuota(tx.Blobs(), req.By.ID, a.Size); err != nil {
+	if err := e.quota.Check(tx.Blobs(), req.By.ID, a.Size); err != nil {
 		return nil, err
 	}
 	if req.DryRun { // whose content has no row yet

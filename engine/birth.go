@@ -248,7 +248,7 @@ func (e *runner) writeAll(tx store.Tx, c *caseChange) error {
 		if m.Size == 0 {
 			continue
 		}
-		if err := e.checkQuota(tx.Blobs(), m.AuthorID, 0); err != nil {
+		if err := e.quota.Check(tx.Blobs(), m.AuthorID, 0); err != nil {
 			return err
 		}
 	}

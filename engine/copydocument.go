@@ -83,7 +83,7 @@ func (x *transferring) run(from, to DocumentPath) (out *Outcome, err error) {
 		err = x.tx.Write().Documents().TouchFolder(x.from.folder.ID, x.req.Now)
 	}
 	if err == nil && !x.move {
-		err = x.checkQuota(x.tx.Blobs(), x.req.By.ID, 0)
+		err = x.quota.Check(x.tx.Blobs(), x.req.By.ID, 0)
 	}
 	if err != nil {
 		return nil, err

@@ -58,13 +58,13 @@ func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*O
 		if _, err = e.readDrop(r, req, d, nil); err != nil {
 			return err
 		}
-		room, err = e.roomFor(r.Blobs(), req.By.ID, 0, up.Size)
+		room, err = e.quota.Room(r.Blobs(), req.By.ID, 0, up.Size)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	input, err := e.contents.Read(up.MediaType, e.within(up.Body, room), req.DryRun)
+	input, err := e.contents.Read(up.MediaType, e.quota.Reader(up.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -182,7 +183,7 @@ func (e *Engine) fireItem(tx store.Tx, b *dueBatch, item *dueItem) error {
 // the same thing is tried again later, in the same order.
 func unserved(err error) bool {
 	kind := errs.KindOf(err)
-	return kind == errs.Unavailable || kind == errs.Full && !errors.Is(err, errQuota)
+	return kind == errs.Unavailable || kind == errs.Full && !errors.Is(err, quota.ErrUsedUp)
 }
 
 // fireFailed handles a due row whose unit failed, so that it neither stops

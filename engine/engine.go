@@ -227,6 +227,7 @@ type base struct {
 	givenUp    prefetch.Identities[attempt]
 	plans      planCache
 	usage      quota.Counts
+	quota      quota.Bytes
 	documents  documentCache
 	feeds      feed.Cache[feedVersion]
 	holidays   holidays.Cache
@@ -277,6 +278,7 @@ func New(cfg Config) *Engine {
 	if cfg.Address == nil {
 		cfg.Address = func(context.Context) string { return "" }
 	}
+	b.quota = quota.Bytes(b.limits.Quota)
 	b.events = events.NewBus[Event](b.Wall)
 	b.audit = audit.NewLog(cfg.Store, func() time.Time { return b.Clock.Now() }, cfg.Address, cfg.Log)
 	if b.firings == 0 {

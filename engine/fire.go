@@ -356,7 +356,7 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.St
 		}
 	}
 	if input != nil {
-		if err := e.checkQuota(tx.Blobs(), context.ID, input.Size()); err != nil {
+		if err := e.quota.Check(tx.Blobs(), context.ID, input.Size()); err != nil {
 			return nil, err
 		}
 	}

@@ -128,12 +128,12 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given Ne
 		if old != nil && old.AuthorID == req.By.ID {
 			freed = old.Size
 		}
-		room, err = e.roomFor(r.Blobs(), req.By.ID, freed, -1)
+		room, err = e.quota.Room(r.Blobs(), req.By.ID, freed, -1)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	content, err := e.contents.Read(given.MediaType, e.within(given.Body, room), req.DryRun)
+	content, err := e.contents.Read(given.MediaType, e.quota.Reader(given.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}

@@ -76,7 +76,7 @@ func (e *Files) PatchDocument(ctx context.Context, req Request, path DocumentPat
 			}
 		}
 		if more := len(after) - len(before); more > 0 {
-			if err := e.checkQuota(tx.Blobs(), at.found.AuthorID, 0); err != nil {
+			if err := e.quota.Check(tx.Blobs(), at.found.AuthorID, 0); err != nil {
 				failed = slices.IndexFunc(changes, func(c store.Property) bool { return c.XML != "" })
 				return err
 			}

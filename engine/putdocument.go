@@ -32,7 +32,7 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 		if at.found != nil && at.found.AuthorID == req.By.ID {
 			freed = at.found.Size
 		}
-		room, err = e.roomFor(r.Blobs(), req.By.ID, freed, up.Size)
+		room, err = e.quota.Room(r.Blobs(), req.By.ID, freed, up.Size)
 		return err
 	})
 	if err != nil {
@@ -41,7 +41,7 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(path[len(path)-1])
 	}
-	content, err := e.contents.Read(up.MediaType, e.within(up.Body, room), req.DryRun)
+	content, err := e.contents.Read(up.MediaType, e.quota.Reader(up.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *con
 		err = tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	}
 	if err == nil {
-		err = e.checkQuota(tx.Blobs(), req.By.ID, 0)
+		err = e.quota.Check(tx.Blobs(), req.By.ID, 0)
 	}
 	return d, err
 }

@@ -247,7 +247,7 @@ func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *r
 			if err := keepPastRoute(tx, now, req.Now); err != nil {
 				return nil, err
 			}
-			if err := e.checkQuota(tx.Blobs(), now.AuthorID, 0); err != nil {
+			if err := e.quota.Check(tx.Blobs(), now.AuthorID, 0); err != nil {
 				return nil, err
 			}
 		}

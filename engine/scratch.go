@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
+	"flowdrive/engine/quota"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -113,7 +114,7 @@ func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPla
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(at.Name)
 	}
-	c, err := e.contents.Read(up.MediaType, e.within(up.Body, room), req.DryRun)
+	c, err := e.contents.Read(up.MediaType, e.quota.Reader(up.Body, room), req.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +153,7 @@ func (e *Files) scratchRoom(r store.Reader, author identity.ID, announced int64)
 		return 0, err
 	}
 	// The rows' own weight counts as stored here: the room is a little less.
-	room := max(0, min(mostScratch, e.limits.Quota-max(0, stored-scratch))-scratchRow)
+	room := max(0, min(mostScratch, int64(e.quota)-max(0, stored-scratch))-scratchRow)
 	if announced > room {
 		return 0, e.overScratch(room)
 	}
@@ -163,7 +164,7 @@ func (e *Files) overScratch(room int64) error {
 	return &errs.Error{
 		Kind:   errs.Full,
 		Detail: fmt.Sprintf("There is room for %d bytes of temporary files; store large files in Documents/.", room),
-		Err:    errQuota,
+		Err:    quota.ErrUsedUp,
 	}
 }
 
@@ -209,7 +210,7 @@ func (e *Files) keepScratch(tx store.Tx, s *store.Scratch) error {
 		if err != nil {
 			return err
 		}
-		if scratch <= mostScratch && stored <= e.limits.Quota {
+		if scratch <= mostScratch && stored <= int64(e.quota) {
 			return nil
 		}
 		oldest, err := tx.Scratch().Oldest(s.Author)

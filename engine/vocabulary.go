@@ -3,10 +3,11 @@ package engine
 import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
+	"flowdrive/engine/quota"
 )
 
-// What use cases take and return. Packages change and contents say what each
-// is.
+// What use cases take and return. Packages change, contents and
+// quota say what each is.
 type (
 	Request        = change.Request
 	Condition      = change.Condition
@@ -20,4 +21,5 @@ type (
 	Taken          = change.Taken
 	Clock          = change.Clock
 	Content        = contents.Message
+	Quota          = quota.Usage
 )

@@ -1,0 +1,77 @@
+package quota
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// Bytes is how many bytes each user may store (docs/contract/drive.md#limits).
+// Counted are those of attachments, documents and messages that the user has
+// written, each as often as it is stored under a name, however often the same
+// content is. The store counts them in the transactions that write those rows.
+//
+// Whoever takes a body in
+//
+//   - asks Room before the body is read, with its length if that is known,
+//   - reads the body through Reader, so that one of unknown length ends when
+//     the room is used up, and
+//   - asks Check in the unit, since others may have filled the room meanwhile.
+type Bytes int64
+
+// Usage is how much a user has stored and may still store, in bytes.
+type Usage struct {
+	Used      int64
+	Available int64
+}
+
+// Usage returns how much the user has stored and may still store.
+func (b Bytes) Usage(r store.BlobReader, user identity.ID) (Usage, error) {
+	used, err := r.StoredBytes(user)
+	return Usage{Used: used, Available: max(0, int64(b)-used)}, err
+}
+
+// Room returns how many bytes the author may store if freed bytes of the
+// author's own are replaced. It is errs.Full if the announced length is more;
+// -1 announces nothing.
+func (b Bytes) Room(r store.BlobReader, author identity.ID, freed, announced int64) (int64, error) {
+	used, err := r.StoredBytes(author)
+	if err != nil {
+		return 0, err
+	}
+	room := max(0, int64(b)-used+freed)
+	if announced > room {
+		return 0, b.full()
+	}
+	return room, nil
+}
+
+// Check answers errs.Full if so many bytes more are too many.
+func (b Bytes) Check(r store.BlobReader, author identity.ID, more int64) error {
+	used, err := r.StoredBytes(author)
+	if err == nil && used+more > int64(b) {
+		return b.full()
+	}
+	return err
+}
+
+// Reader returns a reader of the body that answers errs.Full once it has more
+// than room bytes.
+func (b Bytes) Reader(body io.Reader, room int64) io.Reader { return Reader(body, room, b.full) }
+
+func (b Bytes) full() error {
+	return &errs.Error{
+		Kind:   errs.Full,
+		Detail: fmt.Sprintf("That would be more than the %d bytes you may store; delete something first, or ask an administrator.", b),
+		Err:    ErrUsedUp,
+	}
+}
+
+// ErrUsedUp is what the errors wrap that say that a quota is full. It tells
+// that, which concerns one user, from a full disk, upon which nothing can be
+// stored until there is room.
+var ErrUsedUp = errors.New("the quota is used up")
