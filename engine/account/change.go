@@ -18,10 +18,18 @@ type Change struct {
 	Changed bool
 }
 
+// Document is the document of a user or team.
+type Document struct {
+	Kind identity.Kind
+	Name string
+	Node *document.Node
+	Hash string // of the password that the document has, "" for none
+}
+
 // Read reads the document of a user or team: a record, changed field by field.
-// newID is asked for the id of a new one; hash is of the password that the
-// document has, "" for none.
-func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash string, newID func() identity.ID, now time.Time) (*Change, error) {
+// newID is asked for the id of a new one.
+func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Change, error) {
+	kind, name := doc.Kind, doc.Name
 	old := t.ByName(kind, name)
 	if old == nil && !identity.Legal(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid name for a %s: use letters, digits, _ and -, at most 63, the first a letter or digit.", name, kind)
@@ -35,7 +43,7 @@ func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash 
 		c.Party.Admins = slices.Clone(old.Admins)
 	}
 	var faults document.Faults
-	root := document.Root(node, &faults)
+	root := document.Root(doc.Node, &faults)
 	if root.Is(document.Object) {
 		checkIdentity(root, &c.Party, c.Created)
 		if kind == identity.User {
@@ -52,7 +60,7 @@ func (t *Table) Read(kind identity.Kind, name string, node *document.Node, hash 
 		return nil, errs.New(errs.NameTaken, "The name %q is in use; users and teams share one set of names.", name)
 	}
 	if kind == identity.User && root.Get("password").Node != nil {
-		c.Party.Password = hash // "" if null removes it
+		c.Party.Password = doc.Hash // "" if null removes it
 	}
 	c.Changed = c.Created || !sameParty(old, &c.Party)
 	return c, nil

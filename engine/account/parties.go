@@ -85,7 +85,7 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 			return err
 		}
 		newID := func() identity.ID { return identity.ID(e.maker.NewID(req)) }
-		change, err := t.Read(kind, name, node, hash, newID, req.Now)
+		change, err := t.Read(Document{kind, name, node, hash}, newID, req.Now)
 		if err != nil {
 			return err
 		}
