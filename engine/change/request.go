@@ -108,7 +108,7 @@ type Outcome struct {
 	Life   machine.Life
 	Status string
 	LogSeq int64
-	Action string // the action that was performed, if the request named another
+	Action string // the action that was performed; the request may name its type
 
 	// Of a dropped file:
 	Route   string     // the name of the route
