@@ -32,7 +32,8 @@ type Folder struct {
 const spoolName = "spool"
 
 // Open opens the folder. It creates the folder if it does not exist, and
-// removes what a process that was killed has left half-written.
+// removes what a process that was killed has left half-written. It fails if the
+// folder cannot be created or read.
 func Open(path string) (*Folder, error) {
 	const op = "open the folder of contents"
 	f := &Folder{path: path}
@@ -146,7 +147,8 @@ func (f *Folder) Open(sum [sha256.Size]byte) (io.ReadSeekCloser, error) {
 }
 
 // Remove removes a content, durably; one that is not there is as good. The
-// caller knows that nothing refers to it and that nothing is about to.
+// caller knows that nothing refers to it and that nothing is about to. It fails
+// if the file cannot be removed.
 func (f *Folder) Remove(sum [sha256.Size]byte) error {
 	name := f.name(sum)
 	err := os.Remove(name)

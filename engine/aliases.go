@@ -9,6 +9,7 @@ import (
 )
 
 // Alias returns what by has dropped into the route's folder under the name.
+// Errors: errs.NotFound if by may not see the route, or has no such file.
 func (e *Dropping) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
@@ -25,8 +26,8 @@ func (e *Dropping) Alias(ctx context.Context, by identity.Principal, route, name
 	return a, err
 }
 
-// Aliases returns what by has dropped into the route's folder and what is
-// still listed there.
+// Aliases returns what by has dropped into the route's folder and what is still
+// listed there. Errors: errs.NotFound if by may not see the route.
 func (e *Dropping) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
@@ -41,6 +42,7 @@ func (e *Dropping) Aliases(ctx context.Context, by identity.Principal, route str
 }
 
 // OpenAlias opens what by has dropped into the route's folder under the name.
+// Errors: errs.NotFound if there is no such file.
 func (e *Dropping) OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*Content, error) {
 	return e.contents.OpenMessage(func() (*store.Message, error) {
 		a, err := e.Alias(ctx, by, route, name)
@@ -52,7 +54,7 @@ func (e *Dropping) OpenAlias(ctx context.Context, by identity.Principal, route, 
 }
 
 // DeleteAlias takes a dropped file out of the folder's listing. The case that
-// it has started goes on.
+// it has started goes on. Errors: errs.NotFound if there is no such file.
 func (e *Dropping) DeleteAlias(ctx context.Context, req Request, route, name string) error {
 	info := e.visibleRoute(req.By, route)
 	if info == nil {

@@ -204,9 +204,10 @@ func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) erro
 	}
 }
 
-// PurgeCase deletes a case of the archive for good, with all that belongs to
-// it and its descendants: a right of administrators
-// (docs/contract/drive.md#rights-table).
+// PurgeCase deletes a case of the archive for good, with all that belongs to it
+// and its descendants: a right of administrators
+// (docs/contract/drive.md#rights-table). Errors: errs.NotFound if by may not
+// see it in the archive; errs.NotAllowed for users who are not administrators.
 func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})

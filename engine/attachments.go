@@ -135,7 +135,8 @@ func (e *Files) needCase(r store.Reader, by identity.Principal, id int64) (*stor
 	return row, err
 }
 
-// Attachment returns an attachment without its content.
+// Attachment returns an attachment without its content. Errors: errs.NotFound
+// if by may not see it.
 func (e *Files) Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
 	var a *store.Attachment
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -148,7 +149,8 @@ func (e *Files) Attachment(ctx context.Context, by identity.Principal, uuid stor
 	return a, err
 }
 
-// OpenAttachment opens an attachment.
+// OpenAttachment opens an attachment. Errors: errs.NotFound if by may not see
+// it.
 func (e *Files) OpenAttachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*OpenAttachment, error) {
 	var out *OpenAttachment
 	err := e.contents.Reading(func() error {
@@ -166,7 +168,9 @@ func (e *Files) OpenAttachment(ctx context.Context, by identity.Principal, uuid 
 	return out, nil
 }
 
-// PutAttachment stores a new attachment.
+// PutAttachment stores a new attachment. Errors: errs.ContextNotAvailable,
+// errs.BadParameter if it would expire too late, errs.TooLarge, errs.Full if
+// the quota is used up, errs.NotFound if it is for a case that by may not see.
 func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
 	var a *store.Attachment
 	var room int64
@@ -265,7 +269,9 @@ func (e *Files) insertAttachment(tx store.Tx, req Request, given NewAttachment, 
 	return out, e.Finish(tx, req, out)
 }
 
-// DeleteAttachment deletes an attachment that no schedule entry names.
+// DeleteAttachment deletes an attachment that no schedule entry names. Errors:
+// errs.NotFound, errs.NotAllowed, errs.InUse if an entry names it,
+// errs.ReadOnly if its case is archived.
 func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		a, err := e.findAttachment(tx, req.By, uuid, req.Now)

@@ -77,7 +77,8 @@ type BoardMove struct {
 
 // MoveOnBoard performs the one action of the caller that leads the case from
 // one state of the board of a route to another (docs/contract/engine.md#board).
-// What the request is conditional on is the case.
+// What the request is conditional on is the case. Errors: errs.NotFound if the
+// case is not there, and those of the action.
 func (e *Casework) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {

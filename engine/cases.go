@@ -159,7 +159,8 @@ func formGUID(form []byte) (string, error) {
 	return string(rest[:32]), nil
 }
 
-// Case returns the case that the reference names.
+// Case returns the case that the reference names. Errors: errs.NotFound if by
+// may not see it.
 func (e *Casework) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
@@ -303,7 +304,8 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 }
 
 // DeleteCase cancels an open case, and archives one that has ended; its given
-// name is free then.
+// name is free then. Errors: errs.NotFound; errs.NotAllowed; errs.InUse for an
+// ended case that has open children, or whose parent has not moved on.
 func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.runner.hold(r, req.By, ref)
@@ -357,12 +359,14 @@ func caseVersion(h *held, ref Ref) Version {
 	return v
 }
 
-// CaseLog returns the log of a case as JSON, oldest entry first.
+// CaseLog returns the log of a case as JSON, oldest entry first. Errors:
+// errs.NotFound if by may not see the case.
 func (e *Casework) CaseLog(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
 	return e.caseLog(ctx, by, id, "log.json", func(log []byte) ([]byte, error) { return append(log, '\n'), nil })
 }
 
-// CaseLogText returns the log of a case as text, a line an entry.
+// CaseLogText returns the log of a case as text, a line an entry. Errors:
+// errs.NotFound if by may not see the case.
 func (e *Casework) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
 	return e.caseLog(ctx, by, id, "log.txt", func(log []byte) ([]byte, error) {
 		var entries []machine.LogEntry

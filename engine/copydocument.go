@@ -31,7 +31,10 @@ type transferring struct {
 	Transfer
 }
 
-// CopyDocument copies the document or folder at one path to another.
+// CopyDocument copies the document or folder at one path to another. Errors:
+// errs.NotFound for the source, errs.MissingParent for the destination,
+// errs.NotAllowed, errs.Precondition if the destination exists and may not be
+// replaced, errs.TooLarge for too many files, errs.Full.
 func (e *Files) CopyDocument(ctx context.Context, req Request, from, to DocumentPath, t Transfer) (*Outcome, error) {
 	return e.transferDocument(ctx, &transferring{req: req, Transfer: t}, from, to)
 }

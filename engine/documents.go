@@ -160,7 +160,8 @@ func (e *Files) readFolder(r store.Reader, by identity.Principal, path DocumentP
 	return d, err
 }
 
-// Document returns the document or folder at the path.
+// Document returns the document or folder at the path. Errors: errs.NotFound if
+// by may not see it; errs.FiniteDepth if there is too much below it.
 func (e *Files) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*store.Document, error) {
 	key, at, parties := cacheKeyOf(by, path), e.Store.Changes(), e.accounts.Table()
 	if d := e.documents.get(key, at, parties); d != nil {
@@ -183,7 +184,8 @@ type OpenDocument struct {
 	Body io.ReadSeekCloser
 }
 
-// OpenDocument opens the document at the path.
+// OpenDocument opens the document at the path. Errors: errs.NotFound if by may
+// not see it.
 func (e *Files) OpenDocument(ctx context.Context, by identity.Principal, path DocumentPath) (*OpenDocument, error) {
 	var out *OpenDocument
 	err := e.contents.Reading(func() error {

@@ -19,7 +19,8 @@ const rejectedFolder = "/Rejected"
 
 // MakeDraft makes a draft at the place, for a day: nothing is validated,
 // scheduled, started or performed. A draft that is there stays, beyond the end
-// of a lock that has made it, and of it none is created.
+// of a lock that has made it, and of it none is created. Errors: errs.NameTaken
+// if a side file has the name; errs.Full.
 func (e *Files) MakeDraft(ctx context.Context, req Request, at store.ScratchPlace) (created bool, err error) {
 	err = e.Update(ctx, func(tx store.Tx) (err error) {
 		created, err = e.makeDraft(tx, req, at, time.Time{})
@@ -58,7 +59,8 @@ type Refusal struct {
 }
 
 // Reject keeps refused content with its reasons for its author, for a day: as
-// "<time> <name>" and "<time> <name>.txt" in the folder Rejected.
+// "<time> <name>" and "<time> <name>.txt" in the folder Rejected. Errors:
+// errs.Full if the quota is used up.
 func (e *Files) Reject(ctx context.Context, req Request, r Refusal) error {
 	err := e.Update(ctx, func(tx store.Tx) error {
 		at := store.ScratchPlace{Folder: r.At.Folder + rejectedFolder}

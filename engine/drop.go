@@ -48,7 +48,10 @@ func (e *Dropping) startable(by identity.Principal, name string) (*routeInfo, er
 }
 
 // Drop starts a case of a route with the upload as its input message. Another
-// file under the same name starts another case.
+// file under the same name starts another case. Errors: errs.NotFound if by may
+// not see the route; errs.NotAllowed if by may not start its cases;
+// errs.ContextNotAvailable; errs.TooMany for too many open cases;
+// errs.TooLarge; errs.Full.
 func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(d.Name)

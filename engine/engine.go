@@ -2,6 +2,12 @@
 // fire, sweep. Each looks facts up, lets the pure parts decide, and stores
 // what they decided in one transaction. It owns the interfaces it needs of a
 // store and knows neither HTTP nor SQL.
+//
+// Errors of use cases are errs.Error, by kind. All use cases return errs.NotFound
+// for what the caller may not see, and errs.Unavailable if the store does not
+// answer. Those that change something also return errs.Precondition if Request.If
+// is not met, errs.Locked if another user has a lock, and errs.Full if there is
+// no room. The comment of a use case lists what else it returns.
 package engine
 
 import (

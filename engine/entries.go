@@ -19,7 +19,8 @@ import (
 	"flowdrive/store"
 )
 
-// Entry returns the schedule entry that the reference names.
+// Entry returns the schedule entry that the reference names. Errors:
+// errs.NotFound if by may not see it.
 func (e *Scheduling) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
@@ -143,7 +144,9 @@ func (e *Scheduling) entryPasses(by identity.Principal, f Filter, s *store.Entry
 }
 
 // PutEntry creates a schedule entry or replaces the one that the reference
-// names (docs/contract/schedule.md#replacing-an-entry).
+// names (docs/contract/schedule.md#replacing-an-entry). Errors: errs.Invalid
+// with every fault of the document; errs.NotAllowed; errs.ContextNotAvailable;
+// errs.TooMany for too many entries, or for commands that come too often.
 func (e *Scheduling) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
@@ -416,7 +419,8 @@ func staleIfGone(err error) error {
 	return err
 }
 
-// DeleteEntry deletes a schedule entry. The cases it made stay.
+// DeleteEntry deletes a schedule entry. The cases it made stay. Errors:
+// errs.NotFound, errs.NotAllowed.
 func (e *Scheduling) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		stored, given, err := e.findEntry(tx, req.By, ref)

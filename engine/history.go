@@ -85,7 +85,8 @@ func (e *Histories) pastResource(by identity.Principal, p *store.Past) Resource 
 	}
 }
 
-// Past returns one that History lists, with its Source.
+// Past returns one that History lists, with its Source. Errors: errs.NotFound
+// if there is none that by may see.
 func (e *Histories) Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*Resource, error) {
 	var out *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {

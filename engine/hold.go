@@ -76,7 +76,8 @@ func holdVersion(h *store.Hold) Version {
 	return Version{Exists: true, ETag: r.FormETag, Definition: r.Definition, Modified: r.Modified}
 }
 
-// Holds returns all holds in order of creation, for administrators.
+// Holds returns all holds in order of creation, for administrators. Errors:
+// errs.NotFound for other users.
 func (e *Holding) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
 	if !by.Admin() {
 		return nil, change.Absent("folder")
@@ -92,7 +93,8 @@ func (e *Holding) Holds(ctx context.Context, by identity.Principal) ([]Resource,
 	return out, err
 }
 
-// Hold returns the hold of that name, for administrators.
+// Hold returns the hold of that name, for administrators. Errors:
+// errs.NotFound, also for other users.
 func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	if !by.Admin() {
 		return nil, change.Absent("hold")
@@ -112,7 +114,8 @@ func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) 
 }
 
 // PutHold makes a hold, or replaces the one of that name. Once it is answered
-// no matching case starts.
+// no matching case starts. Errors: errs.NotFound for users who are not
+// administrators; errs.Invalid with every fault of the document.
 func (e *Holding) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
 	if !req.By.Admin() {
 		return nil, change.Absent("folder")
@@ -253,7 +256,8 @@ func aboutHold(h *store.Hold) string {
 	return text
 }
 
-// DeleteHold ends a hold: what waited for that starts.
+// DeleteHold ends a hold: what waited for that starts. Errors: errs.NotFound,
+// also for users who are not administrators.
 func (e *Holding) DeleteHold(ctx context.Context, req Request, name string) error {
 	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		if !req.By.Admin() {

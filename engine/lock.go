@@ -27,8 +27,10 @@ type NewLock struct {
 // mostOwner bounds what the holder of a lock says of itself.
 const mostOwner = 4 << 10
 
-// Lock locks a resource (RFC 4918, section 9.10); created says that nothing
-// had the name, and an empty document has it now.
+// Lock locks a resource (RFC 4918, section 9.10); created says that nothing had
+// the name, and an empty document has it now. Errors: errs.NotFound,
+// errs.NotAllowed if by may not write the resource, errs.NotLockable,
+// errs.Locked, errs.TooMany for too many locks, errs.TooLarge for a long owner.
 func (e *Locking) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
 	if len(want.Owner) > mostOwner {
 		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have at most %d bytes.", mostOwner)
@@ -199,7 +201,8 @@ func notThisLock(kind errs.Kind) error {
 
 // Unlock removes the lock of that token, which must cover the target (RFC 4918,
 // section 9.11). The user who has the lock may do that, and those who may break
-// locks there.
+// locks there. Errors: errs.NotFound, errs.NotAllowed for another user's lock,
+// errs.InUse if the token is not that of a lock there.
 func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		l, err := store.OrNil(tx.Locks().ByToken(token, e.Wall()))
@@ -244,7 +247,8 @@ func (e *Locking) endLock(tx store.Tx, l *store.Lock) error {
 }
 
 // BreakLocks removes all locks that cover the target, of all users.
-// Administrators may do that, and the owners of a root of Documents/.
+// Administrators may do that, and the owners of a root of Documents/. Errors:
+// errs.NotFound, errs.NotAllowed.
 func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
@@ -267,7 +271,8 @@ func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
 	})
 }
 
-// LocksCovering returns the locks that cover the target.
+// LocksCovering returns the locks that cover the target. Errors: errs.NotFound
+// if by may not see the target.
 func (e *Locking) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]store.Lock, error) {
 	var out []store.Lock
 	err := e.Store.View(ctx, func(r store.Reader) error {

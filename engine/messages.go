@@ -22,8 +22,8 @@ const (
 	OwnException = "@exception"
 )
 
-// Messages returns the messages of a case, in order of creation, without
-// their contents.
+// Messages returns the messages of a case, in order of creation, without their
+// contents. Errors: errs.NotFound if by may not see the case.
 func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
 	var out []store.Message
 	err := e.Store.View(ctx, func(r store.Reader) error {
@@ -112,7 +112,8 @@ type NewMessage struct {
 }
 
 // PutLabel creates or replaces the message of a label on an open case, and
-// wakes the case.
+// wakes the case. Errors: errs.NotFound, errs.NameNotAllowed for an invalid
+// label, errs.NotAllowed, errs.CaseNotOpen, errs.TooLarge, errs.Full.
 func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given NewMessage) (*Outcome, error) {
 	name := given.Label
 	if !identity.Legal(name) {

@@ -78,7 +78,9 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 
 // MigrateRoute stores a route as PutRoute does, and moves its cases to that
 // version: all that are not canceled, closed or failed. The outcome has a
-// report if some could not be moved, and for a dry run.
+// report if some could not be moved, and for a dry run. Errors: those of
+// PutRoute; errs.Migrate if cases are in states that the new version does not
+// have.
 func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
 	var next *routeChange

@@ -11,7 +11,8 @@ import (
 )
 
 // Occurrences returns what became of the instants of an entry, newest first,
-// also after the entry has ended.
+// also after the entry has ended. Errors: errs.NotFound if by may not see the
+// entry.
 func (e *Scheduling) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
 	const most = 10_000
 	var rows []store.Occurrence

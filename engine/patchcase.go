@@ -23,7 +23,8 @@ type XattrChange struct {
 }
 
 // PatchXattrs changes XATTRs of a case, in order, all or none: what a PUT of
-// its xattrDict would do, with the same rights.
+// its xattrDict would do, with the same rights. Errors: errs.NotFound,
+// errs.NotAllowed, errs.ReadOnly for a canceled or archived case.
 func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		row, given, err := e.findCase(r, req.By, ref)

@@ -16,7 +16,8 @@ import (
 	"flowdrive/store"
 )
 
-// Tasks returns the enabled actions of a case, in order of definition.
+// Tasks returns the enabled actions of a case, in order of definition. Errors:
+// errs.NotFound if by may not see the case.
 func (e *Casework) Tasks(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
@@ -31,7 +32,8 @@ func (e *Casework) Tasks(ctx context.Context, by identity.Principal, id int64) (
 	return out, nil
 }
 
-// Task returns one enabled action of a case.
+// Task returns one enabled action of a case. Errors: errs.NotFound if by may
+// not see the case, or the action is not enabled.
 func (e *Casework) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
@@ -72,6 +74,9 @@ func taskResource(h *held, action string) *Resource {
 
 // Perform performs an enabled action as the caller
 // (docs/contract/engine.md#checks, which gives the order of the checks).
+// Errors: errs.NotFound, errs.Invalid with every fault of the document,
+// errs.NotAllowed, errs.ActionNotEnabled, errs.CaseNotOpen, and the other kinds
+// of that page.
 func (e *Casework) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
 	node, err := document.Parse(body, false)
 	var unsaid error // what is asked for, which is judged after everything else

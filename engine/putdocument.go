@@ -19,8 +19,10 @@ type Upload struct {
 	Body      io.Reader
 }
 
-// PutDocument creates or replaces the document at the path. A body that
-// breaks off or is too large changes nothing.
+// PutDocument creates or replaces the document at the path. A body that breaks
+// off or is too large changes nothing. Errors: errs.NotFound for the root,
+// errs.MissingParent, errs.NameNotAllowed, errs.NotAllowed, errs.Method if it
+// is a folder, errs.TooLarge, errs.Full.
 func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath, up Upload) (*Outcome, error) {
 	var room int64
 	err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
@@ -142,7 +144,9 @@ func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *con
 	return d, err
 }
 
-// MakeFolder makes an empty folder at the path.
+// MakeFolder makes an empty folder at the path. Errors: errs.NotFound for the
+// root, errs.MissingParent, errs.NameNotAllowed, errs.NotAllowed, errs.Method
+// if the name is taken.
 func (e *Files) MakeFolder(ctx context.Context, req Request, path DocumentPath) (*Outcome, error) {
 	var out *Outcome
 	err := e.Store.Update(ctx, func(tx store.Tx) error {

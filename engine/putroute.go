@@ -18,7 +18,10 @@ import (
 )
 
 // PutRoute stores a route under its name. A changed document makes a new
-// version; an equal one only replaces the source.
+// version; an equal one only replaces the source. Errors: errs.Invalid with
+// every fault of the document; errs.NotAllowed; errs.NameTaken by a route that
+// the caller may not see; errs.ContextNotAvailable; errs.TooMany for too many
+// routes.
 func (e *Routing) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {

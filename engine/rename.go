@@ -13,8 +13,10 @@ import (
 // bytes that were stored under the old one
 // (docs/contract/drive.md#copy-and-move). Its identity and counters stay.
 
-// RenameEntry gives a schedule entry another name, the caller's. With
-// overwrite an entry that has the name is deleted.
+// RenameEntry gives a schedule entry another name, the caller's. With overwrite
+// an entry that has the name is deleted. Errors: errs.NotFound;
+// errs.NotAllowed; errs.NameNotAllowed; errs.Precondition if the name is taken
+// and overwrite is not set.
 func (e *Scheduling) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
 	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
@@ -102,6 +104,8 @@ func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 
 // RenameCase gives a case that has a name another one, the caller's. A name
 // that another case has is not taken from it: that would cancel the case.
+// Errors: errs.NotFound; errs.NotAllowed; errs.NameNotAllowed; errs.NotMovable
+// if the case has no given name; errs.NameTaken; errs.Precondition.
 func (e *Casework) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
 	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {

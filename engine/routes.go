@@ -149,7 +149,8 @@ func (e *base) visibleRoute(by identity.Principal, name string) *routeInfo {
 	return info
 }
 
-// Route returns a route by its name.
+// Route returns a route by its name. Errors: errs.NotFound if by may not see
+// it.
 func (e *Routing) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
@@ -232,7 +233,7 @@ func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource
 }
 
 // RouteVersions returns every version of a route that was ever stored,
-// ascending.
+// ascending. Errors: errs.NotFound if by may not see the route.
 func (e *Routing) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {

@@ -51,7 +51,8 @@ func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now 
 }
 
 // Scratch returns what by has at the place. In this use case and its neighbours
-// now and Request.Now are the machine's time, in a sandbox too.
+// now and Request.Now are the machine's time, in a sandbox too. Errors:
+// errs.NotFound if there is nothing.
 func (e *Files) Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error) {
 	var s *store.Scratch
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -64,7 +65,8 @@ func (e *Files) Scratch(ctx context.Context, by identity.Principal, now time.Tim
 	return s, err
 }
 
-// OpenScratch opens what by has at the place.
+// OpenScratch opens what by has at the place. Errors: errs.NotFound if there is
+// nothing.
 func (e *Files) OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*OpenScratch, error) {
 	var out *OpenScratch
 	err := e.contents.Reading(func() error {
@@ -94,7 +96,8 @@ func (e *Files) ScratchIn(ctx context.Context, by identity.Principal, now time.T
 	return all, err
 }
 
-// PutScratch creates or replaces a side file.
+// PutScratch creates or replaces a side file. Errors: errs.Method if it is a
+// folder, errs.TooLarge, errs.Full.
 func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPlace, up Upload) (*Outcome, error) {
 	if err := change.LegalDocumentName(at.Name); err != nil {
 		return nil, err
@@ -227,7 +230,8 @@ func (e *Files) keepScratch(tx store.Tx, s *store.Scratch) error {
 	return e.overScratch(0)
 }
 
-// MakeScratchFolder makes a folder for side files.
+// MakeScratchFolder makes a folder for side files. Errors: errs.Method if the
+// name is taken, errs.Full.
 func (e *Files) MakeScratchFolder(ctx context.Context, req Request, at store.ScratchPlace) (*Outcome, error) {
 	if err := change.LegalDocumentName(at.Name); err != nil {
 		return nil, err
@@ -264,7 +268,7 @@ func emptyScratch(req Request, at store.ScratchPlace, kind store.ScratchKind, ex
 }
 
 // DeleteScratch deletes what the caller has at the place, a folder with all
-// that is below it.
+// that is below it. Errors: errs.NotFound if there is nothing.
 func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.ScratchPlace) error {
 	return e.Update(ctx, func(tx store.Tx) error {
 		found, err := liveScratch(tx, req.By.ID, at, req.Now)
@@ -283,6 +287,8 @@ func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.Scratch
 
 // MoveScratch moves a side file or folder within the scratch area. With
 // overwrite it replaces what is there; created reports that nothing was.
+// Errors: errs.NotFound, errs.NotMovable into itself,
+// errs.Precondition if something is there and overwrite is not set.
 func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.ScratchPlace, overwrite bool) (*Outcome, error) {
 	if err := change.LegalDocumentName(to.Name); err != nil {
 		return nil, err

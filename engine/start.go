@@ -13,7 +13,11 @@ import (
 	"flowdrive/store"
 )
 
-// PutCase starts a case, or changes the one that the reference names.
+// PutCase starts a case, or changes the one that the reference names. Errors:
+// errs.NotFound; errs.Invalid with every fault of the document;
+// errs.NotAllowed; errs.RoleNotAssignable; errs.ContextNotAvailable;
+// errs.ReadOnly for a canceled or archived case; errs.TooMany for too many open
+// cases.
 func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {

@@ -13,7 +13,8 @@ import (
 )
 
 // Timers returns the timers of a case (docs/contract/timers.md#kinds): those
-// that have a limit, and the user-defined ones.
+// that have a limit, and the user-defined ones. Errors: errs.NotFound if by may
+// not see the case.
 func (e *Casework) Timers(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
@@ -28,7 +29,8 @@ func (e *Casework) Timers(ctx context.Context, by identity.Principal, id int64) 
 	return out, nil
 }
 
-// Timer returns one timer of a case.
+// Timer returns one timer of a case. Errors: errs.NotFound if by may not see
+// the case, or it has no such timer now.
 func (e *Casework) Timer(ctx context.Context, by identity.Principal, id int64, name string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
@@ -82,7 +84,8 @@ func (e *Casework) judgeTimer(by identity.Principal, h *held, name string) error
 	return errs.New(errs.NotAllowed, "Only the case's starter and the route's administrators may set the timer %q.", name)
 }
 
-// PutTimer sets the limit of a timer.
+// PutTimer sets the limit of a timer. Errors: those of MaySetTimer;
+// errs.Invalid with every fault of the document.
 func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
 	var out *Outcome
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {

@@ -191,7 +191,8 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 	}
 }
 
-// WorklistTask returns a task that is on one of by's lists.
+// WorklistTask returns a task that is on one of by's lists. Errors:
+// errs.NotFound if it is not on the list.
 func (e *Casework) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	var found *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {

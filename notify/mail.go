@@ -88,6 +88,7 @@ func (s *MailServer) local() bool {
 type Domains struct{ items []pattern }
 
 // ParseDomains reads domains: example.org, or *.example.org for all below it.
+// One error has all faults, a line each.
 func ParseDomains(texts []string) (Domains, error) {
 	var d Domains
 	var faults []error

@@ -31,8 +31,9 @@ type Limit struct {
 const LimitForm = "a duration in weeks, days, hours, minutes, seconds such as P3D or PT5M, whole seconds, " +
 	"an instant with its zone such as 2004-09-15T21:59:00+01:00, or null"
 
-// ParseLimit reads the text of a limit: a duration without years and months,
-// or an instant with a zone (docs/contract/timers.md#limits).
+// ParseLimit reads the text of a limit: a duration without years and months, or
+// an instant with a zone (docs/contract/timers.md#limits). The error says what
+// a limit must be.
 func ParseLimit(text string) (Limit, error) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "P") {

@@ -32,7 +32,7 @@ func mayChangeParties(by identity.Principal) error {
 	return ownPasswordOnly(by)
 }
 
-// Me returns who the caller is.
+// Me returns who the caller is. Errors: errs.NotFound if the user was deleted.
 func (e *Accounts) Me(_ context.Context, by identity.Principal) (*change.Resource, error) {
 	t := e.Table()
 	if t.ByID(by.ID) == nil {

@@ -21,7 +21,8 @@ func (e *Accounts) Account(name string) (id identity.ID, hash string, disabled, 
 	return p.ID, p.Password, p.Disabled, true
 }
 
-// Party returns a user or team, for administrators.
+// Party returns a user or team, for administrators. Errors: errs.NotFound, also
+// for other users.
 func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity.Kind, name string) (*change.Resource, error) {
 	p := e.Table().ByName(kind, name)
 	if !by.Admin() || p == nil {
@@ -30,7 +31,8 @@ func (e *Accounts) Party(_ context.Context, by identity.Principal, kind identity
 	return partyResource(p), nil
 }
 
-// Parties returns all users or all teams by id, for administrators.
+// Parties returns all users or all teams by id, for administrators. Errors:
+// errs.NotFound for other users.
 func (e *Accounts) Parties(_ context.Context, by identity.Principal, kind identity.Kind) ([]change.Resource, error) {
 	if !by.Admin() {
 		return nil, change.Absent("folder")
@@ -59,7 +61,9 @@ func partyResource(p *store.Party) *change.Resource {
 }
 
 // PutParty creates or changes a user or a team: a record, changed field by
-// field.
+// field. Errors: errs.NotFound for users who are not administrators;
+// errs.NotAllowed for a device; errs.Invalid with every fault of the document;
+// errs.NameNotAllowed; errs.NameTaken.
 func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identity.Kind, name string, body []byte) (*change.Outcome, error) {
 	if err := mayChangeParties(req.By); err != nil {
 		return nil, err

@@ -93,7 +93,8 @@ func (e *Accounts) Secrets(_ context.Context, by identity.Principal, kind store.
 	return out, nil
 }
 
-// Secret returns the caller's secret of that label.
+// Secret returns the caller's secret of that label. Errors: errs.NotFound if
+// there is none.
 func (e *Accounts) Secret(_ context.Context, by identity.Principal, kind store.SecretKind, label string) (*change.Resource, error) {
 	s := e.Table().Secret(kind, by.ID, label)
 	if s == nil {
@@ -164,7 +165,8 @@ func readSecret(body []byte) error {
 	return faults.Err()
 }
 
-// DeleteSecret revokes a secret, at once.
+// DeleteSecret revokes a secret, at once. Errors: errs.NotFound;
+// errs.NotAllowed for a device.
 func (e *Accounts) DeleteSecret(ctx context.Context, req change.Request, kind store.SecretKind, label string) error {
 	if e.Table().Secret(kind, req.By.ID, label) == nil {
 		return change.Absent(string(kind))

@@ -321,7 +321,8 @@ func (p *Program) eval(v *Values) (ref.Val, error) {
 	return out, nil
 }
 
-// Truth evaluates an expression that yields true or false.
+// Truth evaluates an expression that yields true or false. It fails if the
+// evaluation fails or costs too much, or if the result has another type.
 func (p *Program) Truth(v *Values) (bool, error) {
 	out, err := p.eval(v)
 	if err != nil {
@@ -334,7 +335,8 @@ func (p *Program) Truth(v *Values) (bool, error) {
 	return bool(b), nil
 }
 
-// Text evaluates an expression that yields a string.
+// Text evaluates an expression that yields a string. It fails if the evaluation
+// fails or costs too much, or if the result has another type.
 func (p *Program) Text(v *Values) (string, error) {
 	out, err := p.eval(v)
 	if err != nil {

@@ -40,7 +40,8 @@ func (p *Program) Scalar(v *Values) (value label.Value, ok bool, err error) {
 	return label.Value{}, false, fmt.Errorf("must be a string, a number, a boolean or null, not of type %s", out.Type().TypeName())
 }
 
-// JSON evaluates an expression for a value of JSON.
+// JSON evaluates an expression for a value of JSON. It fails if the evaluation
+// fails or costs too much, or if the result cannot be written as JSON.
 func (p *Program) JSON(v *Values) ([]byte, error) {
 	out, err := p.eval(v)
 	if err != nil {
