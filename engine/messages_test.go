@@ -151,7 +151,7 @@ func TestOwnContents(t *testing.T) {
 	failed := sam.startCase(`{"route": "loop", "input": "in"}`)
 	none(failed, engine.OwnOutput)
 	same(t, "exception", sam.read(failed, engine.OwnException), "text/plain; charset=utf-8: "+
-		"The automatic actions there, back set each other off without end: more than 1000 performances in one event. The route must be mended.\n")
+		"The automatic actions there, back set each other off without end: more than 1000 performances in one event. The route must be corrected.\n")
 	same(t, "input of a failed case", sam.read(failed, engine.OwnInput), "text/plain; charset=utf-8: in")
 
 	canceled := sam.startCase(`{"route": "ask"}`)

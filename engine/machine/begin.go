@@ -30,7 +30,7 @@ func (d stepRun) beginCase(s *route.NewCase) error {
 		return routeFault("there is no route %q that %s may start cases of", s.Route, d.c.Context)
 	}
 	if d.c.Links >= MaxLinks {
-		return errs.New(errs.EndlessLoop, "The cases of this route start each other without end: more than %d in a chain. The route must be mended.", MaxLinks)
+		return errs.New(errs.EndlessLoop, "The cases of this route start each other without end: more than %d in a chain. The route must be corrected.", MaxLinks)
 	}
 	title, given, err := d.value(s.Title)
 	if err != nil {

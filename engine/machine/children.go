@@ -234,7 +234,7 @@ func (d relations) continueChildren(number int64) error {
 		return errAbsent
 	}
 	if plan == nil || def == nil {
-		err = routeFault("the cases of the route %q that are missing cannot be started", child.Route)
+		err = routeFault("the other cases of the route %q cannot be started: the route or its plan is gone", child.Route)
 	} else {
 		before := d.savepoint()
 		err = d.createBatch(place, plan, def)
@@ -306,7 +306,7 @@ func (d relations) createCase(c *Case, def *Definition) (*caseDecision, error) {
 	child := &caseDecision{tree: d.tree, route: def.Route, c: c}
 	if err := child.create(Create{}); err != nil {
 		if errs.Is(err, errs.Invalid) {
-			return nil, routeFault("a case of the route %q cannot be made: %v", def.Route.Name, err)
+			return nil, routeFault("a case of the route %q cannot be created: %v", def.Route.Name, err)
 		}
 		return nil, err
 	}

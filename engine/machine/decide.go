@@ -28,6 +28,7 @@ import (
 //   - errs.Invalid: a field of the request is wrong; the error has every fault,
 //   - errs.RouteFault: a step of the route could not be carried out,
 //   - errs.EndlessLoop: the event sets off more than it may,
+//   - errs.Migrate: the case cannot have that version of its route,
 //   - errs.Internal: the input contradicts itself.
 func Decide(in Input) (*Output, []Need, error) {
 	out, needs, err := decide(in)

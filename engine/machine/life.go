@@ -243,7 +243,7 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 
 // notOpen returns the refusal of something that the life of the case does not allow.
 func (d refusals) notOpen() error {
-	e := errs.New(errs.CaseNotOpen, "The case is %s; this can't be done to it.", d.c.Life)
+	e := errs.New(errs.CaseNotOpen, "The case is %s; this cannot be done with it.", d.c.Life)
 	e.Extra = map[string]any{"state": string(d.c.Life)}
 	switch d.c.Life {
 	case Closed:

@@ -437,7 +437,7 @@ func (d *caseDecision) visit(state int) {
 // earlier ones led into it.
 func (d *caseDecision) endless() error {
 	if d.steps == MaxSteps {
-		return errs.New(errs.EndlessLoop, "The steps of this route set each other off without end: more than %d in one event. The route must be mended.", MaxSteps)
+		return errs.New(errs.EndlessLoop, "The steps of this route set each other off without end: more than %d in one event. The route must be corrected.", MaxSteps)
 	}
 	names := d.looping()
 	const most = 10 // names in the sentence; Extra has all
@@ -445,7 +445,7 @@ func (d *caseDecision) endless() error {
 	if more := len(names) - most; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
-	e := errs.New(errs.EndlessLoop, "The automatic actions %s set each other off without end: more than %d performances in one event. The route must be mended.", shown, MaxPerformances)
+	e := errs.New(errs.EndlessLoop, "The automatic actions %s set each other off without end: more than %d performances in one event. The route must be corrected.", shown, MaxPerformances)
 	e.Extra = map[string]any{"actions": names}
 	return e
 }

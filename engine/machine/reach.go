@@ -35,14 +35,14 @@ type Called struct {
 // for the caller to put into the outbox.
 func (d stepRun) send(s *route.Step, number int) error {
 	if len(d.c.Outbox) >= maxOutbox {
-		return routeFault("more than %d deliveries of the case wait already", maxOutbox)
+		return routeFault("the case has more than %d deliveries that have not ended", maxOutbox)
 	}
 	r, what, err := d.outgoingRequest(s.Outside)
 	if err != nil || r == nil {
 		return err
 	}
 	if d.written += r.size(); d.written > maxWritten {
-		return routeFault("what is to be sent is too long")
+		return routeFault("one event writes and sends more than %d bytes", maxWritten)
 	}
 	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: "To be sent: " + what})
@@ -214,7 +214,7 @@ func (d stepRun) address(template string) (string, error) {
 		return "", routeFault("http: %s is not a valid URL", clip(text))
 	}
 	if dots(u.Path) > 0 && dots(template) == 0 {
-		return "", routeFault("http: the address %s leads elsewhere", clip(text))
+		return "", routeFault("http: the labels of %s must not change its path", clip(text))
 	}
 	return text, nil
 }
@@ -314,7 +314,7 @@ func (d stepRun) payload(p route.Payload, what string) ([]byte, error) {
 // value with the labels of its texts replaced.
 func (d stepRun) appendPayload(b []byte, p *route.Payload, n *document.Node) ([]byte, error) {
 	if len(b) > MaxFact {
-		return nil, routeFault("what a step hands over is longer than %d bytes", MaxFact)
+		return nil, routeFault("the JSON of a step is longer than %d bytes", MaxFact)
 	}
 	if program := p.Exprs[n]; program != nil {
 		content, err := program.JSON(d.expressions().scope(d.actor))

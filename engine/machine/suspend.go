@@ -39,7 +39,7 @@ func (d personal) suspendByPerson(e Suspend) error {
 	switch d.c.Life {
 	case Active, Suspended:
 	case Queued:
-		err := errs.New(errs.CaseNotOpen, "The case is queued: nothing happens to it before it starts. To have that happen later give startAt instead.")
+		err := errs.New(errs.CaseNotOpen, "The case is queued, and nothing happens to it before it starts. To have it start later, set startAt instead.")
 		err.Extra = map[string]any{"state": string(d.c.Life)}
 		return err
 	case Completed, Closed, Canceled, Failed:
