@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"flowdrive/engine"
 )
 
 // TestDocumentsAreListedAtOnce: a listing asks the engine what the path names
@@ -110,5 +112,22 @@ func TestDocumentsAlone(t *testing.T) {
 		if rec := d.ask(t, tt.line, body...); rec.Code != tt.want {
 			t.Errorf("%s: got %d %s", tt.line, rec.Code, rec.Body)
 		}
+	}
+}
+
+// TestFullQuotaIsTold: who has stored as much as one may is told
+// so, by 507.
+func TestFullQuotaIsTold(t *testing.T) {
+	t.Parallel()
+	d := newTestDrive(t)
+	d.close(t)
+	d.limits = engine.Limits{Quota: 5}
+	d.serve(t)
+	if rec := d.ask(t, "sam PUT /dav/Documents/sam/all.txt", "> 12345"); rec.Code != http.StatusCreated {
+		t.Errorf("got %d %s", rec.Code, rec.Body)
+	}
+	rec := d.ask(t, "sam PUT /dav/Documents/sam/more.txt", "> x")
+	if rec.Code != http.StatusInsufficientStorage || !strings.Contains(rec.Body.String(), "quota") {
+		t.Errorf("got %d %s", rec.Code, rec.Body)
 	}
 }

@@ -33,6 +33,7 @@ type testDrive struct {
 	store   *watchedStore
 	clock   *clock.Sandbox
 	handler http.Handler
+	limits  engine.Limits
 	dir     string       // where it is stored
 	stop    func() error // ends what open began
 }
@@ -132,7 +133,7 @@ func (d *testDrive) open(tb testing.TB) {
 		return errors.Join(<-ended, db.Close())
 	}
 	d.Engine = engine.New(engine.Config{
-		Store: d.store, Blobs: blobs, Clock: d.clock, Wall: d.clock.Now, Log: zerolog.Nop(), Sandbox: true, Standing: server.Standing,
+		Store: d.store, Blobs: blobs, Clock: d.clock, Wall: d.clock.Now, Log: zerolog.Nop(), Sandbox: true, Standing: server.Standing, Limits: d.limits,
 		HashPassword: func(password string) (string, error) { return "hash of " + password, nil },
 		CheckPassword: func(_ context.Context, _ identity.Name, given string) error {
 			if given != password {
