@@ -181,9 +181,11 @@ func (f *FileSystem) Rename(ctx context.Context, oldName, newName string) error 
 	if err == nil && there.dir {
 		return pathError("rename", newName, errs.New(errs.Precondition, "There is a folder at the destination already."))
 	}
-	return f.change(ctx, "rename", "MOVE", oldName, func(x *request) {
-		x.r.Header.Set("Destination", (&url.URL{Path: newName}).EscapedPath())
-	})
+	to, err := dav.ParsePath((&url.URL{Path: newName}).EscapedPath())
+	if err != nil {
+		return pathError("rename", newName, err)
+	}
+	return f.change(ctx, "rename", "MOVE", oldName, func(x *request) { x.r.Header.Set("Destination", dav.Href(to.Segments...)) })
 }
 
 // change has the drive answer a method that changes something.

@@ -190,6 +190,10 @@ func TestFileSystem(t *testing.T) {
 		{"a file", func() error { return write("/dav/Documents/sam/new/a.txt", `one`, os.O_TRUNC) }, nil},
 		{"another file", func() error { return write("/dav/Documents/sam/b.txt", `two`, os.O_TRUNC) }, nil},
 		{"to another name", func() error { return f.Rename(ctx, "/dav/Documents/sam/new/a.txt", "/dav/Documents/sam/new/c.txt") }, nil},
+		{"to a name with empty segments", func() error {
+			return f.Rename(ctx, "/dav/Documents/sam/new/c.txt", "//dav//Documents/sam/new/d.txt")
+		}, nil},
+		{"and back", func() error { return f.Rename(ctx, "/dav/Documents/sam/new/d.txt", "/dav/Documents/sam/new/c.txt") }, nil},
 		{"onto a file", func() error { return f.Rename(ctx, "/dav/Documents/sam/b.txt", "/dav/Documents/sam/new/c.txt") }, nil},
 		{"onto a folder", func() error { return f.Rename(ctx, "/dav/Documents/sam/new/c.txt", "/dav/Documents/sam/new") }, fs.ErrExist},
 		{"what is not there", func() error { return f.Rename(ctx, "/dav/Documents/sam/x", "/dav/Documents/sam/y") }, fs.ErrNotExist},

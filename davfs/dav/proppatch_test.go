@@ -109,3 +109,39 @@ func FuzzProppatch(f *testing.F) {
 		}
 	})
 }
+
+// TestNewElement: a property that comes as a name and what is in it becomes an
+// element by itself, or is refused.
+func TestNewElement(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		space, local, lang, inner string
+		want                      string // "": refused
+	}{
+		{"urn:x", "a", "", "1 &amp; 2", `<p:a xmlns:p="urn:x">1 &amp; 2</p:a>`},
+		{"urn:x", "a", "de", "", `<p:a xmlns:p="urn:x" xml:lang="de"/>`},
+		{"", "a", "", "", `<a/>`},
+		{`urn:"<`, "a", "", "", `<p:a xmlns:p="urn:&quot;&lt;"/>`},
+		{"urn:x", "a", "", `<b xmlns="urn:b" c="d">e</b>`, `<p:a xmlns:p="urn:x"><b xmlns="urn:b" c="d">e</b></p:a>`},
+		{"urn:x", "a", "", `</p:a><p:a>`, ""},
+		{"urn:x", "a", "", `<q:b/>`, ""},
+		{"urn:x", "a", "", `<!DOCTYPE a>`, ""},
+		{"urn:x", "a", "", "\x01", ""},
+		{"urn:x", "a b", "", "", ""},
+	} {
+		e, err := NewElement(xml.Name{Space: tt.space, Local: tt.local}, tt.lang, tt.inner)
+		if tt.want == "" {
+			if !errs.Is(err, errs.NotParseable) {
+				t.Errorf("%+v: got %v, %v, want it refused", tt, e, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", tt, err)
+			continue
+		}
+		if got := e.Fragment(); got != tt.want || e.Lang() != tt.lang || e.Name != (xml.Name{Space: tt.space, Local: tt.local}) {
+			t.Errorf("%+v: got %s of %v in %q, want %s", tt, got, e.Name, e.Lang(), tt.want)
+		}
+	}
+}
