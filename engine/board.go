@@ -80,8 +80,7 @@ type BoardMove struct {
 // What the request is conditional on is the case. Errors: errs.NotFound if the
 // case is not there, and those of the action.
 func (e *Casework) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*Outcome, error) {
-	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		ref := Ref{CaseID: move.CaseID}
 		h, err := e.runner.hold(r, req.By, ref)
 		if err != nil {
@@ -103,19 +102,14 @@ func (e *Casework) MoveOnBoard(ctx context.Context, req Request, move BoardMove)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) error {
+		return func(tx store.Tx) (*Outcome, error) {
 			if err := e.runner.write(tx, c); err != nil {
-				return err
+				return nil, err
 			}
-			out = performance(c)
-			return e.Finish(tx, req, out)
+			out := performance(c)
+			return out, e.Finish(tx, req, out)
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	e.settle(ctx)
-	return out, nil
 }
 
 // heldStates returns the states in which there are cases that by sees, and

@@ -120,8 +120,7 @@ func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *contents
 
 // drop starts the case of a file whose content is stored.
 func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *contents.Content) (*Outcome, error) {
-	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		b, err := e.readDrop(r, req, d, input)
 		if err != nil {
 			return nil, err
@@ -136,12 +135,10 @@ func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *content
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) (err error) {
-			out, err = e.writeDrop(tx, req, d, c)
-			return err
+		return func(tx store.Tx) (*Outcome, error) {
+			return e.writeDrop(tx, req, d, c)
 		}, nil
 	})
-	return out, err
 }
 
 func (e *Dropping) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {

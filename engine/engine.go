@@ -313,6 +313,7 @@ func assemble(b *base) *Engine {
 	e.Routing = &Routing{b, e.Scheduling, e.outbox, e.runner}
 	e.Locking = &Locking{b, e.Casework, e.Dropping, e.Files, e.Scheduling, e.runner}
 	b.DeleteSource, b.readCalendar, b.Ahead = e.take, e.readAhead, b.runAhead
+	b.RunDue = b.settle
 	b.Snapshot = func() any { return b.accounts.Table() }
 	b.runDue = func(ctx context.Context, now time.Time) error {
 		_, err := e.runOnce(ctx, now, b.firings)

@@ -148,26 +148,16 @@ func (e *Scheduling) entryPasses(by identity.Principal, f Filter, s *store.Entry
 // with every fault of the document; errs.NotAllowed; errs.ContextNotAvailable;
 // errs.TooMany for too many entries, or for commands that come too often.
 func (e *Scheduling) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
-	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		next, err := e.readEntry(r, req, ref, body)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) (err error) {
-			if next.command != nil {
-				out, err = next.command(tx)
-			} else {
-				out, err = e.writeEntry(tx, req, next)
-			}
-			return err
-		}, nil
+		if next.command != nil {
+			return next.command, nil
+		}
+		return func(tx store.Tx) (*Outcome, error) { return e.writeEntry(tx, req, next) }, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	e.settle(ctx)
-	return out, nil
 }
 
 // entryChange is a schedule entry after a change.

@@ -152,8 +152,7 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given Ne
 
 // putLabel stores a message whose content is stored.
 func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name string, content *contents.Content) (*Outcome, error) {
-	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		h, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
 			return nil, err
@@ -178,33 +177,32 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 		// Whether this one is the next version is checked below.
 		c.read = slices.DeleteFunc(c.read, func(fact readFact) bool { return fact.label == name })
 		c.messages = append(c.messages, m)
-		return func(tx store.Tx) error {
+		return func(tx store.Tx) (*Outcome, error) {
 			// Writing a message need not change the case: its revision alone
 			// would not tell that the label was written meanwhile.
 			now, err := store.OrNil(tx.Messages().GetByLabel(id, name))
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if (now == nil) != (old == nil) || now != nil && now.Version != old.Version {
-				return change.ErrStale
+				return nil, change.ErrStale
 			}
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.LabelKey(id, name))); err != nil {
-				return err
+				return nil, err
 			}
 			if err := e.runner.write(tx, c); err != nil {
-				return err
+				return nil, err
 			}
 			if old != nil && old.InFile {
 				e.contents.RouseAfter(tx)
 			}
-			out = &Outcome{
+			out := &Outcome{
 				Created: old == nil, Changed: true, Name: m.UUID.String(), Form: c.row.Form, FormETag: caseETag(c.after),
 				ETag: MessageETag(m), Modified: req.Now, CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: c.after.LogSeq,
 			}
-			return e.Finish(tx, req, out)
+			return out, e.Finish(tx, req, out)
 		}, nil
 	})
-	return out, err
 }
 
 // labelTarget returns the case and the message that a label has on it, if

@@ -26,7 +26,7 @@ type XattrChange struct {
 // its xattrDict would do, with the same rights. Errors: errs.NotFound,
 // errs.NotAllowed, errs.ReadOnly for a canceled or archived case.
 func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	_, err := change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
@@ -38,14 +38,8 @@ func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, change
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) error {
-			_, err := e.writePutCase(tx, req, next)
-			return err
-		}, nil
+		return func(tx store.Tx) (*Outcome, error) { return e.writePutCase(tx, req, next) }, nil
 	})
-	if err == nil {
-		e.settle(ctx)
-	}
 	return err
 }
 

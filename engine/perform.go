@@ -87,8 +87,7 @@ func (e *Casework) Perform(ctx context.Context, req Request, id int64, action st
 	if err != nil {
 		return nil, err
 	}
-	var out *Outcome
-	err = e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -97,22 +96,17 @@ func (e *Casework) Perform(ctx context.Context, req Request, id int64, action st
 		if err = cmp.Or(err, unsaid); err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) error {
+		return func(tx store.Tx) (*Outcome, error) {
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.TaskKey(id, action))); err != nil {
-				return err
+				return nil, err
 			}
 			if err := e.runner.write(tx, c); err != nil {
-				return err
+				return nil, err
 			}
-			out = performance(c)
-			return e.Finish(tx, req, out)
+			out := performance(c)
+			return out, e.Finish(tx, req, out)
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	e.settle(ctx)
-	return out, nil
 }
 
 // performance is the outcome of what a user did to an action.

@@ -23,18 +23,15 @@ import (
 // the caller may not see; errs.ContextNotAvailable; errs.TooMany for too many
 // routes.
 func (e *Routing) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
-	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		next, err := e.readRoute(r, req, name, yaml, body)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) (err error) {
-			out, err = e.writeRoute(ctx, tx, req, next)
-			return err
+		return func(tx store.Tx) (*Outcome, error) {
+			return e.writeRoute(ctx, tx, req, next)
 		}, nil
 	})
-	return out, err
 }
 
 // routeNamed returns the route of that name as it is stored, with what its

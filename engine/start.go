@@ -19,8 +19,7 @@ import (
 // errs.ReadOnly for a canceled or archived case; errs.TooMany for too many open
 // cases.
 func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
-	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
@@ -34,16 +33,10 @@ func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byt
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) (err error) {
-			out, err = e.writePutCase(tx, req, next)
-			return err
+		return func(tx store.Tx) (*Outcome, error) {
+			return e.writePutCase(tx, req, next)
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	e.settle(ctx)
-	return out, nil
 }
 
 // putCase is a case with the given name to be stored.

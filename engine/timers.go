@@ -87,8 +87,7 @@ func (e *Casework) judgeTimer(by identity.Principal, h *held, name string) error
 // PutTimer sets the limit of a timer. Errors: those of MaySetTimer;
 // errs.Invalid with every fault of the document.
 func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
-	var out *Outcome
-	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
@@ -110,21 +109,16 @@ func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name str
 				return nil, err
 			}
 		}
-		return func(tx store.Tx) error {
+		return func(tx store.Tx) (*Outcome, error) {
 			if c != nil {
 				if err := e.runner.write(tx, c); err != nil {
-					return err
+					return nil, err
 				}
 			}
-			out = timerOutcome(h, c, name)
-			return e.Finish(tx, req, out)
+			out := timerOutcome(h, c, name)
+			return out, e.Finish(tx, req, out)
 		}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	e.settle(ctx)
-	return out, nil
 }
 
 // timerOutcome returns the outcome for a timer. c is nil if nothing changed. A

@@ -30,6 +30,9 @@ type Maker struct {
 	Ahead func(ctx context.Context, err error, again func() error) error
 	// DeleteSource deletes what a COPY or MOVE takes its content from.
 	DeleteSource func(tx store.Tx, req Request) error
+	// RunDue does what has become due by a change, if it is to be done before
+	// the answer.
+	RunDue func(ctx context.Context)
 }
 
 // Clock says what time it is: the machine's, or the sandbox's.
