@@ -127,7 +127,7 @@ func TestFullQuotaIsTold(t *testing.T) {
 		t.Errorf("got %d %s", rec.Code, rec.Body)
 	}
 	rec := d.ask(t, "sam PUT /dav/Documents/sam/more.txt", "> x")
-	if rec.Code != http.StatusInsufficientStorage || !strings.Contains(rec.Body.String(), "quota") {
+	if rec.Code != http.StatusInsufficientStorage || !strings.HasPrefix(rec.Body.String(), "full: ") {
 		t.Errorf("got %d %s", rec.Code, rec.Body)
 	}
 }
