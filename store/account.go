@@ -20,7 +20,7 @@ const (
 func SecretKinds() []SecretKind { return []SecretKind{AppPassword, CalendarLink} }
 
 // Secret is what a user has made for a device or a program, as stored. It is
-// random, so that nobody needs to keep it but who uses it.
+// random, so that only the device or program needs to keep it.
 type Secret struct {
 	ID       int64 // order of creation, set by the store
 	UserID   identity.ID
@@ -37,8 +37,8 @@ type AccountReader interface {
 
 // AccountWriter writes the secrets of users.
 type AccountWriter interface {
-	// InsertSecret sets ID. A label that the user has given one of the kind
-	// already, whatever its case, is errs.NameTaken.
+	// InsertSecret sets ID. It returns errs.NameTaken if the user already has a
+	// secret of that kind and label, in any case.
 	InsertSecret(kind SecretKind, s *Secret) error
 	TouchSecret(kind SecretKind, id int64, used time.Time) error
 	DeleteSecret(kind SecretKind, id int64) error

@@ -10,7 +10,7 @@ type Alias struct {
 	RouteID int64
 	Name    string // compared folded
 	CaseID  int64
-	Input   Message // set where an alias is read, without Content in a list
+	Input   Message // set if an alias is read, without Content in a list
 }
 
 // AliasReader reads aliases of open cases.

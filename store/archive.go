@@ -6,7 +6,7 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// Month is a month of the calendar in UTC, as 201211; 0 is none.
+// Month is a month of the calendar in UTC, as 201211; 0 stands for no month.
 type Month int64
 
 // MonthOf returns the month of an instant.
@@ -23,9 +23,9 @@ func (m Month) Number() int { return int(m % 100) }
 
 // ArchiveReader reads what the archive and the deletion of cases rest on.
 type ArchiveReader interface {
-	// NextArchiveMonth returns the first month after that one in which an
+	// NextArchiveMonth returns the first month after the given one in which an
 	// archived case has ended that one of the parties sees, or that is of one
-	// of the routes; parties nil: any. 0 is none.
+	// of the routes; parties nil: any. It returns 0 if there is none.
 	NextArchiveMonth(after Month, parties []identity.ID, routes []int64) (Month, error)
 
 	// EndedChildren returns the first children of a case, by id, that have
@@ -39,8 +39,8 @@ type ArchiveReader interface {
 
 // ArchiveWriter archives cases, and deletes them.
 type ArchiveWriter interface {
-	// Archive puts a case that nobody has named into the archive, or with
-	// month 0 back, and says when something of it is due.
+	// Archive puts a case without a given name into the archive, or with month
+	// 0 back. It also sets when the case is due.
 	Archive(id int64, month Month, due, retires time.Time) error
 	SetRetires(id int64, retires time.Time) error // and changes nothing else
 

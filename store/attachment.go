@@ -6,8 +6,8 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// Attachment is a file that somebody has uploaded to be used: as the input
-// of cases, or beside a case. It never changes
+// Attachment is a file that a user has uploaded: as the input of cases, or as
+// an additional file of a case. It never changes
 // (docs/contract/labels-attachments.md#4-attachfs).
 type Attachment struct {
 	Seq       int64 // order of creation, set by the store

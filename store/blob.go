@@ -17,6 +17,7 @@ type BlobWriter interface {
 	// is known already.
 	Note(d Digest) error
 
-	// Forget forgets a content; errs.InUse where anything refers to it.
+	// Forget deletes the row of a content. It returns errs.InUse if anything
+	// refers to it.
 	Forget(d Digest) error
 }

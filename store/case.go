@@ -24,11 +24,11 @@ type Case struct {
 	Version   int64
 	Revision  int64
 	Due       time.Time // zero: nothing due
-	Parent    int64     // case of which it is a child, 0: none
+	Parent    int64     // the parent case, 0 for none
 	ParentRow int64     // enablement that created it
 	Entry     UUID      // of the schedule entry that fired, zero: none; written when it is created
-	Waits     bool      // queued until earlier cases of the entry have ended; likewise, and see ReleaseNext
-	Named     bool      // somebody gave it a name; a column
+	Waits     bool      // queued until earlier cases of the entry have ended; a column, and see ReleaseNext
+	Named     bool      // it has a given name; a column
 	Group     string    // of its route, "" for none
 	Busy      bool      // it keeps others of the group from starting
 	Retires   time.Time // when its retention is over, zero: never
@@ -38,8 +38,8 @@ type Case struct {
 	Created   time.Time
 	Modified  time.Time
 	Access    []identity.ID // whose contexts see it: context, starter, players, stakeholders; ascending
-	Tasks     []TaskShare   // who may have tasks in it; nil where that is as it was
-	Had       []TaskShare   // who had; nil where that is not known
+	Tasks     []TaskShare   // who may have tasks in it; nil if that has not changed
+	Had       []TaskShare   // who had; nil if that is not known
 }
 
 // CaseFilter selects cases. Zero fields select all.
@@ -74,8 +74,8 @@ type CaseReader interface {
 	ChildMarkings(parent, row int64, f func(marking []byte) error) error
 	Plan(caseID, row int64) ([]byte, error) // as PutPlan stored it
 
-	// Upcoming returns the cases of the contexts of which something is
-	// due: those that are due first, as WithTasks does.
+	// Upcoming returns cases of the contexts that are due, the earliest first,
+	// as WithTasks does.
 	Upcoming(contexts []identity.ID, limit int) ([]Case, error)
 
 	SeenBy(id int64, parties []identity.ID) (bool, error)
@@ -89,11 +89,11 @@ type CaseReader interface {
 
 // CaseWriter writes cases with their logs.
 type CaseWriter interface {
-	Insert(c *Case) error // errs.NameTaken where the id is in use
+	Insert(c *Case) error // errs.NameTaken if the id is in use
 
-	// Update stores c where the stored revision is still base and it is
-	// archived as it was; else it is errs.Precondition and nothing is written.
-	// Access and Tasks nil leave them as they are.
+	// Update stores c if the stored revision is still base and the case is
+	// archived as it was. Otherwise it returns errs.Precondition and writes
+	// nothing. If Access or Tasks are nil they stay as they are.
 	Update(c *Case, base int64) error
 
 	// AppendLog adds log entries, a JSON array, which begin at seq.
@@ -103,7 +103,8 @@ type CaseWriter interface {
 	// reports whether it did.
 	ReleaseNext(entry UUID) (bool, error)
 
-	// PutPlan keeps which children an enablement shall have; nil drops it.
+	// PutPlan stores the planned children of an enablement; nil deletes the
+	// plan.
 	PutPlan(caseID, row int64, plan []byte) error
 
 	ArchiveWriter

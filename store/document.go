@@ -19,17 +19,17 @@ type Document struct {
 	ParentID  int64       // the folder it lies in, 0 of a root
 	Name      string      // of a root the context's, which the store does not know
 	Folder    bool
-	AuthorID  identity.ID // who wrote what it holds: whose quota it counts against
-	Revision  int64       // counts changes; of a folder also those of its members
+	AuthorID  identity.ID // the author of the content: it counts against their quota
+	Revision  int64       // counts changes; for a folder also those of its members
 	MediaType string
 	Size      int64
 	SHA256    Digest
 	InFile    bool   // the content is the blob SHA256
-	Content   []byte // of a file, when not InFile; nil where it was left out
+	Content   []byte // of a file, unless InFile; nil if it was left out
 	Created   time.Time
 	Modified  time.Time // of a folder also when a member was changed, came or went
 
-	Properties Properties // "" also where they were left out
+	Properties Properties // "" also if they were left out
 	Unread     bool       // there are Properties, more than were asked for
 }
 
@@ -39,14 +39,14 @@ type DocumentReader interface {
 	// context down: the root, and as many of the names as exist.
 	Along(context identity.ID, names []string) ([]Document, error)
 
-	// Under returns the same without Content, and what the place at
-	// the path's end holds, in no particular order. It is one question to the
-	// database, whatever there is.
+	// Under returns the same without Content, and the members of what is at the
+	// end of the path, in no order. It is one statement for any number of
+	// members.
 	Under(context identity.ID, names []string, o Under) (along, below []Document, err error)
 
-	// The following leave out Content and Properties. DocumentRoots returns
-	// the roots of the contexts, nil for all, in no particular order;
-	// DocumentPage a part of what is in a folder, by id, after the given one.
+	// The following leave out Content and Properties. DocumentRoots returns the
+	// roots of the contexts, nil for all, in no order. DocumentPage returns a
+	// part of the members of a folder, by id, after the given one.
 	Roots(contexts []identity.ID) ([]Document, error)
 	Page(folder, after int64, limit int) ([]Document, error)
 
@@ -77,12 +77,12 @@ type DocumentWriter interface {
 	Move(id, folder int64, name string) error
 	Copy(id, folder int64, name string, author identity.ID, now time.Time) (int64, error)
 
-	// DetachFolder takes a folder with all that is below it out of its tree,
-	// at a stroke, to be deleted by PurgeDocuments.
+	// DetachFolder takes a folder with all that is below it out of its tree in
+	// one statement. PurgeDocuments deletes it later.
 	DetachFolder(id int64) error
 
-	// Purge deletes about so many rows of what was detached, and
-	// reports whether there are more.
+	// Purge deletes about that many rows of detached folders, and reports
+	// whether there are more.
 	Purge(limit int) (more bool, err error)
 }
 
@@ -96,8 +96,8 @@ func (d *Document) ETag() string {
 	return string(append(hex.AppendEncode(tag, d.SHA256[:16]), '"'))
 }
 
-// Property is a dead property: what a client has stored with a document for
-// itself (RFC 4918, section 4). The store knows nothing of what it means.
+// Property is a dead property: a client has stored it with a document for
+// itself (RFC 4918, section 4). The store does not know what it means.
 type Property struct {
 	Space string `json:"s"`
 	Name  string `json:"n"`

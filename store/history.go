@@ -17,7 +17,7 @@ type Past struct {
 	Replaced time.Time // when, in whole seconds; unique for a name
 	ETag     string
 	Size     int64
-	Source   []byte // nil where it was left out
+	Source   []byte // nil if it was left out
 }
 
 // Tombstone is what is kept of a deleted entry or route for a while, so that a
@@ -32,14 +32,14 @@ type Tombstone struct {
 
 // HistoryReader reads what was stored before.
 type HistoryReader interface {
-	// List returns what was replaced in the folder after the instant, of
-	// the author or, where that is 0, of all, without Source, by author, name
-	// and time.
+	// List returns what was replaced in the folder after the instant, without
+	// Source, by author, name and time. If author is 0 it returns that of all
+	// authors.
 	List(folder Folder, author identity.ID, after time.Time) ([]Past, error)
 	Get(id int64) (*Past, error)
 
-	// Tombstone returns what is kept of what the user deleted under the name
-	// after the instant; errs.NotFound if there is nothing.
+	// Tombstone returns the tombstone of what the user deleted under the name
+	// after the instant. It returns errs.NotFound if there is none.
 	Tombstone(user identity.ID, folder Folder, name string, after time.Time) (kept []byte, err error)
 }
 
@@ -49,7 +49,8 @@ type HistoryWriter interface {
 	Insert(p *Past) error
 	DeleteBefore(t time.Time, limit int) error
 
-	// PutTombstone stores a tombstone, and deletes those of before the instant.
+	// PutTombstone stores a tombstone, and deletes those from before the
+	// instant.
 	PutTombstone(t *Tombstone, before time.Time) error
 	DeleteTombstone(user identity.ID, folder Folder, name string) error
 }

@@ -24,8 +24,8 @@ type HoldReader interface {
 
 // HoldWriter writes holds.
 type HoldWriter interface {
-	// PutHold stores a new hold and sets its ID, or changes the one of that
-	// ID. A name in use, whatever its case, is errs.NameTaken.
+	// PutHold stores a new hold and sets its ID, or changes the one with that
+	// ID. It returns errs.NameTaken if the name is in use, in any case.
 	PutHold(h *Hold) error
 	DeleteHold(id int64) error
 }

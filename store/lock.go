@@ -42,7 +42,7 @@ func LocksOnLabelsOf(caseID int64) LockKey {
 type Lock struct {
 	Token    UUID
 	On       LockKey
-	HolderID identity.ID // who has taken it: nobody else can use its token
+	HolderID identity.ID // who has taken it; no other user can use its token
 	Shared   bool
 	Deep     bool          // on a folder, with all that is below it
 	Owner    string        // what the holder says of itself: an XML fragment, well-formed by itself
@@ -51,15 +51,15 @@ type Lock struct {
 	Expires  time.Time
 }
 
-// LockReader reads locks. Those that have expired by now are none.
+// LockReader reads locks. Expired locks are not returned.
 type LockReader interface {
 	On(keys []LockKey, now time.Time) ([]Lock, error)    // in order of creation
 	Below(prefix LockKey, now time.Time) ([]Lock, error) // in order of creation
 	ByToken(token UUID, now time.Time) (*Lock, error)
 	Count(holder identity.ID, now time.Time) (int64, error)
 
-	// DocumentsBelow returns those of the documents that are below the folder
-	// at any depth, or are it.
+	// DocumentsBelow returns the documents that are the folder or below it at
+	// any depth.
 	DocumentsBelow(folder int64, documents []int64) ([]int64, error)
 }
 
@@ -67,7 +67,7 @@ type LockReader interface {
 type LockWriter interface {
 	Insert(l *Lock) error
 	Refresh(token UUID, lasts time.Duration, expires time.Time) error
-	Delete(token UUID) error           // deletes nothing where there is none
+	Delete(token UUID) error           // deletes nothing if there is none
 	DeleteOn(key LockKey) error        // all there are, if any
 	DeleteOf(holder identity.ID) error // all there are, if any
 	DeleteBefore(expired time.Time) error

@@ -27,7 +27,7 @@ type GivenName struct {
 	Entry    UUID   // in FolderSchedule
 	CaseID   int64  // in FolderCases
 	Source   []byte
-	Size     int64  // of Source, also where it is left out
+	Size     int64  // of Source, also if that is left out
 	ETag     string // of Source
 	Modified time.Time
 }

@@ -35,14 +35,13 @@ type OutboxReader interface {
 type OutboxWriter interface {
 	Insert(o *OutboxRow) error // sets ID; a key in use is errs.NameTaken
 
-	// Lease says that a row is being tried, until then for sure, and for
-	// which time. It reports false where the row is no more due at its Due.
+	// Lease marks a row as being tried until the given time, and counts the
+	// attempt. It reports false if the row is no longer due at its Due.
 	Lease(o *OutboxRow, until time.Time) (bool, error)
-	// Put says when the row of that key is tried again, zero for never by
-	// itself, and how often it was; it is not being tried any more. Of a key
-	// that is nobody's it does nothing.
+	// Put ends an attempt. It sets the next due time (zero: only a retry by a
+	// person) and the number of attempts. An unknown key is ignored.
 	Put(key string, due time.Time, attempts int64) error
-	Delete(key string) error // where there is one
+	Delete(key string) error // if there is one
 
 	// Release makes due what was being tried when the server ended.
 	Release(now time.Time) error

@@ -43,9 +43,9 @@ type PartyReader interface {
 
 // PartyWriter writes users and teams.
 type PartyWriter interface {
-	// Put stores a new party or replaces the one of that id. A name that
-	// another party bears, whatever its case, is errs.NameTaken.
+	// Put stores a new party or replaces the one with that id. It returns
+	// errs.NameTaken if another party has the name, in any case.
 	Put(p *Party) error
-	Delete(id identity.ID) error // errs.InUse where anything refers to it
+	Delete(id identity.ID) error // errs.InUse if anything refers to it
 	AccountWriter
 }

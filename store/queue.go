@@ -2,8 +2,8 @@ package store
 
 import "time"
 
-// Lane is where queued cases wait that could be started: those of a route, or
-// those of a route within a group.
+// Lane is the queued cases of a route, or of a route within a group, that could
+// be started.
 type Lane struct {
 	Group   string // "" for none
 	RouteID int64
@@ -42,13 +42,13 @@ type QueueReader interface {
 	Lanes() ([]Lane, error)
 	QueuedCases(lane Lane, limit int) ([]QueuedCase, error) // by priority, higher first, then id
 
-	// GroupBusy reports whether a case of the group, but for those ids, keeps
-	// others from starting.
+	// GroupBusy reports whether a case of the group, other than those ids,
+	// keeps others from starting.
 	GroupBusy(group string, but []int64) (bool, error)
 
-	// Due returns what is due at or before upTo, by (due, row), at most
-	// limit, and when something else is due next; NextDue the earliest due
-	// instant of all. Zero is none.
+	// Due returns what is due at or before upTo, by (due, row), at most limit,
+	// and when something else is due next. NextDue returns the earliest due
+	// time of all. Zero means that nothing is due.
 	Due(upTo time.Time, limit int) (rows []DueRow, next time.Time, err error)
 	NextDue() (time.Time, error)
 

@@ -15,7 +15,7 @@ type Route struct {
 	Version    int64
 	YAML       bool   // what language Source is in
 	Source     []byte // as it was PUT
-	SourceSize int64  // also where Source is left out
+	SourceSize int64  // also if Source is left out
 	ETag       string // of Source
 	Form       []byte // complete form, JSON
 	Created    time.Time
@@ -25,7 +25,7 @@ type Route struct {
 // RouteReader reads routes.
 type RouteReader interface {
 	Get(id int64) (*Route, error)
-	GetByName(name string) (*Route, error)            // whatever its case
+	GetByName(name string) (*Route, error)            // in any case
 	List() ([]Route, error)                           // by id, without Source
 	Version(id, version int64) (*RouteVersion, error) // any version ever stored
 	Versions(id int64) ([]RouteVersion, error)        // ascending, without Source

@@ -55,15 +55,15 @@ type EntryWriter interface {
 	// instant) is unique: a second one is errs.NameTaken. Occurrences outlive
 	// their entry.
 	InsertOccurrence(o *Occurrence) error
-	// RedoOccurrence is InsertOccurrence, but in place of one that has no
-	// case.
+	// RedoOccurrence is InsertOccurrence, but it replaces an occurrence that
+	// has no case.
 	RedoOccurrence(o *Occurrence) error
 }
 
-// Occurrence is what became of one instant of an entry.
+// Occurrence records the outcome of one instant of an entry.
 type Occurrence struct {
 	Entry     UUID
-	ContextID identity.ID // of the entry: who may read the row
+	ContextID identity.ID // of the entry: its members may read the row
 	Instant   time.Time
 	Outcome   string // fired, late, skipped, failed
 	Reason    string

@@ -14,7 +14,7 @@ type ScratchKind string
 
 // The kinds of scratch (docs/contract/drive.md#side-files).
 const (
-	SideFile      ScratchKind = "side"     // what an editor or desktop writes beside a document
+	SideFile      ScratchKind = "side"     // written by an editor or desktop next to a document
 	ScratchFolder ScratchKind = "folder"   // the same, a folder
 	Draft         ScratchKind = "draft"    // a document without content yet, which does nothing
 	Rejected      ScratchKind = "rejected" // what was refused, and why
@@ -30,8 +30,9 @@ type ScratchPlace struct {
 // Path returns the place as a folder's path.
 func (p ScratchPlace) Path() string { return p.Folder + "/" + p.Name }
 
-// Scratch is a file or folder of somebody's scratch area: never validated,
-// started or shown to others, and gone after a day by the machine's clock.
+// Scratch is a file or folder of a user's scratch area. It is never validated,
+// started or shown to others, and is deleted after a day by the machine's
+// clock.
 type Scratch struct {
 	ID        int64
 	Author    identity.ID
@@ -42,7 +43,7 @@ type Scratch struct {
 	Size      int64
 	SHA256    Digest
 	InFile    bool   // the content is the blob SHA256
-	Content   []byte // when not InFile; nil where it was left out
+	Content   []byte // unless InFile; nil if it was left out
 	Created   time.Time
 	Modified  time.Time
 	Expires   time.Time

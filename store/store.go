@@ -90,8 +90,8 @@ type Tx interface {
 	Write() Writer
 
 	// Savepoint runs f and returns its error. If f fails or panics, what it
-	// wrote and registered is undone, and nothing else. A unit in which nothing
-	// else is written does without: undoing it whole is cheaper.
+	// wrote and registered is undone, and nothing else. A unit that writes
+	// nothing else does without: rolling it back as a whole is cheaper.
 	Savepoint(f func() error) error
 
 	// AfterCommit registers f to run once the unit is durable, in order and

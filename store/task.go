@@ -12,8 +12,8 @@ type TaskShare struct {
 	Lists machine.Lists
 }
 
-// TaskFilter selects cases in which there may be tasks: of one of the parties,
-// or of the administrators of one of the routes.
+// TaskFilter selects cases in which there may be tasks: tasks of one of the
+// parties, or of the administrators of one of the routes.
 type TaskFilter struct {
 	Lists   machine.Lists
 	Parties []identity.ID
@@ -26,8 +26,8 @@ type TaskFilter struct {
 type TaskReader interface {
 	WithTasks(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
 	HasTasks(caseID int64, parties []identity.ID) (bool, error)
-	// UpcomingTasks returns the cases of which something is due and in which
-	// one of the parties may have tasks on the lists: those that are due
-	// first, of the newest of a great many.
+	// UpcomingTasks returns cases that are due and in which one of the parties
+	// may have tasks on the lists, the earliest first. If there are very many
+	// cases, it looks at the newest only.
 	UpcomingTasks(lists machine.Lists, parties []identity.ID, limit int) ([]Case, error)
 }

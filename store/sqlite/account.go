@@ -46,8 +46,8 @@ func (r partyReader) Secrets(kind store.SecretKind) (all []store.Secret, err err
 	return all, failure("read the secrets", err)
 }
 
-// InsertSecret stores a new secret and sets its ID. A label that the user has
-// given already, whatever its case, is errs.NameTaken.
+// InsertSecret stores a new secret and sets its ID. It returns errs.NameTaken
+// if the user already has a secret of that label, in any case.
 func (t partyWriter) InsertSecret(kind store.SecretKind, s *store.Secret) error {
 	insert := write[store.Secret]{ofKind(kind, insertSecret.query), insertSecret.columns, insertSecret.takes}
 	res, err := insert.exec(t.c, s)

@@ -43,7 +43,7 @@ func (r *reader) aliases(query string, args ...any) (all []store.Alias, err erro
 	return all, failure("read the aliases of a folder", err)
 }
 
-// Alias returns what the author finds under that name, whatever its case, in
+// Alias returns the file that the author finds under that name, in any case, in
 // the folder of the route: the input of an open case.
 func (r nameReader) Alias(author identity.ID, routeID int64, name string) (*store.Alias, error) {
 	all, err := r.aliases(selectAlias, int64(author), routeID, identity.Fold(name))

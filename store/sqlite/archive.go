@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// The archive's cases, where to look for them: as those of Cases/, and by
-	// the month in which they have ended, ?4.
+	// The sources of the archive's cases: as those of Cases/, and by the month
+	// of their end, ?4.
 	archivedCases   = `SELECT id FROM cases INDEXED BY archive_by_id WHERE archived IS NOT NULL AND id > ?2 AND ?1 = 0 ORDER BY id LIMIT ?3`
 	archivedOfRoute = `SELECT id FROM cases WHERE route_id = ?1 AND archived IS NOT NULL AND id > ?2 ORDER BY id LIMIT ?3`
 	archivedOfParty = `SELECT case_id FROM archive_access WHERE party_id = ?1 AND case_id > ?2 ORDER BY case_id LIMIT ?3`
@@ -31,8 +31,8 @@ const (
 	setRetires  = `UPDATE cases SET retires = ?2 WHERE id = ?1`
 	deleteCase  = `DELETE FROM cases WHERE id = ?1`
 
-	// A case that was triggered has its instant some milliseconds after the
-	// one that it was made for, where others were triggered in the same moment.
+	// The instant of a triggered case is some milliseconds after the one that
+	// it was made for, if others were triggered in the same moment.
 	forgetCase = `
 		UPDATE occurrences SET case_id = NULL
 		WHERE entry = ?1 AND instant BETWEEN ?2 AND ?2 + 100000 AND case_id = ?3`
@@ -41,8 +41,8 @@ const (
 	deletePurge = `DELETE FROM purges WHERE case_id = ?1`
 )
 
-// archiveSources returns where to look for the archived cases that the
-// filter's reader may see.
+// archiveSources returns the sources of the archived cases that the filter's
+// reader may see.
 func archiveSources(f store.CaseFilter) []source {
 	all, ofRoute, ofParty := archivedCases, archivedOfRoute, archivedOfParty
 	var month []any
@@ -65,9 +65,9 @@ func archiveSources(f store.CaseFilter) []source {
 	return sources
 }
 
-// NextArchiveMonth returns the first month after that one in which a case has
-// ended that one of the parties sees, or that is of one of the routes; parties
-// nil: any. 0 is none.
+// NextArchiveMonth returns the first month after the given one in which a case
+// has ended that one of the parties sees, or that is of one of the routes;
+// parties nil: any. It returns 0 if there is none.
 func (r caseReader) NextArchiveMonth(after store.Month, parties []identity.ID, routes []int64) (store.Month, error) {
 	sources := []source{{query: nextMonth}}
 	if parties != nil {

@@ -35,7 +35,7 @@ func scanAuditDay(scan scan, d *store.AuditDay) error {
 	return scan(&d.Day, &d.Size, millis{&d.First}, millis{&d.Last})
 }
 
-// Days returns the days of which there is an audit log, ascending.
+// Days returns the days that have an audit log, ascending.
 func (r auditReader) Days() (all []store.AuditDay, err error) {
 	err = r.c.each(selectAuditDays, func(scan scan) error {
 		var d store.AuditDay

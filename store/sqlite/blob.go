@@ -46,7 +46,8 @@ func (t blobWriter) Note(d store.Digest) error {
 	return failure("note a content", err)
 }
 
-// Forget forgets a content; errs.InUse where anything refers to it.
+// Forget deletes the row of a content. It returns errs.InUse if anything refers
+// to it.
 func (t blobWriter) Forget(d store.Digest) error {
 	n, err := t.c.change(deleteBlob, d[:])
 	if n == 0 && err == nil {

@@ -87,9 +87,9 @@ var (
 )
 
 const (
-	// ?1 is a chunk of ids, or a list of parties beside one of routes: whose
-	// cases a whole listing has, with one statement however many they are. The
-	// others are filters, off when empty.
+	// ?1 is a chunk of ids, or a list of parties together with one of routes,
+	// for a whole listing in one statement. The others are filters, off if
+	// empty.
 	casesThat = `
 			AND (?2 = 0 OR route_id = ?2) AND (?3 = '' OR state = ?3)
 			AND (?4 = '' OR status = ?4) AND (?5 = 0 OR context_id = ?5)
@@ -128,8 +128,8 @@ func (r caseReader) List(f store.CaseFilter) (all []store.Case, err error) {
 	return all, failure("read the cases", err)
 }
 
-// caseSources returns where to look for the cases that the filter's reader
-// may see: among as few as there is a way to.
+// caseSources returns the sources of the cases that the filter's reader may
+// see: the ones with the fewest rows.
 func caseSources(f store.CaseFilter) []source {
 	everything := f.Access == nil
 	if f.Archived {
@@ -151,7 +151,7 @@ func caseSources(f store.CaseFilter) []source {
 	return append(sourcesOf(casesOfParty, f.Access), sourcesOf(casesOfRoute, f.Routes)...)
 }
 
-// SeenBy reports whether the case is seen in the context of one of the
+// SeenBy reports whether the case is visible in the context of one of the
 // parties.
 func (r caseReader) SeenBy(id int64, parties []identity.ID) (bool, error) {
 	var access []identity.ID
@@ -183,9 +183,9 @@ func (t caseWriter) Insert(c *store.Case) error {
 	return t.putTasks(c, []store.TaskShare{})
 }
 
-// Update stores c where the stored revision is still base and it is
-// archived as it was; else it is errs.Precondition and nothing is written.
-// Access and Tasks nil leave them as they are.
+// Update stores c if the stored revision is still base and the case is archived
+// as it was. Otherwise it returns errs.Precondition and writes nothing. If
+// Access or Tasks are nil they stay as they are.
 func (t caseWriter) Update(c *store.Case, base int64) error {
 	n, err := int64(0), error(nil)
 	if c.State == string(machine.Active) { // as a case is for most of its life

@@ -27,7 +27,7 @@ type checkpointer struct {
 	units atomic.Int64 // since the log was looked at
 }
 
-// committed notes a commit of so many units, and wakes the checkpointer where
+// committed counts a commit of that many units, and wakes the checkpointer if
 // it sleeps and there may be something to do.
 func (c *checkpointer) committed(units int64) {
 	c.count.Add(1)
@@ -87,8 +87,8 @@ const (
 	passCheckpoint = `PRAGMA wal_checkpoint(PASSIVE)`
 )
 
-// runCheckpoint checkpoints as much as it can without waiting for anybody,
-// where the log has grown enough.
+// runCheckpoint checkpoints as much as it can without waiting, if the log has
+// grown enough.
 func (db *DB) runCheckpoint(c *conn) error {
 	var busy, logged, done int
 	if _, err := c.row(measureLog).scan(&busy, &logged, &done); err != nil || logged-done < checkpointFrom {

@@ -37,13 +37,13 @@ func (r caseReader) ChildMarkings(parent, row int64, f func(marking []byte) erro
 	return failure("read the children of a case", err)
 }
 
-// Plan returns which children an enablement shall have.
+// Plan returns the planned children of an enablement.
 func (r caseReader) Plan(caseID, row int64) (plan []byte, err error) {
 	found, err := r.c.row(selectPlan, caseID, row).scan(&plan)
 	return plan, read(found, err, "plan")
 }
 
-// PutPlan keeps which children an enablement shall have; nil drops it.
+// PutPlan stores the planned children of an enablement; nil deletes the plan.
 func (t caseWriter) PutPlan(caseID, row int64, plan []byte) error {
 	if plan == nil {
 		_, err := t.c.exec(deletePlan, caseID, row)

@@ -17,9 +17,9 @@ import (
 )
 
 // autoCheckpoint is the length of the log, in pages, at which the writer
-// checkpoints within a commit. Idle moments usually come first. Under load it
-// is how long everybody waits now and then: with 16000, which the design
-// proposes, what becomes due in that moment was up to 53 ms late, with this 46.
+// checkpoints within a commit. Idle moments usually come first. Under load,
+// everything waits for it now and then: with 16000 pages, what became due in
+// that moment was up to 53 ms late, with this 46.
 const autoCheckpoint = "10000"
 
 // writerSettings are those that the driver knows no parameter for.
@@ -77,12 +77,12 @@ func openPool(dsn string, connections int) (*sql.DB, error) {
 	return pool, nil
 }
 
-// conn is a connection with the statements that were prepared on it. It is
-// for one goroutine at a time.
+// conn is a connection with the statements that were prepared on it. It is for
+// one goroutine at a time.
 //
 // Its statements run without a deadline: under a context that can end, the
-// driver starts a goroutine for each one. Waiting is bounded where it can be
-// long, in the queue of the writer and before a free reader.
+// driver starts a goroutine for each one. Waiting is bounded at the places
+// where it can be long: in the queue of the writer and before a free reader.
 type conn struct {
 	raw    *sql.Conn
 	driver driver.Conn           // that raw has pinned

@@ -1,8 +1,8 @@
-// Package sqlite keeps everything in one SQLite database: the store of a
-// server that runs on one machine. One goroutine writes, and gathers what
-// waits into group commits; a few connections read beside it
-// (docs/contract/storage.md#1-sqlite). It holds no rule of the engine: it
-// stores what it is given and finds it again.
+// Package sqlite keeps everything in one SQLite database: the store of a server
+// that runs on one machine. One goroutine writes, and gathers waiting units
+// into group commits. A few connections read at the same time
+// (docs/contract/storage.md#1-sqlite). It has no rules of the engine: it stores
+// what it is given and finds it again.
 package sqlite
 
 import (
@@ -80,10 +80,10 @@ type DB struct {
 	stats      counters
 }
 
-// Open opens the database file at path, makes it where there is none, and
-// brings its schema up to date. A file whose schema is newer than this
-// program, or that is no database of ours, is refused. Nothing else may have
-// the file open for writing.
+// Open opens the database file at path. It creates the file if it does not
+// exist, and brings its schema up to date. It refuses a file whose schema is
+// newer than this program, or that is not a Flowdrive database. Nothing else
+// may have the file open for writing.
 func Open(ctx context.Context, path string, opts Options) (*DB, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (db *DB) open(ctx context.Context) error {
 	return nil
 }
 
-// create makes the file where there is none, readable by its owner alone:
+// create creates the file if it does not exist, readable only by its owner:
 // SQLite gives its log the same mode. The name is durable on return.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -195,7 +195,7 @@ func (db *DB) closePools() error {
 // Stats are figures since the database was opened.
 type Stats struct {
 	Units       int64 // that were committed
-	Commits     int64 // that were durable, of one or more units each
+	Commits     int64 // durable ones, of one or more units each
 	Statements  int64 // of any kind
 	Views       int64 // snapshots that were read; each begins and ends with a statement
 	Checkpoints int64 // in idle moments

@@ -49,9 +49,9 @@ var (
 	selectDocumentPage = `
 		SELECT ` + documentColumns + ` FROM documents doc WHERE doc.parent_id = ?1 AND doc.id > ?2 ORDER BY doc.id LIMIT ?3`
 
-	// The place that the list of names ?2 leads to, as above, and then what is
-	// in it, or at most ?4 of what is below it at any depth; with properties
-	// where ?3. The last column says how far along a row lies, NULL beyond the
+	// The place that the list of names ?2 leads to, as above, and then its
+	// members, or at most ?4 of what is below it at any depth; with properties
+	// if ?3. The last column is the depth along the path, NULL beyond the
 	// place.
 	documentsAlong = `
 		WITH RECURSIVE along (id, depth) AS (
@@ -238,9 +238,10 @@ func (r *reader) detached() (id int64, found bool, err error) {
 	return id, found, failure("read what is to be deleted", err)
 }
 
-// Purge deletes about so many rows of what was detached, and reports
-// whether there are more. No step looks at a whole tree: of a detached folder
-// it deletes the files, detaches the folders, and in the end deletes it.
+// Purge deletes about that many rows of detached folders, and reports whether
+// there are more. No step looks at a whole tree: it deletes the files of a
+// detached folder, detaches its folders, and in the end deletes the folder
+// itself.
 func (t documentWriter) Purge(limit int) (more bool, err error) {
 	for {
 		id, found, err := t.detached()

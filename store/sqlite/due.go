@@ -31,7 +31,7 @@ const (
 type dueKind struct {
 	kind  store.DueKind
 	query string
-	id    func(*store.DueRow) any // the column beside the instant
+	id    func(*store.DueRow) any // the column next to the instant
 }
 
 // dueKinds returns the kinds, in the order in which they come at one instant.

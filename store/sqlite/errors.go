@@ -10,7 +10,7 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// What a client is told where the database cannot serve it.
+// What a client is told if the database cannot serve it.
 const (
 	detailFull        = "The server's disk is full. Nothing was stored; try again once there is room."
 	detailUnavailable = "The server's database does not answer at the moment. Nothing was stored; try again."
@@ -52,8 +52,8 @@ func isUnique(err error) bool {
 		extended == sqlite3.ErrConstraintRowID
 }
 
-// isReferred reports whether a change was refused because it would leave a
-// reference without what it refers to.
+// isReferred reports whether a change was refused because a reference would
+// point to nothing.
 func isReferred(err error) bool {
 	_, extended := code(err)
 	return extended == sqlite3.ErrConstraintForeignKey

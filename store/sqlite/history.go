@@ -45,8 +45,8 @@ const (
 	deleteTombstonesBefore = `DELETE FROM departed WHERE deleted < ?1`
 )
 
-// List returns what was replaced in the folder after the instant, of the
-// author or, where that is 0, of all, without Source.
+// List returns what was replaced in the folder after the instant, without
+// Source. If author is 0 it returns that of all authors.
 func (r historyReader) List(folder store.Folder, author identity.ID, after time.Time) (all []store.Past, err error) {
 	if author == 0 {
 		err = pastTable.add(r.c, &all, selectAllHistory, string(folder), after.UnixMilli())
@@ -72,7 +72,7 @@ func (t historyWriter) DeleteBefore(before time.Time, limit int) error {
 	return failure("delete what was stored before", err)
 }
 
-// Tombstone returns what is kept of what the user deleted under the name after
+// Tombstone returns the tombstone of what the user deleted under the name after
 // the instant.
 func (r historyReader) Tombstone(user identity.ID, folder store.Folder, name string, after time.Time) (kept []byte, err error) {
 	var text string
@@ -80,7 +80,7 @@ func (r historyReader) Tombstone(user identity.ID, folder store.Folder, name str
 	return []byte(text), read(found, err, "deleted resource")
 }
 
-// PutTombstone stores a tombstone, and deletes those of before the instant.
+// PutTombstone stores a tombstone, and deletes those from before the instant.
 func (t historyWriter) PutTombstone(of *store.Tombstone, before time.Time) error {
 	if _, err := t.c.exec(deleteTombstonesBefore, before.UnixMilli()); err != nil {
 		return failure("forget what was deleted", err)

@@ -44,8 +44,8 @@ func (r *reader) storedHolds() (all []store.Hold, err error) {
 	return all, failure("read the holds", err)
 }
 
-// PutHold stores a new hold and sets its ID, or changes the one of that ID. A
-// name in use, whatever its case, is errs.NameTaken.
+// PutHold stores a new hold and sets its ID, or changes the one with that ID.
+// It returns errs.NameTaken if the name is in use, in any case.
 func (t queueWriter) PutHold(h *store.Hold) error {
 	t.c.memory.holds.move()
 	if h.ID != 0 {

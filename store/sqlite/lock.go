@@ -87,8 +87,8 @@ func (r lockReader) Count(holder identity.ID, now time.Time) (n int64, err error
 	return n, failure("count locks", err)
 }
 
-// DocumentsBelow returns those of the documents that are below the folder at
-// any depth, or are it.
+// DocumentsBelow returns the documents that are the folder or below it at any
+// depth.
 func (r lockReader) DocumentsBelow(folder int64, documents []int64) (below []int64, err error) {
 	below, err = values[int64](r.c, selectDocumentsBelow, array(documents), folder)
 	return below, failure("find documents below a folder", err)
@@ -101,7 +101,7 @@ func (t lockWriter) Insert(l *store.Lock) error {
 	return failure("store a lock", err)
 }
 
-// Refresh makes a lock last anew.
+// Refresh extends a lock.
 func (t lockWriter) Refresh(token store.UUID, lasts time.Duration, expires time.Time) error {
 	n, err := t.c.change(refreshLock, token[:], int64(lasts/time.Second), at(expires))
 	return found(n, err, "lock")

@@ -44,9 +44,9 @@ func (m *memo[T]) move() {
 	m.moved = true
 }
 
-// settle finds out what it is after a transaction that changed it, whatever
-// became of that. Where that fails, or there is too much, the database is
-// asked each time until it changes again.
+// settle reads the rows again after a transaction that changed them, committed
+// or not. If that fails, or if there are too many rows, the database is asked
+// each time until they change again.
 func (m *memo[T]) settle(c *conn, read func(*conn) (what T, few bool, err error)) {
 	if !m.moved {
 		return

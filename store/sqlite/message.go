@@ -26,7 +26,7 @@ var messageTable = table[store.Message]{"messages", "message", func(m *store.Mes
 var (
 	upsertMessage = messageTable.upsert("case_id, label")
 
-	// A case has few messages; those of one are found by the index of labels.
+	// A case has few messages. They are found by the index of labels.
 	selectMessage        = `SELECT ` + messageTable.list("") + ` FROM messages WHERE case_id = ?1 AND uuid = ?2`
 	selectMessageByLabel = `SELECT ` + messageTable.list("") + ` FROM messages WHERE case_id = ?1 AND label = ?2`
 	selectMessages       = `SELECT ` + messageTable.list("", "content") + ` FROM messages WHERE case_id = ?1 ORDER BY id`

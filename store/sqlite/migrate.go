@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// countTables counts everything in the schema, and in it the table in
-	// which goose notes what it has done; and tells whose database it is.
+	// countTables counts everything in the schema, and in it the table in which
+	// goose keeps its notes, and returns whose database it is.
 	countTables = `
 		SELECT count(*), count(*) FILTER (WHERE type = 'table' AND name = 'goose_db_version'),
 			(SELECT application_id FROM pragma_application_id)
 		FROM sqlite_schema`
 
-	// applicationID is that of Flowdrive, as the first migration sets it.
+	// applicationID is that of Flowdrive. The first migration sets it.
 	applicationID = 0x46445256
 	selectVersion = `SELECT coalesce(max(version_id), 0) FROM goose_db_version WHERE is_applied`
 )
 
-// migrate brings the schema up to the newest migration, each in a
-// transaction of its own. A schema that is up to date costs two small
-// queries: goose is asked only where there is something to do.
+// migrate brings the schema up to the newest migration, each in a transaction
+// of its own. A schema that is up to date costs two small queries: goose is
+// used only if there is something to do.
 func migrate(ctx context.Context, pool *sql.DB, migrations fs.FS) error {
 	const op = "bring the database's schema up to date"
 	newest, err := newestMigration(migrations)

@@ -35,7 +35,7 @@ var (
 
 const deleteName = `DELETE FROM given_names WHERE author_id = ?1 AND folder = ?2 AND folded = ?3`
 
-// Get returns what the author gave that name, whatever its case.
+// Get returns the author's resource of that name, in any case.
 func (r nameReader) Get(folder store.Folder, author identity.ID, name string) (*store.GivenName, error) {
 	return nameTable.one(r.c, selectName, int64(author), string(folder), identity.Fold(name))
 }
@@ -72,7 +72,7 @@ func (t nameWriter) Put(n *store.GivenName) error {
 	return failure("store a given name", err)
 }
 
-// Delete deletes a name and leaves what it names.
+// Delete deletes a name and leaves the resource.
 func (t nameWriter) Delete(folder store.Folder, author identity.ID, name string) error {
 	n, err := t.c.change(deleteName, int64(author), string(folder), identity.Fold(name))
 	return found(n, err, "name")

@@ -90,7 +90,7 @@ func (t outboxWriter) Put(key string, due time.Time, attempts int64) error {
 	return failure("postpone a delivery", err)
 }
 
-// Delete deletes a row, where there is one.
+// Delete deletes a row, if there is one.
 func (t outboxWriter) Delete(key string) error {
 	_, err := t.c.exec(deleteOutbox, key)
 	return failure("end a delivery", err)

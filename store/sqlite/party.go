@@ -8,7 +8,7 @@ import (
 	"flowdrive/store"
 )
 
-// partyTable has the deputy's name where the database has the id.
+// partyTable has the deputy's name; the database has the id.
 var partyTable = table[store.Party]{"parties", "user or team", func(p *store.Party, to []column) []column {
 	return append(to, []column{
 		{"id", fixed, (*int64)(&p.ID)},
@@ -56,8 +56,8 @@ func (r partyReader) List() (all []store.Party, err error) {
 	return all, failure("read the users and teams", err)
 }
 
-// Put stores a new party or replaces the one of that id. A name that
-// another party bears, whatever its case, is errs.NameTaken.
+// Put stores a new party or replaces the one with that id. It returns
+// errs.NameTaken if another party has the name, in any case.
 func (t partyWriter) Put(p *store.Party) error {
 	_, err := upsertParty.exec(t.c, p)
 	if isUnique(err) {

@@ -10,8 +10,8 @@ const (
 	groupBusy    = `SELECT 1 FROM cases WHERE grp = ?1 AND busy = 1 AND id NOT IN (SELECT value FROM json_each(?2)) LIMIT 1`
 )
 
-// Lanes returns where there are cases that could be started, by group
-// and route. However many cases wait in one, it costs one look-up.
+// Lanes returns the lanes that have cases that could be started, by group and
+// route. It costs one look-up per lane, for any number of cases.
 func (r queueReader) Lanes() (lanes []store.Lane, err error) {
 	var last store.Lane
 	for more := true; more; {
@@ -38,7 +38,7 @@ func (r queueReader) QueuedCases(lane store.Lane, limit int) (cases []store.Queu
 	return cases, failure("read the queued cases", err)
 }
 
-// GroupBusy reports whether a case of the group, but for those ids, keeps
+// GroupBusy reports whether a case of the group, other than those ids, keeps
 // others from starting.
 func (r queueReader) GroupBusy(group string, but []int64) (bool, error) {
 	var one int

@@ -63,7 +63,7 @@ func (r routeReader) Get(id int64) (*store.Route, error) {
 	return routeTable.one(r.c, selectRouteByID, id)
 }
 
-// GetByName returns the route of that name, whatever its case.
+// GetByName returns the route of that name, in any case.
 func (r routeReader) GetByName(name string) (*store.Route, error) {
 	return routeTable.one(r.c, selectRouteByName, identity.Fold(name))
 }

@@ -147,7 +147,8 @@ func (t entryWriter) InsertOccurrence(o *store.Occurrence) error {
 	return failure("record an occurrence", err)
 }
 
-// RedoOccurrence is InsertOccurrence, but in place of one that has no case.
+// RedoOccurrence is InsertOccurrence, but it replaces an occurrence that has no
+// case.
 func (t entryWriter) RedoOccurrence(o *store.Occurrence) error {
 	n, err := redoOccurrence.change(t.c, o)
 	if err == nil && n == 0 {

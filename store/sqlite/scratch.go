@@ -58,8 +58,8 @@ const (
 // foldPath returns a path as it is compared.
 func foldPath(path string) string { return identity.Fold(norm.NFC.String(path)) }
 
-// Get returns what the author has at the place, whatever the case of its
-// letters. Its folder is folded.
+// Get returns what the author has at the place, in any case of its letters. Its
+// folder is folded.
 func (r scratchReader) Get(author identity.ID, at store.ScratchPlace) (*store.Scratch, error) {
 	return scratchTable.one(r.c, selectScratch, int64(author), foldPath(at.Folder), identity.Fold(at.Name))
 }

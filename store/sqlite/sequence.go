@@ -13,11 +13,11 @@ import (
 const reserveAhead = 1024
 
 // sequence numbers cases, routes, users and teams. Ids are given out from
-// memory, so that a document that holds its id can be rendered before it
-// enters the writer. The database holds the first id that is not reserved:
-// the commit that makes an id durable has reserved it, itself or an earlier
-// one, so an id that anybody can have seen is never given again. At a clean
-// end the exact value is written, and no gap remains.
+// memory, so that a document that contains its id can be rendered before it
+// enters the writer. The database has the first id that is not reserved. The
+// commit that makes an id durable, or an earlier one, has reserved it, so an id
+// that anyone can have seen is never given again. At a clean end the exact
+// value is written, and no gap remains.
 type sequence struct {
 	last     atomic.Int64 // given out
 	reserved int64        // the last one that is; the writer's own

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// table says of which columns the rows of a noun are made, and which field of
-// an R each holds. What is selected, scanned, inserted and updated follows
-// from it.
+// table says which columns the rows of a noun have, and which field of an R
+// belongs to each. What is selected, scanned, inserted and updated follows from
+// it.
 type table[R any] struct {
 	name    string
 	what    string                           // what a row is, in messages
@@ -60,7 +60,8 @@ func (t *table[R]) list(alias string, without ...string) string {
 	return strings.Join(out, ", ")
 }
 
-// into returns where the columns of a row go, and those that follow them.
+// into returns the destinations of the columns of a row, and of those that
+// follow them.
 func (t *table[R]) into(c *conn, r *R, more ...any) []any {
 	c.columns = t.columns(r, c.columns[:0])
 	out := make([]any, 0, len(c.columns)+len(more))
@@ -94,15 +95,16 @@ func (t *table[R]) add(c *conn, all *[]R, query string, args ...any) error {
 	}, args...)
 }
 
-// write is a statement with columns of a row as its arguments, after those
-// that are given beside it.
+// write is a statement that has columns of a row as its arguments, after those
+// that are given in addition.
 type write[R any] struct {
 	query   string
 	columns func(r *R, to []column) []column
 	takes   []int // which of them
 }
 
-// arguments returns those of the statement for a row, until the next call.
+// arguments returns the arguments of the statement for a row. They are valid
+// until the next call.
 func (w *write[R]) arguments(c *conn, r *R, given []any) []any {
 	c.columns = w.columns(r, c.columns[:0])
 	c.args = append(c.args[:0], given...)
@@ -178,7 +180,7 @@ func (w *write[R]) with(end string) *write[R] {
 
 // condition says which row an update changes.
 type condition struct {
-	where string   // with the arguments that are given beside the row
+	where string   // with the arguments that are given in addition to the row
 	given int      // how many those are
 	same  []string // columns that are not updated: they have the values of the row already
 	also  string   // what else is set, "" for nothing
@@ -217,7 +219,7 @@ func (w *write[R]) place(i int, c column, given int) string {
 	return place
 }
 
-// values returns the first column of what a query finds.
+// values returns the first column of the result of a query.
 func values[V any](c *conn, query string, args ...any) (all []V, err error) {
 	var v V
 	err = c.each(query, func(scan scan) error {

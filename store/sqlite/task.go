@@ -15,8 +15,8 @@ const (
 		SELECT case_id FROM route_tasks
 		WHERE route_id = ?1 AND case_id > ?2 AND lists & ?4 <> 0 ORDER BY case_id LIMIT ?3`
 
-	// The same of many routes at once: from the front of what there is for
-	// administrators.
+	// The same for many routes at once, for administrators: from the begin of
+	// the list.
 	tasksOfRoutes = `
 		SELECT case_id FROM route_tasks
 		WHERE case_id > ?2 AND ?1 = 0 AND lists & ?4 <> 0 AND +route_id IN (SELECT value FROM json_each(?5))
@@ -48,7 +48,7 @@ var selectMarkings = `SELECT ` + caseTable.list("", "form") + ` FROM cases WHERE
 // fewRoutes is up to how many routes each is looked up by itself.
 const fewRoutes = 8
 
-// WithTasks returns the cases in which somebody may have tasks, by id, with
+// WithTasks returns the cases in which the parties may have tasks, by id, with
 // Marking, without Form, Access and Tasks.
 func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) {
 	lists := []any{int64(f.Lists)}
@@ -79,8 +79,8 @@ func (r caseReader) HasTasks(caseID int64, parties []identity.ID) (bool, error) 
 	return found, failure("read the tasks of a case", err)
 }
 
-// putTasks keeps the index of worklists in step with the case. had is what it
-// holds of the case, nil where that is not known.
+// putTasks updates the index of worklists for the case. had is what the index
+// has of the case, or nil if that is not known.
 func (t *tx) putTasks(c *store.Case, had []store.TaskShare) error {
 	parties, ofAdmins := shares(c.Tasks)
 	before, adminsHad := shares(had)

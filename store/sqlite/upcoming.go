@@ -10,8 +10,8 @@ import (
 	"flowdrive/store"
 )
 
-// What is to come is found by an index alone, context by context; rows are
-// read only of what comes first of all.
+// What is to come is found by an index alone, context by context. Rows are read
+// only of the earliest.
 const (
 	upcomingEntries = `SELECT due, seq FROM entries WHERE context_id = ?1 AND due < ?2 ORDER BY due, seq LIMIT ?3`
 	upcomingCases   = `SELECT due, id FROM cases WHERE context_id = ?1 AND due IS NOT NULL ORDER BY due, id LIMIT ?2`
@@ -67,8 +67,8 @@ func (r entryReader) Upcoming(contexts []identity.ID, before time.Time, limit in
 
 const opDueCases = "read what cases are due"
 
-// Upcoming returns the cases of the contexts of which something is due:
-// those that are due first, by id; with Marking, without Form and Access.
+// Upcoming returns cases of the contexts that are due, the earliest, by id;
+// with Marking, without Form and Access.
 func (r caseReader) Upcoming(contexts []identity.ID, limit int) ([]store.Case, error) {
 	var rows []dueID
 	var err error

@@ -171,7 +171,7 @@ func (t text) Scan(src any) error {
 
 func (t text) value() any { return orNoText(*t.s) }
 
-// optional is a column that leaves a number as it is where it is NULL.
+// optional is a column that leaves a number unchanged if it is NULL.
 type optional struct{ n *int64 }
 
 // Scan reads a column.
@@ -225,7 +225,7 @@ func (l list[T]) Scan(src any) error {
 	if !ok {
 		return fmt.Errorf("a list is stored as %T", src)
 	}
-	*l.items = nil // it may be that of another row
+	*l.items = nil // it may belong to another row
 	return json.Unmarshal([]byte(text), l.items)
 }
 

@@ -28,8 +28,8 @@ type tx struct {
 // before Update returns. f must not block: the writer waits for it.
 func (t *tx) AfterCommit(f func()) { t.hooks = append(t.hooks, f) }
 
-// Savepoint runs f, and where that fails or panics undoes what it wrote and
-// registered, that alone.
+// Savepoint runs f. If f fails or panics, it undoes what f wrote and
+// registered, and nothing else.
 func (t *tx) Savepoint(f func() error) error {
 	if t.lost != nil {
 		return t.lost
@@ -77,12 +77,12 @@ func (u *unit) answer(err error) {
 	close(u.done)
 }
 
-// Update runs f in a unit of its own within the next group commit, and
-// returns when the commit is durable. An error or panic of f rolls the unit
-// back, alone; a commit that fails fails all its units. Where ctx ends before
-// the unit was taken, f does not run and ctx's error is returned; after that
-// the outcome is waited for. f runs in the writer's goroutine: it must not
-// block on anything but its Tx, nor call Update.
+// Update runs f in a unit of its own within the next group commit, and returns
+// when the commit is durable. An error or panic of f rolls back this unit only.
+// A commit that fails fails all its units. If ctx ends before the unit was
+// taken, f does not run and ctx's error is returned; after that Update waits
+// for the outcome. f runs in the writer's goroutine: it must not block on
+// anything but its Tx, and must not call Update.
 func (db *DB) Update(ctx context.Context, f func(store.Tx) error) error {
 	u := newUnit(f)
 	if err := db.submit(ctx, u); err != nil {
@@ -111,8 +111,8 @@ func (db *DB) submit(ctx context.Context, u *unit) error {
 	}
 }
 
-// await returns the unit's outcome, or withdraws the unit where ctx ends
-// before it was taken.
+// await returns the unit's outcome, or withdraws the unit if ctx ends before it
+// was taken.
 func (db *DB) await(ctx context.Context, u *unit) error {
 	select {
 	case <-u.done:
@@ -284,9 +284,9 @@ func (db *DB) fill(units []*unit) error {
 	return nil
 }
 
-// attempt runs one unit, which is undone where it fails: within a savepoint,
-// or with the whole transaction where it is alone in that. The error it
-// returns is one that loses the whole transaction.
+// attempt runs one unit and undoes it if it fails: within a savepoint, or with
+// the whole transaction if it is alone in that. It returns only errors that
+// lose the whole transaction.
 func attempt(w *conn, u *unit, alone bool) error {
 	t := tx{reader: reader{c: w}}
 	f := func() error { return u.f(&t) }
@@ -299,8 +299,9 @@ func attempt(w *conn, u *unit, alone bool) error {
 	return t.lost
 }
 
-// lost returns the error of a transaction that is gone, as it is after some
-// errors of the machine below: what a unit met, where that explains it.
+// lost picks the error to report when SQLite has rolled back the whole
+// transaction: the unit's own error if it names the cause, else that of the
+// transaction.
 func lost(unit, undo error) error {
 	if errs.Is(unit, errs.Full) || errs.Is(unit, errs.Unavailable) {
 		return unit
@@ -308,8 +309,8 @@ func lost(unit, undo error) error {
 	return undo
 }
 
-// runHooks runs what a unit has asked for after its commit. What it wrote is
-// durable even where one of them panics.
+// runHooks runs the hooks of a unit after its commit. What the unit wrote is
+// durable even if a hook panics.
 func runHooks(hooks []func()) (err error) {
 	for _, hook := range hooks {
 		err = errors.Join(err, protect(func() error { hook(); return nil }))
