@@ -104,5 +104,5 @@ func (x *request) endDraft(ctx context.Context, n node) error {
 	if target, ok := n.(lockable); ok {
 		became = new(x.lockTarget(target))
 	}
-	return x.engine.Scratch.EndDraft(ctx, x.by, x.at.scratch(), became)
+	return x.engine.Locks.EndDraft(ctx, x.by, x.at.scratch(), became)
 }

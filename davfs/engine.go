@@ -16,6 +16,7 @@ import (
 type Engine struct {
 	Schedules   Schedules
 	Cases       Cases
+	Archive     Archive
 	Actions     Actions
 	Timers      Timers
 	Routes      Routes
@@ -36,22 +37,23 @@ type Engine struct {
 // EngineOf returns all of it as one engine has it.
 func EngineOf(e *engine.Engine) Engine {
 	return Engine{
-		Schedules:   e,
-		Cases:       e,
-		Actions:     e,
-		Timers:      e,
-		Routes:      e,
-		Parties:     e,
-		Holds:       e,
-		Attachments: e,
-		Drops:       e,
-		Accounts:    e,
-		Calendars:   e,
+		Schedules:   e.Schedules,
+		Cases:       e.Cases,
+		Archive:     e.Archive,
+		Actions:     e.Cases,
+		Timers:      e.Cases,
+		Routes:      e.Routes,
+		Parties:     e.Accounts,
+		Holds:       e.Holds,
+		Attachments: e.Files,
+		Drops:       e.Drops,
+		Accounts:    e.Accounts,
+		Calendars:   e.Calendars,
 		Audit:       e,
-		Documents:   e,
-		Scratch:     e,
-		Histories:   e,
-		Locks:       e,
+		Documents:   e.Files,
+		Scratch:     e.Files,
+		Histories:   e.History,
+		Locks:       e.Locks,
 		Changes:     e,
 	}
 }
@@ -83,12 +85,8 @@ type Cases interface {
 	Cases(ctx context.Context, by identity.Principal, f engine.Filter) ([]engine.Resource, error)
 	PutCase(ctx context.Context, req engine.Request, ref engine.Ref, body []byte) (*engine.Outcome, error)
 	PatchXattrs(ctx context.Context, req engine.Request, ref engine.Ref, changes []engine.XattrChange) error
-	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
 	MoveOnBoard(ctx context.Context, req engine.Request, move engine.BoardMove) (*engine.Outcome, error)
 	RenameCase(ctx context.Context, req engine.Request, ref engine.Ref, name string, overwrite bool) (*engine.Outcome, error)
-	// PurgeCase deletes a case of the archive that has ended in that month.
-	PurgeCase(ctx context.Context, req engine.Request, month store.Month, id int64) error
-	ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error)  // in order
 	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
 	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
 	Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error)
@@ -97,6 +95,16 @@ type Cases interface {
 	// "": engine.OwnInput and its like are the case's own.
 	Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error)
 	PutLabel(ctx context.Context, req engine.Request, id int64, given engine.NewMessage) (*engine.Outcome, error)
+	Board(ctx context.Context, by identity.Principal, route string) ([]engine.BoardState, error)
+	BoardState(ctx context.Context, by identity.Principal, route, state string) (string, error)
+}
+
+// Archive ends cases, and lists the months of those that have ended.
+type Archive interface {
+	DeleteCase(ctx context.Context, req engine.Request, ref engine.Ref) error
+	// PurgeCase deletes a case of the archive that has ended in that month.
+	PurgeCase(ctx context.Context, req engine.Request, month store.Month, id int64) error
+	ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) // in order
 }
 
 // Actions are the enabled actions of cases, and the worklists of them.
@@ -139,9 +147,6 @@ type Drops interface {
 	Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error)
 	OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*engine.Content, error)
 	DeleteAlias(ctx context.Context, req engine.Request, route, name string) error
-
-	Board(ctx context.Context, by identity.Principal, route string) ([]engine.BoardState, error)
-	BoardState(ctx context.Context, by identity.Principal, route, state string) (string, error)
 }
 
 // Parties are the users and teams, for administrators.
@@ -231,7 +236,6 @@ type ScratchArea interface {
 	MakeScratchFolder(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Outcome, error)
 	DeleteScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) error
 	MakeDraft(ctx context.Context, req engine.Request, at store.ScratchPlace) (created bool, err error)
-	EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *engine.Target) error // nil: nothing
 	Reject(ctx context.Context, req engine.Request, r engine.Refusal) error
 	MoveScratch(ctx context.Context, req engine.Request, from, to store.ScratchPlace, overwrite bool) (*engine.Outcome, error)
 	MayTakeScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Taken, error)
@@ -246,6 +250,7 @@ type Locks interface {
 	LocksCovering(ctx context.Context, by identity.Principal, t engine.Target) ([]store.Lock, error)
 	OwnLock(ctx context.Context, by identity.Principal, token store.UUID) (*store.Lock, error)
 	LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error)
+	EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *engine.Target) error // nil: nothing
 }
 
 // Histories are the source documents that were overwritten and deleted.

@@ -27,7 +27,7 @@ func ExampleFileSystem() {
 	if err := withEngine(func(ctx context.Context, e *engine.Engine) error {
 		drive := davfs.NewFileSystem(davfs.Config{
 			Engine: davfs.EngineOf(e), Clock: clock.Real{}, Status: func(errs.Kind) int { return http.StatusForbidden },
-			Principal: func(context.Context) identity.Principal { return e.Principal(e.PartyID("admin")) },
+			Principal: func(context.Context) identity.Principal { return e.Accounts.Principal(e.Accounts.PartyID("admin")) },
 		})
 		file, err := drive.OpenFile(ctx, "/dav/Documents/admin/rates.csv", os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 		if err != nil {

@@ -40,7 +40,7 @@ func (n archiveFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n archiveFolder) list(ctx context.Context) ([]*info, error) {
-	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, true)
+	months, err := n.engine.Archive.ArchiveMonths(ctx, n.by, true)
 	var out []*info
 	for _, month := range months {
 		if name := yearName(month); len(out) == 0 || out[len(out)-1].name != name {
@@ -66,7 +66,7 @@ type yearFolder struct {
 }
 
 func (n yearFolder) stat(ctx context.Context) (*info, error) {
-	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, false)
+	months, err := n.engine.Archive.ArchiveMonths(ctx, n.by, false)
 	for _, month := range months {
 		if month.Year() == n.year {
 			return folderInfo(yearName(month), n.since), nil
@@ -87,7 +87,7 @@ func (n yearFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n yearFolder) list(ctx context.Context) ([]*info, error) {
-	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, true)
+	months, err := n.engine.Archive.ArchiveMonths(ctx, n.by, true)
 	var out []*info
 	for _, month := range months {
 		if month.Year() == n.year {
@@ -105,7 +105,7 @@ type monthFolder struct {
 }
 
 func (n monthFolder) stat(ctx context.Context) (*info, error) {
-	months, err := n.engine.Cases.ArchiveMonths(ctx, n.by, false)
+	months, err := n.engine.Archive.ArchiveMonths(ctx, n.by, false)
 	for _, month := range months {
 		if month == n.month {
 			return folderInfo(monthName(month), n.since), nil
@@ -178,7 +178,7 @@ func (n archivedFile) lockTarget() engine.Target {
 
 // remove purges the case.
 func (n archivedFile) remove(ctx context.Context, req engine.Request, _ query) error {
-	return n.engine.Cases.PurgeCase(ctx, req, n.month, n.name.ref.CaseID)
+	return n.engine.Archive.PurgeCase(ctx, req, n.month, n.name.ref.CaseID)
 }
 
 // archivedFolder is Archive/<yyyy>/<mm>/<id>/, the same folder as the one in

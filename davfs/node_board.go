@@ -43,7 +43,7 @@ func (n boardFolder) list(ctx context.Context) ([]*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	states, err := n.engine.Drops.Board(ctx, n.by, n.route)
+	states, err := n.engine.Cases.Board(ctx, n.by, n.route)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (n stateFolder) stat(ctx context.Context) (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, err := n.engine.Drops.BoardState(ctx, n.by, n.route, n.state)
+	state, err := n.engine.Cases.BoardState(ctx, n.by, n.route, n.state)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (n stateFolder) child(_ context.Context, name string) (node, error) {
 }
 
 func (n stateFolder) list(ctx context.Context) ([]*info, error) {
-	state, err := n.engine.Drops.BoardState(ctx, n.by, n.route, n.state)
+	state, err := n.engine.Cases.BoardState(ctx, n.by, n.route, n.state)
 	if err != nil {
 		return nil, err
 	}

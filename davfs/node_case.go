@@ -135,7 +135,7 @@ func (n caseFile) remove(ctx context.Context, req engine.Request, _ query) error
 	if n.name.nothing() {
 		return absent()
 	}
-	return n.engine.Cases.DeleteCase(ctx, req, n.name.ref)
+	return n.engine.Archive.DeleteCase(ctx, req, n.name.ref)
 }
 
 // caseFolder is Cases/<id>/.

@@ -119,7 +119,7 @@ func (d *drive) removeOverlay(x *request, n node) (done bool, err error) {
 		return false, err
 	}
 	if s.draft != nil {
-		if err := x.engine.Scratch.EndDraft(ctx, x.by, x.at.scratch(), nil); err != nil {
+		if err := x.engine.Locks.EndDraft(ctx, x.by, x.at.scratch(), nil); err != nil {
 			return false, err
 		}
 	}

@@ -192,11 +192,11 @@ func fill(tb testing.TB) (file []byte) {
 		{identity.User, "eva", `{"admin": true}`},
 		{identity.Team, "ops", `{"members": ["sam", "ann"]}`},
 	} {
-		if _, err := d.PutParty(tb.Context(), admin, p.kind, p.name, []byte(p.doc)); err != nil {
+		if _, err := d.Accounts.PutParty(tb.Context(), admin, p.kind, p.name, []byte(p.doc)); err != nil {
 			tb.Fatal(err)
 		}
 	}
-	if _, err := d.PutRoute(tb.Context(), admin, "bug", false, []byte(routeOf("everyone"))); err != nil {
+	if _, err := d.Routes.PutRoute(tb.Context(), admin, "bug", false, []byte(routeOf("everyone"))); err != nil {
 		tb.Fatal(err)
 	}
 	for d.db.PeekID() < firstID {
@@ -213,5 +213,5 @@ func fill(tb testing.TB) (file []byte) {
 // principal returns the user's, with the contexts of each moment; of a user
 // who does not exist, one that sees nothing.
 func (d *testDrive) principal(user string) identity.Principal {
-	return d.Principal(d.PartyID(user))
+	return d.Accounts.Principal(d.Accounts.PartyID(user))
 }

@@ -17,21 +17,21 @@ import (
 func (w *world) lookups(ctx context.Context, entry, route string, id int64) map[string]func(identity.Principal) error {
 	uuid := w.as("admin").ref(entry).Entry
 	return map[string]func(identity.Principal) error{
-		"entry":       func(by identity.Principal) error { return try(w.Entry(ctx, by, engine.Ref{Entry: uuid})).err },
-		"occurrences": func(by identity.Principal) error { return try(w.Occurrences(ctx, by, uuid)).err },
-		"route":       func(by identity.Principal) error { return try(w.Route(ctx, by, route)).err },
-		"versions":    func(by identity.Principal) error { return try(w.RouteVersions(ctx, by, route)).err },
-		"case":        func(by identity.Principal) error { return try(w.Case(ctx, by, engine.Ref{CaseID: id})).err },
-		"log.json":    func(by identity.Principal) error { return try(w.CaseLog(ctx, by, id)).err },
-		"log.txt":     func(by identity.Principal) error { return try(w.CaseLogText(ctx, by, id)).err },
-		"messages":    func(by identity.Principal) error { return try(w.Messages(ctx, by, id)).err },
+		"entry":       func(by identity.Principal) error { return try(w.Schedules.Entry(ctx, by, engine.Ref{Entry: uuid})).err },
+		"occurrences": func(by identity.Principal) error { return try(w.Schedules.Occurrences(ctx, by, uuid)).err },
+		"route":       func(by identity.Principal) error { return try(w.Routes.Route(ctx, by, route)).err },
+		"versions":    func(by identity.Principal) error { return try(w.Routes.RouteVersions(ctx, by, route)).err },
+		"case":        func(by identity.Principal) error { return try(w.Cases.Case(ctx, by, engine.Ref{CaseID: id})).err },
+		"log.json":    func(by identity.Principal) error { return try(w.Cases.CaseLog(ctx, by, id)).err },
+		"log.txt":     func(by identity.Principal) error { return try(w.Cases.CaseLogText(ctx, by, id)).err },
+		"messages":    func(by identity.Principal) error { return try(w.Cases.Messages(ctx, by, id)).err },
 		"input": func(by identity.Principal) error {
-			return try(w.Message(ctx, by, id, store.UUID{}, engine.OwnInput)).err
+			return try(w.Cases.Message(ctx, by, id, store.UUID{}, engine.OwnInput)).err
 		},
-		"tasks": func(by identity.Principal) error { return try(w.Tasks(ctx, by, id)).err },
-		"task":  func(by identity.Principal) error { return try(w.Task(ctx, by, id, "end")).err },
-		"user":  func(by identity.Principal) error { return try(w.Party(ctx, by, identity.User, "sam")).err },
-		"users": func(by identity.Principal) error { return try(w.Parties(ctx, by, identity.User)).err },
+		"tasks": func(by identity.Principal) error { return try(w.Cases.Tasks(ctx, by, id)).err },
+		"task":  func(by identity.Principal) error { return try(w.Cases.Task(ctx, by, id, "end")).err },
+		"user":  func(by identity.Principal) error { return try(w.Accounts.Party(ctx, by, identity.User, "sam")).err },
+		"users": func(by identity.Principal) error { return try(w.Accounts.Parties(ctx, by, identity.User)).err },
 	}
 }
 
@@ -66,9 +66,9 @@ func TestStrangersSeeNothing(t *testing.T) {
 	}
 	for _, who := range []string{"bob", "eve"} {
 		u := w.as(who)
-		same(t, "entries", names(w.Entries(t.Context(), u.by(), engine.Filter{})), "")
-		same(t, "cases", names(w.Cases(t.Context(), u.by(), engine.Filter{})), "")
-		same(t, "routes", names(w.Routes(t.Context(), u.by(), engine.Filter{})), "auto ask")
+		same(t, "entries", names(w.Schedules.Entries(t.Context(), u.by(), engine.Filter{})), "")
+		same(t, "cases", names(w.Cases.Cases(t.Context(), u.by(), engine.Filter{})), "")
+		same(t, "routes", names(w.Routes.Routes(t.Context(), u.by(), engine.Filter{})), "auto ask")
 		for what, err := range map[string]error{
 			"PUT of the entry":  try(u.putEntry(entry, every)).err,
 			"DELETE of it":      u.deleteEntry(entry),
@@ -78,7 +78,7 @@ func TestStrangersSeeNothing(t *testing.T) {
 			"a label":           try(u.putLabel(id, "Note", "x")).err,
 			"DELETE of a route": u.deleteRoute("own"),
 			"a user":            try(u.putParty(identity.User, "new", `{}`)).err,
-			"DELETE of a user":  u.DeleteParty(t.Context(), u.request(nil), identity.User, "sam"),
+			"DELETE of a user":  u.Accounts.DeleteParty(t.Context(), u.request(nil), identity.User, "sam"),
 		} {
 			if got := errs.KindOf(err); got != errs.NotFound {
 				t.Errorf("%s: %s: %v", who, what, err)
@@ -116,10 +116,10 @@ func TestLeavingATeam(t *testing.T) {
 	same(t, "bob sees after ops", sees("bob"), 0)
 	// The starter keeps what they started.
 	admin.mustPutParty(identity.Team, "core", `{"members": [], "admins": []}`)
-	if _, err := w.Case(t.Context(), ann.by(), engine.Ref{CaseID: id}); err != nil {
+	if _, err := w.Cases.Case(t.Context(), ann.by(), engine.Ref{CaseID: id}); err != nil {
 		t.Error(err)
 	}
-	w.refused(try(w.Entry(t.Context(), ann.by(), ann.ref("team.json"))).err, errs.NotFound)
+	w.refused(try(w.Schedules.Entry(t.Context(), ann.by(), ann.ref("team.json"))).err, errs.NotFound)
 	// The entry goes on, for its context is what counts.
 	w.advanceTo("2012-11-09T12:36:56Z")
 	same(t, "occurrences", admin.occurrences(entry), []string{"fired 2012-11-09T12:36:56Z"})
@@ -148,12 +148,12 @@ func TestTiesToACase(t *testing.T) {
 			w.as("admin").mustPutRoute("run", test.route)
 			id := w.as("sam").startCase(test.start)
 			by := w.as(test.who).by()
-			if _, err := w.Case(t.Context(), by, engine.Ref{CaseID: id}); err != nil {
+			if _, err := w.Cases.Case(t.Context(), by, engine.Ref{CaseID: id}); err != nil {
 				t.Error(err)
 			}
-			same(t, "listed", names(w.Cases(t.Context(), by, engine.Filter{})), fmt.Sprint(id))
+			same(t, "listed", names(w.Cases.Cases(t.Context(), by, engine.Filter{})), fmt.Sprint(id))
 			if test.who != "eve" {
-				_, err := w.Case(t.Context(), w.as("eve").by(), engine.Ref{CaseID: id})
+				_, err := w.Cases.Case(t.Context(), w.as("eve").by(), engine.Ref{CaseID: id})
 				w.in(t).refused(err, errs.NotFound)
 			}
 		})

@@ -17,7 +17,7 @@ import (
 
 func (u user) putMe(doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutMe(u.Context(), u.request(options), []byte(doc))
+	return u.Accounts.PutMe(u.Context(), u.request(options), []byte(doc))
 }
 
 func (u user) mustPutMe(doc string, options ...option) *engine.Outcome {
@@ -27,12 +27,12 @@ func (u user) mustPutMe(doc string, options ...option) *engine.Outcome {
 
 func (u user) me() form {
 	u.Helper()
-	return u.form(try(u.Me(u.Context(), u.by())).must(u.world, "GET of me.json").Form)
+	return u.form(try(u.Accounts.Me(u.Context(), u.by())).must(u.world, "GET of me.json").Form)
 }
 
 func (u user) putApp(label, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutSecret(u.Context(), u.request(options), store.AppPassword, label, []byte(doc))
+	return u.Accounts.PutSecret(u.Context(), u.request(options), store.AppPassword, label, []byte(doc))
 }
 
 // newApp makes an app password and returns its secret.
@@ -43,7 +43,7 @@ func (u user) newApp(label string) string {
 }
 
 func (u user) deleteApp(label string, options ...option) error {
-	return u.DeleteSecret(u.Context(), u.request(options), store.AppPassword, label)
+	return u.Accounts.DeleteSecret(u.Context(), u.request(options), store.AppPassword, label)
 }
 
 // onDevice has a request come from a device.
@@ -54,7 +54,7 @@ func onDevice() option { return func(req *engine.Request) { req.By.Device = true
 func checksPasswords(w *world) {
 	w.config = func(cfg *engine.Config) {
 		cfg.CheckPassword = func(_ context.Context, user identity.Name, password string) error {
-			_, hash, _, _ := w.Account(string(user))
+			_, hash, _, _ := w.Accounts.Account(string(user))
 			switch {
 			case password == "throttled":
 				return errs.New(errs.TooMany, "Too many.")
@@ -135,7 +135,7 @@ func TestMeRefuses(t *testing.T) {
 	_, err = sam.putMe(`not JSON`, ifMatch(`"other"`))
 	w.refused(err, errs.Precondition)
 	sam.me().wants("email", `"sam@example.org"`)
-	res := try(sam.Me(t.Context(), sam.by())).must(w, "GET of me.json")
+	res := try(sam.Accounts.Me(t.Context(), sam.by())).must(w, "GET of me.json")
 	sam.mustPutMe(`{"email": "s@example.org"}`, ifMatch(res.FormETag))
 }
 
@@ -145,7 +145,7 @@ func TestOwnPassword(t *testing.T) {
 	w.as("admin").mustPutParty(identity.User, "sam", `{"password": "old"}`)
 	sam := w.as("sam")
 	hash := func() string {
-		_, hash, _, _ := w.Account("sam")
+		_, hash, _, _ := w.Accounts.Account("sam")
 		return hash
 	}
 	_, err := sam.putMe(`{"password": "new", "oldPassword": "guess", "email": "x@example.org"}`)
@@ -177,7 +177,7 @@ func TestOwnPasswordIsCheckedAgain(t *testing.T) {
 	w.as("admin").mustPutParty(identity.User, "sam", `{"password": "old"}`)
 	_, err := w.as("sam").putMe(`{"password": "new", "oldPassword": "old"}`)
 	w.refused(err, errs.Invalid, "/oldPassword conflict")
-	_, hash, _, _ := w.Account("sam")
+	_, hash, _, _ := w.Accounts.Account("sam")
 	same(t, "the password", hash, "hash of meanwhile")
 }
 
@@ -185,7 +185,7 @@ func TestPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": true}`)
-	res := try(w.People(t.Context(), w.as("eve").by())).must(w, "GET of people.json")
+	res := try(w.Accounts.People(t.Context(), w.as("eve").by())).must(w, "GET of people.json")
 	want := `{"users":[{"name":"admin","fullName":"Administrator"},{"name":"sam","fullName":""},{"name":"ann","fullName":""},{"name":"eve","fullName":""}],` +
 		`"teams":[{"name":"everyone"},{"name":"core"},{"name":"ops"},{"name":"staff"}]}` + "\n"
 	same(t, "people.json", string(res.Form), want)
@@ -199,16 +199,16 @@ func TestAppPasswords(t *testing.T) {
 	if len(phone) != len("fd-")+32 || phone == tablet || strings.ToLower(phone) != phone {
 		t.Errorf("the secrets are %q and %q", phone, tablet)
 	}
-	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), store.AppPassword)), "my phone tablet")
-	same(t, "of ann", names(w.Secrets(t.Context(), ann.by(), store.AppPassword)), "")
-	res := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "MY PHONE")).must(w, "GET of an app password")
+	same(t, "listed", names(w.Accounts.Secrets(t.Context(), sam.by(), store.AppPassword)), "my phone tablet")
+	same(t, "of ann", names(w.Accounts.Secrets(t.Context(), ann.by(), store.AppPassword)), "")
+	res := try(w.Accounts.Secret(t.Context(), sam.by(), store.AppPassword, "MY PHONE")).must(w, "GET of an app password")
 	same(t, "the form", string(res.Form), `{"label":"my phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
-	_, err := w.Secret(t.Context(), ann.by(), store.AppPassword, "tablet")
+	_, err := w.Accounts.Secret(t.Context(), ann.by(), store.AppPassword, "tablet")
 	w.refused(err, errs.NotFound)
 
 	uses := func(want bool, who user, secret string) {
 		t.Helper()
-		if got := w.UseAppPassword(who.id(), secret); got != want {
+		if got := w.Accounts.UseAppPassword(who.id(), secret); got != want {
 			t.Errorf("%s uses %q: %v; want %v", who.name, secret, got, want)
 		}
 	}
@@ -260,7 +260,7 @@ func TestAppPasswords(t *testing.T) {
 	// They go with their user, and a disabled user's are told apart by the
 	// log-in.
 	w.as("admin").mustPutParty(identity.User, "sam", `{"disabled": true}`)
-	if _, _, disabled, _ := w.Account("sam"); !disabled {
+	if _, _, disabled, _ := w.Accounts.Account("sam"); !disabled {
 		t.Error("sam is not disabled")
 	}
 }
@@ -318,15 +318,15 @@ func TestLastUse(t *testing.T) {
 		t.Helper()
 		stop := w.running()
 		for range 10 {
-			if !w.UseAppPassword(sam.id(), secret) {
+			if !w.Accounts.UseAppPassword(sam.id(), secret) {
 				t.Fatal("it is none")
 			}
 		}
 		stop()
-		res := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
+		res := try(w.Accounts.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
 		return unquote(sam.form(res.Form).get("lastUsed")) + " " + res.FormETag
 	}
-	before := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
+	before := try(w.Accounts.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
 	first := use()
 	same(t, "the first use", strings.Fields(first)[0], "2012-11-09T12:34:56Z")
 	if first == before.FormETag || !strings.HasPrefix(strings.Fields(first)[1], before.Definition) {
@@ -340,7 +340,7 @@ func TestLastUse(t *testing.T) {
 	w.advance(time.Minute)
 	same(t, "an hour later", strings.Fields(use())[0], "2012-11-09T13:34:56Z")
 	w.reopen()
-	res := try(w.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
+	res := try(w.Accounts.Secret(t.Context(), sam.by(), store.AppPassword, "phone")).must(w, "GET of an app password")
 	sam.form(res.Form).wants("lastUsed", `"2012-11-09T13:34:56Z"`)
 }
 

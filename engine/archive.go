@@ -278,7 +278,7 @@ func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) erro
 		seenBy: e.runner.access(c), route: e.routes.Load().byID[c.RouteID],
 	})
 	if open(c.Life) {
-		starter := e.PartyID(c.Starter)
+		starter := e.accounts.PartyID(c.Starter)
 		tx.AfterCommit(func() { e.usage.Add(quota.OpenCases, starter, -1) })
 	}
 	if c.ChildrenCount == 0 {

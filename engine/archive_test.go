@@ -31,12 +31,12 @@ func (u user) archived(month store.Month) string {
 
 func (u user) purge(id int64, options ...option) error {
 	month := u.caseResource(fmt.Sprint(id)).Archived
-	return u.PurgeCase(u.Context(), u.request(options), month, id)
+	return u.Archive.PurgeCase(u.Context(), u.request(options), month, id)
 }
 
 func (w *world) months(u user, own bool) string {
 	w.Helper()
-	return strings.Trim(fmt.Sprint(try(w.ArchiveMonths(w.Context(), u.by(), own)).must(w, "the months of the archive")), "[]")
+	return strings.Trim(fmt.Sprint(try(w.Archive.ArchiveMonths(w.Context(), u.by(), own)).must(w, "the months of the archive")), "[]")
 }
 
 func (u user) mustDeleteCase(id int64) {
@@ -80,7 +80,7 @@ func TestRetention(t *testing.T) {
 			id := sam.startCase(`{"route": "kept"}`)
 			test.end(sam, id)
 			is := func() string {
-				_, err := sam.Case(t.Context(), sam.by(), engine.Ref{CaseID: id})
+				_, err := sam.Cases.Case(t.Context(), sam.by(), engine.Ref{CaseID: id})
 				switch {
 				case err != nil:
 					w.kind("GET", err, errs.NotFound)
@@ -159,7 +159,7 @@ func TestArchived(t *testing.T) {
 	month := store.MonthOf(w.clock.Now())
 	same(t, "month", int64(month), 201211)
 	same(t, "its form", sam.caseForm(id).text, form.text)
-	w.refused(try(sam.Case(t.Context(), sam.by(), sam.ref("q.json"))).err, errs.NotFound)
+	w.refused(try(sam.Cases.Case(t.Context(), sam.by(), sam.ref("q.json"))).err, errs.NotFound)
 	for _, u := range []user{sam, bob, admin} {
 		same(t, u.name+" lists", strings.Contains(u.lists(engine.Filter{}), fmt.Sprint(id)), false)
 		same(t, u.name+" lists in the archive", u.archived(0), fmt.Sprint(id))
@@ -200,7 +200,7 @@ func TestArchived(t *testing.T) {
 		"detach":      sam.deleteAttachment(bound),
 		"a lock":      try(sam.lock(engine.Target{Kind: engine.OnCase, Ref: engine.Ref{CaseID: id}, URL: "/x"}, engine.NewLock{})).err,
 		"a task lock": try(admin.lock(engine.Target{Kind: engine.OnTask, Ref: engine.Ref{CaseID: id}, Name: "audit", URL: "/x"}, engine.NewLock{})).err,
-		"a new name":  try(sam.RenameCase(t.Context(), sam.request(nil), engine.Ref{CaseID: id}, "r.json", true)).err,
+		"a new name":  try(sam.Cases.RenameCase(t.Context(), sam.request(nil), engine.Ref{CaseID: id}, "r.json", true)).err,
 	} {
 		w.kind(what, err, errs.ReadOnly)
 	}
@@ -318,7 +318,7 @@ func TestArchiveOfFamily(t *testing.T) {
 	// They are purged with it.
 	w.refused(sam.purge(id), errs.NotAllowed)
 	admin := w.as("admin")
-	w.refused(admin.PurgeCase(t.Context(), admin.request(nil), 201212, id), errs.NotFound)
+	w.refused(admin.Archive.PurgeCase(t.Context(), admin.request(nil), 201212, id), errs.NotFound)
 	w.refused(admin.purge(id, ifMatch(`"x"`)), errs.Precondition)
 	if err := admin.purge(kids[0]); err != nil { // one by itself
 		t.Fatal(err)
@@ -403,13 +403,13 @@ func TestPurge(t *testing.T) {
 	sam.mustDeleteCase(id)
 	sam.mustDeleteCase(id)
 	sam.mustDeleteCase(fired)
-	before := try(w.Entry(t.Context(), sam.by(), sam.ref(entry.Name))).must(w, "GET of the entry")
+	before := try(w.Schedules.Entry(t.Context(), sam.by(), sam.ref(entry.Name))).must(w, "GET of the entry")
 	sam.form(before.Form).wants("lastCase", fmt.Sprint(fired))
 	for _, purged := range []int64{id, fired} {
 		if err := admin.purge(purged); err != nil {
 			t.Fatal(err)
 		}
-		w.refused(admin.PurgeCase(t.Context(), admin.request(nil), 201211, purged), errs.NotFound)
+		w.refused(admin.Archive.PurgeCase(t.Context(), admin.request(nil), 201211, purged), errs.NotFound)
 	}
 	same(t, "used", sam.used(), used)
 	w.collect()
@@ -417,9 +417,9 @@ func TestPurge(t *testing.T) {
 		t.Errorf("contents are left: %v", files)
 	}
 	same(t, "occurrences", sam.occurrences(entry.Name), []string{"fired 2012-11-09T23:00:00Z"})
-	res := try(w.Occurrences(t.Context(), sam.by(), sam.ref(entry.Name).Entry)).must(w, "GET of the occurrences")
+	res := try(w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(entry.Name).Entry)).must(w, "GET of the occurrences")
 	sam.form(res.Form).wants("0/case", "null")
-	after := try(w.Entry(t.Context(), sam.by(), sam.ref(entry.Name))).must(w, "GET of the entry")
+	after := try(w.Schedules.Entry(t.Context(), sam.by(), sam.ref(entry.Name))).must(w, "GET of the entry")
 	same(t, "the entry", string(after.Form), strings.Replace(string(before.Form), fmt.Sprintf(`"lastCase":%d`, fired), `"lastCase":null`, 1))
 	if after.FormETag == before.FormETag || after.Definition != before.Definition {
 		t.Errorf("the entry was %s, and is %s", before.FormETag, after.FormETag)

@@ -64,7 +64,7 @@ func TestAuditOfChanges(t *testing.T) {
 	admin.mustPutParty(identity.User, "sam", `{"disabled": false}`)
 	admin.mustPutParty(identity.Team, "ops", `{"members": ["sam"]}`)
 	admin.mustPutParty(identity.Team, "ops", `{"members": []}`)
-	if err := w.DeleteParty(t.Context(), admin.request(nil), identity.Team, "ops"); err != nil {
+	if err := w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.Team, "ops"); err != nil {
 		t.Fatal(err)
 	}
 	sam := w.as("sam")
@@ -82,7 +82,7 @@ func TestAuditOfChanges(t *testing.T) {
 	}
 	_, err := admin.putParty(identity.User, "sam", `{"disabled": true, "x": 1}`)
 	w.refused(err, errs.Invalid)
-	if err := w.DeleteParty(t.Context(), admin.request(nil), identity.User, "sam"); err != nil {
+	if err := w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "sam"); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
@@ -157,7 +157,7 @@ func TestAuditOfLooks(t *testing.T) {
 	path := func(text string) engine.DocumentPath { return strings.Split(text, "/") }
 	write := func(u user, at string) {
 		t.Helper()
-		_, err := w.PutDocument(t.Context(), u.request(nil), path(at), engine.Upload{Body: strings.NewReader("hello"), Size: 5})
+		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), engine.Upload{Body: strings.NewReader("hello"), Size: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,24 +170,24 @@ func TestAuditOfLooks(t *testing.T) {
 	stop := w.running()
 	for _, who := range []string{"admin", "sam"} {
 		for _, at := range []string{"sam/a b.txt", "core/c.txt", "everyone/e.txt", "admin/d.txt", "sam/none.txt"} {
-			if doc, err := w.OpenDocument(t.Context(), w.as(who).by(), path(at)); err == nil {
+			if doc, err := w.Files.OpenDocument(t.Context(), w.as(who).by(), path(at)); err == nil {
 				_ = doc.Body.Close()
 			}
 		}
 	}
 	admin := w.as("admin").by()
 	for range 2 * 10 { // more than of what is refused
-		if _, err := w.DocumentListing(t.Context(), admin, path("sam"), engine.Members(false)); err != nil {
+		if _, err := w.Files.DocumentListing(t.Context(), admin, path("sam"), engine.Members(false)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.DocumentListing(t.Context(), admin, path("core"), engine.Tree(10, false)); err != nil {
+	if _, err := w.Files.DocumentListing(t.Context(), admin, path("core"), engine.Tree(10, false)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Documents(t.Context(), admin, path("core"), engine.Filter{}); err != nil {
+	if _, err := w.Files.Documents(t.Context(), admin, path("core"), engine.Filter{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Documents(t.Context(), admin, nil, engine.Filter{}); err != nil {
+	if _, err := w.Files.Documents(t.Context(), admin, nil, engine.Filter{}); err != nil {
 		t.Fatal(err)
 	}
 	stop()

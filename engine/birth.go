@@ -170,7 +170,7 @@ func (e *runner) render(c *caseChange, r *route.Route) {
 	after := c.after
 	c.route, c.shares = r, machine.Shares(after, r)
 	c.row = store.Case{
-		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.PartyID(after.Starter),
+		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.accounts.PartyID(after.Starter),
 		State: string(after.Life), Status: after.Status, Priority: after.Priority,
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentEnablement,
 		Marking: after.Marking(), Form: machine.Form(after, r), Created: after.Created, Modified: after.Modified,
@@ -184,7 +184,7 @@ func (e *runner) render(c *caseChange, r *route.Route) {
 func (e *runner) access(c *machine.Case) []identity.ID {
 	ids := []identity.ID{identity.ID(c.ContextID)}
 	for _, name := range machine.Parties(c) {
-		if id := e.PartyID(name); id != 0 {
+		if id := e.accounts.PartyID(name); id != 0 {
 			ids = append(ids, id)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // in brackets.
 func (u user) board(route string) string {
 	u.Helper()
-	states := try(u.Board(u.Context(), u.by(), route)).must(u.world, "the board of "+route)
+	states := try(u.Cases.Board(u.Context(), u.by(), route)).must(u.world, "the board of "+route)
 	out := make([]string, len(states))
 	for i, s := range states {
 		if out[i] = s.Name; !s.Listed {
@@ -32,7 +32,7 @@ func TestBoardHasOpenStatesAndWhatOneSees(t *testing.T) {
 	admin, sam, ann, bob, eve := w.as("admin"), w.as("sam"), w.as("ann"), w.as("bob"), w.as("eve")
 	cards := func(u user, state string) string {
 		u.Helper()
-		return names(w.Cases(t.Context(), u.by(), engine.Filter{Route: "ask", Status: state, OnBoard: true}))
+		return names(w.Cases.Cases(t.Context(), u.by(), engine.Filter{Route: "ask", Status: state, OnBoard: true}))
 	}
 	same(t, "empty", sam.board("ask"), "open answered (closed)")
 	// Helpers are the team core, so that ann sees what sam and bob start.
@@ -76,15 +76,15 @@ func TestBoardHasOpenStatesAndWhatOneSees(t *testing.T) {
 		{bob, "closed", ""},
 		{admin, "never", ""},
 	} {
-		got, err := w.BoardState(t.Context(), tt.u.by(), "ask", tt.state)
+		got, err := w.Cases.BoardState(t.Context(), tt.u.by(), "ask", tt.state)
 		if tt.want == "" {
 			w.kind(tt.state+" to "+tt.u.name, err, errs.NotFound)
 		} else if err != nil || got != tt.want {
 			t.Errorf("%s to %s: %q, %v", tt.state, tt.u.name, got, err)
 		}
 	}
-	w.kind("of a route that is not seen", try(w.Board(t.Context(), bob.by(), "own")).err, errs.NotFound)
-	w.kind("of a route that is not seen", try(w.BoardState(t.Context(), bob.by(), "own", "open")).err, errs.NotFound)
+	w.kind("of a route that is not seen", try(w.Cases.Board(t.Context(), bob.by(), "own")).err, errs.NotFound)
+	w.kind("of a route that is not seen", try(w.Cases.BoardState(t.Context(), bob.by(), "own", "open")).err, errs.NotFound)
 }
 
 // TestBoardOfDeputy: who stands in sees the cases in which the absent plays a

@@ -13,7 +13,7 @@ import (
 
 func (u user) putLink(label, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutSecret(u.Context(), u.request(options), store.CalendarLink, label, []byte(doc))
+	return u.Accounts.PutSecret(u.Context(), u.request(options), store.CalendarLink, label, []byte(doc))
 }
 
 // newLink makes a calendar link and returns the token of its address.
@@ -29,7 +29,7 @@ func (u user) newLink(label string) string {
 }
 
 func (u user) deleteLink(label string, options ...option) error {
-	return u.DeleteSecret(u.Context(), u.request(options), store.CalendarLink, label)
+	return u.Accounts.DeleteSecret(u.Context(), u.request(options), store.CalendarLink, label)
 }
 
 // A calendar link shows its maker's calendar to whoever knows it, until it is
@@ -43,7 +43,7 @@ func TestCalendarLinks(t *testing.T) {
 	theirs := ann.newLink("phone")
 	opens := func(token string, whose *user) {
 		t.Helper()
-		res, err := w.CalendarAt(t.Context(), token)
+		res, err := w.Calendars.CalendarAt(t.Context(), token)
 		if whose == nil {
 			w.refused(err, errs.NotFound)
 			return
@@ -61,13 +61,13 @@ func TestCalendarLinks(t *testing.T) {
 	for _, token := range []string{"", phone[1:], phone + "a", strings.ToUpper(phone), "fd-" + phone, strings.Repeat("a", 32)} {
 		opens(token, nil)
 	}
-	if w.UseAppPassword(sam.id(), phone) || w.UseAppPassword(sam.id(), "fd-"+phone) {
+	if w.Accounts.UseAppPassword(sam.id(), phone) || w.Accounts.UseAppPassword(sam.id(), "fd-"+phone) {
 		t.Error("a calendar link logs in")
 	}
 	opens(strings.TrimPrefix(sam.newApp("phone"), "fd-"), nil)
 
-	same(t, "listed", names(w.Secrets(t.Context(), sam.by(), store.CalendarLink)), "phone wall")
-	_, err := w.Secret(t.Context(), ann.by(), store.CalendarLink, "wall")
+	same(t, "listed", names(w.Accounts.Secrets(t.Context(), sam.by(), store.CalendarLink)), "phone wall")
+	_, err := w.Accounts.Secret(t.Context(), ann.by(), store.CalendarLink, "wall")
 	w.refused(err, errs.NotFound)
 	_, err = sam.putLink("PHONE", `{}`)
 	w.refused(err, errs.NameTaken)
@@ -77,10 +77,10 @@ func TestCalendarLinks(t *testing.T) {
 	w.refused(err, errs.NotAllowed)
 	w.refused(sam.deleteLink("wall", onDevice()), errs.NotAllowed)
 	try(sam.putLink("tablet", `{}`, dryRun())).must(w, "a dry run")
-	same(t, "after a dry run", names(w.Secrets(t.Context(), sam.by(), store.CalendarLink)), "phone wall")
+	same(t, "after a dry run", names(w.Accounts.Secrets(t.Context(), sam.by(), store.CalendarLink)), "phone wall")
 
 	w.running()() // what waits to be written is written at the end
-	res := try(w.Secret(t.Context(), sam.by(), store.CalendarLink, "phone")).must(w, "GET of a link")
+	res := try(w.Accounts.Secret(t.Context(), sam.by(), store.CalendarLink, "phone")).must(w, "GET of a link")
 	w.form(res.Form).wants("label", `"phone"`, "lastUsed", `"2012-11-09T12:34:56Z"`)
 	w.reopen()
 	opens(phone, &sam)

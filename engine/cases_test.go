@@ -26,7 +26,7 @@ func TestStartDocument(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	c := sam.caseForm(out.CaseID)
-	c.wants("route", `"ask"`, "title", `"May we?"`, "priority", "7", "context", `"core"`, "contextId", fmt.Sprint(w.PartyID("core")),
+	c.wants("route", `"ask"`, "title", `"May we?"`, "priority", "7", "context", `"core"`, "contextId", fmt.Sprint(w.Accounts.PartyID("core")),
 		"starter", `"sam"`, "stakeholders", `["eve","ops"]`, "roles", `{"asker":["sam"],"helper":["bob"],"boss":["@admins"]}`,
 		"xattrDict/start", `"2012-11-01"`, "xattrDict/pid", `"`+out.Name+`"`, "xattrDict/n", "7", "xattrDict/yes", "true",
 		"xattrDict/who", `"core"`, "xattrDict/what", `"May we?"`, "xattrDict/odd", `"$__BAR__;"`,
@@ -51,7 +51,7 @@ func TestStartDocument(t *testing.T) {
 // read returns media type and content of a message of a case.
 func (u user) read(id int64, name string) string {
 	u.Helper()
-	c := try(u.Message(u.Context(), u.by(), id, store.UUID{}, name)).must(u.world, "the message "+name)
+	c := try(u.Cases.Message(u.Context(), u.by(), id, store.UUID{}, name)).must(u.world, "the message "+name)
 	data, err := io.ReadAll(c.Body)
 	if err != nil {
 		u.Error(err)
@@ -181,7 +181,7 @@ func TestCaseNames(t *testing.T) {
 	timed := sam.mustPutCase("timed.json", `{"route": "timed"}`)
 	w.advance(3 * time.Hour)
 	same(t, "given", sam.caseResource(timed.Name+".json").Given, "timed.json")
-	all := try(w.Cases(t.Context(), sam.by(), engine.Filter{Route: "timed"})).must(w, "listing")
+	all := try(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{Route: "timed"})).must(w, "listing")
 	same(t, "listed", all[0].Given, "timed.json")
 }
 
@@ -276,9 +276,9 @@ func TestCancel(t *testing.T) {
 			log := sam.logTexts(out.CaseID)
 			same(t, "log", log[len(log)-1], "life: Canceled")
 			// It resolves, is not listed, and its name is free.
-			same(t, "listed", names(w.Cases(t.Context(), sam.by(), engine.Filter{})), "")
-			same(t, "listed", names(w.Cases(t.Context(), sam.by(), engine.Filter{State: "canceled"})), out.Name)
-			w.refused(try(sam.Case(t.Context(), sam.by(), sam.ref("q.json"))).err, errs.NotFound)
+			same(t, "listed", names(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{})), "")
+			same(t, "listed", names(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{State: "canceled"})), out.Name)
+			w.refused(try(sam.Cases.Case(t.Context(), sam.by(), sam.ref("q.json"))).err, errs.NotFound)
 			same(t, "given", sam.caseResource(out.Name+".json").Given, "")
 			if again := sam.mustPutCase("q.json", `{"route": "ask"}`); !again.Created || again.CaseID == out.CaseID {
 				t.Errorf("%+v", again)
@@ -337,14 +337,14 @@ func TestCaseListing(t *testing.T) {
 		{"sam", engine.Filter{Parent: 5}, nil},
 	} {
 		by := w.as(test.who)
-		got := names(w.Cases(t.Context(), by.by(), test.filter))
+		got := names(w.Cases.Cases(t.Context(), by.by(), test.filter))
 		if want := strings.Join(test.want, " "); got != want {
 			t.Errorf("%s with %+v: %q; want %q", test.who, test.filter, got, want)
 		}
 	}
 	var paged []string
 	for after := int64(0); ; {
-		page := try(w.Cases(t.Context(), admin.by(), engine.Filter{Limit: 1, After: after, Query: "holidays"})).must(w, "a page")
+		page := try(w.Cases.Cases(t.Context(), admin.by(), engine.Filter{Limit: 1, After: after, Query: "holidays"})).must(w, "a page")
 		if len(page) == 0 {
 			break
 		}
@@ -364,12 +364,12 @@ func TestCasesOfAdministeredRoutes(t *testing.T) {
 	w.as("admin").mustPutRoute("looked-after", lookedAfter("eve"))
 	id := fmt.Sprint(w.as("sam").startCase(`{"route": "looked-after", "roles": {"helper": ["bob"]}}`))
 	eve := w.as("eve")
-	same(t, "all", names(w.Cases(t.Context(), eve.by(), engine.Filter{})), id)
-	same(t, "mounted", names(w.Cases(t.Context(), eve.by(), engine.Filter{OwnOnly: true})), id)
+	same(t, "all", names(w.Cases.Cases(t.Context(), eve.by(), engine.Filter{})), id)
+	same(t, "mounted", names(w.Cases.Cases(t.Context(), eve.by(), engine.Filter{OwnOnly: true})), id)
 	eve.mustPerform(eve.ref(id).CaseID, "audit")
 	w.as("admin").mustPutRoute("looked-after", lookedAfter("ann"))
-	same(t, "after", names(w.Cases(t.Context(), eve.by(), engine.Filter{})), "")
-	w.refused(try(w.Case(t.Context(), eve.by(), eve.ref(id))).err, errs.NotFound)
+	same(t, "after", names(w.Cases.Cases(t.Context(), eve.by(), engine.Filter{})), "")
+	w.refused(try(w.Cases.Case(t.Context(), eve.by(), eve.ref(id))).err, errs.NotFound)
 }
 
 // PUTs of one name at once start one case.

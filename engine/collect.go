@@ -16,7 +16,7 @@ func (e *Engine) collectWhenRoused(ctx context.Context) {
 		case <-e.contents.Roused():
 		case <-retry.C:
 		}
-		err := e.purge(ctx)
+		err := e.Files.purge(ctx)
 		if err == nil {
 			err = e.contents.Collect(ctx)
 		}

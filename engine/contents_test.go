@@ -42,7 +42,7 @@ func (u user) putAttachment(given engine.NewAttachment, text string, options ...
 		given.Name = "x"
 	}
 	given.Size = int64(len(text))
-	out, err := u.PutAttachment(u.Context(), u.request(options), given, strings.NewReader(text))
+	out, err := u.Files.PutAttachment(u.Context(), u.request(options), given, strings.NewReader(text))
 	if err != nil {
 		return store.UUID{}, err
 	}
@@ -56,12 +56,12 @@ func (u user) upload(given engine.NewAttachment, text string) store.UUID {
 }
 
 func (u user) deleteAttachment(uuid store.UUID) error {
-	return u.DeleteAttachment(u.Context(), u.request(nil), uuid)
+	return u.Files.DeleteAttachment(u.Context(), u.request(nil), uuid)
 }
 
 func (u user) seesAttachment(uuid store.UUID) bool {
 	u.Helper()
-	_, err := u.Attachment(u.Context(), u.by(), uuid)
+	_, err := u.Files.Attachment(u.Context(), u.by(), uuid)
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		u.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func attached(uuid store.UUID) string { return `"attachmentUUID": "` + uuid.Stri
 // input returns the input of a case with its media type, as "type: bytes".
 func (w *world) input(id int64) string {
 	w.Helper()
-	c := try(w.Message(w.Context(), w.as("admin").by(), id, store.UUID{}, engine.OwnInput)).must(w, "GET of an input")
+	c := try(w.Cases.Message(w.Context(), w.as("admin").by(), id, store.UUID{}, engine.OwnInput)).must(w, "GET of an input")
 	return c.MediaType + ": " + w.readAll(c.Body)
 }
 
@@ -141,9 +141,9 @@ func (w *world) sound(what string) {
 	w.Helper()
 	admin := w.as("admin").by()
 	want := map[string]bool{}
-	for _, r := range try(w.Attachments(w.Context(), admin, engine.Filter{})).must(w, "the list of attachments") {
+	for _, r := range try(w.Files.Attachments(w.Context(), admin, engine.Filter{})).must(w, "the list of attachments") {
 		uuid, _ := store.ParseUUID(r.Name)
-		a, err := w.OpenAttachment(w.Context(), admin, uuid)
+		a, err := w.Files.OpenAttachment(w.Context(), admin, uuid)
 		if err != nil {
 			w.Errorf("%s: %v", what, err)
 			continue

@@ -10,11 +10,11 @@ import (
 )
 
 func (u user) copyDocument(from, to string, how engine.Transfer, options ...option) (*engine.Outcome, error) {
-	return u.CopyDocument(u.Context(), u.request(options), path(from), path(to), how)
+	return u.Files.CopyDocument(u.Context(), u.request(options), path(from), path(to), how)
 }
 
 func (u user) moveDocument(from, to string, how engine.Transfer, options ...option) (*engine.Outcome, error) {
-	return u.MoveDocument(u.Context(), u.request(options), path(from), path(to), how)
+	return u.Files.MoveDocument(u.Context(), u.request(options), path(from), path(to), how)
 }
 
 // tree returns what is below a folder, as paths in order.
@@ -140,11 +140,11 @@ func TestMoveIsThePut(t *testing.T) {
 	const nightly = `{"route": "auto", "type": "cron", "hour": "23", "minute": "0"}`
 	named := engine.Ref{Author: sam.by().ID, Name: "nightly.json"}
 	take := func(at string) option {
-		taken := try(w.MayTake(t.Context(), sam.request(nil), path(at))).must(w, "take "+at)
+		taken := try(w.Files.MayTake(t.Context(), sam.request(nil), path(at))).must(w, "take "+at)
 		return func(r *engine.Request) { r.Takes = taken }
 	}
 	put := func(body string, options ...option) error {
-		_, err := w.PutEntry(t.Context(), sam.request(options), named, []byte(body))
+		_, err := w.Schedules.PutEntry(t.Context(), sam.request(options), named, []byte(body))
 		return err
 	}
 	sam.mustPutDocument("sam/a", nightly)
@@ -153,11 +153,11 @@ func TestMoveIsThePut(t *testing.T) {
 	stale := take("sam/a")
 	sam.mustPutDocument("sam/a", nightly+" ")
 	w.kind("what was changed meanwhile", put(nightly, stale), errs.InUse)
-	_, err := w.Entry(t.Context(), sam.by(), named)
+	_, err := w.Schedules.Entry(t.Context(), sam.by(), named)
 	w.kind("nothing was stored", err, errs.NotFound)
 	w.kind("an entry", put(nightly, take("sam/a")), "")
 	same(t, "the source has gone", sam.tree("sam"), "")
-	_, err = w.MayTake(t.Context(), sam.request(nil), path("everyone"))
+	_, err = w.Files.MayTake(t.Context(), sam.request(nil), path("everyone"))
 	w.kind("a folder", err, errs.NotFound)
 }
 
@@ -168,29 +168,29 @@ func TestRename(t *testing.T) {
 	sam, ann := w.as("sam"), w.as("ann")
 	const nightly = `{"route": "auto",  "type": "cron", "hour": "23", "minute": "0"}`
 	ref := func(name string) engine.Ref { return engine.Ref{Author: sam.by().ID, Name: name} }
-	out := try(w.PutEntry(t.Context(), sam.request(nil), ref("a.json"), []byte(nightly))).must(w, "PUT")
+	out := try(w.Schedules.PutEntry(t.Context(), sam.request(nil), ref("a.json"), []byte(nightly))).must(w, "PUT")
 	rename := func(u user, from, to string, overwrite bool) error {
-		_, err := w.RenameEntry(t.Context(), u.request(nil), ref(from), to, overwrite)
+		_, err := w.Schedules.RenameEntry(t.Context(), u.request(nil), ref(from), to, overwrite)
 		return err
 	}
 	w.kind("another's", rename(ann, "a.json", "b.json", true), errs.NotFound)
 	w.kind("to another language", rename(sam, "a.json", "b.yaml", true), "")
 	w.kind("and back", rename(sam, "b.yaml", "b.json", true), "")
-	moved := try(w.Entry(t.Context(), sam.by(), ref("b.json"))).must(w, "the entry")
+	moved := try(w.Schedules.Entry(t.Context(), sam.by(), ref("b.json"))).must(w, "the entry")
 	if moved.Name != out.Name || string(moved.Source) != nightly || moved.SourceETag != out.ETag {
 		t.Errorf("moved: %s %s %s", moved.Name, moved.Source, moved.SourceETag)
 	}
-	_, err := w.Entry(t.Context(), sam.by(), ref("a.json"))
+	_, err := w.Schedules.Entry(t.Context(), sam.by(), ref("a.json"))
 	w.kind("the old name", err, errs.NotFound)
-	other := try(w.PutEntry(t.Context(), sam.request(nil), ref("c.json"), []byte(nightly))).must(w, "PUT")
+	other := try(w.Schedules.PutEntry(t.Context(), sam.request(nil), ref("c.json"), []byte(nightly))).must(w, "PUT")
 	w.kind("onto another without Overwrite", rename(sam, "b.json", "c.json", false), errs.Precondition)
 	w.kind("onto another", rename(sam, "b.json", "c.json", true), "")
-	if got := try(w.Entry(t.Context(), sam.by(), ref("c.json"))).must(w, "the entry"); got.Name != out.Name || got.Name == other.Name {
+	if got := try(w.Schedules.Entry(t.Context(), sam.by(), ref("c.json"))).must(w, "the entry"); got.Name != out.Name || got.Name == other.Name {
 		t.Errorf("c.json is %s, want %s", got.Name, out.Name)
 	}
 	uuid, _ := store.ParseUUID(other.Name)
-	_, err = w.Entry(t.Context(), sam.by(), engine.Ref{Entry: uuid})
+	_, err = w.Schedules.Entry(t.Context(), sam.by(), engine.Ref{Entry: uuid})
 	w.kind("what was replaced", err, errs.NotFound)
-	try(w.PutEntry(t.Context(), sam.request(nil), ref("d.yaml"), []byte("route: auto\ntype: cron\nhour: 23\n"))).must(w, "PUT of YAML")
+	try(w.Schedules.PutEntry(t.Context(), sam.request(nil), ref("d.yaml"), []byte("route: auto\ntype: cron\nhour: 23\n"))).must(w, "PUT of YAML")
 	w.kind("YAML as JSON", rename(sam, "d.yaml", "d.json", true), errs.NameNotAllowed)
 }

@@ -20,7 +20,7 @@ func (w *world) standsIn(deputy, absent string) {
 
 func (u user) sees(id int64) bool {
 	u.Helper()
-	_, err := u.Case(u.Context(), u.by(), engine.Ref{CaseID: id})
+	_, err := u.Cases.Case(u.Context(), u.by(), engine.Ref{CaseID: id})
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		u.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func (u user) sees(id int64) bool {
 }
 
 func (u user) lists(f engine.Filter) string {
-	return names(u.Cases(u.Context(), u.by(), f))
+	return names(u.Cases.Cases(u.Context(), u.by(), f))
 }
 
 func TestDeputyDocument(t *testing.T) {
@@ -39,7 +39,7 @@ func TestDeputyDocument(t *testing.T) {
 	want := `{"user":"ann","from":"2012-11-10T00:00:00Z","to":"2012-11-12T08:00:00Z"}`
 	sam := w.as("sam")
 	sam.me().wants("deputy", want)
-	res := try(w.Party(t.Context(), admin.by(), identity.User, "sam")).must(w, "GET of a user")
+	res := try(w.Accounts.Party(t.Context(), admin.by(), identity.User, "sam")).must(w, "GET of a user")
 	w.form(res.Form).wants("deputy", want)
 	if out := admin.mustPutParty(identity.User, "sam", string(res.Form)); out.Changed {
 		t.Error("saving a user back changes it")
@@ -80,7 +80,7 @@ func TestDeputyDocument(t *testing.T) {
 	}
 	sam.me().wants("deputy", want)
 
-	w.refused(w.DeleteParty(t.Context(), admin.request(nil), identity.User, "ann"), errs.InUse)
+	w.refused(w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "ann"), errs.InUse)
 	sam.mustPutMe(`{"deputy": null}`)
 	sam.me().wants("deputy", "null")
 	w.standsIn("eve", "sam")
@@ -136,7 +136,7 @@ func TestDeputySees(t *testing.T) {
 	if !w.as("bob").sees(byName) || !w.as("bob").sees(started) {
 		t.Error("bob no longer sees what is his")
 	}
-	_, err := w.CaseLog(t.Context(), eve.by(), byTeam)
+	_, err := w.Cases.CaseLog(t.Context(), eve.by(), byTeam)
 	if err != nil {
 		t.Error(err)
 	}
@@ -151,11 +151,11 @@ func TestDeputySeesAttachments(t *testing.T) {
 	id := sam.startCase(`{"route": "ask", "xattrDict": {"helper": "bob"}}`)
 	attach := func(u user, caseID int64) string {
 		given := engine.NewAttachment{Name: "plan.csv", CaseID: caseID}
-		return try(w.PutAttachment(t.Context(), u.request(nil), given, strings.NewReader("1,2"))).must(w, "PUT of an attachment").Name
+		return try(w.Files.PutAttachment(t.Context(), u.request(nil), given, strings.NewReader("1,2"))).must(w, "PUT of an attachment").Name
 	}
 	bound := attach(sam, id)
 	attach(bob, 0)
-	list := func(f engine.Filter) string { return names(w.Attachments(t.Context(), eve.by(), f)) }
+	list := func(f engine.Filter) string { return names(w.Files.Attachments(t.Context(), eve.by(), f)) }
 	same(t, "before", list(engine.Filter{}), "")
 	w.standsIn("eve", "bob")
 	same(t, "meanwhile", list(engine.Filter{}), bound)
@@ -183,13 +183,13 @@ func TestDeputyPerforms(t *testing.T) {
 	w.standsIn("eve", "bob")
 	_, err := eve.perform(id, "audit", `{}`) // the boss's
 	w.refused(err, errs.NotAllowed)
-	_, err = eve.PutCase(t.Context(), eve.request(nil), engine.Ref{CaseID: id}, []byte(`{"title": "Eve's"}`))
+	_, err = eve.Cases.PutCase(t.Context(), eve.request(nil), engine.Ref{CaseID: id}, []byte(`{"title": "Eve's"}`))
 	w.refused(err, errs.NotAllowed)
 	if _, err := eve.putLabel(id, "remark", "hello"); err != nil { // who may perform an action may write labels
 		t.Error(err)
 	}
 	eve.mustPerform(id, "answer")
-	res := try(w.CaseLog(t.Context(), sam.by(), id)).must(w, "GET of the log")
+	res := try(w.Cases.CaseLog(t.Context(), sam.by(), id)).must(w, "GET of the log")
 	log := w.form(res.Form)
 	found := false
 	for i := range log.node.Items {

@@ -20,7 +20,7 @@ import (
 func path(text string) engine.DocumentPath { return strings.Split(text, "/") }
 
 func (u user) putDocument(at, text string, options ...option) (*engine.Outcome, error) {
-	return u.PutDocument(u.Context(), u.request(options), path(at), engine.Upload{Size: -1, Body: strings.NewReader(text)})
+	return u.Files.PutDocument(u.Context(), u.request(options), path(at), engine.Upload{Size: -1, Body: strings.NewReader(text)})
 }
 
 func (u user) mustPutDocument(at, text string, options ...option) *engine.Outcome {
@@ -29,7 +29,7 @@ func (u user) mustPutDocument(at, text string, options ...option) *engine.Outcom
 }
 
 func (u user) makeFolder(at string, options ...option) error {
-	_, err := u.MakeFolder(u.Context(), u.request(options), path(at))
+	_, err := u.Files.MakeFolder(u.Context(), u.request(options), path(at))
 	return err
 }
 
@@ -41,11 +41,11 @@ func (u user) mustMakeFolder(at string) {
 }
 
 func (u user) deleteDocument(at string, options ...option) error {
-	return u.DeleteDocument(u.Context(), u.request(options), path(at))
+	return u.Files.DeleteDocument(u.Context(), u.request(options), path(at))
 }
 
 func (u user) document(at string) (*store.Document, error) {
-	return u.Document(u.Context(), u.by(), path(at))
+	return u.Files.Document(u.Context(), u.by(), path(at))
 }
 
 func (u user) mustDocument(at string) *store.Document {
@@ -56,7 +56,7 @@ func (u user) mustDocument(at string) *store.Document {
 // readDocument returns a document with its media type, as "type: bytes".
 func (u user) readDocument(at string) string {
 	u.Helper()
-	d := try(u.OpenDocument(u.Context(), u.by(), path(at))).must(u.world, "GET of the document "+at)
+	d := try(u.Files.OpenDocument(u.Context(), u.by(), path(at))).must(u.world, "GET of the document "+at)
 	return d.MediaType + ": " + u.readAll(d.Body)
 }
 
@@ -73,7 +73,7 @@ func (u user) members(at string) []string {
 
 func (u user) listing(at string, o store.Under) *engine.Listing {
 	u.Helper()
-	return try(u.DocumentListing(u.Context(), u.by(), path(at), o)).must(u.world, "the listing of "+at)
+	return try(u.Files.DocumentListing(u.Context(), u.by(), path(at), o)).must(u.world, "the listing of "+at)
 }
 
 func (u user) used() int64 {
@@ -118,12 +118,12 @@ func TestPutDocument(t *testing.T) {
 	if names, spooled := w.files(); len(names) != 1 || !names[hexOf(large("y"))] || spooled != 0 {
 		t.Errorf("on disk are %v, and %d without a name", names, spooled)
 	}
-	out := try(w.PutDocument(t.Context(), sam.request(nil), path("sam/rates.csv"), engine.Upload{
+	out := try(w.Files.PutDocument(t.Context(), sam.request(nil), path("sam/rates.csv"), engine.Upload{
 		MediaType: "text/plain; charset=utf-8", Size: 1, Body: strings.NewReader("z"),
 	})).must(w, "PUT with a type")
 	same(t, "the type that was given", sam.readDocument("sam/rates.csv"), "text/plain; charset=utf-8: z")
-	same(t, "a form", names(w.Documents(t.Context(), sam.by(), path("sam"), engine.Filter{})), "rates.csv")
-	resource := try(w.Documents(t.Context(), sam.by(), path("sam"), engine.Filter{})).must(w, "the forms")[0]
+	same(t, "a form", names(w.Files.Documents(t.Context(), sam.by(), path("sam"), engine.Filter{})), "rates.csv")
+	resource := try(w.Files.Documents(t.Context(), sam.by(), path("sam"), engine.Filter{})).must(w, "the forms")[0]
 	w.form(resource.Form).wants("name", `"rates.csv"`, "kind", `"file"`, "type", `"text/plain; charset=utf-8"`, "size", "1",
 		"sha256", `"`+hexOf("z")+`"`, "author", `"sam"`, "etag", `"\"`+strings.Trim(out.ETag, `"`)+`\""`)
 }
@@ -140,14 +140,14 @@ func TestDocumentNames(t *testing.T) {
 	}
 	for _, name := range []string{"", ".", "..", "a\x00b", "line\nbreak", "\u0085", "\ufffe", "bad\xff"} {
 		at := engine.DocumentPath{"sam", name}
-		_, err := w.PutDocument(t.Context(), sam.request(nil), at, engine.Upload{Size: -1, Body: strings.NewReader("x")})
+		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), at, engine.Upload{Size: -1, Body: strings.NewReader("x")})
 		w.kind(fmt.Sprintf("PUT of %q", name), err, errs.NameNotAllowed)
-		_, err = w.MakeFolder(t.Context(), sam.request(nil), at)
+		_, err = w.Files.MakeFolder(t.Context(), sam.request(nil), at)
 		w.kind(fmt.Sprintf("MKCOL of %q", name), err, errs.NameNotAllowed)
-		_, err = w.Document(t.Context(), sam.by(), at)
+		_, err = w.Files.Document(t.Context(), sam.by(), at)
 		w.kind(fmt.Sprintf("GET of %q", name), err, errs.NotFound)
 	}
-	_, err := w.PutDocument(t.Context(), sam.request(nil), engine.DocumentPath{"sam", "a/b"}, engine.Upload{Body: strings.NewReader("x")})
+	_, err := w.Files.PutDocument(t.Context(), sam.request(nil), engine.DocumentPath{"sam", "a/b"}, engine.Upload{Body: strings.NewReader("x")})
 	w.kind("PUT of a name with a slash", err, errs.NameNotAllowed)
 	// NFD is accepted and stored as NFC; both find it.
 	sam.mustPutDocument("sam/cafe\u0301.txt", "x")
@@ -243,15 +243,15 @@ func TestDocumentRights(t *testing.T) {
 			read, write = "", ""
 		}
 		file := path(tt.root + "/folder/file")
-		_, err := w.Document(t.Context(), u.by(), file)
+		_, err := w.Files.Document(t.Context(), u.by(), file)
 		w.kind(what+": stat", err, read)
-		_, err = w.OpenDocument(t.Context(), u.by(), file)
+		_, err = w.Files.OpenDocument(t.Context(), u.by(), file)
 		w.kind(what+": GET", err, read)
-		_, err = w.DocumentListing(t.Context(), u.by(), file[:2], engine.Members(true))
+		_, err = w.Files.DocumentListing(t.Context(), u.by(), file[:2], engine.Members(true))
 		w.kind(what+": list", err, read)
-		_, err = w.DocumentListing(t.Context(), u.by(), file[:1], engine.Tree(10, true))
+		_, err = w.Files.DocumentListing(t.Context(), u.by(), file[:1], engine.Tree(10, true))
 		w.kind(what+": tree", err, read)
-		_, err = w.Documents(t.Context(), u.by(), file[:2], engine.Filter{})
+		_, err = w.Files.Documents(t.Context(), u.by(), file[:2], engine.Filter{})
 		w.kind(what+": .contents", err, read)
 		_, err = u.putDocument(tt.root+"/folder/file", "y")
 		w.kind(what+": PUT", err, write)
@@ -275,9 +275,9 @@ func TestDocumentRights(t *testing.T) {
 		same(t, "the words of a PUT to "+at, hidden.Error(), missing.Error())
 	}
 	for name, want := range map[string]string{"sam": "core everyone sam staff", "bob": "bob everyone ops", "admin": "admin everyone"} {
-		same(t, "the roots that "+name+" mounts", documentNames(try(w.DocumentRoots(t.Context(), w.as(name).by(), true)).must(w, "roots")), want)
+		same(t, "the roots that "+name+" mounts", documentNames(try(w.Files.DocumentRoots(t.Context(), w.as(name).by(), true)).must(w, "roots")), want)
 	}
-	same(t, "the roots that an administrator finds", documentNames(try(w.DocumentRoots(t.Context(), admin.by(), false)).must(w, "roots")),
+	same(t, "the roots that an administrator finds", documentNames(try(w.Files.DocumentRoots(t.Context(), admin.by(), false)).must(w, "roots")),
 		"admin ann bob core eve everyone ops sam staff")
 }
 
@@ -317,7 +317,7 @@ func TestBodyBreaksOff(t *testing.T) {
 	used := sam.used()
 	for _, n := range []int{0, 1, 4095, 4096, 4097, 4098, 32 << 10, 1 << 20} {
 		for _, at := range []string{"sam/new", "sam/stays"} {
-			_, err := w.PutDocument(t.Context(), sam.request(nil), path(at), engine.Upload{Size: 1 << 30, Body: &breaking{n}})
+			_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), engine.Upload{Size: 1 << 30, Body: &breaking{n}})
 			if !errors.Is(err, errBreak) {
 				t.Errorf("after %d bytes: %v", n, err)
 			}
@@ -343,7 +343,7 @@ func TestRefusedBodyIsNotRead(t *testing.T) {
 		"sam/folder": errs.Method, "sam/gone/x": errs.MissingParent, "everyone/x": errs.NotAllowed, "bob/x": errs.NotFound, "sam/x": errs.Full,
 	} {
 		body := &breaking{5000}
-		_, err := w.PutDocument(t.Context(), sam.request(nil), path(at), engine.Upload{Size: 5000, Body: body})
+		_, err := w.Files.PutDocument(t.Context(), sam.request(nil), path(at), engine.Upload{Size: 5000, Body: body})
 		w.kind(at, err, want)
 		if body.left != 5000 {
 			t.Errorf("%s: %d bytes were read", at, 5000-body.left)
@@ -364,12 +364,12 @@ func TestSamePathAtOnce(t *testing.T) {
 	for i := range 16 {
 		wait.Go(func() {
 			body := large(fmt.Sprintf("%02d", i))
-			out, err := w.PutDocument(t.Context(), engine.Request{By: by, Now: w.clock.Now()}, path("sam/one"), engine.Upload{Size: -1, Body: strings.NewReader(body)})
+			out, err := w.Files.PutDocument(t.Context(), engine.Request{By: by, Now: w.clock.Now()}, path("sam/one"), engine.Upload{Size: -1, Body: strings.NewReader(body)})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			_, err = w.PutDocument(t.Context(), sam.request([]option{ifNew()}), path("sam/other"), engine.Upload{Size: -1, Body: strings.NewReader(body)})
+			_, err = w.Files.PutDocument(t.Context(), sam.request([]option{ifNew()}), path("sam/other"), engine.Upload{Size: -1, Body: strings.NewReader(body)})
 			mu.Lock()
 			defer mu.Unlock()
 			if out.Created {
@@ -452,7 +452,7 @@ func TestDocumentPages(t *testing.T) {
 		for query, all := range map[string][]string{"": want, "-1": odd, "nothing": nil} {
 			var got []string
 			for f := (engine.Filter{Limit: limit, Query: query}); ; {
-				page := try(w.Documents(t.Context(), sam.by(), path("sam"), f)).must(w, "a page")
+				page := try(w.Files.Documents(t.Context(), sam.by(), path("sam"), f)).must(w, "a page")
 				for i := range page {
 					got = append(got, page[i].Name)
 				}
@@ -464,8 +464,8 @@ func TestDocumentPages(t *testing.T) {
 			same(t, fmt.Sprintf("limit %d, q %q", limit, query), got, all)
 		}
 	}
-	same(t, "the roots", names(w.Documents(t.Context(), sam.by(), nil, engine.Filter{})), "everyone core sam staff")
-	same(t, "roots by name", names(w.Documents(t.Context(), sam.by(), nil, engine.Filter{Query: "s", Limit: 1})), "sam")
+	same(t, "the roots", names(w.Files.Documents(t.Context(), sam.by(), nil, engine.Filter{})), "everyone core sam staff")
+	same(t, "roots by name", names(w.Files.Documents(t.Context(), sam.by(), nil, engine.Filter{Query: "s", Limit: 1})), "sam")
 }
 
 // TestUsersWithDocumentsStay: a user or team whose documents are kept cannot
@@ -476,7 +476,7 @@ func TestUsersWithDocumentsStay(t *testing.T) {
 	admin, bob := w.as("admin"), w.as("bob")
 	bob.mustPutDocument("ops/file", "x")
 	remove := func(kind identity.Kind, name string) error {
-		return w.DeleteParty(t.Context(), admin.request(nil), kind, name)
+		return w.Accounts.DeleteParty(t.Context(), admin.request(nil), kind, name)
 	}
 	w.kind("a team with documents", remove(identity.Team, "ops"), errs.InUse)
 	w.kind("a user who wrote some", remove(identity.User, "bob"), errs.InUse)
@@ -493,7 +493,7 @@ func TestOpenDocumentWhileReplaced(t *testing.T) {
 	w := newWorld(t)
 	sam := w.as("sam")
 	sam.mustPutDocument("sam/a", large("old"))
-	d := try(w.OpenDocument(t.Context(), sam.by(), path("sam/a"))).must(w, "GET")
+	d := try(w.Files.OpenDocument(t.Context(), sam.by(), path("sam/a"))).must(w, "GET")
 	head := make([]byte, 10)
 	if _, err := io.ReadFull(d.Body, head); err != nil {
 		t.Fatal(err)
@@ -502,6 +502,6 @@ func TestOpenDocumentWhileReplaced(t *testing.T) {
 	w.collect()
 	same(t, "the rest", string(head)+w.readAll(d.Body), large("old"))
 	same(t, "what is there now", sam.readDocument("sam/a"), "application/octet-stream: "+large("new"))
-	_, err := w.OpenDocument(t.Context(), sam.by(), path("sam"))
+	_, err := w.Files.OpenDocument(t.Context(), sam.by(), path("sam"))
 	w.kind("GET of a folder's bytes", err, errs.NotFound)
 }

@@ -45,7 +45,7 @@ func TestDeleteTree(t *testing.T) {
 	if got := len(sam.listing("sam", engine.Tree(3*each+6, false)).Below); got != 3*each+6 {
 		t.Fatalf("%d documents", got)
 	}
-	_, err := w.DocumentListing(t.Context(), sam.by(), path("sam"), engine.Tree(3*each+5, false))
+	_, err := w.Files.DocumentListing(t.Context(), sam.by(), path("sam"), engine.Tree(3*each+5, false))
 	w.kind("a tree beyond the bound", err, errs.FiniteDepth)
 	before := sam.mustDocument("sam").ETag()
 	w.kind("DELETE", sam.deleteDocument("sam/tree"), "")

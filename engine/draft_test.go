@@ -25,16 +25,16 @@ func TestMakeDraft(t *testing.T) {
 	}
 	at := beside(inSchedule, "a.json")
 	target := engine.Target{Kind: engine.OnScratch, Scratch: at, Draft: true, URL: inSchedule + "/a.json"}
-	draft := func() bool { return try(w.MakeDraft(t.Context(), sam.request(nil), at)).must(w, "draft") }
+	draft := func() bool { return try(w.Files.MakeDraft(t.Context(), sam.request(nil), at)).must(w, "draft") }
 	lock := func(lasts time.Duration) (*store.Lock, bool) {
-		l, created, err := w.Lock(t.Context(), sam.request(nil), target, engine.NewLock{Lasts: lasts})
+		l, created, err := w.Locks.Lock(t.Context(), sam.request(nil), target, engine.NewLock{Lasts: lasts})
 		w.kind("LOCK", err, "")
 		return l, created
 	}
 	unlock := func(l *store.Lock) {
-		w.kind("UNLOCK", w.Unlock(t.Context(), sam.request(nil), target, l.Token), "")
+		w.kind("UNLOCK", w.Locks.Unlock(t.Context(), sam.request(nil), target, l.Token), "")
 	}
-	end := func(became *engine.Target) { w.kind("end", w.EndDraft(t.Context(), sam.by(), at, became), "") }
+	end := func(became *engine.Target) { w.kind("end", w.Locks.EndDraft(t.Context(), sam.by(), at, became), "") }
 
 	same(t, "a draft", draft(), true)
 	same(t, "is there", sam.scratch(at), "draft:")
@@ -51,7 +51,7 @@ func TestMakeDraft(t *testing.T) {
 	l, created = lock(time.Minute)
 	same(t, "one by a lock", created, true)
 	pass(30 * time.Second)
-	_, err := w.RefreshLock(t.Context(), sam.request([]option{submits(l)}), target, time.Minute)
+	_, err := w.Locks.RefreshLock(t.Context(), sam.request([]option{submits(l)}), target, time.Minute)
 	w.kind("refresh", err, "")
 	pass(45 * time.Second)
 	same(t, "lasts as long", sam.scratch(at), "draft:")
@@ -76,10 +76,10 @@ func TestMakeDraft(t *testing.T) {
 	w.kind("without the token", err, errs.Locked)
 	_, err = sam.putEntry("a.json", `{"type": "interval", "days": 2, "route": "auto"}`, submits(l))
 	w.kind("with the token", err, "")
-	w.kind("UNLOCK", w.Unlock(t.Context(), sam.request(nil), entry, l.Token), "")
+	w.kind("UNLOCK", w.Locks.Unlock(t.Context(), sam.request(nil), entry, l.Token), "")
 
 	try(sam.putScratch(beside(inSchedule, ".x"), "x")).must(w, "PUT")
-	_, err = w.MakeDraft(t.Context(), sam.request(nil), beside(inSchedule, ".x"))
+	_, err = w.Files.MakeDraft(t.Context(), sam.request(nil), beside(inSchedule, ".x"))
 	w.kind("in the place of a side file", err, errs.NameTaken)
 }
 
@@ -98,25 +98,25 @@ func TestLockedScratch(t *testing.T) {
 	sam := w.as("sam")
 	at := beside(inSchedule, ".a.swp")
 	target := engine.Target{Kind: engine.OnScratch, Scratch: at, URL: inSchedule + "/.a.swp"}
-	l, created, err := w.Lock(t.Context(), sam.request(nil), target, engine.NewLock{})
+	l, created, err := w.Locks.Lock(t.Context(), sam.request(nil), target, engine.NewLock{})
 	w.kind("LOCK", err, "")
 	same(t, "created", created, true)
 	same(t, "what it made", sam.scratch(at), "side:")
 	_, err = sam.putScratch(at, "x")
 	w.kind("PUT without token", err, errs.Locked)
-	w.kind("DELETE without token", w.DeleteScratch(t.Context(), sam.request(nil), at), errs.Locked)
-	_, err = w.MoveScratch(t.Context(), sam.request(nil), at, beside(inSchedule, ".b"), true)
+	w.kind("DELETE without token", w.Files.DeleteScratch(t.Context(), sam.request(nil), at), errs.Locked)
+	_, err = w.Files.MoveScratch(t.Context(), sam.request(nil), at, beside(inSchedule, ".b"), true)
 	w.kind("MOVE without token", err, errs.Locked)
-	_, err = w.MayTakeScratch(t.Context(), sam.request(nil), at)
+	_, err = w.Files.MayTakeScratch(t.Context(), sam.request(nil), at)
 	w.kind("MOVE onto a document without token", err, errs.Locked)
 	_, err = sam.putScratch(at, "x", submits(l))
 	w.kind("PUT with token", err, "")
-	_, err = w.MoveScratch(t.Context(), sam.request([]option{submits(l)}), at, beside(inSchedule, ".b"), true)
+	_, err = w.Files.MoveScratch(t.Context(), sam.request([]option{submits(l)}), at, beside(inSchedule, ".b"), true)
 	w.kind("MOVE with token", err, "")
 	_, err = sam.putScratch(at, "y")
 	w.kind("the lock is gone with it", err, "")
 
-	taken := try(w.MayTakeScratch(t.Context(), sam.request(nil), at)).must(w, "take")
+	taken := try(w.Files.MayTakeScratch(t.Context(), sam.request(nil), at)).must(w, "take")
 	takes := func(req *engine.Request) { req.Takes = taken }
 	_, err = sam.putEntry("a.json", `{"type": 1}`, takes)
 	w.kind("refused", err, errs.Invalid)
@@ -134,7 +134,7 @@ func TestReject(t *testing.T) {
 	w := newWorld(t)
 	sam := w.as("sam")
 	reject := func(name, body string) {
-		w.kind("reject "+name, w.Reject(t.Context(), sam.request(nil), engine.Refusal{
+		w.kind("reject "+name, w.Files.Reject(t.Context(), sam.request(nil), engine.Refusal{
 			At: beside(inSchedule, name), MediaType: "application/json", Body: []byte(body), Reasons: "why " + body,
 		}), "")
 	}

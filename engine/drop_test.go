@@ -25,7 +25,7 @@ func (u user) drop(route, name, text string, change func(*engine.Drop), options 
 	if change != nil {
 		change(&d)
 	}
-	return u.Drop(u.Context(), u.request(options), d, engine.Upload{Size: -1, Body: strings.NewReader(text)})
+	return u.Drops.Drop(u.Context(), u.request(options), d, engine.Upload{Size: -1, Body: strings.NewReader(text)})
 }
 
 func (u user) mustDrop(route, name, text string, options ...option) *engine.Outcome {
@@ -36,7 +36,7 @@ func (u user) mustDrop(route, name, text string, options ...option) *engine.Outc
 // aliases returns what a user finds in the folder of a route, "name=case".
 func (u user) aliases(route string) string {
 	u.Helper()
-	list := try(u.Aliases(u.Context(), u.by(), route)).must(u.world, "the folder of "+route)
+	list := try(u.Drops.Aliases(u.Context(), u.by(), route)).must(u.world, "the folder of "+route)
 	out := make([]string, len(list))
 	for i := range list {
 		out[i] = fmt.Sprintf("%s=%d", list[i].Name, list[i].CaseID)
@@ -47,7 +47,7 @@ func (u user) aliases(route string) string {
 // dropped returns the type and text of a dropped file.
 func (u user) dropped(route, name string) string {
 	u.Helper()
-	c := try(u.OpenAlias(u.Context(), u.by(), route, name)).must(u.world, "GET of "+name)
+	c := try(u.Drops.OpenAlias(u.Context(), u.by(), route, name)).must(u.world, "GET of "+name)
 	return c.MediaType + ": " + u.readAll(c.Body)
 }
 
@@ -63,23 +63,23 @@ func TestDrop(t *testing.T) {
 	same(t, "the form", c.text, string(out.Form))
 	c.wants("route", `"ask"`, "title", `"Question"`, "priority", "250", "starter", `"sam"`, "context", `"sam"`, "xattrDict", "{}", "status", `"open"`)
 	same(t, "input", w.input(out.CaseID), "text/csv: 1,2")
-	messages := try(w.Messages(t.Context(), sam.by(), out.CaseID)).must(w, "messages")
+	messages := try(w.Cases.Messages(t.Context(), sam.by(), out.CaseID)).must(w, "messages")
 	if len(messages) != 1 || messages[0].UUID != out.Message || messages[0].Label != store.LabelInput || messages[0].AuthorID != sam.id() {
 		t.Errorf("messages %+v", messages)
 	}
 	same(t, "the ETag of the PUT", out.ETag, engine.MessageETag(&messages[0]))
 
-	a := try(w.Alias(t.Context(), sam.by(), "ask", "RATES.CSV")).must(w, "alias")
+	a := try(w.Drops.Alias(t.Context(), sam.by(), "ask", "RATES.CSV")).must(w, "alias")
 	same(t, "the name as it was given", a.Name, "Rates.csv")
 	same(t, "its bytes and type", sam.dropped("ask", "rates.csv"), "text/csv: 1,2")
 	same(t, "the folder", sam.aliases("ask"), fmt.Sprintf("Rates.csv=%d", out.CaseID))
 	for _, other := range []string{"ann", "admin"} {
 		same(t, "the folder to "+other, w.as(other).aliases("ask"), "")
-		w.kind("to "+other, try(w.Alias(t.Context(), w.as(other).by(), "ask", "Rates.csv")).err, errs.NotFound)
+		w.kind("to "+other, try(w.Drops.Alias(t.Context(), w.as(other).by(), "ask", "Rates.csv")).err, errs.NotFound)
 	}
-	w.kind("in another folder", try(w.Alias(t.Context(), sam.by(), "auto", "Rates.csv")).err, errs.NotFound)
-	w.kind("in no folder", try(w.Alias(t.Context(), sam.by(), "none", "Rates.csv")).err, errs.NotFound)
-	w.kind("in no folder", try(w.Aliases(t.Context(), w.as("bob").by(), "own")).err, errs.NotFound)
+	w.kind("in another folder", try(w.Drops.Alias(t.Context(), sam.by(), "auto", "Rates.csv")).err, errs.NotFound)
+	w.kind("in no folder", try(w.Drops.Alias(t.Context(), sam.by(), "none", "Rates.csv")).err, errs.NotFound)
+	w.kind("in no folder", try(w.Drops.Aliases(t.Context(), w.as("bob").by(), "own")).err, errs.NotFound)
 }
 
 // TestDropSays what a query can say of the case.
@@ -107,11 +107,11 @@ func TestDropSays(t *testing.T) {
 	if !w.as("ann").sees(out.CaseID) {
 		t.Error("ann does not see the case of her team")
 	}
-	byID := try(sam.drop("ask", "y", "", func(d *engine.Drop) { d.Context = fmt.Sprint(w.PartyID("core")) })).must(w, "PUT")
+	byID := try(sam.drop("ask", "y", "", func(d *engine.Drop) { d.Context = fmt.Sprint(w.Accounts.PartyID("core")) })).must(w, "PUT")
 	sam.caseForm(byID.CaseID).wants("context", `"core"`)
 	same(t, "an empty file of no type", w.input(byID.CaseID), mediatype.Unknown+": ")
 	up := engine.Upload{MediaType: "text/plain; charset=utf-8", Body: strings.NewReader("x")}
-	typed := try(w.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "z.pdf"}, up)).must(w, "PUT")
+	typed := try(w.Drops.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "z.pdf"}, up)).must(w, "PUT")
 	same(t, "the type that it says", w.input(typed.CaseID), "text/plain; charset=utf-8: x")
 }
 
@@ -139,15 +139,15 @@ func TestDropRefused(t *testing.T) {
 			tt.change(&d)
 		}
 		by := w.as(tt.user)
-		_, err := w.Drop(t.Context(), by.request(tt.options), d, engine.Upload{Size: -1, Body: body})
+		_, err := w.Drops.Drop(t.Context(), by.request(tt.options), d, engine.Upload{Size: -1, Body: body})
 		w.kind(fmt.Sprintf("%+v", tt), err, tt.want)
 		if body.touched {
 			t.Errorf("%+v: the body was read", tt)
 		}
 		if tt.want == errs.NotFound || tt.want == errs.NotAllowed {
-			w.kind(fmt.Sprintf("asked before: %+v", tt), w.MayDrop(t.Context(), by.by(), tt.route), tt.want)
+			w.kind(fmt.Sprintf("asked before: %+v", tt), w.Drops.MayDrop(t.Context(), by.by(), tt.route), tt.want)
 		} else {
-			w.kind(fmt.Sprintf("asked before: %+v", tt), w.MayDrop(t.Context(), by.by(), tt.route), "")
+			w.kind(fmt.Sprintf("asked before: %+v", tt), w.Drops.MayDrop(t.Context(), by.by(), tt.route), "")
 		}
 	}
 	if n := len(w.cases()); n != 0 {
@@ -188,8 +188,8 @@ func TestAliasLife(t *testing.T) {
 		sam.mustPerform(id, "close")
 	}
 	list(named("b", b))
-	w.kind("GET", try(w.OpenAlias(t.Context(), sam.by(), "ask", "a")).err, errs.NotFound)
-	w.kind("DELETE", w.DeleteAlias(t.Context(), sam.request(nil), "ask", "a"), errs.NotFound)
+	w.kind("GET", try(w.Drops.OpenAlias(t.Context(), sam.by(), "ask", "a")).err, errs.NotFound)
+	w.kind("DELETE", w.Drops.DeleteAlias(t.Context(), sam.request(nil), "ask", "a"), errs.NotFound)
 	sam.mustPerform(first, "reopen")
 	list(named("b", b))
 	sam.mustPerform(second, "reopen")
@@ -198,12 +198,12 @@ func TestAliasLife(t *testing.T) {
 	w.kind("a new input", try(w.as("admin").putLabel(second, store.LabelInput, "replaced")).err, "")
 	same(t, "an alias of the input", sam.dropped("ask", "a"), "text/plain: replaced")
 
-	etag := try(w.Alias(t.Context(), sam.by(), "ask", "b")).must(w, "alias").Input
-	w.kind("DELETE of another version", w.DeleteAlias(t.Context(), sam.request([]option{ifMatch(`"x"`)}), "ask", "b"), errs.Precondition)
-	w.kind("DELETE by ann", w.DeleteAlias(t.Context(), ann.request(nil), "ask", "b"), errs.NotFound)
-	w.kind("DELETE", w.DeleteAlias(t.Context(), sam.request([]option{ifMatch(engine.MessageETag(&etag))}), "ask", "B"), "")
-	w.kind("DELETE again", w.DeleteAlias(t.Context(), sam.request(nil), "ask", "b"), errs.NotFound)
-	w.kind("DELETE in no folder", w.DeleteAlias(t.Context(), sam.request(nil), "none", "b"), errs.NotFound)
+	etag := try(w.Drops.Alias(t.Context(), sam.by(), "ask", "b")).must(w, "alias").Input
+	w.kind("DELETE of another version", w.Drops.DeleteAlias(t.Context(), sam.request([]option{ifMatch(`"x"`)}), "ask", "b"), errs.Precondition)
+	w.kind("DELETE by ann", w.Drops.DeleteAlias(t.Context(), ann.request(nil), "ask", "b"), errs.NotFound)
+	w.kind("DELETE", w.Drops.DeleteAlias(t.Context(), sam.request([]option{ifMatch(engine.MessageETag(&etag))}), "ask", "B"), "")
+	w.kind("DELETE again", w.Drops.DeleteAlias(t.Context(), sam.request(nil), "ask", "b"), errs.NotFound)
+	w.kind("DELETE in no folder", w.Drops.DeleteAlias(t.Context(), sam.request(nil), "none", "b"), errs.NotFound)
 	list(named("A", second))
 	sam.caseForm(b).wants("state", `"active"`)
 	w.reopen()
@@ -214,7 +214,7 @@ func TestAliasLife(t *testing.T) {
 	w.kind("cancel", w.as("sam").deleteCase(fmt.Sprint(first)+".json"), "")
 	w.kind("cancel", w.as("sam").deleteCase(fmt.Sprint(b)+".json"), "")
 	w.kind("delete the route", w.as("admin").deleteRoute("ask"), "")
-	w.kind("the folder", try(w.Aliases(t.Context(), w.as("sam").by(), "ask")).err, errs.NotFound)
+	w.kind("the folder", try(w.Drops.Aliases(t.Context(), w.as("sam").by(), "ask")).err, errs.NotFound)
 }
 
 // TestDropEndsAtOnce: of a case that ends as it starts no file is left to be
@@ -293,12 +293,12 @@ func TestDropLimits(t *testing.T) {
 	large := strings.Repeat("0123456789", 1_000)
 	broken := errors.New("the line is dead")
 	body := io.MultiReader(strings.NewReader(large), iotest.ErrReader(broken))
-	_, err := w.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "x"}, engine.Upload{Size: -1, Body: body})
+	_, err := w.Drops.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "x"}, engine.Upload{Size: -1, Body: body})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the reader's error", err)
 	}
 	one := sam.mustDrop("ask", "a", large).CaseID
-	w.kind("too much, announced", try(w.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "x"},
+	w.kind("too much, announced", try(w.Drops.Drop(t.Context(), sam.request(nil), engine.Drop{Route: "ask", Name: "x"},
 		engine.Upload{Size: 10_001, Body: &unread{}})).err, errs.Full)
 	w.kind("too much", try(sam.drop("ask", "x", large+"1", nil)).err, errs.Full)
 	two := sam.mustDrop("ask", "b", large).CaseID

@@ -102,16 +102,24 @@ func dueKindOf(kind store.DueKind) dueKind {
 	}[kind]
 }
 
+func (e *Engine) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
+	return e.Schedules.fireEntry(tx, b, item)
+}
+
+func (e *Engine) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
+	return e.runner.fireCase(tx, b, item)
+}
+
 func (e *Engine) fireExpiry(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
-	return time.Time{}, false, e.expire(tx, item.UUID, b.now)
+	return time.Time{}, false, e.Files.expire(tx, item.UUID, b.now)
 }
 
 func (e *Engine) fireRetirement(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
-	return time.Time{}, false, e.retire(tx, item.ID, b.now)
+	return time.Time{}, false, e.Archive.retire(tx, item.ID, b.now)
 }
 
 func (e *Engine) firePurge(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
-	return time.Time{}, false, e.purgeBelow(tx, item.ID, b.now)
+	return time.Time{}, false, e.Archive.purgeBelow(tx, item.ID, b.now)
 }
 
 // fireBatch fires due rows one after the other.

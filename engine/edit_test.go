@@ -122,7 +122,7 @@ func TestCaseIsARecord(t *testing.T) {
 		"roles", `{"asker":[],"helper":[],"boss":[]}`)
 	log := bob.logTexts(id)
 	same(t, "log", log[len(log)-1], "roles: Changed title, priority, roles, stakeholders, xattrDict")
-	w.refused(try(w.Case(t.Context(), w.as("eve").by(), w.as("eve").ref(name))).err, errs.NotFound)
+	w.refused(try(w.Cases.Case(t.Context(), w.as("eve").by(), w.as("eve").ref(name))).err, errs.NotFound)
 }
 
 // The context of a case can be changed in a document that was read before,
@@ -133,7 +133,7 @@ func TestCaseContext(t *testing.T) {
 	w.as("admin").mustPutRoute("run", routeRun())
 	id := w.as("sam").startCase(`{"route": "run"}`)
 	bob, name := w.as("bob"), fmt.Sprint(id)+".json"
-	sams, opss, bobs := fmt.Sprint(w.PartyID("sam")), fmt.Sprint(w.PartyID("ops")), fmt.Sprint(w.PartyID("bob"))
+	sams, opss, bobs := fmt.Sprint(w.Accounts.PartyID("sam")), fmt.Sprint(w.Accounts.PartyID("ops")), fmt.Sprint(w.Accounts.PartyID("bob"))
 	form := bob.caseForm(id).text
 	bob.mustPutCase(name, strings.Replace(form, `"context":"sam"`, `"context":"ops"`, 1))
 	bob.caseForm(id).wants("context", `"ops"`, "contextId", opss)

@@ -117,20 +117,21 @@ type Observer interface {
 // Engine runs the use cases. It is safe for concurrent use. Each part knows
 // what all share, and the parts that it uses.
 type Engine struct {
+	Accounts  *account.Accounts
+	Archive   *Archiving
+	Calendars *Calendars
+	Cases     *Casework
+	Drops     *Dropping
+	Files     *Files
+	History   *Histories
+	Holds     *Holding
+	Locks     *Locking
+	Routes    *Routing
+	Schedules *Scheduling
+
 	*base
-	*account.Accounts
-	*Files
-	*Calendars
-	*Casework
-	*Scheduling
-	*Archiving
-	*Dropping
-	*Routing
-	*Locking
-	*Holding
-	*Histories
-	*runner
-	*outbox
+	runner *runner
+	outbox *outbox
 }
 
 // Files are documents, attachments and side files.
@@ -301,18 +302,18 @@ func New(cfg Config) *Engine {
 // assemble makes the parts of an engine.
 func assemble(b *base) *Engine {
 	e := &Engine{
-		base: b, Accounts: b.accounts, Files: &Files{b}, Histories: &Histories{b}, Holding: &Holding{b},
+		base: b, Accounts: b.accounts, Files: &Files{b}, History: &Histories{b}, Holds: &Holding{b},
 		runner: &runner{b},
 	}
 	e.Calendars = &Calendars{b, e.Files}
-	e.Casework = &Casework{b, e.Files, e.runner}
-	e.Archiving = &Archiving{b, e.Casework, e.runner}
-	e.Dropping = &Dropping{b, e.Files, e.runner}
-	e.Scheduling = &Scheduling{b, e.Calendars, e.Files, e.runner}
+	e.Cases = &Casework{b, e.Files, e.runner}
+	e.Archive = &Archiving{b, e.Cases, e.runner}
+	e.Drops = &Dropping{b, e.Files, e.runner}
+	e.Schedules = &Scheduling{b, e.Calendars, e.Files, e.runner}
 	e.outbox = &outbox{b, e.runner}
-	e.Routing = &Routing{b, e.Scheduling, e.outbox, e.runner}
-	e.Locking = &Locking{b, e.Casework, e.Dropping, e.Files, e.Scheduling, e.runner}
-	b.DeleteSource, b.readCalendar, b.Ahead = e.take, e.readAhead, b.runAhead
+	e.Routes = &Routing{b, e.Schedules, e.outbox, e.runner}
+	e.Locks = &Locking{b, e.Cases, e.Drops, e.Files, e.Schedules, e.runner}
+	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.take, e.Calendars.readAhead, b.runAhead
 	b.RunDue = b.settle
 	b.Snapshot = func() any { return b.accounts.Table() }
 	b.runDue = func(ctx context.Context, now time.Time) error {

@@ -58,8 +58,8 @@ func TestEntryByGivenNameAndIdentity(t *testing.T) {
 	if err := sam.deleteEntry("nightly.json"); err != nil {
 		t.Fatal(err)
 	}
-	w.refused(try(sam.Entry(t.Context(), sam.by(), sam.ref(identity))).err, errs.NotFound)
-	w.refused(try(sam.Entry(t.Context(), sam.by(), sam.ref("nightly.json"))).err, errs.NotFound)
+	w.refused(try(sam.Schedules.Entry(t.Context(), sam.by(), sam.ref(identity))).err, errs.NotFound)
+	w.refused(try(sam.Schedules.Entry(t.Context(), sam.by(), sam.ref("nightly.json"))).err, errs.NotFound)
 	w.refused(sam.deleteEntry("nightly.json"), errs.NotFound)
 	if again := sam.mustPutEntry("nightly.json", every); !again.Created || again.Name != out.Name {
 		t.Errorf("the name of an entry that was just deleted: %+v", again)
@@ -127,7 +127,7 @@ func TestNamesOfOthers(t *testing.T) {
 	if err := ann.deleteEntry("shared@sam.json"); err != nil {
 		t.Error(err)
 	}
-	w.refused(try(sam.Entry(t.Context(), sam.by(), sam.ref("shared.json"))).err, errs.NotFound)
+	w.refused(try(sam.Schedules.Entry(t.Context(), sam.by(), sam.ref("shared.json"))).err, errs.NotFound)
 }
 
 // The name of an entry that its author no longer sees is neither found nor
@@ -139,13 +139,13 @@ func TestHiddenName(t *testing.T) {
 	out := sam.mustPutEntry("nightly.json", `{"type": "interval", "minutes": 2, "route": "auto", "context": "core"}`)
 	admin.mustPutParty(identity.Team, "core", `{"members": ["ann"]}`)
 
-	w.refused(try(sam.Entry(t.Context(), sam.by(), sam.ref("nightly.json"))).err, errs.NotFound)
+	w.refused(try(sam.Schedules.Entry(t.Context(), sam.by(), sam.ref("nightly.json"))).err, errs.NotFound)
 	w.refused(sam.deleteEntry("nightly.json"), errs.NotFound)
 	_, err := sam.putEntry("nightly.json", every)
 	w.refused(err, errs.NameTaken)
 	_, err = sam.putEntry("nightly.json", `{"type": "interval"}`)
 	w.refused(err, errs.Invalid) // faults come first
-	same(t, "what sam sees", names(sam.Entries(t.Context(), sam.by(), engine.Filter{})), "")
+	same(t, "what sam sees", names(sam.Schedules.Entries(t.Context(), sam.by(), engine.Filter{})), "")
 	w.as("ann").entry(out.Name+".json").wants("context", `"core"`)
 	w.as("ann").mustPutEntry("nightly@sam.json", `{"type": "interval", "minutes": 5, "route": "auto", "context": "core"}`)
 }
@@ -156,7 +156,7 @@ func TestEntryContexts(t *testing.T) {
 	doc := func(context string) string {
 		return `{"type": "interval", "minutes": 2, "route": "auto", ` + context + `}`
 	}
-	id := func(name string) string { return fmt.Sprint(w.PartyID(name)) }
+	id := func(name string) string { return fmt.Sprint(w.Accounts.PartyID(name)) }
 	for _, test := range []struct {
 		who, context string
 		want         string // the context, or the kind of the refusal
@@ -412,7 +412,7 @@ func TestEntryListing(t *testing.T) {
 		{"sam", engine.Filter{Route: "nothere"}, nil},
 		{"sam", engine.Filter{Type: "interval"}, []string{one, two}},
 		{"sam", engine.Filter{Context: "core"}, []string{two}},
-		{"sam", engine.Filter{Context: fmt.Sprint(w.PartyID("core"))}, []string{two}},
+		{"sam", engine.Filter{Context: fmt.Sprint(w.Accounts.PartyID("core"))}, []string{two}},
 		{"sam", engine.Filter{Context: "mine"}, []string{one, two, four}},
 		{"sam", engine.Filter{Context: "bob"}, nil},
 		{"sam", engine.Filter{Context: "nothere"}, nil},
@@ -423,12 +423,12 @@ func TestEntryListing(t *testing.T) {
 		{"admin", engine.Filter{Route: "own"}, nil},
 	} {
 		by := w.as(test.who)
-		got := names(w.Entries(t.Context(), by.by(), test.filter))
+		got := names(w.Schedules.Entries(t.Context(), by.by(), test.filter))
 		if want := strings.Join(test.want, " "); got != want {
 			t.Errorf("%s with %+v: %q; want %q", test.who, test.filter, got, want)
 		}
 	}
-	all := try(w.Entries(t.Context(), admin.by(), engine.Filter{})).must(w, "listing")
+	all := try(w.Schedules.Entries(t.Context(), admin.by(), engine.Filter{})).must(w, "listing")
 	same(t, "all", len(all), 4)
 	same(t, "given", all[0].Given+" of "+string(all[0].Author), "one.json of sam")
 	if all[0].Own || all[0].SourceSize == 0 {
@@ -437,7 +437,7 @@ func TestEntryListing(t *testing.T) {
 	// Pages, also where a filter lets few pass.
 	var paged []string
 	for after := int64(0); ; {
-		page := try(w.Entries(t.Context(), sam.by(), engine.Filter{Limit: 1, After: after, Query: "invoices"})).must(w, "a page")
+		page := try(w.Schedules.Entries(t.Context(), sam.by(), engine.Filter{Limit: 1, After: after, Query: "invoices"})).must(w, "a page")
 		if len(page) == 0 {
 			break
 		}
@@ -454,14 +454,14 @@ func TestOccurrencesAreVisibleWithTheirEntry(t *testing.T) {
 	uuid := sam.ref(out.Name + ".json").Entry
 	for range 2 { // before and after the entry has ended
 		for who, sees := range map[string]bool{"sam": true, "admin": true, "bob": false, "ann": false} {
-			_, err := w.Occurrences(t.Context(), w.as(who).by(), uuid)
+			_, err := w.Schedules.Occurrences(t.Context(), w.as(who).by(), uuid)
 			if sees != (err == nil) {
 				t.Errorf("%s: %v", who, err)
 			}
 		}
 		w.advanceTo("2012-11-09T12:36:56Z")
 	}
-	res := try(w.Occurrences(t.Context(), sam.by(), uuid)).must(w, "occurrences")
+	res := try(w.Schedules.Occurrences(t.Context(), sam.by(), uuid)).must(w, "occurrences")
 	form := w.form(res.Form)
 	form.wants("0/instant", `"2012-11-09T12:36:56Z"`, "0/outcome", `"fired"`, "0/reason", "null", "0/lagSeconds", "0",
 		"0/firedAt", `"2012-11-09T12:36:56Z"`, "0/case", w.cases()[0].get("id"), "1", "absent")

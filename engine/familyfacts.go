@@ -23,7 +23,7 @@ import (
 // as the limit allows: routes can be made to start cases without bound.
 func (e *runner) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
-		err := e.usage.Check(quota.OpenCases, e.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.Cases().CountOpen)
+		err := e.usage.Check(quota.OpenCases, e.accounts.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.Cases().CountOpen)
 		if errs.Is(err, errs.TooMany) {
 			in.Facts.Full = true
 			return nil

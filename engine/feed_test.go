@@ -21,7 +21,7 @@ var updateGolden = flag.Bool("update", false, "write the golden files anew")
 
 func (u user) feed() *engine.Resource {
 	u.Helper()
-	return try(u.Upcoming(u.Context(), u.by())).must(u.world, "the calendar")
+	return try(u.Calendars.Upcoming(u.Context(), u.by())).must(u.world, "the calendar")
 }
 
 // events returns the events of a user's calendar as another's reader sees

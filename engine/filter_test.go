@@ -130,7 +130,7 @@ func TestFilterFaults(t *testing.T) {
 	id := sam.startCase(`{"route": "list", "input": 3}`)
 	w.advance(time.Hour)
 	sam.caseForm(id).wants("status", `"open"`)
-	w.form(try(w.Task(t.Context(), sam.by(), id, "sort")).must(w, "the task").Form).wants("state", `"escalated"`)
+	w.form(try(w.Cases.Task(t.Context(), sam.by(), id, "sort")).must(w, "the task").Form).wants("state", `"escalated"`)
 	text := sam.startCase(`{"route": "list", "input": "plain"}`)
 	_, err := sam.perform(text, "count", `{}`)
 	w.refused(err, errs.RouteFault)

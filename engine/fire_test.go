@@ -127,7 +127,7 @@ func TestFiring(t *testing.T) {
 	sam.entry("nightly.json").wants("iterationsPerformed", "1", "iterationsRemaining", "-1", "lastIteration", `"2012-11-11T23:00:00"`,
 		"lastCase", cases[0].get("id"), "lastError", "null", "nextIteration", `"2012-11-15T23:00:00"`)
 	id := sam.ref(cases[0].get("id")).CaseID
-	input := try(w.Message(t.Context(), sam.by(), id, store.UUID{}, engine.OwnInput)).must(w, "input")
+	input := try(w.Cases.Message(t.Context(), sam.by(), id, store.UUID{}, engine.OwnInput)).must(w, "input")
 	same(t, "input", fmt.Sprint(input.MediaType, input.Size, input.Label), "text/plain0InputMessage")
 	same(t, "log", sam.logTexts(id)[0], "life: Created")
 
@@ -151,7 +151,7 @@ func TestEntryEnds(t *testing.T) {
 	same(t, "cases", len(w.cases()), 4)
 	same(t, "entries", len(w.entries()), 0)
 	for _, gone := range []string{"twice.json", "once.json", twice.Name + ".json", once.Name + ".json", year.Name + ".json"} {
-		w.refused(try(sam.Entry(t.Context(), sam.by(), sam.ref(gone))).err, errs.NotFound)
+		w.refused(try(sam.Schedules.Entry(t.Context(), sam.by(), sam.ref(gone))).err, errs.NotFound)
 	}
 	same(t, "occurrences", sam.occurrences(twice.Name), []string{"fired 2012-11-09T12:38:56Z", "fired 2012-11-09T12:36:56Z"})
 	same(t, "occurrences", sam.occurrences(once.Name), []string{"fired 2012-11-09T12:40:00Z"})
@@ -174,7 +174,7 @@ func TestMisfireOnce(t *testing.T) {
 	})
 	w.cases()[0].wants("scheduledFor", `"2012-11-09T13:04:56Z"`, "created", `"2012-11-09T13:10:00Z"`, "xattrDict/for", `"20121109T13:04"`)
 	sam.entry("nightly.json").wants("iterationsPerformed", "1", "nextIteration", `"2012-11-09T13:14:56"`)
-	res := try(w.Occurrences(t.Context(), sam.by(), sam.ref(out.Name).Entry)).must(w, "occurrences")
+	res := try(w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(out.Name).Entry)).must(w, "occurrences")
 	w.form(res.Form).wants("0/lagSeconds", "304", "0/reason", `"misfire: once"`, "1/case", "null")
 
 	// Within the grace an instant is in time, and the grid does not drift.

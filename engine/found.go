@@ -70,7 +70,7 @@ func (e *Engine) Found(ctx context.Context, now time.Time, passwordHash string, 
 				return err
 			}
 		}
-		return e.Refresh(tx)
+		return e.Accounts.Refresh(tx)
 	})
 	if err != nil {
 		return founded, err
@@ -92,12 +92,12 @@ func (e *Engine) storeExamples(ctx context.Context, now time.Time, routes []Exam
 	if err := e.Load(ctx); err != nil {
 		return err
 	}
-	by := e.Principal(e.PartyID(string(Admin)))
+	by := e.accounts.Principal(e.accounts.PartyID(string(Admin)))
 	for _, doc := range routes {
 		if e.visibleRoute(by, doc.Name) != nil {
 			continue
 		}
-		if _, err := e.PutRoute(ctx, Request{By: by, Now: now}, doc.Name, doc.YAML, doc.Source); err != nil {
+		if _, err := e.Routes.PutRoute(ctx, Request{By: by, Now: now}, doc.Name, doc.YAML, doc.Source); err != nil {
 			return errs.Wrap("store the route "+doc.Name, err)
 		}
 	}

@@ -32,7 +32,7 @@ func FuzzHold(f *testing.F) {
 		if err != nil {
 			return
 		}
-		h, err := e.readHold(req, nil, "h", node)
+		h, err := e.Holds.readHold(req, nil, "h", node)
 		if err != nil {
 			if !errs.Is(err, errs.Invalid) {
 				t.Fatalf("%s: %v", body, err)
@@ -53,7 +53,7 @@ func FuzzHold(f *testing.F) {
 		if node, err = document.ParseJSON(form); err != nil {
 			t.Fatal(err)
 		}
-		again, err := e.readHold(req, h, "h", node)
+		again, err := e.Holds.readHold(req, h, "h", node)
 		if err != nil {
 			t.Fatalf("%s: the form %s, PUT again: %v", body, form, err)
 		}

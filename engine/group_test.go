@@ -104,7 +104,7 @@ func TestGroupAndMigration(t *testing.T) {
 	admin.mustPutRoute("one", ungrouped) // what runs has the version that it has
 	w.advance(time.Minute)
 	sam.caseForm(next).wants("state", `"queued"`)
-	try(w.MigrateRoute(t.Context(), admin.request(nil), "one", true, []byte(strings.Replace(ungrouped, "Grouped", "Alone", 1)))).must(w, "a migration")
+	try(w.Routes.MigrateRoute(t.Context(), admin.request(nil), "one", true, []byte(strings.Replace(ungrouped, "Grouped", "Alone", 1)))).must(w, "a migration")
 	sam.caseForm(first).wants("routeVersion", "3")
 	w.advance(time.Minute)
 	sam.caseForm(next).wants("state", `"active"`)

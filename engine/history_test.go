@@ -21,8 +21,8 @@ func everyDays(days string) string {
 func (u user) past(folder store.Folder) []string {
 	u.Helper()
 	var out []string
-	for _, r := range try(u.History(u.Context(), u.by(), folder)).must(u.world, "history") {
-		full := try(u.Past(u.Context(), u.by(), folder, r.Seq)).must(u.world, "past document")
+	for _, r := range try(u.History.History(u.Context(), u.by(), folder)).must(u.world, "history") {
+		full := try(u.History.Past(u.Context(), u.by(), folder, r.Seq)).must(u.world, "past document")
 		if full.Name != r.Name || r.Source != nil || r.SourceSize != int64(len(full.Source)) {
 			u.Errorf("listed as %s with %d bytes, read as %s with %d", r.Name, r.SourceSize, full.Name, len(full.Source))
 		}
@@ -50,9 +50,9 @@ func TestHistory(t *testing.T) {
 	})
 	same(t, "of an administrator", w.as("admin").past(store.FolderSchedule)[0], "20121109T123456Z a@sam.json "+everyDays("1"))
 	same(t, "of others", w.as("ann").past(store.FolderSchedule), []string(nil))
-	_, err := w.Past(t.Context(), w.as("ann").by(), store.FolderSchedule, 1)
+	_, err := w.History.Past(t.Context(), w.as("ann").by(), store.FolderSchedule, 1)
 	w.kind("by others", err, errs.NotFound)
-	_, err = w.Past(t.Context(), sam.by(), store.FolderCases, 1)
+	_, err = w.History.Past(t.Context(), sam.by(), store.FolderCases, 1)
 	w.kind("in another folder", err, errs.NotFound)
 	same(t, "its bytes count", sam.used(), int64(3*len(daily)))
 
@@ -68,14 +68,14 @@ func TestHistory(t *testing.T) {
 	// Cases: a source that was saved again, and that of one that is canceled.
 	try(sam.putCase("c.json", `{"route": "ask", "title": "a"}`)).must(w, "PUT of a case")
 	try(sam.putCase("c.json", `{"route": "ask", "title": "b"}`)).must(w, "PUT of a case")
-	w.kind("DELETE of the case", w.DeleteCase(t.Context(), sam.request(nil), sam.ref("c.json")), "")
+	w.kind("DELETE of the case", w.Archive.DeleteCase(t.Context(), sam.request(nil), sam.ref("c.json")), "")
 	same(t, "cases", sam.past(store.FolderCases), []string{
 		`20121109T130000Z c.json {"route": "ask", "title": "a"}`, `20121109T130001Z c.json {"route": "ask", "title": "b"}`,
 	})
 
 	// Routes in the language that they were in.
 	admin := w.as("admin")
-	before := try(w.Route(t.Context(), admin.by(), "ask")).must(w, "route")
+	before := try(w.Routes.Route(t.Context(), admin.by(), "ask")).must(w, "route")
 	admin.mustPutRoute("ask", routeAsk+"\n")
 	past := admin.past(store.FolderRoutes)
 	same(t, "routes", past, []string{"20121109T130000Z ask" + extension(before) + " " + string(before.Source)})
@@ -105,7 +105,7 @@ func TestRevival(t *testing.T) {
 	w.advance(25 * time.Hour)
 	fired := w.form(first.Form)
 	stored := func() form {
-		return w.form(try(w.Entry(t.Context(), sam.by(), sam.ref("a.json"))).must(w, "entry").Form)
+		return w.form(try(w.Schedules.Entry(t.Context(), sam.by(), sam.ref("a.json"))).must(w, "entry").Form)
 	}
 	counted := stored().get("iterationsPerformed")
 	if counted == "0" || counted == fired.get("iterationsPerformed") {
@@ -136,17 +136,17 @@ func TestRevival(t *testing.T) {
 	// Routes: id and versions.
 	ann := w.as("ann")
 	route := w.form(ann.mustPutRoute("spare", routeAsk).Form)
-	w.kind("DELETE of the route", w.DeleteRoute(t.Context(), ann.request(nil), "spare", false), "")
+	w.kind("DELETE of the route", w.Routes.DeleteRoute(t.Context(), ann.request(nil), "spare", false), "")
 	back := w.form(ann.mustPutRoute("spare", routeAsk).Form)
 	back.wants("id", route.get("id"), "version", "2")
-	w.kind("DELETE of the route", w.DeleteRoute(t.Context(), ann.request(nil), "spare", false), "")
+	w.kind("DELETE of the route", w.Routes.DeleteRoute(t.Context(), ann.request(nil), "spare", false), "")
 	now = now.Add(2 * time.Minute)
 	same(t, "after more than a minute", w.form(ann.mustPutRoute("spare", routeAsk).Form).get("version"), "1")
 
 	// A case that was deleted is canceled and stays so.
 	id := sam.startCase(`{"route": "ask"}`)
 	try(sam.putCase("c.json", `{"route": "ask"}`)).must(w, "PUT of a case")
-	w.kind("DELETE of the case", w.DeleteCase(t.Context(), sam.request(nil), sam.ref("c.json")), "")
+	w.kind("DELETE of the case", w.Archive.DeleteCase(t.Context(), sam.request(nil), sam.ref("c.json")), "")
 	out := try(sam.putCase("c.json", `{"route": "ask"}`)).must(w, "PUT of a case")
 	same(t, "another case", out.CaseID > id+1, true)
 }

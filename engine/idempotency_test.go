@@ -82,10 +82,10 @@ func TestOneKeyAtOnce(t *testing.T) {
 		{"performance", ann, func(key option) (*engine.Outcome, error) { return ann.perform(id, "answer", `{}`, key) }, func() int { return len(ann.logTexts(id)) }},
 		{"label", ann, func(key option) (*engine.Outcome, error) { return ann.putLabel(id, "Note", "x", key) }, func() int { return len(ann.messages(id)) }},
 		{"route", ann, func(key option) (*engine.Outcome, error) { return ann.putRoute("new", plainStates, key) }, func() int {
-			return len(try(w.Routes(t.Context(), admin.by(), engine.Filter{})).must(w, "routes"))
+			return len(try(w.Routes.Routes(t.Context(), admin.by(), engine.Filter{})).must(w, "routes"))
 		}},
 		{"user", admin, func(key option) (*engine.Outcome, error) { return admin.putParty(identity.User, "lou", `{}`, key) }, func() int {
-			return len(try(w.Parties(t.Context(), admin.by(), identity.User)).must(w, "users"))
+			return len(try(w.Accounts.Parties(t.Context(), admin.by(), identity.User)).must(w, "users"))
 		}},
 	} {
 		before := test.count()

@@ -32,7 +32,7 @@ actions:
 
 func (u user) content(id int64, label string) string {
 	u.Helper()
-	c := try(u.Message(u.Context(), u.by(), id, store.UUID{}, label)).must(u.world, "GET of "+label)
+	c := try(u.Cases.Message(u.Context(), u.by(), id, store.UUID{}, label)).must(u.world, "GET of "+label)
 	defer func() { _ = c.Body.Close() }()
 	data, err := io.ReadAll(c.Body)
 	if err != nil {
@@ -84,7 +84,7 @@ func TestEscalated(t *testing.T) {
 	id := sam.startCase(`{"route": "expense", "xattrDict": {"amount": 500}, "input": "no JSON"}`)
 	try(bob.perform(id, "approve-large", `{}`)).must(w, "approve")
 	try(sam.putLabel(id, "answer", `{"ok": true}`)).must(w, "the answer")
-	task := w.form(try(w.Task(t.Context(), admin.by(), id, "bank")).must(w, "the task").Form)
+	task := w.form(try(w.Cases.Task(t.Context(), admin.by(), id, "bank")).must(w, "the task").Form)
 	task.wants("state", `"escalated"`, "fireAt", "null")
 	_, err := bob.perform(id, "bank", `{"do": "retry"}`)
 	w.refused(err, errs.NotAllowed)

@@ -139,11 +139,11 @@ func TestReopen(t *testing.T) {
 	}
 	_, err := sam.putCase(name, `{"state": "active"}`)
 	w.refused(err, errs.NotAllowed)
-	same(t, "listed", names(sam.Cases(t.Context(), sam.by(), engine.Filter{})), "")
+	same(t, "listed", names(sam.Cases.Cases(t.Context(), sam.by(), engine.Filter{})), "")
 
 	bob.mustPutCase(name, `{"state": "active", "title": "Again"}`)
 	sam.caseForm(id).wants("state", `"active"`, "title", `"Again"`, "status", `"open"`, "completed", "null")
-	same(t, "listed", names(sam.Cases(t.Context(), sam.by(), engine.Filter{})), fmt.Sprint(id))
+	same(t, "listed", names(sam.Cases.Cases(t.Context(), sam.by(), engine.Filter{})), fmt.Sprint(id))
 	log := sam.logTexts(id)
 	same(t, "log", log[len(log)-3:], []string{"life: Canceled", "life: Changed title", "life: Reopened"})
 	if sam.caseForm(id).get("enabledActions") == "[]" {

@@ -48,7 +48,7 @@ func onEntry(u user, name string) engine.Target {
 }
 
 func (u user) lock(t engine.Target, want engine.NewLock, options ...option) (*store.Lock, error) {
-	l, _, err := u.Lock(u.Context(), u.request(options), t, want)
+	l, _, err := u.Locks.Lock(u.Context(), u.request(options), t, want)
 	return l, err
 }
 
@@ -68,7 +68,7 @@ func holding(locks ...*store.Lock) option {
 
 func (u user) locksOn(t engine.Target) int {
 	u.Helper()
-	return len(try(u.LocksCovering(u.Context(), u.by(), t)).must(u.world, "the locks on "+t.URL))
+	return len(try(u.Locks.LocksCovering(u.Context(), u.by(), t)).must(u.world, "the locks on "+t.URL))
 }
 
 // TestLocksExclude is what a second lock may be beside a first (RFC 4918,
@@ -134,9 +134,9 @@ func TestLocksKeepOthersOut(t *testing.T) {
 	}
 	transfer := func(move bool, from, to string) change {
 		return func(u user, options ...option) error {
-			do := u.CopyDocument
+			do := u.Files.CopyDocument
 			if move {
-				do = u.MoveDocument
+				do = u.Files.MoveDocument
 			}
 			_, err := do(u.Context(), u.request(options), path(from), path(to), engine.Transfer{Overwrite: true})
 			return err
@@ -206,10 +206,10 @@ func TestLocksGo(t *testing.T) {
 	w.advance(30 * 24 * time.Hour)
 	w.kind("PUT while the sandbox's clock runs", func() error { _, err := other.putDocument("core/a", "y"); return err }(), errs.Locked)
 	wall.move(59 * time.Minute)
-	if _, err := w.RefreshLock(t.Context(), other.request([]option{holding(l)}), onDocument("core/a"), time.Hour); !errs.Is(err, errs.Precondition) {
+	if _, err := w.Locks.RefreshLock(t.Context(), other.request([]option{holding(l)}), onDocument("core/a"), time.Hour); !errs.Is(err, errs.Precondition) {
 		t.Errorf("another refreshes it: %v", err)
 	}
-	l = try(w.RefreshLock(t.Context(), holder.request([]option{holding(l)}), onDocument("core/a"), 10*time.Minute)).must(w, "refresh")
+	l = try(w.Locks.RefreshLock(t.Context(), holder.request([]option{holding(l)}), onDocument("core/a"), 10*time.Minute)).must(w, "refresh")
 	wall.move(9 * time.Minute)
 	same(t, "after a refresh", holder.locksOn(onDocument("core/a")), 1)
 	w.reopen()
@@ -221,7 +221,7 @@ func TestLocksGo(t *testing.T) {
 
 	l = holder.mustLock(onDocument("core/a"), engine.NewLock{})
 	unlock := func(u user, at string, l *store.Lock) error {
-		return u.Unlock(u.Context(), u.request(nil), onDocument(at), l.Token)
+		return u.Locks.Unlock(u.Context(), u.request(nil), onDocument(at), l.Token)
 	}
 	w.kind("UNLOCK by another", unlock(other, "core/a", l), errs.NotAllowed)
 	holder.mustPutDocument("core/b", "x")
@@ -232,12 +232,12 @@ func TestLocksGo(t *testing.T) {
 	l = holder.mustLock(onDocument("core/a"), engine.NewLock{})
 	w.kind("an administrator breaks it by its token", unlock(admin, "core/a", l), "")
 	holder.mustLock(onDocument("core/a"), engine.NewLock{})
-	w.kind("sam breaks it", other.BreakLocks(t.Context(), other.request(nil), onDocument("core/a")), errs.NotAllowed)
-	w.kind("an administrator breaks it", admin.BreakLocks(t.Context(), admin.request(nil), onDocument("core/a")), "")
+	w.kind("sam breaks it", other.Locks.BreakLocks(t.Context(), other.request(nil), onDocument("core/a")), errs.NotAllowed)
+	w.kind("an administrator breaks it", admin.Locks.BreakLocks(t.Context(), admin.request(nil), onDocument("core/a")), "")
 	same(t, "broken", holder.locksOn(onDocument("core/a")), 0)
 
 	l = holder.mustLock(onDocument("core/a"), engine.NewLock{})
-	_, err := w.MoveDocument(t.Context(), holder.request([]option{holding(l)}), path("core/a"), path("core/c"), engine.Transfer{})
+	_, err := w.Files.MoveDocument(t.Context(), holder.request([]option{holding(l)}), path("core/a"), path("core/c"), engine.Transfer{})
 	w.kind("MOVE", err, "")
 	same(t, "a lock does not move [RFC 4918, section 7.5]", holder.locksOn(onDocument("core/c")), 0)
 	l = holder.mustLock(onDocument("core/c"), engine.NewLock{})
@@ -246,7 +246,7 @@ func TestLocksGo(t *testing.T) {
 	same(t, "a lock ends with DELETE", holder.locksOn(onDocument("core/c")), 0)
 
 	holder.mustLock(onDocument("core/c"), engine.NewLock{})
-	try(w.PutParty(t.Context(), admin.request(nil), identity.User, "ann", []byte(`{"disabled": true}`))).must(w, "disable ann")
+	try(w.Accounts.PutParty(t.Context(), admin.request(nil), identity.User, "ann", []byte(`{"disabled": true}`))).must(w, "disable ann")
 	same(t, "a lock ends with its holder", other.locksOn(onDocument("core/c")), 0)
 }
 
@@ -256,7 +256,7 @@ func TestLockMakes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	sam := w.as("sam")
-	l, created, err := w.Lock(t.Context(), sam.request(nil), onDocument("sam/new.csv"), engine.NewLock{Deep: true})
+	l, created, err := w.Locks.Lock(t.Context(), sam.request(nil), onDocument("sam/new.csv"), engine.NewLock{Deep: true})
 	if err != nil || !created || l.Deep {
 		t.Fatalf("LOCK of a new name: %+v, %v, %v", l, created, err)
 	}
@@ -307,17 +307,17 @@ func TestLockedEntry(t *testing.T) {
 	sam := w.as("sam")
 	const nightly = `{"route": "auto", "type": "cron", "hour": "23", "minute": "0"}`
 	named := engine.Ref{Author: sam.by().ID, Name: "nightly.json"}
-	out := try(w.PutEntry(t.Context(), sam.request(nil), named, []byte(nightly))).must(w, "PUT")
+	out := try(w.Schedules.PutEntry(t.Context(), sam.request(nil), named, []byte(nightly))).must(w, "PUT")
 	uuid, _ := store.ParseUUID(out.Name)
 	byID := engine.Ref{Entry: uuid}
 	l := sam.mustLock(onEntry(sam, "nightly.json"), engine.NewLock{})
 	for name, ref := range map[string]engine.Ref{"its name": named, "its identity": byID} {
-		_, err := w.PutEntry(t.Context(), sam.request(nil), ref, []byte(nightly))
+		_, err := w.Schedules.PutEntry(t.Context(), sam.request(nil), ref, []byte(nightly))
 		w.kind("PUT under "+name, err, errs.Locked)
-		w.kind("DELETE under "+name, w.DeleteEntry(t.Context(), sam.request(nil), ref), errs.Locked)
-		_, err = w.RenameEntry(t.Context(), sam.request(nil), ref, "other.json", true)
+		w.kind("DELETE under "+name, w.Schedules.DeleteEntry(t.Context(), sam.request(nil), ref), errs.Locked)
+		_, err = w.Schedules.RenameEntry(t.Context(), sam.request(nil), ref, "other.json", true)
 		w.kind("MOVE under "+name, err, errs.Locked)
-		_, err = w.PutEntry(t.Context(), sam.request([]option{holding(l)}), ref, []byte(nightly))
+		_, err = w.Schedules.PutEntry(t.Context(), sam.request([]option{holding(l)}), ref, []byte(nightly))
 		w.kind("PUT with the token under "+name, err, "")
 	}
 	before := len(w.cases())
@@ -325,7 +325,7 @@ func TestLockedEntry(t *testing.T) {
 	if len(w.cases()) <= before {
 		t.Error("a locked entry does not fire")
 	}
-	w.kind("DELETE with the token", w.DeleteEntry(t.Context(), sam.request([]option{holding(l)}), named), "")
+	w.kind("DELETE with the token", w.Schedules.DeleteEntry(t.Context(), sam.request([]option{holding(l)}), named), "")
 }
 
 // TestWritersWithoutLocks: writers of one document are served one after the

@@ -14,7 +14,7 @@ import (
 )
 
 func (u user) putHold(name, doc string, options ...option) (*engine.Outcome, error) {
-	return u.PutHold(u.Context(), u.request(options), name, []byte(doc))
+	return u.Holds.PutHold(u.Context(), u.request(options), name, []byte(doc))
 }
 
 func (u user) mustPutHold(name, doc string) *engine.Outcome {
@@ -24,7 +24,7 @@ func (u user) mustPutHold(name, doc string) *engine.Outcome {
 
 func (u user) mustDeleteHold(name string) {
 	u.Helper()
-	if err := u.DeleteHold(u.Context(), u.request(nil), name); err != nil {
+	if err := u.Holds.DeleteHold(u.Context(), u.request(nil), name); err != nil {
 		u.Fatal(err)
 	}
 }
@@ -160,8 +160,8 @@ func TestHoldDocuments(t *testing.T) {
 	}
 	_, err := w.as("sam").putHold("h", `{"engine": true}`)
 	w.refused(err, errs.NotFound)
-	w.refused(w.DeleteHold(t.Context(), w.as("sam").request(nil), "h"), errs.NotFound)
-	w.refused(w.DeleteHold(t.Context(), admin.request(nil), "h"), errs.NotFound)
+	w.refused(w.Holds.DeleteHold(t.Context(), w.as("sam").request(nil), "h"), errs.NotFound)
+	w.refused(w.Holds.DeleteHold(t.Context(), admin.request(nil), "h"), errs.NotFound)
 
 	if out := try(admin.putHold("Night", `{"route": "Ask"}`, dryRun())).must(w, "a dry run"); !out.Created {
 		t.Errorf("%+v", out)
@@ -197,18 +197,18 @@ func TestHoldDocuments(t *testing.T) {
 	admin.mustPutRoute("brief", routeAsk)
 	admin.caseForm(admin.startCase(`{"route": "brief"}`)).wants("state", `"queued"`)
 	admin.mustDeleteHold("c")
-	all, err := w.Holds(t.Context(), admin.by())
+	all, err := w.Holds.Holds(t.Context(), admin.by())
 	if err != nil || len(all) != 2 || all[0].Name != "Night" || all[1].Name != "a b" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	one, err := w.Hold(t.Context(), admin.by(), "night")
+	one, err := w.Holds.Hold(t.Context(), admin.by(), "night")
 	if err != nil || one.FormETag != changed.FormETag || string(one.Form) != string(changed.Form) {
 		t.Errorf("%+v, %v", one, err)
 	}
-	w.refused(try(w.Hold(t.Context(), admin.by(), "x")).err, errs.NotFound)
-	w.refused(try(w.Hold(t.Context(), w.as("sam").by(), "night")).err, errs.NotFound)
-	w.refused(try(w.Holds(t.Context(), w.as("sam").by())).err, errs.NotFound)
-	w.refused(w.DeleteHold(t.Context(), admin.request([]option{ifMatch(made.FormETag)}), "night"), errs.Precondition)
+	w.refused(try(w.Holds.Hold(t.Context(), admin.by(), "x")).err, errs.NotFound)
+	w.refused(try(w.Holds.Hold(t.Context(), w.as("sam").by(), "night")).err, errs.NotFound)
+	w.refused(try(w.Holds.Holds(t.Context(), w.as("sam").by())).err, errs.NotFound)
+	w.refused(w.Holds.DeleteHold(t.Context(), admin.request([]option{ifMatch(made.FormETag)}), "night"), errs.Precondition)
 	admin.mustDeleteHold("night")
 	admin.mustDeleteHold("a b")
 }

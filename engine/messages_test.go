@@ -25,7 +25,7 @@ func (w *world) contents() int {
 // messages returns the label and version of every message of a case.
 func (u user) messages(id int64) (out []string) {
 	u.Helper()
-	for _, m := range try(u.Messages(u.Context(), u.by(), id)).must(u.world, "messages") {
+	for _, m := range try(u.Cases.Messages(u.Context(), u.by(), id)).must(u.world, "messages") {
 		out = append(out, fmt.Sprintf("%s %d", m.Label, m.Version))
 	}
 	return out
@@ -45,7 +45,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("the UUID %s is not of version 5", out.Name)
 	}
 	same(t, "content", sam.read(id, "Note"), "text/plain: one")
-	byUUID := try(w.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID")
+	byUUID := try(w.Cases.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID")
 	same(t, "size, version", fmt.Sprint(byUUID.Size, byUUID.Version), "3 1")
 	same(t, "ETag", engine.MessageETag(&byUUID.Message), out.ETag)
 
@@ -55,7 +55,7 @@ func TestLabels(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	same(t, "content", sam.read(id, "Note"), "text/plain: two")
-	m := try(w.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID")
+	m := try(w.Cases.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID")
 	same(t, "times", m.Created.Format("05")+" "+m.Modified.Format("05"), "56 57")
 	same(t, "messages", sam.messages(id), []string{"InputMessage 1", "Note 2"})
 
@@ -68,14 +68,14 @@ func TestLabels(t *testing.T) {
 	try(sam.putLabel(id, "note", "small", ifNew())).must(w, "in small letters")
 	other := sam.startCase(`{"route": "ask"}`)
 	same(t, "messages", sam.messages(other), []string{"InputMessage 1"})
-	w.refused(try(w.Message(t.Context(), sam.by(), other, uuid, "")).err, errs.NotFound)
-	w.refused(try(w.Message(t.Context(), sam.by(), other, store.UUID{}, "Note")).err, errs.NotFound)
+	w.refused(try(w.Cases.Message(t.Context(), sam.by(), other, uuid, "")).err, errs.NotFound)
+	w.refused(try(w.Cases.Message(t.Context(), sam.by(), other, store.UUID{}, "Note")).err, errs.NotFound)
 
 	// A label may be called as the case calls its own.
 	out = try(sam.putLabel(id, "output", "mine")).must(w, "the label output")
-	w.refused(try(w.Message(t.Context(), sam.by(), id, store.UUID{}, engine.OwnOutput)).err, errs.NotFound)
+	w.refused(try(w.Cases.Message(t.Context(), sam.by(), id, store.UUID{}, engine.OwnOutput)).err, errs.NotFound)
 	uuid, _ = store.ParseUUID(out.Name)
-	same(t, "label", try(w.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID").Label, "output")
+	same(t, "label", try(w.Cases.Message(t.Context(), sam.by(), id, uuid, "")).must(w, "by UUID").Label, "output")
 
 	for _, illegal := range []string{"", "a b", "-a", "_a", "é", "a/b", "a@b", strings.Repeat("a", 64)} {
 		_, err := sam.putLabel(id, illegal, "x")
@@ -130,7 +130,7 @@ func TestOwnContents(t *testing.T) {
 	admin.mustPutRoute("loop", routeLoop)
 	none := func(id int64, name string) {
 		t.Helper()
-		w.refused(try(w.Message(t.Context(), sam.by(), id, store.UUID{}, name)).err, errs.NotFound)
+		w.refused(try(w.Cases.Message(t.Context(), sam.by(), id, store.UUID{}, name)).err, errs.NotFound)
 	}
 	id := sam.startCase(`{"route": "auto", "input": "in"}`)
 	same(t, "output", sam.read(id, engine.OwnOutput), "text/plain; charset=utf-8: in")
@@ -180,7 +180,7 @@ func TestLargeContents(t *testing.T) {
 	for label, want := range map[string]string{"Small": small, "Large": large, "Equal": large} {
 		same(t, label, sam.read(id, label), "text/plain: "+want)
 	}
-	content := try(w.Message(t.Context(), sam.by(), id, store.UUID{}, "Large")).must(w, "the message")
+	content := try(w.Cases.Message(t.Context(), sam.by(), id, store.UUID{}, "Large")).must(w, "the message")
 	if at, err := content.Body.Seek(-1, io.SeekEnd); at != 4<<10 || err != nil {
 		t.Errorf("a part of it: %d, %v", at, err)
 	}
@@ -197,13 +197,13 @@ func TestLargeContents(t *testing.T) {
 		io.MultiReader(strings.NewReader("x"), iotest.ErrReader(cut)),
 		io.MultiReader(strings.NewReader(large), iotest.ErrReader(cut)),
 	} {
-		_, err := w.PutLabel(t.Context(), sam.request(nil), id, engine.NewMessage{Label: "Cut", MediaType: "text/plain", Body: body})
+		_, err := w.Cases.PutLabel(t.Context(), sam.request(nil), id, engine.NewMessage{Label: "Cut", MediaType: "text/plain", Body: body})
 		if !errors.Is(err, cut) {
 			t.Errorf("a body that breaks off: %v", err)
 		}
 	}
 	// As net/http says it.
-	_, err := w.PutLabel(t.Context(), sam.request(nil), id, engine.NewMessage{Label: "Cut", MediaType: "text/plain", Body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF))})
+	_, err := w.Cases.PutLabel(t.Context(), sam.request(nil), id, engine.NewMessage{Label: "Cut", MediaType: "text/plain", Body: io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF))})
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("a body that breaks off: %v", err)
 	}
@@ -211,11 +211,11 @@ func TestLargeContents(t *testing.T) {
 	same(t, "files", w.contents(), 1)
 
 	// What is refused is not read.
-	_, err = w.PutLabel(t.Context(), w.as("eve").request(nil), id, engine.NewMessage{Label: "Note", MediaType: "text/plain", Body: iotest.ErrReader(cut)})
+	_, err = w.Cases.PutLabel(t.Context(), w.as("eve").request(nil), id, engine.NewMessage{Label: "Note", MediaType: "text/plain", Body: iotest.ErrReader(cut)})
 	w.refused(err, errs.NotFound)
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := w.PutLabel(ended, sam.request(nil), id, engine.NewMessage{Label: "Note", MediaType: "text/plain", Body: strings.NewReader("x")}); !errors.Is(err, context.Canceled) {
+	if _, err := w.Cases.PutLabel(ended, sam.request(nil), id, engine.NewMessage{Label: "Note", MediaType: "text/plain", Body: strings.NewReader("x")}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a request that has ended: %v", err)
 	}
 }

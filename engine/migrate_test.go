@@ -15,7 +15,7 @@ import (
 
 func (u user) migrate(name, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.MigrateRoute(u.Context(), u.request(options), name, true, []byte(doc))
+	return u.Routes.MigrateRoute(u.Context(), u.request(options), name, true, []byte(doc))
 }
 
 // routeAsk2 is the next version of routeAsk: closed is a state no more.
@@ -48,7 +48,7 @@ func TestMigrateStranded(t *testing.T) {
 		}
 	}
 	sam.caseForm(open).wants("routeVersion", "1", "version", "3")
-	res := try(w.Route(t.Context(), admin.by(), "ask")).must(w, "route")
+	res := try(w.Routes.Route(t.Context(), admin.by(), "ask")).must(w, "route")
 	w.form(res.Form).wants("version", "1")
 	_, err = admin.migrate("ask", doc, dryRun())
 	w.refused(err, errs.Migrate)
@@ -157,9 +157,9 @@ func TestDeleteRouteByForce(t *testing.T) {
 	sam.mustPerform(open[2], "close")
 	other := sam.startCase(`{"route": "own"}`)
 	sam.mustPutEntry("nightly.json", `{"type": "cron", "route": "ask", "hour": "23", "minute": "0"}`)
-	w.refused(admin.DeleteRoute(t.Context(), admin.request(nil), "ask", false), errs.InUse)
-	w.refused(sam.DeleteRoute(t.Context(), sam.request(nil), "ask", true), errs.NotAllowed)
-	if err := admin.DeleteRoute(t.Context(), admin.request(nil), "ask", true); err != nil {
+	w.refused(admin.Routes.DeleteRoute(t.Context(), admin.request(nil), "ask", false), errs.InUse)
+	w.refused(sam.Routes.DeleteRoute(t.Context(), sam.request(nil), "ask", true), errs.NotAllowed)
+	if err := admin.Routes.DeleteRoute(t.Context(), admin.request(nil), "ask", true); err != nil {
 		t.Fatal(err)
 	}
 	for i, id := range open {
@@ -173,7 +173,7 @@ func TestDeleteRouteByForce(t *testing.T) {
 	same(t, "log", log[len(log)-1], "life: Canceled")
 	sam.caseForm(other).wants("state", `"active"`)
 	sam.entry("nightly.json").wants("paused", "true", "note", `"The route ask was deleted."`, "nextIteration", "null")
-	w.refused(try(w.Route(t.Context(), admin.by(), "ask")).err, errs.NotFound)
+	w.refused(try(w.Routes.Route(t.Context(), admin.by(), "ask")).err, errs.NotFound)
 	w.advanceTo("2012-11-12T00:00:00Z")
 	sam.entry("nightly.json").wants("paused", "true", "lastIteration", "null")
 }

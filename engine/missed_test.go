@@ -154,7 +154,7 @@ func TestEditAroundTheInstant(t *testing.T) {
 			for _, edit := range test.edits {
 				if edit == "rename" {
 					called = "renamed.json"
-					try(w.RenameEntry(t.Context(), sam.request(nil), sam.ref("e.json"), called, false)).must(w, "rename")
+					try(w.Schedules.RenameEntry(t.Context(), sam.request(nil), sam.ref("e.json"), called, false)).must(w, "rename")
 					continue
 				}
 				sam.mustPutEntry(called, edit)

@@ -14,7 +14,7 @@ import (
 
 func (u user) move(route, from string, id int64, to string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.MoveOnBoard(u.Context(), u.request(options), engine.BoardMove{CaseID: id, Route: route, From: from, To: to})
+	return u.Cases.MoveOnBoard(u.Context(), u.request(options), engine.BoardMove{CaseID: id, Route: route, From: from, To: to})
 }
 
 // A case is moved on the board by the action that leads there, as if that

@@ -129,7 +129,7 @@ func (t *telling) find() error {
 // add adds a person. Who watches a route is told of the cases that are for
 // them to see.
 func (t *telling) add(who *store.Party, p notice.Person) error {
-	by := t.Principal(who.ID)
+	by := t.accounts.Principal(who.ID)
 	at, err := t.seat(p.Notice.Case)
 	if err != nil || at == nil {
 		return err

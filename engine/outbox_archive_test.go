@@ -42,7 +42,7 @@ actions: {begin: {trigger: init, to: done, sideEffects: [{http: {url: "https://a
 		if log := strings.Join(sam.logTexts(out.CaseID), "\n"); !strings.Contains(log, "Delivered: http, wrote Answer") {
 			t.Errorf("the log is\n%s", log)
 		}
-		if listed := names(w.Cases(t.Context(), sam.by(), engine.Filter{})); listed != "" {
+		if listed := names(w.Cases.Cases(t.Context(), sam.by(), engine.Filter{})); listed != "" {
 			t.Errorf("listed: %s", listed)
 		}
 	})

@@ -158,7 +158,7 @@ func TestOutboxOfASandbox(t *testing.T) {
 	try(sam.perform(id, "ask", `{}`)).must(w, "ask")
 	sam.caseForm(id).wants("status", `"asked"`, "state", `"active"`)
 	labels := map[string]string{}
-	messages, err := w.Messages(t.Context(), sam.by(), id)
+	messages, err := w.Cases.Messages(t.Context(), sam.by(), id)
 	if err != nil {
 		t.Fatal(err)
 	}

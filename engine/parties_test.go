@@ -25,7 +25,7 @@ func TestUserIsARecord(t *testing.T) {
 		t.Errorf("a password in %s", form.text)
 	}
 	account := func() string {
-		_, hash, disabled, ok := w.Account("LOU")
+		_, hash, disabled, ok := w.Accounts.Account("LOU")
 		return fmt.Sprintf("%q %t %t", hash, disabled, ok)
 	}
 	same(t, "account", account(), `"hash of secret" false true`)
@@ -44,7 +44,7 @@ func TestUserIsARecord(t *testing.T) {
 	same(t, "account", account(), `"hash of other" true true`)
 	admin.mustPutParty(identity.User, "lou", `{"disabled": null, "password": null, "fullName": null, "email": null}`)
 	same(t, "account", account(), `"" false true`)
-	w.form(try(w.Party(t.Context(), admin.by(), identity.User, "lou")).must(w, "lou").Form).wants("fullName", `""`, "email", `""`)
+	w.form(try(w.Accounts.Party(t.Context(), admin.by(), identity.User, "lou")).must(w, "lou").Form).wants("fullName", `""`, "email", `""`)
 
 	_, err := admin.putParty(identity.User, "lou", `{"fullName": "x"}`, ifMatch(out.FormETag))
 	w.refused(err, errs.Precondition)
@@ -78,7 +78,7 @@ func TestTeams(t *testing.T) {
 	w.form(out.Form).wants("members", `["sam","ops"]`, "admins", `["core"]`)
 	same(t, "bob's contexts", fmt.Sprint(w.as("bob").by().ContextNames()), "[everyone bob ops crew]")
 	admin.mustPutParty(identity.Team, "crew", `{"admins": null}`)
-	w.form(try(w.Party(t.Context(), admin.by(), identity.Team, "crew")).must(w, "crew").Form).wants("members", `["sam","ops"]`, "admins", "[]")
+	w.form(try(w.Accounts.Party(t.Context(), admin.by(), identity.Team, "crew")).must(w, "crew").Form).wants("members", `["sam","ops"]`, "admins", "[]")
 	for _, test := range []struct {
 		team, doc string
 		faults    []string
@@ -122,7 +122,7 @@ func TestPartyNames(t *testing.T) {
 	w.refused(err, errs.NotParseable)
 	_, err = admin.putParty(identity.Team, "sam", `{"members": 5}`)
 	w.refused(err, errs.Invalid, "/members type")
-	w.refused(try(w.Party(t.Context(), admin.by(), identity.Team, "sam")).err, errs.NotFound)
+	w.refused(try(w.Accounts.Party(t.Context(), admin.by(), identity.Team, "sam")).err, errs.NotFound)
 }
 
 func TestDeleteParty(t *testing.T) {
@@ -130,7 +130,7 @@ func TestDeleteParty(t *testing.T) {
 	w := newWorld(t)
 	admin := w.as("admin")
 	remove := func(kind identity.Kind, name string, options ...option) error {
-		return w.DeleteParty(t.Context(), admin.request(options), kind, name)
+		return w.Accounts.DeleteParty(t.Context(), admin.request(options), kind, name)
 	}
 	w.refused(remove(identity.User, "nobody"), errs.NotFound)
 	w.refused(remove(identity.User, "core"), errs.NotFound)
@@ -152,13 +152,13 @@ func TestDeleteParty(t *testing.T) {
 	if err := remove(identity.User, "LOU"); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, ok := w.Account("lou"); ok {
+	if _, _, _, ok := w.Accounts.Account("lou"); ok {
 		t.Error("a deleted user has an account")
 	}
 	if out := admin.mustPutParty(identity.User, "lou", `{}`); !out.Created {
 		t.Error("the name of a deleted user is taken")
 	}
-	same(t, "teams", names(w.Parties(t.Context(), admin.by(), identity.Team)), "everyone core ops staff")
+	same(t, "teams", names(w.Accounts.Parties(t.Context(), admin.by(), identity.Team)), "everyone core ops staff")
 }
 
 // Nothing runs in the context of a disabled user; what they have stays.
@@ -207,13 +207,13 @@ func TestConcurrentParties(t *testing.T) {
 		}
 	}
 	same(t, "created", n, 1)
-	before := names(w.Parties(t.Context(), admin.by(), identity.User))
+	before := names(w.Accounts.Parties(t.Context(), admin.by(), identity.User))
 	same(t, "users", len(strings.Fields(before)), 5+writers)
-	form := string(try(w.Party(t.Context(), admin.by(), identity.Team, "many")).must(w, "many").Form)
+	form := string(try(w.Accounts.Party(t.Context(), admin.by(), identity.Team, "many")).must(w, "many").Form)
 	w.reopen()
 	admin = w.as("admin")
-	same(t, "users, from the store", names(w.Parties(t.Context(), admin.by(), identity.User)), before)
-	same(t, "the team, from the store", string(try(w.Party(t.Context(), admin.by(), identity.Team, "many")).must(w, "many").Form), form)
+	same(t, "users, from the store", names(w.Accounts.Parties(t.Context(), admin.by(), identity.User)), before)
+	same(t, "the team, from the store", string(try(w.Accounts.Party(t.Context(), admin.by(), identity.Team, "many")).must(w, "many").Form), form)
 }
 
 func TestLastAdministratorStays(t *testing.T) {
@@ -232,7 +232,7 @@ func TestLastAdministratorStays(t *testing.T) {
 			_, err := admin.putParty(identity.User, "admin", doc)
 			w.refused(err, errs.Invalid, faults...)
 		}
-		w.refused(w.DeleteParty(t.Context(), admin.request(nil), identity.User, "admin"), errs.NotDeletable)
+		w.refused(w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "admin"), errs.NotDeletable)
 	}
 	refused()
 	admin.mustPutParty(identity.User, "second", `{"admin": true, "disabled": true}`)
@@ -256,7 +256,7 @@ func TestPartyRefusalsSayWhere(t *testing.T) {
 		}
 	}
 	remove := func(name string) error {
-		return w.DeleteParty(t.Context(), admin.request(nil), identity.Team, name)
+		return w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.Team, name)
 	}
 	admin.mustPutParty(identity.Team, "t1", `{}`)
 	admin.mustPutParty(identity.Team, "t2", `{"members": ["t1"]}`)

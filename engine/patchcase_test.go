@@ -11,7 +11,7 @@ import (
 )
 
 func (u user) patchXattrs(name string, changes ...engine.XattrChange) error {
-	return u.PatchXattrs(u.Context(), u.request(nil), u.ref(name), changes)
+	return u.Cases.PatchXattrs(u.Context(), u.request(nil), u.ref(name), changes)
 }
 
 // TestPatchXattrs: what a property changes of a case is what a PUT of its
@@ -55,7 +55,7 @@ func TestPatchXattrs(t *testing.T) {
 	w.kind("no such name", sam.patchXattrs("none.json", set("a", "4")), errs.NotFound)
 	req := sam.request(nil)
 	req.If = func(engine.Version) error { return errs.New(errs.Precondition, "never") }
-	w.kind("a condition", sam.PatchXattrs(t.Context(), req, sam.ref(name), []engine.XattrChange{set("a", "4")}), errs.Precondition)
+	w.kind("a condition", sam.Cases.PatchXattrs(t.Context(), req, sam.ref(name), []engine.XattrChange{set("a", "4")}), errs.Precondition)
 	plain := sam.startCase(`{"route": "run"}`)
 	if err := w.as("sam").patchXattrs(fmt.Sprintf("%d.json", plain), set("a", "1")); err != nil {
 		t.Fatal(err)

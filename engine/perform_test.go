@@ -17,19 +17,19 @@ func TestPerform(t *testing.T) {
 	w := newWorld(t)
 	sam, ann := w.as("sam"), w.as("ann")
 	id := sam.startCase(`{"route": "ask"}`)
-	tasks := try(w.Tasks(t.Context(), ann.by(), id)).must(w, "tasks")
+	tasks := try(w.Cases.Tasks(t.Context(), ann.by(), id)).must(w, "tasks")
 	same(t, "tasks", names(tasks, nil), "answer note audit")
-	task := try(w.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
+	task := try(w.Cases.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
 	w.form(task.Form).wants("case", fmt.Sprint(id), "action", `"answer"`, "state", `"offered"`, "roles", `["helper"]`, "assignees", `["core"]`)
 	same(t, "the task's ETag", task.FormETag, tasks[0].FormETag)
 
 	out := try(ann.perform(id, "answer", `{"do": "perform", "comment": "42"}`)).must(w, "answer")
 	same(t, "outcome", fmt.Sprint(out.CaseID, out.Life, out.Status, out.LogSeq, out.Changed), fmt.Sprint(id, "active", "answered", 3, true))
 	sam.caseForm(id).wants("status", `"answered"`, "enabledActions", `["close","note","audit"]`)
-	log := w.form(try(w.CaseLog(t.Context(), sam.by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), sam.by(), id)).must(w, "log").Form)
 	log.wants("2/kind", `"action"`, "2/action", `"answer"`, "2/actor", `"ann"`, "2/from", `"open"`, "2/to", `"answered"`,
 		"2/comment", `"42"`, "2/trigger", `"user"`, "2/text", `"Answered"`, "2/seq", "3", "3", "absent")
-	text := string(try(w.CaseLogText(t.Context(), sam.by(), id)).must(w, "log").Form)
+	text := string(try(w.Cases.CaseLogText(t.Context(), sam.by(), id)).must(w, "log").Form)
 	if lines := strings.Split(text, "\n"); len(lines) != 4 || !strings.Contains(lines[2], "ann Answered (open → answered): 42") {
 		t.Errorf("log.txt:\n%s", text)
 	}
@@ -39,9 +39,9 @@ func TestPerform(t *testing.T) {
 	same(t, "reopened", fmt.Sprint(out.Life, " ", out.Status), "active open")
 
 	// A task's complete form may be saved back, which performs it.
-	task = try(w.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
+	task = try(w.Cases.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
 	try(ann.perform(id, "answer", string(task.Form))).must(w, "the form saved back")
-	_, err := w.Task(t.Context(), ann.by(), id, "answer")
+	_, err := w.Cases.Task(t.Context(), ann.by(), id, "answer")
 	w.refused(err, errs.NotFound) // no more enabled
 }
 
@@ -85,7 +85,7 @@ func TestPerformOrder(t *testing.T) {
 
 	// Of a task the condition is strict.
 	ann := w.as("ann")
-	etag := try(w.Task(t.Context(), ann.by(), id, "note")).must(w, "the task").FormETag
+	etag := try(w.Cases.Task(t.Context(), ann.by(), id, "note")).must(w, "the task").FormETag
 	try(ann.perform(id, "note", `{}`, ifMatch(etag))).must(w, "note")
 	w.advance(1e9)
 	try(ann.perform(id, "note", `{}`)).must(w, "note")
@@ -193,7 +193,7 @@ func TestPerformTogether(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	log := w.form(try(w.CaseLog(t.Context(), w.as("sam").by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), w.as("sam").by(), id)).must(w, "log").Form)
 	same(t, "entries of the log", len(log.node.Items), 2+4*each)
 	for i := range log.node.Items {
 		log.wants(fmt.Sprint(i)+"/seq", fmt.Sprint(i+1))

@@ -114,7 +114,7 @@ func TestTrigger(t *testing.T) {
 	sam.mustPutEntry("e.json", `{"do": "trigger"}`)
 	same(t, "occurrences", sam.occurrences(out.Name), []string{"triggered 2012-11-09T12:34:56Z", "triggered 2012-11-09T12:34:56Z"})
 	sam.entry("e.json").wants("iterationsPerformed", "2", "iterationsRemaining", "1", "nextIteration", `"2012-11-09T12:44:56"`)
-	if rows := string(try(w.Occurrences(t.Context(), sam.by(), sam.ref(out.Name).Entry)).must(w, "occurrences").Form); strings.Count(rows, `"lagSeconds":0,`) != 2 {
+	if rows := string(try(w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(out.Name).Entry)).must(w, "occurrences").Form); strings.Count(rows, `"lagSeconds":0,`) != 2 {
 		t.Errorf("triggered cases lag: %s", rows)
 	}
 	w.cases()[1].wants("scheduledFor", `"2012-11-09T12:34:56Z"`, "state", `"completed"`)
@@ -278,7 +278,7 @@ func TestPauseLosesNothing(t *testing.T) {
 	w.advance(20 * time.Minute)
 	sam.mustPutEntry("new.json", `{"do": "resume"}`)
 	same(t, "since the new recurrence", sam.occurrences(again.Name), []string{"late 2012-11-10T03:00:00Z", "skipped 2012-11-10T02:50:00Z"})
-	if text := string(try(w.Occurrences(t.Context(), sam.by(), sam.ref(again.Name).Entry)).must(w, "occurrences").Form); !strings.Contains(text, `"reason":"paused: `) {
+	if text := string(try(w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(again.Name).Entry)).must(w, "occurrences").Form); !strings.Contains(text, `"reason":"paused: `) {
 		t.Errorf("no reason says that it was paused: %s", text)
 	}
 }

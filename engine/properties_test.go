@@ -11,7 +11,7 @@ import (
 )
 
 func (u user) patch(at string, changes ...store.Property) (failed int, err error) {
-	return u.PatchDocument(u.Context(), u.request(nil), path(at), changes)
+	return u.Files.PatchDocument(u.Context(), u.request(nil), path(at), changes)
 }
 
 func property(name, value string) store.Property {
@@ -98,13 +98,13 @@ func TestPropertiesAreCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, to := range []string{"new", "old"} {
-		try(sam.CopyDocument(t.Context(), sam.request(nil), path("sam/from/a"), path("sam/"+to), engine.Transfer{Overwrite: true})).must(w, "COPY onto "+to)
+		try(sam.Files.CopyDocument(t.Context(), sam.request(nil), path("sam/from/a"), path("sam/"+to), engine.Transfer{Overwrite: true})).must(w, "COPY onto "+to)
 		same(t, "properties of "+to, sam.properties("sam/"+to), []string{"of-a"})
 	}
-	try(sam.CopyDocument(t.Context(), sam.request(nil), path("sam/from"), path("sam/to"), engine.Transfer{})).must(w, "COPY of the folder")
+	try(sam.Files.CopyDocument(t.Context(), sam.request(nil), path("sam/from"), path("sam/to"), engine.Transfer{})).must(w, "COPY of the folder")
 	same(t, "properties of the folder", sam.properties("sam/to"), []string{"folder"})
 	same(t, "properties below", sam.properties("sam/to/a"), []string{"of-a"})
-	try(sam.MoveDocument(t.Context(), sam.request(nil), path("sam/to/a"), path("sam/old"), engine.Transfer{Overwrite: true})).must(w, "MOVE")
+	try(sam.Files.MoveDocument(t.Context(), sam.request(nil), path("sam/to/a"), path("sam/old"), engine.Transfer{Overwrite: true})).must(w, "MOVE")
 	same(t, "properties of what was moved", sam.properties("sam/old"), []string{"of-a"})
 	for _, at := range []string{"sam/from", "sam/to", "sam/old", "sam/new"} {
 		w.kind("DELETE of "+at, sam.deleteDocument(at), "")

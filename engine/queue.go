@@ -220,7 +220,7 @@ func (e *Engine) startQueue(ctx context.Context, now time.Time) (tried int, err 
 // choose returns the cases to be started next, with the lane that each is in.
 func (e *Engine) choose(ctx context.Context) (ids []int64, lanes []store.Lane, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
-		q, err := e.newQueue(r)
+		q, err := e.runner.newQueue(r)
 		if err != nil {
 			return err
 		}
@@ -293,7 +293,7 @@ func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, 
 	if held, err := heldUp(tx, e.routeName(row.RouteID), row.Group, id); held || err != nil {
 		return false, err
 	}
-	c, err := e.advanceCase(tx, row, machine.Start{}, now)
+	c, err := e.runner.advanceCase(tx, row, machine.Start{}, now)
 	if err != nil {
 		return false, err
 	}

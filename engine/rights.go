@@ -209,17 +209,3 @@ func (e *base) hears(r store.Reader, by identity.Principal, ev *Event, cases map
 func (e *base) sawCase(by identity.Principal, ev *Event) bool {
 	return by.Admin() || slices.ContainsFunc(ev.seenBy, by.In) || ev.route != nil && e.administersRoute(by, ev.route)
 }
-
-// Principal returns the acting view of a user, whose rights are at each moment
-// those that it has then.
-func (e *base) Principal(id identity.ID) identity.Principal {
-	return identity.LivePrincipal(id, e.directory)
-}
-
-// PartyID returns the id of the user or team of that name, 0 for none.
-func (e *base) PartyID(name string) identity.ID {
-	if p := e.directory().ByName(identity.Name(name)); p != nil {
-		return p.ID
-	}
-	return 0
-}

@@ -21,7 +21,7 @@ func TestRouteVersions(t *testing.T) {
 	if !out.Created || !out.Changed || out.Name != "mine" {
 		t.Errorf("%+v", out)
 	}
-	res := try(w.Route(t.Context(), sam.by(), "MINE")).must(w, "the route")
+	res := try(w.Routes.Route(t.Context(), sam.by(), "MINE")).must(w, "the route")
 	same(t, "source", string(res.Source), first)
 	same(t, "ETag", out.ETag, res.SourceETag)
 	form := w.form(res.Form)
@@ -39,9 +39,9 @@ func TestRouteVersions(t *testing.T) {
 		t.Errorf("the same content: %+v", again)
 	}
 	same(t, "the form, whose ETag stayed", string(again.Form), string(out.Form))
-	same(t, "source", string(try(w.Route(t.Context(), sam.by(), "mine")).must(w, "the route").Source), commented)
+	same(t, "source", string(try(w.Routes.Route(t.Context(), sam.by(), "mine")).must(w, "the route").Source), commented)
 	json := `{"title": "One", "states": {"open": {"type": "start"}, "done": {"type": "complete"}}, "actions": {"begin": {"trigger": "init"}, "finish": {"trigger": "auto", "in": ["open"], "to": "done"}}}`
-	asJSON := try(w.PutRoute(t.Context(), sam.request(nil), "Mine", false, []byte(json))).must(w, "as JSON")
+	asJSON := try(w.Routes.PutRoute(t.Context(), sam.request(nil), "Mine", false, []byte(json))).must(w, "as JSON")
 	same(t, "in another language", fmt.Sprint(asJSON.Changed, asJSON.Name, asJSON.FormETag == out.FormETag), "falseminetrue")
 
 	changed := sam.mustPutRoute("mine", strings.Replace(first, "One", "Two", 1))
@@ -49,7 +49,7 @@ func TestRouteVersions(t *testing.T) {
 		t.Errorf("other content: %+v", changed)
 	}
 	sam.mustPutRoute("mine", first)
-	versions := try(w.RouteVersions(t.Context(), sam.by(), "mine")).must(w, "versions")
+	versions := try(w.Routes.RouteVersions(t.Context(), sam.by(), "mine")).must(w, "versions")
 	same(t, "versions", names(versions, nil), "1 2 3")
 	for i, title := range []string{"One", "Two", "One"} {
 		w.form(versions[i].Form).wants("title", `"`+title+`"`, "version", fmt.Sprint(i+1))
@@ -101,19 +101,19 @@ func TestRouteRights(t *testing.T) {
 			t.Errorf("%s stores %s:\n%s\n%v; want %q", test.who, test.name, test.doc, err, test.want)
 		}
 	}
-	same(t, "routes", names(w.Routes(t.Context(), admin.by(), engine.Filter{})), "auto ask own a b d e")
-	same(t, "bob's", names(w.Routes(t.Context(), bob.by(), engine.Filter{})), "auto ask e")
-	same(t, "sam's", names(w.Routes(t.Context(), sam.by(), engine.Filter{Context: "core"})), "own b d")
-	same(t, "a page", names(w.Routes(t.Context(), admin.by(), engine.Filter{Limit: 2, Query: "question"})), "ask")
+	same(t, "routes", names(w.Routes.Routes(t.Context(), admin.by(), engine.Filter{})), "auto ask own a b d e")
+	same(t, "bob's", names(w.Routes.Routes(t.Context(), bob.by(), engine.Filter{})), "auto ask e")
+	same(t, "sam's", names(w.Routes.Routes(t.Context(), sam.by(), engine.Filter{Context: "core"})), "own b d")
+	same(t, "a page", names(w.Routes.Routes(t.Context(), admin.by(), engine.Filter{Limit: 2, Query: "question"})), "ask")
 
 	// Who is named may change it, and read it; a new owner is one's own.
 	ann.mustPutRoute("b", "context: core\naccess: {admin: [bob], read: [eve]}\n"+plainStates)
 	bob.mustPutRoute("b", "context: core\ntitle: By bob\naccess: {admin: [bob], read: [eve]}\n"+plainStates)
-	w.form(try(w.Route(t.Context(), w.as("eve").by(), "b")).must(w, "eve's look").Form).wants("title", `"By bob"`, "author", `"ann"`, "context", `"core"`)
+	w.form(try(w.Routes.Route(t.Context(), w.as("eve").by(), "b")).must(w, "eve's look").Form).wants("title", `"By bob"`, "author", `"ann"`, "context", `"core"`)
 	_, err := w.as("eve").putRoute("b", plainStates)
 	w.refused(err, errs.NotAllowed)
 	bob.mustPutRoute("b", "context: bob\ntitle: By bob\naccess: {admin: [bob]}\n"+plainStates)
-	w.refused(try(w.Route(t.Context(), sam.by(), "b")).err, errs.NotFound)
+	w.refused(try(w.Routes.Route(t.Context(), sam.by(), "b")).err, errs.NotFound)
 	w.refused(sam.deleteRoute("b"), errs.NotFound)
 	w.refused(sam.deleteRoute("auto"), errs.NotAllowed)
 	if err := bob.deleteRoute("B"); err != nil {
@@ -177,7 +177,7 @@ func TestDeleteRoute(t *testing.T) {
 	// administrators.
 	ann.caseForm(id).wants("state", `"completed"`)
 	same(t, "log", len(ann.logTexts(id)), 4)
-	try(w.Tasks(t.Context(), ann.by(), id)).must(w, "tasks")
+	try(w.Cases.Tasks(t.Context(), ann.by(), id)).must(w, "tasks")
 	out := w.as("bob").mustPutRoute("own", plainStates)
 	if !out.Created {
 		t.Error("the name of a deleted route is taken")
@@ -229,9 +229,9 @@ func TestConcurrentRoutes(t *testing.T) {
 		}
 	}
 	same(t, "created", created, 1)
-	same(t, "versions", len(try(w.RouteVersions(t.Context(), sam.by(), "mine")).must(w, "versions")), writers)
-	same(t, "routes", len(try(w.Routes(t.Context(), sam.by(), engine.Filter{})).must(w, "routes")), 3+1+writers)
-	title := w.form(try(w.Route(t.Context(), sam.by(), "mine")).must(w, "the route").Form).get("title")
+	same(t, "versions", len(try(w.Routes.RouteVersions(t.Context(), sam.by(), "mine")).must(w, "versions")), writers)
+	same(t, "routes", len(try(w.Routes.Routes(t.Context(), sam.by(), engine.Filter{})).must(w, "routes")), 3+1+writers)
+	title := w.form(try(w.Routes.Route(t.Context(), sam.by(), "mine")).must(w, "the route").Form).get("title")
 	sam.caseForm(sam.startCase(`{"route": "mine"}`)).wants("title", title, "routeVersion", fmt.Sprint(writers))
 
 	// Two who want the same name: one has it.
@@ -298,10 +298,10 @@ func TestFound(t *testing.T) {
 		t.Errorf("founded: %t, %v", founded, err)
 	}
 	admin := w.as("admin")
-	same(t, "routes", names(w.Routes(t.Context(), admin.by(), engine.Filter{})), "one two")
-	same(t, "users", names(w.Parties(t.Context(), admin.by(), identity.User)), "admin")
-	same(t, "teams", names(w.Parties(t.Context(), admin.by(), identity.Team)), "everyone core")
-	_, hash, disabled, ok := w.Account("ADMIN")
+	same(t, "routes", names(w.Routes.Routes(t.Context(), admin.by(), engine.Filter{})), "one two")
+	same(t, "users", names(w.Accounts.Parties(t.Context(), admin.by(), identity.User)), "admin")
+	same(t, "teams", names(w.Accounts.Parties(t.Context(), admin.by(), identity.Team)), "everyone core")
+	_, hash, disabled, ok := w.Accounts.Account("ADMIN")
 	same(t, "the account", fmt.Sprint(hash, disabled, ok), "hashfalse true")
 	if empty, err := w.Empty(t.Context()); empty || err != nil {
 		t.Errorf("empty: %t, %v", empty, err)
@@ -317,7 +317,7 @@ func TestFound(t *testing.T) {
 	if _, err := w.Found(t.Context(), w.clock.Now(), "", examples); err != nil {
 		t.Error(err)
 	}
-	same(t, "routes", names(w.Routes(t.Context(), admin.by(), engine.Filter{})), "one")
+	same(t, "routes", names(w.Routes.Routes(t.Context(), admin.by(), engine.Filter{})), "one")
 	w.config = func(c *engine.Config) { c.Sandbox = false }
 	w.reopen()
 	_, err = w.Found(t.Context(), w.clock.Now(), "", nil)

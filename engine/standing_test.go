@@ -41,8 +41,8 @@ func TestStandingInTheUnit(t *testing.T) {
 		w.kind(what+", fresh", change(), errs.LogIn)
 	}
 	ended.Store(false)
-	if ids := w.caseIDs(); len(ids) != 0 || w.PartyID("newcomer") != 0 {
-		t.Errorf("cases %v, the newcomer is %d; want none", ids, w.PartyID("newcomer"))
+	if ids := w.caseIDs(); len(ids) != 0 || w.Accounts.PartyID("newcomer") != 0 {
+		t.Errorf("cases %v, the newcomer is %d; want none", ids, w.Accounts.PartyID("newcomer"))
 	}
 }
 

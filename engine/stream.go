@@ -55,7 +55,7 @@ func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 	if len(ahead) == 0 {
 		return &Heard{Last: s.reader.Past()}, nil
 	}
-	by, cases := e.Principal(s.user), map[int64]bool{}
+	by, cases := e.accounts.Principal(s.user), map[int64]bool{}
 	heard := ahead[:0]
 	last := ahead[len(ahead)-1].Seq
 	err := e.Store.View(ctx, func(r store.Reader) error {

@@ -130,10 +130,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	var collecting sync.WaitGroup
 	collecting.Go(func() { e.collectWhenRoused(ctx) })
 	collecting.Go(func() { e.audit.Run(ctx) })
-	collecting.Go(func() { e.finishMigrations(ctx) })
-	collecting.Go(func() { e.dropExpired(ctx) })
+	collecting.Go(func() { e.Routes.finishMigrations(ctx) })
+	collecting.Go(func() { e.Files.dropExpired(ctx) })
 	defer collecting.Wait()
-	defer e.openOutbox(ctx)()
+	defer e.outbox.openOutbox(ctx)()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -198,7 +198,7 @@ func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired, st
 		}
 	}
 	if e.sweeper.outbox.Load() <= now.UnixMilli() {
-		if err := e.dispatch(ctx, now); err != nil {
+		if err := e.outbox.dispatch(ctx, now); err != nil {
 			return fired, 0, err
 		}
 	}

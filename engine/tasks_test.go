@@ -39,7 +39,7 @@ func (u user) mustDo(id int64, action, do string) {
 // taskForm returns a task as it is shown.
 func (u user) taskForm(id int64, action string) form {
 	u.Helper()
-	return u.form(try(u.Task(u.Context(), u.by(), id, action)).must(u.world, action).Form)
+	return u.form(try(u.Cases.Task(u.Context(), u.by(), id, action)).must(u.world, action).Form)
 }
 
 // What people do with a task shows in it, in the case and in the log.
@@ -49,7 +49,7 @@ func TestTaskShowsWhatPeopleDoWithIt(t *testing.T) {
 	sam, ann := w.as("sam"), w.as("ann")
 	w.as("admin").mustPutRoute("desk", routeDesk)
 	id := w.as("eve").startCase(`{"route": "desk"}`)
-	etag := try(w.Task(t.Context(), ann.by(), id, "refuse")).must(w, "the task").FormETag
+	etag := try(w.Cases.Task(t.Context(), ann.by(), id, "refuse")).must(w, "the task").FormETag
 	w.refused(ann.do(id, "refuse", "perform"), errs.ActionNotEnabled)
 	try(ann.perform(id, "refuse", `{"do": "accept", "comment": "mine"}`, ifMatch(etag))).must(w, "accept")
 	w.refused(sam.do(id, "refuse", "accept", ifMatch(etag)), errs.Precondition)
@@ -74,7 +74,7 @@ func TestTaskShowsWhatPeopleDoWithIt(t *testing.T) {
 	w.as("eve").mustDo(id, "refuse", "perform")
 	sam.caseForm(id).wants("state", `"completed"`)
 
-	log := w.form(try(w.CaseLog(t.Context(), sam.by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), sam.by(), id)).must(w, "log").Form)
 	log.wants("2/kind", `"task"`, "2/action", `"refuse"`, "2/actor", `"ann"`, "2/comment", `"mine"`, "2/trigger", `"user"`,
 		"2/text", `"Accepted refuse, which withdrew answer"`, "3/text", `"Released refuse"`, "4/text", `"Rejected refuse"`, "5/text", `"Delegated refuse to eve"`)
 }
@@ -164,7 +164,7 @@ func TestDoAsDeputy(t *testing.T) {
 	w.as("bob").taskForm(id, "check").wants("acceptedBy", `"eve"`)
 	w.as("bob").mustDo(id, "check", "release")
 	w.as("eve").mustDo(id, "check", "perform")
-	log := w.form(try(w.CaseLog(t.Context(), w.as("sam").by(), id)).must(w, "log").Form)
+	log := w.form(try(w.Cases.CaseLog(t.Context(), w.as("sam").by(), id)).must(w, "log").Form)
 	log.wants("2/actor", `"eve"`, "2/onBehalfOf", `"bob"`, "3/actor", `"bob"`, "3/onBehalfOf", "null", "4/actor", `"eve"`, "4/onBehalfOf", `"bob"`)
 }
 
@@ -198,7 +198,7 @@ func TestDelegateSees(t *testing.T) {
 // work returns the names on one of the user's worklists.
 func (u user) work(list engine.Worklist, f engine.Filter) string {
 	u.Helper()
-	return names(u.Worklist(u.Context(), u.by(), list, f))
+	return names(u.Cases.Worklist(u.Context(), u.by(), list, f))
 }
 
 // Worklists show to everybody what is theirs, and nothing else: by role, team
@@ -281,7 +281,7 @@ func TestWorklistPages(t *testing.T) {
 		var got []string
 		f := engine.Filter{Limit: limit, Query: "no."}
 		for {
-			page := try(w.Worklist(t.Context(), sam.by(), engine.WorklistOffered, f)).must(w, "a page")
+			page := try(w.Cases.Worklist(t.Context(), sam.by(), engine.WorklistOffered, f)).must(w, "a page")
 			for i := range page {
 				got = append(got, page[i].Name)
 			}
@@ -304,7 +304,7 @@ func TestWorklistPages(t *testing.T) {
 	for _, f := range []engine.Filter{{Route: "nothere"}, {Role: "boss"}, {Context: "nobody"}, {Query: "nothing"}} {
 		same(t, fmt.Sprintf("%+v", f), sam.work(engine.WorklistOffered, f), "")
 	}
-	w.refused(try(w.WorklistTask(t.Context(), sam.by(), engine.WorklistOffered, 1, "answer")).err, errs.NotFound)
+	w.refused(try(w.Cases.WorklistTask(t.Context(), sam.by(), engine.WorklistOffered, 1, "answer")).err, errs.NotFound)
 }
 
 // Warnings are shown to whose tasks they are about, what the engine failed to
@@ -325,8 +325,8 @@ func TestWarningsAndEscalated(t *testing.T) {
 		same(t, "escalated to "+who, w.as(who).work(engine.WorklistEscalated, engine.Filter{}), fmt.Sprintf("%d.robot", id))
 	}
 	same(t, "escalated to sam", w.as("sam").work(engine.WorklistEscalated, engine.Filter{}), "")
-	listed := try(w.WorklistTask(t.Context(), w.as("bob").by(), engine.WorklistEscalated, id, "robot")).must(w, "the task")
-	shown := try(w.Task(t.Context(), w.as("bob").by(), id, "robot")).must(w, "the task")
+	listed := try(w.Cases.WorklistTask(t.Context(), w.as("bob").by(), engine.WorklistEscalated, id, "robot")).must(w, "the task")
+	shown := try(w.Cases.Task(t.Context(), w.as("bob").by(), id, "robot")).must(w, "the task")
 	same(t, "one file", listed.FormETag+string(listed.Form), shown.FormETag+string(shown.Form))
 	w.as("bob").mustDo(id, "robot", "abort")
 	same(t, "escalated to bob", w.as("bob").work(engine.WorklistEscalated, engine.Filter{}), "")
@@ -339,7 +339,7 @@ func TestMoveTask(t *testing.T) {
 	w.as("admin").mustPutRoute("desk", routeDesk)
 	id := w.as("eve").startCase(`{"route": "desk"}`)
 	move := func(who string, from, to engine.Worklist) error {
-		_, err := w.MoveTask(t.Context(), w.as(who).request(nil), engine.TaskMove{CaseID: id, Action: "answer", From: from, To: to})
+		_, err := w.Cases.MoveTask(t.Context(), w.as(who).request(nil), engine.TaskMove{CaseID: id, Action: "answer", From: from, To: to})
 		return err
 	}
 	w.refused(move("sam", engine.WorklistAccepted, engine.WorklistOffered), errs.ActionNotEnabled)

@@ -26,12 +26,12 @@ const routeTimers = `{"access": {"start": ["everyone"], "read": ["everyone"]},
 	}}`
 
 func (u user) setTimer(id int64, name, doc string, options ...option) (*engine.Outcome, error) {
-	return u.PutTimer(u.Context(), u.request(options), id, name, []byte(doc))
+	return u.Cases.PutTimer(u.Context(), u.request(options), id, name, []byte(doc))
 }
 
 func (u user) timerForm(id int64, name string) form {
 	u.Helper()
-	return u.form(try(u.Timer(u.Context(), u.by(), id, name)).must(u.world, name).Form)
+	return u.form(try(u.Cases.Timer(u.Context(), u.by(), id, name)).must(u.world, name).Form)
 }
 
 // What a case has of timers is listed, and shown as it is.
@@ -45,7 +45,7 @@ func TestTimers(t *testing.T) {
 	at := func(d time.Duration) string { return `"` + start.Add(d).Format(time.RFC3339) + `"` }
 	day := 24 * time.Hour
 
-	listed := try(w.Timers(t.Context(), sam.by(), id)).must(w, "timers")
+	listed := try(w.Cases.Timers(t.Context(), sam.by(), id)).must(w, "timers")
 	same(t, "timers", names(listed, nil), "case state review answer.offer answer.due give-up.timeout")
 	sam.timerForm(id, "case").wants("name", `"case"`, "kind", `"case"`, "state", `"running"`, "limit", `"P7D"`, "relative", "true", "expirationDate", at(7*day), "expired", "false", "action", "null")
 	sam.timerForm(id, "state").wants("kind", `"state"`, "limit", `"P2D"`, "expirationDate", at(2*day))
@@ -55,9 +55,9 @@ func TestTimers(t *testing.T) {
 	sam.timerForm(id, "give-up.timeout").wants("kind", `"timeout"`, "limit", `"P30D"`, "expirationDate", at(30*day))
 	sam.timerForm(id, "give-up.timeout").wants("action", `"give-up"`)
 	sam.taskForm(id, "answer").wants("due", at(day), "acceptBy", at(time.Hour), "fireAt", "null")
-	_, err := w.Timer(t.Context(), sam.by(), id, "give-up.due")
+	_, err := w.Cases.Timer(t.Context(), sam.by(), id, "give-up.due")
 	w.refused(err, errs.NotFound)
-	_, err = w.Timer(t.Context(), sam.by(), id, "nothere")
+	_, err = w.Cases.Timer(t.Context(), sam.by(), id, "nothere")
 	w.refused(err, errs.NotFound)
 
 	// The due time of the case is the first of all.
@@ -83,7 +83,7 @@ func TestTimers(t *testing.T) {
 	w.advance(day)
 	ann.timerForm(id, "answer.due").wants("expired", "false")
 	try(sam.putCase(fmt.Sprint(id), `{"state": "active"}`)).must(w, "resume")
-	_, err = w.Timer(t.Context(), sam.by(), id, "answer.due")
+	_, err = w.Cases.Timer(t.Context(), sam.by(), id, "answer.due")
 	w.refused(err, errs.NotFound) // its handler has aborted the task
 	sam.timerForm(id, "case").wants("state", `"running"`, "expirationDate", `"`+w.clock.Now().Add(time.Hour).Format(time.RFC3339)+`"`)
 }
@@ -96,18 +96,18 @@ func TestSetTimer(t *testing.T) {
 	sam, ann := w.as("sam"), w.as("ann")
 	w.as("admin").mustPutRoute("timed", routeTimers)
 	id := w.as("eve").startCase(`{"route": "timed"}`)
-	old := try(w.Timer(t.Context(), ann.by(), id, "answer.due")).must(w, "timer")
+	old := try(w.Cases.Timer(t.Context(), ann.by(), id, "answer.due")).must(w, "timer")
 
 	out := try(ann.setTimer(id, "answer.due", `{"limit": "P3D"}`, ifMatch(old.FormETag))).must(w, "set")
 	w.form(out.Form).wants("limit", `"P3D"`, "relative", "true", "expired", "false")
-	same(t, "the ETag", out.FormETag, try(w.Timer(t.Context(), ann.by(), id, "answer.due")).must(w, "timer").FormETag)
+	same(t, "the ETag", out.FormETag, try(w.Cases.Timer(t.Context(), ann.by(), id, "answer.due")).must(w, "timer").FormETag)
 	_, err := ann.setTimer(id, "answer.due", `{"limit": "P4D"}`, ifMatch(old.FormETag))
 	w.refused(err, errs.Precondition)
 	ann.mustSetTimer(id, "answer.due", `{"limit": 300}`)
 	ann.timerForm(id, "answer.due").wants("limit", `"PT5M"`)
 	ann.mustSetTimer(id, "answer.due", `{"limit": "2112-09-15T21:59:00+01:00"}`)
 	ann.timerForm(id, "answer.due").wants("limit", `"2112-09-15T20:59:00Z"`, "relative", "false", "expirationDate", `"2112-09-15T20:59:00Z"`)
-	form := try(w.Timer(t.Context(), ann.by(), id, "answer.due")).must(w, "timer").Form
+	form := try(w.Cases.Timer(t.Context(), ann.by(), id, "answer.due")).must(w, "timer").Form
 	ann.mustSetTimer(id, "answer.due", string(form)) // as it was read
 	ann.mustSetTimer(id, "answer.due", `{"limit": null}`)
 	ann.timerForm(id, "answer.due").wants("limit", "null", "relative", "null", "expirationDate", "null", "state", `"running"`)

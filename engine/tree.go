@@ -86,7 +86,7 @@ func (e *runner) inherited(c *caseChange, out *machine.Output, other *machine.Ch
 	if source != nil && source.InFile {
 		m.Size, m.SHA256, m.InFile, m.Content = source.Size, source.SHA256, true, nil
 	}
-	m.Created, m.Modified, m.AuthorID = other.Case.Created, other.Case.Created, e.PartyID(other.Case.Starter)
+	m.Created, m.Modified, m.AuthorID = other.Case.Created, other.Case.Created, e.accounts.PartyID(other.Case.Starter)
 	return m, nil
 }
 

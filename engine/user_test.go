@@ -20,11 +20,11 @@ func (w *world) as(name string) user { return user{w, name} }
 
 // by returns the principal, with the contexts of this moment.
 func (u user) by() identity.Principal {
-	id := u.PartyID(u.name)
+	id := u.Accounts.PartyID(u.name)
 	if id == 0 {
 		u.Fatalf("there is no %s", u.name)
 	}
-	return u.Principal(id)
+	return u.Accounts.Principal(id)
 }
 
 func (u user) id() identity.ID { return u.by().ID }
@@ -92,14 +92,14 @@ func (u user) ref(name string) engine.Ref {
 		return engine.Ref{}
 	}
 	if own, author, found := strings.Cut(stem, "@"); found {
-		return engine.Ref{Author: u.PartyID(author), Name: own + "." + ext}
+		return engine.Ref{Author: u.Accounts.PartyID(author), Name: own + "." + ext}
 	}
 	return engine.Ref{Author: u.id(), Name: name}
 }
 
 func (u user) putEntry(name, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutEntry(u.Context(), u.request(options), u.ref(name), []byte(doc))
+	return u.Schedules.PutEntry(u.Context(), u.request(options), u.ref(name), []byte(doc))
 }
 
 func (u user) mustPutEntry(name, doc string, options ...option) *engine.Outcome {
@@ -108,7 +108,7 @@ func (u user) mustPutEntry(name, doc string, options ...option) *engine.Outcome 
 }
 
 func (u user) deleteEntry(name string, options ...option) error {
-	return u.DeleteEntry(u.Context(), u.request(options), u.ref(name))
+	return u.Schedules.DeleteEntry(u.Context(), u.request(options), u.ref(name))
 }
 
 // entry returns the complete form of an entry.
@@ -119,14 +119,14 @@ func (u user) entry(name string) form {
 
 func (u user) entryResource(name string) *engine.Resource {
 	u.Helper()
-	return try(u.Entry(u.Context(), u.by(), u.ref(name))).must(u.world, "GET of the entry "+name)
+	return try(u.Schedules.Entry(u.Context(), u.by(), u.ref(name))).must(u.world, "GET of the entry "+name)
 }
 
 // occurrences returns the outcome and instant of each occurrence, newest
 // first.
 func (u user) occurrences(uuid string) []string {
 	u.Helper()
-	res := try(u.Occurrences(u.Context(), u.by(), u.ref(uuid).Entry)).must(u.world, "GET of the occurrences")
+	res := try(u.Schedules.Occurrences(u.Context(), u.by(), u.ref(uuid).Entry)).must(u.world, "GET of the occurrences")
 	list := u.form(res.Form)
 	out := []string{}
 	for i := range list.node.Items {
@@ -140,7 +140,7 @@ func unquote(s string) string { return strings.Trim(s, `"`) }
 
 func (u user) putCase(name, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutCase(u.Context(), u.request(options), u.ref(name), []byte(doc))
+	return u.Cases.PutCase(u.Context(), u.request(options), u.ref(name), []byte(doc))
 }
 
 func (u user) mustPutCase(name, doc string, options ...option) *engine.Outcome {
@@ -155,12 +155,12 @@ func (u user) startCase(doc string) int64 {
 }
 
 func (u user) deleteCase(name string, options ...option) error {
-	return u.DeleteCase(u.Context(), u.request(options), u.ref(name))
+	return u.Archive.DeleteCase(u.Context(), u.request(options), u.ref(name))
 }
 
 func (u user) caseResource(name string) *engine.Resource {
 	u.Helper()
-	return try(u.Case(u.Context(), u.by(), u.ref(name))).must(u.world, "GET of the case "+name)
+	return try(u.Cases.Case(u.Context(), u.by(), u.ref(name))).must(u.world, "GET of the case "+name)
 }
 
 // caseForm returns the complete form of a case.
@@ -171,7 +171,7 @@ func (u user) caseForm(id int64) form {
 
 func (u user) perform(id int64, action, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.Perform(u.Context(), u.request(options), id, action, []byte(doc))
+	return u.Cases.Perform(u.Context(), u.request(options), id, action, []byte(doc))
 }
 
 func (u user) mustPerform(id int64, action string) *engine.Outcome {
@@ -181,12 +181,12 @@ func (u user) mustPerform(id int64, action string) *engine.Outcome {
 
 func (u user) putLabel(id int64, label, content string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutLabel(u.Context(), u.request(options), id, engine.NewMessage{Label: label, MediaType: "text/plain", Body: strings.NewReader(content)})
+	return u.Cases.PutLabel(u.Context(), u.request(options), id, engine.NewMessage{Label: label, MediaType: "text/plain", Body: strings.NewReader(content)})
 }
 
 func (u user) putRoute(name, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutRoute(u.Context(), u.request(options), name, true, []byte(doc))
+	return u.Routes.PutRoute(u.Context(), u.request(options), name, true, []byte(doc))
 }
 
 func (u user) mustPutRoute(name, doc string, options ...option) *engine.Outcome {
@@ -195,19 +195,19 @@ func (u user) mustPutRoute(name, doc string, options ...option) *engine.Outcome 
 }
 
 func (u user) deleteRoute(name string, options ...option) error {
-	return u.DeleteRoute(u.Context(), u.request(options), name, false)
+	return u.Routes.DeleteRoute(u.Context(), u.request(options), name, false)
 }
 
 // routeID returns the id of a route.
 func (u user) routeID(name string) string {
 	u.Helper()
-	res := try(u.Route(u.Context(), u.by(), name)).must(u.world, "GET of the route "+name)
+	res := try(u.Routes.Route(u.Context(), u.by(), name)).must(u.world, "GET of the route "+name)
 	return u.form(res.Form).get("id")
 }
 
 func (u user) putParty(kind identity.Kind, name, doc string, options ...option) (*engine.Outcome, error) {
 	u.Helper()
-	return u.PutParty(u.Context(), u.request(options), kind, name, []byte(doc))
+	return u.Accounts.PutParty(u.Context(), u.request(options), kind, name, []byte(doc))
 }
 
 func (u user) mustPutParty(kind identity.Kind, name, doc string, options ...option) *engine.Outcome {
@@ -218,7 +218,7 @@ func (u user) mustPutParty(kind identity.Kind, name, doc string, options ...opti
 // logTexts returns what the log of a case says, "kind: text" each.
 func (u user) logTexts(id int64) []string {
 	u.Helper()
-	res := try(u.CaseLog(u.Context(), u.by(), id)).must(u.world, "GET of the log")
+	res := try(u.Cases.CaseLog(u.Context(), u.by(), id)).must(u.world, "GET of the log")
 	log := u.form(res.Form)
 	var out []string
 	for i := range log.node.Items {

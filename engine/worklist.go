@@ -254,7 +254,7 @@ func (e *runner) shares(list []machine.Share) []store.TaskShare {
 	for _, s := range list {
 		if s.Party == machine.PartyAdmins {
 			out = append(out, store.TaskShare{Lists: s.Lists})
-		} else if id := e.PartyID(s.Party); id != 0 {
+		} else if id := e.accounts.PartyID(s.Party); id != 0 {
 			out = append(out, store.TaskShare{Party: id, Lists: s.Lists})
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"flowdrive/attach"
 	"flowdrive/davfs"
 	"flowdrive/engine"
+	"flowdrive/engine/account"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/jqworker"
@@ -97,7 +98,7 @@ func (a *app) open(ctx context.Context) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
 	})
-	a.auth = server.NewAuthenticator(a.engine, time.Now)
+	a.auth = server.NewAuthenticator(a.engine.Accounts, time.Now)
 	a.drive = davfs.New(davfs.Config{
 		Engine: davfs.EngineOf(a.engine), Clock: now, Log: a.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
 		ScriptClients: a.settings.scriptClients, PublicNames: a.settings.publicNames,
@@ -151,7 +152,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		return stream, nil
 	}}
 	cfg.Calendar = func(ctx context.Context, token string) (*server.CalendarFile, error) {
-		res, err := a.engine.CalendarAt(ctx, token)
+		res, err := a.engine.Calendars.CalendarAt(ctx, token)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +177,7 @@ func (a *app) asOperator(drive http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		by := a.engine.Principal(a.engine.PartyID(string(engine.Admin))).AsOperator()
+		by := a.engine.Accounts.Principal(a.engine.Accounts.PartyID(string(engine.Admin))).AsOperator()
 		drive.ServeHTTP(w, r.WithContext(server.WithPrincipal(r.Context(), by)))
 	})
 }
@@ -349,6 +350,6 @@ func newLogger(to io.Writer, level zerolog.Level) zerolog.Logger {
 }
 
 var (
-	_ server.Accounts = (*engine.Engine)(nil)
+	_ server.Accounts = (*account.Accounts)(nil)
 	_ server.Auditor  = (*engine.Engine)(nil)
 )

@@ -25,7 +25,7 @@ func (s *inProcess) overNet() http.Handler {
 		Engine: davfs.EngineOf(s.engine), Clock: s.sandbox, Log: s.log, Principal: server.PrincipalOf, WriteError: server.WriteError, Status: server.Status,
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		by := s.engine.Principal(s.engine.PartyID("admin"))
+		by := s.engine.Accounts.Principal(s.engine.Accounts.PartyID("admin"))
 		r, locks := fs.Begin(r.WithContext(server.WithPrincipal(r.Context(), by)))
 		(&webdav.Handler{FileSystem: fs, LockSystem: locks}).ServeHTTP(w, r)
 	})

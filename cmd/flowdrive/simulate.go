@@ -180,7 +180,7 @@ func playScenario(ctx context.Context, complaints io.Writer, s *simulate.Scenari
 // inProcess answers a request as the server would its user, who needs no
 // password here.
 func (a *app) inProcess(ctx context.Context, r simulate.Request) (*simulate.Answer, error) {
-	by := a.engine.Principal(a.engine.PartyID(r.User))
+	by := a.engine.Accounts.Principal(a.engine.Accounts.PartyID(r.User))
 	req, err := http.NewRequestWithContext(server.WithPrincipal(ctx, by), r.Method, r.Path, bytes.NewReader(r.Body))
 	if err != nil {
 		return nil, err

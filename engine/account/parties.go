@@ -143,3 +143,17 @@ func (e *Accounts) writeParty(ctx context.Context, tx store.Tx, req change.Reque
 	}
 	return out, e.maker.Finish(tx, req, out)
 }
+
+// PartyID returns the id of the user or team of that name, 0 for none.
+func (e *Accounts) PartyID(name string) identity.ID {
+	if p := e.Table().Directory().ByName(identity.Name(name)); p != nil {
+		return p.ID
+	}
+	return 0
+}
+
+// Principal returns the acting view of a user, whose rights are at each moment
+// those that it has then.
+func (e *Accounts) Principal(id identity.ID) identity.Principal {
+	return identity.LivePrincipal(id, func() *identity.Directory { return e.Table().Directory() })
+}

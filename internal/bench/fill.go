@@ -54,7 +54,7 @@ func (r *run) fillTimers(ctx context.Context, data string, n int) error {
 	return r.fill(ctx, data, n, houseOptions{clock: standing(begin)}, func(ctx context.Context, h *house, i int) error {
 		req := h.request()
 		req.Now = begin.Add(time.Duration(i*7919%n) * time.Second)
-		_, err := h.engine.PutCase(ctx, req, engine.Ref{Author: h.by.ID}, []byte(`{"route": "`+routeTime+`"}`))
+		_, err := h.engine.Cases.PutCase(ctx, req, engine.Ref{Author: h.by.ID}, []byte(`{"route": "`+routeTime+`"}`))
 		return err
 	})
 }

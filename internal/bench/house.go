@@ -135,13 +135,13 @@ func openHouse(ctx context.Context, data string, o houseOptions) (_ *house, err 
 	}
 	h.start(ctx, h.engine.Run)
 	if founded {
-		admin := h.engine.Principal(h.engine.PartyID(string(engine.Admin)))
+		admin := h.engine.Accounts.Principal(h.engine.Accounts.PartyID(string(engine.Admin)))
 		user := []byte(`{"password": "` + password + `"}`)
-		if _, err := h.engine.PutParty(ctx, engine.Request{By: admin, Now: h.clock.Now()}, identity.User, caller, user); err != nil {
+		if _, err := h.engine.Accounts.PutParty(ctx, engine.Request{By: admin, Now: h.clock.Now()}, identity.User, caller, user); err != nil {
 			return nil, err
 		}
 	}
-	h.by = h.engine.Principal(h.engine.PartyID(caller))
+	h.by = h.engine.Accounts.Principal(h.engine.Accounts.PartyID(caller))
 	return h, nil
 }
 
@@ -170,7 +170,7 @@ func (h *house) request() engine.Request {
 
 // startCase starts a case of the route and returns its id.
 func (h *house) startCase(ctx context.Context, route string) (int64, error) {
-	out, err := h.engine.PutCase(ctx, h.request(), engine.Ref{Author: h.by.ID}, []byte(`{"route": "`+route+`"}`))
+	out, err := h.engine.Cases.PutCase(ctx, h.request(), engine.Ref{Author: h.by.ID}, []byte(`{"route": "`+route+`"}`))
 	if err != nil {
 		return 0, err
 	}
@@ -178,7 +178,7 @@ func (h *house) startCase(ctx context.Context, route string) (int64, error) {
 }
 
 func (h *house) perform(ctx context.Context, id int64, action string) error {
-	_, err := h.engine.Perform(ctx, h.request(), id, action, []byte(`{}`))
+	_, err := h.engine.Cases.Perform(ctx, h.request(), id, action, []byte(`{}`))
 	return err
 }
 
@@ -193,7 +193,7 @@ func (h *house) startAndFinish(ctx context.Context) error {
 
 // putEntry creates a schedule entry.
 func (h *house) putEntry(ctx context.Context, document string) (*engine.Outcome, error) {
-	return h.engine.PutEntry(ctx, h.request(), engine.Ref{}, []byte(document))
+	return h.engine.Schedules.PutEntry(ctx, h.request(), engine.Ref{}, []byte(document))
 }
 
 // far returns the document of a schedule entry that is due in 2099, each in

@@ -105,10 +105,10 @@ func (r *run) fillDocuments(ctx context.Context, data string) error {
 	}
 	content := fileContent()
 	at := engine.DocumentPath{caller, "files"}
-	if _, err = h.engine.MakeFolder(ctx, h.request(), at); err == nil {
+	if _, err = h.engine.Files.MakeFolder(ctx, h.request(), at); err == nil {
 		err = parallel(ctx, 2*callers, r.members, func(ctx context.Context, i int) error {
 			up := engine.Upload{MediaType: "application/json", Size: int64(len(content)), Body: bytes.NewReader(content)}
-			_, err := h.engine.PutDocument(ctx, h.request(), append(at[:2:2], fileName(i)), up)
+			_, err := h.engine.Files.PutDocument(ctx, h.request(), append(at[:2:2], fileName(i)), up)
 			return err
 		})
 	}

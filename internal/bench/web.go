@@ -129,7 +129,7 @@ func (r *run) scheduleFolder(ctx context.Context) (data string, body []byte, err
 // entryDocument is the document of a schedule entry that is due when
 // everything is over.
 func (h *house) entryDocument(ctx context.Context) ([]byte, error) {
-	res, err := h.engine.Route(ctx, h.by, routeAuto)
+	res, err := h.engine.Routes.Route(ctx, h.by, routeAuto)
 	if err != nil {
 		return nil, err
 	}
