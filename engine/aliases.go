@@ -10,7 +10,7 @@ import (
 
 // Alias returns what by has dropped into the route's folder under the name.
 // Errors: errs.NotFound if by may not see the route, or has no such file.
-func (e *Dropping) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
+func (e *Drops) Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
 		return nil, change.Absent("route")
@@ -28,7 +28,7 @@ func (e *Dropping) Alias(ctx context.Context, by identity.Principal, route, name
 
 // Aliases returns what by has dropped into the route's folder and what is still
 // listed there. Errors: errs.NotFound if by may not see the route.
-func (e *Dropping) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
+func (e *Drops) Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error) {
 	info := e.visibleRoute(by, route)
 	if info == nil {
 		return nil, change.Absent("route")
@@ -43,7 +43,7 @@ func (e *Dropping) Aliases(ctx context.Context, by identity.Principal, route str
 
 // OpenAlias opens what by has dropped into the route's folder under the name.
 // Errors: errs.NotFound if there is no such file.
-func (e *Dropping) OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*Content, error) {
+func (e *Drops) OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*Content, error) {
 	return e.contents.OpenMessage(func() (*store.Message, error) {
 		a, err := e.Alias(ctx, by, route, name)
 		if err != nil {
@@ -55,7 +55,7 @@ func (e *Dropping) OpenAlias(ctx context.Context, by identity.Principal, route, 
 
 // DeleteAlias takes a dropped file out of the folder's listing. The case that
 // it has started goes on. Errors: errs.NotFound if there is no such file.
-func (e *Dropping) DeleteAlias(ctx context.Context, req Request, route, name string) error {
+func (e *Drops) DeleteAlias(ctx context.Context, req Request, route, name string) error {
 	info := e.visibleRoute(req.By, route)
 	if info == nil {
 		return change.Absent("route")

@@ -42,7 +42,7 @@ func notArchived(row *store.Case) error {
 // wasArchived says of a change that the case was archived then, 0 for not: it
 // is on no worklist. One that has ended stays archived, and the sweeper looks
 // what is left to do.
-func (e *runner) wasArchived(c *caseChange, month store.Month) {
+func (e *decider) wasArchived(c *caseChange, month store.Month) {
 	if month == 0 {
 		return
 	}
@@ -64,12 +64,12 @@ func dueInArchive(c *machine.Case) time.Time {
 
 // retire archives or deletes a case whose retention is over, as its route says.
 // If the case is archived already, it continues with the children.
-func (e *Archiving) retire(tx store.Tx, id int64, now time.Time) error {
+func (e *Archive) retire(tx store.Tx, id int64, now time.Time) error {
 	row, err := store.OrNil(tx.Cases().Get(id))
 	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
 		return err
 	}
-	h, err := e.runner.held(tx, identity.Principal{}, row, nil)
+	h, err := e.decider.held(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func (e *Archiving) retire(tx store.Tx, id int64, now time.Time) error {
 
 // archive puts an ended case into the archive. Locks do not prevent that. Its
 // children follow.
-func (e *Archiving) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
+func (e *Archive) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
 	if named {
 		if err := freeName(tx, c.ID, now); err != nil {
 			return err
@@ -107,7 +107,7 @@ func (e *Archiving) archive(tx store.Tx, c *machine.Case, named bool, now time.T
 }
 
 // archiveBelow archives the next children of an archived case.
-func (e *Archiving) archiveBelow(tx store.Tx, id int64, now time.Time) error {
+func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 	children, err := tx.Cases().EndedChildren(id, kinAtOnce)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (e *Archiving) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 }
 
 // archiveEnded archives an ended case because a user has deleted it.
-func (e *Archiving) archiveEnded(tx store.Tx, req Request, h *held) error {
+func (e *Archive) archiveEnded(tx store.Tx, req Request, h *held) error {
 	now, err := tx.Cases().Get(h.row.ID)
 	if err != nil {
 		return staleIfGone(err)
@@ -157,8 +157,8 @@ func archivable(h *held) error {
 // ArchiveMonths returns the months in which cases of the archive have ended
 // that by sees, in order. With own those are meant that a mounted folder
 // shows.
-func (e *Archiving) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) {
-	filter, absent, _ := e.casework.caseFilter(by, Filter{OwnOnly: own, Archived: true})
+func (e *Archive) ArchiveMonths(ctx context.Context, by identity.Principal, own bool) ([]store.Month, error) {
+	filter, absent, _ := e.cases.caseFilter(by, Filter{OwnOnly: own, Archived: true})
 	var out, doubtful []store.Month
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		var certain []identity.ID // contexts by which by sees all there is
@@ -182,7 +182,7 @@ func (e *Archiving) ArchiveMonths(ctx context.Context, by identity.Principal, ow
 			return nil, err
 		}
 		var some []Resource
-		if some, err = e.casework.Cases(ctx, by, Filter{OwnOnly: own, Archived: true, Month: month, Limit: 1}); len(some) > 0 {
+		if some, err = e.cases.Cases(ctx, by, Filter{OwnOnly: own, Archived: true, Month: month, Limit: 1}); len(some) > 0 {
 			out = append(out, month)
 		}
 	}
@@ -208,9 +208,9 @@ func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) erro
 // and its descendants: a right of administrators
 // (docs/contract/drive.md#rights-table). Errors: errs.NotFound if by may not
 // see it in the archive; errs.NotAllowed for users who are not administrators.
-func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
+func (e *Archive) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
-		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -250,7 +250,7 @@ func (e *Archiving) PurgeCase(ctx context.Context, req Request, month store.Mont
 // deleteTree deletes a case for good. Some of its descendants are deleted at
 // once, so that most trees are gone when the request is answered. The rest
 // follow when they are due.
-func (e *Archiving) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
+func (e *Archive) deleteTree(tx store.Tx, c *machine.Case, now time.Time) error {
 	if err := e.deleteCase(tx, c, now); err != nil || c.ChildrenCount == 0 {
 		return err
 	}
@@ -258,7 +258,7 @@ func (e *Archiving) deleteTree(tx store.Tx, c *machine.Case, now time.Time) erro
 }
 
 // deleteCase deletes one case, and notes that its children are to go.
-func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
+func (e *Archive) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error {
 	var entry store.UUID
 	if c.ScheduleUUID != "" {
 		entry = mustGUID(c.ScheduleUUID)
@@ -275,7 +275,7 @@ func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) erro
 	e.contents.RouseAfter(tx)
 	e.tell(tx, Event{
 		Kind: EventCase, Change: ChangeDeleted, ID: c.ID, Version: c.Version, Time: now,
-		seenBy: e.runner.access(c), route: e.routes.Load().byID[c.RouteID],
+		seenBy: e.decider.access(c), route: e.routes.Load().byID[c.RouteID],
 	})
 	if open(c.Life) {
 		starter := e.accounts.PartyID(c.Starter)
@@ -290,7 +290,7 @@ func (e *Archiving) deleteCase(tx store.Tx, c *machine.Case, now time.Time) erro
 
 // forgetLast removes a deleted case from its entry, if it is the last one that
 // the entry has started.
-func (e *Archiving) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
+func (e *Archive) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Time) error {
 	stored, err := store.OrNil(tx.Entries().Get(uuid))
 	if err != nil || stored == nil {
 		return err
@@ -308,7 +308,7 @@ func (e *Archiving) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.
 
 // purgeBelow deletes the next descendants of a deleted case. Descendants that
 // have none themselves are finished; the others stay due.
-func (e *Archiving) purgeBelow(tx store.Tx, id int64, now time.Time) error {
+func (e *Archive) purgeBelow(tx store.Tx, id int64, now time.Time) error {
 	left := kinAtOnce
 	for parents := []int64{id}; len(parents) > 0 && left > 0; parents = parents[1:] {
 		children, err := tx.Cases().AnyChildren(parents[0], left)

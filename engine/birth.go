@@ -64,7 +64,7 @@ type caseChange struct {
 }
 
 // bear decides on a new case: queued, or started at once.
-func (e *runner) bear(b birth, now time.Time, start bool) (*caseChange, error) {
+func (e *decider) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}
 	self := machine.Identity{ID: b.id, GUID: store.NewUUID().String()}
 	if given := e.givenUp.Take(a); len(given) > 0 {
@@ -78,7 +78,7 @@ func (e *runner) bear(b birth, now time.Time, start bool) (*caseChange, error) {
 }
 
 // bearAs decides on a new case of that identity.
-func (e *runner) bearAs(b birth, self machine.Identity, now time.Time, start bool) (*caseChange, error) {
+func (e *decider) bearAs(b birth, self machine.Identity, now time.Time, start bool) (*caseChange, error) {
 	guid := mustGUID(self.GUID)
 	seed := &machine.Case{
 		ID: self.ID, GUID: self.GUID,
@@ -154,7 +154,7 @@ func routeTitle(r *route.Route) string {
 	return r.Name
 }
 
-func (e *runner) partyKind(name string) machine.PartyKind {
+func (e *decider) partyKind(name string) machine.PartyKind {
 	p := e.directory().ByName(identity.Name(name))
 	switch {
 	case p == nil:
@@ -166,7 +166,7 @@ func (e *runner) partyKind(name string) machine.PartyKind {
 }
 
 // render fills the row from the case as it is afterwards.
-func (e *runner) render(c *caseChange, r *route.Route) {
+func (e *decider) render(c *caseChange, r *route.Route) {
 	after := c.after
 	c.route, c.shares = r, machine.Shares(after, r)
 	c.row = store.Case{
@@ -181,7 +181,7 @@ func (e *runner) render(c *caseChange, r *route.Route) {
 
 // access returns the ids of the contexts that see the case for what they are
 // in it, ascending.
-func (e *runner) access(c *machine.Case) []identity.ID {
+func (e *decider) access(c *machine.Case) []identity.ID {
 	ids := []identity.ID{identity.ID(c.ContextID)}
 	for _, name := range machine.Parties(c) {
 		if id := e.accounts.PartyID(name); id != 0 {
@@ -194,14 +194,14 @@ func (e *runner) access(c *machine.Case) []identity.ID {
 
 // write stores the change, and tells the sweeper and the counters once it is
 // durable.
-func (e *runner) write(tx store.Tx, c *caseChange) error {
+func (e *decider) write(tx store.Tx, c *caseChange) error {
 	if err := mayStillStart(tx, c); err != nil {
 		return err
 	}
 	return e.writeAll(tx, c)
 }
 
-func (e *runner) writeAll(tx store.Tx, c *caseChange) error {
+func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 	var err error
 	if c.holds != nil {
 		if err := c.holds(tx); err != nil {
@@ -279,7 +279,7 @@ func (e *runner) writeAll(tx store.Tx, c *caseChange) error {
 }
 
 // changed keeps in step what is kept in memory about cases.
-func (e *runner) changed(c *caseChange) {
+func (e *decider) changed(c *caseChange) {
 	e.sweeper.note(c.row.Retires)
 	e.sweeper.note(c.row.Due)
 	e.tellCase(c)

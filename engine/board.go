@@ -20,7 +20,7 @@ type BoardState struct {
 // Board returns the states of a route in order of definition, then those of
 // older versions in which by may see cases (docs/contract/drive.md#listings).
 // Errors: errs.NotFound if by may not see the route.
-func (e *Casework) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
+func (e *Cases) Board(ctx context.Context, by identity.Principal, name string) ([]BoardState, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
@@ -45,7 +45,7 @@ func (e *Casework) Board(ctx context.Context, by identity.Principal, name string
 // BoardState returns the state of that name, in any case, as the board of the
 // route spells it. Errors: errs.NotFound if by may not see the route or it has
 // no such state.
-func (e *Casework) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
+func (e *Cases) BoardState(ctx context.Context, by identity.Principal, name, state string) (string, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return "", change.Absent("route")
@@ -79,10 +79,10 @@ type BoardMove struct {
 // one state of the board of a route to another (docs/contract/engine.md#board).
 // What the request is conditional on is the case. Errors: errs.NotFound if the
 // case is not there, and those of the action.
-func (e *Casework) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*Outcome, error) {
+func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*Outcome, error) {
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		ref := Ref{CaseID: move.CaseID}
-		h, err := e.runner.hold(r, req.By, ref)
+		h, err := e.decider.hold(r, req.By, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -98,12 +98,12 @@ func (e *Casework) MoveOnBoard(ctx context.Context, req Request, move BoardMove)
 				to = name
 			}
 		}
-		c, err := e.runner.decideOn(h, machine.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.decider.decideOn(h, machine.Move{To: to, Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}
 		return func(tx store.Tx) (*Outcome, error) {
-			if err := e.runner.write(tx, c); err != nil {
+			if err := e.decider.write(tx, c); err != nil {
 				return nil, err
 			}
 			out := performance(c)
@@ -115,7 +115,7 @@ func (e *Casework) MoveOnBoard(ctx context.Context, req Request, move BoardMove)
 // heldStates returns the states in which there are cases that by sees, and
 // that are not canceled, in order of name; open states of the route may be
 // missing. It costs what by sees, or for who sees everything what is open.
-func (e *Casework) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
+func (e *Cases) heldStates(ctx context.Context, by identity.Principal, info *routeInfo) (held []string, err error) {
 	if by.Admin() || e.administersRoute(by, info) {
 		err = e.Store.View(ctx, func(r store.Reader) (err error) {
 			held, err = allHeldStates(r, info)

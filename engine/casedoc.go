@@ -47,7 +47,7 @@ type startDocument struct {
 	startAt      time.Time
 }
 
-func (e *Casework) readStart(root document.Value) *startDocument {
+func (e *Cases) readStart(root document.Value) *startDocument {
 	s := &startDocument{}
 	if !root.Is(document.Object) {
 		return s
@@ -149,7 +149,7 @@ func (e *base) partyNames(v document.Value, symbolic ...string) []string {
 }
 
 // readRoles reads roles with their players, in the route's order.
-func (e *Casework) readRoles(v document.Value, r *route.Route) []machine.Players {
+func (e *Cases) readRoles(v document.Value, r *route.Route) []machine.Players {
 	if !v.Given() || !v.Is(document.Object) {
 		return nil
 	}
@@ -172,12 +172,12 @@ func (e *Casework) readRoles(v document.Value, r *route.Route) []machine.Players
 }
 
 // mayAssign reports whether the starter may put the parties into the role.
-func (e *Casework) mayAssign(r *route.Route, c *machine.Case, role string, parties []string) bool {
+func (e *Cases) mayAssign(r *route.Route, c *machine.Case, role string, parties []string) bool {
 	return machine.Picks(r, c, role, parties, e.belongs)
 }
 
 // belongs reports whether the party is the other one or belongs to it.
-func (e *Casework) belongs(party, to string) bool {
+func (e *Cases) belongs(party, to string) bool {
 	d := e.directory()
 	p, team := d.ByName(identity.Name(party)), d.ByName(identity.Name(to))
 	if p == nil || team == nil {

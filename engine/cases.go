@@ -64,7 +64,7 @@ func caseName(r store.Reader, row *store.Case, known *store.GivenName) (*store.G
 }
 
 // hold returns the case for a change, or errs.NotFound.
-func (e *runner) hold(r store.Reader, by identity.Principal, ref Ref) (*held, error) {
+func (e *decider) hold(r store.Reader, by identity.Principal, ref Ref) (*held, error) {
 	row, given, err := e.findCase(r, by, ref)
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (e *runner) hold(r store.Reader, by identity.Principal, ref Ref) (*held, er
 	return e.held(r, by, row, given)
 }
 
-func (e *runner) held(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*held, error) {
+func (e *decider) held(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*held, error) {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
@@ -97,7 +97,7 @@ func (e *runner) held(r store.Reader, by identity.Principal, row *store.Case, gi
 }
 
 // decideOn returns the change that the event makes of a held case.
-func (e *runner) decideOn(h *held, event machine.Event, req Request) (*caseChange, error) {
+func (e *decider) decideOn(h *held, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
 	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
 	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued {
@@ -134,7 +134,7 @@ type caseForm struct {
 	Roles map[string][]string `json:"roles"`
 }
 
-func (e *Casework) caseResource(by identity.Principal, row *store.Case, given *store.GivenName) (*Resource, error) {
+func (e *Cases) caseResource(by identity.Principal, row *store.Case, given *store.GivenName) (*Resource, error) {
 	guid, err := formGUID(row.Form)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func formGUID(form []byte) (string, error) {
 
 // Case returns the case that the reference names. Errors: errs.NotFound if by
 // may not see it.
-func (e *Casework) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
+func (e *Cases) Case(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, given, err := e.findCase(r, by, ref)
@@ -183,14 +183,14 @@ func (e *Casework) Case(ctx context.Context, by identity.Principal, ref Ref) (*R
 // Cases returns the cases that by may see, by id: those of Cases/, or those of
 // the archive. Canceled ones are listed only in the archive, unless the filter
 // asks for them (docs/contract/drive.md#listings).
-func (e *Casework) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Cases) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter, absent, some := e.caseFilter(by, f)
 	if !some {
 		return nil, nil
 	}
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		l := &caseLister{Casework: e, r: r, by: by, f: f, absent: absent}
+		l := &caseLister{Cases: e, r: r, by: by, f: f, absent: absent}
 		out, err = pages[store.Case]{
 			limit: f.Limit, size: filter.Limit,
 			list: func(after int64) ([]store.Case, error) {
@@ -207,7 +207,7 @@ func (e *Casework) Cases(ctx context.Context, by identity.Principal, f Filter) (
 
 // caseFilter returns the filter for the store, and the users whom by stands in
 // for. some is false if no case can match.
-func (e *Casework) caseFilter(by identity.Principal, f Filter) (filter store.CaseFilter, absent []identity.Principal, some bool) {
+func (e *Cases) caseFilter(by identity.Principal, f Filter) (filter store.CaseFilter, absent []identity.Principal, some bool) {
 	filter = store.CaseFilter{
 		Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
 		Archived: f.Archived, Month: f.Month,
@@ -236,7 +236,7 @@ func (e *Casework) caseFilter(by identity.Principal, f Filter) (filter store.Cas
 
 // caseLister makes cases into resources.
 type caseLister struct {
-	*Casework
+	*Cases
 	r      store.Reader
 	by     identity.Principal
 	f      Filter
@@ -306,9 +306,9 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 // DeleteCase cancels an open case, and archives one that has ended; its given
 // name is free then. Errors: errs.NotFound; errs.NotAllowed; errs.InUse for an
 // ended case that has open children, or whose parent has not moved on.
-func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error {
+func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
-		h, err := e.runner.hold(r, req.By, ref)
+		h, err := e.decider.hold(r, req.By, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -327,7 +327,7 @@ func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error 
 			}
 			return func(tx store.Tx) error { return e.archiveEnded(tx, req, h) }, nil
 		}
-		c, err := e.runner.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
+		c, err := e.decider.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -335,7 +335,7 @@ func (e *Archiving) DeleteCase(ctx context.Context, req Request, ref Ref) error 
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 				return err
 			}
-			if err := e.runner.write(tx, c); err != nil {
+			if err := e.decider.write(tx, c); err != nil {
 				return err
 			}
 			return tx.Write().Locks().DeleteOn(store.CaseKey(h.row.ID))
@@ -361,13 +361,13 @@ func caseVersion(h *held, ref Ref) Version {
 
 // CaseLog returns the log of a case as JSON, oldest entry first. Errors:
 // errs.NotFound if by may not see the case.
-func (e *Casework) CaseLog(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
+func (e *Cases) CaseLog(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
 	return e.caseLog(ctx, by, id, "log.json", func(log []byte) ([]byte, error) { return append(log, '\n'), nil })
 }
 
 // CaseLogText returns the log of a case as text, a line an entry. Errors:
 // errs.NotFound if by may not see the case.
-func (e *Casework) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
+func (e *Cases) CaseLogText(ctx context.Context, by identity.Principal, id int64) (*Resource, error) {
 	return e.caseLog(ctx, by, id, "log.txt", func(log []byte) ([]byte, error) {
 		var entries []machine.LogEntry
 		if err := json.Unmarshal(log, &entries); err != nil {
@@ -377,7 +377,7 @@ func (e *Casework) CaseLogText(ctx context.Context, by identity.Principal, id in
 	})
 }
 
-func (e *Casework) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
+func (e *Cases) caseLog(ctx context.Context, by identity.Principal, id int64, name string, render func([]byte) ([]byte, error)) (*Resource, error) {
 	var row *store.Case
 	var log []byte
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {

@@ -21,7 +21,7 @@ const endBatch = 100
 // cases and pauses the schedule entries that name it, in batches, so that other
 // requests do not wait for long. If it fails on the way, what was canceled
 // stays canceled. Errors: errs.NotFound, errs.NotAllowed, errs.InUse.
-func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
+func (e *Routes) DeleteRoute(ctx context.Context, req Request, name string, force bool) error {
 	var ending *ending
 	if force {
 		ending = newEnding(req)
@@ -62,7 +62,7 @@ func (e *Routing) DeleteRoute(ctx context.Context, req Request, name string, for
 }
 
 // deletable returns the route of that name, if the caller may delete it.
-func (e *Routing) deletable(tx store.Tx, req Request, name string) (*store.Route, error) {
+func (e *Routes) deletable(tx store.Tx, req Request, name string) (*store.Route, error) {
 	stored, info, err := e.routeNamed(tx, name)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (e *Routing) deletable(tx store.Tx, req Request, name string) (*store.Route
 
 // unused reports whether nothing uses the route any more. What does is an
 // error, or ended, a batch at a time.
-func (e *Routing) unused(tx store.Tx, stored *store.Route, ending *ending) (over bool, err error) {
+func (e *Routes) unused(tx store.Tx, stored *store.Route, ending *ending) (over bool, err error) {
 	cases, entries, err := tx.Routes().InUse(stored.ID)
 	if err != nil {
 		return false, err
@@ -119,7 +119,7 @@ func newEnding(req Request) *ending {
 }
 
 // batch ends the next of them, and reports whether there is nothing left.
-func (n *ending) batch(e *Routing, tx store.Tx, stored *store.Route) (over bool, err error) {
+func (n *ending) batch(e *Routes, tx store.Tx, stored *store.Route) (over bool, err error) {
 	if !n.cases {
 		return false, n.cancel(e, tx, stored)
 	}
@@ -129,7 +129,7 @@ func (n *ending) batch(e *Routing, tx store.Tx, stored *store.Route) (over bool,
 	return true, nil
 }
 
-func (n *ending) cancel(e *Routing, tx store.Tx, stored *store.Route) error {
+func (n *ending) cancel(e *Routes, tx store.Tx, stored *store.Route) error {
 	rows, err := tx.Cases().List(store.CaseFilter{RouteID: stored.ID, After: n.caseID, Limit: endBatch})
 	if err != nil {
 		return err
@@ -143,21 +143,21 @@ func (n *ending) cancel(e *Routing, tx store.Tx, stored *store.Route) error {
 		if !open(machine.Life(row.State)) {
 			continue
 		}
-		h, err := e.runner.held(tx, identity.Principal{}, row, nil)
+		h, err := e.decider.held(tx, identity.Principal{}, row, nil)
 		if err != nil {
 			return err
 		}
 		h.find = func(label string) (*store.Message, error) {
 			return store.OrNil(tx.Messages().GetByLabel(row.ID, label))
 		}
-		change, err := e.runner.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
+		change, err := e.decider.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
 		if errs.Is(err, errs.CaseNotOpen) {
-			change, err = e.runner.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it
+			change, err = e.decider.decideOn(h, machine.Due{}, n.req) // its parent has moved on, which ends it
 		}
 		if err != nil {
 			return err
 		}
-		if err := e.runner.write(tx, change); err != nil {
+		if err := e.decider.write(tx, change); err != nil {
 			return err
 		}
 	}
@@ -165,7 +165,7 @@ func (n *ending) cancel(e *Routing, tx store.Tx, stored *store.Route) error {
 	return nil
 }
 
-func (n *ending) pause(e *Routing, tx store.Tx, stored *store.Route) error {
+func (n *ending) pause(e *Routes, tx store.Tx, stored *store.Route) error {
 	rows, err := tx.Entries().List(store.EntryFilter{RouteID: stored.ID, After: n.entry, Limit: endBatch})
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func (n *ending) pause(e *Routing, tx store.Tx, stored *store.Route) error {
 		}
 		entry.Pause(fmt.Sprintf("The route %s was deleted.", stored.Name))
 		row.Modified = n.req.Now
-		if err := e.scheduling.moveOn(tx, loadedEntry{row, entry}, ChangeChanged, false, n.req.Now); err != nil {
+		if err := e.schedules.moveOn(tx, loadedEntry{row, entry}, ChangeChanged, false, n.req.Now); err != nil {
 			return err
 		}
 	}

@@ -43,7 +43,7 @@ func TestDocumentQuota(t *testing.T) {
 	if s, a := sam.used(), ann.used(); s != 0 || a != 9000 {
 		t.Errorf("sam has %d, ann %d", s, a)
 	}
-	same(t, "what is left to her", try(w.Engine.Quota(t.Context(), ann.by())).must(w, "quota"), engine.Quota{Used: 9000, Available: 1000})
+	same(t, "what is left to her", try(w.Files.Quota(t.Context(), ann.by())).must(w, "quota"), engine.Quota{Used: 9000, Available: 1000})
 
 	// Messages count as well, and are refused before they are read.
 	id := sam.startCase(`{"route": "ask", "input": "` + strings.Repeat("i", 4000) + `"}`)

@@ -78,7 +78,7 @@ func (u user) listing(at string, o store.Under) *engine.Listing {
 
 func (u user) used() int64 {
 	u.Helper()
-	return try(u.Engine.Quota(u.Context(), u.by())).must(u.world, "the quota").Used
+	return try(u.Files.Quota(u.Context(), u.by())).must(u.world, "the quota").Used
 }
 
 // large is a text that does not stay in its row.

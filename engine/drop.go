@@ -30,13 +30,13 @@ type Drop struct {
 
 // MayDrop returns errs.NotFound if by may not see the route, and
 // errs.NotAllowed if by may not start its cases.
-func (e *Dropping) MayDrop(_ context.Context, by identity.Principal, route string) error {
+func (e *Drops) MayDrop(_ context.Context, by identity.Principal, route string) error {
 	_, err := e.startable(by, route)
 	return err
 }
 
 // startable returns the route of that name if by may start its cases.
-func (e *Dropping) startable(by identity.Principal, name string) (*routeInfo, error) {
+func (e *Drops) startable(by identity.Principal, name string) (*routeInfo, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
@@ -52,7 +52,7 @@ func (e *Dropping) startable(by identity.Principal, name string) (*routeInfo, er
 // not see the route; errs.NotAllowed if by may not start its cases;
 // errs.ContextNotAvailable; errs.TooMany for too many open cases;
 // errs.TooLarge; errs.Full.
-func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
+func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(d.Name)
 	}
@@ -85,7 +85,7 @@ func (e *Dropping) Drop(ctx context.Context, req Request, d Drop, up Upload) (*O
 
 // readDrop returns the case that a dropped file asks for, if the caller may
 // start it.
-func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *contents.Content) (*birth, error) {
+func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Content) (*birth, error) {
 	info, err := e.startable(req.By, d.Route)
 	if err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func (e *Dropping) readDrop(r store.Reader, req Request, d Drop, input *contents
 }
 
 // drop starts the case of a file whose content is stored.
-func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *contents.Content) (*Outcome, error) {
+func (e *Drops) drop(ctx context.Context, req Request, d Drop, input *contents.Content) (*Outcome, error) {
 	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		b, err := e.readDrop(r, req, d, input)
 		if err != nil {
@@ -127,11 +127,11 @@ func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *content
 		}
 		b.id = e.NewID(req)
 		b.from = r
-		now, err := e.runner.startsNow(r, b.startable(), req.Now)
+		now, err := e.decider.startsNow(r, b.startable(), req.Now)
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.runner.bear(*b, req.Now, now)
+		c, err := e.decider.bear(*b, req.Now, now)
 		if err != nil {
 			return nil, err
 		}
@@ -141,14 +141,14 @@ func (e *Dropping) drop(ctx context.Context, req Request, d Drop, input *content
 	})
 }
 
-func (e *Dropping) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
+func (e *Drops) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Outcome, error) {
 	if _, err := tx.Routes().CurrentVersion(c.row.RouteID); err != nil {
 		return nil, staleIfGone(err)
 	}
 	if err := judgeAlias(tx, req, c.row.RouteID, d.Name); err != nil {
 		return nil, err
 	}
-	if err := e.runner.write(tx, c); err != nil {
+	if err := e.decider.write(tx, c); err != nil {
 		return nil, err
 	}
 	alias := &store.Alias{Author: req.By.ID, RouteID: c.row.RouteID, Name: d.Name, CaseID: c.row.ID}

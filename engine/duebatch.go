@@ -107,7 +107,7 @@ func (e *Engine) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, 
 }
 
 func (e *Engine) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
-	return e.runner.fireCase(tx, b, item)
+	return e.decider.fireCase(tx, b, item)
 }
 
 func (e *Engine) fireExpiry(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {

@@ -118,92 +118,20 @@ type Observer interface {
 // what all share, and the parts that it uses.
 type Engine struct {
 	Accounts  *account.Accounts
-	Archive   *Archiving
+	Archive   *Archive
 	Calendars *Calendars
-	Cases     *Casework
-	Drops     *Dropping
+	Cases     *Cases
+	Drops     *Drops
 	Files     *Files
-	History   *Histories
-	Holds     *Holding
-	Locks     *Locking
-	Routes    *Routing
-	Schedules *Scheduling
+	History   *History
+	Holds     *Holds
+	Locks     *Locks
+	Routes    *Routes
+	Schedules *Schedules
 
 	*base
-	runner *runner
-	outbox *outbox
-}
-
-// Files are documents, attachments and side files.
-type Files struct{ *base }
-
-// Histories are the source documents that were overwritten or deleted.
-type Histories struct{ *base }
-
-// Holding keeps cases queued.
-type Holding struct{ *base }
-
-// Calendars are what is to come, and days off.
-type Calendars struct {
-	*base
-	files *Files
-}
-
-// runner has the state machine decide what an event does to a case, and writes
-// it.
-type runner struct{ *base }
-
-// Casework is what people do with cases.
-type Casework struct {
-	*base
-	files  *Files
-	runner *runner
-}
-
-// Archiving ends cases: they are archived, and deleted.
-type Archiving struct {
-	*base
-	casework *Casework
-	runner   *runner
-}
-
-// Dropping starts cases by files that are put into the folder of a route.
-type Dropping struct {
-	*base
-	files  *Files
-	runner *runner
-}
-
-// Scheduling is what people do with schedule entries, and their firing.
-type Scheduling struct {
-	*base
-	calendars *Calendars
-	files     *Files
-	runner    *runner
-}
-
-// outbox is what the steps of routes do outside the server.
-type outbox struct {
-	*base
-	runner *runner
-}
-
-// Routing is what people do with routes.
-type Routing struct {
-	*base
-	scheduling *Scheduling
-	outbox     *outbox
-	runner     *runner
-}
-
-// Locking takes, refreshes and ends locks.
-type Locking struct {
-	*base
-	casework   *Casework
-	dropping   *Dropping
-	files      *Files
-	scheduling *Scheduling
-	runner     *runner
+	decider *decider
+	outbox  *outbox
 }
 
 // base is what all parts share.
@@ -302,17 +230,17 @@ func New(cfg Config) *Engine {
 // assemble makes the parts of an engine.
 func assemble(b *base) *Engine {
 	e := &Engine{
-		base: b, Accounts: b.accounts, Files: &Files{b}, History: &Histories{b}, Holds: &Holding{b},
-		runner: &runner{b},
+		base: b, Accounts: b.accounts, Files: &Files{b}, History: &History{b}, Holds: &Holds{b},
+		decider: &decider{b},
 	}
 	e.Calendars = &Calendars{b, e.Files}
-	e.Cases = &Casework{b, e.Files, e.runner}
-	e.Archive = &Archiving{b, e.Cases, e.runner}
-	e.Drops = &Dropping{b, e.Files, e.runner}
-	e.Schedules = &Scheduling{b, e.Calendars, e.Files, e.runner}
-	e.outbox = &outbox{b, e.runner}
-	e.Routes = &Routing{b, e.Schedules, e.outbox, e.runner}
-	e.Locks = &Locking{b, e.Cases, e.Drops, e.Files, e.Schedules, e.runner}
+	e.Cases = &Cases{b, e.Files, e.decider}
+	e.Archive = &Archive{b, e.Cases, e.decider}
+	e.Drops = &Drops{b, e.Files, e.decider}
+	e.Schedules = &Schedules{b, e.Calendars, e.Files, e.decider}
+	e.outbox = &outbox{b, e.decider}
+	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
+	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
 	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.take, e.Calendars.readAhead, b.runAhead
 	b.RunDue = b.settle
 	b.Snapshot = func() any { return b.accounts.Table() }

@@ -21,7 +21,7 @@ import (
 
 // Entry returns the schedule entry that the reference names. Errors:
 // errs.NotFound if by may not see it.
-func (e *Scheduling) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
+func (e *Schedules) Entry(ctx context.Context, by identity.Principal, ref Ref) (*Resource, error) {
 	var out *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		stored, given, err := e.findEntry(r, by, ref)
@@ -39,7 +39,7 @@ func (e *Scheduling) Entry(ctx context.Context, by identity.Principal, ref Ref) 
 
 // findEntry returns the entry that a reference names, with its given name, or
 // nil if by may not see it.
-func (e *Scheduling) findEntry(r store.Reader, by identity.Principal, ref Ref) (*store.Entry, *store.GivenName, error) {
+func (e *Schedules) findEntry(r store.Reader, by identity.Principal, ref Ref) (*store.Entry, *store.GivenName, error) {
 	uuid := ref.Entry
 	var given *store.GivenName
 	var err error
@@ -62,7 +62,7 @@ func (e *Scheduling) findEntry(r store.Reader, by identity.Principal, ref Ref) (
 	return stored, given, err
 }
 
-func (e *Scheduling) entryResource(by identity.Principal, s *store.Entry, given *store.GivenName) *Resource {
+func (e *Schedules) entryResource(by identity.Principal, s *store.Entry, given *store.GivenName) *Resource {
 	res := &Resource{
 		Name: s.UUID.String(), Seq: s.Seq, Form: s.Form, FormETag: entryETag(s), Definition: entryDefinition(s),
 		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: store.EntryKey(s.UUID),
@@ -78,7 +78,7 @@ func entryDefinition(s *store.Entry) string { return fmt.Sprintf(`"%x-%d.`, s.UU
 func entryETag(s *store.Entry) string { return fmt.Sprintf(`%s%d"`, entryDefinition(s), s.Revision) }
 
 // Entries returns the schedule entries that by sees, in order of creation.
-func (e *Scheduling) Entries(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Schedules) Entries(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter := store.EntryFilter{Type: f.Type, After: f.After, Limit: f.Limit}
 	if !by.Admin() || f.OwnOnly {
 		filter.Contexts = by.Contexts()
@@ -110,7 +110,7 @@ func (e *Scheduling) Entries(ctx context.Context, by identity.Principal, f Filte
 
 // addEntries appends the entries that match the filters which the store does
 // not know.
-func (e *Scheduling) addEntries(r store.Reader, by identity.Principal, f Filter, stored []store.Entry, out []Resource) ([]Resource, error) {
+func (e *Schedules) addEntries(r store.Reader, by identity.Principal, f Filter, stored []store.Entry, out []Resource) ([]Resource, error) {
 	uuids := make([]store.UUID, len(stored))
 	for i := range stored {
 		uuids[i] = stored[i].UUID
@@ -132,7 +132,7 @@ func (e *Scheduling) addEntries(r store.Reader, by identity.Principal, f Filter,
 }
 
 // entryPasses applies the filters that the store does not know.
-func (e *Scheduling) entryPasses(by identity.Principal, f Filter, s *store.Entry) bool {
+func (e *Schedules) entryPasses(by identity.Principal, f Filter, s *store.Entry) bool {
 	if !e.inContext(by, f.Context, s.ContextID) {
 		return false
 	}
@@ -147,7 +147,7 @@ func (e *Scheduling) entryPasses(by identity.Principal, f Filter, s *store.Entry
 // names (docs/contract/schedule.md#replacing-an-entry). Errors: errs.Invalid
 // with every fault of the document; errs.NotAllowed; errs.ContextNotAvailable;
 // errs.TooMany for too many entries, or for commands that come too often.
-func (e *Scheduling) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
+func (e *Schedules) PutEntry(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		next, err := e.readEntry(r, req, ref, body)
 		if err != nil {
@@ -173,7 +173,7 @@ type entryChange struct {
 	command func(store.Tx) (*Outcome, error) // what is to be done instead of all that
 }
 
-func (e *Scheduling) readEntry(r store.Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
+func (e *Schedules) readEntry(r store.Reader, req Request, ref Ref, body []byte) (*entryChange, error) {
 	stored, given, err := e.findEntry(r, req.By, ref)
 	if err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func sceneOfEntry(s *store.Entry) change.LockScope {
 // resolveEntry fills in the context and the route that the document names, and
 // checks what it refers to. If nothing else is wrong, contextErr says that the
 // context is not available. keeps is the context that the entry has already.
-func (e *Scheduling) resolveEntry(r store.Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
+func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
 	by := req.By
 	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context, keeps)
 	if contextErr == nil {
@@ -291,7 +291,7 @@ func (e *Scheduling) resolveEntry(r store.Reader, req Request, root document.Val
 
 // newEntry begins the change that creates an entry. before is the one that was
 // deleted under the name a moment ago and is restored, nil for none.
-func (e *Scheduling) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, before *store.Entry) (*entryChange, error) {
+func (e *Schedules) newEntry(r store.Reader, req Request, ref Ref, entry *schedule.Entry, before *store.Entry) (*entryChange, error) {
 	if err := hiddenName(r, store.FolderSchedule, ref); err != nil {
 		return nil, err
 	}
@@ -335,7 +335,7 @@ func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given
 	return c
 }
 
-func (e *Scheduling) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outcome, error) {
+func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outcome, error) {
 	created := c.base == 0
 	if _, err := tx.Routes().CurrentVersion(c.stored.RouteID); err != nil {
 		return nil, staleIfGone(err)
@@ -411,7 +411,7 @@ func staleIfGone(err error) error {
 
 // DeleteEntry deletes a schedule entry. The cases it made stay. Errors:
 // errs.NotFound, errs.NotAllowed.
-func (e *Scheduling) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
+func (e *Schedules) DeleteEntry(ctx context.Context, req Request, ref Ref) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		stored, given, err := e.findEntry(tx, req.By, ref)
 		if err != nil {
@@ -437,7 +437,7 @@ func (e *Scheduling) DeleteEntry(ctx context.Context, req Request, ref Ref) erro
 }
 
 // dropEntry removes an entry with its given name.
-func (e *Scheduling) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenName, now time.Time) error {
+func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenName, now time.Time) error {
 	if given != nil {
 		if err := keepPastName(tx, given, now); err != nil {
 			return err

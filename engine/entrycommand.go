@@ -14,9 +14,9 @@ import (
 
 // readCommand reads what a document orders: {"do": …} on an entry that there
 // is. It is carried out and not stored (docs/contract/schedule.md#commands).
-func (e *Scheduling) readCommand(r store.Reader, req Request, root document.Value, stored *store.Entry, given *store.GivenName) (*entryChange, error) {
+func (e *Schedules) readCommand(r store.Reader, req Request, root document.Value, stored *store.Entry, given *store.GivenName) (*entryChange, error) {
 	name, _ := schedule.Command(root)
-	c := &commanded{Scheduling: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}
+	c := &commanded{Schedules: e, req: req, uuid: stored.UUID, base: stored.Revision, given: given}
 	carry := map[string]func(store.Tx, *store.Entry, *schedule.Entry) error{
 		schedule.CommandTrigger:  c.trigger,
 		schedule.CommandResume:   c.resume,
@@ -43,7 +43,7 @@ func (e *Scheduling) readCommand(r store.Reader, req Request, root document.Valu
 
 // commanded is a command on its way.
 type commanded struct {
-	*Scheduling
+	*Schedules
 	req      Request
 	uuid     store.UUID
 	base     int64
@@ -91,7 +91,7 @@ func (c *commanded) trigger(tx store.Tx, stored *store.Entry, entry *schedule.En
 	if err := insertFree(tx, o, c.req.Now); err != nil {
 		return err
 	}
-	if err := c.runner.write(tx, change); err != nil {
+	if err := c.decider.write(tx, change); err != nil {
 		return err
 	}
 	entry.LastCase, entry.LastError = o.CaseID, ""

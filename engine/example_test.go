@@ -36,16 +36,16 @@ func ExampleNew() {
 			return err
 		}
 		// What becomes due later needs e.Run as well, in a goroutine.
-		admin := engine.Request{By: e.Principal(e.PartyID("admin")), Now: now}
+		admin := engine.Request{By: e.Accounts.Principal(e.Accounts.PartyID("admin")), Now: now}
 		const question = `
 roles: {clerk: {assign: ["call:on-duty"]}}
 states: {open: {type: start}, answered: {type: complete}}
 actions: {ask: {trigger: init}, answer: {in: [open], role: clerk, to: answered}}
 `
-		if _, err := e.PutRoute(ctx, admin, "question", true, []byte(question)); err != nil {
+		if _, err := e.Routes.PutRoute(ctx, admin, "question", true, []byte(question)); err != nil {
 			return err
 		}
-		started, err := e.PutCase(ctx, admin, engine.Ref{}, []byte(`{"route": "question"}`))
+		started, err := e.Cases.PutCase(ctx, admin, engine.Ref{}, []byte(`{"route": "question"}`))
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ type lookup struct {
 }
 
 // decide asks the core for a decision and looks up facts until it has one.
-func (e *runner) decide(in machine.Input, l *lookup) (*machine.Output, error) {
+func (e *decider) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
 	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
 	in.Facts.New = e.givenUp.Take(a)
@@ -63,7 +63,7 @@ func (e *runner) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 }
 
 // fact looks one fact up.
-func (e *runner) fact(in *machine.Input, l *lookup, need machine.Need) (err error) {
+func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err error) {
 	facts := &in.Facts
 	switch {
 	case need.Message != "":
@@ -136,7 +136,7 @@ func keep[K comparable, V any](m *map[K]V, key K, value V) {
 }
 
 // messageNeed looks up the message of the event's case or of another one.
-func (e *runner) messageNeed(in *machine.Input, l *lookup, need machine.Need) error {
+func (e *decider) messageNeed(in *machine.Input, l *lookup, need machine.Need) error {
 	find, messages, types := l.find, &in.Facts.Messages, &in.Facts.Types
 	id := in.Case.ID
 	if need.Case != 0 {
@@ -168,7 +168,7 @@ func (e *runner) messageNeed(in *machine.Input, l *lookup, need machine.Need) er
 
 // definition returns the latest version of a route, nil for none; self is the
 // event's case.
-func (e *runner) definition(l *lookup, name string, self int64) (def *machine.Definition, err error) {
+func (e *decider) definition(l *lookup, name string, self int64) (def *machine.Definition, err error) {
 	info := e.routes.Load().byName[identity.Fold(name)]
 	if info == nil {
 		return nil, nil
@@ -184,7 +184,7 @@ func (e *runner) definition(l *lookup, name string, self int64) (def *machine.De
 }
 
 // mayStartAs reports whether a context may start cases of a route.
-func (e *runner) mayStartAs(right machine.StartRight) bool {
+func (e *decider) mayStartAs(right machine.StartRight) bool {
 	d := e.directory()
 	info, context := e.routes.Load().byName[identity.Fold(right.Route)], d.ByName(identity.Name(right.Context))
 	if info == nil || context == nil {
@@ -196,7 +196,7 @@ func (e *runner) mayStartAs(right machine.StartRight) bool {
 
 // messageFact reads a message that a decision may rest on. It returns nil if
 // there is none, or if it is too long.
-func (e *runner) messageFact(m *store.Message) (content []byte, version int64, err error) {
+func (e *decider) messageFact(m *store.Message) (content []byte, version int64, err error) {
 	if m == nil {
 		return nil, 0, nil
 	}
@@ -270,7 +270,7 @@ func factsHold(tx store.Tx, c *caseChange) error {
 // putWritten stores the messages that steps wrote; of several with one label,
 // the last. They count against the starter's quota, but a full quota does not
 // stop what the engine does for others.
-func (e *runner) putWritten(tx store.Tx, c *caseChange) error {
+func (e *decider) putWritten(tx store.Tx, c *caseChange) error {
 	for i, n := range c.written {
 		replaced := false
 		for _, other := range c.written[i+1:] {

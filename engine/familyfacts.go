@@ -21,7 +21,7 @@ import (
 
 // identities gives ids to new cases, unless the starter has as many open ones
 // as the limit allows: routes can be made to start cases without bound.
-func (e *runner) identities(in *machine.Input, l *lookup, n int) error {
+func (e *decider) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
 		err := e.usage.Check(quota.OpenCases, e.accounts.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.Cases().CountOpen)
 		if errs.Is(err, errs.TooMany) {
@@ -40,7 +40,7 @@ func (e *runner) identities(in *machine.Input, l *lookup, n int) error {
 
 // persons returns the users that a party stands for, in order of names.
 // Disabled users do not count.
-func (e *runner) persons(party string) []string {
+func (e *decider) persons(party string) []string {
 	d := e.directory()
 	p := d.ByName(identity.Name(party))
 	everyone := party == string(identity.Everyone)
@@ -64,7 +64,7 @@ func (e *runner) persons(party string) []string {
 }
 
 // relative returns another case of the tree, or nil if it does not exist.
-func (e *runner) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
+func (e *decider) relative(l *lookup, id int64) (*machine.RelatedCase, error) {
 	if l.reader == nil {
 		return nil, nil
 	}
@@ -160,7 +160,7 @@ type planCache struct {
 
 // plan returns the planned children of an enablement, or nil if there is no
 // plan.
-func (e *runner) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
+func (e *decider) plan(l *lookup, of machine.Enablement) (*machine.Plan, error) {
 	if l.reader == nil {
 		return nil, nil
 	}

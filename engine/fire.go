@@ -57,7 +57,7 @@ func (f *firing) occurrence(outcome string, now time.Time) *store.Occurrence {
 // The row is read again, because what was fired before may have changed it.
 // If the item has a cause, it is recorded instead of a case. fireEntry returns
 // when the entry is due next.
-func (e *Scheduling) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next time.Time, fired bool, err error) {
+func (e *Schedules) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next time.Time, fired bool, err error) {
 	now := b.now
 	stored, err := store.OrNil(tx.Entries().Get(item.UUID))
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
@@ -104,7 +104,7 @@ func (e *Scheduling) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next ti
 
 // passCalendar leaves a row for an instant that was due, and that the calendar
 // of its entry excludes by now.
-func (e *Scheduling) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) error {
+func (e *Schedules) passCalendar(tx store.Tx, stored *store.Entry, now time.Time) error {
 	before, err := e.readForm(stored)
 	if err != nil || before.NextIteration.IsZero() {
 		return err
@@ -135,7 +135,7 @@ func changeOf(outcome string) Change {
 
 // moveOn stores an entry after an iteration with that outcome, or deletes it
 // after its last.
-func (e *Scheduling) moveOn(tx store.Tx, l loadedEntry, became Change, ended bool, now time.Time) error {
+func (e *Schedules) moveOn(tx store.Tx, l loadedEntry, became Change, ended bool, now time.Time) error {
 	stored := l.row
 	e.tellEntry(tx, stored, became, now)
 	if ended {
@@ -188,7 +188,7 @@ func passOver(tx store.Tx, stored *store.Entry, entry *schedule.Entry, step sche
 // The pair of entry and instant is unique in the store, so that no instant
 // ever makes two cases: one that was dealt with before makes none, and the
 // entry goes on; again says so. A backfill makes up for one that had no case.
-func (e *Scheduling) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (again bool, err error) {
+func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (again bool, err error) {
 	stored, entry, trouble := f.row, f.entry, f.cause
 	record := tx.Write().Entries().InsertOccurrence
 	if o.Outcome == OutcomeBackfilled {
@@ -228,7 +228,7 @@ func (e *Scheduling) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (a
 	}
 	if trouble != nil && entry.LastError == "" {
 		failure := notice.Failure{UUID: stored.UUID.String(), Title: cmp.Or(entry.Title, entry.Route), Instant: o.Instant, Reason: o.Reason}
-		if err := e.runner.tellAdministrators(tx, failure, o.FiredAt); err != nil {
+		if err := e.decider.tellAdministrators(tx, failure, o.FiredAt); err != nil {
 			return false, err
 		}
 	}
@@ -241,7 +241,7 @@ func (e *Scheduling) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (a
 		if err := e.cancelOthers(tx, over.cancel, o.FiredAt); err != nil {
 			return false, err
 		}
-		if err := e.runner.write(tx, c); err != nil {
+		if err := e.decider.write(tx, c); err != nil {
 			return false, err
 		}
 	}
@@ -265,20 +265,20 @@ func reasonOf(err error) string {
 
 // scheduledCase decides on the case of an instant, queued or, where it is
 // alone, started in the same unit: one commit instead of two.
-func (e *Scheduling) scheduledCase(tx store.Tx, f *firing, now time.Time) (*caseChange, error) {
+func (e *Schedules) scheduledCase(tx store.Tx, f *firing, now time.Time) (*caseChange, error) {
 	b, err := e.scheduledBirth(tx, f.loadedEntry, f.step, now)
 	if err != nil {
 		return nil, err
 	}
 	b.waits = f.waits
 	if !f.single || f.waits {
-		return e.runner.bear(*b, now, false)
+		return e.decider.bear(*b, now, false)
 	}
 	b.id = e.Store.NextID()
 	c, err := e.startedCase(tx, *b, now)
 	if why, cannot := errors.AsType[*cannotStartNow](err); cannot {
 		e.log.Debug().Err(why.cause).Int64("case", b.id).Msg("sweeper: a case of a schedule entry is queued, because it cannot be started at once")
-		return e.runner.bear(*b, now, false)
+		return e.decider.bear(*b, now, false)
 	}
 	return c, err
 }
@@ -296,8 +296,8 @@ func (c *cannotStartNow) Error() string { return "the case cannot be started at 
 
 // startedCase decides on a case that is started in the unit that creates it, or
 // answers cannotStartNow. Any other error is the store's.
-func (e *Scheduling) startedCase(tx store.Tx, b birth, now time.Time) (*caseChange, error) {
-	starts, err := e.runner.startsNow(tx, b.startable(), now)
+func (e *Schedules) startedCase(tx store.Tx, b birth, now time.Time) (*caseChange, error) {
+	starts, err := e.decider.startsNow(tx, b.startable(), now)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +305,7 @@ func (e *Scheduling) startedCase(tx store.Tx, b birth, now time.Time) (*caseChan
 		return nil, &cannotStartNow{}
 	}
 	b.from = tx
-	c, err := e.runner.bear(b, now, true)
+	c, err := e.decider.bear(b, now, true)
 	if err != nil {
 		return nil, &cannotStartNow{err}
 	}
@@ -319,7 +319,7 @@ func (e *Scheduling) startedCase(tx store.Tx, b birth, now time.Time) (*caseChan
 
 // scheduledBirth resolves what an entry asks for, under its context and at
 // the moment of firing.
-func (e *Scheduling) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.Step, now time.Time) (*birth, error) {
+func (e *Schedules) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.Step, now time.Time) (*birth, error) {
 	stored, entry := l.row, l.entry
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
@@ -369,7 +369,7 @@ func (e *Scheduling) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.St
 
 // fireCase does what is due on a case: its timed actions; one that is queued
 // can be started from then on. It returns when something of it is due next.
-func (e *runner) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.Time, fired bool, err error) {
+func (e *decider) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.Time, fired bool, err error) {
 	now := b.now
 	row, err := store.OrNil(tx.Cases().Get(item.ID))
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
@@ -389,7 +389,7 @@ func (e *runner) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.Ti
 
 // advanceCase decides on an event of the engine inside the writer, and stores
 // the result.
-func (e *runner) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *decider) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
 	h, err := e.held(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return nil, err
@@ -397,7 +397,7 @@ func (e *runner) advanceCase(tx store.Tx, row *store.Case, event machine.Event, 
 	return e.advanceHeld(tx, h, event, now)
 }
 
-func (e *runner) advanceHeld(tx store.Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *decider) advanceHeld(tx store.Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
 	c, err := e.decideOn(h, event, Request{Now: now})
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, h.row.ID), err)

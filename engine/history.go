@@ -55,7 +55,7 @@ func keepPastRoute(tx store.Tx, s *store.Route, now time.Time) error {
 // History returns what was overwritten and deleted in a folder, as resources:
 // what by wrote. Administrators get what all users wrote, under names that tell
 // the user.
-func (e *Histories) History(ctx context.Context, by identity.Principal, folder store.Folder) ([]Resource, error) {
+func (e *History) History(ctx context.Context, by identity.Principal, folder store.Folder) ([]Resource, error) {
 	author := by.ID
 	if by.Admin() {
 		author = 0
@@ -71,7 +71,7 @@ func (e *Histories) History(ctx context.Context, by identity.Principal, folder s
 	return out, err
 }
 
-func (e *Histories) pastResource(by identity.Principal, p *store.Past) Resource {
+func (e *History) pastResource(by identity.Principal, p *store.Past) Resource {
 	name := generatedName(p.Replaced, p.Name)
 	if p.AuthorID != by.ID {
 		if author := e.directory().ByID(p.AuthorID); author != nil {
@@ -87,7 +87,7 @@ func (e *Histories) pastResource(by identity.Principal, p *store.Past) Resource 
 
 // Past returns one that History lists, with its Source. Errors: errs.NotFound
 // if there is none that by may see.
-func (e *Histories) Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*Resource, error) {
+func (e *History) Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*Resource, error) {
 	var out *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		p, err := store.OrNil(r.History().Get(id))
@@ -135,7 +135,7 @@ func (e *base) findTombstone(r store.Reader, user identity.ID, folder store.Fold
 
 // keepEntry puts a tombstone of the entry for its author, and keeps its form
 // if it has no source. A case needs none: deleting it has canceled it.
-func (e *Scheduling) keepEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
+func (e *Schedules) keepEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
 	if given == nil {
 		return keepPast(tx, store.Past{
 			Folder: store.FolderSchedule, AuthorID: stored.AuthorID, Name: stored.UUID.String() + ".json", ETag: change.SourceETag(stored.Form), Source: stored.Form,
@@ -149,7 +149,7 @@ func (e *Scheduling) keepEntry(tx store.Tx, req Request, stored *store.Entry, gi
 
 // restorable returns the entry that the caller has deleted under the name a
 // moment ago, nil for none.
-func (e *Scheduling) restorable(r store.Reader, req Request, ref Ref) (*store.Entry, error) {
+func (e *Schedules) restorable(r store.Reader, req Request, ref Ref) (*store.Entry, error) {
 	if ref.Author != req.By.ID {
 		return nil, nil
 	}
@@ -163,7 +163,7 @@ func (e *Scheduling) restorable(r store.Reader, req Request, ref Ref) (*store.En
 
 // keepRoute keeps the source of a route that is deleted, and notes the route
 // for who deletes it to go on with.
-func (e *Routing) keepRoute(tx store.Tx, req Request, stored *store.Route) error {
+func (e *Routes) keepRoute(tx store.Tx, req Request, stored *store.Route) error {
 	if err := keepPastRoute(tx, stored, req.Now); err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (e *Routing) keepRoute(tx store.Tx, req Request, stored *store.Route) error
 
 // newRoute begins a route that is not there: one that the caller has deleted a
 // moment ago goes on with its identity and its versions.
-func (e *Routing) newRoute(r store.Reader, req Request, name string) (store.Route, error) {
+func (e *Routes) newRoute(r store.Reader, req Request, name string) (store.Route, error) {
 	s := store.Route{Name: name, AuthorID: req.By.ID, Created: req.Now}
 	var kept deletedRoute
 	found, err := e.findTombstone(r, req.By.ID, store.FolderRoutes, name, &kept)

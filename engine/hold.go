@@ -78,7 +78,7 @@ func holdVersion(h *store.Hold) Version {
 
 // Holds returns all holds in order of creation, for administrators. Errors:
 // errs.NotFound for other users.
-func (e *Holding) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
+func (e *Holds) Holds(ctx context.Context, by identity.Principal) ([]Resource, error) {
 	if !by.Admin() {
 		return nil, change.Absent("folder")
 	}
@@ -95,7 +95,7 @@ func (e *Holding) Holds(ctx context.Context, by identity.Principal) ([]Resource,
 
 // Hold returns the hold of that name, for administrators. Errors:
 // errs.NotFound, also for other users.
-func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
+func (e *Holds) Hold(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	if !by.Admin() {
 		return nil, change.Absent("hold")
 	}
@@ -116,7 +116,7 @@ func (e *Holding) Hold(ctx context.Context, by identity.Principal, name string) 
 // PutHold makes a hold, or replaces the one of that name. Once it is answered
 // no matching case starts. Errors: errs.NotFound for users who are not
 // administrators; errs.Invalid with every fault of the document.
-func (e *Holding) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
+func (e *Holds) PutHold(ctx context.Context, req Request, name string, body []byte) (*Outcome, error) {
 	if !req.By.Admin() {
 		return nil, change.Absent("folder")
 	}
@@ -152,7 +152,7 @@ func (e *Holding) PutHold(ctx context.Context, req Request, name string, body []
 
 // readHold reads the document of a hold. old is the hold that it replaces, or
 // nil.
-func (e *Holding) readHold(req Request, old *store.Hold, name string, node *document.Node) (*store.Hold, error) {
+func (e *Holds) readHold(req Request, old *store.Hold, name string, node *document.Node) (*store.Hold, error) {
 	h := &store.Hold{Name: name, Author: string(req.By.Name), Created: req.Now}
 	if old != nil {
 		h.ID, h.Name, h.Author, h.Revision, h.Created = old.ID, old.Name, old.Author, old.Revision, old.Created
@@ -185,7 +185,7 @@ func checkHoldIdentity(root document.Value, old *store.Hold) {
 
 // readHeld reads what a hold is about: one of three. A route that is held
 // already may have gone: the hold is saved again all the same.
-func (e *Holding) readHeld(req Request, root document.Value, old, h *store.Hold) {
+func (e *Holds) readHeld(req Request, root document.Value, old, h *store.Hold) {
 	route, group, all := root.Get("route"), root.Get("group"), root.Get("engine")
 	if h.Route = readName(route); h.Route != "" {
 		if info := e.visibleRoute(req.By, h.Route); info != nil {
@@ -218,7 +218,7 @@ func (e *Holding) readHeld(req Request, root document.Value, old, h *store.Hold)
 	}
 }
 
-func (e *Holding) writeHold(ctx context.Context, tx store.Tx, req Request, old, h *store.Hold) (*Outcome, error) {
+func (e *Holds) writeHold(ctx context.Context, tx store.Tx, req Request, old, h *store.Hold) (*Outcome, error) {
 	changed := old == nil || old.Route != h.Route || old.Group != h.Group || old.Engine != h.Engine || old.Reason != h.Reason
 	if h.Modified = req.Now; !changed {
 		h.Modified = old.Modified
@@ -258,7 +258,7 @@ func aboutHold(h *store.Hold) string {
 
 // DeleteHold ends a hold: what waited for that starts. Errors: errs.NotFound,
 // also for users who are not administrators.
-func (e *Holding) DeleteHold(ctx context.Context, req Request, name string) error {
+func (e *Holds) DeleteHold(ctx context.Context, req Request, name string) error {
 	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		if !req.By.Admin() {
 			return change.Absent("folder")

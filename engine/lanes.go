@@ -36,7 +36,7 @@ type aheadOf struct {
 }
 
 // newQueue finds the lines from which something can be started.
-func (e *runner) newQueue(r store.Reader) (*queue, error) {
+func (e *decider) newQueue(r store.Reader) (*queue, error) {
 	lanes, err := r.Queue().Lanes()
 	if err != nil || len(lanes) == 0 {
 		return &queue{reader: r}, err

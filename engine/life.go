@@ -70,8 +70,8 @@ func readDate(v document.Value, has time.Time) (date time.Time, differs bool) {
 
 // decideEdit decides on the changed fields, and then on the life of the case if
 // the document asks for another.
-func (e *Casework) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*caseChange, error) {
-	change, err := e.runner.decideOn(h, ed.Edit, req)
+func (e *Cases) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*caseChange, error) {
+	change, err := e.decider.decideOn(h, ed.Edit, req)
 	if err != nil || ed.life == nil && ed.StartAt == nil {
 		return change, err
 	}
@@ -91,7 +91,7 @@ func (e *Casework) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*
 	if after.Life != machine.Queued || ed.life == nil && h.row.Waits {
 		return change, nil
 	}
-	now, err := e.runner.startsNow(r, startable{after.RouteName, change.row.Group, after.Priority, after.StartAt}, req.Now)
+	now, err := e.decider.startsNow(r, startable{after.RouteName, change.row.Group, after.Priority, after.StartAt}, req.Now)
 	if err != nil || !now {
 		return change, err
 	}
@@ -101,7 +101,7 @@ func (e *Casework) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*
 // mayReopen returns errs.TooMany if the starter of an ended case already has
 // the limit of open cases. An action that leads out of a complete status is not
 // limited: the case goes on as its route says.
-func (e *Casework) mayReopen(r store.Reader, h *held) error {
+func (e *Cases) mayReopen(r store.Reader, h *held) error {
 	if open(h.core.Life) {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (e *Casework) mayReopen(r store.Reader, h *held) error {
 
 // renewed returns a case that could not start with the present version of its
 // route, which may have been mended since. Any other case keeps its version.
-func (e *Casework) renewed(h *held) (*held, int64) {
+func (e *Cases) renewed(h *held) (*held, int64) {
 	info := e.routes.Load().byID[h.core.RouteID]
 	if h.core.Life != machine.Failed || info == nil {
 		return h, h.core.RouteVersion
@@ -125,11 +125,11 @@ func (e *Casework) renewed(h *held) (*held, int64) {
 }
 
 // decideFurther decides on an event after another one, as one change.
-func (e *Casework) decideFurther(req Request, h *held, first *caseChange, event machine.Event) (*caseChange, error) {
+func (e *Cases) decideFurther(req Request, h *held, first *caseChange, event machine.Event) (*caseChange, error) {
 	after := *h
 	after.core, after.after = first.after, first.byID()
 	after.find = first.finder(h.find)
-	then, err := e.runner.decideOn(&after, event, req)
+	then, err := e.decider.decideOn(&after, event, req)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ const mostOwner = 4 << 10
 // the name, and an empty document has it now. Errors: errs.NotFound,
 // errs.NotAllowed if by may not write the resource, errs.NotLockable,
 // errs.Locked, errs.TooMany for too many locks, errs.TooLarge for a long owner.
-func (e *Locking) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
+func (e *Locks) Lock(ctx context.Context, req Request, t Target, want NewLock) (lock *store.Lock, created bool, err error) {
 	if len(want.Owner) > mostOwner {
 		return nil, false, errs.New(errs.TooLarge, "The owner of a lock may have at most %d bytes.", mostOwner)
 	}
@@ -42,7 +42,7 @@ func (e *Locking) Lock(ctx context.Context, req Request, t Target, want NewLock)
 	return lock, created, err
 }
 
-func (e *Locking) lock(tx store.Tx, req Request, t Target, want NewLock) (*store.Lock, bool, error) {
+func (e *Locks) lock(tx store.Tx, req Request, t Target, want NewLock) (*store.Lock, bool, error) {
 	at, err := e.target(tx, req.By, t)
 	if err != nil {
 		return nil, false, err
@@ -86,7 +86,7 @@ func (at *targeted) lockable() error {
 // admitLock judges the condition of a LOCK, and whether other locks leave room
 // for it (RFC 4918, section 6.1): an exclusive one shares nothing with any
 // other, be it above or below.
-func (e *Locking) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) error {
+func (e *Locks) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) error {
 	at.Joins = !at.exists() // a document comes into the folder
 	covers, ofFolder, err := at.Covering(tx.Locks(), e.Wall())
 	if err != nil {
@@ -119,7 +119,7 @@ func (e *Locking) admitLock(tx store.Tx, req Request, at *targeted, want NewLock
 
 // makeForLock makes the empty document that a LOCK of an unmapped name leaves
 // (RFC 4918, section 7.3).
-func (e *Locking) makeForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
+func (e *Locks) makeForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
 	if at.scratch != nil {
 		return e.files.makeScratchForLock(tx, req, at, lasts)
 	}
@@ -144,7 +144,7 @@ func lasting(asked time.Duration) time.Duration {
 }
 
 // boundLocks clears away what has expired, and bounds what one user has.
-func (e *Locking) boundLocks(tx store.Tx, holder identity.ID) error {
+func (e *Locks) boundLocks(tx store.Tx, holder identity.ID) error {
 	now := e.Wall()
 	if err := tx.Write().Locks().DeleteBefore(now); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (e *Locking) boundLocks(tx store.Tx, holder identity.ID) error {
 // RefreshLock extends the lock whose token the request submits. The lock must
 // cover the target (RFC 4918, section 9.10.2). Errors: errs.Precondition if it
 // does not.
-func (e *Locking) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
+func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts time.Duration) (*store.Lock, error) {
 	var out *store.Lock
 	err := e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
@@ -203,7 +203,7 @@ func notThisLock(kind errs.Kind) error {
 // section 9.11). The user who has the lock may do that, and those who may break
 // locks there. Errors: errs.NotFound, errs.NotAllowed for another user's lock,
 // errs.InUse if the token is not that of a lock there.
-func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
+func (e *Locks) Unlock(ctx context.Context, req Request, t Target, token store.UUID) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		l, err := store.OrNil(tx.Locks().ByToken(token, e.Wall()))
 		if err != nil {
@@ -239,7 +239,7 @@ func (e *Locking) Unlock(ctx context.Context, req Request, t Target, token store
 }
 
 // endLock deletes a lock, and what lasts no longer than it.
-func (e *Locking) endLock(tx store.Tx, l *store.Lock) error {
+func (e *Locks) endLock(tx store.Tx, l *store.Lock) error {
 	if err := tx.Write().Locks().Delete(l.Token); err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (e *Locking) endLock(tx store.Tx, l *store.Lock) error {
 // BreakLocks removes all locks that cover the target, of all users.
 // Administrators may do that, and the owners of a root of Documents/. Errors:
 // errs.NotFound, errs.NotAllowed.
-func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
+func (e *Locks) BreakLocks(ctx context.Context, req Request, t Target) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.target(tx, req.By, t)
 		if err != nil {
@@ -273,7 +273,7 @@ func (e *Locking) BreakLocks(ctx context.Context, req Request, t Target) error {
 
 // LocksCovering returns the locks that cover the target. Errors: errs.NotFound
 // if by may not see the target.
-func (e *Locking) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]store.Lock, error) {
+func (e *Locks) LocksCovering(ctx context.Context, by identity.Principal, t Target) ([]store.Lock, error) {
 	var out []store.Lock
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		at, err := e.target(r, by, t)
@@ -336,7 +336,7 @@ func (e *base) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
 }
 
 // LocksBelow returns the locks on everything of a kind, for listings.
-func (e *Locking) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
+func (e *Locks) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store.Lock, error) {
 	var out []store.Lock
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		out, err = r.Locks().Below(prefix, e.Wall())
@@ -347,7 +347,7 @@ func (e *Locking) LocksBelow(ctx context.Context, prefix store.LockKey) ([]store
 
 // OwnLock returns the lock with that token if the caller holds it. A token of
 // no lock, or of another user's, is errs.NotFound.
-func (e *Locking) OwnLock(ctx context.Context, by identity.Principal, token store.UUID) (*store.Lock, error) {
+func (e *Locks) OwnLock(ctx context.Context, by identity.Principal, token store.UUID) (*store.Lock, error) {
 	var out *store.Lock
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		out, err = r.Locks().ByToken(token, e.Wall())

@@ -24,7 +24,7 @@ const (
 
 // Messages returns the messages of a case, in order of creation, without their
 // contents. Errors: errs.NotFound if by may not see the case.
-func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
+func (e *Cases) Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error) {
 	var out []store.Message
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
@@ -43,15 +43,15 @@ func (e *Casework) Messages(ctx context.Context, by identity.Principal, id int64
 // Message opens a message of a case by its label, or, if that is "", by its
 // UUID. OwnInput, OwnOutput and OwnException are the case's own contents.
 // Errors: errs.NotFound if by may not see the case or it has no such message.
-func (e *Casework) Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*Content, error) {
+func (e *Cases) Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*Content, error) {
 	return e.contents.OpenMessage(func() (*store.Message, error) { return e.message(ctx, by, id, uuid, name) })
 }
 
 // message finds the message that Message opens.
-func (e *Casework) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
+func (e *Cases) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
 	var m *store.Message
 	err := e.Store.View(ctx, func(r store.Reader) error {
-		h, err := e.runner.hold(r, by, Ref{CaseID: id})
+		h, err := e.decider.hold(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
 		}
@@ -114,7 +114,7 @@ type NewMessage struct {
 // PutLabel creates or replaces the message of a label on an open case, and
 // wakes the case. Errors: errs.NotFound, errs.NameNotAllowed for an invalid
 // label, errs.NotAllowed, errs.CaseNotOpen, errs.TooLarge, errs.Full.
-func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given NewMessage) (*Outcome, error) {
+func (e *Cases) PutLabel(ctx context.Context, req Request, id int64, given NewMessage) (*Outcome, error) {
 	name := given.Label
 	if !identity.Legal(name) {
 		return nil, errs.New(errs.NameNotAllowed, "%q is not a valid label: use letters, digits, _ and -, at most 63, the first a letter or digit.", name)
@@ -151,7 +151,7 @@ func (e *Casework) PutLabel(ctx context.Context, req Request, id int64, given Ne
 }
 
 // putLabel stores a message whose content is stored.
-func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name string, content *contents.Content) (*Outcome, error) {
+func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string, content *contents.Content) (*Outcome, error) {
 	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		h, old, err := e.labelTarget(r, req, id, name)
 		if err != nil {
@@ -170,7 +170,7 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 			}
 			return stored(label)
 		}
-		c, err := e.runner.decideOn(h, machine.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
+		c, err := e.decider.decideOn(h, machine.Wake{Actor: e.actor(req.By, h.admin), Label: name}, req)
 		if err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.LabelKey(id, name))); err != nil {
 				return nil, err
 			}
-			if err := e.runner.write(tx, c); err != nil {
+			if err := e.decider.write(tx, c); err != nil {
 				return nil, err
 			}
 			if old != nil && old.InFile {
@@ -207,8 +207,8 @@ func (e *Casework) putLabel(ctx context.Context, req Request, id int64, name str
 
 // labelTarget returns the case and the message that a label has on it, if
 // the caller may write it.
-func (e *Casework) labelTarget(r store.Reader, req Request, id int64, name string) (*held, *store.Message, error) {
-	h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
+func (e *Cases) labelTarget(r store.Reader, req Request, id int64, name string) (*held, *store.Message, error) {
+	h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +237,7 @@ func (e *Casework) labelTarget(r store.Reader, req Request, id int64, name strin
 
 // mayLabel reports whether by may write a message of the case
 // (docs/contract/drive.md#rights-table).
-func (e *Casework) mayLabel(by identity.Principal, h *held, name string) bool {
+func (e *Cases) mayLabel(by identity.Principal, h *held, name string) bool {
 	if h.admin {
 		return true
 	}

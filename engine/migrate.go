@@ -81,7 +81,7 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 // report if some could not be moved, and for a dry run. Errors: those of
 // PutRoute; errs.Migrate if cases are in states that the new version does not
 // have.
-func (e *Routing) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
+func (e *Routes) MigrateRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	var out *Outcome
 	var next *routeChange
 	report := &migrationReport{}
@@ -162,7 +162,7 @@ func movesWithRoute(life machine.Life) bool {
 }
 
 // rehearse decides on every case as the migration would, and stores nothing.
-func (e *Routing) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
+func (e *Routes) rehearse(r store.Reader, req Request, c *routeChange, report *migrationReport) error {
 	info := infoOf(&c.stored, c.compiled)
 	for after := int64(0); ; {
 		rows, err := r.Cases().List(store.CaseFilter{RouteID: c.stored.ID, After: after, Limit: migrateBatch})
@@ -180,7 +180,7 @@ func (e *Routing) rehearse(r store.Reader, req Request, c *routeChange, report *
 
 // decideMigration decides on one case. It returns nil if the case does not
 // move; the reason is reported.
-func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
+func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, info *routeInfo, report *migrationReport) (*caseChange, error) {
 	if !movesWithRoute(machine.Life(row.State)) {
 		return nil, nil
 	}
@@ -188,7 +188,7 @@ func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, 
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.runner.held(r, identity.Principal{}, row, nil)
+	h, err := e.decider.held(r, identity.Principal{}, row, nil)
 	if err == nil && h.core.RouteVersion >= info.Version {
 		return nil, nil
 	}
@@ -196,7 +196,7 @@ func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, 
 	if err == nil {
 		event := machine.Migrate{Actor: machine.Actor{Name: string(req.By.Name)}, Version: info.Version, From: h.route.Compiled}
 		h.route = info
-		change, err = e.runner.decideOn(h, event, req)
+		change, err = e.decider.decideOn(h, event, req)
 	}
 	switch {
 	case err == nil:
@@ -212,7 +212,7 @@ func (e *Routing) decideMigration(r store.Reader, req Request, row *store.Case, 
 }
 
 // migrate carries the migration of a route on to its end.
-func (e *Routing) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
+func (e *Routes) migrate(ctx context.Context, routeID int64, report *migrationReport) error {
 	for more := true; more; {
 		var batch migrationReport
 		err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
@@ -231,7 +231,7 @@ func (e *Routing) migrate(ctx context.Context, routeID int64, report *migrationR
 
 // migrateSome moves the next cases of a route, in one unit with the note of
 // how far it came.
-func (e *Routing) migrateSome(tx store.Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
+func (e *Routes) migrateSome(tx store.Tx, routeID int64, now time.Time, report *migrationReport) (more bool, err error) {
 	all, err := readMigrations(tx.Settings())
 	if err != nil {
 		return false, err
@@ -260,7 +260,7 @@ func (e *Routing) migrateSome(tx store.Tx, routeID int64, now time.Time, report 
 		if change == nil {
 			continue
 		}
-		if err := e.runner.write(tx, change); err != nil {
+		if err := e.decider.write(tx, change); err != nil {
 			return false, err
 		}
 	}
@@ -272,7 +272,7 @@ func (e *Routing) migrateSome(tx store.Tx, routeID int64, now time.Time, report 
 }
 
 // finishMigrations carries on what a process that ended has left.
-func (e *Routing) finishMigrations(ctx context.Context) {
+func (e *Routes) finishMigrations(ctx context.Context) {
 	var all []migration
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		all, err = readMigrations(r.Settings())

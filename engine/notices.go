@@ -22,16 +22,16 @@ type Channels struct {
 }
 
 // tells reports whether there is any way to notify.
-func (e *runner) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
+func (e *decider) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
 
 // hookCall is the call by which the webhook is told.
-func (e *runner) hookCall(body []byte) *machine.HTTPCall {
+func (e *decider) hookCall(body []byte) *machine.HTTPCall {
 	return &machine.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
 }
 
 // telling is the notification of one event.
 type telling struct {
-	*runner
+	*decider
 	tx     store.Tx
 	change *caseChange // of the event's case
 	seats  map[int64]*seat
@@ -48,11 +48,11 @@ type seat struct {
 // tellPeople puts into the outbox what people are to be told of a change. It
 // is of the change's unit: what was not stored is not told, and what was
 // stored is told though the server ends now.
-func (e *runner) tellPeople(tx store.Tx, c *caseChange) error {
+func (e *decider) tellPeople(tx store.Tx, c *caseChange) error {
 	if c.notices == nil {
 		return nil
 	}
-	t := &telling{runner: e, tx: tx, change: c, seats: map[int64]*seat{c.row.ID: {c.after, c}}}
+	t := &telling{decider: e, tx: tx, change: c, seats: map[int64]*seat{c.row.ID: {c.after, c}}}
 	for _, other := range c.others {
 		t.seats[other.row.ID] = &seat{other.after, other}
 	}
@@ -218,7 +218,7 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 // tellAdministrators tells all administrators that an entry fails to fire:
 // once, until it has fired again
 // (docs/contract/schedule.md#trouble-at-fire-time).
-func (e *runner) tellAdministrators(tx store.Tx, failure notice.Failure, now time.Time) error {
+func (e *decider) tellAdministrators(tx store.Tx, failure notice.Failure, now time.Time) error {
 	if !e.tells() || e.sandbox {
 		return nil
 	}
@@ -247,7 +247,7 @@ func (e *runner) tellAdministrators(tx store.Tx, failure notice.Failure, now tim
 }
 
 // watchers returns the users who watch a route.
-func (e *runner) watchers(id int64) []string {
+func (e *decider) watchers(id int64) []string {
 	if info := e.routes.Load().byID[id]; info != nil {
 		return e.accounts.Table().Watchers(info.Name)
 	}

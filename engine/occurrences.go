@@ -13,7 +13,7 @@ import (
 // Occurrences returns what became of the instants of an entry, newest first,
 // also after the entry has ended. Errors: errs.NotFound if by may not see the
 // entry.
-func (e *Scheduling) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
+func (e *Schedules) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
 	const most = 10_000
 	var rows []store.Occurrence
 	err := e.Store.View(ctx, func(r store.Reader) error {

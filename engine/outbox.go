@@ -24,7 +24,7 @@ import (
 func outboxKey(guid string, seq, step int64) string { return fmt.Sprintf("%s-%d-%d", guid, seq, step) }
 
 // post does to the outbox what an event of a case says.
-func (e *runner) post(tx store.Tx, c *caseChange) error {
+func (e *decider) post(tx store.Tx, c *caseChange) error {
 	for i := range c.postings {
 		p := &c.postings[i]
 		key, now := outboxKey(c.after.GUID, p.Seq, p.Step), c.after.Modified
@@ -49,7 +49,7 @@ func (e *runner) post(tx store.Tx, c *caseChange) error {
 
 // postRequest puts a request into the outbox: it is sent after the commit, at
 // the row's Due.
-func (e *runner) postRequest(tx store.Tx, row *store.OutboxRow, request *machine.Request) error {
+func (e *decider) postRequest(tx store.Tx, row *store.OutboxRow, request *machine.Request) error {
 	form, err := json.Marshal(request)
 	if err != nil {
 		return errs.Wrap("store a delivery", err)
@@ -154,11 +154,11 @@ func (e *outbox) heard(r store.Reader, row *store.OutboxRow, event machine.Event
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	h, err := e.runner.held(r, identity.Principal{}, stored, nil)
+	h, err := e.decider.held(r, identity.Principal{}, stored, nil)
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.runner.decideOn(h, event, Request{Now: now})
+	c, err := e.decider.decideOn(h, event, Request{Now: now})
 	return c, errs.Wrap(fmt.Sprintf("%T of case %d", event, row.CaseID), err)
 }
 
@@ -166,7 +166,7 @@ func (e *outbox) heard(r store.Reader, row *store.OutboxRow, event machine.Event
 func (e *outbox) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event, c *caseChange) error {
 	keeps := false // the row, for a retry
 	if c != nil {
-		if err := e.runner.write(tx, c); err != nil {
+		if err := e.decider.write(tx, c); err != nil {
 			return err
 		}
 		for i := range c.after.Outbox {

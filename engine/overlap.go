@@ -48,7 +48,7 @@ func overlapping(tx store.Tx, stored *store.Entry, entry *schedule.Entry, outcom
 }
 
 // cancelOthers cancels earlier cases of an entry, in favour of a new one.
-func (e *Scheduling) cancelOthers(tx store.Tx, ids []int64, now time.Time) error {
+func (e *Schedules) cancelOthers(tx store.Tx, ids []int64, now time.Time) error {
 	for _, id := range ids {
 		row, err := store.OrNil(tx.Cases().Get(id))
 		if err != nil {
@@ -58,7 +58,7 @@ func (e *Scheduling) cancelOthers(tx store.Tx, ids []int64, now time.Time) error
 			continue // a relative went with it
 		}
 		event := machine.Cancel{Actor: machine.Actor{Name: machine.ActorTimer, RouteAdmin: true}, Comment: "A later case of the same schedule entry takes its place."}
-		if _, err := e.runner.advanceCase(tx, row, event, now); err != nil {
+		if _, err := e.decider.advanceCase(tx, row, event, now); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func (e *Scheduling) cancelOthers(tx store.Tx, ids []int64, now time.Time) error
 }
 
 // releaseNext lets the next case of the entry start after one has ended.
-func (e *runner) releaseNext(tx store.Tx, c *caseChange) error {
+func (e *decider) releaseNext(tx store.Tx, c *caseChange) error {
 	if c.after.ScheduleUUID == "" || !open(c.before) || open(c.after.Life) {
 		return nil
 	}

@@ -25,7 +25,7 @@ type XattrChange struct {
 // PatchXattrs changes XATTRs of a case, in order, all or none: what a PUT of
 // its xattrDict would do, with the same rights. Errors: errs.NotFound,
 // errs.NotAllowed, errs.ReadOnly for a canceled or archived case.
-func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
+func (e *Cases) PatchXattrs(ctx context.Context, req Request, ref Ref, changes []XattrChange) error {
 	_, err := change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
@@ -43,7 +43,7 @@ func (e *Casework) PatchXattrs(ctx context.Context, req Request, ref Ref, change
 	return err
 }
 
-func (e *Casework) readXattrPatch(r store.Reader, req Request, of loadedRef, changes []XattrChange) (*putCase, error) {
+func (e *Cases) readXattrPatch(r store.Reader, req Request, of loadedRef, changes []XattrChange) (*putCase, error) {
 	h, err := e.loadForEdit(r, req, of)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 
 // Tasks returns the enabled actions of a case, in order of definition. Errors:
 // errs.NotFound if by may not see the case.
-func (e *Casework) Tasks(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
+func (e *Cases) Tasks(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func (e *Casework) Tasks(ctx context.Context, by identity.Principal, id int64) (
 
 // Task returns one enabled action of a case. Errors: errs.NotFound if by may
 // not see the case, or the action is not enabled.
-func (e *Casework) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
+func (e *Cases) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -45,10 +45,10 @@ func (e *Casework) Task(ctx context.Context, by identity.Principal, id int64, ac
 	return nil, change.Absent("enabled action")
 }
 
-func (e *Casework) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
+func (e *Cases) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
 	var h *held
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		h, err = e.runner.hold(r, by, Ref{CaseID: id})
+		h, err = e.decider.hold(r, by, Ref{CaseID: id})
 		return err
 	})
 	return h, err
@@ -77,7 +77,7 @@ func taskResource(h *held, action string) *Resource {
 // Errors: errs.NotFound, errs.Invalid with every fault of the document,
 // errs.NotAllowed, errs.ActionNotEnabled, errs.CaseNotOpen, and the other kinds
 // of that page.
-func (e *Casework) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
+func (e *Cases) Perform(ctx context.Context, req Request, id int64, action string, body []byte) (*Outcome, error) {
 	node, err := document.Parse(body, false)
 	var unsaid error // what is asked for, which is judged after everything else
 	if errs.Is(err, errs.EmptyDocument) {
@@ -88,7 +88,7 @@ func (e *Casework) Perform(ctx context.Context, req Request, id int64, action st
 		return nil, err
 	}
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
-		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (e *Casework) Perform(ctx context.Context, req Request, id int64, action st
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.TaskKey(id, action))); err != nil {
 				return nil, err
 			}
-			if err := e.runner.write(tx, c); err != nil {
+			if err := e.decider.write(tx, c); err != nil {
 				return nil, err
 			}
 			out := performance(c)
@@ -119,7 +119,7 @@ func performance(c *caseChange) *Outcome {
 
 // performed decides on what a person asks of an action, which may be named by
 // its type.
-func (e *Casework) performed(r store.Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
+func (e *Cases) performed(r store.Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
 	failed := h.core.Undelivered(action) != nil
 	if !h.route.Compiled.Knows(action) && !failed {
 		return nil, change.Absent("action")
@@ -142,7 +142,7 @@ func (e *Casework) performed(r store.Reader, req Request, h *held, action string
 	if failed && t.do != "retry" && t.do != "abort" {
 		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "A failed delivery can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
 	}
-	c, err := e.runner.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
+	c, err := e.decider.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
 		return nil, fe
 	}

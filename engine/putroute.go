@@ -22,7 +22,7 @@ import (
 // every fault of the document; errs.NotAllowed; errs.NameTaken by a route that
 // the caller may not see; errs.ContextNotAvailable; errs.TooMany for too many
 // routes.
-func (e *Routing) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
+func (e *Routes) PutRoute(ctx context.Context, req Request, name string, yaml bool, body []byte) (*Outcome, error) {
 	return change.Make(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		next, err := e.readRoute(r, req, name, yaml, body)
 		if err != nil {
@@ -65,7 +65,7 @@ type routeChange struct {
 	baseETag string // of the source that it was decided on
 }
 
-func (e *Routing) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
+func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
 	old, info, err := e.routeNamed(r, name)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func sceneOfRoute(s *store.Route) change.LockScope {
 
 // checkRoutes returns errs.TooMany if the author has the limit of routes. It
 // counts the routes in memory.
-func (e *Routing) checkRoutes(author identity.ID) error {
+func (e *Routes) checkRoutes(author identity.ID) error {
 	n := int64(0)
 	for _, info := range e.routes.Load().list {
 		if info.AuthorID == author {
@@ -167,7 +167,7 @@ func sameContent(c *routeChange) bool {
 	return err == nil && route.SameContent(before, c.node)
 }
 
-func (e *Routing) routeMeta(c *routeChange) route.Meta {
+func (e *Routes) routeMeta(c *routeChange) route.Meta {
 	author := ""
 	if p := e.directory().ByID(c.stored.AuthorID); p != nil {
 		author = string(p.Name)
@@ -188,7 +188,7 @@ func (e *Routing) routeMeta(c *routeChange) route.Meta {
 
 // routeOwner returns the context of the route: any user may store for themself,
 // a team's administrators for the team.
-func (e *Routing) routeOwner(by identity.Principal, c *routeChange) (identity.ID, error) {
+func (e *Routes) routeOwner(by identity.Principal, c *routeChange) (identity.ID, error) {
 	d := e.directory()
 	owner := by.ID
 	if !c.created {
@@ -211,7 +211,7 @@ func (e *Routing) routeOwner(by identity.Principal, c *routeChange) (identity.ID
 
 // unknownParties warns of users and teams that the route names and that do
 // not exist (yet).
-func (e *Routing) unknownParties(r *route.Route) []errs.Fault {
+func (e *Routes) unknownParties(r *route.Route) []errs.Fault {
 	var out []errs.Fault
 	d := e.directory()
 	for _, p := range r.Parties() {
@@ -227,7 +227,7 @@ func (e *Routing) unknownParties(r *route.Route) []errs.Fault {
 	return out
 }
 
-func (e *Routing) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
+func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
 	now, err := store.OrNil(tx.Routes().Get(c.stored.ID))
 	if err != nil {
 		return nil, err

@@ -70,7 +70,7 @@ func heldUp(r store.Reader, route, group string, but ...int64) (bool, error) {
 
 // sayWhyQueued adds to a refusal what the queued case waits for. The reason of
 // a hold is shown to all, its name to administrators.
-func (e *runner) sayWhyQueued(h *held, by identity.Principal, refusal error) error {
+func (e *decider) sayWhyQueued(h *held, by identity.Principal, refusal error) error {
 	refused, is := errors.AsType[*errs.Error](refusal)
 	if !is {
 		return refusal
@@ -85,7 +85,7 @@ func (e *runner) sayWhyQueued(h *held, by identity.Principal, refusal error) err
 }
 
 // whyQueued says in a sentence what a queued case waits for.
-func (e *runner) whyQueued(r store.Reader, row *store.Case, by identity.Principal) (string, error) {
+func (e *decider) whyQueued(r store.Reader, row *store.Case, by identity.Principal) (string, error) {
 	switch {
 	case row.Waits:
 		return "It waits for earlier cases of its schedule entry to end.", nil
@@ -122,7 +122,7 @@ func (e *runner) whyQueued(r store.Reader, row *store.Case, by identity.Principa
 
 // groupWaits reports whether another queued case of the group could be started.
 // A case that is created meanwhile does not overtake it.
-func (e *runner) groupWaits(r store.Reader, group string, but int64) (bool, error) {
+func (e *decider) groupWaits(r store.Reader, group string, but int64) (bool, error) {
 	if group == "" {
 		return false, nil
 	}
@@ -142,7 +142,7 @@ func (e *runner) groupWaits(r store.Reader, group string, but int64) (bool, erro
 // blocks its start, and it overtakes no queued case that could start. Creating
 // a case never waits for starting it, but a case that a person starts should
 // have started when the answer comes (docs/contract/engine.md#queue).
-func (e *runner) startsNow(r store.Reader, b startable, now time.Time) (bool, error) {
+func (e *decider) startsNow(r store.Reader, b startable, now time.Time) (bool, error) {
 	if b.startAt.After(now) {
 		return false, nil
 	}
@@ -220,7 +220,7 @@ func (e *Engine) startQueue(ctx context.Context, now time.Time) (tried int, err 
 // choose returns the cases to be started next, with the lane that each is in.
 func (e *Engine) choose(ctx context.Context) (ids []int64, lanes []store.Lane, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
-		q, err := e.runner.newQueue(r)
+		q, err := e.decider.newQueue(r)
 		if err != nil {
 			return err
 		}
@@ -293,7 +293,7 @@ func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, 
 	if held, err := heldUp(tx, e.routeName(row.RouteID), row.Group, id); held || err != nil {
 		return false, err
 	}
-	c, err := e.runner.advanceCase(tx, row, machine.Start{}, now)
+	c, err := e.decider.advanceCase(tx, row, machine.Start{}, now)
 	if err != nil {
 		return false, err
 	}

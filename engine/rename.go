@@ -17,7 +17,7 @@ import (
 // an entry that has the name is deleted. Errors: errs.NotFound;
 // errs.NotAllowed; errs.NameNotAllowed; errs.Precondition if the name is taken
 // and overwrite is not set.
-func (e *Scheduling) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
+func (e *Schedules) RenameEntry(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
 	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameEntry(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
@@ -26,7 +26,7 @@ func (e *Scheduling) RenameEntry(ctx context.Context, req Request, ref Ref, name
 	return out, err
 }
 
-func (e *Scheduling) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+func (e *Schedules) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
 	stored, given, err := e.findEntry(tx, req.By, ref)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func rename(tx store.Tx, old, renamed *store.GivenName, ours bool) error {
 // that another case has is not taken from it: that would cancel the case.
 // Errors: errs.NotFound; errs.NotAllowed; errs.NameNotAllowed; errs.NotMovable
 // if the case has no given name; errs.NameTaken; errs.Precondition.
-func (e *Casework) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
+func (e *Cases) RenameCase(ctx context.Context, req Request, ref Ref, name string, overwrite bool) (*Outcome, error) {
 	var out *Outcome
 	err := e.Store.Update(ctx, func(tx store.Tx) (err error) {
 		out, err = e.renameCase(tx, req, ref, Ref{Author: req.By.ID, Name: name}, overwrite)
@@ -115,8 +115,8 @@ func (e *Casework) RenameCase(ctx context.Context, req Request, ref Ref, name st
 	return out, err
 }
 
-func (e *Casework) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
-	h, err := e.runner.hold(tx, req.By, ref)
+func (e *Cases) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
+	h, err := e.decider.hold(tx, req.By, ref)
 	if err != nil {
 		return nil, err
 	}

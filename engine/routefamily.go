@@ -13,7 +13,7 @@ import (
 // the roles that it fills in them (docs/contract/routes.md#4-child-cases). A
 // route may be its own child's. It reads the document as it is, which may have
 // other faults: then c is not compiled.
-func (e *Routing) checkChildren(by identity.Principal, name string, c *routeChange) []errs.Fault {
+func (e *Routes) checkChildren(by identity.Principal, name string, c *routeChange) []errs.Fault {
 	var faults document.Faults
 	actions := document.Root(c.node, &faults).Get("actions")
 	if !actions.Given() || actions.Node.Kind != document.Object {
@@ -61,7 +61,7 @@ func checkChildRoles(at document.Value, of *route.Route) {
 
 // parentsOf returns the names of the other routes that start cases of a route
 // as children.
-func (e *Routing) parentsOf(name string) []string {
+func (e *Routes) parentsOf(name string) []string {
 	var out []string
 	for _, info := range e.routes.Load().list {
 		starts := slices.ContainsFunc(info.Compiled.Actions, func(a route.Action) bool {

@@ -151,7 +151,7 @@ func (e *base) visibleRoute(by identity.Principal, name string) *routeInfo {
 
 // Route returns a route by its name. Errors: errs.NotFound if by may not see
 // it.
-func (e *Routing) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
+func (e *Routes) Route(ctx context.Context, by identity.Principal, name string) (*Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, change.Absent("route")
@@ -168,7 +168,7 @@ func (e *Routing) Route(ctx context.Context, by identity.Principal, name string)
 }
 
 // Routes returns the routes that by sees, by id.
-func (e *Routing) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		stored, err = r.Routes().List()
@@ -223,7 +223,7 @@ func (e *base) contextID(text string) identity.ID {
 	return 0
 }
 
-func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource {
+func (e *Routes) routeResource(by identity.Principal, s *store.Route) *Resource {
 	etag := routeETag(s.ID, s.Version)
 	return &Resource{
 		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
@@ -234,7 +234,7 @@ func (e *Routing) routeResource(by identity.Principal, s *store.Route) *Resource
 
 // RouteVersions returns every version of a route that was ever stored,
 // ascending. Errors: errs.NotFound if by may not see the route.
-func (e *Routing) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
+func (e *Routes) RouteVersions(ctx context.Context, by identity.Principal, name string) ([]Resource, error) {
 	info := e.visibleRoute(by, name)
 	if info == nil {
 		return nil, change.Absent("route")

@@ -74,7 +74,7 @@ func (e *Files) followLock(tx store.Tx, l *store.Lock, ended bool) error {
 
 // EndDraft deletes the draft at the place, if there is one. If a document has
 // replaced it, the locks on the draft are on the document from now on.
-func (e *Locking) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
+func (e *Locks) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
 	return e.Update(ctx, func(tx store.Tx) error {
 		found, err := store.OrNil(tx.Scratch().Get(by.ID, at.Normal()))
 		if err != nil || found == nil || found.Kind != store.Draft {

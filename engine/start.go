@@ -18,7 +18,7 @@ import (
 // errs.NotAllowed; errs.RoleNotAssignable; errs.ContextNotAvailable;
 // errs.ReadOnly for a canceled or archived case; errs.TooMany for too many open
 // cases.
-func (e *Casework) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
+func (e *Cases) PutCase(ctx context.Context, req Request, ref Ref, body []byte) (*Outcome, error) {
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		row, given, err := e.findCase(r, req.By, ref)
 		if err != nil {
@@ -48,7 +48,7 @@ type putCase struct {
 	byName  bool // the request's URL is the given name's
 }
 
-func (e *Casework) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
+func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
 	if ref.Identity() || ref.Author != req.By.ID && ref.Name != "" {
 		return nil, change.Absent("case")
 	}
@@ -67,11 +67,11 @@ func (e *Casework) readNewCase(r store.Reader, req Request, ref Ref, body []byte
 	}
 	b.id, b.dryRun = e.NewID(req), req.DryRun
 	b.from = r
-	now, err := e.runner.startsNow(r, b.startable(), req.Now)
+	now, err := e.decider.startsNow(r, b.startable(), req.Now)
 	if err != nil {
 		return nil, err
 	}
-	change, err := e.runner.bear(*b, req.Now, now)
+	change, err := e.decider.bear(*b, req.Now, now)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (e *Casework) readNewCase(r store.Reader, req Request, ref Ref, body []byte
 }
 
 // readBirth reads a start document and judges the caller's rights to it.
-func (e *Casework) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*birth, error) {
+func (e *Cases) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*birth, error) {
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (e *Casework) readBirth(r store.Reader, req Request, ref Ref, body []byte) 
 // judgeRoles refuses players that the starter may not choose. Players that the
 // route's own rules assign are allowed, so that a copy of a case starts as the
 // case did.
-func (e *Casework) judgeRoles(req Request, info *routeInfo, b *birth) error {
+func (e *Cases) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	if e.administersRoute(req.By, info) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (e *Casework) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	b.roles = chosen
 	rehearsal := *b
 	rehearsal.dryRun = true // the cases that it starts need no ids
-	ruled, err := e.runner.bear(rehearsal, req.Now, true)
+	ruled, err := e.decider.bear(rehearsal, req.Now, true)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func roleNotAssignable(role string) error {
 	return errs.New(errs.RoleNotAssignable, "You may not choose these players for the role %q; leave it out, or ask the route's administrators.", role)
 }
 
-func (e *Casework) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, error) {
+func (e *Cases) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, error) {
 	if p.created {
 		if _, err := tx.Routes().CurrentVersion(p.change.row.RouteID); err != nil {
 			return nil, staleIfGone(err)
@@ -178,7 +178,7 @@ func (e *Casework) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome,
 		}
 	}
 	if p.created || p.change.row.Revision != p.change.base {
-		if err := e.runner.write(tx, p.change); err != nil {
+		if err := e.decider.write(tx, p.change); err != nil {
 			return nil, err
 		}
 	}
@@ -209,12 +209,12 @@ type loadedRef struct {
 
 // loadForEdit loads a case that a request changes, if its condition and the
 // locks allow it.
-func (e *Casework) loadForEdit(r store.Reader, req Request, of loadedRef) (*held, error) {
+func (e *Cases) loadForEdit(r store.Reader, req Request, of loadedRef) (*held, error) {
 	given, err := caseName(r, of.row, of.given)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.runner.held(r, req.By, of.row, given)
+	h, err := e.decider.held(r, req.By, of.row, given)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (e *Casework) loadForEdit(r store.Reader, req Request, of loadedRef) (*held
 
 // readCaseChange reads a document that changes an open or ended case field
 // by field (docs/contract/drive.md#replace-or-change).
-func (e *Casework) readCaseChange(r store.Reader, req Request, of loadedRef, body []byte) (*putCase, error) {
+func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body []byte) (*putCase, error) {
 	ref := of.Ref
 	h, err := e.loadForEdit(r, req, of)
 	if err != nil {

@@ -55,7 +55,7 @@ func (t *targeted) exists() bool { return t.Self != "" }
 
 // target returns what a target stands for; what by may not see is
 // errs.NotFound, and so is what does not exist and cannot be made by a lock.
-func (e *Locking) target(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locks) target(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	out, err := e.resolveTarget(r, by, t)
 	if err == nil {
 		out.breaks = out.breaks || by.Admin()
@@ -63,7 +63,7 @@ func (e *Locking) target(r store.Reader, by identity.Principal, t Target) (*targ
 	return out, err
 }
 
-func (e *Locking) resolveTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locks) resolveTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	switch t.Kind {
 	case OnDocument:
 		return e.documentTarget(r, by, t)
@@ -76,7 +76,7 @@ func (e *Locking) resolveTarget(r store.Reader, by identity.Principal, t Target)
 	case OnTask, OnLabel, OnTimer:
 		return e.targetInCase(r, by, t)
 	case OnDrop:
-		_, err := e.dropping.startable(by, t.Name)
+		_, err := e.drops.startable(by, t.Name)
 		return &targeted{}, err
 	case OnScratch:
 		return e.files.targetInScratch(r, by, t)
@@ -84,7 +84,7 @@ func (e *Locking) resolveTarget(r store.Reader, by identity.Principal, t Target)
 	return nil, errs.New(errs.NotLockable, "This cannot be locked.")
 }
 
-func (e *Locking) documentTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locks) documentTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	at, err := e.files.documentAt(r, by, t.Document)
 	if err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (e *Locking) documentTarget(r store.Reader, by identity.Principal, t Target
 	return out, nil
 }
 
-func (e *Locking) entryTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	stored, given, err := e.scheduling.findEntry(r, by, t.Ref)
+func (e *Locks) entryTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	stored, given, err := e.schedules.findEntry(r, by, t.Ref)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func unmapped(by identity.Principal, ref Ref, what string) (*targeted, error) {
 	return &targeted{}, nil
 }
 
-func (e *Locking) caseTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locks) caseTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	row, given, err := e.findCase(r, by, t.Ref)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (e *Locking) caseTarget(r store.Reader, by identity.Principal, t Target) (*
 	if row == nil || t.Month != 0 && row.Archived != t.Month {
 		return unmapped(by, t.Ref, "case")
 	}
-	h, err := e.runner.held(r, by, row, given)
+	h, err := e.decider.held(r, by, row, given)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (e *Locking) caseTarget(r store.Reader, by identity.Principal, t Target) (*
 
 // mayEditCase reports whether by may change anything of the case by a PUT
 // (judgeEdit judges what).
-func (e *Locking) mayEditCase(by identity.Principal, h *held) bool {
+func (e *Locks) mayEditCase(by identity.Principal, h *held) bool {
 	if h.admin || isStarter(by, h.core) {
 		return true
 	}
@@ -155,7 +155,7 @@ func (e *Locking) mayEditCase(by identity.Principal, h *held) bool {
 	})
 }
 
-func (e *Locking) routeTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+func (e *Locks) routeTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
 	stored, info, err := e.routeNamed(r, t.Name)
 	if err != nil || stored == nil || !e.seesRoute(by, info) {
 		return &targeted{}, err
@@ -168,14 +168,14 @@ func (e *Locking) routeTarget(r store.Reader, by identity.Principal, t Target) (
 }
 
 // targetInCase returns an enabled action, a timer, or the message of a label.
-func (e *Locking) targetInCase(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	h, err := e.runner.hold(r, by, Ref{CaseID: t.Ref.CaseID})
+func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	h, err := e.decider.hold(r, by, Ref{CaseID: t.Ref.CaseID})
 	if err != nil {
 		return nil, err
 	}
 	out := &targeted{refused: notArchived(h.row)}
 	if t.Kind == OnLabel {
-		if !e.casework.mayLabel(by, h, t.Name) {
+		if !e.cases.mayLabel(by, h, t.Name) {
 			out.refused = errs.New(errs.NotAllowed, "You may not write the message %q of this case.", t.Name)
 		}
 		m, err := store.OrNil(r.Messages().GetByLabel(h.row.ID, t.Name))
@@ -191,7 +191,7 @@ func (e *Locking) targetInCase(r store.Reader, by identity.Principal, t Target) 
 			return nil, change.Absent("timer")
 		}
 		out.LockScope = change.ScopeOf(store.TimerKey(h.row.ID, t.Name))
-		out.refused = e.casework.judgeTimer(by, h, t.Name)
+		out.refused = e.cases.judgeTimer(by, h, t.Name)
 		return out, nil
 	}
 	if out.version = taskVersion(h, t.Name); !out.version.Exists {

@@ -15,7 +15,7 @@ import (
 // Timers returns the timers of a case (docs/contract/timers.md#kinds): those
 // that have a limit, and the user-defined ones. Errors: errs.NotFound if by may
 // not see the case.
-func (e *Casework) Timers(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
+func (e *Cases) Timers(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (e *Casework) Timers(ctx context.Context, by identity.Principal, id int64) 
 
 // Timer returns one timer of a case. Errors: errs.NotFound if by may not see
 // the case, or it has no such timer now.
-func (e *Casework) Timer(ctx context.Context, by identity.Principal, id int64, name string) (*Resource, error) {
+func (e *Cases) Timer(ctx context.Context, by identity.Principal, id int64, name string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func timerResource(h *held, name string) *Resource {
 
 // MaySetTimer returns errs.NotAllowed if the caller may not set the limit of
 // the timer, and errs.NotFound if there is no such timer.
-func (e *Casework) MaySetTimer(ctx context.Context, by identity.Principal, id int64, name string) error {
+func (e *Cases) MaySetTimer(ctx context.Context, by identity.Principal, id int64, name string) error {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (e *Casework) MaySetTimer(ctx context.Context, by identity.Principal, id in
 
 // judgeTimer judges the caller's right to set a timer
 // (docs/contract/drive.md#rights-table).
-func (e *Casework) judgeTimer(by identity.Principal, h *held, name string) error {
+func (e *Cases) judgeTimer(by identity.Principal, h *held, name string) error {
 	switch {
 	case timerResource(h, name) == nil:
 		return change.Absent("timer")
@@ -86,9 +86,9 @@ func (e *Casework) judgeTimer(by identity.Principal, h *held, name string) error
 
 // PutTimer sets the limit of a timer. Errors: those of MaySetTimer;
 // errs.Invalid with every fault of the document.
-func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
+func (e *Cases) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
-		h, err := e.runner.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -105,13 +105,13 @@ func (e *Casework) PutTimer(ctx context.Context, req Request, id int64, name str
 		var c *caseChange
 		if limit != nil {
 			event := machine.SetTimer{Timer: name, Actor: e.actor(req.By, h.admin), Limit: *limit}
-			if c, err = e.runner.decideOn(h, event, req); err != nil {
+			if c, err = e.decider.decideOn(h, event, req); err != nil {
 				return nil, err
 			}
 		}
 		return func(tx store.Tx) (*Outcome, error) {
 			if c != nil {
-				if err := e.runner.write(tx, c); err != nil {
+				if err := e.decider.write(tx, c); err != nil {
 					return nil, err
 				}
 			}

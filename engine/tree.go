@@ -13,7 +13,7 @@ import (
 
 // newIDs gives ids to cases that a decision creates in addition to the one that
 // it is about. A dry run only looks up which ids would be next.
-func (e *runner) newIDs(req Request) func() int64 {
+func (e *decider) newIDs(req Request) func() int64 {
 	if !req.DryRun {
 		return e.Store.NextID
 	}
@@ -25,7 +25,7 @@ func (e *runner) newIDs(req Request) func() int64 {
 }
 
 // newIDs returns the ids for all decisions of one change.
-func (h *held) newIDs(e *runner, req Request) func() int64 {
+func (h *held) newIDs(e *decider, req Request) func() int64 {
 	if h.ids == nil {
 		h.ids = e.newIDs(req)
 	}
@@ -33,7 +33,7 @@ func (h *held) newIDs(e *runner, req Request) func() int64 {
 }
 
 // addOthers adds what a decision did to other cases of the tree.
-func (e *runner) addOthers(c *caseChange, out *machine.Output, l *lookup) error {
+func (e *decider) addOthers(c *caseChange, out *machine.Output, l *lookup) error {
 	c.plans, c.readCases = out.Plans, l.cases
 	for i := range out.Others {
 		other := &out.Others[i]
@@ -68,7 +68,7 @@ func (e *runner) addOthers(c *caseChange, out *machine.Output, l *lookup) error 
 
 // inherited returns the input of a case that a decision made: a message of
 // the case that made it, as that is after the event, else an empty one.
-func (e *runner) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*store.Message, error) {
+func (e *decider) inherited(c *caseChange, out *machine.Output, other *machine.Changed, l *lookup) (*store.Message, error) {
 	input := &contents.Content{MediaType: "text/plain"}
 	var source *store.Message
 	if from := other.Input; from.Case != 0 {
@@ -92,7 +92,7 @@ func (e *runner) inherited(c *caseChange, out *machine.Output, other *machine.Ch
 
 // messageAfter returns a message of one of the decision's cases as it is after
 // the event, or nil.
-func (e *runner) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*store.Message, error) {
+func (e *decider) messageAfter(c *caseChange, out *machine.Output, l *lookup, of machine.InputRef) (*store.Message, error) {
 	if of.Case == c.after.ID {
 		return c.finder(l.find)(of.Label)
 	}

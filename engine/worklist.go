@@ -48,7 +48,7 @@ const ordinals = 1 << 21
 // Worklist returns the tasks on one of by's lists, by case and in order of
 // definition. The Name of each is the case's id and the action's name, with a
 // dot between.
-func (e *Casework) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
+func (e *Cases) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
 	filter := e.taskFilter(by, list, f)
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -68,7 +68,7 @@ func (e *Casework) Worklist(ctx context.Context, by identity.Principal, list Wor
 
 // taskFilter returns what the store is asked for. What else the filter says is
 // judged task by task, of as many cases at a time as a page is likely to take.
-func (e *Casework) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
+func (e *Cases) taskFilter(by identity.Principal, list Worklist, f Filter) store.TaskFilter {
 	filter := store.TaskFilter{Lists: list.list(), Parties: withContexts(by, e.represented(by)), Routes: e.administered(by), Limit: f.Limit}
 	const many = 500
 	if f.Limit > 0 && (f.Route != "" || f.Context != "" || f.Role != "" || f.Query != "") {
@@ -82,7 +82,7 @@ func (e *Casework) taskFilter(by identity.Principal, list Worklist, f Filter) st
 
 // lister makes the tasks of cases into resources.
 type lister struct {
-	*Casework
+	*Cases
 	r     store.Reader
 	by    identity.Principal
 	actor machine.Actor
@@ -90,8 +90,8 @@ type lister struct {
 	f     Filter
 }
 
-func (e *Casework) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
-	return &lister{Casework: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
+func (e *Cases) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
+	return &lister{Cases: e, r: r, by: by, actor: e.actor(by, false), list: list.list(), f: f}
 }
 
 // addAll appends the tasks of cases.
@@ -193,7 +193,7 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 
 // WorklistTask returns a task that is on one of by's lists. Errors:
 // errs.NotFound if it is not on the list.
-func (e *Casework) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
+func (e *Cases) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	var found *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})
@@ -224,7 +224,7 @@ type TaskMove struct {
 // MoveTask moves a task from one worklist to another: to the accepted ones
 // accepts it, back to the offered ones releases it. Errors: errs.NotMovable for
 // other moves, and those of the task's action.
-func (e *Casework) MoveTask(ctx context.Context, req Request, move TaskMove) (*Outcome, error) {
+func (e *Cases) MoveTask(ctx context.Context, req Request, move TaskMove) (*Outcome, error) {
 	var do string
 	switch {
 	case move.From == WorklistOffered && move.To == WorklistAccepted:
@@ -239,7 +239,7 @@ func (e *Casework) MoveTask(ctx context.Context, req Request, move TaskMove) (*O
 
 // shared says who had tasks in a case as it is stored, so that only what is
 // other now is written.
-func (e *runner) shared(c *caseChange, had []machine.Share) {
+func (e *decider) shared(c *caseChange, had []machine.Share) {
 	if slices.Equal(had, c.shares) {
 		c.row.Tasks = nil
 		return
@@ -249,7 +249,7 @@ func (e *runner) shared(c *caseChange, had []machine.Share) {
 
 // shares returns who may have tasks, by id. A name without a user or team has
 // none.
-func (e *runner) shares(list []machine.Share) []store.TaskShare {
+func (e *decider) shares(list []machine.Share) []store.TaskShare {
 	out := make([]store.TaskShare, 0, len(list))
 	for _, s := range list {
 		if s.Party == machine.PartyAdmins {

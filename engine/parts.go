@@ -1,0 +1,76 @@
+package engine
+
+// The parts of the engine. Each has what all share, and the parts that it uses.
+
+// Files has the use cases of documents, attachments and side files.
+type Files struct{ *base }
+
+// History has the source documents that were overwritten or deleted.
+type History struct{ *base }
+
+// Holds has the use cases of holds, which keep cases queued.
+type Holds struct{ *base }
+
+// Calendars has the calendars of what is to come, and reads those of days off.
+type Calendars struct {
+	*base
+	files *Files
+}
+
+// decider has the state machine decide what an event does to a case, and writes
+// it.
+type decider struct{ *base }
+
+// Cases has the use cases of cases, their tasks, timers and messages.
+type Cases struct {
+	*base
+	files   *Files
+	decider *decider
+}
+
+// Archive deletes cases, and keeps those that have ended.
+type Archive struct {
+	*base
+	cases   *Cases
+	decider *decider
+}
+
+// Drops has the use cases of files that are put into the folder of a route and
+// start a case there.
+type Drops struct {
+	*base
+	files   *Files
+	decider *decider
+}
+
+// Schedules has the use cases of schedule entries, and fires them.
+type Schedules struct {
+	*base
+	calendars *Calendars
+	files     *Files
+	decider   *decider
+}
+
+// outbox delivers what the steps of routes want done outside the server.
+type outbox struct {
+	*base
+	decider *decider
+}
+
+// Routes has the use cases of routes.
+type Routes struct {
+	*base
+	schedules *Schedules
+	outbox    *outbox
+	decider   *decider
+}
+
+// Locks has the use cases of locks, on whatever can be locked.
+type Locks struct {
+	*base
+	cases     *Cases
+	drops     *Drops
+	files     *Files
+	schedules *Schedules
+	decider   *decider
+}
