@@ -38,6 +38,6 @@ one() {
 }
 export -f one
 
-# Ends with 123 where any target failed; the others have run all the same.
+# Ends with 123 if a target failed; the others have run too.
 # shellcheck disable=SC2016 # $1 is the inner shell's
 xargs -d '\n' -P "$(nproc)" -I '{}' bash -c 'one "$1"' _ '{}' <<<"$targets"

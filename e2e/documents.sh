@@ -2,7 +2,7 @@
 # Documents, told with curl: an ordinary file area; a nightly entry whose
 # document is edited between two firings; uploads that are cut off; a file of
 # 3 GiB up and down in little memory. FLOWDRIVE_E2E_LARGE says how many MiB
-# the large file has where 3072 take too long.
+# the large file has if 3072 take too long.
 # shellcheck source=e2e/lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 

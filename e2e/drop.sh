@@ -11,7 +11,7 @@ cases=/dav/Workflow/Cases
 
 start --sandbox 2012-11-09T12:34:56Z
 
-# Its cases wait for somebody, which those of the route collector do not.
+# Its cases wait for a person; those of the route collector do not.
 printf '%s\n' 'title: Load' 'access: {start: [everyone]}' \
 	'states: {waiting: {type: start}, loaded: {}, closed: {type: complete}}' \
 	'actions:' \

@@ -59,7 +59,7 @@ expect_match() {
 }
 
 # succeeds WHAT COMMAND… and fails WHAT COMMAND… keep what the command printed
-# in $work/out and show it where it was not expected.
+# in $work/out and show it if it was not expected.
 succeeds() {
 	local what=$1
 	shift
@@ -127,7 +127,7 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# free_port prints a port that nobody listens on. It lies below those that
+# free_port prints a port that is not in use. It lies below those that
 # the kernel gives to clients.
 free_port() {
 	local p

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A save that is refused destroys nothing, whatever the client makes of it: what
+# A save that is refused destroys nothing, with any client: what
 # is stored stays in force byte for byte, what is new does not come to be, no
 # lock stays behind, and the refused text lies readable beside its reasons.
 # And a server that is restarted under an open file takes what is saved.

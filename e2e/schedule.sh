@@ -25,7 +25,7 @@ cases_of() {
 	jq -c --arg uuid "$1" '[.[] | select((.scheduleUUID // "" | gsub("[{}-]"; "")) == $uuid)]' "$work/body" 2>/dev/null || echo '[]'
 }
 
-# entries prints how many schedule entries the user sees, -1 where that is not told.
+# entries prints how many schedule entries the user sees, -1 if that is not known.
 entries() {
 	request GET "$schedule/.contents"
 	jq length "$work/body" 2>/dev/null || echo -1

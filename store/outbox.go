@@ -35,8 +35,8 @@ type OutboxReader interface {
 type OutboxWriter interface {
 	Insert(o *OutboxRow) error // sets ID; a key in use is errs.NameTaken
 
-	// Lease marks a row as being tried until the given time, and counts the
-	// attempt. It reports false if the row is no longer due at its Due.
+	// Lease marks a row as being tried until the given time, as its attempt
+	// o.Attempts. It reports false if the row is no longer due at its Due.
 	Lease(o *OutboxRow, until time.Time) (bool, error)
 	// Put ends an attempt. It sets the next due time (zero: only a retry by a
 	// person) and the number of attempts. An unknown key is ignored.
