@@ -69,7 +69,7 @@ func (e *Archive) retire(tx store.Tx, id int64, now time.Time) error {
 	if err != nil || row == nil || row.Retires.IsZero() || row.Retires.After(now) {
 		return err
 	}
-	h, err := e.decider.held(tx, identity.Principal{}, row, nil)
+	h, err := e.decider.loadRow(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 }
 
 // archiveEnded archives an ended case because a user has deleted it.
-func (e *Archive) archiveEnded(tx store.Tx, req Request, h *held) error {
+func (e *Archive) archiveEnded(tx store.Tx, req Request, h *loadedCase) error {
 	now, err := tx.Cases().Get(h.row.ID)
 	if err != nil {
 		return staleIfGone(err)
@@ -143,7 +143,7 @@ func (e *Archive) archiveEnded(tx store.Tx, req Request, h *held) error {
 }
 
 // archivable refuses to archive a case on which something still hangs.
-func archivable(h *held) error {
+func archivable(h *loadedCase) error {
 	c := h.core
 	switch {
 	case c.Parent != 0 && (c.Life == machine.Completed || c.Life == machine.Failed):
@@ -210,7 +210,7 @@ func eachMonth(r store.Reader, filter store.CaseFilter, f func(store.Month) erro
 // see it in the archive; errs.NotAllowed for users who are not administrators.
 func (e *Archive) PurgeCase(ctx context.Context, req Request, month store.Month, id int64) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
-		h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.decider.loadCase(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,7 @@ type BoardMove struct {
 func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*Outcome, error) {
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
 		ref := Ref{CaseID: move.CaseID}
-		h, err := e.decider.hold(r, req.By, ref)
+		h, err := e.decider.loadCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
 		}

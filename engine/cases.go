@@ -14,8 +14,8 @@ import (
 	"flowdrive/store"
 )
 
-// held is a stored case as by sees it, with its given name.
-type held struct {
+// loadedCase is a stored case as by sees it, with its given name.
+type loadedCase struct {
 	row   *store.Case
 	given *store.GivenName
 	core  *machine.Case
@@ -63,8 +63,8 @@ func caseName(r store.Reader, row *store.Case, known *store.GivenName) (*store.G
 	return store.OrNil(r.Names().Of(store.FolderCases, store.UUID{}, row.ID))
 }
 
-// hold returns the case for a change, or errs.NotFound.
-func (e *decider) hold(r store.Reader, by identity.Principal, ref Ref) (*held, error) {
+// loadCase returns the case for a change, or errs.NotFound.
+func (e *decider) loadCase(r store.Reader, by identity.Principal, ref Ref) (*loadedCase, error) {
 	row, given, err := e.findCase(r, by, ref)
 	if err != nil {
 		return nil, err
@@ -72,10 +72,12 @@ func (e *decider) hold(r store.Reader, by identity.Principal, ref Ref) (*held, e
 	if row == nil {
 		return nil, change.Absent("case")
 	}
-	return e.held(r, by, row, given)
+	return e.loadRow(r, by, row, given)
 }
 
-func (e *decider) held(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*held, error) {
+// loadRow returns the case of a row for a change. given is its given name, nil
+// for none.
+func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case, given *store.GivenName) (*loadedCase, error) {
 	c, err := machine.ReadMarking(row.Marking)
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
@@ -86,7 +88,7 @@ func (e *decider) held(r store.Reader, by identity.Principal, row *store.Case, g
 	}
 	shares := machine.Shares(c, compiled)
 	find := func(label string) (*store.Message, error) { return store.OrNil(r.Messages().GetByLabel(row.ID, label)) }
-	h := &held{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
+	h := &loadedCase{row: row, given: given, core: c, find: find, from: r, shares: shares, route: &routeInfo{ID: c.RouteID, Name: c.RouteName, Version: c.RouteVersion, Compiled: compiled}}
 	if info := e.routes.Load().byID[c.RouteID]; info != nil {
 		h.route.ContextID, h.route.AuthorID = info.ContextID, info.AuthorID
 		h.admin = e.administersRoute(by, info)
@@ -97,7 +99,7 @@ func (e *decider) held(r store.Reader, by identity.Principal, row *store.Case, g
 }
 
 // decideOn returns the change that the event makes of a held case.
-func (e *decider) decideOn(h *held, event machine.Event, req Request) (*caseChange, error) {
+func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
 	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
 	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued {
@@ -308,7 +310,7 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 // ended case that has open children, or whose parent has not moved on.
 func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
-		h, err := e.decider.hold(r, req.By, ref)
+		h, err := e.decider.loadCase(r, req.By, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -348,7 +350,7 @@ func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	return nil
 }
 
-func caseVersion(h *held, ref Ref) Version {
+func caseVersion(h *loadedCase, ref Ref) Version {
 	if h == nil {
 		return Version{}
 	}

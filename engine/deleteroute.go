@@ -143,7 +143,7 @@ func (n *ending) cancel(e *Routes, tx store.Tx, stored *store.Route) error {
 		if !open(machine.Life(row.State)) {
 			continue
 		}
-		h, err := e.decider.held(tx, identity.Principal{}, row, nil)
+		h, err := e.decider.loadRow(tx, identity.Principal{}, row, nil)
 		if err != nil {
 			return err
 		}

@@ -85,7 +85,7 @@ func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outc
 
 // readDrop returns the case that a dropped file asks for, if the caller may
 // start it.
-func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Content) (*birth, error) {
+func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Content) (*newCase, error) {
 	info, err := e.startable(req.By, d.Route)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Co
 	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.Cases().CountOpen); err != nil {
 		return nil, err
 	}
-	b := &birth{
+	b := &newCase{
 		info: info, context: *owner, starter: *starter, title: d.Title, priority: info.Compiled.Priority,
 		xattrs: d.Xattrs, input: input, at: req.Now, startAt: d.StartAt,
 	}
@@ -131,7 +131,7 @@ func (e *Drops) drop(ctx context.Context, req Request, d Drop, input *contents.C
 		if err != nil {
 			return nil, err
 		}
-		c, err := e.decider.bear(*b, req.Now, now)
+		c, err := e.decider.createCase(*b, req.Now, now)
 		if err != nil {
 			return nil, err
 		}

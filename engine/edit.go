@@ -22,7 +22,7 @@ type edit struct {
 
 // readEdit reads a document against the case that it changes. Absent fields
 // stay, null resets.
-func (e *Cases) readEdit(by identity.Principal, h *held, root document.Value, ref Ref) (*edit, error) {
+func (e *Cases) readEdit(by identity.Principal, h *loadedCase, root document.Value, ref Ref) (*edit, error) {
 	ed := &edit{Edit: machine.Edit{Actor: e.actor(by, h.admin)}}
 	if !root.Is(document.Object) {
 		return ed, nil
@@ -80,7 +80,7 @@ func readTitle(v document.Value, to *string) {
 	}
 }
 
-func (e *Cases) readPlain(root document.Value, h *held, ed *edit) {
+func (e *Cases) readPlain(root document.Value, h *loadedCase, ed *edit) {
 	title := h.core.Title
 	if readTitle(root.Get("title"), &title); title != h.core.Title {
 		if title == "" {
@@ -109,7 +109,7 @@ func (e *Cases) readPlain(root document.Value, h *held, ed *edit) {
 	}
 }
 
-func (e *Cases) readRoleChange(root document.Value, h *held, ed *edit) {
+func (e *Cases) readRoleChange(root document.Value, h *loadedCase, ed *edit) {
 	if v := root.Get("roles"); v.Node != nil {
 		roles := e.readRoles(v, h.route.Compiled)
 		same := slices.EqualFunc(roles, h.core.Roles, func(a, b machine.Players) bool {
@@ -130,7 +130,7 @@ func (e *Cases) readRoleChange(root document.Value, h *held, ed *edit) {
 	}
 }
 
-func (e *Cases) readContextChange(by identity.Principal, root document.Value, h *held, ed *edit) error {
+func (e *Cases) readContextChange(by identity.Principal, root document.Value, h *loadedCase, ed *edit) error {
 	var id int64
 	if v := root.Get("contextId"); v.Given() {
 		id, _ = v.Int(1, 1<<53-1)
@@ -165,7 +165,7 @@ func (ed *edit) empty() bool {
 // judgeEdit checks the caller's rights to what the edit changes. Canceled cases
 // and those in the archive are read-only, except for the edit that reopens a
 // canceled one (docs/contract/drive.md#listings).
-func (e *Cases) judgeEdit(by identity.Principal, h *held, ed *edit) error {
+func (e *Cases) judgeEdit(by identity.Principal, h *loadedCase, ed *edit) error {
 	_, reopens := ed.life.(machine.Reopen)
 	if h.core.Life == machine.Canceled && !reopens && !ed.empty() {
 		return errs.New(errs.ReadOnly, "The case is canceled; it can be read, and an administrator of its route can reopen it by setting its state to active.")

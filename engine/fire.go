@@ -266,19 +266,19 @@ func reasonOf(err error) string {
 // scheduledCase decides on the case of an instant, queued or, where it is
 // alone, started in the same unit: one commit instead of two.
 func (e *Schedules) scheduledCase(tx store.Tx, f *firing, now time.Time) (*caseChange, error) {
-	b, err := e.scheduledBirth(tx, f.loadedEntry, f.step, now)
+	b, err := e.scheduledNewCase(tx, f.loadedEntry, f.step, now)
 	if err != nil {
 		return nil, err
 	}
 	b.waits = f.waits
 	if !f.single || f.waits {
-		return e.decider.bear(*b, now, false)
+		return e.decider.createCase(*b, now, false)
 	}
 	b.id = e.Store.NextID()
 	c, err := e.startedCase(tx, *b, now)
 	if why, cannot := errors.AsType[*cannotStartNow](err); cannot {
 		e.log.Debug().Err(why.cause).Int64("case", b.id).Msg("sweeper: a case of a schedule entry is queued, because it cannot be started at once")
-		return e.decider.bear(*b, now, false)
+		return e.decider.createCase(*b, now, false)
 	}
 	return c, err
 }
@@ -296,7 +296,7 @@ func (c *cannotStartNow) Error() string { return "the case cannot be started at 
 
 // startedCase decides on a case that is started in the unit that creates it, or
 // answers cannotStartNow. Any other error is the store's.
-func (e *Schedules) startedCase(tx store.Tx, b birth, now time.Time) (*caseChange, error) {
+func (e *Schedules) startedCase(tx store.Tx, b newCase, now time.Time) (*caseChange, error) {
 	starts, err := e.decider.startsNow(tx, b.startable(), now)
 	if err != nil {
 		return nil, err
@@ -305,7 +305,7 @@ func (e *Schedules) startedCase(tx store.Tx, b birth, now time.Time) (*caseChang
 		return nil, &cannotStartNow{}
 	}
 	b.from = tx
-	c, err := e.decider.bear(b, now, true)
+	c, err := e.decider.createCase(b, now, true)
 	if err != nil {
 		return nil, &cannotStartNow{err}
 	}
@@ -317,9 +317,9 @@ func (e *Schedules) startedCase(tx store.Tx, b birth, now time.Time) (*caseChang
 	return c, nil
 }
 
-// scheduledBirth resolves what an entry asks for, under its context and at
+// scheduledNewCase resolves what an entry asks for, under its context and at
 // the moment of firing.
-func (e *Schedules) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.Step, now time.Time) (*birth, error) {
+func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.Step, now time.Time) (*newCase, error) {
 	stored, entry := l.row, l.entry
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
@@ -361,7 +361,7 @@ func (e *Schedules) scheduledBirth(tx store.Tx, l loadedEntry, step schedule.Ste
 		}
 	}
 	uuid := stored.UUID
-	return &birth{
+	return &newCase{
 		input: input, info: info, context: *context, starter: *context, title: entry.Title, priority: entry.Priority,
 		xattrs: xattrs(entry.XattrDict), schedule: uuid, scheduledFor: step.Instant, iteration: step.Iteration, at: step.Instant,
 	}, nil
@@ -390,14 +390,14 @@ func (e *decider) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.T
 // advanceCase decides on an event of the engine inside the writer, and stores
 // the result.
 func (e *decider) advanceCase(tx store.Tx, row *store.Case, event machine.Event, now time.Time) (*caseChange, error) {
-	h, err := e.held(tx, identity.Principal{}, row, nil)
+	h, err := e.loadRow(tx, identity.Principal{}, row, nil)
 	if err != nil {
 		return nil, err
 	}
 	return e.advanceHeld(tx, h, event, now)
 }
 
-func (e *decider) advanceHeld(tx store.Tx, h *held, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *decider) advanceHeld(tx store.Tx, h *loadedCase, event machine.Event, now time.Time) (*caseChange, error) {
 	c, err := e.decideOn(h, event, Request{Now: now})
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("%T of case %d", event, h.row.ID), err)

@@ -14,7 +14,7 @@ import (
 // readLife reads "state", "suspendedUntil" and "startAt": what is to become of
 // the life of the case. What they were says nothing, and null nothing to a
 // case that has started.
-func readLife(root document.Value, h *held, ed *edit) {
+func readLife(root document.Value, h *loadedCase, ed *edit) {
 	life := h.core.Life
 	if v := root.Get("state"); v.Given() {
 		state, ok := v.Str()
@@ -70,7 +70,7 @@ func readDate(v document.Value, has time.Time) (date time.Time, differs bool) {
 
 // decideEdit decides on the changed fields, and then on the life of the case if
 // the document asks for another.
-func (e *Cases) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*caseChange, error) {
+func (e *Cases) decideEdit(r store.Reader, req Request, h *loadedCase, ed *edit) (*caseChange, error) {
 	change, err := e.decider.decideOn(h, ed.Edit, req)
 	if err != nil || ed.life == nil && ed.StartAt == nil {
 		return change, err
@@ -101,7 +101,7 @@ func (e *Cases) decideEdit(r store.Reader, req Request, h *held, ed *edit) (*cas
 // mayReopen returns errs.TooMany if the starter of an ended case already has
 // the limit of open cases. An action that leads out of a complete status is not
 // limited: the case goes on as its route says.
-func (e *Cases) mayReopen(r store.Reader, h *held) error {
+func (e *Cases) mayReopen(r store.Reader, h *loadedCase) error {
 	if open(h.core.Life) {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (e *Cases) mayReopen(r store.Reader, h *held) error {
 
 // renewed returns a case that could not start with the present version of its
 // route, which may have been mended since. Any other case keeps its version.
-func (e *Cases) renewed(h *held) (*held, int64) {
+func (e *Cases) renewed(h *loadedCase) (*loadedCase, int64) {
 	info := e.routes.Load().byID[h.core.RouteID]
 	if h.core.Life != machine.Failed || info == nil {
 		return h, h.core.RouteVersion
@@ -125,7 +125,7 @@ func (e *Cases) renewed(h *held) (*held, int64) {
 }
 
 // decideFurther decides on an event after another one, as one change.
-func (e *Cases) decideFurther(req Request, h *held, first *caseChange, event machine.Event) (*caseChange, error) {
+func (e *Cases) decideFurther(req Request, h *loadedCase, first *caseChange, event machine.Event) (*caseChange, error) {
 	after := *h
 	after.core, after.after = first.after, first.byID()
 	after.find = first.finder(h.find)

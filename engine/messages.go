@@ -51,7 +51,7 @@ func (e *Cases) Message(ctx context.Context, by identity.Principal, id int64, uu
 func (e *Cases) message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, name string) (*store.Message, error) {
 	var m *store.Message
 	err := e.Store.View(ctx, func(r store.Reader) error {
-		h, err := e.decider.hold(r, by, Ref{CaseID: id})
+		h, err := e.decider.loadCase(r, by, Ref{CaseID: id})
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (e *Cases) message(ctx context.Context, by identity.Principal, id int64, uu
 // result returns the result of an ended case: its output, or the reason if it
 // could not start. It returns nil for the other one, and for a case that has
 // none.
-func result(r store.Reader, h *held, name string) (*store.Message, error) {
+func result(r store.Reader, h *loadedCase, name string) (*store.Message, error) {
 	switch life := h.core.Life; {
 	case name == OwnOutput && (life == machine.Completed || life == machine.Closed):
 		return output(r, h)
@@ -92,7 +92,7 @@ func result(r store.Reader, h *held, name string) (*store.Message, error) {
 
 // output returns what a case shows as its output: OutputMessage, else what
 // its route names, else the input.
-func output(r store.Reader, h *held) (*store.Message, error) {
+func output(r store.Reader, h *loadedCase) (*store.Message, error) {
 	for _, name := range []string{LabelOutput, h.route.Compiled.Output, store.LabelInput} {
 		if name == "" {
 			continue
@@ -207,8 +207,8 @@ func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string
 
 // labelTarget returns the case and the message that a label has on it, if
 // the caller may write it.
-func (e *Cases) labelTarget(r store.Reader, req Request, id int64, name string) (*held, *store.Message, error) {
-	h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
+func (e *Cases) labelTarget(r store.Reader, req Request, id int64, name string) (*loadedCase, *store.Message, error) {
+	h, err := e.decider.loadCase(r, req.By, Ref{CaseID: id})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +237,7 @@ func (e *Cases) labelTarget(r store.Reader, req Request, id int64, name string) 
 
 // mayLabel reports whether by may write a message of the case
 // (docs/contract/drive.md#rights-table).
-func (e *Cases) mayLabel(by identity.Principal, h *held, name string) bool {
+func (e *Cases) mayLabel(by identity.Principal, h *loadedCase, name string) bool {
 	if h.admin {
 		return true
 	}

@@ -188,7 +188,7 @@ func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, i
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.decider.held(r, identity.Principal{}, row, nil)
+	h, err := e.decider.loadRow(r, identity.Principal{}, row, nil)
 	if err == nil && h.core.RouteVersion >= info.Version {
 		return nil, nil
 	}

@@ -154,7 +154,7 @@ func (e *outbox) heard(r store.Reader, row *store.OutboxRow, event machine.Event
 	if err != nil || stored == nil {
 		return nil, err
 	}
-	h, err := e.decider.held(r, identity.Principal{}, stored, nil)
+	h, err := e.decider.loadRow(r, identity.Principal{}, stored, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -45,10 +45,10 @@ func (e *Cases) Task(ctx context.Context, by identity.Principal, id int64, actio
 	return nil, change.Absent("enabled action")
 }
 
-func (e *Cases) viewCase(ctx context.Context, by identity.Principal, id int64) (*held, error) {
-	var h *held
+func (e *Cases) viewCase(ctx context.Context, by identity.Principal, id int64) (*loadedCase, error) {
+	var h *loadedCase
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		h, err = e.decider.hold(r, by, Ref{CaseID: id})
+		h, err = e.decider.loadCase(r, by, Ref{CaseID: id})
 		return err
 	})
 	return h, err
@@ -56,7 +56,7 @@ func (e *Cases) viewCase(ctx context.Context, by identity.Principal, id int64) (
 
 // taskResource returns the enabled action or the failed delivery of that name
 // as a resource, or nil.
-func taskResource(h *held, action string) *Resource {
+func taskResource(h *loadedCase, action string) *Resource {
 	if failed := h.core.Undelivered(action); failed != nil {
 		res := undeliveredOf(h.core, failed)
 		res.Name, res.Lock = action, store.TaskKey(h.core.ID, action)
@@ -88,7 +88,7 @@ func (e *Cases) Perform(ctx context.Context, req Request, id int64, action strin
 		return nil, err
 	}
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
-		h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.decider.loadCase(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func performance(c *caseChange) *Outcome {
 
 // performed decides on what a person asks of an action, which may be named by
 // its type.
-func (e *Cases) performed(r store.Reader, req Request, h *held, action string, node *document.Node) (*caseChange, error) {
+func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action string, node *document.Node) (*caseChange, error) {
 	failed := h.core.Undelivered(action) != nil
 	if !h.route.Compiled.Knows(action) && !failed {
 		return nil, change.Absent("action")
@@ -149,7 +149,7 @@ func (e *Cases) performed(r store.Reader, req Request, h *held, action string, n
 	return c, err
 }
 
-func taskVersion(h *held, action string) Version {
+func taskVersion(h *loadedCase, action string) Version {
 	res := taskResource(h, action)
 	if res == nil {
 		return Version{}

@@ -70,7 +70,7 @@ func heldUp(r store.Reader, route, group string, but ...int64) (bool, error) {
 
 // sayWhyQueued adds to a refusal what the queued case waits for. The reason of
 // a hold is shown to all, its name to administrators.
-func (e *decider) sayWhyQueued(h *held, by identity.Principal, refusal error) error {
+func (e *decider) sayWhyQueued(h *loadedCase, by identity.Principal, refusal error) error {
 	refused, is := errors.AsType[*errs.Error](refusal)
 	if !is {
 		return refusal
@@ -171,7 +171,7 @@ type startable struct {
 	startAt  time.Time
 }
 
-func (b *birth) startable() startable {
+func (b *newCase) startable() startable {
 	return startable{b.info.Name, b.info.Compiled.Group, b.priority, b.startAt}
 }
 

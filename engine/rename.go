@@ -116,7 +116,7 @@ func (e *Cases) RenameCase(ctx context.Context, req Request, ref Ref, name strin
 }
 
 func (e *Cases) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool) (*Outcome, error) {
-	h, err := e.decider.hold(tx, req.By, ref)
+	h, err := e.decider.loadCase(tx, req.By, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	if err != nil {
 		return nil, err
 	}
-	change, err := e.decider.bear(*b, req.Now, now)
+	change, err := e.decider.createCase(*b, req.Now, now)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 }
 
 // readBirth reads a start document and judges the caller's rights to it.
-func (e *Cases) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*birth, error) {
+func (e *Cases) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*newCase, error) {
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (e *Cases) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*b
 	if starter == nil {
 		return nil, errs.New(errs.NotAllowed, "Only users can start cases.")
 	}
-	b := &birth{
+	b := &newCase{
 		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,
 		xattrs: s.xattrs, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now, startAt: s.startAt,
 	}
@@ -131,7 +131,7 @@ func (e *Cases) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*b
 // judgeRoles refuses players that the starter may not choose. Players that the
 // route's own rules assign are allowed, so that a copy of a case starts as the
 // case did.
-func (e *Cases) judgeRoles(req Request, info *routeInfo, b *birth) error {
+func (e *Cases) judgeRoles(req Request, info *routeInfo, b *newCase) error {
 	if e.administersRoute(req.By, info) {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (e *Cases) judgeRoles(req Request, info *routeInfo, b *birth) error {
 	b.roles = chosen
 	rehearsal := *b
 	rehearsal.dryRun = true // the cases that it starts need no ids
-	ruled, err := e.decider.bear(rehearsal, req.Now, true)
+	ruled, err := e.decider.createCase(rehearsal, req.Now, true)
 	if err != nil {
 		return err
 	}
@@ -209,12 +209,12 @@ type loadedRef struct {
 
 // loadForEdit loads a case that a request changes, if its condition and the
 // locks allow it.
-func (e *Cases) loadForEdit(r store.Reader, req Request, of loadedRef) (*held, error) {
+func (e *Cases) loadForEdit(r store.Reader, req Request, of loadedRef) (*loadedCase, error) {
 	given, err := caseName(r, of.row, of.given)
 	if err != nil {
 		return nil, err
 	}
-	h, err := e.decider.held(r, req.By, of.row, given)
+	h, err := e.decider.loadRow(r, req.By, of.row, given)
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func (e *Locks) caseTarget(r store.Reader, by identity.Principal, t Target) (*ta
 	if row == nil || t.Month != 0 && row.Archived != t.Month {
 		return unmapped(by, t.Ref, "case")
 	}
-	h, err := e.decider.held(r, by, row, given)
+	h, err := e.decider.loadRow(r, by, row, given)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func (e *Locks) caseTarget(r store.Reader, by identity.Principal, t Target) (*ta
 
 // mayEditCase reports whether by may change anything of the case by a PUT
 // (judgeEdit judges what).
-func (e *Locks) mayEditCase(by identity.Principal, h *held) bool {
+func (e *Locks) mayEditCase(by identity.Principal, h *loadedCase) bool {
 	if h.admin || isStarter(by, h.core) {
 		return true
 	}
@@ -169,7 +169,7 @@ func (e *Locks) routeTarget(r store.Reader, by identity.Principal, t Target) (*t
 
 // targetInCase returns an enabled action, a timer, or the message of a label.
 func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	h, err := e.decider.hold(r, by, Ref{CaseID: t.Ref.CaseID})
+	h, err := e.decider.loadCase(r, by, Ref{CaseID: t.Ref.CaseID})
 	if err != nil {
 		return nil, err
 	}

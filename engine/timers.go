@@ -44,7 +44,7 @@ func (e *Cases) Timer(ctx context.Context, by identity.Principal, id int64, name
 
 // timerResource returns the timer as a resource, or nil if the case has no
 // timer of that name now.
-func timerResource(h *held, name string) *Resource {
+func timerResource(h *loadedCase, name string) *Resource {
 	form := machine.TimerForm(h.core, h.route.Compiled, name)
 	if form == nil {
 		return nil
@@ -67,7 +67,7 @@ func (e *Cases) MaySetTimer(ctx context.Context, by identity.Principal, id int64
 
 // judgeTimer judges the caller's right to set a timer
 // (docs/contract/drive.md#rights-table).
-func (e *Cases) judgeTimer(by identity.Principal, h *held, name string) error {
+func (e *Cases) judgeTimer(by identity.Principal, h *loadedCase, name string) error {
 	switch {
 	case timerResource(h, name) == nil:
 		return change.Absent("timer")
@@ -88,7 +88,7 @@ func (e *Cases) judgeTimer(by identity.Principal, h *held, name string) error {
 // errs.Invalid with every fault of the document.
 func (e *Cases) PutTimer(ctx context.Context, req Request, id int64, name string, body []byte) (*Outcome, error) {
 	return change.Do(ctx, e.Maker, func(r store.Reader) (change.Apply[*Outcome], error) {
-		h, err := e.decider.hold(r, req.By, Ref{CaseID: id})
+		h, err := e.decider.loadCase(r, req.By, Ref{CaseID: id})
 		if err != nil {
 			return nil, err
 		}
@@ -124,8 +124,8 @@ func (e *Cases) PutTimer(ctx context.Context, req Request, id int64, name string
 // timerOutcome returns the outcome for a timer. c is nil if nothing changed. A
 // timer that expired at once may have ended its task: then the case is
 // returned, without a Name.
-func timerOutcome(h *held, c *caseChange, name string) *Outcome {
-	after := &held{core: h.core, route: h.route}
+func timerOutcome(h *loadedCase, c *caseChange, name string) *Outcome {
+	after := &loadedCase{core: h.core, route: h.route}
 	form := h.row.Form
 	if c != nil {
 		after.core, form = c.after, c.row.Form
@@ -142,7 +142,7 @@ func timerOutcome(h *held, c *caseChange, name string) *Outcome {
 	return out
 }
 
-func timerVersion(h *held, name string) Version {
+func timerVersion(h *loadedCase, name string) Version {
 	res := timerResource(h, name)
 	if res == nil {
 		return Version{}

@@ -25,7 +25,7 @@ func (e *decider) newIDs(req Request) func() int64 {
 }
 
 // newIDs returns the ids for all decisions of one change.
-func (h *held) newIDs(e *decider, req Request) func() int64 {
+func (h *loadedCase) newIDs(e *decider, req Request) func() int64 {
 	if h.ids == nil {
 		h.ids = e.newIDs(req)
 	}

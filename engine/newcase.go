@@ -16,9 +16,9 @@ import (
 	"flowdrive/store"
 )
 
-// birth is a case to create: what a start document or a schedule entry asks
+// newCase is a case to create: what a start document or a schedule entry asks
 // for, resolved.
-type birth struct {
+type newCase struct {
 	id           int64 // of the case, 0: the next one
 	info         *routeInfo
 	context      identity.Party
@@ -63,8 +63,8 @@ type caseChange struct {
 	freesName bool                 // a canceled case is listed no more, and gives its name back
 }
 
-// bear decides on a new case: queued, or started at once.
-func (e *decider) bear(b birth, now time.Time, start bool) (*caseChange, error) {
+// createCase decides on a new case: queued, or started at once.
+func (e *decider) createCase(b newCase, now time.Time, start bool) (*caseChange, error) {
 	a := attempt{starter: b.starter.ID, route: b.info.ID, now: now, judged: b.id == 0}
 	self := machine.Identity{ID: b.id, GUID: store.NewUUID().String()}
 	if given := e.givenUp.Take(a); len(given) > 0 {
@@ -72,13 +72,13 @@ func (e *decider) bear(b birth, now time.Time, start bool) (*caseChange, error) 
 	} else if self.ID == 0 {
 		self.ID = e.Store.NextID()
 	}
-	change, err := e.bearAs(b, self, now, start)
+	change, err := e.createCaseAs(b, self, now, start)
 	e.giveUp(a, err, self)
 	return change, err
 }
 
-// bearAs decides on a new case of that identity.
-func (e *decider) bearAs(b birth, self machine.Identity, now time.Time, start bool) (*caseChange, error) {
+// createCaseAs decides on a new case of that identity.
+func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, start bool) (*caseChange, error) {
 	guid := mustGUID(self.GUID)
 	seed := &machine.Case{
 		ID: self.ID, GUID: self.GUID,
