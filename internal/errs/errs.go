@@ -89,7 +89,6 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Untold returns the faults that the detail does not say: all, but for a
 // Untold returns the faults that the detail does not tell: all, unless there is
 // only one and the detail ends with it.
 func (e *Error) Untold() []Fault {
