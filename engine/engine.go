@@ -19,11 +19,10 @@ import (
 
 	"flowdrive/engine/account"
 	"flowdrive/engine/audit"
+	"flowdrive/engine/calendar"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
-	"flowdrive/engine/feed"
-	"flowdrive/engine/holidays"
 	"flowdrive/engine/prefetch"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/clock"
@@ -119,7 +118,7 @@ type Observer interface {
 type Engine struct {
 	Accounts  *account.Accounts
 	Archive   *Archive
-	Calendars *Calendars
+	Calendars *calendar.Calendars
 	Cases     *Cases
 	Drops     *Drops
 	Files     *Files
@@ -139,7 +138,7 @@ type base struct {
 	*change.Maker
 
 	// What another part does for the base.
-	readCalendar func(*calendarAhead) error                     // before a change that needs it
+	readCalendar func(*calendar.Ahead) error                    // before a change that needs it
 	runDue       func(ctx context.Context, now time.Time) error // all that is due, in a sandbox
 
 	filters   Filters
@@ -164,8 +163,6 @@ type base struct {
 	usage      quota.Counts
 	quota      quota.Bytes
 	documents  documentCache
-	feeds      feed.Cache[feedVersion]
-	holidays   holidays.Cache
 	sweeper    sweeper
 	dispatcher dispatcher
 	audit      *audit.Log
@@ -233,7 +230,7 @@ func assemble(b *base) *Engine {
 		base: b, Accounts: b.accounts, Files: &Files{b}, History: &History{b}, Holds: &Holds{b},
 		decider: &decider{b},
 	}
-	e.Calendars = &Calendars{b, e.Files}
+	e.Calendars = calendar.New(b.Maker, b.contents, b.zones, calendarFacts{b, e.Files})
 	e.Cases = &Cases{b, e.Files, e.decider}
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Files, e.decider}
@@ -241,7 +238,7 @@ func assemble(b *base) *Engine {
 	e.outbox = &outbox{b, e.decider}
 	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
-	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.take, e.Calendars.readAhead, b.runAhead
+	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.take, e.Calendars.ReadAhead, b.runAhead
 	b.RunDue = b.settle
 	b.Snapshot = func() any { return b.accounts.Table() }
 	b.runDue = func(ctx context.Context, now time.Time) error {

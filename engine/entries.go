@@ -284,7 +284,7 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 		}
 	}
 	if entry.ExcludeCalendar != "" {
-		err = e.calendars.calendarRef(r, as, root.Get("excludeCalendar"), entry, req.Now)
+		err = e.calendars.Resolve(r, as, root.Get("excludeCalendar"), entry, req.Now)
 	}
 	return contextErr, err
 }

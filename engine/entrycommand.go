@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/calendar"
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -61,7 +62,7 @@ func (c *commanded) do(tx store.Tx, carry func(store.Tx, *store.Entry, *schedule
 	if stored.Revision != c.base {
 		return nil, change.ErrStale
 	}
-	entry, _, err := c.calendars.readStored(tx, stored, c.req.Now)
+	entry, _, err := c.calendars.ReadEntry(tx, stored, c.req.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -162,12 +163,12 @@ func (c *commanded) redefine(tx store.Tx, stored *store.Entry, entry *schedule.E
 
 // judge answers whether a backfill would be too large.
 func (c *commanded) judge(r store.Reader, root document.Value, stored *store.Entry) error {
-	entry, trouble, err := c.calendars.readStored(r, stored, c.req.Now)
+	entry, trouble, err := c.calendars.ReadEntry(r, stored, c.req.Now)
 	if err != nil || c.from.IsZero() {
 		return err
 	}
 	if trouble != nil { // what the entry names cannot be used, not the entry
-		root.Get("do").Fail(errs.CodeNotFound, "%s", strings.TrimSuffix(detailOf(trouble), "."))
+		root.Get("do").Fail(errs.CodeNotFound, "%s", strings.TrimSuffix(calendar.DetailOf(trouble), "."))
 		return nil
 	}
 	if len(entry.Between(c.from, c.to)) > schedule.MaxBackfill {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"flowdrive/engine/calendar"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -47,8 +48,8 @@ func (e *base) runAhead(ctx context.Context, err error, again func() error) erro
 			err = again()
 			continue
 		}
-		if calendar, ok := errors.AsType[*calendarAhead](err); ok {
-			if failed := e.readCalendar(calendar); failed != nil {
+		if unread, ok := errors.AsType[*calendar.Ahead](err); ok {
+			if failed := e.readCalendar(unread); failed != nil {
 				return failed
 			}
 			err = again()

@@ -63,7 +63,7 @@ func (e *Schedules) fireEntry(tx store.Tx, b *dueBatch, item *dueItem) (next tim
 	if err != nil || stored == nil || stored.Due.IsZero() || stored.Due.After(now) {
 		return time.Time{}, false, err
 	}
-	entry, unread, err := e.calendars.readStored(tx, stored, now)
+	entry, unread, err := e.calendars.ReadEntry(tx, stored, now)
 	if err != nil {
 		return time.Time{}, false, err
 	}

@@ -1,5 +1,7 @@
 package engine
 
+import "flowdrive/engine/calendar"
+
 // The parts of the engine. Each has what all share, and the parts that it uses.
 
 // Files has the use cases of documents, attachments and side files.
@@ -10,12 +12,6 @@ type History struct{ *base }
 
 // Holds has the use cases of holds, which keep cases queued.
 type Holds struct{ *base }
-
-// Calendars has the calendars of what is to come, and reads those of days off.
-type Calendars struct {
-	*base
-	files *Files
-}
 
 // decider has the state machine decide what an event does to a case, and writes
 // it.
@@ -46,7 +42,7 @@ type Drops struct {
 // Schedules has the use cases of schedule entries, and fires them.
 type Schedules struct {
 	*base
-	calendars *Calendars
+	calendars *calendar.Calendars
 	files     *Files
 	decider   *decider
 }

@@ -23,7 +23,7 @@ func rows() []row {
 		{what: "the drive and the pages", packages: []string{"davfs", "web", "internal/simulate"}},
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "internal/jqworker", "internal/confine"}},
 		{what: "use cases", packages: []string{"engine"}},
-		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/feed", "engine/holidays", "engine/notice", "engine/quota"}},
+		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/calendar", "engine/notice", "engine/quota"}},
 		{what: "how something is changed", packages: []string{"engine/change"}},
 		{what: "what is kept, and who reads and writes it", packages: []string{"store"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
@@ -37,6 +37,7 @@ func sideways() map[[2]string]string {
 	return map[[2]string]string{
 		{"internal/jqworker", "internal/confine"}: "a filter has a process that is bounded",
 		{"notify", "internal/confine"}:            "a command has a process that is bounded",
+		{"engine/calendar", "engine/contents"}:    "a calendar of days off may be a file",
 		{"engine/account", "engine/audit"}:        "what is done to an account is written into the audit log",
 		{"internal/document", "internal/errs"}:    "a document's faults are part of the vocabulary of failure",
 		{"internal/label", "internal/clock"}:      "labels count in calendar months as durations do",

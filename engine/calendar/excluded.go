@@ -1,4 +1,4 @@
-package engine
+package calendar
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"flowdrive/engine/contents"
-	"flowdrive/engine/holidays"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/ical"
@@ -26,23 +25,23 @@ import (
 // the engine does not know which days are excluded: the firing fails, and the
 // entry goes on.
 
-// calendarAhead is the error of a decision that needs a calendar which is a
+// Ahead is the error of a decision that needs a calendar which is a
 // file. Neither the writer nor a reader may wait for the disk. The file is
 // read, and the decision made again.
-type calendarAhead struct{ key holidays.Key }
+type Ahead struct{ key daysKey }
 
 // Error implements error.
-func (c *calendarAhead) Error() string { return "a calendar is to be read first" }
+func (c *Ahead) Error() string { return "a calendar is to be read first" }
 
 // Unwrap says that it is not a defect: the same change succeeds later.
-func (c *calendarAhead) Unwrap() error {
+func (c *Ahead) Unwrap() error {
 	return errs.New(errs.Unavailable, "The calendar of a schedule entry has not been read yet; try again.")
 }
 
-// readAhead reads the calendar. If it has gone meanwhile, the next decision
+// ReadAhead reads the calendar that a decision needs. If it has gone meanwhile, the next decision
 // looks for it again.
-func (e *Calendars) readAhead(c *calendarAhead) error {
-	body, err := e.contents.Open(c.key.Content())
+func (e *Calendars) ReadAhead(c *Ahead) error {
+	body, err := e.contents.Open(c.key.digest())
 	if errors.Is(err, contents.ErrGone) {
 		return nil
 	}
@@ -54,7 +53,7 @@ func (e *Calendars) readAhead(c *calendarAhead) error {
 	if err != nil {
 		return errs.Wrap("read a calendar", err)
 	}
-	e.holidays.Put(c.key, holidays.Read(c.key, data, e.zones))
+	e.daysOff.Put(c.key, readDaysOff(c.key, data, e.zones))
 	return nil
 }
 
@@ -62,7 +61,7 @@ func (e *Calendars) readAhead(c *calendarAhead) error {
 // the calendar as the store spells it. If the calendar cannot be read, trouble
 // says why, in words that follow its name.
 func (e *Calendars) holidaysOf(r store.Reader, as identity.Principal, entry *schedule.Entry, now time.Time) (spans []schedule.Span, at string, trouble, err error) {
-	d, found, err := e.files.documentNamed(r, as, entry.ExcludeCalendar)
+	d, found, err := e.facts.DocumentNamed(r, as, entry.ExcludeCalendar)
 	if err != nil {
 		return nil, "", nil, err
 	}
@@ -73,32 +72,34 @@ func (e *Calendars) holidaysOf(r store.Reader, as identity.Principal, entry *sch
 	if !strings.EqualFold(path.Ext(at), ".ics") {
 		return nil, at, errs.New(errs.Invalid, "must be a calendar, whose name ends with .ics"), nil
 	}
-	key := holidays.KeyOf(d.SHA256, entry.Timezone, now)
-	off, ok := e.holidays.Get(key)
+	key := daysKeyOf(d.SHA256, entry.Timezone, now)
+	off, ok := e.daysOff.Get(key)
 	switch {
 	case ok:
 	case d.Size > ical.MaxSize:
 		off.Fault = errs.New(errs.Invalid, "is larger than %d bytes, the most that a calendar may have", ical.MaxSize)
 	case d.InFile:
-		return nil, at, nil, &calendarAhead{key}
+		return nil, at, nil, &Ahead{key}
 	default:
-		off = holidays.Read(key, d.Content, e.zones)
-		e.holidays.Put(key, off)
+		off = readDaysOff(key, d.Content, e.zones)
+		e.daysOff.Put(key, off)
 	}
 	return off.Spans, at, off.Fault, nil
 }
 
-// calendarRef resolves the calendar that a document excludes, as who the entry
-// acts as, and has the entry observe it.
-func (e *Calendars) calendarRef(r store.Reader, as identity.Principal, v document.Value, entry *schedule.Entry, now time.Time) error {
+// Resolve finds the calendar that a new form of an entry names, as the user or
+// team as whom the entry acts, and lets the entry observe it. What is wrong with
+// the calendar becomes a fault of v. An *Ahead is returned if the calendar must
+// be read first.
+func (e *Calendars) Resolve(r store.Reader, as identity.Principal, v document.Value, entry *schedule.Entry, now time.Time) error {
 	spans, at, trouble, err := e.holidaysOf(r, as, entry, now)
 	switch {
 	case err != nil:
 		return err
 	case errs.Is(trouble, errs.NotFound):
-		v.Fail(errs.CodeNotFound, "%s", detailOf(trouble))
+		v.Fail(errs.CodeNotFound, "%s", DetailOf(trouble))
 	case trouble != nil:
-		v.Fail(errs.CodeFormat, "%s", detailOf(trouble))
+		v.Fail(errs.CodeFormat, "%s", DetailOf(trouble))
 	default:
 		entry.ExcludeCalendar = at
 		if planned := !entry.NextIteration.IsZero(); !entry.Observe(spans, now) && planned {
@@ -108,26 +109,29 @@ func (e *Calendars) calendarRef(r store.Reader, as identity.Principal, v documen
 	return nil
 }
 
-func detailOf(err error) string {
+// DetailOf returns the detail of an error of package errs, and the text of any
+// other error.
+func DetailOf(err error) string {
 	if told, ok := errors.AsType[*errs.Error](err); ok {
 		return told.Detail
 	}
 	return err.Error()
 }
 
-// readStored reads a stored entry and lets it observe its calendar. If the
-// calendar cannot be read, trouble says why, and the entry excludes no day.
-func (e *Calendars) readStored(r store.Reader, stored *store.Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
+// ReadEntry reads a stored entry and lets it observe its calendar. If the
+// calendar cannot be read, trouble says why, and the entry excludes no day. An
+// *Ahead is returned as err if the calendar must be read first.
+func (e *Calendars) ReadEntry(r store.Reader, stored *store.Entry, now time.Time) (entry *schedule.Entry, trouble, err error) {
 	if entry, err = e.readForm(stored); err != nil || entry.ExcludeCalendar == "" {
 		return entry, nil, err
 	}
-	as := e.directory().Principal(stored.ContextID)
+	as := e.facts.Principal(stored.ContextID)
 	spans, _, trouble, err := e.holidaysOf(r, as, entry, now)
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case trouble != nil:
-		trouble = errs.New(errs.NotFound, "The calendar that the entry excludes cannot be used: %s", fmt.Sprintf("%s: %s.", entry.ExcludeCalendar, detailOf(trouble)))
+		trouble = errs.New(errs.NotFound, "The calendar that the entry excludes cannot be used: %s", fmt.Sprintf("%s: %s.", entry.ExcludeCalendar, DetailOf(trouble)))
 	default:
 		entry.Observe(spans, now)
 	}
@@ -138,8 +142,14 @@ func (e *Calendars) readStored(r store.Reader, stored *store.Entry, now time.Tim
 // trouble.
 func (e *Calendars) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
 	read := func() (err error) {
-		entry, _, err = e.readStored(r, stored, e.Clock.Now())
+		entry, _, err = e.ReadEntry(r, stored, e.maker.Clock.Now())
 		return err
 	}
-	return entry, e.runAhead(ctx, read(), read)
+	return entry, e.maker.Ahead(ctx, read(), read)
+}
+
+// readForm reads a stored entry without its calendar.
+func (e *Calendars) readForm(stored *store.Entry) (*schedule.Entry, error) {
+	entry, err := schedule.ReadForm(stored.Form, e.zones)
+	return entry, errs.Wrap("read a stored schedule entry", err)
 }

@@ -1,4 +1,4 @@
-package engine
+package calendar
 
 import (
 	"context"
@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"flowdrive/engine/change"
-
-	"flowdrive/engine/account"
-	"flowdrive/engine/feed"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/ical"
@@ -21,7 +18,7 @@ import (
 // feedVersion is what a calendar is made from.
 type feedVersion struct {
 	changes uint64 // Store.Changes
-	parties *account.Table
+	parties any
 	day     int64 // when it began
 }
 
@@ -31,27 +28,38 @@ type feedVersion struct {
 // The calendar is the same, byte for byte, until something changes or the day
 // ends. If there are more events than it may have, those farthest away are left
 // out.
-func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*Resource, error) {
-	now := e.Clock.Now()
-	version := feedVersion{changes: e.Store.Changes(), parties: e.accounts.Table(), day: feed.Day(now).Unix()}
+func (e *Calendars) Upcoming(ctx context.Context, by identity.Principal) (*change.Resource, error) {
+	now := e.maker.Clock.Now()
+	version := feedVersion{changes: e.maker.Store.Changes(), parties: e.facts.Parties(), day: dayOf(now).Unix()}
 	made := e.feeds.Get(by.ID, version)
 	if made == nil {
 		events, err := e.upcoming(ctx, by, now)
 		if err != nil {
 			return nil, err
 		}
-		form := feed.Calendar(by.Name, events)
-		made = e.feeds.Put(by.ID, version, &feed.Feed{Form: form, ETag: change.SourceETag(form), Modified: now.UTC().Truncate(time.Second)})
+		form := written(by.Name, events)
+		made = e.feeds.Put(by.ID, version, &feed{Form: form, ETag: change.SourceETag(form), Modified: now.UTC().Truncate(time.Second)})
 	}
-	return &Resource{Name: "upcoming", Form: made.Form, FormETag: made.ETag, Modified: made.Modified, Own: true}, nil
+	return &change.Resource{Name: "upcoming", Form: made.Form, FormETag: made.ETag, Modified: made.Modified, Own: true}, nil
+}
+
+// CalendarAt returns the calendar of the user who made the secret address with
+// the token. Errors: errs.NotFound if the token is unknown or the user is
+// disabled.
+func (e *Calendars) CalendarAt(ctx context.Context, token string) (*change.Resource, error) {
+	by, ok := e.facts.LinkOwner(token)
+	if !ok {
+		return nil, change.Absent("calendar")
+	}
+	return e.Upcoming(ctx, by)
 }
 
 // upcoming returns the events of the user's calendar.
 func (e *Calendars) upcoming(ctx context.Context, by identity.Principal, now time.Time) ([]ical.Event, error) {
-	before := feed.End(now)
+	before := endOf(now)
 	var events []ical.Event
-	err := e.Store.View(ctx, func(r store.Reader) error {
-		entries, err := r.Entries().Upcoming(by.Contexts(), before, feed.MostEvents)
+	err := e.maker.Store.View(ctx, func(r store.Reader) error {
+		entries, err := r.Entries().Upcoming(by.Contexts(), before, mostEvents)
 		if err != nil {
 			return err
 		}
@@ -60,9 +68,9 @@ func (e *Calendars) upcoming(ctx context.Context, by identity.Principal, now tim
 			if err != nil {
 				return err
 			}
-			events = feed.AppendFirings(events, entry, before)
+			events = appendFirings(events, entry, before)
 		}
-		d := deadlines{Calendars: e, r: r, by: by, actor: machine.Actor{Name: string(by.Name), Contexts: contextNames(by)}}
+		d := deadlines{Calendars: e, r: r, by: by, actor: actorOf(by)}
 		if err := d.read(); err != nil {
 			return err
 		}
@@ -85,7 +93,7 @@ type deadlines struct {
 // tasks. What the user may see as administrator or deputy is not in the
 // calendar.
 func (d *deadlines) read() error {
-	own, err := d.r.Cases().Upcoming(d.by.Contexts(), feed.MostEvents)
+	own, err := d.r.Cases().Upcoming(d.by.Contexts(), mostEvents)
 	if err != nil {
 		return err
 	}
@@ -96,7 +104,7 @@ func (d *deadlines) read() error {
 			return err
 		}
 	}
-	others, err := d.r.Cases().UpcomingTasks(machine.OnOffered|machine.OnAccepted, d.by.Contexts(), feed.MostEvents)
+	others, err := d.r.Cases().UpcomingTasks(machine.OnOffered|machine.OnAccepted, d.by.Contexts(), mostEvents)
 	if err != nil {
 		return err
 	}
@@ -119,7 +127,7 @@ func (d *deadlines) add(row *store.Case, own bool) error {
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}
-	compiled, err := d.versions.get(d.r, c.RouteID, c.RouteVersion)
+	compiled, err := d.facts.RouteVersion(d.r, c.RouteID, c.RouteVersion)
 	if err != nil {
 		return err
 	}
@@ -127,7 +135,7 @@ func (d *deadlines) add(row *store.Case, own bool) error {
 	if err != nil {
 		return err
 	}
-	d.events = feed.AppendDeadlines(d.events, c, compiled, mine, own)
+	d.events = appendDeadlines(d.events, c, compiled, mine, own)
 	return nil
 }
 
@@ -140,7 +148,7 @@ func (d *deadlines) tasks(row *store.Case, c *machine.Case, r *route.Route) (min
 		}
 		sees := task.Assigned
 		if !sees { // accepted, and the role is lost since
-			if sees, err = d.seesCase(d.r, d.by, row); err != nil {
+			if sees, err = d.facts.SeesCase(d.r, d.by, row); err != nil {
 				return nil, err
 			}
 		}
@@ -151,15 +159,11 @@ func (d *deadlines) tasks(row *store.Case, c *machine.Case, r *route.Route) (min
 	return func(action string) bool { return slices.Contains(names, action) }, nil
 }
 
-// CalendarAt returns the calendar of the user who made the secret address with
-// the token. Errors: errs.NotFound if the token is unknown or the user is
-// disabled.
-func (e *Calendars) CalendarAt(ctx context.Context, token string) (*Resource, error) {
-	t := e.accounts.Table()
-	s := t.CalendarLink(token)
-	if s == nil {
-		return nil, change.Absent("calendar")
+// actorOf returns the user as an actor who is nobody's deputy.
+func actorOf(by identity.Principal) machine.Actor {
+	actor := machine.Actor{Name: string(by.Name)}
+	for _, n := range by.ContextNames() {
+		actor.Contexts = append(actor.Contexts, string(n))
 	}
-	e.accounts.NoteUse(store.CalendarLink, s)
-	return e.Upcoming(ctx, t.Directory().Principal(s.UserID))
+	return actor
 }

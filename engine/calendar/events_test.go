@@ -1,4 +1,4 @@
-package feed
+package calendar
 
 import (
 	"bytes"
@@ -15,10 +15,10 @@ func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 func TestDaysAreThoseOfUTC(t *testing.T) {
 	t.Parallel()
 	east := noon().In(time.FixedZone("", 14*60*60))
-	if got, want := Day(east), time.Date(2012, 11, 9, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
+	if got, want := dayOf(east), time.Date(2012, 11, 9, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
 		t.Errorf("the day began at %s, want %s", got, want)
 	}
-	if got, want := End(east), time.Date(2012, 12, 9, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
+	if got, want := endOf(east), time.Date(2012, 12, 9, 0, 0, 0, 0, time.UTC); !got.Equal(want) {
 		t.Errorf("firings are shown until %s, want %s", got, want)
 	}
 }
@@ -29,7 +29,7 @@ func TestCalendarOrder(t *testing.T) {
 	a := ical.Event{UID: "a", Start: noon(), Summary: "A"}
 	b := ical.Event{UID: "b", Start: noon(), Summary: "B"}
 	c := ical.Event{UID: "0", Start: noon().Add(time.Hour), Summary: "C"}
-	one, other := Calendar("sam", []ical.Event{c, b, a}), Calendar("sam", []ical.Event{a, c, b})
+	one, other := written("sam", []ical.Event{c, b, a}), written("sam", []ical.Event{a, c, b})
 	if !bytes.Equal(one, other) {
 		t.Errorf("%s\ndiffers from\n%s", one, other)
 	}
@@ -43,13 +43,13 @@ func TestCalendarOrder(t *testing.T) {
 // away.
 func TestCalendarBound(t *testing.T) {
 	t.Parallel()
-	events := make([]ical.Event, MostEvents+1)
+	events := make([]ical.Event, mostEvents+1)
 	for i := range events {
 		events[i] = ical.Event{UID: fmt.Sprint(i), Start: noon().Add(-time.Duration(i) * time.Hour), Summary: fmt.Sprintf("#%d.", i)}
 	}
-	text := string(Calendar("sam", events))
-	if n := strings.Count(text, "BEGIN:VEVENT"); n != MostEvents {
-		t.Errorf("%d events, want %d", n, MostEvents)
+	text := string(written("sam", events))
+	if n := strings.Count(text, "BEGIN:VEVENT"); n != mostEvents {
+		t.Errorf("%d events, want %d", n, mostEvents)
 	}
 	if strings.Contains(text, "#0.") || !strings.Contains(text, "#2000.") {
 		t.Error("it is not the farthest that was left out")
@@ -58,25 +58,25 @@ func TestCalendarBound(t *testing.T) {
 
 func TestEqualFeedKeepsItsTime(t *testing.T) {
 	t.Parallel()
-	var c Cache[int]
+	var c feedCache[int]
 	if got := c.Get(1, 1); got != nil {
 		t.Errorf("an empty cache has %+v", got)
 	}
-	first := &Feed{Form: []byte("x"), ETag: `"x"`, Modified: noon()}
+	first := &feed{Form: []byte("x"), ETag: `"x"`, Modified: noon()}
 	if got := c.Put(1, 1, first); got != first || c.Get(1, 1) != first {
 		t.Errorf("what was put is %+v", got)
 	}
 	if c.Get(1, 2) != nil || c.Get(2, 1) != nil {
 		t.Error("a calendar serves another version or user")
 	}
-	if got := c.Put(1, 2, &Feed{Form: []byte("x"), ETag: `"x"`, Modified: noon().Add(time.Hour)}); got != first || c.Get(1, 2) != first {
+	if got := c.Put(1, 2, &feed{Form: []byte("x"), ETag: `"x"`, Modified: noon().Add(time.Hour)}); got != first || c.Get(1, 2) != first {
 		t.Error("a calendar of equal bytes was modified")
 	}
-	changed := &Feed{Form: []byte("y"), ETag: `"y"`}
+	changed := &feed{Form: []byte("y"), ETag: `"y"`}
 	if got := c.Put(1, 3, changed); got != changed || c.size != 1 {
 		t.Errorf("a changed calendar is %+v, and %d bytes are kept", got, c.size)
 	}
-	large := &Feed{Form: make([]byte, room), ETag: `"z"`}
+	large := &feed{Form: make([]byte, room), ETag: `"z"`}
 	if got := c.Put(2, 3, large); got != large || c.Get(1, 3) != nil || c.Get(2, 3) != large || c.size != room {
 		t.Errorf("where there is no more room the others go: %d bytes are kept", c.size)
 	}

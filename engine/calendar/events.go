@@ -1,8 +1,4 @@
-// Package feed makes a user's calendar: the firings of schedule entries and the
-// deadlines of cases as events. It keeps calendars until they would be
-// different if they were made again. The engine decides which entries and cases
-// a user's calendar shows.
-package feed
+package calendar
 
 import (
 	"cmp"
@@ -18,8 +14,8 @@ import (
 	"flowdrive/schedule"
 )
 
-// MostEvents is how many events a calendar has at most.
-const MostEvents = 2000
+// mostEvents is how many events a calendar has at most.
+const mostEvents = 2000
 
 const (
 	days    = 30 // whose firings it shows, the present one included
@@ -27,24 +23,24 @@ const (
 	day     = 24 * time.Hour
 )
 
-// Day returns the day of an instant, which begins at midnight UTC.
-func Day(now time.Time) time.Time { return now.UTC().Truncate(day) }
+// dayOf returns the day of an instant, which begins at midnight UTC.
+func dayOf(now time.Time) time.Time { return now.UTC().Truncate(day) }
 
-// End returns the end of the days whose firings a calendar shows.
-func End(now time.Time) time.Time { return Day(now).AddDate(0, 0, days) }
+// endOf returns the end of the days whose firings a calendar shows.
+func endOf(now time.Time) time.Time { return dayOf(now).AddDate(0, 0, days) }
 
-// Calendar returns the calendar of a user. Of more events than it may have
+// written returns the calendar of a user. Of more events than it may have
 // those are left out that are farthest away.
-func Calendar(of identity.Name, events []ical.Event) []byte {
+func written(of identity.Name, events []ical.Event) []byte {
 	slices.SortFunc(events, func(a, b ical.Event) int {
 		return cmp.Or(a.Start.Compare(b.Start), strings.Compare(a.UID, b.UID))
 	})
-	c := ical.Calendar{Name: "Flowdrive: " + string(of), Refresh: refresh, Events: slices.Clip(events[:min(len(events), MostEvents)])}
+	c := ical.Calendar{Name: "Flowdrive: " + string(of), Refresh: refresh, Events: slices.Clip(events[:min(len(events), mostEvents)])}
 	return c.Append(nil)
 }
 
-// AppendFirings appends the instants of an entry.
-func AppendFirings(events []ical.Event, entry *schedule.Entry, before time.Time) []ical.Event {
+// appendFirings appends the instants of an entry.
+func appendFirings(events []ical.Event, entry *schedule.Entry, before time.Time) []ical.Event {
 	title := cmp.Or(entry.Title, entry.Route)
 	about := fmt.Sprintf("%s: starts a case of the route %s.\n/dav/Workflow/Schedule/%s.json", entry.Description, entry.Route, entry.UUID)
 	times, days := entry.Agenda(before)
@@ -61,10 +57,10 @@ func AppendFirings(events []ical.Event, entry *schedule.Entry, before time.Time)
 	return events
 }
 
-// AppendDeadlines appends the timers of a case's actions that are the user's
+// appendDeadlines appends the timers of a case's actions that are the user's
 // tasks. If the case is the user's own, it also appends the timers that are not
 // those of a task, and the start of the case if that waits for an instant.
-func AppendDeadlines(events []ical.Event, c *machine.Case, r *route.Route, mine func(action string) bool, own bool) []ical.Event {
+func appendDeadlines(events []ical.Event, c *machine.Case, r *route.Route, mine func(action string) bool, own bool) []ical.Event {
 	title := cmp.Or(c.Title, fmt.Sprintf("case %d", c.ID))
 	if c.Life == machine.Queued && own {
 		events = append(events, ical.Event{
