@@ -206,7 +206,9 @@ type storedScratch struct {
 	found *store.Scratch
 }
 
-func (n storedScratch) stat(context.Context) (*info, error) { return scratchInfo(n.found), nil }
+func (n storedScratch) stat(context.Context) (*info, error) { //nolint:unparam // as node has it
+	return scratchInfo(n.found), nil
+}
 
 func (n storedScratch) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
 	s, err := n.engine.Scratch.OpenScratch(ctx, n.by, n.wall, n.found.Place)

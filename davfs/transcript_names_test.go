@@ -13,7 +13,7 @@ import (
 // and so are secrets.
 type names struct {
 	written map[string]string // by what is real
-	real    map[string]string // by what is written
+	actual  map[string]string // by what is written
 }
 
 var (
@@ -66,41 +66,41 @@ func certain(text string, at []int) bool {
 }
 
 // name returns how something is written, a number of so many digits.
-func (n *names) name(real string, digits int) string {
-	if n.written[real] == "" {
+func (n *names) name(actual string, digits int) string {
+	if n.written[actual] == "" {
 		numbered := func(order int) string { return fmt.Sprintf("a%0*d", digits-1, order) }
 		order := 1
-		for n.real[numbered(order)] != "" {
+		for n.actual[numbered(order)] != "" {
 			order++
 		}
 		name := numbered(order)
-		n.written[real], n.real[name] = name, real
+		n.written[actual], n.actual[name] = name, actual
 	}
-	return n.written[real]
+	return n.written[actual]
 }
 
 // read returns a request with what its names stand for.
 func (n *names) read(text string) string {
 	text = writtenUUID.ReplaceAllStringFunc(text, func(found string) string {
-		if real := n.real[bare(found)]; real != "" {
-			return shaped(real, found)
+		if actual := n.actual[bare(found)]; actual != "" {
+			return shaped(actual, found)
 		}
 		return found
 	})
 	return writtenTag.ReplaceAllStringFunc(text, func(found string) string {
-		if real := n.real[found[1:9]]; real != "" {
-			return `"` + real + "-"
+		if actual := n.actual[found[1:9]]; actual != "" {
+			return `"` + actual + "-"
 		}
 		return found
 	})
 }
 
 // readAll is read for the lines of a request.
-func (n *names) readAll(lines []string) (real []string) {
+func (n *names) readAll(lines []string) (actual []string) {
 	for _, line := range lines {
-		real = append(real, n.read(line))
+		actual = append(actual, n.read(line))
 	}
-	return real
+	return actual
 }
 
 // bare returns the digits of a UUID.

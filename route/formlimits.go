@@ -244,6 +244,7 @@ func patternSize(re *syntax.Regexp) (size, ranges int) {
 		ranges = len(re.Rune) / 2
 	case syntax.OpCapture:
 		size = 2
+	default: // one instruction, and those of its parts
 	}
 	for _, sub := range re.Sub {
 		s, r := patternSize(sub)

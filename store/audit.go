@@ -2,7 +2,7 @@ package store
 
 import "time"
 
-// Day is what there is of a day of the audit log: a text that only grows, a
+// AuditDay is what there is of a day of the audit log: a text that only grows, a
 // line of JSON a row.
 type AuditDay struct {
 	Day   int64 // since 1 January 1970
@@ -11,7 +11,7 @@ type AuditDay struct {
 	Last  time.Time
 }
 
-// DayOf returns the day of an instant, in UTC.
+// AuditDayOf returns the day of an instant, in UTC.
 func AuditDayOf(t time.Time) int64 {
 	const day = 24 * 60 * 60
 	seconds := t.Unix()

@@ -19,6 +19,7 @@ type QueuedCase struct {
 // order of the constants.
 type DueKind int
 
+// The kinds of things that become due.
 const (
 	DueEntry      DueKind = iota // an instant of a schedule entry
 	DueCase                      // a timed action of a case, or its start

@@ -48,7 +48,7 @@ const (
 // openBare opens the database in an existing data folder that is not in use.
 func openBare(ctx context.Context, data string) (_ *bareWriter, err error) {
 	w := &bareWriter{stmts: map[string]*bareStmt{}, queue: make(chan *bareUnit, bareBatch), ended: make(chan struct{})}
-	if w.pool, err = openRaw(data, "FULL"); err != nil {
+	if w.pool, err = openRaw(data); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -81,8 +81,8 @@ func openBare(ctx context.Context, data string) (_ *bareWriter, err error) {
 
 // openRaw opens the database in a data folder with one connection and the
 // settings of the store's writer.
-func openRaw(data, synchronous string) (*sql.DB, error) {
-	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(data, databaseFile)+"?mode=rw&_journal_mode=WAL&_synchronous="+synchronous+
+func openRaw(data string) (*sql.DB, error) {
+	pool, err := sql.Open("sqlite3", "file:"+filepath.Join(data, databaseFile)+"?mode=rw&_journal_mode=WAL&_synchronous=FULL"+
 		"&_foreign_keys=1&_txlock=immediate&_mutex=no&_busy_timeout=5000&_cache_size=-65536")
 	if err == nil {
 		pool.SetMaxOpenConns(1)

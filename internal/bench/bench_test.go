@@ -121,7 +121,7 @@ func TestCompareReports(t *testing.T) {
 // dump returns the rows that a query yields, each as its columns.
 func dump(t *testing.T, data, query string, args ...any) [][]any {
 	t.Helper()
-	db, err := openRaw(data, "FULL")
+	db, err := openRaw(data)
 	if err != nil {
 		t.Fatal(err)
 	}

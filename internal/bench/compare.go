@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
+	"strings"
 )
 
 // compare writes what two runs measured side by side, a line for each row that
@@ -19,17 +19,17 @@ func compare(to io.Writer, oldFile, newFile string) error {
 	if err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\twork\told\tnew\tnew / old\tratio to the limit, old\tnew\t")
+	var rows strings.Builder
+	fmt.Fprintln(&rows, "\twork\told\tnew\tnew / old\tratio to the limit, old\tnew\t")
 	for _, now := range after.Rows {
 		was := before.find(now)
 		if was == nil || was.Measured == nil || now.Measured == nil {
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", now.Figure, now.Work, was.Measured.text(), now.Measured.text(),
+		fmt.Fprintf(&rows, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", now.Figure, now.Work, was.Measured.text(), now.Measured.text(),
 			quotient(now.Measured.Value, was.Measured.Value), ratioText(was.Ratio), ratioText(now.Ratio), now.Verdict)
 	}
-	return table.Flush()
+	return writeTable(to, rows.String())
 }
 
 func readReport(path string) (*Report, error) {

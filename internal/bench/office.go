@@ -15,7 +15,7 @@ import (
 // does not fall into the round of another side. Nothing may be writing.
 func restOf(data string) func(context.Context) error {
 	return func(ctx context.Context) (err error) {
-		db, err := openRaw(data, "FULL")
+		db, err := openRaw(data)
 		if err != nil {
 			return err
 		}

@@ -58,7 +58,7 @@ type caseRows map[string]map[any]row
 
 // rowsOf reads the rows of a case from the database in a data folder.
 func rowsOf(ctx context.Context, data string, id int64) (_ caseRows, err error) {
-	db, err := openRaw(data, "FULL")
+	db, err := openRaw(data)
 	if err != nil {
 		return nil, err
 	}

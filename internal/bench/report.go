@@ -161,8 +161,8 @@ func (r *Report) WriteText(to io.Writer) error {
 	} else {
 		fmt.Fprintf(&b, "medians of %d rounds\n\n", r.Rounds)
 	}
-	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "\twork\tmeasured\tlimit\tratio\tto reach\t")
+	var rows strings.Builder
+	fmt.Fprintln(&rows, "\twork\tmeasured\tlimit\tratio\tto reach\t")
 	var notes []string
 	last := ""
 	for _, row := range r.Rows {
@@ -171,12 +171,12 @@ func (r *Report) WriteText(to io.Writer) error {
 			figure = ""
 		}
 		last = row.Figure
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", figure, row.Work, row.Measured.text(), row.Limit.text(), ratioText(row.Ratio), row.ToReach, row.Verdict)
+		fmt.Fprintf(&rows, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", figure, row.Work, row.Measured.text(), row.Limit.text(), ratioText(row.Ratio), row.ToReach, row.Verdict)
 		if row.Note != "" {
 			notes = append(notes, fmt.Sprintf("%-4s %s: %s", row.Figure, row.Work, row.Note))
 		}
 	}
-	if err := table.Flush(); err != nil {
+	if err := writeTable(&b, rows.String()); err != nil {
 		return err
 	}
 	if len(notes) > 0 {
@@ -252,4 +252,13 @@ func thousands(n int64) string {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// writeTable writes rows, whose cells end with tabs, in columns.
+func writeTable(to io.Writer, rows string) error {
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	if _, err := io.WriteString(table, rows); err != nil {
+		return err
+	}
+	return table.Flush()
 }

@@ -124,7 +124,7 @@ func (t *timers) fire(ctx context.Context, _ time.Duration) (s sample, err error
 
 // due counts the timers that are due.
 func (t *timers) due(ctx context.Context, now time.Time) (n int, err error) {
-	db, err := openRaw(t.data, "FULL")
+	db, err := openRaw(t.data)
 	if err != nil {
 		return 0, err
 	}

@@ -99,52 +99,52 @@ type writer struct{ *tx }
 func (t *tx) Write() store.Writer { return writer{t} }
 
 // Parties implements store.Writer.
-func (w writer) Parties() store.PartyWriter { return partyWriter{w.tx} }
+func (w writer) Parties() store.PartyWriter { return partyWriter(w) }
 
 // Routes implements store.Writer.
-func (w writer) Routes() store.RouteWriter { return routeWriter{w.tx} }
+func (w writer) Routes() store.RouteWriter { return routeWriter(w) }
 
 // Entries implements store.Writer.
-func (w writer) Entries() store.EntryWriter { return entryWriter{w.tx} }
+func (w writer) Entries() store.EntryWriter { return entryWriter(w) }
 
 // Cases implements store.Writer.
-func (w writer) Cases() store.CaseWriter { return caseWriter{w.tx} }
+func (w writer) Cases() store.CaseWriter { return caseWriter(w) }
 
 // Messages implements store.Writer.
-func (w writer) Messages() store.MessageWriter { return messageWriter{w.tx} }
+func (w writer) Messages() store.MessageWriter { return messageWriter(w) }
 
 // Queue implements store.Writer.
-func (w writer) Queue() store.QueueWriter { return queueWriter{w.tx} }
+func (w writer) Queue() store.QueueWriter { return queueWriter(w) }
 
 // Names implements store.Writer.
-func (w writer) Names() store.NameWriter { return nameWriter{w.tx} }
+func (w writer) Names() store.NameWriter { return nameWriter(w) }
 
 // Attachments implements store.Writer.
-func (w writer) Attachments() store.AttachmentWriter { return attachmentWriter{w.tx} }
+func (w writer) Attachments() store.AttachmentWriter { return attachmentWriter(w) }
 
 // Documents implements store.Writer.
-func (w writer) Documents() store.DocumentWriter { return documentWriter{w.tx} }
+func (w writer) Documents() store.DocumentWriter { return documentWriter(w) }
 
 // Scratch implements store.Writer.
-func (w writer) Scratch() store.ScratchWriter { return scratchWriter{w.tx} }
+func (w writer) Scratch() store.ScratchWriter { return scratchWriter(w) }
 
 // Blobs implements store.Writer.
-func (w writer) Blobs() store.BlobWriter { return blobWriter{w.tx} }
+func (w writer) Blobs() store.BlobWriter { return blobWriter(w) }
 
 // History implements store.Writer.
-func (w writer) History() store.HistoryWriter { return historyWriter{w.tx} }
+func (w writer) History() store.HistoryWriter { return historyWriter(w) }
 
 // Locks implements store.Writer.
-func (w writer) Locks() store.LockWriter { return lockWriter{w.tx} }
+func (w writer) Locks() store.LockWriter { return lockWriter(w) }
 
 // Outbox implements store.Writer.
-func (w writer) Outbox() store.OutboxWriter { return outboxWriter{w.tx} }
+func (w writer) Outbox() store.OutboxWriter { return outboxWriter(w) }
 
 // Answers implements store.Writer.
-func (w writer) Answers() store.AnswerWriter { return answerWriter{w.tx} }
+func (w writer) Answers() store.AnswerWriter { return answerWriter(w) }
 
 // Settings implements store.Writer.
-func (w writer) Settings() store.SettingWriter { return settingWriter{w.tx} }
+func (w writer) Settings() store.SettingWriter { return settingWriter(w) }
 
 // Audit implements store.Writer.
-func (w writer) Audit() store.AuditWriter { return auditWriter{w.tx} }
+func (w writer) Audit() store.AuditWriter { return auditWriter(w) }

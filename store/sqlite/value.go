@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"flowdrive/internal/identity"
-	"flowdrive/store"
 )
 
 // valuer is a field that says itself how it is stored.
@@ -196,14 +195,6 @@ func orNull(n int64) any {
 		return nil
 	}
 	return n
-}
-
-// orNone returns the column's value of a UUID that is NULL for none.
-func orNone(u store.UUID) any {
-	if u == (store.UUID{}) {
-		return nil
-	}
-	return u[:]
 }
 
 // folded is a name as it is compared.
