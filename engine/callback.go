@@ -8,23 +8,9 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/errs"
 )
-
-// CallbackFunc is a function that routes can call by its name. The program that
-// embeds the engine registers it (docs/contract/routes.md#assignment and
-// docs/contract/routes.md#reaching-outside). It returns JSON; for an assignment
-// rule that is the name of a user or team, or a list of names. As a step it may
-// run more than once for the same key, and its errors are those of
-// Outside.Deliver. It must end when ctx does.
-type CallbackFunc func(ctx context.Context, in CallbackInput) (json.RawMessage, error)
-
-// CallbackInput is what a callback is told.
-type CallbackInput struct {
-	Key   string          // idempotency key of a step; "" for a rule
-	Case  json.RawMessage // id, guid, route, title, status, starter, created, version, xattr
-	Value json.RawMessage // of a step that hands one over; else nil
-}
 
 // longestRule bounds a callback that a rule asks: a person may be waiting.
 const longestRule = 5 * time.Second
@@ -45,7 +31,7 @@ func (c *callAhead) Unwrap() error {
 func (e *base) ask(ctx context.Context, call machine.Call) machine.Called {
 	ctx, cancel := context.WithTimeout(ctx, longestRule)
 	defer cancel()
-	answer, err := e.callBack(ctx, call.Name, CallbackInput{Case: json.RawMessage(call.Case)})
+	answer, err := e.callBack(ctx, call.Name, outbox.CallbackInput{Case: json.RawMessage(call.Case)})
 	if err != nil {
 		return machine.Called{Fault: err.Error()}
 	}
@@ -64,10 +50,10 @@ func (e *base) ask(ctx context.Context, call machine.Call) machine.Called {
 }
 
 // callBack runs a registered function. A panic of it is its error.
-func (e *base) callBack(ctx context.Context, name string, in CallbackInput) (answer json.RawMessage, err error) {
+func (e *base) callBack(ctx context.Context, name string, in outbox.CallbackInput) (answer json.RawMessage, err error) {
 	f := e.callbacks[name]
 	if f == nil {
-		return nil, &Final{fmt.Sprintf("there is no callback %q", name)}
+		return nil, &outbox.Final{Reason: fmt.Sprintf("there is no callback %q", name)}
 	}
 	defer func() {
 		if trouble := recover(); trouble != nil {
@@ -82,7 +68,7 @@ func (e *base) callBack(ctx context.Context, name string, in CallbackInput) (ans
 		return json.RawMessage("null"), nil
 	}
 	if !json.Valid(answer) {
-		return nil, &Final{"the callback yields something that is not JSON"}
+		return nil, &outbox.Final{Reason: "the callback yields something that is not JSON"}
 	}
 	return answer, nil
 }

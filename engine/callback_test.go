@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 )
 
 // Callbacks say who plays a role, outside the writer, and each change asks
@@ -16,8 +16,8 @@ import (
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
 	var asked []string
-	callbacks := map[string]engine.CallbackFunc{
-		"who": func(ctx context.Context, in engine.CallbackInput) (json.RawMessage, error) {
+	callbacks := map[string]outbox.CallbackFunc{
+		"who": func(ctx context.Context, in outbox.CallbackInput) (json.RawMessage, error) {
 			if _, bounded := ctx.Deadline(); !bounded || in.Key != "" || in.Value != nil {
 				t.Errorf("asked with %+v", in)
 			}
@@ -42,7 +42,7 @@ func TestCallbacks(t *testing.T) {
 				return json.Marshal(strings.Fields(who))
 			}
 		},
-		"one": func(context.Context, engine.CallbackInput) (json.RawMessage, error) {
+		"one": func(context.Context, outbox.CallbackInput) (json.RawMessage, error) {
 			return json.RawMessage(`"ann"`), nil
 		},
 	}

@@ -5,64 +5,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"flowdrive/engine/machine"
-	"flowdrive/internal/errs"
+	"flowdrive/engine/outbox"
 	"flowdrive/store"
 )
 
-// Bounds on what is being done outside at the same time.
-const (
-	mostFlights = 16
-	mostInLane  = 4
-
-	// leaseOfFlight is for how long an attempt is waited for before it counts
-	// as lost, as when the machine has lost power. One that takes longer has its
-	// lease renewed.
-	leaseOfFlight = 2 * time.Minute
-	// longestDrain is how long a server that stops waits for what is under way.
-	longestDrain = 10 * time.Second
-)
-
-// dispatcher delivers what is due in the outbox. When the sweeper finds
-// something due, the dispatcher leases as much as it has room for. Each attempt
-// runs in its own goroutine, so that neither the writer nor the sweeper waits.
-type dispatcher struct {
-	mu      sync.Mutex
-	ctx     context.Context //nolint:containedctx // of the attempts, which outlive the request or sweep that found them due
-	flying  map[string]bool // by key
-	lanes   map[string]int  // how many of each
-	crowded bool            // something due was left for want of room
-	all     sync.WaitGroup
-}
-
-// begin lets attempts be made until the function that it returns has drained
-// them.
-func (d *dispatcher) begin() (drain func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.ctx, d.flying, d.lanes = ctx, map[string]bool{}, map[string]int{}
-	return func() {
-		defer cancel()
-		d.mu.Lock()
-		d.ctx = nil // none begins any more
-		d.mu.Unlock()
-		timer := time.AfterFunc(longestDrain, cancel)
-		defer timer.Stop()
-		d.all.Wait()
-	}
-}
+// leaseOfAttempt is for how long an attempt is waited for before it counts as
+// lost, as when the machine has lost power. One that takes longer has its lease
+// renewed.
+const leaseOfAttempt = 2 * time.Minute
 
 // openOutbox starts the deliveries. Those that were under way when the server
 // ended come first: deliveries are made at least once, and a repeated attempt
 // has the same key.
-func (e *outbox) openOutbox(ctx context.Context) (drain func()) {
-	drain = e.dispatcher.begin()
+func (e *deliveries) openOutbox(ctx context.Context) (drain func()) {
+	drain = e.dispatcher.Open()
 	if e.sweeper.outbox.Load() == never {
 		return drain // nothing is in it
 	}
@@ -77,52 +37,9 @@ func (e *outbox) openOutbox(ctx context.Context) (drain func()) {
 	return drain
 }
 
-// room returns how many more attempts a lane has room for.
-func (d *dispatcher) room(lane string) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.ctx == nil {
-		return 0
-	}
-	room := min(mostInLane-d.lanes[lane], mostFlights-len(d.flying))
-	d.crowded = d.crowded || room <= 0
-	return room
-}
-
-// takeOff begins a flight; f is run with the context of all.
-func (d *dispatcher) takeOff(row *store.OutboxRow, f func(context.Context)) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.ctx == nil || d.flying[row.Key] {
-		return
-	}
-	ctx := d.ctx
-	d.flying[row.Key] = true
-	d.lanes[row.Lane]++
-	d.all.Go(func() { f(ctx) })
-}
-
-// land ends a flight, and reports whether something waited for its room.
-func (d *dispatcher) land(row *store.OutboxRow) (crowded bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	delete(d.flying, row.Key)
-	if d.lanes[row.Lane]--; d.lanes[row.Lane] == 0 {
-		delete(d.lanes, row.Lane)
-	}
-	crowded, d.crowded = d.crowded, false
-	return crowded
-}
-
-func (d *dispatcher) flies(key string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.flying[key]
-}
-
 // dispatch has done what is due in the outbox, as far as there is room, and
 // finds out when something is due next. The sweeper's lock must be held.
-func (e *outbox) dispatch(ctx context.Context, now time.Time) (err error) {
+func (e *deliveries) dispatch(ctx context.Context, now time.Time) (err error) {
 	e.sweeper.outbox.Store(never) // commits and landings from here on lower it again
 	defer func() {
 		if err != nil {
@@ -150,15 +67,15 @@ func (e *outbox) dispatch(ctx context.Context, now time.Time) (err error) {
 }
 
 // roomIn returns how many rows of a lane may be taken now.
-func (e *outbox) roomIn(lane string) int {
+func (e *deliveries) roomIn(lane string) int {
 	if e.sandbox {
 		return batch
 	}
-	return e.dispatcher.room(lane)
+	return e.dispatcher.Room(lane)
 }
 
 // dueOutbox returns what is due, as many of each lane as there is room for.
-func (e *outbox) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
+func (e *deliveries) dueOutbox(ctx context.Context, now time.Time) (rows []store.OutboxRow, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		if err != nil {
@@ -182,7 +99,7 @@ func (e *outbox) dueOutbox(ctx context.Context, now time.Time) (rows []store.Out
 
 // nextOutbox returns when something is due next in a lane that has room, zero
 // for never: of the others a landing tells.
-func (e *outbox) nextOutbox(ctx context.Context) (next time.Time, err error) {
+func (e *deliveries) nextOutbox(ctx context.Context) (next time.Time, err error) {
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		lanes, err := r.Outbox().Lanes()
 		for _, lane := range lanes {
@@ -197,17 +114,17 @@ func (e *outbox) nextOutbox(ctx context.Context) (next time.Time, err error) {
 
 // send leases the rows and begins an attempt of each. One that is under way
 // still has its lease renewed.
-func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	units := make([]func(store.Tx) error, len(rows))
 	leased := make([]bool, len(rows))
 	for i := range rows {
 		row := &rows[i]
-		renews := e.dispatcher.flies(row.Key)
+		renews := e.dispatcher.Running(row.Key)
 		units[i] = func(tx store.Tx) error {
 			if !renews {
 				row.Attempts++
 			}
-			held, err := tx.Write().Outbox().Lease(row, now.Add(leaseOfFlight))
+			held, err := tx.Write().Outbox().Lease(row, now.Add(leaseOfAttempt))
 			leased[i] = held && !renews
 			return err
 		}
@@ -218,16 +135,16 @@ func (e *outbox) send(ctx context.Context, rows []store.OutboxRow, now time.Time
 		}
 		if leased[i] {
 			row := rows[i]
-			e.dispatcher.takeOff(&row, func(ctx context.Context) { e.fly(ctx, &row) })
+			e.dispatcher.Start(&row, func(ctx context.Context) { e.attempt(ctx, &row) })
 		}
 	}
 	return nil
 }
 
-// fly makes one attempt.
-func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
+// attempt makes one attempt.
+func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow) {
 	defer func() {
-		if e.dispatcher.land(row) {
+		if e.dispatcher.End(row) {
 			e.sweeper.noteOutbox(e.Clock.Now())
 		}
 	}()
@@ -249,19 +166,19 @@ func (e *outbox) fly(ctx context.Context, row *store.OutboxRow) {
 }
 
 // deliver does what a row asks for.
-func (e *outbox) deliver(ctx context.Context, row *store.OutboxRow) (reply *Reply, err error) {
+func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow) (reply *outbox.Reply, err error) {
 	var request machine.Request
 	if err := json.Unmarshal(row.Request, &request); err != nil {
-		return nil, &Final{"the request cannot be read: " + err.Error()}
+		return nil, &outbox.Final{Reason: "the request cannot be read: " + err.Error()}
 	}
-	ctx, cancel := context.WithTimeout(ctx, longestFlight(&request))
+	ctx, cancel := context.WithTimeout(ctx, longestAttempt(&request))
 	defer cancel()
 	if call := request.Call; call != nil {
-		answer, err := e.callBack(ctx, call.Name, CallbackInput{Key: row.Key, Case: call.Case, Value: call.Value})
+		answer, err := e.callBack(ctx, call.Name, outbox.CallbackInput{Key: row.Key, Case: call.Case, Value: call.Value})
 		if err != nil {
 			return nil, err
 		}
-		return &Reply{MediaType: "application/json", Content: answer}, nil
+		return &outbox.Reply{MediaType: "application/json", Content: answer}, nil
 	}
 	defer func() {
 		if trouble := recover(); trouble != nil {
@@ -272,19 +189,19 @@ func (e *outbox) deliver(ctx context.Context, row *store.OutboxRow) (reply *Repl
 	refused := ""
 	if m := request.Mail; m != nil {
 		if refused = e.withoutStrangers(m); len(m.To) == 0 {
-			return nil, &Final{refused}
+			return nil, &outbox.Final{Reason: refused}
 		}
 	}
-	reply, err = e.outside.Deliver(ctx, &Delivery{Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec})
+	reply, err = e.outside.Deliver(ctx, &outbox.Delivery{Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec})
 	if err == nil && refused != "" {
-		err = &Final{refused}
+		err = &outbox.Final{Reason: refused}
 	}
 	return reply, err
 }
 
-// longestFlight bounds an attempt. A command has limits of its own; this one is
+// longestAttempt bounds an attempt. A command has limits of its own; this one is
 // for what would never end.
-func longestFlight(r *machine.Request) time.Duration {
+func longestAttempt(r *machine.Request) time.Duration {
 	switch {
 	case r.HTTP != nil:
 		return 10 * time.Second
@@ -296,7 +213,7 @@ func longestFlight(r *machine.Request) time.Duration {
 
 // record keeps what would be sent as messages of the cases: nothing leaves a
 // sandbox (docs/contract/drive.md#8-sandbox-mode).
-func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
+func (e *deliveries) record(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	slices.SortFunc(rows, func(a, b store.OutboxRow) int { // as it was asked for, lanes aside
 		return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID))
 	})
@@ -304,7 +221,7 @@ func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 	for i := range rows {
 		row := &rows[i]
 		units[i] = func(tx store.Tx) error {
-			content, err := recordOf(row)
+			content, err := outbox.Record(row)
 			if err != nil {
 				return err
 			}
@@ -330,64 +247,4 @@ func (e *outbox) record(ctx context.Context, rows []store.OutboxRow, now time.Ti
 		}
 	}
 	return nil
-}
-
-// recordOf describes a request as people read it.
-func recordOf(row *store.OutboxRow) ([]byte, error) {
-	var r machine.Request
-	if err := json.Unmarshal(row.Request, &r); err != nil {
-		return nil, errs.Wrap(fmt.Sprintf("read the request %s", row.Key), err)
-	}
-	var form any
-	switch {
-	case r.Mail != nil:
-		form = struct {
-			Kind    string   `json:"kind"`
-			To      []string `json:"to"`
-			Subject string   `json:"subject"`
-			Text    string   `json:"text"`
-		}{"mail", r.Mail.To, r.Mail.Subject, r.Mail.Text}
-	case r.HTTP != nil:
-		if r.HTTP.Header == nil {
-			r.HTTP.Header = map[string]string{}
-		}
-		form = struct {
-			Kind      string            `json:"kind"`
-			Method    string            `json:"method"`
-			URL       string            `json:"url"`
-			Header    map[string]string `json:"headers"`
-			MediaType string            `json:"type,omitempty"`
-			Body      any               `json:"body"`
-			Secret    string            `json:"secret,omitempty"`
-		}{"http", r.HTTP.Method, r.HTTP.URL, r.HTTP.Header, r.HTTP.MediaType, readable(r.HTTP.Body), r.HTTP.Secret}
-	case r.Exec != nil:
-		form = struct {
-			Kind    string   `json:"kind"`
-			Command string   `json:"command"`
-			Args    []string `json:"args"`
-			Input   any      `json:"input"`
-		}{"exec", r.Exec.Name, append([]string{}, r.Exec.Args...), readable(r.Exec.Input)}
-	case r.Call != nil:
-		form = struct {
-			Kind  string `json:"kind"`
-			Name  string `json:"name"`
-			Value any    `json:"value"`
-		}{"call", r.Call.Name, readable(r.Call.Value)}
-	default:
-		return nil, errs.New(errs.Internal, "The request %s asks for nothing.", row.Key)
-	}
-	content, err := json.Marshal(form)
-	return content, errs.Wrap("record what would be sent", err)
-}
-
-// readable returns a content as JSON if it is JSON, else as a text, or null for
-// an empty content.
-func readable(content []byte) any {
-	switch {
-	case len(content) == 0:
-		return nil
-	case json.Valid(content):
-		return json.RawMessage(content)
-	}
-	return string(content)
 }

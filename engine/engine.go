@@ -23,6 +23,7 @@ import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
+	"flowdrive/engine/outbox"
 	"flowdrive/engine/prefetch"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/clock"
@@ -42,11 +43,11 @@ type Config struct {
 	Store        store.Store
 	Blobs        Blobs
 	Clock        Clock
-	Filters      Filters                 // nil: jq filters cannot be run
-	Outside      Outside                 // nil: nothing leaves the server
-	Callbacks    map[string]CallbackFunc // by name; what routes can ask
-	Channels     Channels                // how people are told of events
-	AnyCallback  bool                    // routes may name others as well: for rehearsals, in which none is asked
+	Filters      Filters                        // nil: jq filters cannot be run
+	Outside      outbox.Outside                 // nil: nothing leaves the server
+	Callbacks    map[string]outbox.CallbackFunc // by name; what routes can ask
+	Channels     Channels                       // how people are told of events
+	AnyCallback  bool                           // routes may name others as well: for rehearsals, in which none is asked
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
 
@@ -130,7 +131,7 @@ type Engine struct {
 
 	*base
 	decider *decider
-	outbox  *outbox
+	outbox  *deliveries
 }
 
 // base is what all parts share.
@@ -142,9 +143,9 @@ type base struct {
 	runDue       func(ctx context.Context, now time.Time) error // all that is due, in a sandbox
 
 	filters   Filters
-	outside   Outside
+	outside   outbox.Outside
 	channels  Channels
-	callbacks map[string]CallbackFunc
+	callbacks map[string]outbox.CallbackFunc
 	anyCalls  bool
 	log       zerolog.Logger
 	zones     schedule.Zones
@@ -164,7 +165,7 @@ type base struct {
 	quota      quota.Bytes
 	documents  documentCache
 	sweeper    sweeper
-	dispatcher dispatcher
+	dispatcher outbox.Attempts
 	audit      *audit.Log
 	contents   *contents.Keeper
 	expiry     *expiry
@@ -197,7 +198,7 @@ func New(cfg Config) *Engine {
 		b.observer = nobody{}
 	}
 	if b.outside == nil {
-		b.outside = noOutside{}
+		b.outside = outbox.Nowhere{}
 	}
 	if b.Wall == nil {
 		b.Wall = clock.Real{}.Now
@@ -235,7 +236,7 @@ func assemble(b *base) *Engine {
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Files, e.decider}
 	e.Schedules = &Schedules{b, e.Calendars, e.Files, e.decider}
-	e.outbox = &outbox{b, e.decider}
+	e.outbox = &deliveries{b, e.decider}
 	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
 	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.take, e.Calendars.ReadAhead, b.runAhead

@@ -10,6 +10,7 @@ import (
 
 	"flowdrive/attach"
 	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/store/sqlite"
 )
@@ -17,7 +18,7 @@ import (
 // A program has a workflow of its own: the engine over a database, and a
 // function that routes call by its name. Here it says who plays a role.
 func ExampleNew() {
-	onDuty := func(_ context.Context, in engine.CallbackInput) (json.RawMessage, error) {
+	onDuty := func(_ context.Context, in outbox.CallbackInput) (json.RawMessage, error) {
 		var c struct{ Route string }
 		if err := json.Unmarshal(in.Case, &c); err != nil {
 			return nil, err
@@ -25,7 +26,7 @@ func ExampleNew() {
 		fmt.Println("asked by the route", c.Route)
 		return json.RawMessage(`["admin"]`), nil
 	}
-	config := engine.Config{Clock: clock.Real{}, Callbacks: map[string]engine.CallbackFunc{"on-duty": onDuty}}
+	config := engine.Config{Clock: clock.Real{}, Callbacks: map[string]outbox.CallbackFunc{"on-duty": onDuty}}
 	if err := withStore(config, func(ctx context.Context, config engine.Config) error {
 		now := config.Clock.Now()
 		e := engine.New(config)

@@ -12,6 +12,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -278,7 +279,7 @@ actions:
 func TestGroupAndOutbox(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		outside := &outsideWorld{answer: func(context.Context, *engine.Delivery) (*engine.Reply, error) {
+		outside := &outsideWorld{answer: func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
 			<-time.After(time.Second)
 			return nil, nil
 		}}

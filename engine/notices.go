@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/document"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -182,7 +183,7 @@ func (t *telling) post(request *machine.Request) error {
 		return t.postRequest(t.tx, row, request)
 	}
 	row.Request = document.Line(request)
-	record, err := recordOf(row)
+	record, err := outbox.Record(row)
 	if err != nil {
 		return err
 	}

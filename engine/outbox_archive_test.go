@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 )
@@ -18,10 +19,10 @@ func TestDeliveredToTheArchive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		outside := &outsideWorld{}
-		outside.answer = func(context.Context, *engine.Delivery) (*engine.Reply, error) {
+		outside.answer = func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
 			timer := time.NewTimer(5 * time.Second)
 			<-timer.C
-			return &engine.Reply{MediaType: "text/plain", Content: []byte("late")}, nil
+			return &outbox.Reply{MediaType: "text/plain", Content: []byte("late")}, nil
 		}
 		w, stop := realTime(t, reaching(outside, nil))
 		defer stop()
@@ -55,8 +56,8 @@ func TestUndeliveredInTheArchive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		outside := &outsideWorld{}
-		outside.set(func(context.Context, *engine.Delivery) (*engine.Reply, error) {
-			return nil, &engine.Final{Reason: "no"}
+		outside.set(func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
+			return nil, &outbox.Final{Reason: "no"}
 		})
 		w, stop := realTime(t, reaching(outside, nil))
 		defer stop()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -22,15 +23,15 @@ import (
 // test says. Its hosts are those of example.org.
 type outsideWorld struct {
 	mu     sync.Mutex
-	got    []engine.Delivery
+	got    []outbox.Delivery
 	at     []time.Time
 	flying map[string]int // by host or kind
 	most   map[string]int
-	answer func(ctx context.Context, d *engine.Delivery) (*engine.Reply, error) // nil: nothing
+	answer func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) // nil: nothing
 	lost   string                                                               // an address that was allowed
 }
 
-func kindOf(d *engine.Delivery) string {
+func kindOf(d *outbox.Delivery) string {
 	switch {
 	case d.Mail != nil:
 		return "mail"
@@ -42,7 +43,7 @@ func kindOf(d *engine.Delivery) string {
 	return "call"
 }
 
-func (o *outsideWorld) Deliver(ctx context.Context, d *engine.Delivery) (*engine.Reply, error) {
+func (o *outsideWorld) Deliver(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
 	o.mu.Lock()
 	o.got, o.at = append(o.got, *d), append(o.at, clock.Real{}.Now())
 	if o.flying == nil {
@@ -64,13 +65,13 @@ func (o *outsideWorld) Deliver(ctx context.Context, d *engine.Delivery) (*engine
 	return answer(ctx, d)
 }
 
-func (o *outsideWorld) seen() []engine.Delivery {
+func (o *outsideWorld) seen() []outbox.Delivery {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return slices.Clone(o.got)
 }
 
-func (o *outsideWorld) set(answer func(context.Context, *engine.Delivery) (*engine.Reply, error)) {
+func (o *outsideWorld) set(answer func(context.Context, *outbox.Delivery) (*outbox.Reply, error)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.answer = answer
@@ -106,16 +107,16 @@ func (*outsideWorld) RefusesSecret(name string) string {
 	return "is none"
 }
 
-func reaching(o *outsideWorld, callbacks map[string]engine.CallbackFunc) func(*world) {
+func reaching(o *outsideWorld, callbacks map[string]outbox.CallbackFunc) func(*world) {
 	return func(w *world) {
 		w.config = func(c *engine.Config) { c.Outside, c.Callbacks = o, callbacks }
 	}
 }
 
 // replies answers every delivery with a JSON.
-func replies(content string) func(context.Context, *engine.Delivery) (*engine.Reply, error) {
-	return func(context.Context, *engine.Delivery) (*engine.Reply, error) {
-		return &engine.Reply{MediaType: "application/json", Content: []byte(content)}, nil
+func replies(content string) func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
+	return func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
+		return &outbox.Reply{MediaType: "application/json", Content: []byte(content)}, nil
 	}
 }
 
@@ -149,7 +150,7 @@ const startReach = `{"route": "reach", "title": "A title", "xattrDict": {"name":
 func TestOutboxOfASandbox(t *testing.T) {
 	t.Parallel()
 	outside := &outsideWorld{}
-	w := newWorld(t, reaching(outside, map[string]engine.CallbackFunc{"find": func(context.Context, engine.CallbackInput) (json.RawMessage, error) {
+	w := newWorld(t, reaching(outside, map[string]outbox.CallbackFunc{"find": func(context.Context, outbox.CallbackInput) (json.RawMessage, error) {
 		return nil, errors.New("nobody asks in a sandbox")
 	}}))
 	w.as("admin").mustPutRoute("reach", routeReach)
@@ -202,8 +203,8 @@ func TestOutboxDelivers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		outside := &outsideWorld{answer: replies(`{"ok": true}`)}
-		var asked []engine.CallbackInput
-		w, stop := realTime(t, reaching(outside, map[string]engine.CallbackFunc{"find": func(_ context.Context, in engine.CallbackInput) (json.RawMessage, error) {
+		var asked []outbox.CallbackInput
+		w, stop := realTime(t, reaching(outside, map[string]outbox.CallbackFunc{"find": func(_ context.Context, in outbox.CallbackInput) (json.RawMessage, error) {
 			asked = append(asked, in)
 			return json.RawMessage(`["x"]`), nil
 		}}))
@@ -270,8 +271,8 @@ func TestRoutesThatReachTooFar(t *testing.T) {
 		for _, set := range []bool{false, true} {
 			w, want := newWorld(t), tt.bare
 			if set {
-				find := func(context.Context, engine.CallbackInput) (json.RawMessage, error) { return nil, nil }
-				w, want = newWorld(t, reaching(&outsideWorld{}, map[string]engine.CallbackFunc{"find": find})), tt.set
+				find := func(context.Context, outbox.CallbackInput) (json.RawMessage, error) { return nil, nil }
+				w, want = newWorld(t, reaching(&outsideWorld{}, map[string]outbox.CallbackFunc{"find": find})), tt.set
 			}
 			_, err := w.as("sam").putRoute("reach", route(tt.step))
 			if got := strings.Join(faultsOf(err), ", "); got != want || (err == nil) != (want == "") {
@@ -324,7 +325,7 @@ actions:
 func TestUndelivered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		outside := &outsideWorld{answer: func(context.Context, *engine.Delivery) (*engine.Reply, error) { return nil, errors.New("no\nanswer") }}
+		outside := &outsideWorld{answer: func(context.Context, *outbox.Delivery) (*outbox.Reply, error) { return nil, errors.New("no\nanswer") }}
 		w, stop := realTime(t, reaching(outside, nil))
 		defer stop()
 		w.clock.Set(clock.Real{}.Now())
@@ -381,8 +382,8 @@ actions:
 		w.refused(admin.do(id, name, "retry"), errs.NotFound)
 
 		// One that never can be is told at once, and can be given up.
-		outside.set(func(context.Context, *engine.Delivery) (*engine.Reply, error) {
-			return nil, &engine.Final{Reason: "never"}
+		outside.set(func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
+			return nil, &outbox.Final{Reason: "never"}
 		})
 		id = sam.startCase(`{"route": "hook"}`)
 		sam.mustPerform(id, "ask")
@@ -408,7 +409,7 @@ func TestSlowHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		outside := &outsideWorld{}
-		outside.answer = func(ctx context.Context, d *engine.Delivery) (*engine.Reply, error) {
+		outside.answer = func(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
 			if !strings.Contains(d.HTTP.URL, "slow") {
 				return nil, nil
 			}
@@ -454,7 +455,7 @@ func TestOutboxAfterACrash(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hung := make(chan struct{})
-		outside := &outsideWorld{answer: func(context.Context, *engine.Delivery) (*engine.Reply, error) {
+		outside := &outsideWorld{answer: func(context.Context, *outbox.Delivery) (*outbox.Reply, error) {
 			<-hung
 			return nil, errors.New("the machine is gone")
 		}}

@@ -47,8 +47,8 @@ type Schedules struct {
 	decider   *decider
 }
 
-// outbox delivers what the steps of routes want done outside the server.
-type outbox struct {
+// deliveries delivers what the steps of routes want done outside the server.
+type deliveries struct {
 	*base
 	decider *decider
 }
@@ -57,7 +57,7 @@ type outbox struct {
 type Routes struct {
 	*base
 	schedules *Schedules
-	outbox    *outbox
+	outbox    *deliveries
 	decider   *decider
 }
 

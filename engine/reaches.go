@@ -12,7 +12,7 @@ import (
 
 // checkReaches judges what a route names that is outside: hosts, addresses,
 // commands, secrets and callbacks (docs/contract/routes.md#reaching-outside).
-func (e *outbox) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
+func (e *deliveries) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
 	for _, reach := range reaches {
 		detail, code := e.refuses(reach)
 		if detail != "" {
@@ -24,7 +24,7 @@ func (e *outbox) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
 
 // refuses says why something outside cannot be reached; it returns "" if it can
 // be.
-func (e *outbox) refuses(reach route.Reach) (detail string, code errs.Code) {
+func (e *deliveries) refuses(reach route.Reach) (detail string, code errs.Code) {
 	switch reach.Kind {
 	case route.ReachURL:
 		return e.outside.RefusesURL(reach.Name), errs.CodeRange
@@ -48,7 +48,7 @@ func (e *outbox) refuses(reach route.Reach) (detail string, code errs.Code) {
 // withoutStrangers removes from a mail the addresses that its route could not
 // be stored with now: an administrator may have removed a domain since, or a
 // user may have gone. It says why, and returns "" if there are none.
-func (e *outbox) withoutStrangers(m *machine.Mail) (refused string) {
+func (e *deliveries) withoutStrangers(m *machine.Mail) (refused string) {
 	var why []string
 	for _, address := range m.Named {
 		if detail, _ := e.refuses(route.Reach{Kind: route.ReachAddress, Name: address}); detail != "" {
@@ -60,7 +60,7 @@ func (e *outbox) withoutStrangers(m *machine.Mail) (refused string) {
 }
 
 // isUsers reports whether an e-mail address is a user's.
-func (e *outbox) isUsers(address string) bool {
+func (e *deliveries) isUsers(address string) bool {
 	for _, p := range e.directory().Parties() {
 		if p.Email != "" && strings.EqualFold(p.Email, address) {
 			return true

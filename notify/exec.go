@@ -15,7 +15,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/confine"
 	"flowdrive/internal/document"
 )
@@ -121,7 +121,7 @@ const tryAgain = 75
 const keyVariable = "IDEMPOTENCY_KEY"
 
 // run runs a command.
-func (g *Gateway) run(ctx context.Context, key string, c *engine.Command) (_ *engine.Reply, err error) {
+func (g *Gateway) run(ctx context.Context, key string, c *outbox.Command) (_ *outbox.Reply, err error) {
 	allowed, ok := g.Commands.named[c.Name]
 	if !ok {
 		return nil, final("%s", g.RefusesCommand(c.Name))
@@ -177,7 +177,7 @@ type process struct {
 // ended says what became of it. That something it started still holds its
 // output when it is over (exec.ErrWaitDelay) is not looked at, nor that it
 // did not read its input.
-func (p *process) ended(cmd *exec.Cmd, err error) (*engine.Reply, error) {
+func (p *process) ended(cmd *exec.Cmd, err error) (*outbox.Reply, error) {
 	state := cmd.ProcessState
 	switch {
 	case state == nil && neverStarts(err):
@@ -192,9 +192,9 @@ func (p *process) ended(cmd *exec.Cmd, err error) (*engine.Reply, error) {
 	return nil, final("%s ended with %s%s", p.name, state, said(p.errors.end()))
 }
 
-func (p *process) reply() *engine.Reply {
+func (p *process) reply() *outbox.Reply {
 	content := slices.Clone(p.out.Bytes())
-	r := &engine.Reply{MediaType: "text/plain", Content: content}
+	r := &outbox.Reply{MediaType: "text/plain", Content: content}
 	switch {
 	case json.Valid(content):
 		r.MediaType = "application/json"

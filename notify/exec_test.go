@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/confine"
 )
 
@@ -28,8 +28,8 @@ func shell(t *testing.T, c Command) *Gateway {
 	return newGateway(t, Config{Commands: commands})
 }
 
-func script(text string, args ...string) *engine.Delivery {
-	return &engine.Delivery{Exec: &engine.Command{Name: "sh", Args: slices.Concat([]string{text, "sh"}, args), Input: []byte("the input")}}
+func script(text string, args ...string) *outbox.Delivery {
+	return &outbox.Delivery{Exec: &outbox.Command{Name: "sh", Args: slices.Concat([]string{text, "sh"}, args), Input: []byte("the input")}}
 }
 
 // TestEndOfACommandDecides: how a command ends decides what becomes of it.
@@ -148,7 +148,7 @@ func TestExecArguments(t *testing.T) {
 			t.Errorf("%s: got %.400s", name, got)
 		}
 	}
-	if got := deliver(t, g, &engine.Delivery{Exec: &engine.Command{Name: "rm"}}); !strings.HasPrefix(got, `final: routes may not run "rm"`) {
+	if got := deliver(t, g, &outbox.Delivery{Exec: &outbox.Command{Name: "rm"}}); !strings.HasPrefix(got, `final: routes may not run "rm"`) {
 		t.Errorf("got %s", got)
 	}
 	if got := g.RefusesCommand("shh"); !strings.Contains(got, `did you mean "sh"?`) {

@@ -19,9 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/net/http/httpguts"
+	"flowdrive/engine/outbox"
 
-	"flowdrive/engine"
+	"golang.org/x/net/http/httpguts"
 )
 
 // limits are how far the outside is trusted. Tests have shorter ones.
@@ -87,7 +87,7 @@ type request struct {
 }
 
 // call sends a request to a service, and follows its redirects.
-func (g *Gateway) call(ctx context.Context, id string, c *engine.HTTPCall) (*engine.Reply, error) {
+func (g *Gateway) call(ctx context.Context, id string, c *outbox.HTTPCall) (*outbox.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.limits.call)
 	defer cancel()
 	first, err := g.check(c)
@@ -125,7 +125,7 @@ func (g *Gateway) call(ctx context.Context, id string, c *engine.HTTPCall) (*eng
 }
 
 // check returns the URL of a call that can be made.
-func (g *Gateway) check(c *engine.HTTPCall) (*url.URL, error) {
+func (g *Gateway) check(c *outbox.HTTPCall) (*url.URL, error) {
 	u, err := url.Parse(c.URL)
 	if err != nil {
 		return nil, final("the text is not a URL")
@@ -150,7 +150,7 @@ func (g *Gateway) check(c *engine.HTTPCall) (*url.URL, error) {
 
 // prepare returns the HTTP request. What the route's author put into the
 // header may hold passwords, and goes to the host of the call alone.
-func (g *Gateway) prepare(ctx context.Context, id string, c *engine.HTTPCall, n request, trusted bool) (*http.Request, error) {
+func (g *Gateway) prepare(ctx context.Context, id string, c *outbox.HTTPCall, n request, trusted bool) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, n.method, n.url.String(), bytes.NewReader(n.body))
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func sameHost(a, b *url.URL) bool {
 func place(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
 // answer turns an answer into a reply or an error.
-func (g *Gateway) answer(asked request, res *http.Response) (*engine.Reply, error) {
+func (g *Gateway) answer(asked request, res *http.Response) (*outbox.Reply, error) {
 	defer res.Body.Close()
 	if res.StatusCode >= 200 && res.StatusCode <= 299 {
 		return g.reply(asked, res)
@@ -237,18 +237,18 @@ func (g *Gateway) answer(asked request, res *http.Response) (*engine.Reply, erro
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 	default:
 		if res.StatusCode < 500 {
-			return nil, &engine.Final{Reason: reason}
+			return nil, &outbox.Final{Reason: reason}
 		}
 	}
 	err = errors.New(reason)
 	if after := g.retryAfter(res.Header.Get("Retry-After")); after > 0 {
-		return nil, &engine.Later{After: after, Err: err}
+		return nil, &outbox.Later{After: after, Err: err}
 	}
 	return nil, err
 }
 
 // reply reads the content of a good answer.
-func (g *Gateway) reply(asked request, res *http.Response) (*engine.Reply, error) {
+func (g *Gateway) reply(asked request, res *http.Response) (*outbox.Reply, error) {
 	tooLong := final("the answer of %s has more than %d bytes", place(asked.url), g.limits.answer)
 	if coding := res.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, final("the answer of %s is encoded as %s, which the request did not accept", place(asked.url), clean([]byte(coding), 40))
@@ -274,7 +274,7 @@ func (g *Gateway) reply(asked request, res *http.Response) (*engine.Reply, error
 	default:
 		mediaType = "application/octet-stream"
 	}
-	return &engine.Reply{MediaType: mediaType, Content: content}, nil
+	return &outbox.Reply{MediaType: mediaType, Content: content}, nil
 }
 
 // retryAfter reads how long a service wants to wait for the next attempt,
@@ -294,5 +294,5 @@ func (g *Gateway) retryAfter(text string) time.Duration {
 }
 
 func final(format string, args ...any) error {
-	return &engine.Final{Reason: fmt.Sprintf(format, args...)}
+	return &outbox.Final{Reason: fmt.Sprintf(format, args...)}
 }

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/net/dns/dnsmessage"
+	"flowdrive/engine/outbox"
 
-	"flowdrive/engine"
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
@@ -27,8 +27,8 @@ func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {
 	return s
 }
 
-func get(url string) *engine.Delivery {
-	return &engine.Delivery{HTTP: &engine.HTTPCall{Method: http.MethodGet, URL: url}}
+func get(url string) *outbox.Delivery {
+	return &outbox.Delivery{HTTP: &outbox.HTTPCall{Method: http.MethodGet, URL: url}}
 }
 
 // TestAnswers: what a service answers decides whether it is asked again.
@@ -111,14 +111,14 @@ func TestSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := newGateway(t, Config{Hosts: allow(t, "127.0.0.1"), Secrets: secrets})
-	call := &engine.HTTPCall{
+	call := &outbox.HTTPCall{
 		Method: http.MethodPut, URL: s.URL, MediaType: "application/json", Body: []byte(`{"test": 2432232314}`), Secret: "billing",
 		Header: map[string]string{
 			"X-Api-Key": "k", "accept": "text/csv", "user-agent": "x", "idempotency-key": "x", "webhook-signature": "x", "webhook-id": "x",
 			"host": "other.example", "connection": "x-api-key", "transfer-encoding": "chunked", "accept-encoding": "gzip",
 		},
 	}
-	if out := deliver(t, g, &engine.Delivery{HTTP: call}); out != "text/plain " {
+	if out := deliver(t, g, &outbox.Delivery{HTTP: call}); out != "text/plain " {
 		t.Fatal(out)
 	}
 	key := "5d3c0f0e8a5b4f6c9d1e2f3a4b5c6d7e-3-1"
@@ -137,17 +137,17 @@ func TestSent(t *testing.T) {
 	}
 
 	call.Secret = ""
-	deliver(t, g, &engine.Delivery{HTTP: call})
+	deliver(t, g, &outbox.Delivery{HTTP: call})
 	if got.Get("Webhook-Signature") == "" || got.Get("Webhook-Signature") == want["Webhook-Signature"] {
 		t.Error("the default secret did not sign")
 	}
 	g.Secrets = Secrets{}
-	deliver(t, g, &engine.Delivery{HTTP: call})
+	deliver(t, g, &outbox.Delivery{HTTP: call})
 	if got.Get("Webhook-Signature") != "" || got.Get("Webhook-Id") != key {
 		t.Errorf("without a secret: %v", got)
 	}
 	call.Secret = "billing"
-	if out := deliver(t, g, &engine.Delivery{HTTP: call}); !strings.HasPrefix(out, "final: ") || !strings.Contains(out, "setting secrets") {
+	if out := deliver(t, g, &outbox.Delivery{HTTP: call}); !strings.HasPrefix(out, "final: ") || !strings.Contains(out, "setting secrets") {
 		t.Errorf("with a secret that is gone: %s", out)
 	}
 }
@@ -156,7 +156,7 @@ func TestSent(t *testing.T) {
 func TestRefusedCalls(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, Config{Hosts: allow(t, "127.0.0.1")})
-	for _, call := range []engine.HTTPCall{
+	for _, call := range []outbox.HTTPCall{
 		{Method: "CONNECT", URL: "http://127.0.0.1/"},
 		{Method: "GET\r\nX: y", URL: "http://127.0.0.1/"},
 		{Method: "", URL: "http://127.0.0.1/"},
@@ -167,7 +167,7 @@ func TestRefusedCalls(t *testing.T) {
 		{Method: "GET", URL: "http://127.0.0.1/", Header: map[string]string{"": "z"}},
 		{Method: "POST", URL: "http://127.0.0.1/", MediaType: "text/plain\r\nX: y", Body: []byte("x")},
 	} {
-		if got := deliver(t, g, &engine.Delivery{HTTP: &call}); !strings.HasPrefix(got, "final: ") || strings.ContainsAny(got, "\r\n") {
+		if got := deliver(t, g, &outbox.Delivery{HTTP: &call}); !strings.HasPrefix(got, "final: ") || strings.ContainsAny(got, "\r\n") {
 			t.Errorf("%+v: got %q", call, got)
 		}
 	}
@@ -338,7 +338,7 @@ func TestRedirects(t *testing.T) {
 	const key = "5d3c0f0e8a5b4f6c9d1e2f3a4b5c6d7e-3-1"
 	post := func(method, query string) string {
 		last = seen{}
-		return deliver(t, g, &engine.Delivery{HTTP: &engine.HTTPCall{
+		return deliver(t, g, &outbox.Delivery{HTTP: &outbox.HTTPCall{
 			Method: method, URL: s.URL + "/go?" + query, MediaType: "text/plain", Body: []byte("body"), Header: map[string]string{"X-Api-Key": "k"},
 		}})
 	}

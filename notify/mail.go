@@ -17,10 +17,10 @@ import (
 	"strings"
 	"sync"
 
+	"flowdrive/engine/outbox"
+
 	"github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
-
-	"flowdrive/engine"
 )
 
 // MailServer is the server that mails are handed to.
@@ -126,7 +126,7 @@ func validAddress(text string) bool {
 }
 
 // mail hands a mail to the server, for all who do not have it yet.
-func (g *Gateway) mail(ctx context.Context, key string, m *engine.Mail) error {
+func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 	if g.Mail == nil {
 		return final("this server sends no mail; an administrator names a mail server with the setting smtp")
 	}
@@ -258,7 +258,7 @@ func some(lines []string) string {
 // transact sends a mail to some of its addresses. If the server refuses some of
 // them, the others still get it. The error is one of the connection, which
 // cannot be used afterwards.
-func (g *Gateway) transact(c *smtp.Client, key string, m *engine.Mail, to []string, o *outcome) error {
+func (g *Gateway) transact(c *smtp.Client, key string, m *outbox.Mail, to []string, o *outcome) error {
 	refuse := func(who string, err error) error {
 		e, ok := errors.AsType[*textproto.Error](err)
 		if !ok {
@@ -303,7 +303,7 @@ func (g *Gateway) transact(c *smtp.Client, key string, m *engine.Mail, to []stri
 
 // compose writes the mail. Its Message-ID follows from the key, so that a
 // recipient who gets it twice can tell.
-func (g *Gateway) compose(key string, m *engine.Mail, to []string) *mail.Msg {
+func (g *Gateway) compose(key string, m *outbox.Mail, to []string) *mail.Msg {
 	domain := g.Mail.from.Address[strings.LastIndexByte(g.Mail.from.Address, '@')+1:]
 	identity := func(kind, text string) string {
 		sum := sha256.Sum256([]byte(kind + "\x00" + text))

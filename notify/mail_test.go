@@ -14,7 +14,7 @@ import (
 	"github.com/emersion/go-smtp"
 	gocmp "github.com/google/go-cmp/cmp"
 
-	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/mailbox"
 )
 
@@ -28,8 +28,8 @@ func toServer(t *testing.T, box *mailbox.Server, url, password string) *MailServ
 	return s
 }
 
-func mailOf(to ...string) *engine.Delivery {
-	return &engine.Delivery{Mail: &engine.Mail{To: to, Subject: "Case 17", Text: "It is your turn.\n", Thread: "case-17"}}
+func mailOf(to ...string) *outbox.Delivery {
+	return &outbox.Delivery{Mail: &outbox.Mail{To: to, Subject: "Case 17", Text: "It is your turn.\n", Thread: "case-17"}}
 }
 
 // TestMail: a mail as it arrives, without log-in and TLS on this machine.

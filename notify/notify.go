@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 )
 
 // Config is what a Gateway is made of. With its zero value nothing may leave
@@ -61,7 +62,7 @@ func New(c Config) *Gateway {
 func (g *Gateway) Close() { g.transport.CloseIdleConnections() }
 
 // Deliver implements engine.Outside.
-func (g *Gateway) Deliver(ctx context.Context, d *engine.Delivery) (*engine.Reply, error) {
+func (g *Gateway) Deliver(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
 	switch {
 	case d.HTTP != nil:
 		return g.call(ctx, d.Key, d.HTTP)
@@ -70,7 +71,7 @@ func (g *Gateway) Deliver(ctx context.Context, d *engine.Delivery) (*engine.Repl
 	case d.Exec != nil:
 		return g.run(ctx, d.Key, d.Exec)
 	}
-	return nil, &engine.Final{Reason: "this server does not know this kind of delivery"}
+	return nil, &outbox.Final{Reason: "this server does not know this kind of delivery"}
 }
 
 // clean returns the beginning of a text of strangers in one line that can be
@@ -101,4 +102,4 @@ func said(text []byte) string {
 	return ""
 }
 
-var _ engine.Outside = (*Gateway)(nil)
+var _ outbox.Outside = (*Gateway)(nil)

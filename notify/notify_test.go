@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
-	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/confine"
 )
 
@@ -67,18 +67,18 @@ func port(s *httptest.Server) string {
 
 // deliver returns what became of a delivery: "media/type content",
 // "final: …", "later 5s: …" or "again: …".
-func deliver(t *testing.T, g *Gateway, d *engine.Delivery) string {
+func deliver(t *testing.T, g *Gateway, d *outbox.Delivery) string {
 	t.Helper()
 	d.Key = "5d3c0f0e8a5b4f6c9d1e2f3a4b5c6d7e-3-1"
 	r, err := g.Deliver(t.Context(), d)
 	return outcomeOf(r, err)
 }
 
-func outcomeOf(r *engine.Reply, err error) string {
-	if final, ok := errors.AsType[*engine.Final](err); ok {
+func outcomeOf(r *outbox.Reply, err error) string {
+	if final, ok := errors.AsType[*outbox.Final](err); ok {
 		return "final: " + final.Reason
 	}
-	if later, ok := errors.AsType[*engine.Later](err); ok {
+	if later, ok := errors.AsType[*outbox.Later](err); ok {
 		return "later " + later.After.String() + ": " + later.Error()
 	}
 	switch {
@@ -110,7 +110,7 @@ func TestErrorTextIsOneShortLine(t *testing.T) {
 func TestCallbacksGoNowhere(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, Config{})
-	if got := deliver(t, g, &engine.Delivery{Call: &engine.Callback{Name: "x"}}); !strings.HasPrefix(got, "final: ") {
+	if got := deliver(t, g, &outbox.Delivery{Call: &outbox.Callback{Name: "x"}}); !strings.HasPrefix(got, "final: ") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -125,9 +125,9 @@ func TestNothingLeavesWithoutSettings(t *testing.T) {
 		{g.RefusesAddress("ann@example.org"), "setting smtp"},
 		{g.RefusesCommand("ls"), "setting commands"},
 		{g.RefusesSecret("default"), "setting secrets"},
-		{deliver(t, g, &engine.Delivery{HTTP: &engine.HTTPCall{Method: "GET", URL: "http://127.0.0.1/"}}), "setting allow-host"},
-		{deliver(t, g, &engine.Delivery{Mail: &engine.Mail{To: []string{"ann@example.org"}}}), "setting smtp"},
-		{deliver(t, g, &engine.Delivery{Exec: &engine.Command{Name: "ls"}}), "setting commands"},
+		{deliver(t, g, &outbox.Delivery{HTTP: &outbox.HTTPCall{Method: "GET", URL: "http://127.0.0.1/"}}), "setting allow-host"},
+		{deliver(t, g, &outbox.Delivery{Mail: &outbox.Mail{To: []string{"ann@example.org"}}}), "setting smtp"},
+		{deliver(t, g, &outbox.Delivery{Exec: &outbox.Command{Name: "ls"}}), "setting commands"},
 	} {
 		if !strings.Contains(test.got, test.want) {
 			t.Errorf("got %q, want something with %q", test.got, test.want)
@@ -141,7 +141,7 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	g := newGateway(t, Config{Hosts: allow(t, "127.0.0.1")})
-	r, err := g.Deliver(ctx, &engine.Delivery{HTTP: &engine.HTTPCall{Method: "GET", URL: "http://127.0.0.1:9/"}})
+	r, err := g.Deliver(ctx, &outbox.Delivery{HTTP: &outbox.HTTPCall{Method: "GET", URL: "http://127.0.0.1:9/"}})
 	if !errors.Is(err, context.Canceled) || strings.HasPrefix(outcomeOf(r, err), "final") {
 		t.Errorf("got %v, %v", r, err)
 	}

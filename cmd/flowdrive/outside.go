@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"flowdrive/engine"
+	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -91,7 +92,7 @@ func refusedWebhook(c notify.Config, url string) error {
 
 // openOutside returns what the settings allow of the world, and how people are
 // told of events there.
-func (a *app) openOutside() (engine.Outside, engine.Channels, error) {
+func (a *app) openOutside() (outbox.Outside, engine.Channels, error) {
 	c, err := a.settings.outside.gateway()
 	if err != nil {
 		return nil, engine.Channels{}, err

@@ -1,4 +1,7 @@
-package engine
+// Package outbox has what is to be done outside the server on its way there: what
+// a delivery is and answers, how deliveries share lanes, when one is tried again,
+// and how a sandbox records it.
+package outbox
 
 import (
 	"context"
@@ -58,6 +61,7 @@ type Reply struct {
 // Final is an error that no repetition mends.
 type Final struct{ Reason string }
 
+// Error implements error.
 func (f *Final) Error() string { return f.Reason }
 
 // Later is an error after which the outside asks not to be tried again before
@@ -67,28 +71,36 @@ type Later struct {
 	Err   error
 }
 
+// Error implements error.
 func (l *Later) Error() string { return l.Err.Error() }
+
+// Unwrap returns the error of the attempt.
 func (l *Later) Unwrap() error { return l.Err }
 
-// noOutside is the outside of a server that was given none: nothing leaves it.
-type noOutside struct{}
+// Nowhere is the outside of a server that was given none: nothing leaves it.
+type Nowhere struct{}
 
-func (noOutside) Deliver(context.Context, *Delivery) (*Reply, error) {
+// Deliver implements Outside.
+func (Nowhere) Deliver(context.Context, *Delivery) (*Reply, error) {
 	return nil, &Final{"this server is not set up to reach others"}
 }
 
-func (noOutside) RefusesURL(string) string {
+// RefusesURL implements Outside.
+func (Nowhere) RefusesURL(string) string {
 	return "leads to a host that the administrator has not allowed"
 }
 
-func (noOutside) RefusesAddress(string) string {
+// RefusesAddress implements Outside.
+func (Nowhere) RefusesAddress(string) string {
 	return "is neither a user's address nor in a domain that the administrator has allowed"
 }
 
-func (noOutside) RefusesCommand(string) string {
+// RefusesCommand implements Outside.
+func (Nowhere) RefusesCommand(string) string {
 	return "is not a command that the administrator has allowed"
 }
 
-func (noOutside) RefusesSecret(string) string {
+// RefusesSecret implements Outside.
+func (Nowhere) RefusesSecret(string) string {
 	return "is not a secret that the administrator has set"
 }

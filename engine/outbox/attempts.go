@@ -1,0 +1,93 @@
+package outbox
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"flowdrive/store"
+)
+
+// Bounds on the attempts that are made at the same time.
+const (
+	mostAtOnce = 16
+	mostInLane = 4
+	// longestDrain is how long a server that stops waits for what is under way.
+	longestDrain = 10 * time.Second
+)
+
+// Attempts are the deliveries that are being tried. Each runs in its own
+// goroutine, so that neither the writer nor the sweeper waits. The zero value has
+// no room until Open is called. It is safe for concurrent use.
+type Attempts struct {
+	mu      sync.Mutex
+	ctx     context.Context //nolint:containedctx // of the attempts, which outlive the request or sweep that found them due
+	running map[string]bool // by key
+	lanes   map[string]int  // how many of each
+	crowded bool            // something due was left for want of room
+	all     sync.WaitGroup
+}
+
+// Open lets attempts be made. The function that it returns lets no more begin,
+// waits some seconds for those that are under way, and then cancels them.
+func (d *Attempts) Open() (drain func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ctx, d.running, d.lanes = ctx, map[string]bool{}, map[string]int{}
+	return func() {
+		defer cancel()
+		d.mu.Lock()
+		d.ctx = nil // none begins any more
+		d.mu.Unlock()
+		timer := time.AfterFunc(longestDrain, cancel)
+		defer timer.Stop()
+		d.all.Wait()
+	}
+}
+
+// Room returns how many more attempts a lane has room for, 0 or less for none.
+func (d *Attempts) Room(lane string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx == nil {
+		return 0
+	}
+	room := min(mostInLane-d.lanes[lane], mostAtOnce-len(d.running))
+	d.crowded = d.crowded || room <= 0
+	return room
+}
+
+// Start runs f as the attempt to deliver a row, unless one is under way. f must
+// call End.
+func (d *Attempts) Start(row *store.OutboxRow, f func(context.Context)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx == nil || d.running[row.Key] {
+		return
+	}
+	ctx := d.ctx
+	d.running[row.Key] = true
+	d.lanes[row.Lane]++
+	d.all.Go(func() { f(ctx) })
+}
+
+// End ends the attempt to deliver a row, and reports whether something waited
+// for its room.
+func (d *Attempts) End(row *store.OutboxRow) (crowded bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.running, row.Key)
+	if d.lanes[row.Lane]--; d.lanes[row.Lane] == 0 {
+		delete(d.lanes, row.Lane)
+	}
+	crowded, d.crowded = d.crowded, false
+	return crowded
+}
+
+// Running reports whether the row with that key is being delivered.
+func (d *Attempts) Running(key string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.running[key]
+}

@@ -1,0 +1,74 @@
+package outbox
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/mediatype"
+)
+
+// Key is the idempotency key of what a step of a case asks for
+// (docs/contract/engine.md#the-machine-is-a-pure-function).
+func Key(guid string, seq, step int64) string { return fmt.Sprintf("%s-%d-%d", guid, seq, step) }
+
+// LaneOf returns the lane of a request: the mail server, a host, a command or a
+// callback. A slow lane does not delay the others.
+func LaneOf(r *machine.Request) string {
+	switch {
+	case r.Mail != nil:
+		return "mail"
+	case r.HTTP != nil:
+		if u, err := url.Parse(r.HTTP.URL); err == nil {
+			return "http:" + strings.ToLower(u.Host)
+		}
+		return "http:"
+	case r.Exec != nil:
+		return "exec:" + r.Exec.Name
+	}
+	return "call:" + r.Call.Name
+}
+
+// What is not delivered is tried again with growing pauses, for about a day.
+const (
+	firstPause   = 5 * time.Second
+	longestPause = time.Hour
+	// MostAttempts is how often a delivery is tried.
+	MostAttempts = 33
+	// LongestLater is the longest pause that the outside may ask for.
+	LongestLater = 24 * time.Hour
+)
+
+// PauseAfter returns how long to wait after so many attempts. Each pause is
+// twice the one before, up to an hour; a part of it that key and attempt give
+// is added or taken away, so that what failed together does not come back
+// together.
+func PauseAfter(key string, attempts int64) time.Duration {
+	pause := longestPause
+	if shift := attempts - 1; shift < 16 {
+		pause = min(pause, firstPause<<shift)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", key, attempts))
+	const share = 5 // a fifth more or less
+	spread := int64(2 * pause / share)
+	return pause - pause/share + time.Duration(int64(binary.BigEndian.Uint64(sum[:8])>>1)%spread)
+}
+
+// CleanType returns the media type of an answer, or the type of unknown
+// contents if it is not a valid one.
+func CleanType(text string) string {
+	const longest = 200
+	main, sub, found := strings.Cut(text, "/")
+	legal := found && main != "" && sub != "" && len(text) <= longest
+	for i := range len(text) {
+		legal = legal && text[i] >= ' ' && text[i] < 0x7f
+	}
+	if !legal {
+		return mediatype.Unknown
+	}
+	return text
+}
