@@ -102,7 +102,7 @@ func (e *Archive) archive(tx store.Tx, c *machine.Case, named bool, now time.Tim
 		rest = now
 		tx.AfterCommit(func() { e.sweeper.note(now) })
 	}
-	e.tell(tx, Event{Kind: EventCase, Change: ChangeChanged, ID: c.ID, Version: c.Version, Time: now})
+	e.publish(tx, Event{Kind: EventCase, Change: ChangeChanged, ID: c.ID, Version: c.Version, Time: now})
 	return tx.Write().Cases().Archive(c.ID, store.MonthOf(c.EndedAt()), dueInArchive(c), rest)
 }
 
@@ -243,7 +243,7 @@ func (e *Archive) PurgeCase(ctx context.Context, req Request, month store.Month,
 	if err != nil {
 		return err
 	}
-	e.settle(ctx)
+	e.runDueNow(ctx)
 	return nil
 }
 
@@ -273,7 +273,7 @@ func (e *Archive) deleteCase(tx store.Tx, c *machine.Case, now time.Time) error 
 		return err
 	}
 	e.contents.RouseAfter(tx)
-	e.tell(tx, Event{
+	e.publish(tx, Event{
 		Kind: EventCase, Change: ChangeDeleted, ID: c.ID, Version: c.Version, Time: now,
 		seenBy: e.decider.access(c), route: e.routes.Load().byID[c.RouteID],
 	})
@@ -302,7 +302,7 @@ func (e *Archive) forgetLast(tx store.Tx, uuid store.UUID, id int64, now time.Ti
 	entry.LastCase = 0
 	stored.Revision++
 	stored.Form = entry.Form()
-	e.tellEntry(tx, stored, ChangeChanged, now)
+	e.publishEntry(tx, stored, ChangeChanged, now)
 	return tx.Write().Entries().Update(stored)
 }
 

@@ -101,7 +101,7 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 // decideOn returns the change that the event makes of a held case.
 func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
-	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.tells()}, l)
+	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.canNotify()}, l)
 	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued {
 		err = e.sayWhyQueued(h, req.By, err)
 	}
@@ -114,7 +114,7 @@ func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*ca
 	e.render(c, h.route.Compiled)
 	e.shared(c, h.shares)
 	e.wasArchived(c, h.row.Archived)
-	if err := e.addOthers(c, out, l); err != nil {
+	if err := e.addRelated(c, out, l); err != nil {
 		return nil, err
 	}
 	c.freesName = h.row.Named && out.Case.Life == machine.Canceled
@@ -346,7 +346,7 @@ func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	if err != nil {
 		return err
 	}
-	e.settle(ctx)
+	e.runDueNow(ctx)
 	return nil
 }
 

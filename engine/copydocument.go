@@ -188,8 +188,8 @@ func (x *transferring) do() (*store.Document, error) {
 		if err := x.releaseTree(x.tx, x.req, x.from); err != nil {
 			return nil, err
 		}
-		x.tellDocument(x.tx, x.from, &d, ChangeDeleted, x.req.Now)
-		x.tellDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
+		x.publishDocument(x.tx, x.from, &d, ChangeDeleted, x.req.Now)
+		x.publishDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
 		return &d, x.tx.Write().Documents().Move(d.ID, d.ParentID, d.Name)
 	}
 	d.Created, d.Modified, d.Revision = x.req.Now, x.req.Now, 1
@@ -197,7 +197,7 @@ func (x *transferring) do() (*store.Document, error) {
 	if d.ID, err = x.tx.Write().Documents().Copy(x.from.found.ID, d.ParentID, d.Name, x.req.By.ID, x.req.Now); err != nil {
 		return nil, err
 	}
-	x.tellDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
+	x.publishDocument(x.tx, x.to, &d, ChangeCreated, x.req.Now)
 	return &d, x.copyTree(tree, d.ID)
 }
 
@@ -253,13 +253,13 @@ func (e *Files) MayTake(ctx context.Context, req Request, path DocumentPath) (*T
 	return taken, err
 }
 
-// take deletes what a request takes its content from.
-func (e *Files) take(tx store.Tx, req Request) error {
+// deleteMoveSource deletes what a request takes its content from.
+func (e *Files) deleteMoveSource(tx store.Tx, req Request) error {
 	if req.Takes == nil {
 		return nil
 	}
 	if req.Takes.Scratch != nil {
-		return e.takeScratch(tx, req)
+		return e.deleteSideFile(tx, req)
 	}
 	at, err := e.documentAt(tx, req.By, req.Takes.Document)
 	if err != nil {

@@ -47,7 +47,7 @@ func (e *Routes) DeleteRoute(ctx context.Context, req Request, name string, forc
 			}
 			gone := e.routes.Load().byID[stored.ID]
 			tx.AfterCommit(func() { e.routes.Store(e.routes.Load().without(stored.ID)) })
-			e.tell(tx, Event{Kind: EventRoute, Change: ChangeDeleted, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now, route: gone})
+			e.publish(tx, Event{Kind: EventRoute, Change: ChangeDeleted, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now, route: gone})
 			return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.RouteDelete, stored.Name, fmt.Sprintf("version %d", stored.Version)))
 		})
 		if err != nil {
@@ -57,7 +57,7 @@ func (e *Routes) DeleteRoute(ctx context.Context, req Request, name string, forc
 			break
 		}
 	}
-	e.settle(ctx)
+	e.runDueNow(ctx)
 	return nil
 }
 

@@ -155,7 +155,7 @@ func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow) {
 	// The end of a delivery must be recorded even if the server is being
 	// stopped.
 	ctx = context.WithoutCancel(ctx)
-	err := e.landed(ctx, row, reply, failure)
+	err := e.finishDelivery(ctx, row, reply, failure)
 	if err == nil || unserved(err) {
 		return // unserved: its lease brings it back
 	}
@@ -226,15 +226,15 @@ func (e *deliveries) record(ctx context.Context, rows []store.OutboxRow, now tim
 				return err
 			}
 			event := machine.Recorded{Seq: row.Seq, Step: row.Step, Content: content}
-			c, err := e.heard(tx, row, event, now)
+			c, err := e.prepareReply(tx, row, event, now)
 			if err != nil {
 				return err
 			}
-			return e.putHeard(tx, row, event, c)
+			return e.writeReply(tx, row, event, c)
 		}
 	}
 	for i, err := range store.InParts(ctx, e.Store, units) {
-		err = e.runAhead(ctx, err, func() error { return e.Store.Update(ctx, units[i]) })
+		err = e.runPrefetched(ctx, err, func() error { return e.Store.Update(ctx, units[i]) })
 		if err == nil {
 			continue
 		}

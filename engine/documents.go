@@ -102,12 +102,12 @@ func (e *Files) placeOf(by identity.Principal, path DocumentPath) (*documentPlac
 
 func (at *documentPlace) find(r store.Reader) error {
 	along, err := r.Documents().Along(at.root.ID, at.path[1:])
-	at.lead(along)
+	at.follow(along)
 	return err
 }
 
-// lead follows the path along the rows found for it, from the root down.
-func (at *documentPlace) lead(along []store.Document) {
+// follow follows the path along the rows found for it, from the root down.
+func (at *documentPlace) follow(along []store.Document) {
 	for i := range along {
 		d := &along[i]
 		if i == 0 {
@@ -270,7 +270,7 @@ func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path
 	var out Listing
 	err = e.Store.View(ctx, func(r store.Reader) error {
 		along, below, err := r.Documents().Under(at.root.ID, at.path[1:], o)
-		at.lead(along)
+		at.follow(along)
 		out.Top, out.Below = at.found, below
 		return err
 	})

@@ -79,7 +79,7 @@ func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outc
 	if err != nil {
 		return nil, err
 	}
-	e.settle(ctx)
+	e.runDueNow(ctx)
 	return out, nil
 }
 

@@ -161,7 +161,7 @@ func (e *Engine) finishItem(ctx context.Context, b *dueBatch, item *dueItem) err
 		return nil
 	}
 	item.fired = false
-	item.err = e.runAhead(ctx, item.err, func() error {
+	item.err = e.runPrefetched(ctx, item.err, func() error {
 		return e.Store.Update(ctx, func(tx store.Tx) error {
 			return e.fireItem(tx, &dueBatch{now: b.now, single: b.single}, item)
 		})

@@ -239,8 +239,8 @@ func assemble(b *base) *Engine {
 	e.outbox = &deliveries{b, e.decider}
 	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
-	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.take, e.Calendars.ReadAhead, b.runAhead
-	b.RunDue = b.settle
+	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.deleteMoveSource, e.Calendars.ReadAhead, b.runPrefetched
+	b.RunDue = b.runDueNow
 	b.Snapshot = func() any { return b.accounts.Table() }
 	b.runDue = func(ctx context.Context, now time.Time) error {
 		_, err := e.runOnce(ctx, now, b.firings)

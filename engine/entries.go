@@ -381,7 +381,7 @@ func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outco
 	if created {
 		became = ChangeCreated
 	}
-	e.tellEntry(tx, &c.stored, became, req.Now)
+	e.publishEntry(tx, &c.stored, became, req.Now)
 	tx.AfterCommit(func() {
 		e.sweeper.note(due)
 		if created {
@@ -450,7 +450,7 @@ func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.Giv
 		return err
 	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })
-	e.tellEntry(tx, stored, ChangeDeleted, now)
+	e.publishEntry(tx, stored, ChangeDeleted, now)
 	return e.files.moveUse(tx, stored.ContextID, stored.Attachment, store.UUID{}, now)
 }
 

@@ -62,23 +62,23 @@ type Event struct {
 	route   *routeInfo    // of a route that is gone, or of a case that is
 }
 
-// tell publishes the event once the unit is durable.
-func (e *base) tell(tx store.Tx, ev Event) { tx.AfterCommit(func() { e.events.Publish(ev) }) }
+// publish publishes the event once the unit is durable.
+func (e *base) publish(tx store.Tx, ev Event) { tx.AfterCommit(func() { e.events.Publish(ev) }) }
 
-// tellEntry says what became of a schedule entry, as it is when the unit ends.
-func (e *base) tellEntry(tx store.Tx, stored *store.Entry, change Change, now time.Time) {
+// publishEntry says what became of a schedule entry, as it is when the unit ends.
+func (e *base) publishEntry(tx store.Tx, stored *store.Entry, change Change, now time.Time) {
 	tx.AfterCommit(func() {
 		e.events.Publish(Event{Kind: EventSchedule, Change: change, UUID: stored.UUID, Version: stored.Revision, Time: now, context: stored.ContextID})
 	})
 }
 
-// tellDocument says what became of a document or folder at the place.
-func (e *base) tellDocument(tx store.Tx, at *documentPlace, d *store.Document, change Change, now time.Time) {
-	e.tell(tx, Event{Kind: EventDocument, Change: change, ID: d.ID, Name: at.path.String(), Version: d.Revision, Time: now, context: at.root.ID})
+// publishDocument says what became of a document or folder at the place.
+func (e *base) publishDocument(tx store.Tx, at *documentPlace, d *store.Document, change Change, now time.Time) {
+	e.publish(tx, Event{Kind: EventDocument, Change: change, ID: d.ID, Name: at.path.String(), Version: d.Revision, Time: now, context: at.root.ID})
 }
 
-// tellCase says what a change has made of a case and its tasks.
-func (e *base) tellCase(c *caseChange) {
+// publishCase says what a change has made of a case and its tasks.
+func (e *base) publishCase(c *caseChange) {
 	var room [8]Event
 	ev := Event{Kind: EventCase, ID: c.row.ID, Version: c.row.Version, Time: c.row.Modified}
 	for _, m := range c.messages {

@@ -175,7 +175,7 @@ func (e *decider) definition(l *lookup, name string, self int64) (def *machine.D
 	}
 	def = &machine.Definition{ID: info.ID, Version: info.Version, Route: info.Compiled}
 	if l.holds != nil {
-		def.StartBlocked, err = heldUp(l.holds, info.Name, info.Compiled.Group)
+		def.StartBlocked, err = startBlocked(l.holds, info.Name, info.Compiled.Group)
 		if err == nil && !def.StartBlocked {
 			def.StartBlocked, err = e.groupWaits(l.holds, info.Compiled.Group, self)
 		}

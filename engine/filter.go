@@ -37,10 +37,10 @@ func (f *filterAhead) Unwrap() error {
 // cache by others.
 const mostAhead = 30
 
-// runAhead runs the filters and callbacks, and reads the calendars, that a
+// runPrefetched runs the filters and callbacks, and reads the calendars, that a
 // change needs. err is the error with which the change ended, and again makes
 // the change again.
-func (e *base) runAhead(ctx context.Context, err error, again func() error) error {
+func (e *base) runPrefetched(ctx context.Context, err error, again func() error) error {
 	for range mostAhead {
 		if call, ok := errors.AsType[*callAhead](err); ok {
 			e.called.Put(call.call, e.ask(ctx, call.call))

@@ -137,7 +137,7 @@ func changeOf(outcome string) Change {
 // after its last.
 func (e *Schedules) moveOn(tx store.Tx, l loadedEntry, became Change, ended bool, now time.Time) error {
 	stored := l.row
-	e.tellEntry(tx, stored, became, now)
+	e.publishEntry(tx, stored, became, now)
 	if ended {
 		given, err := store.OrNil(tx.Names().Of(store.FolderSchedule, stored.UUID, 0))
 		if err != nil {
@@ -228,7 +228,7 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 	}
 	if trouble != nil && entry.LastError == "" {
 		failure := notice.Failure{UUID: stored.UUID.String(), Title: cmp.Or(entry.Title, entry.Route), Instant: o.Instant, Reason: o.Reason}
-		if err := e.decider.tellAdministrators(tx, failure, o.FiredAt); err != nil {
+		if err := e.decider.notifyAdministrators(tx, failure, o.FiredAt); err != nil {
 			return false, err
 		}
 	}
@@ -309,7 +309,7 @@ func (e *Schedules) startedCase(tx store.Tx, b newCase, now time.Time) (*caseCha
 	if err != nil {
 		return nil, &cannotStartNow{err}
 	}
-	if err := mayStillStart(tx, c); errors.Is(err, change.ErrStale) {
+	if err := checkStillStarts(tx, c); errors.Is(err, change.ErrStale) {
 		return nil, &cannotStartNow{err}
 	} else if err != nil {
 		return nil, err

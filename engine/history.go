@@ -25,8 +25,8 @@ const (
 	purgedHistory = 100
 )
 
-// keepPast keeps a source that is overwritten or deleted at now.
-func keepPast(tx store.Tx, p store.Past, now time.Time) error {
+// addHistory keeps a source that is overwritten or deleted at now.
+func addHistory(tx store.Tx, p store.HistoryEntry, now time.Time) error {
 	p.Replaced = now
 	if err := tx.Write().History().DeleteBefore(now.Add(-historyLasts), purgedHistory); err != nil {
 		return err
@@ -36,7 +36,7 @@ func keepPast(tx store.Tx, p store.Past, now time.Time) error {
 
 // keepPastName keeps the source of a given name.
 func keepPastName(tx store.Tx, given *store.GivenName, now time.Time) error {
-	return keepPast(tx, store.Past{
+	return addHistory(tx, store.HistoryEntry{
 		Folder: given.Folder, AuthorID: given.Author, Name: given.Name, ETag: given.ETag, Source: given.Source,
 	}, now)
 }
@@ -47,7 +47,7 @@ func keepPastRoute(tx store.Tx, s *store.Route, now time.Time) error {
 	if s.YAML {
 		ext = ".yaml"
 	}
-	return keepPast(tx, store.Past{
+	return addHistory(tx, store.HistoryEntry{
 		Folder: store.FolderRoutes, AuthorID: s.AuthorID, Name: s.Name + ext, ETag: s.ETag, Source: s.Source,
 	}, now)
 }
@@ -71,7 +71,7 @@ func (e *History) History(ctx context.Context, by identity.Principal, folder sto
 	return out, err
 }
 
-func (e *History) pastResource(by identity.Principal, p *store.Past) Resource {
+func (e *History) pastResource(by identity.Principal, p *store.HistoryEntry) Resource {
 	name := generatedName(p.Replaced, p.Name)
 	if p.AuthorID != by.ID {
 		if author := e.directory().ByID(p.AuthorID); author != nil {
@@ -137,7 +137,7 @@ func (e *base) findTombstone(r store.Reader, user identity.ID, folder store.Fold
 // if it has no source. A case needs none: deleting it has canceled it.
 func (e *Schedules) keepEntry(tx store.Tx, req Request, stored *store.Entry, given *store.GivenName) error {
 	if given == nil {
-		return keepPast(tx, store.Past{
+		return addHistory(tx, store.HistoryEntry{
 			Folder: store.FolderSchedule, AuthorID: stored.AuthorID, Name: stored.UUID.String() + ".json", ETag: change.SourceETag(stored.Form), Source: stored.Form,
 		}, req.Now)
 	}

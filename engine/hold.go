@@ -17,8 +17,8 @@ import (
 // mostReason bounds the reason of a hold, in bytes.
 const mostReason = 1000
 
-// heldBack reports whether a hold keeps a case of that route and group queued.
-func heldBack(holds []store.Hold, route, group string) bool {
+// coveredByHold reports whether a hold keeps a case of that route and group queued.
+func coveredByHold(holds []store.Hold, route, group string) bool {
 	return slices.ContainsFunc(holds, func(h store.Hold) bool { return holdCovers(&h, route, group) })
 }
 
@@ -146,7 +146,7 @@ func (e *Holds) PutHold(ctx context.Context, req Request, name string, body []by
 	if err != nil {
 		return nil, err
 	}
-	e.settle(ctx)
+	e.runDueNow(ctx)
 	return out, nil
 }
 
@@ -282,6 +282,6 @@ func (e *Holds) DeleteHold(ctx context.Context, req Request, name string) error 
 	if err != nil {
 		return err
 	}
-	e.settle(ctx)
+	e.runDueNow(ctx)
 	return nil
 }

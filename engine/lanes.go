@@ -12,27 +12,27 @@ import (
 // needs, so that what is chosen next costs the same however many wait.
 type queue struct {
 	reader store.Reader
-	lines  []*line
+	lines  []*fairQueue
 	turns  int
 }
 
-// line is a line of cases that takes turns with other lines: the cases of a
+// fairQueue is a line of cases that takes turns with other lines: the cases of a
 // route, or those of a group of any routes.
-type line struct {
-	first store.Lane // tells it from others
-	lanes []aheadOf
-	turn  int  // when one of it was chosen last
-	busy  bool // a case of the group keeps all of it from starting
+type fairQueue struct {
+	first      store.Lane // tells it from others
+	lanes      []laneCursor
+	lastServed int  // when one of it was chosen last
+	busy       bool // a case of the group keeps all of it from starting
 }
 
-// aheadOf is a lane as far as it was read.
-type aheadOf struct {
-	lane  store.Lane
-	stuck *stuckCases
-	cases []store.QueuedCase // those not chosen yet
-	taken int                // those that were
-	limit int                // how many cases are read
-	whole bool               // all have been read
+// laneCursor is a lane as far as it was read.
+type laneCursor struct {
+	lane    store.Lane
+	blocked *blockedCases
+	cases   []store.QueuedCase // those not chosen yet
+	taken   int                // those that were
+	limit   int                // how many cases are read
+	whole   bool               // all have been read
 }
 
 // newQueue finds the lines from which something can be started.
@@ -46,9 +46,9 @@ func (e *decider) newQueue(r store.Reader) (*queue, error) {
 		return nil, err
 	}
 	q := &queue{reader: r}
-	var last *line
+	var last *fairQueue
 	for _, lane := range lanes {
-		if heldBack(holds, e.routeName(lane.RouteID), lane.Group) {
+		if coveredByHold(holds, e.routeName(lane.RouteID), lane.Group) {
 			continue
 		}
 		if lane.Group == "" || last == nil || last.first.Group != lane.Group {
@@ -59,13 +59,13 @@ func (e *decider) newQueue(r store.Reader) (*queue, error) {
 				q.lines = append(q.lines, last)
 			}
 		}
-		last.lanes = append(last.lanes, aheadOf{lane: lane, stuck: &e.sweeper.stuck})
+		last.lanes = append(last.lanes, laneCursor{lane: lane, blocked: &e.sweeper.stuck})
 	}
 	return q, nil
 }
 
-func newLine(r store.Reader, first store.Lane) (l *line, err error) {
-	l = &line{first: first}
+func newLine(r store.Reader, first store.Lane) (l *fairQueue, err error) {
+	l = &fairQueue{first: first}
 	if first.Group != "" {
 		l.busy, err = r.Queue().GroupBusy(first.Group, nil)
 	}
@@ -75,7 +75,7 @@ func newLine(r store.Reader, first store.Lane) (l *line, err error) {
 // startWith puts the lines into the order of turns: whose turn was last comes
 // last.
 func (q *queue) startWith(last store.Lane) {
-	at, found := slices.BinarySearchFunc(q.lines, last, func(l *line, last store.Lane) int {
+	at, found := slices.BinarySearchFunc(q.lines, last, func(l *fairQueue, last store.Lane) int {
 		return cmp.Or(cmp.Compare(l.first.Group, last.Group), cmp.Compare(l.first.RouteID, last.RouteID))
 	})
 	if found {
@@ -87,8 +87,8 @@ func (q *queue) startWith(last store.Lane) {
 // next takes the case to start next: the one of the highest priority. If
 // several lines have one of that priority, it comes from the line whose turn it
 // is. next returns that line too, and nil if there is no case.
-func (q *queue) next() (c store.QueuedCase, from *line, err error) {
-	var best *aheadOf
+func (q *queue) next() (c store.QueuedCase, from *fairQueue, err error) {
+	var best *laneCursor
 	for _, l := range q.lines {
 		head, err := l.head(q)
 		if err != nil {
@@ -97,20 +97,20 @@ func (q *queue) next() (c store.QueuedCase, from *line, err error) {
 		if head == nil {
 			continue
 		}
-		if p := head.cases[0].Priority; from == nil || p > c.Priority || p == c.Priority && l.turn < from.turn {
+		if p := head.cases[0].Priority; from == nil || p > c.Priority || p == c.Priority && l.lastServed < from.lastServed {
 			c, from, best = head.cases[0], l, head
 		}
 	}
 	if from != nil {
 		best.cases, best.taken = best.cases[1:], best.taken+1
 		q.turns++
-		from.turn = q.turns
+		from.lastServed = q.turns
 	}
 	return c, from, nil
 }
 
 // head returns the lane of the line that has its next case, nil for none.
-func (l *line) head(q *queue) (head *aheadOf, err error) {
+func (l *fairQueue) head(q *queue) (head *laneCursor, err error) {
 	for i := range l.lanes {
 		a := &l.lanes[i]
 		if err := a.read(q); err != nil {
@@ -129,7 +129,7 @@ func startsBefore(c store.QueuedCase, other store.QueuedCase) bool {
 
 // read makes sure that the next case of the lane is known. Those that are
 // stuck are passed over.
-func (a *aheadOf) read(q *queue) error {
+func (a *laneCursor) read(q *queue) error {
 	const atLeast = 2
 	for len(a.cases) == 0 && !a.whole {
 		a.limit = max(4*a.limit, atLeast, batch/len(q.lines))
@@ -138,7 +138,7 @@ func (a *aheadOf) read(q *queue) error {
 			return err
 		}
 		a.whole = len(all) < a.limit
-		all = slices.DeleteFunc(all, func(c store.QueuedCase) bool { return a.stuck.has(c.ID) })
+		all = slices.DeleteFunc(all, func(c store.QueuedCase) bool { return a.blocked.has(c.ID) })
 		a.cases = all[min(a.taken, len(all)):]
 	}
 	return nil

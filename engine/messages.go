@@ -146,7 +146,7 @@ func (e *Cases) PutLabel(ctx context.Context, req Request, id int64, given NewMe
 	if err != nil {
 		return nil, err
 	}
-	e.settle(ctx)
+	e.runDueNow(ctx)
 	return out, nil
 }
 

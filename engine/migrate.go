@@ -114,7 +114,7 @@ func (e *Routes) MigrateRoute(ctx context.Context, req Request, name string, yam
 		if err := e.migrate(change.Committed(ctx), next.stored.ID, report); err != nil {
 			return nil, err
 		}
-		e.settle(ctx)
+		e.runDueNow(ctx)
 	}
 	if !req.DryRun && report.Failed == 0 {
 		return out, nil

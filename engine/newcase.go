@@ -117,12 +117,12 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 	}
 	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}}
 	if start {
-		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.tells()}, l); err != nil {
+		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.canNotify()}, l); err != nil {
 			return nil, err
 		}
 		change.after, change.written, change.postings, change.notices = out.Case, out.Messages, out.Outbox, out.Notices
 		change.log = append(change.log, out.Log...)
-		if err := e.addOthers(change, out, l); err != nil {
+		if err := e.addRelated(change, out, l); err != nil {
 			return nil, err
 		}
 	}
@@ -195,7 +195,7 @@ func (e *decider) access(c *machine.Case) []identity.ID {
 // write stores the change, and tells the sweeper and the counters once it is
 // durable.
 func (e *decider) write(tx store.Tx, c *caseChange) error {
-	if err := mayStillStart(tx, c); err != nil {
+	if err := checkStillStarts(tx, c); err != nil {
 		return err
 	}
 	return e.writeAll(tx, c)
@@ -275,14 +275,14 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 			return err
 		}
 	}
-	return e.tellPeople(tx, c)
+	return e.notifyPeople(tx, c)
 }
 
 // changed keeps in step what is kept in memory about cases.
 func (e *decider) changed(c *caseChange) {
 	e.sweeper.note(c.row.Retires)
 	e.sweeper.note(c.row.Due)
-	e.tellCase(c)
+	e.publishCase(c)
 	now := c.after.Life
 	if now == machine.Queued && c.row.Due.IsZero() || c.row.Group != "" && !c.row.Busy {
 		e.sweeper.noteQueued() // it can be started, or another of its group

@@ -22,40 +22,40 @@ type Channels struct {
 	Secret  string // name of the secret that signs the webhook's requests, "" for none
 }
 
-// tells reports whether there is any way to notify.
-func (e *decider) tells() bool { return e.channels.Mail || e.channels.Webhook != "" }
+// canNotify reports whether there is any way to notify.
+func (e *decider) canNotify() bool { return e.channels.Mail || e.channels.Webhook != "" }
 
 // hookCall is the call by which the webhook is told.
 func (e *decider) hookCall(body []byte) *machine.HTTPCall {
 	return &machine.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
 }
 
-// telling is the notification of one event.
-type telling struct {
+// notifier is the notification of one event.
+type notifier struct {
 	*decider
-	tx     store.Tx
-	change *caseChange // of the event's case
-	seats  map[int64]*seat
-	people []notice.Person
-	posted int
+	tx             store.Tx
+	change         *caseChange // of the event's case
+	recipientCases map[int64]*recipientCase
+	people         []notice.Person
+	posted         int
 }
 
-// seat is a case through which people are told.
-type seat struct {
+// recipientCase is a case through which people are told.
+type recipientCase struct {
 	*machine.Case
 	change *caseChange // nil: the event has not changed it
 }
 
-// tellPeople puts into the outbox what people are to be told of a change. It
+// notifyPeople puts into the outbox what people are to be told of a change. It
 // is of the change's unit: what was not stored is not told, and what was
 // stored is told though the server ends now.
-func (e *decider) tellPeople(tx store.Tx, c *caseChange) error {
+func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 	if c.notices == nil {
 		return nil
 	}
-	t := &telling{decider: e, tx: tx, change: c, seats: map[int64]*seat{c.row.ID: {c.after, c}}}
+	t := &notifier{decider: e, tx: tx, change: c, recipientCases: map[int64]*recipientCase{c.row.ID: {c.after, c}}}
 	for _, other := range c.others {
-		t.seats[other.row.ID] = &seat{other.after, other}
+		t.recipientCases[other.row.ID] = &recipientCase{other.after, other}
 	}
 	if err := t.find(); err != nil || len(t.people) == 0 {
 		return err
@@ -82,8 +82,8 @@ func (e *decider) tellPeople(tx store.Tx, c *caseChange) error {
 }
 
 // taskTitle returns what people call a task.
-func (t *telling) taskTitle(task machine.TaskRef) string {
-	if at := t.seats[task.Case]; at != nil && at.change != nil {
+func (t *notifier) taskTitle(task machine.TaskRef) string {
+	if at := t.recipientCases[task.Case]; at != nil && at.change != nil {
 		if i := at.change.route.Action(task.Action); i != route.NoAction && at.change.route.Actions[i].Title != "" {
 			return at.change.route.Actions[i].Title
 		}
@@ -93,7 +93,7 @@ func (t *telling) taskTitle(task machine.TaskRef) string {
 
 // find finds the recipients that the core has named: those who have something
 // to do, their deputies, and the others. Each of them is notified once.
-func (t *telling) find() error {
+func (t *notifier) find() error {
 	parties, told := t.accounts.Table(), map[identity.ID]bool{}
 	add := func(name, behalf string, n machine.Notice) error {
 		p := parties.ByName(identity.User, name)
@@ -129,9 +129,9 @@ func (t *telling) find() error {
 
 // add adds a person. Who watches a route is told of the cases that are for
 // them to see.
-func (t *telling) add(who *store.Party, p notice.Person) error {
+func (t *notifier) add(who *store.Party, p notice.Person) error {
 	by := t.accounts.Principal(who.ID)
-	at, err := t.seat(p.Notice.Case)
+	at, err := t.recipientCase(p.Notice.Case)
 	if err != nil || at == nil {
 		return err
 	}
@@ -157,9 +157,9 @@ func (t *telling) add(who *store.Party, p notice.Person) error {
 	return nil
 }
 
-// seat returns a case of the tree, nil for none.
-func (t *telling) seat(id int64) (*seat, error) {
-	if at := t.seats[id]; at != nil {
+// recipientCase returns a case of the tree, nil for none.
+func (t *notifier) recipientCase(id int64) (*recipientCase, error) {
+	if at := t.recipientCases[id]; at != nil {
 		return at, nil
 	}
 	row, err := store.OrNil(t.tx.Cases().Get(id))
@@ -170,13 +170,13 @@ func (t *telling) seat(id int64) (*seat, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.seats[id] = &seat{Case: c}
-	return t.seats[id], nil
+	t.recipientCases[id] = &recipientCase{Case: c}
+	return t.recipientCases[id], nil
 }
 
 // post puts a request into the outbox. Nothing leaves a sandbox: there it is
 // kept as a message of the case.
-func (t *telling) post(request *machine.Request) error {
+func (t *notifier) post(request *machine.Request) error {
 	c := t.change
 	row := &store.OutboxRow{Key: store.NewUUID().String(), CaseID: c.row.ID, Seq: c.after.LogSeq, Due: c.after.Modified, Created: c.after.Modified}
 	if !t.sandbox {
@@ -216,11 +216,11 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 	return out
 }
 
-// tellAdministrators tells all administrators that an entry fails to fire:
+// notifyAdministrators tells all administrators that an entry fails to fire:
 // once, until it has fired again
 // (docs/contract/schedule.md#trouble-at-fire-time).
-func (e *decider) tellAdministrators(tx store.Tx, failure notice.Failure, now time.Time) error {
-	if !e.tells() || e.sandbox {
+func (e *decider) notifyAdministrators(tx store.Tx, failure notice.Failure, now time.Time) error {
+	if !e.canNotify() || e.sandbox {
 		return nil
 	}
 	post := func(request *machine.Request) error {

@@ -11,7 +11,7 @@ import (
 	"flowdrive/store"
 )
 
-func telling(c engine.Channels) func(*world) {
+func notifier(c engine.Channels) func(*world) {
 	return func(w *world) {
 		w.config = func(cfg *engine.Config) { cfg.Channels = c }
 	}
@@ -49,7 +49,7 @@ actions:
 // (docs/contract/routes.md#6-notifications).
 func TestNoticesByMail(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, telling(engine.Channels{Mail: true}))
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
 	w.as("admin").mustPutRoute("desk", routeTold)
 	w.as("eve").mustPutMe(`{"watch": ["Desk", "desk"]}`)
 	same(t, "what eve watches", w.as("eve").me().get("watch"), `["desk"]`)
@@ -83,7 +83,7 @@ func TestNoticesByMail(t *testing.T) {
 // TestNoticeText is a mail as it is read.
 func TestNoticeText(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, telling(engine.Channels{Mail: true}))
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
 	w.as("admin").mustPutRoute("desk", routeTold)
 	id := w.as("sam").startCase(`{"route": "desk", "title": "One two"}`)
 	if _, err := w.as("bob").perform(id, "check", `{"comment": "looks right\nTo: x"}`); err != nil {
@@ -122,7 +122,7 @@ You get this because the task is yours. With {"notify": false} saved to
 // deputy is told of the tasks of those it stands in for.
 func TestNoticesRights(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, telling(engine.Channels{Mail: true}))
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
 	w.as("admin").mustPutRoute("desk", routeTold)
 	w.as("eve").mustPutMe(`{"watch": ["desk"]}`)
 	w.as("bob").mustPutMe(`{"deputy": {"user": "eve", "to": "2012-11-10"}}`)

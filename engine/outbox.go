@@ -55,8 +55,8 @@ func (e *decider) postRequest(tx store.Tx, row *store.OutboxRow, request *machin
 	return nil
 }
 
-// landed takes in what became of an attempt.
-func (e *deliveries) landed(ctx context.Context, row *store.OutboxRow, reply *outbox.Reply, failure error) error {
+// finishDelivery takes in what became of an attempt.
+func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, reply *outbox.Reply, failure error) error {
 	if failure == nil {
 		event := machine.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
 		if reply != nil {
@@ -88,17 +88,17 @@ func (e *deliveries) landed(ctx context.Context, row *store.OutboxRow, reply *ou
 // once.
 func (e *deliveries) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event) error {
 	return e.Change(ctx, func(r store.Reader) (change.Decision, error) {
-		c, err := e.heard(r, row, event, e.Clock.Now())
+		c, err := e.prepareReply(r, row, event, e.Clock.Now())
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) error { return e.putHeard(tx, row, event, c) }, nil
+		return func(tx store.Tx) error { return e.writeReply(tx, row, event, c) }, nil
 	})
 }
 
-// heard decides what an event of a delivery does to its case. It returns nil if
+// prepareReply decides what an event of a delivery does to its case. It returns nil if
 // no case waits for it.
-func (e *deliveries) heard(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
+func (e *deliveries) prepareReply(r store.Reader, row *store.OutboxRow, event machine.Event, now time.Time) (*caseChange, error) {
 	if row.Step == 0 || row.CaseID == 0 {
 		return nil, nil
 	}
@@ -114,8 +114,8 @@ func (e *deliveries) heard(r store.Reader, row *store.OutboxRow, event machine.E
 	return c, errs.Wrap(fmt.Sprintf("%T of case %d", event, row.CaseID), err)
 }
 
-// putHeard writes what heard decided.
-func (e *deliveries) putHeard(tx store.Tx, row *store.OutboxRow, event machine.Event, c *caseChange) error {
+// writeReply writes what heard decided.
+func (e *deliveries) writeReply(tx store.Tx, row *store.OutboxRow, event machine.Event, c *caseChange) error {
 	keeps := false // the row, for a retry
 	if c != nil {
 		if err := e.decider.write(tx, c); err != nil {

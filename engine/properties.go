@@ -69,7 +69,7 @@ func (e *Files) PatchDocument(ctx context.Context, req Request, path DocumentPat
 		if err := tx.Write().Documents().SetProperties(at.found.ID, after); err != nil {
 			return err
 		}
-		e.tellDocument(tx, at, at.found, ChangeChanged, req.Now)
+		e.publishDocument(tx, at, at.found, ChangeChanged, req.Now)
 		if at.folder != nil { // whose ETag tells that a member was changed
 			if err := tx.Write().Documents().TouchFolder(at.folder.ID, req.Now); err != nil {
 				return err

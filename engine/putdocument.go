@@ -134,7 +134,7 @@ func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *con
 	} else {
 		err = tx.Write().Documents().Replace(d)
 	}
-	e.tellDocument(tx, at, d, became, req.Now)
+	e.publishDocument(tx, at, d, became, req.Now)
 	if err == nil {
 		err = tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	}
@@ -173,7 +173,7 @@ func (e *Files) MakeFolder(ctx context.Context, req Request, path DocumentPath) 
 		if err := tx.Write().Documents().Insert(d); err != nil {
 			return err
 		}
-		e.tellDocument(tx, at, d, ChangeCreated, req.Now)
+		e.publishDocument(tx, at, d, ChangeCreated, req.Now)
 		out = &Outcome{Created: true, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
 		return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	})
@@ -220,7 +220,7 @@ func (e *Files) removeDocument(tx store.Tx, req Request, at *documentPlace) erro
 		return err
 	}
 	e.contents.RouseAfter(tx)
-	e.tellDocument(tx, at, at.found, ChangeDeleted, req.Now)
+	e.publishDocument(tx, at, at.found, ChangeDeleted, req.Now)
 	if !at.found.Folder {
 		return tx.Write().Documents().Delete(at.found.ID)
 	}

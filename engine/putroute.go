@@ -271,7 +271,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		if c.created {
 			ev.Change = ChangeCreated
 		}
-		e.tell(tx, ev)
+		e.publish(tx, ev)
 	}
 	out := &Outcome{
 		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, Form: c.stored.Form,

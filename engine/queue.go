@@ -27,20 +27,20 @@ import (
 // Starts are limited: a batch of cases, each in a unit of its own. Between
 // batches the sweeper fires what has become due, and requests are served.
 
-// stuckCases are queued cases that a defect keeps from starting. They are
+// blockedCases are queued cases that a defect keeps from starting. They are
 // not tried again by this process.
-type stuckCases struct {
+type blockedCases struct {
 	mu  sync.Mutex
 	ids map[int64]bool
 }
 
-func (s *stuckCases) add(id int64) {
+func (s *blockedCases) add(id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	keep(&s.ids, id, true)
 }
 
-func (s *stuckCases) has(id int64) bool {
+func (s *blockedCases) has(id int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ids[id]
@@ -54,12 +54,12 @@ func (e *base) routeName(id int64) string {
 	return ""
 }
 
-// heldUp reports whether a hold, or another case of the group that is busy,
+// startBlocked reports whether a hold, or another case of the group that is busy,
 // keeps a case of that route and group from starting; but are the ids of the
 // cases of the same change.
-func heldUp(r store.Reader, route, group string, but ...int64) (bool, error) {
+func startBlocked(r store.Reader, route, group string, but ...int64) (bool, error) {
 	holds, err := r.Queue().Holds()
-	if err != nil || heldBack(holds, route, group) {
+	if err != nil || coveredByHold(holds, route, group) {
 		return true, err
 	}
 	if group == "" {
@@ -130,7 +130,7 @@ func (e *decider) groupWaits(r store.Reader, group string, but int64) (bool, err
 	if err != nil {
 		return false, err
 	}
-	q.lines = slices.DeleteFunc(q.lines, func(l *line) bool { return l.first.Group != group })
+	q.lines = slices.DeleteFunc(q.lines, func(l *fairQueue) bool { return l.first.Group != group })
 	c, from, err := q.next()
 	if from != nil && c.ID == but {
 		_, from, err = q.next()
@@ -149,7 +149,7 @@ func (e *decider) startsNow(r store.Reader, b startable, now time.Time) (bool, e
 	if b.group != "" && e.sweeper.next.Load() <= now.UnixMilli() {
 		return false, nil // what is due may be of the group; the manager fires it first
 	}
-	if held, err := heldUp(r, b.route, b.group); held || err != nil {
+	if held, err := startBlocked(r, b.route, b.group); held || err != nil {
 		return false, err
 	}
 	if !e.sweeper.queued.Load() {
@@ -180,9 +180,9 @@ func (c *caseChange) starts() bool {
 	return !c.after.Started.IsZero() && (c.was == nil || c.was.Started.IsZero())
 }
 
-// mayStillStart returns change.ErrStale if the start of a case of the change
+// checkStillStarts returns change.ErrStale if the start of a case of the change
 // has been blocked since the change was decided.
-func mayStillStart(tx store.Tx, c *caseChange) error {
+func checkStillStarts(tx store.Tx, c *caseChange) error {
 	var but []int64
 	for _, each := range append([]*caseChange{c}, c.others...) {
 		if !each.starts() {
@@ -194,7 +194,7 @@ func mayStillStart(tx store.Tx, c *caseChange) error {
 				but = append(but, other.row.ID)
 			}
 		}
-		if held, err := heldUp(tx, each.after.RouteName, each.row.Group, but...); err != nil {
+		if held, err := startBlocked(tx, each.after.RouteName, each.row.Group, but...); err != nil {
 			return err
 		} else if held {
 			return change.ErrStale
@@ -266,7 +266,7 @@ func (e *Engine) startSome(ctx context.Context, now time.Time) (tried int, more 
 		}
 	}
 	for i, err := range store.InParts(ctx, e.Store, units) {
-		err = e.runAhead(ctx, err, func() error {
+		err = e.runPrefetched(ctx, err, func() error {
 			delete(busy, lanes[i].Group)
 			return e.Store.Update(ctx, units[i])
 		})
@@ -290,7 +290,7 @@ func (e *Engine) startQueued(tx store.Tx, id int64, now time.Time) (rests bool, 
 	if err != nil || row == nil || row.State != string(machine.Queued) || !row.Due.IsZero() {
 		return true, err
 	}
-	if held, err := heldUp(tx, e.routeName(row.RouteID), row.Group, id); held || err != nil {
+	if held, err := startBlocked(tx, e.routeName(row.RouteID), row.Group, id); held || err != nil {
 		return false, err
 	}
 	c, err := e.decider.advanceCase(tx, row, machine.Start{}, now)

@@ -76,7 +76,7 @@ func (e *Schedules) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite
 	if err := rename(tx, given, renamed, there != nil); err != nil {
 		return nil, err
 	}
-	e.tellEntry(tx, stored, ChangeChanged, req.Now)
+	e.publishEntry(tx, stored, ChangeChanged, req.Now)
 	return &Outcome{
 		Created: there == nil, Changed: true, Name: stored.UUID.String(), ETag: renamed.ETag, Modified: stored.Modified,
 	}, tx.Write().Locks().DeleteOn(store.EntryKey(stored.UUID))

@@ -163,10 +163,10 @@ func (e *base) writesDocuments(by identity.Principal, context identity.ID) bool 
 	return e.directory().MayOwn(by, context)
 }
 
-// hears reports whether by may be told of the event: whether by may see its
+// maySeeEvent reports whether by may be told of the event: whether by may see its
 // subject now, or could before it went. cases has the cases that were checked
 // already.
-func (e *base) hears(r store.Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
+func (e *base) maySeeEvent(r store.Reader, by identity.Principal, ev *Event, cases map[int64]bool) (bool, error) {
 	switch ev.Kind {
 	case EventCase, EventTask:
 		if ev.Change == ChangeDeleted {

@@ -116,8 +116,8 @@ func (e *Files) MayTakeScratch(ctx context.Context, req Request, at store.Scratc
 	return taken, err
 }
 
-// takeScratch deletes the side file that a request takes its content from.
-func (e *Files) takeScratch(tx store.Tx, req Request) error {
+// deleteSideFile deletes the side file that a request takes its content from.
+func (e *Files) deleteSideFile(tx store.Tx, req Request) error {
 	at := *req.Takes.Scratch
 	found, err := store.OrNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 	if err != nil {

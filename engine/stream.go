@@ -32,8 +32,8 @@ func (s *Stream) Close() { s.reader.Close() }
 // Wake receives if there may be something to read.
 func (s *Stream) Wake() <-chan struct{} { return s.reader.Wake() }
 
-// Heard is a part of a stream.
-type Heard struct {
+// StreamEvents is a part of a stream.
+type StreamEvents struct {
 	Reset  bool // events are missing here: the reader has to look at everything again
 	Events []events.Numbered[Event]
 	Last   int64 // number of the last event that the stream is past
@@ -43,24 +43,24 @@ type Heard struct {
 // Next returns the events after those that were returned before, without
 // waiting. Whether the user may be told of them is decided now, by what is
 // stored now. Errors: errs.LogIn if the user may no longer listen.
-func (s *Stream) Next(ctx context.Context) (*Heard, error) {
+func (s *Stream) Next(ctx context.Context) (*StreamEvents, error) {
 	e := s.engine
 	if !e.directory().Active(s.user) {
 		return nil, errs.New(errs.LogIn, "The user is disabled or no longer exists.")
 	}
 	ahead, more, ok := s.reader.Ahead()
 	if !ok {
-		return &Heard{Reset: true, Last: s.reader.Past()}, nil
+		return &StreamEvents{Reset: true, Last: s.reader.Past()}, nil
 	}
 	if len(ahead) == 0 {
-		return &Heard{Last: s.reader.Past()}, nil
+		return &StreamEvents{Last: s.reader.Past()}, nil
 	}
 	by, cases := e.accounts.Principal(s.user), map[int64]bool{}
 	heard := ahead[:0]
 	last := ahead[len(ahead)-1].Seq
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		for i := range ahead {
-			hears, err := e.hears(r, by, &ahead[i].Event, cases)
+			hears, err := e.maySeeEvent(r, by, &ahead[i].Event, cases)
 			if err != nil {
 				return err
 			}
@@ -74,5 +74,5 @@ func (s *Stream) Next(ctx context.Context) (*Heard, error) {
 		return nil, err
 	}
 	s.reader.Pass(last)
-	return &Heard{Events: heard, Last: last, More: more}, nil
+	return &StreamEvents{Events: heard, Last: last, More: more}, nil
 }

@@ -38,7 +38,7 @@ type sweeper struct {
 	// whole of it, so that moves come one after the other.
 	mu    sync.Mutex
 	moves sync.Mutex
-	stuck stuckCases
+	stuck blockedCases
 	turn  store.Lane // from which a case was started last; under mu
 }
 
@@ -209,9 +209,9 @@ func (e *Engine) round(ctx context.Context, now time.Time, limit int) (fired, st
 	return fired, started, err
 }
 
-// settle does, in a sandbox, what a request made due, before its answer. The
+// runDueNow does, in a sandbox, what a request made due, before its answer. The
 // request itself is durable: what fails here is tried again, not told.
-func (e *base) settle(ctx context.Context) {
+func (e *base) runDueNow(ctx context.Context) {
 	if !e.sandbox {
 		return
 	}

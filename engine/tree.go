@@ -32,8 +32,8 @@ func (h *loadedCase) newIDs(e *decider, req Request) func() int64 {
 	return h.ids
 }
 
-// addOthers adds what a decision did to other cases of the tree.
-func (e *decider) addOthers(c *caseChange, out *machine.Output, l *lookup) error {
+// addRelated adds what a decision did to other cases of the tree.
+func (e *decider) addRelated(c *caseChange, out *machine.Output, l *lookup) error {
 	c.plans, c.readCases = out.Plans, l.cases
 	for i := range out.Others {
 		other := &out.Others[i]

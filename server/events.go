@@ -16,7 +16,7 @@ import (
 type EventStream interface {
 	// Next returns the events that are there, without waiting. Errors:
 	// errs.LogIn if the caller may no longer listen.
-	Next(ctx context.Context) (*engine.Heard, error)
+	Next(ctx context.Context) (*engine.StreamEvents, error)
 	Wake() <-chan struct{} // receives if there may be an event
 	Close()
 }

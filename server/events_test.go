@@ -23,25 +23,25 @@ import (
 // scripted is a stream that says what a test has it say.
 type scripted struct {
 	wake   chan struct{}
-	heard  chan *engine.Heard
+	heard  chan *engine.StreamEvents
 	err    error
 	closed bool
 }
 
-func newScripted(heard ...*engine.Heard) *scripted {
-	s := &scripted{wake: make(chan struct{}, 1), heard: make(chan *engine.Heard, 10)}
+func newScripted(heard ...*engine.StreamEvents) *scripted {
+	s := &scripted{wake: make(chan struct{}, 1), heard: make(chan *engine.StreamEvents, 10)}
 	for _, h := range heard {
 		s.heard <- h
 	}
 	return s
 }
 
-func (s *scripted) Next(context.Context) (*engine.Heard, error) {
+func (s *scripted) Next(context.Context) (*engine.StreamEvents, error) {
 	select {
 	case h := <-s.heard:
 		return h, nil
 	default:
-		return &engine.Heard{Last: 9}, s.err
+		return &engine.StreamEvents{Last: 9}, s.err
 	}
 }
 
@@ -133,12 +133,12 @@ func TestEventsOnTheWire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		at := time.Date(2012, 11, 9, 12, 34, 56, 7, time.UTC)
 		l := listen(t, newScripted(
-			&engine.Heard{Reset: true, Last: 5},
-			&engine.Heard{More: true, Last: 7, Events: []events.Numbered[engine.Event]{
+			&engine.StreamEvents{Reset: true, Last: 5},
+			&engine.StreamEvents{More: true, Last: 7, Events: []events.Numbered[engine.Event]{
 				{Seq: 6, Event: engine.Event{Kind: engine.EventCase, Change: engine.ChangeTimerExpired, ID: 17, Version: 3, Time: at, Name: "c"}},
 				{Seq: 7, Event: engine.Event{Kind: engine.EventTask, Change: engine.ChangeOffered, ID: 17, Version: 3, Time: at, Name: "approve"}},
 			}},
-			&engine.Heard{Last: 9, Events: []events.Numbered[engine.Event]{
+			&engine.StreamEvents{Last: 9, Events: []events.Numbered[engine.Event]{
 				{Seq: 8, Event: engine.Event{Kind: engine.EventSchedule, Change: engine.ChangeFired, UUID: store.UUID{1}, Version: 2, Time: at, Name: "s"}},
 				{Seq: 9, Event: engine.Event{Kind: engine.EventDocument, Change: engine.ChangeDeleted, ID: 4, Version: 1, Time: at, Name: `a"b`}},
 			}},
@@ -210,7 +210,7 @@ func TestEventsEnd(t *testing.T) {
 			l.mu.Lock()
 			l.broken = errors.New("too slow")
 			l.mu.Unlock()
-			l.stream.heard <- &engine.Heard{Reset: true}
+			l.stream.heard <- &engine.StreamEvents{Reset: true}
 		},
 	}
 	for name, end := range tests {

@@ -6,10 +6,10 @@ import (
 	"flowdrive/internal/identity"
 )
 
-// Past is a source document that was overwritten or deleted: its author and
+// HistoryEntry is a source document that was overwritten or deleted: its author and
 // administrators find it under .history/ of its folder for thirty days
 // (docs/contract/drive.md#history).
-type Past struct {
+type HistoryEntry struct {
 	ID       int64
 	Folder   Folder
 	AuthorID identity.ID
@@ -35,8 +35,8 @@ type HistoryReader interface {
 	// List returns what was replaced in the folder after the instant, without
 	// Source, by author, name and time. If author is 0 it returns that of all
 	// authors.
-	List(folder Folder, author identity.ID, after time.Time) ([]Past, error)
-	Get(id int64) (*Past, error)
+	List(folder Folder, author identity.ID, after time.Time) ([]HistoryEntry, error)
+	Get(id int64) (*HistoryEntry, error)
 
 	// Tombstone returns the tombstone of what the user deleted under the name
 	// after the instant. It returns errs.NotFound if there is none.
@@ -46,7 +46,7 @@ type HistoryReader interface {
 // HistoryWriter writes what was stored before.
 type HistoryWriter interface {
 	// Insert stores a source, in the next second that the name has free.
-	Insert(p *Past) error
+	Insert(p *HistoryEntry) error
 	DeleteBefore(t time.Time, limit int) error
 
 	// PutTombstone stores a tombstone, and deletes those from before the

@@ -8,7 +8,7 @@ import (
 )
 
 // pastTable is only read.
-var pastTable = table[store.Past]{"history", "document", func(p *store.Past, to []column) []column {
+var pastTable = table[store.HistoryEntry]{"history", "document", func(p *store.HistoryEntry, to []column) []column {
 	return append(to, []column{
 		{"id", selected, &p.ID},
 		{"folder", selected, (*string)(&p.Folder)},
@@ -47,7 +47,7 @@ const (
 
 // List returns what was replaced in the folder after the instant, without
 // Source. If author is 0 it returns that of all authors.
-func (r historyReader) List(folder store.Folder, author identity.ID, after time.Time) (all []store.Past, err error) {
+func (r historyReader) List(folder store.Folder, author identity.ID, after time.Time) (all []store.HistoryEntry, err error) {
 	if author == 0 {
 		err = pastTable.add(r.c, &all, selectAllHistory, string(folder), after.UnixMilli())
 	} else {
@@ -57,10 +57,12 @@ func (r historyReader) List(folder store.Folder, author identity.ID, after time.
 }
 
 // Get returns one that was replaced, with its Source.
-func (r historyReader) Get(id int64) (*store.Past, error) { return pastTable.one(r.c, selectPast, id) }
+func (r historyReader) Get(id int64) (*store.HistoryEntry, error) {
+	return pastTable.one(r.c, selectPast, id)
+}
 
 // Insert stores a source, in the next second that the name has free.
-func (t historyWriter) Insert(p *store.Past) error {
+func (t historyWriter) Insert(p *store.HistoryEntry) error {
 	_, err := t.c.exec(insertPast, string(p.Folder), int64(p.AuthorID), identity.Fold(p.Name), p.Name,
 		p.Replaced.Truncate(time.Second).UnixMilli(), p.ETag, blob(p.Source))
 	return failure("store what was stored before", err)

@@ -185,7 +185,7 @@ func fillSchedule(w store.Writer, route *store.Route, entry *store.Entry) error 
 		}),
 		w.Names().Put(&store.GivenName{Folder: store.FolderSchedule, Author: entry.AuthorID, Name: "n.json", Entry: entry.UUID, Source: []byte("{}"), ETag: `"e"`, Modified: noon()}),
 		w.Queue().PutHold(&store.Hold{Name: "all", Engine: true, Reason: "Maintenance.", Author: "ann", Revision: 1, Created: noon(), Modified: noon()}),
-		w.History().Insert(&store.Past{Folder: store.FolderSchedule, AuthorID: entry.AuthorID, Name: "n.json", Replaced: noon(), ETag: `"d"`, Source: []byte("{}")}),
+		w.History().Insert(&store.HistoryEntry{Folder: store.FolderSchedule, AuthorID: entry.AuthorID, Name: "n.json", Replaced: noon(), ETag: `"d"`, Source: []byte("{}")}),
 		w.History().PutTombstone(&store.Tombstone{User: entry.AuthorID, Folder: store.FolderSchedule, Name: "gone.json", Deleted: noon(), Kept: []byte(`{}`)}, time.Time{}),
 	)
 }
