@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
@@ -177,7 +179,7 @@ func (t *transfer) withinDocuments(from, to engine.DocumentPath) (*answer, error
 	if t.move {
 		transfer = t.engine.Documents.MoveDocument
 	}
-	out, err := transfer(t.r.Context(), req, from, to, engine.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
+	out, err := transfer(t.r.Context(), req, from, to, files.Transfer{Overwrite: t.overwrite, Shallow: t.shallow})
 	if err != nil {
 		return nil, err
 	}

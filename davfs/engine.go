@@ -5,6 +5,8 @@ import (
 	"io"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -45,7 +47,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Routes:      e.Routes,
 		Parties:     e.Accounts,
 		Holds:       e.Holds,
-		Attachments: e.Files,
+		Attachments: e.Attachments,
 		Drops:       e.Drops,
 		Accounts:    e.Accounts,
 		Calendars:   e.Calendars,
@@ -142,7 +144,7 @@ type Routes interface {
 // beside them.
 type Drops interface {
 	MayDrop(ctx context.Context, by identity.Principal, route string) error
-	Drop(ctx context.Context, req engine.Request, d engine.Drop, up engine.Upload) (*engine.Outcome, error)
+	Drop(ctx context.Context, req engine.Request, d engine.Drop, up files.Upload) (*engine.Outcome, error)
 	Alias(ctx context.Context, by identity.Principal, route, name string) (*store.Alias, error)
 	Aliases(ctx context.Context, by identity.Principal, route string) ([]store.Alias, error)
 	OpenAlias(ctx context.Context, by identity.Principal, route, name string) (*engine.Content, error)
@@ -206,15 +208,15 @@ type AuditLog interface {
 type Documents interface {
 	Document(ctx context.Context, by identity.Principal, path engine.DocumentPath) (*store.Document, error)
 	// OpenFound opens the document that Document has found at the path.
-	OpenFound(ctx context.Context, by identity.Principal, path engine.DocumentPath, found *store.Document) (*engine.OpenDocument, error)
+	OpenFound(ctx context.Context, by identity.Principal, path engine.DocumentPath, found *store.Document) (*files.OpenDocument, error)
 	DocumentRoots(ctx context.Context, by identity.Principal, own bool) ([]store.Document, error)
-	DocumentListing(ctx context.Context, by identity.Principal, path engine.DocumentPath, o store.Under) (*engine.Listing, error)
+	DocumentListing(ctx context.Context, by identity.Principal, path engine.DocumentPath, o store.Under) (*files.Listing, error)
 	Documents(ctx context.Context, by identity.Principal, path engine.DocumentPath, f engine.Filter) ([]engine.Resource, error)
-	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up engine.Upload) (*engine.Outcome, error)
+	PutDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, up files.Upload) (*engine.Outcome, error)
 	MakeFolder(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Outcome, error)
 	DeleteDocument(ctx context.Context, req engine.Request, path engine.DocumentPath) error
-	CopyDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t engine.Transfer) (*engine.Outcome, error)
-	MoveDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t engine.Transfer) (*engine.Outcome, error)
+	CopyDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
+	MoveDocument(ctx context.Context, req engine.Request, from, to engine.DocumentPath, t files.Transfer) (*engine.Outcome, error)
 	MayTake(ctx context.Context, req engine.Request, path engine.DocumentPath) (*engine.Taken, error)
 
 	// PatchDocument sets properties, and removes those without XML. Where it
@@ -230,13 +232,13 @@ type Documents interface {
 // requests, are the machine's.
 type ScratchArea interface {
 	Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error)
-	OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*engine.OpenScratch, error)
+	OpenScratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*files.OpenScratch, error)
 	ScratchIn(ctx context.Context, by identity.Principal, now time.Time, folders ...string) ([]store.Scratch, error)
-	PutScratch(ctx context.Context, req engine.Request, at store.ScratchPlace, up engine.Upload) (*engine.Outcome, error)
+	PutScratch(ctx context.Context, req engine.Request, at store.ScratchPlace, up files.Upload) (*engine.Outcome, error)
 	MakeScratchFolder(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Outcome, error)
 	DeleteScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) error
 	MakeDraft(ctx context.Context, req engine.Request, at store.ScratchPlace) (created bool, err error)
-	Reject(ctx context.Context, req engine.Request, r engine.Refusal) error
+	Reject(ctx context.Context, req engine.Request, r files.Refusal) error
 	MoveScratch(ctx context.Context, req engine.Request, from, to store.ScratchPlace, overwrite bool) (*engine.Outcome, error)
 	MayTakeScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Taken, error)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
@@ -133,7 +135,7 @@ func (n documentPath) child(_ context.Context, name string) (node, error) {
 }
 
 func (n documentPath) list(ctx context.Context) ([]*info, error) {
-	l, err := n.engine.Documents.DocumentListing(ctx, n.by, n.path, engine.Members(false))
+	l, err := n.engine.Documents.DocumentListing(ctx, n.by, n.path, files.Members(false))
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/davfs/dav"
-	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -101,9 +102,9 @@ func readXML(r *http.Request) ([]byte, error) {
 func under(want *dav.Propfind, depth string) *store.Under {
 	switch depth {
 	case "1":
-		return new(engine.Members(want.Dead()))
+		return new(files.Members(want.Dead()))
 	case dav.Infinity:
-		return new(engine.Tree(maxTree, want.Dead()))
+		return new(files.Tree(maxTree, want.Dead()))
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -20,7 +22,7 @@ func (p *putRequest) reject(ctx context.Context, refusal error) {
 	if !p.draftable() || p.in == nil || len(p.in.data) == 0 || !ofDocument(refusal) {
 		return
 	}
-	err := p.engine.Scratch.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, engine.Refusal{
+	err := p.engine.Scratch.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, files.Refusal{
 		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: reasons(p.at, refusal, p.wall),
 	})
 	if err != nil && !errs.Is(err, errs.Full) {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"strings"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -47,8 +49,8 @@ func newUpload(r *http.Request, limit int64) *upload {
 
 // content returns the body for the engine. Without a Content-Type the media type
 // follows from the name.
-func (u *upload) content() engine.Upload {
-	up := engine.Upload{MediaType: u.mediaType, Size: u.r.ContentLength, Body: u.body}
+func (u *upload) content() files.Upload {
+	up := files.Upload{MediaType: u.mediaType, Size: u.r.ContentLength, Body: u.body}
 	if u.r.Header.Get("Content-Type") == "" {
 		up.MediaType = ""
 	}

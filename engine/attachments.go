@@ -68,7 +68,7 @@ func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 }
 
 // findAttachment returns the attachment if by may see it at now, or nil.
-func (e *Files) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
+func (e *Attachments) findAttachment(r store.Reader, by identity.Principal, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := store.OrNil(r.Attachments().Get(uuid))
 	if err != nil || a == nil || !a.Expires.IsZero() && !a.Expires.After(now) {
 		return nil, err
@@ -80,7 +80,7 @@ func (e *Files) findAttachment(r store.Reader, by identity.Principal, uuid store
 }
 
 // Attachments returns the attachments that by sees, in order of creation.
-func (e *Files) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+func (e *Attachments) Attachments(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	filter := store.AttachmentFilter{CaseID: f.CaseID, Now: e.Clock.Now(), After: f.After, Limit: f.Limit}
 	var absent []identity.Principal // for whom by stands in
 	switch {
@@ -124,7 +124,7 @@ func (e *Files) Attachments(ctx context.Context, by identity.Principal, f Filter
 
 // needCase returns a case, or errs.NotFound for one that by does not see; 0 is
 // none.
-func (e *Files) needCase(r store.Reader, by identity.Principal, id int64) (*store.Case, error) {
+func (e *Attachments) needCase(r store.Reader, by identity.Principal, id int64) (*store.Case, error) {
 	if id == 0 {
 		return nil, nil
 	}
@@ -137,7 +137,7 @@ func (e *Files) needCase(r store.Reader, by identity.Principal, id int64) (*stor
 
 // Attachment returns an attachment without its content. Errors: errs.NotFound
 // if by may not see it.
-func (e *Files) Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
+func (e *Attachments) Attachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*store.Attachment, error) {
 	var a *store.Attachment
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		a, err = e.findAttachment(r, by, uuid, e.Clock.Now())
@@ -151,7 +151,7 @@ func (e *Files) Attachment(ctx context.Context, by identity.Principal, uuid stor
 
 // OpenAttachment opens an attachment. Errors: errs.NotFound if by may not see
 // it.
-func (e *Files) OpenAttachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*OpenAttachment, error) {
+func (e *Attachments) OpenAttachment(ctx context.Context, by identity.Principal, uuid store.UUID) (*OpenAttachment, error) {
 	var out *OpenAttachment
 	err := e.contents.Reading(func() error {
 		a, err := e.Attachment(ctx, by, uuid)
@@ -171,7 +171,7 @@ func (e *Files) OpenAttachment(ctx context.Context, by identity.Principal, uuid 
 // PutAttachment stores a new attachment. Errors: errs.ContextNotAvailable,
 // errs.BadParameter if it would expire too late, errs.TooLarge, errs.Full if
 // the quota is used up, errs.NotFound if it is for a case that by may not see.
-func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
+func (e *Attachments) PutAttachment(ctx context.Context, req Request, given NewAttachment, body io.Reader) (*Outcome, error) {
 	var a *store.Attachment
 	var room int64
 	err := e.Store.View(ctx, func(r store.Reader) (err error) { // before the body is read
@@ -201,7 +201,7 @@ func (e *Files) PutAttachment(ctx context.Context, req Request, given NewAttachm
 
 // newAttachment returns the attachment to create, without its content, if the
 // caller may create it.
-func (e *Files) newAttachment(r store.Reader, req Request, given NewAttachment) (*store.Attachment, error) {
+func (e *Attachments) newAttachment(r store.Reader, req Request, given NewAttachment) (*store.Attachment, error) {
 	a := &store.Attachment{
 		UUID: store.NewUUID(), ContextID: req.By.ID, AuthorID: req.By.ID, CaseID: given.CaseID,
 		Name: given.Name, MediaType: given.MediaType, Created: req.Now,
@@ -238,7 +238,7 @@ func (e *Files) newAttachment(r store.Reader, req Request, given NewAttachment) 
 
 // ownContext returns the context of that name or id if by may create objects in
 // it.
-func (e *Files) ownContext(by identity.Principal, text string) (identity.ID, error) {
+func (e *Attachments) ownContext(by identity.Principal, text string) (identity.ID, error) {
 	id := e.contextID(text)
 	if id == 0 || !e.directory().MayOwn(by, id) {
 		return 0, errs.New(errs.ContextNotAvailable, "The context is not one of yours; leave it out, or name one of your own.")
@@ -246,7 +246,7 @@ func (e *Files) ownContext(by identity.Principal, text string) (identity.ID, err
 	return id, nil
 }
 
-func (e *Files) insertAttachment(tx store.Tx, req Request, given NewAttachment, a *store.Attachment) (*Outcome, error) {
+func (e *Attachments) insertAttachment(tx store.Tx, req Request, given NewAttachment, a *store.Attachment) (*Outcome, error) {
 	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
 		return nil, err
 	}
@@ -272,7 +272,7 @@ func (e *Files) insertAttachment(tx store.Tx, req Request, given NewAttachment, 
 // DeleteAttachment deletes an attachment that no schedule entry names. Errors:
 // errs.NotFound, errs.NotAllowed, errs.InUse if an entry names it,
 // errs.ReadOnly if its case is archived.
-func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
+func (e *Attachments) DeleteAttachment(ctx context.Context, req Request, uuid store.UUID) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		a, err := e.findAttachment(tx, req.By, uuid, req.Now)
 		if err != nil {
@@ -309,14 +309,14 @@ func (e *Files) DeleteAttachment(ctx context.Context, req Request, uuid store.UU
 	})
 }
 
-func (e *Files) dropAttachment(tx store.Tx, uuid store.UUID) error {
+func (e *Attachments) dropAttachment(tx store.Tx, uuid store.UUID) error {
 	e.contents.RouseAfter(tx)
 	return tx.Write().Attachments().Delete(uuid)
 }
 
 // expire deletes an attachment that has expired. The row is read again: an
 // entry may have begun to name it.
-func (e *Files) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
+func (e *Attachments) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
 	a, err := store.OrNil(tx.Attachments().Get(uuid))
 	if err != nil || a == nil || a.Expires.IsZero() || a.Expires.After(now) {
 		return err
@@ -328,7 +328,7 @@ func (e *Files) expire(tx store.Tx, uuid store.UUID, now time.Time) error {
 // the entry named was, and from now on names is, or neither. It is called
 // when the entry is written. change.ErrStale says that the attachment has gone
 // since the entry was read.
-func (e *Files) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, now time.Time) error {
+func (e *Attachments) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, now time.Time) error {
 	if is != (store.UUID{}) {
 		a, err := e.findAttachment(tx, e.directory().Principal(context), is, now)
 		if err != nil {
@@ -351,7 +351,7 @@ func (e *Files) moveUse(tx store.Tx, context identity.ID, was, is store.UUID, no
 
 // endUse lets an attachment expire again that no entry names any more: it
 // has its whole lifetime from now on.
-func (e *Files) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
+func (e *Attachments) endUse(tx store.Tx, uuid store.UUID, now time.Time) error {
 	used, err := tx.Attachments().InUse(uuid)
 	if err != nil || used {
 		return err
@@ -377,7 +377,7 @@ func entryAttachment(entry *schedule.Entry) store.UUID {
 
 // attachmentRef resolves an "attachmentUUID" of a document to an attachment
 // that by sees. One that does not is a fault at v, and nil.
-func (e *Files) attachmentRef(r store.Reader, by identity.Principal, v document.Value, uuid store.UUID, now time.Time) (*store.Attachment, error) {
+func (e *Attachments) attachmentRef(r store.Reader, by identity.Principal, v document.Value, uuid store.UUID, now time.Time) (*store.Attachment, error) {
 	a, err := e.findAttachment(r, by, uuid, now)
 	if err == nil && a == nil {
 		v.Fail(errs.CodeNotFound, "there is no attachment %s that %s may use", uuid, by.Name)
@@ -393,7 +393,7 @@ func attachmentContent(a *store.Attachment) *contents.Content {
 
 // startInput returns the attachment that a start document names as the input of
 // its case, or nil if it names none or one that the caller may not see.
-func (e *Files) startInput(r store.Reader, req Request, v document.Value) (*contents.Content, error) {
+func (e *Attachments) startInput(r store.Reader, req Request, v document.Value) (*contents.Content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil

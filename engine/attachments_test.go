@@ -161,7 +161,7 @@ func TestAttachmentRights(t *testing.T) {
 			if got := who.seesAttachment(a); got != seen {
 				t.Errorf("%s: sees it %t, want %t", what, got, seen)
 			}
-			all := names(w.Files.Attachments(t.Context(), who.by(), engine.Filter{}))
+			all := names(w.Attachments.Attachments(t.Context(), who.by(), engine.Filter{}))
 			if got := strings.Contains(all, a.String()); got != seen {
 				t.Errorf("%s: has it listed %t, want %t", what, got, seen)
 			}
@@ -186,10 +186,10 @@ func TestAttachmentsOfCase(t *testing.T) {
 	id := sam.startCase(`{"route": "auto", "stakeholders": ["bob"]}`)
 	own := sam.upload(engine.NewAttachment{}, "x")
 	bound := sam.upload(engine.NewAttachment{CaseID: id}, "x")
-	same(t, "bound to the case", names(w.Files.Attachments(t.Context(), bob.by(), engine.Filter{CaseID: id})), bound.String())
-	same(t, "sam's own", names(w.Files.Attachments(t.Context(), sam.by(), engine.Filter{OwnOnly: true})), own.String())
-	same(t, "all that sam sees", names(w.Files.Attachments(t.Context(), sam.by(), engine.Filter{})), own.String()+" "+bound.String())
-	_, err := w.Files.Attachments(t.Context(), eve.by(), engine.Filter{CaseID: id})
+	same(t, "bound to the case", names(w.Attachments.Attachments(t.Context(), bob.by(), engine.Filter{CaseID: id})), bound.String())
+	same(t, "sam's own", names(w.Attachments.Attachments(t.Context(), sam.by(), engine.Filter{OwnOnly: true})), own.String())
+	same(t, "all that sam sees", names(w.Attachments.Attachments(t.Context(), sam.by(), engine.Filter{})), own.String()+" "+bound.String())
+	_, err := w.Attachments.Attachments(t.Context(), eve.by(), engine.Filter{CaseID: id})
 	w.kind("of a case that is not seen", err, errs.NotFound)
 }
 
@@ -215,7 +215,7 @@ func TestAttachmentRefused(t *testing.T) {
 	} {
 		test.given.Name = "x"
 		body := iotest.ErrReader(errors.New("the body was read"))
-		_, err := w.Files.PutAttachment(t.Context(), w.as(test.who).request(nil), test.given, body)
+		_, err := w.Attachments.PutAttachment(t.Context(), w.as(test.who).request(nil), test.given, body)
 		w.kind(what, err, test.want)
 	}
 }
@@ -228,7 +228,7 @@ func TestAttachmentForm(t *testing.T) {
 	id := sam.startCase(`{"route": "auto"}`)
 	first := sam.upload(engine.NewAttachment{Name: "a <b>.json"}, "{}")
 	second := sam.upload(engine.NewAttachment{Name: "p.jpg", CaseID: id, MediaType: "image/x-mine"}, "")
-	all := try(w.Files.Attachments(t.Context(), sam.by(), engine.Filter{})).must(w, "the list")
+	all := try(w.Attachments.Attachments(t.Context(), sam.by(), engine.Filter{})).must(w, "the list")
 	if len(all) != 2 {
 		t.Fatalf("%d attachments", len(all))
 	}
@@ -237,7 +237,7 @@ func TestAttachmentForm(t *testing.T) {
 	same(t, "the second", string(all[1].Form), `{"uuid":"`+second.String()+`","name":"p.jpg","type":"image/x-mine","size":0,`+
 		`"sha256":"`+hexOf("")+`","created":"2012-11-09T12:00:00Z","expires":null,"boundTo":`+fmt.Sprint(id)+"}\n")
 	for context, want := range map[string]int{"": 2, "sam": 2, "mine": 2, "core": 0} {
-		list := try(w.Files.Attachments(t.Context(), sam.by(), engine.Filter{Context: context, Limit: 10})).must(w, "the list")
+		list := try(w.Attachments.Attachments(t.Context(), sam.by(), engine.Filter{Context: context, Limit: 10})).must(w, "the list")
 		if len(list) != want {
 			t.Errorf("context %q: %d attachments, want %d", context, len(list), want)
 		}
@@ -258,10 +258,10 @@ func TestAttachmentPages(t *testing.T) {
 		}
 	}
 	f := engine.Filter{Context: "core", Limit: 2}
-	first := try(w.Files.Attachments(t.Context(), sam.by(), f)).must(w, "the first page")
+	first := try(w.Attachments.Attachments(t.Context(), sam.by(), f)).must(w, "the first page")
 	same(t, "first page", names(first, nil), strings.Join(want[:2], " "))
 	f.After = first[1].Seq
-	same(t, "second page", names(w.Files.Attachments(t.Context(), sam.by(), f)), want[2])
+	same(t, "second page", names(w.Attachments.Attachments(t.Context(), sam.by(), f)), want[2])
 }
 
 // TestAttachmentExpiry: gone from view at the instant, then from disk; not
@@ -291,7 +291,7 @@ func TestAttachmentExpiry(t *testing.T) {
 	w.kind("deleting what has expired", sam.deleteAttachment(short), errs.NotFound)
 	_, err := sam.putEntry("", everyNight(attached(short)))
 	w.refused(err, errs.Invalid, "/attachmentUUID not-found")
-	if list := try(w.Files.Attachments(t.Context(), sam.by(), engine.Filter{})).must(w, "the list"); len(list) != 3 {
+	if list := try(w.Attachments.Attachments(t.Context(), sam.by(), engine.Filter{})).must(w, "the list"); len(list) != 3 {
 		t.Errorf("%d are listed, want 3", len(list))
 	}
 	if done := w.advance(0); done.Fired != 0 {
@@ -338,7 +338,7 @@ func TestQuota(t *testing.T) {
 	first := sam.upload(engine.NewAttachment{}, "12345")
 	w.kind("a byte too many", put(sam, "123456"), errs.Full)
 	unknown := engine.NewAttachment{Name: "x", Size: -1}
-	_, err := w.Files.PutAttachment(t.Context(), sam.request(nil), unknown, strings.NewReader("123456"))
+	_, err := w.Attachments.PutAttachment(t.Context(), sam.request(nil), unknown, strings.NewReader("123456"))
 	w.kind("a byte too many, unannounced", err, errs.Full)
 	w.kind("as many as are left", put(sam, "12345"), "")
 	w.kind("one more", put(sam, "1"), errs.Full)
@@ -354,11 +354,11 @@ func TestBrokenUpload(t *testing.T) {
 	w := newWorld(t, atNoon)
 	broken := errors.New("the line is dead")
 	body := io.MultiReader(strings.NewReader(strings.Repeat("x", 100_000)), iotest.ErrReader(broken))
-	_, err := w.Files.PutAttachment(t.Context(), w.as("sam").request(nil), engine.NewAttachment{Name: "x"}, body)
+	_, err := w.Attachments.PutAttachment(t.Context(), w.as("sam").request(nil), engine.NewAttachment{Name: "x"}, body)
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v, want the reader's error", err)
 	}
-	same(t, "attachments", names(w.Files.Attachments(t.Context(), w.as("admin").by(), engine.Filter{})), "")
+	same(t, "attachments", names(w.Attachments.Attachments(t.Context(), w.as("admin").by(), engine.Filter{})), "")
 	if files, spooled := w.files(); len(files)+spooled != 0 {
 		t.Errorf("left behind: %v, and %d without a name", files, spooled)
 	}
@@ -383,8 +383,8 @@ func TestAttachmentRequests(t *testing.T) {
 	w.kind("If-None-Match: *", err, "")
 	_, err = sam.putAttachment(engine.NewAttachment{}, "another", ifMatch(`"`+a.String()+`"`))
 	w.kind("If-Match", err, errs.Precondition)
-	w.kind("DELETE of another version", w.Files.DeleteAttachment(t.Context(), sam.request([]option{ifMatch(`"else"`)}), a), errs.Precondition)
-	w.kind("DELETE of this one", w.Files.DeleteAttachment(t.Context(), sam.request([]option{ifMatch(`"` + a.String() + `"`)}), a), "")
+	w.kind("DELETE of another version", w.Attachments.DeleteAttachment(t.Context(), sam.request([]option{ifMatch(`"else"`)}), a), errs.Precondition)
+	w.kind("DELETE of this one", w.Attachments.DeleteAttachment(t.Context(), sam.request([]option{ifMatch(`"` + a.String() + `"`)}), a), "")
 	w.sound("after all requests")
 }
 

@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
@@ -157,7 +159,7 @@ func TestAuditOfLooks(t *testing.T) {
 	path := func(text string) engine.DocumentPath { return strings.Split(text, "/") }
 	write := func(u user, at string) {
 		t.Helper()
-		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), engine.Upload{Body: strings.NewReader("hello"), Size: 5})
+		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), files.Upload{Body: strings.NewReader("hello"), Size: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,11 +179,11 @@ func TestAuditOfLooks(t *testing.T) {
 	}
 	admin := w.as("admin").by()
 	for range 2 * 10 { // more than of what is refused
-		if _, err := w.Files.DocumentListing(t.Context(), admin, path("sam"), engine.Members(false)); err != nil {
+		if _, err := w.Files.DocumentListing(t.Context(), admin, path("sam"), files.Members(false)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Files.DocumentListing(t.Context(), admin, path("core"), engine.Tree(10, false)); err != nil {
+	if _, err := w.Files.DocumentListing(t.Context(), admin, path("core"), files.Tree(10, false)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Files.Documents(t.Context(), admin, path("core"), engine.Filter{}); err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"flowdrive/engine/files"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/store"
@@ -9,7 +10,7 @@ import (
 // calendarFacts implements calendar.Facts.
 type calendarFacts struct {
 	*base
-	files *Files
+	files *files.Files
 }
 
 // Parties implements calendar.Facts.
@@ -22,7 +23,7 @@ func (e calendarFacts) Principal(id identity.ID) identity.Principal {
 
 // DocumentNamed implements calendar.Facts.
 func (e calendarFacts) DocumentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
-	return e.files.documentNamed(r, as, text)
+	return e.files.Named(r, as, text)
 }
 
 // RouteVersion implements calendar.Facts.

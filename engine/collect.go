@@ -16,7 +16,7 @@ func (e *Engine) collectWhenRoused(ctx context.Context) {
 		case <-e.contents.Roused():
 		case <-retry.C:
 		}
-		err := e.Files.purge(ctx)
+		err := e.Files.Purge(ctx)
 		if err == nil {
 			err = e.contents.Collect(ctx)
 		}

@@ -54,12 +54,12 @@ func TestCollectorRaces(t *testing.T) {
 // useOnce stores a text as an attachment of the case, reads it and deletes
 // it.
 func (w *world) useOnce(ctx context.Context, id int64, text string) error {
-	out, err := w.Files.PutAttachment(ctx, w.as("sam").request(nil), engine.NewAttachment{Name: "x", CaseID: id}, strings.NewReader(text))
+	out, err := w.Attachments.PutAttachment(ctx, w.as("sam").request(nil), engine.NewAttachment{Name: "x", CaseID: id}, strings.NewReader(text))
 	if err != nil {
 		return err
 	}
 	uuid, _ := store.ParseUUID(out.Name)
-	a, err := w.Files.OpenAttachment(ctx, w.as("sam").by(), uuid)
+	a, err := w.Attachments.OpenAttachment(ctx, w.as("sam").by(), uuid)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (w *world) useOnce(ctx context.Context, id int64, text string) error {
 	if string(got) != text {
 		return fmt.Errorf("%d bytes of another content", len(got))
 	}
-	return w.Files.DeleteAttachment(ctx, w.as("sam").request(nil), uuid)
+	return w.Attachments.DeleteAttachment(ctx, w.as("sam").request(nil), uuid)
 }
 
 // gate is a folder of contents that stops after it has kept one.
@@ -120,7 +120,7 @@ func TestCollectorLeavesAloneWhatIsAboutToBeReferredTo(t *testing.T) {
 		}
 		result := make(chan error, 1)
 		go func() {
-			_, err := w.Files.PutAttachment(t.Context(), req, engine.NewAttachment{Name: "x"}, strings.NewReader("pinned"))
+			_, err := w.Attachments.PutAttachment(t.Context(), req, engine.NewAttachment{Name: "x"}, strings.NewReader("pinned"))
 			result <- err
 		}()
 		<-g.kept
@@ -174,7 +174,7 @@ func TestCollectorGoesByItself(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := w.Files.PutAttachment(t.Context(), req, engine.NewAttachment{Name: "x"}, strings.NewReader("refused")); err == nil {
+	if _, err := w.Attachments.PutAttachment(t.Context(), req, engine.NewAttachment{Name: "x"}, strings.NewReader("refused")); err == nil {
 		t.Fatal("the condition was not asked again")
 	}
 	<-removed
@@ -246,7 +246,7 @@ func TestReadWhileReplaced(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	_, err = w.Files.OpenAttachment(t.Context(), w.as("sam").by(), a)
+	_, err = w.Attachments.OpenAttachment(t.Context(), w.as("sam").by(), a)
 	w.kind("an attachment that was deleted meanwhile", err, errs.NotFound)
 }
 
@@ -357,7 +357,7 @@ func (w *world) life() error {
 	ctx := w.Context()
 	var uuids []store.UUID
 	put := func(text string) error {
-		out, err := w.Files.PutAttachment(ctx, w.as("sam").request(nil), engine.NewAttachment{Name: "x"}, strings.NewReader(text))
+		out, err := w.Attachments.PutAttachment(ctx, w.as("sam").request(nil), engine.NewAttachment{Name: "x"}, strings.NewReader(text))
 		if err != nil {
 			return err
 		}
@@ -368,13 +368,13 @@ func (w *world) life() error {
 	for _, do := range []func() error{
 		func() error { return put("one") },
 		func() error { return put("one") },
-		func() error { return w.Files.DeleteAttachment(ctx, w.as("sam").request(nil), uuids[0]) },
+		func() error { return w.Attachments.DeleteAttachment(ctx, w.as("sam").request(nil), uuids[0]) },
 		func() error { return w.Collect(ctx) },
-		func() error { return w.Files.DeleteAttachment(ctx, w.as("sam").request(nil), uuids[1]) },
+		func() error { return w.Attachments.DeleteAttachment(ctx, w.as("sam").request(nil), uuids[1]) },
 		func() error { return w.Collect(ctx) },
 		func() error { return put("one") },
 		func() error { return put("two") },
-		func() error { return w.Files.DeleteAttachment(ctx, w.as("sam").request(nil), uuids[2]) },
+		func() error { return w.Attachments.DeleteAttachment(ctx, w.as("sam").request(nil), uuids[2]) },
 		func() error { return w.Collect(ctx) },
 	} {
 		if err := do(); err != nil {
@@ -421,7 +421,7 @@ func TestDiskFails(t *testing.T) {
 	b := &failing{}
 	w := newWorld(t, overBlobs(func(inner engine.Blobs) engine.Blobs { b.Blobs = inner; return b }))
 	b.keep = errs.New(errs.Full, "The disk is full.")
-	_, err := w.Files.PutAttachment(t.Context(), w.as("sam").request(nil), engine.NewAttachment{Name: "x"}, strings.NewReader("x"))
+	_, err := w.Attachments.PutAttachment(t.Context(), w.as("sam").request(nil), engine.NewAttachment{Name: "x"}, strings.NewReader("x"))
 	w.kind("a full disk", err, errs.Full)
 	b.keep = nil
 	w.sound("after a full disk")

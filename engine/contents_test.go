@@ -42,7 +42,7 @@ func (u user) putAttachment(given engine.NewAttachment, text string, options ...
 		given.Name = "x"
 	}
 	given.Size = int64(len(text))
-	out, err := u.Files.PutAttachment(u.Context(), u.request(options), given, strings.NewReader(text))
+	out, err := u.Attachments.PutAttachment(u.Context(), u.request(options), given, strings.NewReader(text))
 	if err != nil {
 		return store.UUID{}, err
 	}
@@ -56,12 +56,12 @@ func (u user) upload(given engine.NewAttachment, text string) store.UUID {
 }
 
 func (u user) deleteAttachment(uuid store.UUID) error {
-	return u.Files.DeleteAttachment(u.Context(), u.request(nil), uuid)
+	return u.Attachments.DeleteAttachment(u.Context(), u.request(nil), uuid)
 }
 
 func (u user) seesAttachment(uuid store.UUID) bool {
 	u.Helper()
-	_, err := u.Files.Attachment(u.Context(), u.by(), uuid)
+	_, err := u.Attachments.Attachment(u.Context(), u.by(), uuid)
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		u.Fatal(err)
 	}
@@ -141,9 +141,9 @@ func (w *world) sound(what string) {
 	w.Helper()
 	admin := w.as("admin").by()
 	want := map[string]bool{}
-	for _, r := range try(w.Files.Attachments(w.Context(), admin, engine.Filter{})).must(w, "the list of attachments") {
+	for _, r := range try(w.Attachments.Attachments(w.Context(), admin, engine.Filter{})).must(w, "the list of attachments") {
 		uuid, _ := store.ParseUUID(r.Name)
-		a, err := w.Files.OpenAttachment(w.Context(), admin, uuid)
+		a, err := w.Attachments.OpenAttachment(w.Context(), admin, uuid)
 		if err != nil {
 			w.Errorf("%s: %v", what, err)
 			continue

@@ -4,16 +4,18 @@ import (
 	"strings"
 	"testing"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
 
-func (u user) copyDocument(from, to string, how engine.Transfer, options ...option) (*engine.Outcome, error) {
+func (u user) copyDocument(from, to string, how files.Transfer, options ...option) (*engine.Outcome, error) {
 	return u.Files.CopyDocument(u.Context(), u.request(options), path(from), path(to), how)
 }
 
-func (u user) moveDocument(from, to string, how engine.Transfer, options ...option) (*engine.Outcome, error) {
+func (u user) moveDocument(from, to string, how files.Transfer, options ...option) (*engine.Outcome, error) {
 	return u.Files.MoveDocument(u.Context(), u.request(options), path(from), path(to), how)
 }
 
@@ -45,20 +47,20 @@ func furnishTree(u user, root string) {
 // sections 9.8 and 9.9).
 func TestTransferDocuments(t *testing.T) {
 	t.Parallel()
-	over := engine.Transfer{Overwrite: true}
+	over := files.Transfer{Overwrite: true}
 	const before = "a(b(c d) e) f"
 	for _, tt := range []struct {
 		what     string
 		move     bool
 		from, to string
-		how      engine.Transfer
+		how      files.Transfer
 		want     errs.Kind
 		after    string // of sam's root
 	}{
 		{"COPY of a file", false, "sam/f", "sam/g", over, "", "a(b(c d) e) f g"},
 		{"COPY of a file over a file", false, "sam/f", "sam/a/e", over, "", before},
 		{"COPY of a tree", false, "sam/a", "sam/g", over, "", "a(b(c d) e) f g(b(c d) e)"},
-		{"COPY of a folder alone", false, "sam/a", "sam/g", engine.Transfer{Shallow: true}, "", "a(b(c d) e) f g()"},
+		{"COPY of a folder alone", false, "sam/a", "sam/g", files.Transfer{Shallow: true}, "", "a(b(c d) e) f g()"},
 		{"COPY of a tree over a file", false, "sam/a/b", "sam/f", over, "", "a(b(c d) e) f(c d)"},
 		{"COPY of a file over a tree", false, "sam/f", "sam/a", over, "", "a f"},
 		{"COPY from another root", false, "core/a/b", "sam/b", over, "", "a(b(c d) e) b(c d) f"},
@@ -69,11 +71,11 @@ func TestTransferDocuments(t *testing.T) {
 		{"MOVE over a tree", true, "sam/f", "sam/a", over, "", "a"},
 		{"MOVE from another root", true, "core/a", "sam/g", over, "", "a(b(c d) e) f g(b(c d) e)"},
 
-		{"COPY without Overwrite", false, "sam/f", "sam/a/e", engine.Transfer{}, errs.Precondition, before},
-		{"MOVE without Overwrite", true, "sam/f", "sam/a", engine.Transfer{}, errs.Precondition, before},
+		{"COPY without Overwrite", false, "sam/f", "sam/a/e", files.Transfer{}, errs.Precondition, before},
+		{"MOVE without Overwrite", true, "sam/f", "sam/a", files.Transfer{}, errs.Precondition, before},
 		{"COPY onto itself", false, "sam/a", "SAM/a", over, errs.NotAllowed, before},
 		{"COPY into itself", false, "sam/a", "sam/a/b/g", over, errs.NotAllowed, before},
-		{"COPY of a folder alone into itself", false, "sam/a", "sam/a/b/g", engine.Transfer{Shallow: true}, "", "a(b(c d g()) e) f"},
+		{"COPY of a folder alone into itself", false, "sam/a", "sam/a/b/g", files.Transfer{Shallow: true}, "", "a(b(c d g()) e) f"},
 		{"MOVE into itself", true, "sam/a", "sam/a/b/g", over, errs.NotAllowed, before},
 		{"COPY over what holds it", false, "sam/a/b", "sam/a", over, errs.NotAllowed, before},
 		{"MOVE over what holds it", true, "sam/a/b/c", "sam/a", over, errs.NotAllowed, before},
@@ -122,11 +124,11 @@ func TestCopyCounts(t *testing.T) {
 	w := newWorld(t)
 	sam, ann := w.as("sam"), w.as("ann")
 	sam.mustPutDocument("core/a", "12345")
-	if out := try(ann.copyDocument("core/a", "core/b", engine.Transfer{})).must(w, "COPY"); !out.Created || out.ETag != sam.mustDocument("core/a").ETag() {
+	if out := try(ann.copyDocument("core/a", "core/b", files.Transfer{})).must(w, "COPY"); !out.Created || out.ETag != sam.mustDocument("core/a").ETag() {
 		t.Errorf("COPY: %+v", out)
 	}
 	same(t, "ann has copied", ann.used(), 5)
-	try(ann.moveDocument("core/a", "core/c", engine.Transfer{})).must(w, "MOVE")
+	try(ann.moveDocument("core/a", "core/c", files.Transfer{})).must(w, "MOVE")
 	same(t, "sam has written what ann moved", sam.used(), 5)
 	same(t, "ann", ann.used(), 5)
 }

@@ -151,11 +151,11 @@ func TestDeputySeesAttachments(t *testing.T) {
 	id := sam.startCase(`{"route": "ask", "xattrDict": {"helper": "bob"}}`)
 	attach := func(u user, caseID int64) string {
 		given := engine.NewAttachment{Name: "plan.csv", CaseID: caseID}
-		return try(w.Files.PutAttachment(t.Context(), u.request(nil), given, strings.NewReader("1,2"))).must(w, "PUT of an attachment").Name
+		return try(w.Attachments.PutAttachment(t.Context(), u.request(nil), given, strings.NewReader("1,2"))).must(w, "PUT of an attachment").Name
 	}
 	bound := attach(sam, id)
 	attach(bob, 0)
-	list := func(f engine.Filter) string { return names(w.Files.Attachments(t.Context(), eve.by(), f)) }
+	list := func(f engine.Filter) string { return names(w.Attachments.Attachments(t.Context(), eve.by(), f)) }
 	same(t, "before", list(engine.Filter{}), "")
 	w.standsIn("eve", "bob")
 	same(t, "meanwhile", list(engine.Filter{}), bound)

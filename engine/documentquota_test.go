@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 )
@@ -16,7 +18,7 @@ func TestDocumentQuota(t *testing.T) {
 	w := newWorld(t, withQuota(quota))
 	sam, ann := w.as("sam"), w.as("ann")
 	put := func(u user, at string, size int, announced int64) error {
-		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), engine.Upload{Size: announced, Body: bytes.NewReader(make([]byte, size))})
+		_, err := w.Files.PutDocument(t.Context(), u.request(nil), path(at), files.Upload{Size: announced, Body: bytes.NewReader(make([]byte, size))})
 		return err
 	}
 	for _, tt := range []struct {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -42,10 +44,10 @@ func TestDeleteTree(t *testing.T) {
 		}
 		return nil
 	})
-	if got := len(sam.listing("sam", engine.Tree(3*each+6, false)).Below); got != 3*each+6 {
+	if got := len(sam.listing("sam", files.Tree(3*each+6, false)).Below); got != 3*each+6 {
 		t.Fatalf("%d documents", got)
 	}
-	_, err := w.Files.DocumentListing(t.Context(), sam.by(), path("sam"), engine.Tree(3*each+5, false))
+	_, err := w.Files.DocumentListing(t.Context(), sam.by(), path("sam"), files.Tree(3*each+5, false))
 	w.kind("a tree beyond the bound", err, errs.FiniteDepth)
 	before := sam.mustDocument("sam").ETag()
 	w.kind("DELETE", sam.deleteDocument("sam/tree"), "")

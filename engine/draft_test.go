@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
@@ -134,7 +136,7 @@ func TestReject(t *testing.T) {
 	w := newWorld(t)
 	sam := w.as("sam")
 	reject := func(name, body string) {
-		w.kind("reject "+name, w.Files.Reject(t.Context(), sam.request(nil), engine.Refusal{
+		w.kind("reject "+name, w.Files.Reject(t.Context(), sam.request(nil), files.Refusal{
 			At: beside(inSchedule, name), MediaType: "application/json", Body: []byte(body), Reasons: "why " + body,
 		}), "")
 	}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/quota"
@@ -52,7 +54,7 @@ func (e *Drops) startable(by identity.Principal, name string) (*routeInfo, error
 // not see the route; errs.NotAllowed if by may not start its cases;
 // errs.ContextNotAvailable; errs.TooMany for too many open cases;
 // errs.TooLarge; errs.Full.
-func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up Upload) (*Outcome, error) {
+func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up files.Upload) (*Outcome, error) {
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(d.Name)
 	}
@@ -99,7 +101,7 @@ func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Co
 	}
 	owner := starter
 	if d.Context != "" {
-		id, err := e.files.ownContext(req.By, d.Context)
+		id, err := e.attachments.ownContext(req.By, d.Context)
 		if err != nil {
 			return nil, err
 		}

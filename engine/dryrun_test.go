@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -114,7 +116,7 @@ func TestDryRun(t *testing.T) {
 		{"oneself", func(o ...option) (*engine.Outcome, error) { return sam.putMe(`{"fullName": "Sam"}`, o...) }},
 		{"an app password", func(o ...option) (*engine.Outcome, error) { return sam.putApp("phone", `{}`, o...) }},
 		{"an attachment", func(o ...option) (*engine.Outcome, error) {
-			return w.Files.PutAttachment(t.Context(), sam.request(o), engine.NewAttachment{Name: "a", Size: -1}, strings.NewReader(large+"."))
+			return w.Attachments.PutAttachment(t.Context(), sam.request(o), engine.NewAttachment{Name: "a", Size: -1}, strings.NewReader(large+"."))
 		}},
 	} {
 		before, _ := w.files()
@@ -141,7 +143,7 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 	tallied.reset()
-	up := engine.Upload{Size: -1, Body: strings.NewReader(large + ",")}
+	up := files.Upload{Size: -1, Body: strings.NewReader(large + ",")}
 	dry := try(w.Files.PutDocument(t.Context(), sam.request([]option{dryRun()}), path, up)).must(w, "a document")
 	w.form(dry.Form).wants("name", `"a.txt"`, "type", `"text/plain"`, "size", fmt.Sprint(len(large)+1))
 	same(t, "a document", tallied.reset(), nothing)

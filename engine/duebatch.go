@@ -111,7 +111,7 @@ func (e *Engine) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, b
 }
 
 func (e *Engine) fireExpiry(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {
-	return time.Time{}, false, e.Files.expire(tx, item.UUID, b.now)
+	return time.Time{}, false, e.Attachments.expire(tx, item.UUID, b.now)
 }
 
 func (e *Engine) fireRetirement(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, bool, error) {

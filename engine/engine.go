@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine/account"
@@ -117,17 +119,18 @@ type Observer interface {
 // Engine runs the use cases. It is safe for concurrent use. Each part knows
 // what all share, and the parts that it uses.
 type Engine struct {
-	Accounts  *account.Accounts
-	Archive   *Archive
-	Calendars *calendar.Calendars
-	Cases     *Cases
-	Drops     *Drops
-	Files     *Files
-	History   *History
-	Holds     *Holds
-	Locks     *Locks
-	Routes    *Routes
-	Schedules *Schedules
+	Accounts    *account.Accounts
+	Archive     *Archive
+	Calendars   *calendar.Calendars
+	Cases       *Cases
+	Drops       *Drops
+	Attachments *Attachments
+	Files       *files.Files
+	History     *History
+	Holds       *Holds
+	Locks       *Locks
+	Routes      *Routes
+	Schedules   *Schedules
 
 	*base
 	decider *decider
@@ -163,12 +166,10 @@ type base struct {
 	plans      planCache
 	usage      quota.Counts
 	quota      quota.Bytes
-	documents  documentCache
 	sweeper    sweeper
 	dispatcher outbox.Attempts
 	audit      *audit.Log
 	contents   *contents.Keeper
-	expiry     *expiry
 	events     *events.Bus[Event]
 }
 
@@ -189,7 +190,6 @@ func New(cfg Config) *Engine {
 		limits:    cfg.Limits.withDefaults(),
 		observer:  cfg.Observer,
 		contents:  contents.NewKeeper(cfg.Blobs, cfg.Store),
-		expiry:    newExpiry(),
 	}
 	if cfg.Standing != nil {
 		b.Store = change.StandingStore{Store: cfg.Store, Standing: cfg.Standing}
@@ -228,18 +228,22 @@ func New(cfg Config) *Engine {
 // assemble makes the parts of an engine.
 func assemble(b *base) *Engine {
 	e := &Engine{
-		base: b, Accounts: b.accounts, Files: &Files{b}, History: &History{b}, Holds: &Holds{b},
+		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b},
 		decider: &decider{b},
 	}
+	e.Files = files.New(files.Config{
+		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Log: b.log,
+		Publish: b.publishDocument,
+	})
 	e.Calendars = calendar.New(b.Maker, b.contents, b.zones, calendarFacts{b, e.Files})
-	e.Cases = &Cases{b, e.Files, e.decider}
+	e.Cases = &Cases{b, e.Attachments, e.Files, e.decider}
 	e.Archive = &Archive{b, e.Cases, e.decider}
-	e.Drops = &Drops{b, e.Files, e.decider}
-	e.Schedules = &Schedules{b, e.Calendars, e.Files, e.decider}
+	e.Drops = &Drops{b, e.Attachments, e.decider}
+	e.Schedules = &Schedules{b, e.Calendars, e.Attachments, e.Files, e.decider}
 	e.outbox = &deliveries{b, e.decider}
 	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
-	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.deleteMoveSource, e.Calendars.ReadAhead, b.runPrefetched
+	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.DeleteMoveSource, e.Calendars.ReadAhead, b.runPrefetched
 	b.RunDue = b.runDueNow
 	b.Snapshot = func() any { return b.accounts.Table() }
 	b.runDue = func(ctx context.Context, now time.Time) error {

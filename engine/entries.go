@@ -274,12 +274,12 @@ func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Valu
 		as = e.directory().Principal(context.ID)
 	}
 	if entry.AttachmentUUID != "" {
-		if _, err := e.files.attachmentRef(r, as, root.Get("attachmentUUID"), entryAttachment(entry), req.Now); err != nil {
+		if _, err := e.attachments.attachmentRef(r, as, root.Get("attachmentUUID"), entryAttachment(entry), req.Now); err != nil {
 			return nil, err
 		}
 	}
 	if entry.Document != "" {
-		if entry.Document, err = e.files.documentRef(r, as, root.Get("document"), entry.Document); err != nil {
+		if entry.Document, err = e.files.ReadRef(r, as, root.Get("document"), entry.Document); err != nil {
 			return nil, err
 		}
 	}
@@ -369,7 +369,7 @@ func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outco
 		}
 		attached = now.Attachment
 	}
-	if err := e.files.moveUse(tx, c.stored.ContextID, attached, c.stored.Attachment, req.Now); err != nil {
+	if err := e.attachments.moveUse(tx, c.stored.ContextID, attached, c.stored.Attachment, req.Now); err != nil {
 		return nil, err
 	}
 	if c.given != nil {
@@ -451,7 +451,7 @@ func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.Giv
 	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })
 	e.publishEntry(tx, stored, ChangeDeleted, now)
-	return e.files.moveUse(tx, stored.ContextID, stored.Attachment, store.UUID{}, now)
+	return e.attachments.moveUse(tx, stored.ContextID, stored.Attachment, store.UUID{}, now)
 }
 
 // xattrs returns an entry's dictionary as cases have it.

@@ -3,6 +3,8 @@ package engine
 import (
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
@@ -72,9 +74,10 @@ func (e *base) publishEntry(tx store.Tx, stored *store.Entry, change Change, now
 	})
 }
 
-// publishDocument says what became of a document or folder at the place.
-func (e *base) publishDocument(tx store.Tx, at *documentPlace, d *store.Document, change Change, now time.Time) {
-	e.publish(tx, Event{Kind: EventDocument, Change: change, ID: d.ID, Name: at.path.String(), Version: d.Revision, Time: now, context: at.root.ID})
+// publishDocument says what became of a document or folder below the root of a
+// context.
+func (e *base) publishDocument(tx store.Tx, c files.Published) {
+	e.publish(tx, Event{Kind: EventDocument, Change: Change(c.Change), ID: c.Document.ID, Name: c.Path.String(), Version: c.Document.Revision, Time: c.Time, context: c.Root})
 }
 
 // publishCase says what a change has made of a case and its tasks.

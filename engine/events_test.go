@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -176,10 +178,10 @@ func TestEventsOfDocuments(t *testing.T) {
 	u.mustMakeFolder("sam/plans")
 	u.mustPutDocument("sam/plans/a.txt", "1")
 	u.mustPutDocument("sam/plans/a.txt", "2")
-	if _, err := u.copyDocument("sam/plans/a.txt", "core/b.txt", engine.Transfer{}); err != nil {
+	if _, err := u.copyDocument("sam/plans/a.txt", "core/b.txt", files.Transfer{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := u.moveDocument("sam/plans", "core/shared", engine.Transfer{}); err != nil {
+	if _, err := u.moveDocument("sam/plans", "core/shared", files.Transfer{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := u.deleteDocument("core/shared"); err != nil {

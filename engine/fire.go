@@ -341,7 +341,7 @@ func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.S
 	}
 	var input *contents.Content
 	if stored.Attachment != (store.UUID{}) {
-		a, err := e.files.findAttachment(tx, as, stored.Attachment, now)
+		a, err := e.attachments.findAttachment(tx, as, stored.Attachment, now)
 		if err != nil {
 			return nil, err
 		}
@@ -351,7 +351,7 @@ func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.S
 		input = attachmentContent(a)
 	}
 	if entry.Document != "" {
-		if input, err = e.files.firingDocument(tx, as, entry.Document); err != nil {
+		if input, err = e.files.FiringInput(tx, as, entry.Document); err != nil {
 			return nil, err
 		}
 	}

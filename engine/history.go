@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
@@ -72,7 +74,7 @@ func (e *History) History(ctx context.Context, by identity.Principal, folder sto
 }
 
 func (e *History) pastResource(by identity.Principal, p *store.HistoryEntry) Resource {
-	name := generatedName(p.Replaced, p.Name)
+	name := files.GeneratedName(p.Replaced, p.Name)
 	if p.AuthorID != by.ID {
 		if author := e.directory().ByID(p.AuthorID); author != nil {
 			i := max(strings.LastIndexByte(name, '.'), 0)

@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"flowdrive/engine/change"
@@ -103,7 +101,7 @@ func (e *Locks) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) 
 		}
 	}
 	if at.folder && want.Deep {
-		below, err := e.locksWithin(tx, at.document)
+		below, err := e.files.LocksWithin(tx, at.document)
 		if err != nil {
 			return err
 		}
@@ -121,15 +119,20 @@ func (e *Locks) admitLock(tx store.Tx, req Request, at *targeted, want NewLock) 
 // (RFC 4918, section 7.3).
 func (e *Locks) makeForLock(tx store.Tx, req Request, at *targeted, lasts time.Duration) error {
 	if at.scratch != nil {
-		return e.files.makeScratchForLock(tx, req, at, lasts)
+		kind := store.SideFile
+		if at.scratch.Draft {
+			kind = store.Draft
+		}
+		at.Self = store.ScratchKey(req.By.ID, at.scratch.Scratch)
+		return e.files.MakeScratchForLock(tx, req, at.scratch.Scratch, kind, lasts)
 	}
-	if err := at.document.placeable(); err != nil {
+	if err := at.document.Placeable(); err != nil {
 		return err
 	}
-	name := at.document.path[len(at.document.path)-1]
-	d, err := e.files.makeDocument(tx, req, at.document, &contents.Content{MediaType: mediatype.Of(name), Inline: []byte{}})
+	name := at.document.Path[len(at.document.Path)-1]
+	d, err := e.files.MakeDocument(tx, req, at.document, &contents.Content{MediaType: mediatype.Of(name), Inline: []byte{}})
 	if err == nil {
-		at.Self = store.DocumentKey(at.document.root.ID, d.ID)
+		at.Self = store.DocumentKey(at.document.Root.ID, d.ID)
 	}
 	return err
 }
@@ -185,7 +188,7 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 		if err := tx.Write().Locks().Refresh(out.Token, out.Lasts, out.Expires); err != nil {
 			return err
 		}
-		return e.files.followLock(tx, out, false)
+		return e.files.FollowLock(tx, out, false)
 	})
 	return out, err
 }
@@ -243,7 +246,7 @@ func (e *Locks) endLock(tx store.Tx, l *store.Lock) error {
 	if err := tx.Write().Locks().Delete(l.Token); err != nil {
 		return err
 	}
-	return e.files.followLock(tx, l, true)
+	return e.files.FollowLock(tx, l, true)
 }
 
 // BreakLocks removes all locks that cover the target, of all users.
@@ -284,55 +287,6 @@ func (e *Locks) LocksCovering(ctx context.Context, by identity.Principal, t Targ
 		return err
 	})
 	return out, err
-}
-
-// locksWithin returns the locks on what is below a folder, without those on
-// the folder itself.
-func (e *base) locksWithin(r store.Reader, at *documentPlace) ([]store.Lock, error) {
-	all, err := r.Locks().Below(store.RootKey(at.root.ID), e.Wall())
-	if err != nil || len(all) == 0 || at.found == nil || !at.found.Folder {
-		return nil, err
-	}
-	ids := make([]int64, len(all))
-	for i := range all {
-		if ids[i], err = lockedDocument(&all[i]); err != nil {
-			return nil, err
-		}
-	}
-	below, err := r.Locks().DocumentsBelow(at.found.ID, ids)
-	var out []store.Lock
-	for i := range all {
-		if ids[i] != at.found.ID && slices.Contains(below, ids[i]) {
-			out = append(out, all[i])
-		}
-	}
-	return out, err
-}
-
-// lockedDocument returns the id of the document that the lock is on.
-func lockedDocument(l *store.Lock) (int64, error) {
-	text := string(l.On)
-	id, err := strconv.ParseInt(text[strings.LastIndexByte(text, '/')+1:], 10, 64)
-	return id, errs.Wrap("read the key of a lock", err)
-}
-
-// releaseTree removes the locks on a document that goes and on all that is
-// below it. If another user has a lock anywhere below, the request may not go
-// on (RFC 4918, section 9.6.1).
-func (e *base) releaseTree(tx store.Tx, req Request, at *documentPlace) error {
-	below, err := e.locksWithin(tx, at)
-	if err != nil {
-		return err
-	}
-	for i := range below {
-		if err := req.CheckTokens(below[i : i+1]); err != nil {
-			return err
-		}
-		if err := tx.Write().Locks().Delete(below[i].Token); err != nil {
-			return err
-		}
-	}
-	return tx.Write().Locks().DeleteOn(store.DocumentKey(at.root.ID, at.found.ID))
 }
 
 // LocksBelow returns the locks on everything of a kind, for listings.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
@@ -138,7 +140,7 @@ func TestLocksKeepOthersOut(t *testing.T) {
 			if move {
 				do = u.Files.MoveDocument
 			}
-			_, err := do(u.Context(), u.request(options), path(from), path(to), engine.Transfer{Overwrite: true})
+			_, err := do(u.Context(), u.request(options), path(from), path(to), files.Transfer{Overwrite: true})
 			return err
 		}
 	}
@@ -237,7 +239,7 @@ func TestLocksGo(t *testing.T) {
 	same(t, "broken", holder.locksOn(onDocument("core/a")), 0)
 
 	l = holder.mustLock(onDocument("core/a"), engine.NewLock{})
-	_, err := w.Files.MoveDocument(t.Context(), holder.request([]option{holding(l)}), path("core/a"), path("core/c"), engine.Transfer{})
+	_, err := w.Files.MoveDocument(t.Context(), holder.request([]option{holding(l)}), path("core/a"), path("core/c"), files.Transfer{})
 	w.kind("MOVE", err, "")
 	same(t, "a lock does not move [RFC 4918, section 7.5]", holder.locksOn(onDocument("core/c")), 0)
 	l = holder.mustLock(onDocument("core/c"), engine.NewLock{})

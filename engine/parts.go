@@ -1,11 +1,14 @@
 package engine
 
-import "flowdrive/engine/calendar"
+import (
+	"flowdrive/engine/calendar"
+	"flowdrive/engine/files"
+)
 
 // The parts of the engine. Each has what all share, and the parts that it uses.
 
-// Files has the use cases of documents, attachments and side files.
-type Files struct{ *base }
+// Attachments has the use cases of attachments.
+type Attachments struct{ *base }
 
 // History has the source documents that were overwritten or deleted.
 type History struct{ *base }
@@ -20,8 +23,9 @@ type decider struct{ *base }
 // Cases has the use cases of cases, their tasks, timers and messages.
 type Cases struct {
 	*base
-	files   *Files
-	decider *decider
+	attachments *Attachments
+	files       *files.Files
+	decider     *decider
 }
 
 // Archive deletes cases, and keeps those that have ended.
@@ -35,16 +39,17 @@ type Archive struct {
 // start a case there.
 type Drops struct {
 	*base
-	files   *Files
-	decider *decider
+	attachments *Attachments
+	decider     *decider
 }
 
 // Schedules has the use cases of schedule entries, and fires them.
 type Schedules struct {
 	*base
-	calendars *calendar.Calendars
-	files     *Files
-	decider   *decider
+	calendars   *calendar.Calendars
+	attachments *Attachments
+	files       *files.Files
+	decider     *decider
 }
 
 // deliveries delivers what the steps of routes want done outside the server.
@@ -66,7 +71,7 @@ type Locks struct {
 	*base
 	cases     *Cases
 	drops     *Drops
-	files     *Files
+	files     *files.Files
 	schedules *Schedules
 	decider   *decider
 }

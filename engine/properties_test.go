@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine"
+	"flowdrive/engine/files"
+
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )
@@ -60,7 +61,7 @@ func TestProperties(t *testing.T) {
 	}
 	sam.mustPutDocument("sam/a.txt", "other")
 	same(t, "properties", sam.properties("sam/a.txt"), []string{"two", "three"})
-	for _, m := range sam.listing("sam", engine.Members(true)).Below {
+	for _, m := range sam.listing("sam", files.Members(true)).Below {
 		if m.Properties != after.Properties || m.Unread {
 			t.Errorf("in the listing are %q", m.Properties)
 		}
@@ -98,13 +99,13 @@ func TestPropertiesAreCopied(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, to := range []string{"new", "old"} {
-		try(sam.Files.CopyDocument(t.Context(), sam.request(nil), path("sam/from/a"), path("sam/"+to), engine.Transfer{Overwrite: true})).must(w, "COPY onto "+to)
+		try(sam.Files.CopyDocument(t.Context(), sam.request(nil), path("sam/from/a"), path("sam/"+to), files.Transfer{Overwrite: true})).must(w, "COPY onto "+to)
 		same(t, "properties of "+to, sam.properties("sam/"+to), []string{"of-a"})
 	}
-	try(sam.Files.CopyDocument(t.Context(), sam.request(nil), path("sam/from"), path("sam/to"), engine.Transfer{})).must(w, "COPY of the folder")
+	try(sam.Files.CopyDocument(t.Context(), sam.request(nil), path("sam/from"), path("sam/to"), files.Transfer{})).must(w, "COPY of the folder")
 	same(t, "properties of the folder", sam.properties("sam/to"), []string{"folder"})
 	same(t, "properties below", sam.properties("sam/to/a"), []string{"of-a"})
-	try(sam.Files.MoveDocument(t.Context(), sam.request(nil), path("sam/to/a"), path("sam/old"), engine.Transfer{Overwrite: true})).must(w, "MOVE")
+	try(sam.Files.MoveDocument(t.Context(), sam.request(nil), path("sam/to/a"), path("sam/old"), files.Transfer{Overwrite: true})).must(w, "MOVE")
 	same(t, "properties of what was moved", sam.properties("sam/old"), []string{"of-a"})
 	for _, at := range []string{"sam/from", "sam/to", "sam/old", "sam/new"} {
 		w.kind("DELETE of "+at, sam.deleteDocument(at), "")

@@ -3,6 +3,8 @@ package engine
 import (
 	"slices"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -152,17 +154,6 @@ func names(list []string) []identity.Name {
 	return out
 }
 
-// readsDocuments reports whether the documents of the context exist for by.
-func readsDocuments(by identity.Principal, context identity.ID) bool {
-	return by.Admin() || by.In(context)
-}
-
-// writesDocuments reports whether by may write the documents of the context:
-// its members, and administrators those of everyone.
-func (e *base) writesDocuments(by identity.Principal, context identity.ID) bool {
-	return e.directory().MayOwn(by, context)
-}
-
 // maySeeEvent reports whether by may be told of the event: whether by may see its
 // subject now, or could before it went. cases has the cases that were checked
 // already.
@@ -200,7 +191,7 @@ func (e *base) maySeeEvent(r store.Reader, by identity.Principal, ev *Event, cas
 		}
 		return info != nil && e.seesRoute(by, info), nil
 	case EventDocument:
-		return readsDocuments(by, ev.context), nil
+		return files.ReadsDocuments(by, ev.context), nil
 	}
 	return false, nil
 }

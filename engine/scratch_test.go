@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"flowdrive/engine"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
@@ -21,7 +23,7 @@ func beside(folder, name string) store.ScratchPlace {
 }
 
 func (u user) putScratch(at store.ScratchPlace, text string, options ...option) (*engine.Outcome, error) {
-	return u.Files.PutScratch(u.Context(), u.request(options), at, engine.Upload{Size: int64(len(text)), Body: strings.NewReader(text)})
+	return u.Files.PutScratch(u.Context(), u.request(options), at, files.Upload{Size: int64(len(text)), Body: strings.NewReader(text)})
 }
 
 // scratch returns what is at the place, "" for nothing.
@@ -159,11 +161,11 @@ func TestScratchRoom(t *testing.T) {
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")
 	w.kind("one that is too large", put(".5", 20_001, 5*time.Second), errs.Full)
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")
-	_, err := sam.Files.PutDocument(t.Context(), sam.request(nil), path("sam/a"), engine.Upload{Size: 1000, Body: strings.NewReader(strings.Repeat("x", 1000))})
+	_, err := sam.Files.PutDocument(t.Context(), sam.request(nil), path("sam/a"), files.Upload{Size: 1000, Body: strings.NewReader(strings.Repeat("x", 1000))})
 	w.kind("a document", err, "")
 	w.kind("one for which only the documents have room", put(".5", 19_500, 6*time.Second), errs.Full)
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")
-	same(t, "the same, not announced", try(sam.Files.PutScratch(t.Context(), sam.request(nil), beside(inSchedule, ".5"), engine.Upload{
+	same(t, "the same, not announced", try(sam.Files.PutScratch(t.Context(), sam.request(nil), beside(inSchedule, ".5"), files.Upload{
 		Size: -1, Body: strings.NewReader(strings.Repeat("x", 19_500)),
 	})).err != nil, true)
 	same(t, "what is left", sam.scratchIn(inSchedule), ".1 .3 .4")

@@ -94,12 +94,12 @@ func (e *Cases) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*n
 	root := document.Root(node, &faults)
 	s := e.readStart(root)
 	if v := root.Get("attachmentUUID"); v.Given() {
-		if s.input, err = e.files.startInput(r, req, v); err != nil {
+		if s.input, err = e.attachments.startInput(r, req, v); err != nil {
 			return nil, err
 		}
 	}
 	if v := root.Get("document"); v.Given() {
-		if s.input, err = e.files.documentInput(r, req, v); err != nil {
+		if s.input, err = e.files.Input(r, req, v); err != nil {
 			return nil, err
 		}
 	}

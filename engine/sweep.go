@@ -131,7 +131,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	collecting.Go(func() { e.collectWhenRoused(ctx) })
 	collecting.Go(func() { e.audit.Run(ctx) })
 	collecting.Go(func() { e.Routes.finishMigrations(ctx) })
-	collecting.Go(func() { e.Files.dropExpired(ctx) })
+	collecting.Go(func() { e.Files.DeleteExpired(ctx) })
 	defer collecting.Wait()
 	defer e.outbox.openOutbox(ctx)()
 	timer := time.NewTimer(0)

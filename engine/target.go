@@ -1,7 +1,10 @@
 package engine
 
 import (
+	"context"
 	"slices"
+
+	"flowdrive/engine/files"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -45,10 +48,10 @@ type targeted struct {
 	change.LockScope
 	version  Version
 	folder   bool
-	refused  error          // why by may not write it, or nil
-	breaks   bool           // by may break the locks there
-	document *documentPlace // OnDocument
-	scratch  *Target        // OnScratch
+	refused  error        // why by may not write it, or nil
+	breaks   bool         // by may break the locks there
+	document *files.Place // OnDocument
+	scratch  *Target      // OnScratch
 }
 
 func (t *targeted) exists() bool { return t.Self != "" }
@@ -79,19 +82,19 @@ func (e *Locks) resolveTarget(r store.Reader, by identity.Principal, t Target) (
 		_, err := e.drops.startable(by, t.Name)
 		return &targeted{}, err
 	case OnScratch:
-		return e.files.targetInScratch(r, by, t)
+		return e.targetInScratch(r, by, t)
 	}
 	return nil, errs.New(errs.NotLockable, "This cannot be locked.")
 }
 
 func (e *Locks) documentTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
-	at, err := e.files.documentAt(r, by, t.Document)
+	at, err := e.files.PlaceAt(r, by, t.Document)
 	if err != nil {
 		return nil, err
 	}
-	out := &targeted{document: at, LockScope: at.scene(false), version: documentVersion(at.found), refused: e.files.writable(by, at.root)}
-	out.breaks = e.directory().Administers(by, at.root.ID)
-	out.folder = at.found != nil && at.found.Folder
+	out := &targeted{document: at, LockScope: at.LockScope(false), version: files.DocumentVersion(at.Found), refused: e.files.Writable(by, at.Root)}
+	out.breaks = e.directory().Administers(by, at.Root.ID)
+	out.folder = at.Found != nil && at.Found.Folder
 	return out, nil
 }
 
@@ -202,4 +205,46 @@ func (e *Locks) targetInCase(r store.Reader, by identity.Principal, t Target) (*
 		out.refused = errs.New(errs.NotAllowed, "You may not perform this action.")
 	}
 	return out, nil
+}
+
+func (e *Locks) targetInScratch(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	found, err := files.LiveScratch(r, by.ID, t.Scratch, e.Wall())
+	if err != nil {
+		return nil, err
+	}
+	out := &targeted{scratch: &t}
+	if found == nil {
+		return out, nil
+	}
+	out.LockScope, out.version = files.ScopeOfScratch(by.ID, t.Scratch), files.ScratchVersion(found)
+	if found.Kind != store.SideFile && found.Kind != store.Draft {
+		out.refused = errs.New(errs.NotLockable, "%q cannot be locked; lock a document.", found.Place.Name)
+	}
+	return out, nil
+}
+
+// EndDraft deletes the draft at the place, if there is one. If a document has
+// replaced it, the locks on the draft are on the document from now on.
+func (e *Locks) EndDraft(ctx context.Context, by identity.Principal, at store.ScratchPlace, became *Target) error {
+	return e.Update(ctx, func(tx store.Tx) error {
+		found, err := store.OrNil(tx.Scratch().Get(by.ID, at.Normal()))
+		if err != nil || found == nil || found.Kind != store.Draft {
+			return err
+		}
+		if err := tx.Write().Scratch().Delete(by.ID, found.Place); err != nil {
+			return err
+		}
+		key := store.ScratchKey(by.ID, at)
+		if became == nil {
+			return tx.Write().Locks().DeleteOn(key)
+		}
+		to, err := e.target(tx, by, *became)
+		if errs.Is(err, errs.NotFound) || err == nil && !to.exists() {
+			return nil // its name is not kept: the lock ends where it began
+		}
+		if err != nil {
+			return err
+		}
+		return tx.Write().Locks().Move(key, to.Self)
+	})
 }

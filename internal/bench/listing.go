@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"flowdrive/engine/files"
+
 	"golang.org/x/net/webdav"
 
 	"flowdrive/engine"
@@ -107,7 +109,7 @@ func (r *run) fillDocuments(ctx context.Context, data string) error {
 	at := engine.DocumentPath{caller, "files"}
 	if _, err = h.engine.Files.MakeFolder(ctx, h.request(), at); err == nil {
 		err = parallel(ctx, 2*callers, r.members, func(ctx context.Context, i int) error {
-			up := engine.Upload{MediaType: "application/json", Size: int64(len(content)), Body: bytes.NewReader(content)}
+			up := files.Upload{MediaType: "application/json", Size: int64(len(content)), Body: bytes.NewReader(content)}
 			_, err := h.engine.Files.PutDocument(ctx, h.request(), append(at[:2:2], fileName(i)), up)
 			return err
 		})

@@ -1,10 +1,11 @@
-package engine
+package files
 
 import (
 	"strings"
 	"sync"
 
 	"flowdrive/engine/account"
+	"flowdrive/engine/change"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -30,7 +31,7 @@ const (
 	cachedSize      = 4 << 10
 )
 
-func cacheKeyOf(by identity.Principal, path DocumentPath) cacheKey {
+func cacheKeyOf(by identity.Principal, path change.DocumentPath) cacheKey {
 	return cacheKey{by.ID, strings.Join(path, "\x00")}
 }
 

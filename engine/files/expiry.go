@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"context"
@@ -21,6 +21,9 @@ func newExpiry() *expiry { return &expiry{wake: make(chan struct{}, 1)} }
 // read any more, so that deleting it has time.
 const soonest = time.Minute
 
+// retryAfter is the wait after expired files could not be deleted.
+const retryAfter = time.Minute
+
 // note says that something was stored that expires, unless it failed.
 func (x *expiry) note(failure error) {
 	if failure == nil && x.idle.Load() {
@@ -31,8 +34,8 @@ func (x *expiry) note(failure error) {
 	}
 }
 
-// dropExpired deletes what expires until ctx ends.
-func (e *Files) dropExpired(ctx context.Context) {
+// DeleteExpired deletes what expires until ctx ends.
+func (e *Files) DeleteExpired(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -47,7 +50,7 @@ func (e *Files) dropExpired(ctx context.Context) {
 		switch now := e.Wall(); {
 		case err != nil && ctx.Err() == nil:
 			e.log.Error().Err(err).Msg("scratch: could not delete expired files; it will be tried again")
-			timer.Reset(collectAgain)
+			timer.Reset(retryAfter)
 		case !next.IsZero():
 			e.expiry.idle.Store(false)
 			timer.Reset(max(soonest, next.Sub(now)))

@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"context"
@@ -23,7 +23,7 @@ type Upload struct {
 // off or is too large changes nothing. Errors: errs.NotFound for the root,
 // errs.MissingParent, errs.NameNotAllowed, errs.NotAllowed, errs.Method if it
 // is a folder, errs.TooLarge, errs.Full.
-func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath, up Upload) (*Outcome, error) {
+func (e *Files) PutDocument(ctx context.Context, req change.Request, path change.DocumentPath, up Upload) (*change.Outcome, error) {
 	var room int64
 	err := e.Store.View(ctx, func(r store.Reader) error { // before the body is read
 		at, err := e.putTarget(r, req, path)
@@ -31,8 +31,8 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 			return err
 		}
 		freed := int64(0)
-		if at.found != nil && at.found.AuthorID == req.By.ID {
-			freed = at.found.Size
+		if at.Found != nil && at.Found.AuthorID == req.By.ID {
+			freed = at.Found.Size
 		}
 		room, err = e.quota.Room(r.Blobs(), req.By.ID, freed, up.Size)
 		return err
@@ -47,7 +47,7 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 	if err != nil {
 		return nil, err
 	}
-	var out *Outcome
+	var out *change.Outcome
 	err = e.contents.StoringContent(ctx, content, func() error {
 		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putDocument(tx, req, path, content)
@@ -57,12 +57,12 @@ func (e *Files) PutDocument(ctx context.Context, req Request, path DocumentPath,
 	return out, err
 }
 
-// writable returns an error if by may not write below the root.
-func (e *Files) writable(by identity.Principal, root *identity.Party) error {
+// Writable returns an error if by may not write below the root.
+func (e *Files) Writable(by identity.Principal, root *identity.Party) error {
 	if e.writesDocuments(by, root.ID) {
 		return nil
 	}
-	if root.ID == e.directory().EveryoneID() {
+	if root.ID == e.accounts.Table().Directory().EveryoneID() {
 		return errs.New(errs.NotAllowed, "Only administrators may write into the documents of everyone; all users may read them.")
 	}
 	return errs.New(errs.NotAllowed, "Only members of %s may write its documents; administrators may only read them.", root.Name)
@@ -70,56 +70,56 @@ func (e *Files) writable(by identity.Principal, root *identity.Party) error {
 
 // putTarget follows the path and checks that the caller may store a document
 // there.
-func (e *Files) putTarget(r store.Reader, req Request, path DocumentPath) (*documentPlace, error) {
-	at, err := e.documentAt(r, req.By, path)
+func (e *Files) putTarget(r store.Reader, req change.Request, path change.DocumentPath) (*Place, error) {
+	at, err := e.PlaceAt(r, req.By, path)
 	if err != nil {
 		return nil, err
 	}
-	if at.found != nil && at.found.Folder {
-		return nil, errs.New(errs.Method, "%q is a folder; a file cannot replace it.", at.path.String())
+	if at.Found != nil && at.Found.Folder {
+		return nil, errs.New(errs.Method, "%q is a folder; a file cannot replace it.", at.Path.String())
 	}
-	if err := e.writable(req.By, at.root); err != nil {
+	if err := e.Writable(req.By, at.Root); err != nil {
 		return nil, err
 	}
-	if err := e.CheckRequest(r.Locks(), req, documentVersion(at.found), at.scene(at.found == nil)); err != nil {
+	if err := e.CheckRequest(r.Locks(), req, DocumentVersion(at.Found), at.LockScope(at.Found == nil)); err != nil {
 		return nil, err
 	}
-	return at, at.placeable()
+	return at, at.Placeable()
 }
 
-// placeable answers why nothing can be created at the place: its name, or
+// Placeable answers why nothing can be created at the place: its name, or
 // the folder that would hold it (RFC 4918, sections 9.3.1 and 9.7.1).
-func (at *documentPlace) placeable() error {
+func (at *Place) Placeable() error {
 	switch {
 	case at.illegal != nil:
 		return at.illegal
 	case at.folder == nil:
-		return errs.New(errs.MissingParent, "The folder for %q does not exist; make it first.", at.path.String())
+		return errs.New(errs.MissingParent, "The folder for %q does not exist; make it first.", at.Path.String())
 	}
 	return nil
 }
 
-func (e *Files) putDocument(tx store.Tx, req Request, path DocumentPath, c *contents.Content) (*Outcome, error) {
+func (e *Files) putDocument(tx store.Tx, req change.Request, path change.DocumentPath, c *contents.Content) (*change.Outcome, error) {
 	at, err := e.putTarget(tx, req, path) // while the body came, things may have moved
 	if err != nil {
 		return nil, err
 	}
-	d, err := e.makeDocument(tx, req, at, c)
+	d, err := e.MakeDocument(tx, req, at, c)
 	if err != nil {
 		return nil, err
 	}
-	out := &Outcome{Created: at.found == nil, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
+	out := &change.Outcome{Created: at.Found == nil, Changed: true, Name: at.Path.String(), ETag: d.ETag(), Modified: d.Modified}
 	if req.DryRun {
 		out.Form = e.documentResource(d).Form
 	}
 	return out, e.Finish(tx, req, out)
 }
 
-// makeDocument stores the content as the document at the place.
-func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *contents.Content) (d *store.Document, err error) {
-	d = &store.Document{ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Created: req.Now}
-	if at.found != nil {
-		d = at.found
+// MakeDocument stores the content as the document at the place.
+func (e *Files) MakeDocument(tx store.Tx, req change.Request, at *Place, c *contents.Content) (d *store.Document, err error) {
+	d = &store.Document{ParentID: at.folder.ID, Name: at.Path[len(at.Path)-1], Created: req.Now}
+	if at.Found != nil {
+		d = at.Found
 		if d.InFile {
 			e.contents.RouseAfter(tx)
 		}
@@ -128,9 +128,9 @@ func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *con
 	d.InFile, d.Content = c.InFile(), c.Inline
 	d.Revision++
 	d.Modified = req.Now
-	became := ChangeChanged
-	if at.found == nil {
-		became, err = ChangeCreated, tx.Write().Documents().Insert(d)
+	became := Changed
+	if at.Found == nil {
+		became, err = Created, tx.Write().Documents().Insert(d)
 	} else {
 		err = tx.Write().Documents().Replace(d)
 	}
@@ -147,34 +147,34 @@ func (e *Files) makeDocument(tx store.Tx, req Request, at *documentPlace, c *con
 // MakeFolder makes an empty folder at the path. Errors: errs.NotFound for the
 // root, errs.MissingParent, errs.NameNotAllowed, errs.NotAllowed, errs.Method
 // if the name is taken.
-func (e *Files) MakeFolder(ctx context.Context, req Request, path DocumentPath) (*Outcome, error) {
-	var out *Outcome
+func (e *Files) MakeFolder(ctx context.Context, req change.Request, path change.DocumentPath) (*change.Outcome, error) {
+	var out *change.Outcome
 	err := e.Store.Update(ctx, func(tx store.Tx) error {
-		at, err := e.documentAt(tx, req.By, path)
+		at, err := e.PlaceAt(tx, req.By, path)
 		if err != nil {
 			return err
 		}
-		if at.found != nil {
-			return errs.New(errs.Method, "%q exists already.", at.path.String())
+		if at.Found != nil {
+			return errs.New(errs.Method, "%q exists already.", at.Path.String())
 		}
-		if err := e.writable(req.By, at.root); err != nil {
+		if err := e.Writable(req.By, at.Root); err != nil {
 			return err
 		}
-		if err := e.CheckRequest(tx.Locks(), req, Version{}, at.scene(true)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, change.Version{}, at.LockScope(true)); err != nil {
 			return err
 		}
-		if err := at.placeable(); err != nil {
+		if err := at.Placeable(); err != nil {
 			return err
 		}
 		d := &store.Document{
-			ParentID: at.folder.ID, Name: at.path[len(at.path)-1], Folder: true, AuthorID: req.By.ID, Revision: 1,
+			ParentID: at.folder.ID, Name: at.Path[len(at.Path)-1], Folder: true, AuthorID: req.By.ID, Revision: 1,
 			Created: req.Now, Modified: req.Now,
 		}
 		if err := tx.Write().Documents().Insert(d); err != nil {
 			return err
 		}
-		e.publishDocument(tx, at, d, ChangeCreated, req.Now)
-		out = &Outcome{Created: true, Changed: true, Name: at.path.String(), ETag: d.ETag(), Modified: d.Modified}
+		e.publishDocument(tx, at, d, Created, req.Now)
+		out = &change.Outcome{Created: true, Changed: true, Name: at.Path.String(), ETag: d.ETag(), Modified: d.Modified}
 		return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	})
 	return out, err
@@ -188,22 +188,22 @@ const purgeAtOnce = 1000
 // is below it. It is gone at once for every reader; the rows of a large tree
 // are deleted later. Errors: errs.NotFound, errs.NotAllowed,
 // errs.NotDeletable, errs.Precondition, errs.Locked.
-func (e *Files) DeleteDocument(ctx context.Context, req Request, path DocumentPath) error {
+func (e *Files) DeleteDocument(ctx context.Context, req change.Request, path change.DocumentPath) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
-		at, err := e.documentAt(tx, req.By, path)
+		at, err := e.PlaceAt(tx, req.By, path)
 		if err != nil {
 			return err
 		}
-		if at.found == nil {
+		if at.Found == nil {
 			return change.Absent("document")
 		}
-		if err := e.writable(req.By, at.root); err != nil {
+		if err := e.Writable(req.By, at.Root); err != nil {
 			return err
 		}
 		if at.folder == nil {
 			return errs.New(errs.NotDeletable, "The folder of a user or team cannot be deleted; delete what is in it.")
 		}
-		if err := e.CheckRequest(tx.Locks(), req, documentVersion(at.found), at.scene(true)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, DocumentVersion(at.Found), at.LockScope(true)); err != nil {
 			return err
 		}
 		if err := e.removeDocument(tx, req, at); err != nil {
@@ -215,24 +215,24 @@ func (e *Files) DeleteDocument(ctx context.Context, req Request, path DocumentPa
 
 // removeDocument deletes what is at the place, with its locks and all that is
 // below it.
-func (e *Files) removeDocument(tx store.Tx, req Request, at *documentPlace) error {
+func (e *Files) removeDocument(tx store.Tx, req change.Request, at *Place) error {
 	if err := e.releaseTree(tx, req, at); err != nil {
 		return err
 	}
 	e.contents.RouseAfter(tx)
-	e.publishDocument(tx, at, at.found, ChangeDeleted, req.Now)
-	if !at.found.Folder {
-		return tx.Write().Documents().Delete(at.found.ID)
+	e.publishDocument(tx, at, at.Found, Deleted, req.Now)
+	if !at.Found.Folder {
+		return tx.Write().Documents().Delete(at.Found.ID)
 	}
-	if err := tx.Write().Documents().DetachFolder(at.found.ID); err != nil {
+	if err := tx.Write().Documents().DetachFolder(at.Found.ID); err != nil {
 		return err
 	}
 	_, err := tx.Write().Documents().Purge(purgeAtOnce)
 	return err
 }
 
-// purge deletes what was taken out of its tree and not deleted yet.
-func (e *Files) purge(ctx context.Context) error {
+// Purge deletes what was taken out of its tree and not deleted yet.
+func (e *Files) Purge(ctx context.Context) error {
 	var more bool
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
 		more, err = r.Documents().Detached()
@@ -245,4 +245,15 @@ func (e *Files) purge(ctx context.Context) error {
 		})
 	}
 	return err
+}
+
+// ReadsDocuments reports whether the documents of the context exist for by.
+func ReadsDocuments(by identity.Principal, context identity.ID) bool {
+	return by.Admin() || by.In(context)
+}
+
+// writesDocuments reports whether by may write the documents of the context:
+// its members, and administrators those of everyone.
+func (e *Files) writesDocuments(by identity.Principal, context identity.ID) bool {
+	return e.accounts.Table().Directory().MayOwn(by, context)
 }

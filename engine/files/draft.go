@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const rejectedFolder = "/Rejected"
 // scheduled, started or performed. A draft that is there stays, beyond the end
 // of a lock that has made it, and of it none is created. Errors: errs.NameTaken
 // if a side file has the name; errs.Full.
-func (e *Files) MakeDraft(ctx context.Context, req Request, at store.ScratchPlace) (created bool, err error) {
+func (e *Files) MakeDraft(ctx context.Context, req change.Request, at store.ScratchPlace) (created bool, err error) {
 	err = e.Update(ctx, func(tx store.Tx) (err error) {
 		created, err = e.makeDraft(tx, req, at, time.Time{})
 		return err
@@ -32,8 +32,8 @@ func (e *Files) MakeDraft(ctx context.Context, req Request, at store.ScratchPlac
 
 // makeDraft makes a draft that lives until the end of a lock, or for a day if
 // until is zero.
-func (e *Files) makeDraft(tx store.Tx, req Request, at store.ScratchPlace, until time.Time) (created bool, err error) {
-	found, err := liveScratch(tx, req.By.ID, at, req.Now)
+func (e *Files) makeDraft(tx store.Tx, req change.Request, at store.ScratchPlace, until time.Time) (created bool, err error) {
+	found, err := LiveScratch(tx, req.By.ID, at, req.Now)
 	if err != nil {
 		return false, err
 	}
@@ -61,11 +61,11 @@ type Refusal struct {
 // Reject keeps refused content with its reasons for its author, for a day: as
 // "<time> <name>" and "<time> <name>.txt" in the folder Rejected. Errors:
 // errs.Full if the quota is used up.
-func (e *Files) Reject(ctx context.Context, req Request, r Refusal) error {
+func (e *Files) Reject(ctx context.Context, req change.Request, r Refusal) error {
 	err := e.Update(ctx, func(tx store.Tx) error {
 		at := store.ScratchPlace{Folder: r.At.Folder + rejectedFolder}
 		for when := req.Now; ; when = when.Add(time.Second) { // two within a second
-			at.Name = generatedName(when, r.At.Name)
+			at.Name = GeneratedName(when, r.At.Name)
 			there, err := store.OrNil(tx.Scratch().Get(req.By.ID, at.Normal()))
 			if err != nil {
 				return err
@@ -85,7 +85,7 @@ func (e *Files) Reject(ctx context.Context, req Request, r Refusal) error {
 	return err
 }
 
-func rejected(req Request, at store.ScratchPlace, mediaType string, body []byte) *store.Scratch {
+func rejected(req change.Request, at store.ScratchPlace, mediaType string, body []byte) *store.Scratch {
 	s := emptyScratch(req, at, store.Rejected, req.Now.Add(scratchLasts))
 	s.MediaType, s.Size, s.SHA256, s.Content = mediaType, int64(len(body)), store.DigestOf(body), body
 	return s
@@ -94,8 +94,8 @@ func rejected(req Request, at store.ScratchPlace, mediaType string, body []byte)
 // mostGenerated is how many bytes of a name a generated one keeps.
 const mostGenerated = 80
 
-// generatedName returns "<time> <name>" (docs/contract/drive.md#legal-names).
-func generatedName(when time.Time, name string) string {
+// GeneratedName returns "<time> <name>" (docs/contract/drive.md#legal-names).
+func GeneratedName(when time.Time, name string) string {
 	name = strings.Map(func(r rune) rune {
 		if change.Unwritable(r) || strings.ContainsRune(`\/:*?"<>|@`, r) {
 			return '_'

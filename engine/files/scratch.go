@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"context"
@@ -17,11 +17,12 @@ import (
 	"flowdrive/store"
 )
 
-func scratchVersion(s *store.Scratch) Version {
+// ScratchVersion is what conditions on a side file are about; nil is none.
+func ScratchVersion(s *store.Scratch) change.Version {
 	if s == nil {
-		return Version{}
+		return change.Version{}
 	}
-	return Version{Exists: true, ETag: s.ETag(), Modified: s.Modified}
+	return change.Version{Exists: true, ETag: s.ETag(), Modified: s.Modified}
 }
 
 // OpenScratch is a scratch file with its content, to be read and closed.
@@ -41,8 +42,8 @@ const (
 	mostDropped = 4096
 )
 
-// liveScratch returns what is at the place and has not expired, or nil.
-func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now time.Time) (*store.Scratch, error) {
+// LiveScratch returns what is at the place and has not expired, or nil.
+func LiveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now time.Time) (*store.Scratch, error) {
 	s, err := store.OrNil(r.Scratch().Get(author, at.Normal()))
 	if err != nil || s == nil || !s.Expires.After(now) {
 		return nil, err
@@ -56,7 +57,7 @@ func liveScratch(r store.Reader, author identity.ID, at store.ScratchPlace, now 
 func (e *Files) Scratch(ctx context.Context, by identity.Principal, now time.Time, at store.ScratchPlace) (*store.Scratch, error) {
 	var s *store.Scratch
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		s, err = liveScratch(r, by.ID, at, now)
+		s, err = LiveScratch(r, by.ID, at, now)
 		return err
 	})
 	if err == nil && s == nil {
@@ -98,7 +99,7 @@ func (e *Files) ScratchIn(ctx context.Context, by identity.Principal, now time.T
 
 // PutScratch creates or replaces a side file. Errors: errs.Method if it is a
 // folder, errs.TooLarge, errs.Full.
-func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPlace, up Upload) (*Outcome, error) {
+func (e *Files) PutScratch(ctx context.Context, req change.Request, at store.ScratchPlace, up Upload) (*change.Outcome, error) {
 	if err := change.LegalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPla
 	if err != nil {
 		return nil, err
 	}
-	var out *Outcome
+	var out *change.Outcome
 	err = e.contents.StoringContent(ctx, c, func() error {
 		return e.Update(ctx, func(tx store.Tx) (err error) {
 			out, err = e.putSideFile(tx, req, at, c)
@@ -133,15 +134,15 @@ func (e *Files) PutScratch(ctx context.Context, req Request, at store.ScratchPla
 }
 
 // scratchTarget returns what a PUT to the place replaces, nil for nothing.
-func (e *Files) scratchTarget(r store.Reader, req Request, at store.ScratchPlace) (*store.Scratch, error) {
-	found, err := liveScratch(r, req.By.ID, at, req.Now)
+func (e *Files) scratchTarget(r store.Reader, req change.Request, at store.ScratchPlace) (*store.Scratch, error) {
+	found, err := LiveScratch(r, req.By.ID, at, req.Now)
 	if err != nil {
 		return nil, err
 	}
 	if found != nil && found.Kind == store.ScratchFolder {
 		return nil, errs.New(errs.Method, "%q is a folder; a file cannot replace it.", at.Name)
 	}
-	return found, e.CheckRequest(r.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at))
+	return found, e.CheckRequest(r.Locks(), req, ScratchVersion(found), ScopeOfScratch(req.By.ID, at))
 }
 
 // scratchRoom returns how large a scratch file may be: what the area and the
@@ -171,7 +172,7 @@ func (e *Files) overScratch(room int64) error {
 	}
 }
 
-func (e *Files) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *contents.Content) (*Outcome, error) {
+func (e *Files) putSideFile(tx store.Tx, req change.Request, at store.ScratchPlace, c *contents.Content) (*change.Outcome, error) {
 	found, err := e.scratchTarget(tx, req, at)
 	if err != nil {
 		return nil, err
@@ -187,7 +188,7 @@ func (e *Files) putSideFile(tx store.Tx, req Request, at store.ScratchPlace, c *
 	if err := e.keepScratch(tx, s); err != nil {
 		return nil, err
 	}
-	out := &Outcome{Created: found == nil, Changed: true, Name: s.Place.Path(), ETag: s.ETag(), Modified: s.Modified}
+	out := &change.Outcome{Created: found == nil, Changed: true, Name: s.Place.Path(), ETag: s.ETag(), Modified: s.Modified}
 	if req.DryRun {
 		out.Form = document.Line(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
 	}
@@ -232,31 +233,31 @@ func (e *Files) keepScratch(tx store.Tx, s *store.Scratch) error {
 
 // MakeScratchFolder makes a folder for side files. Errors: errs.Method if the
 // name is taken, errs.Full.
-func (e *Files) MakeScratchFolder(ctx context.Context, req Request, at store.ScratchPlace) (*Outcome, error) {
+func (e *Files) MakeScratchFolder(ctx context.Context, req change.Request, at store.ScratchPlace) (*change.Outcome, error) {
 	if err := change.LegalDocumentName(at.Name); err != nil {
 		return nil, err
 	}
-	var out *Outcome
+	var out *change.Outcome
 	err := e.Update(ctx, func(tx store.Tx) error {
-		found, err := liveScratch(tx, req.By.ID, at, req.Now)
+		found, err := LiveScratch(tx, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
 		}
 		if found != nil {
 			return errs.New(errs.Method, "%q exists already.", at.Name)
 		}
-		if err := change.CheckVersion(req.If, Version{}); err != nil {
+		if err := change.CheckVersion(req.If, change.Version{}); err != nil {
 			return err
 		}
 		s := emptyScratch(req, at, store.ScratchFolder, req.Now.Add(scratchLasts))
-		out = &Outcome{Created: true, Changed: true, Name: s.Place.Path(), Modified: s.Modified}
+		out = &change.Outcome{Created: true, Changed: true, Name: s.Place.Path(), Modified: s.Modified}
 		return e.keepScratch(tx, s)
 	})
 	e.expiry.note(err)
 	return out, err
 }
 
-func emptyScratch(req Request, at store.ScratchPlace, kind store.ScratchKind, expires time.Time) *store.Scratch {
+func emptyScratch(req change.Request, at store.ScratchPlace, kind store.ScratchKind, expires time.Time) *store.Scratch {
 	s := &store.Scratch{
 		Author: req.By.ID, Place: at.Normal(), Kind: kind, SHA256: store.DigestOf(nil), Content: []byte{},
 		Created: req.Now, Modified: req.Now, Expires: expires,
@@ -269,16 +270,16 @@ func emptyScratch(req Request, at store.ScratchPlace, kind store.ScratchKind, ex
 
 // DeleteScratch deletes what the caller has at the place, a folder with all
 // that is below it. Errors: errs.NotFound if there is nothing.
-func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.ScratchPlace) error {
+func (e *Files) DeleteScratch(ctx context.Context, req change.Request, at store.ScratchPlace) error {
 	return e.Update(ctx, func(tx store.Tx) error {
-		found, err := liveScratch(tx, req.By.ID, at, req.Now)
+		found, err := LiveScratch(tx, req.By.ID, at, req.Now)
 		if err != nil {
 			return err
 		}
 		if found == nil {
 			return change.Absent("file")
 		}
-		if err := e.CheckRequest(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, at)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, ScratchVersion(found), ScopeOfScratch(req.By.ID, at)); err != nil {
 			return err
 		}
 		return e.removeScratch(tx, found)
@@ -289,20 +290,20 @@ func (e *Files) DeleteScratch(ctx context.Context, req Request, at store.Scratch
 // overwrite it replaces what is there; created reports that nothing was.
 // Errors: errs.NotFound, errs.NotMovable into itself,
 // errs.Precondition if something is there and overwrite is not set.
-func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.ScratchPlace, overwrite bool) (*Outcome, error) {
+func (e *Files) MoveScratch(ctx context.Context, req change.Request, from, to store.ScratchPlace, overwrite bool) (*change.Outcome, error) {
 	if err := change.LegalDocumentName(to.Name); err != nil {
 		return nil, err
 	}
-	var out *Outcome
+	var out *change.Outcome
 	err := e.Update(ctx, func(tx store.Tx) error {
-		found, err := liveScratch(tx, req.By.ID, from, req.Now)
+		found, err := LiveScratch(tx, req.By.ID, from, req.Now)
 		if err != nil {
 			return err
 		}
 		if found == nil {
 			return change.Absent("file")
 		}
-		if err := e.CheckRequest(tx.Locks(), req, scratchVersion(found), sceneOfScratch(req.By.ID, from)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, ScratchVersion(found), ScopeOfScratch(req.By.ID, from)); err != nil {
 			return err
 		}
 		if atOrBelow(found.Place.Path(), to.Path()) {
@@ -317,7 +318,7 @@ func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.Scr
 			return errs.New(errs.Precondition, "There is %q already, and Overwrite is F.", to.Name)
 		}
 		if there != nil {
-			if err := e.CheckLocks(tx.Locks(), req, sceneOfScratch(req.By.ID, to)); err != nil {
+			if err := e.CheckLocks(tx.Locks(), req, ScopeOfScratch(req.By.ID, to)); err != nil {
 				return err
 			}
 			if err := e.removeScratch(tx, there); err != nil {
@@ -327,7 +328,7 @@ func (e *Files) MoveScratch(ctx context.Context, req Request, from, to store.Scr
 		if err := tx.Write().Locks().DeleteOn(store.ScratchKey(req.By.ID, from)); err != nil {
 			return err
 		}
-		out = &Outcome{
+		out = &change.Outcome{
 			Created: !live, Changed: true, Name: to.Normal().Path(),
 			ETag: found.ETag(), Modified: found.Modified,
 		}

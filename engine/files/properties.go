@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"context"
@@ -44,39 +44,39 @@ func under(o store.Under, properties bool) store.Under {
 // PatchDocument sets and removes properties of the document or folder at the
 // path, in order, all of them or none (RFC 4918, section 9.2). If one of them
 // fails, failed is its index.
-func (e *Files) PatchDocument(ctx context.Context, req Request, path DocumentPath, changes []store.Property) (failed int, err error) {
+func (e *Files) PatchDocument(ctx context.Context, req change.Request, path change.DocumentPath, changes []store.Property) (failed int, err error) {
 	err = e.Store.Update(ctx, func(tx store.Tx) error {
 		failed = -1
-		at, err := e.documentAt(tx, req.By, path)
+		at, err := e.PlaceAt(tx, req.By, path)
 		if err != nil {
 			return err
 		}
-		if at.found == nil {
+		if at.Found == nil {
 			return change.Absent("document")
 		}
-		if err := e.CheckRequest(tx.Locks(), req, documentVersion(at.found), at.scene(false)); err != nil {
+		if err := e.CheckRequest(tx.Locks(), req, DocumentVersion(at.Found), at.LockScope(false)); err != nil {
 			return err
 		}
-		if err := e.writable(req.By, at.root); err != nil {
+		if err := e.Writable(req.By, at.Root); err != nil {
 			failed = 0
 			return err
 		}
-		before := at.found.Properties
+		before := at.Found.Properties
 		var after store.Properties
 		if after, failed, err = patched(before, changes); err != nil || after == before {
 			return err
 		}
-		if err := tx.Write().Documents().SetProperties(at.found.ID, after); err != nil {
+		if err := tx.Write().Documents().SetProperties(at.Found.ID, after); err != nil {
 			return err
 		}
-		e.publishDocument(tx, at, at.found, ChangeChanged, req.Now)
+		e.publishDocument(tx, at, at.Found, Changed, req.Now)
 		if at.folder != nil { // whose ETag tells that a member was changed
 			if err := tx.Write().Documents().TouchFolder(at.folder.ID, req.Now); err != nil {
 				return err
 			}
 		}
 		if more := len(after) - len(before); more > 0 {
-			if err := e.quota.Check(tx.Blobs(), at.found.AuthorID, 0); err != nil {
+			if err := e.quota.Check(tx.Blobs(), at.Found.AuthorID, 0); err != nil {
 				failed = slices.IndexFunc(changes, func(c store.Property) bool { return c.XML != "" })
 				return err
 			}

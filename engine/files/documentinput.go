@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"flowdrive/engine/change"
@@ -14,11 +14,11 @@ import (
 // is created, so that they can be edited in place between two firings of an
 // entry.
 
-// documentRef resolves the "document" of a schedule entry, as who the entry
+// ReadRef resolves the "document" of a schedule entry, as who the entry
 // acts as, and returns its path as the store spells it. One that does not
 // resolve is a fault at v.
-func (e *Files) documentRef(r store.Reader, as identity.Principal, v document.Value, text string) (string, error) {
-	d, path, err := e.documentNamed(r, as, text)
+func (e *Files) ReadRef(r store.Reader, as identity.Principal, v document.Value, text string) (string, error) {
+	d, path, err := e.Named(r, as, text)
 	if err != nil {
 		return "", err
 	}
@@ -29,9 +29,9 @@ func (e *Files) documentRef(r store.Reader, as identity.Principal, v document.Va
 	return path.String(), nil
 }
 
-// documentNamed returns the document at the path in text, and its path as the
+// Named returns the document at the path in text, and its path as the
 // store spells it, or nil if as may not see it.
-func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string) (*store.Document, DocumentPath, error) {
+func (e *Files) Named(r store.Reader, as identity.Principal, text string) (*store.Document, change.DocumentPath, error) {
 	path, err := change.ParseDocumentPath(text)
 	if errs.Is(err, errs.NameNotAllowed) {
 		return nil, nil, nil // nothing can be there
@@ -39,27 +39,27 @@ func (e *Files) documentNamed(r store.Reader, as identity.Principal, text string
 	if err != nil {
 		return nil, nil, err
 	}
-	at, err := e.documentAt(r, as, path)
+	at, err := e.PlaceAt(r, as, path)
 	if errs.Is(err, errs.NotFound) {
 		return nil, nil, nil
 	}
-	if err != nil || at.found == nil || at.found.Folder {
+	if err != nil || at.Found == nil || at.Found.Folder {
 		return nil, nil, err
 	}
-	return at.found, at.path, nil
+	return at.Found, at.Path, nil
 }
 
-// documentInput returns the document that a start document names as the input
+// Input returns the document that a start document names as the input
 // of its case, or nil if the caller may not see it. The content is that of the
 // moment at which the case is decided. It must not have changed when the case
 // is written.
-func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*contents.Content, error) {
+func (e *Files) Input(r store.Reader, req change.Request, v document.Value) (*contents.Content, error) {
 	text, ok := v.Str()
 	if !ok {
 		return nil, nil
 	}
 	text = change.DecodedPath(text)
-	d, path, err := e.documentNamed(r, req.By, text)
+	d, path, err := e.Named(r, req.By, text)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 	}
 	c := documentContent(d)
 	c.Holds = func(tx store.Tx) error {
-		again, _, err := e.documentNamed(tx, req.By, path.String())
+		again, _, err := e.Named(tx, req.By, path.String())
 		if err == nil && (again == nil || again.ID != d.ID || again.Revision != d.Revision) {
 			err = change.ErrStale
 		}
@@ -78,10 +78,10 @@ func (e *Files) documentInput(r store.Reader, req Request, v document.Value) (*c
 	return c, nil
 }
 
-// firingDocument returns what the document of an entry holds at this moment,
+// FiringInput returns what the document of an entry holds at this moment,
 // as who the entry acts as.
-func (e *Files) firingDocument(tx store.Tx, as identity.Principal, path string) (*contents.Content, error) {
-	d, _, err := e.documentNamed(tx, as, path)
+func (e *Files) FiringInput(tx store.Tx, as identity.Principal, path string) (*contents.Content, error) {
+	d, _, err := e.Named(tx, as, path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package engine
+package files
 
 import (
 	"context"
@@ -17,11 +17,12 @@ import (
 	"flowdrive/store"
 )
 
-func documentVersion(d *store.Document) Version {
+// DocumentVersion is what conditions on a document are about; nil is none.
+func DocumentVersion(d *store.Document) change.Version {
 	if d == nil {
-		return Version{}
+		return change.Version{}
 	}
-	return Version{Exists: true, ETag: d.ETag(), Modified: d.Modified}
+	return change.Version{Exists: true, ETag: d.ETag(), Modified: d.Modified}
 }
 
 // documentForm is a document or folder in .contents.
@@ -40,12 +41,12 @@ type documentForm struct {
 
 // documentResource returns the document as .contents and .ls have it; its Form is
 // rendered for the purpose.
-func (e *Files) documentResource(d *store.Document) Resource {
+func (e *Files) documentResource(d *store.Document) change.Resource {
 	form := documentForm{
 		ID: d.ID, Name: d.Name, Kind: "folder", ETag: d.ETag(),
 		Created: d.Created.UTC().Format(time.RFC3339), Modified: d.Modified.UTC().Format(time.RFC3339),
 	}
-	if p := e.directory().ByID(d.AuthorID); p != nil {
+	if p := e.accounts.Table().Directory().ByID(d.AuthorID); p != nil {
 		name := string(p.Name)
 		form.Author = &name
 	}
@@ -53,26 +54,26 @@ func (e *Files) documentResource(d *store.Document) Resource {
 		sum := hex.EncodeToString(d.SHA256[:])
 		form.Kind, form.Type, form.Size, form.SHA256 = "file", &d.MediaType, &d.Size, &sum
 	}
-	return Resource{
+	return change.Resource{
 		Name: d.Name, Seq: d.ID, Form: document.Line(form), FormETag: form.ETag, SourceETag: form.ETag, SourceSize: d.Size,
 		MediaType: d.MediaType, Created: d.Created, Modified: d.Modified,
 	}
 }
 
-// documentPlace is the result of following a path.
-type documentPlace struct {
-	root   *identity.Party
-	path   DocumentPath    // as it is spelled in the store
-	folder *store.Document // the folder of the path's last name; nil if it does not exist, or at a root
-	found  *store.Document // nil if nothing is there
-	above  []int64         // the folders down to folder, the root first
+// Place is the result of following a path.
+type Place struct {
+	Root   *identity.Party
+	Path   change.DocumentPath // as it is spelled in the store
+	folder *store.Document     // the folder of the path's last name; nil if it does not exist, or at a root
+	Found  *store.Document     // nil if nothing is there
+	above  []int64             // the folders down to folder, the root first
 
 	illegal error // why the names of the path are not allowed; nil if they are
 }
 
-// documentAt follows the path for a caller who may read there. Errors:
+// PlaceAt follows the path for a caller who may read there. Errors:
 // errs.NotFound if by may not see the root.
-func (e *Files) documentAt(r store.Reader, by identity.Principal, path DocumentPath) (*documentPlace, error) {
+func (e *Files) PlaceAt(r store.Reader, by identity.Principal, path change.DocumentPath) (*Place, error) {
 	at, err := e.placeOf(by, path)
 	if err != nil || at.illegal != nil { // else nothing is there
 		return at, err
@@ -82,17 +83,17 @@ func (e *Files) documentAt(r store.Reader, by identity.Principal, path DocumentP
 
 // placeOf returns the place of the path before the store is asked what is
 // there.
-func (e *Files) placeOf(by identity.Principal, path DocumentPath) (*documentPlace, error) {
+func (e *Files) placeOf(by identity.Principal, path change.DocumentPath) (*Place, error) {
 	if len(path) == 0 {
 		return nil, change.Absent("document")
 	}
-	root := e.directory().ByName(identity.Name(path[0]))
-	if root == nil || !readsDocuments(by, root.ID) {
+	root := e.accounts.Table().Directory().ByName(identity.Name(path[0]))
+	if root == nil || !ReadsDocuments(by, root.ID) {
 		return nil, change.Absent("document")
 	}
-	at := &documentPlace{root: root, path: path.Normal()}
-	at.path[0] = string(root.Name)
-	for _, name := range at.path[1:] {
+	at := &Place{Root: root, Path: path.Normal()}
+	at.Path[0] = string(root.Name)
+	for _, name := range at.Path[1:] {
 		if err := change.LegalDocumentName(name); at.illegal == nil {
 			at.illegal = err
 		}
@@ -100,22 +101,22 @@ func (e *Files) placeOf(by identity.Principal, path DocumentPath) (*documentPlac
 	return at, nil
 }
 
-func (at *documentPlace) find(r store.Reader) error {
-	along, err := r.Documents().Along(at.root.ID, at.path[1:])
+func (at *Place) find(r store.Reader) error {
+	along, err := r.Documents().Along(at.Root.ID, at.Path[1:])
 	at.follow(along)
 	return err
 }
 
 // follow follows the path along the rows found for it, from the root down.
-func (at *documentPlace) follow(along []store.Document) {
+func (at *Place) follow(along []store.Document) {
 	for i := range along {
 		d := &along[i]
 		if i == 0 {
-			d.Name = at.path[0]
+			d.Name = at.Path[0]
 		}
-		switch len(at.path) - i {
+		switch len(at.Path) - i {
 		case 1:
-			at.found = d
+			at.Found = d
 			continue
 		case 2:
 			if d.Folder {
@@ -126,33 +127,33 @@ func (at *documentPlace) follow(along []store.Document) {
 	}
 }
 
-// scene is the place as a change finds it: whether its locks allow it. joins
+// LockScope is the place as a change finds it: whether its locks allow it. joins
 // says that something comes there, or goes.
-func (at *documentPlace) scene(joins bool) change.LockScope {
+func (at *Place) LockScope(joins bool) change.LockScope {
 	s := change.LockScope{Joins: joins && at.folder != nil}
-	if at.found != nil {
-		s.Self = store.DocumentKey(at.root.ID, at.found.ID)
+	if at.Found != nil {
+		s.Self = store.DocumentKey(at.Root.ID, at.Found.ID)
 	}
 	for _, id := range slices.Backward(at.above) {
-		s.Folders = append(s.Folders, store.DocumentKey(at.root.ID, id))
+		s.Folders = append(s.Folders, store.DocumentKey(at.Root.ID, id))
 	}
 	return s
 }
 
 // readDocument returns the document that is at the path.
-func (e *Files) readDocument(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
-	at, err := e.documentAt(r, by, path)
+func (e *Files) readDocument(r store.Reader, by identity.Principal, path change.DocumentPath) (*store.Document, error) {
+	at, err := e.PlaceAt(r, by, path)
 	if err != nil {
 		return nil, err
 	}
-	if at.found == nil {
+	if at.Found == nil {
 		return nil, change.Absent("document")
 	}
-	return at.found, nil
+	return at.Found, nil
 }
 
 // readFolder returns the folder that is at the path.
-func (e *Files) readFolder(r store.Reader, by identity.Principal, path DocumentPath) (*store.Document, error) {
+func (e *Files) readFolder(r store.Reader, by identity.Principal, path change.DocumentPath) (*store.Document, error) {
 	d, err := e.readDocument(r, by, path)
 	if err == nil && !d.Folder {
 		return nil, change.Absent("folder")
@@ -162,7 +163,7 @@ func (e *Files) readFolder(r store.Reader, by identity.Principal, path DocumentP
 
 // Document returns the document or folder at the path. Errors: errs.NotFound if
 // by may not see it; errs.FiniteDepth if there is too much below it.
-func (e *Files) Document(ctx context.Context, by identity.Principal, path DocumentPath) (*store.Document, error) {
+func (e *Files) Document(ctx context.Context, by identity.Principal, path change.DocumentPath) (*store.Document, error) {
 	key, at, parties := cacheKeyOf(by, path), e.Store.Changes(), e.accounts.Table()
 	if d := e.documents.get(key, at, parties); d != nil {
 		return d, nil
@@ -186,7 +187,7 @@ type OpenDocument struct {
 
 // OpenDocument opens the document at the path. Errors: errs.NotFound if by may
 // not see it.
-func (e *Files) OpenDocument(ctx context.Context, by identity.Principal, path DocumentPath) (*OpenDocument, error) {
+func (e *Files) OpenDocument(ctx context.Context, by identity.Principal, path change.DocumentPath) (*OpenDocument, error) {
 	var out *OpenDocument
 	err := e.contents.Reading(func() error {
 		d, err := e.Document(ctx, by, path)
@@ -209,7 +210,7 @@ func (e *Files) OpenDocument(ctx context.Context, by identity.Principal, path Do
 
 // OpenFound opens the document that Document has found at the path in the same
 // request: a small content is there already, and needs no second look.
-func (e *Files) OpenFound(ctx context.Context, by identity.Principal, path DocumentPath, found *store.Document) (*OpenDocument, error) {
+func (e *Files) OpenFound(ctx context.Context, by identity.Principal, path change.DocumentPath, found *store.Document) (*OpenDocument, error) {
 	if found.Folder || found.InFile || int64(len(found.Content)) != found.Size {
 		return e.OpenDocument(ctx, by, path)
 	}
@@ -219,8 +220,8 @@ func (e *Files) OpenFound(ctx context.Context, by identity.Principal, path Docum
 
 // auditDocument notes that an administrator has read what is in another's
 // document or folder.
-func (e *Files) auditDocument(ctx context.Context, by identity.Principal, path DocumentPath) {
-	if root := e.directory().ByName(identity.Name(path[0])); root != nil {
+func (e *Files) auditDocument(ctx context.Context, by identity.Principal, path change.DocumentPath) {
+	if root := e.accounts.Table().Directory().ByName(identity.Name(path[0])); root != nil {
 		e.audit.Looked(ctx, by, root.ID, audit.DocumentRead, "Documents/"+strings.Join(path, "/"))
 	}
 }
@@ -236,7 +237,7 @@ func (e *Files) DocumentRoots(ctx context.Context, by identity.Principal, own bo
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		roots, err := r.Documents().Roots(contexts)
 		for i := range roots {
-			if p := e.directory().ByID(roots[i].ContextID); p != nil {
+			if p := e.accounts.Table().Directory().ByID(roots[i].ContextID); p != nil {
 				roots[i].Name = string(p.Name)
 				out = append(out, roots[i])
 			}
@@ -255,7 +256,7 @@ type Listing struct {
 
 // DocumentListing returns what is at the path and what that holds, with one
 // question to the store. More than its limit is errs.FiniteDepth.
-func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path DocumentPath, o store.Under) (*Listing, error) {
+func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path change.DocumentPath, o store.Under) (*Listing, error) {
 	limit := o.Limit
 	if o.Limit >= 0 {
 		o.Limit++
@@ -269,9 +270,9 @@ func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path
 	}
 	var out Listing
 	err = e.Store.View(ctx, func(r store.Reader) error {
-		along, below, err := r.Documents().Under(at.root.ID, at.path[1:], o)
+		along, below, err := r.Documents().Under(at.Root.ID, at.Path[1:], o)
 		at.follow(along)
-		out.Top, out.Below = at.found, below
+		out.Top, out.Below = at.Found, below
 		return err
 	})
 	switch {
@@ -290,12 +291,12 @@ func (e *Files) DocumentListing(ctx context.Context, by identity.Principal, path
 // Documents returns a page of the members of the folder at the path, or, if the
 // path is empty, of the roots that by may read. They are in order of creation,
 // with their forms. Errors: errs.NotFound if by may not see the folder.
-func (e *Files) Documents(ctx context.Context, by identity.Principal, path DocumentPath, f Filter) ([]Resource, error) {
+func (e *Files) Documents(ctx context.Context, by identity.Principal, path change.DocumentPath, f change.Filter) ([]change.Resource, error) {
 	next := e.rootsAfter(ctx, by)
 	if len(path) > 0 {
 		next = e.membersAfter(ctx, by, path)
 	}
-	var out []Resource
+	var out []change.Resource
 	size := f.Limit
 	if size <= 0 {
 		size = documentPage
@@ -325,7 +326,7 @@ const documentPage = 500
 
 type documentPager func(after int64, limit int) ([]store.Document, error)
 
-func (e *Files) membersAfter(ctx context.Context, by identity.Principal, path DocumentPath) documentPager {
+func (e *Files) membersAfter(ctx context.Context, by identity.Principal, path change.DocumentPath) documentPager {
 	return func(after int64, limit int) (page []store.Document, err error) {
 		err = e.Store.View(ctx, func(r store.Reader) error {
 			d, err := e.readFolder(r, by, path)

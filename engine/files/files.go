@@ -1,0 +1,77 @@
+// Package files has the use cases of documents and of side files: what editors
+// and desktops write beside them, drafts, and content that was refused. It asks
+// nothing of cases, routes or schedule entries.
+package files
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"flowdrive/engine/account"
+	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
+	"flowdrive/engine/contents"
+	"flowdrive/engine/quota"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// Files are the use cases of documents and of side files: what editors and
+// desktops write beside them, drafts, and content that was refused.
+type Files struct {
+	*change.Maker
+	accounts *account.Accounts
+	audit    *audit.Log
+	contents *contents.Keeper
+	quota    quota.Bytes
+	log      zerolog.Logger
+	publish  func(store.Tx, Published)
+
+	documents documentCache
+	expiry    *expiry
+}
+
+// Config is what Files are made of.
+type Config struct {
+	Maker    *change.Maker
+	Accounts *account.Accounts
+	Audit    *audit.Log
+	Contents *contents.Keeper
+	Quota    quota.Bytes
+	Log      zerolog.Logger
+
+	// Publish says what became of a document, once the unit is durable.
+	Publish func(store.Tx, Published)
+}
+
+// New returns files over a store.
+func New(cfg Config) *Files {
+	return &Files{
+		Maker: cfg.Maker, accounts: cfg.Accounts, audit: cfg.Audit, contents: cfg.Contents, quota: cfg.Quota,
+		log: cfg.Log, publish: cfg.Publish, expiry: newExpiry(),
+	}
+}
+
+// Published is what became of a document or folder.
+type Published struct {
+	Change   Change
+	Path     change.DocumentPath
+	Root     identity.ID // the context below whose root it is
+	Document *store.Document
+	Time     time.Time
+}
+
+// Change is what became of something.
+type Change string
+
+// The changes of documents.
+const (
+	Created Change = "created"
+	Changed Change = "changed"
+	Deleted Change = "deleted"
+)
+
+func (e *Files) publishDocument(tx store.Tx, at *Place, d *store.Document, c Change, now time.Time) {
+	e.publish(tx, Published{c, at.Path, at.Root.ID, d, now})
+}
