@@ -120,10 +120,10 @@ func newFormGraph(root *jsonschema.Schema, anchored []*jsonschema.Schema) *formG
 }
 
 // discover finds all schemas, in any order.
-func (g *formGraph) discover(todo []*jsonschema.Schema) {
-	for len(todo) > 0 {
-		s := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+func (g *formGraph) discover(pending []*jsonschema.Schema) {
+	for len(pending) > 0 {
+		s := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		if s == nil || g.edges[s] != nil {
 			continue
 		}
@@ -137,12 +137,12 @@ func (g *formGraph) discover(todo []*jsonschema.Schema) {
 			g.entered = append(g.entered, s.PropertyNames)
 		}
 		g.uneval = g.uneval || s.UnevaluatedProperties != nil
-		todo = append(todo, slices.Concat(e.same...)...)
-		todo = append(todo, e.inside()...)
+		pending = append(pending, slices.Concat(e.same...)...)
+		pending = append(pending, e.inside()...)
 		if s.DynamicRef != nil {
-			todo = append(todo, s.DynamicRef.Ref)
+			pending = append(pending, s.DynamicRef.Ref)
 		}
-		todo = append(todo, s.RecursiveRef)
+		pending = append(pending, s.RecursiveRef)
 	}
 }
 
