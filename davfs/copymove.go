@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 )
 

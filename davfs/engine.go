@@ -5,9 +5,8 @@ import (
 	"io"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )

@@ -8,10 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )

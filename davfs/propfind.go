@@ -9,9 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/davfs/dav"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )

@@ -12,9 +12,8 @@ import (
 	"os"
 	"strings"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 )
 

@@ -10,11 +10,10 @@ import (
 	"testing/iotest"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"github.com/google/go-cmp/cmp"
 
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )

@@ -5,9 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 )
 

@@ -6,9 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )

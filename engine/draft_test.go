@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )

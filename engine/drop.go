@@ -5,10 +5,9 @@ import (
 	"strconv"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
+	"flowdrive/engine/files"
 	"flowdrive/engine/quota"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"

@@ -1,7 +1,8 @@
 // Package engine holds the use cases of Flowdrive: schedule, start, perform,
 // fire, sweep. Each looks facts up, lets the pure parts decide, and stores
-// what they decided in one transaction. It owns the interfaces it needs of a
-// store and knows neither HTTP nor SQL.
+// what they decided in one transaction. Its parts are listed in parts.go; what
+// they share, how they change something and what is kept is below them, in
+// engine/change and store. It knows neither HTTP nor SQL.
 //
 // Errors of use cases are errs.Error, by kind. All use cases return errs.NotFound
 // for what the caller may not see, and errs.Unavailable if the store does not
@@ -15,8 +16,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"github.com/rs/zerolog"
 
 	"flowdrive/engine/account"
@@ -25,6 +24,7 @@ import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
+	"flowdrive/engine/files"
 	"flowdrive/engine/outbox"
 	"flowdrive/engine/prefetch"
 	"flowdrive/engine/quota"

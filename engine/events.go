@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"flowdrive/engine/files"
-
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/route"

@@ -6,9 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 )

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine/change"
+	"flowdrive/engine/files"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"

@@ -7,10 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
 	"flowdrive/engine/change"
+	"flowdrive/engine/files"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"

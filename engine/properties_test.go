@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"flowdrive/engine/files"
-
 	"flowdrive/internal/errs"
 	"flowdrive/store"
 )

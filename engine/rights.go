@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"flowdrive/engine/files"
-
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/store"

@@ -7,9 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"

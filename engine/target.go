@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"flowdrive/engine/files"
-
 	"flowdrive/engine/change"
+	"flowdrive/engine/files"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"

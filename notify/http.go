@@ -19,9 +19,9 @@ import (
 	"syscall"
 	"time"
 
-	"flowdrive/engine/outbox"
-
 	"golang.org/x/net/http/httpguts"
+
+	"flowdrive/engine/outbox"
 )
 
 // limits are how far the outside is trusted. Tests have shorter ones.

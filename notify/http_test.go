@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"flowdrive/engine/outbox"
-
 	"golang.org/x/net/dns/dnsmessage"
+
+	"flowdrive/engine/outbox"
 )
 
 func serve(t *testing.T, h http.HandlerFunc) *httptest.Server {

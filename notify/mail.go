@@ -17,10 +17,10 @@ import (
 	"strings"
 	"sync"
 
-	"flowdrive/engine/outbox"
-
 	"github.com/wneessen/go-mail"
 	"github.com/wneessen/go-mail/smtp"
+
+	"flowdrive/engine/outbox"
 )
 
 // MailServer is the server that mails are handed to.

@@ -4,11 +4,10 @@ import (
 	"context"
 
 	"flowdrive/engine/change"
-	"flowdrive/store"
-
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // Account returns what a log-in is checked against: the user's id, its

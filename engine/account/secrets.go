@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"flowdrive/engine/change"
-	"flowdrive/store"
-
 	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // auditedSecret returns what the audit log calls it when a secret is made and

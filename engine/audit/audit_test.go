@@ -11,9 +11,9 @@ import (
 	"testing/iotest"
 	"time"
 
-	"flowdrive/store"
-
 	"github.com/google/go-cmp/cmp"
+
+	"flowdrive/store"
 )
 
 // newGate returns a gate and its clock.

@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"flowdrive/engine/files"
-
 	"golang.org/x/net/webdav"
 
 	"flowdrive/engine"
+	"flowdrive/engine/files"
 )
 
 const (
