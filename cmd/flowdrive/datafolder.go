@@ -35,5 +35,9 @@ func lockFolder(path string) (unlock func() error, err error) {
 		err = errors.Join(fmt.Errorf("%w: %s", errLocked, path), f.Close())
 		return nil, err
 	}
-	return f.Close, nil
+	return func() error {
+		// Closing is not enough: a process that is just being started has the
+		// file too, until it runs its own program.
+		return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
+	}, nil
 }
