@@ -55,7 +55,7 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	if err := change.CheckVersion(req.If, Version{}); err != nil {
 		return nil, err
 	}
-	b, err := e.readBirth(r, req, ref, body)
+	b, err := e.readStartDocument(r, req, ref, body)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +84,8 @@ func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (
 	return p, nil
 }
 
-// readBirth reads a start document and judges the caller's rights to it.
-func (e *Cases) readBirth(r store.Reader, req Request, ref Ref, body []byte) (*newCase, error) {
+// readStartDocument reads a start document and judges the caller's rights to it.
+func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []byte) (*newCase, error) {
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
