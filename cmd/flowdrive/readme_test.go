@@ -157,7 +157,12 @@ func TestSettingsOfDocs(t *testing.T) {
 	for name, text := range map[string]string{
 		"smtp-password": "secret\n", "webhook-secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "render": "#!/bin/sh\n",
 	} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o700); err != nil {
+		path := filepath.Join(home, name)
+		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		// A server of another test may have the mask that its socket needs.
+		if err := os.Chmod(path, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
