@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -43,11 +42,10 @@ func become(l Limits, path string, argv, env []string) error {
 		return err
 	}
 	// From here on this process may have more memory than its limit, and ends
-	// if its runtime asks for more. So it is given what it needs for the rest:
-	// memory, and threads that have nothing to do.
-	const reserve, threads = 4 << 20, 4
+	// if its runtime asks for more. So it is given what it needs for the rest,
+	// and has no reason to start a thread.
+	const reserve = 4 << 20
 	runtime.KeepAlive(make([]byte, reserve))
-	startThreads(threads)
 	runtime.GC()
 	debug.SetGCPercent(-1)
 	runtime.LockOSThread()
@@ -60,24 +58,6 @@ func become(l Limits, path string, argv, env []string) error {
 		return err
 	}
 	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, argv, env))
-}
-
-// startThreads starts so many threads, which the runtime then keeps: if the
-// scheduler takes the processor from this goroutine, another thread goes on.
-func startThreads(n int) {
-	var started, over sync.WaitGroup
-	over.Add(1)
-	for range n {
-		started.Add(1)
-		go func() {
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			started.Done()
-			over.Wait()
-		}()
-	}
-	started.Wait()
-	over.Done()
 }
 
 // set applies the limits to this process and to the program that it becomes.
