@@ -101,7 +101,7 @@ func (d *testDrive) serve(tb testing.TB, changes ...func(*Config)) {
 	d.handler = New(cfg)
 }
 
-// clone returns a drive on a copy of all that is stored. Both are opened anew.
+// clone returns a drive on a copy of all that is stored. Both are opened again.
 func (d *testDrive) clone(tb testing.TB) *testDrive {
 	tb.Helper()
 	d.close(tb)
