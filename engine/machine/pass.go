@@ -115,7 +115,7 @@ func (p *pass) wanted(action int) bool {
 		if p.over && !a.Always {
 			return false
 		}
-	case !a.Always && !a.In.Has(p.status) && !a.EnabledIn.Has(p.status) && !p.inProgress(action):
+	case !a.Always && !enabledIn(a, p.status) && !p.inProgress(action):
 		return false
 	}
 	if len(a.Transitions) > 0 && slices.Contains(p.c.Done, a.Name) || slices.Contains(p.c.Withdrawn, a.Name) {
@@ -131,6 +131,10 @@ func (p *pass) wanted(action int) bool {
 	}
 	return true
 }
+
+// enabledIn reports whether the action is enabled in the status, by itself or for a
+// transition.
+func enabledIn(a *route.Action, status int) bool { return a.In.Has(status) || a.EnabledIn.Has(status) }
 
 // inProgress reports whether the case is in its status because the action waits
 // for its children, or waited for them until the case was canceled: when that is

@@ -233,7 +233,7 @@ func (d *caseDecision) perform(p performance) error {
 	if err != nil {
 		return err
 	}
-	withdrawn := d.choose(p.action)
+	withdrawn := d.withdrawnBy(p.action, o, d.choose(p.action))
 	d.endEnablement(p.enablement)
 	d.count(a, p, o.output)
 	d.add(d.entry(p, o, withdrawn)) // before the log entries of entering the state
@@ -363,6 +363,23 @@ func (d *caseDecision) choose(action int) (withdrawn []string) {
 		}
 		d.withdraw(a.Name)
 		if d.enabled[i] {
+			withdrawn = append(withdrawn, a.Name)
+		}
+	}
+	return withdrawn
+}
+
+// withdrawnBy returns the names of the enabled actions that the performance withdraws,
+// in order of definition: those of its choice and, if it leaves a status that has
+// transitions, those that could have been performed there instead.
+func (d *caseDecision) withdrawnBy(action int, o outcome, chosen []string) (withdrawn []string) {
+	if o.to == route.NoState || !has(d.route.States, d.status) || len(d.route.States[d.status].Out) == 0 {
+		return chosen
+	}
+	for i := range d.route.Actions {
+		a := &d.route.Actions[i]
+		lost := d.enabled[i] && !a.Always && enabledIn(a, d.status) && (len(a.Transitions) > 0 || !enabledIn(a, o.to))
+		if i != action && (lost || slices.Contains(chosen, a.Name)) {
 			withdrawn = append(withdrawn, a.Name)
 		}
 	}

@@ -88,7 +88,7 @@ func TestRequestEnablements(t *testing.T) {
 		p := newPlay(t, requestRoute(t, "", ""))
 		p.script(toB())
 		want := []string{
-			"sam Created", "sam Begun", "sam Approved", "bob Approved by executives (transition T1)", "- followed", "- in b", "- Stakeholders: core, ann",
+			"sam Created", "sam Begun", "sam Approved", "bob Approved by executives (transition T1), which withdrew deny-executives", "- followed", "- in b", "- Stakeholders: core, ann",
 		}
 		if diff := cmp.Diff(want, p.texts()); diff != "" {
 			t.Error(diff)

@@ -371,7 +371,7 @@ func (d expressions) timer(name string) (expr.Timer, bool) {
 		return expr.Timer{}, d.route.KnowsTimer(name)
 	}
 	t := at.stored(d.c)
-	return expr.Timer{Expired: t.Expired, Enabled: at.on(d.c, &t), Date: t.Date}, true
+	return expr.Timer{Expired: t.Expired, Enabled: at.on(d.c, &t), Date: t.Date, Limit: at.limit(d.c, d.route, &t).String()}, true
 }
 
 // SetTimer gives a timer another limit. The caller has checked the rights with

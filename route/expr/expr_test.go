@@ -50,7 +50,7 @@ func testValues(tb testing.TB) *Values {
 		Timers: 1, TimerAt: func(int) string { return "review" },
 		Timer: func(name string) (Timer, bool) {
 			if name == "review" {
-				return Timer{Expired: true, Enabled: true, Date: at}, true
+				return Timer{Expired: true, Enabled: true, Date: at, Limit: "PT5M"}, true
 			}
 			return Timer{}, name == "case"
 		},
@@ -74,6 +74,8 @@ func TestEvaluate(t *testing.T) {
 		`[timers.review.date, timers["case"].date]`:                                                                             `["2012-11-09T12:00:00Z",null]`,
 		`timers.map(k, k + string(timers[k].expired))`:                                                                          `["reviewtrue"]`,
 		`type(timers.review) == type(timers["case"]) && timers.review == dyn(timers).review && timers.review != timers["case"]`: `true`,
+		`[timers.review.limit, timers["case"].limit, dyn(timers).review.limit]`:                                                 `["PT5M",null,"PT5M"]`,
+		`timers["case"].limit == null && timers["review"].limit == "PT5M"`:                                                      `true`,
 		`xattr.amount + 1`:                                    `1001`,
 		`xattr.rate * 3.0`:                                    `1.5`,
 		`has(xattr.who) && !has(xattr.absent)`:                `true`,

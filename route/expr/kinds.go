@@ -39,6 +39,16 @@ func text[T any](get func(T) string) property {
 	return from(cel.StringType, func(t T) ref.Val { return types.String(get(t)) })
 }
 
+// textOrNull is null for an empty text.
+func textOrNull[T any](get func(T) string) property {
+	return from(cel.NullableType(cel.StringType), func(t T) ref.Val {
+		if s := get(t); s != "" {
+			return types.String(s)
+		}
+		return types.NullValue
+	})
+}
+
 func whole[T any](get func(T) int64) property {
 	return from(cel.IntType, func(t T) ref.Val { return types.Int(get(t)) })
 }
@@ -78,6 +88,7 @@ var (
 		"expired": truth(func(t Timer) bool { return t.Expired }),
 		"enabled": truth(func(t Timer) bool { return t.Enabled }),
 		"date":    instantOf(func(t Timer) time.Time { return t.Date }),
+		"limit":   textOrNull(func(t Timer) string { return t.Limit }),
 	}}
 	childKind = kind{cel.ObjectType("child"), map[string]property{
 		"id":         whole(func(c *Child) int64 { return c.ID }),

@@ -58,6 +58,7 @@ type Timer struct {
 	Expired bool
 	Enabled bool      // it runs, or will when its case is resumed
 	Date    time.Time // when it expires, zero for never
+	Limit   string    // as its form writes it, "" for none
 }
 
 // activation answers for the variables of an expression, each only when it
