@@ -13,6 +13,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 	"flowdrive/internal/label"
 )
 
@@ -140,12 +141,19 @@ func FuzzBoardName(f *testing.F) {
 		if err := legalName(name); err != nil {
 			t.Errorf("%q makes %q: %v", title, name, err)
 		}
-		if stem, ext := splitName(name); ext != ".json" || utf8.RuneCountInString(stem) > maxBoardName {
+		if stem, ext := splitName(name); ext != ".json" || utf8.RuneCountInString(stem) > filename.MaxCharacters {
 			t.Errorf("%q makes %q", title, name)
 		}
 		n, err := stateFolder{}.child(t.Context(), name)
 		if file, ok := n.(boardFile); err != nil || !ok || file.id != id {
 			t.Errorf("%q makes %q, which is %+v, %v", title, name, n, err)
+		}
+		task := taskName(&engine.Resource{Name: fmt.Sprintf("%d.submit.12-1", id), Title: title})
+		if err := legalName(task); err != nil {
+			t.Errorf("%q makes the task %q: %v", title, task, err)
+		}
+		if of, action, ok := readTaskName(task); !ok || of != id || action != "submit.12-1" {
+			t.Errorf("%q makes the task %q, which is %q of %d, %v", title, task, action, of, ok)
 		}
 	})
 }

@@ -4,19 +4,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
 const (
-	maxName = 200       // bytes of a legal name
-	maxID   = 1<<53 - 1 // ids survive every JSON reader
-
-	illegalMarks = `\/:*?"<>|@` // none of them stands in a legal name
+	maxName = filename.MaxBytes // bytes of a legal name
+	maxID   = 1<<53 - 1         // ids survive every JSON reader
 )
 
 // same reports whether two names are equal except for case. Every segment of every
@@ -62,9 +60,9 @@ func legalName(name string) error {
 		return errs.New(errs.NameNotAllowed, "The name has %d bytes, more than %d; choose a shorter one.", len(name), maxName)
 	case !utf8.ValidString(name):
 		return refuse("is not UTF-8")
-	case strings.ContainsFunc(name, unwritable):
+	case strings.ContainsFunc(name, filename.Unwritable):
 		return refuse("contains a control character")
-	case strings.ContainsAny(name, illegalMarks):
+	case strings.ContainsAny(name, filename.Illegal):
 		return refuse(`contains one of \ / : * ? " < > | @`)
 	case strings.TrimSpace(name) != name:
 		return refuse("begins or ends with a blank")
@@ -75,10 +73,6 @@ func legalName(name string) error {
 	}
 	return nil
 }
-
-// unwritable reports whether a character cannot stand in a listing: control
-// characters, and the two that XML 1.0 does not have.
-func unwritable(r rune) bool { return unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF }
 
 // deviceName reports whether Windows takes the name for a device, which it
 // does whatever follows the first dot.

@@ -7,13 +7,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/engine"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 )
 
 // boardFolder is Routes/<route>/Board/: a folder for each open state and for
@@ -130,30 +128,9 @@ func readBoardCase(r *engine.Resource) (boardCase, error) {
 	return c, nil
 }
 
-// maxBoardName is how many characters the name of a case on a board may have
-// before its extension.
-const maxBoardName = 80
-
-// name returns the file name of the case: what cannot stand in one is
-// replaced, what is too long is cut (docs/contract/drive.md#legal-names).
+// name returns the file name of the case.
 func (c boardCase) name() string {
-	const ext = ".json"
-	title := strings.Map(func(r rune) rune {
-		if unwritable(r) || r == utf8.RuneError || strings.ContainsRune(illegalMarks, r) {
-			return '_'
-		}
-		return r
-	}, norm.NFC.String(c.Title))
-	name := strconv.FormatInt(c.ID, 10) + " " + title
-	characters := 0
-	for i, r := range name {
-		if characters == maxBoardName || i+utf8.RuneLen(r) > maxName-len(ext) {
-			name = name[:i]
-			break
-		}
-		characters++
-	}
-	return strings.TrimSpace(name) + ext
+	return filename.Titled(strconv.FormatInt(c.ID, 10), c.Title, ".json")
 }
 
 func (n boardFile) load(ctx context.Context) (*engine.Resource, string, error) {

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 )
 
 // worklistPlaces are the members of Workflow/Worklist/: what the caller has
@@ -41,13 +42,25 @@ func (n worklistFolder) child(_ context.Context, name string) (node, error) {
 	if same(name, contentsName) || same(name, lsName) {
 		return special(n.scope, n, name), nil
 	}
-	stem, ext := splitName(name)
-	number, action, _ := strings.Cut(stem, ".")
-	id, ok := parseID(number)
-	if ext != ".json" || !ok || !taskWord(action) {
+	id, action, ok := readTaskName(name)
+	if !ok {
 		return nil, absent()
 	}
 	return worklistFile{actionFile{n.scope, id, action}, n.name}, nil
+}
+
+// taskName is the name of a task in a worklist: <case>.<action> <title>.json,
+// with the title of the case.
+func taskName(r *engine.Resource) string { return filename.Titled(r.Name, r.Title, ".json") }
+
+// readTaskName reads the name of a task in a worklist. What follows the action
+// means nothing: the title may have changed since the client saw it.
+func readTaskName(name string) (id int64, action string, ok bool) {
+	stem, ext := splitName(name)
+	stem, _, _ = strings.Cut(stem, " ")
+	number, action, _ := strings.Cut(stem, ".")
+	id, ok = parseID(number)
+	return id, action, ok && ext == ".json" && taskWord(action)
 }
 
 func (n worklistFolder) list(ctx context.Context) ([]*info, error) {
@@ -68,10 +81,10 @@ func (n worklistFolder) page(ctx context.Context, f engine.Filter) ([]engine.Res
 	return n.engine.Actions.Worklist(ctx, n.by, n.name, f)
 }
 
-func (n worklistFolder) listed(r *engine.Resource) *info { return formInfo(r.Name+".json", r) }
+func (n worklistFolder) listed(r *engine.Resource) *info { return formInfo(taskName(r), r) }
 
-// worklistFile is Worklist/<list>/<case>.<action>.json: the task, which is the
-// same file as the one among the case's actions. It is there as long as the
+// worklistFile is Worklist/<list>/<case>.<action> <title>.json: the task, which is
+// the same file as the one among the case's actions. It is there as long as the
 // task is on the list. Saving it later still acts on the task, or is refused with
 // what became of it.
 type worklistFile struct {
@@ -88,7 +101,7 @@ func (n worklistFile) stat(ctx context.Context) (*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	return formInfo(r.Name+".json", r), nil
+	return formInfo(taskName(r), r), nil
 }
 
 func (n worklistFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error) {
@@ -96,7 +109,7 @@ func (n worklistFile) open(ctx context.Context) (*info, io.ReadSeekCloser, error
 	if err != nil {
 		return nil, nil, err
 	}
-	return formInfo(r.Name+".json", r), contentOf(r.Form), nil
+	return formInfo(taskName(r), r), contentOf(r.Form), nil
 }
 
 func (n worklistFile) options() []string { return nil }

@@ -176,7 +176,7 @@ func taskOf(c *machine.Case, r *route.Route, en *machine.Enabled, action int) *R
 	form := machine.TaskForm(c, r, en.Action)
 	return &Resource{
 		Name: fmt.Sprintf("%d.%s", c.ID, en.Action), Seq: c.ID*ordinals + int64(action), Form: form, FormETag: change.SourceETag(form),
-		Created: en.Since, Modified: c.Modified, Own: true,
+		Title: c.Title, Created: en.Since, Modified: c.Modified, Own: true,
 	}
 }
 
@@ -187,7 +187,7 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 	behind := int64(ordinals/2) + min(o.Seq, ordinals/2-1)
 	return &Resource{
 		Name: fmt.Sprintf("%d.%s", c.ID, o.Name()), Seq: c.ID*ordinals + behind, Form: form, FormETag: change.SourceETag(form),
-		Created: o.At, Modified: c.Modified, Own: true,
+		Title: c.Title, Created: o.At, Modified: c.Modified, Own: true,
 	}
 }
 

@@ -42,7 +42,7 @@ actions:
 `)
 		location := s.must("PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "roles": {"clerk": ["sam", "ann"]}}`).Header().Get("Location")
 		id := strings.TrimSuffix(location[strings.LastIndexByte(location, '/')+1:], ".json")
-		file := id + ".finish.json"
+		file, listed := id+".finish.json", id+".finish desk.json"
 		const lists = "/dav/Workflow/Worklist/"
 		want := func(what string, got, want any) {
 			t.Helper()
@@ -50,14 +50,14 @@ actions:
 				t.Errorf("%s: got %v, want %v", what, got, want)
 			}
 		}
-		want("sam's", s.taskNames("sam", "Offered"), file)
-		want("ann's", s.taskNames("ann", "Offered"), file)
+		want("sam's", s.taskNames("sam", "Offered"), listed)
+		want("ann's", s.taskNames("ann", "Offered"), listed)
 		want("not accepted", s.as("sam", "PUT", lists+"Offered/"+file, `{}`).Code, http.StatusConflict)
 
 		moved := s.as("sam", "MOVE", lists+"Offered/"+file, "", "Destination", lists+"Accepted/"+file)
 		want("accepted by moving it", moved.Code, http.StatusCreated)
 		want("the case", moved.Header().Get("Location"), location)
-		want("sam's", s.taskNames("sam", "Offered")+"|"+s.taskNames("sam", "Accepted"), "|"+file)
+		want("sam's", s.taskNames("sam", "Offered")+"|"+s.taskNames("sam", "Accepted"), "|"+listed)
 		want("ann's", s.taskNames("ann", "Offered")+"|"+s.taskNames("ann", "Accepted"), "|")
 		late := s.as("ann", "PUT", "/dav/Workflow/Cases/"+id+"/Actions/finish.json", `{"do": "accept"}`)
 		want("too late", late.Code, http.StatusConflict)
@@ -68,10 +68,10 @@ actions:
 		want("who has it", problem.AcceptedBy+" "+problem.Type, "sam urn:flowdrive:problem:action-not-enabled")
 
 		want("released by moving it", s.as("sam", "MOVE", lists+"Accepted/"+file, "", "Destination", lists+"Offered/"+file).Code, http.StatusCreated)
-		want("ann's", s.taskNames("ann", "Offered"), file)
+		want("ann's", s.taskNames("ann", "Offered"), listed)
 		want("delegated", s.as("ann", "PUT", lists+"Offered/"+file, `{"do": "delegate", "to": "admin"}`).Code, http.StatusNoContent)
 		want("sam's", s.taskNames("sam", "Offered"), "")
-		want("admin's", s.taskNames("admin", "Offered"), file)
+		want("admin's", s.taskNames("admin", "Offered"), listed)
 		// The same key again is answered as before, and does nothing.
 		for range 2 {
 			w := s.as("admin", "PUT", lists+"Offered/"+file, `{"do": "accept"}`, "Idempotency-Key", "once")
@@ -81,7 +81,7 @@ actions:
 		want("of a suspended case", s.taskNames("admin", "Accepted"), "")
 		want("in a suspended case", s.as("admin", "PUT", lists+"Accepted/"+file, `{"do": "release"}`).Code, http.StatusConflict)
 		s.must("PUT", "/dav/Workflow/Cases/"+id+".json", `{"state": "active"}`)
-		want("of a resumed case", s.taskNames("admin", "Accepted"), file)
+		want("of a resumed case", s.taskNames("admin", "Accepted"), listed)
 		s.must("PUT", lists+"Accepted/"+file, `{}`)
 		want("done", s.taskNames("admin", "Accepted"), "")
 	})

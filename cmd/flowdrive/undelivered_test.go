@@ -44,11 +44,11 @@ actions:
 	if entry.State != "escalated" || entry.Action != "begin" || entry.Step != "mail" || entry.Error == "" {
 		t.Errorf("got %+v", entry)
 	}
-	names := get[[]struct{ Name, Href string }](t, p, escalated+".ls")
+	names := get[[]struct{ Name, ID, Href string }](t, p, escalated+".ls")
 	if len(names) != 1 || !strings.HasPrefix(names[0].Name, fmt.Sprintf("%d.begin.", entry.Case)) {
 		t.Fatalf("listed %+v", names)
 	}
-	below := strings.TrimSuffix(at, ".json") + "/Actions/" + strings.TrimPrefix(names[0].Name, fmt.Sprintf("%d.", entry.Case))
+	below := strings.TrimSuffix(at, ".json") + "/Actions/" + strings.TrimPrefix(names[0].ID, fmt.Sprintf("%d.", entry.Case)) + ".json"
 	if one, other := p.must(t, http.StatusOK, http.MethodGet, names[0].Href, ""), p.must(t, http.StatusOK, http.MethodGet, below, ""); string(one.body) != string(other.body) {
 		t.Errorf("%s is %s, %s is %s", names[0].Href, one.body, below, other.body)
 	}

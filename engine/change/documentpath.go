@@ -3,12 +3,12 @@ package change
 import (
 	"net/url"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 )
 
 // DocumentPath leads to a document or folder: the name of the context whose
@@ -65,17 +65,13 @@ func LegalDocumentName(name string) error {
 		why = "is not UTF-8"
 	case strings.Contains(name, "/"):
 		why = "contains a slash"
-	case strings.ContainsFunc(name, Unwritable):
+	case strings.ContainsFunc(name, filename.Unwritable):
 		why = "contains a control character"
 	default:
 		return nil
 	}
 	return errs.New(errs.NameNotAllowed, "The name %q %s; choose another.", name, why)
 }
-
-// Unwritable reports whether a character cannot stand in a listing: control
-// characters, and the two that XML 1.0 does not have.
-func Unwritable(r rune) bool { return unicode.IsControl(r) || r == 0xFFFE || r == 0xFFFF }
 
 // Normal returns the path with its names in NFC, in which they are stored.
 func (p DocumentPath) Normal() DocumentPath {

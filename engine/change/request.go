@@ -146,6 +146,7 @@ type Resource struct {
 	Lock       store.LockKey // the key of locks on it, "" if it cannot be locked
 	MediaType  string        // of an attachment
 	Status     string        // of a case
+	Title      string        // of a task: the title of its case
 	Archived   store.Month   // of a case: in which it has ended, 0 for one that is not archived
 	Created    time.Time
 	Modified   time.Time

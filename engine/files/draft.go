@@ -7,6 +7,7 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
+	"flowdrive/internal/filename"
 	"flowdrive/store"
 )
 
@@ -91,26 +92,14 @@ func rejected(req change.Request, at store.ScratchPlace, mediaType string, body 
 	return s
 }
 
-// mostGenerated is how many bytes of a name a generated one keeps.
-const mostGenerated = 80
-
-// GeneratedName returns "<time> <name>" (docs/contract/drive.md#legal-names).
+// GeneratedName returns "<time> <name>" (docs/contract/drive.md#legal-names). A
+// name that is cut keeps its extension.
 func GeneratedName(when time.Time, name string) string {
-	name = strings.Map(func(r rune) rune {
-		if change.Unwritable(r) || strings.ContainsRune(`\/:*?"<>|@`, r) {
-			return '_'
-		}
-		return r
-	}, name)
-	if len(name) > mostGenerated {
-		stem, ext := name, ""
-		if i := strings.LastIndexByte(name, '.'); i > 0 && len(name)-i <= len(".partial") {
-			stem, ext = name[:i], name[i:]
-		}
-		stem = strings.ToValidUTF8(stem[:min(len(stem), mostGenerated-len(ext))], "")
-		name = stem + ext
+	stem, ext := name, ""
+	if i := strings.LastIndexByte(name, '.'); i > 0 && len(name)-i <= len(".partial") {
+		stem, ext = name[:i], filename.Safe(name[i:])
 	}
-	return when.UTC().Format(timeInName) + " " + name
+	return filename.Titled(when.UTC().Format(timeInName), stem, ext)
 }
 
 // timeInName is how times stand in names.
