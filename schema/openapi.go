@@ -2,6 +2,7 @@ package schema
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"flowdrive/internal/document"
@@ -12,17 +13,33 @@ var openAPI []byte
 
 // OpenAPI returns the description of the drive over HTTP, an OpenAPI 3.1
 // document that refers to nothing outside: the JSON Schemas are among its
-// components, by their names.
+// components, by their names. What a schema defines for itself is a component of
+// its own, such as case.form, because generators of clients follow no references
+// into a component.
 func OpenAPI() []byte {
 	doc := ours("openapi.json", openAPI)
+	asComponents(doc, "")
 	schemas := doc.At("components", "schemas")
 	for _, name := range Names() {
 		schema := ours(name, JSON(name))
-		asPart(schema, name)
+		asComponents(schema, name)
+		definitions := schema.Get("$defs")
+		schema.Members = without(schema.Members, "$defs")
 		schemas.Members = append(schemas.Members, document.Member{Key: name, Value: schema})
+		if definitions == nil {
+			continue
+		}
+		for _, d := range definitions.Members {
+			d.Key = componentName(name, d.Key)
+			schemas.Members = append(schemas.Members, d)
+		}
 	}
 	return append(doc.AppendJSON(nil), '\n')
 }
+
+// componentName returns the name of the component that a definition of a schema
+// becomes.
+func componentName(schema, definition string) string { return schema + "." + definition }
 
 // ours parses a file of this package.
 func ours(name string, data []byte) *document.Node {
@@ -33,24 +50,36 @@ func ours(name string, data []byte) *document.Node {
 	return node
 }
 
-// asPart makes a schema a part of a larger document: it has no identity of its
-// own there, and its references begin elsewhere.
-func asPart(n *document.Node, name string) {
-	kept := n.Members[:0]
+// asComponents rewrites a schema, or the document itself if the name is "", as a
+// part of the document: schemas have no identity of their own there, and
+// references lead to components.
+func asComponents(n *document.Node, name string) {
+	n.Members = without(n.Members, "$id", "$schema", "$anchor")
 	for _, m := range n.Members {
-		switch m.Key {
-		case "$id", "$schema", "$anchor":
-			continue
-		case "$ref":
-			if at, local := strings.CutPrefix(m.Value.Text, "#/"); local {
-				m.Value.Text = "#/components/schemas/" + name + "/" + at
-			}
+		if m.Key == "$ref" {
+			m.Value.Text = componentReference(m.Value.Text, name)
 		}
-		asPart(m.Value, name)
-		kept = append(kept, m)
+		asComponents(m.Value, name)
 	}
-	n.Members = kept
 	for _, item := range n.Items {
-		asPart(item, name)
+		asComponents(item, name)
 	}
+}
+
+// componentReference returns where a reference of the named schema leads in the
+// document.
+func componentReference(reference, name string) string {
+	const schemas = "#/components/schemas/"
+	if definition, local := strings.CutPrefix(reference, "#/$defs/"); local && name != "" {
+		return schemas + componentName(name, definition)
+	}
+	if from, definition, nested := strings.Cut(reference, "/$defs/"); nested && strings.HasPrefix(from, schemas) {
+		return schemas + componentName(strings.TrimPrefix(from, schemas), definition)
+	}
+	return reference
+}
+
+// without returns the members whose keys are not among those given.
+func without(members []document.Member, keys ...string) []document.Member {
+	return slices.DeleteFunc(members, func(m document.Member) bool { return slices.Contains(keys, m.Key) })
 }

@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestOpenAPI(t *testing.T) {
 				if !local || doc.At(strings.Split(pointer, "/")...) == nil {
 					t.Errorf("%s: %q leads nowhere", at, m.Value.Text)
 				}
-			case "$id", "$anchor":
+			case "$id", "$anchor", "$defs":
 				t.Errorf("%s: an identity within the document", at)
 			}
 			walk(m.Value, at)
@@ -79,6 +80,7 @@ func TestOpenAPIOperations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	names := map[string]string{} // of operations: where
 	tags := map[string]bool{}
 	for _, tag := range doc.At("tags").Items {
 		tags[tag.Get("name").Text] = true
@@ -90,6 +92,9 @@ func TestOpenAPIOperations(t *testing.T) {
 		return n
 	}
 	for _, path := range doc.At("paths").Members {
+		if path.Key != "/" && strings.HasSuffix(path.Key, "/") {
+			t.Errorf("%s: folders stand without the last slash", path.Key)
+		}
 		inPath := map[string]bool{}
 		if list := path.Value.Get("parameters"); list != nil {
 			for _, item := range list.Items {
@@ -116,6 +121,18 @@ func TestOpenAPIOperations(t *testing.T) {
 				continue
 			}
 			o := op.Value
+			at := op.Key + " " + path.Key
+			if id := o.Get("operationId"); id == nil || id.Text == "" || names[id.Text] != "" {
+				t.Errorf("%s has the operationId %v, as has %q; generators of clients name methods by it", at, id, names[id.Text])
+			} else {
+				names[id.Text] = at
+			}
+			if d := o.Get("description"); d == nil || len(d.Text) < 10 {
+				t.Errorf("%s has no description", at)
+			}
+			if !slices.ContainsFunc(o.Get("responses").Members, func(m document.Member) bool { return m.Key[0] == '2' }) {
+				t.Errorf("%s never succeeds; leave it out", at)
+			}
 			if o.Get("summary") == nil || o.Get("responses") == nil || len(o.Get("responses").Members) == 0 {
 				t.Errorf("%s %s has no summary or answers", op.Key, path.Key)
 			}

@@ -462,7 +462,7 @@ func (o *openAPI) judge(path, method string, w *httptest.ResponseRecorder) error
 	if op == nil {
 		switch w.Code {
 		case http.StatusMethodNotAllowed, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden,
-			http.StatusNotFound, http.StatusTooManyRequests, http.StatusNotImplemented:
+			http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusNotImplemented:
 			return nil
 		}
 		if method == http.MethodOptions && w.Code == http.StatusOK {
