@@ -80,8 +80,12 @@ func (x *request) draftTarget(ctx context.Context, n node) (t engine.Target, can
 	if !ok || x.script || !hasOverlay(x.at, n) {
 		return t, false, nil
 	}
-	if _, err := x.statStored(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
-		return t, false, err
+	// A further PUT to the name of a dropped file starts another case: what is to be
+	// written is not what is there.
+	if _, dropped := n.(dropFile); !dropped {
+		if _, err := x.statStored(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
+			return t, false, err
+		}
 	}
 	rules := target.putRules()
 	switch {

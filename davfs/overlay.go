@@ -142,17 +142,23 @@ func (x *request) open(ctx context.Context, n reader) (*info, io.ReadSeekCloser,
 // clientCondition adapts a condition to the version that the caller was shown,
 // because it refers to that; nil if there is nothing to check. If the stored
 // version has changed since an echo, the stored version counts. The locks on a
-// draft apply to what replaces it.
+// draft apply to what replaces it, and a lock that the caller has taken at the
+// address covers it as long as the lock lasts, whatever the PUT under it became.
 func (x *request) clientCondition(ctx context.Context, a address, n node, c engine.Condition) (engine.Condition, error) {
 	if !hasOverlay(a, n) || c == nil && x.script {
 		return c, nil
 	}
+	own, err := x.ownTokens(ctx, a)
+	if err != nil {
+		return nil, err
+	}
 	o, err := x.overlayAt(ctx, a, n)
-	if err != nil || !o.hidden && o.echo == nil && len(o.locks) == 0 && (o.draft == nil || c == nil) {
+	if err != nil || len(own) == 0 && !o.hidden && o.echo == nil && len(o.locks) == 0 && (o.draft == nil || c == nil) {
 		return c, err
 	}
 	return func(v engine.Version) error {
 		if c != nil {
+			v.Tokens = append(slices.Clip(v.Tokens), own...)
 			if err := o.check(c, v); err != nil {
 				return err
 			}
@@ -162,6 +168,27 @@ func (x *request) clientCondition(ctx context.Context, a address, n node, c engi
 		}
 		return errs.New(errs.Locked, "%q is locked until %s; wait, or ask who is working on it.", a.String(), o.locks[0].Expires.UTC().Format(time.RFC3339))
 	}, nil
+}
+
+// maxOwnTokens bounds how many of the submitted tokens are looked up. A client
+// submits one or two.
+const maxOwnTokens = 16
+
+// ownTokens returns those of the submitted tokens that are of locks which the caller
+// has taken at the address.
+func (x *request) ownTokens(ctx context.Context, a address) ([]store.UUID, error) {
+	var own []store.UUID
+	for _, token := range x.tokens[:min(len(x.tokens), maxOwnTokens)] {
+		l, err := x.engine.Locks.OwnLock(ctx, x.by, token)
+		switch {
+		case errs.Is(err, errs.NotFound):
+		case err != nil:
+			return nil, err
+		case foldName(l.Root) == foldName(a.String()):
+			own = append(own, token)
+		}
+	}
+	return own, nil
 }
 
 // submits reports whether the request submits the token of a lock of its
@@ -179,6 +206,7 @@ func (o *overlay) check(c engine.Condition, v engine.Version) error {
 		}
 		return c(v)
 	}
+	tokens := v.Tokens
 	switch {
 	case o.echo != nil:
 		v = o.echo.about.version()
@@ -187,6 +215,7 @@ func (o *overlay) check(c engine.Condition, v engine.Version) error {
 	case o.hidden:
 		v = engine.Version{}
 	}
+	v.Tokens = slices.Clip(tokens)
 	for i := range o.locks {
 		v.Tokens = append(v.Tokens, o.locks[i].Token)
 	}

@@ -46,12 +46,15 @@ func (d *drive) proppatch(x *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	about, err := n.stat(x.r.Context())
+	about, err := x.statOverlay(x.r.Context(), x.at, n)
 	if err != nil {
 		return nil, err
 	}
 	condition, err := x.condition()
 	if err != nil {
+		return nil, err
+	}
+	if condition, err = x.clientCondition(x.r.Context(), x.at, n, condition); err != nil {
 		return nil, err
 	}
 	body, err := readXML(x.r)
@@ -134,14 +137,7 @@ func (p *propPatch) apply(n node, req engine.Request) error {
 		}
 	}
 	if p.refused() || len(kept) == 0 {
-		if req.If == nil {
-			return nil
-		}
-		about, err := n.stat(p.r.Context())
-		if err != nil {
-			return err
-		}
-		return req.If(about.version())
+		return p.checkStored(n, req.If)
 	}
 	failed, err := target.patch(p.r.Context(), req, kept)
 	kind := errs.KindOf(err)
@@ -155,6 +151,19 @@ func (p *propPatch) apply(n node, req engine.Request) error {
 	}
 	p.outcome[at[failed]] = propOutcome{kind: kind, failed: true, why: detailOf(err)}
 	return nil
+}
+
+// checkStored checks a condition against the stored version and the locks on it. A
+// draft and an echo have none.
+func (x *request) checkStored(n node, condition engine.Condition) error {
+	if condition == nil {
+		return nil
+	}
+	about, err := n.stat(x.r.Context())
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		return err
+	}
+	return x.checkVersion(n, about, condition)
 }
 
 // detailOf returns what an error says to who has caused it.

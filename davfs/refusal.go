@@ -88,6 +88,12 @@ func (x *request) checkClientCondition(n node, about *info) error {
 	if err != nil || condition == nil {
 		return err
 	}
+	return x.checkVersion(n, about, condition)
+}
+
+// checkVersion checks a condition against the stored version that about describes,
+// nil if there is none.
+func (x *request) checkVersion(n node, about *info, condition engine.Condition) error {
 	version, err := x.versionOf(n, about)
 	if err != nil {
 		return err

@@ -161,6 +161,50 @@ if has mount.davfs davfs2; then
 	davfs_saves delay 1 2
 fi
 
+# ---- Windows, request by request: it cannot run here
+
+windows='Microsoft-WebDAV-MiniRedir/10.0.19045'
+cat >"$work/stamps.xml" <<'XML'
+<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:" xmlns:Z="urn:schemas-microsoft-com:"><D:set><D:prop>
+<Z:Win32LastModifiedTime>Thu, 08 Nov 2012 07:00:00 GMT</Z:Win32LastModifiedTime><Z:Win32FileAttributes>00000020</Z:Win32FileAttributes>
+</D:prop></D:set></D:propertyupdate>
+XML
+cat >"$work/lock.xml" <<'XML'
+<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope><D:locktype><D:write/></D:locktype></D:lockinfo>
+XML
+
+# windows_saves FILE PATH: every answer between LOCK and UNLOCK must be a success.
+windows_saves() {
+	local token statuses=()
+	request PUT "$2" -A "$windows" --data-binary ''
+	statuses+=("$status")
+	request LOCK "$2" -A "$windows" -H 'Timeout: Second-3600' --data-binary @"$work/lock.xml"
+	statuses+=("$status")
+	token=$(header Lock-Token)
+	request PROPPATCH "$2" -A "$windows" -H "If: ($token)" --data-binary @"$work/stamps.xml"
+	statuses+=("$status")
+	request PUT "$2" -A "$windows" -H "If: ($token)" --data-binary @"$1"
+	statuses+=("$status")
+	request PROPPATCH "$2" -A "$windows" -H "If: ($token)" --data-binary @"$work/stamps.xml"
+	statuses+=("$status")
+	request UNLOCK "$2" -A "$windows" -H "Lock-Token: $token"
+	statuses+=("$status")
+	expect_match "Windows saves $2" '^20[0-9] 20[0-9] 207 20[0-9] 207 204$' "${statuses[*]}"
+}
+
+printf 'states: {a: {type: start}, b: {type: complete}}\nactions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}\n' >"$work/route.yaml"
+printf '{"route": "bug", "title": "Fire"}\n' >"$work/case.json"
+printf '{"comment": "put out"}\n' >"$work/done.json"
+windows_saves "$work/first.json" "$schedule/by-windows.json"
+windows_saves "$work/second.json" "$schedule/by-windows.json"
+windows_saves "$work/route.yaml" /dav/Workflow/Routes/by-windows.yaml
+windows_saves "$work/case.json" /dav/Workflow/Cases/by-windows.json
+windows_saves "$work/first.json" /dav/Workflow/Routes/collector/by-windows.txt
+windows_saves "$work/second.json" /dav/Workflow/Routes/collector/by-windows.txt
+new_case
+windows_saves "$work/done.json" "$case/Actions/resolve.json"
+succeeds "  and performs the action once" performed 1
+
 stop
 expect "the server stops in good order" 0 "$stopped"
 finish

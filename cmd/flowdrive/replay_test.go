@@ -160,12 +160,77 @@ func TestReplay(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			withServer(t, func(s *inProcess) {
-				r := &replay{inProcess: s, agent: tt.agent, at: tt.at}
-				for line := range strings.Lines(tt.script) {
-					if line = strings.TrimSpace(line); line != "" {
-						r.step(t, line)
-					}
-				}
+				(&replay{inProcess: s, agent: tt.agent, at: tt.at}).play(t, tt.script)
+			})
+		})
+	}
+}
+
+// TestReplayWindows saves as Windows does in every folder of the workflow: a new
+// file, and the file again. Windows takes any refusal between its LOCK and its
+// UNLOCK for a failed save, also of the time stamps, and makes it again.
+func TestReplayWindows(t *testing.T) {
+	t.Parallel()
+	const (
+		create = `
+			PROPFIND @/NAME ; Depth: 0 = 404
+			PUT @/NAME = 201`
+		save = `
+			PROPFIND @/NAME ; Depth: 0 = 207
+			LOCK @/NAME ; Timeout: Second-3600 ; translate: f > LOCKINFO = LOCKED
+			PROPPATCH @/NAME ; If: (<TOKEN>) > STAMPS = 207 ~ HTTP/1.1 200 OK
+			HEAD @/NAME ; translate: f = 200
+			PUT @/NAME ; If: (<TOKEN>) ; translate: f > BODY = DONE
+			PROPPATCH @/NAME ; If: (<TOKEN>) > STAMPS = 207 ~ HTTP/1.1 200 OK
+			PROPFIND @/NAME ; Depth: 0 = 207
+			UNLOCK @/NAME ; Lock-Token: <TOKEN> = 204`
+	)
+	fill := func(script, name, body, locked, done string) string {
+		return strings.NewReplacer("NAME", name, "BODY", body, "LOCKED", locked, "DONE", done).Replace(script)
+	}
+	const route = `{states: {a: {type: start}, b: {type: complete}}, actions: {begin: {trigger: init}, end: {trigger: auto, in: [a], to: b}}}`
+	for _, tt := range []struct{ name, at, before, script, after string }{
+		{
+			"a schedule entry", "/dav/Workflow/Schedule", "",
+			create + fill(save, "n.json", `{"route": "collector", "type": "interval", "days": 1}`, "200", "201") +
+				fill(save, "n.json", `{"route": "collector", "type": "interval", "days": 2}`, "200", "204"),
+			"GET @/n.json = 200 ~ \"days\": 2",
+		},
+		{
+			"a route", "/dav/Workflow/Routes", "",
+			create + fill(save, "own.yaml", route, "200", "201") + fill(save, "own.yaml", route+" # again", "200", "204"),
+			"GET @/own.yaml = 200 ~ again",
+		},
+		{
+			"a case", "/dav/Workflow/Cases", "",
+			create + fill(save, "fire.json", `{"route": "bug", "title": "Fire"}`, "200", "201") +
+				fill(save, "fire.json", `{"route": "bug", "title": "Smoke"}`, "200", "204"),
+			"GET @/.ls = 200 ~ ^\\[\\n[^\\n]*\\n\\]\\n$",
+		},
+		{
+			"a dropped file", "/dav/Workflow/Routes/bug", "",
+			create + fill(save, "report.txt", "It burns.", "200", "201") + fill(save, "report.txt", "It burns more.", "201", "201"),
+			"GET @/.ls = 200 ~ ^\\[\\n[^\\n]*\\n[^\\n]*\\n\\]\\n$",
+		},
+		{
+			"an action", "/dav/Workflow/Cases",
+			`PUT @/fire.json > {"route": "bug", "title": "Fire", "roles": {"assignee": ["admin"]}} = 201
+			PUT CASE/Actions/resolve.json = 204`,
+			strings.ReplaceAll(fill(save, "resolve.json", `{"comment": "Put out."}`, "200", "204"), "@/", "CASE/Actions/"),
+			"GET CASE/log.txt = 200 ~ Put out",
+		},
+		{
+			"a label", "/dav/Workflow/Cases", `PUT @/fire.json > {"route": "bug", "title": "Fire", "roles": {"assignee": ["admin"]}} = 201`,
+			strings.ReplaceAll(create+fill(save, "note", "smoke", "200", "201")+fill(save, "note", "flames", "200", "204"), "@/", "CASE/Labels/"),
+			"GET CASE/Labels/note = 200 ~ flames",
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			withServer(t, func(s *inProcess) {
+				r := &replay{inProcess: s, agent: "Microsoft-WebDAV-MiniRedir/10.0.19045", at: tt.at}
+				name := regexp.MustCompile(`LOCK \S*/(\S+) `).FindStringSubmatch(tt.script)[1]
+				r.play(t, strings.ReplaceAll(tt.before+"\n"+tt.script+"\n"+tt.after, "NAME", name))
 			})
 		})
 	}
@@ -182,13 +247,27 @@ const lockInfo = `<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><
 
 var recorded = regexp.MustCompile(`^(\S+) (\S+)((?: ; [^>]*?(?:<[^>]*>[^>]*?)*)*)(?: > (.*?))? = (\d+)(?: ~ (.*))?$`)
 
+const stamps = `<?xml version="1.0"?><D:propertyupdate xmlns:D="DAV:" xmlns:Z="urn:schemas-microsoft-com:"><D:set><D:prop>` +
+	`<Z:Win32CreationTime>Thu, 08 Nov 2012 07:00:00 GMT</Z:Win32CreationTime><Z:Win32LastAccessTime>Thu, 08 Nov 2012 07:00:00 GMT</Z:Win32LastAccessTime>` +
+	`<Z:Win32LastModifiedTime>Thu, 08 Nov 2012 07:00:00 GMT</Z:Win32LastModifiedTime><Z:Win32FileAttributes>00000020</Z:Win32FileAttributes>` +
+	`</D:prop></D:set></D:propertyupdate>`
+
+func (r *replay) play(t *testing.T, script string) {
+	t.Helper()
+	for line := range strings.Lines(script) {
+		if line = strings.TrimSpace(line); line != "" {
+			r.step(t, line)
+		}
+	}
+}
+
 func (r *replay) step(t *testing.T, line string) {
 	t.Helper()
 	m := recorded.FindStringSubmatch(line)
 	if m == nil {
 		t.Fatalf("no request: %s", line)
 	}
-	fill := strings.NewReplacer("@", r.at, "TOKEN", r.token, "ETAG", r.etag, "CASE", r.made, "LOCKINFO", lockInfo)
+	fill := strings.NewReplacer("@", r.at, "TOKEN", r.token, "ETAG", r.etag, "CASE", r.made, "LOCKINFO", lockInfo, "STAMPS", stamps)
 	header := []string{"User-Agent", r.agent}
 	for field := range strings.SplitSeq(m[3], " ; ") {
 		if name, value, ok := strings.Cut(field, ": "); ok {
@@ -208,7 +287,7 @@ func (r *replay) step(t *testing.T, line string) {
 	if etag := w.Header().Get("Etag"); etag != "" {
 		r.etag = etag
 	}
-	if m[1] == http.MethodPut && w.Code == http.StatusCreated && strings.HasSuffix(r.at, "/Cases") {
+	if r.made == "" && m[1] == http.MethodPut && w.Code == http.StatusCreated && strings.HasSuffix(r.at, "/Cases") {
 		r.made = strings.TrimSuffix(w.Header().Get("Location"), ".json")
 	}
 }
