@@ -227,8 +227,11 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 		return false, err
 	}
 	if trouble != nil && entry.LastError == "" {
-		failure := notice.Failure{UUID: stored.UUID.String(), Title: cmp.Or(entry.Title, entry.Route), Instant: o.Instant, Reason: o.Reason}
-		if err := e.decider.notifyAdministrators(tx, failure, o.FiredAt); err != nil {
+		failure := &notice.Notice{
+			Kind: notice.KindFailure, Time: o.FiredAt, Entry: &notice.Entry{UUID: stored.UUID.String(), Title: cmp.Or(entry.Title, entry.Route)},
+			Trouble: &notice.Trouble{Text: o.Reason, Since: o.FiredAt, Instant: o.Instant, Ended: f.step.Ended},
+		}
+		if err := e.decider.notifyAdministrators(tx, failure); err != nil {
 			return false, err
 		}
 	}

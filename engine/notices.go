@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"time"
 
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
@@ -36,7 +35,7 @@ type notifier struct {
 	tx             store.Tx
 	change         *caseChange // of the event's case
 	recipientCases map[int64]*recipientCase
-	people         []notice.Person
+	notices        []*notice.Notice // in the order in which they came up
 	posted         int
 }
 
@@ -57,24 +56,33 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 	for _, other := range c.others {
 		t.recipientCases[other.row.ID] = &recipientCase{other.after, other}
 	}
-	if err := t.find(); err != nil || len(t.people) == 0 {
+	if err := t.find(); err != nil {
 		return err
 	}
-	event := notice.Event{Case: c.after, Acts: c.notices.Acts, Title: t.taskTitle}
+	for _, n := range t.notices {
+		if err := e.tell(n, t.post); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tell posts what services and people are told by a notice.
+func (e *decider) tell(n *notice.Notice, post func(*machine.Request) error) error {
 	if e.channels.Webhook != "" {
-		if err := t.post(&machine.Request{HTTP: e.hookCall(event.Hook(t.people))}); err != nil {
+		if err := post(&machine.Request{HTTP: e.hookCall(n.Hook())}); err != nil {
 			return err
 		}
 	}
 	if !e.channels.Mail {
 		return nil
 	}
-	for i := range t.people {
-		p := &t.people[i]
+	for i := range n.People {
+		p := &n.People[i]
 		if p.Email == "" {
 			continue
 		}
-		if err := t.post(&machine.Request{Mail: event.Mail(p)}); err != nil {
+		if err := post(&machine.Request{Mail: n.Mail(p)}); err != nil {
 			return err
 		}
 	}
@@ -153,8 +161,33 @@ func (t *notifier) add(who *store.Party, p notice.Person) error {
 			return nil
 		}
 	}
-	t.people = append(t.people, p)
+	n := t.notice(kindOf(&p))
+	n.People = append(n.People, p)
 	return nil
+}
+
+// kindOf returns the kind of notice by which somebody is told of an event.
+func kindOf(p *notice.Person) notice.Kind {
+	switch {
+	case p.Why == machine.ReasonReminder:
+		return notice.KindReminder
+	case len(p.Tasks) > 0:
+		return notice.KindTask
+	}
+	return notice.KindAct
+}
+
+// notice returns the notice of that kind of the event.
+func (t *notifier) notice(kind notice.Kind) *notice.Notice {
+	for _, n := range t.notices {
+		if n.Kind == kind {
+			return n
+		}
+	}
+	after := t.change.after
+	n := &notice.Notice{Kind: kind, Time: after.Modified, Case: after, Acts: t.change.notices.Acts, Title: t.taskTitle}
+	t.notices = append(t.notices, n)
+	return n
 }
 
 // recipientCase returns a case of the tree, nil for none.
@@ -219,32 +252,19 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 // notifyAdministrators tells all administrators that an entry fails to fire:
 // once, until it has fired again
 // (docs/contract/schedule.md#trouble-at-fire-time).
-func (e *decider) notifyAdministrators(tx store.Tx, failure notice.Failure, now time.Time) error {
+func (e *decider) notifyAdministrators(tx store.Tx, n *notice.Notice) error {
 	if !e.canNotify() || e.sandbox {
-		return nil
-	}
-	post := func(request *machine.Request) error {
-		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: now, Created: now}, request)
-	}
-	if e.channels.Webhook != "" {
-		if err := post(&machine.Request{HTTP: e.hookCall(failure.Hook())}); err != nil {
-			return err
-		}
-	}
-	if !e.channels.Mail {
 		return nil
 	}
 	t := e.accounts.Table()
 	for _, p := range t.Directory().Parties() {
-		admin := t.ByID(p.ID)
-		if !admin.Administers() || admin.MailTo() == "" {
-			continue
-		}
-		if err := post(&machine.Request{Mail: failure.Mail(admin.MailTo())}); err != nil {
-			return err
+		if admin := t.ByID(p.ID); admin.Administers() && admin.MailTo() != "" {
+			n.People = append(n.People, notice.Person{Name: admin.Name, Email: admin.MailTo()})
 		}
 	}
-	return nil
+	return e.tell(n, func(request *machine.Request) error {
+		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: n.Time, Created: n.Time}, request)
+	})
 }
 
 // watchers returns the users who watch a route.

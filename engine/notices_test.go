@@ -138,7 +138,8 @@ func TestNoticesRights(t *testing.T) {
 }
 
 // TestNoticesInTheOutbox: outside a sandbox they leave by the outbox, and no
-// case waits for what becomes of them. A webhook is called once for an event.
+// case waits for what becomes of them. A webhook is
+// called once for each kind of notice of an event.
 func TestNoticesInTheOutbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) {
@@ -169,8 +170,8 @@ func TestNoticesInTheOutbox(t *testing.T) {
 		return out
 	}
 	got := requests()
-	if len(got) != 3 || !strings.HasPrefix(got[0], "http:api.example.org ") || !strings.Contains(got[1], "bob@example.org") || !strings.Contains(got[2], "ann@example.org") ||
-		!strings.Contains(got[2], w.as("sam").caseForm(id).node.Get("guid").Text) {
+	if len(got) != 4 || !strings.HasPrefix(got[1], "http:api.example.org ") || !strings.Contains(got[2], "bob@example.org") || !strings.Contains(got[3], "ann@example.org") ||
+		!strings.Contains(got[3], w.as("sam").caseForm(id).node.Get("guid").Text) {
 		t.Errorf("in the outbox: %q", got)
 	}
 

@@ -63,7 +63,7 @@ actions:
 	if err := json.Unmarshal([]byte(call.body), &told); err != nil {
 		t.Fatalf("%v: %s", err, call.body)
 	}
-	if call.target != "/told" || told.Kind != "notice" || told.Title != "Chairs" || len(told.Acts) != 1 || told.Acts[0].Text != "Begun" ||
+	if call.target != "/told" || told.Kind != "task" || told.Title != "Chairs" || len(told.Acts) != 1 || told.Acts[0].Text != "Begun" ||
 		len(told.People) != 1 || told.People[0].Name != "bob" || told.People[0].Why != "task" || !strings.HasPrefix(call.header.Get("Webhook-Signature"), "v1,") {
 		t.Errorf("told %s %s", call.header, call.body)
 	}

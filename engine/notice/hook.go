@@ -10,7 +10,7 @@ import (
 
 // hookForm is what a webhook is told of an event.
 type hookForm struct {
-	Kind   string       `json:"kind"`
+	Kind   Kind         `json:"kind"`
 	Case   int64        `json:"case"`
 	GUID   string       `json:"guid"`
 	Route  string       `json:"route"`
@@ -40,21 +40,24 @@ type hookPerson struct {
 	Tasks []string       `json:"tasks"`
 }
 
-// Hook returns the document for the webhook. There is one for each event, for
+// Hook returns the document for the webhook. There is one for each notice, for
 // any number of recipients.
-func (e *Event) Hook(people []Person) []byte {
-	c := e.Case
+func (n *Notice) Hook() []byte {
+	if n.Case == nil {
+		return n.entryHook()
+	}
+	c := n.Case
 	form := hookForm{
-		Kind: "notice", Case: c.ID, GUID: c.GUID, Route: c.RouteName, Title: c.Title, State: c.Life, Status: c.Status,
-		Href: fmt.Sprintf("/dav/Workflow/Cases/%d.json", c.ID), Time: c.Modified.UTC().Format(time.RFC3339),
+		Kind: n.Kind, Case: c.ID, GUID: c.GUID, Route: c.RouteName, Title: c.Title, State: c.Life, Status: c.Status,
+		Href: fmt.Sprintf("/dav/Workflow/Cases/%d.json", c.ID), Time: n.Time.UTC().Format(time.RFC3339),
 		Acts: []hookAct{}, People: []hookPerson{},
 	}
-	for i := range e.Acts {
-		a := &e.Acts[i]
+	for i := range n.Acts {
+		a := &n.Acts[i]
 		form.Acts = append(form.Acts, hookAct{a.Action, a.Actor, a.OnBehalfOf, a.From, a.To, a.Comment, a.Text})
 	}
-	for i := range people {
-		p := &people[i]
+	for i := range n.People {
+		p := &n.People[i]
 		told := hookPerson{Name: string(p.Name), Why: p.Why, For: p.Behalf, Tasks: []string{}}
 		for _, task := range p.Tasks {
 			told.Tasks = append(told.Tasks, fmt.Sprintf("%d.%s", task.Case, task.Action))

@@ -1,5 +1,3 @@
-// Package notice writes notifications: the mail to each recipient, and the
-// document for the webhook. The engine finds the recipients.
 package notice
 
 import (
@@ -8,56 +6,46 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
-	"flowdrive/internal/identity"
 )
 
-// Event is what people are told of.
-type Event struct {
-	Case  *machine.Case // in which it happened, as it is since
-	Acts  []machine.LogEntry
-	Title func(machine.TaskRef) string // what people call a task
+// Mail returns the mail that tells the recipient.
+func (n *Notice) Mail(p *Person) *machine.Mail {
+	if n.Case == nil {
+		return n.entryMail(p)
+	}
+	return n.caseMail(p)
 }
 
-// Person is a recipient.
-type Person struct {
-	machine.Notice
-	Name   identity.Name
-	Email  string        // "" if no mails are sent
-	At     *machine.Case // through which they are told
-	Behalf string        // the user whose deputy this is, or ""
-	Sees   bool          // the event's case
-}
-
-// Mail returns the mail that tells the recipient of the event: what happened,
-// who did it, what the recipient can do, and where.
-func (e *Event) Mail(p *Person) *machine.Mail {
+// caseMail says what happened in a case, who did it, what the recipient can do,
+// and where.
+func (n *Notice) caseMail(p *Person) *machine.Mail {
 	at := p.At
 	var b strings.Builder
 	if len(p.Tasks) > 0 {
-		e.writeTasks(&b, p)
+		n.writeTasks(&b, p)
 	} else {
 		fmt.Fprintf(&b, "Case %d, %s:\n\n", at.ID, machine.OneLine(at.Title))
 	}
-	e.writeActs(&b, p)
+	n.writeActs(&b, p)
 	folder := fmt.Sprintf("/dav/Workflow/Cases/%d", at.ID)
 	fmt.Fprintf(&b, "The case:  %s.json\nIts log:   %s/log.txt\n\n", folder, folder)
 	if len(p.Tasks) > 0 {
 		b.WriteString("Save {} to the file of a task to do it, {\"comment\": \"…\"} to say something with\nit, {\"do\": \"accept\"} to take it on first.\n\n")
 	}
 	fmt.Fprintf(&b, "You get this because %s. With {\"notify\": false} saved to\n/dav/Account/me.json there are no more such mails.\n", p.because())
-	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(e.subject(p)), Text: b.String(), Thread: at.GUID}
+	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(n.subject(p)), Text: b.String(), Thread: at.GUID}
 }
 
-func (e *Event) subject(p *Person) string {
+func (n *Notice) subject(p *Person) string {
 	if len(p.Tasks) == 0 {
 		if !p.Sees {
 			return p.At.Title
 		}
-		return e.Acts[0].Text + ": " + p.At.Title
+		return n.Acts[0].Text + ": " + p.At.Title
 	}
 	titles := make([]string, len(p.Tasks))
 	for i, task := range p.Tasks {
-		titles[i] = e.Title(task)
+		titles[i] = n.Title(task)
 	}
 	word := "To do: "
 	if p.Why == machine.ReasonReminder {
@@ -66,7 +54,7 @@ func (e *Event) subject(p *Person) string {
 	return word + strings.Join(titles, ", ") + " (" + p.At.Title + ")"
 }
 
-func (e *Event) writeTasks(b *strings.Builder, p *Person) {
+func (n *Notice) writeTasks(b *strings.Builder, p *Person) {
 	has := "There is something for you to do"
 	switch {
 	case p.Why == machine.ReasonReminder:
@@ -76,16 +64,16 @@ func (e *Event) writeTasks(b *strings.Builder, p *Person) {
 	}
 	fmt.Fprintf(b, "%s in case %d, %s:\n\n", has, p.At.ID, machine.OneLine(p.At.Title))
 	for _, task := range p.Tasks {
-		fmt.Fprintf(b, "  %s\n  /dav/Workflow/Cases/%d/Actions/%s.json\n\n", machine.OneLine(e.Title(task)), task.Case, task.Action)
+		fmt.Fprintf(b, "  %s\n  /dav/Workflow/Cases/%d/Actions/%s.json\n\n", machine.OneLine(n.Title(task)), task.Case, task.Action)
 	}
 }
 
 // writeActs writes what was done, and what was said with it. Of a case that is
 // not for the person to see no more is told than its parent's log tells.
-func (e *Event) writeActs(b *strings.Builder, p *Person) {
-	acts := e.Acts
+func (n *Notice) writeActs(b *strings.Builder, p *Person) {
+	acts := n.Acts
 	if len(acts) > 0 && !p.Sees {
-		fmt.Fprintf(b, "  Something was done in case %d, which belongs to it.\n\n", e.Case.ID)
+		fmt.Fprintf(b, "  Something was done in case %d, which belongs to it.\n\n", n.Case.ID)
 		return
 	}
 	for i := range acts {

@@ -14,8 +14,9 @@ import (
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 
 // sampleEvent is an approval in a case that is the child of another one.
-func sampleEvent() *notice.Event {
-	return &notice.Event{
+func sampleEvent() *notice.Notice {
+	return &notice.Notice{
+		Kind: notice.KindTask, Time: noon(),
 		Case: &machine.Case{ID: 7, GUID: "g7", RouteName: "desk", Title: "Child", Life: machine.Active, Status: "open", Modified: noon()},
 		Acts: []machine.LogEntry{{
 			Text: "Approved\nTo: x", Action: new("approve"), Actor: new("ann"), OnBehalfOf: new("bob"),
@@ -113,9 +114,10 @@ func TestSubjects(t *testing.T) {
 
 func TestHook(t *testing.T) {
 	t.Parallel()
-	people := []notice.Person{*samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"}), *samplePerson(machine.ReasonWatcher)}
-	people[0].Behalf = "bob"
-	want(t, "the document", string(sampleEvent().Hook(people)), `{"kind":"notice","case":7,"guid":"g7","route":"desk","title":"Child","state":"active","status":"open",`+
+	n := sampleEvent()
+	n.People = []notice.Person{*samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"}), *samplePerson(machine.ReasonWatcher)}
+	n.People[0].Behalf = "bob"
+	want(t, "the document", string(n.Hook()), `{"kind":"task","case":7,"guid":"g7","route":"desk","title":"Child","state":"active","status":"open",`+
 		`"href":"/dav/Workflow/Cases/7.json","time":"2012-11-09T12:34:56Z",`+
 		`"acts":[{"action":"approve","actor":"ann","onBehalfOf":"bob","from":"open","to":"done","comment":" looks right\nTo: x ","text":"Approved\nTo: x"}],`+
 		`"people":[{"name":"eve","why":"`+string(machine.ReasonTask)+`","for":"bob","tasks":["7.sign"]},{"name":"eve","why":"`+string(machine.ReasonWatcher)+`","tasks":[]}]}`+"\n")
@@ -123,10 +125,13 @@ func TestHook(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	t.Parallel()
-	f := notice.Failure{UUID: "0123", Title: "Nightly", Instant: noon(), Reason: "there is no route"}
-	want(t, "the document", string(f.Hook()), `{"kind":"schedule-failed","uuid":"0123","title":"Nightly",`+
+	f := &notice.Notice{
+		Kind: notice.KindFailure, Time: noon(), Entry: &notice.Entry{UUID: "0123", Title: "Nightly"},
+		Trouble: &notice.Trouble{Text: "there is no route", Since: noon(), Instant: noon()},
+	}
+	want(t, "the document", string(f.Hook()), `{"kind":"failure","uuid":"0123","title":"Nightly",`+
 		`"href":"/dav/Workflow/Schedule/0123.json","instant":"2012-11-09T12:34:56Z","reason":"there is no route"}`+"\n")
-	mail := f.Mail("root@example.org")
+	mail := f.Mail(&notice.Person{Email: "root@example.org"})
 	want(t, "to whom", strings.Join(mail.To, " "), "root@example.org")
 	want(t, "subject", mail.Subject, "Not started: Nightly")
 	want(t, "text", mail.Text, `The schedule entry "Nightly" should have started a case at 2012-11-09T12:34:56Z, and could not:

@@ -1,0 +1,94 @@
+// Package notice has what people and services are told, and the words in which
+// they are told it. The engine decides who is told what, and when
+// (docs/contract/routes.md#6-notifications).
+package notice
+
+import (
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/identity"
+)
+
+// Kind is what a notice is about. People and destinations choose by it.
+type Kind string
+
+// The kinds of notices.
+const (
+	KindTask     Kind = "task"     // the recipient has a new task
+	KindReminder Kind = "reminder" // a task still waits for the recipient
+	KindAct      Kind = "act"      // a person or a timer has done something in a case
+	KindOutcome  Kind = "outcome"  // a case has ended
+	KindOverdue  Kind = "overdue"  // a timer is due, and nothing in the route handles it
+	KindFailure  Kind = "failure"  // something failed, and stays failed until it is mended
+	KindMended   Kind = "mended"   // what was told of as a failure or as overdue is over
+)
+
+// Kinds returns all kinds, in the order in which they are documented.
+func Kinds() []Kind {
+	return []Kind{KindTask, KindReminder, KindAct, KindOutcome, KindOverdue, KindFailure, KindMended}
+}
+
+// Severity says how much a notice matters.
+type Severity string
+
+// The severities, from the least.
+const (
+	Info    Severity = "info"
+	Warning Severity = "warning"
+	Serious Severity = "failure"
+)
+
+// Severity returns how much a notice of the kind matters.
+func (k Kind) Severity() Severity {
+	switch k {
+	case KindFailure:
+		return Serious
+	case KindOverdue:
+		return Warning
+	case KindTask, KindReminder, KindAct, KindOutcome, KindMended:
+	}
+	return Info
+}
+
+// Notice is one thing that some people are told. Exactly one of Case and Entry is
+// set.
+type Notice struct {
+	Kind Kind
+	Time time.Time
+	Case *machine.Case // that it is about, as it is since
+	// Entry is the schedule entry that it is about.
+	Entry *Entry
+	// Acts is what a person or a timer did, the first of it being what the subject
+	// names. It is of Case, for KindOutcome it may be of a case below it.
+	Acts []machine.LogEntry
+	// Trouble is what is wrong or was, of KindOverdue, KindFailure and KindMended.
+	Trouble *Trouble
+	Title   func(machine.TaskRef) string // what people call a task
+	People  []Person                     // who is told, each once
+}
+
+// Entry is a schedule entry, as far as people are told of it.
+type Entry struct {
+	UUID  string
+	Title string
+}
+
+// Trouble is something that is wrong until it is mended.
+type Trouble struct {
+	Text    string    // in a sentence without its end, as users may read it
+	Since   time.Time // when it was told of first
+	Instant time.Time // of a schedule entry: the instant that failed
+	// Ended says that the entry or case has no next try by itself.
+	Ended bool
+}
+
+// Person is a recipient.
+type Person struct {
+	machine.Notice
+	Name   identity.Name
+	Email  string        // "" if no mails are sent
+	At     *machine.Case // through which they are told, nil if there is no case
+	Behalf string        // the user whose deputy this is, or ""
+	Sees   bool          // the case of the notice
+}
