@@ -169,6 +169,8 @@ func (d *drive) answer(x *request) (*answer, error) {
 		a, err := d.put(x)
 		d.noteRefusal(x, err)
 		return a, err
+	case http.MethodPost:
+		return d.post(x)
 	case http.MethodDelete:
 		return d.remove(x)
 	case http.MethodOptions:
@@ -222,6 +224,9 @@ func allowed(n node) []string {
 	out := []string{http.MethodOptions, http.MethodGet, http.MethodHead, "PROPFIND", "PROPPATCH"}
 	if _, ok := n.(writer); ok {
 		out = append(out, http.MethodPut)
+	}
+	if _, ok := n.(poster); ok {
+		out = append(out, http.MethodPost)
 	}
 	if _, ok := n.(remover); ok {
 		out = append(out, http.MethodDelete)

@@ -32,7 +32,7 @@ func (s *scope) readName(name string, byIdentity func(stem string) (ref engine.R
 		return naming{ref: ref, identity: true}
 	}
 	n := naming{illegal: legalName(name)}
-	if ext == "" || same(name, "new.json") {
+	if ext == "" || same(name, newName) {
 		return n
 	}
 	n.source = sourceType(ext)

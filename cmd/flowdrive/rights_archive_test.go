@@ -80,9 +80,9 @@ const rightsOnArchive = `
   LOCK                                    | 200 200 403 403 403 403 404 401
   UNLOCK                                  | 409 409 409 409 409 409 404 401
 /dav/Workflow/Cases/{past}/Actions/finish.json
-  GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
+  GET HEAD PROPFIND DELETE                | 404 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
-  PUT {}                                  | 403 403 403 403 403 403 404 401
+  PUT POST {}                             | 403 403 403 403 403 403 404 401
   COPY MOVE                               | 404 404 404 404 404 404 404 401
   LOCK UNLOCK                             | 404 404 404 404 404 404 404 401
 /dav/Workflow/Cases/{past}/Labels/fresh

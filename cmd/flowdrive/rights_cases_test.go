@@ -61,15 +61,15 @@ const rightsOnCases = `
 /dav/Workflow/Cases/{case}/Actions/finish.json
   GET HEAD                                | 200 200 200 200 200 200 404 401
   PROPFIND                                | 207 207 207 207 207 207 404 401
-  PUT {}                                  | 204 204 403 204 403 204 404 401
+  PUT POST {}                             | 204 204 403 204 403 204 404 401
   PUT {"do": "skip"}                      | 204 204 403 403 403 403 404 401
   PUT {"do": "abort"}                     | 204 204 403 403 403 403 404 401
   PUT {"nonsense": 1}                     | 422 422 403 422 403 422 404 401
-  DELETE POST                             | 405 405 405 405 405 405 404 401
+  DELETE                                  | 405 405 405 405 405 405 404 401
   MKCOL                                   | 405 405 405 405 405 405 403 401
 /dav/Workflow/Cases/{case}/Actions/reopen.json
-  GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
-  PUT {}                                  | 409 409 409 409 409 409 404 401
+  GET HEAD PROPFIND DELETE                | 404 404 404 404 404 404 404 401
+  PUT POST {}                             | 409 409 409 409 409 409 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 /dav/Workflow/Cases/{case}/Actions/nonsense.json
   GET HEAD PROPFIND PUT DELETE POST       | 404 404 404 404 404 404 404 401
@@ -141,9 +141,9 @@ const rightsOnCases = `
 /dav/Workflow/Cases/{begun}/Actions/finish.json
   GET HEAD                                | 200 200 404 200 200 200 404 401
   PROPFIND                                | 207 207 404 207 207 207 404 401
-  PUT {}                                  | 204 403 404 204 403 204 404 401
+  PUT POST {}                             | 204 403 404 204 403 204 404 401
   PUT {"do": "skip"}                      | 204 403 404 403 403 403 404 401
-  DELETE POST                             | 405 405 404 405 405 405 404 401
+  DELETE                                  | 405 405 404 405 405 405 404 401
   MKCOL                                   | 405 405 403 405 405 405 403 401
 /dav/Workflow/Cases/{begun}/Timers/case.json
   GET HEAD                                | 200 200 404 200 200 200 404 401

@@ -37,11 +37,17 @@ const rightsTable = `
   PUT MKCOL POST                          | 405 405 405 405 405 405 405 401
   DELETE                                  | 403 403 403 403 403 403 403 401
 
-/dav/Workflow/
 /dav/Workflow/Schedule/
+/dav/Workflow/Cases/
+  GET HEAD                                | 200 200 200 200 200 200 200 401
+  PROPFIND                                | 207 207 207 207 207 207 207 401
+  PUT MKCOL                               | 405 405 405 405 405 405 405 401
+  DELETE                                  | 403 403 403 403 403 403 403 401
+  POST {"nonsense": 1}                    | 422 422 422 422 422 422 422 401
+
+/dav/Workflow/
 /dav/Workflow/Schedule/.history/
 /dav/Workflow/Routes/
-/dav/Workflow/Cases/
 /dav/Workflow/Worklist/
 /dav/Workflow/Worklist/Offered/
 /dav/Workflow/Worklist/Accepted/

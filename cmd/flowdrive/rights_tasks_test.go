@@ -14,7 +14,8 @@ const rightsOnTasks = `
   PUT {"do": "delegate", "to": "member"}  | 204 204 403 204 403 204 404 401
   PUT {"do": "delegate", "to": "noone"}   | 422 422 403 422 403 422 404 401
   PUT?dryRun {"do": "accept"}             | 200 200 403 200 403 200 404 401
-  DELETE POST                             | 405 405 405 405 405 405 404 401
+  POST {"do": "accept"}                   | 204 204 403 204 403 204 404 401
+  DELETE                                  | 405 405 405 405 405 405 404 401
   MKCOL                                   | 405 405 405 405 405 405 403 401
 
 # ---- a task that the player has accepted; 409 names who has
@@ -28,7 +29,8 @@ const rightsOnTasks = `
   PUT {"do": "delegate", "to": "member"}  | 204 204 409 204 409 204 404 401
   PUT {"do": "skip"}                      | 409 409 403 403 403 403 404 401
   PUT {"do": "abort"}                     | 204 204 403 403 403 403 404 401
-  DELETE POST                             | 405 405 405 405 405 405 404 401
+  POST {"do": "release"}                  | 204 204 403 204 403 204 404 401
+  DELETE                                  | 405 405 405 405 405 405 404 401
   MKCOL                                   | 405 405 405 405 405 405 403 401
 
 # ---- worklists: files are there for whose they are; what is done by saving one is as among the case's actions
@@ -38,7 +40,7 @@ const rightsOnTasks = `
   PUT {}                                  | 204 204 403 204 403 204 404 401
   PUT {"do": "accept"}                    | 204 204 403 204 403 204 404 401
   DELETE                                  | 404 404 404 403 404 403 404 401
-  POST                                    | 404 404 404 405 404 405 404 401
+  POST {"do": "accept"}                   | 204 204 403 204 403 204 404 401
   MKCOL                                   | 403 403 403 405 403 405 403 401
 /dav/Workflow/Worklist/Accepted/{taken}.finish.json
   GET HEAD                                | 404 404 404 200 404 200 404 401
@@ -46,16 +48,16 @@ const rightsOnTasks = `
   PUT {}                                  | 204 204 409 204 409 204 404 401
   PUT {"do": "release"}                   | 204 204 403 204 403 204 404 401
   DELETE                                  | 404 404 404 403 404 403 404 401
-  POST                                    | 404 404 404 405 404 405 404 401
+  POST {"do": "release"}                  | 204 204 403 204 403 204 404 401
   MKCOL                                   | 403 403 403 405 403 405 403 401
 /dav/Workflow/Worklist/Offered/{taken}.finish.json
-  GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
-  PUT {"nonsense": 1}                     | 422 422 409 422 409 422 404 401
+  GET HEAD PROPFIND DELETE                | 404 404 404 404 404 404 404 401
+  PUT POST {"nonsense": 1}                | 422 422 409 422 409 422 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 /dav/Workflow/Worklist/Accepted/{case}.finish.json
 /dav/Workflow/Worklist/Warnings/{case}.finish.json
 /dav/Workflow/Worklist/Escalated/{case}.finish.json
-  GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
-  PUT {"nonsense": 1}                     | 422 422 403 422 403 422 404 401
+  GET HEAD PROPFIND DELETE                | 404 404 404 404 404 404 404 401
+  PUT POST {"nonsense": 1}                | 422 422 403 422 403 422 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 `
