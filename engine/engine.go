@@ -31,6 +31,7 @@ import (
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 	"flowdrive/schedule"
 	"flowdrive/store"
 )
@@ -69,6 +70,7 @@ type Config struct {
 	Wall func() time.Time
 
 	Zones    schedule.Zones // nil: UTC alone
+	Links    link.Base      // the address that people call; "": links are paths
 	Sandbox  bool           // the clock stands still; what a request makes due is done before its answer
 	Firings  int            // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
 	Limits   Limits
@@ -152,6 +154,7 @@ type base struct {
 	anyCalls  bool
 	log       zerolog.Logger
 	zones     schedule.Zones
+	links     link.Base
 	sandbox   bool
 	firings   int
 	limits    Limits
@@ -185,6 +188,7 @@ func New(cfg Config) *Engine {
 		anyCalls:  cfg.AnyCallback,
 		log:       cfg.Log,
 		zones:     cfg.Zones,
+		links:     cfg.Links,
 		sandbox:   cfg.Sandbox,
 		firings:   cfg.Firings,
 		limits:    cfg.Limits.withDefaults(),
@@ -219,7 +223,7 @@ func New(cfg Config) *Engine {
 	}
 	b.sweeper.wake = make(chan struct{}, 1)
 	b.accounts = account.New(account.Config{
-		Maker: b.Maker, Log: b.audit, Routes: b, Hash: cfg.HashPassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
+		Maker: b.Maker, Log: b.audit, Routes: b, Links: b.links, Hash: cfg.HashPassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
 	})
 	b.routes.Store(&routeTable{})
 	return assemble(b)
@@ -235,7 +239,7 @@ func assemble(b *base) *Engine {
 		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Log: b.log,
 		Publish: b.publishDocument,
 	})
-	e.Calendars = calendar.New(b.Maker, b.contents, b.zones, calendarFacts{b, e.Files})
+	e.Calendars = calendar.New(calendar.Config{Maker: b.Maker, Contents: b.contents, Zones: b.zones, Links: b.links, Facts: calendarFacts{b, e.Files}})
 	e.Cases = &Cases{b, e.Attachments, e.Files, e.decider}
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Attachments, e.decider}

@@ -88,8 +88,15 @@ func (a *app) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	links, err := a.settings.links()
+	if err != nil {
+		return err
+	}
+	if channels.Mail && !links.Absolute() && !a.settings.offline {
+		a.log.Warn().Msg("mail: the links in mails are paths, which no mail program can follow; give the address of this server with --public-url")
+	}
 	a.engine = engine.New(engine.Config{
-		Zones: new(clock.Zones).Zone,
+		Zones: new(clock.Zones).Zone, Links: links,
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer, Filters: jqworker.New(workerCommand),

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 
+	"flowdrive/internal/link"
 	"flowdrive/schedule"
 )
 
@@ -26,6 +27,7 @@ type settings struct {
 	trustedProxies []string
 	scriptClients  []string
 	publicNames    []string
+	publicURL      string
 	logLevel       string
 	maxEntries     int64
 	maxRoutes      int64
@@ -56,6 +58,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.trustedProxies, "trusted-proxy", nil, "CIDR of proxies whose forwarded headers count")
 	flags.StringSliceVar(&s.scriptClients, "script-client", nil, "prefix of the User-Agent of other script clients")
 	flags.StringSliceVar(&s.publicNames, "public-name", nil, "host name by which clients call the server; a COPY or MOVE to another is refused (default: any)")
+	flags.StringVar(&s.publicURL, "public-url", "", "address by which people call the server, such as https://flow.example.org; links in mails,\nwebhooks and calendars begin with it (default: they are paths)")
 	flags.Int64Var(&s.maxEntries, "max-entries", 0, "schedule entries a user may have (default 10000)")
 	flags.Int64Var(&s.maxRoutes, "max-routes", 0, "routes a user may have (default 1000)")
 	flags.Int64Var(&s.maxOpenCases, "max-open-cases", 0, "open cases a user may have (default 1000000)")
@@ -94,7 +97,17 @@ func (s *settings) validate() error {
 	_, proxyErr := s.proxies()
 	_, levelErr := s.level()
 	_, outsideErr := s.outside.gateway()
-	return errors.Join(sandboxErr, proxyErr, levelErr, outsideErr)
+	_, linksErr := s.links()
+	return errors.Join(sandboxErr, proxyErr, levelErr, outsideErr, linksErr)
+}
+
+// links returns how links begin.
+func (s *settings) links() (link.Base, error) {
+	base, err := link.ParseBase(s.publicURL)
+	if err != nil {
+		return "", usageError{fmt.Errorf("--public-url: %w", err)}
+	}
+	return base, nil
 }
 
 func loopback(host string) bool {

@@ -150,9 +150,11 @@ func TestSecrets(t *testing.T) {
 	if !used.Equal(now) || s.Use(now.Add(notedEvery-time.Second)) || !s.Use(now.Add(notedEvery)) {
 		t.Errorf("it was used at %s, and its uses are noted each %s", used, notedEvery)
 	}
-	form, once := NewSecretForm(&s.Secret, store.AppPassword, "fd-x")
+	form, once := new(Accounts).newForm(&s.Secret, store.AppPassword, "fd-x")
 	want(t, "the form of a new one", string(form), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
 	want(t, "what is told once", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"secret":"fd-x"}`+"\n")
-	_, once = NewSecretForm(&s.Secret, store.CalendarLink, "x")
+	_, once = new(Accounts).newForm(&s.Secret, store.CalendarLink, "x")
 	want(t, "what is told once of a link", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"/calendar/x.ics"}`+"\n")
+	_, once = (&Accounts{links: "https://flow.example.org"}).newForm(&s.Secret, store.CalendarLink, "x")
+	want(t, "what is told once where the server's address is known", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"https://flow.example.org/calendar/x.ics"}`+"\n")
 }

@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 	"flowdrive/store"
 )
 
@@ -16,6 +17,7 @@ type Accounts struct {
 	maker  *change.Maker
 	log    *audit.Log
 	routes Routes
+	links  link.Base
 	hash   func(password string) (string, error)
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
@@ -27,6 +29,7 @@ type Config struct {
 	Maker  *change.Maker
 	Log    *audit.Log
 	Routes Routes
+	Links  link.Base // how calendar links begin
 
 	// Hash makes of a password what is stored; Check checks a user's as a log-in
 	// of the same request would: a wrong one is errs.LogIn, too many are
@@ -49,7 +52,7 @@ type Routes interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, links: cfg.Links, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }

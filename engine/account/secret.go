@@ -147,13 +147,13 @@ func formOfSecret(s *store.Secret) secretForm {
 	return secretForm{Label: s.Label, Created: s.Created.UTC().Format(time.RFC3339)}
 }
 
-// NewSecretForm returns the form of a secret that was just made and, to be told once,
+// newForm returns the form of a secret that was just made and, to be told once,
 // the form that has what is secret.
-func NewSecretForm(s *store.Secret, kind store.SecretKind, secret string) (form, once []byte) {
+func (e *Accounts) newForm(s *store.Secret, kind store.SecretKind, secret string) (form, once []byte) {
 	f := formOfSecret(s)
 	form = document.Line(f)
 	if kind == store.CalendarLink {
-		f.URL = "/calendar/" + secret + ".ics"
+		f.URL = e.links.Calendar(secret)
 	} else {
 		f.Secret = secret
 	}

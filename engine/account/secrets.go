@@ -143,7 +143,7 @@ func (e *Accounts) PutSecret(ctx context.Context, req change.Request, kind store
 		return nil, err
 	}
 	out := &change.Outcome{Created: true, Changed: true, Name: label, Modified: req.Now}
-	out.Form, out.Once = NewSecretForm(s, kind, secret)
+	out.Form, out.Once = e.newForm(s, kind, secret)
 	return out, nil
 }
 

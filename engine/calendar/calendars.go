@@ -7,6 +7,7 @@ import (
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 	"flowdrive/route"
 	"flowdrive/schedule"
 	"flowdrive/store"
@@ -38,12 +39,22 @@ type Calendars struct {
 	maker    *change.Maker
 	contents *contents.Keeper
 	zones    schedule.Zones
+	links    link.Base
 	facts    Facts
 	feeds    feedCache[feedVersion]
 	daysOff  daysOffCache
 }
 
-// New returns calendars. If zones is nil, there is UTC alone.
-func New(maker *change.Maker, keeper *contents.Keeper, zones schedule.Zones, facts Facts) *Calendars {
-	return &Calendars{maker: maker, contents: keeper, zones: zones, facts: facts}
+// Config is what Calendars are made of.
+type Config struct {
+	Maker    *change.Maker
+	Contents *contents.Keeper
+	Zones    schedule.Zones // nil: UTC alone
+	Links    link.Base      // how calendars lead to what they show
+	Facts    Facts
+}
+
+// New returns calendars.
+func New(c Config) *Calendars {
+	return &Calendars{maker: c.Maker, contents: c.Contents, zones: c.Zones, links: c.Links, facts: c.Facts}
 }

@@ -10,6 +10,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/internal/ical"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 	"flowdrive/route"
 	"flowdrive/schedule"
 )
@@ -39,43 +40,58 @@ func written(of identity.Name, events []ical.Event) []byte {
 	return c.Append(nil)
 }
 
-// appendFirings appends the instants of an entry.
-func appendFirings(events []ical.Event, entry *schedule.Entry, before time.Time) []ical.Event {
+// eventList collects the events of a calendar.
+type eventList struct {
+	links  link.Base
+	events []ical.Event
+}
+
+// add adds an event that is about what the link leads to. The link is the event's
+// URL if it is absolute, as a URL must be, and stands in its description in any
+// case.
+func (l *eventList) add(e ical.Event, to string) {
+	e.Description += "\n" + to
+	if l.links.Absolute() {
+		e.URL = to
+	}
+	l.events = append(l.events, e)
+}
+
+// firings adds the instants of an entry.
+func (l *eventList) firings(entry *schedule.Entry, before time.Time) {
 	title := cmp.Or(entry.Title, entry.Route)
-	about := fmt.Sprintf("%s: starts a case of the route %s.\n/dav/Workflow/Schedule/%s.json", entry.Description, entry.Route, entry.UUID)
+	about := fmt.Sprintf("%s: starts a case of the route %s.", entry.Description, entry.Route)
 	times, days := entry.Agenda(before)
 	form := "20060102T150405Z"
 	if days {
 		form = "20060102"
 	}
 	for _, at := range times {
-		events = append(events, ical.Event{
+		l.add(ical.Event{
 			UID: entry.UUID + "-" + at.Format(form) + "@flowdrive", Stamp: entry.Modified, Start: at, AllDay: days,
 			Summary: title, Description: about, Category: "Schedule",
-		})
+		}, l.links.Entry(entry.UUID))
 	}
-	return events
 }
 
-// appendDeadlines appends the timers of a case's actions that are the user's
-// tasks. If the case is the user's own, it also appends the timers that are not
-// those of a task, and the start of the case if that waits for an instant.
-func appendDeadlines(events []ical.Event, c *machine.Case, r *route.Route, mine func(action string) bool, own bool) []ical.Event {
+// deadlines adds the timers of a case's actions that are the user's tasks. If the
+// case is the user's own, it also adds the timers that are not those of a task,
+// and the start of the case if that waits for an instant.
+func (l *eventList) deadlines(c *machine.Case, r *route.Route, mine func(action string) bool, own bool) {
 	title := cmp.Or(c.Title, fmt.Sprintf("case %d", c.ID))
 	if c.Life == machine.Queued && own {
-		events = append(events, ical.Event{
+		l.add(ical.Event{
 			UID: c.GUID + ".start@flowdrive", Stamp: c.Modified, Start: c.NextDue(), Summary: "Starts: " + title, Category: "Schedule",
-			Description: fmt.Sprintf("Case %d of the route %s waits until then to start.\n/dav/Workflow/Cases/%d.json", c.ID, c.RouteName, c.ID),
-		})
+			Description: fmt.Sprintf("Case %d of the route %s waits until then to start.", c.ID, c.RouteName),
+		}, l.links.Case(c.ID))
 	}
 	for _, due := range machine.Deadlines(c, r, mine, own) {
-		events = append(events, ical.Event{
+		l.add(ical.Event{
 			UID: c.GUID + "-" + due.Timer + "@flowdrive", Stamp: c.Modified, Start: due.At,
 			Summary: wordsOf(due) + ": " + title, Category: categoryOf(due.Kind),
-			Description: fmt.Sprintf("Case %d of the route %s.\n/dav/Workflow/Cases/%d/Timers/%s.json", c.ID, c.RouteName, c.ID, due.Timer),
-		})
+			Description: fmt.Sprintf("Case %d of the route %s.", c.ID, c.RouteName),
+		}, l.links.Timer(c.ID, due.Timer))
 	}
-	return events
 }
 
 // wordsOf says what a deadline is of.

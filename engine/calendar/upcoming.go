@@ -57,7 +57,7 @@ func (e *Calendars) CalendarAt(ctx context.Context, token string) (*change.Resou
 // upcoming returns the events of the user's calendar.
 func (e *Calendars) upcoming(ctx context.Context, by identity.Principal, now time.Time) ([]ical.Event, error) {
 	before := endOf(now)
-	var events []ical.Event
+	list := eventList{links: e.links}
 	err := e.maker.Store.View(ctx, func(r store.Reader) error {
 		entries, err := r.Entries().Upcoming(by.Contexts(), before, mostEvents)
 		if err != nil {
@@ -68,25 +68,21 @@ func (e *Calendars) upcoming(ctx context.Context, by identity.Principal, now tim
 			if err != nil {
 				return err
 			}
-			events = appendFirings(events, entry, before)
+			list.firings(entry, before)
 		}
-		d := deadlines{Calendars: e, r: r, by: by, actor: actorOf(by)}
-		if err := d.read(); err != nil {
-			return err
-		}
-		events = append(events, d.events...)
-		return nil
+		d := deadlines{Calendars: e, r: r, by: by, actor: actorOf(by), list: &list}
+		return d.read()
 	})
-	return events, err
+	return list.events, err
 }
 
 // deadlines collects the timers of cases that a user's calendar shows.
 type deadlines struct {
 	*Calendars
-	r      store.Reader
-	by     identity.Principal
-	actor  machine.Actor
-	events []ical.Event
+	r     store.Reader
+	by    identity.Principal
+	actor machine.Actor
+	list  *eventList
 }
 
 // read reads the cases of the user's contexts, and those in which the user has
@@ -135,7 +131,7 @@ func (d *deadlines) add(row *store.Case, own bool) error {
 	if err != nil {
 		return err
 	}
-	d.events = appendDeadlines(d.events, c, compiled, mine, own)
+	d.list.deadlines(c, compiled, mine, own)
 	return nil
 }
 

@@ -23,6 +23,7 @@ type Event struct {
 	Summary     string
 	Description string
 	Category    string
+	URL         string // absolute, of what the event is about; "" for none
 }
 
 const (
@@ -76,6 +77,9 @@ func (w *writer) event(e *Event) {
 	}
 	if e.Category != "" {
 		w.text("CATEGORIES", e.Category)
+	}
+	if e.URL != "" {
+		w.line("URL", e.URL) // a URI is not escaped as a text is (RFC 5545, section 3.3.13)
 	}
 	w.line("STATUS", "CONFIRMED")
 	w.line("TRANSP", "TRANSPARENT") // it does not make anyone busy

@@ -42,7 +42,7 @@ func TestCalendarIsWrittenAsTheRFCSays(t *testing.T) {
 	stamp := instant(t, "2012-11-09T12:34:56Z")
 	berlin := time.FixedZone("", 3600)
 	c := ical.Calendar{Name: "Flowdrive: sam; ann, bob", Refresh: 30 * time.Minute, Events: []ical.Event{
-		{UID: "a@flowdrive", Stamp: stamp, Start: instant(t, "2012-11-11T23:00:00+01:00"), Summary: `Rates, "nightly"; C:\rates`, Description: "At 23:00 on Thursday and Sunday.\nStarts a case of the route rates.", Category: "Schedule"},
+		{UID: "a@flowdrive", Stamp: stamp, Start: instant(t, "2012-11-11T23:00:00+01:00"), Summary: `Rates, "nightly"; C:\rates`, Description: "At 23:00 on Thursday and Sunday.\nStarts a case of the route rates.", Category: "Schedule", URL: "https://flow.example.org/a;b,c"},
 		{UID: "b@flowdrive", Stamp: stamp, Start: time.Date(2012, 12, 31, 0, 0, 0, 0, berlin), AllDay: true, Summary: strings.Repeat("Überprüfung ", 20)},
 		{UID: "c@flowdrive", Stamp: stamp, Start: stamp, Summary: "a\tb\r\nc\x7f\x00"},
 	}}
@@ -60,6 +60,9 @@ func TestCalendarIsWrittenAsTheRFCSays(t *testing.T) {
 		if uid, err := read[i].Props.Text(other.PropUID); err != nil || uid != e.UID {
 			t.Errorf("event %d has the UID %q (%v)", i, uid, err)
 		}
+	}
+	if to, err := read[0].Props.URI(other.PropURL); err != nil || to.String() != c.Events[0].URL {
+		t.Errorf("the URL is %v (%v)", to, err)
 	}
 	if end, err := read[1].DateTimeEnd(berlin); err != nil || end.Sub(c.Events[1].Start) != 24*time.Hour {
 		t.Errorf("the whole day ends at %v (%v)", end, err)

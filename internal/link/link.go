@@ -1,0 +1,73 @@
+// Package link writes the addresses under which people find what Flowdrive tells
+// them of: absolute ones if the server knows the address by which people call it,
+// else paths.
+package link
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Base is the address by which people call the server, such as
+// "https://flow.example.org", without a slash at its end. With "" links are
+// paths.
+type Base string
+
+// ParseBase reads the address. It must be http or https with a host, and may have
+// a port. The text "" is a Base of paths. The error says what is wrong with the
+// text, and does not name the setting.
+func ParseBase(text string) (Base, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Opaque != "":
+		return "", fmt.Errorf("%q is not an address such as https://flow.example.org", text)
+	case u.User != nil:
+		return "", errors.New("must not have a user or password: everybody who gets a link can read them")
+	case strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", fmt.Errorf("%q must end after the host and port: the drive is always at /dav/", text)
+	}
+	return Base(u.Scheme + "://" + strings.ToLower(u.Host)), nil
+}
+
+// To returns the link to a path of the server, which begins with a slash and is
+// escaped where it has to be.
+func (b Base) To(path string) string { return string(b) + path }
+
+// Absolute reports whether links can be followed without knowing the server.
+func (b Base) Absolute() bool { return b != "" }
+
+// Case returns the link to a case.
+func (b Base) Case(id int64) string { return b.To(fmt.Sprintf("/dav/Workflow/Cases/%d.json", id)) }
+
+// InCase returns the link to what a case's folder has, such as "log.txt".
+func (b Base) InCase(id int64, name string) string {
+	return b.To(fmt.Sprintf("/dav/Workflow/Cases/%d/%s", id, name))
+}
+
+// Action returns the link to the file with which an action of a case is
+// performed.
+func (b Base) Action(id int64, action string) string {
+	return b.InCase(id, "Actions/"+url.PathEscape(action)+".json")
+}
+
+// Timer returns the link to a timer of a case.
+func (b Base) Timer(id int64, timer string) string {
+	return b.InCase(id, "Timers/"+url.PathEscape(timer)+".json")
+}
+
+// Entry returns the link to the schedule entry with that UUID.
+func (b Base) Entry(uuid string) string { return b.To("/dav/Workflow/Schedule/" + uuid + ".json") }
+
+// InEntry returns the link to what an entry's folder has, such as
+// "occurrences.json".
+func (b Base) InEntry(uuid, name string) string {
+	return b.To("/dav/Workflow/Schedule/" + uuid + "/" + name)
+}
+
+// Calendar returns the link to the calendar with that token.
+func (b Base) Calendar(token string) string { return b.To("/calendar/" + token + ".ics") }
