@@ -69,9 +69,7 @@ func (e *Cases) readStart(root document.Value) *startDocument {
 		s.contextID, _ = v.Int(1, 1<<53-1)
 	}
 	s.context = readName(root.Get("context"))
-	if v := root.Get("xattrDict"); v.Given() {
-		s.xattrs = label.ReadDict(v)
-	}
+	s.xattrs = merged(nil, readChanges(root.Get("xattrDict")))
 	if v := root.Get("stakeholders"); v.Given() {
 		s.stakeholders = e.partyNames(v)
 	}

@@ -94,7 +94,7 @@ func TestStartRefused(t *testing.T) {
 		{"sam", `{"route": "ask", "context": ""}`, errs.Invalid, []string{"/context format"}},
 		{
 			"sam",
-			`{"route": "ask", "titel": "x", "priority": -1, "stakeholders": ["nobody", 5], "xattrDict": {"a": null, "b c": 1, "BC": 2}, "roles": {"helpr": ["bob"], "helper": ["nobody"]}}`,
+			`{"route": "ask", "titel": "x", "priority": -1, "stakeholders": ["nobody", 5], "xattrDict": {"a": [], "b c": 1, "BC": 2}, "roles": {"helpr": ["bob"], "helper": ["nobody"]}}`,
 			errs.Invalid,
 			[]string{
 				"/titel unknown-field", "/priority range", "/xattrDict/a type", "/xattrDict/BC conflict", "/stakeholders/0 not-found",

@@ -99,9 +99,9 @@ func (e *Cases) readPlain(root document.Value, h *loadedCase, ed *edit) {
 		}
 	}
 	if v := root.Get("xattrDict"); v.Node != nil {
-		var dict label.Dict
+		var dict label.Dict // null removes all
 		if v.Given() {
-			dict = label.ReadDict(v)
+			dict = merged(h.core.Xattrs, readChanges(v))
 		}
 		if !slices.Equal(dict, h.core.Xattrs) {
 			ed.Xattrs = &dict

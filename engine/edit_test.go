@@ -115,8 +115,8 @@ func TestCaseIsARecord(t *testing.T) {
 
 	bob.mustPutCase(name, `{"title": "U"}`)
 	bob.caseForm(id).wants("title", `"U"`, "priority", "9", "xattrDict", `{"a":"1","b":2}`, "stakeholders", `["eve"]`)
-	bob.mustPutCase(name, `{"xattrDict": {"b": "$__TODAY__;"}}`) // replaced whole, and taken as it is
-	bob.caseForm(id).wants("xattrDict", `{"b":"$__TODAY__;"}`)
+	bob.mustPutCase(name, `{"xattrDict": {"b": "$__TODAY__;"}}`) // merged, and taken as it is
+	bob.caseForm(id).wants("xattrDict", `{"a":"1","b":"$__TODAY__;"}`)
 	bob.mustPutCase(name, `{"title": null, "priority": null, "xattrDict": null, "stakeholders": null, "roles": null}`)
 	bob.caseForm(id).wants("title", `"Question"`, "priority", "250", "xattrDict", `{}`, "stakeholders", `[]`,
 		"roles", `{"asker":[],"helper":[],"boss":[]}`)

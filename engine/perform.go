@@ -12,7 +12,6 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
-	"flowdrive/internal/label"
 	"flowdrive/store"
 )
 
@@ -243,33 +242,10 @@ func readTask(root document.Value) *taskChange {
 			*field.to, _ = v.Str()
 		}
 	}
-	if v := root.Get("xattrDict"); v.Given() && v.Is(document.Object) {
+	if v := root.Get("xattrDict"); v.Given() {
 		if t.xattrs = readChanges(v); t.do != "perform" && len(t.xattrs) > 0 {
 			v.Fail(errs.CodeConflict, "goes with \"perform\", not with %q", t.do)
 		}
 	}
 	return t
-}
-
-// readChanges reads XATTRs to be merged into the case's; null removes one.
-func readChanges(v document.Value) []machine.Change {
-	var out []machine.Change
-	for i := range v.Node.Members {
-		key, member := v.Member(i)
-		name, err := label.NormalizeKey(key)
-		if err != nil {
-			member.Fail(errs.CodeFormat, "%v", err)
-			continue
-		}
-		change := machine.Change{Key: name, Remove: !member.Given()}
-		if !change.Remove {
-			value, ok := label.ReadValue(member)
-			if !ok {
-				continue
-			}
-			change.Value = value
-		}
-		out = append(out, change)
-	}
-	return out
 }

@@ -262,18 +262,25 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	return p, nil
 }
 
-// edited returns the document without the fields that equal its stored source.
-// A file that is saved again must not ask for a change by fields that the user
-// did not edit, although labels were expanded and roles assigned since it
-// started the case.
+// edited returns the document without what equals its stored source: fields,
+// and members of the objects that are merged. A file that is saved again must
+// not ask for a change by what the user did not edit, although labels were
+// expanded, roles assigned and XATTRs changed since it started the case.
 func edited(node, source *document.Node) *document.Node {
 	if node.Kind != document.Object {
 		return node
 	}
 	out := *node
-	out.Members = slices.DeleteFunc(slices.Clone(node.Members), func(m document.Member) bool {
+	out.Members = nil
+	for _, m := range node.Members {
 		said := source.Get(m.Key)
-		return said != nil && document.Equal(m.Value, said)
-	})
+		if said != nil && document.Equal(m.Value, said) {
+			continue
+		}
+		if m.Key == "xattrDict" && said != nil && said.Kind == document.Object {
+			m.Value = edited(m.Value, said)
+		}
+		out.Members = append(out.Members, m)
+	}
 	return &out
 }

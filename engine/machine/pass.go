@@ -172,6 +172,7 @@ func (p *pass) meanwhile() (entered bool, err error) {
 		return true, nil
 	}
 	entry := LogEntry{Kind: LogState, Action: new(a.Name), From: new(p.c.Status), To: new(p.route.States[a.Child.While].Name), Text: title(a) + " begins"}
+	p.dropResolution(a.Child.While, false)
 	p.visit(a.Child.While)
 	p.add(entry)
 	p.moved = true

@@ -429,6 +429,7 @@ func (c *Case) count(action string) int64 {
 // enter begins a visit of a state, also of the one that the case is in, and runs the
 // steps for that.
 func (d *caseDecision) enter(w outcome, p performance) error {
+	d.dropResolution(w.to, p.resolution != "")
 	d.visit(w.to)
 	source := d.route.Actions[p.action].Name
 	if w.transition != nil {

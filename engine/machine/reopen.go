@@ -47,6 +47,7 @@ func (d personal) resumeCanceled(entry LogEntry) error {
 		d.c.Done, d.c.Withdrawn = nil, nil
 	}
 	d.c.Completed = time.Time{} // if a step canceled it when it was complete
+	d.c.Resolution = ""
 	d.setLife(Active, entry)
 	return d.bringToRest()
 }

@@ -123,47 +123,6 @@ func TestNormalizeKey(t *testing.T) {
 	}
 }
 
-func TestReadDict(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name, text string
-		want       string
-		faults     []string
-	}{
-		{"absent", `{}`, `{}`, nil},
-		{"null", `{"xattrDict":null}`, `{}`, nil},
-		{"empty", `{"xattrDict":{}}`, `{}`, nil},
-		{"all kinds, sorted", `{"xattrDict":{"S t":"x","n":-1.50,"b":true}}`, `{"b":true,"n":-1.50,"st":"x"}`, nil},
-		{"no object", `{"xattrDict":[1]}`, `{}`, []string{"/xattrDict type"}},
-		{
-			"every fault", `{"xattrDict":{"a":null,"b":[],"c":{},"d/":1,"e":1,"E ":2,"":3}}`, `{"e":1}`,
-			[]string{"/xattrDict/a type", "/xattrDict/b type", "/xattrDict/c type", "/xattrDict/d~1 format", "/xattrDict/E  conflict", "/xattrDict/ format"},
-		},
-		{"two faults in one", `{"xattrDict":{"ä":null}}`, `{}`, []string{"/xattrDict/ä type", "/xattrDict/ä format"}},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			n, err := document.ParseJSON([]byte(test.text))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var faults document.Faults
-			d := ReadDict(document.Root(n, &faults).Get("xattrDict"))
-			if got := string(d.AppendJSON(nil)); got != test.want {
-				t.Errorf("got %s; want %s", got, test.want)
-			}
-			var got []string
-			for _, f := range faults.List() {
-				got = append(got, fmt.Sprintf("%s %s", f.Pointer, f.Code))
-			}
-			if diff := cmp.Diff(test.faults, got); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestDict(t *testing.T) {
 	t.Parallel()
 	d := dict("b", "1", "d", "2")

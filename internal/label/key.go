@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"flowdrive/internal/document"
-	"flowdrive/internal/errs"
 )
 
 // MaxKey is the longest key of an XATTR, in characters.
@@ -34,37 +31,6 @@ func clip(s string) string {
 		return string(r[:most]) + "…"
 	}
 	return s
-}
-
-// ReadDict reads an object of XATTRs from a document, keys normalised and
-// sorted. Absent and null are the empty dictionary. What is wrong becomes a
-// fault of the document: values that ReadValue refuses, keys that are not
-// legal, keys that are equal once normalised.
-func ReadDict(v document.Value) Dict {
-	if !v.Given() || !v.Is(document.Object) {
-		return nil
-	}
-	out := make(Dict, 0, len(v.Node.Members))
-	first := make(map[string]string, len(v.Node.Members)) // normal key → as it stands
-	for i := range v.Node.Members {
-		given, member := v.Member(i)
-		value, ok := ReadValue(member)
-		key, err := NormalizeKey(given)
-		if err != nil {
-			member.Fail(errs.CodeFormat, "%s", err)
-			continue
-		}
-		if before, twice := first[key]; twice {
-			member.Fail(errs.CodeConflict, "is the same XATTR as %q; keep one of them", before)
-			continue
-		}
-		first[key] = given
-		if ok {
-			out = append(out, XAttr{Key: key, Value: value})
-		}
-	}
-	slices.SortFunc(out, byKey)
-	return out
 }
 
 func byKey(a, b XAttr) int { return strings.Compare(a.Key, b.Key) }

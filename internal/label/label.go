@@ -65,7 +65,7 @@ func Substitute(text string, v *Values) (out string, unknown []string) {
 // dictionary. References that lead back to themselves, and those to keys
 // that do not exist, stay verbatim and are reported.
 //
-// The keys of d must be legal and distinct (see ReadDict); one that is not
+// The keys of d must be legal and distinct; one that is not
 // legal is left out, of equal ones the first stays.
 func Expand(d Dict, v *Values) (out Dict, unknown []string) {
 	e := expansion{substitution: substitution{values: v, room: MaxGrowth}}
