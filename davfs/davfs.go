@@ -246,15 +246,24 @@ func allowed(n node) []string {
 	return out
 }
 
-// options answers what may be done here. It tells by the kind of place, not
-// by what is there, so it needs no log-in.
+// anyMethod is what some place of the drive takes, for callers that are not
+// known.
+const anyMethod = "OPTIONS, GET, HEAD, PROPFIND, PROPPATCH, PUT, POST, DELETE, MKCOL, COPY, MOVE, LOCK, UNLOCK"
+
+// options answers what may be done here. To callers that are logged in it tells what
+// the kind of place takes. Others get the same answer everywhere, so that it does not
+// tell what is there: clients ask before they know of a log-in.
 func (d *drive) options(x *request) (*answer, error) {
-	n, err := x.place()
-	if err != nil {
-		return nil, err
-	}
 	if err := x.query.only(); err != nil {
 		return nil, err
+	}
+	allow := anyMethod
+	if x.by.ID != 0 || len(x.at.Segments) < 2 {
+		n, err := x.place()
+		if err != nil {
+			return nil, err
+		}
+		allow = strings.Join(allowed(n), ", ")
 	}
 	// Clients ask the folder that they mount, so that the class is the drive's,
 	// although some places cannot be locked. Those say so in supportedlock, which
@@ -266,7 +275,7 @@ func (d *drive) options(x *request) (*answer, error) {
 	a := &answer{Status: http.StatusOK, Body: []byte{}}
 	a.add("DAV", class)
 	a.add("MS-Author-Via", "DAV")
-	a.add("Allow", strings.Join(allowed(n), ", "))
+	a.add("Allow", allow)
 	return a, nil
 }
 

@@ -23,8 +23,15 @@ type Auditor interface {
 // count: clients make one before they ask for credentials.
 func (s *Server) auditLogIn(x *exchange, r *http.Request, err error) {
 	kind := errs.KindOf(err)
+	if s.config.Audit == nil || kind != errs.LogIn && kind != errs.TooMany {
+		return
+	}
+	if _, given := parseBearer(r.Header.Get("Authorization")); given {
+		s.config.Audit.LogInRefused(0, x.client.String(), "no such app password")
+		return
+	}
 	name, _, given := parseBasic(r.Header.Get("Authorization"))
-	if s.config.Audit == nil || !given || kind != errs.LogIn && kind != errs.TooMany {
+	if !given {
 		return
 	}
 	id, _, disabled, known := s.config.Auth.accounts.Account(name)

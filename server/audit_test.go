@@ -51,7 +51,8 @@ func TestAudit(t *testing.T) {
 		want                      string // "" for no row
 	}{
 		{"no credentials", "/dav/", "", "", 401, ""},
-		{"no credentials that can be read", "/dav/", "Bearer x", "", 401, ""},
+		{"no credentials that can be read", "/dav/", "Digest x", "", 401, ""},
+		{"a token that is none", "/dav/", "Bearer x", "", 401, "log-in 0 from 192.0.2.1: no such app password"},
 		{"a wrong password", "/dav/", basic("SAM", "wrong"), "", 401, "log-in 3 from 192.0.2.1: wrong password"},
 		{"nobody: the name may be a password", "/dav/", basic("hunter2", "x"), "", 401, "log-in 0 from 192.0.2.1: no such user"},
 		{"a disabled user", "/dav/", basic("bob", "secret"), "", 401, "log-in 5 from 192.0.2.1: the user is disabled"},

@@ -34,6 +34,10 @@ type Accounts interface {
 	// user, and notes that it is used. What could be none costs nothing.
 	UseAppPassword(id identity.ID, secret string) bool
 
+	// AppPasswordOwner returns whose app password the secret is, and notes that it
+	// is used; 0 if it is nobody's, or its user is disabled.
+	AppPasswordOwner(secret string) identity.ID
+
 	// Principal returns the acting view of the user, or the zero Principal if
 	// there is no such user.
 	Principal(id identity.ID) identity.Principal
@@ -88,9 +92,12 @@ func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
 // lock out the others at the same address. For the same reason it is neither
 // hashed slowly nor cached, so that it ends when it is revoked.
 func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (identity.Principal, error) {
+	if token, ok := parseBearer(authorization); ok {
+		return a.authenticateToken(token)
+	}
 	name, password, ok := parseBasic(authorization)
 	if !ok {
-		return identity.Principal{}, errs.New(errs.LogIn, "Log in with your user name and password (Basic, UTF-8).")
+		return identity.Principal{}, errs.New(errs.LogIn, "Log in with your user name and password (Basic, UTF-8), or with an app password (Bearer).")
 	}
 	id, encoded, disabled, known := a.accounts.Account(name)
 	device := known && !disabled && a.accounts.UseAppPassword(id, password)
@@ -109,11 +116,27 @@ func (a *Authenticator) Authenticate(authorization string, from netip.Addr) (ide
 	return identity.Principal{}, errNotLoggedIn()
 }
 
+// authenticateToken returns the principal whose app password the token is.
+// Errors: errs.LogIn if there is none.
+func (a *Authenticator) authenticateToken(token string) (identity.Principal, error) {
+	if id := a.accounts.AppPasswordOwner(token); id != 0 {
+		if p := a.accounts.Principal(id); p.ID != 0 {
+			p.Device = true
+			return p, nil
+		}
+	}
+	return identity.Principal{}, errs.New(errs.LogIn, "The token is not an app password that is in force; Account/AppPasswords/ makes one.")
+}
+
 // Watch returns a function that reports whether the credentials of a request
 // are still those of its user, for answers that take long after the check. It
 // costs next to nothing. It is meaningful only for credentials that were
 // checked before.
 func (a *Authenticator) Watch(authorization string) (holds func() bool) {
+	if token, ok := parseBearer(authorization); ok {
+		id := a.accounts.AppPasswordOwner(token)
+		return func() bool { return id != 0 && a.accounts.AppPasswordOwner(token) == id }
+	}
 	name, password, _ := parseBasic(authorization)
 	id, encoded, _, _ := a.accounts.Account(name)
 	device := a.accounts.UseAppPassword(id, password)
@@ -211,6 +234,12 @@ func (a *Authenticator) verify(key credential, attempt pair, password, encoded s
 	a.throttle.succeed(attempt)
 	a.verified.add(key)
 	return nil
+}
+
+// parseBearer reads the Bearer scheme of RFC 6750, section 2.1.
+func parseBearer(authorization string) (token string, ok bool) {
+	scheme, token, _ := strings.Cut(authorization, " ")
+	return strings.TrimSpace(token), strings.EqualFold(scheme, "Bearer")
 }
 
 // parseBasic reads the Basic scheme of RFC 7617.

@@ -43,6 +43,36 @@ func TestAppPasswords(t *testing.T) {
 	try("revoked", "sam", "fd-phone", home, errs.LogIn, false, 1)
 }
 
+// TestAppPasswordAsBearer: an app password alone logs its user in, as programs send
+// tokens, and ends at once. The user's own password does not.
+func TestAppPasswordAsBearer(t *testing.T) {
+	t.Parallel()
+	g := newGuard()
+	g.accounts.set("sam", func(u *account) { u.app = "fd-phone" })
+	for _, authorization := range []string{"Bearer fd-phone", "bearer  fd-phone "} {
+		p, err := g.Authenticate(authorization, home)
+		if err != nil || p.Name != "sam" || !p.Device {
+			t.Errorf("%q: %v, device %v, %v", authorization, p.Name, p.Device, err)
+		}
+	}
+	for _, authorization := range []string{"Bearer", "Bearer ", "Bearer secret", "Bearer fd-tablet", "Bearer sam:fd-phone"} {
+		if _, err := g.Authenticate(authorization, home); errs.KindOf(err) != errs.LogIn {
+			t.Errorf("%q: %v", authorization, err)
+		}
+	}
+	holds := g.Watch("Bearer fd-phone")
+	if !holds() {
+		t.Error("a log-in does not hold right after it began")
+	}
+	g.accounts.set("sam", func(u *account) { u.disabled = true })
+	if holds() {
+		t.Error("a log-in holds although its user is disabled")
+	}
+	if g.hashes.Load() != 0 {
+		t.Errorf("%d passwords were hashed for tokens", g.hashes.Load())
+	}
+}
+
 // TestConfirm: asking for a password once more is no way around the wait.
 func TestConfirm(t *testing.T) {
 	t.Parallel()

@@ -43,7 +43,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if x.area == areaCalendar {
 		return s.serveCalendar(x, r)
 	}
-	if !needsNoLogIn(r) {
+	if !needsNoLogIn(x, r) {
 		// Before the log-in: what is changed meanwhile ends the request.
 		x.holds = s.config.Auth.Watch(r.Header.Get("Authorization"))
 		p, err := s.config.Auth.Authenticate(r.Header.Get("Authorization"), x.client)
@@ -101,13 +101,24 @@ func tells(method string) bool {
 	return false
 }
 
-// needsNoLogIn reports whether the request is the one that clients make
-// before they know of a log-in (docs/contract/drive.md#protocol).
-func needsNoLogIn(r *http.Request) bool {
-	if r.Method != http.MethodOptions {
-		return false
+// needsNoLogIn reports whether the request tells nothing that a log-in protects
+// (docs/contract/drive.md#log-in): the OPTIONS that clients send before they know of
+// a log-in, and the schemas, which editors fetch.
+func needsNoLogIn(x *exchange, r *http.Request) bool {
+	if r.Method == http.MethodOptions && (r.URL.Path == "/" || r.URL.Path == "/dav" || r.URL.Path == "/dav/") {
+		return true
 	}
-	return r.URL.Path == "/" || r.URL.Path == "/dav" || r.URL.Path == "/dav/"
+	if len(r.Header["Authorization"]) > 0 {
+		return false // it is answered as to whom it names
+	}
+	switch r.Method {
+	case http.MethodOptions:
+		return x.area == areaAttach || strings.HasPrefix(areaNames[x.area], "/dav")
+	case http.MethodGet, http.MethodHead:
+		folder, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/dav/Workflow/"), "/")
+		return folder == "Schemas" && file != ""
+	}
+	return false
 }
 
 // checkSite lets pages of other sites read but not change, even if the browser

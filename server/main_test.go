@@ -85,6 +85,17 @@ func (a *accounts) UseAppPassword(id identity.ID, secret string) bool {
 	return false
 }
 
+func (a *accounts) AppPasswordOwner(secret string) identity.ID {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, u := range a.users {
+		if u.app != "" && u.app == secret && !u.disabled {
+			return u.id
+		}
+	}
+	return 0
+}
+
 func (a *accounts) Principal(id identity.ID) identity.Principal {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -179,6 +179,10 @@ func (a *answer) headers(h http.Header) {
 	switch a.status {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", `Basic realm="Flowdrive", charset="UTF-8"`)
+		if _, given := parseBearer(a.request.Header.Get("Authorization")); given {
+			// Not for all: some WebDAV clients take only the first scheme that they read.
+			h.Add("WWW-Authenticate", `Bearer realm="Flowdrive", error="invalid_token"`)
+		}
 	case http.StatusMethodNotAllowed:
 		if allow, ok := a.err.Extra[ExtraAllow].([]string); ok {
 			h.Set("Allow", strings.Join(allow, ", "))

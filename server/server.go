@@ -29,7 +29,7 @@ type Config struct {
 	Version string           // what /version tells
 
 	// Drive serves /, /dav and below /dav/. It finds the caller by
-	// PrincipalOf; OPTIONS of /, /dav and /dav/ come without one.
+	// PrincipalOf. OPTIONS and the schemas may come without one.
 	Drive http.Handler
 
 	Events *Events // serves /events; nil: 404

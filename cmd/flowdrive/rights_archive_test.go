@@ -41,7 +41,8 @@ const rightsOnArchive = `
   LOCK UNLOCK                             | 404 404 404 404 404 404 404 401
 /dav/Workflow/Archive/2012/13/
 /dav/Workflow/Archive/2012/11/new.json
-  OPTIONS GET HEAD PUT DELETE POST PROPFIND | 404 404 404 404 404 404 404 401
+  OPTIONS                                   | 404 404 404 404 404 404 404 200
+  GET HEAD PUT DELETE POST PROPFIND         | 404 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
   COPY MOVE                               | 404 404 404 404 404 404 404 401
   LOCK UNLOCK                             | 404 404 404 404 404 404 404 401

@@ -217,7 +217,8 @@ const rightsOnCases = `
   PUT {"route": "bug", "document": "/dav/Documents/everyone/news/today.txt"} | 201 201 201 201 201 201 201 401
 /dav/Workflow/Cases/{case}/nonsense
 /dav/nonsense
-  OPTIONS GET HEAD PROPFIND PUT DELETE POST | 404 404 404 404 404 404 404 401
+  OPTIONS                                   | 404 404 404 404 404 404 404 200
+  GET HEAD PROPFIND PUT DELETE POST         | 404 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 /nonsense
   OPTIONS GET HEAD PROPFIND PUT DELETE POST MKCOL PROPPATCH | 404 404 404 404 404 404 404 401

@@ -67,7 +67,8 @@ const rightsOnContents = `
 
 # ---- documents of a user: administrators read
 /dav/Documents/{user}/
-  OPTIONS GET HEAD                        | 200 200 404 404 404 404 404 401
+  OPTIONS                                 | 200 200 404 404 404 404 404 200
+  GET HEAD                                | 200 200 404 404 404 404 404 401
   PROPFIND                                | 207 207 404 404 404 404 404 401
   PUT POST                                | 405 405 404 404 404 404 404 401
   MKCOL                                   | 405 405 403 403 403 403 403 401
@@ -103,7 +104,8 @@ const rightsOnContents = `
 
 # ---- documents of a team: its members'
 /dav/Documents/{team}/
-  OPTIONS GET HEAD                        | 200 404 200 404 404 404 404 401
+  OPTIONS                                 | 200 404 200 404 404 404 404 200
+  GET HEAD                                | 200 404 200 404 404 404 404 401
   PROPFIND                                | 207 404 207 404 404 404 404 401
   PUT POST                                | 405 404 405 404 404 404 404 401
   MKCOL                                   | 405 403 405 403 403 403 403 401
@@ -170,7 +172,8 @@ const rightsOnContents = `
 /dav/Admin/Teams/
 /dav/Admin/Holds/
 /dav/Admin/Audit/
-  OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
+  GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT POST                                | 405 404 404 404 404 404 404 401
   MKCOL                                   | 405 403 403 403 403 403 403 401
@@ -179,29 +182,33 @@ const rightsOnContents = `
 /dav/Admin/Teams/.ls
 /dav/Admin/Holds/.ls
 /dav/Admin/Audit/.contents
-  OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
+  GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT DELETE POST                         | 405 404 404 404 404 404 404 401
   MKCOL                                   | 405 403 403 403 403 403 403 401
 /dav/Admin/Audit/{date}.jsonl
-  OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
+  GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT DELETE POST                         | 405 404 404 404 404 404 404 401
   MKCOL                                   | 405 403 403 403 403 403 403 401
 /dav/Admin/Users/{user}.json
-  OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
+  GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT {"fullName": "Somebody"}            | 204 404 404 404 404 404 404 401
   DELETE                                  | 409 404 404 404 404 404 404 401
   POST                                    | 405 404 404 404 404 404 404 401
   MKCOL                                   | 405 403 403 403 403 403 403 401
 /dav/Admin/Users/fresh.json
-  OPTIONS                                 | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
   GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
   PUT {}                                  | 201 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 /dav/Admin/Holds/{hold}.json
-  OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
+  GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT {"group": "night"}                  | 204 404 404 404 404 404 404 401
   PUT {}                                  | 422 404 404 404 404 404 404 401
@@ -209,12 +216,13 @@ const rightsOnContents = `
   POST                                    | 405 404 404 404 404 404 404 401
   MKCOL                                   | 405 403 403 403 403 403 403 401
 /dav/Admin/Holds/fresh.json
-  OPTIONS                                 | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
   GET HEAD PROPFIND DELETE POST           | 404 404 404 404 404 404 404 401
   PUT {"engine": true}                    | 201 404 404 404 404 404 404 401
   MKCOL                                   | 403 403 403 403 403 403 403 401
 /dav/Admin/Teams/{team}.json
-  OPTIONS GET HEAD                        | 200 404 404 404 404 404 404 401
+  OPTIONS                                 | 200 404 404 404 404 404 404 200
+  GET HEAD                                | 200 404 404 404 404 404 404 401
   PROPFIND                                | 207 404 404 404 404 404 404 401
   PUT {"members": ["stranger"]}           | 204 404 404 404 404 404 404 401
   DELETE                                  | 409 404 404 404 404 404 404 401

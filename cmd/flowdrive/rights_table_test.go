@@ -15,7 +15,7 @@ const rightsTable = `
 
 # ---- of every kind that does not say otherwise: methods that are not built answer so to all who are logged in
 *
-  OPTIONS                                 | 200 200 200 200 200 200 200 401
+  OPTIONS                                 | 200 200 200 200 200 200 200 200
 # PROPPATCH of a time stamp of Windows is answered wherever PROPFIND is.
 # OPTIONS tells by the kind of place what may be done there, whatever is there. So does MKCOL refuse what is no place for
 # a folder.
@@ -68,7 +68,6 @@ const rightsTable = `
   DELETE                                  | 403 403 403 403 403 403 403 401
 
 /dav/Workflow/README.txt
-/dav/Workflow/Schemas/route.schema.json
 /dav/Workflow/Calendar/upcoming.ics
 /dav/Account/people.json
 /dav/Workflow/Schedule/.contents
@@ -88,6 +87,12 @@ const rightsTable = `
 /attachfs/.contents
 /attachfs/.ls
   GET HEAD                                | 200 200 200 200 200 200 200 401
+  PROPFIND                                | 207 207 207 207 207 207 207 401
+  PUT DELETE MKCOL POST                   | 405 405 405 405 405 405 405 401
+
+# Editors fetch the schemas without a log-in.
+/dav/Workflow/Schemas/route.schema.json
+  GET HEAD                                | 200 200 200 200 200 200 200 200
   PROPFIND                                | 207 207 207 207 207 207 207 401
   PUT DELETE MKCOL POST                   | 405 405 405 405 405 405 405 401
 
@@ -114,9 +119,12 @@ const rightsTable = `
   PUT DELETE MKCOL POST                   | 405 405 405 405 405 405 405 401
 
 # ---- kinds of node that are not built
-/dav/Workflow/Cases/{case}/diagram.svg
 /ui/
   GET HEAD PUT DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401
+
+/dav/Workflow/Cases/{case}/diagram.svg
+  OPTIONS                                         | 501 501 501 501 501 501 501 200
+  GET HEAD PUT DELETE PROPFIND MKCOL POST         | 501 501 501 501 501 501 501 401
 
 /events
   GET HEAD                                | 200 200 200 200 200 200 200 401
@@ -129,7 +137,8 @@ const rightsTable = `
 
 # Its name, like Board, Versions and digits below, is not for a file that is dropped.
 /dav/Workflow/Routes/{desk}/diagram.svg
-  GET HEAD DELETE PROPFIND MKCOL POST OPTIONS | 501 501 501 501 501 501 501 401
+  OPTIONS                                     | 501 501 501 501 501 501 501 200
+  GET HEAD DELETE PROPFIND MKCOL POST         | 501 501 501 501 501 501 501 401
   PUT                                     | 422 422 422 422 404 404 404 401
 
 # ---- the clock and the metrics
@@ -291,7 +300,7 @@ const rightsTable = `
   MKCOL                                   | 403 403 405 403 403 403 403 401
 # The addresses of cases below their routes, as clients of OpenGroupware Coils know them.
 /dav/Workflow/Routes/{desk}/{case}/
-  OPTIONS                                 | 200 200 200 200 200 200 404 401
+  OPTIONS                                 | 200 200 200 200 200 200 404 200
   GET HEAD                                | 200 200 200 200 200 200 404 401
   PROPFIND                                | 207 207 207 207 207 207 404 401
   POST                                    | 405 405 405 405 405 405 404 401
@@ -299,7 +308,7 @@ const rightsTable = `
   PUT                                     | 422 422 422 422 404 404 404 401
   DELETE                                  | 403 403 403 403 403 403 404 401
 /dav/Workflow/Routes/{desk}/{case}/input
-  OPTIONS                                 | 200 200 200 200 200 200 404 401
+  OPTIONS                                 | 200 200 200 200 200 200 404 200
   GET HEAD                                | 200 200 200 200 200 200 404 401
   PROPFIND                                | 207 207 207 207 207 207 404 401
   PUT DELETE POST                         | 405 405 405 405 405 405 404 401

@@ -66,14 +66,20 @@ func SecretSum(secret string) [sha256.Size]byte { return sha256.Sum256([]byte(se
 
 // AppPassword returns the user's app password that reads so, nil for none.
 func (t *Table) AppPassword(user identity.ID, secret string) *HeldSecret {
-	if len(secret) != len(secretPrefix)+randomLength || !strings.HasPrefix(secret, secretPrefix) {
-		return nil
-	}
-	s := t.SecretOf(store.AppPassword, SecretSum(secret))
+	s := t.AppPasswordOf(secret)
 	if s == nil || s.UserID != user {
 		return nil
 	}
 	return s
+}
+
+// AppPasswordOf returns the app password that reads so, whoever it belongs to, nil for
+// none.
+func (t *Table) AppPasswordOf(secret string) *HeldSecret {
+	if len(secret) != len(secretPrefix)+randomLength || !strings.HasPrefix(secret, secretPrefix) {
+		return nil
+	}
+	return t.SecretOf(store.AppPassword, SecretSum(secret))
 }
 
 // CalendarLink returns the calendar link that has the token and whose user may

@@ -35,6 +35,19 @@ func (e *Accounts) UseAppPassword(user identity.ID, secret string) bool {
 	return true
 }
 
+// AppPasswordOwner returns whose app password the secret is, and notes that it is
+// used. It is 0 if the secret is nobody's or its user is disabled. It is asked on
+// every log-in and answers from memory.
+func (e *Accounts) AppPasswordOwner(secret string) identity.ID {
+	t := e.Table()
+	s := t.AppPasswordOf(secret)
+	if s == nil || !t.directory.Active(s.UserID) {
+		return 0
+	}
+	e.NoteUse(store.AppPassword, s)
+	return s.UserID
+}
+
 // NoteUse notes that a secret is used and has it written, which no request waits
 // for. Where too much waits to be written it is left to a later use.
 func (e *Accounts) NoteUse(kind store.SecretKind, s *HeldSecret) {
