@@ -31,14 +31,13 @@ type limits struct {
 	redirects   int           // that are followed
 	later       time.Duration // the longest pause that a service may ask for
 	postMortem  time.Duration // for what a command leaves running
-	recipients  int           // of one mail
 	errorAnswer int64         // bytes read of an answer that is an error
 }
 
 func defaultLimits() limits {
 	return limits{
 		call: 10 * time.Second, mail: 30 * time.Second, answer: 1 << 20, redirects: 3, later: time.Hour,
-		postMortem: time.Second / 2, recipients: 100, errorAnswer: 4 << 10,
+		postMortem: time.Second / 2, errorAnswer: 4 << 10,
 	}
 }
 

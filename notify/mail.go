@@ -2,23 +2,19 @@ package notify
 
 import (
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
 	netmail "net/mail"
 	"net/netip"
-	"net/textproto"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/wneessen/go-mail"
-	"github.com/wneessen/go-mail/smtp"
 
 	"flowdrive/engine/outbox"
 )
@@ -125,7 +121,8 @@ func validAddress(text string) bool {
 	return err == nil && a.Address == text && !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune(`<>"\,;:()[]`, r) })
 }
 
-// mail hands a mail to the server, for all who do not have it yet.
+// mail hands a mail to the server, one for each recipient who does not have it
+// yet: nobody sees who else gets it.
 func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 	if g.Mail == nil {
 		return final("this server sends no mail; an administrator names a mail server with the setting smtp")
@@ -138,101 +135,139 @@ func (g *Gateway) mail(ctx context.Context, key string, m *outbox.Mail) error {
 			return final("%q is not an e-mail address", clean([]byte(address), 100))
 		}
 	}
+	messages := make([]*mail.Msg, len(to))
+	for i, address := range to {
+		messages[i] = compose(g.Mail.from, &letter{Mail: m, key: key, to: address, date: g.Clock.Now()})
+	}
 	if len(to) == 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, g.limits.mail)
 	defer cancel()
-	c, err := g.connect(ctx)
-	if err != nil {
-		return fmt.Errorf("mail server %s: %w", g.Mail.host, err)
-	}
-	defer c.close()
+	failure := g.handOver(ctx, messages)
 	var o outcome
-	for some := range slices.Chunk(to, g.limits.recipients) {
-		if err := g.transact(c.Client, key, m, some, &o); err != nil {
-			return fmt.Errorf("mail server %s: %w", g.Mail.host, err)
+	for i, m := range messages {
+		if m.IsDelivered() {
+			g.sent.add(key, to[i])
+		} else if m.HasSendError() {
+			o.note(to[i], m.SendError())
 		}
 	}
-	_ = c.Quit() // the server's answer to the mail counts, even if the connection fails now
-	if len(o.deferred) == 0 {
+	switch {
+	case o.broken || failure != nil && !o.said():
+		if ctx.Err() != nil {
+			failure = fmt.Errorf("%w: %w", ctx.Err(), failure)
+		}
+		return fmt.Errorf("mail server %s: %w", g.Mail.host, failure)
+	case len(o.deferred) == 0:
 		g.sent.forget(key)
 	}
 	return o.err()
 }
 
-// connection is one to a mail server, which ends with its context.
-type connection struct {
-	*smtp.Client
-	conn net.Conn
-	stop func() bool
-}
-
-func (c *connection) close() {
-	c.stop()
-	_ = c.conn.Close() // what was to be said was said
-}
-
-// connect connects to the mail server and logs in.
-func (g *Gateway) connect(ctx context.Context) (_ *connection, err error) {
+// handOver sends the messages over one connection. Each says what became of it.
+func (g *Gateway) handOver(ctx context.Context, messages []*mail.Msg) error {
 	s := g.Mail
-	d := net.Dialer{Resolver: g.Resolver}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(s.host, s.port))
+	port, err := strconv.Atoi(s.port)
+	if err != nil {
+		return fmt.Errorf("the port %q is not a number", s.port)
+	}
+	security := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.host, RootCAs: g.RootCAs}
+	name, err := os.Hostname()
+	if err != nil || name == "" || strings.ContainsAny(name, " \r\n") {
+		name = "localhost"
+	}
+	options := []mail.Option{
+		mail.WithPort(port), mail.WithTimeout(2 * g.limits.mail), // the context ends it before
+		mail.WithHELO(name), mail.WithTLSConfig(security), mail.WithTLSPolicy(mail.TLSMandatory),
+	}
+	switch {
+	case s.implicit:
+		options = append(options, mail.WithSSL())
+	case s.local():
+		options = append(options, mail.WithTLSPolicy(mail.NoTLS))
+	}
+	if s.user != "" {
+		auth := mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlain, mail.SMTPAuthLogin)
+		if s.local() {
+			auth = mail.WithOpportunisticSMTPAuth(mail.SMTPAuthPlainNoEnc, mail.SMTPAuthLoginNoEnc)
+		}
+		options = append(options, mail.WithUsername(s.user), mail.WithPassword(s.password), auth)
+	}
+	d := mailDialer{Dialer: net.Dialer{Resolver: g.Resolver}, whole: ctx}
+	if s.implicit {
+		d.security = security
+	}
+	defer d.close()
+	client, err := mail.NewClient(s.host, append(options, mail.WithDialContextFunc(d.dial))...)
+	if err != nil {
+		return err
+	}
+	return client.DialAndSendWithContext(ctx, messages...)
+}
+
+// mailDialer makes the one connection of a delivery. The library leaves a
+// connection open if the server's answers to its first words are wrong, and
+// looks at the context while it connects alone.
+type mailDialer struct {
+	net.Dialer
+	security *tls.Config     // nil: TLS begins later, or never
+	whole    context.Context //nolint:containedctx // of the delivery: its end closes the connection
+	conn     net.Conn
+	stop     func() bool
+}
+
+func (d *mailDialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := d.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{conn: conn}
-	c.stop = context.AfterFunc(ctx, func() { _ = conn.Close() }) // so that a caller that waits for the connection gives up
-	defer func() {
-		if err != nil {
-			c.close()
-			if ctx.Err() != nil {
-				err = fmt.Errorf("%w: %w", ctx.Err(), err)
-			}
-		}
-	}()
-	security := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: s.host, RootCAs: g.RootCAs}
-	if s.implicit {
-		conn = tls.Client(conn, security)
+	d.conn = conn
+	d.stop = context.AfterFunc(d.whole, func() { _ = conn.Close() }) // so that who waits for the server gives up
+	if d.security != nil {
+		return tls.Client(conn, d.security), nil
 	}
-	if c.Client, err = smtp.NewClient(conn, s.host); err != nil {
-		return nil, err
-	}
-	name, err := os.Hostname()
-	if err != nil || strings.ContainsAny(name, " \r\n") {
-		name = "localhost"
-	}
-	if err := c.Hello(name); err != nil {
-		return nil, err
-	}
-	if !s.implicit && !s.local() {
-		if offered, _ := c.Extension("STARTTLS"); !offered {
-			return nil, errors.New("it does not offer STARTTLS; without that, mails are sent only to servers on this machine")
-		}
-		if err := c.StartTLS(security); err != nil {
-			return nil, err
-		}
-	}
-	return c, s.logIn(c.Client)
+	return conn, nil
 }
 
-// logIn logs in to the server, if there is a user to log in as.
-func (s *MailServer) logIn(c *smtp.Client) error {
-	if s.user == "" {
-		return nil
+func (d *mailDialer) close() {
+	if d.conn != nil {
+		d.stop()
+		_ = d.conn.Close() // what was to be said was said
 	}
-	_, offered := c.Extension("AUTH")
-	switch mechanisms := strings.Fields(strings.ToUpper(offered)); {
-	case slices.Contains(mechanisms, "PLAIN"):
-		return c.Auth(smtp.PlainAuth("", s.user, s.password, s.host, s.local()))
-	case slices.Contains(mechanisms, "LOGIN"):
-		return c.Auth(smtp.LoginAuth(s.user, s.password, s.host, s.local()))
-	}
-	return errors.New("it offers neither of the log-ins PLAIN and LOGIN")
 }
 
 // outcome is what became of a mail's addresses.
-type outcome struct{ refused, deferred []string }
+type outcome struct {
+	refused, deferred []string
+	broken            bool // the connection ended before the server had answered for all
+}
+
+// said reports whether the server has said something of a mail.
+func (o *outcome) said() bool { return len(o.refused)+len(o.deferred) > 0 }
+
+// note notes what the server said of the mail to an address.
+func (o *outcome) note(address string, err error) {
+	e, ok := errors.AsType[*mail.SendError](err)
+	if !ok || e.ErrorCode() == 0 {
+		o.broken = true
+		return
+	}
+	// The library writes the reason, the server's code and, quoted, its text, and
+	// whom that is about.
+	_, text, _ := strings.Cut(strings.TrimPrefix(e.Error(), e.Reason.String()+": "), " ")
+	if quoted, err := strconv.QuotedPrefix(text); err == nil {
+		if plain, err := strconv.Unquote(quoted); err == nil {
+			text = plain
+		}
+	}
+	line := fmt.Sprintf("%s: %d%s", address, e.ErrorCode(), said([]byte(text)))
+	if e.ErrorCode() >= 500 {
+		o.refused = append(o.refused, line)
+	} else {
+		o.deferred = append(o.deferred, line)
+	}
+}
 
 // err says what is left: to try again while there is an address that the
 // server has not decided about.
@@ -253,123 +288,4 @@ func some(lines []string) string {
 		return strings.Join(lines, "; ")
 	}
 	return fmt.Sprintf("%s; and %d more", strings.Join(lines[:most], "; "), len(lines)-most)
-}
-
-// transact sends a mail to some of its addresses. If the server refuses some of
-// them, the others still get it. The error is one of the connection, which
-// cannot be used afterwards.
-func (g *Gateway) transact(c *smtp.Client, key string, m *outbox.Mail, to []string, o *outcome) error {
-	refuse := func(who string, err error) error {
-		e, ok := errors.AsType[*textproto.Error](err)
-		if !ok {
-			return err
-		}
-		line := fmt.Sprintf("%s: %d%s", who, e.Code, said([]byte(e.Msg)))
-		if e.Code >= 500 {
-			o.refused = append(o.refused, line)
-		} else {
-			o.deferred = append(o.deferred, line)
-		}
-		return nil
-	}
-	const all = "the mail"
-	if err := c.Mail(g.Mail.from.Address); err != nil {
-		return refuse(all, err)
-	}
-	var taken []string
-	for _, address := range to {
-		if err := c.Rcpt(address); err == nil {
-			taken = append(taken, address)
-		} else if err := refuse(address, err); err != nil {
-			return err
-		}
-	}
-	if len(taken) == 0 {
-		return c.Reset()
-	}
-	w, err := c.Data()
-	if err != nil {
-		return refuse(all, err)
-	}
-	if _, err := g.compose(key, m, to).WriteTo(w); err != nil {
-		return err
-	}
-	if err := w.Close(); err != nil {
-		return refuse(all, err)
-	}
-	g.sent.add(key, taken)
-	return nil
-}
-
-// compose writes the mail. Its Message-ID follows from the key, so that a
-// recipient who gets it twice can tell.
-func (g *Gateway) compose(key string, m *outbox.Mail, to []string) *mail.Msg {
-	domain := g.Mail.from.Address[strings.LastIndexByte(g.Mail.from.Address, '@')+1:]
-	identity := func(kind, text string) string {
-		sum := sha256.Sum256([]byte(kind + "\x00" + text))
-		return hex.EncodeToString(sum[:16]) + "@" + domain
-	}
-	msg := mail.NewMsg(mail.WithCharset(mail.CharsetUTF8), mail.WithEncoding(mail.EncodingQP), mail.WithNoDefaultUserAgent())
-	msg.FromMailAddress(g.Mail.from)
-	addresses := make([]*netmail.Address, len(to))
-	for i, a := range to {
-		addresses[i] = &netmail.Address{Address: a}
-	}
-	msg.ToMailAddress(addresses...)
-	msg.Subject(clean([]byte(m.Subject), 500))
-	msg.SetDateWithValue(g.Clock.Now())
-	msg.SetMessageIDWithValue(identity("mail", key))
-	if m.Thread != "" {
-		thread := "<" + identity("thread", m.Thread) + ">"
-		msg.SetGenHeader(mail.HeaderInReplyTo, thread)
-		msg.SetGenHeader(mail.HeaderReferences, thread)
-	}
-	msg.SetGenHeader("Auto-Submitted", "auto-generated") // so that no absence notice answers (RFC 3834)
-	msg.SetBodyString(mail.TypeTextPlain, strings.ToValidUTF8(m.Text, "\ufffd"))
-	return msg
-}
-
-// receipts remember which addresses have got a mail that others have yet to
-// get. There are few. A restart forgets them; a recipient may then get a mail
-// twice.
-type receipts struct {
-	mu   sync.Mutex
-	keys []string // oldest first
-	of   map[string][]string
-}
-
-const mostReceipts = 1000
-
-// add records the addresses that have got a mail.
-func (r *receipts) add(key string, addresses []string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.of == nil {
-		r.of = map[string][]string{}
-	}
-	if r.of[key] == nil {
-		if len(r.keys) == mostReceipts {
-			delete(r.of, r.keys[0])
-			r.keys = slices.Delete(r.keys, 0, 1)
-		}
-		r.keys = append(r.keys, key)
-	}
-	r.of[key] = append(r.of[key], addresses...)
-}
-
-// without returns the addresses that do not have the mail.
-func (r *receipts) without(key string, addresses []string) []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.DeleteFunc(addresses, func(a string) bool { return slices.Contains(r.of[key], a) })
-}
-
-// forget drops what is known of a mail that all have.
-func (r *receipts) forget(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if i := slices.Index(r.keys, key); i >= 0 {
-		r.keys = slices.Delete(r.keys, i, i+1)
-		delete(r.of, key)
-	}
 }

@@ -82,6 +82,7 @@ type Mail struct {
 	To      []string `json:"to"` // addresses, without names
 	Subject string   `json:"subject"`
 	Text    string   `json:"text"`
+	HTML    string   `json:"html,omitempty"`   // the same as Text, for programs that show it; "" for none
 	Thread  string   `json:"thread,omitempty"` // mails with the same thread belong together
 	Named   []string `json:"named,omitempty"`  // those of To that the route names, which need not be of users
 }
