@@ -109,7 +109,7 @@ func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*ca
 		return nil, err
 	}
 	c := &caseChange{
-		before: h.core.Life, was: h.core, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, postings: out.Outbox, notices: out.Notices, read: l.messages, performed: out.Performed,
+		before: h.core.Shown(), was: h.core, after: out.Case, base: h.row.Revision, log: out.Log, written: out.Messages, postings: out.Outbox, notices: out.Notices, read: l.messages, performed: out.Performed,
 	}
 	e.render(c, h.route.Compiled)
 	e.shared(c, h.shares)

@@ -140,7 +140,7 @@ func (n *ending) cancel(e *Routes, tx store.Tx, stored *store.Route) error {
 		if err != nil {
 			return err
 		}
-		if !open(machine.Life(row.State)) {
+		if life := machine.Life(row.State); !open(life) && life != machine.Failed {
 			continue
 		}
 		h, err := e.decider.loadRow(tx, identity.Principal{}, row, nil)
@@ -149,6 +149,9 @@ func (n *ending) cancel(e *Routes, tx store.Tx, stored *store.Route) error {
 		}
 		h.find = func(label string) (*store.Message, error) {
 			return store.OrNil(tx.Messages().GetByLabel(row.ID, label))
+		}
+		if !open(h.core.Life) {
+			continue
 		}
 		change, err := e.decider.decideOn(h, machine.Cancel{Actor: machine.Actor{Name: string(n.req.By.Name)}, Comment: "The route was deleted."}, n.req)
 		if errs.Is(err, errs.CaseNotOpen) {

@@ -159,7 +159,7 @@ func TestParentFaults(t *testing.T) {
 		kid = sam.children(id)[0]
 		out := ann.mustPerform(kid, "approve")
 		same(t, "the vote", fmt.Sprint(out.Life, " ", out.Status), "completed approved")
-		sam.caseForm(id).wants("state", `"active"`, "status", `"voting"`, "pendingActions", `["vote"]`)
+		sam.caseForm(id).wants("state", `"failed"`, "status", `"voting"`, "pendingActions", `["vote"]`)
 		sam.taskForm(id, "vote").wants("state", `"escalated"`)
 		return id, kid
 	}

@@ -21,7 +21,9 @@ func readLife(root document.Value, h *loadedCase, ed *edit) {
 		if !ok {
 			return
 		}
-		life = machine.Life(state)
+		if life = machine.Life(state); life == h.core.Shown() {
+			life = h.core.Life
+		}
 	}
 	if at, dated := readDate(root.Get("startAt"), h.core.StartAt); dated && (h.core.Started.IsZero() || !at.IsZero()) {
 		ed.StartAt = &at

@@ -198,7 +198,7 @@ func (e *Cases) putLabel(ctx context.Context, req Request, id int64, name string
 			}
 			out := &Outcome{
 				Created: old == nil, Changed: true, Name: m.UUID.String(), Form: c.row.Form, FormETag: caseETag(c.after),
-				ETag: MessageETag(m), Modified: req.Now, CaseID: id, Life: c.after.Life, Status: c.after.Status, LogSeq: c.after.LogSeq,
+				ETag: MessageETag(m), Modified: req.Now, CaseID: id, Life: c.after.Shown(), Status: c.after.Status, LogSeq: c.after.LogSeq,
 			}
 			return out, e.Finish(tx, req, out)
 		}, nil

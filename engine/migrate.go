@@ -154,7 +154,7 @@ func stranded(r store.Reader, c *routeChange) error {
 // movesWithRoute reports whether a case in that state of its life moves.
 func movesWithRoute(life machine.Life) bool {
 	switch life {
-	case machine.Queued, machine.Active, machine.Suspended, machine.Completed:
+	case machine.Queued, machine.Active, machine.Suspended, machine.Completed, machine.Failed:
 		return true
 	default:
 		return false
@@ -189,7 +189,7 @@ func (e *Routes) decideMigration(r store.Reader, req Request, row *store.Case, i
 		return nil, err
 	}
 	h, err := e.decider.loadRow(r, identity.Principal{}, row, nil)
-	if err == nil && h.core.RouteVersion >= info.Version {
+	if err == nil && (h.core.RouteVersion >= info.Version || h.core.Life == machine.Failed) {
 		return nil, nil
 	}
 	var change *caseChange

@@ -41,7 +41,7 @@ type newCase struct {
 
 // caseChange is a case as a decision left it, ready to be stored.
 type caseChange struct {
-	before    machine.Life  // "" for a new case
+	before    machine.Life  // as people saw it; "" for a new case
 	was       *machine.Case // nil for a new case
 	after     *machine.Case
 	route     *route.Route // of the case afterwards
@@ -171,7 +171,7 @@ func (e *decider) render(c *caseChange, r *route.Route) {
 	c.route, c.shares = r, machine.Shares(after, r)
 	c.row = store.Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.accounts.PartyID(after.Starter),
-		State: string(after.Life), Status: after.Status, Priority: after.Priority,
+		State: string(after.Shown()), Status: after.Status, Priority: after.Priority,
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentEnablement,
 		Marking: after.Marking(), Form: machine.Form(after, r), Created: after.Created, Modified: after.Modified,
 		Access: e.access(after), Tasks: e.shares(c.shares),
@@ -283,7 +283,7 @@ func (e *decider) changed(c *caseChange) {
 	e.sweeper.note(c.row.Retires)
 	e.sweeper.note(c.row.Due)
 	e.publishCase(c)
-	now := c.after.Life
+	now := c.after.Shown()
 	if now == machine.Queued && c.row.Due.IsZero() || c.row.Group != "" && !c.row.Busy {
 		e.sweeper.noteQueued() // it can be started, or another of its group
 	}

@@ -99,7 +99,7 @@ actions:
 		same(t, "attempts", len(outside.seen()), 2)
 
 		admin.mustPutCase(out.Name, `{"state": "active"}`)
-		sam.caseForm(id).wants("state", `"active"`, "warnings/0/text", warned)
+		sam.caseForm(id).wants("state", `"failed"`, "warnings/0/text", warned)
 		same(t, "escalated of the reopened case", admin.work(engine.WorklistEscalated, engine.Filter{}), listed)
 		outside.set(replies(`{}`))
 		admin.mustDo(id, name, "retry")

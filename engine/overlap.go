@@ -67,7 +67,7 @@ func (e *Schedules) cancelOthers(tx store.Tx, ids []int64, now time.Time) error 
 
 // releaseNext lets the next case of the entry start after one has ended.
 func (e *decider) releaseNext(tx store.Tx, c *caseChange) error {
-	if c.after.ScheduleUUID == "" || !open(c.before) || open(c.after.Life) {
+	if c.after.ScheduleUUID == "" || !open(c.before) || open(c.after.Shown()) {
 		return nil
 	}
 	uuid, ok := store.ParseUUID(c.after.ScheduleUUID)

@@ -112,7 +112,7 @@ func (e *Cases) Perform(ctx context.Context, req Request, id int64, action strin
 func performance(c *caseChange) *Outcome {
 	return &Outcome{
 		Changed: true, Name: fmt.Sprint(c.row.ID), Form: c.row.Form, FormETag: caseETag(c.after), Modified: c.after.Modified,
-		CaseID: c.row.ID, Life: c.after.Life, Status: c.after.Status, LogSeq: actionSeq(c, c.performed), Action: c.performed,
+		CaseID: c.row.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: actionSeq(c, c.performed), Action: c.performed,
 	}
 }
 

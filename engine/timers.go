@@ -132,7 +132,7 @@ func timerOutcome(h *loadedCase, c *caseChange, name string) *Outcome {
 	}
 	out := &Outcome{
 		Changed: c != nil, Name: name, Modified: after.core.Modified,
-		CaseID: after.core.ID, Life: after.core.Life, Status: after.core.Status, LogSeq: after.core.LogSeq,
+		CaseID: after.core.ID, Life: after.core.Shown(), Status: after.core.Status, LogSeq: after.core.LogSeq,
 	}
 	if res := timerResource(after, name); res != nil {
 		out.Form, out.FormETag = res.Form, res.FormETag

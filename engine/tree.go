@@ -45,7 +45,7 @@ func (e *decider) addRelated(c *caseChange, out *machine.Output, l *lookup) erro
 			}
 			change.inherited = m
 		} else {
-			change.before, change.was, change.base = other.From.Life, other.From, other.From.Revision
+			change.before, change.was, change.base = other.From.Shown(), other.From, other.From.Revision
 		}
 		e.render(change, other.Route)
 		if row := l.rows[other.Case.ID]; row != nil {

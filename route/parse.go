@@ -285,7 +285,7 @@ func (c *compiler) state(name string, v document.Value) State {
 	if typed {
 		s.Type = StateType(typ)
 	}
-	s.Complete = s.Type == StateComplete || s.Type == StateDenied || s.Type == StateCancelled
+	s.Complete = s.Type == StateComplete || s.Type == StateDenied || s.Type == StateCancelled || s.Type == StateFailed
 	if complete := v.Get("complete"); isKind(complete, document.Bool) {
 		if s.Complete && !complete.Node.Bool {
 			complete.Fail(errs.CodeConflict, "must not be false: a state of type %s is complete", s.Type)

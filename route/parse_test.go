@@ -180,7 +180,7 @@ func TestFaults(t *testing.T) {
 			`2:9 /access: must be an object, not a list (type)`,
 			`3:11 /priority: must be a whole number, not a string (type)`,
 			`4:9 /states: must have exactly one state of type start (required)`,
-			`4:20 /states/a/type: must be start, normal, complete, denied or cancelled, not a number (type)`,
+			`4:20 /states/a/type: must be start, normal, complete, denied, cancelled or failed, not a number (type)`,
 			`4:33 /states/a/complete: must be true or false, not a string (type)`,
 			`5:34 /actions/b/in: does not go with trigger: init, which is performed once, when the case starts (conflict)`,
 			`5:45 /actions/b/always: does not go with trigger: init, which is performed once, when the case starts (conflict)`,

@@ -111,13 +111,15 @@ type Rule struct {
 // StateType is what a state means to people.
 type StateType string
 
-// The types of states. The last three are complete.
+// The types of states. The last four are complete. A case in a state of the type
+// failed has the life failed.
 const (
 	StateStart     StateType = "start"
 	StateNormal    StateType = "normal"
 	StateComplete  StateType = "complete"
 	StateDenied    StateType = "denied"
 	StateCancelled StateType = "cancelled"
+	StateFailed    StateType = "failed"
 )
 
 // State is a status that a case can be in.

@@ -58,6 +58,7 @@ type Case struct {
 	Resolution     string      `json:"re,omitempty"` // the last one chosen
 	Warnings       []Warning   `json:"w,omitempty"`
 	Outbox         []Outgoing  `json:"ob,omitempty"` // deliveries that have not ended, in order
+	Failing        bool        `json:"fl,omitempty"` // people see it as failed; see Shown
 	Family
 	LogSeq       int64     `json:"q,omitempty"` // number of the last log entry
 	Version      int64     `json:"ver"`         // counts the changes of the case itself

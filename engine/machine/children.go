@@ -321,7 +321,7 @@ func (d relations) countChild(n childChange) {
 	if i := slices.IndexFunc(d.c.Children, func(l ChildLine) bool { return l.ID == id }); i >= 0 {
 		d.shown = true
 		d.c.Children = slices.Clone(d.c.Children)
-		d.c.Children[i].Life, d.c.Children[i].Status = n.is.life, n.is.status
+		d.c.Children[i].Life, d.c.Children[i].Status = n.is.shown, n.is.status
 	}
 	i := d.c.placeOf(number)
 	if i < 0 || d.c.Enabled[i].Children == nil {
@@ -352,15 +352,15 @@ func (d relations) countChild(n childChange) {
 
 // endedText says how a child ended, "" if it has not.
 func endedText(n childChange) string {
-	if n.was.life == n.is.life && n.was.status == n.is.status {
+	if n.was.shown == n.is.shown && n.was.status == n.is.status {
 		return ""
 	}
-	switch n.is.life {
+	switch n.is.shown {
 	case Completed, Canceled, Failed:
 	default:
 		return ""
 	}
-	text := fmt.Sprintf("Case %d %s", n.child.c.ID, n.is.life)
+	text := fmt.Sprintf("Case %d %s", n.child.c.ID, n.is.shown)
 	if n.is.life == Completed && n.is.status != "" {
 		text += ": " + n.is.status
 	}

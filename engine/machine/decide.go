@@ -106,6 +106,7 @@ type caseDecision struct {
 	renew        int64         // enablements up to this number are of an earlier visit, if of a transition
 	messages     []NewMessage
 	outbox       []Posting
+	broke        []Failure
 	written      int                       // bytes of messages
 	known        map[string]*document.Node // its messages as JSON, as far as they were asked for
 	firing       *firing                   // the timer whose handlers run, nil for none
@@ -324,6 +325,7 @@ func (d *caseDecision) result() *Output {
 
 func (d *caseDecision) output() *Output {
 	c := d.c
+	d.failures().settle()
 	switch {
 	case d.changed:
 		c.Version++
@@ -339,7 +341,7 @@ func (d *caseDecision) output() *Output {
 	c.Interrupted, c.Timers = nilIfEmpty(c.Interrupted), nilIfEmpty(c.Timers)
 	c.Children, c.Work, c.Mapped = nilIfEmpty(c.Children), nilIfEmpty(c.Work), nilIfEmpty(c.Mapped)
 	c.Outbox = nilIfEmpty(c.Outbox)
-	return &Output{Case: c, Log: d.log, Messages: d.messages, Outbox: d.outbox, Performed: d.asked, Plans: d.plans}
+	return &Output{Case: c, Log: d.log, Messages: d.messages, Outbox: d.outbox, Failures: d.broke, Mended: d.failures().mended(), Performed: d.asked, Plans: d.plans}
 }
 
 func nilIfEmpty[S ~[]T, T any](list S) S {
@@ -361,6 +363,7 @@ type savepoint struct {
 	renew        int64
 	messages     int
 	outbox       int
+	broke        int
 	written      int
 	point        point
 	shown        bool
@@ -370,7 +373,7 @@ type savepoint struct {
 func (d *caseDecision) savepoint() savepoint {
 	return savepoint{
 		c: d.c.clone(), log: len(d.log), last: d.last, changed: d.changed, stepRequests: slices.Clone(d.stepRequests),
-		canceled: d.canceled, suspension: d.suspension, renew: d.renew, messages: len(d.messages), outbox: len(d.outbox), written: d.written, point: d.tree.point(),
+		canceled: d.canceled, suspension: d.suspension, renew: d.renew, messages: len(d.messages), outbox: len(d.outbox), broke: len(d.broke), written: d.written, point: d.tree.point(),
 		shown: d.shown, plans: maps.Clone(d.plans),
 	}
 }
@@ -381,7 +384,7 @@ func (d *caseDecision) rollBack(s savepoint) {
 	d.c, d.log, d.last, d.changed = s.c, d.log[:s.log], s.last, s.changed
 	d.stepRequests, d.canceled, d.suspension, d.renew, d.written = s.stepRequests, s.canceled, s.suspension, s.renew, s.written
 	d.shown, d.plans = s.shown, s.plans
-	d.outbox = d.outbox[:s.outbox]
+	d.outbox, d.broke = d.outbox[:s.outbox], d.broke[:s.broke]
 	if s.messages < len(d.messages) {
 		d.messages, d.known = d.messages[:s.messages], nil
 	}

@@ -186,5 +186,5 @@ type Child struct {
 
 // ChildOf returns what decide and complete see of the case as a child.
 func ChildOf(c *Case) Child {
-	return Child{ID: c.ID, Life: c.Life, Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
+	return Child{ID: c.ID, Life: c.Shown(), Status: c.Status, Resolution: c.Resolution, Xattrs: c.Xattrs, Roles: c.Roles}
 }

@@ -373,7 +373,7 @@ func (f *familyWalk) wrong(c *Case) string {
 		made++
 	}
 	for _, l := range c.Children {
-		if child := f.w.cases[l.ID]; child == nil || child.Life != l.Life || child.Status != l.Status || child.ParentAction != l.Action {
+		if child := f.w.cases[l.ID]; child == nil || child.Shown() != l.Life || child.Status != l.Status || child.ParentAction != l.Action {
 			return fmt.Sprintf("the line of child %d is %+v", l.ID, l)
 		}
 	}

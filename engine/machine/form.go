@@ -22,7 +22,7 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendInt(b, `,"routeId":`, c.RouteID)
 	b = appendInt(b, `,"routeVersion":`, c.RouteVersion)
 	b = appendString(b, `,"title":`, c.Title)
-	b = appendString(b, `,"state":`, string(c.Life))
+	b = appendString(b, `,"state":`, string(c.Shown()))
 	b = appendTextOrNull(b, `,"status":`, c.Status)
 	b = appendInt(b, `,"contextId":`, c.ContextID)
 	b = appendString(b, `,"context":`, c.Context)

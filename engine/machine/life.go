@@ -89,6 +89,7 @@ func (d *caseDecision) fail(cause error) error {
 	d.messages = append(d.messages, NewMessage{Label: LabelError, MediaType: "text/plain; charset=utf-8", Content: []byte(cause.Error() + "\n")})
 	d.add(LogEntry{Kind: LogError, Trigger: new(ByInit), Text: "Could not start: " + cause.Error()})
 	d.setLife(Failed, LogEntry{Trigger: new(ByInit), Text: textFailed})
+	d.failures().failed(Failure{Kind: FailureFault, Text: clipLine(cause.Error())})
 	return nil
 }
 
@@ -226,7 +227,7 @@ func (d personal) cancelByPerson(e Cancel) error {
 
 // setLife gives the case another life. entry has the actor and the text for the log.
 func (d *caseDecision) setLife(to Life, entry LogEntry) {
-	entry.Kind, entry.From, entry.To = LogLife, new(string(d.c.Life)), new(string(to))
+	entry.Kind, entry.From = LogLife, new(string(d.c.Shown()))
 	switch {
 	case !to.Ended():
 		d.c.Ended = time.Time{}
@@ -234,6 +235,8 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 		d.c.Ended = d.now
 	}
 	d.c.Life = to
+	d.c.Failing = d.failures().isBroken()
+	entry.To = new(string(d.c.Shown()))
 	d.changed = true
 	if to == Canceled || to == Failed || to == Closed {
 		d.timers().endAll()
@@ -243,8 +246,8 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 
 // notOpen returns the refusal of something that the life of the case does not allow.
 func (d refusals) notOpen() error {
-	e := errs.New(errs.CaseNotOpen, "The case is %s; this cannot be done with it.", d.c.Life)
-	e.Extra = map[string]any{"state": string(d.c.Life)}
+	e := errs.New(errs.CaseNotOpen, "The case is %s; this cannot be done with it.", d.c.Shown())
+	e.Extra = map[string]any{"state": string(d.c.Shown())}
 	switch d.c.Life {
 	case Closed:
 		e.Detail = "The case is closed: its parent has moved on, and it stays as it is."

@@ -35,10 +35,13 @@ func TestLoopOfSweeper(t *testing.T) {
 	if escalated.Action != "pong" || escalated.State != Escalated || !escalated.Due.IsZero() {
 		t.Errorf("row %+v", escalated)
 	}
-	if got := len(p.log) - 2; got != MaxPerformances+1 {
-		t.Errorf("%d log entries, want one for each of %d performances and one more", got, MaxPerformances)
+	if got := len(p.log) - 2; got != MaxPerformances+2 {
+		t.Errorf("%d log entries, want one for each of %d performances and two more", got, MaxPerformances)
 	}
-	last := p.log[len(p.log)-1]
+	if failed := p.log[len(p.log)-1]; failed.Kind != LogLife || *failed.To != string(Failed) || p.c.Shown() != Failed {
+		t.Errorf("log %s", LogText([]LogEntry{failed}))
+	}
+	last := p.log[len(p.log)-2]
 	if last.Kind != LogError || *last.Action != "pong" || !strings.Contains(last.Text, "ping, pong") {
 		t.Errorf("log %s", LogText([]LogEntry{last}))
 	}

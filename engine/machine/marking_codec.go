@@ -60,6 +60,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 		b = appendOutgoingJSON(appendItem(b, `,"ob":`, i), &v.Outbox[i])
 	}
 	b = appendEnd(b, len(v.Outbox))
+	b = appendTrue(b, `,"fl":`, v.Failing)
 	b = appendNonzero(b, `,"pa":`, v.Parent)
 	b = appendNonzero(b, `,"pr":`, v.ParentEnablement)
 	b = appendFilled(b, `,"pn":`, v.ParentAction)
@@ -153,6 +154,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Warnings = readList(r, r.readWarning)
 		case "ob":
 			v.Outbox = readList(r, r.readOutgoing)
+		case "fl":
+			v.Failing = r.truth()
 		case "pa":
 			v.Parent = r.integer()
 		case "pr":
@@ -436,6 +439,8 @@ func appendOutgoingJSON(b []byte, v *Outgoing) []byte {
 	b = appendTrue(b, `,"x":`, v.Failed)
 	b = appendNonzero(b, `,"a":`, v.Attempts)
 	b = appendFilled(b, `,"e":`, v.Fault)
+	b = appendFilled(b, `,"k":`, string(v.Kind))
+	b = appendNonzero(b, `,"c":`, v.Code)
 	return append(b, '}')
 }
 
@@ -460,6 +465,10 @@ func (r *markingReader) readOutgoing() (v Outgoing) {
 			v.Attempts = r.integer()
 		case "e":
 			v.Fault = r.text()
+		case "k":
+			v.Kind = FailureKind(r.text())
+		case "c":
+			v.Code = r.integer()
 		default:
 			r.unknown(key)
 		}

@@ -33,7 +33,8 @@ func fullCase() *Case {
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
 		Resolution: "r",
 		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Enablement: 7}, {Time: at}},
-		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f"}, {At: at}},
+		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f", Kind: FailureExit, Code: 4}, {At: at}},
+		Failing:    true,
 		Family: Family{
 			Parent: 14, ParentEnablement: 15, ParentAction: "p", Depth: 2, Links: 3, Mapped: []string{"m"},
 			Children:      []ChildLine{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,9 +26,11 @@ type Outgoing struct {
 	Into   string     `json:"i,omitempty"`
 	At     time.Time  `json:"at"` // when it was asked for
 
-	Failed   bool   `json:"x,omitempty"` // for good: it is not tried again until somebody retries it
-	Attempts int64  `json:"a,omitempty"` // how many failed
-	Fault    string `json:"e,omitempty"` // of the last attempt
+	Failed   bool        `json:"x,omitempty"` // for good: it is not tried again until somebody retries it
+	Attempts int64       `json:"a,omitempty"` // how many failed
+	Fault    string      `json:"e,omitempty"` // of the last attempt, once it has failed for good; stays while it is retried
+	Kind     FailureKind `json:"k,omitempty"` // goes with Fault
+	Code     int64       `json:"c,omitempty"` // exit status, signal or HTTP status; goes with Kind
 }
 
 // Name is the name of a delivery on worklists and below the case's actions.
@@ -40,6 +43,11 @@ func (o *Outgoing) action() string {
 		return action
 	}
 	return o.Source
+}
+
+// failure returns how the delivery has failed.
+func (o *Outgoing) failure() Failure {
+	return Failure{Name: o.Name(), Action: o.action(), Step: string(o.Verb), Kind: o.Kind, Status: o.Code, Text: o.Fault}
 }
 
 // Sending reports whether the case has deliveries that have not failed for good.
@@ -128,6 +136,9 @@ type (
 		Seq, Step int64
 		Attempts  int64 // since it was asked for, or last retried
 		Reason    string
+		Kind      FailureKind // "": a fault
+		Status    int64       // as in Failure
+		Output    string      // as in Failure
 	}
 
 	// Recorded says that a sandbox does not send something, and keeps it as a
@@ -169,12 +180,12 @@ func (d deliveries) record(event Event) error {
 	switch e := event.(type) {
 	case Delivered:
 		if len(e.Content) > MaxFact {
-			d.keepFailed(at, e.Attempts, fmt.Sprintf("the answer is longer than %d bytes", MaxFact))
+			d.keepFailed(at, Undelivered{Attempts: e.Attempts, Reason: fmt.Sprintf("the answer is longer than %d bytes", MaxFact)})
 			break
 		}
 		d.writeAnswer(at, e)
 	case Undelivered:
-		d.keepFailed(at, e.Attempts, e.Reason)
+		d.keepFailed(at, e)
 	case Recorded:
 		o := d.c.Outbox[at]
 		d.end(at)
@@ -206,12 +217,13 @@ func (d deliveries) writeAnswer(at int, e Delivered) {
 
 // keepFailed keeps a delivery that has failed for good until somebody retries or
 // aborts it.
-func (d deliveries) keepFailed(at int, attempts int64, reason string) {
+func (d deliveries) keepFailed(at int, e Undelivered) {
 	if d.c.Outbox[at].Failed {
 		return
 	}
 	o := &d.c.Outbox[at]
-	o.Failed, o.Attempts, o.Fault = true, o.Attempts+attempts, clipLine(reason)
+	o.Failed, o.Attempts, o.Fault = true, o.Attempts+e.Attempts, cmp.Or(clipLine(e.Reason), "it failed")
+	o.Kind, o.Code = cmp.Or(e.Kind, FailureFault), e.Status
 	d.changed = true
 	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Failed: true})
 	text := fmt.Sprintf("Not delivered: %s: %s", o.Verb, o.Fault)
@@ -219,6 +231,9 @@ func (d deliveries) keepFailed(at int, attempts int64, reason string) {
 	if len(d.c.Warnings) < maxNotices {
 		d.c.Warnings = append(slices.Clip(d.c.Warnings), Warning{Timer: o.Name(), Time: d.now, Text: text})
 	}
+	f := o.failure()
+	f.Output = e.Output
+	d.failures().failed(f)
 }
 
 // end removes a delivery and its warnings.

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,7 @@ func TestUndelivered(t *testing.T) {
 				t.Errorf("%s: %v", verb, err)
 			}
 		}
-		if err := p.do("admin !retry " + name); err != nil || p.c.Warnings != nil || !p.c.Sending() || p.last() != "Sent again: http" {
+		if err := p.do("admin !retry " + name); err != nil || p.c.Warnings != nil || !p.c.Sending() || !slices.Contains(p.texts()[len(p.log)-2:], "admin Sent again: http") {
 			t.Errorf("%v, %v, %s", err, p.c.Warnings, p.last())
 		}
 		if err := p.event(fail); err != nil || p.c.Undelivered(name).Attempts != 6 {
@@ -143,7 +144,7 @@ func TestUndelivered(t *testing.T) {
 		if err := p.event(fail); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.do("admin !abort " + name); err != nil || p.c.Outbox != nil || p.c.Warnings != nil || p.last() != "Gave up: http" {
+		if err := p.do("admin !abort " + name); err != nil || p.c.Outbox != nil || p.c.Warnings != nil || !slices.Contains(p.texts()[len(p.log)-2:], "admin Gave up: http") || p.c.Shown() != p.c.Life {
 			t.Errorf("%v, %v", err, p.c)
 		}
 	}

@@ -15,6 +15,8 @@ type Output struct {
 	Outbox    []Posting       // what it does to the outbox, in order
 	Performed string          // the action that a person's request was about, also if it named a type
 	Plans     map[int64]*Plan // by number of the enablement: to be kept until it is nil
+	Failures  []Failure       // what failed in this event, in order
+	Mended    []Failure       // what had failed before and has not any more
 	Notices   *Notices        // for the whole tree; nil: nobody is to be notified
 	Others    []Changed       // other cases that changed, in order: a parent before its new children
 }

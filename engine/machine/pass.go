@@ -493,7 +493,9 @@ func (p *pass) turn(complete bool) {
 	}
 	if complete {
 		p.c.Completed = p.now
-		entry.Text = textCompleted
+		if entry.Text = textCompleted; p.endsFailed() {
+			entry.Text = textFailed
+		}
 		p.setLife(Completed, entry)
 	} else {
 		p.c.Completed = time.Time{}
@@ -512,7 +514,7 @@ func (p *pass) complete() bool {
 
 func isComplete(s *route.State) bool {
 	switch s.Type {
-	case route.StateComplete, route.StateDenied, route.StateCancelled:
+	case route.StateComplete, route.StateDenied, route.StateCancelled, route.StateFailed:
 		return true
 	case route.StateStart, route.StateNormal:
 	}
@@ -561,4 +563,5 @@ func (d *caseDecision) escalate(p performance, err error) {
 	d.changed = true
 	a := &d.route.Actions[p.action]
 	d.add(LogEntry{Kind: LogError, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Text: "Escalated: " + err.Error()})
+	d.failures().failed(Failure{Name: a.Name, Action: a.Name, Kind: FailureFault, Text: clipLine(err.Error())})
 }

@@ -179,11 +179,12 @@ func seed() *Case {
 // play is one case on its way. Every event is checked against what must
 // always hold.
 type play struct {
-	t   testing.TB
-	r   *route.Route
-	c   *Case
-	now time.Time
-	log []LogEntry
+	broke, mended []Failure // of the last event
+	t             testing.TB
+	r             *route.Route
+	c             *Case
+	now           time.Time
+	log           []LogEntry
 
 	messages  map[string][]byte // as the shell would store them
 	types     map[string]string
@@ -273,6 +274,7 @@ func (p *play) event(e Event) error {
 		p.t.Fatalf("after %T: %s", e, err)
 	}
 	p.c, p.performed = out.Case, out.Performed
+	p.broke, p.mended = out.Failures, out.Mended
 	p.log = append(p.log, out.Log...)
 	p.outbox = append(p.outbox, out.Outbox...)
 	for _, m := range out.Messages {

@@ -9,12 +9,14 @@ import (
 type childStatus struct {
 	life   Life
 	status string
+	shown  Life // as people see it
 }
 
-func childStatusOf(c *Case) childStatus { return childStatus{c.Life, c.Status} }
+func childStatusOf(c *Case) childStatus { return childStatus{c.Life, c.Status, c.Shown()} }
 
 // report tells the parent the status of the case, if it has changed.
 func (d relations) report() {
+	d.failures().settle()
 	is := childStatusOf(d.c)
 	if d.c.Parent == 0 || is == d.reported {
 		return

@@ -48,7 +48,7 @@ func (n *Notice) Hook() []byte {
 	}
 	c := n.Case
 	form := hookForm{
-		Kind: n.Kind, Case: c.ID, GUID: c.GUID, Route: c.RouteName, Title: c.Title, State: c.Life, Status: c.Status,
+		Kind: n.Kind, Case: c.ID, GUID: c.GUID, Route: c.RouteName, Title: c.Title, State: c.Shown(), Status: c.Status,
 		Href: fmt.Sprintf("/dav/Workflow/Cases/%d.json", c.ID), Time: n.Time.UTC().Format(time.RFC3339),
 		Acts: []hookAct{}, People: []hookPerson{},
 	}

@@ -1,0 +1,131 @@
+package machine
+
+import (
+	"slices"
+	"time"
+
+	"flowdrive/route"
+)
+
+// FailureKind says in what way something failed. Expressions see it as error.kind
+// (docs/contract/engine.md#failures).
+type FailureKind string
+
+// The kinds of failures.
+const (
+	FailureExit    FailureKind = "exit"    // a command ended with an exit status other than 0
+	FailureTimeout FailureKind = "timeout" // it took longer than it may
+	FailureSignal  FailureKind = "signal"  // a signal ended a command
+	FailureStatus  FailureKind = "status"  // a service answered with a status that is not 2xx
+	FailureNetwork FailureKind = "network" // the other side could not be reached, or did not keep to the protocol
+	FailureFault   FailureKind = "fault"   // anything else, as a fault of the route
+)
+
+// Failure is something that the engine could not do in a case: a delivery that has
+// failed for good, an action that is escalated, or the start of the case.
+type Failure struct {
+	Name    string      // of the task in Worklist/Escalated/ that mends it; "" for a case that could not start
+	Action  string      // the action that it is of, or the timer of the case or of a state; "" if the case could not start
+	Step    string      // the verb of the step that failed; "" if no step did
+	Kind    FailureKind // never ""
+	Status  int64       // exit status, number of the signal or HTTP status, by the kind; else 0
+	Text    string      // one line of bounded length
+	Output  string      // the end of what a command wrote, of bounded length; "" for nothing
+	Handled bool        // onError has led the case elsewhere: nobody needs to mend this
+	At      time.Time
+}
+
+// Shown returns the life of the case as people see it. It is failed while something
+// that has failed waits for somebody to mend it, and in a state of the type failed
+// (docs/contract/engine.md#failures). Decisions are made by Life.
+func (c *Case) Shown() Life {
+	if c.Failing && (c.Life == Active || c.Life == Completed) {
+		return Failed
+	}
+	return c.Life
+}
+
+// failures is what fails in a case and what is mended.
+type failures struct{ *caseDecision }
+
+func (d *caseDecision) failures() failures { return failures{d} }
+
+// failed notes that something has failed in this event.
+func (d failures) failed(f Failure) {
+	f.At = d.now
+	d.broke = append(d.broke, f)
+}
+
+// open returns what has failed for good in a case and is neither mended nor given up.
+// What is being tried again is open, too.
+func (d failures) open(c *Case) (out []Failure) {
+	if c == nil {
+		return nil
+	}
+	for i := range c.Outbox {
+		if o := &c.Outbox[i]; o.Fault != "" {
+			out = append(out, o.failure())
+		}
+	}
+	for i := range c.Enabled {
+		if e := &c.Enabled[i]; e.State == Escalated {
+			out = append(out, Failure{Name: e.Action, Action: e.Action, Kind: FailureFault})
+		}
+	}
+	if c.Life == Failed {
+		out = append(out, Failure{Kind: FailureFault})
+	}
+	return out
+}
+
+// mended returns what had failed before the event and has not any more: it was
+// delivered or performed when it was tried again, was given up, or the case went on
+// without it.
+func (d failures) mended() (out []Failure) {
+	now := d.open(d.c)
+	for _, f := range d.open(d.from) {
+		if !slices.ContainsFunc(now, func(still Failure) bool { return still.Name == f.Name }) {
+			f.At = d.now
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// settle says whether the case is broken now, and logs it if that has changed.
+func (d failures) settle() {
+	is := d.isBroken()
+	if is == d.c.Failing {
+		return
+	}
+	was := d.c.Shown()
+	d.c.Failing = is
+	d.changed = true
+	if now := d.c.Shown(); now != was && d.c.Life == Active {
+		text := textFailed
+		if !is {
+			text = textMended
+		}
+		d.add(LogEntry{Kind: LogLife, From: new(string(was)), To: new(string(now)), Text: text})
+	}
+}
+
+// textMended is what the log says of a case that was failed and is active again.
+const textMended = "Active again"
+
+// endsFailed reports whether the status is a state of the type failed.
+func (d *caseDecision) endsFailed() bool {
+	return has(d.route.States, d.status) && d.route.States[d.status].Type == route.StateFailed
+}
+
+func (d failures) isBroken() bool {
+	switch d.c.Life {
+	case Active:
+	case Completed:
+		return d.endsFailed()
+	default:
+		return false
+	}
+	return slices.ContainsFunc(d.c.Outbox, func(o Outgoing) bool { return o.Failed }) ||
+		slices.ContainsFunc(d.c.Enabled, func(e Enabled) bool { return e.State == Escalated })
+}
