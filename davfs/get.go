@@ -21,6 +21,12 @@ func (d *drive) get(w http.ResponseWriter, x *request) error {
 	if s, ok := n.(streamer); ok {
 		return d.getStream(w, x, s)
 	}
+	if f, ok := n.(folder); ok {
+		w.Header().Add("Vary", "Accept")
+		if prefersJSON(x.r.Header) {
+			return d.getFolderJSON(w, x, f)
+		}
+	}
 	if err := x.query.only(); err != nil {
 		return err
 	}

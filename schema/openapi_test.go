@@ -122,9 +122,13 @@ func TestOpenAPIOperations(t *testing.T) {
 			}
 			o := op.Value
 			at := op.Key + " " + path.Key
-			if id := o.Get("operationId"); id == nil || id.Text == "" || names[id.Text] != "" {
-				t.Errorf("%s has the operationId %v, as has %q; generators of clients name methods by it", at, id, names[id.Text])
-			} else {
+			id := o.Get("operationId")
+			switch {
+			case id == nil:
+				t.Errorf("%s has no operationId; generators of clients name methods by it", at)
+			case names[id.Text] != "":
+				t.Errorf("%s has the operationId %q of %s", at, id.Text, names[id.Text])
+			default:
 				names[id.Text] = at
 			}
 			if d := o.Get("description"); d == nil || len(d.Text) < 10 {

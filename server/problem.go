@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"flowdrive/internal/errs"
+	"flowdrive/internal/mediatype"
 )
 
 // problem is how a kind of failure looks on the wire. Condition is the
@@ -227,32 +228,6 @@ func speaksDAV(method string) bool {
 // prefersText reports whether the Accept header (RFC 9110, section 12.5.1)
 // names text/plain, and JSON not before it.
 func prefersText(accept []string) bool {
-	text, json := 0.0, 0.0
-	for _, line := range accept {
-		for item := range strings.SplitSeq(line, ",") {
-			mediaRange, parameters, _ := strings.Cut(item, ";")
-			switch strings.ToLower(strings.TrimSpace(mediaRange)) {
-			case "text/plain", "text/*":
-				text = max(text, quality(parameters))
-			case "application/problem+json", "application/json", "application/*":
-				json = max(json, quality(parameters))
-			}
-		}
-	}
-	return text > json
-}
-
-// quality reads q of a media range's parameters; it is 1 by default.
-func quality(parameters string) float64 {
-	for p := range strings.SplitSeq(parameters, ";") {
-		name, value, _ := strings.Cut(p, "=")
-		if strings.EqualFold(strings.TrimSpace(name), "q") {
-			q, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
-			if err != nil || !(q >= 0 && q <= 1) {
-				return 0
-			}
-			return q
-		}
-	}
-	return 1
+	text := mediatype.Quality(accept, "text/plain", "text/*")
+	return text > mediatype.Quality(accept, "application/problem+json", "application/json", "application/*")
 }
