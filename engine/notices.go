@@ -135,61 +135,6 @@ func (t *notifier) find() error {
 	return nil
 }
 
-// add adds a person. Who watches a route is told of the cases that are for
-// them to see.
-func (t *notifier) add(who *store.Party, p notice.Person) error {
-	by := t.accounts.Principal(who.ID)
-	at, err := t.recipientCase(p.Notice.Case)
-	if err != nil || at == nil {
-		return err
-	}
-	p.At = at.Case
-	if p.Sees, err = t.seesCase(t.tx, by, &t.change.row); err != nil {
-		return err
-	}
-	if sees := p.Sees; p.Why == machine.ReasonWatcher {
-		if at.ID != t.change.row.ID {
-			row, err := t.tx.Cases().Get(at.ID)
-			if err != nil {
-				return err
-			}
-			if sees, err = t.seesCase(t.tx, by, row); err != nil {
-				return err
-			}
-		}
-		if !sees {
-			return nil
-		}
-	}
-	n := t.notice(kindOf(&p))
-	n.People = append(n.People, p)
-	return nil
-}
-
-// kindOf returns the kind of notice by which somebody is told of an event.
-func kindOf(p *notice.Person) notice.Kind {
-	switch {
-	case p.Why == machine.ReasonReminder:
-		return notice.KindReminder
-	case len(p.Tasks) > 0:
-		return notice.KindTask
-	}
-	return notice.KindAct
-}
-
-// notice returns the notice of that kind of the event.
-func (t *notifier) notice(kind notice.Kind) *notice.Notice {
-	for _, n := range t.notices {
-		if n.Kind == kind {
-			return n
-		}
-	}
-	after := t.change.after
-	n := &notice.Notice{Kind: kind, Time: after.Modified, Case: after, Acts: t.change.notices.Acts, Title: t.taskTitle}
-	t.notices = append(t.notices, n)
-	return n
-}
-
 // recipientCase returns a case of the tree, nil for none.
 func (t *notifier) recipientCase(id int64) (*recipientCase, error) {
 	if at := t.recipientCases[id]; at != nil {
@@ -236,7 +181,10 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 		}
 		return later
 	}
-	out := &machine.Notices{Acts: append(earlier.Acts, later.Acts...), To: later.To}
+	out := &machine.Notices{Acts: append(earlier.Acts, later.Acts...), Child: later.Child, News: append(earlier.News, later.News...), To: later.To}
+	if later.Child == nil {
+		out.Child = earlier.Child
+	}
 	for _, n := range earlier.To {
 		told := false
 		for i := range later.To {

@@ -2,12 +2,14 @@ package engine_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/route"
 	"flowdrive/store"
 )
 
@@ -31,6 +33,34 @@ func (w *world) toldOf(id int64) (out []string) {
 		out = append(out, unquote(mail.get("to/0"))+": "+unquote(mail.get("subject")))
 	}
 	return out
+}
+
+// toldSince returns a function that returns what people were told of the cases
+// since it was called last, in order of the addresses.
+func (w *world) toldSince(ids ...int64) func() []string {
+	seen := map[int64]int{}
+	return func() (out []string) {
+		w.Helper()
+		for _, id := range ids {
+			told := w.toldOf(id)
+			out = append(out, told[seen[id]:]...)
+			seen[id] = len(told)
+		}
+		slices.Sort(out)
+		return out
+	}
+}
+
+// exampleRoute returns the source of a route that ships.
+func exampleRoute(t *testing.T, name string) string {
+	t.Helper()
+	for _, example := range route.Examples() {
+		if example.Name == name {
+			return string(example.Source)
+		}
+	}
+	t.Fatalf("no example %s", name)
+	return ""
 }
 
 const routeTold = `
@@ -196,4 +226,61 @@ func TestNoticesInTheOutbox(t *testing.T) {
 	w.as("ann").mustPutRoute("own", "context: ann\n"+strings.Replace(routeOwn, "context: core\n", "", 1))
 	w.advance(time.Hour)
 	same(t, "when it fails again", failures(), 2)
+}
+
+// TestOutcomes: people are told how a case ended in its own title and words. A vote
+// is told as a vote, to those who may see it
+// (docs/contract/routes.md#6-notifications).
+func TestOutcomes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
+	w.as("admin").mustPutParty(identity.Team, "core", `{"members": ["ann", "bob"]}`)
+	for _, name := range []string{"tip-vote", "tip"} {
+		w.as("admin").mustPutRoute(name, exampleRoute(t, name))
+	}
+	w.as("admin").mustPutMe(`{"email": "root@example.org", "watch": ["tip"]}`)
+	tip := w.as("sam").startCase(`{"route": "tip", "title": "TIP 42", "stakeholders": ["eve"]}`)
+	votes := w.as("sam").children(tip)
+	since := w.toldSince(append([]int64{tip}, votes...)...)
+	same(t, "the start: to be able to withdraw is nothing to do", since(), []string{
+		"ann@example.org: To do: Approve, Reject, Abstain (TIP 42 (ann))",
+		"bob@example.org: To do: Approve, Reject, Abstain (TIP 42 (bob))",
+		"eve@example.org: Proposed: TIP 42",
+		"root@example.org: Proposed: TIP 42",
+	})
+	w.as("ann").mustPerform(votes[0], "approve")
+	same(t, "a vote: bob and eve may see the proposal, but not the vote", since(), []string{
+		"root@example.org: Ann voted Approve: TIP 42 (1 of 2)",
+		"sam@example.org: Ann voted Approve: TIP 42 (1 of 2)",
+	})
+	w.as("bob").mustPerform(votes[1], "reject")
+	same(t, "the last vote", since(), []string{
+		"ann@example.org: Rejected: TIP 42",
+		"bob@example.org: Rejected: TIP 42",
+		"eve@example.org: Rejected: TIP 42",
+		"root@example.org: Rejected: TIP 42",
+		"sam@example.org: Rejected: TIP 42",
+	})
+
+	tip = w.as("sam").startCase(`{"route": "tip", "title": "TIP 43"}`)
+	since = w.toldSince(append([]int64{tip}, w.as("sam").children(tip)...)...)
+	since()
+	w.advance(7 * 24 * time.Hour)
+	same(t, "nobody votes", since(), []string{
+		"ann@example.org: Did not vote: TIP 43 (ann) (1 of 2)",
+		"ann@example.org: Rejected: TIP 43",
+		"bob@example.org: Rejected: TIP 43",
+		"root@example.org: Did not vote: TIP 43 (ann) (1 of 2)",
+		"root@example.org: Rejected: TIP 43",
+		"sam@example.org: Did not vote: TIP 43 (ann) (1 of 2)",
+		"sam@example.org: Rejected: TIP 43",
+	})
+
+	tip = w.as("sam").startCase(`{"route": "tip", "title": "TIP 44"}`)
+	since = w.toldSince(tip)
+	since()
+	w.as("sam").mustPerform(tip, "withdraw")
+	same(t, "who withdraws knows", since(), []string{
+		"ann@example.org: Withdrawn: TIP 44", "bob@example.org: Withdrawn: TIP 44", "root@example.org: Withdrawn: TIP 44",
+	})
 }

@@ -110,6 +110,7 @@ type caseDecision struct {
 	written      int                       // bytes of messages
 	known        map[string]*document.Node // its messages as JSON, as far as they were asked for
 	firing       *firing                   // the timer whose handlers run, nil for none
+	expired      map[int64]string          // what people are told of timers that the route deals with, by number of the log entry
 	resumed      bool                      // a suspension has just ended: overdue timers come first
 }
 

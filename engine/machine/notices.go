@@ -27,6 +27,8 @@ type Notice struct {
 	Why    Reason
 	Case   int64     // the case that they are notified because of: the event's own or another one of the tree
 	Tasks  []TaskRef // the tasks that it is about, for ReasonTask and ReasonReminder
+	Cases  []int64   // without tasks: all cases of the tree whose people they are, from the event's case upwards
+	Own    bool      // the acts are their own: they are told of nothing but the end of other cases
 }
 
 // TaskRef names a task.
@@ -37,8 +39,10 @@ type TaskRef struct {
 
 // Notices says who is to be notified of an event, and of what.
 type Notices struct {
-	Acts []LogEntry // what a person or a timer did to the event's case, without what followed
-	To   []Notice
+	Acts  []LogEntry // what a person or a timer did to the event's case, without what followed
+	Child *ChildNews // nil: the event's case has no parent
+	News  []News     // of the event's case and its ancestors, in this order, as far as something happened in them
+	To    []Notice
 }
 
 // noticeBuilder makes the notices of one event.
@@ -49,19 +53,20 @@ type noticeBuilder struct {
 }
 
 // notices returns who is to be notified, nil for nobody. Users who have a new task
-// are notified always, also of what they did themselves. The people of the case and
+// are notified of it, unless they gave it to themselves. The people of the case and
 // of its ancestors are notified of what a person or a timer did, except the person
-// who did it.
+// who did it, and of the end of a case, except the person who ended it.
 //
 // The team of everyone is not notified: a role that everyone plays would send a mail
 // to each user for every case.
 func (d *caseDecision) notices(event Event) *Notices {
 	n := &noticeBuilder{caseDecision: d, told: map[string]int{}}
+	n.acts(event)
 	for _, each := range append([]*caseDecision{d}, d.order...) {
 		n.tasks(each)
 	}
-	n.acts(event)
-	if len(n.out.Acts) > 0 {
+	n.dropWaysOut()
+	if len(n.out.Acts) > 0 || n.anyEnded() {
 		n.audience()
 	}
 	if len(n.out.To) == 0 {
@@ -97,7 +102,7 @@ func (n *noticeBuilder) tasks(d *caseDecision) {
 			had = holders(d.from, d.route.State(d.from.Status), &d.route.Actions[d.actions[i]], before)
 		}
 		for _, person := range n.newHolders(d, holders(d.c, d.status, &d.route.Actions[d.actions[i]], e), had) {
-			if !e.rejectedBy(person) {
+			if !e.rejectedBy(person) && !n.gaveItself(d, person, why) {
 				n.task(person, why, TaskRef{d.c.ID, e.Action})
 			}
 		}
@@ -129,8 +134,7 @@ func (n *noticeBuilder) newHolders(d *caseDecision, have, had []string) (persons
 func (n *noticeBuilder) task(person string, why Reason, task TaskRef) {
 	at, told := n.told[identity.Fold(person)]
 	if !told {
-		n.add(person, why, task.Case)
-		at = len(n.out.To) - 1
+		at = n.add(person, why, task.Case)
 	}
 	notice := &n.out.To[at]
 	if notice.Why == ReasonReminder && why == ReasonTask {
@@ -163,6 +167,9 @@ func (n *noticeBuilder) acts(event Event) {
 		default:
 			continue
 		}
+		if entry.Kind == LogTimer && n.expired[entry.Seq] == "" {
+			continue // that it is overdue is told as what is wrong with the case
+		}
 		n.out.Acts = append(n.out.Acts, *entry)
 		if !sweep {
 			return
@@ -180,6 +187,7 @@ func (n *noticeBuilder) audience() {
 		}
 		seats, at = append(seats, parent), parent
 	}
+	n.tellNews(seats)
 	for _, d := range seats {
 		for i := range d.c.Roles {
 			for _, party := range d.c.Roles[i].Parties {
@@ -226,18 +234,34 @@ func (n *noticeBuilder) people(d *caseDecision, party string, why Reason) {
 	}
 }
 
-// others notifies a user of what was done, unless they did it themselves or are
-// notified for a stronger reason.
+// others notifies a user of what happened in a case, for the strongest of the
+// reasons. Who did it is not notified of it, but of the end of another case that it
+// brought about.
 func (n *noticeBuilder) others(d *caseDecision, person string, why Reason) {
-	by := func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, person) }
-	if _, told := n.told[identity.Fold(person)]; !told && !slices.ContainsFunc(n.out.Acts, by) {
-		n.add(person, why, d.c.ID)
+	own := n.isAct(person)
+	if own && !n.endedFor(d, person) {
+		return
+	}
+	at, told := n.told[identity.Fold(person)]
+	if !told {
+		at = n.add(person, why, d.c.ID)
+		n.out.To[at].Own = own
+	}
+	if notice := &n.out.To[at]; len(notice.Tasks) == 0 && !slices.Contains(notice.Cases, d.c.ID) {
+		notice.Cases = append(notice.Cases, d.c.ID)
 	}
 }
 
-func (n *noticeBuilder) add(person string, why Reason, through int64) {
-	n.told[identity.Fold(person)] = len(n.out.To)
+// isAct reports whether the acts are the person's own.
+func (n *noticeBuilder) isAct(person string) bool {
+	return slices.ContainsFunc(n.out.Acts, func(entry LogEntry) bool { return entry.Actor != nil && sameName(*entry.Actor, person) })
+}
+
+func (n *noticeBuilder) add(person string, why Reason, through int64) (place int) {
+	place = len(n.out.To)
+	n.told[identity.Fold(person)] = place
 	n.out.To = append(n.out.To, Notice{Person: person, Why: why, Case: through})
+	return place
 }
 
 // persons returns the users of a party of a case. Absent facts become needs.

@@ -207,6 +207,9 @@ func (d caseTimers) expire(at timerRef) error {
 		Text: fmt.Sprintf("TimerExpired: %s (%s), due %s, fired at %s", at.name, at.kind, t.Date.Format(time.RFC3339), d.now.Format(time.RFC3339)),
 	})
 	steps := d.handlers(at)
+	if len(steps) > 0 || at.kind == UserTimer {
+		d.noteExpired(at)
+	}
 	if len(steps) == 0 && at.kind != UserTimer {
 		d.warn(at.name, f.enablement, d.lateness(at, t.Date))
 		return nil
@@ -217,6 +220,25 @@ func (d caseTimers) expire(at timerRef) error {
 		}
 	}
 	return nil
+}
+
+// noteExpired notes what people are told of a timer whose expiry the route deals
+// with.
+func (d caseTimers) noteExpired(at timerRef) {
+	word := "Overdue"
+	switch at.kind {
+	case DueTimer:
+		word += ": " + title(&d.route.Actions[at.action])
+	case OfferTimer:
+		word = "Not accepted in time: " + title(&d.route.Actions[at.action])
+	case UserTimer:
+		word = "The timer " + at.name + " has expired"
+	case CaseTimer, StateTimer, TimeoutTimer, reminder:
+	}
+	if d.expired == nil {
+		d.expired = map[int64]string{}
+	}
+	d.expired[d.c.LogSeq] = word
 }
 
 // handle runs one handler and rolls it back if it fails.

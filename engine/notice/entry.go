@@ -41,5 +41,5 @@ func (n *Notice) entryMail(p *Person) *machine.Mail {
 	} else {
 		text.WriteString("It goes on with its next instant. There is no further mail about it until it has fired again.\n")
 	}
-	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine("Not started: " + n.Entry.Title), Text: text.String(), Thread: n.Entry.UUID}
+	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(n.Sentence(p)), Text: text.String(), Thread: n.Entry.UUID}
 }

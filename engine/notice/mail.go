@@ -24,7 +24,7 @@ func (n *Notice) caseMail(p *Person) *machine.Mail {
 	if len(p.Tasks) > 0 {
 		n.writeTasks(&b, p)
 	} else {
-		fmt.Fprintf(&b, "Case %d, %s:\n\n", at.ID, machine.OneLine(at.Title))
+		fmt.Fprintf(&b, "%s\n\n", machine.OneLine(n.Sentence(p)))
 	}
 	n.writeActs(&b, p)
 	folder := fmt.Sprintf("/dav/Workflow/Cases/%d", at.ID)
@@ -33,25 +33,7 @@ func (n *Notice) caseMail(p *Person) *machine.Mail {
 		b.WriteString("Save {} to the file of a task to do it, {\"comment\": \"…\"} to say something with\nit, {\"do\": \"accept\"} to take it on first.\n\n")
 	}
 	fmt.Fprintf(&b, "You get this because %s. With {\"notify\": false} saved to\n/dav/Account/me.json there are no more such mails.\n", p.because())
-	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(n.subject(p)), Text: b.String(), Thread: at.GUID}
-}
-
-func (n *Notice) subject(p *Person) string {
-	if len(p.Tasks) == 0 {
-		if !p.Sees {
-			return p.At.Title
-		}
-		return n.Acts[0].Text + ": " + p.At.Title
-	}
-	titles := make([]string, len(p.Tasks))
-	for i, task := range p.Tasks {
-		titles[i] = n.Title(task)
-	}
-	word := "To do: "
-	if p.Why == machine.ReasonReminder {
-		word = "Reminder: "
-	}
-	return word + strings.Join(titles, ", ") + " (" + p.At.Title + ")"
+	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(n.Sentence(p)), Text: b.String(), Thread: at.GUID}
 }
 
 func (n *Notice) writeTasks(b *strings.Builder, p *Person) {
@@ -68,12 +50,11 @@ func (n *Notice) writeTasks(b *strings.Builder, p *Person) {
 	}
 }
 
-// writeActs writes what was done, and what was said with it. Of a case that is
-// not for the person to see no more is told than its parent's log tells.
+// writeActs writes what was done, and what was said with it, if the person may see
+// the case in which it was done.
 func (n *Notice) writeActs(b *strings.Builder, p *Person) {
 	acts := n.Acts
-	if len(acts) > 0 && !p.Sees {
-		fmt.Fprintf(b, "  Something was done in case %d, which belongs to it.\n\n", n.Case.ID)
+	if !p.Sees {
 		return
 	}
 	for i := range acts {

@@ -59,12 +59,17 @@ type Notice struct {
 	Case *machine.Case // that it is about, as it is since
 	// Entry is the schedule entry that it is about.
 	Entry *Entry
-	// Acts is what a person or a timer did, the first of it being what the subject
-	// names. It is of Case, for KindOutcome it may be of a case below it.
-	Acts []machine.LogEntry
+	// Word is what was done in the case, or how it ended: "Approved".
+	Word string
+	// Child is set for what happened in a case that another case has started.
+	Child *machine.ChildNews
+	// Acts is what a person or a timer did, of ActsCase: Case, or a case below it.
+	Acts     []machine.LogEntry
+	ActsCase int64
 	// Trouble is what is wrong or was, of KindOverdue, KindFailure and KindMended.
 	Trouble *Trouble
 	Title   func(machine.TaskRef) string // what people call a task
+	Name    func(user string) string     // what people call a user; nil: by the name to log in with
 	People  []Person                     // who is told, each once
 }
 
@@ -90,5 +95,5 @@ type Person struct {
 	Email  string        // "" if no mails are sent
 	At     *machine.Case // through which they are told, nil if there is no case
 	Behalf string        // the user whose deputy this is, or ""
-	Sees   bool          // the case of the notice
+	Sees   bool          // the case in which the acts were done
 }

@@ -16,7 +16,7 @@ func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 // sampleEvent is an approval in a case that is the child of another one.
 func sampleEvent() *notice.Notice {
 	return &notice.Notice{
-		Kind: notice.KindTask, Time: noon(),
+		Kind: notice.KindTask, Time: noon(), Word: "Approved",
 		Case: &machine.Case{ID: 7, GUID: "g7", RouteName: "desk", Title: "Child", Life: machine.Active, Status: "open", Modified: noon()},
 		Acts: []machine.LogEntry{{
 			Text: "Approved\nTo: x", Action: new("approve"), Actor: new("ann"), OnBehalfOf: new("bob"),
@@ -66,16 +66,47 @@ You get this because the task is yours. With {"notify": false} saved to
 `)
 }
 
-// TestMailOfWhatIsNotSeen: who may not see the event's case is told nothing of
-// what was said in it.
+// TestMailOfWhatIsNotSeen: who may not see the case in which something was done is
+// told nothing of what was said in it.
 func TestMailOfWhatIsNotSeen(t *testing.T) {
 	t.Parallel()
 	p := samplePerson(machine.ReasonPlayer)
-	p.At, p.Sees = &machine.Case{ID: 5, GUID: "g5", Title: "Parent"}, false
-	mail := sampleEvent().Mail(p)
-	want(t, "subject", mail.Subject, "Parent")
-	if !strings.Contains(mail.Text, "Something was done in case 7, which belongs to it.") || strings.Contains(mail.Text, "looks right") || strings.Contains(mail.Text, "ann") {
+	n := sampleEvent()
+	n.Case = &machine.Case{ID: 5, GUID: "g5", Title: "Parent"}
+	p.At, p.Sees = n.Case, false
+	mail := n.Mail(p)
+	want(t, "subject", mail.Subject, "Approved: Parent")
+	if strings.Contains(mail.Text, "looks right") || strings.Contains(mail.Text, "ann") {
 		t.Errorf("the text is %s", mail.Text)
+	}
+}
+
+// TestSentences: what is told in a line.
+func TestSentences(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(n *notice.Notice)
+		want   string
+	}{
+		{"what was done", func(*notice.Notice) {}, "Approved: Child"},
+		{"a vote", func(n *notice.Notice) {
+			n.Child = &machine.ChildNews{ParentTitle: "TIP 42", Verb: "Voted", Action: "Approve", Done: 2, Total: 3}
+		}, "Ann voted Approve: TIP 42 (2 of 3)"},
+		{"one child", func(n *notice.Notice) {
+			n.Child = &machine.ChildNews{ParentTitle: "Welcome", Action: "Hand over", Done: 1, Total: 1}
+		}, "Ann approved: Child (1 of 1)"},
+		{"a child that goes on", func(n *notice.Notice) { n.Child = &machine.ChildNews{ParentTitle: "Welcome"} }, "Ann approved: Child"},
+		{"what a timer did in a child", func(n *notice.Notice) {
+			n.Acts[0].Actor, n.Word = new(machine.ActorTimer), "Did not vote"
+			n.Child = &machine.ChildNews{ParentTitle: "TIP 42", Verb: "Voted", Action: "No vote", Done: 3, Total: 3}
+		}, "Did not vote: Child (3 of 3)"},
+		{"a timer", func(n *notice.Notice) { n.Word = "Overdue: Check it" }, "Overdue: Check it (Child)"},
+	}
+	for _, tt := range tests {
+		n := sampleEvent()
+		tt.change(n)
+		want(t, tt.name, n.Sentence(nil), tt.want)
 	}
 }
 
@@ -104,9 +135,9 @@ func TestMailReasons(t *testing.T) {
 // TestSubjects: a subject is one line, and not a long one.
 func TestSubjects(t *testing.T) {
 	t.Parallel()
-	p := samplePerson(machine.ReasonWatcher)
-	p.At.Title = "ä\nBcc: x" + strings.Repeat("ö", 200)
-	subject := sampleEvent().Mail(p).Subject
+	n := sampleEvent()
+	n.Case.Title = "ä\nBcc: x" + strings.Repeat("ö", 200)
+	subject := n.Mail(samplePerson(machine.ReasonWatcher)).Subject
 	if n := len([]rune(subject)); n != 121 || strings.Contains(subject, "\n") || !strings.HasSuffix(subject, "…") {
 		t.Errorf("%d characters: %q", n, subject)
 	}

@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"slices"
+
+	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// add adds a person. Nobody is told of a case that they may not see
+// (docs/contract/routes.md#6-notifications).
+func (t *notifier) add(who *store.Party, p notice.Person) error {
+	by := t.accounts.Principal(who.ID)
+	at, err := t.recipientCase(p.Notice.Case)
+	if err != nil || at == nil {
+		return err
+	}
+	p.At = at.Case
+	if p.Sees, err = t.sees(by, t.change.row.ID); err != nil {
+		return err
+	}
+	if len(p.Tasks) > 0 {
+		n := t.notice(kindOfTasks(&p), t.change.after)
+		n.People = append(n.People, p)
+		return nil
+	}
+	news, err := t.newsFor(by, &p)
+	if err != nil || news == nil {
+		return err
+	}
+	if at, err = t.recipientCase(news.Case); err != nil || at == nil {
+		return err
+	}
+	kind := notice.KindAct
+	if news.Ended && !t.isChildsAct(news) {
+		kind = notice.KindOutcome
+	}
+	n := t.notice(kind, at.Case)
+	n.Word, p.At = news.Word, at.Case
+	if t.isChildsAct(news) {
+		n.Child = t.change.notices.Child
+	}
+	n.People = append(n.People, p)
+	return nil
+}
+
+// kindOfTasks returns the kind of notice by which somebody is told of tasks.
+func kindOfTasks(p *notice.Person) notice.Kind {
+	if p.Why == machine.ReasonReminder {
+		return notice.KindReminder
+	}
+	return notice.KindTask
+}
+
+// isChildsAct reports whether the news are of the event's case, and that is a
+// child: what happened there is one step of its parent.
+func (t *notifier) isChildsAct(news *machine.News) bool {
+	return news.Case == t.change.row.ID && t.change.notices.Child != nil
+}
+
+// newsFor returns the one thing that a person is told of an event: the end of the
+// uppermost case of which they are told, else what was done in the event's case,
+// else what that led to in a case above it. nil: nothing.
+func (t *notifier) newsFor(by identity.Principal, p *notice.Person) (*machine.News, error) {
+	all := t.change.notices.News
+	for i := len(all) - 1; i >= 0; i-- {
+		if !all[i].Ended || t.isChildsAct(&all[i]) || !slices.Contains(p.Cases, all[i].Case) {
+			continue
+		}
+		if sees, err := t.sees(by, all[i].Case); sees || err != nil {
+			return &all[i], err
+		}
+	}
+	if p.Own {
+		return nil, nil
+	}
+	for i := range all {
+		of := &all[i]
+		if of.Case != t.change.row.ID && !slices.Contains(p.Cases, of.Case) {
+			continue
+		}
+		if sees, err := t.sees(by, of.Case); sees || err != nil {
+			return of, err
+		}
+	}
+	return nil, nil
+}
+
+// sees reports whether by may see a case of the tree.
+func (t *notifier) sees(by identity.Principal, id int64) (bool, error) {
+	if at := t.recipientCases[id]; at != nil && at.change != nil {
+		return t.seesCase(t.tx, by, &at.change.row)
+	}
+	row, err := store.OrNil(t.tx.Cases().Get(id))
+	if err != nil || row == nil {
+		return false, err
+	}
+	return t.seesCase(t.tx, by, row)
+}
+
+// notice returns the notice of that kind about that case.
+func (t *notifier) notice(kind notice.Kind, about *machine.Case) *notice.Notice {
+	for _, n := range t.notices {
+		if n.Kind == kind && n.Case.ID == about.ID {
+			return n
+		}
+	}
+	n := &notice.Notice{
+		Kind: kind, Time: t.change.after.Modified, Case: about, Acts: t.change.notices.Acts, ActsCase: t.change.row.ID, Title: t.taskTitle, Name: t.userName,
+	}
+	t.notices = append(t.notices, n)
+	return n
+}
+
+// userName returns what people call a user: by the full name, else by the name to
+// log in with.
+func (t *notifier) userName(name string) string {
+	if p := t.accounts.Table().ByName(identity.User, name); p != nil && p.FullName != "" {
+		return p.FullName
+	}
+	return name
+}
