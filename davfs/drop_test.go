@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,10 +57,10 @@ func TestReadDrop(t *testing.T) {
 		{raw: ".Priority=1", kind: errs.BadParameter},
 		{raw: ".", kind: errs.BadParameter},
 		{raw: ".dryRun&.dryRun", kind: errs.BadParameter},
-		{raw: ".startAt=2012-12-01T01:00:00%2B01:00", want: engine.Drop{StartAt: time.Date(2012, 12, 1, 0, 0, 0, 0, time.UTC)}},
+		{raw: ".startAt=2012-12-01T01:00:00%2B01:00", want: engine.Drop{StartAt: "2012-12-01T01:00:00+01:00"}},
 		{raw: ".startAt", kind: errs.BadParameter},
-		{raw: ".startAt=2012-12-01", kind: errs.BadParameter},
-		{raw: ".startAt=2012-12-01T01:00:00+01:00", want: engine.Drop{StartAt: time.Date(2012, 12, 1, 0, 0, 0, 0, time.UTC)}},
+		{raw: ".startAt=2012-12-01", want: engine.Drop{StartAt: "2012-12-01"}},
+		{raw: ".startAt=2012-12-01T01:00:00+01:00", want: engine.Drop{StartAt: "2012-12-01T01:00:00 01:00"}},
 		{raw: "=x", kind: errs.BadParameter},
 		{raw: "a%=x", kind: errs.BadParameter},
 		{raw: "a=%FF", kind: errs.BadParameter},

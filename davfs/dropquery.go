@@ -92,11 +92,10 @@ func readOptions(options query, d *engine.Drop) error {
 		return err
 	}
 	if at, given := options[".startAt"]; given {
-		var ok bool
-		// A plus that nobody has escaped says a blank, which no instant has.
-		if d.StartAt, ok = clock.ParseInstant(strings.Replace(at, " ", "+", 1)); !ok {
+		if at == "" {
 			return errs.New(errs.BadParameter, "The parameter .startAt must be %s.", clock.InstantForm)
 		}
+		d.StartAt = at
 	}
 	if _, given := options[".priority"]; given {
 		priority, err := options.number(".priority", 0, maxPriority)

@@ -47,7 +47,7 @@ type startDocument struct {
 	startAt      time.Time
 }
 
-func (e *Cases) readStart(root document.Value) *startDocument {
+func (e *Cases) readStart(root document.Value, zone *time.Location) *startDocument {
 	s := &startDocument{}
 	if !root.Is(document.Object) {
 		return s
@@ -73,7 +73,7 @@ func (e *Cases) readStart(root document.Value) *startDocument {
 	if v := root.Get("stakeholders"); v.Given() {
 		s.stakeholders = e.partyNames(v)
 	}
-	s.startAt, _ = readDate(root.Get("startAt"), time.Time{})
+	s.startAt, _ = readDate(root.Get("startAt"), time.Time{}, zone)
 	s.input = readInput(root.Get("input"))
 	oneInput(root)
 	return s

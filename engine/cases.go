@@ -101,7 +101,7 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 // decideOn returns the change that the event makes of a held case.
 func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
-	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.canNotify()}, l)
+	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.canNotify(), Zone: e.zoneOf(req.By)}, l)
 	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued {
 		err = e.sayWhyQueued(h, req.By, err)
 	}

@@ -104,7 +104,7 @@ func TestStartRefused(t *testing.T) {
 		{"sam", `{"route": "ask", "title": "` + strings.Repeat("x", 1001) + `"}`, errs.Invalid, []string{"/title range"}},
 		{"sam", `{"route": "ask", "title": "a\nb"}`, errs.Invalid, []string{"/title format"}},
 		{"sam", `{"route": "ask", "attachmentUUID": "` + strings.Repeat("ab", 16) + `"}`, errs.Invalid, []string{"/attachmentUUID not-found"}},
-		{"sam", `{"route": "ask", "startAt": "2012-12-01"}`, errs.Invalid, []string{"/startAt format"}},
+		{"sam", `{"route": "ask", "startAt": "2012-02-30"}`, errs.Invalid, []string{"/startAt format"}},
 		{"sam", `{"route": "ask", "startAt": 5}`, errs.Invalid, []string{"/startAt type"}},
 		{"sam", `{"route": "ask", "roles": {"asker": ["bob"]}}`, errs.RoleNotAssignable, nil},
 		{"sam", `{"route": "ask", "roles": {"helper": ["eve"]}}`, errs.RoleNotAssignable, nil},

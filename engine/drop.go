@@ -3,12 +3,14 @@ package engine
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/files"
 	"flowdrive/engine/quota"
+	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/label"
@@ -25,7 +27,7 @@ type Drop struct {
 	Xattrs   label.Dict // keys normalised; labels not substituted yet
 	Title    string     // "": the route's
 	Priority *int       // nil: the route's
-	StartAt  time.Time  // zero: as soon as it can be
+	StartAt  string     // an instant, or a date of the caller's zone; "": as soon as it can be
 	Context  string     // name or id of the context of the case; "": the caller's own
 }
 
@@ -109,9 +111,13 @@ func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Co
 	if err := e.usage.Check(quota.OpenCases, req.By.ID, e.limits.OpenCases, r.Cases().CountOpen); err != nil {
 		return nil, err
 	}
+	startAt, err := e.dropStart(req, d)
+	if err != nil {
+		return nil, err
+	}
 	b := &newCase{
 		info: info, context: *owner, starter: *starter, title: d.Title, priority: info.Compiled.Priority,
-		xattrs: d.Xattrs, input: input, at: req.Now, startAt: d.StartAt,
+		xattrs: d.Xattrs, input: input, at: req.Now, startAt: startAt,
 	}
 	if d.Priority != nil {
 		b.priority = *d.Priority
@@ -166,4 +172,20 @@ func (e *Drops) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Out
 		out.ETag = MessageETag(input)
 	}
 	return out, e.Finish(tx, req, out)
+}
+
+// dropStart returns when the case of a dropped file is to be started.
+func (e *Drops) dropStart(req Request, d Drop) (time.Time, error) {
+	if d.StartAt == "" {
+		return time.Time{}, nil
+	}
+	zone := e.zoneOf(req.By)
+	at, ok := clock.ParseMoment(d.StartAt, zone)
+	if !ok { // a plus that the client has not escaped says a blank
+		at, ok = clock.ParseMoment(strings.Replace(d.StartAt, " ", "+", 1), zone)
+	}
+	if !ok {
+		return time.Time{}, errs.New(errs.BadParameter, "The parameter .startAt must be %s.", clock.InstantForm)
+	}
+	return at, nil
 }

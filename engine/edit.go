@@ -41,7 +41,7 @@ func (e *Cases) readEdit(by identity.Principal, h *loadedCase, root document.Val
 	e.readPlain(root, h, ed)
 	e.readRoleChange(root, h, ed)
 	contextErr := e.readContextChange(by, root, h, ed)
-	readLife(root, h, ed)
+	readLife(root, h, ed, e.zoneOf(by))
 	return ed, contextErr
 }
 

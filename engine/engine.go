@@ -12,6 +12,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -70,6 +71,7 @@ type Config struct {
 	Wall func() time.Time
 
 	Zones    schedule.Zones // nil: UTC alone
+	Zone     *time.Location // of dates that say none; nil: UTC
 	Links    link.Base      // the address that people call; "": links are paths
 	Sandbox  bool           // the clock stands still; what a request makes due is done before its answer
 	Firings  int            // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
@@ -154,6 +156,7 @@ type base struct {
 	anyCalls  bool
 	log       zerolog.Logger
 	zones     schedule.Zones
+	zone      *time.Location
 	links     link.Base
 	sandbox   bool
 	firings   int
@@ -188,6 +191,7 @@ func New(cfg Config) *Engine {
 		anyCalls:  cfg.AnyCallback,
 		log:       cfg.Log,
 		zones:     cfg.Zones,
+		zone:      cmp.Or(cfg.Zone, time.UTC),
 		links:     cfg.Links,
 		sandbox:   cfg.Sandbox,
 		firings:   cfg.Firings,

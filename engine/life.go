@@ -14,7 +14,7 @@ import (
 // readLife reads "state", "suspendedUntil" and "startAt": what is to become of
 // the life of the case. What they were says nothing, and null nothing to a
 // case that has started.
-func readLife(root document.Value, h *loadedCase, ed *edit) {
+func readLife(root document.Value, h *loadedCase, ed *edit, zone *time.Location) {
 	life := h.core.Life
 	if v := root.Get("state"); v.Given() {
 		state, ok := v.Str()
@@ -25,10 +25,10 @@ func readLife(root document.Value, h *loadedCase, ed *edit) {
 			life = h.core.Life
 		}
 	}
-	if at, dated := readDate(root.Get("startAt"), h.core.StartAt); dated && (h.core.Started.IsZero() || !at.IsZero()) {
+	if at, dated := readDate(root.Get("startAt"), h.core.StartAt, zone); dated && (h.core.Started.IsZero() || !at.IsZero()) {
 		ed.StartAt = &at
 	}
-	date, dated := readDate(root.Get("suspendedUntil"), h.core.SuspendedUntil)
+	date, dated := readDate(root.Get("suspendedUntil"), h.core.SuspendedUntil, zone)
 	if dated && life != machine.Suspended && !date.IsZero() {
 		root.Get("suspendedUntil").Fail(errs.CodeConflict, "goes with the state suspended, not with %s", life)
 		return
@@ -52,8 +52,8 @@ func readLife(root document.Value, h *loadedCase, ed *edit) {
 }
 
 // readDate reads a date that differs from the one that the case has; zero for
-// none.
-func readDate(v document.Value, has time.Time) (date time.Time, differs bool) {
+// none. One that names no zone is of the given one.
+func readDate(v document.Value, has time.Time, zone *time.Location) (date time.Time, differs bool) {
 	if v.Node == nil {
 		return date, false
 	}
@@ -62,7 +62,7 @@ func readDate(v document.Value, has time.Time) (date time.Time, differs bool) {
 		if !ok || text == has.Format(time.RFC3339) { // as it was shown
 			return date, false
 		}
-		if date, ok = clock.ParseInstant(text); !ok {
+		if date, ok = clock.ParseMoment(text, zone); !ok {
 			v.Fail(errs.CodeFormat, "must be %s, or null", clock.InstantForm)
 			return date, false
 		}

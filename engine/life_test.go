@@ -103,7 +103,7 @@ func TestSuspendRefuses(t *testing.T) {
 		{`{"state": "active", "suspendedUntil": "2012-12-01T00:00:00Z"}`, "/suspendedUntil conflict"},
 		{`{"state": "canceled", "suspendedUntil": "2012-12-01T00:00:00Z"}`, "/suspendedUntil conflict"},
 		{`{"state": "suspended", "suspendedUntil": "P2D"}`, "/suspendedUntil format"},
-		{`{"state": "suspended", "suspendedUntil": "2012-12-01T00:00:00"}`, "/suspendedUntil format"},
+		{`{"state": "suspended", "suspendedUntil": "2012-12-32T00:00:00"}`, "/suspendedUntil format"},
 		{`{"state": "suspended", "suspendedUntil": 300}`, "/suspendedUntil type"},
 		{`{"state": "completed"}`, "/state range"},
 		{`{"state": "closed"}`, "/state range"},

@@ -117,7 +117,7 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 	}
 	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}}
 	if start {
-		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.canNotify()}, l); err != nil {
+		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.canNotify(), Zone: e.zoneOfParty(b.starter.ID)}, l); err != nil {
 			return nil, err
 		}
 		change.after, change.written, change.postings, change.notices = out.Case, out.Messages, out.Outbox, out.Notices

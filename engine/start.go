@@ -92,7 +92,7 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 	}
 	var faults document.Faults
 	root := document.Root(node, &faults)
-	s := e.readStart(root)
+	s := e.readStart(root, e.zoneOf(req.By))
 	if v := root.Get("attachmentUUID"); v.Given() {
 		if s.input, err = e.attachments.startInput(r, req, v); err != nil {
 			return nil, err

@@ -38,7 +38,7 @@ func TestStartAt(t *testing.T) {
 	w.advanceTo("2012-11-09T14:00:00.5Z")
 	sam.caseForm(id).wants("state", `"active"`)
 
-	dropped, err := sam.drop("ask", "a.txt", "x", func(d *engine.Drop) { d.StartAt = instant("2012-11-09T16:00:00Z") })
+	dropped, err := sam.drop("ask", "a.txt", "x", func(d *engine.Drop) { d.StartAt = "2012-11-09T16:00:00Z" })
 	if err != nil || dropped.Life != machine.Queued {
 		t.Fatalf("%+v, %v", dropped, err)
 	}

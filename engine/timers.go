@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"time"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -98,7 +99,7 @@ func (e *Cases) PutTimer(ctx context.Context, req Request, id int64, name string
 		if err := e.CheckRequest(r.Locks(), req, timerVersion(h, name), change.ScopeOf(store.TimerKey(id, name))); err != nil {
 			return nil, err
 		}
-		limit, err := readTimer(body, name)
+		limit, err := readTimer(body, name, e.zoneOf(req.By))
 		if err != nil {
 			return nil, err
 		}
@@ -150,9 +151,10 @@ func timerVersion(h *loadedCase, name string) Version {
 	return Version{Exists: true, ETag: res.FormETag, Modified: res.Modified}
 }
 
-// readTimer reads the limit that a document sets, or nil if it sets none. A
+// readTimer reads the limit that a document sets, or nil if it sets none. Dates
+// that name no zone are of the given one. A
 // complete form with another limit sets that limit.
-func readTimer(body []byte, name string) (*route.Limit, error) {
+func readTimer(body []byte, name string, zone *time.Location) (*route.Limit, error) {
 	node, err := document.Parse(body, false)
 	if err != nil {
 		return nil, err
@@ -166,19 +168,19 @@ func readTimer(body []byte, name string) (*route.Limit, error) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %s", name)
 		}
 		if v := root.Get("limit"); v.Node != nil {
-			limit = readLimit(v)
+			limit = readLimit(v, zone)
 		}
 	}
 	return limit, faults.Err()
 }
 
 // readLimit reads a limit that a document sets.
-func readLimit(v document.Value) *route.Limit {
+func readLimit(v document.Value, zone *time.Location) *route.Limit {
 	switch v.Node.Kind {
 	case document.Null:
 		return &route.Limit{}
 	case document.String:
-		limit, err := route.ParseLimit(v.Node.Text)
+		limit, err := route.ParseLimit(v.Node.Text, zone)
 		if err == nil {
 			return &limit
 		}

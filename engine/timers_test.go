@@ -117,7 +117,7 @@ func TestSetTimer(t *testing.T) {
 	for doc, fault := range map[string]string{
 		`{"limit": "next friday"}`:         "/limit format",
 		`{"limit": "P1M"}`:                 "/limit format",
-		`{"limit": "2004-09-15T21:59:00"}`: "/limit format",
+		`{"limit": "2004-09-31T21:59:00"}`: "/limit format",
 		`{"limit": ""}`:                    "/limit format",
 		`{"limit": -5}`:                    "/limit range",
 		`{"limit": 1.5}`:                   "/limit range",

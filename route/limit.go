@@ -3,6 +3,7 @@ package route
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,13 +30,16 @@ type Limit struct {
 
 // LimitForm says which forms a limit has, wherever one is set.
 const LimitForm = "a duration in weeks, days, hours, minutes, seconds such as P3D or PT5M, whole seconds, " +
-	"an instant with its zone such as 2004-09-15T21:59:00+01:00, or null"
+	"an instant such as 2004-09-15T21:59:00+01:00, a date such as 2004-09-15 or 2004-09-15 21:59, or null"
 
-// ParseLimit reads the text of a limit: a duration without years and months, or
-// an instant with a zone (docs/contract/timers.md#limits). The error says what
-// a limit must be.
-func ParseLimit(text string) (Limit, error) {
+// ParseLimit reads the text of a limit: a duration without years and months,
+// whole seconds, an instant, or a date of the zone
+// (docs/contract/timers.md#limits). The error says what a limit must be.
+func ParseLimit(text string, zone *time.Location) (Limit, error) {
 	text = strings.TrimSpace(text)
+	if limit, ok := secondsLimit(text); ok {
+		return limit, nil
+	}
 	if strings.HasPrefix(text, "P") {
 		d, err := clock.ParseDuration(text)
 		switch {
@@ -46,11 +50,24 @@ func ParseLimit(text string) (Limit, error) {
 		}
 		return Limit{Kind: RelativeLimit, After: d.Exact}, nil
 	}
-	at, ok := clock.ParseInstant(text)
+	at, ok := clock.ParseMoment(text, zone)
 	if !ok || at.IsZero() {
 		return Limit{}, fmt.Errorf("must be %s, not %q", LimitForm, clip(text))
 	}
 	return Limit{Kind: AbsoluteLimit, At: at}, nil
+}
+
+// secondsLimit reads a limit that is a text of digits.
+func secondsLimit(text string) (l Limit, ok bool) {
+	const longest = 7 // digits; more are rather a date without its separators
+	if len(text) > longest || strings.Trim(text, "0123456789") != "" {
+		return Limit{}, false
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return Limit{}, false
+	}
+	return SecondsLimit(n)
 }
 
 // SecondsLimit returns the relative limit of n seconds; ok is false if n is

@@ -176,7 +176,7 @@ func (c *compiler) suspend(s *Step, v document.Value) {
 	at := v.Get("until")
 	s.Until = c.value(at)
 	if literal := s.Until.Literal; literal != nil && !strings.Contains(literal.Text, "$") {
-		if _, ok := clock.ParseInstant(literal.Text); literal.Kind != document.String || !ok {
+		if _, ok := clock.ParseMoment(literal.Text, nil); literal.Kind != document.String || !ok {
 			at.Fail(errs.CodeFormat, "must be %s, or {cel: …} that yields one, not %q", clock.InstantForm, clip(literal.Text))
 		}
 	}

@@ -24,7 +24,7 @@ func TestSuspendStep(t *testing.T) {
 		"{until: P2D}":                           errs.CodeFormat,
 		"{until: 5}":                             errs.CodeFormat,
 		`{until: {cel: "nothing"}}`:              errs.CodeFormat,
-		`{until: "2012-11-09T12:34:56"}`:         errs.CodeFormat,
+		`{until: "2012-11-31T12:34:56"}`:         errs.CodeFormat,
 	} {
 		_, _, err := route.Parse("test", readYAML(t, strings.Replace(text, "STEP", step, 1)))
 		got := errs.Code("")

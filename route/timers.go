@@ -195,9 +195,13 @@ func (c *compiler) timerLimit(s *Step, v document.Value) {
 	case isKind(v, document.String) && strings.Contains(v.Node.Text, "$"):
 		s.Text = c.value(v)
 	case isKind(v, document.String):
-		limit, err := ParseLimit(v.Node.Text)
+		limit, err := ParseLimit(v.Node.Text, nil)
 		if err != nil {
 			v.Fail(errs.CodeFormat, "%s", err)
+			return
+		}
+		if _, fixed := clock.ParseInstant(v.Node.Text); limit.Kind == AbsoluteLimit && !fixed {
+			s.Text = c.value(v) // a date of the zone in which the step runs
 			return
 		}
 		s.Limit = limit

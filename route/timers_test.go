@@ -128,14 +128,17 @@ func TestParseLimit(t *testing.T) {
 		"9999-12-31T23:59:59.9999Z":     {"9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"},
 		"PT9223372036.854775807S":       {"P106751DT23H47M16.854775807S", "2305-02-19T11:47:16Z"},
 		"2012-11-09T12:00:00.001-00:00": {"2012-11-09T12:00:00Z", "2012-11-09T12:00:00Z"},
+		"300":                           {"PT5M", "2012-11-09T12:05:00Z"},
+		"2004-09-15":                    {"2004-09-15T00:00:00Z", "2004-09-15T00:00:00Z"},
+		"2004-09-15 21:59":              {"2004-09-15T21:59:00Z", "2004-09-15T21:59:00Z"},
 	} {
-		l, err := route.ParseLimit(text)
+		l, err := route.ParseLimit(text, nil)
 		if err != nil || l.String() != want[0] || l.From(now).Format(time.RFC3339) != want[1] {
 			t.Errorf("%q: %q, %s, %v; want %s", text, l, l.From(now).Format(time.RFC3339), err, want)
 		}
 	}
-	for _, text := range []string{"", "P", "P1M", "P1Y", "-P1D", "P-1D", "300", "next friday", "2004-09-15", "2004-09-15T21:59:00", "21:59Z", "0001-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00"} {
-		if l, err := route.ParseLimit(text); err == nil {
+	for _, text := range []string{"", "P", "P1M", "P1Y", "-P1D", "P-1D", "-300", "20040915", "99999999999", "next friday", "2004-02-30", "21:59Z", "0001-01-01T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00"} {
+		if l, err := route.ParseLimit(text, nil); err == nil {
 			t.Errorf("%q is read as %v", text, l)
 		}
 	}
@@ -158,11 +161,11 @@ func FuzzParseLimit(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		l, err := route.ParseLimit(text)
+		l, err := route.ParseLimit(text, nil)
 		if err != nil {
 			return
 		}
-		again, err := route.ParseLimit(l.String())
+		again, err := route.ParseLimit(l.String(), nil)
 		if err != nil || again.Kind != l.Kind || again.After != l.After || again.At.Unix() != l.At.Unix() {
 			t.Errorf("%q is %+v, shown as %q and read back as %+v, %v", text, l, l, again, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
 
+	"flowdrive/internal/clock"
 	"flowdrive/internal/link"
 	"flowdrive/schedule"
 )
@@ -21,6 +22,7 @@ type settings struct {
 	data           string
 	db             string
 	sandbox        string
+	timezone       string
 	insecureHTTP   bool
 	tlsCert        string
 	tlsKey         string
@@ -52,6 +54,7 @@ func (s *settings) register(flags *pflag.FlagSet) {
 	s.registerData(flags)
 	flags.StringVar(&s.db, "db", "", "URL of the database (default: SQLite in the data folder)")
 	flags.StringVar(&s.sandbox, "sandbox", "", "rehearse with a clock that starts at this instant and stands still")
+	flags.StringVar(&s.timezone, "timezone", "UTC", "time zone of dates that are written without one, such as Europe/Berlin")
 	flags.BoolVar(&s.insecureHTTP, "insecure-http", false, "allow plain HTTP on addresses that are not loopback")
 	flags.StringVar(&s.tlsCert, "tls-cert", "", "PEM file of the certificate; with --tls-key: serve HTTPS")
 	flags.StringVar(&s.tlsKey, "tls-key", "", "PEM file of the certificate's key")
@@ -98,7 +101,15 @@ func (s *settings) validate() error {
 	_, levelErr := s.level()
 	_, outsideErr := s.outside.gateway()
 	_, linksErr := s.links()
-	return errors.Join(sandboxErr, proxyErr, levelErr, outsideErr, linksErr)
+	return errors.Join(sandboxErr, s.zoneErr(), proxyErr, levelErr, outsideErr, linksErr)
+}
+
+// zoneErr says if there is no time zone of the name that was given.
+func (s *settings) zoneErr() error {
+	if new(clock.Zones).Zone(s.timezone) == nil {
+		return usageError{fmt.Errorf("--timezone: %q is not a time zone of the IANA database, such as Europe/Berlin or UTC", s.timezone)}
+	}
+	return nil
 }
 
 // links returns how links begin.

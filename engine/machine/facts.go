@@ -13,7 +13,8 @@ type Input struct {
 	Event Event
 	Now   time.Time // if it is before the case's Modified, Decide takes that
 	Facts Facts
-	Tell  bool // whether the Output is to have Notices
+	Tell  bool           // whether the Output is to have Notices
+	Zone  *time.Location // of dates that steps read; nil: UTC
 
 	batch int // in place of Batch, for tests; 0: Batch
 }

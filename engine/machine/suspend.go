@@ -73,7 +73,7 @@ func (d stepRun) suspendLater(s *route.Step) error {
 	}
 	h := suspension{source: d.source}
 	if ok {
-		date, readable := clock.ParseInstant(value.Text)
+		date, readable := clock.ParseMoment(value.Text, d.zone)
 		if value.Kind != document.String || !readable {
 			return routeFault("suspend until %q, which is not %s", clip(value.Text), clock.InstantForm)
 		}

@@ -37,6 +37,15 @@ func (t *Timer) arm(limit route.Limit, now time.Time) {
 	}
 }
 
+// due returns the date of the timer as people are shown it: an absolute limit is
+// shown as it was set, although a past one makes the timer expire later than that.
+func (t *Timer) due() time.Time {
+	if t.Limit != nil && t.Limit.Kind == route.AbsoluteLimit && t.Limit.At.Before(t.Date) {
+		return t.Limit.At
+	}
+	return t.Date
+}
+
 // cleared returns the timer as it is once cleared: off, without a date, not expired,
 // and with the limit of its definition. If it has expired at this very instant,
 // that is kept.

@@ -61,7 +61,7 @@ func TimerForm(c *Case, r *route.Route, name string) []byte {
 	} else {
 		b = appendBool(b, `,"relative":`, limit.Kind == route.RelativeLimit)
 	}
-	b = appendTimeOrNull(b, `,"expirationDate":`, t.Date)
+	b = appendTimeOrNull(b, `,"expirationDate":`, t.due())
 	b = appendBool(b, `,"expired":`, t.Expired)
 	action := ""
 	if at.ofAction() {
@@ -101,10 +101,10 @@ func MaySetTimer(c *Case, r *route.Route, name string, actor Actor, starter bool
 // when it is to be accepted. Zero means no date.
 func (e *Enabled) dueDates() (due, acceptBy time.Time) {
 	if e.DoBy != nil {
-		due = e.DoBy.Date
+		due = e.DoBy.due()
 	}
 	if e.AcceptBy != nil && e.State == Offered {
-		acceptBy = e.AcceptBy.Date
+		acceptBy = e.AcceptBy.due()
 	}
 	return due, acceptBy
 }

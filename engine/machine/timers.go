@@ -204,14 +204,14 @@ func (d caseTimers) expire(at timerRef) error {
 	defer func() { d.firing = nil }()
 	d.add(LogEntry{
 		Kind: LogTimer, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
-		Text: fmt.Sprintf("TimerExpired: %s (%s), due %s, fired at %s", at.name, at.kind, t.Date.Format(time.RFC3339), d.now.Format(time.RFC3339)),
+		Text: fmt.Sprintf("TimerExpired: %s (%s), due %s, fired at %s", at.name, at.kind, t.due().Format(time.RFC3339), d.now.Format(time.RFC3339)),
 	})
 	steps := d.handlers(at)
 	if len(steps) > 0 || at.kind == UserTimer {
 		d.noteExpired(at)
 	}
 	if len(steps) == 0 && at.kind != UserTimer {
-		d.warn(at.name, f.enablement, d.lateness(at, t.Date))
+		d.warn(at.name, f.enablement, d.lateness(at, t.due()))
 		return nil
 	}
 	for i := range steps {
@@ -356,7 +356,7 @@ func (d stepRun) setTimer(s *route.Step) error {
 			return err
 		}
 		if limit = (route.Limit{}); ok {
-			if limit, err = limitOf(value.Kind, value.Text); err != nil {
+			if limit, err = limitOf(value.Kind, value.Text, d.zone); err != nil {
 				return routeFault("the limit of the timer %q %v", s.Timer, err)
 			}
 		}
@@ -368,9 +368,9 @@ func (d stepRun) setTimer(s *route.Step) error {
 }
 
 // limitOf reads the limit that an expression or a text with labels yields.
-func limitOf(kind document.Kind, text string) (route.Limit, error) {
+func limitOf(kind document.Kind, text string, zone *time.Location) (route.Limit, error) {
 	if kind == document.String {
-		return route.ParseLimit(text)
+		return route.ParseLimit(text, zone)
 	}
 	n, err := document.ParseJSON([]byte(text))
 	if err == nil && kind == document.Number {
@@ -393,7 +393,7 @@ func (d expressions) timer(name string) (expr.Timer, bool) {
 		return expr.Timer{}, d.route.KnowsTimer(name)
 	}
 	t := at.stored(d.c)
-	return expr.Timer{Expired: t.Expired, Enabled: at.on(d.c, &t), Date: t.Date, Limit: at.limit(d.c, d.route, &t).String()}, true
+	return expr.Timer{Expired: t.Expired, Enabled: at.on(d.c, &t), Date: t.due(), Limit: at.limit(d.c, d.route, &t).String()}, true
 }
 
 // SetTimer gives a timer another limit. The caller has checked the rights with

@@ -15,6 +15,7 @@ import (
 // (docs/contract/engine.md#6-trees-and-transactions).
 type tree struct {
 	now    time.Time
+	zone   *time.Location
 	facts  Facts
 	batch  int
 	sweeps bool // no person waits for the answer, so endless loops are escalated
@@ -49,7 +50,7 @@ type treeMessage interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
 	// With a monotonic reading or a zone, equal instants would not be equal values.
-	return &tree{now: in.Now.UTC().Round(0), facts: in.Facts, batch: cmp.Or(in.batch, Batch)}
+	return &tree{now: in.Now.UTC().Round(0), zone: in.Zone, facts: in.Facts, batch: cmp.Or(in.batch, Batch)}
 }
 
 // need notes that a fact is absent.
