@@ -124,19 +124,33 @@ func decodeAnswer(stored []byte) (*answer, error) {
 	return &a, nil
 }
 
-// prefersRepresentation reports whether a Prefer header asks for the
-// complete form (RFC 7240). Of several "return" preferences the first
-// counts, as the RFC says.
-func prefersRepresentation(values []string) bool {
+// returnPreference returns what a Prefer header asks the answer to have:
+// "representation", which is the complete form, "minimal", or "" (RFC 7240). Of
+// several "return" preferences the first counts, as the RFC says.
+func returnPreference(values []string) string {
 	for _, preference := range splitQuoted(strings.Join(values, ","), ',') {
 		name, value, _ := strings.Cut(splitQuoted(preference, ';')[0], "=")
 		if !strings.EqualFold(strings.TrimSpace(name), "return") {
 			continue
 		}
-		value = strings.Trim(strings.TrimSpace(value), `"`)
-		return strings.EqualFold(value, "representation")
+		value = strings.ToLower(strings.Trim(strings.TrimSpace(value), `"`))
+		if value == "representation" || value == "minimal" {
+			return value
+		}
+		return ""
 	}
-	return false
+	return ""
+}
+
+// minimal says whether a multistatus leaves out what says nothing new (RFC 8144,
+// section 2), and adds to the header what the request asked for. Older clients of
+// Microsoft ask for it by "Brief: t".
+func (x *request) minimal(applied func(name, value string)) bool {
+	if returnPreference(x.r.Header.Values("Prefer")) == "minimal" {
+		applied("Preference-Applied", "return=minimal")
+		return true
+	}
+	return strings.EqualFold(x.r.Header.Get("Brief"), "t")
 }
 
 // splitQuoted splits at each mark outside double quotes.

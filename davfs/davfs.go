@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"html/template"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -96,8 +95,8 @@ type request struct {
 
 	overlays *overlays
 
-	// malformed is what is wrong with the query of a PUT. It does not matter if the
-	// query is part of what is written (queried).
+	// malformed is what is wrong with the query of a PUT, and of a GET in Documents/. It
+	// does not matter if the query is part of what is written (queried), or passed over.
 	malformed error
 
 	tokens     []store.UUID  // that the If header submits; condition reads them
@@ -149,7 +148,7 @@ func (d *drive) newRequest(r *http.Request) (*request, error) {
 		return nil, err
 	}
 	q, err := parseQuery(r.URL.RawQuery)
-	if err != nil && r.Method != http.MethodPut {
+	if err != nil && r.Method != http.MethodPut && !passesOverQuery(r.Method, address{path}) {
 		return nil, err
 	}
 	return &request{
@@ -268,9 +267,9 @@ func (d *drive) options(x *request) (*answer, error) {
 	// Clients ask the folder that they mount, so that the class is the drive's,
 	// although some places cannot be locked. Those say so in supportedlock, which
 	// Office programs read.
-	class := "1, 2, 3"
+	class := dav.Classes
 	if x.at.attached() {
-		class = "1, 3"
+		class = dav.ClassesWithoutLocks
 	}
 	a := &answer{Status: http.StatusOK, Body: []byte{}}
 	a.add("DAV", class)
@@ -369,11 +368,10 @@ func (d *drive) mkcol(x *request) (*answer, error) {
 	return nil, errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
 }
 
-// makeFolder answers MKCOL at a place for it. A body would have to say what
-// else to make, and no kind of it is known (RFC 4918, section 9.3.1).
+// makeFolder answers MKCOL at a place for it.
 func (d *drive) makeFolder(x *request, n creator) (*answer, error) {
-	if has, err := hasBody(x.r); has || err != nil {
-		return nil, errs.New(errs.MediaType, "MKCOL takes no body here; send none.")
+	if err := checkFolderBody(x.r); err != nil {
+		return nil, err
 	}
 	condition, err := x.condition()
 	if err != nil {
@@ -388,16 +386,4 @@ func (d *drive) makeFolder(x *request, n creator) (*answer, error) {
 	a := &answer{Status: http.StatusCreated}
 	a.add("Location", dav.FolderHref(dav.Href(strings.TrimPrefix(out.Name, "/"))))
 	return a, nil
-}
-
-// hasBody reports whether a request has a body of at least a byte.
-func hasBody(r *http.Request) (bool, error) {
-	if r.ContentLength >= 0 {
-		return r.ContentLength > 0, nil
-	}
-	n, err := io.ReadFull(r.Body, make([]byte, 1))
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return n > 0, err
 }

@@ -55,6 +55,7 @@ func TestMakeFolderWithChunkedBody(t *testing.T) {
 		d := newTestDrive(t)
 		r := d.request(t, []string{"sam MKCOL /dav/Documents/sam/new", "> " + body}, "")
 		r.ContentLength = -1
+		r.Header.Set("Content-Type", "xzy-foo/bar")
 		rec := httptest.NewRecorder()
 		d.handler.ServeHTTP(rec, r)
 		if rec.Code != want {

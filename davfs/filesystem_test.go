@@ -57,7 +57,6 @@ func inabilities() []inability {
 		{"DELETE", refused, []int{405}, "x/net answers a DELETE that is refused by 405", false},
 		{"MKCOL", refused, []int{405, 409}, "x/net answers a MKCOL that is refused by 405 or 409", false},
 		{"GET", []int{200}, []int{405}, "x/net has no page for a folder", false},
-		{"GET", []int{400}, []int{200}, "x/net passes over the query of a GET", false},
 		{"GET", []int{501}, []int{404}, "x/net answers a GET that fails by 404", false},
 		{"POST", []int{405}, []int{200}, "x/net takes a POST for a GET", false},
 		{"PROPFIND", []int{403}, []int{207}, "x/net walks to any depth", false},

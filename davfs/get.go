@@ -19,24 +19,61 @@ func (d *drive) get(w http.ResponseWriter, x *request) error {
 		return err
 	}
 	if s, ok := n.(streamer); ok {
+		if x.malformed != nil {
+			return x.malformed
+		}
 		return d.getStream(w, x, s)
 	}
 	if f, ok := n.(folder); ok {
 		w.Header().Add("Vary", "Accept")
 		if prefersJSON(x.r.Header) {
+			if x.malformed != nil {
+				return x.malformed
+			}
 			return d.getFolderJSON(w, x, f)
 		}
 	}
-	if err := x.query.only(); err != nil {
-		return err
+	if !passesOverQuery(x.r.Method, x.at) {
+		if err := x.query.only(); err != nil {
+			return err
+		}
 	}
 	switch n := n.(type) {
 	case folder:
+		if needsSlash(x) {
+			return redirectToFolder(w, x, n)
+		}
 		return d.getFolder(w, x, n)
 	case reader:
 		return d.getFile(w, x, n)
 	}
 	return absent()
+}
+
+// passesOverQuery reports whether the query of the request is not looked at: that of a
+// GET in Documents/, since programs add their own to the addresses of ordinary files
+// ("?service=git-upload-pack", "?_=1").
+func passesOverQuery(method string, at address) bool {
+	reads := method == http.MethodGet || method == http.MethodHead
+	return reads && len(at.Segments) > 1 && same(at.Segments[0], "dav") && same(at.Segments[1], documentsRoot)
+}
+
+// needsSlash reports whether the client takes an address for that of a file unless it
+// ends with a slash, and is redirected to the one that does.
+func needsSlash(x *request) bool {
+	return !x.at.Slash && len(x.at.Segments) > 0 && strings.HasPrefix(x.r.UserAgent(), "lftp/")
+}
+
+// redirectToFolder redirects to the address of a folder with the slash, if the folder
+// is there.
+func redirectToFolder(w http.ResponseWriter, x *request, n folder) error {
+	if _, err := n.stat(x.r.Context()); err != nil {
+		return err
+	}
+	w.Header().Set("Location", dav.FolderHref(dav.Href(x.at.Segments...)))
+	w.Header().Set("Content-Length", "0")
+	w.WriteHeader(http.StatusMovedPermanently)
+	return nil
 }
 
 // getFile answers with a file. http.ServeContent does ranges and what

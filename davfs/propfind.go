@@ -65,6 +65,7 @@ func (d *drive) propfind(w http.ResponseWriter, x *request) error {
 	header := w.Header()
 	header.Set("Content-Type", "text/xml; charset=utf-8")
 	header.Set("Cache-Control", "private, no-cache")
+	f.out.Minimal = x.minimal(header.Set)
 	w.WriteHeader(http.StatusMultiStatus)
 	return f.write(w)
 }
@@ -238,7 +239,7 @@ func (i *info) readProps() error {
 // write writes the answer.
 func (f *propfind) write(w io.Writer) error {
 	f.out = dav.Multistatus{
-		To: w, Want: f.want, Listing: f.members != nil, Windows: f.windows,
+		Minimal: f.out.Minimal, To: w, Want: f.want, Listing: f.members != nil, Windows: f.windows,
 		TextSpace: xattrSpace, TextPrefix: xattrPrefix, Texts: f.xattrs,
 	}
 	if f.windows {

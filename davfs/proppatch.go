@@ -69,11 +69,17 @@ func (d *drive) proppatch(x *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	a := &answer{Status: http.StatusMultiStatus}
+	changed := !slices.ContainsFunc(results, func(r dav.PropResult) bool { return r.Status != http.StatusOK })
+	if x.minimal(a.add) && changed {
+		a.Status, a.Body = http.StatusOK, []byte{}
+		return a, nil
+	}
 	at := dav.Href(x.at.Segments...)
 	if about.dir {
 		at = dav.FolderHref(at)
 	}
-	a := &answer{Status: http.StatusMultiStatus, Body: dav.AppendPropResults(nil, at, changes, results)}
+	a.Body = dav.AppendPropResults(nil, at, changes, results)
 	a.add("Content-Type", "text/xml; charset=utf-8")
 	return a, nil
 }

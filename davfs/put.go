@@ -190,7 +190,7 @@ func (p *putRequest) headers() (err error) {
 	if p.rules.secret || p.dryRun { // which does nothing that could be done twice
 		p.key = nil
 	}
-	p.whole = prefersRepresentation(h.Values("Prefer"))
+	p.whole = returnPreference(h.Values("Prefer")) == "representation"
 	p.in = newUpload(p.r, p.limit())
 	p.in.query = p.query
 	if t, ok := p.target.(headed); ok {

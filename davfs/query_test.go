@@ -117,8 +117,8 @@ func TestFirstPreferenceForTheAnswerCounts(t *testing.T) {
 		{[]string{"returns=representation"}, false},
 	}
 	for _, tt := range tests {
-		if got := prefersRepresentation(tt.values); got != tt.want {
-			t.Errorf("prefersRepresentation(%q) = %v, want %v", tt.values, got, tt.want)
+		if got := returnPreference(tt.values) == "representation"; got != tt.want {
+			t.Errorf("returnPreference(%q) asks for the complete form: %v, want %v", tt.values, got, tt.want)
 		}
 	}
 }
@@ -127,14 +127,14 @@ func FuzzPrefer(f *testing.F) {
 	f.Add("return=representation; a=\"b\"")
 	f.Add(`x="\`)
 	f.Fuzz(func(t *testing.T, text string) {
-		whole := prefersRepresentation([]string{text})
-		if got := prefersRepresentation([]string{"return=minimal", text}); got {
+		whole := returnPreference([]string{text}) == "representation"
+		if got := returnPreference([]string{"return=minimal", text}) == "representation"; got {
 			t.Errorf("%q: the second preference counts", text)
 		}
 		if parts := splitQuoted(text, ','); len(parts) == 0 {
 			t.Errorf("%q: no parts", text)
 		}
-		if got := prefersRepresentation([]string{" ," + text}); got != whole {
+		if got := returnPreference([]string{" ," + text}) == "representation"; got != whole {
 			t.Errorf("%q: an empty member changes the meaning", text)
 		}
 	})

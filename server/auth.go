@@ -253,6 +253,8 @@ func parseBasic(authorization string) (name, password string, ok bool) {
 		return "", "", false
 	}
 	name, password, ok = strings.Cut(string(decoded), ":")
+	// Windows puts its computer or domain before the name ("PC\bob").
+	name = name[strings.LastIndexByte(name, '\\')+1:]
 	if !ok || name == "" || len(name) > longestName || len(password) > MaxPassword || !sendable(name) || !sendable(password) {
 		return "", "", false
 	}

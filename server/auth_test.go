@@ -29,6 +29,8 @@ func TestAuthenticate(t *testing.T) {
 		kind         errs.Kind
 	}{
 		{"right", basic("sam", "secret"), "sam", ""},
+		{"behind the computer of Windows", basic(`PC\sam`, "secret"), "sam", ""},
+		{"nobody behind the computer", basic(`PC\`, "secret"), "", errs.LogIn},
 		{"another case", basic("SAM", "secret"), "sam", ""},
 		{"scheme in another case", "bAsIc" + basic("sam", "secret")[5:], "sam", ""},
 		{"colons in the password", basic("ann", "pässword:with colon"), "ann", ""},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/netip"
 	"time"
@@ -26,6 +27,8 @@ type exchange struct {
 	peer      netip.Addr  // the connected peer, perhaps a proxy
 	client    netip.Addr  // the client itself; see clientOf
 	area      area
+
+	connection net.Conn // that the answer of HTTP/1.1 goes to; nil: another way
 
 	started time.Time
 	now     func() time.Time
@@ -121,8 +124,27 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= http.StatusOK { // 1xx announce an answer
 		x.status = status
+		if x.connection != nil {
+			spell(x.Header())
+		}
 	}
 	x.ResponseWriter.WriteHeader(status)
+}
+
+// giveReason puts the reason of a refusal into the status line, if the connection can.
+func (x *exchange) giveReason(status int, detail string) {
+	if c, ok := x.connection.(interface {
+		setReason(status int, detail string)
+	}); ok && status != http.StatusUnauthorized {
+		c.setReason(status, detail)
+	}
+}
+
+// begin writes the head of an answer that no handler has begun.
+func (x *exchange) begin() {
+	if x.status == 0 {
+		x.WriteHeader(http.StatusOK)
+	}
 }
 
 // stands returns why the answer is broken off: it tells what is stored, and
@@ -140,9 +162,7 @@ func (x *exchange) stands() error {
 
 // Write implements http.ResponseWriter.
 func (x *exchange) Write(p []byte) (int, error) {
-	if x.status == 0 {
-		x.status = http.StatusOK
-	}
+	x.begin()
 	if err := x.stands(); err != nil {
 		return 0, err
 	}
@@ -167,9 +187,7 @@ func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 		if size <= 0 {
 			return n, nil
 		}
-		if x.status == 0 {
-			x.status = http.StatusOK
-		}
+		x.begin()
 		if err := x.stands(); err != nil {
 			return n, err
 		}
@@ -190,9 +208,7 @@ func (x *exchange) ReadFrom(src io.Reader) (n int64, err error) {
 
 // Flush implements http.Flusher.
 func (x *exchange) Flush() {
-	if x.status == 0 {
-		x.status = http.StatusOK
-	}
+	x.begin()
 	_ = http.NewResponseController(x.ResponseWriter).Flush()
 }
 

@@ -53,8 +53,12 @@ func (l *limitListener) Close() error {
 
 type limitedTCP struct {
 	*net.TCPConn
+	statusLine
 	release func()
 }
+
+// Write implements net.Conn.
+func (c *limitedTCP) Write(p []byte) (int, error) { return c.statusLine.write(c.TCPConn, p) }
 
 // Close implements net.Conn.
 func (c *limitedTCP) Close() error {
@@ -65,8 +69,12 @@ func (c *limitedTCP) Close() error {
 
 type limitedConn struct {
 	net.Conn
+	statusLine
 	release func()
 }
+
+// Write implements net.Conn.
+func (c *limitedConn) Write(p []byte) (int, error) { return c.statusLine.write(c.Conn, p) }
 
 // Close implements net.Conn.
 func (c *limitedConn) Close() error {

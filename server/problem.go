@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"flowdrive/davfs/dav"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/mediatype"
 )
@@ -134,6 +135,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if x != nil {
+		x.giveReason(a.status, a.detail())
+	}
 	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body)
@@ -183,6 +187,11 @@ func (a *answer) headers(h http.Header) {
 		if _, given := parseBearer(a.request.Header.Get("Authorization")); given {
 			// Not for all: some WebDAV clients take only the first scheme that they read.
 			h.Add("WWW-Authenticate", `Bearer realm="Flowdrive", error="invalid_token"`)
+		}
+		if path := a.request.URL.Path; path == "/" || path == "/dav" || strings.HasPrefix(path, "/dav/") {
+			// The Finder asks before it knows a password whether this is WebDAV at all.
+			h.Set("DAV", dav.Classes)
+			h.Set("MS-Author-Via", "DAV")
 		}
 	case http.StatusMethodNotAllowed:
 		if allow, ok := a.err.Extra[ExtraAllow].([]string); ok {

@@ -61,6 +61,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return base },
+		ConnContext:       withConnection,
 		ErrorLog:          log.New(connectionLog{s.config.Log}, "", 0),
 	}
 	ended := make(chan error, len(listeners))

@@ -120,6 +120,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	now := s.config.Now()
 	x := &exchange{ResponseWriter: w, started: now, written: now, now: s.config.Now, area: areaOf(r.URL.Path)}
 	x.id[0] = newRequestID()
+	x.connection = connectionOf(r)
 	x.peer = addrOf(r.RemoteAddr)
 	x.client = s.proxies.clientOf(x.peer, r.Header)
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))

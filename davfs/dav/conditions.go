@@ -40,18 +40,17 @@ type tagList struct {
 	tags []string // as they were given
 }
 
-// ReadConditions reads the headers of a change. What cannot be read of If-Match,
-// If-None-Match and If is errs.BadParameter: a change that was to be made
-// under a condition must not be made without. An unreadable date is passed
-// over (RFC 9110, section 13.1.4).
+// ReadConditions reads the headers of a change. What cannot be read of If-Match
+// and If is errs.BadParameter: a change that was to be made under a condition
+// must not be made without. What is not an entity tag in If-None-Match names no
+// version, and Joplin sends such a text with every request: it is passed over. So
+// is an unreadable date (RFC 9110, section 13.1.4).
 func ReadConditions(h Header) (Conditions, error) {
 	c, err := ReadConditionsOfGet(h)
 	if err != nil {
 		return c, err
 	}
-	if c.noneMatch, err = readTagList(h, "If-None-Match"); err != nil {
-		return c, err
-	}
+	c.noneMatch = readTagsIn(h.Values("If-None-Match"))
 	if text := strings.Join(h.Values("If"), " "); strings.TrimSpace(text) != "" {
 		if c.lists, err = parseIf(text); err != nil {
 			return c, err
@@ -118,6 +117,31 @@ func parseTagList(text string) (tagList, bool) {
 		rest = strings.TrimLeft(after, " \t,")
 	}
 	return list, len(list.tags) > 0
+}
+
+// readTagsIn reads the entity tags in the values and passes over what is none. It
+// returns nil if there is none. A "*" among others counts.
+func readTagsIn(values []string) *tagList {
+	text := strings.Join(values, ",")
+	if list, ok := parseTagList(text); ok {
+		return &list
+	}
+	var list tagList
+	for rest := strings.TrimLeft(text, " \t,"); rest != ""; rest = strings.TrimLeft(rest, " \t,") {
+		tag, after, ok := cutTag(rest)
+		if ok {
+			list.tags = append(list.tags, tag)
+			rest = after
+			continue
+		}
+		member, others, _ := strings.Cut(rest, ",")
+		list.any = list.any || strings.TrimSpace(member) == "*"
+		rest = others
+	}
+	if !list.any && len(list.tags) == 0 {
+		return nil
+	}
+	return &list
 }
 
 // cutTag cuts the entity tag off that the text begins with (RFC 9110,

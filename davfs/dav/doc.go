@@ -10,9 +10,17 @@
 //	propfind.go      the body of a PROPFIND
 //	props.go         the properties that a server computes
 //	multistatus.go   the answer to a PROPFIND, written as it is sent
+//	mkcol.go         the body of a MKCOL
 //	proppatch.go     the body of a PROPPATCH and the answer to it
 //	xmlread.go       XML with namespaces
+//	utf16.go         bodies in UTF-16
 //	xmlfragment.go   a part of a body as XML by itself
 //
 // What cannot be read is an errs.Error that says why.
 package dav
+
+// What the header DAV says of a resource: the classes of RFC 4918, section 18.
+const (
+	Classes             = "1, 2, 3"
+	ClassesWithoutLocks = "1, 3"
+)

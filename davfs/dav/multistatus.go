@@ -53,6 +53,7 @@ type Multistatus struct {
 	To      io.Writer
 	Want    *Propfind
 	Listing bool // it is about members as well
+	Minimal bool // what a resource does not have is not told (RFC 8144, section 2.1)
 
 	// Windows adds to a listing what Windows shows without naming it.
 	Windows  bool
@@ -133,6 +134,9 @@ func (m *Multistatus) Add(href []byte, r *Resource) bool {
 	}
 	for i := range m.asked {
 		m.appendAsked(r, &m.asked[i])
+	}
+	if m.Minimal {
+		m.missing = m.missing[:0]
 	}
 	if len(m.buf) == props && len(m.missing)+len(m.unread) > 0 {
 		m.buf = m.buf[:props-len(found)]

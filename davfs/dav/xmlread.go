@@ -91,9 +91,17 @@ func (e *Element) Elements() func(yield func(*Element) bool) {
 // document type is refused (docs/contract/drive.md#limits), so that there are
 // no entities but the five of XML itself. The decoder reads raw tokens: what it
 // makes of undeclared prefixes and of bindings to nothing is not what the
-// standard says, and their spelling is wanted for values that are kept.
+// standard says, and their spelling is wanted for values that are kept. A body in
+// UTF-16 is read as well: XML processors must take it (XML 1.0, section 2.2).
 func ParseXML(body []byte) (*Element, error) {
-	p := &xmlParser{decoder: xml.NewDecoder(bytes.NewReader(body)), scope: &xmlScope{prefixes: map[string]string{"xml": xmlSpace}}}
+	decoder := xml.NewDecoder(bytes.NewReader(fromUTF16(body)))
+	decoder.CharsetReader = func(charset string, input io.Reader) (io.Reader, error) {
+		if wide(body) != nil && strings.HasPrefix(strings.ToLower(charset), "utf-16") {
+			return input, nil // which fromUTF16 has made UTF-8
+		}
+		return nil, errors.New("it must be in UTF-8 or UTF-16, not " + charset)
+	}
+	p := &xmlParser{decoder: decoder, scope: &xmlScope{prefixes: map[string]string{"xml": xmlSpace}}}
 	for {
 		token, err := p.decoder.RawToken()
 		if errors.Is(err, io.EOF) {

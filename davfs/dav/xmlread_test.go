@@ -1,9 +1,11 @@
 package dav
 
 import (
+	"encoding/binary"
 	"encoding/xml"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"flowdrive/internal/errs"
 )
@@ -47,7 +49,14 @@ func TestParseXML(t *testing.T) {
 		{`<a:b:c xmlns:a="urn:x"/>`, "line 1"},
 		{`<a:/>`, "colon"},
 		{"<a>\x01</a>", "line 1"},
-		{`<?xml version="1.0" encoding="utf-16"?><a/>`, "encoding"},
+		{`<?xml version="1.0" encoding="utf-16"?><a/>`, "must be in UTF-8"},
+		{`<?xml version="1.0" encoding="iso-8859-1"?><a/>`, "must be in UTF-8 or UTF-16, not iso-8859-1"},
+		{inUTF16(`<?xml version="1.0" encoding="UTF-16"?><ä/>`, "\xff\xfe"), ""},
+		{inUTF16(`<?xml version="1.0" encoding="utf-16be"?><ф/>`, "\xfe\xff"), ""},
+		{inUTF16(`<a/>`, ""), ""},
+		{inUTF16(`<a/>`, "\xff\xfe") + "x", "text outside"},
+		{inUTF16(`<a>`, "\xff\xfe"), "ends before"},
+		{"\xff\xfe", "no element"},
 		{strings.Repeat("<a>", maxXMLDepth) + strings.Repeat("</a>", maxXMLDepth), ""},
 		{strings.Repeat("<a>", maxXMLDepth+1), "nested too deeply"},
 	} {
@@ -59,6 +68,19 @@ func TestParseXML(t *testing.T) {
 			t.Errorf("%.80s: %v, want %q", tt.body, err, tt.want)
 		}
 	}
+}
+
+// inUTF16 returns the text in UTF-16 in the order of the mark, which may be none.
+func inUTF16(text, mark string) string {
+	b := []byte(mark)
+	for _, unit := range utf16.Encode([]rune(text)) {
+		if mark == "\xfe\xff" {
+			b = binary.BigEndian.AppendUint16(b, unit)
+		} else {
+			b = binary.LittleEndian.AppendUint16(b, unit)
+		}
+	}
+	return string(b)
 }
 
 // FuzzParseXML: nothing that is sent does harm, and what is taken is XML to
