@@ -186,7 +186,7 @@ func (r *reader) readKnown() {
 	}
 	for i := range r.root.Node.Members {
 		key, member := r.root.Member(i)
-		if slices.Contains(known, key) {
+		if slices.Contains(known, key) || document.NamesSchema(&r.root.Node.Members[i]) {
 			continue
 		}
 		if of := typeOf(key); of != "" {

@@ -24,7 +24,7 @@ func OpenAPI() []byte {
 		schema := ours(name, JSON(name))
 		asComponents(schema, name)
 		definitions := schema.Get("$defs")
-		schema.Members = without(schema.Members, "$defs")
+		schema.Members = slices.DeleteFunc(schema.Members, func(m document.Member) bool { return m.Key == "$defs" })
 		schemas.Members = append(schemas.Members, document.Member{Key: name, Value: schema})
 		if definitions == nil {
 			continue
@@ -54,7 +54,9 @@ func ours(name string, data []byte) *document.Node {
 // part of the document: schemas have no identity of their own there, and
 // references lead to components.
 func asComponents(n *document.Node, name string) {
-	n.Members = without(n.Members, "$id", "$schema", "$anchor")
+	n.Members = slices.DeleteFunc(n.Members, func(m document.Member) bool {
+		return m.Value.Kind == document.String && (m.Key == "$id" || m.Key == "$schema" || m.Key == "$anchor")
+	})
 	for _, m := range n.Members {
 		if m.Key == "$ref" {
 			m.Value.Text = componentReference(m.Value.Text, name)
@@ -77,9 +79,4 @@ func componentReference(reference, name string) string {
 		return schemas + componentName(strings.TrimPrefix(from, schemas), definition)
 	}
 	return reference
-}
-
-// without returns the members whose keys are not among those given.
-func without(members []document.Member, keys ...string) []document.Member {
-	return slices.DeleteFunc(members, func(m document.Member) bool { return slices.Contains(keys, m.Key) })
 }

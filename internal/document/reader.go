@@ -191,8 +191,13 @@ func parseWhole(text string) (int64, error) {
 	return int64(f), nil
 }
 
+// NamesSchema reports whether a member of a document's root names the JSON Schema
+// that the document follows. Readers pass it over.
+func NamesSchema(m *Member) bool { return m.Key == "$schema" && m.Value.Kind == String }
+
 // Only notes a fault for every key of the object that is not among known,
-// with the nearest known one.
+// with the nearest known one. A document may name its schema at its root, as editors
+// write it; that is passed over.
 func (v Value) Only(known ...string) {
 	if v.Node == nil || v.Node.Kind != Object {
 		return
@@ -200,6 +205,9 @@ func (v Value) Only(known ...string) {
 next:
 	for i := range v.Node.Members {
 		m := &v.Node.Members[i]
+		if v.Pointer == "" && NamesSchema(m) {
+			continue
+		}
 		for _, k := range known {
 			if k == m.Key {
 				continue next
