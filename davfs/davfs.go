@@ -306,6 +306,9 @@ func (d *drive) remove(x *request) (*answer, error) {
 	if req.If, err = x.clientCondition(x.r.Context(), x.at, n, condition); err != nil {
 		return nil, err
 	}
+	if err := d.checkBrake(x, n); err != nil {
+		return nil, err
+	}
 	source, err := d.deletedSource(x, n)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type overlays struct {
 	hidden  *recentActions[struct{}] // names whose resource was moved out of the way, and stays
 
 	recentlyDeleted *recentActions[[]byte] // sources that were deleted a moment ago
+	deletions       *brake                 // of open cases
 }
 
 func newOverlays(now func() time.Time) *overlays {
@@ -39,6 +40,7 @@ func newOverlays(now func() time.Time) *overlays {
 		hidden:  newRecentActions[struct{}](now, hiddenLifetime, maxHidden, 1),
 
 		recentlyDeleted: newRecentActions[[]byte](now, refusalLifetime, maxRefusals, echoBytes),
+		deletions:       newBrake(now),
 	}
 }
 

@@ -21,9 +21,16 @@ const (
 )
 
 // clearsUp reports whether the client is one whose DELETE may be meant for
-// what it failed to store: a script means what it says, and davfs2 keeps its
-// user's text and asks no DELETE. Documents/ is as any other file server.
+// what it failed to store: rclone and Windows. Others mean what they say.
 func (d *drive) clearsUp(x *request) bool {
+	agent := x.r.UserAgent()
+	return d.savesInSteps(x) && (strings.HasPrefix(agent, "rclone/") || strings.HasPrefix(agent, miniRedirector))
+}
+
+// savesInSteps reports whether the client may delete a document to store another
+// version in its place: a script means what it says, and davfs2 keeps its user's text
+// and asks no DELETE. Documents/ is as any other file server.
+func (d *drive) savesInSteps(x *request) bool {
 	agent := x.r.UserAgent()
 	return len(x.at.Segments) > 0 && x.at.Segments[0] == "dav" && !x.at.inDocuments() &&
 		!d.scriptClient(agent) && !strings.HasPrefix(agent, "davfs2/")
@@ -137,7 +144,7 @@ func (d *drive) removeOverlay(x *request, n node) (done bool, err error) {
 // is none. rclone deletes a file before it renames another onto it: if that is
 // refused, nothing would be left to stay in force.
 func (d *drive) deletedSource(x *request, n node) ([]byte, error) {
-	if !d.clearsUp(x) || x.r.URL.RawQuery != "" {
+	if !d.savesInSteps(x) || x.r.URL.RawQuery != "" {
 		return nil, nil
 	}
 	var source reader // nil if a PUT would not bring it back

@@ -85,6 +85,18 @@ func TestRefusalDestroysNothing(t *testing.T) {
 			sam PUT @ ! 422
 			sam DELETE @ 204
 			sam GET @ 404`,
+		"cadaver": `cadaver/0.24 neon/0.32.5
+			sam PUT @ ! 422
+			sam DELETE @ 204
+			sam GET @ 404`,
+		"KDE": `Mozilla/5.0 (X11; Linux x86_64) KIO/5.103 kioworker/5.103.0
+			sam PUT @ ! 422
+			sam DELETE @ 204
+			sam GET @ 404`,
+		"deleted by gvfs before it is saved": `gvfs/1.50.3
+			sam DELETE @ 204
+			sam PUT @ ! 422
+			sam GET @ 200`,
 		"a script": `curl/8.5.0
 			sam PUT @ ! 422
 			sam DELETE @ 204

@@ -1,0 +1,78 @@
+package davfs
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+)
+
+// A client that empties a folder on a mounted drive deletes every file in it, and the files
+// of Cases/ are cases: "rm -r", a mirror that deletes what is not at home, a folder that
+// is dragged into the trash. A person who means to cancel cases does so one by one. So
+// a mounting client deletes three open cases within a minute, and no more
+// (docs/contract/drive.md#delete).
+const (
+	brakeWindow  = time.Minute
+	maxDeletions = 3      // of open cases within the window
+	maxBraked    = 10_000 // users that are remembered
+)
+
+// brake remembers when users deleted open cases.
+type brake struct {
+	mu     sync.Mutex
+	latest *recentActions[[maxDeletions]time.Time] // by user
+	now    func() time.Time
+}
+
+func newBrake(now func() time.Time) *brake {
+	return &brake{latest: newRecentActions[[maxDeletions]time.Time](now, brakeWindow, maxBraked, 1), now: now}
+}
+
+// admit notes that a user deletes an open case, and reports whether that may be. One
+// that is refused counts too: the brake holds until the deleting has stopped for a
+// minute.
+func (b *brake) admit(by identity.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at, now := userPath{by: by}, b.now()
+	times, _ := b.latest.find(at)
+	oldest := times[0]
+	copy(times[:], times[1:])
+	times[maxDeletions-1] = now
+	b.latest.add(at, times, 0)
+	return oldest.IsZero() || now.Sub(oldest) > brakeWindow
+}
+
+// checkBrake refuses a mounting client's DELETE of an open case if the same user has
+// deleted others just before.
+func (d *drive) checkBrake(x *request, n node) error {
+	file, isCase := n.(caseFile)
+	if !isCase || x.script {
+		return nil
+	}
+	running, err := file.running(x.r.Context())
+	if err != nil || !running || d.overlays.deletions.admit(x.by.ID) {
+		return err
+	}
+	return errs.New(errs.NotDeletable, "You have deleted %d open cases within a minute, which canceled them; so that an emptied folder does not cancel them all, this one stays. To cancel it, PUT {\"state\": \"canceled\"} to it, or delete it after a minute in which you delete none.", maxDeletions)
+}
+
+// running reports whether the case can still be canceled. What is not there is not.
+func (n caseFile) running(ctx context.Context) (bool, error) {
+	r, err := n.load(ctx)
+	if errs.Is(err, errs.NotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var brief caseBrief
+	if err := json.Unmarshal(r.Form, &brief); err != nil {
+		return false, errs.Wrap("read the form of case "+r.Name, err)
+	}
+	return !brief.State.Ended(), nil
+}
