@@ -80,7 +80,9 @@ func (n actionFile) describe(a *answer, o *engine.Outcome) {
 	a.locate("dav", "Workflow", "Cases", strconv.FormatInt(n.id, 10)+".json")
 	a.add("X-Flowdrive-Case-State", string(o.Life))
 	a.add("X-Flowdrive-Case-Status", o.Status)
-	a.add("X-Flowdrive-Log-Entry", strconv.FormatInt(o.LogSeq, 10))
+	if !o.Idle {
+		a.add("X-Flowdrive-Log-Entry", strconv.FormatInt(o.LogSeq, 10))
+	}
 	if o.Action != "" && o.Action != n.action { // submitted by its type
 		a.add("X-Flowdrive-Action", o.Action)
 	}

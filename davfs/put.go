@@ -429,5 +429,5 @@ func (x *request) idempotencyKey() (*engine.IdempotencyKey, error) {
 
 // engineRequest is what every change carries.
 func (x *request) engineRequest(now time.Time) engine.Request {
-	return engine.Request{By: x.by, Now: now, Tokens: x.tokens, Takes: x.moveSource}
+	return engine.Request{By: x.by, Now: now, Tokens: x.tokens, Takes: x.moveSource, MustAct: x.script}
 }

@@ -147,7 +147,7 @@ func TestReject(t *testing.T) {
 	in := inSchedule + "/Rejected"
 	same(t, "names", sam.scratchIn(in), strings.Join([]string{
 		"20121109T123456Z a.json", "20121109T123456Z a.json.txt", "20121109T123456Z a_b_.json", "20121109T123456Z a_b_.json.txt",
-		"20121109T123456Z " + strings.Repeat("ä", 37) + ".json", "20121109T123456Z " + strings.Repeat("ä", 37) + ".json.txt",
+		"20121109T123456Z " + strings.Repeat("ä", 60) + ".json", "20121109T123456Z " + strings.Repeat("ä", 60) + ".json.txt",
 		"20121109T123457Z a.json", "20121109T123457Z a.json.txt",
 	}, " "))
 	same(t, "content", sam.scratch(beside(in, "20121109T123457Z a.json")), "rejected:2")

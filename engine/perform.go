@@ -1,11 +1,10 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -71,8 +70,9 @@ func taskResource(h *loadedCase, action string) *Resource {
 	return nil
 }
 
-// Perform performs an enabled action as the caller
-// (docs/contract/engine.md#checks, which gives the order of the checks).
+// Perform does with an enabled action what the document asks for, as the caller
+// (docs/contract/engine.md#checks, which gives the order of the checks). A document
+// that says what its task's form says changes nothing; the outcome is Idle then.
 // Errors: errs.NotFound, errs.Invalid with every fault of the document,
 // errs.NotAllowed, errs.ActionNotEnabled, errs.CaseNotOpen, and the other kinds
 // of that page.
@@ -95,6 +95,12 @@ func (e *Cases) Perform(ctx context.Context, req Request, id int64, action strin
 		if err = cmp.Or(err, unsaid); err != nil {
 			return nil, err
 		}
+		if c == nil {
+			return func(tx store.Tx) (*Outcome, error) {
+				out := unperformed(h, action, body)
+				return out, e.Finish(tx, req, out)
+			}, nil
+		}
 		return func(tx store.Tx) (*Outcome, error) {
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.TaskKey(id, action))); err != nil {
 				return nil, err
@@ -116,8 +122,20 @@ func performance(c *caseChange) *Outcome {
 	}
 }
 
+// unperformed is the outcome of a document that asks nothing of an action.
+func unperformed(h *loadedCase, action string, body []byte) *Outcome {
+	out := &Outcome{Idle: true, Name: fmt.Sprint(h.row.ID), Modified: h.core.Modified, CaseID: h.row.ID, Life: h.core.Life, Status: h.core.Status}
+	if res := taskResource(h, action); res != nil {
+		out.Form, out.FormETag = res.Form, res.FormETag
+		if bytes.Equal(body, res.Form) {
+			out.ETag = res.FormETag
+		}
+	}
+	return out
+}
+
 // performed decides on what a person asks of an action, which may be named by
-// its type.
+// its type. It returns nil if they ask nothing.
 func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action string, node *document.Node) (*caseChange, error) {
 	failed := h.core.Undelivered(action) != nil
 	if !h.route.Compiled.Knows(action) && !failed {
@@ -134,8 +152,16 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 		return nil, err
 	}
 	var faults document.Faults
-	t := readTask(document.Root(node, &faults))
-	if len(faults.List()) > 0 {
+	root := document.Root(node, &faults)
+	t := readTask(root, h.core)
+	if fe := faults.Err(); fe == nil {
+		if err := t.current(h.core); err != nil {
+			return nil, err
+		}
+		if t.idle(h.core) {
+			return nil, t.unasked(root, req)
+		}
+	} else {
 		t.xattrs, t.resolution, t.to = nil, "", "" // judged by the faults, which come after the rights
 	}
 	if failed && t.do != "retry" && t.do != "abort" {
@@ -167,85 +193,4 @@ func actionSeq(c *caseChange, action string) int64 {
 		}
 	}
 	return c.after.LogSeq
-}
-
-// taskChange is what a document asks of an action.
-type taskChange struct {
-	do         string // one of taskDos
-	comment    string
-	to         string
-	resolution string
-	output     string
-	xattrs     []machine.Change
-}
-
-// event returns the event that the document asks for.
-func (t *taskChange) event(action string, actor machine.Actor) machine.Event {
-	switch t.do {
-	case "skip":
-		return machine.Skip{Action: action, Actor: actor, Comment: t.comment, Output: t.output}
-	case "abort":
-		return machine.Abort{Action: action, Actor: actor, Comment: t.comment}
-	case "retry":
-		return machine.Retry{Action: action, Actor: actor, Comment: t.comment}
-	case "accept":
-		return machine.Accept{Action: action, Actor: actor, Comment: t.comment}
-	case "release":
-		return machine.Release{Action: action, Actor: actor, Comment: t.comment}
-	case "reject":
-		return machine.Reject{Action: action, Actor: actor, Comment: t.comment}
-	case "delegate":
-		return machine.Delegate{Action: action, Actor: actor, Comment: t.comment, To: t.to}
-	}
-	return machine.Perform{Action: action, Actor: actor, Comment: t.comment, Resolution: t.resolution, Xattrs: t.xattrs}
-}
-
-// taskDos are what can be done to an action (docs/contract/drive.md#task).
-func taskDos() []string {
-	return []string{"perform", "accept", "release", "reject", "delegate", "skip", "retry", "abort"}
-}
-
-// readTask reads the document that is saved as an action: {} or {"do":
-// "perform"} performs it.
-func readTask(root document.Value) *taskChange {
-	t := &taskChange{do: "perform"}
-	if !root.Is(document.Object) {
-		return t
-	}
-	// The complete form of a task may be saved back: what is computed in it is
-	// passed over.
-	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
-		"case", "route", "action", "title", "state", "roles", "assignees", "acceptedBy", "offered", "fireAt", "due",
-		"acceptBy", "warnings", "resolutions", "form", "step", "error", "attempts")
-	if v := root.Get("do"); v.Given() {
-		switch do, ok := v.Str(); {
-		case slices.Contains(taskDos(), do):
-			t.do = do
-		case ok:
-			v.Fail(errs.CodeRange, "must be one of %s, not %q", strings.Join(taskDos(), ", "), do)
-		}
-	}
-	if v := root.Get("comment"); v.Given() {
-		v.Text(&t.comment, 10_000)
-	}
-	for _, field := range []struct {
-		key string
-		to  *string
-		do  string
-	}{{"resolution", &t.resolution, "perform"}, {"output", &t.output, "skip"}, {"to", &t.to, "delegate"}} {
-		v := root.Get(field.key)
-		switch {
-		case !v.Given():
-		case field.do != t.do:
-			v.Fail(errs.CodeConflict, "goes with %q, not with %q", field.do, t.do)
-		default:
-			*field.to, _ = v.Str()
-		}
-	}
-	if v := root.Get("xattrDict"); v.Given() {
-		if t.xattrs = readChanges(v); t.do != "perform" && len(t.xattrs) > 0 {
-			v.Fail(errs.CodeConflict, "goes with \"perform\", not with %q", t.do)
-		}
-	}
-	return t
 }

@@ -38,9 +38,11 @@ func TestPerform(t *testing.T) {
 	out = sam.mustPerform(id, "reopen")
 	same(t, "reopened", fmt.Sprint(out.Life, " ", out.Status), "active open")
 
-	// A task's complete form may be saved back, which performs it.
+	// A task's complete form may be saved back, which does nothing until it says what.
 	task = try(w.Cases.Task(t.Context(), ann.by(), id, "answer")).must(w, "the task")
-	try(ann.perform(id, "answer", string(task.Form))).must(w, "the form saved back")
+	same(t, "the form saved back", try(ann.perform(id, "answer", string(task.Form))).must(w, "the form saved back").Idle, true)
+	said := strings.Replace(string(task.Form), `"do": ""`, `"do": "perform"`, 1)
+	same(t, "the form that says what", try(ann.perform(id, "answer", said)).must(w, "the form that says what").Idle, false)
 	_, err := w.Cases.Task(t.Context(), ann.by(), id, "answer")
 	w.refused(err, errs.NotFound) // no more enabled
 }

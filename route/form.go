@@ -94,6 +94,7 @@ func (c *compiler) xattr(key string, v document.Value) Xattr {
 // Form is the JSON Schema of the XATTRs that a performer sends.
 type Form struct {
 	source  []byte
+	asked   []string // what it has properties for
 	schema  *jsonschema.Schema
 	cost    formCost
 	refused string // why a stored form cannot be used, "" if it can
@@ -101,6 +102,25 @@ type Form struct {
 
 // Source returns the schema as it stands in the document.
 func (f *Form) Source() []byte { return f.source }
+
+// Asked returns the keys of the XATTRs that the form describes, in its order. It
+// is nil if the form is nil or describes none by name.
+func (f *Form) Asked() []string {
+	if f == nil {
+		return nil
+	}
+	return f.asked
+}
+
+// keysOf returns the keys of the properties that a schema describes.
+func keysOf(schema *document.Node) (keys []string) {
+	if properties := schema.Get("properties"); properties != nil && properties.Kind == document.Object {
+		for i := range properties.Members {
+			keys = append(keys, properties.Members[i].Key)
+		}
+	}
+	return keys
+}
 
 // readTask reads what a performer is asked for.
 func (c *compiler) readTask(a *Action, v document.Value) {
@@ -127,13 +147,13 @@ func (c *compiler) readTask(a *Action, v document.Value) {
 // by it is bounded. A form of a stored route that is not is kept without a
 // schema.
 func (c *compiler) form(v document.Value) *Form {
-	f := &Form{source: v.Node.AppendJSON(nil)}
+	f := &Form{source: v.Node.AppendJSON(nil), asked: keysOf(v.Node)}
 	fault := f.compile(v, &c.forms)
 	switch {
 	case fault == nil:
 		return f
 	case c.stored:
-		return &Form{source: f.source, refused: fmt.Sprintf("%s %s", fault.Pointer, fault.Detail)}
+		return &Form{source: f.source, asked: f.asked, refused: fmt.Sprintf("%s %s", fault.Pointer, fault.Detail)}
 	}
 	document.Value{Node: v.Node, Pointer: fault.Pointer, Faults: v.Faults}.Fail(fault.Code, "%s", fault.Detail)
 	return nil

@@ -86,3 +86,99 @@ actions:
 		want("done", s.taskNames("admin", "Accepted"), "")
 	})
 }
+
+// TestUnchangedTaskDoesNothing: the file of a task that is saved as it was read
+// performs nothing, from an editor on a mount and from a script; what is filled in
+// performs.
+func TestUnchangedTaskDoesNothing(t *testing.T) {
+	t.Parallel()
+	const mount, script = "davfs2/1.6.1 neon/0.32.5", "curl/8.5"
+	withServer(t, func(s *inProcess) {
+		s.must("PUT", "/dav/Workflow/Routes/buy.yaml", `
+access: {start: [everyone]}
+roles: {manager: {assign: [starter]}}
+xattrs: {amount: {type: number, required: true}, supplier: {type: string}}
+states: {open: {type: start}, bought: {type: complete}, refused: {type: denied}}
+actions:
+  ask: {trigger: init}
+  approve: {type: approve, in: [open], role: manager, to: bought}
+  refuse:
+    in: [open]
+    role: manager
+    to: refused
+    resolutions: {costly: Too costly, useless: Useless}
+    form: {properties: {amount: {type: number}, why: {type: string}}, required: [amount]}
+`)
+		start := func() (id string) {
+			t.Helper()
+			at := s.must("PUT", "/dav/Workflow/Cases/new.json", `{"route": "buy", "title": "Desk", "xattrDict": {"amount": 9000}}`).Header().Get("Location")
+			return strings.TrimSuffix(at[strings.LastIndexByte(at, '/')+1:], ".json")
+		}
+		id := start()
+		file := func(action string) string {
+			return "/dav/Workflow/Worklist/Offered/" + id + "." + action + "%20Desk.json"
+		}
+		form := func(action string) string { return s.must("GET", file(action), "").Body.String() }
+		put := func(agent, action, body string, want int, words string) {
+			t.Helper()
+			w := s.as("admin", "PUT", file(action), body, "User-Agent", agent)
+			if w.Code != want || !strings.Contains(w.Body.String(), words) {
+				t.Errorf("%s PUT %s %s: %d %s, want %d %q", agent, action, body, w.Code, w.Body, want, words)
+			}
+		}
+		status := func(want string) {
+			t.Helper()
+			var c struct{ State, Status string }
+			if err := json.Unmarshal(s.must("GET", "/dav/Workflow/Cases/"+id+".json", "").Body.Bytes(), &c); err != nil {
+				t.Fatal(err)
+			}
+			if got := c.State + " " + c.Status; got != want {
+				t.Errorf("the case is %s, want %s", got, want)
+			}
+		}
+		read := form("approve")
+		for _, want := range []string{"{\n  \"do\": \"\",\n  \"comment\": \"\"", `"amount": 9000`, `"supplier": null`, `"caseTitle": "Desk"`, `"starter": "admin"`, `"leadsTo": ["bought"]`} {
+			if !strings.Contains(read, want) {
+				t.Errorf("%s lacks %s", read, want)
+			}
+		}
+		var spaced map[string]any
+		if err := json.Unmarshal([]byte(read), &spaced); err != nil {
+			t.Fatal(err)
+		}
+		other, err := json.MarshalIndent(spaced, "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range []string{read, string(other), `{"do": ""}`, `{"do": null}`, `{"do": "", "xattrDict": {"amount": 9000.0, "supplier": null}}`} {
+			put(mount, "approve", body, http.StatusNoContent, "")
+			put(script, "approve", body, http.StatusUnprocessableEntity, "say what to do")
+		}
+		status("active open")
+		put(mount, "approve", strings.Replace(read, "9000", "9001", 1), http.StatusUnsupportedMediaType, "takes no XATTRs")
+		put(mount, "approve", strings.Replace(read, `"do": ""`, `"do": "approve"`, 1), http.StatusUnsupportedMediaType, "must be one of")
+		status("active open")
+
+		// What was changed since the file was read is not undone.
+		stale := strings.Replace(form("refuse"), "9000", "8000", 1)
+		s.must("PUT", "/dav/Workflow/Cases/"+id+".json", `{"xattrDict": {"amount": 100}}`)
+		put(mount, "refuse", stale, http.StatusPreconditionFailed, "has changed")
+		put(mount, "refuse", strings.Replace(form("refuse"), `"resolution": null`, `"resolution": "costly"`, 1), http.StatusNoContent, "")
+		status("completed refused")
+
+		id = start()
+		put(mount, "refuse", strings.Replace(strings.Replace(form("refuse"), `"resolution": null`, `"resolution": "costly"`, 1), "9000", "8000", 1), http.StatusNoContent, "")
+		if got := s.must("GET", "/dav/Workflow/Cases/"+id+".json", "").Body.String(); !strings.Contains(got, "8000") {
+			t.Errorf("the amount was not stored: %s", got)
+		}
+		status("completed refused")
+
+		for _, body := range []string{`{}`, `{"comment": "fine"}`, `{"do": "", "comment": "fine"}`, "say perform"} {
+			if id = start(); body == "say perform" {
+				body = strings.Replace(form("approve"), `"do": ""`, `"do": "perform"`, 1)
+			}
+			put(script, "approve", body, http.StatusNoContent, "")
+			status("completed bought")
+		}
+	})
+}

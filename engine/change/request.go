@@ -52,6 +52,10 @@ type Request struct {
 	// unit of the change: a MOVE does. nil: nothing.
 	Takes *Taken
 
+	// MustAct refuses a document that asks for nothing: its client means what it
+	// sends.
+	MustAct bool
+
 	// DryRun asks for what would result: nothing is stored.
 	DryRun bool
 
@@ -95,6 +99,7 @@ type IdempotencyKey struct {
 type Outcome struct {
 	Created  bool
 	Changed  bool   // false if the change was empty
+	Idle     bool   // the document asked for nothing
 	Name     string // the identity: 32 hex digits, digits, a route's or party's name
 	Form     []byte // complete form afterwards
 	FormETag string

@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -48,64 +46,6 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendTimeOrNull(b, `,"completed":`, c.Completed)
 	b = appendInt(b, `,"version":`, c.Version)
 	return append(b, "}\n"...)
-}
-
-// TaskForm returns the complete form of an enabled action, one line of JSON
-// (docs/contract/drive.md#task), or nil if the action is not enabled.
-func TaskForm(c *Case, r *route.Route, action string) []byte {
-	place := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
-	i := r.Action(action)
-	if place < 0 || i == unknown {
-		return nil
-	}
-	a, e := &r.Actions[i], &c.Enabled[place]
-	status := r.State(c.Status)
-	b := make([]byte, 0, 512)
-	b = appendInt(b, `{"case":`, c.ID)
-	b = appendString(b, `,"route":`, c.RouteName)
-	b = appendString(b, `,"action":`, a.Name)
-	b = appendString(b, `,"title":`, cmp.Or(a.Title, a.Name))
-	b = appendString(b, `,"state":`, string(e.State))
-	b = appendStrings(b, `,"roles":`, assignedRoles(a, status))
-	b = appendStrings(b, `,"assignees":`, assignees(c, status, a, e))
-	b = appendTextOrNull(b, `,"acceptedBy":`, e.By)
-	b = appendTimeOrNull(b, `,"offered":`, e.Since)
-	b = appendTimeOrNull(b, `,"fireAt":`, e.Due)
-	due, acceptBy := e.dueDates()
-	b = appendTimeOrNull(b, `,"due":`, due)
-	b = appendTimeOrNull(b, `,"acceptBy":`, acceptBy)
-	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Enablement == e.Number })
-	b = append(b, `,"resolutions":{`...)
-	for i, resolution := range a.Resolutions {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(document.AppendString(b, resolution.Name), ':')
-		b = document.AppendString(b, resolution.Title)
-	}
-	if a.Form == nil {
-		return append(b, `},"form":null}`+"\n"...)
-	}
-	b = append(append(b, `},"form":`...), a.Form.Source()...)
-	return append(b, "}\n"...)
-}
-
-// UndeliveredForm returns the complete form of a delivery that has failed for good,
-// one line of JSON: that of a task, with what went wrong.
-func UndeliveredForm(c *Case, o *Outgoing) []byte {
-	b := appendInt(nil, `{"case":`, c.ID)
-	b = appendString(b, `,"route":`, c.RouteName)
-	b = appendString(b, `,"action":`, o.action())
-	b = appendString(b, `,"title":`, fmt.Sprintf("%s of %s", o.Verb, o.Source))
-	b = appendString(b, `,"state":`, string(Escalated))
-	b = append(b, `,"roles":[],"assignees":[],"acceptedBy":null`...)
-	b = appendTimeOrNull(b, `,"offered":`, o.At)
-	b = append(b, `,"fireAt":null,"due":null,"acceptBy":null`...)
-	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Timer == o.Name() })
-	b = append(b, `,"resolutions":{},"form":null`...)
-	b = appendString(b, `,"step":`, string(o.Verb))
-	b = appendString(b, `,"error":`, o.Fault)
-	return append(appendInt(b, `,"attempts":`, o.Attempts), "}\n"...)
 }
 
 // appendRoles appends the roles of the route with their parties.

@@ -70,25 +70,6 @@ func timedBug(tb testing.TB) *route.Route {
 	)
 }
 
-func TestTaskForm(t *testing.T) {
-	t.Parallel()
-	p := startedByCore(t)
-	for action, want := range map[string]string{
-		"resolve": `{"case":17,"route":"test","action":"resolve","title":"resolve","state":"offered","roles":["assignee","submitter"],"assignees":["core","@admins","sam"],` +
-			`"acceptedBy":null,"offered":"2012-11-09T12:34:56Z","fireAt":"2012-11-10T12:34:56Z","due":null,"acceptBy":null,"warnings":[],"resolutions":{},"form":null}` + "\n",
-		"comment": `{"case":17,"route":"test","action":"comment","title":"Comment on it","state":"offered","roles":[],"assignees":[],` +
-			`"acceptedBy":null,"offered":"2012-11-09T12:34:56Z","fireAt":null,"due":null,"acceptBy":null,"warnings":[],"resolutions":{},"form":null}` + "\n",
-		"nag": `{"case":17,"route":"test","action":"nag","title":"nag","state":"running","roles":[],"assignees":[],` +
-			`"acceptedBy":null,"offered":"2012-11-09T12:34:56Z","fireAt":"2012-11-09T12:39:56Z","due":null,"acceptBy":null,"warnings":[],"resolutions":{},"form":null}` + "\n",
-		"close": "",
-		"none":  "",
-	} {
-		if got := string(TaskForm(p.c, p.r, action)); got != want {
-			t.Errorf("%s\n got %s\nwant %s", action, got, want)
-		}
-	}
-}
-
 func TestParties(t *testing.T) {
 	t.Parallel()
 	c := seed()

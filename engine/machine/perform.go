@@ -41,6 +41,7 @@ func (d personal) performByPerson(e Perform) error {
 	if !may {
 		return d.notAssigned(place, e.Actor)
 	}
+	e.Xattrs = changedXattrs(d.c, a, e.Xattrs)
 	if err := d.checkPerform(a, e); err != nil {
 		return err
 	}

@@ -17,6 +17,20 @@ type Value struct {
 	Text string        // the string, the number's literal, "true" or "false"
 }
 
+// Equal reports whether two values are the same. Numbers are, however they are
+// written.
+func (v Value) Equal(other Value) bool {
+	if v.Kind != document.Number || other.Kind != document.Number {
+		return v == other
+	}
+	a, err := strconv.ParseFloat(v.Text, 64)
+	if err != nil {
+		return v == other
+	}
+	b, err := strconv.ParseFloat(other.Text, 64)
+	return err == nil && a == b
+}
+
 // Text returns a string value.
 func Text(s string) Value { return Value{Kind: document.String, Text: s} }
 

@@ -1,0 +1,288 @@
+package machine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/label"
+	"flowdrive/route"
+)
+
+// TaskForm returns the complete form of an enabled action, indented JSON
+// (docs/contract/drive.md#task), or nil if the action is not enabled. It begins
+// with what people may fill in.
+func TaskForm(c *Case, r *route.Route, action string) []byte {
+	place := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == action })
+	i := r.Action(action)
+	if place < 0 || i == unknown {
+		return nil
+	}
+	a, e := &r.Actions[i], &c.Enabled[place]
+	status := r.State(c.Status)
+	b := make([]byte, 0, 1536)
+	b = append(b, `{"do":"","comment":"","resolution":null`...)
+	b = appendAsked(b, c, r, a)
+	b = appendOfCase(b, c)
+	b = appendString(b, `,"action":`, a.Name)
+	b = appendString(b, `,"title":`, cmp.Or(a.Title, a.Name))
+	b = appendTextOrNull(b, `,"description":`, a.Description)
+	b = appendChoices(b, c, r, place)
+	b = appendStrings(b, `,"leadsTo":`, leadsTo(c, r, a))
+	b = appendString(b, `,"state":`, string(e.State))
+	due, acceptBy := e.dueDates()
+	b = appendTimeOrNull(b, `,"due":`, due)
+	b = appendTimeOrNull(b, `,"acceptBy":`, acceptBy)
+	b = appendTimeOrNull(b, `,"fireAt":`, e.Due)
+	b = appendTimeOrNull(b, `,"offered":`, e.Since)
+	b = appendStrings(b, `,"roles":`, assignedRoles(a, status))
+	b = appendStrings(b, `,"assignees":`, assignees(c, status, a, e))
+	b = appendTextOrNull(b, `,"acceptedBy":`, e.By)
+	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Enablement == e.Number })
+	b = append(b, `,"resolutions":{`...)
+	for i, resolution := range a.Resolutions {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(document.AppendString(b, resolution.Name), ':')
+		b = document.AppendString(b, resolution.Title)
+	}
+	b = append(b, `},"form":`...)
+	if a.Form == nil {
+		b = append(b, "null"...)
+	} else {
+		b = append(b, a.Form.Source()...)
+	}
+	return document.Indent(append(appendInt(b, `,"version":`, c.Version), "}\n"...))
+}
+
+// appendOfCase appends what a task tells of its case.
+func appendOfCase(b []byte, c *Case) []byte {
+	b = appendInt(b, `,"case":`, c.ID)
+	b = appendString(b, `,"caseTitle":`, c.Title)
+	b = appendString(b, `,"route":`, c.RouteName)
+	return appendString(b, `,"starter":`, c.Starter)
+}
+
+// appendAsked appends the XATTRs that the route declares and those that the
+// action's form names, with their values; null for those that are not set.
+func appendAsked(b []byte, c *Case, r *route.Route, a *route.Action) []byte {
+	b = append(b, `,"xattrDict":{`...)
+	first := true
+	add := func(key string) {
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(document.AppendString(b, key), ':')
+		if v, set := c.Xattrs.Get(key); set {
+			b = v.AppendJSON(b)
+		} else {
+			b = append(b, "null"...)
+		}
+	}
+	for i := range r.Xattrs {
+		add(r.Xattrs[i].Key)
+	}
+	for _, key := range a.Form.Asked() {
+		if r.Xattr(key) == nil {
+			add(key)
+		}
+	}
+	return append(b, '}')
+}
+
+// changedXattrs returns the changes without those that change nothing: who saves
+// a task's form sends what it shows, too. A value that the action's form asks for
+// stays, because it is an answer even if it is the one that is set.
+func changedXattrs(c *Case, a *route.Action, changes []Change) []Change {
+	asked := a.Form.Asked()
+	return slices.DeleteFunc(slices.Clone(changes), func(x Change) bool {
+		return !x.alters(c.Xattrs) && (x.Remove || a.Form == nil || asked != nil && !slices.Contains(asked, x.Key))
+	})
+}
+
+// Alters reports whether one of the changes makes the XATTRs of the case others.
+func Alters(c *Case, changes []Change) bool {
+	return slices.ContainsFunc(changes, func(x Change) bool { return x.alters(c.Xattrs) })
+}
+
+// alters reports whether the change makes the dictionary another one.
+func (x *Change) alters(dict label.Dict) bool {
+	v, set := dict.Get(x.Key)
+	if x.Remove || !set {
+		return set != !x.Remove
+	}
+	return !v.Equal(x.Value)
+}
+
+// leadsTo returns the states in which the case may be once the action is
+// performed, in order of definition; none if it stays where it is.
+func leadsTo(c *Case, r *route.Route, a *route.Action) []string {
+	names := []string{}
+	add := func(to int) {
+		if has(r.States, to) && !slices.Contains(names, r.States[to].Name) {
+			names = append(names, r.States[to].Name)
+		}
+	}
+	if a.Decide == nil {
+		add(a.To)
+	}
+	for i := range a.Outputs {
+		add(a.Outputs[i].To)
+	}
+	for _, t := range transitionsFrom(c, r, a) {
+		add(r.Transitions[t].To)
+	}
+	return names
+}
+
+// transitionsFrom returns the transitions out of the status that the action
+// belongs to.
+func transitionsFrom(c *Case, r *route.Route, a *route.Action) (out []int) {
+	status := r.State(c.Status)
+	for _, t := range a.Transitions {
+		if r.Transitions[t].From == status {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// appendChoices appends what can be written into "do" while the task is as it is,
+// and in words what each of it leads to. It does not say who may.
+func appendChoices(b []byte, c *Case, r *route.Route, place int) []byte {
+	e := &c.Enabled[place]
+	a := &r.Actions[r.Action(e.Action)]
+	b = append(b, `,"choices":{`...)
+	add := func(do, text string) {
+		if b[len(b)-1] != '{' {
+			b = append(b, ',')
+		}
+		b = document.AppendString(append(document.AppendString(b, do), ':'), text)
+	}
+	switch {
+	case e.State == Escalated:
+		add("retry", "The engine tries again.")
+		add("skip", "It counts as done.")
+		add("abort", "It is taken back.")
+	case a.Trigger != route.TriggerUser:
+	case e.State == Offered:
+		if !a.MustAccept {
+			add("perform", outlook(c, r, a))
+		}
+		add("accept", "It is offered to no other person.")
+		if a.MustAccept {
+			add("perform", "First it must be accepted. "+outlook(c, r, a))
+		}
+		add("reject", "It is not offered to you any more.")
+		add("delegate", `It is offered to the user that "to" names, alone.`)
+	case e.State == Accepted:
+		add("perform", outlook(c, r, a))
+		add("release", "It is offered to all again.")
+		add("delegate", `It is offered to the user that "to" names, alone.`)
+	}
+	return append(b, '}')
+}
+
+// outlook says what performing the action leads to.
+func outlook(c *Case, r *route.Route, a *route.Action) string {
+	text := "The case stays where it is."
+	switch transitions := transitionsFrom(c, r, a); {
+	case a.Decide != nil:
+		text = "The route decides:"
+		for i := range a.Outputs {
+			text += fmt.Sprintf(" %s: %s.", a.Outputs[i].Name, destination(r, a.Outputs[i].To))
+		}
+	case len(transitions) > 0:
+		text = ""
+		for _, t := range transitions {
+			missing := missingFor(c, r, &r.Transitions[t], a.Name)
+			if missing != "" {
+				missing = " once " + missing + " performed"
+			}
+			text += " The case " + destination(r, r.Transitions[t].To) + missing + "."
+		}
+		text = text[1:]
+	case has(r.States, a.To):
+		text = "The case " + destination(r, a.To) + "."
+	case a.Final:
+		text = "The case is complete."
+	case r.Model == route.Dependency:
+		text = "What depends on it can go on."
+	}
+	if others := alternatives(c, r, a); others != "" {
+		text += " It takes back: " + others + "."
+	}
+	return text
+}
+
+// destination says where a case goes.
+func destination(r *route.Route, to int) string {
+	if !has(r.States, to) {
+		return "stays where it is"
+	}
+	s := &r.States[to]
+	text := fmt.Sprintf("goes to %q", s.Name)
+	if s.Title != "" && s.Title != s.Name {
+		text += " (" + s.Title + ")"
+	}
+	if s.Complete {
+		text += ", which completes it"
+	}
+	return text
+}
+
+// missingFor names the actions that a transition needs besides one.
+func missingFor(c *Case, r *route.Route, t *route.Transition, action string) string {
+	var names []string
+	for _, i := range t.Requires {
+		if name := r.Actions[i].Name; name != action && !slices.Contains(c.Done, name) {
+			names = append(names, name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return names[0] + " is"
+	}
+	return strings.Join(names, ", ") + " are"
+}
+
+// alternatives names the enabled actions that are of the same choice.
+func alternatives(c *Case, r *route.Route, a *route.Action) string {
+	if a.Choice == "" {
+		return ""
+	}
+	var names []string
+	for i := range c.Enabled {
+		at := r.Action(c.Enabled[i].Action)
+		if at != unknown && r.Actions[at].Name != a.Name && r.Actions[at].Choice == a.Choice {
+			names = append(names, r.Actions[at].Name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// UndeliveredForm returns the complete form of a delivery that has failed for good,
+// indented JSON: that of a task, with what went wrong.
+func UndeliveredForm(c *Case, o *Outgoing) []byte {
+	b := append(make([]byte, 0, 1024), `{"do":"","comment":"","resolution":null,"xattrDict":{}`...)
+	b = appendOfCase(b, c)
+	b = appendString(b, `,"action":`, o.action())
+	b = appendString(b, `,"title":`, fmt.Sprintf("%s of %s", o.Verb, o.Source))
+	b = append(b, `,"description":null,"choices":{"retry":"It is sent again.","abort":"It is given up."},"leadsTo":[]`...)
+	b = appendString(b, `,"state":`, string(Escalated))
+	b = append(b, `,"due":null,"acceptBy":null,"fireAt":null`...)
+	b = appendTimeOrNull(b, `,"offered":`, o.At)
+	b = append(b, `,"roles":[],"assignees":[],"acceptedBy":null`...)
+	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Timer == o.Name() })
+	b = append(b, `,"resolutions":{},"form":null`...)
+	b = appendString(b, `,"step":`, string(o.Verb))
+	b = appendString(b, `,"error":`, o.Fault)
+	b = appendInt(b, `,"attempts":`, o.Attempts)
+	return document.Indent(append(appendInt(b, `,"version":`, c.Version), "}\n"...))
+}

@@ -1,0 +1,86 @@
+package machine
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/label"
+)
+
+// compact returns a form as one line, without blanks between its tokens.
+func compact(t *testing.T, form []byte) string {
+	t.Helper()
+	if len(form) == 0 {
+		return ""
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, form); err != nil {
+		t.Fatalf("%s: %v", form, err)
+	}
+	return out.String()
+}
+
+func TestTaskForm(t *testing.T) {
+	t.Parallel()
+	p := startedByCore(t)
+	const head = `{"do":"","comment":"","resolution":null,"xattrDict":{},"case":17,"caseTitle":"A case","route":"test","starter":"sam",`
+	for action, want := range map[string]string{
+		"resolve": head + `"action":"resolve","title":"resolve","description":null,` +
+			`"choices":{"perform":"The case goes to \"resolved\".","accept":"It is offered to no other person.","reject":"It is not offered to you any more.",` +
+			`"delegate":"It is offered to the user that \"to\" names, alone."},"leadsTo":["resolved"],"state":"offered","due":null,"acceptBy":null,"fireAt":"2012-11-10T12:34:56Z",` +
+			`"offered":"2012-11-09T12:34:56Z","roles":["assignee","submitter"],"assignees":["core","@admins","sam"],"acceptedBy":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
+		"comment": head + `"action":"comment","title":"Comment on it","description":null,` +
+			`"choices":{"perform":"The case stays where it is.","accept":"It is offered to no other person.","reject":"It is not offered to you any more.",` +
+			`"delegate":"It is offered to the user that \"to\" names, alone."},"leadsTo":[],"state":"offered","due":null,"acceptBy":null,"fireAt":null,` +
+			`"offered":"2012-11-09T12:34:56Z","roles":[],"assignees":[],"acceptedBy":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
+		"nag": head + `"action":"nag","title":"nag","description":null,"choices":{},"leadsTo":[],"state":"running","due":null,"acceptBy":null,"fireAt":"2012-11-09T12:39:56Z",` +
+			`"offered":"2012-11-09T12:34:56Z","roles":[],"assignees":[],"acceptedBy":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
+		"close": "",
+		"none":  "",
+	} {
+		form := TaskForm(p.c, p.r, action)
+		if got := compact(t, form); got != want {
+			t.Errorf("%s\n got %s\nwant %s", action, got, want)
+		}
+		if !bytes.Equal(form, document.Indent(form)) {
+			t.Errorf("%s is not indented: %s", action, form)
+		}
+	}
+}
+
+// TestTaskFormSaysWhatItLeadsTo: states, decisions, transitions and choices, in
+// words and by name.
+func TestTaskFormSaysWhatItLeadsTo(t *testing.T) {
+	t.Parallel()
+	p := newPlay(t, parsed(t, `
+xattrs: {amount: {type: number}, note: {type: string}}
+states: {a: {type: start}, b: {title: Being bought}, z: {type: complete, title: Bought}}
+actions:
+  begin: {trigger: init}
+  buy: {in: [a], allowed: everyone, to: z, choice: c, description: Order it.}
+  drop: {in: [a], allowed: everyone, to: a, choice: c, accept: required}
+  weigh: {in: [a], allowed: everyone, decide: '"big"', outputs: {big: b, small: z, none: null}}
+  one: {allowed: everyone, form: {properties: {note: {type: string}, why: {type: string}}}}
+  two: {allowed: everyone}
+transitions:
+  - {name: both, from: a, to: b, requires: [one, two]}
+`))
+	p.script([]step{{"start", "active a: buy drop weigh one two"}})
+	p.c.Xattrs = p.c.Xattrs.Set("amount", label.Value{Kind: document.Number, Text: "9000"})
+	for action, wants := range map[string][]string{
+		"buy":   {`"perform":"The case goes to \"z\" (Bought), which completes it. It takes back: drop."`, `"leadsTo":["z"]`, `"description":"Order it."`, `"xattrDict":{"amount":9000,"note":null}`},
+		"drop":  {`"choices":{"accept":"It is offered to no other person.","perform":"First it must be accepted. The case goes to \"a\". It takes back: buy."`},
+		"weigh": {`"perform":"The route decides: big: goes to \"b\" (Being bought). small: goes to \"z\" (Bought), which completes it. none: stays where it is."`, `"leadsTo":["b","z"]`},
+		"one":   {`"perform":"The case goes to \"b\" (Being bought) once two is performed."`, `"leadsTo":["b"]`, `"xattrDict":{"amount":9000,"note":null,"why":null}`},
+	} {
+		form := compact(t, TaskForm(p.c, p.r, action))
+		for _, want := range wants {
+			if !strings.Contains(form, want) {
+				t.Errorf("%s: %s\nlacks %s", action, form, want)
+			}
+		}
+	}
+}

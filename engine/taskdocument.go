@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+)
+
+// taskChange is what a document asks of an action.
+type taskChange struct {
+	do         string // one of taskDos
+	unsaid     bool   // "do" is there and empty
+	version    int64  // of the case whose form was saved, 0 for none
+	comment    string
+	to         string
+	resolution string
+	output     string
+	xattrs     []machine.Change
+}
+
+// event returns the event that the document asks for.
+func (t *taskChange) event(action string, actor machine.Actor) machine.Event {
+	switch t.do {
+	case "skip":
+		return machine.Skip{Action: action, Actor: actor, Comment: t.comment, Output: t.output}
+	case "abort":
+		return machine.Abort{Action: action, Actor: actor, Comment: t.comment}
+	case "retry":
+		return machine.Retry{Action: action, Actor: actor, Comment: t.comment}
+	case "accept":
+		return machine.Accept{Action: action, Actor: actor, Comment: t.comment}
+	case "release":
+		return machine.Release{Action: action, Actor: actor, Comment: t.comment}
+	case "reject":
+		return machine.Reject{Action: action, Actor: actor, Comment: t.comment}
+	case "delegate":
+		return machine.Delegate{Action: action, Actor: actor, Comment: t.comment, To: t.to}
+	}
+	return machine.Perform{Action: action, Actor: actor, Comment: t.comment, Resolution: t.resolution, Xattrs: t.xattrs}
+}
+
+// taskDos are what can be done to an action (docs/contract/drive.md#task).
+func taskDos() []string {
+	return []string{"perform", "accept", "release", "reject", "delegate", "skip", "retry", "abort"}
+}
+
+// idle reports whether the document asks for nothing: "do" is there and empty,
+// and what people fill in is as the form shows it.
+func (t *taskChange) idle(c *machine.Case) bool {
+	return t.unsaid && t.comment == "" && t.resolution == "" && !machine.Alters(c, t.xattrs)
+}
+
+// unasked refuses a document that asks for nothing if the request wants something
+// done.
+func (t *taskChange) unasked(root document.Value, req Request) error {
+	if !req.MustAct {
+		return nil
+	}
+	var faults document.Faults
+	faults.Add(root.Node.Get("do"), "/do", errs.CodeRequired, "is empty: say what to do, one of %s; nothing was done", strings.Join(taskDos(), ", "))
+	return faults.Err()
+}
+
+// current refuses XATTRs of a form that shows the case as it was: they would undo
+// what has been changed since.
+func (t *taskChange) current(c *machine.Case) error {
+	if t.version == 0 || t.version == c.Version || !machine.Alters(c, t.xattrs) {
+		return nil
+	}
+	return errs.New(errs.Precondition, "The case has changed since this form of the task was read, which shows version %d of it, not %d: its XATTRs may be others now. Open the file again, and decide again.", t.version, c.Version)
+}
+
+// readTask reads the document that is saved as an action of the case: {} or
+// {"do": "perform"} performs it.
+func readTask(root document.Value, c *machine.Case) *taskChange {
+	t := &taskChange{do: "perform"}
+	if !root.Is(document.Object) {
+		return t
+	}
+	// The complete form of a task may be saved back: what is computed in it is
+	// passed over.
+	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
+		"case", "caseTitle", "route", "starter", "action", "title", "description", "choices", "leadsTo", "state",
+		"due", "acceptBy", "fireAt", "offered", "roles", "assignees", "acceptedBy", "warnings", "resolutions", "form",
+		"step", "error", "attempts", "version")
+	if v := root.Get("version"); v.Node != nil && v.Node.Kind == document.Number {
+		if version, err := strconv.ParseInt(v.Node.Text, 10, 64); err == nil {
+			t.version = version
+		}
+	}
+	if v := root.Get("do"); v.Node != nil && v.Node.Kind == document.Null {
+		t.unsaid = true
+	} else if v.Given() {
+		switch do, ok := v.Str(); {
+		case ok && do == "":
+			t.unsaid = true
+		case slices.Contains(taskDos(), do):
+			t.do = do
+		case ok:
+			v.Fail(errs.CodeRange, "must be one of %s, not %q", strings.Join(taskDos(), ", "), do)
+		}
+	}
+	if v := root.Get("comment"); v.Given() {
+		v.Text(&t.comment, 10_000)
+	}
+	for _, field := range []struct {
+		key string
+		to  *string
+		do  string
+	}{{"resolution", &t.resolution, "perform"}, {"output", &t.output, "skip"}, {"to", &t.to, "delegate"}} {
+		v := root.Get(field.key)
+		switch {
+		case !v.Given() || v.Node.Kind == document.String && v.Node.Text == "":
+		case field.do != t.do:
+			v.Fail(errs.CodeConflict, "goes with %q, not with %q", field.do, t.do)
+		default:
+			*field.to, _ = v.Str()
+		}
+	}
+	if v := root.Get("xattrDict"); v.Given() {
+		if t.xattrs = readChanges(v); t.do != "perform" && machine.Alters(c, t.xattrs) {
+			v.Fail(errs.CodeConflict, "goes with \"perform\", not with %q", t.do)
+		}
+	}
+	return t
+}
