@@ -188,7 +188,7 @@ func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow) (reply *
 	}()
 	refused := ""
 	if m := request.Mail; m != nil {
-		if refused = e.withoutStrangers(m); len(m.To) == 0 {
+		if refused = e.withoutStrangers(m); len(m.To) == 0 && len(m.ToSecrets) == 0 {
 			return nil, &outbox.Final{Reason: refused}
 		}
 	}

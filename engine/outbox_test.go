@@ -16,6 +16,7 @@ import (
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
 	"flowdrive/internal/errs"
+	"flowdrive/route"
 	"flowdrive/store"
 )
 
@@ -100,7 +101,7 @@ func (*outsideWorld) RefusesCommand(name string) string {
 	return "is not allowed"
 }
 
-func (*outsideWorld) RefusesSecret(name string) string {
+func (*outsideWorld) RefusesSecret(_ route.ReachKind, name string) string {
 	if name == "key" {
 		return ""
 	}
@@ -257,7 +258,7 @@ func TestRoutesThatReachTooFar(t *testing.T) {
 	for _, tt := range []struct{ step, bare, set string }{
 		{"{http: {url: 'https://api.example.org/x'}}", at + "http/url range", ""},
 		{"{http: {url: 'https://other.example/x'}}", at + "http/url range", at + "http/url range"},
-		{"{http: {url: 'https://api.example.org/x', secret: other}}", at + "http/url range, " + at + "http/secret not-found", at + "http/secret not-found"},
+		{"{http: {url: 'https://api.example.org/x', secret: other}}", at + "http/url range", ""},
 		{"{mail: {to: [starter]}}", "", ""},
 		{"{mail: {to: [office@example.com]}}", at + "mail/to/0 range", at + "mail/to/0 range"},
 		{"{mail: {to: [Sam@Example.org]}}", "", ""}, // a user's

@@ -124,7 +124,7 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 	if !same {
 		c.stored.ContextID = owner
 		c.stored.Version++
-		c.warnings = append(c.warnings, e.unknownParties(c.compiled)...)
+		c.warnings = slices.Concat(c.warnings, e.unknownParties(c.compiled), e.outbox.warnOfReaches(c.compiled.Reaches()))
 		c.stored.Form = route.CompleteForm(c.node, c.compiled, e.routeMeta(c))
 	}
 	return c, nil

@@ -11,15 +11,32 @@ import (
 )
 
 // checkReaches judges what a route names that is outside: hosts, addresses,
-// commands, secrets and callbacks (docs/contract/routes.md#reaching-outside).
+// commands and callbacks (docs/contract/routes.md#reaching-outside).
 func (e *deliveries) checkReaches(reaches []route.Reach) (faults []errs.Fault) {
+	faults, _ = e.judgeReaches(reaches)
+	return faults
+}
+
+// warnOfReaches judges the secrets that a route names. One that is not set yet can
+// be set later, which changes no route, so that it is a warning.
+func (e *deliveries) warnOfReaches(reaches []route.Reach) (warnings []errs.Fault) {
+	_, warnings = e.judgeReaches(reaches)
+	return warnings
+}
+
+func (e *deliveries) judgeReaches(reaches []route.Reach) (faults, warnings []errs.Fault) {
 	for _, reach := range reaches {
 		detail, code := e.refuses(reach)
-		if detail != "" {
-			faults = append(faults, errs.Fault{Pointer: reach.Pointer, Code: code, Detail: detail, Line: reach.Line, Column: reach.Column})
+		fault := errs.Fault{Pointer: reach.Pointer, Code: code, Detail: detail, Line: reach.Line, Column: reach.Column}
+		switch {
+		case detail == "":
+		case reach.Kind.OfSecret():
+			warnings = append(warnings, fault)
+		default:
+			faults = append(faults, fault)
 		}
 	}
-	return faults
+	return faults, warnings
 }
 
 // refuses says why something outside cannot be reached; it returns "" if it can
@@ -35,8 +52,8 @@ func (e *deliveries) refuses(reach route.Reach) (detail string, code errs.Code) 
 		return e.outside.RefusesAddress(reach.Name), errs.CodeRange
 	case route.ReachCommand:
 		return e.outside.RefusesCommand(reach.Name), errs.CodeNotFound
-	case route.ReachSecret:
-		return e.outside.RefusesSecret(reach.Name), errs.CodeNotFound
+	case route.ReachSecret, route.ReachSecretURL, route.ReachSecretMail, route.ReachSecretText:
+		return e.outside.RefusesSecret(reach.Kind, reach.Name), errs.CodeNotFound
 	case route.ReachCallback:
 		if e.callbacks[reach.Name] == nil && !e.anyCalls {
 			return fmt.Sprintf("there is no callback %q", reach.Name), errs.CodeNotFound

@@ -25,6 +25,7 @@ type Command struct {
 	Path    string   // absolute
 	Args    []string // they come before those of the route
 	Env     map[string]string
+	Hidden  []string // names in Env whose values must not be told
 	Timeout time.Duration
 	Memory  int64 // bytes, of each of its processes
 	Output  int64 // bytes

@@ -83,17 +83,18 @@ type request struct {
 	method string
 	url    *url.URL
 	body   []byte
+	hidden *hidden // what must not be told of it
 }
 
 // call sends a request to a service, and follows its redirects.
-func (g *Gateway) call(ctx context.Context, id string, c *outbox.HTTPCall) (*outbox.Reply, error) {
+func (g *Gateway) call(ctx context.Context, id string, c *outbox.HTTPCall, secrets *hidden) (*outbox.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.limits.call)
 	defer cancel()
 	first, err := g.check(c)
 	if err != nil {
 		return nil, err
 	}
-	next := request{method: c.Method, url: first, body: c.Body}
+	next := request{method: c.Method, url: first, body: c.Body, hidden: secrets}
 	for redirects := 0; ; redirects++ {
 		if reason := g.Hosts.refuses(next.url); reason != "" {
 			return nil, final("%s: %s", place(next.url), reason)
@@ -132,8 +133,8 @@ func (g *Gateway) check(c *outbox.HTTPCall) (*url.URL, error) {
 	if !slices.Contains([]string{"GET", "POST", "PUT", "PATCH", "DELETE"}, c.Method) {
 		return nil, final("%s: %q is not a method that may be used", place(u), c.Method)
 	}
-	if c.Secret != "" && g.RefusesSecret(c.Secret) != "" {
-		return nil, final("%s: %s", place(u), g.RefusesSecret(c.Secret))
+	if _, err := g.signer(c.Secret); err != nil {
+		return nil, final("%s: %v", place(u), err)
 	}
 	if !httpguts.ValidHeaderFieldValue(c.MediaType) {
 		return nil, final("%s: %q is not a media type", place(u), c.MediaType)
@@ -168,7 +169,11 @@ func (g *Gateway) prepare(ctx context.Context, id string, c *outbox.HTTPCall, n 
 	r.Header.Set("Accept-Encoding", "identity")
 	r.Header.Set("User-Agent", "flowdrive/"+g.Version)
 	r.Header.Set("Idempotency-Key", id)
-	sign(r.Header, g.Secrets.named(c.Secret), id, g.Clock.Now(), n.body)
+	key, err := g.signer(c.Secret)
+	if err != nil {
+		return nil, err
+	}
+	sign(r.Header, key, id, g.Clock.Now(), n.body)
 	return r, nil
 }
 
@@ -201,7 +206,7 @@ func follow(from request, status int, location string) (request, error) {
 	if from.url.Scheme == "https" && to.Scheme == "http" {
 		return from, final("%s redirects from https to http, which is not followed", place(from.url))
 	}
-	next := request{method: from.method, url: to, body: from.body}
+	next := request{method: from.method, url: to, body: from.body, hidden: from.hidden}
 	moved := status == http.StatusMovedPermanently || status == http.StatusFound
 	if status == http.StatusSeeOther || moved && from.method == http.MethodPost {
 		next.method, next.body = http.MethodGet, nil
@@ -231,7 +236,7 @@ func (g *Gateway) answer(asked request, res *http.Response) (*outbox.Reply, erro
 	if err != nil {
 		beginning = nil // the status says what there is to say
 	}
-	reason := fmt.Sprintf("%s %s answered %d %s%s", asked.method, place(asked.url), res.StatusCode, http.StatusText(res.StatusCode), said(beginning))
+	reason := fmt.Sprintf("%s %s answered %d %s%s", asked.method, place(asked.url), res.StatusCode, http.StatusText(res.StatusCode), said(asked.hidden.bytes(beginning)))
 	switch res.StatusCode {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 	default:

@@ -63,9 +63,17 @@ func (g *Gateway) Close() { g.transport.CloseIdleConnections() }
 
 // Deliver implements engine.Outside.
 func (g *Gateway) Deliver(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+	filled, secrets, err := g.fillIn(d)
+	if err != nil {
+		return nil, err
+	}
+	return secrets.outcome(g.deliver(ctx, filled, secrets))
+}
+
+func (g *Gateway) deliver(ctx context.Context, d *outbox.Delivery, secrets *hidden) (*outbox.Reply, error) {
 	switch {
 	case d.HTTP != nil:
-		return g.call(ctx, d.Key, d.HTTP)
+		return g.call(ctx, d.Key, d.HTTP, secrets)
 	case d.Mail != nil:
 		return nil, g.mail(ctx, d.Key, d.Mail)
 	case d.Exec != nil:

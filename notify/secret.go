@@ -8,60 +8,147 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"flowdrive/internal/document"
+	"flowdrive/route"
 )
 
-// Secrets sign what is sent, each by its name.
-type Secrets struct{ keys map[string][]byte }
+// Secrets are texts that an administrator has set and no route contains, each by
+// its name.
+type Secrets struct {
+	texts  map[string]string
+	folded map[string]string // names by their spelling in the environment
+}
 
-// defaultSecret signs what names no secret.
-const defaultSecret = "default"
+const (
+	// defaultSecret signs what names no secret.
+	defaultSecret = "default"
+	// leastKey is how many bytes a key has that signs; less can be guessed from what
+	// is signed.
+	leastKey = 16
+)
 
-// ParseSecrets reads secrets: texts as they are, or in the form of Standard
-// Webhooks, "whsec_" and the key in base64. One error has all faults, a line
-// each. It does not contain a secret.
+// ParseSecrets checks secrets. One error has all faults, a line each. It does not
+// contain a secret.
 func ParseSecrets(texts map[string]string) (Secrets, error) {
-	const least = 16 // bytes, less than which can be guessed from what is signed
-	s := Secrets{keys: map[string][]byte{}}
+	s := Secrets{texts: maps.Clone(texts), folded: map[string]string{}}
 	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		key := []byte(texts[name])
-		if encoded, ok := strings.CutPrefix(texts[name], "whsec_"); ok {
-			var err error
-			if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-				faults = append(faults, fmt.Errorf("%s: what follows whsec_ must be base64", name))
-				continue
+		s.folded[FoldSecret(name)] = name
+		switch {
+		case texts[name] == "":
+			faults = append(faults, fmt.Errorf("%s: is empty", name))
+		case name == defaultSecret:
+			if _, err := s.signingKey(name); err != nil {
+				faults = append(faults, fmt.Errorf("%s: %w", name, err))
 			}
 		}
-		if len(key) < least {
-			faults = append(faults, fmt.Errorf("%s: has only %d bytes and can be guessed; it needs at least %d", name, len(key), least))
-		}
-		s.keys[name] = key
 	}
 	return s, errors.Join(faults...)
 }
 
-// named returns the key of that name, or the default one for "". It is nil if
-// there is no such key.
-func (s Secrets) named(name string) []byte {
-	if name == "" {
-		name = defaultSecret
+// FoldSecret returns the name of a secret as a variable of the environment can have
+// it: in capitals, with _ in place of -.
+func FoldSecret(name string) string { return strings.ToUpper(strings.ReplaceAll(name, "-", "_")) }
+
+// Text returns the secret of that name, or else the one whose name is the same for
+// the environment (FoldSecret).
+func (s Secrets) Text(name string) (text string, ok bool) {
+	if text, ok = s.texts[name]; !ok {
+		text, ok = s.texts[s.folded[FoldSecret(name)]]
 	}
-	return s.keys[name]
+	return text, ok
 }
 
-// RefusesSecret implements engine.Outside.
-func (g *Gateway) RefusesSecret(name string) string {
-	if g.Secrets.keys[name] != nil {
+// signingKey returns the key that is to sign: the text as it is or, in the form of
+// Standard Webhooks, "whsec_" and the key in base64.
+func (s Secrets) signingKey(name string) ([]byte, error) {
+	text, _ := s.Text(name)
+	key := []byte(text)
+	if encoded, ok := strings.CutPrefix(text, "whsec_"); ok {
+		var err error
+		if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
+			return nil, errors.New("what follows whsec_ must be base64")
+		}
+	}
+	if len(key) < leastKey {
+		return nil, fmt.Errorf("has only %d bytes and can be guessed; what signs needs at least %d", len(key), leastKey)
+	}
+	return key, nil
+}
+
+// RefusesSecret implements outbox.Outside. It does not tell anything of the
+// secret.
+func (g *Gateway) RefusesSecret(use route.ReachKind, name string) string {
+	text, ok := g.Secrets.Text(name)
+	if !ok {
+		known := slices.Sorted(maps.Keys(g.Secrets.texts))
+		return fmt.Sprintf("there is no secret %q%s; an administrator adds it with the setting secrets", name, document.Hint(name, known))
+	}
+	wrong := ""
+	switch use {
+	case route.ReachSecret:
+		if _, err := g.Secrets.signingKey(name); err != nil {
+			wrong = err.Error()
+		}
+	case route.ReachSecretURL:
+		wrong = g.wrongSecretURL(text)
+	case route.ReachSecretMail:
+		for _, address := range addressesOf(text) {
+			if !validAddress(address) {
+				wrong = "is not an e-mail address, nor several with commas between them"
+			}
+		}
+	default: // any text will do
+	}
+	if wrong == "" {
 		return ""
 	}
-	known := slices.Sorted(maps.Keys(g.Secrets.keys))
-	return fmt.Sprintf("there is no secret %q%s; an administrator adds it with the setting secrets", name, document.Hint(name, known))
+	return fmt.Sprintf("the secret %q %s", name, wrong)
+}
+
+// signer returns the key that signs a request which names that secret, "" for none.
+// It is nil if nothing is to sign it.
+func (g *Gateway) signer(name string) ([]byte, error) {
+	if name == "" {
+		if _, ok := g.Secrets.Text(defaultSecret); !ok {
+			return nil, nil
+		}
+		name = defaultSecret
+	}
+	if _, err := g.secret(route.ReachSecret, name); err != nil {
+		return nil, err
+	}
+	return g.Secrets.signingKey(name)
+}
+
+// wrongSecretURL says why a secret cannot be the address of a request, without
+// telling what is in it.
+func (g *Gateway) wrongSecretURL(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.Fragment != "":
+		return "is not an address such as https://example.org/x"
+	case u.User != nil:
+		return "is an address with a user and password; give them by the header Authorization"
+	case g.Hosts.refuses(u) != "":
+		return "is an address at a host that routes may not call; an administrator allows it with the setting allow-host"
+	}
+	return ""
+}
+
+// addressesOf returns the e-mail addresses in a secret.
+func addressesOf(text string) []string {
+	var out []string
+	for address := range strings.SplitSeq(text, ",") {
+		out = append(out, strings.TrimSpace(address))
+	}
+	return out
 }
 
 // sign makes the header say who sends the body, when, and as which message

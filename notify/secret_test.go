@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"flowdrive/route"
 )
 
 // signatureOf signs a text with a key in base64.
@@ -30,7 +32,11 @@ func TestSign(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := http.Header{}
-	sign(h, s.named("it"), "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
+	key, err := s.signingKey("it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sign(h, key, "msg_p5jXN8AQM9LWM0D4loKWxJek", time.Unix(1614265330, 0), []byte(`{"test": 2432232314}`))
 	if got, want := h.Get("Webhook-Signature"), "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -38,25 +44,46 @@ func TestSign(t *testing.T) {
 
 func TestParseSecrets(t *testing.T) {
 	t.Parallel()
-	_, err := ParseSecrets(map[string]string{
-		"good": "sixteen bytes it", "short": "tiny-secret", "empty": "", "wrong": "whsec_tiny-secret!", "weak": "whsec_dGlueS1zZWNyZXQ=",
-	})
-	if err == nil {
-		t.Fatal("got no error")
+	for text, want := range map[string]string{
+		"tiny-secret":            "default: has only 11 bytes and can be guessed; what signs needs at least 16",
+		"":                       "default: is empty",
+		"whsec_tiny-secret!":     "default: what follows whsec_ must be base64",
+		"whsec_dGlueS1zZWNyZXQ=": "default: has only 11 bytes and can be guessed; what signs needs at least 16",
+	} {
+		if _, err := ParseSecrets(map[string]string{"default": text, "short": "tiny"}); err == nil || err.Error() != want {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
 	}
-	want := "empty: has only 0 bytes and can be guessed; it needs at least 16\nshort: has only 11 bytes and can be guessed; it needs at least 16\n" +
-		"weak: has only 11 bytes and can be guessed; it needs at least 16\nwrong: what follows whsec_ must be base64"
-	if err.Error() != want {
-		t.Errorf("got %s", err)
-	}
-	g := newGateway(t, Config{})
-	if g.Secrets, err = ParseSecrets(map[string]string{"billing": "sixteen bytes it"}); err != nil {
+	g := newGateway(t, Config{Hosts: allow(t, "example.org")})
+	var err error
+	if g.Secrets, err = ParseSecrets(map[string]string{
+		"billing": "sixteen bytes it", "short": "tiny-secret", "slack": "https://example.org/services/T0/B0", "elsewhere": "https://other.example/T0/B0",
+		"named": "https://me:hunter2@example.org/", "team": "ann@example.org, bob@example.org", "my_team": "x@example.org",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if got := g.RefusesSecret("billing"); got != "" {
-		t.Errorf("got %s", got)
-	}
-	if got := g.RefusesSecret("biling"); !strings.Contains(got, `did you mean "billing"?`) {
-		t.Errorf("got %s", got)
+	for _, test := range []struct {
+		use        route.ReachKind
+		name, want string
+	}{
+		{route.ReachSecret, "billing", ""},
+		{route.ReachSecret, "biling", `did you mean "billing"?`},
+		{route.ReachSecret, "short", `the secret "short" has only 11 bytes`},
+		{route.ReachSecretText, "short", ""},
+		{route.ReachSecretURL, "slack", ""},
+		{route.ReachSecretURL, "short", "is not an address"},
+		{route.ReachSecretURL, "elsewhere", "setting allow-host"},
+		{route.ReachSecretURL, "named", "header Authorization"},
+		{route.ReachSecretMail, "team", ""},
+		{route.ReachSecretMail, "slack", "is not an e-mail address"},
+		{route.ReachSecretMail, "My-Team", ""},
+	} {
+		got := g.RefusesSecret(test.use, test.name)
+		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
+			t.Errorf("%s %s: got %q, want %q", test.use, test.name, got, test.want)
+		}
+		if strings.Contains(got, "T0/B0") || strings.Contains(got, "hunter2") || strings.Contains(got, "tiny-secret") {
+			t.Errorf("%s %s tells the secret: %q", test.use, test.name, got)
+		}
 	}
 }

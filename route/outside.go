@@ -34,24 +34,30 @@ type Outside struct {
 type Mail struct {
 	To        []Recipient
 	Addresses []string
+	Secrets   []string // names of secrets with further addresses
 	Subject   Value
 	Text      Value
+	// TextSecret is the name of the secret that is the text, "" for Text.
+	TextSecret string
 }
 
 // HTTPCall is a request to a service.
 type HTTPCall struct {
-	URL     string // its host is literal; behind it there may be labels
-	Method  string
-	Headers []Header
-	Body    Payload
-	From    string // label of the message that is the body, "" for none
-	Secret  string // name of the secret that signs it, "" for none
+	URL string // its host is literal; behind it there may be labels
+	// URLSecret is the name of the secret that is the address, "" for URL.
+	URLSecret string
+	Method    string
+	Headers   []Header
+	Body      Payload
+	From      string // label of the message that is the body, "" for none
+	Secret    string // name of the secret that signs it, "" for none
 }
 
 // Header is a header of a request.
 type Header struct {
-	Name  string
-	Value Value
+	Name   string
+	Value  Value
+	Secret string // name of the secret that is the value, "" for Value
 }
 
 // Command is a command that an administrator allowed by its name.
@@ -87,8 +93,13 @@ const (
 	ReachURL      ReachKind = "url"
 	ReachAddress  ReachKind = "address"
 	ReachCommand  ReachKind = "command"
-	ReachSecret   ReachKind = "secret"
 	ReachCallback ReachKind = "callback"
+
+	// Secrets, by what they are for.
+	ReachSecret     ReachKind = "secret"      // signs a request
+	ReachSecretURL  ReachKind = "secret url"  // is the address of a request
+	ReachSecretMail ReachKind = "secret mail" // is the address of a mail
+	ReachSecretText ReachKind = "secret text" // is a header or the text of a mail
 )
 
 // Reach is something outside that a route names.
@@ -170,8 +181,15 @@ func (c *compiler) expressions(v document.Value, p *Payload) {
 }
 
 func (c *compiler) mail(v document.Value) *Mail {
-	m := &Mail{Subject: c.value(v.Get("subject")), Text: c.value(v.Get("text"))}
+	m := &Mail{Subject: c.value(v.Get("subject"))}
+	isSecret := false
+	if m.TextSecret, isSecret = c.secret(v.Get("text"), ReachSecretText); !isSecret {
+		m.Text = c.value(v.Get("text"))
+	}
 	to := v.Get("to")
+	if name, ok := c.secret(to, ReachSecretMail); ok {
+		m.Secrets = []string{name}
+	}
 	if !isKind(to, document.List) {
 		return m
 	}
@@ -179,6 +197,9 @@ func (c *compiler) mail(v document.Value) *Mail {
 		item := to.Item(i)
 		switch text, ok := str(item); {
 		case !ok:
+			if name, ok := c.secret(item, ReachSecretMail); ok {
+				m.Secrets = append(m.Secrets, name)
+			}
 		case !strings.Contains(text, "@"):
 			if r, ok := c.recipient(item, text); ok {
 				m.To = append(m.To, r)
@@ -225,6 +246,7 @@ func isAlphanumeric(c byte) bool {
 func (c *compiler) httpCall(v document.Value) *HTTPCall {
 	h := &HTTPCall{Method: "POST", Headers: c.headers(v.Get("headers")), Body: c.payload(v.Get("value"))}
 	at := v.Get("url")
+	h.URLSecret, _ = c.secret(at, ReachSecretURL)
 	if text, ok := str(at); ok {
 		h.URL = text
 		if wrong := wrongURL(text); wrong != "" {
@@ -294,7 +316,12 @@ func (c *compiler) headers(v document.Value) []Header {
 	folded := map[string]bool{}
 	for i := range v.Node.Members {
 		name, member := v.Member(i)
-		value := c.value(member)
+		header := Header{Name: name}
+		isSecret := false
+		if header.Secret, isSecret = c.secret(member, ReachSecretText); !isSecret {
+			header.Value = c.value(member)
+		}
+		value := header.Value
 		wrong := wrongHeader(name)
 		switch {
 		case wrong != "":
@@ -304,7 +331,7 @@ func (c *compiler) headers(v document.Value) []Header {
 		case value.Literal != nil && strings.ContainsFunc(value.Literal.Text, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			member.Fail(errs.CodeFormat, "must be one line")
 		default:
-			out = append(out, Header{Name: name, Value: value})
+			out = append(out, header)
 		}
 		folded[strings.ToLower(name)] = true
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/notify"
+	"flowdrive/route"
 )
 
 // outsideSettings are the flags of serve that say what routes may reach beyond
@@ -35,7 +37,7 @@ type outsideSettings struct {
 func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	s.secrets.secret = true
 	flags.StringSliceVar(&s.allowHosts, "allow-host", nil, "host that routes may call: a name, *.example.org, either with a port behind it, an address,\nor NAME=NETWORK for one that is not in the Internet, such as intranet.example=10.0.0.0/8")
-	flags.Var(&s.secrets, "secrets", "secrets that sign the requests of routes, by name; \"default\" signs a request that names none\n(configuration file or environment)")
+	flags.Var(&s.secrets, "secrets", "secrets that routes name, by name; \"default\" signs a request that names none\n(configuration file or environment)")
 	flags.StringVar(&s.smtp, "smtp", "", "mail server: smtp://user@mail.example.org:587 (with STARTTLS) or smtps://user@mail.example.org")
 	flags.Var(&s.smtpPassword, "smtp-password", "password of the user of --smtp (configuration file or environment)")
 	flags.StringVar(&s.smtpPasswordFile, "smtp-password-file", "", "file with the password of the user of --smtp")
@@ -68,9 +70,10 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	note("smtp", err)
 	secrets, err := readMap(&s.secrets, "secrets", readSecret)
 	note("secrets", err)
+	secrets = withEnvironment(secrets, os.Environ())
 	c.Secrets, err = notify.ParseSecrets(secrets)
 	note("secrets", err)
-	commands, err := readMap(&s.commands, "commands", readCommand)
+	commands, err := readMap(&s.commands, "commands", func(v document.Value) notify.Command { return readCommand(v, c.Secrets) })
 	note("commands", err)
 	c.Commands, err = notify.CheckCommands(commands)
 	note("commands", err)
@@ -132,7 +135,8 @@ type anywhere struct{ *notify.Gateway }
 func (anywhere) RefusesURL(string) string     { return "" }
 func (anywhere) RefusesAddress(string) string { return "" }
 func (anywhere) RefusesCommand(string) string { return "" }
-func (anywhere) RefusesSecret(string) string  { return "" }
+
+func (anywhere) RefusesSecret(route.ReachKind, string) string { return "" }
 
 func (s *outsideSettings) mailServer() (*notify.MailServer, error) {
 	if s.smtp == "" {
@@ -155,7 +159,7 @@ func (s *outsideSettings) mailServer() (*notify.MailServer, error) {
 }
 
 // readCommand reads a command that routes may run.
-func readCommand(v document.Value) (c notify.Command) {
+func readCommand(v document.Value, secrets notify.Secrets) (c notify.Command) {
 	if !v.Is(document.Object) {
 		return c
 	}
@@ -171,12 +175,56 @@ func readCommand(v document.Value) (c notify.Command) {
 		c.Env = map[string]string{}
 		for i := range env.Node.Members {
 			name, value := env.Member(i)
-			c.Env[name] = readSecret(value)
+			text, hidden := readVariable(value, secrets)
+			if c.Env[name] = text; hidden {
+				c.Hidden = append(c.Hidden, name)
+			}
 		}
 	}
 	c.Timeout = readTimeout(v.Get("timeout"))
 	c.Memory, c.Output = readSize(v.Get("memory")), readSize(v.Get("output"))
 	return c
+}
+
+// readVariable reads a variable of a command: a text, {file: PATH}, or {secret: NAME}
+// for one of the secrets. It reports whether the value must not be told.
+func readVariable(v document.Value, secrets notify.Secrets) (text string, hidden bool) {
+	if v.Node == nil || v.Node.Kind != document.Object || !v.Get("secret").Given() {
+		return readSecret(v), v.Node != nil && v.Node.Kind == document.Object
+	}
+	v.Only("secret")
+	at := v.Get("secret")
+	name, ok := at.Str()
+	if !ok {
+		return "", true
+	}
+	text, known := secrets.Text(name)
+	if !known {
+		at.Fail(errs.CodeNotFound, "there is no secret %q; add it to the setting secrets", name)
+	}
+	return text, true
+}
+
+// secretVariable begins the names of variables of the environment that are secrets.
+const secretVariable = environmentPrefix + "SECRET_"
+
+// withEnvironment adds the secrets of the environment to those of the settings, as
+// FLOWDRIVE_SECRET_SLACK for slack. The environment wins, as everywhere.
+func withEnvironment(secrets map[string]string, environment []string) map[string]string {
+	out := maps.Clone(secrets)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for _, variable := range environment {
+		name, value, _ := strings.Cut(variable, "=")
+		folded, isSecret := strings.CutPrefix(name, secretVariable)
+		if !isSecret || folded == "" {
+			continue
+		}
+		maps.DeleteFunc(out, func(known, _ string) bool { return notify.FoldSecret(known) == folded })
+		out[strings.ToLower(folded)] = value
+	}
+	return out
 }
 
 // readTimeout reads a duration in ISO 8601, or seconds.

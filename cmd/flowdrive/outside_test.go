@@ -207,7 +207,6 @@ roles: {clerk: {assign: [starter]}}
 	}
 	want := map[string]string{
 		"/actions/finish/onFire/0/http/url":     "setting allow-host",
-		"/actions/finish/onFire/1/http/secret":  `did you mean "billing"?`,
 		"/actions/finish/onFire/2/mail/to/0":    "setting mail-domain",
 		"/actions/finish/onFire/3/exec/command": "setting commands",
 	}

@@ -93,6 +93,11 @@ type Mail struct {
 	HTML    string   `json:"html,omitempty"`   // the same as Text, for programs that show it; "" for none
 	Thread  string   `json:"thread,omitempty"` // mails with the same thread belong together
 	Named   []string `json:"named,omitempty"`  // those of To that the route names, which need not be of users
+
+	// Names of secrets, which whoever sends the mail puts in: further addresses, and
+	// the text in place of Text.
+	ToSecrets  []string `json:"toSecrets,omitempty"`
+	TextSecret string   `json:"textSecret,omitempty"`
 }
 
 // HTTPCall is a request to a service.
@@ -103,6 +108,11 @@ type HTTPCall struct {
 	MediaType string            `json:"type,omitempty"` // of Body
 	Body      []byte            `json:"body,omitempty"`
 	Secret    string            `json:"secret,omitempty"` // name of the secret that it is signed with, "" for none
+
+	// Names of secrets, which whoever sends the request puts in: the address in
+	// place of URL, and further headers.
+	URLSecret     string            `json:"urlSecret,omitempty"`
+	HeaderSecrets map[string]string `json:"headerSecrets,omitempty"`
 }
 
 // Command is a run of a command that an administrator has allowed under its name.

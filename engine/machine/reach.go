@@ -76,8 +76,7 @@ func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err
 	case o.HTTP != nil:
 		r.HTTP, err = d.httpCall(o.HTTP)
 		if err == nil {
-			address, _, _ := strings.Cut(r.HTTP.URL, "?") // the query may be a secret
-			what = "http " + r.HTTP.Method + " " + address
+			what = "http " + r.HTTP.Method + " " + addressShown(o.HTTP)
 		}
 	case o.Exec != nil:
 		r.Exec, err = d.command(o.Exec)
@@ -100,7 +99,7 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	out := &Mail{To: slices.Clone(m.Addresses), Thread: d.c.GUID, Named: m.Addresses}
+	out := &Mail{To: slices.Clone(m.Addresses), Thread: d.c.GUID, Named: m.Addresses, ToSecrets: m.Secrets, TextSecret: m.TextSecret}
 	var told, silent []string
 	for _, name := range persons {
 		address, known := d.facts.Emails[name]
@@ -134,12 +133,16 @@ func (d stepRun) mail(m *route.Mail) (*Mail, string, error) {
 	if out.Subject = clipLine(out.Subject); out.Subject == "" {
 		out.Subject = clipLine(d.c.Title)
 	}
-	if len(out.To) == 0 {
+	if len(out.To) == 0 && len(out.ToSecrets) == 0 {
 		d.changed = true
 		d.add(LogEntry{Kind: LogWarning, Text: "Nobody to send a mail to: " + out.Subject})
 		return nil, "", nil
 	}
-	return out, "mail to " + listed(append(told, m.Addresses...)) + ": " + out.Subject, nil
+	shown := append(told, m.Addresses...)
+	for _, name := range m.Secrets {
+		shown = append(shown, secretShown(name))
+	}
+	return out, "mail to " + listed(shown) + ": " + out.Subject, nil
 }
 
 // listed writes names as a list of bounded length.
@@ -159,12 +162,16 @@ func (d stepRun) text(v route.Value) (string, error) {
 }
 
 func (d stepRun) httpCall(h *route.HTTPCall) (*HTTPCall, error) {
-	out := &HTTPCall{Method: h.Method, Secret: h.Secret}
+	out := &HTTPCall{Method: h.Method, Secret: h.Secret, URLSecret: h.URLSecret}
 	var err error
 	if out.URL, err = d.address(h.URL); err != nil {
 		return nil, err
 	}
 	for _, header := range h.Headers {
+		if header.Secret != "" {
+			out.HeaderSecrets = with(out.HeaderSecrets, header.Name, header.Secret)
+			continue
+		}
 		given, ok, err := d.value(header.Value)
 		if err != nil {
 			return nil, err
@@ -180,10 +187,7 @@ func (d stepRun) httpCall(h *route.HTTPCall) (*HTTPCall, error) {
 			out.MediaType = value
 			continue
 		}
-		if out.Header == nil {
-			out.Header = map[string]string{}
-		}
-		out.Header[header.Name] = value
+		out.Header = with(out.Header, header.Name, value)
 	}
 	mediaType := ""
 	switch {
@@ -199,6 +203,32 @@ func (d stepRun) httpCall(h *route.HTTPCall) (*HTTPCall, error) {
 	return out, err
 }
 
+// with returns the map with a key set.
+func with(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
+}
+
+// addressShown returns what logs tell of the address of a call: host and path as
+// the route writes them. What labels stand for and the query may be secret.
+func addressShown(h *route.HTTPCall) string {
+	if h.URLSecret != "" {
+		return secretShown(h.URLSecret)
+	}
+	return withoutQuery(h.URL)
+}
+
+func withoutQuery(address string) string {
+	address, _, _ = strings.Cut(address, "?")
+	return address
+}
+
+// secretShown returns what is told of a secret.
+func secretShown(name string) string { return "{secret: " + name + "}" }
+
 // address replaces the labels of a URL. Their values are escaped, so that they
 // cannot change where the URL leads.
 func (d stepRun) address(template string) (string, error) {
@@ -211,10 +241,10 @@ func (d stepRun) address(template string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		return "", routeFault("http: %s is not a valid URL", clip(text))
+		return "", routeFault("http: with its labels replaced, %s is not a valid URL", clip(withoutQuery(template)))
 	}
 	if dots(u.Path) > 0 && dots(template) == 0 {
-		return "", routeFault("http: the labels of %s must not change its path", clip(text))
+		return "", routeFault("http: the labels of %s must not change its path", clip(withoutQuery(template)))
 	}
 	return text, nil
 }

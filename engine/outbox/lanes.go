@@ -22,6 +22,8 @@ func LaneOf(r *machine.Request) string {
 	switch {
 	case r.Mail != nil:
 		return "mail"
+	case r.HTTP != nil && r.HTTP.URLSecret != "":
+		return "http:{secret: " + r.HTTP.URLSecret + "}"
 	case r.HTTP != nil:
 		if u, err := url.Parse(r.HTTP.URL); err == nil {
 			return "http:" + strings.ToLower(u.Host)

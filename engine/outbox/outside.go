@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/route"
 )
 
 // Outside is the world beyond the server: the destination of mails, calls of
@@ -25,7 +26,9 @@ type Outside interface {
 	RefusesURL(url string) string
 	RefusesAddress(address string) string // an e-mail address that is not a user's
 	RefusesCommand(name string) string
-	RefusesSecret(name string) string
+	// RefusesSecret says it of a secret that is used so: one of the kinds
+	// route.ReachSecret….
+	RefusesSecret(use route.ReachKind, name string) string
 }
 
 // Delivery is one piece of work outside; one of its pointers is set. Callbacks
@@ -101,6 +104,6 @@ func (Nowhere) RefusesCommand(string) string {
 }
 
 // RefusesSecret implements Outside.
-func (Nowhere) RefusesSecret(string) string {
+func (Nowhere) RefusesSecret(route.ReachKind, string) string {
 	return "is not a secret that the administrator has set"
 }

@@ -19,24 +19,21 @@ func Record(row *store.OutboxRow) ([]byte, error) {
 	switch {
 	case r.Mail != nil:
 		form = struct {
-			Kind    string   `json:"kind"`
-			To      []string `json:"to"`
-			Subject string   `json:"subject"`
-			Text    string   `json:"text"`
-		}{"mail", r.Mail.To, r.Mail.Subject, r.Mail.Text}
+			Kind    string `json:"kind"`
+			To      []any  `json:"to"`
+			Subject string `json:"subject"`
+			Text    any    `json:"text"`
+		}{"mail", addressees(r.Mail), r.Mail.Subject, textOrSecret(r.Mail.Text, r.Mail.TextSecret)}
 	case r.HTTP != nil:
-		if r.HTTP.Header == nil {
-			r.HTTP.Header = map[string]string{}
-		}
 		form = struct {
-			Kind      string            `json:"kind"`
-			Method    string            `json:"method"`
-			URL       string            `json:"url"`
-			Header    map[string]string `json:"headers"`
-			MediaType string            `json:"type,omitempty"`
-			Body      any               `json:"body"`
-			Secret    string            `json:"secret,omitempty"`
-		}{"http", r.HTTP.Method, r.HTTP.URL, r.HTTP.Header, r.HTTP.MediaType, readable(r.HTTP.Body), r.HTTP.Secret}
+			Kind      string         `json:"kind"`
+			Method    string         `json:"method"`
+			URL       any            `json:"url"`
+			Header    map[string]any `json:"headers"`
+			MediaType string         `json:"type,omitempty"`
+			Body      any            `json:"body"`
+			Secret    string         `json:"secret,omitempty"`
+		}{"http", r.HTTP.Method, textOrSecret(r.HTTP.URL, r.HTTP.URLSecret), headersOf(r.HTTP), r.HTTP.MediaType, readable(r.HTTP.Body), r.HTTP.Secret}
 	case r.Exec != nil:
 		form = struct {
 			Kind    string   `json:"kind"`
@@ -55,6 +52,42 @@ func Record(row *store.OutboxRow) ([]byte, error) {
 	}
 	content, err := json.Marshal(form)
 	return content, errs.Wrap("record what would be sent", err)
+}
+
+// secretOf is a secret as a route names it.
+type secretOf struct {
+	Name string `json:"secret"`
+}
+
+// textOrSecret returns the text, or the secret that stands in its place unless the
+// name is "".
+func textOrSecret(text, name string) any {
+	if name != "" {
+		return secretOf{name}
+	}
+	return text
+}
+
+func addressees(m *Mail) []any {
+	to := make([]any, 0, len(m.To)+len(m.ToSecrets))
+	for _, address := range m.To {
+		to = append(to, address)
+	}
+	for _, name := range m.ToSecrets {
+		to = append(to, secretOf{name})
+	}
+	return to
+}
+
+func headersOf(c *HTTPCall) map[string]any {
+	headers := make(map[string]any, len(c.Header)+len(c.HeaderSecrets))
+	for name, value := range c.Header {
+		headers[name] = value
+	}
+	for name, secret := range c.HeaderSecrets {
+		headers[name] = secretOf{secret}
+	}
+	return headers
 }
 
 // readable returns a content as JSON if it is JSON, else as a text, or null for

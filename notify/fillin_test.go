@@ -1,0 +1,87 @@
+package notify
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"flowdrive/engine/outbox"
+	"flowdrive/internal/mailbox"
+)
+
+// TestSecretsFilledIn: a service gets the secrets, and nobody else hears of them,
+// whatever the service answers.
+func TestSecretsFilledIn(t *testing.T) {
+	t.Parallel()
+	status := http.StatusOK
+	var got *http.Request
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		got = r
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"no": "`+r.Header.Get("Authorization")+`", "at": "`+r.URL.RequestURI()+`"}`)
+	})
+	address := s.URL + "/services/T0000/B0000/XXXXXXXXXXXX?token=aaaabbbbcccc"
+	secrets, err := ParseSecrets(map[string]string{"slack": address, "api": "Bearer hunter2&hunter3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGateway(t, Config{Hosts: allow(t, "127.0.0.1"), Secrets: secrets})
+	call := &outbox.HTTPCall{Method: http.MethodPost, URLSecret: "slack", HeaderSecrets: map[string]string{"Authorization": "api"}}
+	for status = range map[int]string{http.StatusOK: "", http.StatusForbidden: "final: ", http.StatusServiceUnavailable: "again: "} {
+		out := deliver(t, g, &outbox.Delivery{HTTP: call})
+		if got.Header.Get("Authorization") != "Bearer hunter2&hunter3" || got.URL.RequestURI() != "/services/T0000/B0000/XXXXXXXXXXXX?token=aaaabbbbcccc" {
+			t.Fatalf("the service got %s, %v", got.URL, got.Header)
+		}
+		for _, secret := range []string{"hunter2", "XXXXXXXX", "aaaabbbb", "T0000"} {
+			if strings.Contains(out, secret) {
+				t.Errorf("%d: %s tells %s", status, out, secret)
+			}
+		}
+		if !strings.Contains(out, inPlace) || status != http.StatusOK && !strings.Contains(out, "POST "+s.URL+" answered") {
+			t.Errorf("%d: got %s", status, out)
+		}
+	}
+	if call.URL != "" || len(call.Header) != 0 {
+		t.Errorf("the delivery was changed: %+v", call)
+	}
+	for name, call := range map[string]*outbox.HTTPCall{
+		"slak": {Method: http.MethodPost, URLSecret: "slak"},
+		"api":  {Method: http.MethodPost, URLSecret: "api"},
+		"key":  {Method: http.MethodPost, URL: s.URL, HeaderSecrets: map[string]string{"X-Key": "key"}},
+	} {
+		if out := deliver(t, g, &outbox.Delivery{HTTP: call}); !strings.HasPrefix(out, "final: ") || !strings.Contains(out, `"`+name+`"`) || strings.Contains(out, "hunter2") {
+			t.Errorf("%s: got %s", name, out)
+		}
+	}
+}
+
+// TestSecretsOfMails: addresses and text of a mail can be secrets.
+func TestSecretsOfMails(t *testing.T) {
+	t.Parallel()
+	box := mailbox.Start(t, mailbox.Options{})
+	secrets, err := ParseSecrets(map[string]string{"team": "ann@partner.example, bob@partner.example", "text": "The code is 4711."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newGateway(t, Config{Mail: toServer(t, box, "smtp://ADDRESS", ""), Secrets: secrets})
+	m := &outbox.Mail{Subject: "Code", ToSecrets: []string{"team"}, TextSecret: "text"}
+	if out := deliver(t, g, &outbox.Delivery{Mail: m}); out != "nothing" {
+		t.Fatal(out)
+	}
+	var to []string
+	for _, mail := range box.Mails() {
+		if to = append(to, mail.To...); !strings.Contains(mail.Text, "The code is 4711.") {
+			t.Errorf("got %+v", mail)
+		}
+	}
+	if slices.Sort(to); strings.Join(to, " ") != "ann@partner.example bob@partner.example" {
+		t.Errorf("got mails to %v", to)
+	}
+	m.ToSecrets = []string{"text"}
+	if out := deliver(t, g, &outbox.Delivery{Mail: m}); !strings.HasPrefix(out, "final: ") || strings.Contains(out, "4711") {
+		t.Errorf("got %s", out)
+	}
+}
