@@ -15,7 +15,7 @@ func TestTablesMatchSchema(t *testing.T) {
 		top = append(top, row[0])
 	}
 	slices.Sort(top)
-	known := keys(schema.Get("properties"))
+	known := slices.DeleteFunc(keys(schema.Get("properties")), func(key string) bool { return key == "$schema" }) // it is passed over
 	slices.Sort(known)
 	if !slices.Equal(top, known) {
 		t.Errorf("the schema has %v, the complete form %v", known, top)

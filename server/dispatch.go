@@ -31,7 +31,8 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	case "/version":
 		return reply(x, r, "application/json", s.version)
 	case "/openapi.json":
-		return reply(x, r, "application/json", s.openAPI)
+		s.compressedAPI.ServeHTTP(x, r)
+		return nil
 	}
 	if s.draining.Load() {
 		x.Header().Set("Connection", "close")
@@ -66,7 +67,7 @@ func (s *Server) dispatch(x *exchange, r *http.Request) error {
 	switch x.area {
 	case areaOther, areaProbe, areaAPI, areaCalendar, areas:
 	case areaRoot, areaDrive, areaWorkflow, areaSchedule, areaRoutes, areaCases, areaWorklist, areaArchive, areaDocuments, areaAccount, areaAdmin, areaAttach:
-		s.config.Drive.ServeHTTP(x, r)
+		s.serveDrive(x, r)
 		return nil
 	case areaMetrics:
 		if x.principal.Admin() {
@@ -162,15 +163,15 @@ func (s *Server) scrapeMetrics(x *exchange, r *http.Request) error {
 }
 
 // reply answers a small resource of the server itself.
-func reply(x *exchange, r *http.Request, mediaType string, body []byte) error {
+func reply(w http.ResponseWriter, r *http.Request, mediaType string, body []byte) error {
 	if err := onlyRead(r); err != nil {
 		return err
 	}
-	h := x.Header()
+	h := w.Header()
 	h.Set("Content-Type", mediaType)
 	h.Set("Cache-Control", "no-store")
 	if r.Method == http.MethodGet {
-		_, _ = x.Write(body)
+		_, _ = w.Write(body)
 	}
 	return nil
 }

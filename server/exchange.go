@@ -30,10 +30,13 @@ type exchange struct {
 
 	connection net.Conn // that the answer of HTTP/1.1 goes to; nil: another way
 
+	copyOf string // the suffix of the ETag of the compressed copy that the client has; "" for none
+
 	started time.Time
 	now     func() time.Time
 	written time.Time // when the connection was last given time to write
-	status  int       // 0 until the answer has begun
+	status  int       // 0 until the head of the answer was written
+	begun   bool      // the handler has begun to write an answer that is buffered
 	bytes   int64
 
 	kind   errs.Kind // of the problem that was answered
@@ -124,6 +127,9 @@ func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 func (x *exchange) WriteHeader(status int) {
 	if x.status == 0 && status >= http.StatusOK { // 1xx announce an answer
 		x.status = status
+		if status == http.StatusNotModified {
+			confirmETag(x.Header(), x.copyOf)
+		}
 		if x.connection != nil {
 			spell(x.Header())
 		}

@@ -116,7 +116,7 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	if x != nil {
 		x.failed(e.Kind, err)
-		if x.status != 0 {
+		if x.status != 0 || x.begun {
 			x.broken = true
 			return
 		}

@@ -75,12 +75,15 @@ func (c Config) check() (Config, error) {
 
 // Server serves the drive over HTTP.
 type Server struct {
-	config   Config
-	proxies  proxies
-	metrics  *metrics
-	scrape   http.Handler
-	version  []byte
-	openAPI  []byte
+	config  Config
+	proxies proxies
+	metrics *metrics
+	scrape  http.Handler
+	version []byte
+
+	compressed    http.Handler // the drive
+	compressedAPI http.Handler // /openapi.json
+
 	requests requests
 	draining atomic.Bool
 	stopping chan struct{} // closed when the server begins to stop
@@ -98,12 +101,22 @@ func New(config Config) (*Server, error) {
 		stopping: make(chan struct{}),
 		proxies:  config.TrustedProxies,
 		scrape:   promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}),
-		openAPI:  schema.OpenAPI(),
 		version:  append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
 	}
 	if s.metrics, err = newMetrics(config.Metrics, s.requests.count); err != nil {
 		return nil, err
 	}
+	compress, err := newCompressor()
+	if err != nil {
+		return nil, err
+	}
+	api := schema.OpenAPI()
+	s.compressed = compress(config.Drive)
+	s.compressedAPI = compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := reply(w, r, "application/json", api); err != nil {
+			WriteError(w, r, err)
+		}
+	}))
 	return s, nil
 }
 
