@@ -27,6 +27,7 @@ type Engine struct {
 	Drops       Drops
 	Accounts    Accounts
 	Calendars   Calendars
+	Status      Status
 	Audit       AuditLog
 	Documents   Documents
 	Scratch     ScratchArea
@@ -50,6 +51,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Drops:       e.Drops,
 		Accounts:    e.Accounts,
 		Calendars:   e.Calendars,
+		Status:      e.Status,
 		Audit:       e,
 		Documents:   e.Files,
 		Scratch:     e.Files,
@@ -194,6 +196,15 @@ type Accounts interface {
 // Calendars are what is to come for a user.
 type Calendars interface {
 	Upcoming(ctx context.Context, by identity.Principal) (*engine.Resource, error) // Form is the iCalendar object
+}
+
+// Status are the files that tell where entries and cases are, and what comes next.
+// Listings have at most engine.MostStatusFiles.
+type Status interface {
+	Entry(ctx context.Context, by identity.Principal, refs []engine.Ref) (*engine.StatusFile, error) // of the first that there is
+	Entries(ctx context.Context, by identity.Principal) ([]engine.StatusFile, error)
+	Case(ctx context.Context, by identity.Principal, id int64) (*engine.StatusFile, error)
+	Cases(ctx context.Context, by identity.Principal) ([]engine.StatusFile, error)
 }
 
 // AuditLog is what administrators read of what was done and refused.

@@ -77,6 +77,7 @@ func workflowPlaces(s *scope) []place {
 		{"Routes", routesFolder{s}, true},
 		{"Cases", casesFolder{s}, true},
 		{worklistRoot, fixedFolder{s, worklistRoot, worklistPlaces}, true},
+		{statusRoot, newStatusFolder(s), true},
 		{archiveRoot, archiveFolder{s}, true},
 		{"Calendar", fixedFolder{s, "Calendar", calendarPlaces}, true},
 		{"Schemas", schemasFolder(s), true},

@@ -24,10 +24,13 @@ func (n scheduleFolder) child(_ context.Context, name string) (node, error) {
 	if uuid, ok := parseUUID(name); ok {
 		return entryFolder{n.scope, uuid}, nil
 	}
-	return entryFile{n.scope, n.readName(name, func(stem string) (engine.Ref, bool) {
-		uuid, ok := parseUUID(stem)
-		return engine.Ref{Entry: uuid}, ok
-	})}, nil
+	return entryFile{n.scope, n.readName(name, entryIdentity)}, nil
+}
+
+// entryIdentity reads the identity of a schedule entry.
+func entryIdentity(stem string) (engine.Ref, bool) {
+	uuid, ok := parseUUID(stem)
+	return engine.Ref{Entry: uuid}, ok
 }
 
 func (n scheduleFolder) list(ctx context.Context) ([]*info, error) { return listAll(ctx, n) }

@@ -10,8 +10,9 @@ The folders
 
 Schedule/   What shall happen when. Each file is a schedule entry: a route, and
             the times at which a case of it is to be created. Save a file, and
-            it is scheduled; delete it, and it is not any more. Besides:
-              Schedule/<UUID>/occurrences.json   what became of each instant
+            it is scheduled; delete it, and it is not any more. When it fires
+            next, and what became of the last instants, says
+              Status/schedule/<name>.txt
 
 Routes/     What can happen: the definitions. <route>.yaml or <route>.json is
             one, as it was stored; change it and save it for a new version.
@@ -35,6 +36,15 @@ Worklist/   What you have to do yourself: a file for each task.
                                                  saving a file does it
               Worklist/Accepted/                 what you have taken on
               Worklist/Warnings/, Escalated/     what is late; what needs help
+
+Status/     What comes next, and why it has not come. Read only; in your time
+            zone. Each has the same for programs, ending in .json.
+              Status/schedule/<name>.txt         of an entry: when it fires next,
+                                                 what became of it, what failed;
+                                                 also for 30 days after its end
+              Status/cases/<id>.txt              of a case: where it is, whom it
+                                                 waits for, what happens if
+                                                 nobody does anything
 
 Archive/    What is over: cases some time after their end, by year and month.
               Archive/<year>/<month>/<id>.json   to be read; administrators may

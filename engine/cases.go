@@ -287,6 +287,9 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
+	if life := machine.Life(row.State); f.Unfinished && life.Ended() && life != machine.Failed {
+		return false, nil
+	}
 	if len(l.absent) > 0 {
 		if sees, err := l.seesListed(l.r, by, l.absent, by.Admin() && f.OwnOnly, row); err != nil || !sees {
 			return false, err

@@ -135,6 +135,7 @@ type Engine struct {
 	Locks       *Locks
 	Routes      *Routes
 	Schedules   *Schedules
+	Status      *Status
 
 	*base
 	decider *decider
@@ -248,6 +249,7 @@ func assemble(b *base) *Engine {
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Attachments, e.decider}
 	e.Schedules = &Schedules{b, e.Calendars, e.Attachments, e.Files, e.decider}
+	e.Status = &Status{base: b, schedules: e.Schedules, cases: e.Cases}
 	e.outbox = &deliveries{b, e.decider}
 	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}

@@ -348,6 +348,9 @@ func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outco
 		if err := tx.Write().History().DeleteTombstone(req.By.ID, store.FolderSchedule, c.given.Name); err != nil {
 			return nil, err
 		}
+		if err := tx.Write().Entries().DeleteEnded(c.stored.UUID); err != nil {
+			return nil, err
+		}
 	}
 	if created {
 		if err := tx.Write().Entries().Insert(&c.stored); err != nil {
@@ -432,12 +435,17 @@ func (e *Schedules) DeleteEntry(ctx context.Context, req Request, ref Ref) error
 		if err := e.keepEntry(tx, req, stored, given); err != nil {
 			return err
 		}
-		return e.dropEntry(tx, stored, given, req.Now)
+		return e.dropEntry(tx, stored, given, entryEnd{req.Now, string(req.By.Name)})
 	})
 }
 
-// dropEntry removes an entry with its given name.
-func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenName, now time.Time) error {
+// dropEntry removes an entry with its given name, and keeps what people want to
+// know of it.
+func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.GivenName, end entryEnd) error {
+	now := end.at
+	if err := keepEnded(tx, stored, given, end); err != nil {
+		return err
+	}
 	if given != nil {
 		if err := keepPastName(tx, given, now); err != nil {
 			return err

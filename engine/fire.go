@@ -143,8 +143,8 @@ func (e *Schedules) moveOn(tx store.Tx, l loadedEntry, became Change, ended bool
 		if err != nil {
 			return err
 		}
-		stored.Due = time.Time{}
-		return e.dropEntry(tx, stored, given, now)
+		stored.Due, stored.Form = time.Time{}, l.entry.Form()
+		return e.dropEntry(tx, stored, given, entryEnd{at: now})
 	}
 	stored.Due, _ = l.entry.Due()
 	stored.Revision++

@@ -16,6 +16,7 @@ import (
 func (e *Schedules) Occurrences(ctx context.Context, by identity.Principal, uuid store.UUID) (*Resource, error) {
 	const most = 10_000
 	var rows []store.Occurrence
+	var context identity.ID // 0: there is no such entry
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		stored, err := store.OrNil(r.Entries().Get(uuid))
 		if err != nil {
@@ -24,9 +25,16 @@ func (e *Schedules) Occurrences(ctx context.Context, by identity.Principal, uuid
 		if rows, err = r.Entries().Occurrences(uuid, most); err != nil {
 			return err
 		}
-		visible := stored != nil && seesEntry(by, stored.ContextID) ||
-			stored == nil && len(rows) > 0 && seesEntry(by, rows[0].ContextID)
-		if !visible {
+		if stored != nil {
+			context = stored.ContextID
+		} else if len(rows) > 0 {
+			context = rows[0].ContextID
+		} else if ended, err := store.OrNil(r.Entries().Ended(uuid)); err != nil {
+			return err
+		} else if ended != nil && ended.Ended.After(e.Clock.Now().Add(-endedLasts)) {
+			context = ended.ContextID
+		}
+		if context == 0 || !seesEntry(by, context) {
 			return change.Absent("schedule entry")
 		}
 		return nil

@@ -66,7 +66,7 @@ func (e *Schedules) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite
 		setSource(renamed, stored.Form, req.Now)
 	}
 	if replaced {
-		if err := e.dropEntry(tx, there, taken, req.Now); err != nil {
+		if err := e.dropEntry(tx, there, taken, entryEnd{req.Now, string(req.By.Name)}); err != nil {
 			return nil, err
 		}
 		if err := tx.Write().Locks().DeleteOn(store.EntryKey(there.UUID)); err != nil {

@@ -85,6 +85,7 @@ type CaseReader interface {
 	BoardReader
 	ArchiveReader
 	TaskReader
+	DoneReader
 }
 
 // CaseWriter writes cases with their logs.
@@ -108,4 +109,5 @@ type CaseWriter interface {
 	PutPlan(caseID, row int64, plan []byte) error
 
 	ArchiveWriter
+	DoneWriter
 }

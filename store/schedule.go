@@ -43,6 +43,8 @@ type EntryReader interface {
 	// an instant: those that are due first, by Seq.
 	Upcoming(contexts []identity.ID, before time.Time, limit int) ([]Entry, error)
 	Occurrences(entry UUID, limit int) ([]Occurrence, error) // newest first
+
+	EndedReader
 }
 
 // EntryWriter writes schedule entries.
@@ -58,6 +60,8 @@ type EntryWriter interface {
 	// RedoOccurrence is InsertOccurrence, but it replaces an occurrence that
 	// has no case.
 	RedoOccurrence(o *Occurrence) error
+
+	EndedWriter
 }
 
 // Occurrence records the outcome of one instant of an entry.

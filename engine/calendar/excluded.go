@@ -138,14 +138,14 @@ func (e *Calendars) ReadEntry(r store.Reader, stored *store.Entry, now time.Time
 	return entry, trouble, nil
 }
 
-// readForFeed does the same for a caller that can wait for the disk, without
-// trouble.
-func (e *Calendars) readForFeed(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, err error) {
+// ReadForView does the same for a caller that can wait for the disk.
+func (e *Calendars) ReadForView(ctx context.Context, r store.Reader, stored *store.Entry) (entry *schedule.Entry, trouble, err error) {
 	read := func() (err error) {
-		entry, _, err = e.ReadEntry(r, stored, e.maker.Clock.Now())
+		entry, trouble, err = e.ReadEntry(r, stored, e.maker.Clock.Now())
 		return err
 	}
-	return entry, e.maker.Ahead(ctx, read(), read)
+	err = e.maker.Ahead(ctx, read(), read)
+	return entry, trouble, err
 }
 
 // readForm reads a stored entry without its calendar.

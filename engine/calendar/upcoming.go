@@ -64,7 +64,7 @@ func (e *Calendars) upcoming(ctx context.Context, by identity.Principal, now tim
 			return err
 		}
 		for i := range entries {
-			entry, err := e.readForFeed(ctx, r, &entries[i])
+			entry, _, err := e.ReadForView(ctx, r, &entries[i])
 			if err != nil {
 				return err
 			}

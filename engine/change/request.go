@@ -174,6 +174,8 @@ type Filter struct {
 	Limit   int    // 0: all
 	OwnOnly bool   // what a mounted folder shows
 
+	Unfinished bool // cases that have not ended, or that have failed
+
 	Archived bool        // cases of the archive, instead of those of Cases/
 	Month    store.Month // in which they have ended, 0 for any
 }

@@ -24,7 +24,7 @@ func (d expressions) scope(actor string) *expr.Values {
 	if c := d.c; v.Budget == 0 || d.scoped != c.ID {
 		d.scoped = c.ID
 		*v = expr.Values{
-			Now: d.now, Message: d.message, Input: labelInput, Cost: v.Cost, Budget: MaxCost, Actions: len(d.route.Actions),
+			Now: d.now, Message: d.message, Input: labelInput, Cost: v.Cost, Budget: d.budget(), Actions: len(d.route.Actions),
 			Action: func(i int) string { return d.route.Actions[i].Name }, Task: d.task,
 			Timers: len(d.route.Timers), TimerAt: func(i int) string { return d.route.Timers[i].Name }, Timer: d.timer,
 		}
@@ -34,6 +34,14 @@ func (d expressions) scope(actor string) *expr.Values {
 	v.Case = expr.Case{ID: c.ID, Title: c.Title, Status: c.Status, Starter: c.Starter, Created: c.Created, Version: c.Version}
 	v.Xattrs, v.Actor = c.Xattrs, actor
 	return v
+}
+
+// budget is what the expressions of the event may cost.
+func (d expressions) budget() uint64 {
+	if d.foresees {
+		return maxForecastCost
+	}
+	return MaxCost
 }
 
 // scopeOf is scope with the children of the enablement with that number, if it has

@@ -45,15 +45,24 @@ type startFailure struct{ cause error }
 
 func (startFailure) event() {}
 
-func decide(in Input) (*Output, []Need, error) {
+// run has the event happen to its case and to others. If the error is not about the
+// input as such, it also returns how far it came.
+func run(in Input) (*caseDecision, error) {
 	d, err := begin(in)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	err = d.decide(in.Event)
-	if err == nil {
+	if err = d.decide(in.Event); err == nil {
 		d.relations().report()
 		err = d.deliver()
+	}
+	return d, err
+}
+
+func decide(in Input) (*Output, []Need, error) {
+	d, err := run(in)
+	if d == nil {
+		return nil, nil, err
 	}
 	var notices *Notices
 	if err == nil && in.Tell {

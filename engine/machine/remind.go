@@ -13,7 +13,7 @@ import (
 // an action that is only allowed to some nobody is reminded.
 func (d caseTimers) reminds(place int) bool {
 	i := d.actions[place]
-	if d.route.Remind == nil || i == unknown || !d.route.Actions[i].IsTask() || d.c.Life != Active {
+	if d.foresees || d.route.Remind == nil || i == unknown || !d.route.Actions[i].IsTask() || d.c.Life != Active {
 		return false
 	}
 	e := &d.c.Enabled[place]

@@ -183,6 +183,9 @@ func (d caseTimers) endAll() {
 	}
 }
 
+// expiredPrefix begins what the log says of an expiry, before the timer's name.
+const expiredPrefix = "TimerExpired: "
+
 // expire has a timer expire: it is marked and logged, and its handlers run in order.
 // A handler that fails is rolled back and does not stop the next one
 // (docs/contract/timers.md#expiry). If there are no handlers there is a warning,
@@ -204,7 +207,7 @@ func (d caseTimers) expire(at timerRef) error {
 	defer func() { d.firing = nil }()
 	d.add(LogEntry{
 		Kind: LogTimer, Action: f.logAction(), Actor: new(ActorTimer), Trigger: new(ByTime),
-		Text: fmt.Sprintf("TimerExpired: %s (%s), due %s, fired at %s", at.name, at.kind, t.due().Format(time.RFC3339), d.now.Format(time.RFC3339)),
+		Text: expiredPrefix + fmt.Sprintf("%s (%s), due %s, fired at %s", at.name, at.kind, t.due().Format(time.RFC3339), d.now.Format(time.RFC3339)),
 	})
 	steps := d.handlers(at)
 	if len(steps) > 0 || at.kind == UserTimer {

@@ -14,12 +14,13 @@ import (
 // brings the case that it is for to rest again
 // (docs/contract/engine.md#6-trees-and-transactions).
 type tree struct {
-	now    time.Time
-	zone   *time.Location
-	facts  Facts
-	batch  int
-	sweeps bool // no person waits for the answer, so endless loops are escalated
-	needs  []Need
+	now      time.Time
+	zone     *time.Location
+	facts    Facts
+	batch    int
+	foresees bool // see Input
+	sweeps   bool // no person waits for the answer, so endless loops are escalated
+	needs    []Need
 
 	performed int // performances in this event, also those that were rolled back
 	steps     int // steps of handlers, counted the same way
@@ -50,7 +51,7 @@ type treeMessage interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
 	// With a monotonic reading or a zone, equal instants would not be equal values.
-	return &tree{now: in.Now.UTC().Round(0), zone: in.Zone, facts: in.Facts, batch: cmp.Or(in.batch, Batch)}
+	return &tree{now: in.Now.UTC().Round(0), zone: in.Zone, facts: in.Facts, batch: cmp.Or(in.batch, Batch), foresees: in.foresees}
 }
 
 // need notes that a fact is absent.

@@ -87,6 +87,9 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"endedChildren": endedChildren, "anyChildren": anyChildren, "archiveCase": archiveCase, "setRetires": setRetires,
 		"deleteCase": deleteCase, "forgetCase": forgetCase, "insertPurge": insertPurge, "deletePurge": deletePurge,
 		"selectDuePurges": selectDuePurges, "selectRetired": selectRetired,
+		"putEnded": putEnded.query, "selectEnded": selectEnded, "selectEndedOf": selectEndedOf, "selectAllEnded": selectAllEnded,
+		"deleteEnded": deleteEnded, "deleteEndedBefore": deleteEndedBefore,
+		"insertDone": insertDone.query, "selectDone": selectDone, "deleteDoneBefore": deleteDoneBefore,
 		"nextEndedStatus": nextEndedStatus, "otherOpenStatus": otherOpenStatus,
 	} {
 		for _, step := range plan(t, db, query) {
@@ -94,6 +97,7 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 			switch {
 			case strings.HasPrefix(step, "SCAN") && small.MatchString(step):
 			case byIndex.MatchString(step) && limited: // reads from the front of an index, as far as it needs
+			case name == "selectEndedOf": // sorts what has ended in the last days
 			case name == "selectMessages", name == "selectDocumentsAlong", name == "selectLocksOn", name == "selectLocksBelow":
 				// sorts the few of one case, of one path, of one resource, and of one kind
 			case strings.HasPrefix(step, "SCAN"), strings.Contains(step, "TEMP B-TREE"):

@@ -187,6 +187,9 @@ func fillSchedule(w store.Writer, route *store.Route, entry *store.Entry) error 
 		w.Queue().PutHold(&store.Hold{Name: "all", Engine: true, Reason: "Maintenance.", Author: "ann", Revision: 1, Created: noon(), Modified: noon()}),
 		w.History().Insert(&store.HistoryEntry{Folder: store.FolderSchedule, AuthorID: entry.AuthorID, Name: "n.json", Replaced: noon(), ETag: `"d"`, Source: []byte("{}")}),
 		w.History().PutTombstone(&store.Tombstone{User: entry.AuthorID, Folder: store.FolderSchedule, Name: "gone.json", Deleted: noon(), Kept: []byte(`{}`)}, time.Time{}),
+		w.Entries().PutEnded(&store.EndedEntry{
+			UUID: store.UUID{0: 0xe1, 15: 1}, ContextID: entry.ContextID, Author: entry.AuthorID, Name: "once.json", Actor: "sam", Ended: noon(), Form: []byte("{}"),
+		}),
 	)
 }
 
@@ -201,6 +204,7 @@ func fillCases(tx store.Tx, open, child, ended *store.Case, entry *store.Entry) 
 		w.Cases().Archive(ended.ID, 201211, time.Time{}, noon()),
 		w.Cases().AppendLog(open.ID, 1, []byte(`[{"text":"Begun"}]`)),
 		w.Cases().PutPlan(open.ID, 3, []byte(`{}`)), w.Cases().PutPurge(4711, noon()),
+		w.Cases().InsertDone(&store.DoneTask{User: open.StarterID, Time: noon(), CaseID: open.ID, Seq: 1, Action: "begin", Form: []byte("{}")}),
 		w.Messages().Put(&store.Message{
 			UUID: store.UUID{1: 1}, CaseID: open.ID, Label: store.LabelInput, AuthorID: open.StarterID, MediaType: "text/csv", Size: 1,
 			SHA256: digest("x"), Content: []byte("x"), Version: 1, Created: noon(), Modified: noon(),

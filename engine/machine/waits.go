@@ -1,0 +1,103 @@
+package machine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"flowdrive/route"
+)
+
+// Wait is something that a case waits for: an enabled action, or a delivery.
+type Wait struct {
+	Action   string // the name of the action, or that of the delivery
+	Title    string // of the action; of a delivery its verb
+	State    TaskState
+	Delivery bool
+	Who      []string // whom it waits for, or who may do it; PartyAdmins for the administrators of the route
+	By       string   // who has accepted it, "" for nobody
+	Since    time.Time
+	Due      time.Time // by when it is to be performed; zero: no date
+	AcceptBy time.Time // by when it is to be accepted; zero: no date
+	At       time.Time // when the engine performs it; zero: it does not
+	Remind   time.Time // when people are reminded next; zero: never
+	Children int64     // how many children are open
+	Fault    string    // of a delivery: what went wrong last
+}
+
+// Waits returns what the case waits for, in order of definition. An ended case waits
+// for nothing, except for deliveries and for what can still be done with it.
+func Waits(c *Case, r *route.Route) (out []Wait) {
+	status := r.State(c.Status)
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		place := slices.IndexFunc(c.Enabled, func(e Enabled) bool { return e.Action == a.Name })
+		if place < 0 {
+			continue
+		}
+		e := &c.Enabled[place]
+		w := Wait{Action: a.Name, Title: cmp.Or(a.Title, a.Name), State: e.State, Since: e.Since, At: e.Due, Remind: e.Remind}
+		w.Due, w.AcceptBy = e.dueDates()
+		if a.Trigger == route.TriggerUser {
+			w.Who, w.By = assignees(c, status, a, e), e.By
+			if len(w.Who) == 0 {
+				w.Who = allowedParties(c, a)
+			}
+		}
+		if e.State == Escalated {
+			w.Who = []string{PartyAdmins}
+		}
+		if e.Children != nil {
+			w.Children = e.Children.open()
+		}
+		out = append(out, w)
+	}
+	for i := range c.Outbox {
+		o := &c.Outbox[i]
+		w := Wait{Action: o.Name(), Title: string(o.Verb), State: Running, Delivery: true, Since: o.At, Fault: o.Fault}
+		if o.Failed {
+			w.State, w.Who = Escalated, []string{PartyAdmins}
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// allowedParties returns who may perform an action that is assigned to nobody, each
+// once. It is "everyone" if that is whoever sees the case.
+func allowedParties(c *Case, a *route.Action) (out []string) {
+	for _, allowed := range a.Allowed {
+		var list []string
+		switch allowed.Kind {
+		case route.AllowedRole:
+			list = c.RoleParties(allowed.Name)
+		case route.AllowedUser, route.AllowedTeam:
+			list = []string{allowed.Name}
+		case route.AllowedEveryone, route.AllowedReaders:
+			return []string{"everyone"}
+		}
+		for _, party := range list {
+			if !slices.ContainsFunc(out, func(have string) bool { return sameName(have, party) }) {
+				out = append(out, party)
+			}
+		}
+	}
+	return out
+}
+
+// Last returns the last performance of an action in the case, nil for none, and what
+// the log says of it.
+func Last(c *Case, r *route.Route) (last *Performed, text string) {
+	for i := range c.Performed {
+		if p := &c.Performed[i]; last == nil || p.Seq > last.Seq {
+			last = p
+		}
+	}
+	if last == nil {
+		return nil, ""
+	}
+	if i := r.Action(last.Action); i != unknown {
+		return last, past(&r.Actions[i])
+	}
+	return last, last.Action
+}

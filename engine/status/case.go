@@ -1,0 +1,320 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/route"
+)
+
+// Case is what the file of a case says: cases/<id>.
+type Case struct {
+	Zone     Zone
+	Case     *machine.Case
+	Route    *route.Route
+	Why      string // of a queued case: what it waits for
+	Forecast machine.Forecast
+}
+
+// Text returns the file for people.
+func (c *Case) Text() []byte {
+	m := c.Case
+	var p page
+	p.line("Case %d: %s", m.ID, machine.OneLine(cmp.Or(m.Title, c.Route.Title, m.RouteName)))
+	p.line("")
+	rows := [][]string{{"Route", m.RouteName}, {"Started by", m.Starter + ", " + c.Zone.Minute(m.Created)}, {"Where it is", c.place()}, {"Why", c.why()}}
+	if m.Resolution != "" {
+		rows = append(rows, []string{"Resolution", m.Resolution})
+	}
+	p.table(rows, "")
+	p.heading("Whom it waits for")
+	c.writeWaits(&p)
+	p.heading("What happens if nobody does anything")
+	c.writeForecast(&p)
+	if len(m.Warnings) > 0 {
+		p.heading("Warnings")
+		warnings := make([][]string, len(m.Warnings))
+		for i := range m.Warnings {
+			warnings[i] = []string{c.Zone.Minute(m.Warnings[i].Time), c.Zone.words(m.Warnings[i].Text)}
+		}
+		p.table(warnings, "")
+	}
+	p.line("\nThe case is /dav/Workflow/Cases/%d.json. What happened so far is in\n/dav/Workflow/Cases/%d/log.txt.", m.ID, m.ID)
+	return p.bytes()
+}
+
+// place says where the case is.
+func (c *Case) place() string {
+	m := c.Case
+	text := lifeWords(m.Life)
+	if m.Status != "" {
+		text += ", in the state " + m.Status
+	}
+	switch {
+	case m.Life == machine.Suspended && !m.SuspendedUntil.IsZero():
+		text += ", until " + c.Zone.Minute(m.SuspendedUntil)
+	case m.Life.Ended() && !m.Ended.IsZero():
+		text += ", since " + c.Zone.Minute(m.Ended)
+	case m.Life == machine.Queued && m.StartAt.After(m.Modified):
+		text += ", to start at " + c.Zone.Minute(m.StartAt)
+	}
+	return text
+}
+
+// lifeWords says in a word what state a case is in.
+func lifeWords(life machine.Life) string {
+	switch life {
+	case machine.Queued:
+		return "waits to start"
+	case machine.Closed:
+		return "completed, and the case that started it has moved on"
+	case machine.Active, machine.Suspended, machine.Completed, machine.Canceled, machine.Failed:
+	}
+	return string(life)
+}
+
+// why says what brought the case to where it is.
+func (c *Case) why() string {
+	last, text := machine.Last(c.Case, c.Route)
+	switch {
+	case c.Why != "":
+		return c.Zone.words(c.Why)
+	case last == nil:
+		return "nothing was done yet"
+	}
+	by := ""
+	if last.By != "" {
+		by = " by " + last.By
+	}
+	if last.For != "" {
+		by += " for " + last.For
+	}
+	if last.Resolution != "" {
+		by += " (" + last.Resolution + ")"
+	}
+	return fmt.Sprintf("%s%s, %s", machine.OneLine(text), by, c.Zone.Minute(last.At))
+}
+
+func (c *Case) writeWaits(p *page) {
+	var rows [][]string
+	for _, w := range machine.Waits(c.Case, c.Route) {
+		rows = append(rows, []string{machine.OneLine(w.Title), c.whom(&w), c.until(&w)})
+	}
+	for i := range c.Case.Children {
+		if child := &c.Case.Children[i]; !child.Life.Ended() {
+			rows = append(rows, []string{fmt.Sprintf("case %d", child.ID), fmt.Sprintf("of the route %s, %s", child.Route, lifeWords(child.Life)), ""})
+		}
+	}
+	none := "Nobody."
+	if c.Case.Life.Ended() {
+		none = "Nobody: it has ended."
+	}
+	p.table(rows, none)
+}
+
+// whom says whom an enabled action waits for.
+func (c *Case) whom(w *machine.Wait) string {
+	who := list(w.Who)
+	switch {
+	case w.Delivery && w.State == machine.Escalated:
+		return "could not be done: " + machine.OneLine(w.Fault) + "; waits for " + who
+	case w.Delivery:
+		return "is on its way"
+	case w.State == machine.Escalated:
+		return "could not be done by the server; waits for " + who
+	case w.Children > 0:
+		return "waits for " + plural(w.Children, "other case", "other cases")
+	case w.State == machine.Waiting:
+		return "cannot be done yet: its condition does not hold"
+	case w.State == machine.Accepted:
+		return "accepted by " + w.By
+	case w.State == machine.Running && !w.At.IsZero():
+		return "happens by itself"
+	case w.State == machine.Running:
+		return "waits for the server"
+	case who == "":
+		return "nobody: only the administrators of the route can do it"
+	}
+	return "waits for " + who
+}
+
+// until says until when.
+func (c *Case) until(w *machine.Wait) string {
+	text := ""
+	add := func(what string, t time.Time) {
+		if t.IsZero() {
+			return
+		}
+		if text != "" {
+			text += ", "
+		}
+		text += what + " " + c.Zone.Minute(t)
+	}
+	add("to be accepted by", w.AcceptBy)
+	add("due", w.Due)
+	if w.State != machine.Waiting {
+		add("at", w.At)
+	}
+	add("reminded", w.Remind)
+	return text
+}
+
+func (c *Case) writeForecast(p *page) {
+	rows := make([][]string, 0, len(c.Forecast.Steps))
+	for i := range c.Forecast.Steps {
+		s := &c.Forecast.Steps[i]
+		rows = append(rows, []string{c.Zone.Minute(s.At), c.foreseen(s)})
+	}
+	if len(rows) > 0 {
+		p.table(rows, "")
+	}
+	p.line("  %s", c.Outlook())
+}
+
+// foreseen says what happens.
+func (c *Case) foreseen(s *machine.Foreseen) string {
+	text := c.Zone.words(s.Text)
+	switch s.Kind {
+	case machine.LogTimer:
+		switch {
+		case s.Action != "":
+			text = "The time for “" + machine.OneLine(s.Action) + "” runs out"
+		case s.Timer == route.TimerCase:
+			text = "The time for the case runs out"
+		case s.Timer == route.TimerState:
+			text = "The time for this state runs out"
+		default:
+			text = "The timer “" + s.Timer + "” runs out"
+		}
+	case machine.LogWarning:
+		text = "Warning: " + text
+	case machine.LogError:
+		text = "Failure: " + text
+	case machine.LogAction, machine.LogState, machine.LogLife, machine.LogTask, machine.LogRoles, machine.LogMessage, machine.LogChild:
+	}
+	if s.To != "" {
+		text += " → " + s.To
+	}
+	return text
+}
+
+// Outlook says in a sentence how it goes on then.
+func (c *Case) Outlook() string {
+	then := ""
+	if len(c.Forecast.Steps) > 0 {
+		then = "then"
+	}
+	begin := func(text string) string {
+		if then != "" {
+			return "After that " + text
+		}
+		return string(text[0]-'a'+'A') + text[1:]
+	}
+	switch c.Forecast.Then {
+	case machine.OutlookEnded:
+		if then == "" {
+			return "Nothing: the case has ended."
+		}
+		return "With that the case has ended."
+	case machine.OutlookQueued:
+		return "It starts when its turn comes."
+	case machine.OutlookOutside:
+		return begin("it depends on an answer from outside what happens.")
+	case machine.OutlookOthers:
+		return begin("it depends on other cases what happens.")
+	case machine.OutlookMore:
+		return "And so on: more happens than is foreseen here."
+	case machine.OutlookUnknown:
+		return begin("it cannot be foreseen what happens.")
+	case machine.OutlookWaits:
+	}
+	var who []string
+	for _, w := range machine.Waits(c.Forecast.Case, c.Route) {
+		if name := list(w.Who); name != "" && w.State != machine.Waiting {
+			who = append(who, name)
+		}
+	}
+	switch {
+	case c.Forecast.Case.Life == machine.Suspended:
+		return begin("nothing happens until somebody resumes the case.")
+	case len(who) == 0:
+		return begin("nothing happens by itself.")
+	}
+	return begin("nothing happens by itself: the case waits.")
+}
+
+// caseStatusForm is the file as JSON.
+type caseStatusForm struct {
+	ID           int64          `json:"id"`
+	Title        string         `json:"title"`
+	Route        string         `json:"route"`
+	State        string         `json:"state"`
+	Status       *string        `json:"status"`
+	Starter      string         `json:"starter"`
+	Timezone     string         `json:"timezone"`
+	Created      *string        `json:"created"`
+	Why          string         `json:"why"`
+	WaitsFor     []waitForm     `json:"waitsFor"`
+	Warnings     []warningForm  `json:"warnings"`
+	Forecast     []foreseenForm `json:"forecast"`
+	Then         string         `json:"then"`
+	IfNobodyActs string         `json:"ifNobodyActs"`
+}
+
+type waitForm struct {
+	Action   string   `json:"action"`
+	Title    string   `json:"title"`
+	State    string   `json:"state"`
+	Who      []string `json:"who"`
+	By       *string  `json:"acceptedBy"`
+	Due      *string  `json:"due"`
+	AcceptBy *string  `json:"acceptBy"`
+	At       *string  `json:"at"`
+	Remind   *string  `json:"reminded"`
+	Children int64    `json:"children"`
+}
+
+type warningForm struct {
+	Timer string  `json:"timer"`
+	Time  *string `json:"time"`
+	Text  string  `json:"text"`
+}
+
+type foreseenForm struct {
+	At     *string `json:"at"`
+	Action *string `json:"action"`
+	Text   string  `json:"text"`
+	To     *string `json:"to"`
+}
+
+// JSON returns the file for programs.
+func (c *Case) JSON() []byte {
+	m := c.Case
+	f := caseStatusForm{
+		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Life), Status: orNull(m.Status), Starter: m.Starter,
+		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{},
+		Warnings: make([]warningForm, len(m.Warnings)), Forecast: make([]foreseenForm, len(c.Forecast.Steps)),
+		Then: string(c.Forecast.Then), IfNobodyActs: c.Outlook(),
+	}
+	for _, w := range machine.Waits(m, c.Route) {
+		form := waitForm{
+			Action: w.Action, Title: w.Title, State: string(w.State), Who: append([]string{}, w.Who...), By: orNull(w.By), Due: c.Zone.instant(w.Due),
+			AcceptBy: c.Zone.instant(w.AcceptBy), At: c.Zone.instant(w.At), Remind: c.Zone.instant(w.Remind), Children: w.Children,
+		}
+		f.WaitsFor = append(f.WaitsFor, form)
+	}
+	for i, w := range m.Warnings {
+		f.Warnings[i] = warningForm{w.Timer, c.Zone.instant(w.Time), w.Text}
+	}
+	for i := range c.Forecast.Steps {
+		s := &c.Forecast.Steps[i]
+		f.Forecast[i] = foreseenForm{c.Zone.instant(s.At), orNull(s.Action), c.foreseen(s), orNull(s.To)}
+	}
+	return jsonOf(f)
+}
+
+// Name is the name of the file, without extension.
+func (c *Case) Name() string { return strconv.FormatInt(c.Case.ID, 10) }

@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/internal/errs"
+)
+
+// statusEntry returns the text of the status file of a schedule entry.
+func (u user) statusEntry(name string) (string, error) {
+	f, err := u.Status.Entry(u.Context(), u.by(), []engine.Ref{u.ref(name)})
+	if err != nil {
+		return "", err
+	}
+	return string(f.Text), nil
+}
+
+func (u user) statusCase(id int64) (string, error) {
+	f, err := u.Status.Case(u.Context(), u.by(), id)
+	if err != nil {
+		return "", err
+	}
+	return string(f.Text), nil
+}
+
+// wantsLines wants every one of the lines in the text, as far as they go.
+func wantsLines(t *testing.T, text string, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		if !strings.Contains(text, line) {
+			t.Errorf("no line %q in\n%s", line, text)
+		}
+	}
+}
+
+// TestStatusOfFinishedEntry: what became of a one-off job is found under its name for
+// thirty days, with the reason if it failed; only by those who saw the entry.
+func TestStatusOfFinishedEntry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, sam := w.as("admin"), w.as("sam")
+	out := sam.mustPutEntry("once.json", `{"type": "simple", "date": "2012-11-09T13:00:00", "route": "auto", "title": "Payroll"}`)
+	text := try(sam.statusEntry("once.json")).must(w, "before")
+	wantsLines(t, text, "Payroll\n", "State          in force", "It starts a case of the route auto at 2012-11-09 13:00 UTC, and is finished then.")
+	if err := admin.deleteRoute("auto"); err == nil {
+		t.Fatal("a route that an entry names is deleted")
+	}
+	admin.mustPutRoute("auto", strings.Replace(routeAuto, `"access": {`, `"access": {"start": ["ops"], `, 1))
+	w.advanceTo("2012-11-09T13:00:30Z")
+	for _, name := range []string{"once.json", out.Name + ".json"} {
+		text = try(sam.statusEntry(name)).must(w, "after")
+		wantsLines(t, text, "State          finished at 2012-11-09 13:00 UTC", "Cases so far   1", "2012-11-09 13:00 UTC   ")
+	}
+	for _, who := range []string{"ann", "bob"} {
+		_, err := w.as(who).statusEntry(out.Name + ".json")
+		w.refused(err, errs.NotFound)
+	}
+	same(t, "listed", len(try(w.Status.Entries(t.Context(), sam.by())).must(w, "list")), 1)
+	w.advance(31 * 24 * time.Hour)
+	_, err := sam.statusEntry("once.json")
+	w.refused(err, errs.NotFound)
+	same(t, "listed", len(try(w.Status.Entries(t.Context(), sam.by())).must(w, "list")), 0)
+}
+
+// TestStatusOfDeletedEntry: a deleted entry says who deleted it; the file of its name is
+// that of the new entry, once there is one; a restored entry has not ended.
+func TestStatusOfDeletedEntry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	const doc = `{"type": "cron", "hour": 22, "minute": 0, "route": "auto"}`
+	out := sam.mustPutEntry("nightly.yaml", doc)
+	if err := sam.deleteEntry("nightly.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	wantsLines(t, try(sam.statusEntry("nightly.yaml")).must(w, "deleted"), "deleted by sam at 2012-11-09 12:34 UTC", "this file stays until 2012-12-09 12:34 UTC")
+	res := try(w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(out.Name+".json").Entry)).must(w, "occurrences")
+	same(t, "occurrences", string(res.Form), "[]\n")
+	sam.mustPutEntry("nightly.yaml", doc) // within a minute: it is restored
+	wantsLines(t, try(sam.statusEntry("nightly.yaml")).must(w, "restored"), "in force", out.Name)
+	same(t, "listed", len(try(w.Status.Entries(t.Context(), sam.by())).must(w, "list")), 1)
+}
+
+// TestStatusOfCase: where a case is, whom it waits for, until when, and what happens
+// then; for those who see the case.
+func TestStatusOfCase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	w.as("admin").mustPutRoute("timed", routeTimers)
+	id := sam.startCase(`{"route": "timed", "title": "A question"}`)
+	text := try(sam.statusCase(id)).must(w, "the file")
+	wantsLines(t, text, fmt.Sprintf("Case %d: A question", id), "active, in the state open", "answer    waits for core      to be accepted by 2012-11-09 13:34 UTC, due 2012-11-10 12:34 UTC",
+		"2012-11-09 13:34 UTC   Warning: answer was to be accepted by 2012-11-09 13:34 UTC", "2012-11-10 12:34 UTC   The time for “answer” runs out", "2012-12-09 12:34 UTC   give-up → done", "With that the case has ended.", "The timer “review” runs out")
+	before := sam.logTexts(id)
+	_, err := w.as("eve").statusCase(id)
+	w.refused(err, errs.NotFound)
+	w.advance(2 * 24 * time.Hour)
+	wantsLines(t, try(sam.statusCase(id)).must(w, "later"), "Warnings\n  2012-11-11 12:34 UTC   The case was to leave \"open\" by 2012-11-11 12:34 UTC")
+	if len(sam.logTexts(id)) <= len(before) {
+		t.Error("nothing has happened")
+	}
+	w.advance(40 * 24 * time.Hour)
+	wantsLines(t, try(sam.statusCase(id)).must(w, "at the end"), "completed, in the state done, since 2012-12-09 12:34 UTC", "Nobody: it has ended.", "Nothing: the case has ended.")
+	same(t, "listed", len(try(w.Status.Cases(t.Context(), sam.by())).must(w, "list")), 0)
+}
+
+// TestStatusListingIsBounded: however many cases there are, a listing writes the files
+// of a bounded number, the newest; the others are found by their ids. Unchanged files
+// are the same bytes.
+func TestStatusListingIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	first := sam.startCase(`{"route": "ask"}`)
+	for range engine.MostStatusFiles {
+		sam.startCase(`{"route": "ask"}`)
+	}
+	files := try(w.Status.Cases(t.Context(), sam.by())).must(w, "list")
+	if len(files) != engine.MostStatusFiles || files[0].Name == fmt.Sprint(first) {
+		t.Errorf("%d files, the first is %s", len(files), files[0].Name)
+	}
+	if _, err := sam.statusCase(first); err != nil {
+		t.Error(err)
+	}
+	again := try(w.Status.Cases(t.Context(), sam.by())).must(w, "list again")
+	same(t, "the same bytes", &again[0].Text[0] == &files[0].Text[0], true)
+}

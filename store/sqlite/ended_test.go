@@ -1,0 +1,99 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// TestEndedEntries: what has ended is found by its contexts and its age, the newest
+// first, until it is forgotten.
+func TestEndedEntries(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	ended := func(n byte, context identity.ID) *store.EndedEntry {
+		return &store.EndedEntry{
+			UUID: store.UUID{15: n}, ContextID: context, Author: context, Name: "once.json", Actor: "sam",
+			Ended: noon().Add(time.Duration(n) * time.Hour), Form: []byte(`{"a":1}`),
+		}
+	}
+	first, second, others := ended(1, sam), ended(2, sam), ended(3, ann)
+	mustUpdate(t, db, func(tx store.Tx) error {
+		for _, e := range []*store.EndedEntry{first, second, others, first} {
+			if err := tx.Write().Entries().PutEnded(e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	list := func(contexts []identity.ID, after time.Time) (uuids []byte) {
+		mustView(t, db, func(r store.Reader) error {
+			all, err := r.Entries().AllEnded(contexts, after, 10)
+			for i := range all {
+				uuids = append(uuids, all[i].UUID[15])
+			}
+			return err
+		})
+		return uuids
+	}
+	same(t, "of sam", []byte{2, 1}, list([]identity.ID{sam}, noon()))
+	same(t, "of all", []byte{3, 2, 1}, list(nil, noon()))
+	same(t, "of late", []byte{3, 2}, list(nil, noon().Add(90*time.Minute)))
+	mustUpdate(t, db, func(tx store.Tx) error {
+		e, err := tx.Entries().Ended(first.UUID)
+		same(t, "stored", first, e)
+		if err == nil {
+			err = tx.Write().Entries().DeleteEnded(second.UUID)
+		}
+		if err == nil {
+			err = tx.Write().Entries().DeleteEndedBefore(noon().Add(2*time.Hour), 10)
+		}
+		return err
+	})
+	same(t, "left", []byte{3}, list(nil, noon()))
+	mustView(t, db, func(r store.Reader) error {
+		_, err := r.Entries().Ended(first.UUID)
+		kind(t, "forgotten", err, errs.NotFound)
+		return nil
+	})
+}
+
+// TestDone: what a user has performed is found by its age, the newest first.
+func TestDone(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam, ann := addUser(t, db, "sam"), addUser(t, db, "ann")
+	c := newCase(db, sam, 7)
+	done := func(n int64, user identity.ID) *store.DoneTask {
+		return &store.DoneTask{User: user, Time: noon().Add(time.Duration(n) * time.Hour), CaseID: c.ID, Seq: n, Action: "fix", Form: []byte("{}")}
+	}
+	mustUpdate(t, db, func(tx store.Tx) error {
+		if err := tx.Write().Cases().Insert(c); err != nil {
+			return err
+		}
+		for _, d := range []*store.DoneTask{done(1, sam), done(2, sam), done(3, ann)} {
+			if err := tx.Write().Cases().InsertDone(d); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	list := func(after time.Time) (seqs []int64) {
+		mustView(t, db, func(r store.Reader) error {
+			all, err := r.Cases().Done(sam, after, 10)
+			for i := range all {
+				seqs = append(seqs, all[i].Seq)
+			}
+			return err
+		})
+		return seqs
+	}
+	same(t, "all", []int64{2, 1}, list(noon()))
+	same(t, "late", []int64{2}, list(noon().Add(90*time.Minute)))
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Cases().DeleteDoneBefore(noon().Add(2*time.Hour), 10) })
+	same(t, "left", []int64{2}, list(noon()))
+}
