@@ -27,6 +27,7 @@
 //	        Labels/<label>               node_message.go
 //	        log.json, log.txt
 //	    Worklist/<list>/<task>.json      node_worklist.go
+//	    Status/schedule/, cases/         node_status.go
 //	    Archive/<yyyy>/<mm>/<id>.json    node_archive.go
 //	    Calendar/upcoming.ics            node_root.go
 //	    Schemas/<name>.schema.json       node_schema.go
