@@ -19,11 +19,11 @@ import (
 func caseFields() []string {
 	return []string{
 		"id", "guid", "route", "routeId", "title", "state", "contextId", "context", "priority", "roles", "stakeholders",
-		"xattrDict", "suspendedUntil", "startAt", "created",
+		"xattrDict", "links", "suspendedUntil", "startAt", "created",
 
 		"routeVersion", "status", "starter", "parent", "parentAction", "children", "enabledActions", "pendingActions",
 		"warnings", "childrenCount", "visit", "scheduleUUID", "scheduledFor", "resolution", "started", "modified",
-		"completed", "version",
+		"completed", "version", "linkedFrom",
 	}
 }
 
@@ -41,6 +41,7 @@ type startDocument struct {
 	contextID    int64
 	context      string
 	xattrs       label.Dict
+	relations    []machine.Relation
 	roles        []machine.Players
 	stakeholders []string
 	input        *contents.Content

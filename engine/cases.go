@@ -176,8 +176,10 @@ func (e *Cases) Case(ctx context.Context, by identity.Principal, ref Ref) (*Reso
 		if given, err = caseName(r, row, given); err != nil {
 			return err
 		}
-		out, err = e.caseResource(by, row, given)
-		return err
+		if out, err = e.caseResource(by, row, given); err != nil {
+			return err
+		}
+		return e.showLinked(r, by, row, out)
 	})
 	return out, err
 }
@@ -275,6 +277,9 @@ func (l *caseLister) add(rows []store.Case, out []Resource) ([]Resource, error) 
 		}
 		res, err := l.caseResource(l.by, row, byCase[row.ID])
 		if err != nil {
+			return nil, err
+		}
+		if err := l.showLinked(l.r, l.by, row, res); err != nil {
 			return nil, err
 		}
 		out = append(out, *res)

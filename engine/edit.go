@@ -159,7 +159,7 @@ func (e *Cases) readContextChange(by identity.Principal, root document.Value, h 
 // empty reports whether the edit changes nothing.
 func (ed *edit) empty() bool {
 	return ed.Title == nil && ed.Priority == nil && ed.ContextID == nil && ed.Roles == nil && ed.Stakeholders == nil &&
-		ed.Xattrs == nil && ed.StartAt == nil && ed.life == nil
+		ed.Xattrs == nil && ed.Relations == nil && ed.StartAt == nil && ed.life == nil
 }
 
 // judgeEdit checks the caller's rights to what the edit changes. Canceled cases
@@ -180,8 +180,8 @@ func (e *Cases) judgeEdit(by identity.Principal, h *loadedCase, ed *edit) error 
 		return errs.New(errs.NotAllowed, "Only the route's administrators may reopen a canceled case or start a failed one again.")
 	}
 	starter := isStarter(by, h.core)
-	if !starter && (ed.Title != nil || ed.Stakeholders != nil || ed.StartAt != nil || ed.life != nil) {
-		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, stakeholders and startAt, suspend, resume or cancel it.")
+	if !starter && (ed.Title != nil || ed.Relations != nil || ed.Stakeholders != nil || ed.StartAt != nil || ed.life != nil) {
+		return errs.New(errs.NotAllowed, "Only its starter and the route's administrators may change the case's title, links, stakeholders and startAt, suspend, resume or cancel it.")
 	}
 	if ed.Xattrs != nil {
 		if key := machine.MayEdit(h.core, h.route.Compiled, ed.Actor, starter, *ed.Xattrs); key != "" {

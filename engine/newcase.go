@@ -26,6 +26,7 @@ type newCase struct {
 	title        string
 	priority     int
 	xattrs       label.Dict // labels not substituted yet
+	relations    []machine.Relation
 	roles        []machine.Players
 	stakeholders []string
 	input        *contents.Content
@@ -85,7 +86,7 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 		RouteID: b.info.ID, RouteName: b.info.Name, RouteVersion: b.info.Version,
 		Title: b.title, ContextID: int64(b.context.ID), Context: string(b.context.Name),
 		Starter: string(b.starter.Name), Priority: b.priority, StartAt: b.startAt,
-		Roles: b.roles, Stakeholders: b.stakeholders, ScheduledFor: b.scheduledFor, Iteration: b.iteration, Created: now,
+		Roles: b.roles, Stakeholders: b.stakeholders, Relations: slices.Clone(b.relations), ScheduledFor: b.scheduledFor, Iteration: b.iteration, Created: now,
 	}
 	if b.schedule != (store.UUID{}) {
 		seed.ScheduleUUID = b.schedule.String()
@@ -228,6 +229,11 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 	}
 	if c.row.Archived != 0 && !c.after.Life.Ended() { // it goes on
 		if err := tx.Write().Cases().Archive(c.row.ID, 0, c.row.Due, time.Time{}); err != nil {
+			return err
+		}
+	}
+	if was := c.was; was == nil && c.after.Relations != nil || was != nil && !slices.Equal(was.Relations, c.after.Relations) {
+		if err := tx.Write().Cases().PutLinks(c.row.ID, links(c.after)); err != nil {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func rewriteSource(req Request, given *store.GivenName, form []byte) error {
 	if err != nil {
 		return errs.Wrap("read the form of a case", err)
 	}
-	writable := []string{"route", "title", "contextId", "priority", "roles", "stakeholders", "xattrDict"}
+	writable := []string{"route", "title", "contextId", "priority", "roles", "stakeholders", "xattrDict", "links"}
 	kept := *node
 	kept.Members = slices.DeleteFunc(slices.Clone(node.Members), func(m document.Member) bool {
 		return !slices.Contains(writable, m.Key)

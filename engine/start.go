@@ -103,6 +103,10 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 			return nil, err
 		}
 	}
+	if s.relations, err = e.readLinks(r, req.By, root.Get("links"), &machine.Case{}); err != nil {
+		return nil, err
+	}
+	s.relations = slices.DeleteFunc(s.relations, func(l machine.Relation) bool { return l.Case == 0 })
 	party, contextErr := e.contextRef(req.By, root, s.contextID, s.context, 0)
 	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *routeInfo) bool { return e.mayStart(req.By, info) })
 	if info != nil {
@@ -120,7 +124,7 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 	}
 	b := &newCase{
 		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,
-		xattrs: s.xattrs, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now, startAt: s.startAt,
+		xattrs: s.xattrs, relations: s.relations, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now, startAt: s.startAt,
 	}
 	if s.hasPriority {
 		b.priority = int(s.priority)
@@ -240,7 +244,11 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 		}
 	}
 	var faults document.Faults
-	edit, other := e.readEdit(req.By, h, document.Root(node, &faults), ref)
+	root := document.Root(node, &faults)
+	edit, other := e.readEdit(req.By, h, root, ref)
+	if edit.Relations, err = e.readLinks(r, req.By, root.Get("links"), h.core); err != nil {
+		return nil, err
+	}
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -277,7 +285,7 @@ func edited(node, source *document.Node) *document.Node {
 		if said != nil && document.Equal(m.Value, said) {
 			continue
 		}
-		if m.Key == "xattrDict" && said != nil && said.Kind == document.Object {
+		if (m.Key == "xattrDict" || m.Key == "links") && said != nil && said.Kind == document.Object {
 			m.Value = edited(m.Value, said)
 		}
 		out.Members = append(out.Members, m)

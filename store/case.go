@@ -40,6 +40,7 @@ type Case struct {
 	Access    []identity.ID // whose contexts see it: context, starter, players, stakeholders; ascending
 	Tasks     []TaskShare   // who may have tasks in it; nil if that has not changed
 	Had       []TaskShare   // who had; nil if that is not known
+	Linked    bool          // other cases have relations to it
 }
 
 // CaseFilter selects cases. Zero fields select all.
@@ -86,6 +87,7 @@ type CaseReader interface {
 	ArchiveReader
 	TaskReader
 	DoneReader
+	LinkReader
 }
 
 // CaseWriter writes cases with their logs.
@@ -110,4 +112,5 @@ type CaseWriter interface {
 
 	ArchiveWriter
 	DoneWriter
+	LinkWriter
 }

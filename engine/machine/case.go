@@ -46,7 +46,8 @@ type Case struct {
 	Roles          []Players   `json:"r,omitempty"` // that have players, in order of definition
 	Stakeholders   []string    `json:"sh,omitempty"`
 	Xattrs         label.Dict  `json:"x,omitempty"`
-	Enabled        []Enabled   `json:"e,omitempty"` // in order of their numbers
+	Relations      []Relation  `json:"ln,omitempty"` // to other cases, by name
+	Enabled        []Enabled   `json:"e,omitempty"`  // in order of their numbers
 	LastNumber     int64       `json:"lr,omitempty"`
 	Timers         []Timer     `json:"ti,omitempty"` // of the case, by name; only those of which something is known
 	Visit          int64       `json:"v,omitempty"`  // number of the present visit

@@ -33,6 +33,10 @@ func (d expressions) scope(actor string) *expr.Values {
 	v.Children = nil
 	v.Case = expr.Case{ID: c.ID, Title: c.Title, Status: c.Status, Starter: c.Starter, Created: c.Created, Version: c.Version}
 	v.Xattrs, v.Actor = c.Xattrs, actor
+	v.Links = v.Links[:0]
+	for _, r := range c.Relations {
+		v.Links = append(v.Links, expr.Link{Relation: r.Name, Case: r.Case})
+	}
 	return v
 }
 

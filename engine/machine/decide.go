@@ -346,6 +346,7 @@ func (d *caseDecision) output() *Output {
 	}
 	// A decided case is to equal the same case read from its marking.
 	c.Enabled, c.Performed, c.Roles = nilIfEmpty(c.Enabled), nilIfEmpty(c.Performed), nilIfEmpty(c.Roles)
+	c.Relations = nilIfEmpty(c.Relations)
 	c.Stakeholders, c.Xattrs, c.Warnings = nilIfEmpty(c.Stakeholders), nilIfEmpty(c.Xattrs), nilIfEmpty(c.Warnings)
 	c.Done, c.Withdrawn, c.Written = nilIfEmpty(c.Done), nilIfEmpty(c.Withdrawn), nilIfEmpty(c.Written)
 	c.Interrupted, c.Timers = nilIfEmpty(c.Interrupted), nilIfEmpty(c.Timers)

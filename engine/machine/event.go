@@ -111,7 +111,8 @@ type (
 		Roles        *[]Players
 		Stakeholders *[]string
 		Xattrs       *label.Dict // replaces all
-		StartAt      *time.Time  // of a case that has not started; zero: as soon as it can be
+		Relations    []RelationChange
+		StartAt      *time.Time // of a case that has not started; zero: as soon as it can be
 	}
 
 	// Wake says that a message was written. Guards and message actions are

@@ -30,6 +30,8 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendRoles(b, `,"roles":`, c, r)
 	b = appendStrings(b, `,"stakeholders":`, c.Stakeholders)
 	b = c.Xattrs.AppendJSON(append(b, `,"xattrDict":`...))
+	b = appendRelations(b, `,"links":`, c.Relations)
+	b = append(b, `,"linkedFrom":{}`...) // who reads the case sees here what they may see
 	b = appendStrings(b, `,"enabledActions":`, enabledFor(c, r, people))
 	b = appendStrings(b, `,"pendingActions":`, enabledFor(c, r, engine))
 	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(*Warning) bool { return true })

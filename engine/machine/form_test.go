@@ -28,7 +28,7 @@ func TestForm(t *testing.T) {
 	want := `{"id":17,"guid":"5d3c0123456789abcdef0123456789ab","route":"test","routeId":12,"routeVersion":3,"title":"A case","state":"active","status":"resolved",` +
 		`"contextId":10100,"context":"sam","starter":"sam","priority":200,"parent":null,"parentAction":null,"children":[],` +
 		`"roles":{"submitter":["sam"],"assignee":["core","@admins"],"reviewer":[]},"stakeholders":["ann"],` +
-		`"xattrDict":{"n":1.50,"t":"a\"ü"},"enabledActions":["comment","edit","reopen","close"],"pendingActions":["nag"],` +
+		`"xattrDict":{"n":1.50,"t":"a\"ü"},"links":{},"linkedFrom":{},"enabledActions":["comment","edit","reopen","close"],"pendingActions":["nag"],` +
 		`"warnings":[{"timer":"nag","time":"2012-11-09T12:34:56Z","text":"late"},{"timer":"","time":"2012-11-09T12:34:56Z","text":"later"}],` +
 		`"suspendedUntil":null,"startAt":null,"childrenCount":0,"visit":null,"scheduleUUID":"{c658993a-dcf1-410b-8003-5dc134feb564}","scheduledFor":"2012-11-09T12:34:56Z",` +
 		`"resolution":null,"created":"2012-11-09T12:34:56Z","started":"2012-11-09T12:34:56Z","modified":"2012-11-09T14:04:56Z","completed":null,"version":4}` + "\n"

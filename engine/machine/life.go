@@ -31,6 +31,7 @@ func (d *caseDecision) create(e Create) error {
 		return err
 	}
 	c.Roles, c.Stakeholders, c.Xattrs = roles, parties(c.Stakeholders), c.Xattrs.Sorted()
+	slices.SortFunc(c.Relations, func(a, b Relation) int { return strings.Compare(a.Name, b.Name) })
 	c.Life, c.Status, c.Visit = Queued, "", 0
 	c.SuspendedSelf, c.SuspendedUntil = false, time.Time{}
 	c.Enabled, c.LastNumber, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
@@ -308,6 +309,7 @@ func (d personal) editByPerson(e Edit) error {
 			c.Xattrs = before
 		}
 	}
+	related := d.relate(e.Relations)
 	if e.StartAt != nil && !e.StartAt.Equal(c.StartAt) {
 		if err := d.postpone(*e.StartAt); err != nil {
 			return err
@@ -317,6 +319,9 @@ func (d personal) editByPerson(e Edit) error {
 	if fields != nil {
 		d.changed = true
 		d.add(LogEntry{Kind: kind, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: "Changed " + strings.Join(fields, ", ")})
+	}
+	for _, text := range related {
+		d.add(LogEntry{Kind: LogLife, Actor: new(e.Actor.Name), Trigger: new(ByUser), Text: text})
 	}
 	return d.bringToRest()
 }

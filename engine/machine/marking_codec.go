@@ -30,6 +30,10 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	b = appendEnd(b, len(v.Roles))
 	b = appendSome(b, `,"sh":`, v.Stakeholders)
 	b = appendXattrs(b, `,"x":`, v.Xattrs)
+	for i := range v.Relations {
+		b = appendRelationJSON(appendItem(b, `,"ln":`, i), &v.Relations[i])
+	}
+	b = appendEnd(b, len(v.Relations))
 	for i := range v.Enabled {
 		b = appendEnabledJSON(appendItem(b, `,"e":`, i), &v.Enabled[i])
 	}
@@ -130,6 +134,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Stakeholders = r.texts()
 		case "x":
 			v.Xattrs = r.xattrs()
+		case "ln":
+			v.Relations = readList(r, r.readRelation)
 		case "e":
 			v.Enabled = readList(r, r.readEnabled)
 		case "lr":
@@ -218,6 +224,26 @@ func (r *markingReader) readPlayers() (v Players) {
 			v.Role = r.text()
 		case "p":
 			v.Parties = r.texts()
+		default:
+			r.unknown(key)
+		}
+	})
+	return v
+}
+
+func appendRelationJSON(b []byte, v *Relation) []byte {
+	b = appendString(b, `{"r":`, v.Name)
+	b = appendInt(b, `,"c":`, v.Case)
+	return append(b, '}')
+}
+
+func (r *markingReader) readRelation() (v Relation) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "r":
+			v.Name = r.text()
+		case "c":
+			v.Case = r.integer()
 		default:
 			r.unknown(key)
 		}

@@ -23,6 +23,7 @@ func fullCase() *Case {
 		ContextID: 4, Context: "c", Starter: "sam", Priority: -5,
 		Roles:        []Players{{Role: "a", Parties: []string{"x", "y"}}, {Role: "b", Parties: []string{"z"}}},
 		Stakeholders: []string{"s", "t"},
+		Relations:    []Relation{{Name: "follows", Case: 42}, {Name: "partOf", Case: 9}},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
 		Enabled: []Enabled{{Number: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Remind: at}, {Number: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
 			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,

@@ -94,6 +94,7 @@ var environment = sync.OnceValue(func() *cel.Env {
 		cel.ParserRecursionLimit(50),
 		cel.Variable("case", caseKind.Type),
 		cel.Variable("xattr", cel.MapType(cel.StringType, cel.DynType)),
+		cel.Variable("links", cel.MapType(cel.StringType, cel.IntType)),
 		cel.Variable("input", cel.DynType),
 		cel.Variable("message", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("actor", cel.StringType),

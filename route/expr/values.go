@@ -16,6 +16,7 @@ import (
 type Values struct {
 	Case     Case
 	Xattrs   label.Dict
+	Links    []Link // of the case to others
 	Actor    string // "" for the engine
 	Now      time.Time
 	Message  func(label string) *document.Node // of JSON; nil: none
@@ -41,6 +42,12 @@ type Case struct {
 	Starter string
 	Created time.Time
 	Version int64
+}
+
+// Link is what an expression sees of a relation to another case.
+type Link struct {
+	Relation string
+	Case     int64
 }
 
 // Task is what an expression sees of an action and how it was performed.
@@ -78,6 +85,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return record{&caseKind, v.Case}, true
 	case "xattr":
 		return xattrTable(v.Xattrs), true
+	case "links":
+		return tableOf(v.Links, func(l Link) string { return l.Relation }, func(l Link) ref.Val { return types.Int(l.Case) }), true
 	case "input":
 		if v.Message == nil {
 			return types.NullValue, true

@@ -31,6 +31,7 @@ var caseTable = table[store.Case]{"cases", "case", func(c *store.Case, to []colu
 		{"start_at", unread, startAt{c}},
 		{"retires", full, millis{&c.Retires}},
 		{"archived", selected, number{(*int64)(&c.Archived)}},
+		{isLinked, selected, &c.Linked},
 		{"form", full, &c.Form},
 		{"created", fixed, millis{&c.Created}},
 		{"modified", full, millis{&c.Modified}},

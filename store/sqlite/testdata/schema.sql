@@ -108,6 +108,15 @@ CREATE TABLE case_access (
 	PRIMARY KEY (party_id, case_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE case_links (
+	case_id   INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	relation  TEXT    NOT NULL CHECK (relation <> ''),
+	target_id INTEGER NOT NULL, -- which may have been deleted since
+	PRIMARY KEY (case_id, relation)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX case_links_by_target ON case_links (target_id, relation, case_id);
+
 CREATE TABLE case_log (
 	case_id INTEGER NOT NULL REFERENCES cases (id),
 	seq     INTEGER NOT NULL CHECK (seq > 0),

@@ -416,9 +416,17 @@ CREATE TABLE done_tasks (
 	PRIMARY KEY (user_id, time, case_id, seq)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE case_links (
+	case_id   INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	relation  TEXT    NOT NULL CHECK (relation <> ''),
+	target_id INTEGER NOT NULL, -- which may have been deleted since
+	PRIMARY KEY (case_id, relation)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-22 22:08:06');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-22 22:08:06');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 00:37:57');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:08:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:08:16');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -498,6 +506,7 @@ INSERT INTO history (id, folder, author_id, folded, name, replaced, etag, source
 INSERT INTO departed (author_id, folder, folded, deleted, remains) VALUES (1, 'schedule', 'gone.json', 1352462400000, '{}');
 
 INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B2277686174223A226C6F672D696E227D0A');
+
 
 
 
@@ -690,3 +699,4 @@ CREATE INDEX ended_entries_of_context ON ended_entries (context_id, ended);
 CREATE INDEX ended_entries_by_age ON ended_entries (ended);
 CREATE INDEX done_tasks_by_age ON done_tasks (time);
 CREATE INDEX done_tasks_of_case ON done_tasks (case_id);
+CREATE INDEX case_links_by_target ON case_links (target_id, relation, case_id);
