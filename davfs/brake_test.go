@@ -51,7 +51,7 @@ func TestBrake(t *testing.T) {
 	*now = now.Add(brakeWindow + time.Second)
 	remove("sam", dav, cases[4], 204)
 	for _, at := range cases[5:] {
-		if rec := d.ask(t, "sam GET "+at); !strings.Contains(rec.Body.String(), `"state":"active"`) {
+		if rec := d.ask(t, "sam GET "+at); !strings.Contains(rec.Body.String(), `"state": "active"`) {
 			t.Errorf("%s is not active: %s", at, rec.Body)
 		}
 	}

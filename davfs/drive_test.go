@@ -1,6 +1,8 @@
 package davfs
 
 import (
+	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"flag"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/server"
 )
@@ -182,10 +185,37 @@ func transcribe(t *testing.T, rec *httptest.ResponseRecorder) string {
 	if rec.Code == http.StatusMultiStatus {
 		body = outline(t, body)
 	}
-	for line := range strings.Lines(body) {
+	for line := range strings.Lines(unindented(t, body)) {
 		fmt.Fprintf(&b, "| %s\n", strings.TrimRight(line, "\n"))
 	}
 	return b.String()
+}
+
+// unindented writes complete forms as a line each.
+func unindented(t *testing.T, body string) string {
+	t.Helper()
+	compact := func(form []byte) string {
+		var line bytes.Buffer
+		if err := json.Compact(&line, form); err != nil {
+			t.Fatalf("%s: %v", form, err)
+		}
+		return line.String()
+	}
+	switch {
+	case strings.HasPrefix(body, "{\n  ") && string(document.Indent([]byte(body))) == body:
+		return compact([]byte(body)) + "\n"
+	case strings.HasPrefix(body, "[\n{\n  "):
+		var forms []json.RawMessage
+		if err := json.Unmarshal([]byte(body), &forms); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		lines := make([]string, len(forms))
+		for i, form := range forms {
+			lines[i] = compact(form)
+		}
+		return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
+	}
+	return body
 }
 
 // outline writes a multistatus answer a property a line, in order of name:

@@ -207,7 +207,7 @@ func TestEchoes(t *testing.T) {
 			curl GET Schedule/new.json | | 404
 			curl LIST Schedule/ | | 207 | \S{32}.json
 			rclone:ann GET Schedule/new.json | | 404
-			curl GET Schedule/.contents | | 200 | \[\n{"UUID":"{[^\n]*\n\n\]
+			curl GET Schedule/.contents | | 200 | \[\n{\n  "UUID": "{(?s:.*)\]
 			rclone PUT Schedule/new.json | {"route":"bug","type":"cron","hour":22} | 201
 			rclone LIST Schedule/ | | 207 | \S{32}.json new.json
 			rclone PUT Schedule/new.json | {"route":"bug","type":"cron","hour":7} | 201
@@ -228,14 +228,14 @@ func TestEchoes(t *testing.T) {
 			rclone PUT Cases/18.json | {"title":"a"} | 204
 			rclone GET Cases/18.json | | 200 | {"title":"a"}
 			rclone LIST Cases/ | | 207 | 18 18.json bug.json
-			curl GET Cases/18.json | | 200 | {"id":18,.*
+			curl GET Cases/18.json | | 200 | {\n  "id": 18,(?s:.*)
 			rclone HEAD Cases/18.json | | 200 | 13
 			rclone PUT Cases/18.json If-Match: @etag | {"title":"b"} | 204
 			curl:eva PUT Cases/18.json | {"title":"c"} | 204
 			rclone HEAD Cases/18.json | | 200 | 13
 			rclone PUT Cases/18.json If-Match: @etag | {"title":"d"} | 412
 			+61
-			rclone GET Cases/18.json | | 200 | {"id":18,.*`,
+			rclone GET Cases/18.json | | 200 | {\n  "id": 18,(?s:.*)`,
 		"an action": `
 			rclone PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 204
 			rclone HEAD Cases/18/Actions/resolve.json | | 200 | 16

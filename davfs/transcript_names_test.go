@@ -62,7 +62,7 @@ func (n *names) write(text string) string {
 func certain(text string, at []int) bool {
 	before, after := text[:at[0]], text[at[1]:]
 	quoted := strings.HasSuffix(before, `"`) && strings.HasPrefix(after, `"`)
-	return strings.Contains(text[at[0]:at[1]], "-") || !quoted || strings.HasSuffix(before, `uid":"`)
+	return strings.Contains(text[at[0]:at[1]], "-") || !quoted || strings.HasSuffix(before, `uid":"`) || strings.HasSuffix(before, `uid": "`)
 }
 
 // name returns how something is written, a number of so many digits.

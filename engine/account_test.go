@@ -186,8 +186,8 @@ func TestPeople(t *testing.T) {
 	w := newWorld(t)
 	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": true}`)
 	res := try(w.Accounts.People(t.Context(), w.as("eve").by())).must(w, "GET of people.json")
-	want := `{"users":[{"name":"admin","fullName":"Administrator"},{"name":"sam","fullName":""},{"name":"ann","fullName":""},{"name":"eve","fullName":""}],` +
-		`"teams":[{"name":"everyone"},{"name":"core"},{"name":"ops"},{"name":"staff"}]}` + "\n"
+	want := indented(`{"users":[{"name":"admin","fullName":"Administrator"},{"name":"sam","fullName":""},{"name":"ann","fullName":""},{"name":"eve","fullName":""}],` +
+		`"teams":[{"name":"everyone"},{"name":"core"},{"name":"ops"},{"name":"staff"}]}`)
 	same(t, "people.json", string(res.Form), want)
 }
 
@@ -202,7 +202,7 @@ func TestAppPasswords(t *testing.T) {
 	same(t, "listed", names(w.Accounts.Secrets(t.Context(), sam.by(), store.AppPassword)), "my phone tablet")
 	same(t, "of ann", names(w.Accounts.Secrets(t.Context(), ann.by(), store.AppPassword)), "")
 	res := try(w.Accounts.Secret(t.Context(), sam.by(), store.AppPassword, "MY PHONE")).must(w, "GET of an app password")
-	same(t, "the form", string(res.Form), `{"label":"my phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
+	same(t, "the form", string(res.Form), indented(`{"label":"my phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`))
 	_, err := w.Accounts.Secret(t.Context(), ann.by(), store.AppPassword, "tablet")
 	w.refused(err, errs.NotFound)
 

@@ -420,7 +420,7 @@ func TestPurge(t *testing.T) {
 	res := try(w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(entry.Name).Entry)).must(w, "GET of the occurrences")
 	sam.form(res.Form).wants("0/case", "null")
 	after := try(w.Schedules.Entry(t.Context(), sam.by(), sam.ref(entry.Name))).must(w, "GET of the entry")
-	same(t, "the entry", string(after.Form), strings.Replace(string(before.Form), fmt.Sprintf(`"lastCase":%d`, fired), `"lastCase":null`, 1))
+	same(t, "the entry", string(after.Form), strings.Replace(string(before.Form), fmt.Sprintf(`"lastCase": %d`, fired), `"lastCase": null`, 1))
 	if after.FormETag == before.FormETag || after.Definition != before.Definition {
 		t.Errorf("the entry was %s, and is %s", before.FormETag, after.FormETag)
 	}

@@ -60,7 +60,7 @@ func attachmentResource(a *store.Attachment, by identity.Principal) *Resource {
 	if a.CaseID != 0 {
 		form.BoundTo = &a.CaseID
 	}
-	data := document.Line(form)
+	data := document.Form(form)
 	return &Resource{
 		Name: form.UUID, Seq: a.Seq, Form: data, FormETag: a.ETag(), SourceETag: a.ETag(), SourceSize: a.Size,
 		Given: a.Name, MediaType: a.MediaType, Created: a.Created, Modified: a.Created, Own: a.CaseID == 0 && by.In(a.ContextID),

@@ -232,10 +232,10 @@ func TestAttachmentForm(t *testing.T) {
 	if len(all) != 2 {
 		t.Fatalf("%d attachments", len(all))
 	}
-	same(t, "the first", string(all[0].Form), `{"uuid":"`+first.String()+`","name":"a \u003cb\u003e.json","type":"application/json","size":2,`+
-		`"sha256":"`+hexOf("{}")+`","created":"2012-11-09T12:00:00Z","expires":"2012-12-09T12:00:00Z","boundTo":null}`+"\n")
-	same(t, "the second", string(all[1].Form), `{"uuid":"`+second.String()+`","name":"p.jpg","type":"image/x-mine","size":0,`+
-		`"sha256":"`+hexOf("")+`","created":"2012-11-09T12:00:00Z","expires":null,"boundTo":`+fmt.Sprint(id)+"}\n")
+	same(t, "the first", string(all[0].Form), indented(`{"uuid":"`+first.String()+`","name":"a \u003cb\u003e.json","type":"application/json","size":2,`+
+		`"sha256":"`+hexOf("{}")+`","created":"2012-11-09T12:00:00Z","expires":"2012-12-09T12:00:00Z","boundTo":null}`))
+	same(t, "the second", string(all[1].Form), indented(`{"uuid":"`+second.String()+`","name":"p.jpg","type":"image/x-mine","size":0,`+
+		`"sha256":"`+hexOf("")+`","created":"2012-11-09T12:00:00Z","expires":null,"boundTo":`+fmt.Sprint(id)+"}"))
 	for context, want := range map[string]int{"": 2, "sam": 2, "mine": 2, "core": 0} {
 		list := try(w.Attachments.Attachments(t.Context(), sam.by(), engine.Filter{Context: context, Limit: 10})).must(w, "the list")
 		if len(list) != want {

@@ -53,7 +53,7 @@ func auditResource(d *store.AuditDay) *Resource {
 	etag := fmt.Sprintf(`"audit-%d-%d"`, d.Day, d.Size) // the text only grows
 	return &Resource{
 		Name: name, Seq: d.Day, Created: d.First, Modified: d.Last, SourceSize: d.Size, SourceETag: etag, FormETag: etag, Own: true,
-		Form: document.Line(auditForm{
+		Form: document.Form(auditForm{
 			Date: name, Size: d.Size,
 			Created: d.First.UTC().Format(time.RFC3339), Modified: d.Last.UTC().Format(time.RFC3339),
 		}),

@@ -154,7 +154,8 @@ func (e *Cases) caseResource(by identity.Principal, row *store.Case, given *stor
 // formGUID reads the guid out of a complete form without decoding the rest:
 // every GET of a case needs it.
 func formGUID(form []byte) (string, error) {
-	_, rest, found := bytes.Cut(form, []byte(`"guid":"`))
+	_, rest, found := bytes.Cut(form, []byte(`"guid":`))
+	rest = bytes.TrimLeft(rest, ` "`)
 	if !found || len(rest) < 32 {
 		return "", errs.New(errs.Internal, "A stored case's form has no guid.")
 	}

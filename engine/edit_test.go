@@ -135,10 +135,10 @@ func TestCaseContext(t *testing.T) {
 	bob, name := w.as("bob"), fmt.Sprint(id)+".json"
 	sams, opss, bobs := fmt.Sprint(w.Accounts.PartyID("sam")), fmt.Sprint(w.Accounts.PartyID("ops")), fmt.Sprint(w.Accounts.PartyID("bob"))
 	form := bob.caseForm(id).text
-	bob.mustPutCase(name, strings.Replace(form, `"context":"sam"`, `"context":"ops"`, 1))
+	bob.mustPutCase(name, strings.Replace(form, `"context": "sam"`, `"context": "ops"`, 1))
 	bob.caseForm(id).wants("context", `"ops"`, "contextId", opss)
 	form = bob.caseForm(id).text
-	bob.mustPutCase(name, strings.Replace(form, `"contextId":`+opss, `"contextId":`+bobs, 1))
+	bob.mustPutCase(name, strings.Replace(form, `"contextId": `+opss, `"contextId": `+bobs, 1))
 	bob.caseForm(id).wants("context", `"bob"`, "contextId", bobs)
 	_, err := bob.putCase(name, `{"contextId": `+opss+`, "context": "sam"}`)
 	w.refused(err, errs.Invalid, "/context conflict")

@@ -51,7 +51,7 @@ func TestEntryByGivenNameAndIdentity(t *testing.T) {
 
 	// GET-edit-PUT of the complete form; its own bytes come back.
 	form := sam.entry(identity).text
-	edited := strings.Replace(form, `"note":""`, `"note":"by hand"`, 1)
+	edited := strings.Replace(form, `"note": ""`, `"note": "by hand"`, 1)
 	sam.mustPutEntry(identity, edited)
 	sam.entry("nightly.json").wants("note", `"by hand"`, "interval", "180")
 
@@ -208,7 +208,7 @@ func TestEntryKeepsItsContext(t *testing.T) {
 	out := w.as("sam").mustPutEntry("mine.json", every)
 	admin := w.as("admin")
 	form := admin.entry(out.Name + ".json").text
-	admin.mustPutEntry(out.Name+".json", strings.Replace(form, `"priority":200`, `"priority":9`, 1))
+	admin.mustPutEntry(out.Name+".json", strings.Replace(form, `"priority": 200`, `"priority": 9`, 1))
 	w.as("sam").entry("mine.json").wants("priority", "9", "context", `"sam"`)
 	// What is everyone's is changed by its author and administrators alone.
 	out = admin.mustPutEntry("all.json", `{"type": "interval", "minutes": 2, "route": "auto", "context": "everyone"}`)

@@ -50,18 +50,18 @@ actions: {ask: {trigger: init}, answer: {in: [open], role: clerk, to: answered}}
 		if err != nil {
 			return err
 		}
-		var form struct{ Roles json.RawMessage }
+		var form struct{ Roles map[string][]string }
 		if err := json.Unmarshal(started.Form, &form); err != nil {
 			return err
 		}
-		fmt.Println(string(form.Roles))
+		fmt.Println(form.Roles)
 		return nil
 	}); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
 	// asked by the route question
-	// {"clerk":["admin"]}
+	// map[clerk:[admin]]
 }
 
 // withStore lets f use the configuration with a database in a temporary folder.

@@ -62,7 +62,7 @@ func TestHistory(t *testing.T) {
 	out := sam.mustPutEntry("", daily)
 	w.kind("DELETE of one without name", sam.deleteEntry(out.Name+".json"), "")
 	same(t, "by its identity", slices.ContainsFunc(sam.past(store.FolderSchedule), func(past string) bool {
-		return strings.HasPrefix(past, "20121109T130000Z "+out.Name+`.json {"UUID"`)
+		return strings.HasPrefix(past, "20121109T130000Z "+out.Name+".json {\n  \"UUID\"")
 	}), true)
 
 	// Cases: a source that was saved again, and that of one that is canceled.

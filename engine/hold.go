@@ -63,7 +63,7 @@ func holdResource(h *store.Hold) *Resource {
 	}
 	etag := fmt.Sprintf(`"h%d-%d"`, h.ID, h.Revision)
 	return &Resource{
-		Name: h.Name, Seq: h.ID, Form: document.Line(form), FormETag: etag, Definition: etag,
+		Name: h.Name, Seq: h.ID, Form: document.Form(form), FormETag: etag, Definition: etag,
 		Created: h.Created, Modified: h.Modified, Own: true,
 	}
 }

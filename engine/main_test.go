@@ -297,6 +297,9 @@ func faultsOf(err error) []string {
 	return out
 }
 
+// indented returns a complete form as it is written.
+func indented(form string) string { return string(document.Indent([]byte(form + "\n"))) }
+
 // same compares two things.
 func same[T any](tb testing.TB, what string, got, want T) {
 	tb.Helper()

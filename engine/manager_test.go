@@ -168,8 +168,8 @@ func TestHoldDocuments(t *testing.T) {
 	}
 	made := admin.mustPutHold("Night", `{"route": "Ask", "reason": "Backups", "name": "x", "created": "x", "author": 7}`)
 	same(t, "created", made.Created, true)
-	want := `{"name":"Night","route":"ask","group":null,"engine":false,"reason":"Backups","author":"admin",` +
-		`"created":"2012-11-09T12:34:56Z","modified":"2012-11-09T12:34:56Z"}` + "\n"
+	want := indented(`{"name":"Night","route":"ask","group":null,"engine":false,"reason":"Backups","author":"admin",` +
+		`"created":"2012-11-09T12:34:56Z","modified":"2012-11-09T12:34:56Z"}`)
 	same(t, "form", string(made.Form), want)
 	again := admin.mustPutHold("night", want) // what was read, saved again
 	same(t, "saved again", again.FormETag, made.FormETag)

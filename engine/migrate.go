@@ -12,6 +12,7 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
@@ -73,7 +74,7 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 		return nil, errs.Wrap("write the report of a migration", err)
 	}
 	head := bytes.TrimSuffix(bytes.TrimRight(route, "\n"), []byte("}"))
-	return slices.Concat(head, []byte(`,"migration":`), report, []byte("}\n")), nil
+	return document.Indent(slices.Concat(head, []byte(`,"migration":`), report, []byte("}\n"))), nil
 }
 
 // MigrateRoute stores a route as PutRoute does, and moves its cases to that

@@ -80,7 +80,7 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("the ETag is %s", paused.ETag)
 	}
 	sam.entry("e.json").wants("paused", "true", "note", `"holidays"`, "nextIteration", "null", "upcoming", "[]")
-	if source := string(sam.entryResource("e.json").Source); !strings.Contains(source, `"paused":true`) || strings.Contains(source, "upcoming") {
+	if source := string(sam.entryResource("e.json").Source); !strings.Contains(source, `"paused": true`) || strings.Contains(source, "upcoming") {
 		t.Errorf("the source is %s", source)
 	}
 	w.advance(35 * time.Minute)

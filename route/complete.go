@@ -55,7 +55,7 @@ func defaults() [][2]string {
 	}
 }
 
-// CompleteForm returns the complete form of a route: a line of JSON with the
+// CompleteForm returns the complete form of a route: indented JSON with the
 // document's keys in their order, every absent one filled in, and the fields
 // that only the server knows. It is a document of the same route.
 func CompleteForm(node *document.Node, r *Route, meta Meta) []byte {
@@ -76,7 +76,7 @@ func CompleteForm(node *document.Node, r *Route, meta Meta) []byte {
 	form = appendTime(appendKey(append(form, `],`...), "created"), meta.Created)
 	form = appendTime(appendKey(append(form, ','), "modified"), meta.Modified)
 	form = document.AppendString(appendKey(append(form, ','), "author"), meta.Author)
-	return append(form, "}\n"...)
+	return document.Indent(append(form, "}\n"...))
 }
 
 func appendKey(dst []byte, key string) []byte { return append(document.AppendString(dst, key), ':') }

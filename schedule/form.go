@@ -10,7 +10,7 @@ import (
 // timeLayout is how an entry shows times: UTC, without a zone.
 const timeLayout = "2006-01-02T15:04:05"
 
-// Form returns the complete form: one line of JSON with every common field and
+// Form returns the complete form: indented JSON with every common field and
 // those of the entry's type, in the order of
 // docs/contract/schedule.md#1-the-entry. It depends on the entry only.
 func (e *Entry) Form() []byte {
@@ -43,7 +43,7 @@ func (e *Entry) Form() []byte {
 	f.text("lastError", e.LastError)
 	f.time("created", e.Created)
 	f.time("modified", e.Modified)
-	return append(f.dst, '}', '\n')
+	return document.Indent(append(f.dst, '}', '\n'))
 }
 
 // formWriter appends members of an object. Keys are plain ASCII.

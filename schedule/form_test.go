@@ -34,7 +34,7 @@ func TestForm(t *testing.T) {
 		e.LastCase, e.LastError = 17, ""
 		got.Write(e.Form())
 	}
-	golden := filepath.Join("testdata", "forms.jsonl")
+	golden := filepath.Join("testdata", "forms.golden")
 	if *update {
 		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
@@ -55,7 +55,7 @@ func TestFormOfTheExample(t *testing.T) {
 	e := entry(t, `{"type": "cron", "routeId": 70470079, "route": "register-collector", "contextId": 15211340,
 		"weekday": "3,6", "hour": "23", "minute": "0", "xattrDict": {"start": "$__MONTHSTART__;", "end": "$__TODAY__;"}}`, friday, nil)
 	e.IterationsPerformed = 7
-	want := `{"UUID":"{c658993a-dcf1-410b-8003-5dc134feb564}","type":"cron","routeId":70470079,"route":"register-collector",` +
+	want := string(document.Indent([]byte(`{"UUID":"{c658993a-dcf1-410b-8003-5dc134feb564}","type":"cron","routeId":70470079,"route":"register-collector",` +
 		`"contextId":15211340,"context":null,"priority":200,` +
 		`"year":"*","month":"*","day":"*","week":"*","dayOfWeek":"3,6","hour":"23","minute":"0","second":"0",` +
 		`"xattrDict":{"start":"$__MONTHSTART__;","end":"$__TODAY__;"},"attachmentUUID":null,"document":null,` +
@@ -64,7 +64,7 @@ func TestFormOfTheExample(t *testing.T) {
 		`"exclude":[],"excludeCalendar":null,"dstGap":"shift","dstOverlap":"first","paused":false,"note":"","title":"",` +
 		`"description":"At 23:00 on Thursday and Sunday",` +
 		`"upcoming":["2012-11-11T23:00:00","2012-11-15T23:00:00","2012-11-18T23:00:00","2012-11-22T23:00:00","2012-11-25T23:00:00"],` +
-		`"lastIteration":null,"lastCase":null,"lastError":null,"created":"2012-11-09T12:34:56","modified":"2012-11-09T12:34:56"}` + "\n"
+		`"lastIteration":null,"lastCase":null,"lastError":null,"created":"2012-11-09T12:34:56","modified":"2012-11-09T12:34:56"}` + "\n")))
 	if diff := cmp.Diff(want, string(e.Form())); diff != "" {
 		t.Error("(-want +got):", diff)
 	}
@@ -115,11 +115,11 @@ func TestReadFormErrors(t *testing.T) {
 	whole := string(entry(t, sampleDocs[1], friday, nil).Form())
 	docs := []string{
 		"", "null", "[]", "{}", "{", whole + "x", whole + whole, strings.Replace(whole, `"type"`, `"typo"`, 1), strings.Replace(whole, `2010-01-01`, `2010-13-01`, 1),
-		strings.Replace(whole, `"priority":200`, `"priority":"200"`, 1), strings.Replace(whole, `"priority":200`, `"priority":2e2`, 1), strings.Replace(whole, `:1e3`, `:1e`, 1), strings.Replace(whole, `:true`, `:treu`, 1),
+		strings.Replace(whole, `"priority": 200`, `"priority": "200"`, 1), strings.Replace(whole, `"priority": 200`, `"priority": 2e2`, 1), strings.Replace(whole, `: 1e3`, `: 1e`, 1), strings.Replace(whole, `: true`, `: treu`, 1),
 		strings.Replace(whole, `{c658993a`, `{x658993a`, 1), strings.Replace(whole, `[]`, `[,]`, 1), strings.Replace(whole, `\"`, `\x`, 1), strings.Replace(whole, `null`, `nul`, 1),
-		`{"x":` + strings.Repeat("[", 100_000), strings.Replace(string(entry(t, sampleDocs[3], friday, nil).Form()), `"hour":"23"`, `"hour":"24"`, 1),
+		`{"x":` + strings.Repeat("[", 100_000), strings.Replace(string(entry(t, sampleDocs[3], friday, nil).Form()), `"hour": "23"`, `"hour": "24"`, 1),
 	}
-	for i := 0; i < len(whole)-2; i += 7 {
+	for i := 0; i < len(whole)-3; i += 7 {
 		docs = append(docs, whole[:i])
 	}
 	for _, doc := range docs {

@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -294,7 +295,11 @@ func TestReadAccepts(t *testing.T) {
 		if err := json.Unmarshal(e.Form(), &form); err != nil {
 			t.Fatal(err)
 		}
-		if got := string(form[test.key]); got != test.want {
+		var value bytes.Buffer
+		if err := json.Compact(&value, form[test.key]); err != nil {
+			t.Fatal(err)
+		}
+		if got := value.String(); got != test.want {
 			t.Errorf("%s\n%s: got %s, want %s", test.doc, test.key, got, test.want)
 		}
 	}
@@ -331,8 +336,8 @@ func TestReadPolicies(t *testing.T) {
 	}
 	form := string(e.Form())
 	for _, want := range []string{
-		`"exclude":["2013-12-24",{"from":"2013-12-25","to":"2013-12-27T12:00:00"}]`, `"excludeCalendar":"/dav/Documents/ops/holidays DE.ics"`,
-		`"start":"2013-01-01T00:00:00","end":"2013-12-31T23:00:00"`, `"nextIteration":null`, `"upcoming":[]`, `"paused":true`,
+		"\"exclude\": [\n    \"2013-12-24\",\n    {\n      \"from\": \"2013-12-25\",\n      \"to\": \"2013-12-27T12:00:00\"\n    }\n  ]", `"excludeCalendar": "/dav/Documents/ops/holidays DE.ics"`,
+		`"start": "2013-01-01T00:00:00"`, `"end": "2013-12-31T23:00:00"`, `"nextIteration": null`, `"upcoming": []`, `"paused": true`,
 	} {
 		if !strings.Contains(form, want) {
 			t.Errorf("%s is not in %s", want, form)

@@ -19,5 +19,5 @@ func Source(e *Entry) []byte {
 		"lastIteration", "lastCase", "lastError", "created", "modified",
 	}
 	n.Members = slices.DeleteFunc(n.Members, func(m document.Member) bool { return slices.Contains(readOnly, m.Key) })
-	return append(n.AppendJSON(nil), '\n')
+	return document.Indent(append(n.AppendJSON(nil), '\n'))
 }

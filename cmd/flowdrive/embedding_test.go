@@ -87,7 +87,7 @@ func TestScheduleOverNet(t *testing.T) {
 		if contents(); len(all) != 1 {
 			t.Errorf("after its last iteration the entry is still there: %+v", all)
 		}
-		if got := ask("GET", "/dav/Workflow/Cases/.contents", "", 200).Body.String(); !strings.Contains(got, `"priority":300`) {
+		if got := ask("GET", "/dav/Workflow/Cases/.contents", "", 200).Body.String(); !strings.Contains(got, `"priority": 300`) {
 			t.Errorf("the case: %s", got)
 		}
 		ask("DELETE", folder+"nightly.json", "", 204)

@@ -177,7 +177,7 @@ func TestEvents(t *testing.T) {
 		s.made("ann", "PUT", "/dav/Documents/ann/a%20%23b.txt", "x")
 		ann.hears("document created /dav/Documents/ann/a%20%23b.txt")
 
-		if w := s.as("sam", "GET", first.get("href"), ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"version":`+first.get("version")) {
+		if w := s.as("sam", "GET", first.get("href"), ""); w.Code != 200 || !strings.Contains(w.Body.String(), `"version": `+first.get("version")) {
 			t.Errorf("GET of %s: %d %s", first.data, w.Code, w.Body)
 		}
 		s.listen("sam", first.id).hears(entry.String())

@@ -101,7 +101,7 @@ func TestChildrenOverHTTP(t *testing.T) {
 		}
 		// It is nobody's task, whoever asks; administrators may abort it.
 		action := cases + id + "/Actions/vote.json"
-		want("sam", "GET", action, "", http.StatusOK, `"state":"running"`)
+		want("sam", "GET", action, "", http.StatusOK, `"state": "running"`)
 		want("sam", "PUT", action, `{}`, http.StatusConflict, "action-not-enabled")
 		want("admin", "PUT", action, `{}`, http.StatusConflict, "action-not-enabled")
 		want("sam", "PUT", action, `{"do": "abort"}`, http.StatusForbidden)
@@ -114,7 +114,7 @@ func TestChildrenOverHTTP(t *testing.T) {
 		etag := s.as("sam", "GET", cases+id+".json", "").Header().Get("ETag")
 		want("ann", "PUT", cases+kids[0]+"/Actions/approve.json", `{}`, http.StatusNoContent)
 		now := s.as("sam", "GET", cases+id+".json", "")
-		if now.Header().Get("ETag") == etag || !strings.Contains(now.Body.String(), `"state":"completed"`) {
+		if now.Header().Get("ETag") == etag || !strings.Contains(now.Body.String(), `"state": "completed"`) {
 			t.Errorf("ETag %s before and after a vote: %s", etag, now.Body)
 		}
 		if w := s.as("sam", "PUT", cases+id+".json", `{"title": "TIP 42, voted"}`, "If-Match", etag); w.Code != http.StatusNoContent {

@@ -28,7 +28,7 @@ func TestPublicURL(t *testing.T) {
 		p := startConfigured(t, test.config)
 		p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Schedule/tidy.json", `{"route": "bug", "type": "crontab", "spec": "30 2 * * *", "repeat": 1}`)
 		link := p.must(t, http.StatusCreated, "PUT", "/dav/Account/CalendarLinks/phone.json", "").String()
-		if !strings.Contains(link, `"url":"`+test.base+`/calendar/`) {
+		if !strings.Contains(link, `"url": "`+test.base+`/calendar/`) {
 			t.Errorf("%q: the calendar's address is %s", test.config, link)
 		}
 		feed := strings.ReplaceAll(string(p.must(t, http.StatusOK, "GET", "/dav/Workflow/Calendar/upcoming.ics", "").body), "\r\n ", "")

@@ -29,6 +29,7 @@ actions:
 			t.Helper()
 			w := s.as("sam", "GET", folder+path, "")
 			for _, part := range want {
+				part = strings.ReplaceAll(part, `":`, `": `)
 				if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), part) {
 					t.Errorf("%s lacks %s: %d %s", path, part, w.Code, w.Body)
 				}
@@ -38,21 +39,21 @@ actions:
 			t.Helper()
 			s.must("POST", "/clock", body, "Content-Type", "application/json")
 		}
-		shows("/Timers/review.due.json", `"state":"running","limit":"P1D","relative":true`, `"expired":false`)
+		shows("/Timers/review.due.json", `"state":"running"`, `"limit":"P1D"`, `"relative":true`, `"expired":false`)
 		clock(`{"advance": "P1DT1S"}`)
 		shows("/Timers/review.due.json", `"expired":true`)
-		shows("/Actions/review.json", `"warnings":[{"timer":"review.due"`)
+		shows("/Actions/review.json", `"timer":"review.due"`)
 		set := s.as("sam", "PUT", folder+"/Timers/review.due.json", `{"limit": 60}`, "Prefer", "return=representation")
-		if set.Code != http.StatusOK || !strings.Contains(set.Body.String(), `"limit":"PT1M","relative":true`) ||
+		if set.Code != http.StatusOK || !strings.Contains(set.Body.String(), "\"limit\": \"PT1M\",\n  \"relative\": true") ||
 			set.Header().Get("Content-Location") != folder+"/Timers/review.due.json" || set.Header().Get("ETag") == "" {
 			t.Errorf("another limit: %d %v %s", set.Code, set.Header(), set.Body)
 		}
 		shows("/Timers/review.due.json", `"expired":false`)
 		shows("/Actions/review.json", `"warnings":[]`)
 		clock(`{"advance": "PT1M"}`)
-		shows("/Actions/review.json", `"warnings":[{"timer":"review.due"`)
+		shows("/Actions/review.json", `"timer":"review.due"`)
 		clock(`{"advance": "P1D"}`) // the reminder expires, and a guard sees that both have
-		shows(".json", `"state":"completed","status":"done"`, `"reminded":true`)
+		shows(".json", `"state":"completed"`, `"status":"done"`, `"reminded":true`)
 		shows("/log.json", `TimerExpired: reminder (user)`, `TimerExpired: review.due (due)`)
 		shows("/Timers/case.json", `"state":"off"`, `"expirationDate":null`)
 		for body, want := range map[string]int{

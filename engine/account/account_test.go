@@ -46,7 +46,7 @@ func want(t *testing.T, what, got, want string) {
 func TestTableKnowsItsPeople(t *testing.T) {
 	t.Parallel()
 	table := NewTable(sample(), nil)
-	want(t, "people", string(table.People()), `{"users":[{"name":"sam","fullName":""},{"name":"Ann","fullName":""}],"teams":[{"name":"everyone"}]}`+"\n")
+	want(t, "people", string(table.People()), string(document.Indent([]byte(`{"users":[{"name":"sam","fullName":""},{"name":"Ann","fullName":""}],"teams":[{"name":"everyone"}]}`+"\n"))))
 	if got := table.Watchers("DESK"); !slices.Equal(got, []string{"Ann"}) {
 		t.Errorf("%q watch the route", got)
 	}
@@ -108,7 +108,7 @@ func TestFormsAreReadOverWhatIsStored(t *testing.T) {
 		if c.Changed {
 			form = strings.TrimSuffix(string(PartyForm(&c.Party)), "\n")
 		}
-		want(t, tt.name+" "+tt.text, form, tt.form)
+		want(t, tt.name+" "+tt.text, form, string(document.Indent([]byte(tt.form))))
 	}
 }
 
@@ -146,15 +146,15 @@ func TestSecrets(t *testing.T) {
 	}
 	s.Wrote(now)
 	form, used := s.Form()
-	want(t, "the form", string(form), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":"2012-11-10T12:34:56Z"}`+"\n")
+	want(t, "the form", string(form), string(document.Indent([]byte(`{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":"2012-11-10T12:34:56Z"}`+"\n"))))
 	if !used.Equal(now) || s.Use(now.Add(notedEvery-time.Second)) || !s.Use(now.Add(notedEvery)) {
 		t.Errorf("it was used at %s, and its uses are noted each %s", used, notedEvery)
 	}
 	form, once := new(Accounts).newForm(&s.Secret, store.AppPassword, "fd-x")
-	want(t, "the form of a new one", string(form), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n")
-	want(t, "what is told once", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"secret":"fd-x"}`+"\n")
+	want(t, "the form of a new one", string(form), string(document.Indent([]byte(`{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null}`+"\n"))))
+	want(t, "what is told once", string(once), string(document.Indent([]byte(`{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"secret":"fd-x"}`+"\n"))))
 	_, once = new(Accounts).newForm(&s.Secret, store.CalendarLink, "x")
-	want(t, "what is told once of a link", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"/calendar/x.ics"}`+"\n")
+	want(t, "what is told once of a link", string(once), string(document.Indent([]byte(`{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"/calendar/x.ics"}`+"\n"))))
 	_, once = (&Accounts{links: "https://flow.example.org"}).newForm(&s.Secret, store.CalendarLink, "x")
-	want(t, "what is told once where the server's address is known", string(once), `{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"https://flow.example.org/calendar/x.ics"}`+"\n")
+	want(t, "what is told once where the server's address is known", string(once), string(document.Indent([]byte(`{"label":"Phone","created":"2012-11-09T12:34:56Z","lastUsed":null,"url":"https://flow.example.org/calendar/x.ics"}`+"\n"))))
 }

@@ -36,7 +36,7 @@ func (t *Table) Me(id identity.ID) []byte {
 		c := t.directory.ByID(id)
 		form.Contexts = append(form.Contexts, contextForm{ID: c.ID, Name: c.Name, Kind: c.Kind, Admin: t.directory.Administers(by, c.ID)})
 	}
-	return document.Line(form)
+	return document.Form(form)
 }
 
 // ReadMe reads the document of me.json of the user; hash is of the new password,

@@ -62,7 +62,7 @@ func PartyForm(p *store.Party) []byte {
 	} else {
 		form = teamForm{Name: p.Name, ID: p.ID, Members: orEmpty(p.Members), Admins: orEmpty(p.Admins), Created: created, Modified: modified}
 	}
-	return document.Line(form)
+	return document.Form(form)
 }
 
 func orEmpty[T any](list []T) []T {

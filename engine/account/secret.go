@@ -146,7 +146,7 @@ func (s *HeldSecret) Form() (form []byte, used time.Time) {
 		used = time.UnixMilli(millis).UTC()
 		f.LastUsed = new(used.Format(time.RFC3339))
 	}
-	return document.Line(f), used
+	return document.Form(f), used
 }
 
 func formOfSecret(s *store.Secret) secretForm {
@@ -157,11 +157,11 @@ func formOfSecret(s *store.Secret) secretForm {
 // the form that has what is secret.
 func (e *Accounts) newForm(s *store.Secret, kind store.SecretKind, secret string) (form, once []byte) {
 	f := formOfSecret(s)
-	form = document.Line(f)
+	form = document.Form(f)
 	if kind == store.CalendarLink {
 		f.URL = e.links.Calendar(secret)
 	} else {
 		f.Secret = secret
 	}
-	return form, document.Line(f)
+	return form, document.Form(f)
 }

@@ -118,5 +118,5 @@ func (t *Table) People() []byte {
 			form.Users = append(form.Users, personForm{p.Name, p.FullName})
 		}
 	}
-	return document.Line(form)
+	return document.Form(form)
 }

@@ -55,7 +55,7 @@ func (e *Files) documentResource(d *store.Document) change.Resource {
 		form.Kind, form.Type, form.Size, form.SHA256 = "file", &d.MediaType, &d.Size, &sum
 	}
 	return change.Resource{
-		Name: d.Name, Seq: d.ID, Form: document.Line(form), FormETag: form.ETag, SourceETag: form.ETag, SourceSize: d.Size,
+		Name: d.Name, Seq: d.ID, Form: document.Form(form), FormETag: form.ETag, SourceETag: form.ETag, SourceSize: d.Size,
 		MediaType: d.MediaType, Created: d.Created, Modified: d.Modified,
 	}
 }

@@ -190,7 +190,7 @@ func (e *Files) putSideFile(tx store.Tx, req change.Request, at store.ScratchPla
 	}
 	out := &change.Outcome{Created: found == nil, Changed: true, Name: s.Place.Path(), ETag: s.ETag(), Modified: s.Modified}
 	if req.DryRun {
-		out.Form = document.Line(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
+		out.Form = document.Form(map[string]any{"name": s.Place.Name, "type": s.MediaType, "size": s.Size})
 	}
 	return out, e.Finish(tx, req, out)
 }

@@ -9,7 +9,7 @@ import (
 	"flowdrive/route"
 )
 
-// Form returns the complete form of a case: one line of JSON with every key,
+// Form returns the complete form of a case: indented JSON with every key,
 // in the order of docs/contract/drive.md#case. It depends on nothing but the case
 // and its route.
 func Form(c *Case, r *route.Route) []byte {
@@ -47,7 +47,7 @@ func Form(c *Case, r *route.Route) []byte {
 	b = appendTimeOrNull(b, `,"modified":`, c.Modified)
 	b = appendTimeOrNull(b, `,"completed":`, c.Completed)
 	b = appendInt(b, `,"version":`, c.Version)
-	return append(b, "}\n"...)
+	return document.Indent(append(b, "}\n"...))
 }
 
 // appendRoles appends the roles of the route with their parties.

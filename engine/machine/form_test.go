@@ -32,10 +32,10 @@ func TestForm(t *testing.T) {
 		`"warnings":[{"timer":"nag","time":"2012-11-09T12:34:56Z","text":"late"},{"timer":"","time":"2012-11-09T12:34:56Z","text":"later"}],` +
 		`"suspendedUntil":null,"startAt":null,"childrenCount":0,"visit":null,"scheduleUUID":"{c658993a-dcf1-410b-8003-5dc134feb564}","scheduledFor":"2012-11-09T12:34:56Z",` +
 		`"resolution":null,"created":"2012-11-09T12:34:56Z","started":"2012-11-09T12:34:56Z","modified":"2012-11-09T14:04:56Z","completed":null,"version":4}` + "\n"
-	if got := string(Form(c, p.r)); got != want {
+	if got := string(Form(c, p.r)); got != string(document.Indent([]byte(want))) {
 		t.Errorf("form\n got %s\nwant %s", got, want)
 	}
-	queued := string(Form(newPlay(t, p.r).c, p.r))
+	queued := compact(t, Form(newPlay(t, p.r).c, p.r))
 	if !strings.Contains(queued, `"state":"queued","status":null`) || !strings.Contains(queued, `"started":null`) || !strings.Contains(queued, `"scheduleUUID":null,"scheduledFor":null`) {
 		t.Errorf("form of a queued case %s", queued)
 	}

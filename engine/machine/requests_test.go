@@ -106,7 +106,7 @@ func TestRequestEnablements(t *testing.T) {
 		t.Parallel()
 		p := newPlay(t, requestRoute(t, "", ""))
 		p.script(toB()[:2])
-		form := string(Form(p.c, p.r))
+		form := compact(t, Form(p.c, p.r))
 		want := `"visit":{"number":1,"actions":[` +
 			`{"action":"approve-requester","transitions":["T1"],"state":"performed","by":"sam","at":"2012-11-09T12:34:56Z"},` +
 			`{"action":"approve-executives","transitions":["T1"],"state":"waiting","by":null,"at":null},` +

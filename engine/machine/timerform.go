@@ -3,6 +3,7 @@ package machine
 import (
 	"time"
 
+	"flowdrive/internal/document"
 	"flowdrive/route"
 )
 
@@ -34,7 +35,7 @@ func Timers(c *Case, r *route.Route) []string {
 	return names
 }
 
-// TimerForm returns the complete form of a timer, one line of JSON
+// TimerForm returns the complete form of a timer, indented JSON
 // (docs/contract/timers.md#setting-a-limit), or nil if the case has no timer with
 // that name now.
 func TimerForm(c *Case, r *route.Route, name string) []byte {
@@ -67,7 +68,7 @@ func TimerForm(c *Case, r *route.Route, name string) []byte {
 	if at.ofAction() {
 		action = r.Actions[at.action].Name
 	}
-	return append(appendTextOrNull(b, `,"action":`, action), "}\n"...)
+	return document.Indent(append(appendTextOrNull(b, `,"action":`, action), "}\n"...))
 }
 
 // TimerSince returns since when the case has the timer: since its task was enabled,

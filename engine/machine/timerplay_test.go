@@ -84,7 +84,7 @@ func (p *timerPlay) shows(name string) string {
 	if !t.Date.IsZero() {
 		date = t.Date.Format("15:04:05")
 	}
-	if strings.Contains(string(TimerForm(p.c, p.r, name)), `"state":"`+out+`"`) != true {
+	if strings.Contains(string(TimerForm(p.c, p.r, name)), `"state": "`+out+`"`) != true {
 		p.t.Fatalf("the form of %s is %s", name, TimerForm(p.c, p.r, name))
 	}
 	return fmt.Sprintf("%s %s %t %d", out, date, t.Expired, p.expiries(name))

@@ -192,7 +192,7 @@ func TestSuspendCompleted(t *testing.T) {
 					t.Fatalf("after %T: %s, want %s\n%s", e.e, got, want, LogText(w.logs[18]))
 				}
 			}
-			timer := string(TimerForm(w.cases[18], w.definitionOf(w.cases[18]), "state"))
+			timer := compact(t, TimerForm(w.cases[18], w.definitionOf(w.cases[18]), "state"))
 			if !strings.Contains(timer, `"state":"suspended"`) || !strings.Contains(timer, `"expirationDate":null`) {
 				t.Errorf("the timer of the state: %s", timer)
 			}
