@@ -44,9 +44,23 @@ func (n worklistFolder) child(_ context.Context, name string) (node, error) {
 	}
 	id, action, ok := readTaskName(name)
 	if !ok {
-		return nil, absent()
+		return n.caseNamed(name)
 	}
 	return worklistFile{actionFile{n.scope, id, action}, n.name}, nil
+}
+
+// caseNamed returns a case that is on a list for its warnings:
+// Worklist/Warnings/<case> <title>.json.
+func (n worklistFolder) caseNamed(name string) (node, error) {
+	stem, ext := splitName(name)
+	stem, _, _ = strings.Cut(stem, " ")
+	id, ok := parseID(stem)
+	if ext != ".json" || !ok {
+		return nil, absent()
+	}
+	return formFile{n.scope, name, typeJSON, func(ctx context.Context) (*engine.Resource, error) {
+		return n.engine.Actions.WorklistTask(ctx, n.by, n.name, id, "")
+	}}, nil
 }
 
 // taskName is the name of a task in a worklist: <case>.<action> <title>.json,

@@ -320,11 +320,11 @@ func TestWarningsAndEscalated(t *testing.T) {
 	id := w.as("sam").startCase(`{"route": "weak", "xattrDict": {"n": "x"}}`)
 	same(t, "warnings of sam", w.as("sam").work(engine.WorklistWarnings, engine.Filter{}), fmt.Sprintf("%d.wait", id))
 	same(t, "offered to sam", w.as("sam").work(engine.WorklistOffered, engine.Filter{}), "")
-	same(t, "warnings of bob", w.as("bob").work(engine.WorklistWarnings, engine.Filter{}), "")
-	for _, who := range []string{"bob", "admin"} {
+	same(t, "warnings of bob, who administers the route", w.as("bob").work(engine.WorklistWarnings, engine.Filter{}), fmt.Sprintf("%d.wait", id))
+	for _, who := range []string{"bob", "admin", "sam"} {
 		same(t, "escalated to "+who, w.as(who).work(engine.WorklistEscalated, engine.Filter{}), fmt.Sprintf("%d.robot", id))
 	}
-	same(t, "escalated to sam", w.as("sam").work(engine.WorklistEscalated, engine.Filter{}), "")
+	same(t, "escalated to ann", w.as("ann").work(engine.WorklistEscalated, engine.Filter{}), "")
 	listed := try(w.Cases.WorklistTask(t.Context(), w.as("bob").by(), engine.WorklistEscalated, id, "robot")).must(w, "the task")
 	shown := try(w.Cases.Task(t.Context(), w.as("bob").by(), id, "robot")).must(w, "the task")
 	same(t, "one file", listed.FormETag+string(listed.Form), shown.FormETag+string(shown.Form))

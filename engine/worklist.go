@@ -34,9 +34,9 @@ func (w Worklist) list() machine.Lists {
 	case WorklistAccepted:
 		return machine.OnAccepted
 	case WorklistWarnings:
-		return machine.OnWarnings
+		return machine.OnWarnings | machine.WatchedWarnings
 	case WorklistEscalated:
-		return machine.OnEscalated
+		return machine.OnEscalated | machine.WatchedEscalated
 	}
 	return 0
 }
@@ -128,6 +128,12 @@ func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 			}
 			continue
 		}
+		if task.OfCase {
+			if res := warnedCase(c, compiled); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, "") && res.Seq > l.f.After {
+				out = append(out, *res)
+			}
+			continue
+		}
 		a := &compiled.Actions[task.Action]
 		if task.Lists&l.list == 0 || l.f.Role != "" && !slices.Contains(machine.TaskRoles(c, compiled, a), l.f.Role) || !l.asksOf(c.Title, a.Title) {
 			continue
@@ -191,8 +197,19 @@ func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
 	}
 }
 
-// WorklistTask returns a task that is on one of by's lists. Errors:
-// errs.NotFound if it is not on the list.
+// warnedCase returns a case that has warnings of its own as a resource of a worklist,
+// behind its tasks.
+func warnedCase(c *machine.Case, r *route.Route) *Resource {
+	form := machine.Form(c, r)
+	return &Resource{
+		Name: fmt.Sprint(c.ID), Seq: c.ID*ordinals + ordinals - 1, Form: form, FormETag: change.SourceETag(form),
+		Title: c.Title, Created: c.Created, Modified: c.Modified, Own: true,
+	}
+}
+
+// WorklistTask returns a task that is on one of by's lists; without an action, the
+// case itself if it is there for its warnings. Errors: errs.NotFound if it is not on
+// the list.
 func (e *Cases) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
 	var found *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
@@ -202,7 +219,7 @@ func (e *Cases) WorklistTask(ctx context.Context, by identity.Principal, list Wo
 		}
 		tasks, err := e.lister(r, by, list, Filter{}).add(row, nil)
 		for i := range tasks {
-			if tasks[i].Name == fmt.Sprintf("%d.%s", id, action) {
+			if tasks[i].Name == strings.TrimSuffix(fmt.Sprintf("%d.%s", id, action), ".") {
 				found = &tasks[i]
 			}
 		}

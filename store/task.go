@@ -25,6 +25,8 @@ type TaskFilter struct {
 // TaskReader reads who has tasks.
 type TaskReader interface {
 	WithTasks(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
+	// HasTasks reports whether one of the parties may have tasks in the case. Those that
+	// a party only watches do not count.
 	HasTasks(caseID int64, parties []identity.ID) (bool, error)
 	// UpcomingTasks returns cases that are due and in which one of the parties
 	// may have tasks on the lists, the earliest first. If there are very many

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"flowdrive/internal/identity"
 	"flowdrive/route"
 )
 
@@ -16,18 +17,28 @@ const (
 	OnAccepted                    // the user has accepted it, or somebody on their behalf
 	OnWarnings                    // the user has it, and it has warnings
 	OnEscalated                   // the engine failed to perform it, and the user may retry it
+
+	// The lists on which the starter of a case, and the administrators of its route,
+	// watch tasks that are not theirs.
+	WatchedWarnings  // the task or the case has warnings
+	WatchedEscalated // the engine failed to perform it
 )
 
-// Task is an enabled action on the lists of an actor, or a failed delivery.
+// OwnLists are the lists of tasks that the user can do something with.
+const OwnLists = OnOffered | OnAccepted | OnWarnings | OnEscalated
+
+// Task is an enabled action on the lists of an actor, a failed delivery, or the
+// warnings of a case.
 type Task struct {
 	Action  int // index in the route
 	Enabled *Enabled
 	Failed  *Outgoing // if set, Action and Enabled are not
+	OfCase  bool      // it is the case itself that has warnings; then they are not set either
 	Lists   Lists
 
 	// Assigned says that the actor, or a user whose deputy the actor is, has the
-	// task by role or because it was delegated, or that the actor administers the
-	// route. Then the actor may see the case.
+	// task by role or because it was delegated, or that the actor started the case or
+	// administers its route. Then the actor may see the case.
 	Assigned bool
 }
 
@@ -38,10 +49,15 @@ func TaskRoles(c *Case, r *route.Route, a *route.Action) []string {
 }
 
 // Tasks returns the tasks of the actor in the case, in order of definition: their
-// own, and those of users whose active deputy the actor is. Only active cases have
-// tasks. Failed deliveries come last, in order.
+// own, those of users whose active deputy the actor is, and those that the actor
+// watches. Only active cases have tasks. Failed deliveries come last, in order, and
+// then the case itself if it has warnings.
 func Tasks(c *Case, r *route.Route, actor Actor) []Task {
+	watches := actor.watches(c)
 	failed := undelivered(c, actor)
+	if watches && c.warnsOfItself() {
+		failed = append(failed, Task{OfCase: true, Lists: WatchedWarnings, Assigned: true})
+	}
 	if c.Life != Active {
 		return failed
 	}
@@ -54,7 +70,7 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 		if at == unknown {
 			continue
 		}
-		task := Task{Action: at, Enabled: e, Assigned: actor.RouteAdmin}
+		task := Task{Action: at, Enabled: e, Assigned: watches}
 		if a := &r.Actions[at]; a.Trigger == route.TriggerUser {
 			_, assigned := actor.assignee(c, status, a, e)
 			task.Assigned = task.Assigned || assigned
@@ -62,6 +78,9 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 		}
 		if e.State == Escalated && actor.RouteAdmin {
 			task.Lists |= OnEscalated
+		}
+		if watches {
+			task.Lists |= c.watched(e)
 		}
 		if task.Lists != 0 {
 			out = append(out, task)
@@ -71,15 +90,42 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 	return append(out, failed...)
 }
 
+// watches reports whether the actor watches what becomes of the case: who started it,
+// and the administrators of its route. Nobody started the cases of everyone.
+func (a *Actor) watches(c *Case) bool {
+	return a.RouteAdmin || c.Starter != string(identity.Everyone) && a.is(c.Starter)
+}
+
+// watched returns the lists on which those who watch the case find the enablement.
+func (c *Case) watched(e *Enabled) (on Lists) {
+	if c.warned(e.Number) {
+		on |= WatchedWarnings
+	}
+	if e.State == Escalated {
+		on |= WatchedEscalated
+	}
+	return on
+}
+
+// warnsOfItself reports whether the case has warnings that are not those of a task,
+// and may still be helped. A suspended case is on no list.
+func (c *Case) warnsOfItself() bool {
+	return (!c.Life.Ended() || c.Life == Failed) && !c.suspended() && c.warned(0)
+}
+
 // undelivered returns the failed deliveries of a case, for administrators of the
-// route. A suspended case has none.
+// route, who may retry them, and for its starter. A suspended case has none.
 func undelivered(c *Case, actor Actor) (out []Task) {
-	if !actor.RouteAdmin || c.suspended() {
+	if !actor.watches(c) || c.suspended() {
 		return nil
+	}
+	on := WatchedEscalated
+	if actor.RouteAdmin {
+		on |= OnEscalated
 	}
 	for i := range c.Outbox {
 		if c.Outbox[i].Failed {
-			out = append(out, Task{Failed: &c.Outbox[i], Lists: OnEscalated, Assigned: true})
+			out = append(out, Task{Failed: &c.Outbox[i], Lists: on, Assigned: true})
 		}
 	}
 	return out
@@ -117,12 +163,6 @@ type Share struct {
 // Shares returns who may have tasks in the case, in order of names. Worklists find
 // the case by them; Tasks says who has tasks.
 func Shares(c *Case, r *route.Route) (out []Share) {
-	if len(undelivered(c, Actor{RouteAdmin: true})) > 0 {
-		out = []Share{{PartyAdmins, OnEscalated}}
-	}
-	if c.Life != Active {
-		return out
-	}
 	add := func(party string, on Lists) {
 		if on == 0 || party == "" {
 			return
@@ -133,10 +173,27 @@ func Shares(c *Case, r *route.Route) (out []Share) {
 		}
 		out[at].Lists |= on
 	}
+	watch := func(on Lists) {
+		add(PartyAdmins, on)
+		if c.Starter != string(identity.Everyone) {
+			add(c.Starter, on)
+		}
+	}
+	if len(undelivered(c, Actor{RouteAdmin: true})) > 0 {
+		add(PartyAdmins, OnEscalated)
+		watch(WatchedEscalated)
+	}
+	if c.warnsOfItself() {
+		watch(WatchedWarnings)
+	}
+	if c.Life != Active {
+		return out
+	}
 	status := r.State(c.Status)
 	var few [16]int
 	for i, at := range appendActions(few[:0], r, c.Enabled) {
 		e := &c.Enabled[i]
+		watch(c.watched(e))
 		if e.State == Escalated {
 			add(PartyAdmins, OnEscalated)
 		}

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"slices"
 
+	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
@@ -24,7 +25,7 @@ const (
 
 	hasTasks = `
 		SELECT 1 FROM tasks
-		WHERE case_id = ?1 AND party_id IN (SELECT value FROM json_each(?2)) LIMIT 1`
+		WHERE case_id = ?1 AND lists & ?3 <> 0 AND party_id IN (SELECT value FROM json_each(?2)) LIMIT 1`
 
 	deleteTasks = `
 		DELETE FROM tasks
@@ -72,10 +73,10 @@ func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) 
 	return all, failure("read the cases with tasks", err)
 }
 
-// HasTasks reports whether one of the parties may have tasks in the case.
+// HasTasks reports whether one of the parties may have tasks of their own in the case.
 func (r caseReader) HasTasks(caseID int64, parties []identity.ID) (bool, error) {
 	var one int
-	found, err := r.c.row(hasTasks, caseID, array(parties)).scan(&one)
+	found, err := r.c.row(hasTasks, caseID, array(parties), int64(machine.OwnLists)).scan(&one)
 	return found, failure("read the tasks of a case", err)
 }
 
