@@ -241,7 +241,7 @@ func TestHeaderSpelling(t *testing.T) {
 func TestNeverInternal(t *testing.T) {
 	t.Parallel()
 	known := map[int]bool{200: true, 201: true, 204: true, 206: true, 207: true, 304: true, 416: true}
-	for _, status := range []int{400, 403, 404, 405, 409, 412, 413, 415, 422, 501} {
+	for _, status := range []int{400, 403, 404, 405, 409, 412, 413, 415, 422, 423, 501} {
 		known[status] = true
 	}
 	random := rand.New(rand.NewPCG(2012, 1109))

@@ -83,12 +83,12 @@ func (e *Archive) retire(tx store.Tx, id int64, now time.Time) error {
 	case h.route.Compiled.Then == route.ThenDelete:
 		return e.deleteTree(tx, h.core, now)
 	}
-	return e.archive(tx, h.core, row.Named, now)
+	return e.decider.archive(tx, h.core, row.Named, now)
 }
 
 // archive puts an ended case into the archive. Locks do not prevent that. Its
 // children follow.
-func (e *Archive) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
+func (e *decider) archive(tx store.Tx, c *machine.Case, named bool, now time.Time) error {
 	if named {
 		if err := freeName(tx, c.ID, now); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 		if err != nil {
 			return errs.Wrap(fmt.Sprintf("read case %d", children[i].ID), err)
 		}
-		if err := e.archive(tx, c, children[i].Named, now); err != nil {
+		if err := e.decider.archive(tx, c, children[i].Named, now); err != nil {
 			return err
 		}
 	}
@@ -128,7 +128,7 @@ func (e *Archive) archiveBelow(tx store.Tx, id int64, now time.Time) error {
 }
 
 // archiveEnded archives an ended case because a user has deleted it.
-func (e *Archive) archiveEnded(tx store.Tx, req Request, h *loadedCase) error {
+func (e *decider) archiveEnded(tx store.Tx, req Request, h *loadedCase) error {
 	now, err := tx.Cases().Get(h.row.ID)
 	if err != nil {
 		return staleIfGone(err)

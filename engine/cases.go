@@ -314,9 +314,11 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 	return f.Role == "" || by.InAny(names(form.Roles[f.Role])), nil
 }
 
-// DeleteCase cancels an open case, and archives one that has ended; its given
-// name is free then. Errors: errs.NotFound; errs.NotAllowed; errs.InUse for an
-// ended case that has open children, or whose parent has not moved on.
+// DeleteCase cancels an open case, and archives one that was completed; its given
+// name is free then. One that is canceled already stays as it is, so that a DELETE
+// which is repeated has no other effect (RFC 9110, section 9.2.2). Errors:
+// errs.NotFound; errs.NotAllowed; errs.InUse for an ended case that has open children,
+// or whose parent has not moved on.
 func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 	err := e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		h, err := e.decider.loadCase(r, req.By, ref)
@@ -332,11 +334,14 @@ func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 		if err := e.CheckRequest(r.Locks(), req, caseVersion(h, ref), change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 			return nil, err
 		}
+		if h.core.Life == machine.Canceled {
+			return func(store.Tx) error { return nil }, nil
+		}
 		if h.core.Life.Ended() {
 			if err := archivable(h); err != nil {
 				return nil, err
 			}
-			return func(tx store.Tx) error { return e.archiveEnded(tx, req, h) }, nil
+			return func(tx store.Tx) error { return e.decider.archiveEnded(tx, req, h) }, nil
 		}
 		c, err := e.decider.decideOn(h, machine.Cancel{Actor: e.actor(req.By, h.admin)}, req)
 		if err != nil {

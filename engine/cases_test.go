@@ -293,9 +293,10 @@ func TestCancel(t *testing.T) {
 			w.refused(err, errs.CaseNotOpen)
 			_, err = sam.putCase(out.Name+".json", `{"state": "active"}`)
 			w.refused(err, errs.NotAllowed)
-			if err := sam.deleteCase(out.Name + ".json"); err != nil { // into the archive
-				t.Error(err)
+			if err := sam.deleteCase(out.Name + ".json"); err != nil {
+				t.Errorf("a repeated DELETE: %v", err)
 			}
+			sam.mustPutCase(out.Name+".json", `{"do": "archive"}`)
 			w.refused(sam.deleteCase(out.Name+".json"), errs.ReadOnly)
 		})
 	}

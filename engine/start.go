@@ -46,6 +46,8 @@ type putCase struct {
 	was     string           // ETag of what has the name now, "" for a new name
 	created bool
 	byName  bool // the request's URL is the given name's
+
+	archives *loadedCase // the case that a command archives instead; nil: none
 }
 
 func (e *Cases) readNewCase(r store.Reader, req Request, ref Ref, body []byte) (*putCase, error) {
@@ -171,6 +173,9 @@ func roleNotAssignable(role string) error {
 }
 
 func (e *Cases) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, error) {
+	if p.archives != nil {
+		return e.archiveByCommand(tx, req, p.archives)
+	}
 	if p.created {
 		if _, err := tx.Routes().CurrentVersion(p.change.row.RouteID); err != nil {
 			return nil, staleIfGone(err)
@@ -237,6 +242,9 @@ func (e *Cases) readCaseChange(r store.Reader, req Request, of loadedRef, body [
 	node, err := parseNamed(ref, body)
 	if err != nil {
 		return nil, err
+	}
+	if command := document.Root(node, new(document.Faults)).Get("do"); command.Node != nil {
+		return e.readCaseCommand(req, h, node)
 	}
 	if ref.Name != "" {
 		if source, err := parseNamed(ref, given.Source); err == nil {
