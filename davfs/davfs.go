@@ -285,6 +285,7 @@ func (d *drive) remove(x *request) (*answer, error) {
 		return nil, err
 	}
 	done := &answer{Status: http.StatusNoContent}
+	d.endRefused(x)
 	if removed, err := d.removeOverlay(x, n); removed || err != nil {
 		return done, err
 	}

@@ -134,7 +134,7 @@ func (p *putRequest) expectEcho(ctx context.Context) (err error) {
 		if p.echo != nil && p.echo.sum == sum {
 			return errRepeated
 		}
-		return nil
+		return p.checkRefused(sum)
 	}
 	return err
 }

@@ -249,6 +249,9 @@ type ScratchArea interface {
 	DeleteScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) error
 	MakeDraft(ctx context.Context, req engine.Request, at store.ScratchPlace) (created bool, err error)
 	Reject(ctx context.Context, req engine.Request, r files.Refusal) error
+	KeepAnswer(ctx context.Context, req engine.Request, a files.KeptAnswer) error
+	FindAnswer(ctx context.Context, by identity.Principal, now time.Time, kind files.KeptKind, at store.ScratchPlace) ([]byte, error)
+	DropAnswer(ctx context.Context, by identity.Principal, kind files.KeptKind, at store.ScratchPlace) error
 	MoveScratch(ctx context.Context, req engine.Request, from, to store.ScratchPlace, overwrite bool) (*engine.Outcome, error)
 	MayTakeScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) (*engine.Taken, error)
 }

@@ -76,7 +76,7 @@ func (d *drive) put(x *request) (*answer, error) {
 		return nil, err
 	}
 	a, err := p.run()
-	if err != nil {
+	if err != nil && p.rememberRefused(x.r.Context(), err) {
 		p.reject(x.r.Context(), err)
 		p.restore(x.r.Context(), err)
 	}
@@ -86,6 +86,9 @@ func (d *drive) put(x *request) (*answer, error) {
 // run makes the checks that come behind the headers
 // (docs/contract/drive.md#order-of-checks), and what is asked.
 func (p *putRequest) run() (*answer, error) {
+	if err := p.readRefused(p.r.Context()); err != nil {
+		return nil, err
+	}
 	if err := p.guard(); err != nil {
 		return p.orReplayed(err)
 	}
@@ -167,9 +170,12 @@ type putRequest struct {
 	condition engine.Condition
 	key       *engine.IdempotencyKey
 	in        *upload
-	echo      *echo // that a streamed body may repeat
-	whole     bool  // asked for the complete form (Prefer)
-	dryRun    bool  // asked what would result
+	echo      *echo       // that a streamed body may repeat
+	refused   *refusedPut // the last PUT at the address, if it was refused
+	again     bool        // it is that one again
+	stays     bool        // what was refused is not looked at again
+	whole     bool        // asked for the complete form (Prefer)
+	dryRun    bool        // asked what would result
 }
 
 // headers reads the headers that can be wrong by themselves.
@@ -309,6 +315,9 @@ func (p *putRequest) prepare(ctx context.Context) (*answer, error) {
 		if len(p.in.data) == 0 && p.draftable() {
 			return p.draft(ctx)
 		}
+		if err := p.checkRefused(sha256.Sum256(p.in.data)); err != nil {
+			return nil, err
+		}
 		p.unhide()
 		return p.replayEcho(ctx)
 	}
@@ -347,6 +356,12 @@ func (p *putRequest) updateOverlays(ctx context.Context, o *engine.Outcome, a *a
 	}
 	if err := p.endDraft(ctx, p.target); err != nil {
 		p.Log.Warn().Err(err).Msg("drive: could not remove the draft of a stored document")
+	}
+	if p.refused == nil {
+		return
+	}
+	if err := p.forgetRefused(ctx); err != nil {
+		p.Log.Warn().Err(err).Msg("drive: could not forget what was refused before")
 	}
 }
 

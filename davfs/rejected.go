@@ -21,8 +21,12 @@ func (p *putRequest) reject(ctx context.Context, refusal error) {
 	if !p.draftable() || p.in == nil || len(p.in.data) == 0 || !ofDocument(refusal) {
 		return
 	}
+	text := reasons(p.at, refusal, p.wall)
+	if p.stays {
+		text += "If your program sends the same text again, it is refused again. To try once more, delete the file, or change the text.\n"
+	}
 	err := p.engine.Scratch.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, files.Refusal{
-		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: reasons(p.at, refusal, p.wall),
+		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: text,
 	})
 	if err != nil && !errs.Is(err, errs.Full) {
 		p.Log.Warn().Err(err).Msg("drive: could not keep refused content")
@@ -45,7 +49,9 @@ func reasons(at address, refusal error, now time.Time) string {
 	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format("2 January 2006 at 15:04:05 UTC"))
 	b.WriteString("What is stored there has not changed. The reasons:\n\n")
 	if e, ok := errors.AsType[*errs.Error](refusal); ok {
-		b.WriteString(e.Detail + "\n")
+		if len(e.Faults) == 0 {
+			b.WriteString("- " + e.Detail + "\n")
+		}
 		for _, f := range e.Faults {
 			b.WriteString("- " + f.String() + "\n")
 		}

@@ -138,6 +138,15 @@ func (u *upload) finish() error {
 	return err
 }
 
+// sumRest reads what is left of a body that is streamed, or is to be, for its digest.
+func (u *upload) sumRest() error {
+	if u.body == nil {
+		u.checkSum = func([sha256.Size]byte) error { return nil }
+		u.stream(nil)
+	}
+	return u.finish()
+}
+
 // bodyReader reads the body of a request to exactly its end.
 type bodyReader struct {
 	*upload

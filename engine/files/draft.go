@@ -64,16 +64,9 @@ type Refusal struct {
 // errs.Full if the quota is used up.
 func (e *Files) Reject(ctx context.Context, req change.Request, r Refusal) error {
 	err := e.Update(ctx, func(tx store.Tx) error {
-		at := store.ScratchPlace{Folder: r.At.Folder + rejectedFolder}
-		for when := req.Now; ; when = when.Add(time.Second) { // two within a second
-			at.Name = GeneratedName(when, r.At.Name)
-			there, err := store.OrNil(tx.Scratch().Get(req.By.ID, at.Normal()))
-			if err != nil {
-				return err
-			}
-			if there == nil || there.SHA256 == store.DigestOf(r.Body) {
-				break
-			}
+		at, err := e.rejectedPlace(tx, req, r)
+		if err != nil {
+			return err
 		}
 		content := rejected(req, at, r.MediaType, r.Body)
 		if err := e.keepScratch(tx, content); err != nil {
@@ -84,6 +77,33 @@ func (e *Files) Reject(ctx context.Context, req change.Request, r Refusal) error
 	})
 	e.expiry.note(err)
 	return err
+}
+
+// rejectedPlace returns where refused content is kept: the place of the same content
+// under the same name if it was refused before, as a client that tries again does.
+func (e *Files) rejectedPlace(r store.Reader, req change.Request, refused Refusal) (store.ScratchPlace, error) {
+	at := store.ScratchPlace{Folder: refused.At.Folder + rejectedFolder}
+	there, err := r.Scratch().In(req.By.ID, at.Folder)
+	if err != nil {
+		return at, err
+	}
+	at.Name = GeneratedName(req.Now, refused.At.Name)
+	at = at.Normal()
+	name := at.Name[len(timeInName):]
+	taken := map[string]bool{}
+	for i := range there {
+		s := &there[i]
+		taken[s.Place.Name] = true
+		again := len(s.Place.Name) > len(timeInName) && s.Place.Name[len(timeInName):] == name
+		if again && s.SHA256 == store.DigestOf(refused.Body) && s.Expires.After(req.Now) {
+			return s.Place, nil
+		}
+	}
+	for when := req.Now; taken[at.Name]; { // two within a second
+		when = when.Add(time.Second)
+		at.Name = when.UTC().Format(timeInName) + name
+	}
+	return at, nil
 }
 
 func rejected(req change.Request, at store.ScratchPlace, mediaType string, body []byte) *store.Scratch {
