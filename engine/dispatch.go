@@ -19,8 +19,9 @@ import (
 const leaseOfAttempt = 2 * time.Minute
 
 // openOutbox starts the deliveries. Those that were under way when the server
-// ended come first: deliveries are made at least once, and a repeated attempt
-// has the same key.
+// ended come first. Nobody knows what became of them. A command is not run again
+// unless its step allows it; the others are made at least once, and a repeated
+// attempt has the same key.
 func (e *deliveries) openOutbox(ctx context.Context) (drain func()) {
 	drain = e.dispatcher.Open()
 	if e.sweeper.outbox.Load() == never {
@@ -32,7 +33,7 @@ func (e *deliveries) openOutbox(ctx context.Context) (drain func()) {
 		return tx.Write().Outbox().Release(now)
 	})
 	if err != nil && ctx.Err() == nil {
-		e.log.Error().Err(err).Msg("outbox: could not release the deliveries left over from the last run; they are repeated when their time is over")
+		e.log.Error().Err(err).Msg("outbox: could not release the deliveries left over from the last run; they are looked at when their time is over")
 	}
 	return drain
 }
@@ -113,15 +114,17 @@ func (e *deliveries) nextOutbox(ctx context.Context) (next time.Time, err error)
 }
 
 // send leases the rows and begins an attempt of each. One that is under way
-// still has its lease renewed.
+// still has its lease renewed. Of one that was begun and is not under way the end
+// is not known: the server has ended since, or could not record it.
 func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	units := make([]func(store.Tx) error, len(rows))
-	leased := make([]bool, len(rows))
+	leased, lost := make([]bool, len(rows)), make([]bool, len(rows))
 	for i := range rows {
 		row := &rows[i]
 		renews := e.dispatcher.Running(row.Key)
+		lost[i] = row.Flying && !renews
 		units[i] = func(tx store.Tx) error {
-			if !renews {
+			if !renews && !lost[i] {
 				row.Attempts++
 			}
 			held, err := tx.Write().Outbox().Lease(row, now.Add(leaseOfAttempt))
@@ -135,29 +138,43 @@ func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.
 		}
 		if leased[i] {
 			row := rows[i]
-			e.dispatcher.Start(&row, func(ctx context.Context) { e.attempt(ctx, &row) })
+			e.dispatcher.Start(&row, func(ctx context.Context) { e.attempt(ctx, &row, lost[i]) })
 		}
 	}
 	return nil
 }
 
-// attempt makes one attempt.
-func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow) {
+// errLost is the error of an attempt whose end is not known.
+var errLost = &outbox.Failed{Kind: machine.FailureFault, Err: &outbox.Final{Reason: "the server ended while it ran, or could not record its end; what became of it is not known"}}
+
+// attempt makes one attempt. If the end of the last one is lost, that is recorded
+// first, and there is another one only if it may be repeated.
+func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow, lost bool) {
 	defer func() {
 		if e.dispatcher.End(row) {
 			e.sweeper.noteOutbox(e.Clock.Now())
 		}
 	}()
-	reply, failure := e.deliver(ctx, row)
+	var request machine.Request
+	var reply *outbox.Reply
+	failure := json.Unmarshal(row.Request, &request)
+	switch {
+	case failure != nil:
+		failure = &outbox.Final{Reason: "the request cannot be read: " + failure.Error()}
+	case lost:
+		failure = errLost
+	default:
+		reply, failure = e.deliver(ctx, row, &request)
+	}
 	if failure != nil && ctx.Err() != nil {
-		return // the server stops; the next start tries again
+		return // the server stops; the next start finds it as lost
 	}
 	// The end of a delivery must be recorded even if the server is being
 	// stopped.
 	ctx = context.WithoutCancel(ctx)
-	err := e.finishDelivery(ctx, row, reply, failure)
+	err := e.finishDelivery(ctx, row, &request, reply, failure)
 	if err == nil || unserved(err) {
-		return // unserved: its lease brings it back
+		return // unserved: its lease brings it back, as lost
 	}
 	e.log.Error().Err(err).Str("key", row.Key).Int64("case", row.CaseID).Msg("outbox: could not pass an answer to its case; it is not tried again")
 	if err := e.Store.Update(ctx, func(tx store.Tx) error { return tx.Write().Outbox().Put(row.Key, time.Time{}, row.Attempts) }); err != nil {
@@ -166,17 +183,13 @@ func (e *deliveries) attempt(ctx context.Context, row *store.OutboxRow) {
 }
 
 // deliver does what a row asks for.
-func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow) (reply *outbox.Reply, err error) {
-	var request machine.Request
-	if err := json.Unmarshal(row.Request, &request); err != nil {
-		return nil, &outbox.Final{Reason: "the request cannot be read: " + err.Error()}
-	}
-	ctx, cancel := context.WithTimeout(ctx, longestAttempt(&request))
+func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow, request *machine.Request) (reply *outbox.Reply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, longestAttempt(request))
 	defer cancel()
 	if call := request.Call; call != nil {
 		answer, err := e.callBack(ctx, call.Name, outbox.CallbackInput{Key: row.Key, Case: call.Case, Value: call.Value})
 		if err != nil {
-			return nil, err
+			return nil, &outbox.Failed{Kind: machine.FailureFault, Err: err}
 		}
 		return &outbox.Reply{MediaType: "application/json", Content: answer}, nil
 	}
@@ -206,7 +219,7 @@ func longestAttempt(r *machine.Request) time.Duration {
 	case r.HTTP != nil:
 		return 10 * time.Second
 	case r.Exec != nil:
-		return time.Hour
+		return 25 * time.Hour
 	}
 	return 30 * time.Second
 }

@@ -56,7 +56,7 @@ func (e *decider) postRequest(tx store.Tx, row *store.OutboxRow, request *machin
 }
 
 // finishDelivery takes in what became of an attempt.
-func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, reply *outbox.Reply, failure error) error {
+func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, request *machine.Request, reply *outbox.Reply, failure error) error {
 	if failure == nil {
 		event := machine.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
 		if reply != nil {
@@ -64,22 +64,33 @@ func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 		}
 		return e.conclude(ctx, row, event)
 	}
-	if final, is := errors.AsType[*outbox.Final](failure); is || row.Attempts >= outbox.MostAttempts {
-		reason := failure.Error()
-		if is {
-			reason = final.Reason
-		}
-		return e.conclude(ctx, row, machine.Undelivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts, Reason: reason})
+	how := outbox.HowFailed(failure)
+	pause, again := outbox.NextAttempt(request, row.Key, row.Attempts, failure)
+	if errors.Is(failure, errLost) {
+		pause, again = 0, outbox.Restarts(request, row.Attempts)
 	}
-	pause := outbox.PauseAfter(row.Key, row.Attempts)
-	if later, asks := errors.AsType[*outbox.Later](failure); asks {
-		pause = max(pause, min(later.After, outbox.LongestLater))
+	if !again {
+		return e.conclude(ctx, row, machine.Undelivered{
+			Seq: row.Seq, Step: row.Step, Attempts: row.Attempts, Reason: failure.Error(), Kind: how.Kind, Status: how.Status, Output: how.Output,
+		})
 	}
 	due := e.Clock.Now().Add(pause)
 	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("outbox: an attempt failed; it will be repeated")
-	return e.Store.Update(ctx, func(tx store.Tx) error {
-		tx.AfterCommit(func() { e.sweeper.noteOutbox(due) })
-		return tx.Write().Outbox().Put(row.Key, due, row.Attempts)
+	event := machine.Attempted{Seq: row.Seq, Step: row.Step, Attempt: row.Attempts, Reason: failure.Error(), Again: due}
+	return e.Change(ctx, func(r store.Reader) (change.Decision, error) {
+		c, err := e.prepareReply(r, row, event, e.Clock.Now())
+		if err != nil {
+			return nil, err
+		}
+		return func(tx store.Tx) error {
+			if c != nil {
+				if err := e.decider.write(tx, c); err != nil {
+					return err
+				}
+			}
+			tx.AfterCommit(func() { e.sweeper.noteOutbox(due) })
+			return tx.Write().Outbox().Put(row.Key, due, row.Attempts)
+		}, nil
 	})
 }
 

@@ -2,24 +2,32 @@ package notify
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
+
+	"flowdrive/internal/confine"
 )
 
-// group runs a command in a process group of its own. The processes that it
-// starts end with it, and it ends with the server.
-func group(cmd *exec.Cmd) error {
+// group runs the command at path in a process group of its own. The processes that
+// it starts end with it, and it ends with the server. The error is errNotBecome if
+// the process ended before it became the command.
+func group(cmd *exec.Cmd, path string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return killGroup(cmd) }
 	// The kernel takes the thread that started the process for its parent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := cmd.Run()
-	if cmd.Process != nil {
-		err = errors.Join(err, killGroup(cmd)) // the group keeps its number until all its processes have ended
+	if err := cmd.Start(); err != nil {
+		return err
 	}
-	return err
+	became, unknown := confine.Became(cmd.Process.Pid, path)
+	err := cmd.Wait()
+	if unknown == nil && !became {
+		err = errNotBecome
+	}
+	return errors.Join(err, killGroup(cmd)) // the group keeps its number until all its processes have ended
 }
 
 func killGroup(cmd *exec.Cmd) error {
@@ -29,8 +37,10 @@ func killGroup(cmd *exec.Cmd) error {
 	return nil
 }
 
-// neverStarts reports whether a process with these arguments will not be
-// started later either: they are too long, or hold what none can.
-func neverStarts(err error) bool {
-	return errors.Is(err, syscall.E2BIG) || errors.Is(err, syscall.EINVAL)
+// signalOf returns the number of the signal that ended a process, 0 for none.
+func signalOf(state *os.ProcessState) int64 {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return int64(status.Signal())
+	}
+	return 0
 }

@@ -3,12 +3,13 @@
 package notify
 
 import (
+	"os"
 	"os/exec"
 
 	"flowdrive/internal/confine"
 )
 
 // group fails: nothing can be confined here.
-func group(*exec.Cmd) error { return confine.Supported() }
+func group(*exec.Cmd, string) error { return confine.Supported() }
 
-func neverStarts(error) bool { return true }
+func signalOf(*os.ProcessState) int64 { return 0 }

@@ -7,9 +7,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
+	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/confine"
 )
@@ -48,7 +51,7 @@ func TestEndOfACommandDecides(t *testing.T) {
 		{`printf '\377'`, "application/octet-stream \xff"},
 		{`:`, "text/plain "}, // and its input is not read
 		{`echo out; echo "oh\033[0m no" >&2; exit 3`, "final: sh ended with exit status 3: oh[0m no"},
-		{`echo later >&2; exit 75`, "again: sh asks to be run again later: later"},
+		{`echo later >&2; exit 75`, "final: sh ended with exit status 75: later"},
 		{`kill -9 $$`, "final: sh ended with signal: killed"},
 		{`i=0; while [ $i -lt 2000 ]; do echo "line $i" >&2; i=$((i+1)); done; echo last >&2; exit 1`, "final: sh ended with exit status 1: line 19"},
 		{`exec 1>&-; exit 0`, "text/plain "},
@@ -101,9 +104,9 @@ func TestExecBounds(t *testing.T) {
 		name, script, want string
 		timeout            time.Duration
 	}{
-		{"time", `sleep 86400`, "again: sh took longer than 300ms", 300 * time.Millisecond},
-		{"a child's time", `sleep 86400 & wait`, "again: sh took longer than 300ms", 300 * time.Millisecond},
-		{"ignoring signals", `trap '' TERM INT HUP; while :; do sleep 86400; done`, "again: sh took longer than 300ms", 300 * time.Millisecond},
+		{"time", `sleep 86400`, "final: sh took longer than 300ms", 300 * time.Millisecond},
+		{"a child's time", `sleep 86400 & wait`, "final: sh took longer than 300ms", 300 * time.Millisecond},
+		{"ignoring signals", `trap '' TERM INT HUP; while :; do sleep 86400; done`, "final: sh took longer than 300ms", 300 * time.Millisecond},
 		{"output", `while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, "final: sh wrote more than the 1000 bytes that it may", 0},
 		{"errors", `i=0; while [ $i -lt 9999 ]; do i=$((i+1)); echo xxxxxxxxxxxxxx >&2; done; exit 1`, "final: sh ended with exit status 1: xxxxxxxxxxxxxx xxxx", 0},
 		{"what it left behind", `sleep 86400 & echo done`, "text/plain done\n", 0},
@@ -172,7 +175,7 @@ func TestExecGone(t *testing.T) {
 	c := g.Commands.named["sh"]
 	c.Path = filepath.Join(t.TempDir(), "gone")
 	g.Commands.named["sh"] = c
-	if got := deliver(t, g, script(":")); !strings.HasPrefix(got, "final: sh ended with exit status 126: start "+c.Path+": no such file or directory") {
+	if got := deliver(t, g, script(":")); !strings.HasPrefix(got, "final: sh could not be started: start "+c.Path+": no such file or directory") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -188,7 +191,7 @@ func TestCheckCommands(t *testing.T) {
 		"env":      {Path: "/bin/sh", Env: map[string]string{"A=B": "c"}},
 		"folder":   {Path: "/bin"},
 		"key":      {Path: "/bin/sh", Env: map[string]string{"IDEMPOTENCY_KEY": "c"}},
-		"long":     {Path: "/bin/sh", Timeout: time.Hour},
+		"long":     {Path: "/bin/sh", Timeout: 25 * time.Hour},
 		"negative": {Path: "/bin/sh", Timeout: -1},
 		"output":   {Path: "/bin/sh", Output: 1 << 30},
 		"plain":    {Path: plain},
@@ -203,5 +206,79 @@ func TestCheckCommands(t *testing.T) {
 		if !strings.Contains(err.Error(), name+": ") {
 			t.Errorf("%s: nothing of it in %v", name, err)
 		}
+	}
+}
+
+// TestHowACommandFailed: of what kind a failure is, and what the command wrote last,
+// is told with it.
+func TestHowACommandFailed(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		script string
+		kind   machine.FailureKind
+		status int64
+		output string
+	}{
+		{`echo out; echo "disk full" >&2; exit 3`, machine.FailureExit, 3, "disk full"},
+		{`echo out; exit 75`, machine.FailureExit, 75, "out"},
+		{`kill -9 $$`, machine.FailureSignal, 9, ""},
+		{`echo begun; sleep 86400`, machine.FailureTimeout, 0, "begun"},
+		{`i=0; while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxx; done`, machine.FailureFault, 0, "x"},
+	} {
+		g := shell(t, Command{Timeout: 300 * time.Millisecond, Output: 1000})
+		_, err := g.Deliver(t.Context(), script(test.script))
+		how := outbox.HowFailed(err)
+		if how.Kind != test.kind || how.Status != test.status || !strings.HasSuffix(how.Output, test.output) || len(how.Output) > outbox.MostTold {
+			t.Errorf("%s: got %s, %d, %q", test.script, how.Kind, how.Status, how.Output)
+		}
+	}
+}
+
+// TestOutputIsFollowed: what a command writes is told while it runs, the end of it,
+// and at its end whatever that is. If it is no answer there is no bound on it.
+func TestOutputIsFollowed(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{Output: 1000, Timeout: 20 * time.Second})
+	g.limits.follow = time.Millisecond
+	fifo := filepath.Join(t.TempDir(), "go")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := script(`echo first; echo trouble >&2; read x < "$1"; i=0; while [ $i -lt 9000 ]; do echo "0123456789 $i"; i=$((i+1)); done; exit 1`, fifo)
+	d.Exec.Discards = true
+	told := make(chan outbox.Output, 10_000)
+	var once sync.Once
+	d.Wrote = func(o outbox.Output) {
+		told <- o
+		if string(o.Stdout) == "first\n" && string(o.Stderr) == "trouble\n" {
+			once.Do(func() { // only now it goes on
+				if err := os.WriteFile(fifo, []byte("x\n"), 0); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	if got := deliver(t, g, d); got != "final: sh ended with exit status 1: trouble" {
+		t.Errorf("got %s", got)
+	}
+	close(told)
+	var last outbox.Output
+	for last = range told { //nolint:revive // the last one is looked at
+	}
+	if len(last.Stdout) != outbox.MostKept || !strings.HasSuffix(string(last.Stdout), "0123456789 8999\n") || string(last.Stderr) != "trouble\n" {
+		t.Errorf("at its end %d bytes were told, ending in %.40q, and %q", len(last.Stdout), last.Stdout[max(0, len(last.Stdout)-40):], last.Stderr)
+	}
+}
+
+// TestWhatNeverBecameTheCommand: it has not run, so it is started again, and in the
+// end that is not told as the command's own failure.
+func TestWhatNeverBecameTheCommand(t *testing.T) {
+	t.Parallel()
+	g := shell(t, Command{})
+	g.Confined = []string{endArgument}
+	_, err := g.Deliver(t.Context(), script("exit 3"))
+	how := outbox.HowFailed(err)
+	if how.Kind != machine.FailureFault || err.Error() != "sh could not be started: no memory" {
+		t.Errorf("got %s, %v", how.Kind, err)
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
 )
 
@@ -31,13 +32,14 @@ type limits struct {
 	redirects   int           // that are followed
 	later       time.Duration // the longest pause that a service may ask for
 	postMortem  time.Duration // for what a command leaves running
+	follow      time.Duration // how often what a running command writes is told
 	errorAnswer int64         // bytes read of an answer that is an error
 }
 
 func defaultLimits() limits {
 	return limits{
 		call: 10 * time.Second, mail: 30 * time.Second, answer: 1 << 20, redirects: 3, later: time.Hour,
-		postMortem: time.Second / 2, errorAnswer: 4 << 10,
+		postMortem: time.Second / 2, follow: time.Second, errorAnswer: 4 << 10,
 	}
 }
 
@@ -241,14 +243,19 @@ func (g *Gateway) answer(asked request, res *http.Response) (*outbox.Reply, erro
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 	default:
 		if res.StatusCode < 500 {
-			return nil, &outbox.Final{Reason: reason}
+			return nil, failed(res.StatusCode, &outbox.Final{Reason: reason})
 		}
 	}
 	err = errors.New(reason)
 	if after := g.retryAfter(res.Header.Get("Retry-After")); after > 0 {
-		return nil, &outbox.Later{After: after, Err: err}
+		err = &outbox.Later{After: after, Err: err}
 	}
-	return nil, err
+	return nil, failed(res.StatusCode, err)
+}
+
+// failed is the error of an answer with a status that is not 2xx.
+func failed(status int, err error) error {
+	return &outbox.Failed{Kind: machine.FailureStatus, Status: int64(status), Err: err}
 }
 
 // reply reads the content of a good answer.

@@ -77,7 +77,7 @@ func (g *Gateway) deliver(ctx context.Context, d *outbox.Delivery, secrets *hidd
 	case d.Mail != nil:
 		return nil, g.mail(ctx, d.Key, d.Mail)
 	case d.Exec != nil:
-		return g.run(ctx, d.Key, d.Exec)
+		return g.run(ctx, d)
 	}
 	return nil, &outbox.Final{Reason: "this server does not know this kind of delivery"}
 }

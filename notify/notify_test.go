@@ -18,12 +18,19 @@ import (
 	"flowdrive/route"
 )
 
-const confinedArgument = "confined-of-this-test"
+const (
+	confinedArgument = "confined-of-this-test"
+	endArgument      = "end-of-this-test"
+)
 
 // TestMain makes this test binary what confines commands, too.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == confinedArgument {
 		os.Exit(confine.Become(os.Args[2:], os.Environ(), os.Stderr))
+	}
+	if len(os.Args) > 1 && os.Args[1] == endArgument { // before it becomes a command
+		_, _ = os.Stderr.WriteString("no memory\n")
+		os.Exit(2)
 	}
 	goleak.VerifyTestMain(m)
 }

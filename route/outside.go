@@ -28,6 +28,8 @@ type Outside struct {
 	Exec *Command
 	Call *Callback
 	Into string // label of the message that the answer becomes, "" for none
+
+	Retry *Retry // nil: as the verb has it by itself
 }
 
 // Mail is a mail to people, and to addresses that the route names.
@@ -133,6 +135,7 @@ func (c *compiler) reach(kind ReachKind, name string, v document.Value) {
 func (c *compiler) outside(verb Verb, v document.Value) *Outside {
 	o := &Outside{}
 	o.Into, _ = str(v.Get("into"))
+	o.Retry = c.retry(verb, v.Get("retry"))
 	switch verb {
 	case StepMail:
 		o.Mail = c.mail(v)

@@ -13,6 +13,7 @@ type OutboxRow struct {
 	Request  []byte    // a machine.Request, JSON
 	Due      time.Time // when it is tried, or while it is, tried again; zero: not by itself
 	Attempts int64     // since it was asked for, or retried
+	Flying   bool      // its last attempt has not been ended by Put; set by the store
 	Created  time.Time
 }
 
@@ -43,6 +44,7 @@ type OutboxWriter interface {
 	Put(key string, due time.Time, attempts int64) error
 	Delete(key string) error // if there is one
 
-	// Release makes due what was being tried when the server ended.
+	// Release makes due what was being tried when the server ended. It is still
+	// Flying then.
 	Release(now time.Time) error
 }

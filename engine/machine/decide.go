@@ -262,7 +262,7 @@ func (d *caseDecision) decide(event Event) error {
 		return d.personal().reopenByPerson(e)
 	case Edit:
 		return d.personal().editByPerson(e)
-	case Delivered, Undelivered, Recorded:
+	case Delivered, Attempted, Undelivered, Recorded:
 		return d.deliveries().record(e)
 	case SetTimer:
 		return d.timers().setTimerByPerson(e)
@@ -299,7 +299,7 @@ func (d relations) withAncestors(event Event) (done bool, err error) {
 		return d.c.nextWork() < 0 && !d.mustWake(), nil
 	case Start:
 		return true, nil
-	case Edit, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Undelivered, Recorded:
+	case Edit, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Attempted, Undelivered, Recorded:
 		return false, nil
 	}
 	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")
@@ -314,7 +314,7 @@ func (d relations) refuseAbandoned(event Event) error {
 	case Due, Start:
 		d.endWithParent()
 		return nil
-	case Delivered, Undelivered, Recorded:
+	case Delivered, Attempted, Undelivered, Recorded:
 		d.endWithParent()
 		return d.deliveries().record(event)
 	}

@@ -77,12 +77,23 @@ type Posting struct {
 }
 
 // Request is what is to be sent, with everything filled in. Exactly one of its
-// pointers is set.
+// pointers to what is sent is set.
 type Request struct {
 	Mail *Mail     `json:"mail,omitempty"`
 	HTTP *HTTPCall `json:"http,omitempty"`
 	Exec *Command  `json:"exec,omitempty"`
 	Call *Callback `json:"call,omitempty"`
+
+	Retry *Repeats `json:"retry,omitempty"` // nil: as its kind has it by itself
+}
+
+// Repeats says when a request that failed is sent again
+// (docs/contract/routes.md#trying-again).
+type Repeats struct {
+	Times   int64         `json:"times"`        // further attempts after the first
+	Every   time.Duration `json:"every"`        // the first pause
+	Backoff float64       `json:"backoff"`      // what each pause is of the one before, from 1
+	On      []string      `json:"on,omitempty"` // kinds of failures and statuses; nil: as the kind of request has it by itself
 }
 
 // Mail is a mail to be sent to each of its addresses.
@@ -117,9 +128,10 @@ type HTTPCall struct {
 
 // Command is a run of a command that an administrator has allowed under its name.
 type Command struct {
-	Name  string   `json:"name"`
-	Args  []string `json:"args,omitempty"`
-	Input []byte   `json:"input,omitempty"`
+	Name     string   `json:"name"`
+	Args     []string `json:"args,omitempty"`
+	Input    []byte   `json:"input,omitempty"`
+	Discards bool     `json:"discards,omitempty"` // its output is no answer, and may have any length
 }
 
 // Callback is a call of a function that the embedding program has registered under
@@ -141,6 +153,15 @@ type (
 		Content   []byte
 	}
 
+	// Attempted says that an attempt of a delivery has failed and there will be
+	// another one.
+	Attempted struct {
+		Seq, Step int64
+		Attempt   int64 // 1, 2, … since it was asked for, or last retried
+		Reason    string
+		Again     time.Time
+	}
+
 	// Undelivered says that a delivery has failed for good.
 	Undelivered struct {
 		Seq, Step int64
@@ -160,6 +181,7 @@ type (
 )
 
 func (Delivered) event()   {}
+func (Attempted) event()   {}
 func (Undelivered) event() {}
 func (Recorded) event()    {}
 
@@ -178,6 +200,8 @@ func (d deliveries) record(event Event) error {
 	switch e := event.(type) {
 	case Delivered:
 		seq, step = e.Seq, e.Step
+	case Attempted:
+		seq, step = e.Seq, e.Step
 	case Undelivered:
 		seq, step = e.Seq, e.Step
 	case Recorded:
@@ -194,6 +218,10 @@ func (d deliveries) record(event Event) error {
 			break
 		}
 		d.writeAnswer(at, e)
+	case Attempted:
+		o := d.c.Outbox[at]
+		d.changed = true
+		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Attempt %d failed: %s: %s; again at %s", e.Attempt, o.Verb, clipLine(e.Reason), e.Again.UTC().Format(time.RFC3339))})
 	case Undelivered:
 		d.keepFailed(at, e)
 	case Recorded:

@@ -211,7 +211,7 @@ func TestRequests(t *testing.T) {
 		{"http by an expression within", `http: {url: "https://h.example/", value: [{a: {cel: "xattr.none"}}]}`, "!route-fault"},
 		{"http of what is too long", `http: {url: "https://h.example/", value: ["$long;", "$long;", 1]}`, "!route-fault"},
 		{"http by an expression", `http: {url: "https://h.example/", value: {cel: "xattr.none"}}`, "!route-fault"},
-		{"exec", `exec: {command: c, args: ["$__PID__;", 5, true, null, {cel: "1 + 1"}], from: m}`, `{"exec":{"name":"c","args":["17","5","true","","2"],"input":"YSZiCmMv"}}`},
+		{"exec", `exec: {command: c, args: ["$__PID__;", 5, true, null, {cel: "1 + 1"}], from: m}`, `{"exec":{"name":"c","args":["17","5","true","","2"],"input":"YSZiCmMv","discards":true}}`},
 		{"exec of nothing", `exec: {command: c, from: none}`, "!route-fault"},
 		{"call", `call: {name: c, value: {cel: "[1, xattr.n]"}}`, `{"call":{"name":"c","case":"CASE","value":"WzEsN10="}}`},
 	} {

@@ -68,6 +68,9 @@ func (r *Request) size() int {
 // there is nothing to send, the request is nil.
 func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err error) {
 	r = &Request{}
+	if again := o.Retry; again != nil {
+		r.Retry = &Repeats{Times: again.Times, Every: again.Every, Backoff: again.Backoff, On: again.On}
+	}
 	switch {
 	case o.Mail != nil:
 		if r.Mail, what, err = d.mail(o.Mail); r.Mail == nil {
@@ -79,7 +82,9 @@ func (d stepRun) outgoingRequest(o *route.Outside) (r *Request, what string, err
 			what = "http " + r.HTTP.Method + " " + addressShown(o.HTTP)
 		}
 	case o.Exec != nil:
-		r.Exec, err = d.command(o.Exec)
+		if r.Exec, err = d.command(o.Exec); err == nil {
+			r.Exec.Discards = o.Into == ""
+		}
 		what = "exec " + o.Exec.Name
 	default:
 		r.Call, err = d.callback(o.Call)

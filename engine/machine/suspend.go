@@ -120,7 +120,7 @@ func (d *caseDecision) mustWake() bool {
 // that.
 func (d *caseDecision) wakeFor(event Event) error {
 	switch event.(type) {
-	case Due, Delivered, Undelivered, Recorded:
+	case Due, Delivered, Attempted, Undelivered, Recorded:
 		d.sweeps = true
 	case Cancel, Resume, Migrate:
 		return nil

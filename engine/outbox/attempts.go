@@ -10,7 +10,7 @@ import (
 
 // Bounds on the attempts that are made at the same time.
 const (
-	mostAtOnce = 16
+	mostAtOnce = 16 // commands, which may run for hours, and as many others
 	mostInLane = 4
 	// longestDrain is how long a server that stops waits for what is under way.
 	longestDrain = 10 * time.Second
@@ -22,7 +22,7 @@ const (
 type Attempts struct {
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // of the attempts, which outlive the request or sweep that found them due
-	running map[string]bool // by key
+	running map[string]bool // by key: whether it is a command
 	lanes   map[string]int  // how many of each
 	crowded bool            // something due was left for want of room
 	all     sync.WaitGroup
@@ -53,7 +53,13 @@ func (d *Attempts) Room(lane string) int {
 	if d.ctx == nil {
 		return 0
 	}
-	room := min(mostInLane-d.lanes[lane], mostAtOnce-len(d.running))
+	same := 0
+	for _, command := range d.running {
+		if command == isCommand(lane) {
+			same++
+		}
+	}
+	room := min(mostInLane-d.lanes[lane], mostAtOnce-same)
 	d.crowded = d.crowded || room <= 0
 	return room
 }
@@ -63,11 +69,11 @@ func (d *Attempts) Room(lane string) int {
 func (d *Attempts) Start(row *store.OutboxRow, f func(context.Context)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.ctx == nil || d.running[row.Key] {
+	if _, runs := d.running[row.Key]; d.ctx == nil || runs {
 		return
 	}
 	ctx := d.ctx
-	d.running[row.Key] = true
+	d.running[row.Key] = isCommand(row.Lane)
 	d.lanes[row.Lane]++
 	d.all.Go(func() { f(ctx) })
 }
@@ -89,5 +95,6 @@ func (d *Attempts) End(row *store.OutboxRow) (crowded bool) {
 func (d *Attempts) Running(key string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.running[key]
+	_, runs := d.running[key]
+	return runs
 }

@@ -30,10 +30,15 @@ func LaneOf(r *machine.Request) string {
 		}
 		return "http:"
 	case r.Exec != nil:
-		return "exec:" + r.Exec.Name
+		return laneOfCommands + r.Exec.Name
 	}
 	return "call:" + r.Call.Name
 }
+
+// laneOfCommands begins the lanes of commands.
+const laneOfCommands = "exec:"
+
+func isCommand(lane string) bool { return strings.HasPrefix(lane, laneOfCommands) }
 
 // What is not delivered is tried again with growing pauses, for about a day.
 const (

@@ -37,11 +37,14 @@ func TestAttemptsAreBounded(t *testing.T) {
 	}
 	for lane := 1; lane < mostAtOnce/mostInLane; lane++ {
 		for n := range mostInLane {
-			start(fmt.Sprint("exec:", lane), n)
+			start(fmt.Sprint("http:", lane), n)
 		}
 	}
 	if room := a.Room("http:x"); room > 0 {
 		t.Errorf("room for %d more than may be under way", room)
+	}
+	if room := a.Room("exec:x"); room != mostInLane {
+		t.Errorf("room for %d commands beside what else is under way", room)
 	}
 	row := &store.OutboxRow{Key: "mail0", Lane: "mail"}
 	if !a.End(row) || a.End(&store.OutboxRow{Key: "mail1", Lane: "mail"}) {

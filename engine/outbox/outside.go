@@ -17,8 +17,9 @@ import (
 // (docs/contract/routes.md#reaching-outside).
 type Outside interface {
 	// Deliver makes one delivery, within ctx. It returns the answer, or nil for
-	// none. If it returns an error, the delivery is tried again, unless the
-	// error is a *Final; a *Later says when.
+	// none. If it returns an error, NextAttempt says if the delivery is tried
+	// again: a *Final says that this mends nothing, a *Later when, and a *Failed
+	// how it failed.
 	Deliver(ctx context.Context, d *Delivery) (*Reply, error)
 
 	// These return the detail of a fault, for the author of a route, if a step
@@ -34,8 +35,9 @@ type Outside interface {
 // Delivery is one piece of work outside; one of its pointers is set. Callbacks
 // are not the outside's: it never gets one.
 type Delivery struct {
-	Key     string // idempotency key: the same at every attempt, and no other delivery's
-	Attempt int    // 1, 2, …
+	Key     string       // idempotency key: the same at every attempt, and no other delivery's
+	Attempt int          // 1, 2, …
+	Wrote   func(Output) // is told what a command has written so far, about every second and at its end; nil: nobody is
 	Mail    *Mail
 	HTTP    *HTTPCall
 	Exec    *Command
@@ -53,6 +55,15 @@ type (
 	// Callback is a function that the program which embeds the engine has
 	// registered by its name.
 	Callback = machine.Callback
+)
+
+// Output is what a command has written, the end of it.
+type Output struct{ Stdout, Stderr []byte }
+
+// Bounds on what is kept of the output of a command.
+const (
+	MostKept = 64 << 10 // bytes of each stream, as messages of the case
+	MostTold = 2000     // bytes that people are told when it has failed
 )
 
 // Reply is what the outside answered.

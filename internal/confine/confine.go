@@ -31,9 +31,9 @@ func Arguments(l Limits, path string, args []string) []string {
 	return append([]string{strconv.FormatUint(l.Processor, 10), strconv.FormatUint(l.Memory, 10), path}, args...)
 }
 
-// notBecome is the exit status of a process that could not become the program
+// NotBecome is the exit status of a process that could not become the program
 // that was wanted: what shells say of a program that they cannot start.
-const notBecome = 126
+const NotBecome = 126
 
 // Become makes this process the program that the arguments of Arguments name,
 // with their limits, in the environment env. It returns only if that fails: it
@@ -50,7 +50,7 @@ func Become(args, env []string, stderr io.Writer) (status int) {
 		}
 	}
 	_, _ = fmt.Fprintln(stderr, err) // there is nowhere else to say it
-	return notBecome
+	return NotBecome
 }
 
 // Output keeps what is written to it up to a limit, beyond which it errs. It

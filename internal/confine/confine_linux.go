@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -38,6 +39,9 @@ func Self(l Limits) error {
 // ends with the process that started it. Its memory is new, so that the limits
 // count all that it has.
 func become(l Limits, path string, argv, env []string) error {
+	if err := mark(); err != nil {
+		return err
+	}
 	if err := l.setOthers(); err != nil {
 		return err
 	}
@@ -58,6 +62,47 @@ func become(l Limits, path string, argv, env []string) error {
 		return err
 	}
 	return fmt.Errorf("start %s: %w", path, syscall.Exec(path, argv, env))
+}
+
+// marker is the name that a process has until it becomes a program. The kernel
+// names it for the program in the same call that starts that one, so the two cannot
+// be taken for each other whenever the process ends.
+const marker = "flowdrive:start" // as long as a name may be
+
+// mark names this process as one that has not become a program yet.
+func mark() error {
+	if err := os.WriteFile("/proc/self/comm", []byte(marker), 0); err != nil {
+		return fmt.Errorf("name the process: %w", err)
+	}
+	return nil
+}
+
+// Became waits until a process that was to become the program at path has ended, and
+// reports whether it had become it. If not, what the process wrote and how it ended
+// says nothing of that program. The caller must be its parent, and still wait for it.
+func Became(pid int, path string) (bool, error) {
+	const (
+		ofProcess = 1 // P_PID
+		keep      = 0x01000000
+	)
+	for {
+		var info [128]byte // siginfo_t, which is not looked at
+		_, _, errno := syscall.Syscall6(syscall.SYS_WAITID, ofProcess, uintptr(pid), uintptr(unsafe.Pointer(&info[0])), syscall.WEXITED|keep, 0, 0)
+		if errno == syscall.EINTR {
+			continue
+		}
+		if errno != 0 {
+			return false, fmt.Errorf("wait for process %d: %w", pid, errno)
+		}
+		break
+	}
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return false, fmt.Errorf("read the name of process %d: %w", pid, err)
+	}
+	is := strings.TrimSuffix(string(name), "\n")
+	// Before it could mark itself it has the name of Program.
+	return is != marker && (is != filepath.Base(Program) || filepath.Base(path) == filepath.Base(Program)), nil
 }
 
 // set applies the limits to this process and to the program that it becomes.

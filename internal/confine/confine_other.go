@@ -14,3 +14,6 @@ func Supported() error {
 func Self(Limits) error { return Supported() }
 
 func become(Limits, string, []string, []string) error { return Supported() }
+
+// Became fails.
+func Became(int, string) (bool, error) { return false, Supported() }

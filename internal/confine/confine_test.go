@@ -9,10 +9,16 @@ import (
 	"testing"
 )
 
-const becomeArgument = "become-in-this-test"
+const (
+	becomeArgument = "become-in-this-test"
+	endArgument    = "end-in-this-test"
+)
 
 // TestMain makes this test binary what becomes other programs, too.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == endArgument { // as one that gets no more memory does
+		os.Exit(endMarked())
+	}
 	if len(os.Args) > 1 && os.Args[1] == becomeArgument {
 		os.Exit(Become(os.Args[2:], os.Environ(), os.Stderr))
 	}

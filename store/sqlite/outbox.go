@@ -18,6 +18,7 @@ var outboxTable = table[store.OutboxRow]{"outbox", "row of the outbox", func(o *
 		{"request", fixed, &o.Request},
 		{"due", fixed, millis{&o.Due}},
 		{"attempts", fixed, &o.Attempts},
+		{"flying", selected, &o.Flying},
 		{"created", fixed, millis{&o.Created}},
 	}...)
 }}
@@ -40,7 +41,7 @@ const (
 	leaseOutbox  = `UPDATE outbox SET due = ?3, attempts = ?4, flying = 1 WHERE id = ?1 AND due = ?2`
 	updateOutbox = `UPDATE outbox SET due = ?2, attempts = ?3, flying = 0 WHERE key = ?1`
 	deleteOutbox = `DELETE FROM outbox WHERE key = ?1`
-	landOutbox   = `UPDATE outbox SET due = ?1, flying = 0 WHERE flying = 1`
+	landOutbox   = `UPDATE outbox SET due = ?1 WHERE flying = 1`
 )
 
 // Get returns one thing to be done outside.

@@ -1,0 +1,84 @@
+package route
+
+import (
+	"strconv"
+	"time"
+
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+)
+
+// Retry says when a delivery that failed is tried again
+// (docs/contract/routes.md#trying-again).
+type Retry struct {
+	Times   int64         // further attempts after the first
+	Every   time.Duration // the first pause
+	Backoff float64       // what each pause is of the one before, from 1
+	On      []string      // kinds of failures, exit statuses and HTTP statuses; nil: what the verb has by itself
+}
+
+// Bounds of pauses, and their defaults.
+const (
+	defaultRetryEvery = time.Minute
+	leastRetryEvery   = time.Second
+	mostRetryEvery    = 7 * 24 * time.Hour
+)
+
+// retryKinds are the kinds of failures that on can name.
+func retryKinds() []string { return []string{"exit", "timeout", "signal", "status", "network"} }
+
+// retry reads when a step is tried again, nil for what its verb has by itself.
+func (c *compiler) retry(verb Verb, v document.Value) *Retry {
+	if !isKind(v, document.Object) {
+		return nil
+	}
+	r := &Retry{Every: defaultRetryEvery, Backoff: 1}
+	if n := v.Get("times"); isKind(n, document.Number) {
+		r.Times, _ = strconv.ParseInt(n.Node.Text, 10, 64) // the schema has judged it
+	}
+	if every := v.Get("every"); every.Given() {
+		if d := c.duration(every); d != nil {
+			if r.Every = d.Exact; r.Every < leastRetryEvery || r.Every > mostRetryEvery {
+				every.Fail(errs.CodeRange, "must be from one second to seven days")
+			}
+		}
+	}
+	if n := v.Get("backoff"); isKind(n, document.Number) {
+		r.Backoff, _ = strconv.ParseFloat(n.Node.Text, 64) // the schema has judged it
+	}
+	on := v.Get("on")
+	if !isKind(on, document.List) {
+		return r
+	}
+	for i := range on.Node.Items {
+		if text, ok := retryCause(verb, on.Item(i)); ok {
+			r.On = append(r.On, text)
+		}
+	}
+	return r
+}
+
+// retryCause reads one thing after which a step is tried again.
+func retryCause(verb Verb, v document.Value) (string, bool) {
+	switch v.Node.Kind {
+	case document.String:
+		for _, kind := range retryKinds() {
+			if v.Node.Text == kind {
+				return kind, true
+			}
+		}
+		v.Fail(errs.CodeRange, "must be %s, or a status as a number, not %q%s", alternatives(retryKinds()), clip(v.Node.Text), document.Hint(v.Node.Text, retryKinds()))
+	case document.Number:
+		least, most, what := int64(1), int64(255), "an exit status"
+		if verb == StepHTTP {
+			least, most, what = 300, 599, "a status of HTTP"
+		}
+		n, err := strconv.ParseInt(v.Node.Text, 10, 64)
+		if err == nil && n >= least && n <= most {
+			return strconv.FormatInt(n, 10), true
+		}
+		v.Fail(errs.CodeRange, "must be %s from %d to %d, not %s", what, least, most, clip(v.Node.Text))
+	default: // the schema has judged it
+	}
+	return "", false
+}
