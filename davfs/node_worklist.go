@@ -55,7 +55,7 @@ func (n worklistFolder) caseNamed(name string) (node, error) {
 	stem, ext := splitName(name)
 	stem, _, _ = strings.Cut(stem, " ")
 	id, ok := parseID(stem)
-	if ext != ".json" || !ok {
+	if ext != ".json" || !ok || n.name != engine.WorklistWarnings {
 		return nil, absent()
 	}
 	return formFile{n.scope, name, typeJSON, func(ctx context.Context) (*engine.Resource, error) {
