@@ -124,20 +124,20 @@ func (e *base) showLinked(r store.Reader, by identity.Principal, row *store.Case
 			continue
 		}
 		if shown++; l.Relation == relation {
-			fmt.Fprintf(&out, ",%d", l.CaseID)
+			fmt.Fprintf(&out, ", %d", l.CaseID)
 			continue
 		}
 		if relation != "" {
 			out.WriteString("],")
 		}
 		relation = l.Relation
-		fmt.Fprintf(&out, "%q:[%d", relation, l.CaseID)
+		fmt.Fprintf(&out, "\n    %q: [%d", relation, l.CaseID)
 	}
 	if shown == 0 {
 		return nil
 	}
 	out.WriteByte(']')
-	res.Form = bytes.Replace(res.Form, []byte(`,"linkedFrom":{},`), fmt.Appendf(nil, `,"linkedFrom":{%s},`, out.Bytes()), 1)
+	res.Form = bytes.Replace(res.Form, []byte(`"linkedFrom": {}`), fmt.Appendf(nil, "\"linkedFrom\": {%s\n  }", out.Bytes()), 1)
 	res.FormETag = fmt.Sprintf(`%s-%.4x"`, strings.TrimSuffix(res.FormETag, `"`), sha256.Sum256(out.Bytes()))
 	return nil
 }
