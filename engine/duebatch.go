@@ -99,6 +99,7 @@ func dueKindOf(kind store.DueKind) dueKind {
 		store.DueAttachment: {name: "attachment", fire: (*Engine).fireExpiry, stop: stopExpiry},
 		store.DueRetirement: {name: "retirement", fire: (*Engine).fireRetirement, stop: stopRetirement},
 		store.DuePurge:      {name: "purge", fire: (*Engine).firePurge, stop: stopPurge},
+		store.DueTrouble:    {name: "trouble", fire: (*Engine).fireTrouble, stop: stopTrouble},
 	}[kind]
 }
 

@@ -457,6 +457,9 @@ func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.Giv
 	if err := tx.Write().Entries().Delete(stored.UUID); err != nil {
 		return err
 	}
+	if err := forgetEntry(tx, stored.UUID); err != nil {
+		return err
+	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })
 	e.publishEntry(tx, stored, ChangeDeleted, now)
 	return e.attachments.moveUse(tx, stored.ContextID, stored.Attachment, store.UUID{}, now)

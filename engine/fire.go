@@ -226,12 +226,16 @@ func (e *Schedules) fireInstant(tx store.Tx, f *firing, o *store.Occurrence) (ag
 	if err != nil {
 		return false, err
 	}
-	if trouble != nil && entry.LastError == "" {
+	if trouble != nil {
 		failure := &notice.Notice{
-			Kind: notice.KindFailure, Time: o.FiredAt, Entry: &notice.Entry{UUID: stored.UUID.String(), Title: cmp.Or(entry.Title, entry.Route)},
+			Kind: notice.KindFailure, Time: o.FiredAt, Entry: noticeEntry(stored, entry),
 			Trouble: &notice.Trouble{Text: o.Reason, Since: o.FiredAt, Instant: o.Instant, Ended: f.step.Ended},
 		}
-		if err := e.decider.notifyAdministrators(tx, failure); err != nil {
+		if err := e.decider.firingFailed(tx, stored, failure); err != nil {
+			return false, err
+		}
+	} else if c != nil && (entry.LastError != "" || entry.LastCase == 0) {
+		if err := e.decider.fired(tx, stored, entry, o.FiredAt); err != nil {
 			return false, err
 		}
 	}

@@ -54,6 +54,8 @@ type caseChange struct {
 	written   []machine.NewMessage // by steps, after messages
 	postings  []machine.Posting    // what it does to the outbox
 	notices   *machine.Notices     // of the whole event
+	failures  []machine.Failure    // what has failed, in order
+	mended    []machine.Failure    // what had failed and has not any more
 	read      []readFact           // what it rests on
 	readCases []readCase           // likewise
 	others    []*caseChange        // of other cases of the tree
@@ -122,6 +124,7 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 			return nil, err
 		}
 		change.after, change.written, change.postings, change.notices = out.Case, out.Messages, out.Outbox, out.Notices
+		change.failures, change.mended = out.Failures, out.Mended
 		change.log = append(change.log, out.Log...)
 		if err := e.addRelated(change, out, l); err != nil {
 			return nil, err
@@ -169,6 +172,7 @@ func (e *decider) partyKind(name string) machine.PartyKind {
 // render fills the row from the case as it is afterwards.
 func (e *decider) render(c *caseChange, r *route.Route) {
 	after := c.after
+	e.warnUnstaffed(after, r)
 	c.route, c.shares = r, machine.Shares(after, r)
 	c.row = store.Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.accounts.PartyID(after.Starter),

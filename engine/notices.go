@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"time"
 
 	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
@@ -49,14 +50,19 @@ type recipientCase struct {
 // is of the change's unit: what was not stored is not told, and what was
 // stored is told though the server ends now.
 func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
-	if c.notices == nil {
+	if !e.canNotify() {
 		return nil
 	}
 	t := &notifier{decider: e, tx: tx, change: c, recipientCases: map[int64]*recipientCase{c.row.ID: {c.after, c}}}
 	for _, other := range c.others {
 		t.recipientCases[other.row.ID] = &recipientCase{other.after, other}
 	}
-	if err := t.find(); err != nil {
+	if c.notices != nil {
+		if err := t.find(); err != nil {
+			return err
+		}
+	}
+	if err := t.noteTroubles(); err != nil {
 		return err
 	}
 	for _, n := range t.notices {
@@ -197,22 +203,15 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 	return out
 }
 
-// notifyAdministrators tells all administrators that an entry fails to fire:
-// once, until it has fired again
-// (docs/contract/schedule.md#trouble-at-fire-time).
-func (e *decider) notifyAdministrators(tx store.Tx, n *notice.Notice) error {
-	if !e.canNotify() || e.sandbox {
-		return nil
-	}
-	t := e.accounts.Table()
-	for _, p := range t.Directory().Parties() {
-		if admin := t.ByID(p.ID); admin.Administers() && admin.MailTo() != "" {
-			n.People = append(n.People, notice.Person{Name: admin.Name, Email: admin.MailTo()})
+// postLoose returns what puts a request that is about no case into the outbox.
+// Nothing leaves a sandbox.
+func (e *decider) postLoose(tx store.Tx, now time.Time) func(*machine.Request) error {
+	return func(request *machine.Request) error {
+		if e.sandbox {
+			return nil
 		}
+		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: now, Created: now}, request)
 	}
-	return e.tell(n, func(request *machine.Request) error {
-		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: n.Time, Created: n.Time}, request)
-	})
 }
 
 // watchers returns the users who watch a route.

@@ -37,7 +37,7 @@ func (e *decider) addRelated(c *caseChange, out *machine.Output, l *lookup) erro
 	c.plans, c.readCases = out.Plans, l.cases
 	for i := range out.Others {
 		other := &out.Others[i]
-		change := &caseChange{after: other.Case, log: other.Log, written: other.Messages, postings: other.Outbox, plans: other.Plans}
+		change := &caseChange{after: other.Case, log: other.Log, written: other.Messages, postings: other.Outbox, plans: other.Plans, failures: other.Failures, mended: other.Mended}
 		if other.New {
 			m, err := e.inherited(c, out, other, l)
 			if err != nil {
@@ -118,6 +118,7 @@ func (c *caseChange) follow(earlier *caseChange) {
 	c.postings = append(earlier.postings, c.postings...)
 	c.messages = append(earlier.messages, c.messages...)
 	c.notices = merge(earlier.notices, c.notices)
+	c.failures, c.mended = append(earlier.failures, c.failures...), append(earlier.mended, c.mended...)
 	c.read = append(earlier.read, c.read...)
 	c.readCases = append(earlier.readCases, c.readCases...)
 	for row, plan := range earlier.plans {

@@ -26,6 +26,7 @@ const (
 	DueAttachment                // an attachment expires
 	DueRetirement                // the retention of an ended case is over
 	DuePurge                     // the children of a deleted case are to go
+	DueTrouble                   // people are told again of what is still wrong
 )
 
 // DueRow is one thing that is due.
@@ -33,7 +34,7 @@ type DueRow struct {
 	Due  time.Time
 	Kind DueKind
 	UUID UUID  // of the schedule entry or attachment, else zero
-	ID   int64 // of the case, else 0
+	ID   int64 // of the case or trouble, else 0
 }
 
 // QueueReader reads what is due, what is queued, and what is held.

@@ -60,6 +60,7 @@ type Reader interface {
 	Outbox() OutboxReader
 	Answers() AnswerReader
 	Settings() SettingReader
+	Troubles() TroubleReader
 	Audit() AuditReader
 }
 
@@ -81,6 +82,7 @@ type Writer interface {
 	Outbox() OutboxWriter
 	Answers() AnswerWriter
 	Settings() SettingWriter
+	Troubles() TroubleWriter
 	Audit() AuditWriter
 }
 

@@ -52,11 +52,12 @@ func (n *noticeBuilder) dropWaysOut() {
 func (n *noticeBuilder) isWayOut(task TaskRef) bool {
 	d := n.cases[task.Case]
 	i := d.route.Action(task.Action)
-	if i == unknown {
-		return false
-	}
-	a := &d.route.Actions[i]
-	if a.Always && d.route.Model != route.Dependency {
+	return i != unknown && isWayOut(d.route, i)
+}
+
+func isWayOut(r *route.Route, action int) bool {
+	a := &r.Actions[action]
+	if a.Always && r.Model != route.Dependency {
 		return true
 	}
 	leads := []int{a.To}
@@ -64,14 +65,14 @@ func (n *noticeBuilder) isWayOut(task TaskRef) bool {
 		leads = append(leads, o.To)
 	}
 	for _, t := range a.Transitions {
-		leads = append(leads, d.route.Transitions[t].To)
+		leads = append(leads, r.Transitions[t].To)
 	}
 	out := false
 	for _, to := range leads {
-		if !has(d.route.States, to) {
+		if !has(r.States, to) {
 			continue
 		}
-		if t := d.route.States[to].Type; t != route.StateDenied && t != route.StateCancelled {
+		if t := r.States[to].Type; t != route.StateDenied && t != route.StateCancelled {
 			return false
 		}
 		out = true

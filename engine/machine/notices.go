@@ -18,6 +18,8 @@ const (
 	ReasonPlayer      Reason = "player"
 	ReasonStakeholder Reason = "stakeholder"
 	ReasonStarter     Reason = "starter"
+	ReasonOwner       Reason = "owner"   // of the schedule entry
+	ReasonAdmin       Reason = "admin"   // of the route, or of the server
 	ReasonWatcher     Reason = "watcher" // of the route
 )
 

@@ -228,20 +228,10 @@ func (d caseTimers) expire(at timerRef) error {
 // noteExpired notes what people are told of a timer whose expiry the route deals
 // with.
 func (d caseTimers) noteExpired(at timerRef) {
-	word := "Overdue"
-	switch at.kind {
-	case DueTimer:
-		word += ": " + title(&d.route.Actions[at.action])
-	case OfferTimer:
-		word = "Not accepted in time: " + title(&d.route.Actions[at.action])
-	case UserTimer:
-		word = "The timer " + at.name + " has expired"
-	case CaseTimer, StateTimer, TimeoutTimer, reminder:
-	}
 	if d.expired == nil {
 		d.expired = map[int64]string{}
 	}
-	d.expired[d.c.LogSeq] = word
+	d.expired[d.c.LogSeq] = at.word(d.route)
 }
 
 // handle runs one handler and rolls it back if it fails.

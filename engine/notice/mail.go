@@ -10,8 +10,11 @@ import (
 
 // Mail returns the mail that tells the recipient.
 func (n *Notice) Mail(p *Person) *machine.Mail {
-	if n.Case == nil {
+	switch {
+	case n.Case == nil:
 		return n.entryMail(p)
+	case n.Trouble != nil:
+		return n.troubleMail(p)
 	}
 	return n.caseMail(p)
 }
@@ -99,6 +102,10 @@ func (p *Person) because() string {
 		return "you are a stakeholder of the case"
 	case machine.ReasonStarter:
 		return "you started the case"
+	case machine.ReasonOwner:
+		return "the schedule entry is yours"
+	case machine.ReasonAdmin:
+		return "you administer the route"
 	case machine.ReasonWatcher:
 	}
 	return "you watch the route"

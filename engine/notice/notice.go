@@ -81,19 +81,36 @@ type Entry struct {
 
 // Trouble is something that is wrong until it is mended.
 type Trouble struct {
+	What    What
+	Word    string    // of WhatOverdue and WhatUnstaffed: "Overdue: Approve"
 	Text    string    // in a sentence without its end, as users may read it
+	Output  string    // the end of what a command wrote, "" for nothing
+	Task    string    // the action by which it is mended, "" for none
 	Since   time.Time // when it was told of first
 	Instant time.Time // of a schedule entry: the instant that failed
-	// Ended says that the entry or case has no next try by itself.
-	Ended bool
+	// Ended says that the schedule entry has no other instant.
+	Ended    bool
+	Again    bool // the people have been told of it before, and it is still wrong
+	Canceled bool // of KindMended: it is over because the case was canceled
 }
 
 // Person is a recipient.
 type Person struct {
 	machine.Notice
 	Name   identity.Name
-	Email  string        // "" if no mails are sent
-	At     *machine.Case // through which they are told, nil if there is no case
-	Behalf string        // the user whose deputy this is, or ""
-	Sees   bool          // the case in which the acts were done
+	Email  string         // "" if no mails are sent
+	At     *machine.Case  // through which they are told, nil if there is no case
+	Behalf string         // the user whose deputy this is, or ""
+	Sees   bool           // the case in which the acts were done
+	Zone   *time.Location // in which the person is told times; nil: UTC
+}
+
+// When writes an instant as the person reads it: "2012-11-09 13:34 Europe/Berlin".
+// The form is that of no language.
+func (p *Person) When(t time.Time) string {
+	zone := time.UTC
+	if p.Zone != nil {
+		zone = p.Zone
+	}
+	return t.In(zone).Format("2006-01-02 15:04 ") + zone.String()
 }

@@ -158,20 +158,52 @@ func TestFailure(t *testing.T) {
 	t.Parallel()
 	f := &notice.Notice{
 		Kind: notice.KindFailure, Time: noon(), Entry: &notice.Entry{UUID: "0123", Title: "Nightly"},
-		Trouble: &notice.Trouble{Text: "there is no route", Since: noon(), Instant: noon()},
+		Trouble: &notice.Trouble{What: notice.WhatUnstarted, Text: "there is no route", Since: noon(), Instant: noon()},
 	}
 	want(t, "the document", string(f.Hook()), `{"kind":"failure","uuid":"0123","title":"Nightly",`+
 		`"href":"/dav/Workflow/Schedule/0123.json","instant":"2012-11-09T12:34:56Z","reason":"there is no route"}`+"\n")
-	mail := f.Mail(&notice.Person{Email: "root@example.org"})
+	mail := f.Mail(&notice.Person{Email: "root@example.org", Notice: machine.Notice{Why: machine.ReasonAdmin}})
 	want(t, "to whom", strings.Join(mail.To, " "), "root@example.org")
 	want(t, "subject", mail.Subject, "Not started: Nightly")
-	want(t, "text", mail.Text, `The schedule entry "Nightly" should have started a case at 2012-11-09T12:34:56Z, and could not:
+	want(t, "text", mail.Text, `The schedule entry "Nightly" should have started a case at 2012-11-09 12:34 UTC, and could not:
 
   there is no route
 
 The entry:   /dav/Workflow/Schedule/0123.json
 Its history: /dav/Workflow/Schedule/0123/occurrences.json
 
-It goes on with its next instant. There is no further mail about it until it has fired again.
+It goes on with its next instant. You are told once a day until it has started a
+case, and once when it has.
+
+You get this because you administer the route.
 `)
+	f.Trouble.Ended = true
+	if mail := f.Mail(&notice.Person{}); strings.Contains(mail.Text, "0123.json") || !strings.Contains(mail.Text, "That was its last instant") {
+		t.Errorf("of the last instant: %s", mail.Text)
+	}
+}
+
+// TestTroubleSentences: what is wrong, still wrong, and mended.
+func TestTroubleSentences(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		trouble           notice.Trouble
+		once, again, over string
+	}{
+		{notice.Trouble{What: notice.WhatFailed, Text: "exit status 3"}, "Failed: Child: exit status 3", "Still failed: Child: exit status 3", "Mended: Child"},
+		{notice.Trouble{What: notice.WhatUnstarted}, "Not started: Child", "Still not started: Child", "Started: Child"},
+		{notice.Trouble{What: notice.WhatOverdue, Word: "Overdue: Sign"}, "Overdue: Sign (Child)", "Still overdue: Sign (Child)", "No longer overdue: Sign (Child)"},
+		{notice.Trouble{What: notice.WhatOverdue, Word: "Overdue"}, "Overdue: Child", "Still overdue: Child", "No longer overdue: Child"},
+		{notice.Trouble{What: notice.WhatUnstaffed, Word: "Nobody can do it: Sign"}, "Nobody can do it: Sign (Child)", "Still nobody can do it: Sign (Child)", "No longer without anybody: Child"},
+		{notice.Trouble{What: notice.WhatFailed, Text: "x", Canceled: true}, "Failed: Child: x", "Still failed: Child: x", "Canceled: Child"},
+	} {
+		n := sampleEvent()
+		n.Trouble = &tt.trouble
+		n.Kind = tt.trouble.What.Kind()
+		want(t, "once", n.Sentence(nil), tt.once)
+		n.Trouble.Again = true
+		want(t, "again", n.Sentence(nil), tt.again)
+		n.Kind = notice.KindMended
+		want(t, "mended", n.Sentence(nil), tt.over)
+	}
 }

@@ -13,8 +13,8 @@ import (
 // nil recipient stands for a service.
 func (n *Notice) Sentence(p *Person) string {
 	switch {
-	case n.Case == nil:
-		return "Not started: " + n.Entry.Title
+	case n.Trouble != nil:
+		return n.troubleSentence()
 	case p != nil && len(p.Tasks) > 0:
 		return n.taskSentence(p)
 	case p == nil && len(n.People) > 0 && len(n.People[0].Tasks) > 0:

@@ -21,6 +21,7 @@ type (
 	outboxReader     struct{ *reader }
 	answerReader     struct{ *reader }
 	settingReader    struct{ *reader }
+	troubleReader    struct{ *reader }
 	auditReader      struct{ *reader }
 	partyWriter      struct{ *tx }
 	routeWriter      struct{ *tx }
@@ -38,6 +39,7 @@ type (
 	outboxWriter     struct{ *tx }
 	answerWriter     struct{ *tx }
 	settingWriter    struct{ *tx }
+	troubleWriter    struct{ *tx }
 	auditWriter      struct{ *tx }
 )
 
@@ -88,6 +90,9 @@ func (r *reader) Answers() store.AnswerReader { return answerReader{r} }
 
 // Settings implements store.Reader.
 func (r *reader) Settings() store.SettingReader { return settingReader{r} }
+
+// Troubles implements store.Reader.
+func (r *reader) Troubles() store.TroubleReader { return troubleReader{r} }
 
 // Audit implements store.Reader.
 func (r *reader) Audit() store.AuditReader { return auditReader{r} }
@@ -145,6 +150,9 @@ func (w writer) Answers() store.AnswerWriter { return answerWriter(w) }
 
 // Settings implements store.Writer.
 func (w writer) Settings() store.SettingWriter { return settingWriter(w) }
+
+// Troubles implements store.Writer.
+func (w writer) Troubles() store.TroubleWriter { return troubleWriter(w) }
 
 // Audit implements store.Writer.
 func (w writer) Audit() store.AuditWriter { return auditWriter(w) }

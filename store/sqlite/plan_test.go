@@ -86,6 +86,8 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"nextMonth": nextMonth, "nextMonthOfRoute": nextMonthOfRoute, "nextMonthOfParty": nextMonthOfParty,
 		"endedChildren": endedChildren, "anyChildren": anyChildren, "archiveCase": archiveCase, "setRetires": setRetires,
 		"deleteCase": deleteCase, "forgetCase": forgetCase, "insertPurge": insertPurge, "deletePurge": deletePurge,
+		"selectTrouble": selectTrouble, "selectTroublesOfCase": selectTroublesOfCase, "selectTroublesOfEntry": selectTroublesOfEntry,
+		"insertTrouble": insertTrouble.query, "updateTrouble": updateTrouble.query, "deleteTrouble": deleteTrouble, "selectDueTroubles": selectDueTroubles,
 		"selectDuePurges": selectDuePurges, "selectRetired": selectRetired,
 		"putEnded": putEnded.query, "selectEnded": selectEnded, "selectEndedOf": selectEndedOf, "selectAllEnded": selectAllEnded,
 		"deleteEnded": deleteEnded, "deleteEndedBefore": deleteEndedBefore,

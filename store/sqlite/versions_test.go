@@ -212,6 +212,8 @@ func fillCases(tx store.Tx, open, child, ended *store.Case, entry *store.Entry) 
 		}),
 		w.Names().Put(&store.GivenName{Folder: store.FolderCases, Author: open.StarterID, Name: "Chairs.yaml", CaseID: open.ID, Source: []byte("a: 1\n"), ETag: `"c"`, Modified: noon()}),
 		w.Names().PutAlias(&store.Alias{Author: open.StarterID, RouteID: open.RouteID, Name: "x.csv", CaseID: open.ID}),
+		w.Troubles().Insert(&store.Trouble{CaseID: open.ID, Name: "start", Due: noon(), Data: []byte(`{}`)}),
+		w.Troubles().Insert(&store.Trouble{Entry: entry.UUID, Name: "firing", Due: noon(), Data: []byte(`{}`)}),
 		w.Outbox().Insert(&store.OutboxRow{Key: "1.1.1", CaseID: open.ID, Seq: 1, Step: 1, Lane: "mail", Request: []byte(`{}`), Due: noon(), Created: noon()}),
 	)
 }

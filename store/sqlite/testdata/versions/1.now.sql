@@ -423,10 +423,21 @@ CREATE TABLE case_links (
 	PRIMARY KEY (case_id, relation)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE troubles (
+	id      INTEGER PRIMARY KEY,
+	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
+	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry, if there is no case
+	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case or entry
+	due     INTEGER NOT NULL, -- when people are told of it again
+	data    BLOB    NOT NULL, -- JSON
+	CHECK ((case_id IS NULL) <> (entry IS NULL))
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-22 22:08:06');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-22 22:08:06');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:08:16');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:08:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:14:45');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:14:45');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:14:45');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -506,6 +517,7 @@ INSERT INTO history (id, folder, author_id, folded, name, replaced, etag, source
 INSERT INTO departed (author_id, folder, folded, deleted, remains) VALUES (1, 'schedule', 'gone.json', 1352462400000, '{}');
 
 INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B2277686174223A226C6F672D696E227D0A');
+
 
 
 
@@ -700,3 +712,6 @@ CREATE INDEX ended_entries_by_age ON ended_entries (ended);
 CREATE INDEX done_tasks_by_age ON done_tasks (time);
 CREATE INDEX done_tasks_of_case ON done_tasks (case_id);
 CREATE INDEX case_links_by_target ON case_links (target_id, relation, case_id);
+CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
+CREATE INDEX troubles_by_due ON troubles (due);

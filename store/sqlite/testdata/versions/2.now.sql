@@ -423,10 +423,21 @@ CREATE TABLE case_links (
 	PRIMARY KEY (case_id, relation)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE troubles (
+	id      INTEGER PRIMARY KEY,
+	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
+	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry, if there is no case
+	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case or entry
+	due     INTEGER NOT NULL, -- when people are told of it again
+	data    BLOB    NOT NULL, -- JSON
+	CHECK ((case_id IS NULL) <> (entry IS NULL))
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 00:37:56');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 00:37:56');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 00:37:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:08:17');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:14:46');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:14:46');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -510,6 +521,7 @@ INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B
 INSERT INTO ended_entries (uuid, context_id, author_id, name, actor, ended, form) VALUES (X'E1000000000000000000000000000001', 1, 1, 'once.json', 'sam', 1352462400000, X'7B7D');
 
 INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
+
 
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
@@ -702,3 +714,6 @@ CREATE INDEX ended_entries_by_age ON ended_entries (ended);
 CREATE INDEX done_tasks_by_age ON done_tasks (time);
 CREATE INDEX done_tasks_of_case ON done_tasks (case_id);
 CREATE INDEX case_links_by_target ON case_links (target_id, relation, case_id);
+CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
+CREATE INDEX troubles_by_due ON troubles (due);

@@ -1,0 +1,44 @@
+package machine
+
+import "flowdrive/route"
+
+// Unstaffed is a task of a case and the parties who could do it.
+type Unstaffed struct {
+	Number  int64 // of its enablement
+	Action  string
+	Title   string
+	Parties []string // who may be symbolic parties or have no users
+}
+
+// StaffedTasks returns the tasks of a case that wait for somebody and that roles are
+// to do, with all parties who can do them. A task is left out if it is not something
+// to do, as to withdraw, or if its roles are of stakeholders alone: a case need not
+// have any.
+func StaffedTasks(c *Case, r *route.Route) (out []Unstaffed) {
+	status := r.State(c.Status)
+	for i := range c.Enabled {
+		e := &c.Enabled[i]
+		at := r.Action(e.Action)
+		if at == unknown || !r.Actions[at].IsTask() || e.State != Offered && e.State != Accepted || isWayOut(r, at) {
+			continue
+		}
+		a := &r.Actions[at]
+		roles := assignedRoles(a, status)
+		if len(roles) == 0 || len(a.Allowed) > 0 {
+			continue
+		}
+		task := Unstaffed{Number: e.Number, Action: a.Name, Title: title(a), Parties: holders(c, status, a, e)}
+		onlyStakeholders := len(task.Parties) == 0
+		for _, role := range roles {
+			parties := c.RoleParties(role)
+			for _, party := range parties {
+				onlyStakeholders = onlyStakeholders && party == PartyStakeholders
+			}
+			onlyStakeholders = onlyStakeholders && len(parties) > 0
+		}
+		if !onlyStakeholders {
+			out = append(out, task)
+		}
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package engine_test
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/internal/identity"
+)
+
+const routeTrouble = `
+title: Desk
+access: {start: [everyone], read: [everyone], admin: [dora]}
+roles: {clerk: {assign: ["user:bob"]}}
+states: {open: {type: start}, done: {type: complete}}
+actions:
+  begin: {trigger: init, past: Begun}
+  check: {title: Check it, in: [open], role: clerk, to: done, past: Checked, dueIn: P1D}
+  weigh:
+    in: [open]
+    trigger: message
+    message: Weight
+    decide: message.Weight
+    outputs: {light: done}
+`
+
+func troubleWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, notifier(engine.Channels{Mail: true}))
+	w.as("admin").mustPutParty(identity.User, "dora", `{"email": "dora@example.org", "password": "dora dora dora"}`)
+	w.as("admin").mustPutRoute("desk", "context: ann\n"+strings.TrimPrefix(routeTrouble, "\n"))
+	return w
+}
+
+// TestTroubleIsTold: what fails in a case is told to its starter and the
+// administrators of the route: once, again a day later, and when it is mended
+// (docs/contract/routes.md#what-is-wrong).
+func TestTroubleIsTold(t *testing.T) {
+	t.Parallel()
+	w := troubleWorld(t)
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+	since := w.toldSince(id)
+	since()
+	if _, err := w.as("sam").putLabel(id, "Weight", "\"heavy\""); err != nil {
+		t.Fatal(err)
+	}
+	told := since()
+	same(t, "told", strings.Join(toWhom(told), " "), "ann@example.org dora@example.org sam@example.org")
+	if !strings.HasPrefix(told[0], "ann@example.org: Failed: One: ") {
+		t.Errorf("told %q", told)
+	}
+	w.advance(time.Hour)
+	same(t, "an hour later", since(), []string(nil))
+	w.advance(23 * time.Hour)
+	same(t, "a day later", prefixed(since(), "Still failed: One", "Overdue: Check it (One)"), []string{
+		"ann@example.org", "ann@example.org", "bob@example.org", "dora@example.org", "dora@example.org", "sam@example.org", "sam@example.org",
+	})
+	w.as("bob").mustPerform(id, "check")
+	same(t, "the end", since(), []string{
+		"ann@example.org: Mended: One",
+		"ann@example.org: No longer overdue: Check it (One)",
+		"dora@example.org: Mended: One",
+		"dora@example.org: No longer overdue: Check it (One)",
+		"sam@example.org: Checked: One",
+		"sam@example.org: Mended: One",
+	})
+	w.advance(72 * time.Hour)
+	same(t, "afterwards", since(), []string(nil))
+}
+
+// TestNobodyCanDoIt: a task without anybody is in the warnings of the case, and told
+// until there is somebody.
+func TestNobodyCanDoIt(t *testing.T) {
+	t.Parallel()
+	w := troubleWorld(t)
+	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": true}`)
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+	since := w.toldSince(id)
+	want := []string{
+		"ann@example.org: Nobody can do it: Check it (One)",
+		"dora@example.org: Nobody can do it: Check it (One)",
+		"sam@example.org: Nobody can do it: Check it (One)",
+	}
+	same(t, "told", since(), want)
+	if text := w.as("sam").caseForm(id).get("warnings"); !strings.Contains(text, "Nobody can do it: Check it") {
+		t.Errorf("warnings %s", text)
+	}
+	w.as("sam").mustPutCase(ref(id), `{"title": "Two"}`)
+	same(t, "another event", since(), []string(nil))
+	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": false}`)
+	w.advance(24 * time.Hour)
+	same(t, "a day later", prefixed(since(), "No longer without anybody: Two", "Overdue: Check it (Two)"), []string{
+		"ann@example.org", "ann@example.org", "bob@example.org", "dora@example.org", "dora@example.org", "sam@example.org", "sam@example.org",
+	})
+	w.as("sam").mustPutCase(ref(id), `{"title": "One"}`)
+	if text := w.as("sam").caseForm(id).get("warnings"); strings.Contains(text, "Nobody") {
+		t.Errorf("warnings %s", text)
+	}
+}
+
+// TestTroubleOfACanceledCase ends with the case.
+func TestTroubleOfACanceledCase(t *testing.T) {
+	t.Parallel()
+	w := troubleWorld(t)
+	id := w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+	if _, err := w.as("sam").putLabel(id, "Weight", "\"heavy\""); err != nil {
+		t.Fatal(err)
+	}
+	since := w.toldSince(id)
+	since()
+	w.as("dora").mustPutCase(ref(id), `{"state": "canceled"}`)
+	same(t, "told", since(), []string{
+		"ann@example.org: Canceled: One", "bob@example.org: Canceled: One", "sam@example.org: Canceled: One",
+	})
+	w.advance(48 * time.Hour)
+	same(t, "afterwards", since(), []string(nil))
+}
+
+// toWhom returns the addresses of what was told.
+func toWhom(told []string) (to []string) {
+	for _, line := range told {
+		address, _, _ := strings.Cut(line, ": ")
+		to = append(to, address)
+	}
+	return to
+}
+
+// prefixed returns the addresses of what was told, and what was told if that begins
+// in none of the ways.
+func prefixed(told []string, ways ...string) []string {
+	to := toWhom(told)
+	for i, line := range told {
+		if !slices.ContainsFunc(ways, func(way string) bool { return strings.HasPrefix(line, to[i]+": "+way) }) {
+			to[i] = line
+		}
+	}
+	return to
+}
+
+func ref(id int64) string { return strconv.FormatInt(id, 10) }

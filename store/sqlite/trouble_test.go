@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// TestTroubles: what is wrong is known once, comes up when it is due, and goes with
+// its case.
+func TestTroubles(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	sam := addUser(t, db, "sam")
+	route := newRoute(db, "Bug", sam, sam)
+	c, entry := newCase(db, sam, route.ID), store.UUID{1}
+	ofCase := &store.Trouble{CaseID: c.ID, Name: "start", Due: noon(), Data: []byte(`{}`)}
+	ofEntry := &store.Trouble{Entry: entry, Name: "firing", Due: noon().Add(time.Hour), Data: []byte(`{}`)}
+	mustUpdate(t, db, func(tx store.Tx) error {
+		w := tx.Write()
+		for _, err := range []error{w.Routes().Put(route), w.Cases().Insert(c), w.Troubles().Insert(ofCase), w.Troubles().Insert(ofEntry)} {
+			if err != nil {
+				return err
+			}
+		}
+		again := *ofCase
+		if err := tx.Savepoint(func() error { return w.Troubles().Insert(&again) }); !errs.Is(err, errs.NameTaken) {
+			t.Errorf("a second one of the name: %v", err)
+		}
+		return nil
+	})
+	due := func(upTo time.Time) (ids []int64) {
+		if err := db.View(t.Context(), func(r store.Reader) error {
+			rows, _, err := r.Queue().Due(upTo, 10)
+			for _, row := range rows {
+				if row.Kind == store.DueTrouble {
+					ids = append(ids, row.ID)
+				}
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return ids
+	}
+	if ids := due(noon()); len(ids) != 1 || ids[0] != ofCase.ID {
+		t.Errorf("due at noon: %v", ids)
+	}
+	mustUpdate(t, db, func(tx store.Tx) error {
+		ofCase.Due = noon().Add(2 * time.Hour)
+		if err := tx.Write().Troubles().Update(ofCase); err != nil {
+			return err
+		}
+		return tx.Write().Cases().Delete(c.ID, store.UUID{}, noon())
+	})
+	if ids := due(noon().Add(3 * time.Hour)); len(ids) != 1 || ids[0] != ofEntry.ID {
+		t.Errorf("due after the case is gone: %v", ids)
+	}
+	mustUpdate(t, db, func(tx store.Tx) error {
+		all, err := tx.Troubles().OfEntry(entry)
+		if err != nil || len(all) != 1 || all[0].Name != "firing" || !all[0].Due.Equal(ofEntry.Due) {
+			t.Errorf("of the entry: %v, %v", all, err)
+		}
+		if err := tx.Write().Troubles().Update(ofCase); !errs.Is(err, errs.NotFound) {
+			t.Errorf("changing what is gone: %v", err)
+		}
+		return tx.Write().Troubles().Delete(ofEntry.ID)
+	})
+	if ids := due(noon().Add(3 * time.Hour)); len(ids) != 0 {
+		t.Errorf("due after it was mended: %v", ids)
+	}
+}
