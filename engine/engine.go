@@ -169,6 +169,7 @@ type base struct {
 	versions   versionCache
 	filtered   prefetch.Filters
 	called     prefetch.Calls
+	searched   prefetch.Searches
 	givenUp    prefetch.Identities[attempt]
 	plans      planCache
 	usage      quota.Counts

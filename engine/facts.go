@@ -117,6 +117,8 @@ func (e *decider) fact(in *machine.Input, l *lookup, need machine.Need) (err err
 			return &filterAhead{need.Filter}
 		}
 		keep(&facts.Filtered, need.Filter, result)
+	case need.Search != machine.Search{}:
+		return e.searchNeed(in, l, need.Search)
 	case need.Call != machine.Call{}:
 		result, asked := e.called.Get(need.Call)
 		if !asked {

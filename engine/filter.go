@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"flowdrive/engine/calendar"
+	"flowdrive/engine/contents"
 	"flowdrive/engine/machine"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -45,6 +46,17 @@ func (e *base) runPrefetched(ctx context.Context, err error, again func() error)
 		if call, ok := errors.AsType[*callAhead](err); ok {
 			e.called.Put(call.call, e.ask(ctx, call.call))
 			defer e.called.Drop(call.call)
+			err = again()
+			continue
+		}
+		if search, ok := errors.AsType[*searchAhead](err); ok {
+			found, failed := e.searchContent(search)
+			if failed != nil && !errors.Is(failed, contents.ErrGone) {
+				return failed
+			}
+			if failed == nil { // else the message was replaced, and is looked up again
+				e.searched.Put(search.key, found)
+			}
 			err = again()
 			continue
 		}
@@ -89,7 +101,8 @@ type attempt struct {
 func (e *base) giveUp(a attempt, err error, identities ...machine.Identity) {
 	_, filter := errors.AsType[*filterAhead](err)
 	_, call := errors.AsType[*callAhead](err)
-	if filter || call {
+	_, search := errors.AsType[*searchAhead](err)
+	if filter || call || search {
 		e.givenUp.Put(a, identities...)
 	}
 }

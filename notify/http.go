@@ -277,7 +277,7 @@ func (g *Gateway) reply(asked request, res *http.Response) (*outbox.Reply, error
 	mediaType, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	switch {
 	case err == nil:
-		if charset := params["charset"]; charset != "" && strings.HasPrefix(mediaType, "text/") { // else it could not be read any more
+		if charset := params["charset"]; charset != "" && mediaType != "application/json" { // which is always UTF-8; others could not be read any more
 			mediaType = mime.FormatMediaType(mediaType, map[string]string{"charset": charset})
 		}
 	case len(content) == 0:

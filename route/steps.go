@@ -22,6 +22,8 @@ const (
 	StepSet                Verb = "set"
 	StepMessage            Verb = "message"
 	StepFilter             Verb = "jq"
+	StepTable              Verb = "csv"
+	StepText               Verb = "text"
 	StepLog                Verb = "log"
 	StepWarn               Verb = "warn"
 	StepUnwarn             Verb = "unwarn"
@@ -50,6 +52,8 @@ type Step struct {
 	Set     []Setting   // set
 	Message *NewMessage // message
 	Filter  *Filter     // jq
+	Table   *Table      // csv
+	Search  *TextSearch // text
 	Text    Value       // log, warn, title; setTimer: if Limit is not given
 	Role    string      // assign, unassign
 	Parties []Recipient // assign, unassign, addStakeholders, removeStakeholders
@@ -134,6 +138,10 @@ func (c *compiler) step(s *Step, v document.Value) {
 		s.Message = c.message(v)
 	case StepFilter:
 		s.Filter = c.filter(v)
+	case StepTable:
+		s.Table = c.table(v)
+	case StepText:
+		s.Search = c.textSearch(v)
 	case StepLog, StepWarn, StepTitle:
 		s.Text = c.value(v)
 	case StepAssign, StepUnassign:

@@ -74,7 +74,7 @@ func (d stepRun) xattrsOfNew(s *route.NewCase) (dict label.Dict, err error) {
 		dict = d.c.Xattrs
 	}
 	for _, x := range s.Xattrs {
-		value, ok, err := d.value(x.Value)
+		value, ok, err := d.filledValue(x.Value)
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ func (d expressions) scope(actor string) *expr.Values {
 	if c := d.c; v.Budget == 0 || d.scoped != c.ID {
 		d.scoped = c.ID
 		*v = expr.Values{
-			Now: d.now, Message: d.message, Input: labelInput, Cost: v.Cost, Budget: d.budget(), Actions: len(d.route.Actions),
+			Now: d.now, Message: d.message, TooLong: d.unseen, Input: labelInput, Cost: v.Cost, Budget: d.budget(), Actions: len(d.route.Actions),
 			Action: func(i int) string { return d.route.Actions[i].Name }, Task: d.task,
 			Timers: len(d.route.Timers), TimerAt: func(i int) string { return d.route.Timers[i].Name }, Timer: d.timer,
 		}
@@ -138,6 +138,13 @@ func (d expressions) message(name string) *document.Node {
 	}
 	d.known[name] = n
 	return n
+}
+
+// unseen reports whether there is a message of which expressions see nothing because
+// it is too long.
+func (d expressions) unseen(name string) bool {
+	content, known := d.content(name)
+	return known && content == nil && d.tooLong(name)
 }
 
 // content returns the content of a message as this event wrote it, else as it is

@@ -40,6 +40,7 @@ type Facts struct {
 	Plans    map[Enablement]*Plan   // that an Output had
 	Filtered map[Filter]Filtered    // the results of filters
 	Called   map[Call]Called        // the results of callbacks
+	Searched map[Search]Found       // the results of searches in messages longer than MaxFact
 }
 
 // MaxFact is the largest content, in bytes, of a message that a decision rests on
@@ -75,6 +76,7 @@ type Need struct {
 	Plan     Enablement
 	Filter   Filter // its result
 	Call     Call   // likewise
+	Search   Search // likewise
 }
 
 // Filter is a jq filter with everything that its result depends on, as JSON.

@@ -21,7 +21,7 @@ func (d stepRun) filter(f *route.Filter) error {
 		return routeFault("jq: there is no message %q, or it is longer than %d bytes", f.From, MaxFact)
 	}
 	if n, err := document.ParseJSON(content); err != nil || n == nil {
-		return routeFault("jq: the message %q is not JSON", f.From)
+		return routeFault("jq: the message %q is not JSON; the step csv makes rows of a table", f.From)
 	}
 	if d.filters == maxFilters {
 		return routeFault("jq: more than %d filters in one event", maxFilters)

@@ -90,6 +90,10 @@ func (d stepRun) step(s *route.Step) error {
 		return d.write(s.Message)
 	case route.StepFilter:
 		return d.filter(s.Filter)
+	case route.StepTable:
+		return d.table(s.Table)
+	case route.StepText:
+		return d.searchText(s.Search)
 	case route.StepLog, route.StepWarn, route.StepTitle:
 		return d.say(s)
 	case route.StepUnwarn:
@@ -118,6 +122,22 @@ func (d stepRun) step(s *route.Step) error {
 
 // value returns what a value of a step stands for. ok is false if that is null.
 func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
+	return d.valueBy(v, d.substitute)
+}
+
+// filledValue is value, but a label that has no value is a fault: what is set may be
+// decided on (docs/contract/routes.md#steps).
+func (d stepRun) filledValue(v route.Value) (value label.Value, ok bool, err error) {
+	return d.valueBy(v, func(text string) (string, error) {
+		filled, unfilled, err := d.fill(text, nil)
+		if err == nil && len(unfilled) > 0 {
+			err = unfilledFault(unfilled)
+		}
+		return filled, err
+	})
+}
+
+func (d stepRun) valueBy(v route.Value, substitute func(string) (string, error)) (value label.Value, ok bool, err error) {
 	switch {
 	case v.Expr != nil:
 		value, ok, err = v.Expr.Scalar(d.expressions().scope(d.actor))
@@ -132,13 +152,13 @@ func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
 	default:
 		value, ok = *v.Literal, true
 		if value.Kind == document.String {
-			if value.Text, err = d.substitute(value.Text); err != nil {
+			if value.Text, err = substitute(value.Text); err != nil {
 				return value, false, err
 			}
 		}
 	}
 	if len(value.Text) > maxText {
-		return value, false, routeFault("a text of %d bytes is too long", len(value.Text))
+		return value, false, routeFault("a text of %d bytes is too long; the most is %d", len(value.Text), maxText)
 	}
 	return value, ok, nil
 }
@@ -148,10 +168,21 @@ func (d stepRun) value(v route.Value) (value label.Value, ok bool, err error) {
 func (d stepRun) substitute(text string) (string, error) { return d.substituteAs(text, nil) }
 
 // substituteAs replaces the labels of a text by their values, after escape. A nil
-// escape changes nothing.
+// escape changes nothing. Labels without a value stay, and the log says so.
 func (d stepRun) substituteAs(text string, escape func(string) string) (string, error) {
+	filled, unfilled, err := d.fill(text, escape)
+	if err == nil && len(unfilled) > 0 {
+		d.add(LogEntry{Kind: LogWarning, Text: "These labels have no value here and were left as they are: " + strings.Join(unfilled, ", ")})
+		d.changed = true
+	}
+	return filled, err
+}
+
+// fill replaces the labels of a text as substituteAs does, and returns those that
+// have no value.
+func (d stepRun) fill(text string, escape func(string) string) (filled string, unfilled []string, err error) {
 	if !strings.Contains(text, "$") {
-		return text, nil
+		return text, nil, nil
 	}
 	values := &label.Values{
 		Now: d.labelled(), Created: d.c.Created, PID: d.c.ID, ParentPID: d.c.Parent, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
@@ -162,42 +193,36 @@ func (d stepRun) substituteAs(text string, escape func(string) string) (string, 
 		email, ok := d.facts.Emails[d.c.Context]
 		if !ok {
 			d.need(Need{Email: d.c.Context})
-			return "", errAbsent
+			return "", nil, errAbsent
 		}
 		values.Email = email
 	}
 	var out strings.Builder
-	var unknown []string
 	for text != "" {
 		start, end := reference(text)
 		literal, missed := label.Substitute(text[:start], values)
-		unknown = append(unknown, missed...)
+		unfilled = append(unfilled, missed...)
 		out.WriteString(literal)
 		if name := text[start:end]; name != "" {
-			content, ok := d.content(name[1 : len(name)-1])
-			if !ok {
-				return "", errAbsent
-			}
+			content, there, err := d.textOf(name[1 : len(name)-1])
 			switch {
-			case content == nil:
-				unknown = append(unknown, name)
+			case err != nil:
+				return "", nil, err
+			case !there:
+				unfilled = append(unfilled, name)
 				out.WriteString(name)
 			case escape != nil:
-				out.WriteString(escape(string(content)))
+				out.WriteString(escape(content))
 			default:
-				out.Write(content)
+				out.WriteString(content)
 			}
 		}
 		text = text[end:]
 		if out.Len() > MaxFact {
-			return "", routeFault("a text with its labels is too long")
+			return "", nil, routeFault("a text with its labels is longer than %d bytes", MaxFact)
 		}
 	}
-	if len(unknown) > 0 {
-		d.add(LogEntry{Kind: LogWarning, Text: "These labels have no value here and were left as they are: " + strings.Join(slices.Compact(unknown), ", ")})
-		d.changed = true
-	}
-	return strings.ToValidUTF8(out.String(), "\uFFFD"), nil
+	return strings.ToValidUTF8(out.String(), "\uFFFD"), slices.Compact(unfilled), nil
 }
 
 // labelled returns the instant that labels stand for. While a scheduled case starts
@@ -240,7 +265,7 @@ func isLabel(c byte, first bool) bool {
 // set sets XATTRs. Null removes one.
 func (d stepRun) set(settings []route.Setting) error {
 	for _, s := range settings {
-		value, ok, err := d.value(s.Value)
+		value, ok, err := d.filledValue(s.Value)
 		if err != nil {
 			return err
 		}
@@ -298,7 +323,7 @@ func (d stepRun) write(m *route.NewMessage) error {
 // writeMessage keeps a message that a step wrote.
 func (d stepRun) writeMessage(m NewMessage) error {
 	if d.written += len(m.Content); len(m.Content) > MaxFact || d.written > maxWritten {
-		return routeFault("the message %q is too long", m.Label)
+		return routeFault("the message %q is longer than %d bytes, or the messages of this event together than %d", m.Label, MaxFact, maxWritten)
 	}
 	d.messages = append(d.messages, m)
 	delete(d.known, m.Label)

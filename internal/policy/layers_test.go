@@ -28,28 +28,29 @@ func rows() []row {
 		{what: "what is kept, and who reads and writes it", packages: []string{"store"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
-		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/link", "internal/mediatype"}, pure: true},
+		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/link", "internal/mediatype", "internal/plaintext"}, pure: true},
 	}
 }
 
 // sideways lists the imports within a row that are allowed, with the reason.
 func sideways() map[[2]string]string {
 	return map[[2]string]string{
-		{"internal/jqworker", "internal/confine"}: "a filter has a process that is bounded",
-		{"notify", "internal/confine"}:            "a command has a process that is bounded",
-		{"engine/calendar", "engine/contents"}:    "a calendar of days off may be a file",
-		{"engine/files", "engine/account"}:        "who may read and write below a root",
-		{"engine/files", "engine/audit"}:          "an administrator who reads another's documents is written into the audit log",
-		{"engine/files", "engine/contents"}:       "a document has a content",
-		{"engine/files", "engine/quota"}:          "what is stored counts against its author's quota",
-		{"engine/account", "engine/audit"}:        "what is done to an account is written into the audit log",
-		{"internal/document", "internal/errs"}:    "a document's faults are part of the vocabulary of failure",
-		{"internal/label", "internal/clock"}:      "labels count in calendar months as durations do",
-		{"internal/label", "internal/document"}:   "the value of an XATTR is a value of a document",
-		{"internal/label", "internal/errs"}:       "a key or label that is none is a fault of its document",
-		{"route", "route/expr"}:                   "expressions are compiled where a route is",
-		{"route", "route/jq"}:                     "filters are judged where a route is",
-		{"route", "schema"}:                       "the structure of a route document is a JSON Schema",
+		{"internal/jqworker", "internal/confine"}:   "a filter has a process that is bounded",
+		{"notify", "internal/confine"}:              "a command has a process that is bounded",
+		{"engine/calendar", "engine/contents"}:      "a calendar of days off may be a file",
+		{"engine/files", "engine/account"}:          "who may read and write below a root",
+		{"engine/files", "engine/audit"}:            "an administrator who reads another's documents is written into the audit log",
+		{"engine/files", "engine/contents"}:         "a document has a content",
+		{"engine/files", "engine/quota"}:            "what is stored counts against its author's quota",
+		{"engine/account", "engine/audit"}:          "what is done to an account is written into the audit log",
+		{"internal/document", "internal/errs"}:      "a document's faults are part of the vocabulary of failure",
+		{"internal/label", "internal/clock"}:        "labels count in calendar months as durations do",
+		{"internal/label", "internal/document"}:     "the value of an XATTR is a value of a document",
+		{"internal/label", "internal/errs"}:         "a key or label that is none is a fault of its document",
+		{"internal/plaintext", "internal/document"}: "rows become JSON",
+		{"route", "route/expr"}:                     "expressions are compiled where a route is",
+		{"route", "route/jq"}:                       "filters are judged where a route is",
+		{"route", "schema"}:                         "the structure of a route document is a JSON Schema",
 	}
 }
 

@@ -20,6 +20,7 @@ type Values struct {
 	Actor    string // "" for the engine
 	Now      time.Time
 	Message  func(label string) *document.Node // of JSON; nil: none
+	TooLong  func(label string) bool           // reports whether there is a message that cannot be seen; nil: none
 	Input    string                            // the label of the input message
 	Actions  int                               // how many actions the route has
 	Action   func(i int) string                // their names, in order of definition
@@ -91,7 +92,7 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		if v.Message == nil {
 			return types.NullValue, true
 		}
-		return jsonValue(v.Message(v.Input)), true
+		return v.messageValue(v.Input), true
 	case "message":
 		return v.messages(), true
 	case "actor":
@@ -123,10 +124,20 @@ func (v *Values) messages() ref.Val {
 			if v.Message == nil {
 				return nil, false
 			}
-			n := v.Message(key)
-			return jsonValue(n), n != nil
+			value := v.messageValue(key)
+			return value, value != types.NullValue
 		},
 	}
+}
+
+// messageValue returns a message, null if there is none or it is not JSON. One that
+// is too long is an error: null could be decided on.
+func (v *Values) messageValue(label string) ref.Val {
+	n := v.Message(label)
+	if n == nil && v.TooLong != nil && v.TooLong(label) {
+		return types.NewErr("the message %q is too long for expressions", label)
+	}
+	return jsonValue(n)
 }
 
 func (v *Values) tasks() ref.Val {
