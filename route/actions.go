@@ -97,6 +97,7 @@ func (c *compiler) action(name string, v document.Value) Action {
 	c.readTaskTimers(&a, v)
 	a.OnEnable, a.OnUnEnable = c.steps(v.Get("onEnable")), c.steps(v.Get("onUnEnable"))
 	a.OnFire, a.SideEffects = c.steps(v.Get("onFire")), c.steps(v.Get("sideEffects"))
+	a.OnError = c.onError(v.Get("onError"))
 	if !v.Given() || isKind(v, document.Object) {
 		c.checkAction(&a, v)
 		c.checkTask(&a, v)

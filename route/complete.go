@@ -51,6 +51,7 @@ func defaults() [][2]string {
 		{"actions", "{}"},
 		{"transitions", "[]"},
 		{"sideEffects", "[]"},
+		{"onError", "null"},
 		{"notify", "{}"},
 	}
 }

@@ -117,6 +117,7 @@ func (c *compiler) read() {
 	c.readActions()
 	c.readTransitions()
 	c.route.SideEffects = c.steps(c.root.Get("sideEffects"))
+	c.route.OnError = c.onError(c.root.Get("onError"))
 	c.checkCycles()
 }
 

@@ -42,14 +42,22 @@ type Route struct {
 	States      []State
 	Actions     []Action
 	Transitions []Transition
-	Xattrs      []Xattr // declared ones
-	SideEffects []Step  // after every performance
-	Start       int     // index of the start state in States; NoState in the dependency model
-	Init        int     // index of the init action in Actions; NoAction in a dependency model without one
+	Xattrs      []Xattr  // declared ones
+	SideEffects []Step   // after every performance
+	OnError     *OnError // what is done if something fails whose action says nothing of that; nil: nothing
+	Start       int      // index of the start state in States; NoState in the dependency model
+	Init        int      // index of the init action in Actions; NoAction in a dependency model without one
 
 	parties []Party
 	started []Party // routes that steps start cases of
 	reaches []Reach // what is outside
+}
+
+// OnError is what is done if the engine could not do something: a delivery has
+// failed for good, or an action is escalated (docs/contract/routes.md#what-fails).
+type OnError struct {
+	Steps []Step
+	To    int // the state that the case enters then, or NoState
 }
 
 // Then says what becomes of ended cases after their retention.
@@ -189,6 +197,7 @@ type Action struct {
 	OnUnEnable  []Step
 	OnFire      []Step
 	SideEffects []Step
+	OnError     *OnError // nil: that of the route
 
 	// What makes it a task of people (docs/contract/engine.md#5-tasks).
 	MustAccept     bool            // before it can be performed

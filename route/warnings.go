@@ -67,6 +67,9 @@ func (r *Route) destinations(a *Action, state int) []int {
 	if a.Child != nil && a.Child.While != NoState {
 		out = append(out, a.Child.While)
 	}
+	if a.OnError != nil && a.OnError.To != NoState {
+		out = append(out, a.OnError.To)
+	}
 	for _, t := range a.Transitions {
 		if r.Transitions[t].From == state && r.Transitions[t].To != NoState {
 			out = append(out, r.Transitions[t].To)
@@ -138,6 +141,12 @@ func (w *warner) reachable() StateSet {
 	next := r.destinations(&r.Actions[r.Init], NoState)
 	if len(next) == 0 {
 		next = []int{r.Start}
+	}
+	if r.OnError != nil && r.OnError.To != NoState {
+		next = append(next, r.OnError.To)
+	}
+	if init := r.Actions[r.Init].OnError; init != nil && init.To != NoState {
+		next = append(next, init.To)
 	}
 	for _, state := range next {
 		reached.Add(state)
@@ -325,12 +334,12 @@ func (r *Route) hasStep(such func(*Step) bool) bool {
 			return slices.ContainsFunc(steps, func(s Step) bool { return such(&s) })
 		})
 	}
-	return has(r.SideEffects, r.OnTimeout) ||
+	return has(r.SideEffects, r.OnTimeout, r.OnError.steps()) ||
 		slices.ContainsFunc(r.Timers, func(t Timer) bool { return has(t.OnExpire) }) ||
 		slices.ContainsFunc(r.States, func(s State) bool { return has(s.OnEnter, s.OnTimeout) }) ||
 		slices.ContainsFunc(r.Transitions, func(t Transition) bool { return has(t.OnFollow) }) ||
 		slices.ContainsFunc(r.Actions, func(a Action) bool {
-			return has(a.OnEnable, a.OnUnEnable, a.OnFire, a.SideEffects, a.OnOfferTimeout, a.OnDue)
+			return has(a.OnEnable, a.OnUnEnable, a.OnFire, a.SideEffects, a.OnOfferTimeout, a.OnDue, a.OnError.steps())
 		})
 }
 

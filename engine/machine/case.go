@@ -60,6 +60,7 @@ type Case struct {
 	Warnings       []Warning   `json:"w,omitempty"`
 	Outbox         []Outgoing  `json:"ob,omitempty"` // deliveries that have not ended, in order
 	Failing        bool        `json:"fl,omitempty"` // people see it as failed; see Shown
+	Broken         *Broken     `json:"br,omitempty"` // what led it into the failed state that it is in, if that was the fault of an action
 	Family
 	LogSeq       int64     `json:"q,omitempty"` // number of the last log entry
 	Version      int64     `json:"ver"`         // counts the changes of the case itself
@@ -109,6 +110,12 @@ type Enabled struct {
 	Due      time.Time     `json:"d,omitzero"`  // when the engine performs it; zero: never
 	Children *ChildSummary `json:"k,omitempty"` // of an action with children, once they were planned
 	Offer
+
+	// While it is escalated: why, the verb of the step at fault, and whether onError
+	// is still to be run.
+	Fault     string `json:"fa,omitempty"`
+	Step      string `json:"fs,omitempty"`
+	Unhandled bool   `json:"fu,omitempty"`
 
 	// Its timers as far as something is known of them. They are replaced, never
 	// changed in place.

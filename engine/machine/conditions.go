@@ -32,7 +32,7 @@ func (d expressions) scope(actor string) *expr.Values {
 	c := d.c
 	v.Children = nil
 	v.Case = expr.Case{ID: c.ID, Title: c.Title, Status: c.Status, Starter: c.Starter, Created: c.Created, Version: c.Version}
-	v.Xattrs, v.Actor = c.Xattrs, actor
+	v.Xattrs, v.Actor, v.Error = c.Xattrs, actor, d.mishap
 	v.Links = v.Links[:0]
 	for _, r := range c.Relations {
 		v.Links = append(v.Links, expr.Link{Relation: r.Name, Case: r.Case})

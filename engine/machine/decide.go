@@ -9,6 +9,7 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/route"
+	"flowdrive/route/expr"
 )
 
 // Decide returns what the event does to its case and to others. It stores nothing
@@ -116,6 +117,10 @@ type caseDecision struct {
 	messages     []NewMessage
 	outbox       []Posting
 	broke        []Failure
+	mishap       expr.Error // that onError has been run for last
+	handling     bool       // onError runs
+	tail         outputTail
+	faulted      string                    // verb of the step that was at fault last
 	written      int                       // bytes of messages
 	known        map[string]*document.Node // its messages as JSON, as far as they were asked for
 	firing       *firing                   // the timer whose handlers run, nil for none
@@ -352,7 +357,7 @@ func (d *caseDecision) output() *Output {
 	c.Interrupted, c.Timers = nilIfEmpty(c.Interrupted), nilIfEmpty(c.Timers)
 	c.Children, c.Work, c.Mapped = nilIfEmpty(c.Children), nilIfEmpty(c.Work), nilIfEmpty(c.Mapped)
 	c.Outbox = nilIfEmpty(c.Outbox)
-	return &Output{Case: c, Log: d.log, Messages: d.messages, Outbox: d.outbox, Failures: d.broke, Mended: d.failures().mended(), Performed: d.asked, Plans: d.plans}
+	return &Output{Case: c, Log: d.log, Messages: d.messages, Outbox: d.outbox, Failures: d.failures().told(), Mended: d.failures().mended(), Performed: d.asked, Plans: d.plans}
 }
 
 func nilIfEmpty[S ~[]T, T any](list S) S {

@@ -45,6 +45,13 @@ func (c *Case) Shown() Life {
 	return c.Life
 }
 
+// outputTail is the end of what the command of a delivery wrote that failed in this
+// event.
+type outputTail struct {
+	seq, step int64
+	text      string
+}
+
 // failures is what fails in a case and what is mended.
 type failures struct{ *caseDecision }
 
@@ -69,7 +76,7 @@ func (d failures) open(c *Case) (out []Failure) {
 	}
 	for i := range c.Enabled {
 		if e := &c.Enabled[i]; e.State == Escalated {
-			out = append(out, Failure{Name: e.Action, Action: e.Action, Kind: FailureFault})
+			out = append(out, Failure{Name: e.Action, Action: e.Action, Step: e.Step, Kind: FailureFault, Text: e.Fault})
 		}
 	}
 	if c.Life == Failed {
@@ -90,6 +97,16 @@ func (d failures) mended() (out []Failure) {
 		}
 	}
 	return out
+}
+
+// told returns what has failed in this event.
+func (d failures) told() []Failure {
+	open := d.open(d.c)
+	for i := range d.broke {
+		f := &d.broke[i]
+		f.Handled = d.c.Shown() != Failed && !slices.ContainsFunc(open, func(still Failure) bool { return still.Name == f.Name })
+	}
+	return d.broke
 }
 
 // settle says whether the case is broken now, and logs it if that has changed.
@@ -126,6 +143,6 @@ func (d failures) isBroken() bool {
 	default:
 		return false
 	}
-	return slices.ContainsFunc(d.c.Outbox, func(o Outgoing) bool { return o.Failed }) ||
+	return slices.ContainsFunc(d.c.Outbox, func(o Outgoing) bool { return o.Failed && o.From == "" }) ||
 		slices.ContainsFunc(d.c.Enabled, func(e Enabled) bool { return e.State == Escalated })
 }

@@ -1,7 +1,11 @@
 package machine
 
 import (
+	"slices"
+	"strings"
 	"testing"
+
+	"flowdrive/internal/errs"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -80,5 +84,198 @@ actions:
 	}
 	if got := p.log[len(p.log)-3]; got.Text != "Failed" || got.Kind != LogLife || *got.From != string(Active) || *got.To != string(Failed) {
 		t.Errorf("log %s", LogText(p.log))
+	}
+}
+
+const errorRoute = `
+states: {open: {type: start}, done: {type: complete}, manual: {}, broken: {type: failed, onEnter: [{log: "in $__ERROR_KIND__;"}]}}
+actions:
+  begin: {trigger: init}
+  run: {allowed: everyone, in: [open], sideEffects: [{exec: {command: x, into: Answer}}]%s}
+  answer: {trigger: message, message: Answer, in: [open], to: done}
+  fix: {allowed: everyone, in: [manual, broken], to: done}
+  give-up: {allowed: everyone, always: true, max: 1, to: manual}
+`
+
+// ran is a case of errorRoute whose command has failed.
+func ran(t *testing.T, onError string) *play {
+	t.Helper()
+	p := started(t, parsed(t, strings.Replace(errorRoute, "%s", onError, 1)))
+	if err := p.do("sam run"); err != nil {
+		t.Fatal(err)
+	}
+	o := p.c.Outbox[0]
+	if err := p.event(Undelivered{Seq: o.Seq, Step: o.Step, Attempts: 1, Reason: "x ended with exit status 3", Kind: FailureExit, Status: 3, Output: "disk full"}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// onError runs its steps with what failed, and leads the case to a state.
+func TestOnError(t *testing.T) {
+	t.Parallel()
+	const said = `{set: {said: {cel: "error.step + ' ' + error.kind + ' ' + string(error.status) + ' ' + error.text + ' ' + error.output"}}}`
+	for name, test := range map[string]struct {
+		onError string
+		shown   Life
+		status  string
+		left    int // deliveries that can be retried
+		handled bool
+	}{
+		"nothing":           {"", Failed, "open", 1, false},
+		"steps alone":       {", onError: {steps: [" + said + "]}", Failed, "open", 1, false},
+		"a state":           {", onError: {steps: [" + said + "], to: manual}", Active, "manual", 0, true},
+		"a failed state":    {", onError: {to: broken, steps: [" + said + "]}", Failed, "broken", 1, false},
+		"of the route":      {"}\nonError: {to: manual, steps: [" + said + "]", Active, "manual", 0, true},
+		"the action's own":  {", onError: {to: manual, steps: [" + said + "]}}\nonError: {to: broken", Active, "manual", 0, true},
+		"a step that leads": {", onError: {steps: [" + said + ", {perform: give-up}]}", Active, "manual", 0, true},
+		"a step at fault":   {", onError: {steps: [{set: {x: {cel: 'xattr.none'}}}, " + said + "], to: manual}", Active, "manual", 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			text := test.onError
+			if strings.Contains(text, "\n") { // of the route: the action ends before
+				before, after, _ := strings.Cut(text, "}\n")
+				p := ranOn(t, strings.Replace(errorRoute, "%s", before, 1)+after+"}\n")
+				checkError(t, p, test.shown, test.status, test.left, test.handled)
+				return
+			}
+			p := ran(t, text)
+			checkError(t, p, test.shown, test.status, test.left, test.handled)
+			if v, ok := p.c.Xattrs.Get("said"); ok != strings.Contains(text, "said") || ok && v.Text != "exec exit 3 x ended with exit status 3 disk full" {
+				t.Errorf("the steps saw %q", v.Text)
+			}
+			if entered := slices.Contains(p.texts(), "- in exit"); entered != (test.status == "broken") {
+				t.Errorf("log %s", LogText(p.log))
+			}
+		})
+	}
+}
+
+// ranOn is as ran, of another route.
+func ranOn(t *testing.T, text string) *play {
+	t.Helper()
+	p := started(t, parsed(t, text))
+	if err := p.do("sam run"); err != nil {
+		t.Fatal(err)
+	}
+	o := p.c.Outbox[0]
+	if err := p.event(Undelivered{Seq: o.Seq, Step: o.Step, Attempts: 1, Reason: "x ended with exit status 3", Kind: FailureExit, Status: 3}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func checkError(t *testing.T, p *play, shown Life, status string, left int, handled bool) {
+	t.Helper()
+	if p.c.Shown() != shown || p.c.Status != status || len(p.c.Outbox) != left {
+		t.Errorf("the case is %s in %s, and %d deliveries are left\n%s", p.c.Shown(), p.c.Status, len(p.c.Outbox), LogText(p.log))
+	}
+	if len(p.broke) != 1 || p.broke[0].Handled != handled || p.broke[0].Kind != FailureExit {
+		t.Errorf("failures %+v", p.broke)
+	}
+}
+
+// A retry leads a case that onError has led into a failed state back to where it
+// was, and sends again.
+func TestRetryAfterOnError(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"run", "task"} {
+		p := ran(t, ", onError: {to: broken}")
+		o := p.c.Outbox[0]
+		if name == "task" {
+			name = o.Name()
+		}
+		if err := p.do("admin !retry " + name); err != nil || p.c.Shown() != Active || p.c.Status != "open" || !p.c.Sending() {
+			t.Fatalf("%v: %s %s\n%s", err, p.c.Shown(), p.c.Status, LogText(p.log))
+		}
+		if err := p.event(answer(o, `{}`)); err != nil || p.c.Status != "done" || p.c.Shown() != Completed || len(p.mended) != 1 {
+			t.Errorf("%v: %s %s %v", err, p.c.Shown(), p.c.Status, p.mended)
+		}
+	}
+	// Another way out leaves nothing to be retried.
+	p := ran(t, ", onError: {to: broken}")
+	if err := p.do("sam give-up"); err != nil || p.c.Shown() != Active || p.c.Status != "manual" || p.c.Outbox != nil {
+		t.Errorf("%v: %s %s %v", err, p.c.Shown(), p.c.Status, p.c.Outbox)
+	}
+}
+
+// What a handler of errors asks for and is not delivered does not call it again.
+func TestErrorOfOnError(t *testing.T) {
+	t.Parallel()
+	p := ran(t, ", onError: {steps: [{exec: {command: x}}]}")
+	if len(p.c.Outbox) != 2 {
+		t.Fatalf("outbox %+v", p.c.Outbox)
+	}
+	o := p.c.Outbox[1]
+	if err := p.event(Undelivered{Seq: o.Seq, Step: o.Step, Attempts: 1, Reason: "no", Kind: FailureExit, Status: 1}); err != nil || len(p.c.Outbox) != 2 || len(p.broke) != 1 {
+		t.Errorf("%v: outbox %+v", err, p.c.Outbox)
+	}
+}
+
+// What fails while the case is suspended is handled when it resumes.
+func TestOnErrorAfterASuspension(t *testing.T) {
+	t.Parallel()
+	p := started(t, parsed(t, strings.Replace(errorRoute, "%s", ", onError: {to: manual}", 1)))
+	for _, step := range []string{"sam run", "admin !suspend"} {
+		if err := p.do(step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := p.c.Outbox[0]
+	if err := p.event(Undelivered{Seq: o.Seq, Step: o.Step, Attempts: 1, Reason: "no", Kind: FailureExit, Status: 1}); err != nil || p.c.Status != "open" {
+		t.Fatalf("%v: %s", err, p.c.Status)
+	}
+	if err := p.do("admin !resume"); err != nil || p.c.Status != "manual" || p.c.Shown() != Active || p.c.Outbox != nil {
+		t.Errorf("%v: %s %s", err, p.c.Shown(), p.c.Status)
+	}
+}
+
+// A fault of the engine's own performance is handled as what is not delivered is.
+func TestOnErrorOfAFault(t *testing.T) {
+	t.Parallel()
+	text := func(on string) string {
+		return `
+states: {open: {type: start}, done: {type: complete}, broken: {type: failed}}
+actions:
+  begin: {trigger: init}
+  count: {trigger: message, message: Number, in: [open], onFire: [{set: {n: {cel: 'int(message["Number"].n)'}}}], to: done` + on + `}
+`
+	}
+	p := started(t, parsed(t, text(`, onError: {steps: [{set: {why: {cel: "error.step + ' ' + error.kind"}}}], to: broken}`)))
+	if err := p.do(`sam @Number {"n": "x"}`); err != nil {
+		t.Fatal(err)
+	}
+	if why, _ := p.c.Xattrs.Get("why"); p.c.Shown() != Failed || p.c.Status != "broken" || why.Text != "set fault" || len(p.broke) != 1 || p.broke[0].Step != "set" {
+		t.Fatalf("%s %s %q %+v", p.c.Shown(), p.c.Status, why.Text, p.broke)
+	}
+	if err := p.do("sam !retry count"); !errs.Is(err, errs.NotAllowed) {
+		t.Error(err)
+	}
+	if err := p.do("admin !retry count"); err != nil || p.c.Status != "broken" || len(p.broke) != 1 {
+		t.Fatalf("%v: %s %s", err, p.c.Shown(), p.c.Status) // the same fault again
+	}
+	p.messages["Number"] = []byte(`{"n": "7"}`)
+	if err := p.do("admin !retry count"); err != nil || p.c.Status != "done" || p.c.Shown() != Completed {
+		t.Errorf("%v: %s %s\n%s", err, p.c.Shown(), p.c.Status, LogText(p.log))
+	}
+}
+
+// A handler that leads to what fails again does so without end only for as long as
+// an event may.
+func TestOnErrorWithoutEnd(t *testing.T) {
+	t.Parallel()
+	p := started(t, parsed(t, `
+states: {open: {type: start}, a: {}, b: {}}
+actions:
+  begin: {trigger: init}
+  go: {trigger: time, timeout: PT1H, in: [open], to: a}
+  x: {trigger: auto, in: [a], onFire: [{set: {x: {cel: xattr.none}}}]}
+  y: {trigger: auto, in: [b], to: a}
+onError: {to: b}
+`))
+	p.script([]step{{"+1h due", "active b: | y"}})
+	if p.c.Shown() != Failed {
+		t.Errorf("the case is %s", p.c.Shown())
 	}
 }

@@ -65,6 +65,9 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	}
 	b = appendEnd(b, len(v.Outbox))
 	b = appendTrue(b, `,"fl":`, v.Failing)
+	if v.Broken != nil {
+		b = appendBrokenJSON(append(b, `,"br":`...), v.Broken)
+	}
 	b = appendNonzero(b, `,"pa":`, v.Parent)
 	b = appendNonzero(b, `,"pr":`, v.ParentEnablement)
 	b = appendFilled(b, `,"pn":`, v.ParentAction)
@@ -162,6 +165,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Outbox = readList(r, r.readOutgoing)
 		case "fl":
 			v.Failing = r.truth()
+		case "br":
+			v.Broken = new(r.readBroken())
 		case "pa":
 			v.Parent = r.integer()
 		case "pr":
@@ -265,6 +270,9 @@ func appendEnabledJSON(b []byte, v *Enabled) []byte {
 	b = appendFilled(b, `,"dt":`, v.To)
 	b = appendSome(b, `,"rj":`, v.Rejected)
 	b = appendSome(b, `,"wi":`, v.Withdrew)
+	b = appendFilled(b, `,"fa":`, v.Fault)
+	b = appendFilled(b, `,"fs":`, v.Step)
+	b = appendTrue(b, `,"fu":`, v.Unhandled)
 	if v.AcceptBy != nil {
 		b = appendTimerJSON(append(b, `,"ta":`...), v.AcceptBy)
 	}
@@ -303,6 +311,12 @@ func (r *markingReader) readEnabled() (v Enabled) {
 			v.Rejected = r.texts()
 		case "wi":
 			v.Withdrew = r.texts()
+		case "fa":
+			v.Fault = r.text()
+		case "fs":
+			v.Step = r.text()
+		case "fu":
+			v.Unhandled = r.truth()
 		case "ta":
 			v.AcceptBy = new(r.readTimer())
 		case "td":
@@ -467,6 +481,9 @@ func appendOutgoingJSON(b []byte, v *Outgoing) []byte {
 	b = appendFilled(b, `,"e":`, v.Fault)
 	b = appendFilled(b, `,"k":`, string(v.Kind))
 	b = appendNonzero(b, `,"c":`, v.Code)
+	b = appendTrue(b, `,"u":`, v.Unhandled)
+	b = appendTrue(b, `,"h":`, v.OfError)
+	b = appendFilled(b, `,"f":`, v.From)
 	return append(b, '}')
 }
 
@@ -495,6 +512,32 @@ func (r *markingReader) readOutgoing() (v Outgoing) {
 			v.Kind = FailureKind(r.text())
 		case "c":
 			v.Code = r.integer()
+		case "u":
+			v.Unhandled = r.truth()
+		case "h":
+			v.OfError = r.truth()
+		case "f":
+			v.From = r.text()
+		default:
+			r.unknown(key)
+		}
+	})
+	return v
+}
+
+func appendBrokenJSON(b []byte, v *Broken) []byte {
+	b = appendString(b, `{"a":`, v.Action)
+	b = appendString(b, `,"s":`, v.Status)
+	return append(b, '}')
+}
+
+func (r *markingReader) readBroken() (v Broken) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "a":
+			v.Action = r.text()
+		case "s":
+			v.Status = r.text()
 		default:
 			r.unknown(key)
 		}

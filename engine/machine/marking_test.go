@@ -25,7 +25,7 @@ func fullCase() *Case {
 		Stakeholders: []string{"s", "t"},
 		Relations:    []Relation{{Name: "follows", Case: 42}, {Name: "partOf", Case: 9}},
 		Xattrs:       label.Dict{{Key: "b", Value: label.Value{Kind: document.Bool, Text: "true"}}, {Key: "n", Value: label.Value{Kind: document.Number, Text: "-1.5e3"}}, {Key: "s", Value: label.Text("null")}},
-		Enabled: []Enabled{{Number: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Remind: at}, {Number: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
+		Enabled: []Enabled{{Number: 6, Action: "a", State: Offered, Since: at, Offer: Offer{By: "x", For: "y", To: "z", Rejected: []string{"v"}, Withdrew: []string{"w"}}, Remind: at, Fault: "x", Step: "jq", Unhandled: true}, {Number: 7, Action: "b", State: Running, Since: at, Due: at, AcceptBy: &Timer{Date: at, Expired: true, Fired: at}, DoBy: &Timer{On: true}, FireBy: &Timer{Limit: &route.Limit{Kind: route.RelativeLimit, After: 5}}, Children: &ChildSummary{
 			Route: "v", Total: 9, Made: 8, Completed: 3, Canceled: 2, Tally: []Tally{{"yes", 2}, {"no", 1}}, Entered: true, Finished: at,
 		}}},
 		Timers:     []Timer{{Name: "a", Number: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},
@@ -34,8 +34,8 @@ func fullCase() *Case {
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
 		Resolution: "r",
 		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Enablement: 7}, {Time: at}},
-		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f", Kind: FailureExit, Code: 4}, {At: at}},
-		Failing:    true,
+		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f", Kind: FailureExit, Code: 4, Unhandled: true, OfError: true, From: "o"}, {At: at}},
+		Failing:    true, Broken: &Broken{Action: "a", Status: "o"},
 		Family: Family{
 			Parent: 14, ParentEnablement: 15, ParentAction: "p", Depth: 2, Links: 3, Mapped: []string{"m"},
 			Children:      []ChildLine{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},

@@ -31,6 +31,10 @@ type Outgoing struct {
 	Fault    string      `json:"e,omitempty"` // of the last attempt, once it has failed for good; stays while it is retried
 	Kind     FailureKind `json:"k,omitempty"` // goes with Fault
 	Code     int64       `json:"c,omitempty"` // exit status, signal or HTTP status; goes with Kind
+
+	Unhandled bool   `json:"u,omitempty"` // onError is still to be run for its failure
+	OfError   bool   `json:"h,omitempty"` // onError has asked for it, so none is run for its failure
+	From      string `json:"f,omitempty"` // the status that onError has led the case away from, into a failed one
 }
 
 // Name is the name of a delivery on worklists and below the case's actions.
@@ -72,7 +76,9 @@ type Posting struct {
 	Seq, Step int64
 	Request   *Request // it is to be sent
 	Again     bool     // it has failed, and is due again at once
-	Over      bool     // it was delivered or given up, and is to be removed
+	Over      bool     // it has ended, and is to be removed
+	End       string   // with Over: how, one of the ends
+	What      string   // with Request: what is sent, in a few words
 	Failed    bool     // it has failed for good: it is not tried until Again
 }
 
@@ -207,10 +213,11 @@ func (d deliveries) record(event Event) error {
 	case Recorded:
 		seq, step = e.Seq, e.Step
 	}
-	at := slices.IndexFunc(d.c.Outbox, func(o Outgoing) bool { return o.Seq == seq && o.Step == step })
+	at := d.c.placeOfDelivery(seq, step)
 	if at < 0 {
 		return d.bringToRest()
 	}
+	visit, performed := d.c.Visit, d.performed
 	switch e := event.(type) {
 	case Delivered:
 		if len(e.Content) > MaxFact {
@@ -226,19 +233,27 @@ func (d deliveries) record(event Event) error {
 		d.keepFailed(at, e)
 	case Recorded:
 		o := d.c.Outbox[at]
-		d.end(at)
+		d.end(at, EndRecorded)
 		d.messages = append(d.messages, NewMessage{Label: LabelOutbox(seq, step), MediaType: "application/json", Content: e.Content})
 		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Recorded instead of sent: %s, as %s", o.Verb, LabelOutbox(seq, step))})
 		d.noteWritten(LabelOutbox(seq, step), "")
 	}
-	return d.bringToRest()
+	handled := at < len(d.c.Outbox) && d.c.Outbox[at].Unhandled
+	if err := d.bringToRest(); err != nil {
+		return err
+	}
+	// What the steps of onError led to has taken care of it.
+	if at = d.c.placeOfDelivery(seq, step); handled && at >= 0 && d.c.Outbox[at].From == "" && (d.c.Visit != visit || d.performed != performed) {
+		d.end(at, EndFailed)
+	}
+	return nil
 }
 
 // writeAnswer ends a delivery that succeeded. It writes the answer as a message if
 // the step asks for that and the case has not ended.
 func (d deliveries) writeAnswer(at int, e Delivered) {
 	o := d.c.Outbox[at]
-	d.end(at)
+	d.end(at, EndDelivered)
 	text := fmt.Sprintf("Delivered: %s", o.Verb)
 	switch life := d.c.Life; {
 	case o.Into == "":
@@ -263,6 +278,8 @@ func (d deliveries) keepFailed(at int, e Undelivered) {
 	o.Failed, o.Attempts, o.Fault = true, o.Attempts+e.Attempts, cmp.Or(clipLine(e.Reason), "it failed")
 	o.Kind, o.Code = cmp.Or(e.Kind, FailureFault), e.Status
 	d.changed = true
+	o.Unhandled = !o.OfError && d.handler(o.action()) != nil
+	d.tail = outputTail{o.Seq, o.Step, e.Output}
 	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Failed: true})
 	text := fmt.Sprintf("Not delivered: %s: %s", o.Verb, o.Fault)
 	d.addOutside(o, LogEntry{Kind: LogError, Text: text})
@@ -274,13 +291,21 @@ func (d deliveries) keepFailed(at int, e Undelivered) {
 	d.failures().failed(f)
 }
 
-// end removes a delivery and its warnings.
-func (d deliveries) end(at int) {
+// How a delivery ends.
+const (
+	EndDelivered = "delivered"
+	EndRecorded  = "recorded"
+	EndGivenUp   = "given up"
+	EndFailed    = "failed"
+)
+
+// end removes a delivery and its warnings. how is one of the ends.
+func (d deliveries) end(at int, how string) {
 	o := d.c.Outbox[at]
 	d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
 	d.c.Outbox = slices.Delete(d.c.Outbox, at, at+1)
 	d.changed = true
-	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Over: true})
+	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Over: true, End: how})
 }
 
 func (d deliveries) addOutside(o *Outgoing, entry LogEntry) {
@@ -316,23 +341,32 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 	case !actor.RouteAdmin:
 		return errs.New(errs.NotAllowed, "Only an administrator of the route may retry or abort what was not delivered.")
 	}
+	back := ""
+	for _, at := range places {
+		if o := &d.c.Outbox[at]; again && o.From != "" {
+			back, o.From = o.From, ""
+		}
+	}
 	for _, at := range slices.Backward(places) {
 		o := d.c.Outbox[at]
 		d.asked = o.action()
 		entry := byPerson(actor, said)
 		entry.Kind = LogTask
 		if !again {
-			d.end(at)
+			d.end(at, EndGivenUp)
 			entry.Text = fmt.Sprintf("Gave up: %s", o.Verb)
 			d.addOutside(&o, entry)
 			continue
 		}
-		d.c.Outbox[at].Failed = false
+		d.c.Outbox[at].Failed, d.c.Outbox[at].Unhandled = false, false
 		d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
 		d.changed = true
 		d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Again: true})
 		entry.Text = fmt.Sprintf("Sent again: %s", o.Verb)
 		d.addOutside(&o, entry)
+	}
+	if back != "" {
+		d.comeBack(back, byPerson(actor, ""))
 	}
 	return d.bringToRest()
 }

@@ -72,6 +72,12 @@ func (p *pass) run() (performed bool, err error) {
 		if p.canceled || p.suspendByStep() {
 			return false, nil
 		}
+		if ran, err := (errorHandler{p}).next(); err != nil {
+			return false, err
+		} else if ran {
+			p.moved = true
+			continue
+		}
 		next, ok := p.due()
 		switch {
 		case !ok && p.moved && p.refused != nil:
@@ -337,6 +343,7 @@ func (d *caseDecision) setState(place int, state TaskState) {
 		if e.State == Accepted {
 			d.giveBack(e)
 		}
+		e.Fault, e.Step, e.Unhandled = "", "", false
 		e.State = state
 		d.changed = true
 	}
@@ -527,6 +534,7 @@ func isComplete(s *route.State) bool {
 // off fails the whole request.
 func (d *caseDecision) attempt(p performance) error {
 	before := d.savepoint()
+	d.faulted = ""
 	err := d.perform(p)
 	switch {
 	case errs.Is(err, errs.RouteFault):
@@ -558,10 +566,13 @@ func (d *caseDecision) escalate(p performance, err error) {
 		if e := &d.c.Enabled[i]; e.Number == p.enablement {
 			d.setState(i, Escalated)
 			e.Due = time.Time{}
+			e.Fault, e.Step = clipLine(err.Error()), d.faulted
+			// A handler of an endless loop would be part of it.
+			e.Unhandled = !errs.Is(err, errs.EndlessLoop) && d.handler(e.Action) != nil
 		}
 	}
 	d.changed = true
 	a := &d.route.Actions[p.action]
 	d.add(LogEntry{Kind: LogError, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Text: "Escalated: " + err.Error()})
-	d.failures().failed(Failure{Name: a.Name, Action: a.Name, Kind: FailureFault, Text: clipLine(err.Error())})
+	d.failures().failed(Failure{Name: a.Name, Action: a.Name, Step: d.faulted, Kind: FailureFault, Text: clipLine(err.Error())})
 }

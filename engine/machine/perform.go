@@ -312,7 +312,9 @@ func (d *caseDecision) destination(p performance) (outcome, error) {
 		w.output = p.output
 		w.to, _ = a.Output(p.output)
 	case a.Decide != nil:
-		w.output, w.to, err = d.expressions().decideOutput(a, p.actor, p.enablement)
+		if w.output, w.to, err = d.expressions().decideOutput(a, p.actor, p.enablement); err != nil {
+			d.faulted = "decide"
+		}
 	case len(a.Transitions) > 0:
 		w.to, w.transition = d.mark(a)
 	}
@@ -444,6 +446,7 @@ func (d *caseDecision) enter(w outcome, p performance) error {
 // visit begins a visit of a state. The actions of its transitions are enabled
 // again.
 func (d *caseDecision) visit(state int) {
+	d.leaveFailed()
 	d.status = state
 	d.c.Status = d.route.States[state].Name
 	d.c.Visit++

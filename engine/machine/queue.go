@@ -157,6 +157,9 @@ func (d personal) retryByPerson(e Retry) error {
 	if places := d.deliveries().undelivered(e.Action); places != nil {
 		return d.deliveries().attend(places, e.Actor, e.Comment, true)
 	}
+	if done, err := d.retryBroken(e); done {
+		return err
+	}
 	place, err := d.attendedTask(e.Action, "retry", e.Actor, Escalated)
 	if err != nil {
 		return err

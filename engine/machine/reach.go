@@ -46,9 +46,9 @@ func (d stepRun) send(s *route.Step, number int) error {
 	}
 	d.changed = true
 	d.add(LogEntry{Kind: LogMessage, Action: d.sourceAction(d.source), Trigger: new(ByStep), Text: "To be sent: " + what})
-	o := Outgoing{Seq: d.c.LogSeq, Step: int64(number), Verb: s.Verb, Source: d.source, Into: s.Outside.Into, At: d.now}
+	o := Outgoing{Seq: d.c.LogSeq, Step: int64(number), Verb: s.Verb, Source: d.source, Into: s.Outside.Into, At: d.now, OfError: d.handling}
 	d.c.Outbox = append(slices.Clip(d.c.Outbox), o)
-	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Request: r})
+	d.outbox = append(d.outbox, Posting{Seq: o.Seq, Step: o.Step, Request: r, What: what})
 	return nil
 }
 

@@ -71,6 +71,7 @@ func (d stepRun) run(steps []route.Step) error {
 				continue
 			}
 		}
+		d.faulted = string(s.Verb) // unless it succeeds
 		if s.Outside != nil {
 			if err := d.send(s, i+1); err != nil {
 				return err
@@ -78,6 +79,7 @@ func (d stepRun) run(steps []route.Step) error {
 		} else if err := d.step(s); err != nil {
 			return err
 		}
+		d.faulted = ""
 	}
 	return nil
 }
@@ -187,6 +189,7 @@ func (d stepRun) fill(text string, escape func(string) string) (filled string, u
 	values := &label.Values{
 		Now: d.labelled(), Created: d.c.Created, PID: d.c.ID, ParentPID: d.c.Parent, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
 		Title: d.c.Title, ScheduledFor: d.c.ScheduledFor, Iteration: d.c.Iteration, XAttrs: d.c.Xattrs,
+		Error:  label.Error(d.mishap),
 		Escape: escape,
 	}
 	if strings.Contains(text, "$__EMAIL__;") {

@@ -31,8 +31,16 @@ type Values struct {
 	ScheduledFor time.Time
 	Iteration    int64 // 1 for the first case of a schedule entry
 	XAttrs       Dict  // of the case, sorted by key; Expand does not look at it
+	Error        Error // what onError is run for
 
 	Escape func(string) string // what Substitute puts in for what a label stands for; nil: just that
+}
+
+// Error is a failure as labels stand for it.
+type Error struct {
+	Step, Kind   string
+	Status       int64
+	Text, Output string
 }
 
 // Substitute replaces every label of the text, in one pass: what a label
@@ -221,6 +229,16 @@ func (v *Values) lookUp(name string) (value string, known bool) {
 		return v.Title, true
 	case "ITERATION":
 		return number(v.Iteration), true
+	case "ERROR_STEP":
+		return v.Error.Step, true
+	case "ERROR_KIND":
+		return v.Error.Kind, true
+	case "ERROR_STATUS":
+		return number(v.Error.Status), true
+	case "ERROR_TEXT":
+		return v.Error.Text, true
+	case "ERROR_OUTPUT":
+		return v.Error.Output, true
 	}
 	if value, known = v.instant(name); known {
 		return value, true

@@ -103,6 +103,7 @@ var environment = sync.OnceValue(func() *cel.Env {
 		cel.Variable("tasks", cel.MapType(cel.StringType, taskKind.Type)),
 		cel.Variable("children", cel.ListType(childKind.Type)),
 		cel.Variable("tally", tallyKind.Type),
+		cel.Variable("error", errorKind.Type),
 	)
 	if err != nil {
 		panic("expr: the environment cannot be made: " + err.Error())

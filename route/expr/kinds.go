@@ -98,6 +98,13 @@ var (
 		"xattr":      from(cel.MapType(cel.StringType, cel.DynType), func(c *Child) ref.Val { return xattrTable(c.Xattrs) }),
 		"roles":      from(cel.MapType(cel.StringType, cel.ListType(cel.StringType)), (*Child).roles),
 	}}
+	errorKind = kind{cel.ObjectType("error"), map[string]property{
+		"step":   text(func(e Error) string { return e.Step }),
+		"kind":   text(func(e Error) string { return e.Kind }),
+		"status": whole(func(e Error) int64 { return e.Status }),
+		"text":   text(func(e Error) string { return e.Text }),
+		"output": text(func(e Error) string { return e.Output }),
+	}}
 	tallyKind = kind{cel.ObjectType("tally"), map[string]property{
 		"total":    whole(func(k *Children) int64 { return k.Total }),
 		"open":     whole(func(k *Children) int64 { return k.Open }),
@@ -108,7 +115,7 @@ var (
 
 // kindNamed returns the kind of that name, nil if it is a type of CEL.
 func kindNamed(name string) *kind {
-	for _, k := range [...]*kind{&caseKind, &taskKind, &timerKind, &childKind, &tallyKind} {
+	for _, k := range [...]*kind{&caseKind, &taskKind, &timerKind, &childKind, &tallyKind, &errorKind} {
 		if k.TypeName() == name {
 			return k
 		}

@@ -29,6 +29,7 @@ type Values struct {
 	Timers   int                             // how many user-defined timers the route has
 	TimerAt  func(i int) string              // their names, in order of definition
 	Timer    func(name string) (Timer, bool) // of any timer
+	Error    Error                           // what onError is run for; the zero value for nothing
 
 	// Cost is what evaluations over these values have cost so far; with a
 	// Budget they fail once it is used up.
@@ -49,6 +50,15 @@ type Case struct {
 type Link struct {
 	Relation string
 	Case     int64
+}
+
+// Error is what an expression sees of a failure.
+type Error struct {
+	Step   string // the verb of the step
+	Kind   string
+	Status int64 // exit status, number of the signal or HTTP status, by the kind; else 0
+	Text   string
+	Output string // the end of what a command wrote
 }
 
 // Task is what an expression sees of an action and how it was performed.
@@ -105,6 +115,8 @@ func (a *activation) ResolveName(name string) (any, bool) {
 		return v.tasks(), true
 	case "children":
 		return v.Children.list(), true
+	case "error":
+		return record{&errorKind, v.Error}, true
 	case "tally":
 		return v.Children.tally(), true
 	}
