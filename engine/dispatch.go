@@ -205,7 +205,7 @@ func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow, request 
 			return nil, &outbox.Final{Reason: refused}
 		}
 	}
-	reply, err = e.outside.Deliver(ctx, &outbox.Delivery{Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec})
+	reply, err = e.outside.Deliver(ctx, &outbox.Delivery{Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, News: request.News})
 	if err == nil && refused != "" {
 		err = &outbox.Final{Reason: refused}
 	}
@@ -216,7 +216,7 @@ func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow, request 
 // for what would never end.
 func longestAttempt(r *machine.Request) time.Duration {
 	switch {
-	case r.HTTP != nil:
+	case r.HTTP != nil, r.News != nil:
 		return 10 * time.Second
 	case r.Exec != nil:
 		return 25 * time.Hour

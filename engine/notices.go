@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"flowdrive/engine/contents"
@@ -17,18 +18,12 @@ import (
 // Channels are the ways in which people are notified of events. In addition
 // they can look at /events (docs/contract/routes.md#6-notifications).
 type Channels struct {
-	Mail    bool   // the outside has a mail server
-	Webhook string // URL of a service that is told of every event that people are; "" for none
-	Secret  string // name of the secret that signs the webhook's requests, "" for none
+	Mail         bool // the outside has a mail server
+	Destinations []notice.Destination
 }
 
 // canNotify reports whether there is any way to notify.
-func (e *decider) canNotify() bool { return e.channels.Mail || e.channels.Webhook != "" }
-
-// hookCall is the call by which the webhook is told.
-func (e *decider) hookCall(body []byte) *machine.HTTPCall {
-	return &machine.HTTPCall{Method: "POST", URL: e.channels.Webhook, MediaType: "application/json", Body: body, Secret: e.channels.Secret}
-}
+func (e *decider) canNotify() bool { return e.channels.Mail || len(e.channels.Destinations) > 0 }
 
 // notifier is the notification of one event.
 type notifier struct {
@@ -75,8 +70,15 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 
 // tell posts what services and people are told by a notice.
 func (e *decider) tell(n *notice.Notice, post func(*machine.Request) error) error {
-	if e.channels.Webhook != "" {
-		if err := post(&machine.Request{HTTP: e.hookCall(n.Hook())}); err != nil {
+	n.Links = e.links
+	var told []string // a destination may be there twice, for different notices
+	for i := range e.channels.Destinations {
+		d := &e.channels.Destinations[i]
+		if !d.Wants(n) || n.Way.Is(d) || slices.Contains(told, d.ID) {
+			continue
+		}
+		told = append(told, d.ID)
+		if err := post(&machine.Request{News: &machine.Bulletin{Destination: d.ID, Body: n.Body()}}); err != nil {
 			return err
 		}
 	}
@@ -85,7 +87,7 @@ func (e *decider) tell(n *notice.Notice, post func(*machine.Request) error) erro
 	}
 	for i := range n.People {
 		p := &n.People[i]
-		if p.Email == "" {
+		if p.Email == "" || n.Way.IsMailTo(p.Email) {
 			continue
 		}
 		if err := post(&machine.Request{Mail: n.Mail(p)}); err != nil {

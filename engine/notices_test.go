@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine"
+	"flowdrive/engine/notice"
 	"flowdrive/internal/identity"
 	"flowdrive/route"
 	"flowdrive/store"
@@ -175,7 +176,7 @@ func TestNoticesInTheOutbox(t *testing.T) {
 	w := newWorld(t, func(w *world) {
 		w.config = func(cfg *engine.Config) {
 			cfg.Sandbox = false
-			cfg.Channels = engine.Channels{Mail: true, Webhook: "https://api.example.org/told", Secret: "key"}
+			cfg.Channels = engine.Channels{Mail: true, Destinations: []notice.Destination{{ID: "standard-1"}, {ID: "standard-1", Kinds: []notice.Kind{notice.KindTask}}, {ID: "slack-2", Least: notice.Serious}}}
 		}
 	})
 	w.as("admin").mustPutRoute("desk", routeTold)
@@ -200,8 +201,8 @@ func TestNoticesInTheOutbox(t *testing.T) {
 		return out
 	}
 	got := requests()
-	if len(got) != 4 || !strings.HasPrefix(got[1], "http:api.example.org ") || !strings.Contains(got[2], "bob@example.org") || !strings.Contains(got[3], "ann@example.org") ||
-		!strings.Contains(got[3], w.as("sam").caseForm(id).node.Get("guid").Text) {
+	if len(got) != 4 || !strings.HasPrefix(got[2], "notify:standard-1 ") || !strings.Contains(got[0], "bob@example.org") || !strings.Contains(got[1], "ann@example.org") ||
+		!strings.Contains(got[2], w.as("sam").caseForm(id).node.Get("guid").Text) {
 		t.Errorf("in the outbox: %q", got)
 	}
 

@@ -62,7 +62,7 @@ func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 		if reply != nil {
 			event.MediaType, event.Content = outbox.CleanType(reply.MediaType), reply.Content
 		}
-		return e.conclude(ctx, row, event)
+		return e.conclude(ctx, row, event, nil)
 	}
 	how := outbox.HowFailed(failure)
 	pause, again := outbox.NextAttempt(request, row.Key, row.Attempts, failure)
@@ -72,7 +72,7 @@ func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 	if !again {
 		return e.conclude(ctx, row, machine.Undelivered{
 			Seq: row.Seq, Step: row.Step, Attempts: row.Attempts, Reason: failure.Error(), Kind: how.Kind, Status: how.Status, Output: how.Output,
-		})
+		}, failure)
 	}
 	due := e.Clock.Now().Add(pause)
 	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("outbox: an attempt failed; it will be repeated")
@@ -83,6 +83,9 @@ func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 			return nil, err
 		}
 		return func(tx store.Tx) error {
+			if err := e.decider.noteAttempt(tx, row, failure, e.Clock.Now()); err != nil {
+				return err
+			}
 			if c != nil {
 				if err := e.decider.write(tx, c); err != nil {
 					return err
@@ -96,14 +99,20 @@ func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 
 // conclude gives the case the result of a delivery, and removes the delivery
 // from the outbox unless it may be retried, all in one unit: an answer is used
-// once.
-func (e *deliveries) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event) error {
+// once. failure is why the delivery was given up, nil if it got through.
+func (e *deliveries) conclude(ctx context.Context, row *store.OutboxRow, event machine.Event, failure error) error {
 	return e.Change(ctx, func(r store.Reader) (change.Decision, error) {
-		c, err := e.prepareReply(r, row, event, e.Clock.Now())
+		now := e.Clock.Now()
+		c, err := e.prepareReply(r, row, event, now)
 		if err != nil {
 			return nil, err
 		}
-		return func(tx store.Tx) error { return e.writeReply(tx, row, event, c) }, nil
+		return func(tx store.Tx) error {
+			if err := e.decider.noteAttempt(tx, row, failure, now); err != nil {
+				return err
+			}
+			return e.writeReply(tx, row, event, c)
+		}, nil
 	})
 }
 

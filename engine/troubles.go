@@ -367,5 +367,5 @@ func noticeEntry(stored *store.Entry, entry *schedule.Entry) *notice.Entry {
 	if title == "" {
 		title = entry.Route
 	}
-	return &notice.Entry{UUID: stored.UUID.String(), Title: title}
+	return &notice.Entry{UUID: stored.UUID.String(), Title: title, Route: entry.Route}
 }

@@ -27,6 +27,8 @@ type Config struct {
 	Domains  Domains
 	Commands Commands
 
+	Destinations []Destination // of notices
+
 	Clock   engine.Clock
 	Version string // of this program, which it tells the services that it calls
 	Log     zerolog.Logger
@@ -78,6 +80,8 @@ func (g *Gateway) deliver(ctx context.Context, d *outbox.Delivery, secrets *hidd
 		return nil, g.mail(ctx, d.Key, d.Mail)
 	case d.Exec != nil:
 		return g.run(ctx, d)
+	case d.News != nil:
+		return nil, g.announce(ctx, d.Key, d.News, secrets)
 	}
 	return nil, &outbox.Final{Reason: "this server does not know this kind of delivery"}
 }

@@ -10,12 +10,13 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// mapFlag is a flag whose value is a map: a key with further keys in the
-// configuration file, or a text in YAML.
+// mapFlag is a flag whose value is a map, or a list of maps: a key with further keys
+// in the configuration file, or a text in YAML.
 type mapFlag struct {
 	node   *document.Node // nil: not given
 	file   string         // in which it stands, "" for none
 	secret bool
+	list   bool
 }
 
 // Set reads a text in YAML.
@@ -29,7 +30,11 @@ func (m *mapFlag) Set(text string) error {
 
 // take takes a value of the configuration file.
 func (m *mapFlag) take(node *document.Node, file string) error {
-	if node.Kind != document.Object && node.Kind != document.Null {
+	switch {
+	case node.Kind == document.Null:
+	case m.list && node.Kind != document.List:
+		return fmt.Errorf("must be a list, not %s", node.Kind)
+	case !m.list && node.Kind != document.Object:
 		return fmt.Errorf("must be keys with values, not %s", node.Kind)
 	}
 	m.node, m.file = node, file
@@ -40,7 +45,12 @@ func (m *mapFlag) take(node *document.Node, file string) error {
 func (m *mapFlag) String() string { return "" }
 
 // Type names the kind of value in the help.
-func (m *mapFlag) Type() string { return "map" }
+func (m *mapFlag) Type() string {
+	if m.list {
+		return "list"
+	}
+	return "map"
+}
 
 func (m *mapFlag) isSecret() bool { return m.secret }
 
@@ -57,14 +67,41 @@ func readMap[T any](m *mapFlag, flag string, one func(document.Value) T) (map[st
 		name, value := root.Member(i)
 		values[name] = one(value)
 	}
-	if err := faults.Err(); err != nil {
-		place := m.file
-		if place == "" {
-			place = "--" + flag
-		}
-		return nil, usageError{errors.New(strings.Join(faultLines(place, err), "\n"))}
+	if err := m.wrong(flag, &faults); err != nil {
+		return nil, err
 	}
 	return values, nil
+}
+
+// readList reads each item of the list. All faults are in one error, each with its
+// place.
+func readList[T any](m *mapFlag, flag string, one func(document.Value) T) ([]T, error) {
+	if m.node == nil || m.node.Kind == document.Null {
+		return nil, nil
+	}
+	var faults document.Faults
+	root := document.Value{Node: m.node, Pointer: document.Pointer("", flag), Faults: &faults}
+	values := make([]T, len(m.node.Items))
+	for i := range m.node.Items {
+		values[i] = one(root.Item(i))
+	}
+	if err := m.wrong(flag, &faults); err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+// wrong returns the faults as an error, nil for none.
+func (m *mapFlag) wrong(flag string, faults *document.Faults) error {
+	err := faults.Err()
+	if err == nil {
+		return nil
+	}
+	place := m.file
+	if place == "" {
+		place = "--" + flag
+	}
+	return usageError{errors.New(strings.Join(faultLines(place, err), "\n"))}
 }
 
 // secretFlag is a flag whose value is never shown.

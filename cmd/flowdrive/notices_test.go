@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"flowdrive/engine/notice"
 	"flowdrive/internal/mailbox"
 )
 
@@ -51,20 +52,54 @@ actions:
 		}
 		return ""
 	})
-	var told struct {
-		Kind, Title string
-		Acts        []struct{ Text, Actor string }
-		People      []struct {
-			Name, Why string
-			Tasks     []string
-		}
-	}
+	var told notice.Payload
 	call := s.seen()[0]
 	if err := json.Unmarshal([]byte(call.body), &told); err != nil {
 		t.Fatalf("%v: %s", err, call.body)
 	}
-	if call.target != "/told" || told.Kind != "task" || told.Title != "Chairs" || len(told.Acts) != 1 || told.Acts[0].Text != "Begun" ||
-		len(told.People) != 1 || told.People[0].Name != "bob" || told.People[0].Why != "task" || !strings.HasPrefix(call.header.Get("Webhook-Signature"), "v1,") {
+	d := &told.Data
+	if call.target != "/told" || told.Type != "case.task-offered" || d.Kind != notice.KindTask || d.Text != "To do: Check it (Chairs)" || len(d.Acts) != 1 || d.Acts[0].Text != "Begun" ||
+		len(d.People) != 1 || d.People[0].Name != "bob" || d.People[0].Why != "task" || !strings.HasPrefix(call.header.Get("Webhook-Signature"), "v1,") {
 		t.Errorf("told %s %s", call.header, call.body)
+	}
+}
+
+// TestDestinations: several services are told, each in its form and of what it asks
+// for.
+func TestDestinations(t *testing.T) {
+	t.Parallel()
+	s := startService(t, func(http.ResponseWriter, string) {})
+	p := startConfigured(t, fmt.Sprintf(`
+allow-host: %q
+public-url: https://flow.example.org
+notify:
+  - {webhook: "%[2]s/services/T0/B0/xyz", template: slack, kinds: [task, failure]}
+  - {webhook: "%[2]s/ops", template: ntfy, severity: failure}
+  - {webhook: "%[2]s/message", template: gotify, kinds: outcome, routes: [desk]}
+  - {webhook: "%[2]s/other", routes: [other]}
+`, strings.TrimPrefix(s.URL, "http://"), s.URL))
+	p.must(t, http.StatusCreated, "PUT", "/dav/Workflow/Routes/desk.yaml", `
+access: {start: [everyone]}
+roles: {clerk: {assign: ["user:admin"]}}
+states: {open: {type: start}, done: {type: complete, title: Closed well}}
+actions:
+  begin: {trigger: init, past: Begun}
+  check: {title: Check it, in: [open], role: clerk, to: done, past: Checked}
+`)
+	p.must(t, http.StatusCreated, "PUT", "/dav/Admin/Users/sam.json", `{"password": "sam at work"}`)
+	path := p.as("sam", "sam at work").must(t, http.StatusCreated, "PUT", "/dav/Workflow/Cases/new.json", `{"route": "desk", "title": "Chairs"}`).header.Get("Location")
+	p.must(t, http.StatusNoContent, "PUT", strings.TrimSuffix(path, ".json")+"/Actions/check.json", `{"comment": "well"}`)
+	eventually(t, 30*time.Second, func() string {
+		if n := len(s.seen()); n < 2 {
+			return fmt.Sprintf("%d calls", n)
+		}
+		return ""
+	})
+	got := map[string]string{}
+	for _, call := range s.seen() {
+		got[call.target] += call.body
+	}
+	if len(got) != 2 || !strings.Contains(got["/services/T0/B0/xyz"], `"url":"https://flow.example.org`+strings.TrimSuffix(path, ".json")+`/Actions/check.json"`) || !strings.Contains(got["/message"], `"title":"Closed well: Chairs"`) {
+		t.Errorf("told %v", got)
 	}
 }

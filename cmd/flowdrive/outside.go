@@ -32,10 +32,11 @@ type outsideSettings struct {
 	mailDomains      []string
 	commands         mapFlag
 	notifyWebhook    string
+	notify           mapFlag
 }
 
 func (s *outsideSettings) register(flags *pflag.FlagSet) {
-	s.secrets.secret = true
+	s.secrets.secret, s.notify.secret, s.notify.list = true, true, true
 	flags.StringSliceVar(&s.allowHosts, "allow-host", nil, "host that routes may call: a name, *.example.org, either with a port behind it, an address,\nor NAME=NETWORK for one that is not in the Internet, such as intranet.example=10.0.0.0/8")
 	flags.Var(&s.secrets, "secrets", "secrets that routes name, by name; \"default\" signs a request that names none\n(configuration file or environment)")
 	flags.StringVar(&s.smtp, "smtp", "", "mail server: smtp://user@mail.example.org:587 (with STARTTLS) or smtps://user@mail.example.org")
@@ -43,7 +44,8 @@ func (s *outsideSettings) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.smtpPasswordFile, "smtp-password-file", "", "file with the password of the user of --smtp")
 	flags.StringVar(&s.mailFrom, "mail-from", "", "sender of mails, such as \"Flowdrive <flowdrive@example.org>\"")
 	flags.StringSliceVar(&s.mailDomains, "mail-domain", nil, "domain to which mails may go in addition to users' addresses: example.org or *.example.org")
-	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that gets every notification")
+	flags.StringVar(&s.notifyWebhook, "notify-webhook", "", "URL, at a host of --allow-host, that gets every notification: short for --notify with that webhook alone")
+	flags.Var(&s.notify, "notify", "services that are told of notices: [{webhook, template, token, sign, kinds, routes, severity}], where template is one of\n"+strings.Join(notify.Templates(), ", ")+" (configuration file)")
 	flags.Var(&s.commands, "commands", "commands that routes may run, by name: {path, args, env, timeout, memory, output}\n(configuration file)")
 }
 
@@ -77,20 +79,14 @@ func (s *outsideSettings) gateway() (notify.Config, error) {
 	note("commands", err)
 	c.Commands, err = notify.CheckCommands(commands)
 	note("commands", err)
-	if s.notifyWebhook != "" && errors.Join(wrong...) == nil {
-		note("notify-webhook", refusedWebhook(c, s.notifyWebhook))
+	if errors.Join(wrong...) == nil { // else too much would be refused
+		told, err := s.destinations(c)
+		note("notify", err)
+		for i := range told {
+			c.Destinations = append(c.Destinations, told[i].Destination)
+		}
 	}
 	return c, errors.Join(wrong...)
-}
-
-// refusedWebhook says why the webhook cannot be called.
-func refusedWebhook(c notify.Config, url string) error {
-	gateway := notify.New(c)
-	defer gateway.Close()
-	if detail := gateway.RefusesURL(url); detail != "" {
-		return errors.New(detail)
-	}
-	return nil
 }
 
 // openOutside returns what the settings allow of the world, and how people are
@@ -100,12 +96,19 @@ func (a *app) openOutside() (outbox.Outside, engine.Channels, error) {
 	if err != nil {
 		return nil, engine.Channels{}, err
 	}
-	channels := engine.Channels{Mail: c.Mail != nil, Webhook: a.settings.outside.notifyWebhook}
+	channels := engine.Channels{Mail: c.Mail != nil}
+	told, err := a.settings.outside.destinations(c)
+	if err != nil {
+		return nil, engine.Channels{}, err
+	}
 	c.Clock, c.Version, c.Log, c.Confined = clock.Real{}, version(), a.log, []string{confinedCommand}
 	if c.Scratch, err = a.commandsFolder(); err != nil {
 		return nil, engine.Channels{}, err
 	}
 	a.gateway = notify.New(c)
+	for i := range told {
+		channels.Destinations = append(channels.Destinations, told[i].told(a.gateway))
+	}
 	if a.settings.rehearsal {
 		return anywhere{a.gateway}, channels, nil
 	}

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -89,6 +90,7 @@ type Request struct {
 	HTTP *HTTPCall `json:"http,omitempty"`
 	Exec *Command  `json:"exec,omitempty"`
 	Call *Callback `json:"call,omitempty"`
+	News *Bulletin `json:"news,omitempty"`
 
 	Retry *Repeats `json:"retry,omitempty"` // nil: as its kind has it by itself
 }
@@ -146,6 +148,13 @@ type Callback struct {
 	Name  string `json:"name"`
 	Case  []byte `json:"case,omitempty"`  // what it is told of the case, JSON
 	Value []byte `json:"value,omitempty"` // JSON
+}
+
+// Bulletin is what a destination of notices is told. Its address and the form in
+// which it is told are settings, and are looked up when it is told.
+type Bulletin struct {
+	Destination string          `json:"destination"` // its ID
+	Body        json.RawMessage `json:"body"`        // a notice.Payload
 }
 
 // Events about the deliveries of a case. If the delivery has ended already they do

@@ -6,30 +6,11 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
-	"flowdrive/internal/document"
 )
-
-// entryForm is what a webhook is told of a schedule entry.
-type entryForm struct {
-	Kind    Kind   `json:"kind"`
-	UUID    string `json:"uuid"`
-	Title   string `json:"title"`
-	Href    string `json:"href"`
-	Instant string `json:"instant"`
-	Reason  string `json:"reason"`
-}
 
 func (e *Entry) folder() string { return "/dav/Workflow/Schedule/" + e.UUID }
 
 func (t *Trouble) instant() string { return t.Instant.UTC().Format(time.RFC3339) }
-
-// entryHook returns the document for the webhook of what a schedule entry failed
-// to do.
-func (n *Notice) entryHook() []byte {
-	return document.Line(entryForm{
-		Kind: n.Kind, UUID: n.Entry.UUID, Title: n.Entry.Title, Href: n.Entry.folder() + ".json", Instant: n.Trouble.instant(), Reason: n.Trouble.Text,
-	})
-}
 
 // entryMail says what a schedule entry failed to do, and whether it goes on.
 func (n *Notice) entryMail(p *Person) *machine.Mail {

@@ -11,6 +11,8 @@ import (
 // Mail returns the mail that tells the recipient.
 func (n *Notice) Mail(p *Person) *machine.Mail {
 	switch {
+	case n.Way != nil:
+		return n.wayMail(p)
 	case n.Case == nil:
 		return n.entryMail(p)
 	case n.Trouble != nil:

@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/engine/machine"
 	"flowdrive/internal/identity"
+	"flowdrive/internal/link"
 )
 
 // Kind is what a notice is about. People and destinations choose by it.
@@ -51,14 +52,16 @@ func (k Kind) Severity() Severity {
 	return Info
 }
 
-// Notice is one thing that some people are told. Exactly one of Case and Entry is
-// set.
+// Notice is one thing that some people are told. Exactly one of Case, Entry
+// and Way is set.
 type Notice struct {
 	Kind Kind
 	Time time.Time
 	Case *machine.Case // that it is about, as it is since
 	// Entry is the schedule entry that it is about.
 	Entry *Entry
+	// Way is the way of telling people that it is about.
+	Way *Way
 	// Word is what was done in the case, or how it ended: "Approved".
 	Word string
 	// Child is set for what happened in a case that another case has started.
@@ -70,6 +73,7 @@ type Notice struct {
 	Trouble *Trouble
 	Title   func(machine.TaskRef) string // what people call a task
 	Name    func(user string) string     // what people call a user; nil: by the name to log in with
+	Links   link.Base                    // how links begin
 	People  []Person                     // who is told, each once
 }
 
@@ -77,6 +81,15 @@ type Notice struct {
 type Entry struct {
 	UUID  string
 	Title string
+	Route string
+}
+
+// Way is a way by which people and services are told, as far as administrators are
+// told of it: a destination of the settings, the mail server, or a mailbox.
+type Way struct {
+	ID   string
+	Name string // for people, without what is secret
+	Lost int64  // deliveries that were given up since it has failed
 }
 
 // Trouble is something that is wrong until it is mended.

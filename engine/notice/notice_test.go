@@ -1,6 +1,12 @@
 package notice_test
 
 import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +16,8 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
 
 func noon() time.Time { return time.Date(2012, 11, 9, 12, 34, 56, 0, time.UTC) }
 
@@ -143,15 +151,116 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-func TestHook(t *testing.T) {
+// TestPayload: what services are told, in testdata/payload.
+func TestPayload(t *testing.T) {
 	t.Parallel()
-	n := sampleEvent()
-	n.People = []notice.Person{*samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"}), *samplePerson(machine.ReasonWatcher)}
-	n.People[0].Behalf = "bob"
-	want(t, "the document", string(n.Hook()), `{"kind":"task","case":7,"guid":"g7","route":"desk","title":"Child","state":"active","status":"open",`+
-		`"href":"/dav/Workflow/Cases/7.json","time":"2012-11-09T12:34:56Z",`+
-		`"acts":[{"action":"approve","actor":"ann","onBehalfOf":"bob","from":"open","to":"done","comment":" looks right\nTo: x ","text":"Approved\nTo: x"}],`+
-		`"people":[{"name":"eve","why":"`+string(machine.ReasonTask)+`","for":"bob","tasks":["7.sign"]},{"name":"eve","why":"`+string(machine.ReasonWatcher)+`","tasks":[]}]}`+"\n")
+	task := sampleEvent()
+	task.Links, task.ActsCase = "https://flow.example.org", 7
+	task.People = []notice.Person{*samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"}), *samplePerson(machine.ReasonTask, machine.TaskRef{Case: 7, Action: "sign"})}
+	task.People[0].Behalf = "bob"
+	outcome := sampleEvent()
+	outcome.Kind, outcome.Case.Life, outcome.ActsCase = notice.KindOutcome, machine.Completed, 7
+	entry := &notice.Notice{
+		Kind: notice.KindFailure, Time: noon(), Entry: &notice.Entry{UUID: "0123", Title: "Nightly", Route: "rates"},
+		Trouble: &notice.Trouble{What: notice.WhatUnstarted, Text: "there is no route", Since: noon(), Instant: noon()},
+	}
+	way := sampleWay(notice.KindMended)
+	for name, n := range map[string]*notice.Notice{"task-offered": task, "completed": outcome, "schedule-failed": entry, "destination-mended": way} {
+		golden(t, filepath.Join("payload", name+".json"), n.Body())
+	}
+}
+
+// golden compares a JSON document with a file of testdata, or writes that.
+func golden(t *testing.T, name string, document []byte) {
+	t.Helper()
+	var got bytes.Buffer
+	if err := json.Indent(&got, bytes.TrimSpace(document), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	got.WriteByte('\n')
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, name, got.String(), string(file))
+}
+
+func sampleWay(kind notice.Kind) *notice.Notice {
+	return &notice.Notice{
+		Kind: kind, Time: noon(), Way: &notice.Way{ID: "slack-1", Name: "slack at hooks.slack.com", Lost: 2},
+		Trouble: &notice.Trouble{Text: "POST https://hooks.slack.com answered 404 Not Found: no_service", Since: noon().Add(-time.Hour)},
+	}
+}
+
+// TestWays: administrators are told of a way of telling people that fails, and
+// neither by that way nor twice of a mailbox by itself.
+func TestWays(t *testing.T) {
+	t.Parallel()
+	admin := &notice.Person{Email: "root@example.org"}
+	failed, mended := sampleWay(notice.KindFailure).Mail(admin), sampleWay(notice.KindMended).Mail(admin)
+	want(t, "subject", failed.Subject, "Notices do not arrive: slack at hooks.slack.com")
+	want(t, "text", failed.Text, `Slack at hooks.slack.com has not taken notices since 2012-11-09 11:34 UTC:
+
+  POST https://hooks.slack.com answered 404 Not Found: no_service
+
+Notices that were given up meanwhile: 2. They are not sent again.
+
+What has not been given up is tried again for a day. There is no further mail
+about it until it works again.
+
+You get this because you are an administrator.
+`)
+	want(t, "subject when it is mended", mended.Subject, "Notices arrive again: slack at hooks.slack.com")
+	if mended.Thread != failed.Thread || !strings.Contains(mended.Text, "takes notices again. It did not since 2012-11-09 11:34 UTC.") {
+		t.Errorf("the mail of the mending is %+v", mended)
+	}
+	var none *notice.Way
+	box, server := &notice.Way{ID: notice.Mailbox("ann@example.org")}, &notice.Way{ID: notice.MailServer}
+	for _, test := range []struct {
+		way       *notice.Way
+		ann, root bool
+	}{{none, false, false}, {box, true, false}, {server, true, true}} {
+		if test.way.IsMailTo("ann@example.org") != test.ann || test.way.IsMailTo("root@example.org") != test.root {
+			t.Errorf("%+v is another way", test.way)
+		}
+	}
+}
+
+// TestDestinationsChoose: a destination is told of what it asks for.
+func TestDestinationsChoose(t *testing.T) {
+	t.Parallel()
+	task := sampleEvent()
+	failure := &notice.Notice{Kind: notice.KindFailure, Entry: &notice.Entry{Route: "rates"}}
+	way := sampleWay(notice.KindFailure)
+	for _, test := range []struct {
+		d    notice.Destination
+		want string
+	}{
+		{notice.Destination{}, "task failure way mended"},
+		{notice.Destination{Kinds: []notice.Kind{notice.KindTask, notice.KindOutcome}}, "task"},
+		{notice.Destination{Routes: []string{"Desk"}}, "task"},
+		{notice.Destination{Routes: []string{"rates", "other"}}, "failure"},
+		{notice.Destination{Least: notice.Info}, "task failure way mended"},
+		{notice.Destination{Least: notice.Warning}, "failure way mended"},
+		{notice.Destination{Least: notice.Serious, Kinds: []notice.Kind{notice.KindFailure}, Routes: []string{"desk"}}, ""},
+	} {
+		var got []string
+		for _, n := range []struct {
+			name string
+			*notice.Notice
+		}{{"task", task}, {"failure", failure}, {"way", way}, {"mended", sampleWay(notice.KindMended)}} {
+			if test.d.Wants(n.Notice) {
+				got = append(got, n.name)
+			}
+		}
+		want(t, fmt.Sprintf("%+v", test.d), strings.Join(got, " "), test.want)
+	}
 }
 
 func TestFailure(t *testing.T) {
@@ -160,8 +269,6 @@ func TestFailure(t *testing.T) {
 		Kind: notice.KindFailure, Time: noon(), Entry: &notice.Entry{UUID: "0123", Title: "Nightly"},
 		Trouble: &notice.Trouble{What: notice.WhatUnstarted, Text: "there is no route", Since: noon(), Instant: noon()},
 	}
-	want(t, "the document", string(f.Hook()), `{"kind":"failure","uuid":"0123","title":"Nightly",`+
-		`"href":"/dav/Workflow/Schedule/0123.json","instant":"2012-11-09T12:34:56Z","reason":"there is no route"}`+"\n")
 	mail := f.Mail(&notice.Person{Email: "root@example.org", Notice: machine.Notice{Why: machine.ReasonAdmin}})
 	want(t, "to whom", strings.Join(mail.To, " "), "root@example.org")
 	want(t, "subject", mail.Subject, "Not started: Nightly")

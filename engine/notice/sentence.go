@@ -13,6 +13,8 @@ import (
 // nil recipient stands for a service.
 func (n *Notice) Sentence(p *Person) string {
 	switch {
+	case n.Way != nil:
+		return n.waySentence()
 	case n.Trouble != nil:
 		return n.troubleSentence()
 	case p != nil && len(p.Tasks) > 0:

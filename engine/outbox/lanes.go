@@ -16,12 +16,12 @@ import (
 // (docs/contract/engine.md#the-machine-is-a-pure-function).
 func Key(guid string, seq, step int64) string { return fmt.Sprintf("%s-%d-%d", guid, seq, step) }
 
-// LaneOf returns the lane of a request: the mail server, a host, a command or a
-// callback. A slow lane does not delay the others.
+// LaneOf returns the lane of a request: the mail server, a host, a command, a
+// callback or a destination of notices. A slow lane does not delay the others.
 func LaneOf(r *machine.Request) string {
 	switch {
 	case r.Mail != nil:
-		return "mail"
+		return MailLane
 	case r.HTTP != nil && r.HTTP.URLSecret != "":
 		return "http:{secret: " + r.HTTP.URLSecret + "}"
 	case r.HTTP != nil:
@@ -31,6 +31,8 @@ func LaneOf(r *machine.Request) string {
 		return "http:"
 	case r.Exec != nil:
 		return laneOfCommands + r.Exec.Name
+	case r.News != nil:
+		return NewsLane(r.News.Destination)
 	}
 	return "call:" + r.Call.Name
 }
@@ -39,6 +41,19 @@ func LaneOf(r *machine.Request) string {
 const laneOfCommands = "exec:"
 
 func isCommand(lane string) bool { return strings.HasPrefix(lane, laneOfCommands) }
+
+// MailLane is the lane of all mails.
+const MailLane = "mail"
+
+// NewsLane returns the lane of what a destination of notices is told.
+func NewsLane(destination string) string { return newsPrefix + destination }
+
+// DestinationOf returns the ID of the destination whose lane it is.
+func DestinationOf(lane string) (destination string, ok bool) {
+	return strings.CutPrefix(lane, newsPrefix)
+}
+
+const newsPrefix = "notify:"
 
 // What is not delivered is tried again with growing pauses, for about a day.
 const (

@@ -85,6 +85,7 @@ func TestLaneOf(t *testing.T) {
 		"http:":            {HTTP: &HTTPCall{URL: "://"}},
 		"exec:x":           {Exec: &Command{Name: "x"}},
 		"call:y":           {Call: &Callback{Name: "y"}},
+		"notify:z":         {News: &Bulletin{Destination: "z"}},
 	} {
 		if got := LaneOf(&request); got != want {
 			t.Errorf("the lane is %q, want %q", got, want)

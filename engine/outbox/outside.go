@@ -42,6 +42,7 @@ type Delivery struct {
 	HTTP    *HTTPCall
 	Exec    *Command
 	Call    *Callback
+	News    *Bulletin
 }
 
 // What is to be done outside is decided by the core.
@@ -55,6 +56,8 @@ type (
 	// Callback is a function that the program which embeds the engine has
 	// registered by its name.
 	Callback = machine.Callback
+	// Bulletin is what a destination of notices is told.
+	Bulletin = machine.Bulletin
 )
 
 // Output is what a command has written, the end of it.

@@ -47,6 +47,12 @@ func Record(row *store.OutboxRow) ([]byte, error) {
 			Name  string `json:"name"`
 			Value any    `json:"value"`
 		}{"call", r.Call.Name, readable(r.Call.Value)}
+	case r.News != nil:
+		form = struct {
+			Kind        string `json:"kind"`
+			Destination string `json:"destination"`
+			Body        any    `json:"body"`
+		}{"notice", r.News.Destination, readable(r.News.Body)}
 	default:
 		return nil, errs.New(errs.Internal, "The request %s asks for nothing.", row.Key)
 	}

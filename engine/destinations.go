@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/engine/notice"
+	"flowdrive/engine/outbox"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/store"
+)
+
+// toldAfter is for how long a destination may fail before administrators are told,
+// if it does not fail for good before.
+const toldAfter = time.Hour
+
+// destinationRecord is what is kept of a destination that fails.
+type destinationRecord struct {
+	Since  time.Time `json:"since"`  // the first failure since it last worked
+	Reason string    `json:"reason"` // of the last failure
+	Lost   int64     `json:"lost"`   // deliveries that were given up since
+	Told   bool      `json:"told"`   // administrators have been told
+}
+
+// recordKey is the setting in which the record of a destination is kept.
+func recordKey(id string) string { return "destination " + id }
+
+// way is a way by which people and services are told: a destination of the settings,
+// the mail server, or the mailbox of one person.
+type way struct{ id, name string }
+
+// waysOf returns the ways that a row of the outbox goes, the widest first. What a
+// step sends by HTTP, or has done by a command, is not a way of telling people.
+func (e *decider) waysOf(row *store.OutboxRow) []way {
+	if id, is := outbox.DestinationOf(row.Lane); is {
+		name := "a destination that the settings do not have any more"
+		if i := slices.IndexFunc(e.channels.Destinations, func(d notice.Destination) bool { return d.ID == id }); i >= 0 {
+			name = e.channels.Destinations[i].Name
+		}
+		return []way{{id, name}}
+	}
+	if row.Lane != outbox.MailLane {
+		return nil
+	}
+	ways := []way{{notice.MailServer, "the mail server"}}
+	var r machine.Request
+	if row.Step == 0 && json.Unmarshal(row.Request, &r) == nil && r.Mail != nil && len(r.Mail.To) == 1 {
+		ways = append(ways, way{notice.Mailbox(r.Mail.To[0]), "the mailbox " + r.Mail.To[0]})
+	}
+	return ways
+}
+
+// noteAttempt notes what became of an attempt to tell somebody; failure is nil if it
+// got through.
+func (e *decider) noteAttempt(tx store.Tx, row *store.OutboxRow, failure error, now time.Time) error {
+	if failure == nil {
+		return e.noteSuccess(tx, row, now)
+	}
+	return e.noteFailure(tx, row, failure, now)
+}
+
+// noteFailure notes that an attempt has failed. What has failed for good concerns
+// the narrowest way alone: a mailbox that does not exist says nothing of the mail
+// server. Administrators are told once until the way works again.
+func (e *decider) noteFailure(tx store.Tx, row *store.OutboxRow, failure error, now time.Time) error {
+	ways := e.waysOf(row)
+	if len(ways) == 0 {
+		return nil
+	}
+	final, given := errors.AsType[*outbox.Final](failure)
+	given = given || row.Attempts >= outbox.MostAttempts
+	w := ways[0]
+	if final != nil {
+		if w = ways[len(ways)-1]; row.Step != 0 {
+			return nil // of what a step has sent its case tells
+		}
+	}
+	record, err := readRecord(tx, w)
+	if err != nil {
+		return err
+	}
+	if record == nil {
+		record = &destinationRecord{Since: now}
+		if row.Created.Before(now) && row.Attempts > 1 {
+			record.Since = row.Created
+		}
+	}
+	record.Reason = failure.Error()
+	if given {
+		record.Lost++
+	}
+	if !record.Told && (given || now.Sub(record.Since) >= toldAfter) {
+		record.Told = true
+		if err := e.tellOfWay(tx, w, record, notice.KindFailure, now); err != nil {
+			return err
+		}
+	}
+	return tx.Write().Settings().Put(recordKey(w.id), string(document.Line(record)))
+}
+
+// noteSuccess notes that a delivery has got through.
+func (e *decider) noteSuccess(tx store.Tx, row *store.OutboxRow, now time.Time) error {
+	for _, w := range e.waysOf(row) {
+		record, err := readRecord(tx, w)
+		if err != nil {
+			return err
+		}
+		if record == nil {
+			continue
+		}
+		if record.Told {
+			if err := e.tellOfWay(tx, w, record, notice.KindMended, now); err != nil {
+				return err
+			}
+		}
+		if err := tx.Write().Settings().Put(recordKey(w.id), ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readRecord returns what is kept of a way, nil if it works.
+func readRecord(r store.Reader, w way) (*destinationRecord, error) {
+	text, err := r.Settings().Get(recordKey(w.id))
+	if err != nil || text == "" {
+		return nil, err
+	}
+	record := new(destinationRecord)
+	return record, errs.Wrap("read what is kept of "+w.name, json.Unmarshal([]byte(text), record))
+}
+
+// tellOfWay tells administrators, by the other ways, that one fails or works again.
+// The log has it in any case.
+func (e *decider) tellOfWay(tx store.Tx, w way, record *destinationRecord, kind notice.Kind, now time.Time) error {
+	tx.AfterCommit(func() {
+		if kind == notice.KindMended {
+			e.log.Info().Str("destination", w.name).Time("since", record.Since).Int64("lost", record.Lost).Msg("notices: a destination works again")
+			return
+		}
+		e.log.Error().Str("destination", w.name).Time("since", record.Since).Str("reason", record.Reason).Msg("notices: a destination fails; administrators are told by the others")
+	})
+	c := &concerned{decider: e, table: e.accounts.Table()}
+	c.admins(0, true)
+	return e.tell(&notice.Notice{
+		Kind: kind, Time: now, Way: &notice.Way{ID: w.id, Name: w.name, Lost: record.Lost},
+		Trouble: &notice.Trouble{Text: record.Reason, Since: record.Since}, People: c.people,
+	}, e.postLoose(tx, now))
+}

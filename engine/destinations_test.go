@@ -1,0 +1,131 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/engine/notice"
+	"flowdrive/engine/outbox"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/identity"
+)
+
+// mailRoom is an outside that keeps what was told to whom.
+type mailRoom struct {
+	outsideWorld
+	down map[string]error // by address, destination, or "mail"
+	told []string
+}
+
+func (m *mailRoom) deliver(_ context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	to, text := "", ""
+	if d.News != nil {
+		var p notice.Payload
+		if err := json.Unmarshal(d.News.Body, &p); err != nil {
+			return nil, err
+		}
+		to, text = d.News.Destination, p.Data.Text
+	} else {
+		if to, text = d.Mail.To[0], d.Mail.Subject; m.down["mail"] != nil {
+			return nil, m.down["mail"]
+		}
+	}
+	if err := m.down[to]; err != nil {
+		return nil, err
+	}
+	m.told = append(m.told, to+": "+text)
+	return nil, nil
+}
+
+// set makes an address fail; nil mends it.
+func (m *mailRoom) set(to string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.down[to] = err
+}
+
+// ofWays returns what was told of ways of telling people since it was last asked.
+func (m *mailRoom) ofWays() (out []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, line := range m.told {
+		if strings.Contains(line, ": Notices ") {
+			out = append(out, line)
+		}
+	}
+	m.told = nil
+	slices.Sort(out)
+	return out
+}
+
+// TestWaysOfTelling: administrators are told once of a destination, a mailbox or the
+// mail server that does not take notices, by the others, and once when it does
+// again.
+func TestWaysOfTelling(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		room := &mailRoom{down: map[string]error{}}
+		room.answer = room.deliver
+		w, stop := realTime(t, func(w *world) {
+			w.config = func(c *engine.Config) {
+				c.Outside = room
+				c.Channels = engine.Channels{Mail: true, Destinations: []notice.Destination{
+					{ID: "slack-1", Name: "slack at hooks.slack.com"}, {ID: "ntfy-2", Name: "ntfy at ntfy.sh", Least: notice.Serious},
+				}}
+			}
+		})
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+		w.as("admin").mustPutRoute("desk", routeTold)
+		start := func() []string {
+			w.clock.Set(clock.Real{}.Now())
+			w.as("sam").startCase(`{"route": "desk", "title": "One"}`)
+			await(time.Second)
+			return room.ofWays()
+		}
+		all := func(text string, to ...string) (lines []string) {
+			for _, each := range to {
+				lines = append(lines, each+": Notices "+text)
+			}
+			return lines
+		}
+		const slack, box, server = "slack at hooks.slack.com", "the mailbox bob@example.org", "the mail server"
+
+		room.set("slack-1", &outbox.Final{Reason: "POST https://hooks.slack.com answered 404 Not Found"})
+		same(t, "a destination fails for good", start(), all("do not arrive: "+slack, "ntfy-2", "root@example.org"))
+		same(t, "it fails again", start(), []string(nil))
+		room.set("slack-1", nil)
+		same(t, "it is mended", start(), all("arrive again: "+slack, "ntfy-2", "root@example.org"))
+		same(t, "it works", start(), []string(nil))
+
+		room.set("bob@example.org", &outbox.Final{Reason: "550"})
+		same(t, "a mailbox fails", start(), all("do not arrive: "+box, "ntfy-2", "root@example.org", "slack-1"))
+		same(t, "it fails again", start(), []string(nil))
+		room.set("bob@example.org", nil)
+		same(t, "it is mended", start(), all("arrive again: "+box, "ntfy-2", "root@example.org", "slack-1"))
+
+		// What may pass by itself is told after an hour, and not by mail if it is
+		// the mail server.
+		room.set("mail", errors.New("connection refused"))
+		same(t, "the mail server fails", start(), []string(nil))
+		await(30 * time.Minute)
+		same(t, "for half an hour", room.ofWays(), []string(nil))
+		await(time.Hour)
+		same(t, "for more than an hour", room.ofWays(), all("do not arrive: "+server, "ntfy-2", "slack-1"))
+		await(3 * time.Hour)
+		same(t, "for hours", room.ofWays(), []string(nil))
+		room.set("mail", nil)
+		await(2 * time.Hour)
+		same(t, "it is mended", room.ofWays(), all("arrive again: "+server, "ntfy-2", "slack-1"))
+	})
+}

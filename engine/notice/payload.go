@@ -1,0 +1,192 @@
+package notice
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+	"flowdrive/internal/link"
+)
+
+// Payload is the document that services are told by, in the form that Standard
+// Webhooks recommends (docs/contract/routes.md#what-a-service-is-told).
+type Payload struct {
+	Type      string `json:"type"` // what it is about, and what happened: "case.completed"
+	Timestamp string `json:"timestamp"`
+	Data      Data   `json:"data"`
+}
+
+// Data is the content of a payload. What it is about has an href, a path, and a
+// url, which is absolute if the server knows the address by which it is called.
+type Data struct {
+	Kind        Kind             `json:"kind"`
+	Severity    Severity         `json:"severity"`
+	Text        string           `json:"text"` // the notice in a sentence
+	Title       string           `json:"title"`
+	Route       string           `json:"route,omitempty"`
+	Href        string           `json:"href,omitempty"`
+	URL         string           `json:"url,omitempty"`
+	Case        *CaseData        `json:"case,omitempty"`
+	Entry       *EntryData       `json:"entry,omitempty"`
+	Destination *DestinationData `json:"destination,omitempty"`
+	Acts        []ActData        `json:"acts"`
+	Tasks       []TaskData       `json:"tasks"` // new or waiting, each once
+	People      []PersonData     `json:"people"`
+	Trouble     *TroubleData     `json:"trouble,omitempty"`
+}
+
+// CaseData is a case that a notice is about.
+type CaseData struct {
+	ID      int64        `json:"id"`
+	GUID    string       `json:"guid"`
+	State   machine.Life `json:"state"`
+	Status  string       `json:"status"`
+	Starter string       `json:"starter"`
+}
+
+// EntryData is a schedule entry that a notice is about.
+type EntryData struct {
+	UUID    string `json:"uuid"`
+	Instant string `json:"instant,omitempty"` // that failed
+}
+
+// DestinationData is a way of telling people that a notice is about.
+type DestinationData struct {
+	ID   string `json:"id"`
+	Lost int64  `json:"lost"` // notices that were given up since it has failed
+}
+
+// ActData is what somebody or a timer did.
+type ActData struct {
+	Case       int64   `json:"case"` // in which
+	Action     *string `json:"action"`
+	Actor      *string `json:"actor"`
+	OnBehalfOf *string `json:"onBehalfOf"`
+	From       *string `json:"from"`
+	To         *string `json:"to"`
+	Comment    *string `json:"comment"`
+	Text       string  `json:"text"`
+	Line       string  `json:"line"` // all of it in a line, for people
+}
+
+// TaskData is something to do.
+type TaskData struct {
+	Case   int64  `json:"case"`
+	Action string `json:"action"`
+	Title  string `json:"title"`
+	Href   string `json:"href"`
+	URL    string `json:"url"`
+}
+
+// PersonData is somebody who is told.
+type PersonData struct {
+	Name  string         `json:"name"`
+	Why   machine.Reason `json:"why,omitempty"`
+	For   string         `json:"for,omitempty"`
+	Tasks []string       `json:"tasks"`
+}
+
+// TroubleData is what is wrong or was.
+type TroubleData struct {
+	Text  string `json:"text"`
+	Since string `json:"since,omitempty"`
+	Ended bool   `json:"ended"` // there is no next try
+}
+
+// Waiting returns the names of the people who have something to do.
+func (d *Data) Waiting() []string {
+	var names []string
+	for i := range d.People {
+		if len(d.People[i].Tasks) > 0 {
+			names = append(names, d.People[i].Name)
+		}
+	}
+	return names
+}
+
+// Payload returns what services are told. There is one for each notice, for any
+// number of recipients.
+func (n *Notice) Payload() *Payload {
+	p := &Payload{Timestamp: stamp(n.Time), Data: Data{
+		Kind: n.Kind, Severity: n.Kind.Severity(), Text: machine.OneLine(n.Sentence(nil)), Route: n.route(),
+		Acts: []ActData{}, Tasks: []TaskData{}, People: []PersonData{},
+	}}
+	if c := n.Case; c != nil {
+		p.Type = "case." + n.happened()
+		p.Data.Title = c.Title
+		p.Data.Case = &CaseData{ID: c.ID, GUID: c.GUID, State: c.Shown(), Status: c.Status, Starter: c.Starter}
+		p.Data.Href, p.Data.URL = link.Base("").Case(c.ID), n.Links.Case(c.ID)
+	} else if e := n.Entry; e != nil {
+		p.Type = "schedule." + n.happened()
+		p.Data.Title = e.Title
+		p.Data.Entry = &EntryData{UUID: e.UUID}
+		p.Data.Href, p.Data.URL = link.Base("").Entry(e.UUID), n.Links.Entry(e.UUID)
+	} else {
+		p.Type = "destination." + n.happened()
+		p.Data.Title = n.Way.Name
+		p.Data.Destination = &DestinationData{ID: n.Way.ID, Lost: n.Way.Lost}
+	}
+	if t := n.Trouble; t != nil {
+		p.Data.Trouble = &TroubleData{Text: t.Text, Since: stamp(t.Since), Ended: t.Ended}
+		if p.Data.Entry != nil {
+			p.Data.Entry.Instant = stamp(t.Instant)
+		}
+	}
+	for i := range n.Acts {
+		a := &n.Acts[i]
+		p.Data.Acts = append(p.Data.Acts, ActData{n.ActsCase, a.Action, a.Actor, a.OnBehalfOf, a.From, a.To, a.Comment, a.Text, describeAct(a)})
+	}
+	n.addPeople(&p.Data)
+	return p
+}
+
+func (n *Notice) addPeople(d *Data) {
+	for i := range n.People {
+		p := &n.People[i]
+		told := PersonData{Name: string(p.Name), Why: p.Why, For: p.Behalf, Tasks: []string{}}
+		for _, task := range p.Tasks {
+			told.Tasks = append(told.Tasks, fmt.Sprintf("%d.%s", task.Case, task.Action))
+			known := func(t TaskData) bool { return t.Case == task.Case && t.Action == task.Action }
+			if !slices.ContainsFunc(d.Tasks, known) {
+				d.Tasks = append(d.Tasks, TaskData{
+					Case: task.Case, Action: task.Action, Title: n.Title(task),
+					Href: link.Base("").Action(task.Case, task.Action), URL: n.Links.Action(task.Case, task.Action),
+				})
+			}
+		}
+		d.People = append(d.People, told)
+	}
+}
+
+// happened returns the second part of a payload's type.
+func (n *Notice) happened() string {
+	switch n.Kind {
+	case KindTask:
+		return "task-offered"
+	case KindReminder:
+		return "task-reminded"
+	case KindAct:
+		return "changed"
+	case KindOutcome:
+		return string(n.Case.Shown())
+	case KindOverdue:
+		return "overdue"
+	case KindFailure:
+		return "failed"
+	case KindMended:
+	}
+	return "mended"
+}
+
+// Body returns the payload as it is sent.
+func (n *Notice) Body() []byte { return document.Line(n.Payload()) }
+
+// stamp writes an instant for programs, "" for none.
+func stamp(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format(time.RFC3339)
+}
