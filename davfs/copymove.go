@@ -224,7 +224,7 @@ func (t *transfer) asPut() *request {
 	}
 	scope := *t.scope
 	scope.writes = true
-	return &request{scope: &scope, r: r, at: t.to, overlays: t.request.overlays, tokens: t.tokens}
+	return &request{scope: &scope, r: r, at: t.to, overlays: t.request.overlays, tokens: t.tokens, transferBy: t.r.Method}
 }
 
 // put copies or moves by a PUT of the source's bytes to the destination, which

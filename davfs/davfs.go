@@ -101,6 +101,7 @@ type request struct {
 
 	tokens     []store.UUID  // that the If header submits; condition reads them
 	moveSource *engine.Taken // of the PUT that a MOVE is: what it moves
+	transferBy string        // of the PUT that a COPY or MOVE is: that method
 
 	ignored bool   // an empty PUT has left in force what is stored
 	allow   string // of a refused method, what the address takes
@@ -369,7 +370,7 @@ func (d *drive) mkcol(x *request) (*answer, error) {
 	if target, ok := n.(creator); ok {
 		return d.makeFolder(x, target)
 	}
-	return nil, errs.New(errs.NotAllowed, "Folders cannot be made here; the folders of the workflow are given.")
+	return nil, errs.New(errs.NotAllowed, "Folders cannot be made here, where they are given; make yours in Documents/%s/.", x.by.Name)
 }
 
 // makeFolder answers MKCOL at a place for it.

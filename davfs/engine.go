@@ -249,6 +249,7 @@ type ScratchArea interface {
 	DeleteScratch(ctx context.Context, req engine.Request, at store.ScratchPlace) error
 	MakeDraft(ctx context.Context, req engine.Request, at store.ScratchPlace) (created bool, err error)
 	Reject(ctx context.Context, req engine.Request, r files.Refusal) error
+	NoteIdle(ctx context.Context, req engine.Request, at store.ScratchPlace, text string) error
 	KeepAnswer(ctx context.Context, req engine.Request, a files.KeptAnswer) error
 	FindAnswer(ctx context.Context, by identity.Principal, now time.Time, kind files.KeptKind, at store.ScratchPlace) ([]byte, error)
 	DropAnswer(ctx context.Context, by identity.Principal, kind files.KeptKind, at store.ScratchPlace) error

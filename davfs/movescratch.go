@@ -85,6 +85,11 @@ func (t *transfer) withinScratch(from, to scratchPlace) (*answer, error) {
 		}
 		return nil, err
 	}
+	if t.about.dir {
+		if err := to.ownFolder(); err != nil {
+			return nil, err
+		}
+	}
 	req := t.engineRequest(t.wall)
 	req.If = t.sourceCondition
 	out, err := t.engine.Scratch.MoveScratch(ctx, req, from.place(), to.place(), t.overwrite)

@@ -246,5 +246,8 @@ func (n newScratch) makeFolder(ctx context.Context, req engine.Request) (*engine
 	if err := n.guard(ctx); err != nil {
 		return nil, err
 	}
+	if err := n.at.ownFolder(); err != nil {
+		return nil, err
+	}
 	return n.at.engine.Scratch.MakeScratchFolder(ctx, n.at.wallRequest(req), n.at.place())
 }

@@ -407,7 +407,7 @@ func TestSavingByRenaming(t *testing.T) {
 			gvfs PUT Schedule/a.tmp | {"route":"bug","type":"cron","hour":22} | 201
 			gvfs COPY Schedule/a.tmp -> Schedule/a.json | | 201
 			gvfs COPY Schedule/a.json -> Schedule/a.bak | | 201
-			gvfs LIST Schedule/ | | 207 | a.bak a.json a.tmp`,
+			gvfs LIST Schedule/ | | 207 | Rejected a.bak a.json a.tmp`,
 		"what was refused, and is mended": `
 			windows PUT Schedule/a.json | {"type":1} | 422
 			windows COPY Schedule/Rejected/20261120T120000Z~~a.json -> Schedule/b.tmp | | 201

@@ -62,7 +62,7 @@ func (d *drive) put(x *request) (*answer, error) {
 		return nil, reserved
 	}
 	if err != nil {
-		return nil, err
+		return nil, x.unplaced(err)
 	}
 	target, ok := n.(writer)
 	if !ok || x.at.Slash {
@@ -133,6 +133,26 @@ func (x *request) reserved() error {
 		return err
 	}
 	return refusal
+}
+
+// unplaced says of a PUT or MKCOL in a folder whose members are given where else it
+// could be. What is there may only be not for the caller to see, so that the kind stays
+// the same. Any other error it returns as it is.
+func (x *request) unplaced(err error) error {
+	if !errs.Is(err, errs.NotFound) || len(x.at.Segments) == 0 {
+		return err
+	}
+	parent, missing := x.walk(x.r.Context(), x.at.parent())
+	if missing != nil {
+		return err
+	}
+	switch parent.(type) {
+	case documentsFolder:
+		return errs.New(errs.NotFound, "There is no such folder, or you may not see it. Documents/ has one for you and for each of your teams; save it in one of them, as in Documents/%s/.", x.by.Name)
+	case fixedFolder:
+		return errs.New(errs.NotFound, "There is nothing at this address, or you may not see it. The members of %s are given; keep files in Documents/%s/.", x.at.parent().String(), x.by.Name)
+	}
+	return err
 }
 
 // putNowhere answers a PUT to what takes none.
@@ -302,6 +322,7 @@ func (p *putRequest) perform() (*answer, error) {
 	}
 	a := p.answer(out)
 	p.updateOverlays(ctx, out, a)
+	p.noteIdle(ctx)
 	return a, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -18,10 +19,18 @@ import (
 // If the refusal says nothing about the document it is not kept
 // (docs/contract/drive.md#rejected-content).
 func (p *putRequest) reject(ctx context.Context, refusal error) {
-	if !p.draftable() || p.in == nil || len(p.in.data) == 0 || !ofDocument(refusal) {
+	conflict := errs.Is(refusal, errs.Precondition) || errs.Is(refusal, errs.Locked)
+	conflict = conflict && p.transferBy == "" // of which the source is still there
+	if !p.draftable() || p.in == nil || p.rules.content || !conflict && !ofDocument(refusal) {
+		return
+	}
+	if !p.in.read && p.read() != nil || len(p.in.data) == 0 {
 		return
 	}
 	text := reasons(p.at, refusal, p.wall)
+	if conflict {
+		text += p.storedText(ctx)
+	}
 	if p.stays {
 		text += "If your program sends the same text again, it is refused again. To try once more, delete the file, or change the text.\n"
 	}
@@ -31,6 +40,30 @@ func (p *putRequest) reject(ctx context.Context, refusal error) {
 	if err != nil && !errs.Is(err, errs.Full) {
 		p.Log.Warn().Err(err).Msg("drive: could not keep refused content")
 	}
+}
+
+// storedText quotes the version that is stored instead of what was sent, for who has to
+// bring both together.
+func (p *putRequest) storedText(ctx context.Context) string {
+	stored, ok := p.target.(reader)
+	if !ok {
+		return ""
+	}
+	about, content, err := stored.open(ctx)
+	if errs.Is(err, errs.NotFound) {
+		return "\nThere is nothing at this address now.\n"
+	}
+	if err != nil {
+		p.Log.Warn().Err(err).Msg("drive: could not read what is stored instead of refused content")
+		return ""
+	}
+	defer func() { _ = content.Close() }() // what was only read is whole
+	text, err := io.ReadAll(io.LimitReader(content, p.limit()))
+	if err != nil {
+		p.Log.Warn().Err(err).Msg("drive: could not read what is stored instead of refused content")
+		return ""
+	}
+	return fmt.Sprintf("\nStored there now, since %s:\n\n%s\n", about.modified.UTC().Format(timeInNotes), text)
 }
 
 // ofDocument reports whether a refusal says something about the request body.
@@ -46,7 +79,7 @@ func ofDocument(refusal error) bool {
 // reasons says in plain language why a document was refused.
 func reasons(at address, refusal error, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format("2 January 2006 at 15:04:05 UTC"))
+	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format(timeInNotes))
 	b.WriteString("What is stored there has not changed. The reasons:\n\n")
 	if e, ok := errors.AsType[*errs.Error](refusal); ok {
 		if len(e.Faults) == 0 {
@@ -59,6 +92,9 @@ func reasons(at address, refusal error, now time.Time) string {
 	b.WriteString("\nThe file beside this one has what was sent. Both are deleted after a day.\n")
 	return b.String()
 }
+
+// timeInNotes is how times stand in notes.
+const timeInNotes = "2 January 2006 at 15:04:05 UTC"
 
 // rejectedFolder is Rejected/ in a folder of the workflow: it exists while it
 // holds something.

@@ -328,6 +328,9 @@ func (e *Files) MoveScratch(ctx context.Context, req change.Request, from, to st
 		if err := tx.Write().Locks().DeleteOn(store.ScratchKey(req.By.ID, from)); err != nil {
 			return err
 		}
+		if err := dropNotes(tx, req.By.ID, from); err != nil {
+			return err
+		}
 		out = &change.Outcome{
 			Created: !live, Changed: true, Name: to.Normal().Path(),
 			ETag: found.ETag(), Modified: found.Modified,

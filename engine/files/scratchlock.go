@@ -97,5 +97,10 @@ func (e *Files) removeScratch(tx store.Tx, s *store.Scratch) error {
 	if err := tx.Write().Scratch().Delete(s.Author, s.Place); err != nil {
 		return err
 	}
+	if s.Kind == store.SideFile {
+		if err := dropNotes(tx, s.Author, s.Place); err != nil {
+			return err
+		}
+	}
 	return tx.Write().Locks().DeleteOn(store.ScratchKey(s.Author, s.Place))
 }

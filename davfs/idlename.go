@@ -1,0 +1,97 @@
+package davfs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/internal/errs"
+)
+
+// A name that is not a document's is a temporary file in a folder of the workflow: it is
+// kept for its user, and nothing is done with it. Programs mean that so. A person who has
+// chosen the name does not, and is told in Rejected/ at once
+// (docs/contract/drive.md#side-files).
+
+// noteIdle leaves a note about a PUT that has stored a side file under a name that a
+// person may have chosen.
+func (p *putRequest) noteIdle(ctx context.Context) {
+	target, ok := p.target.(scratchPlaced)
+	if !ok || !p.mounted() || p.dryRun || p.in.size == 0 {
+		return
+	}
+	at := target.scratchAt()
+	moved := p.transferBy == "MOVE"
+	if _, inside := at.parent.(sideFileNode); inside || !chosenName(at.name) || moved && sideFile(at.name) {
+		return
+	}
+	err := p.engine.Scratch.NoteIdle(ctx, engine.Request{By: p.by, Now: p.wall}, at.place(), idleText(at, moved))
+	if err != nil && !errs.Is(err, errs.Full) {
+		p.Log.Warn().Err(err).Msg("drive: could not leave a note about a file that does nothing")
+	}
+}
+
+// scratchPlaced is a writer of side files.
+type scratchPlaced interface{ scratchAt() scratchPlace }
+
+func (n scratchTarget) scratchAt() scratchPlace { return n.at }
+
+// chosenName reports whether a person may have given a side file its name: it has no
+// form of a temporary file, or is a document's name that a program or a person has
+// changed a little (nightly.json.bak, .nightly.json).
+func chosenName(name string) bool {
+	if !sideFile(name) {
+		return true
+	}
+	folded := strings.ToLower(name)
+	if _, ext := splitName(folded); ext != "" && strings.HasPrefix(folded, ".") && !strings.HasPrefix(folded, "._") {
+		return true
+	}
+	return strings.HasSuffix(folded, ".bak") && !strings.HasPrefix(folded, ".")
+}
+
+// documentName returns the name under which a person would have stored a document.
+func documentName(at scratchPlace) string {
+	stem := strings.TrimPrefix(at.name, ".")
+	for _, end := range []string{".bak", ".txt"} {
+		if n := len(stem) - len(end); n > 0 && strings.EqualFold(stem[n:], end) {
+			stem = stem[:n]
+		}
+	}
+	if _, ext := splitName(stem); ext != "" {
+		return stem
+	}
+	if _, isRoutes := at.parent.(routesFolder); isRoutes {
+		return stem + ".yaml"
+	}
+	return stem + ".json"
+}
+
+// idleText says what became of a side file, and what to do to have more done.
+func idleText(at scratchPlace, moved bool) string {
+	path := addressOf(append(at.path[:len(at.path):len(at.path)], at.name)).String()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is kept as a temporary file of yours, which nobody else sees. Nothing else was done with it.\n\n", path)
+	if moved {
+		b.WriteString("The document that you gave this name is still in force, and is shown again within a minute. To end it, delete it.\n\n")
+	}
+	switch _, isDrop := at.parent.(dropFolder); {
+	case isDrop:
+		b.WriteString("To start a case with it, save it under a name that is not that of a temporary file.\n")
+	default:
+		fmt.Fprintf(&b, "Here only names that end with .json, .yaml or .yml are read. Save it as %s instead.\n", documentName(at))
+	}
+	b.WriteString("\nThe temporary file is deleted a day after its last change, and this note with it.\n")
+	return b.String()
+}
+
+// ownFolder answers errs.NotAllowed if a folder cannot be made or moved to the place:
+// one that a person has named would look like a place to file documents in, which do
+// nothing there. Programs make temporary ones.
+func (n scratchPlace) ownFolder() error {
+	if _, inside := n.parent.(sideFileNode); inside || sideFile(n.name) {
+		return nil
+	}
+	return errs.New(errs.NotAllowed, "Folders of your own cannot be made in %s: what is filed in one would do nothing. Keep documents here, and other files in Documents/.", addressOf(n.path).String())
+}
