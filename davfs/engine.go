@@ -117,6 +117,7 @@ type Actions interface {
 	Perform(ctx context.Context, req engine.Request, id int64, action string, body []byte) (*engine.Outcome, error)
 
 	Worklist(ctx context.Context, by identity.Principal, list engine.Worklist, f engine.Filter) ([]engine.Resource, error) // Name is the case's id, a dot, the action's name
+	HeadedTeams(by identity.Principal) []string                                                                            // of which by is an administrator, in order
 	// MoveTask moves a task from a worklist to another, which accepts or
 	// releases it; else it is errs.NotMovable.
 	MoveTask(ctx context.Context, req engine.Request, move engine.TaskMove) (*engine.Outcome, error)

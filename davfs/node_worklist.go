@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"path"
 	"strings"
 
 	"flowdrive/engine"
@@ -14,12 +15,42 @@ import (
 // worklistPlaces are the members of Workflow/Worklist/: what the caller has
 // to do.
 func worklistPlaces(s *scope) []place {
-	lists := []engine.Worklist{engine.WorklistOffered, engine.WorklistAccepted, engine.WorklistWarnings, engine.WorklistEscalated}
-	places := make([]place, len(lists))
-	for i, list := range lists {
-		places[i] = place{string(list), worklistFolder{s, list}, true}
+	lists := []engine.Worklist{
+		engine.WorklistOffered, engine.WorklistAccepted, engine.WorklistToday, engine.WorklistWarnings, engine.WorklistEscalated, engine.WorklistDone,
 	}
-	return places
+	places := make([]place, 0, len(lists)+1)
+	for _, list := range lists {
+		places = append(places, place{string(list), worklistFolder{s, list}, true})
+	}
+	teams := teamsFolder{s}
+	return append(places, place{teamRoot, teams, len(teams.names()) > 0})
+}
+
+const teamRoot = "Team"
+
+// teamsFolder is Worklist/Team/: a folder for each team that the caller heads. For
+// others it is not there.
+type teamsFolder struct{ *scope }
+
+func (n teamsFolder) names() []string { return n.engine.Actions.HeadedTeams(n.by) }
+
+func (n teamsFolder) stat(context.Context) (*info, error) {
+	if !n.by.Admin() && len(n.names()) == 0 {
+		return nil, absent()
+	}
+	return folderInfo(teamRoot, n.since), nil
+}
+
+func (n teamsFolder) child(_ context.Context, name string) (node, error) {
+	return worklistFolder{n.scope, engine.TeamWorklist(name)}, nil
+}
+
+func (n teamsFolder) list(context.Context) ([]*info, error) {
+	var out []*info
+	for _, name := range n.names() {
+		out = append(out, folderInfo(name, n.since))
+	}
+	return out, nil
 }
 
 const worklistRoot = "Worklist"
@@ -31,11 +62,30 @@ type worklistFolder struct {
 }
 
 func (n worklistFolder) home() []string {
-	return []string{"dav", "Workflow", worklistRoot, string(n.name)}
+	return append([]string{"dav", "Workflow", worklistRoot}, strings.Split(string(n.name), "/")...)
 }
 
-func (n worklistFolder) stat(context.Context) (*info, error) {
-	return folderInfo(string(n.name), n.since), nil
+func (n worklistFolder) stat(ctx context.Context) (*info, error) {
+	if n.readOnly() { // a team may not be the caller's
+		if _, err := n.page(ctx, engine.Filter{Limit: 1}); err != nil {
+			return nil, err
+		}
+	}
+	return folderInfo(path.Base(string(n.name)), n.since), nil
+}
+
+// readOnly reports whether the list is only to be read: nothing is done by saving one
+// of its files.
+func (n worklistFolder) readOnly() bool {
+	return n.name == engine.WorklistDone || strings.Contains(string(n.name), "/")
+}
+
+// reserved refuses to save anything in a list that is only to be read.
+func (n worklistFolder) reserved(name string) error {
+	if !n.readOnly() || sideFile(name) {
+		return nil
+	}
+	return errs.New(errs.ReadOnly, "The files of Worklist/%s/ are to be read; to do something with a task, save its file in the case's Actions/ or in Worklist/Offered/.", n.name)
 }
 
 func (n worklistFolder) child(_ context.Context, name string) (node, error) {
@@ -46,7 +96,11 @@ func (n worklistFolder) child(_ context.Context, name string) (node, error) {
 	if !ok {
 		return n.caseNamed(name)
 	}
-	return worklistFile{actionFile{n.scope, id, action}, n.name}, nil
+	file := worklistFile{actionFile{n.scope, id, action}, n.name}
+	if n.readOnly() {
+		return formFile{n.scope, name, typeJSON, file.load}, nil
+	}
+	return file, nil
 }
 
 // caseNamed returns a case that is on a list for its warnings:

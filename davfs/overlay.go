@@ -239,7 +239,7 @@ func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
 	folded := foldName(here)
 	hidden := x.overlays.hidden.in(x.by.ID, folded)
 	var echoes map[string]*echo
-	if !x.script && x.at.inWorkflow() {
+	if _, tasks := dir.(worklistFolder); !tasks && !x.script && x.at.inWorkflow() { // a task that is done is done
 		echoes = x.overlays.echoes.in(x.by.ID, folded)
 	}
 	if len(own)+len(hidden)+len(echoes) == 0 {

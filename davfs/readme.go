@@ -35,7 +35,12 @@ Worklist/   What you have to do yourself: a file for each task.
               Worklist/Offered/                  what you may take on or do;
                                                  saving a file does it
               Worklist/Accepted/                 what you have taken on
-              Worklist/Warnings/, Escalated/     what is late; what needs help
+              Worklist/Today/                    what is due by the end of the day
+              Worklist/Warnings/, Escalated/     what is late; what needs help;
+                                                 also of cases that you started
+              Worklist/Done/                     what you did in the last week
+              Worklist/Team/<team>/              who of a team that you head has
+                                                 what to do
 
 Status/     What comes next, and why it has not come. Read only; in your time
             zone. Each has the same for programs, ending in .json.

@@ -250,6 +250,9 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 		if err := tx.Write().Cases().AppendLog(c.row.ID, c.log[0].Seq, machine.AppendLog(nil, c.log)); err != nil {
 			return err
 		}
+		if err := e.noteDone(tx, c); err != nil {
+			return err
+		}
 	}
 	for _, m := range c.messages {
 		if err := tx.Write().Messages().Put(m); err != nil {

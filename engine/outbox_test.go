@@ -362,8 +362,8 @@ actions:
 			}
 		}
 		name := strings.TrimPrefix(admin.work(engine.WorklistEscalated, engine.Filter{}), fmt.Sprintf("%d.", id))
-		if !strings.HasPrefix(name, "ask.") || sam.work(engine.WorklistEscalated, engine.Filter{}) != "" {
-			t.Fatalf("escalated is %q; for sam %q", name, sam.work(engine.WorklistEscalated, engine.Filter{}))
+		if started := sam.work(engine.WorklistEscalated, engine.Filter{}); !strings.HasPrefix(name, "ask.") || started != fmt.Sprintf("%d.%s", id, name) {
+			t.Fatalf("escalated is %q; for sam, who started the case, %q", name, started)
 		}
 		admin.taskForm(id, name).wants("case", fmt.Sprint(id), "action", `"ask"`, "state", `"escalated"`, "step", `"http"`, "error", `"no answer"`, "attempts", "33",
 			"warnings/0/timer", fmt.Sprintf("%q", name), "warnings/0/text", `"Not delivered: http: no answer"`)

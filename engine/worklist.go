@@ -31,6 +31,8 @@ func (w Worklist) list() machine.Lists {
 	switch w {
 	case WorklistOffered:
 		return machine.OnOffered
+	case WorklistToday:
+		return machine.OnOffered | machine.OnAccepted
 	case WorklistAccepted:
 		return machine.OnAccepted
 	case WorklistWarnings:
@@ -49,6 +51,9 @@ const ordinals = 1 << 21
 // definition. The Name of each is the case's id and the action's name, with a
 // dot between.
 func (e *Cases) Worklist(ctx context.Context, by identity.Principal, list Worklist, f Filter) ([]Resource, error) {
+	if out, ok, err := e.special(ctx, by, list, f); ok {
+		return out, err
+	}
 	filter := e.taskFilter(by, list, f)
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
@@ -88,6 +93,8 @@ type lister struct {
 	actor machine.Actor
 	list  machine.Lists
 	f     Filter
+
+	passesTask func(name string, task *machine.Enabled) bool // nil: all do
 }
 
 func (e *Cases) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
@@ -143,7 +150,8 @@ func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 				return out, err
 			}
 		}
-		if res := taskOf(c, compiled, task.Enabled, task.Action); res.Seq > l.f.After {
+		res := taskOf(c, compiled, task.Enabled, task.Action)
+		if res.Seq > l.f.After && (l.passesTask == nil || l.passesTask(res.Name, task.Enabled)) {
 			out = append(out, *res)
 		}
 	}
@@ -211,6 +219,9 @@ func warnedCase(c *machine.Case, r *route.Route) *Resource {
 // case itself if it is there for its warnings. Errors: errs.NotFound if it is not on
 // the list.
 func (e *Cases) WorklistTask(ctx context.Context, by identity.Principal, list Worklist, id int64, action string) (*Resource, error) {
+	if res, ok, err := e.specialTask(ctx, by, list, id, action); ok {
+		return res, err
+	}
 	var found *Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		row, _, err := e.findCase(r, by, Ref{CaseID: id})

@@ -15,7 +15,10 @@ type Wait struct {
 	State    TaskState
 	Delivery bool
 	Who      []string // whom it waits for, or who may do it; PartyAdmins for the administrators of the route
+	Assigned []string // the parties to whom it is assigned
 	By       string   // who has accepted it, "" for nobody
+	For      string   // on whose behalf, "" on their own
+	Warned   bool     // it has warnings
 	Since    time.Time
 	Due      time.Time // by when it is to be performed; zero: no date
 	AcceptBy time.Time // by when it is to be accepted; zero: no date
@@ -39,8 +42,8 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 		w := Wait{Action: a.Name, Title: cmp.Or(a.Title, a.Name), State: e.State, Since: e.Since, At: e.Due, Remind: e.Remind}
 		w.Due, w.AcceptBy = e.dueDates()
 		if a.Trigger == route.TriggerUser {
-			w.Who, w.By = assignees(c, status, a, e), e.By
-			if len(w.Who) == 0 {
+			w.Assigned, w.By, w.For, w.Warned = assignees(c, status, a, e), e.By, e.For, c.warned(e.Number)
+			if w.Who = w.Assigned; len(w.Who) == 0 {
 				w.Who = allowedParties(c, a)
 			}
 		}
@@ -83,6 +86,16 @@ func allowedParties(c *Case, a *route.Action) (out []string) {
 		}
 	}
 	return out
+}
+
+// DueBy returns by when something is to be done with a task: accepted while it is
+// offered, or performed. It is zero if there is no date.
+func (e *Enabled) DueBy() time.Time {
+	due, acceptBy := e.dueDates()
+	if due.IsZero() || !acceptBy.IsZero() && acceptBy.Before(due) {
+		return acceptBy
+	}
+	return due
 }
 
 // Last returns the last performance of an action in the case, nil for none, and what

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
 	"flowdrive/route"
 )
 
@@ -313,7 +314,7 @@ func (c *Case) JSON() []byte {
 		s := &c.Forecast.Steps[i]
 		f.Forecast[i] = foreseenForm{c.Zone.instant(s.At), orNull(s.Action), c.foreseen(s), orNull(s.To)}
 	}
-	return jsonOf(f)
+	return document.Form(f)
 }
 
 // Name is the name of the file, without extension.

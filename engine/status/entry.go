@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
 	"flowdrive/schedule"
 	"flowdrive/store"
 )
@@ -251,5 +252,5 @@ func (e *Entry) JSON() []byte {
 			f.Occurrences[i].Case = &o.CaseID
 		}
 	}
-	return jsonOf(f)
+	return document.Form(f)
 }

@@ -4,7 +4,6 @@ package status
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -96,18 +95,6 @@ func (p *page) table(rows [][]string, none string) {
 }
 
 func (p *page) bytes() []byte { return []byte(p.String()) }
-
-// jsonOf returns a value of this package as indented JSON.
-func jsonOf(v any) []byte {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		panic(fmt.Sprintf("status: %T does not encode: %v", v, err)) // a defect of the type
-	}
-	return b.Bytes()
-}
 
 // orNull returns nil for an empty text.
 func orNull(s string) *string {
