@@ -140,6 +140,7 @@ type Routes interface {
 	PutRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
 	MigrateRoute(ctx context.Context, req engine.Request, name string, yaml bool, body []byte) (*engine.Outcome, error)
 	DeleteRoute(ctx context.Context, req engine.Request, name string, force bool) error
+	RenameRoute(ctx context.Context, req engine.Request, name, newName string) (*engine.Outcome, error)
 }
 
 // Drops are the files dropped into the folders of routes, and the boards
@@ -158,7 +159,8 @@ type Parties interface {
 	Party(ctx context.Context, by identity.Principal, kind identity.Kind, name string) (*engine.Resource, error)
 	Parties(ctx context.Context, by identity.Principal, kind identity.Kind) ([]engine.Resource, error)
 	PutParty(ctx context.Context, req engine.Request, kind identity.Kind, name string, body []byte) (*engine.Outcome, error)
-	DeleteParty(ctx context.Context, req engine.Request, kind identity.Kind, name string) error
+	DeleteParty(ctx context.Context, req engine.Request, kind identity.Kind, name, handOver string) error
+	RenameParty(ctx context.Context, req engine.Request, kind identity.Kind, name, newName string) (*engine.Outcome, error)
 
 	// PartyID returns the id of the user or team of that name, 0 for none.
 	PartyID(name string) identity.ID

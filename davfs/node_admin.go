@@ -101,11 +101,31 @@ func (n partyFile) describe(a *answer, o *engine.Outcome) {
 	a.locate("dav", "Admin", n.folder, o.Name+".json")
 }
 
-func (n partyFile) options() []string { return nil }
+func (n partyFile) options() []string { return []string{"handOver"} }
 
-func (n partyFile) remove(ctx context.Context, req engine.Request, _ query) error {
+func (n partyFile) remove(ctx context.Context, req engine.Request, q query) error {
 	if n.illegal != nil {
 		return absent()
 	}
-	return n.engine.Parties.DeleteParty(ctx, req, n.kind, n.name)
+	handOver, err := q.text("handOver")
+	if err != nil {
+		return err
+	}
+	return n.engine.Parties.DeleteParty(ctx, req, n.kind, n.name, handOver)
+}
+
+// moveTo gives the user or team another name.
+func (n partyFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
+	place, ok := to.(partyFile)
+	switch {
+	case !ok || place.kind != n.kind:
+		return nil, notMovable()
+	case place.illegal != nil:
+		return nil, place.illegal
+	}
+	out, err := n.engine.Parties.RenameParty(ctx, req, n.kind, n.name, place.name)
+	if err != nil {
+		return nil, err
+	}
+	return t.renamed(out, "dav", "Admin", n.folder, out.Name+".json"), nil
 }

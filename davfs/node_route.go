@@ -147,6 +147,28 @@ func (n routeFile) describe(a *answer, o *engine.Outcome) {
 
 func (n routeFile) options() []string { return []string{"force"} }
 
+// moveTo gives the route another name.
+func (n routeFile) moveTo(ctx context.Context, req engine.Request, to node, t *transfer) (*answer, error) {
+	place, ok := to.(routeFile)
+	if !ok {
+		return nil, notMovable()
+	}
+	if err := place.illegal(); err != nil {
+		return nil, err
+	}
+	if n.ext != place.ext {
+		return nil, errs.New(errs.NameNotAllowed, "A route that is renamed keeps the ending %s; to write it in another language, store it anew.", n.ext)
+	}
+	if _, err := n.load(ctx); err != nil {
+		return nil, err
+	}
+	out, err := n.engine.Routes.RenameRoute(ctx, req, n.name, place.name)
+	if err != nil {
+		return nil, err
+	}
+	return t.renamed(out, "dav", "Workflow", "Routes", out.Name+".json"), nil
+}
+
 func (n routeFile) remove(ctx context.Context, req engine.Request, q query) error {
 	force, err := q.flag("force")
 	if err != nil {

@@ -78,7 +78,7 @@ func TestStrangersSeeNothing(t *testing.T) {
 			"a label":           try(u.putLabel(id, "Note", "x")).err,
 			"DELETE of a route": u.deleteRoute("own"),
 			"a user":            try(u.putParty(identity.User, "new", `{}`)).err,
-			"DELETE of a user":  u.Accounts.DeleteParty(t.Context(), u.request(nil), identity.User, "sam"),
+			"DELETE of a user":  u.Accounts.DeleteParty(t.Context(), u.request(nil), identity.User, "sam", ""),
 		} {
 			if got := errs.KindOf(err); got != errs.NotFound {
 				t.Errorf("%s: %s: %v", who, what, err)

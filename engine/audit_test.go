@@ -65,7 +65,7 @@ func TestAuditOfChanges(t *testing.T) {
 	admin.mustPutParty(identity.User, "sam", `{"disabled": false}`)
 	admin.mustPutParty(identity.Team, "ops", `{"members": ["sam"]}`)
 	admin.mustPutParty(identity.Team, "ops", `{"members": []}`)
-	if err := w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.Team, "ops"); err != nil {
+	if err := w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.Team, "ops", ""); err != nil {
 		t.Fatal(err)
 	}
 	sam := w.as("sam")
@@ -83,7 +83,7 @@ func TestAuditOfChanges(t *testing.T) {
 	}
 	_, err := admin.putParty(identity.User, "sam", `{"disabled": true, "x": 1}`)
 	w.refused(err, errs.Invalid)
-	if err := w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "sam"); err != nil {
+	if err := w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "sam", ""); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{

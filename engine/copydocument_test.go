@@ -18,6 +18,12 @@ func (u user) moveDocument(from, to string, how files.Transfer, options ...optio
 	return u.Files.MoveDocument(u.Context(), u.request(options), path(from), path(to), how)
 }
 
+// moveAway moves a document that is in use, which cannot be deleted.
+func (u user) moveAway(from string) error {
+	_, err := u.moveDocument(from, from+".gone", files.Transfer{Overwrite: true})
+	return err
+}
+
 // tree returns what is below a folder, as paths in order.
 func (u user) tree(at string) string {
 	u.Helper()

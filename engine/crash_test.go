@@ -148,7 +148,7 @@ func operations() []operation {
 			return try(w.as("admin").putParty(identity.Team, "ops", `{"members": []}`, key())).err
 		}},
 		{"user deleted", nothing, func(w *world, _ int64) error {
-			return w.Accounts.DeleteParty(w.Context(), w.as("admin").request(nil), identity.User, "eve")
+			return w.Accounts.DeleteParty(w.Context(), w.as("admin").request(nil), identity.User, "eve", "")
 		}},
 	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
@@ -33,7 +32,7 @@ func (e *Routes) DeleteRoute(ctx context.Context, req Request, name string, forc
 			if err != nil {
 				return err
 			}
-			if over, err = e.unused(tx, stored, ending); err != nil || !over {
+			if over, err = e.unused(tx, req.By, stored, ending); err != nil || !over {
 				return err
 			}
 			if err := e.keepRoute(tx, req, stored); err != nil {
@@ -78,7 +77,7 @@ func (e *Routes) deletable(tx store.Tx, req Request, name string) (*store.Route,
 
 // unused reports whether nothing uses the route any more. What does is an
 // error, or ended, a batch at a time.
-func (e *Routes) unused(tx store.Tx, stored *store.Route, ending *ending) (over bool, err error) {
+func (e *Routes) unused(tx store.Tx, by identity.Principal, stored *store.Route, ending *ending) (over bool, err error) {
 	cases, entries, err := tx.Routes().InUse(stored.ID)
 	if err != nil {
 		return false, err
@@ -96,11 +95,12 @@ func (e *Routes) unused(tx store.Tx, stored *store.Route, ending *ending) (over 
 		}
 		return false, errs.New(errs.InUse, "The route still has %d open cases, which could not be canceled.", cases)
 	}
-	if parents := e.parentsOf(stored.Name); len(parents) > 0 {
-		return false, errs.New(errs.InUse, "Other routes (%s) start cases of it as children; change those first.", strings.Join(parents, ", "))
+	uses, err := e.routeUses(tx, by, stored)
+	if err != nil {
+		return false, err
 	}
-	if cases+entries > 0 {
-		return false, errs.New(errs.InUse, "The route has %d open cases and %d schedule entries name it; end and delete them first.", cases, entries)
+	if !uses.None() {
+		return false, uses.InUse("The route "+stored.Name, "End and delete them first; DELETE with ?force cancels its open cases and pauses the schedule entries.")
 	}
 	return true, nil
 }

@@ -80,7 +80,7 @@ func TestDeputyDocument(t *testing.T) {
 	}
 	sam.me().wants("deputy", want)
 
-	w.refused(w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "ann"), errs.InUse)
+	w.refused(w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "ann", ""), errs.InUse)
 	sam.mustPutMe(`{"deputy": null}`)
 	sam.me().wants("deputy", "null")
 	w.standsIn("eve", "sam")

@@ -67,12 +67,12 @@ func TestDocumentGoneAtFiring(t *testing.T) {
 		what        string
 		gone, again func()
 	}{
-		{"deleted", func() { w.kind("DELETE", sam.deleteDocument("core/rates.csv"), "") }, func() { sam.mustPutDocument("core/rates.csv", "x") }},
+		{"deleted", func() { w.kind("MOVE", sam.moveAway("core/rates.csv"), "") }, func() { sam.mustPutDocument("core/rates.csv", "x") }},
 		{"a folder now", func() {
-			w.kind("DELETE", sam.deleteDocument("core/rates.csv"), "")
+			w.kind("MOVE", sam.moveAway("core/rates.csv"), "")
 			sam.mustMakeFolder("core/rates.csv")
 		}, func() {
-			w.kind("DELETE", sam.deleteDocument("core/rates.csv"), "")
+			w.kind("MOVE", sam.moveAway("core/rates.csv"), "")
 			sam.mustPutDocument("core/rates.csv", "x")
 		}},
 	} {

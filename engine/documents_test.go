@@ -477,13 +477,13 @@ func TestUsersWithDocumentsStay(t *testing.T) {
 	admin, bob := w.as("admin"), w.as("bob")
 	bob.mustPutDocument("ops/file", "x")
 	remove := func(kind identity.Kind, name string) error {
-		return w.Accounts.DeleteParty(t.Context(), admin.request(nil), kind, name)
+		return w.Accounts.DeleteParty(t.Context(), admin.request(nil), kind, name, "")
 	}
 	w.kind("a team with documents", remove(identity.Team, "ops"), errs.InUse)
 	w.kind("a user who wrote some", remove(identity.User, "bob"), errs.InUse)
 	w.kind("DELETE", bob.deleteDocument("ops/file"), "")
 	w.kind("the team without", remove(identity.Team, "ops"), "")
-	w.kind("the user", remove(identity.User, "bob"), "")
+	w.kind("a user whom a route names", remove(identity.User, "bob"), errs.InUse)
 	_, err := admin.document("ops")
 	w.kind("the root of the team", err, errs.NotFound)
 }

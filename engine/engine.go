@@ -229,7 +229,7 @@ func New(cfg Config) *Engine {
 	}
 	b.sweeper.wake = make(chan struct{}, 1)
 	b.accounts = account.New(account.Config{
-		Maker: b.Maker, Log: b.audit, Routes: b, Links: b.links, Hash: cfg.HashPassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
+		Maker: b.Maker, Log: b.audit, Routes: b, Ties: b, Links: b.links, Hash: cfg.HashPassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
 	})
 	b.routes.Store(&routeTable{})
 	return assemble(b)
@@ -243,7 +243,7 @@ func assemble(b *base) *Engine {
 	}
 	e.Files = files.New(files.Config{
 		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Log: b.log,
-		Publish: b.publishDocument,
+		Publish: b.publishDocument, Uses: b.documentUses,
 	})
 	e.Calendars = calendar.New(calendar.Config{Maker: b.Maker, Contents: b.contents, Zones: b.zones, Links: b.links, Facts: calendarFacts{b, e.Files}})
 	e.Cases = &Cases{b, e.Attachments, e.Files, e.decider}

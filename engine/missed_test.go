@@ -179,7 +179,7 @@ func TestBackfillWithoutCalendar(t *testing.T) {
 	sam.mustPutDocument("sam/off.ics", "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20121224\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
 	sam.mustPutEntry("e.json", `{"type": "interval", "minutes": 10, "route": "auto", "excludeCalendar": "/dav/Documents/sam/off.ics"}`)
 	w.advance(time.Hour)
-	if err := sam.deleteDocument("sam/off.ics"); err != nil {
+	if err := sam.moveAway("sam/off.ics"); err != nil {
 		t.Fatal(err)
 	}
 	_, err := sam.putEntry("e.json", `{"do": "backfill", "from": "2012-11-09T12:00", "to": "2012-11-09T13:00"}`)

@@ -130,7 +130,7 @@ func TestDeleteParty(t *testing.T) {
 	w := newWorld(t)
 	admin := w.as("admin")
 	remove := func(kind identity.Kind, name string, options ...option) error {
-		return w.Accounts.DeleteParty(t.Context(), admin.request(options), kind, name)
+		return w.Accounts.DeleteParty(t.Context(), admin.request(options), kind, name, "")
 	}
 	w.refused(remove(identity.User, "nobody"), errs.NotFound)
 	w.refused(remove(identity.User, "core"), errs.NotFound)
@@ -232,7 +232,7 @@ func TestLastAdministratorStays(t *testing.T) {
 			_, err := admin.putParty(identity.User, "admin", doc)
 			w.refused(err, errs.Invalid, faults...)
 		}
-		w.refused(w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "admin"), errs.NotDeletable)
+		w.refused(w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.User, "admin", ""), errs.NotDeletable)
 	}
 	refused()
 	admin.mustPutParty(identity.User, "second", `{"admin": true, "disabled": true}`)
@@ -256,7 +256,7 @@ func TestPartyRefusalsSayWhere(t *testing.T) {
 		}
 	}
 	remove := func(name string) error {
-		return w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.Team, name)
+		return w.Accounts.DeleteParty(t.Context(), admin.request(nil), identity.Team, name, "")
 	}
 	admin.mustPutParty(identity.Team, "t1", `{}`)
 	admin.mustPutParty(identity.Team, "t2", `{"members": ["t1"]}`)
@@ -267,10 +267,10 @@ func TestPartyRefusalsSayWhere(t *testing.T) {
 
 	ann := w.as("ann")
 	entry := ann.mustPutEntry("", `{"type": "interval", "minutes": 1, "route": "auto", "context": "t1"}`)
-	says(remove("t1"), errs.InUse, "is the context of the schedule entries "+entry.Name)
-	id := ann.startCase(`{"route": "ask", "context": "t2"}`)
-	says(remove("t2"), errs.InUse, fmt.Sprintf("takes part in the cases %d", id))
+	says(remove("t1"), errs.InUse, "is in use by the schedule entry \""+entry.Name)
+	ann.startCase(`{"route": "ask", "context": "t2"}`)
+	says(remove("t2"), errs.InUse, "is in use by the case \"Question\"")
 	admin.mustPutParty(identity.Team, "t3", `{}`)
 	admin.mustPutRoute("theirs", "context: t3\n"+plainStates)
-	says(remove("t3"), errs.InUse, "owns the routes theirs")
+	says(remove("t3"), errs.InUse, "is in use by the route \"theirs\"")
 }

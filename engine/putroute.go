@@ -58,6 +58,7 @@ type routeChange struct {
 	stored   store.Route
 	compiled *route.Route
 	node     *document.Node
+	meant    route.Meant
 	warnings []errs.Fault
 	created  bool
 	changed  bool   // anything is to be stored at all
@@ -87,7 +88,10 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 	if c.node, err = document.Parse(body, yaml); err != nil {
 		return nil, err
 	}
-	c.compiled, c.warnings, err = route.Parse(name, c.node)
+	if c.meant, err = meantBefore(r, old); err != nil {
+		return nil, err
+	}
+	c.compiled, c.warnings, err = route.ParseNamed(name, c.node, c.meant)
 	children := e.checkChildren(req.By, name, c)
 	if faulty, ok := errors.AsType[*errs.Error](err); ok && faulty.Kind == errs.Invalid && len(faulty.Faults) > 0 {
 		reaches := e.outbox.checkReaches(route.ReachesOf(name, c.node))
@@ -215,7 +219,9 @@ func (e *Routes) unknownParties(r *route.Route) []errs.Fault {
 	var out []errs.Fault
 	d := e.directory()
 	for _, p := range r.Parties() {
-		if d.ByName(identity.Name(p.Name)) == nil {
+		if was, deleted := route.Deleted(p.Name); deleted {
+			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("%q was deleted; to name a later user or team of that name, store the route once without it", was)})
+		} else if d.ByName(identity.Name(p.Name)) == nil {
 			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("there is no user or team %q yet", p.Name)})
 		}
 	}
@@ -254,6 +260,9 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		if err := tx.Write().Routes().Put(&c.stored); errs.Is(err, errs.NameTaken) {
 			return nil, change.ErrStale // another request was faster
 		} else if err != nil {
+			return nil, err
+		}
+		if err := keepMeanings(tx, c); err != nil {
 			return nil, err
 		}
 		action := audit.RouteChange

@@ -28,7 +28,7 @@ func (e *Routes) checkChildren(by identity.Principal, name string, c *routeChang
 		if child.Node.Kind != document.Object || !child.Get("route").Given() || child.Get("route").Node.Kind != document.String {
 			continue
 		}
-		of, called := c.compiled, child.Get("route").Node.Text
+		of, called := c.compiled, c.meant.Route(child.Get("route").Node.Text)
 		if identity.Fold(called) != identity.Fold(name) {
 			info := e.visibleRoute(by, called)
 			if info == nil {
@@ -57,19 +57,4 @@ func checkChildRoles(at document.Value, of *route.Route) {
 			mapped.Fail(errs.CodeNotFound, "the route %q has no role %q%s", of.Name, role, document.Hint(role, known))
 		}
 	}
-}
-
-// parentsOf returns the names of the other routes that start cases of a route
-// as children.
-func (e *Routes) parentsOf(name string) []string {
-	var out []string
-	for _, info := range e.routes.Load().list {
-		starts := slices.ContainsFunc(info.Compiled.Actions, func(a route.Action) bool {
-			return a.Child != nil && identity.Fold(a.Child.Route) == identity.Fold(name)
-		})
-		if starts && identity.Fold(info.Name) != identity.Fold(name) {
-			out = append(out, info.Name)
-		}
-	}
-	return out
 }

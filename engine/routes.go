@@ -117,6 +117,13 @@ func (c *versionCache) put(id, version int64, compiled *route.Route) {
 	c.compiled[versionKey{id, version}] = compiled
 }
 
+// clear forgets all versions: names in them mean others now.
+func (c *versionCache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.compiled = nil
+}
+
 // compileVersion compiles a stored version.
 func compileVersion(r store.Reader, id, version int64) (*route.Route, error) {
 	stored, err := r.Routes().Version(id, version)
@@ -127,7 +134,13 @@ func compileVersion(r store.Reader, id, version int64) (*route.Route, error) {
 	if err == nil {
 		var node *document.Node
 		if node, err = document.Parse(stored.Source, stored.YAML); err == nil {
-			compiled, err = route.ParseStored(stored.Name, node)
+			var meant route.Meant
+			if meant, err = meantIn(r, id, version); unserved(err) {
+				return nil, err
+			}
+			if err == nil {
+				compiled, err = route.ParseStored(stored.Name, node, meant)
+			}
 		}
 	}
 	return compiled, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)
@@ -265,15 +278,4 @@ func (e *base) SeenRoute(by identity.Principal, name string) (spelled string, ok
 		return "", false
 	}
 	return info.Name, true
-}
-
-// RoutesOf implements account.Routes.
-func (e *base) RoutesOf(context identity.ID) []string {
-	var names []string
-	for _, info := range e.routes.Load().list {
-		if info.ContextID == context {
-			names = append(names, info.Name)
-		}
-	}
-	return names
 }

@@ -159,7 +159,7 @@ func TestDeleteRoute(t *testing.T) {
 	entry := ann.mustPutEntry("e.json", `{"type": "interval", "minutes": 2, "route": "own"}`)
 	err := ann.deleteRoute("own")
 	w.refused(err, errs.InUse)
-	if !strings.Contains(err.Error(), "1 open cases and 1 schedule entries") {
+	if !strings.Contains(err.Error(), `the schedule entry "e.json", the case "own"`) || !strings.Contains(err.Error(), "?force") {
 		t.Error(err)
 	}
 	if err := ann.deleteEntry(entry.Name + ".json"); err != nil {

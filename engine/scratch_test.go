@@ -176,7 +176,7 @@ func TestScratchOfSomebodyWhoLeaves(t *testing.T) {
 	w := newWorld(t)
 	eve := w.as("eve")
 	try(eve.putScratch(beside(inSchedule, ".x"), large("eve"))).must(w, "PUT")
-	w.kind("DELETE of the user", w.Accounts.DeleteParty(t.Context(), w.as("admin").request(nil), identity.User, "eve"), "")
+	w.kind("DELETE of the user", w.Accounts.DeleteParty(t.Context(), w.as("admin").request(nil), identity.User, "eve", ""), "")
 	w.kind("the collector", w.Collect(t.Context()), "")
 	names, _ := w.files()
 	same(t, "files that are left", len(names), 0)

@@ -15,6 +15,7 @@ func (c *compiler) child(v document.Value) *Child {
 	}
 	child := &Child{While: NoState}
 	child.Route, _ = str(v.Get("route"))
+	child.Route = c.meant.Route(child.Route)
 	child.Complete = c.overChildren(v.Get("complete"), expr.Truth)
 	if inherit := v.Get("inherit"); isKind(inherit, document.Bool) {
 		child.Inherit = inherit.Node.Bool

@@ -299,7 +299,7 @@ func TestStoredForms(t *testing.T) {
 		`{"properties":{"a":{"multipleOf":1e-999999}}}`:                        "/actions/x/form/properties/a/multipleOf must have at most 400 digits",
 		`{"properties":{"a":{"pattern":"` + strings.Repeat("a", 4097) + `"}}}`: "/actions/x/form has a regular expression",
 	} {
-		r, err := route.ParseStored("x", readJSON(t, withForm(form)))
+		r, err := route.ParseStored("x", readJSON(t, withForm(form)), route.Meant{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -312,14 +312,14 @@ func TestStoredForms(t *testing.T) {
 			t.Errorf("the source is %s", f.Source())
 		}
 	}
-	r, err := route.ParseStored("x", readJSON(t, withForm(`{"required":["a"]}`)))
+	r, err := route.ParseStored("x", readJSON(t, withForm(`{"required":["a"]}`)), route.Meant{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if faults := r.Actions[1].Form.Faults(nil, ""); len(faults) != 1 || faults[0].Pointer != "/a" {
 		t.Errorf("%v", faults)
 	}
-	if _, err := route.ParseStored("x", readJSON(t, `{"states":5}`)); !errs.Is(err, errs.Invalid) {
+	if _, err := route.ParseStored("x", readJSON(t, `{"states":5}`), route.Meant{}); !errs.Is(err, errs.Invalid) {
 		t.Errorf("%v", err)
 	}
 }

@@ -29,11 +29,20 @@ func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
 	return parse(&compiler{route: &Route{Name: name}, node: node})
 }
 
-// ParseStored is Parse for a version that is stored. A form beyond the bounds
-// that Parse has now is not an error: its action cannot be performed, and says
-// why.
-func ParseStored(name string, node *document.Node) (*Route, error) {
-	r, _, err := parse(&compiler{route: &Route{Name: name}, node: node, stored: true})
+// ParseNamed is Parse for another version of a stored route, whose names mean
+// what meant says.
+func ParseNamed(name string, node *document.Node, meant Meant) (*Route, []errs.Fault, error) {
+	if err := errs.InvalidDocument(tooMany(node)); err != nil {
+		return nil, nil, err
+	}
+	return parse(&compiler{route: &Route{Name: name}, node: node, meant: meant})
+}
+
+// ParseStored is ParseNamed for a version that is stored. A form beyond the
+// bounds that Parse has now is not an error: its action cannot be performed, and
+// says why.
+func ParseStored(name string, node *document.Node, meant Meant) (*Route, error) {
+	r, _, err := parse(&compiler{route: &Route{Name: name}, node: node, stored: true, meant: meant})
 	return r, err
 }
 
@@ -91,6 +100,7 @@ type compiler struct {
 	root   document.Value
 	faults document.Faults
 	stored bool // see ParseStored
+	meant  Meant
 	forms  formBudget
 
 	roles        map[string]bool // names; nil if the document's roles cannot be read
@@ -177,7 +187,7 @@ func (c *compiler) readHead() {
 	}
 	if v := c.root.Get("context"); isKind(v, document.String) {
 		if r.Context = v.Node.Text; r.Context != everyone {
-			c.party(v, r.Context)
+			r.Context = c.party(v, r.Context)
 		}
 	}
 	access := c.root.Get("access")
@@ -195,10 +205,10 @@ func (c *compiler) contexts(v document.Value) []string {
 	out := []string{}
 	for i := range v.Node.Items {
 		if name, ok := str(v.Item(i)); ok {
-			out = append(out, name)
 			if name != everyone {
-				c.party(v.Item(i), name)
+				name = c.party(v.Item(i), name)
 			}
+			out = append(out, name)
 		}
 	}
 	return out

@@ -64,7 +64,7 @@ func (c *compiler) rule(v document.Value) (Rule, bool) {
 			return Rule{}, false
 		}
 		if rule.Kind == RuleUser || rule.Kind == RuleTeam {
-			c.party(v, arg)
+			rule.Arg = c.party(v, arg)
 		}
 		if rule.Kind == RuleCall {
 			c.reach(ReachCallback, arg, v)
@@ -140,8 +140,7 @@ func (c *compiler) oneAllowed(v document.Value) (Allowed, bool) {
 		v.Fail(errs.CodeFormat, "after %s: must be %s, not %q", word, nameForm, clip(name))
 		return Allowed{}, false
 	}
-	c.party(v, name)
-	return Allowed{Kind: k, Name: name}, true
+	return Allowed{Kind: k, Name: c.party(v, name)}, true
 }
 
 // Party is a user or team that a route names.
@@ -156,6 +155,10 @@ type Party struct {
 // The caller checks that they exist.
 func (r *Route) Parties() []Party { return r.parties }
 
-func (c *compiler) party(v document.Value, name string) {
+// party notes that the document names a user or team, and returns the name of
+// whom it means.
+func (c *compiler) party(v document.Value, name string) string {
+	name = c.meant.party(name)
 	c.route.parties = append(c.route.parties, Party{Name: name, Pointer: v.Pointer, Line: v.Node.Line, Column: v.Node.Column})
+	return name
 }

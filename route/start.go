@@ -26,6 +26,7 @@ type NewRole struct {
 func (c *compiler) start(v document.Value) *NewCase {
 	s := &NewCase{Title: c.value(v.Get("title"))}
 	if name, ok := str(v.Get("route")); ok {
+		name = c.meant.Route(name)
 		s.Route = name
 		at := v.Get("route")
 		c.route.started = append(c.route.started, Party{Name: name, Pointer: at.Pointer, Line: at.Node.Line, Column: at.Node.Column})

@@ -309,11 +309,10 @@ func (c *compiler) recipient(item document.Value, text string) (Recipient, bool)
 	case prefixed && word == "role":
 		return Recipient{Kind: RecipientRole, Name: name}, c.isRole(item, name)
 	case prefixed && (word == "user" || word == "team") && isName(name):
-		c.party(item, name)
-		return Recipient{Kind: RecipientParty, Name: name}, true
+		return Recipient{Kind: RecipientParty, Name: c.party(item, name)}, true
 	case !prefixed && isName(text):
 		if text != everyone {
-			c.party(item, text)
+			text = c.party(item, text)
 		}
 		return Recipient{Kind: RecipientParty, Name: text}, true
 	}

@@ -65,6 +65,9 @@ type CaseReader interface {
 	Get(id int64) (*Case, error)       // without Access
 	List(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
 	Revision(id int64) (int64, error)
+	// Naming returns the ids of the cases in whose markings the name stands
+	// anywhere between quotes, in any case, archived ones included.
+	Naming(name string) ([]int64, error)
 	OpenOf(entry UUID, limit int) ([]int64, error) // by id
 
 	// Children returns the ids of the children of an enablement that are

@@ -37,7 +37,8 @@ func (p *Party) MailTo() string {
 
 // PartyReader reads users and teams.
 type PartyReader interface {
-	List() ([]Party, error) // by id
+	List() ([]Party, error)                   // by id
+	HasContents(id identity.ID) (bool, error) // documents or attachments
 	AccountReader
 }
 
@@ -47,5 +48,10 @@ type PartyWriter interface {
 	// errs.NameTaken if another party has the name, in any case.
 	Put(p *Party) error
 	Delete(id identity.ID) error // errs.InUse if anything refers to it
+	// HandOver gives the routes, schedule entries, names, attachments and
+	// documents of one party to another one, and makes that the starter of its
+	// cases. The documents come into a new folder of that name: one in use is
+	// errs.InUse. now is in milliseconds since 1970.
+	HandOver(from, to identity.ID, folder string, now int64) error
 	AccountWriter
 }

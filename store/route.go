@@ -34,6 +34,7 @@ type RouteReader interface {
 	// status is set and none of those; at most so many.
 	Stranded(id int64, statuses []string, limit int) ([]Stranded, error)
 	CurrentVersion(id int64) (version int64, err error) // the current version, cheaply
+	MeaningReader
 }
 
 // RouteVersion is one stored version of a route.
@@ -54,4 +55,5 @@ type RouteWriter interface {
 	// use is errs.NameTaken.
 	Put(r *Route) error
 	Delete(id int64) error // its versions stay for the cases that have them
+	MeaningWriter
 }

@@ -39,6 +39,7 @@ type EntryReader interface {
 	Get(uuid UUID) (*Entry, error)
 	List(f EntryFilter) ([]Entry, error) // by Seq
 	Count(author identity.ID) (int64, error)
+	Holding(text string) ([]Entry, error) // those in whose forms the text stands, by Seq
 	// Upcoming returns the entries of the contexts that are due before
 	// an instant: those that are due first, by Seq.
 	Upcoming(contexts []identity.ID, before time.Time, limit int) ([]Entry, error)

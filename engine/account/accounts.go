@@ -17,6 +17,7 @@ type Accounts struct {
 	maker  *change.Maker
 	log    *audit.Log
 	routes Routes
+	ties   Ties
 	links  link.Base
 	hash   func(password string) (string, error)
 	check  func(ctx context.Context, user identity.Name, password string) error
@@ -29,6 +30,7 @@ type Config struct {
 	Maker  *change.Maker
 	Log    *audit.Log
 	Routes Routes
+	Ties   Ties
 	Links  link.Base // how calendar links begin
 
 	// Hash makes of a password what is stored; Check checks a user's as a log-in
@@ -46,13 +48,23 @@ type Routes interface {
 	// SeenRoute returns the name, as it is spelled, of the route that by sees
 	// under that name in any case; ok is false if there is none.
 	SeenRoute(by identity.Principal, name string) (spelled string, ok bool)
-	// RoutesOf returns the names of the routes that the context owns.
-	RoutesOf(context identity.ID) []string
+}
+
+// Ties is what accounts need to know of everything that names users and teams.
+type Ties interface {
+	// PartyUses returns what needs a user or team.
+	PartyUses(r store.Reader, by identity.Principal, p *store.Party) (change.Uses, error)
+	// ReplaceParty gives to one party all that another one has outside of the
+	// accounts. If both have the same id, it has a new name.
+	ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, from, to *store.Party) error
+	// ForgetParty keeps routes that name a deleted party from meaning a later one
+	// of its name.
+	ForgetParty(tx store.Tx, p *store.Party) error
 }
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, links: cfg.Links, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }

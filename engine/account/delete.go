@@ -2,9 +2,8 @@ package account
 
 import (
 	"context"
+	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
@@ -13,100 +12,157 @@ import (
 	"flowdrive/store"
 )
 
-// DeleteParty deletes a user or team that nothing refers to. A user who owns
-// entries, routes or cases is disabled instead of deleted. Errors:
-// errs.NotFound; errs.NotDeletable for the last administrator; errs.InUse for a
-// team with anything of its own.
-func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind identity.Kind, name string) error {
+// DeleteParty deletes a user or team that nothing uses. With handOver, the name of
+// another user or team, all that it has goes to that one first, in the same unit;
+// "" is nobody. Errors: errs.NotFound; errs.NotDeletable for the last
+// administrator; errs.InUse, with what uses it
+// (docs/contract/drive.md#what-is-in-use); errs.BadParameter for a handOver that
+// is not another user or team.
+func (e *Accounts) DeleteParty(ctx context.Context, req change.Request, kind identity.Kind, name, handOver string) error {
 	return e.maker.Store.Update(ctx, func(tx store.Tx) error {
-		if err := mayChangeParties(req.By); err != nil {
-			return err
-		}
-		t, err := Read(tx)
+		t, p, err := e.deletable(tx, req, kind, name)
 		if err != nil {
 			return err
 		}
-		p := t.ByName(kind, name)
-		if p == nil {
-			return change.Absent(string(kind))
-		}
-		if err := change.CheckVersion(req.If, partyVersion(p)); err != nil {
+		if handOver != "" {
+			to, err := handOverTo(t, p, handOver)
+			if err == nil {
+				err = e.replaceParty(ctx, tx, req, replacement{t, p, to})
+			}
+			if err != nil {
+				return err
+			}
+		} else if err := e.unused(tx, req, p); err != nil {
+			return err
+		} else if err := e.ties.ForgetParty(tx, p); err != nil {
 			return err
 		}
-		if t.LastAdministrator(p) {
-			return errs.New(errs.NotDeletable, "%q is the last enabled administrator; make another user an administrator first.", p.Name)
-		}
-		if p.Name == identity.Everyone || p.ID == req.By.ID {
-			return errs.New(errs.NotDeletable, "%q cannot be deleted.", p.Name)
-		}
-		for _, other := range t.Directory().Parties() {
-			if slices.Contains(other.Members, p.Name) || slices.Contains(other.Admins, p.Name) {
-				return errs.New(errs.InUse, "The team %q names %q; remove it there first.", other.Name, p.Name)
-			}
-			if other.Deputy.User == p.Name {
-				return errs.New(errs.InUse, "%q is the deputy of %q; remove it there first.", p.Name, other.Name)
-			}
-		}
-		if err := tx.Write().Parties().Delete(p.ID); errs.Is(err, errs.InUse) && kind == identity.Team {
-			return e.teamInUse(tx, p)
-		} else if err != nil {
+		if err := tx.Write().Parties().Delete(p.ID); err != nil {
 			return err
 		}
 		action := audit.UserDelete
 		if kind == identity.Team {
 			action = audit.TeamDelete
 		}
-		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), "")); err != nil {
+		detail := ""
+		if handOver != "" {
+			detail = "handed over to " + handOver
+		}
+		if err := e.log.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, string(p.Name), detail)); err != nil {
 			return err
 		}
 		return e.Refresh(tx)
 	})
 }
 
-// teamInUse returns an error that says where a team is used. A team cannot be
-// disabled as a user can.
-func (e *Accounts) teamInUse(r store.Reader, p *store.Party) error {
-	routes := e.routes.RoutesOf(p.ID)
-	entries, err := r.Entries().List(store.EntryFilter{Contexts: []identity.ID{p.ID}})
+// deletable returns the user or team of that name if it may be deleted, with all
+// there are.
+func (e *Accounts) deletable(tx store.Tx, req change.Request, kind identity.Kind, name string) (*Table, *store.Party, error) {
+	if err := mayChangeParties(req.By); err != nil {
+		return nil, nil, err
+	}
+	t, err := Read(tx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	cases, err := r.Cases().List(store.CaseFilter{Access: []identity.ID{p.ID}, Limit: mostNamed})
-	if err != nil {
-		return err
+	p := t.ByName(kind, name)
+	if p == nil {
+		return nil, nil, change.Absent(string(kind))
 	}
-	var uses []string
-	if len(routes) > 0 {
-		uses = append(uses, "owns the routes "+few(routes))
+	if err := change.CheckVersion(req.If, partyVersion(p)); err != nil {
+		return nil, nil, err
 	}
-	if n := len(entries); n > 0 {
-		names := make([]string, n)
-		for i := range entries {
-			names[i] = entries[i].UUID.String()
-		}
-		uses = append(uses, "is the context of the schedule entries "+few(names))
+	if t.LastAdministrator(p) {
+		return nil, nil, errs.New(errs.NotDeletable, "%q is the last enabled administrator; make another user an administrator first.", p.Name)
 	}
-	if n := len(cases); n > 0 {
-		names := make([]string, n)
-		for i := range cases {
-			names[i] = strconv.FormatInt(cases[i].ID, 10)
-		}
-		uses = append(uses, "takes part in the cases "+few(names))
+	if p.Name == identity.Everyone || p.ID == req.By.ID {
+		return nil, nil, errs.New(errs.NotDeletable, "%q cannot be deleted.", p.Name)
 	}
-	if len(uses) == 0 {
-		uses = append(uses, "has documents or attachments")
-	}
-	return errs.New(errs.InUse, "The team %q %s; it can be deleted once that is no longer so. Until then its members can be removed.",
-		p.Name, strings.Join(uses, ", and "))
+	return t, p, nil
 }
 
-// mostNamed is how many things a message names.
-const mostNamed = 5
-
-// few lists the first of many.
-func few(names []string) string {
-	if len(names) < mostNamed {
-		return strings.Join(names, ", ")
+// unused returns an error that names what uses the user or team.
+func (e *Accounts) unused(tx store.Tx, req change.Request, p *store.Party) error {
+	uses, err := e.ties.PartyUses(tx, req.By, p)
+	if err != nil || uses.None() {
+		return err
 	}
-	return strings.Join(names[:mostNamed-1], ", ") + ", …"
+	advice := "DELETE with ?handOver=<user> gives all that to another user."
+	if p.Kind == identity.User {
+		advice += " Or disable the user instead."
+	}
+	return uses.InUse(fmt.Sprintf("The %s %q", p.Kind, p.Name), advice)
+}
+
+// handOverTo returns the user or team of that name, to whom all is to go that
+// another one has.
+func handOverTo(t *Table, from *store.Party, name string) (*store.Party, error) {
+	found := t.Directory().ByName(identity.Name(name))
+	if found == nil || found.ID == from.ID || found.Name == identity.Everyone {
+		return nil, errs.New(errs.BadParameter, "The parameter handOver must be the name of another user or team, not %q.", name)
+	}
+	if found.Disabled {
+		return nil, errs.New(errs.BadParameter, "%q is disabled; hand over to a user who can log in.", found.Name)
+	}
+	return t.ByID(found.ID), nil
+}
+
+// replacement puts one party into the place of another. If both have the same id,
+// it has a new name.
+type replacement struct {
+	t        *Table // as it was before
+	from, to *store.Party
+}
+
+// replaceParty has everything name one party in place of another: teams, deputies,
+// and what there is outside of the accounts.
+func (e *Accounts) replaceParty(ctx context.Context, tx store.Tx, req change.Request, r replacement) error {
+	for _, other := range r.t.Directory().Parties() {
+		if other.ID == r.from.ID {
+			continue
+		}
+		in, p := r.t.ByID(other.ID), r.in(*r.t.ByID(other.ID))
+		if sameParty(in, &p) {
+			continue
+		}
+		p.Revision++
+		p.Modified = req.Now
+		if err := tx.Write().Parties().Put(&p); err != nil {
+			return err
+		}
+		if err := e.log.WriteParty(ctx, tx, req.By, in, &p); err != nil {
+			return err
+		}
+	}
+	return e.ties.ReplaceParty(ctx, tx, req, r.from, r.to)
+}
+
+// in returns a user or team that names the one in place of the other.
+func (r *replacement) in(p store.Party) store.Party {
+	p.Members = replaced(p.Members, r.from.Name, r.to.Name, p.Name)
+	p.Admins = replaced(p.Admins, r.from.Name, r.to.Name, p.Name)
+	if p.Deputy.User == r.from.Name {
+		if p.Deputy.User = r.to.Name; r.to.Kind != identity.User || r.to.ID == p.ID {
+			p.Deputy = identity.Deputy{}
+		}
+	}
+	return p
+}
+
+// replaced returns the names with one in place of another, each once, without
+// that of the list's own party.
+func replaced(list []identity.Name, from, to, own identity.Name) []identity.Name {
+	if !slices.Contains(list, from) {
+		return list
+	}
+	var out []identity.Name
+	for _, name := range list {
+		if name == from {
+			name = to
+		}
+		if name != own && !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }

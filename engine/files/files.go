@@ -27,6 +27,7 @@ type Files struct {
 	quota    quota.Bytes
 	log      zerolog.Logger
 	publish  func(store.Tx, Published)
+	uses     func(r store.Reader, by identity.Principal, at change.DocumentPath) (change.Uses, error)
 
 	documents documentCache
 	expiry    *expiry
@@ -43,13 +44,15 @@ type Config struct {
 
 	// Publish says what became of a document, once the unit is durable.
 	Publish func(store.Tx, Published)
+	// Uses returns what needs a document, or one below a folder.
+	Uses func(r store.Reader, by identity.Principal, at change.DocumentPath) (change.Uses, error)
 }
 
 // New returns files over a store.
 func New(cfg Config) *Files {
 	return &Files{
 		Maker: cfg.Maker, accounts: cfg.Accounts, audit: cfg.Audit, contents: cfg.Contents, quota: cfg.Quota,
-		log: cfg.Log, publish: cfg.Publish, expiry: newExpiry(),
+		log: cfg.Log, publish: cfg.Publish, uses: cfg.Uses, expiry: newExpiry(),
 	}
 }
 

@@ -187,7 +187,8 @@ const purgeAtOnce = 1000
 // DeleteDocument deletes the document at the path, or the folder with all that
 // is below it. It is gone at once for every reader; the rows of a large tree
 // are deleted later. Errors: errs.NotFound, errs.NotAllowed,
-// errs.NotDeletable, errs.Precondition, errs.Locked.
+// errs.NotDeletable, errs.Precondition, errs.Locked, errs.InUse for what a
+// schedule entry needs.
 func (e *Files) DeleteDocument(ctx context.Context, req change.Request, path change.DocumentPath) error {
 	return e.Store.Update(ctx, func(tx store.Tx) error {
 		at, err := e.PlaceAt(tx, req.By, path)
@@ -205,6 +206,13 @@ func (e *Files) DeleteDocument(ctx context.Context, req change.Request, path cha
 		}
 		if err := e.CheckRequest(tx.Locks(), req, DocumentVersion(at.Found), at.LockScope(true)); err != nil {
 			return err
+		}
+		uses, err := e.uses(tx, req.By, path)
+		if err != nil {
+			return err
+		}
+		if !uses.None() {
+			return uses.InUse(path.String(), "Name another document there, or delete the entry; then it can be deleted.")
 		}
 		if err := e.removeDocument(tx, req, at); err != nil {
 			return err

@@ -1,10 +1,14 @@
 package sqlite
 
+import "flowdrive/internal/identity"
+
 const (
 	caseRevision = `SELECT revision FROM cases WHERE id = ?1`
 
 	childrenOfRow = `SELECT id FROM cases WHERE parent_id = ?1 AND parent_row = ?2 AND id > ?3 AND state NOT IN ('closed', 'canceled') ORDER BY id LIMIT ?4`
 	childMarkings = `SELECT marking FROM cases WHERE parent_id = ?1 AND parent_row = ?2 ORDER BY id`
+
+	casesNaming = `SELECT id FROM cases WHERE instr(lower(CAST(marking AS TEXT)), ?1) > 0 ORDER BY id`
 
 	selectPlan = `SELECT plan FROM plans WHERE case_id = ?1 AND row = ?2`
 	putPlan    = `INSERT INTO plans (case_id, row, plan) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET plan = excluded.plan`
@@ -15,6 +19,13 @@ const (
 func (r caseReader) Revision(id int64) (revision int64, err error) {
 	found, err := r.c.row(caseRevision, id).scan(&revision)
 	return revision, read(found, err, "case")
+}
+
+// Naming returns the ids of the cases in whose markings the name stands anywhere
+// between quotes, in any case, archived ones included.
+func (r caseReader) Naming(name string) (ids []int64, err error) {
+	ids, err = values[int64](r.c, casesNaming, `"`+identity.Fold(name)+`"`)
+	return ids, failure("read the cases that name a user or team", err)
 }
 
 // Children returns the ids of the children of an enablement that are neither

@@ -52,6 +52,7 @@ var (
 		SELECT ` + entryTable.list("") + ` FROM entries WHERE seq IN (
 			SELECT seq FROM entries WHERE context_id IN (SELECT value FROM json_each(?1)))` + entriesThat
 
+	selectHolding     = `SELECT ` + entryTable.list("") + ` FROM entries WHERE instr(CAST(form AS TEXT), ?1) > 0 ORDER BY seq`
 	selectOccurrences = `SELECT ` + occurrenceTable.list("") + ` FROM occurrences WHERE entry = ?1 ORDER BY instant DESC LIMIT ?2`
 	insertOccurrence  = occurrenceTable.insert()
 	redoOccurrence    = occurrenceTable.upsert("entry, instant").with(` WHERE case_id IS NULL`)
@@ -95,6 +96,12 @@ func (r entryReader) List(f store.EntryFilter) (all []store.Entry, err error) {
 	if f.Limit > 0 && len(all) > f.Limit {
 		all = slices.Clip(all[:f.Limit])
 	}
+	return all, failure("read the schedule entries", err)
+}
+
+// Holding returns the entries in whose forms the text stands, by Seq.
+func (r entryReader) Holding(text string) (all []store.Entry, err error) {
+	err = entryTable.add(r.c, &all, selectHolding, text)
 	return all, failure("read the schedule entries", err)
 }
 

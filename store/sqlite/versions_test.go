@@ -205,6 +205,7 @@ func fillCases(tx store.Tx, open, child, ended *store.Case, entry *store.Entry) 
 		w.Cases().AppendLog(open.ID, 1, []byte(`[{"text":"Begun"}]`)),
 		w.Cases().PutPlan(open.ID, 3, []byte(`{}`)), w.Cases().PutPurge(4711, noon()),
 		w.Cases().InsertDone(&store.DoneTask{User: open.StarterID, Time: noon(), CaseID: open.ID, Seq: 1, Action: "begin", Form: []byte("{}")}),
+		w.Routes().PutMeaning(&store.Meaning{RouteID: open.RouteID, Kind: store.PartyMeant, Folded: "eve", Upto: 1, MeantID: int64(open.StarterID)}),
 		w.Cases().PutLinks(open.ID, []store.CaseLink{{CaseID: open.ID, Relation: "follows", Target: ended.ID}}),
 		w.Messages().Put(&store.Message{
 			UUID: store.UUID{1: 1}, CaseID: open.ID, Label: store.LabelInput, AuthorID: open.StarterID, MediaType: "text/csv", Size: 1,

@@ -441,6 +441,15 @@ CREATE INDEX locks_by_holder ON locks (holder_id);
 
 CREATE INDEX locks_by_target ON locks (target);
 
+CREATE TABLE meanings (
+	route_id INTEGER NOT NULL, -- it outlives its route, as versions do
+	kind     TEXT    NOT NULL CHECK (kind IN ('party', 'route')),
+	folded   TEXT    NOT NULL CHECK (folded <> ''),
+	upto     INTEGER NOT NULL CHECK (upto > 0),
+	meant_id INTEGER NOT NULL, -- which may have been deleted
+	PRIMARY KEY (route_id, kind, folded, upto)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE messages (
 	id         INTEGER PRIMARY KEY,
 	case_id    INTEGER NOT NULL REFERENCES cases (id),

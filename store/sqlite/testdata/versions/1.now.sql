@@ -433,11 +433,21 @@ CREATE TABLE troubles (
 	CHECK ((case_id IS NULL) <> (entry IS NULL))
 ) STRICT;
 
+CREATE TABLE meanings (
+	route_id INTEGER NOT NULL, -- it outlives its route, as versions do
+	kind     TEXT    NOT NULL CHECK (kind IN ('party', 'route')),
+	folded   TEXT    NOT NULL CHECK (folded <> ''),
+	upto     INTEGER NOT NULL CHECK (upto > 0),
+	meant_id INTEGER NOT NULL, -- which may have been deleted
+	PRIMARY KEY (route_id, kind, folded, upto)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-22 22:08:06');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-22 22:08:06');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:14:45');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:14:45');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:14:45');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:32:42');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:32:42');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:32:42');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:32:42');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -517,6 +527,7 @@ INSERT INTO history (id, folder, author_id, folded, name, replaced, etag, source
 INSERT INTO departed (author_id, folder, folded, deleted, remains) VALUES (1, 'schedule', 'gone.json', 1352462400000, '{}');
 
 INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B2277686174223A226C6F672D696E227D0A');
+
 
 
 

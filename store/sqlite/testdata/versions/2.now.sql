@@ -433,11 +433,21 @@ CREATE TABLE troubles (
 	CHECK ((case_id IS NULL) <> (entry IS NULL))
 ) STRICT;
 
+CREATE TABLE meanings (
+	route_id INTEGER NOT NULL, -- it outlives its route, as versions do
+	kind     TEXT    NOT NULL CHECK (kind IN ('party', 'route')),
+	folded   TEXT    NOT NULL CHECK (folded <> ''),
+	upto     INTEGER NOT NULL CHECK (upto > 0),
+	meant_id INTEGER NOT NULL, -- which may have been deleted
+	PRIMARY KEY (route_id, kind, folded, upto)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 00:37:56');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 00:37:56');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 00:37:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:14:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:14:46');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:32:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:32:43');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:32:43');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -521,6 +531,7 @@ INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B
 INSERT INTO ended_entries (uuid, context_id, author_id, name, actor, ended, form) VALUES (X'E1000000000000000000000000000001', 1, 1, 'once.json', 'sam', 1352462400000, X'7B7D');
 
 INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
+
 
 
 

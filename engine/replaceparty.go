@@ -1,0 +1,177 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"flowdrive/engine/change"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// ReplaceParty implements account.Ties.
+func (e *base) ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, from, to *store.Party) error {
+	if err := e.mean(tx, store.PartyMeant, string(from.Name), int64(to.ID)); err != nil {
+		return err
+	}
+	if from.ID != to.ID {
+		if err := tx.Write().Routes().ReplaceMeant(store.PartyMeant, int64(from.ID), int64(to.ID)); err != nil {
+			return err
+		}
+		if err := tx.Write().Parties().HandOver(from.ID, to.ID, string(from.Name), req.Now.UnixMilli()); err != nil {
+			return err
+		}
+	}
+	if err := e.replaceInEntries(tx, req, from, to); err != nil {
+		return err
+	}
+	if err := e.replaceInCases(tx, req, from, to); err != nil {
+		return err
+	}
+	return e.reloadRoutes(tx)
+}
+
+// ForgetParty implements account.Ties.
+func (e *base) ForgetParty(tx store.Tx, p *store.Party) error {
+	if err := e.mean(tx, store.PartyMeant, string(p.Name), int64(p.ID)); err != nil {
+		return err
+	}
+	return e.reloadRoutes(tx)
+}
+
+// reloadRoutes reads all routes again once the unit is durable: names in them mean
+// others.
+func (e *base) reloadRoutes(tx store.Tx) error {
+	list, err := readRoutes(tx)
+	if err != nil {
+		return err
+	}
+	tx.AfterCommit(func() {
+		e.versions.clear()
+		e.routes.Store(newRouteTable(list))
+	})
+	return nil
+}
+
+// replaceInEntries has the schedule entries of a party show the other one, and
+// those that name its documents where these are now.
+func (e *base) replaceInEntries(tx store.Tx, req change.Request, from, to *store.Party) error {
+	rows, err := tx.Entries().List(store.EntryFilter{})
+	if err != nil {
+		return err
+	}
+	old := change.DocumentPath{string(from.Name)}
+	moved := change.DocumentPath{string(to.Name)}
+	if from.ID != to.ID {
+		moved = append(moved, string(from.Name))
+	}
+	for i := range rows {
+		row := &rows[i]
+		entry, err := e.readForm(row)
+		if err != nil {
+			return err
+		}
+		changed := row.ContextID == to.ID && (entry.ContextID != int64(to.ID) || entry.Context != string(to.Name))
+		if changed {
+			entry.ContextID, entry.Context = int64(to.ID), string(to.Name)
+		}
+		for _, path := range []*string{&entry.Document, &entry.ExcludeCalendar} {
+			if below(*path, old) {
+				_, rest, _ := strings.Cut(strings.TrimPrefix(*path, "/dav/Documents/"), "/")
+				*path, changed = moved.String()+"/"+rest, true
+			}
+		}
+		if !changed {
+			continue
+		}
+		row.Revision++
+		row.Form, row.Modified = entry.Form(), req.Now
+		if err := tx.Write().Entries().Update(row); err != nil {
+			return err
+		}
+		e.publishEntry(tx, row, ChangeChanged, req.Now)
+	}
+	return nil
+}
+
+// replaceInCases gives the place of a party in all cases to the other one. If that
+// is somebody else, the log of each case that has not ended says so.
+func (e *base) replaceInCases(tx store.Tx, req change.Request, from, to *store.Party) error {
+	d := &decider{e}
+	ids, err := tx.Cases().Naming(string(from.Name))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		row, err := tx.Cases().Get(id)
+		if err != nil {
+			return err
+		}
+		c, err := machine.ReadMarking(row.Marking)
+		if err != nil {
+			return errs.Wrap(fmt.Sprintf("read case %d", id), err)
+		}
+		compiled, err := e.versions.get(tx, c.RouteID, c.RouteVersion)
+		if err != nil {
+			return err
+		}
+		if err := d.replaceInCase(tx, req, loadedCase{row: row, core: c, route: &routeInfo{Compiled: compiled}}, from, to); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, from, to *store.Party) error {
+	compiled := h.route.Compiled
+	after, changed := machine.Replace(h.core, compiled, string(from.Name), string(to.Name))
+	if !changed {
+		return nil
+	}
+	if identity.ID(after.ContextID) == from.ID {
+		after.ContextID = int64(to.ID)
+	}
+	c := &caseChange{before: h.core.Shown(), was: h.core, after: after, base: h.row.Revision}
+	if from.ID != to.ID {
+		after.Modified = maxTime(req.Now, after.Modified)
+		c.log = []machine.LogEntry{machine.HandedOver(after, string(req.By.Name), fmt.Sprintf("Handed over from %s to %s", from.Name, to.Name))}
+	} else {
+		after.Revision++
+	}
+	e.render(c, compiled)
+	e.shared(c, machine.Shares(h.core, compiled))
+	if from.ID == to.ID { // who sees the case and has tasks in it is the same
+		c.row.Access, c.row.Tasks = nil, nil
+	}
+	e.wasArchived(c, h.row.Archived)
+	c.row.Named = h.row.Named
+	return e.writeAll(tx, c)
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// readRoutes reads all routes as they are in the unit, and compiles them again.
+func readRoutes(r store.Reader) ([]*routeInfo, error) {
+	stored, err := r.Routes().List()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*routeInfo, len(stored))
+	for i := range stored {
+		compiled, err := compileVersion(r, stored[i].ID, stored[i].Version)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = infoOf(&stored[i], compiled)
+	}
+	return list, nil
+}
