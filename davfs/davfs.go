@@ -321,8 +321,7 @@ func (d *drive) remove(x *request) (*answer, error) {
 	if source != nil {
 		x.overlays.recentlyDeleted.add(x.userPath(), source, int64(len(source)))
 	}
-	x.overlays.echoes.forget(x.userPath())
-	return done, nil
+	return done, x.forgetEcho(x.r.Context())
 }
 
 // notDeletable says why a place cannot be deleted.

@@ -25,6 +25,7 @@ const (
 // overlays is what clients have just done, as far as it changes what they are
 // shown and what their next requests do.
 type overlays struct {
+	started time.Time
 	refused *recentActions[struct{}] // PUTs that were refused
 	echoes  *recentActions[*echo]    // PUTs of mounting clients that were accepted
 	hidden  *recentActions[struct{}] // names whose resource was moved out of the way, and stays
@@ -35,6 +36,7 @@ type overlays struct {
 
 func newOverlays(now func() time.Time) *overlays {
 	return &overlays{
+		started: now(),
 		refused: newRecentActions[struct{}](now, refusalLifetime, maxRefusals, 1),
 		echoes:  newRecentActions[*echo](now, echoLifetime, maxEchoes, echoBytes),
 		hidden:  newRecentActions[struct{}](now, hiddenLifetime, maxHidden, 1),
@@ -97,9 +99,12 @@ func (x *request) findEcho(a address) *echo {
 // repeats returns the echo of a PUT that this one may repeat, nil if there is none.
 // A resource that stores the bytes must still have them.
 func (p *putRequest) repeats(ctx context.Context) (*echo, error) {
-	e := p.findEcho(p.at)
-	if e == nil || p.dryRun || p.key != nil {
+	if p.dryRun || p.key != nil {
 		return nil, nil
+	}
+	e := p.findEcho(p.at)
+	if e == nil {
+		return p.storedEcho(ctx)
 	}
 	if !e.kept || e.caseID != 0 {
 		return e, nil
@@ -176,6 +181,7 @@ func (p *putRequest) keepEcho(ctx context.Context, o *engine.Outcome, a *answer)
 		}
 	}
 	p.request.overlays.echoes.add(at, e, int64(len(e.content)))
+	p.storeEcho(ctx, e)
 }
 
 // givesBack reports whether a GET of the request's URL gives the bytes that were

@@ -114,7 +114,7 @@ func (d *drive) removeOverlay(x *request, n node) (done bool, err error) {
 	if kept, err := d.keepsAfterRefusal(x, n); kept || err != nil || !hasOverlay(x.at, n) {
 		return kept, err
 	}
-	ctx, at := x.r.Context(), x.userPath()
+	ctx := x.r.Context()
 	if _, err := x.statStored(ctx, x.at, n); !errs.Is(err, errs.NotFound) {
 		return false, err
 	}
@@ -136,8 +136,7 @@ func (d *drive) removeOverlay(x *request, n node) (done bool, err error) {
 			return false, err
 		}
 	}
-	x.overlays.echoes.forget(at)
-	return true, nil
+	return true, x.forgetEcho(ctx)
 }
 
 // deletedSource returns the source that a DELETE is about to delete, nil if there
