@@ -57,6 +57,7 @@ func asComponents(n *document.Node, name string) {
 	n.Members = slices.DeleteFunc(n.Members, func(m document.Member) bool {
 		return m.Value.Kind == document.String && (m.Key == "$id" || m.Key == "$schema" || m.Key == "$anchor")
 	})
+	oneTypeEach(n)
 	for _, m := range n.Members {
 		if m.Key == "$ref" {
 			m.Value.Text = componentReference(m.Value.Text, name)
@@ -66,6 +67,31 @@ func asComponents(n *document.Node, name string) {
 	for _, item := range n.Items {
 		asComponents(item, name)
 	}
+}
+
+// oneTypeEach makes a choice between several types one between schemas of a type
+// each, which says the same. Generators of clients take null beside a type, but not two
+// types.
+func oneTypeEach(schema *document.Node) {
+	at := slices.IndexFunc(schema.Members, func(m document.Member) bool { return m.Key == "type" && m.Value.Kind == document.List })
+	if at < 0 || schema.Get("anyOf") != nil {
+		return
+	}
+	types := schema.Members[at].Value.Items
+	if real := slices.DeleteFunc(slices.Clone(types), func(t *document.Node) bool { return t.Text == "null" }); len(real) < 2 {
+		return
+	}
+	items := schema.Get("items")
+	choices := &document.Node{Kind: document.List}
+	for _, t := range types {
+		choice := &document.Node{Kind: document.Object, Members: []document.Member{{Key: "type", Value: t}}}
+		if t.Text == "array" && items != nil {
+			choice.Members = append(choice.Members, document.Member{Key: "items", Value: items})
+		}
+		choices.Items = append(choices.Items, choice)
+	}
+	schema.Members[at].Key, schema.Members[at].Value = "anyOf", choices
+	schema.Members = slices.DeleteFunc(schema.Members, func(m document.Member) bool { return m.Key == "items" })
 }
 
 // componentReference returns where a reference of the named schema leads in the
