@@ -146,7 +146,7 @@ func (e *Cases) readContextChange(by identity.Principal, root document.Value, h 
 	} else if sameName {
 		name = ""
 	}
-	party, err := e.contextRef(by, root, id, name, identity.ID(h.core.ContextID))
+	party, err := e.contextRef(by, root, wantedContext{id: id, name: name, keeps: identity.ID(h.core.ContextID)})
 	if err != nil {
 		return err
 	}

@@ -258,7 +258,7 @@ func sceneOfEntry(s *store.Entry) change.LockScope {
 // context is not available. keeps is the context that the entry has already.
 func (e *Schedules) resolveEntry(r store.Reader, req Request, root document.Value, entry *schedule.Entry, keeps identity.ID) (contextErr, err error) {
 	by := req.By
-	context, contextErr := e.contextRef(by, root, entry.ContextID, entry.Context, keeps)
+	context, contextErr := e.contextRef(by, root, wantedContext{id: entry.ContextID, name: entry.Context, keeps: keeps, hands: keeps != 0})
 	if contextErr == nil {
 		entry.ContextID, entry.Context = int64(context.ID), string(context.Name)
 	}

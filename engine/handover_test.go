@@ -248,3 +248,28 @@ func TestDocumentsInUse(t *testing.T) {
 		t.Errorf("once nothing needs it: %v", err)
 	}
 }
+
+// TestEntryKeepsItsOwner: a PUT of an entry that names no context leaves it to whom
+// it belongs, and an administrator may give it to any team.
+func TestEntryKeepsItsOwner(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam, ann, admin := w.as("sam"), w.as("ann"), w.as("admin")
+	name := sam.mustPutEntry("e.json", strings.Replace(every, "{", `{"context": "core", `, 1)).Name + ".json"
+	ann.mustPutEntry(name, every)
+	sam.entry(name).wants("context", `"core"`)
+	admin.mustPutEntry(name, every)
+	sam.entry(name).wants("context", `"core"`)
+	admin.mustPutEntry(name, strings.Replace(every, "{", `{"context": "ops", `, 1)) // admin is not in ops
+	w.as("bob").entry(name).wants("context", `"ops"`)
+	_, err := w.as("bob").putEntry(name, strings.Replace(every, "{", `{"context": "core", `, 1))
+	w.refused(err, errs.ContextNotAvailable)
+	_, err = admin.putEntry("new.json", strings.Replace(every, "{", `{"context": "ops", `, 1))
+	w.refused(err, errs.ContextNotAvailable)
+
+	// The owner has left the team: the administrator repairs the entry.
+	mine := sam.mustPutEntry("mine.json", every).Name + ".json"
+	admin.mustPutParty(identity.User, "sam", `{"disabled": true}`)
+	admin.mustPutEntry(mine, strings.Replace(every, "{", `{"context": "ann", `, 1))
+	ann.entry(mine).wants("context", `"ann"`)
+}

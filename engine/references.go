@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
@@ -10,18 +12,27 @@ import (
 // the same words whether the thing is absent, invisible or not permitted
 // (docs/contract/drive.md#errors).
 
+// wantedContext is the context that a document asks for.
+type wantedContext struct {
+	id    int64       // 0: it is not given by its id
+	name  string      // "": it is not given by its name
+	keeps identity.ID // the one that the object has already, 0: it is new
+	hands bool        // an administrator may give it to any context
+}
+
 // contextRef resolves "contextId" and "context" of a document to a context that
-// by may create objects of, or to keeps, the one that the object has already.
-// The default is by's own. It does not tell whether another context exists.
-func (e *base) contextRef(by identity.Principal, root document.Value, id int64, name string, keeps identity.ID) (identity.Party, error) {
-	d := e.directory()
+// by may create objects of, or to the one that the object has already. That is
+// also the default; of a new object it is by's own. It does not tell whether
+// another context exists.
+func (e *base) contextRef(by identity.Principal, root document.Value, want wantedContext) (identity.Party, error) {
+	d, id, name := e.directory(), want.id, want.name
 	available := func(p *identity.Party) *identity.Party {
-		if p == nil || !d.MayOwn(by, p.ID) && p.ID != keeps {
+		if p == nil || !d.MayOwn(by, p.ID) && p.ID != want.keeps && !(want.hands && by.Admin() && !p.Disabled) {
 			return nil
 		}
 		return p
 	}
-	party := available(d.ByID(by.ID))
+	party := available(d.ByID(cmp.Or(want.keeps, by.ID)))
 	byID, byName := root.Get("contextId").Given() && id != 0, root.Get("context").Given() && name != ""
 	if byID {
 		party = available(d.ByID(identity.ID(id)))

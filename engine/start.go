@@ -109,7 +109,7 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 		return nil, err
 	}
 	s.relations = slices.DeleteFunc(s.relations, func(l machine.Relation) bool { return l.Case == 0 })
-	party, contextErr := e.contextRef(req.By, root, s.contextID, s.context, 0)
+	party, contextErr := e.contextRef(req.By, root, wantedContext{id: s.contextID, name: s.context})
 	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *routeInfo) bool { return e.mayStart(req.By, info) })
 	if info != nil {
 		s.roles = e.readRoles(root.Get("roles"), info.Compiled)
