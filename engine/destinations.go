@@ -146,7 +146,7 @@ func (e *decider) tellOfWay(tx store.Tx, w way, record *destinationRecord, kind 
 	})
 	c := &concerned{decider: e, table: e.accounts.Table()}
 	c.admins(0, true)
-	return e.tell(&notice.Notice{
+	return e.tell(tx, &notice.Notice{
 		Kind: kind, Time: now, Way: &notice.Way{ID: w.id, Name: w.name, Lost: record.Lost},
 		Trouble: &notice.Trouble{Text: record.Reason, Since: record.Since}, People: c.people,
 	}, e.postLoose(tx, now))

@@ -100,6 +100,7 @@ func dueKindOf(kind store.DueKind) dueKind {
 		store.DueRetirement: {name: "retirement", fire: (*Engine).fireRetirement, stop: stopRetirement},
 		store.DuePurge:      {name: "purge", fire: (*Engine).firePurge, stop: stopPurge},
 		store.DueTrouble:    {name: "trouble", fire: (*Engine).fireTrouble, stop: stopTrouble},
+		store.DueMail:       {name: "mail", fire: (*Engine).fireMail, stop: stopMail},
 	}[kind]
 }
 

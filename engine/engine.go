@@ -26,6 +26,7 @@ import (
 	"flowdrive/engine/contents"
 	"flowdrive/engine/events"
 	"flowdrive/engine/files"
+	"flowdrive/engine/notice"
 	"flowdrive/engine/outbox"
 	"flowdrive/engine/prefetch"
 	"flowdrive/engine/quota"
@@ -230,6 +231,7 @@ func New(cfg Config) *Engine {
 	b.sweeper.wake = make(chan struct{}, 1)
 	b.accounts = account.New(account.Config{
 		Maker: b.Maker, Log: b.audit, Routes: b, Ties: b, Links: b.links, Hash: cfg.HashPassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
+		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, Kinds: notice.WishedKinds(),
 	})
 	b.routes.Store(&routeTable{})
 	return assemble(b)

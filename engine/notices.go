@@ -61,7 +61,7 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 		return err
 	}
 	for _, n := range t.notices {
-		if err := e.tell(n, t.post); err != nil {
+		if err := e.tell(tx, n, t.post); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 }
 
 // tell posts what services and people are told by a notice.
-func (e *decider) tell(n *notice.Notice, post func(*machine.Request) error) error {
+func (e *decider) tell(tx store.Tx, n *notice.Notice, post func(*machine.Request) error) error {
 	n.Links = e.links
 	var told []string // a destination may be there twice, for different notices
 	for i := range e.channels.Destinations {
@@ -90,7 +90,7 @@ func (e *decider) tell(n *notice.Notice, post func(*machine.Request) error) erro
 		if p.Email == "" || n.Way.IsMailTo(p.Email) {
 			continue
 		}
-		if err := post(&machine.Request{Mail: n.Mail(p)}); err != nil {
+		if err := e.mail(tx, n, p, post); err != nil {
 			return err
 		}
 	}

@@ -279,3 +279,9 @@ func (e *base) SeenRoute(by identity.Principal, name string) (spelled string, ok
 	}
 	return info.Name, true
 }
+
+// SeesCases implements account.Routes.
+func (e *base) SeesCases(by identity.Principal, name string) bool {
+	info := e.visibleRoute(by, name)
+	return by.Admin() || info != nil && e.administersRoute(by, info)
+}

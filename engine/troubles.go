@@ -267,7 +267,7 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 	}
 	n := told.notice(kind, now)
 	n.Case, n.People, n.Trouble.Again = h.core, people, true
-	return e.tell(n, t.post)
+	return e.tell(tx, n, t.post)
 }
 
 // addTold adds people who have been told.
@@ -294,7 +294,7 @@ func (e *decider) firingFailed(tx store.Tx, stored *store.Entry, n *notice.Notic
 			return err
 		}
 	}
-	return e.tell(n, e.postLoose(tx, n.Time))
+	return e.tell(tx, n, e.postLoose(tx, n.Time))
 }
 
 // fired notes that a schedule entry has created a case.
@@ -314,7 +314,7 @@ func (e *decider) fired(tx store.Tx, stored *store.Entry, entry *schedule.Entry,
 		n := told.notice(notice.KindMended, now)
 		n.Entry = noticeEntry(stored, entry)
 		n.People = e.people(told.Told)
-		if err := e.tell(n, e.postLoose(tx, now)); err != nil {
+		if err := e.tell(tx, n, e.postLoose(tx, now)); err != nil {
 			return err
 		}
 	}
@@ -348,7 +348,7 @@ func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble,
 	if err := tx.Write().Troubles().Update(row); err != nil {
 		return err
 	}
-	return e.tell(n, e.postLoose(tx, now))
+	return e.tell(tx, n, e.postLoose(tx, now))
 }
 
 // forgetEntry forgets what is wrong with a schedule entry that is deleted.

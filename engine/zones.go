@@ -9,5 +9,21 @@ import (
 // zoneOf returns the time zone of dates that the user writes without one.
 func (e *base) zoneOf(by identity.Principal) *time.Location { return e.zoneOfParty(by.ID) }
 
-// zoneOfParty returns the time zone of what is read for a user or team.
-func (e *base) zoneOfParty(identity.ID) *time.Location { return e.zone }
+// zoneOfParty returns the time zone of what is read for a user or team: the user's
+// own, else that of the server.
+func (e *base) zoneOfParty(id identity.ID) *time.Location {
+	if p := e.accounts.Table().ByID(id); p != nil {
+		if zone := e.zoneNamed(p.Zone); zone != nil {
+			return zone
+		}
+	}
+	return e.zone
+}
+
+// zoneNamed returns the time zone of a name, nil if there is none.
+func (e *base) zoneNamed(name string) *time.Location {
+	if name == "" || e.zones == nil {
+		return nil
+	}
+	return e.zones(name)
+}

@@ -13,6 +13,8 @@ type Party struct {
 	Password string   // its encoded hash, "" for none
 	Quiet    bool     // users: no mails are wanted
 	Watch    []string // users: names of the routes that they watch
+	Mail     MailWishes
+	Zone     string // users: their time zone, "" for that of the server
 	Revision int64
 	Created  time.Time
 	Modified time.Time

@@ -27,6 +27,7 @@ const (
 	DueRetirement                // the retention of an ended case is over
 	DuePurge                     // the children of a deleted case are to go
 	DueTrouble                   // people are told again of what is still wrong
+	DueMail                      // mails that a user wanted later
 )
 
 // DueRow is one thing that is due.
@@ -34,7 +35,7 @@ type DueRow struct {
 	Due  time.Time
 	Kind DueKind
 	UUID UUID  // of the schedule entry or attachment, else zero
-	ID   int64 // of the case or trouble, else 0
+	ID   int64 // of the case, trouble or user, else 0
 }
 
 // QueueReader reads what is due, what is queued, and what is held.

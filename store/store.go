@@ -61,6 +61,7 @@ type Reader interface {
 	Answers() AnswerReader
 	Settings() SettingReader
 	Troubles() TroubleReader
+	HeldMails() HeldMailReader
 	Audit() AuditReader
 }
 
@@ -83,6 +84,7 @@ type Writer interface {
 	Answers() AnswerWriter
 	Settings() SettingWriter
 	Troubles() TroubleWriter
+	HeldMails() HeldMailWriter
 	Audit() AuditWriter
 }
 

@@ -22,6 +22,8 @@ type Accounts struct {
 	hash   func(password string) (string, error)
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
+	zone   func(name string) bool
+	kinds  []string
 	table  atomic.Pointer[Table]
 }
 
@@ -39,12 +41,17 @@ type Config struct {
 	Hash  func(password string) (string, error)
 	Check func(ctx context.Context, user identity.Name, password string) error
 
+	Zone  func(name string) bool // whether there is a time zone of that name
+	Kinds []string               // of notices, as users may choose them
+
 	// Rouse is called once a change is durable: somebody's rights may be others.
 	Rouse func()
 }
 
 // Routes is what accounts need to know of routes.
 type Routes interface {
+	// SeesCases reports whether by may see all cases of the route.
+	SeesCases(by identity.Principal, name string) bool
 	// SeenRoute returns the name, as it is spelled, of the route that by sees
 	// under that name in any case; ok is false if there is none.
 	SeenRoute(by identity.Principal, name string) (spelled string, ok bool)
@@ -64,7 +71,7 @@ type Ties interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse, zone: cfg.Zone, kinds: cfg.Kinds}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }

@@ -15,9 +15,12 @@ type meForm struct {
 	FullName string        `json:"fullName"`
 	Email    string        `json:"email"`
 	Deputy   *deputyForm   `json:"deputy"`
+	Timezone *string       `json:"timezone"`
 	Notify   bool          `json:"notify"`
+	Mail     mailForm      `json:"mail"`
 	Watch    []string      `json:"watch"`
 	Contexts []contextForm `json:"contexts"`
+	Warnings []string      `json:"warnings"`
 }
 
 type contextForm struct {
@@ -27,11 +30,15 @@ type contextForm struct {
 	Admin bool          `json:"admin"`
 }
 
-// Me returns the complete form of me.json of the user. It changes with the teams
-// as well.
-func (t *Table) Me(id identity.ID) []byte {
+// Me returns the complete form of me.json of the user, with warnings about it. It
+// changes with the teams as well.
+func (t *Table) Me(id identity.ID, warnings []string) []byte {
 	p, by := t.byID[id], t.directory.Principal(id)
 	form := meForm{Name: p.Name, FullName: p.FullName, Email: p.Email, Deputy: formOfDeputy(p.Deputy), Notify: !p.Quiet, Watch: orEmpty(p.Watch), Contexts: []contextForm{}}
+	form.Mail, form.Warnings = formOfWishes(&p.Mail), orEmpty(warnings)
+	if p.Zone != "" {
+		form.Timezone = &p.Zone
+	}
 	for _, id := range by.Contexts() {
 		c := t.directory.ByID(id)
 		form.Contexts = append(form.Contexts, contextForm{ID: c.ID, Name: c.Name, Kind: c.Kind, Admin: t.directory.Administers(by, c.ID)})
@@ -40,15 +47,14 @@ func (t *Table) Me(id identity.ID) []byte {
 }
 
 // ReadMe reads the document of me.json of the user; hash is of the new password,
-// "" for none. A route that the user begins to watch is asked for by visible,
-// which returns its name as it is spelled.
-func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now time.Time, visible func(route string) (name string, ok bool)) (*Change, error) {
+// "" for none.
+func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now time.Time, known Known) (*Change, error) {
 	old := t.byID[id]
 	c := &Change{Old: old, Party: *old}
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	if root.Is(document.Object) {
-		root.Only("name", "fullName", "email", "deputy", "notify", "watch", "contexts", "password", "oldPassword")
+		root.Only("name", "fullName", "email", "deputy", "timezone", "notify", "mail", "watch", "contexts", "warnings", "password", "oldPassword")
 		if v := root.Get("name"); v.Given() && (v.Node.Kind != document.String || identity.Fold(v.Node.Text) != identity.Fold(string(old.Name))) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", old.Name)
 		}
@@ -56,7 +62,9 @@ func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now tim
 		readEmail(root.Get("email"), &c.Party.Email)
 		readDeputy(root.Get("deputy"), t.directory, &c.Party, now)
 		readWishes(root.Get("notify"), &c.Party.Quiet)
-		readWatch(root.Get("watch"), &c.Party.Watch, visible)
+		readZone(root.Get("timezone"), &c.Party.Zone, known.Zone)
+		readMail(root.Get("mail"), &c.Party.Mail, known.Kinds)
+		readWatch(root.Get("watch"), &c.Party.Watch, known.Route)
 		if v := root.Get("password"); v.Node != nil {
 			checkPassword(v)
 			root.Get("oldPassword").Str()

@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
@@ -38,13 +40,13 @@ func (e *Accounts) Me(_ context.Context, by identity.Principal) (*change.Resourc
 	if t.ByID(by.ID) == nil {
 		return nil, change.Absent("user")
 	}
-	return meResource(t, by.ID), nil
+	return e.meResource(t, by.ID), nil
 }
 
 // meResource returns me.json of the user. It changes with the teams as well, so
 // its ETag is of its bytes.
-func meResource(t *Table, id identity.ID) *change.Resource {
-	form := t.Me(id)
+func (e *Accounts) meResource(t *Table, id identity.ID) *change.Resource {
+	form := t.Me(id, e.warnings(t, id))
 	return &change.Resource{Name: "me", Form: form, FormETag: change.SourceETag(form), Created: t.ByID(id).Created, Modified: t.Modified(), Own: true}
 }
 
@@ -69,7 +71,7 @@ func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (
 	if held.ByID(req.By.ID) == nil {
 		return nil, change.Absent("user")
 	}
-	if err := change.CheckVersion(req.If, meVersion(held, req.By.ID)); err != nil {
+	if err := change.CheckVersion(req.If, e.meVersion(held, req.By.ID)); err != nil {
 		return nil, err
 	}
 	node, err := document.Parse(body, false)
@@ -93,7 +95,7 @@ func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (
 		if p == nil {
 			return change.Absent("user")
 		}
-		if err := change.CheckVersion(req.If, meVersion(t, p.ID)); err != nil {
+		if err := change.CheckVersion(req.If, e.meVersion(t, p.ID)); err != nil {
 			return err
 		}
 		if hash != "" && p.Password != held.ByID(p.ID).Password {
@@ -109,24 +111,40 @@ func (e *Accounts) PutMe(ctx context.Context, req change.Request, body []byte) (
 		if t, err = Read(tx); err != nil {
 			return err
 		}
-		me := meResource(t, p.ID)
+		me := e.meResource(t, p.ID)
 		out = &change.Outcome{Changed: changed.Changed, Name: me.Name, Form: me.Form, FormETag: me.FormETag, Modified: me.Modified}
+		if warnings := e.warnings(t, p.ID); len(warnings) > 0 && !slices.Equal(changed.Old.Watch, changed.Party.Watch) {
+			out.Report = document.Line(map[string][]string{"warnings": warnings})
+		}
 		return change.Undone(req)
 	})
 	return out, err
 }
 
-func meVersion(t *Table, id identity.ID) change.Version {
-	me := meResource(t, id)
+func (e *Accounts) meVersion(t *Table, id identity.ID) change.Version {
+	me := e.meResource(t, id)
 	return change.Version{Exists: true, ETag: me.FormETag, Modified: me.Modified}
 }
 
 // readMe reads the document of me.json; hash is of the new password, "" for
 // none. Only a route that the user sees can be watched.
 func (e *Accounts) readMe(t *Table, req change.Request, node *document.Node, hash string) (*Change, error) {
-	return t.ReadMe(req.By.ID, node, hash, req.Now, func(route string) (name string, ok bool) {
-		return e.routes.SeenRoute(req.By, route)
+	return t.ReadMe(req.By.ID, node, hash, req.Now, Known{
+		Route: func(route string) (name string, ok bool) { return e.routes.SeenRoute(req.By, route) },
+		Zone:  e.zone, Kinds: e.kinds,
 	})
+}
+
+// warnings says of which watched routes the user sees but some of the cases: to
+// watch those has an effect for these alone.
+func (e *Accounts) warnings(t *Table, id identity.ID) (out []string) {
+	by := t.Directory().Principal(id)
+	for _, route := range t.ByID(id).Watch {
+		if !e.routes.SeesCases(by, route) {
+			out = append(out, fmt.Sprintf("watch: of the cases of %q you may see only those that you have a part in, and those of your teams; you are told of no others.", route))
+		}
+	}
+	return out
 }
 
 // newPassword checks the old password and hashes the new one. It returns "" if

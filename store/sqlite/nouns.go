@@ -22,6 +22,7 @@ type (
 	answerReader     struct{ *reader }
 	settingReader    struct{ *reader }
 	troubleReader    struct{ *reader }
+	heldMailReader   struct{ *reader }
 	auditReader      struct{ *reader }
 	partyWriter      struct{ *tx }
 	routeWriter      struct{ *tx }
@@ -40,6 +41,7 @@ type (
 	answerWriter     struct{ *tx }
 	settingWriter    struct{ *tx }
 	troubleWriter    struct{ *tx }
+	heldMailWriter   struct{ *tx }
 	auditWriter      struct{ *tx }
 )
 
@@ -93,6 +95,9 @@ func (r *reader) Settings() store.SettingReader { return settingReader{r} }
 
 // Troubles implements store.Reader.
 func (r *reader) Troubles() store.TroubleReader { return troubleReader{r} }
+
+// HeldMails implements store.Reader.
+func (r *reader) HeldMails() store.HeldMailReader { return heldMailReader{r} }
 
 // Audit implements store.Reader.
 func (r *reader) Audit() store.AuditReader { return auditReader{r} }
@@ -153,6 +158,9 @@ func (w writer) Settings() store.SettingWriter { return settingWriter(w) }
 
 // Troubles implements store.Writer.
 func (w writer) Troubles() store.TroubleWriter { return troubleWriter(w) }
+
+// HeldMails implements store.Writer.
+func (w writer) HeldMails() store.HeldMailWriter { return heldMailWriter(w) }
 
 // Audit implements store.Writer.
 func (w writer) Audit() store.AuditWriter { return auditWriter(w) }

@@ -31,6 +31,8 @@ var partyTable = table[store.Party]{"parties", "user or team", func(p *store.Par
 		{"modified", full, millis{&p.Modified}},
 		{"quiet", full, &p.Quiet},
 		{"watch", full, list[string]{&p.Watch}},
+		{"mail", full, wishes{&p.Mail}},
+		{"zone", full, &p.Zone},
 	}...)
 }}
 

@@ -88,6 +88,7 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"deleteCase": deleteCase, "forgetCase": forgetCase, "insertPurge": insertPurge, "deletePurge": deletePurge,
 		"selectTrouble": selectTrouble, "selectTroublesOfCase": selectTroublesOfCase, "selectTroublesOfEntry": selectTroublesOfEntry,
 		"insertTrouble": insertTrouble.query, "updateTrouble": updateTrouble.query, "deleteTrouble": deleteTrouble, "selectDueTroubles": selectDueTroubles,
+		"insertHeldMail": insertHeldMail.query, "selectDueMailsOf": selectDueMailsOf, "deleteHeldMails": deleteHeldMails, "selectDueHeldMails": selectDueHeldMails,
 		"selectDuePurges": selectDuePurges, "selectRetired": selectRetired,
 		"putEnded": putEnded.query, "selectEnded": selectEnded, "selectEndedOf": selectEndedOf, "selectAllEnded": selectAllEnded,
 		"deleteEnded": deleteEnded, "deleteEndedBefore": deleteEndedBefore,

@@ -163,7 +163,8 @@ func fillAccounts(w store.Writer, sam, ann, team identity.ID) error {
 				ID: ann, Name: "ann", Kind: identity.User, FullName: "Ann", Email: "ann@example.org", Admin: true,
 				Deputy: identity.Deputy{User: "sam", From: noon(), To: noon().Add(time.Hour)},
 			},
-			Password: "$argon2id$", Quiet: true, Watch: []string{"Bug"}, Revision: 2, Created: noon(), Modified: noon(),
+			Password: "$argon2id$", Quiet: true, Watch: []string{"Bug"}, Zone: "Europe/Berlin", Revision: 2,
+			Mail: store.MailWishes{Kinds: []string{"task"}, Digest: "07:30", Quiet: &store.QuietHours{From: "20:00", To: "07:00"}}, Created: noon(), Modified: noon(),
 		}),
 		w.Parties().Put(&store.Party{
 			Party:   identity.Party{ID: team, Name: "all", Kind: identity.Team, Members: []identity.Name{"sam", "ann"}, Admins: []identity.Name{"ann"}},
@@ -173,6 +174,7 @@ func fillAccounts(w store.Writer, sam, ann, team identity.ID) error {
 		w.Answers().Put(&store.Answer{User: sam, Key: "k", Request: digest("r"), URL: digest("u"), Answer: []byte("{}"), Created: noon()}),
 		w.Audit().Append(noon(), []byte(`{"what":"log-in"}`+"\n")),
 		w.Settings().Put("key", "value"),
+		w.HeldMails().Insert(&store.HeldMail{UserID: sam, Due: noon(), Digest: true, Created: noon(), Mail: []byte(`{}`)}),
 	)
 }
 

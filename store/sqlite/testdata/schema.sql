@@ -384,6 +384,19 @@ CREATE TABLE given_names (
 	CHECK ((folder = 'cases') = (case_id IS NOT NULL))
 ) STRICT;
 
+CREATE TABLE held_mails (
+	id      INTEGER PRIMARY KEY,
+	user_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	due     INTEGER NOT NULL,
+	digest  INTEGER NOT NULL CHECK (digest IN (0, 1)), -- goes in one mail with the others
+	created INTEGER NOT NULL,
+	mail    BLOB    NOT NULL -- JSON
+) STRICT;
+
+CREATE INDEX held_mails_by_due ON held_mails (due, user_id);
+
+CREATE INDEX held_mails_of_user ON held_mails (user_id, due, id);
+
 CREATE TABLE history (
 	id        INTEGER PRIMARY KEY,
 	folder    TEXT    NOT NULL CHECK (folder IN ('schedule', 'routes', 'cases')),
@@ -552,7 +565,7 @@ CREATE TABLE parties (
 	deputy_from INTEGER,
 	deputy_to   INTEGER,
 	quiet       INTEGER NOT NULL CHECK (quiet IN (0, 1)), -- no mails
-	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), -- names of routes
+	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), mail TEXT NOT NULL DEFAULT '{"kinds":null}' CHECK (json_type(mail) = 'object'), zone TEXT NOT NULL DEFAULT '', -- names of routes
 	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')),
 	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))

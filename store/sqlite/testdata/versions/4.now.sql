@@ -36,7 +36,7 @@ CREATE TABLE parties (
 	deputy_from INTEGER,
 	deputy_to   INTEGER,
 	quiet       INTEGER NOT NULL CHECK (quiet IN (0, 1)), -- no mails
-	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), -- names of routes
+	watch       TEXT    NOT NULL CHECK (json_type(watch) = 'array'), mail TEXT NOT NULL DEFAULT '{"kinds":null}' CHECK (json_type(mail) = 'object'), zone TEXT NOT NULL DEFAULT '', -- names of routes
 	CHECK ((deputy_id IS NULL) = (deputy_from IS NULL) AND (deputy_id IS NULL OR kind = 'user')),
 	CHECK ((deputy_id IS NULL) = (deputy_to IS NULL) AND (deputy_id IS NULL OR deputy_from < deputy_to)),
 	CHECK (kind = 'user' OR (admin = 0 AND disabled = 0 AND password = ''))
@@ -442,20 +442,30 @@ CREATE TABLE meanings (
 	PRIMARY KEY (route_id, kind, folded, upto)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE held_mails (
+	id      INTEGER PRIMARY KEY,
+	user_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	due     INTEGER NOT NULL,
+	digest  INTEGER NOT NULL CHECK (digest IN (0, 1)), -- goes in one mail with the others
+	created INTEGER NOT NULL,
+	mail    BLOB    NOT NULL -- JSON
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:14:44');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:14:44');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:14:44');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:14:44');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:14:44');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:32:44');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:43:52');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:52');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
 INSERT INTO settings (key, value) VALUES ('key', 'value');
 
-INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch) VALUES (1, 'sam', 'sam', 'user', '', '', 0, 0, '[]', '[]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]');
-INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch) VALUES (2, 'ann', 'ann', 'user', 'Ann', 'ann@example.org', 1, 0, '[]', '[]', '$argon2id$', 2, 1352462400000, 1352462400000, 1, 1352462400000, 1352466000000, 1, '["Bug"]');
-INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch) VALUES (3, 'all', 'all', 'team', '', '', 0, 0, '["sam","ann"]', '["ann"]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]');
+INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone) VALUES (1, 'sam', 'sam', 'user', '', '', 0, 0, '[]', '[]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]', '{"kinds":null}', '');
+INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone) VALUES (2, 'ann', 'ann', 'user', 'Ann', 'ann@example.org', 1, 0, '[]', '[]', '$argon2id$', 2, 1352462400000, 1352462400000, 1, 1352462400000, 1352466000000, 1, '["Bug"]', '{"kinds":null}', '');
+INSERT INTO parties (id, name, folded, kind, full_name, email, admin, disabled, members, admins, password, revision, created, modified, deputy_id, deputy_from, deputy_to, quiet, watch, mail, zone) VALUES (3, 'all', 'all', 'team', '', '', 0, 0, '["sam","ann"]', '["ann"]', '', 0, 1352462400000, 1352462400000, NULL, NULL, NULL, 0, '[]', '{"kinds":null}', '');
 
 INSERT INTO app_passwords (id, user_id, folded, label, sha256, created, last_used) VALUES (1, 1, 'phone', 'Phone', X'7FE8FE74998F4D3529A7358A0A6E2B3173BDBD9FF0D5551044557DDF6624E55E', 1352462400000, 1352462400000);
 
@@ -536,6 +546,7 @@ INSERT INTO case_links (case_id, relation, target_id) VALUES (5, 'follows', 7);
 
 INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (1, 5, NULL, 'start', 1352462400000, X'7B7D');
 INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', 'firing', 1352462400000, X'7B7D');
+
 
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
@@ -731,3 +742,5 @@ CREATE INDEX case_links_by_target ON case_links (target_id, relation, case_id);
 CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
 CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
 CREATE INDEX troubles_by_due ON troubles (due);
+CREATE INDEX held_mails_by_due ON held_mails (due, user_id);
+CREATE INDEX held_mails_of_user ON held_mails (user_id, due, id);

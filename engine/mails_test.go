@@ -1,0 +1,121 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"flowdrive/engine"
+	"flowdrive/internal/clock"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// mailsWorld is a world that sends mails, with the route of routeTold.
+func mailsWorld(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t, func(w *world) {
+		w.config = func(cfg *engine.Config) {
+			cfg.Sandbox = false
+			cfg.Channels = engine.Channels{Mail: true}
+			cfg.Zones = new(clock.Zones).Zone
+		}
+	})
+	w.as("admin").mustPutRoute("desk", strings.Replace(routeTold, "notify: {remind: P2D}", "", 1))
+	return w
+}
+
+// sentTo returns the subjects of what is in the outbox for an address, in order,
+// with the time from which on it is sent.
+func (w *world) sentTo(address string) (out []string) {
+	w.Helper()
+	w.view(func(r store.Reader) error {
+		rows, err := r.Outbox().Due("mail", w.clock.Now().Add(1000*time.Hour), 1000)
+		for _, row := range rows {
+			var request struct {
+				Mail struct {
+					To      []string
+					Subject string
+				}
+			}
+			if err := json.Unmarshal(row.Request, &request); err != nil {
+				return err
+			}
+			if request.Mail.To[0] == address {
+				out = append(out, row.Created.UTC().Format("02 15:04 ")+request.Mail.Subject)
+			}
+		}
+		return err
+	})
+	return out
+}
+
+// TestMailWishes: a user has mails in a digest, and none in quiet hours. Nothing is
+// sent twice, nor lost by a restart (docs/contract/drive.md#mejson).
+func TestMailWishes(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	w.as("bob").mustPutMe(`{"timezone": "Europe/Berlin", "mail": {"digest": "07:30", "kinds": ["task", "failure:now"]}}`)
+	w.as("ann").mustPutMe(`{"timezone": "America/New_York", "mail": {"quiet": {"from": "07:00", "to": "09:00"}}}`)
+	start := func(title string) int64 {
+		return w.as("sam").startCase(fmt.Sprintf(`{"route": "desk", "title": %q}`, title))
+	}
+	start("One") // at 12:34:56Z, 07:34 in New York
+	w.advance(time.Hour)
+	start("Two")
+	same(t, "bob, before his hour", w.sentTo("bob@example.org"), []string(nil))
+	same(t, "ann, in her quiet hours", w.sentTo("ann@example.org"), []string(nil))
+	w.reopen()
+	w.advance(24 * time.Hour)
+	same(t, "bob", w.sentTo("bob@example.org"), []string{"10 06:30 2 notices: To do: Check it (Two)"})
+	same(t, "ann", w.sentTo("ann@example.org"), []string{"09 14:00 Begun: One", "09 14:00 Begun: Two"})
+
+	start("Three")
+	w.as("bob").mustPutMe(`{"mail": {"kinds": ["outcome"], "digest": null}}`)
+	w.advance(48 * time.Hour)
+	same(t, "what was kept for bob is sent at its hour", w.sentTo("bob@example.org")[1:], []string{"11 06:30 1 notice: To do: Check it (Three)"})
+	start("Four")
+	same(t, "bob wants no tasks any more", len(w.sentTo("bob@example.org")), 2)
+
+	w.as("ann").mustPutMe(`{"mail": null, "timezone": null}`)
+	w.as("ann").mustPutMe(`{"mail": {"digest": "08:00"}}`)
+	start("Five")
+	w.as("admin").mustPutParty(identity.User, "ann", `{"disabled": true}`)
+	before := len(w.sentTo("ann@example.org"))
+	w.advance(48 * time.Hour)
+	same(t, "who has left is sent nothing", len(w.sentTo("ann@example.org")), before)
+}
+
+// TestMailWishesAreChecked: every fault has its place.
+func TestMailWishesAreChecked(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	_, err := w.as("bob").putMe(`{"timezone": "Berlin", "mail": {"kinds": ["tsk"], "digest": "7.30", "quiet": {"from": "20:00", "to": "20:00"}, "often": 1}}`)
+	w.refused(err, "invalid", "/timezone format", "/mail/often unknown-field", "/mail/kinds/0 format", "/mail/digest format", "/mail/quiet format")
+	_, err = w.as("bob").putMe(`{"mail": {"quiet": {"from": "25:00"}}}`)
+	w.refused(err, "invalid", "/mail/quiet/from format", "/mail/quiet/to required")
+	w.as("bob").mustPutMe(`{"mail": {"kinds": ["task"], "quiet": {"from": "20:00", "to": "07:00"}}}`)
+	w.as("bob").mustPutMe(`{"mail": {"digest": "07:30"}}`)
+	same(t, "what is absent stays", w.as("bob").me().get("mail"), `{"kinds":["task"],"digest":"07:30","quiet":{"from":"20:00","to":"07:00"}}`)
+	w.as("bob").mustPutMe(`{"mail": null}`)
+	same(t, "null resets", w.as("bob").me().get("mail"), `{"kinds":null,"digest":null,"quiet":null}`)
+}
+
+// TestWatchingWithoutEffect: who watches a route whose cases they may not see is
+// told so.
+func TestWatchingWithoutEffect(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	out := w.as("eve").mustPutMe(`{"watch": ["desk"]}`)
+	if !strings.Contains(string(out.Report), `"warnings":["watch: of the cases of \"desk\" you may see only those`) {
+		t.Errorf("eve is told %s", out.Report)
+	}
+	if text := w.as("eve").me().get("warnings"); !strings.Contains(text, "desk") {
+		t.Errorf("warnings of eve: %s", text)
+	}
+	if out := w.as("admin").mustPutMe(`{"watch": ["desk"]}`); out.Report != nil {
+		t.Errorf("admin is told %s", out.Report)
+	}
+}
