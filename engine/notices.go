@@ -61,7 +61,7 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 		return err
 	}
 	for _, n := range t.notices {
-		if err := e.tell(tx, n, t.post); err != nil {
+		if err := t.tell(n); err != nil {
 			return err
 		}
 	}

@@ -131,14 +131,19 @@ func TestNoticeText(t *testing.T) {
 	want := strings.ReplaceAll(`There is something for you to do in case N, One two:
 
   sign
-  /dav/Workflow/Cases/N/Actions/sign.json
+    The case goes to "done", which completes it.
+    /dav/Workflow/Cases/N/Actions/sign.json
 
-  Checked by bob (open → checked), 2012-11-09T12:34:56Z
+  Checked by bob (open → checked), 2012-11-09 12:34 UTC
   > looks right
   > To: x
 
-The case:  /dav/Workflow/Cases/N.json
-Its log:   /dav/Workflow/Cases/N/log.txt
+Case:     N, One two
+Route:    desk
+Asked by: sam
+
+The case: /dav/Workflow/Cases/N.json
+Its log:  /dav/Workflow/Cases/N/log.txt
 
 Save {} to the file of a task to do it, {"comment": "…"} to say something with
 it, {"do": "accept"} to take it on first.

@@ -267,7 +267,7 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 	}
 	n := told.notice(kind, now)
 	n.Case, n.People, n.Trouble.Again = h.core, people, true
-	return e.tell(tx, n, t.post)
+	return t.tell(n)
 }
 
 // addTold adds people who have been told.

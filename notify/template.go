@@ -44,6 +44,9 @@ func chatOf(p *notice.Payload) *chat {
 			}
 		}
 	}
+	for _, x := range d.XAttrs {
+		c.add(x.Title + ": " + x.Text)
+	}
 	if names := d.Waiting(); len(names) > 0 {
 		c.add("Waits for " + strings.Join(names, ", ") + ".")
 	}

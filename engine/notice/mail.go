@@ -3,7 +3,6 @@ package notice
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"flowdrive/engine/machine"
 )
@@ -22,72 +21,98 @@ func (n *Notice) Mail(p *Person) *machine.Mail {
 }
 
 // caseMail says what happened in a case, who did it, what the recipient can do,
-// and where.
+// what each of that leads to, and where.
 func (n *Notice) caseMail(p *Person) *machine.Mail {
 	at := p.At
-	var b strings.Builder
+	l := &letter{Subject: n.Sentence(p)}
 	if len(p.Tasks) > 0 {
-		n.writeTasks(&b, p)
-	} else {
-		fmt.Fprintf(&b, "%s\n\n", machine.OneLine(n.Sentence(p)))
+		l.Opening = n.opening(p)
+		l.Tasks = n.tasks(p)
+		l.Closing = append(l.Closing, `Save {} to the file of a task to do it, {"comment": "…"} to say something with it, {"do": "accept"} to take it on first.`)
 	}
-	n.writeActs(&b, p)
-	folder := fmt.Sprintf("/dav/Workflow/Cases/%d", at.ID)
-	fmt.Fprintf(&b, "The case:  %s.json\nIts log:   %s/log.txt\n\n", folder, folder)
-	if len(p.Tasks) > 0 {
-		b.WriteString("Save {} to the file of a task to do it, {\"comment\": \"…\"} to say something with\nit, {\"do\": \"accept\"} to take it on first.\n\n")
+	if p.Sees {
+		l.Acts = n.acts(p)
 	}
-	fmt.Fprintf(&b, "You get this because %s. With {\"notify\": false} saved to\n/dav/Account/me.json there are no more such mails.\n", p.because())
-	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(n.Sentence(p)), Text: b.String(), Thread: at.GUID}
+	l.Facts = n.facts(at)
+	l.link("The case", n.Links.Case(at.ID))
+	l.link("Its log", n.Links.InCase(at.ID, "log.txt"))
+	l.Closing = append(l.Closing, fmt.Sprintf(`You get this because %s. With {"notify": false} saved to %s there are no more such mails.`, p.because(), n.Links.To("/dav/Account/me.json")))
+	return l.mail(p, at.GUID)
 }
 
-func (n *Notice) writeTasks(b *strings.Builder, p *Person) {
+// opening says that there is something to do.
+func (n *Notice) opening(p *Person) string {
 	has := "There is something for you to do"
 	switch {
 	case p.Why == machine.ReasonReminder:
 		has = "This still waits for you"
 	case p.Behalf != "":
-		has = "There is something to do for " + p.Behalf
+		has = "There is something to do for " + n.name(p.Behalf)
 	}
-	fmt.Fprintf(b, "%s in case %d, %s:\n\n", has, p.At.ID, machine.OneLine(p.At.Title))
-	for _, task := range p.Tasks {
-		fmt.Fprintf(b, "  %s\n  /dav/Workflow/Cases/%d/Actions/%s.json\n\n", machine.OneLine(n.Title(task)), task.Case, task.Action)
-	}
+	return fmt.Sprintf("%s in case %d, %s:", has, p.At.ID, machine.OneLine(p.At.Title))
 }
 
-// writeActs writes what was done, and what was said with it, if the person may see
-// the case in which it was done.
-func (n *Notice) writeActs(b *strings.Builder, p *Person) {
-	acts := n.Acts
-	if !p.Sees {
-		return
-	}
-	for i := range acts {
-		b.WriteString("  " + describeAct(&acts[i]) + "\n")
-		if c := acts[i].Comment; c != nil {
-			for said := range strings.SplitSeq(strings.TrimSpace(*c), "\n") {
-				b.WriteString("  > " + machine.OneLine(said) + "\n")
+// tasks returns what the recipient can do.
+func (n *Notice) tasks(p *Person) (out []letterTask) {
+	for _, task := range p.Tasks {
+		t := letterTask{Title: n.Title(task), Link: n.Links.Action(task.Case, task.Action)}
+		if n.Brief != nil {
+			if b, known := n.Brief(task); known {
+				t.Lines = append(t.Lines, b.Description, b.Outlook)
+				if b.AcceptFirst {
+					t.Lines = append(t.Lines, "It must be accepted first.")
+				}
+				if !b.Due.IsZero() {
+					t.Lines = append(t.Lines, "It is due by "+p.When(b.Due)+".")
+				}
 			}
 		}
+		out = append(out, t)
 	}
-	if len(acts) > 0 {
-		b.WriteByte('\n')
-	}
+	return out
 }
 
-// describeAct says in a line what was done: "Approved by ann (open → done)".
-func describeAct(entry *machine.LogEntry) string {
+// acts returns what was done, and what was said with it.
+func (n *Notice) acts(p *Person) (out []letterAct) {
+	for i := range n.Acts {
+		a := &n.Acts[i]
+		act := letterAct{Line: n.describeAct(a, p)}
+		if a.Comment != nil {
+			act.Said = strings.Split(strings.TrimSpace(*a.Comment), "\n")
+		}
+		out = append(out, act)
+	}
+	return out
+}
+
+// facts returns what is said of a case: its title, its route, who asked, and the
+// XATTRs that the route declares.
+func (n *Notice) facts(c *machine.Case) []machine.Fact {
+	facts := []machine.Fact{{Title: "Case", Text: fmt.Sprintf("%d, %s", c.ID, c.Title)}}
+	for _, f := range []machine.Fact{{Title: "Route", Text: c.RouteName}, {Title: "Asked by", Text: n.name(c.Starter)}} {
+		if f.Text != "" {
+			facts = append(facts, f)
+		}
+	}
+	if n.Facts == nil {
+		return facts
+	}
+	return append(facts, n.Facts(c)...)
+}
+
+// describeAct says in a line what was done: "Approved by Ann (open → done)".
+func (n *Notice) describeAct(entry *machine.LogEntry, p *Person) string {
 	text := machine.OneLine(entry.Text)
 	if entry.Actor != nil && *entry.Actor != machine.ActorTimer {
-		text += " by " + *entry.Actor
+		text += " by " + n.name(*entry.Actor)
 		if entry.OnBehalfOf != nil {
-			text += " for " + *entry.OnBehalfOf
+			text += " for " + n.name(*entry.OnBehalfOf)
 		}
 	}
 	if entry.From != nil && entry.To != nil {
 		text += " (" + *entry.From + " → " + *entry.To + ")"
 	}
-	return text + ", " + entry.Time.UTC().Format(time.RFC3339)
+	return text + ", " + p.When(entry.Time)
 }
 
 // because says why a person is told.

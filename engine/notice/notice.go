@@ -73,8 +73,12 @@ type Notice struct {
 	Trouble *Trouble
 	Title   func(machine.TaskRef) string // what people call a task
 	Name    func(user string) string     // what people call a user; nil: by the name to log in with
-	Links   link.Base                    // how links begin
-	People  []Person                     // who is told, each once
+	// Brief returns what is told of a task, and Facts the XATTRs of a case that its
+	// route declares. Both may be nil.
+	Brief  func(machine.TaskRef) (machine.Brief, bool)
+	Facts  func(*machine.Case) []machine.Fact
+	Links  link.Base // how links begin
+	People []Person  // who is told, each once
 }
 
 // Entry is a schedule entry, as far as people are told of it.

@@ -57,14 +57,16 @@ func TestMail(t *testing.T) {
 	want(t, "text", mail.Text, `There is something for you to do in case 7, Child:
 
   Do sign
-  /dav/Workflow/Cases/7/Actions/sign.json
+    /dav/Workflow/Cases/7/Actions/sign.json
 
-  Approved To: x by ann for bob (open → done), 2012-11-09T12:34:56Z
+  Approved To: x by ann for bob (open → done), 2012-11-09 12:34 UTC
   > looks right
   > To: x
 
-The case:  /dav/Workflow/Cases/7.json
-Its log:   /dav/Workflow/Cases/7/log.txt
+Case:     7, Child
+
+The case: /dav/Workflow/Cases/7.json
+Its log:  /dav/Workflow/Cases/7/log.txt
 
 Save {} to the file of a task to do it, {"comment": "…"} to say something with
 it, {"do": "accept"} to take it on first.
@@ -177,10 +179,15 @@ func golden(t *testing.T, name string, document []byte) {
 	if err := json.Indent(&got, bytes.TrimSpace(document), "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	got.WriteByte('\n')
+	goldenText(t, name, got.String()+"\n")
+}
+
+// goldenText compares a text with a file of testdata, or writes that.
+func goldenText(t *testing.T, name, got string) {
+	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -188,7 +195,63 @@ func golden(t *testing.T, name string, document []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, name, got.String(), string(file))
+	want(t, name, got, string(file))
+}
+
+// TestLetters: mails as people get them, in testdata/mails: with the data of the
+// case, who asked, what can be done and what it leads to, dates in the zone of the
+// recipient, and links that can be followed. What people have written is text.
+func TestLetters(t *testing.T) {
+	t.Parallel()
+	lamp := &machine.Case{ID: 42, GUID: "g42", RouteName: "purchase", Title: `A lamp <script>alert(1)</script> & "more"`, Life: machine.Active, Starter: "ann"}
+	berlin := time.FixedZone("Europe/Berlin", 60*60)
+	bob := notice.Person{
+		Notice: machine.Notice{Person: "bob", Case: 42, Why: machine.ReasonTask, Tasks: []machine.TaskRef{{Case: 42, Action: "approve"}, {Case: 42, Action: "refuse"}}},
+		Name:   "bob", Email: "bob@example.org", At: lamp, Sees: true, Zone: berlin,
+	}
+	of := func(kind notice.Kind) *notice.Notice {
+		return &notice.Notice{
+			Kind: kind, Time: noon(), Case: lamp, ActsCase: 42, Links: "https://flow.example.org", Word: "Approved",
+			Acts: []machine.LogEntry{{
+				Text: "Requested", Action: new("request"), Actor: new("ann"), To: new("requested"), Time: noon(),
+				Comment: new("For the desk.\n\nhttps://evil.example/<b>\r\nBcc: eve@example.org"),
+			}},
+			Title: func(task machine.TaskRef) string {
+				return map[string]string{"approve": "Approve", "refuse": "Refuse it"}[task.Action]
+			},
+			Name: func(user string) string { return map[string]string{"ann": "Ann Example"}[user] },
+			Brief: func(task machine.TaskRef) (machine.Brief, bool) {
+				b := machine.Brief{Title: "Approve", Description: "Is it worth its price?", Outlook: `The case goes to "approved", which completes it.`, Due: noon().Add(48 * time.Hour), AcceptFirst: true}
+				return b, task.Action == "approve"
+			},
+			Facts: func(*machine.Case) []machine.Fact {
+				return []machine.Fact{{Name: "amount", Title: "Amount", Text: "9000"}, {Name: "supplier", Title: "Supplier", Text: "Müller & Söhne\nX: y"}}
+			},
+		}
+	}
+	watcher := bob
+	watcher.Why, watcher.Tasks, watcher.Zone = machine.ReasonWatcher, nil, nil
+	failure := of(notice.KindFailure)
+	failure.Trouble = &notice.Trouble{What: notice.WhatFailed, Text: "exec: backup ended with exit status 3", Output: "copying\n<b>disk full</b>\n", Task: "run.3-1", Since: noon()}
+	entry := &notice.Notice{
+		Kind: notice.KindFailure, Time: noon(), Links: "https://flow.example.org", Entry: &notice.Entry{UUID: "0123", Title: "Nightly"},
+		Trouble: &notice.Trouble{What: notice.WhatUnstarted, Text: "there is no route", Since: noon(), Instant: noon()},
+	}
+	for name, mail := range map[string]*machine.Mail{
+		"task": of(notice.KindTask).Mail(&bob), "outcome": of(notice.KindOutcome).Mail(&watcher), "failure": failure.Mail(&watcher), "entry": entry.Mail(&watcher),
+	} {
+		text := "Subject: " + mail.Subject + "\n\n" + mail.Text
+		goldenText(t, filepath.Join("mails", name+".txt"), text)
+		goldenText(t, filepath.Join("mails", name+".html"), mail.HTML)
+		if strings.Contains(mail.HTML, "<script>") || strings.Contains(mail.HTML, "<b>d") || strings.ContainsAny(mail.Subject, "\r\n") {
+			t.Errorf("%s: what people have written is not text: %s", name, mail.HTML)
+		}
+	}
+	paths := of(notice.KindTask)
+	paths.Links = ""
+	if mail := paths.Mail(&bob); mail.HTML != "" || !strings.Contains(mail.Text, "\n    /dav/Workflow/Cases/42/Actions/approve.json\n") {
+		t.Errorf("without the server's address it is %+v", mail)
+	}
 }
 
 func sampleWay(kind notice.Kind) *notice.Notice {
@@ -279,8 +342,8 @@ func TestFailure(t *testing.T) {
 The entry:   /dav/Workflow/Schedule/0123.json
 Its history: /dav/Workflow/Schedule/0123/occurrences.json
 
-It goes on with its next instant. You are told once a day until it has started a
-case, and once when it has.
+It goes on with its next instant. You are told once a day until it has started
+a case, and once when it has.
 
 You get this because you administer the route.
 `)

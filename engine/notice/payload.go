@@ -21,6 +21,7 @@ type Payload struct {
 // Data is the content of a payload. What it is about has an href, a path, and a
 // url, which is absolute if the server knows the address by which it is called.
 type Data struct {
+	XAttrs      []machine.Fact   `json:"xattrs,omitempty"` // those that the route declares
 	Kind        Kind             `json:"kind"`
 	Severity    Severity         `json:"severity"`
 	Text        string           `json:"text"` // the notice in a sentence
@@ -116,6 +117,9 @@ func (n *Notice) Payload() *Payload {
 	if c := n.Case; c != nil {
 		p.Type = "case." + n.happened()
 		p.Data.Title = c.Title
+		if n.Facts != nil {
+			p.Data.XAttrs = n.Facts(c)
+		}
 		p.Data.Case = &CaseData{ID: c.ID, GUID: c.GUID, State: c.Shown(), Status: c.Status, Starter: c.Starter}
 		p.Data.Href, p.Data.URL = link.Base("").Case(c.ID), n.Links.Case(c.ID)
 	} else if e := n.Entry; e != nil {
@@ -136,7 +140,7 @@ func (n *Notice) Payload() *Payload {
 	}
 	for i := range n.Acts {
 		a := &n.Acts[i]
-		p.Data.Acts = append(p.Data.Acts, ActData{n.ActsCase, a.Action, a.Actor, a.OnBehalfOf, a.From, a.To, a.Comment, a.Text, describeAct(a)})
+		p.Data.Acts = append(p.Data.Acts, ActData{n.ActsCase, a.Action, a.Actor, a.OnBehalfOf, a.From, a.To, a.Comment, a.Text, n.describeAct(a, new(Person))})
 	}
 	n.addPeople(&p.Data)
 	return p

@@ -1,7 +1,6 @@
 package notice
 
 import (
-	"fmt"
 	"strings"
 
 	"flowdrive/engine/machine"
@@ -71,34 +70,28 @@ func (t *Trouble) mended(title string) string {
 
 // troubleMail says what is wrong with a case, since when, and where it is mended.
 func (n *Notice) troubleMail(p *Person) *machine.Mail {
-	t := n.Trouble
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n", machine.OneLine(n.troubleSentence()))
+	t, c := n.Trouble, n.Case
+	l := &letter{Subject: n.Sentence(p), Opening: n.troubleSentence(), Detail: t.Text}
 	switch {
 	case n.Kind == KindMended && t.Canceled:
-		fmt.Fprintf(&b, "The case was canceled. Since %s this had been wrong:\n\n", p.When(t.Since))
+		l.Opening += ". The case was canceled. Since " + p.When(t.Since) + " this had been wrong:"
 	case n.Kind == KindMended:
-		fmt.Fprintf(&b, "This is mended. It had been wrong since %s:\n\n", p.When(t.Since))
+		l.Opening += ". This is mended. It had been wrong since " + p.When(t.Since) + ":"
 	case t.Again:
-		fmt.Fprintf(&b, "This has been wrong since %s:\n\n", p.When(t.Since))
+		l.Opening += ". This has been wrong since " + p.When(t.Since) + ":"
 	}
-	fmt.Fprintf(&b, "  %s\n\n", machine.OneLine(t.Text))
 	if t.Output != "" && n.Kind != KindMended {
-		b.WriteString("What it wrote in the end:\n\n")
-		for line := range strings.SplitSeq(strings.TrimRight(t.Output, "\n"), "\n") {
-			b.WriteString("  > " + machine.OneLine(line) + "\n")
-		}
-		b.WriteByte('\n')
+		l.Output = strings.Split(strings.TrimRight(t.Output, "\n"), "\n")
 	}
-	folder := fmt.Sprintf("/dav/Workflow/Cases/%d", n.Case.ID)
-	fmt.Fprintf(&b, "The case:  %s.json\nIts log:   %s/log.txt\n", folder, folder)
+	l.Facts = n.facts(c)
+	l.link("The case", n.Links.Case(c.ID))
+	l.link("Its log", n.Links.InCase(c.ID, "log.txt"))
 	if t.Task != "" && n.Kind != KindMended {
-		fmt.Fprintf(&b, "The task:  %s/Actions/%s.json\n", folder, t.Task)
+		l.link("The task", n.Links.Action(c.ID, t.Task))
 	}
-	b.WriteByte('\n')
 	if n.Kind != KindMended {
-		b.WriteString("You are told of it once a day until it is mended, and once when it is.\n")
+		l.Closing = append(l.Closing, "You are told of it once a day until it is mended, and once when it is.")
 	}
-	fmt.Fprintf(&b, "You get this because %s.\n", p.because())
-	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(n.Sentence(p)), Text: b.String(), Thread: n.Case.GUID}
+	l.Closing = append(l.Closing, "You get this because "+p.because()+".")
+	return l.mail(p, c.GUID)
 }

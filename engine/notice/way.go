@@ -2,7 +2,6 @@ package notice
 
 import (
 	"fmt"
-	"strings"
 
 	"flowdrive/engine/machine"
 )
@@ -32,19 +31,20 @@ func (n *Notice) waySentence() string {
 // wayMail tells an administrator that people and services are not told any more, or
 // are told again.
 func (n *Notice) wayMail(p *Person) *machine.Mail {
-	var b strings.Builder
+	l := &letter{Subject: n.Sentence(p)}
 	since := p.When(n.Trouble.Since)
 	if n.Kind == KindMended {
-		fmt.Fprintf(&b, "%s takes notices again. It did not since %s.\n\n", upperFirst(n.Way.Name), since)
+		l.Opening = upperFirst(n.Way.Name) + " takes notices again. It did not since " + since + "."
 	} else {
-		fmt.Fprintf(&b, "%s has not taken notices since %s:\n\n  %s\n\n", upperFirst(n.Way.Name), since, machine.OneLine(n.Trouble.Text))
+		l.Opening = upperFirst(n.Way.Name) + " has not taken notices since " + since + ":"
+		l.Detail = n.Trouble.Text
 	}
 	if n.Way.Lost > 0 {
-		fmt.Fprintf(&b, "Notices that were given up meanwhile: %d. They are not sent again.\n\n", n.Way.Lost)
+		l.Closing = append(l.Closing, fmt.Sprintf("Notices that were given up meanwhile: %d. They are not sent again.", n.Way.Lost))
 	}
 	if n.Kind != KindMended {
-		b.WriteString("What has not been given up is tried again for a day. There is no further mail\nabout it until it works again.\n\n")
+		l.Closing = append(l.Closing, "What has not been given up is tried again for a day. There is no further mail about it until it works again.")
 	}
-	b.WriteString("You get this because you are an administrator.\n")
-	return &machine.Mail{To: []string{p.Email}, Subject: subjectLine(n.Sentence(p)), Text: b.String(), Thread: "way " + n.Way.ID}
+	l.Closing = append(l.Closing, "You get this because you are an administrator.")
+	return l.mail(p, "way "+n.Way.ID)
 }
