@@ -208,6 +208,7 @@ type Status interface {
 	Entries(ctx context.Context, by identity.Principal) ([]engine.StatusFile, error)
 	Case(ctx context.Context, by identity.Principal, id int64) (*engine.StatusFile, error)
 	Cases(ctx context.Context, by identity.Principal) ([]engine.StatusFile, error)
+	Page(ctx context.Context, by identity.Principal, name string) (*engine.StatusFile, error) // engine.StatusOverview and its like
 }
 
 // AuditLog is what administrators read of what was done and refused.

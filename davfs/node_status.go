@@ -21,7 +21,12 @@ type statusFolder struct{ fixedFolder }
 
 func newStatusFolder(s *scope) statusFolder {
 	return statusFolder{fixedFolder{s, statusRoot, func(s *scope) []place {
-		return []place{{"schedule", statusEntries{s}, true}, {"cases", statusCases{s}, true}}
+		var places []place
+		for _, name := range []string{engine.StatusOverview, engine.StatusWeek, engine.StatusLate} {
+			load := func(ctx context.Context) (*engine.StatusFile, error) { return s.engine.Status.Page(ctx, s.by, name) }
+			places = append(places, place{name + textExt, statusFile{s, false, load}, true}, place{name + jsonExt, statusFile{s, true, load}, true})
+		}
+		return append(places, place{"schedule", statusEntries{s}, true}, place{"cases", statusCases{s}, true})
 	}}}
 }
 

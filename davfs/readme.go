@@ -44,6 +44,9 @@ Worklist/   What you have to do yourself: a file for each task.
 
 Status/     What comes next, and why it has not come. Read only; in your time
             zone. Each has the same for programs, ending in .json.
+              Status/overview.txt                how things stand for you
+              Status/week.txt                    what fires in the coming week
+              Status/late.txt                    what is late, or has failed
               Status/schedule/<name>.txt         of an entry: when it fires next,
                                                  what became of it, what failed;
                                                  also for 30 days after its end

@@ -145,7 +145,7 @@ func (e *Cases) caseResource(by identity.Principal, row *store.Case, given *stor
 	definition := caseDefinition(guid, row.Version)
 	res := &Resource{
 		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
-		Definition: definition, Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
+		Definition: definition, State: row.State, Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
 		Lock: store.CaseKey(row.ID), Archived: row.Archived,
 	}
 	e.addGiven(res, given)

@@ -130,3 +130,63 @@ func TestStatusListingIsBounded(t *testing.T) {
 	again := try(w.Status.Cases(t.Context(), sam.by())).must(w, "list again")
 	same(t, "the same bytes", &again[0].Text[0] == &files[0].Text[0], true)
 }
+
+// statusPage returns the text of a page.
+func (u user) statusPage(name string) string {
+	u.Helper()
+	return string(try(u.Status.Page(u.Context(), u.by(), name)).must(u.world, name).Text)
+}
+
+// TestStatusPages: the overview, the week and what is late, of what each user has a
+// part in.
+func TestStatusPages(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	admin, sam, eve := w.as("admin"), w.as("sam"), w.as("eve")
+	admin.mustPutRoute("lists", routeLists)
+	sam.mustPutEntry("nightly.json", `{"type": "cron", "hour": 22, "minute": 15, "route": "auto", "title": "Nightly"}`)
+	sam.mustPutEntry("often.json", `{"type": "interval", "seconds": 1, "date": "2012-11-09T23:59:50", "route": "auto"}`)
+	sam.mustPutEntry("twice.json", `{"type": "interval", "minutes": 40, "repeat": 2, "date": "2012-11-10T08:05:00", "route": "auto", "context": "core"}`)
+	sam.mustPutEntry("paused.json", `{"type": "cron", "hour": 1, "route": "auto", "paused": true}`)
+	id := sam.startCase(`{"route": "lists", "title": "Order chairs"}`)
+	w.advance(2 * time.Hour) // ann's task is due
+
+	week := sam.statusPage(engine.StatusWeek)
+	wantsLines(t, week, "from 2012-11-09 to 2012-11-15. Times are those of UTC.", "Fri 2012-11-09", "22:00", "22:15 nightly", "over 60× often", "10× often", "08:05 08:45 twice")
+	if strings.Contains(week, "paused") || strings.Count(week, "twice") != 1 {
+		t.Errorf("the week is\n%s", week)
+	}
+	wantsLines(t, w.as("ann").statusPage(engine.StatusWeek), "08:05 08:45 twice@sam")
+	wantsLines(t, w.as("bob").statusPage(engine.StatusWeek), "Nothing fires in this week.")
+
+	for who, lines := range map[string][]string{
+		"ann": {"since 2012-11-09 13:34 UTC", "Take it first, waits for ann", "Do it soon, waits for ann", fmt.Sprintf("case %d: Order chairs", id)},
+		"sam": {"Overdue\n  since 2012-11-09 13:34 UTC", "Take it first was to be accepted by 2012-11-09 13:34 UTC", "Do it soon was to be performed by 2012-11-09 14:34 UTC", "No case has failed."},
+		"eve": {"Do it soon was to be performed by"},
+		"bob": {"Nothing is overdue.", "There are no warnings.", "The server could do everything.", "No case has failed."},
+	} {
+		wantsLines(t, w.as(who).statusPage(engine.StatusLate), lines...)
+	}
+	wantsLines(t, sam.statusPage(engine.StatusOverview), "How things stand for sam.", "open                        1", "in force             3", "paused               1: paused", "2012-11-09 22:15 UTC   nightly   Nightly", "warnings                          2")
+	wantsLines(t, w.as("ann").statusPage(engine.StatusOverview), "offered to you            3", "due by the end of today   2")
+	_, err := w.Status.Page(t.Context(), eve.by(), "nothere")
+	w.refused(err, errs.NotFound)
+
+	first := try(w.Status.Page(t.Context(), sam.by(), engine.StatusWeek)).must(w, "week")
+	admin.mustPutRoute("another", routeAsk)
+	again := try(w.Status.Page(t.Context(), sam.by(), engine.StatusWeek)).must(w, "week")
+	same(t, "unchanged in spite of a commit", again.Modified.Equal(first.Modified) && again.TextETag == first.TextETag, true)
+}
+
+// TestStatusOfFailures: what the server could not do is told with its reason.
+func TestStatusOfFailures(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	sam := w.as("sam")
+	w.as("admin").mustPutRoute("weak", `{"access": {"start": ["everyone"]}, "states": {"open": {"type": "start"}, "done": {}},
+		"actions": {"begin": {"trigger": "init"}, "robot": {"title": "Work it out", "in": ["open"], "trigger": "auto", "decide": "xattr.none", "outputs": {"something": "done"}}}}`)
+	id := sam.startCase(`{"route": "weak", "title": "Odd"}`)
+	late := sam.statusPage(engine.StatusLate)
+	wantsLines(t, late, "Could not be done by the server\n  2012-11-09 12:34 UTC   "+fmt.Sprintf("case %d: Odd", id), "Work it out, waits for the administrators of the route")
+	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "Work it out   could not be done by the server; waits for the administrators of the route")
+}

@@ -150,6 +150,7 @@ type Resource struct {
 	YAML       bool          // a route whose source is YAML
 	Lock       store.LockKey // the key of locks on it, "" if it cannot be locked
 	MediaType  string        // of an attachment
+	State      string        // of a case: its life
 	Status     string        // of a case
 	Title      string        // of a task: the title of its case
 	Archived   store.Month   // of a case: in which it has ended, 0 for one that is not archived

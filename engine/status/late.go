@@ -1,0 +1,125 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+)
+
+// LateKind is why something is on the list of what is late.
+type LateKind string
+
+// Why something is on the list, in its order.
+const (
+	LateOverdue   LateKind = "overdue"   // its date has passed
+	LateWarning   LateKind = "warning"   // it has a warning
+	LateEscalated LateKind = "escalated" // the server could not do it
+	LateFailed    LateKind = "failed"    // the case has failed
+)
+
+// LateItem is a task, or a case, that is late or has failed.
+type LateItem struct {
+	Kind  LateKind
+	Case  int64
+	Title string // of the case
+	What  string // the title of the action, "" if it is the case itself
+	Who   []string
+	Since time.Time
+	Text  string
+}
+
+// Late is what is late or has failed, as far as who looks has a part in it.
+type Late struct {
+	Zone  Zone
+	Items []LateItem
+	More  bool // there are more than are shown
+}
+
+// Sort puts the items into their order: by kind, then the oldest first.
+func (l *Late) Sort() {
+	order := []LateKind{LateOverdue, LateWarning, LateEscalated, LateFailed}
+	slices.SortStableFunc(l.Items, func(a, b LateItem) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.Kind), slices.Index(order, b.Kind)), a.Since.Compare(b.Since), cmp.Compare(a.Case, b.Case))
+	})
+}
+
+// Count returns how many items are of the kind.
+func (l *Late) Count(kind LateKind) (n int) {
+	for i := range l.Items {
+		if l.Items[i].Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// Text returns the file for people.
+func (l *Late) Text() []byte {
+	var p page
+	p.line("What is late, or could not be done: your tasks, the cases that you started, and\nthose of routes that you administer.")
+	for _, part := range []struct {
+		kind        LateKind
+		title, none string
+	}{
+		{LateOverdue, "Overdue", "Nothing is overdue."},
+		{LateWarning, "Warnings", "There are no warnings."},
+		{LateEscalated, "Could not be done by the server", "The server could do everything."},
+		{LateFailed, "Failed cases", "No case has failed."},
+	} {
+		var rows [][]string
+		for i := range l.Items {
+			if item := &l.Items[i]; item.Kind == part.kind {
+				rows = append(rows, l.row(item))
+			}
+		}
+		p.heading(part.title)
+		p.table(rows, part.none)
+	}
+	if l.More {
+		p.line("\nThere is more than is shown here.")
+	}
+	return p.bytes()
+}
+
+func (l *Late) row(item *LateItem) []string {
+	about := fmt.Sprintf("case %d: %s", item.Case, machine.OneLine(item.Title))
+	what := machine.OneLine(item.What)
+	text := l.Zone.words(item.Text)
+	if who := list(item.Who); who != "" {
+		what += ", waits for " + who
+	}
+	if item.Kind == LateOverdue {
+		return []string{"since " + l.Zone.Minute(item.Since), about, what}
+	}
+	return []string{l.Zone.Minute(item.Since), about, what, text}
+}
+
+type lateForm struct {
+	Timezone string         `json:"timezone"`
+	Items    []lateItemForm `json:"items"`
+	More     bool           `json:"more"`
+}
+
+type lateItemForm struct {
+	Kind  LateKind `json:"kind"`
+	Case  int64    `json:"case"`
+	Title string   `json:"caseTitle"`
+	What  *string  `json:"title"`
+	Who   []string `json:"who"`
+	Since *string  `json:"since"`
+	Text  *string  `json:"text"`
+}
+
+// JSON returns the file for programs.
+func (l *Late) JSON() []byte {
+	f := lateForm{Timezone: l.Zone.String(), Items: make([]lateItemForm, len(l.Items)), More: l.More}
+	for i := range l.Items {
+		item := &l.Items[i]
+		f.Items[i] = lateItemForm{item.Kind, item.Case, item.Title, orNull(item.What), append([]string{}, item.Who...), l.Zone.instant(item.Since), orNull(item.Text)}
+	}
+	return document.Form(f)
+}

@@ -1,0 +1,154 @@
+package status
+
+import (
+	"fmt"
+	"time"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/document"
+)
+
+// MostUpcoming is of how many entries an overview tells the next firing.
+const MostUpcoming = 10
+
+// Overview is how things stand for who looks, on a page.
+type Overview struct {
+	Zone Zone
+	User string
+
+	Offered, Accepted, Today int // tasks
+	Late                     *Late
+	Cases                    map[machine.Life]int // that have not ended, or have failed
+
+	Entries int // schedule entries
+	Paused  []string
+	Failing []string     // whose last firing failed
+	Next    []NextFiring // of each entry, the earliest
+}
+
+// NextFiring is the next instant of an entry.
+type NextFiring struct {
+	At          time.Time
+	Name, Title string
+}
+
+// open returns how many cases are open.
+func (o *Overview) open() (n int) {
+	for life, count := range o.Cases {
+		if life != machine.Failed {
+			n += count
+		}
+	}
+	return n
+}
+
+// Text returns the file for people.
+func (o *Overview) Text() []byte {
+	var p page
+	p.line("How things stand for %s. Times are those of %s.", o.User, o.Zone)
+	p.heading("Your tasks (Worklist/)")
+	p.table([][]string{
+		{"offered to you", fmt.Sprint(o.Offered)}, {"accepted by you", fmt.Sprint(o.Accepted)}, {"due by the end of today", fmt.Sprint(o.Today)},
+	}, "")
+	p.heading("Cases (Cases/)")
+	rows := [][]string{{"open", fmt.Sprint(o.open())}}
+	for _, life := range []machine.Life{machine.Queued, machine.Active, machine.Suspended, machine.Failed} {
+		name := "of these " + string(life)
+		switch life {
+		case machine.Queued:
+			name = "of these waiting to start"
+		case machine.Failed:
+			name = "failed"
+		case machine.Active, machine.Suspended, machine.Completed, machine.Closed, machine.Canceled:
+		}
+		rows = append(rows, []string{name, fmt.Sprint(o.Cases[life])})
+	}
+	p.table(rows, "")
+	p.heading("What is late (late.txt)")
+	p.table([][]string{
+		{"overdue", fmt.Sprint(o.Late.Count(LateOverdue))},
+		{"warnings", fmt.Sprint(o.Late.Count(LateWarning))},
+		{"could not be done by the server", fmt.Sprint(o.Late.Count(LateEscalated))},
+	}, "")
+	p.heading("Schedule entries (schedule/)")
+	p.table([][]string{{"in force", fmt.Sprint(o.Entries - len(o.Paused))}, {"paused", counted(o.Paused)}, {"last firing failed", counted(o.Failing)}}, "")
+	p.heading("What fires next (week.txt)")
+	next := make([][]string, len(o.Next))
+	for i, n := range o.Next {
+		next[i] = []string{o.Zone.Minute(n.At), n.Name, machine.OneLine(n.Title)}
+	}
+	p.table(next, "No firing is to come.")
+	return p.bytes()
+}
+
+// counted writes how many names there are, and the first ones.
+func counted(names []string) string {
+	const shown = 5
+	text := fmt.Sprint(len(names))
+	if len(names) == 0 {
+		return text
+	}
+	text += ": " + list(names[:min(len(names), shown)])
+	if len(names) > shown {
+		text += ", …"
+	}
+	return text
+}
+
+type overviewForm struct {
+	User     string          `json:"user"`
+	Timezone string          `json:"timezone"`
+	Tasks    overviewTasks   `json:"tasks"`
+	Cases    overviewCases   `json:"cases"`
+	Late     overviewLate    `json:"late"`
+	Entries  overviewEntries `json:"entries"`
+	Next     []nextForm      `json:"next"`
+}
+
+type overviewTasks struct {
+	Offered  int `json:"offered"`
+	Accepted int `json:"accepted"`
+	Today    int `json:"today"`
+}
+
+type overviewCases struct {
+	Open      int `json:"open"`
+	Queued    int `json:"queued"`
+	Active    int `json:"active"`
+	Suspended int `json:"suspended"`
+	Failed    int `json:"failed"`
+}
+
+type overviewLate struct {
+	Overdue   int `json:"overdue"`
+	Warnings  int `json:"warnings"`
+	Escalated int `json:"escalated"`
+	Failed    int `json:"failed"`
+}
+
+type overviewEntries struct {
+	InForce int      `json:"inForce"`
+	Paused  []string `json:"paused"`
+	Failing []string `json:"failing"`
+}
+
+type nextForm struct {
+	At    *string `json:"at"`
+	Entry string  `json:"entry"`
+	Title string  `json:"title"`
+}
+
+// JSON returns the file for programs.
+func (o *Overview) JSON() []byte {
+	f := overviewForm{
+		User: o.User, Timezone: o.Zone.String(), Tasks: overviewTasks{o.Offered, o.Accepted, o.Today},
+		Cases:   overviewCases{o.open(), o.Cases[machine.Queued], o.Cases[machine.Active], o.Cases[machine.Suspended], o.Cases[machine.Failed]},
+		Late:    overviewLate{o.Late.Count(LateOverdue), o.Late.Count(LateWarning), o.Late.Count(LateEscalated), o.Late.Count(LateFailed)},
+		Entries: overviewEntries{o.Entries - len(o.Paused), append([]string{}, o.Paused...), append([]string{}, o.Failing...)},
+		Next:    make([]nextForm, len(o.Next)),
+	}
+	for i, n := range o.Next {
+		f.Next[i] = nextForm{o.Zone.instant(n.At), n.Name, n.Title}
+	}
+	return document.Form(f)
+}

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"flowdrive/engine/change"
+	"flowdrive/engine/machine"
+	"flowdrive/engine/status"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/route"
+	"flowdrive/store"
+)
+
+// The pages of Workflow/Status/.
+const (
+	StatusOverview = "overview"
+	StatusWeek     = "week"
+	StatusLate     = "late"
+)
+
+// Bounds of the pages, so that they take no longer the more there is.
+const (
+	mostWeekEntries = 500  // entries of a week
+	mostLateCases   = 5000 // cases that are looked at
+	mostLateItems   = 1000
+)
+
+// Page returns a page of that name about everything that by has a part in. Errors:
+// errs.NotFound if there is no such page.
+func (e *Status) Page(ctx context.Context, by identity.Principal, name string) (*StatusFile, error) {
+	look := e.look(by)
+	pages := map[string]func() (statusPage, error){
+		StatusOverview: func() (statusPage, error) { return look.overview(ctx) },
+		StatusWeek:     func() (statusPage, error) { return look.week(ctx) },
+		StatusLate:     func() (statusPage, error) { return look.late(ctx) },
+	}
+	write := pages[name]
+	if write == nil {
+		return nil, change.Absent("page")
+	}
+	return look.keep(name, func() (*StatusFile, error) {
+		page, err := write()
+		if err != nil {
+			return nil, err
+		}
+		return newStatusFile(name, page, e.Clock.Now().UTC().Truncate(time.Second)), nil
+	})
+}
+
+// entryNames returns the names of the files of entries.
+func (l *statusLook) entryNames(r store.Reader, entries []store.Entry) (map[store.UUID]string, error) {
+	uuids := make([]store.UUID, len(entries))
+	names := make(map[store.UUID]string, len(entries))
+	for i := range entries {
+		uuids[i] = entries[i].UUID
+		names[uuids[i]] = uuids[i].String()
+	}
+	given, err := r.Names().List(store.FolderSchedule, uuids, nil)
+	for i := range given {
+		names[given[i].Entry] = l.nameFor(given[i].Entry, given[i].Author, given[i].Name)
+	}
+	return names, err
+}
+
+// week returns the grid of the coming week: what the entries of the user's contexts
+// do.
+func (l *statusLook) week(ctx context.Context) (statusPage, error) {
+	w := status.NewWeek(l.zone, l.Clock.Now())
+	err := l.Store.View(ctx, func(r store.Reader) error {
+		entries, err := r.Entries().Upcoming(l.by.Contexts(), w.End(), mostWeekEntries+1)
+		if err != nil {
+			return err
+		}
+		if w.More = max(0, len(entries)-mostWeekEntries); w.More > 0 {
+			entries = entries[:mostWeekEntries]
+		}
+		names, err := l.entryNames(r, entries)
+		if err != nil {
+			return err
+		}
+		for i := range entries {
+			entry, _, err := l.schedules.calendars.ReadForView(ctx, r, &entries[i])
+			if err != nil {
+				return err
+			}
+			w.Add(names[entries[i].UUID], entry)
+		}
+		return nil
+	})
+	return w, err
+}
+
+// overview returns how things stand for the user.
+func (l *statusLook) overview(ctx context.Context) (statusPage, error) {
+	o := &status.Overview{Zone: l.zone, User: string(l.by.Name), Cases: map[machine.Life]int{}}
+	for list, n := range map[Worklist]*int{WorklistOffered: &o.Offered, WorklistAccepted: &o.Accepted, WorklistToday: &o.Today} {
+		tasks, err := l.cases.Worklist(ctx, l.by, list, Filter{})
+		if err != nil {
+			return nil, err
+		}
+		*n = len(tasks)
+	}
+	var err error
+	if o.Late, err = l.late(ctx); err != nil {
+		return nil, err
+	}
+	cases, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: true, Unfinished: true})
+	if err != nil {
+		return nil, err
+	}
+	for i := range cases {
+		o.Cases[machine.Life(cases[i].State)]++
+	}
+	return o, l.overviewEntries(ctx, o)
+}
+
+// overviewEntries adds what the entries of the user's contexts do.
+func (l *statusLook) overviewEntries(ctx context.Context, o *status.Overview) error {
+	return l.Store.View(ctx, func(r store.Reader) error {
+		entries, err := r.Entries().List(store.EntryFilter{Contexts: l.by.Contexts()})
+		if err != nil {
+			return err
+		}
+		names, err := l.entryNames(r, entries)
+		if err != nil {
+			return err
+		}
+		o.Entries = len(entries)
+		for i := range entries {
+			entry, err := l.readForm(&entries[i])
+			if err != nil {
+				return err
+			}
+			name := names[entries[i].UUID]
+			if entry.Paused {
+				o.Paused = append(o.Paused, name)
+			}
+			if entry.LastError != "" {
+				o.Failing = append(o.Failing, name)
+			}
+			if !entry.NextIteration.IsZero() {
+				o.Next = append(o.Next, status.NextFiring{At: entry.NextIteration, Name: name, Title: entry.Title})
+			}
+		}
+		slices.SortStableFunc(o.Next, func(a, b status.NextFiring) int { return a.At.Compare(b.At) })
+		o.Next = o.Next[:min(len(o.Next), status.MostUpcoming)]
+		return nil
+	})
+}
+
+// late returns what is late or has failed, of the user's tasks, the cases that the user
+// started, and the routes that the user administers.
+func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
+	late := &status.Late{Zone: l.zone}
+	failed, err := l.cases.Cases(ctx, l.by, Filter{OwnOnly: true, State: string(machine.Failed)})
+	if err != nil {
+		return nil, err
+	}
+	err = l.Store.View(ctx, func(r store.Reader) error {
+		lists := machine.OwnLists | machine.WatchedWarnings | machine.WatchedEscalated
+		filter := store.TaskFilter{Lists: lists, Parties: withContexts(l.by, l.represented(l.by)), Routes: l.administered(l.by), Limit: mostLateCases}
+		rows, err := r.Cases().WithTasks(filter)
+		if err != nil {
+			return err
+		}
+		late.More = len(rows) == mostLateCases
+		for i := range rows {
+			if err := l.lateIn(r, &rows[i], late); err != nil {
+				return err
+			}
+		}
+		for i := range failed {
+			row, err := store.OrNil(r.Cases().Get(failed[i].Seq))
+			if err != nil || row == nil {
+				return err
+			}
+			c, err := machine.ReadMarking(row.Marking)
+			if err != nil {
+				return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
+			}
+			item := status.LateItem{Kind: status.LateFailed, Case: c.ID, Title: c.Title, Who: []string{machine.PartyAdmins}, Since: c.Modified}
+			if n := len(c.Warnings); n > 0 {
+				item.Text = c.Warnings[n-1].Text
+			}
+			late.Items = append(late.Items, item)
+		}
+		return nil
+	})
+	late.Sort()
+	if len(late.Items) > mostLateItems {
+		late.Items, late.More = late.Items[:mostLateItems], true
+	}
+	return late, err
+}
+
+// lateIn adds what is late in a case.
+func (l *statusLook) lateIn(r store.Reader, row *store.Case, late *status.Late) error {
+	c, err := machine.ReadMarking(row.Marking)
+	if err != nil {
+		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
+	}
+	compiled, err := l.versions.get(r, c.RouteID, c.RouteVersion)
+	if err != nil {
+		return err
+	}
+	actor := l.actor(l.by, l.by.Admin())
+	if info := l.routes.Load().byID[c.RouteID]; info != nil {
+		actor.RouteAdmin = l.administersRoute(l.by, info)
+	}
+	waits := machine.Waits(c, compiled)
+	for _, task := range machine.Tasks(c, compiled, actor) {
+		if !task.Assigned {
+			if seen, _, err := l.findCase(r, l.by, Ref{CaseID: row.ID}); err != nil || seen == nil {
+				return err
+			}
+		}
+		l.lateTask(late, c, compiled, task, waits)
+	}
+	return nil
+}
+
+// lateTask adds what is late of a task.
+func (l *statusLook) lateTask(late *status.Late, c *machine.Case, r *route.Route, task machine.Task, waits []machine.Wait) {
+	item := status.LateItem{Case: c.ID, Title: c.Title}
+	number := int64(0)
+	var name string
+	switch {
+	case task.Failed != nil:
+		name = task.Failed.Name()
+	case !task.OfCase:
+		name, number = r.Actions[task.Action].Name, task.Enabled.Number
+	}
+	if at := slices.IndexFunc(waits, func(w machine.Wait) bool { return w.Action == name }); at >= 0 {
+		w := &waits[at]
+		if item.What, item.Who, item.Since = w.Title, w.Who, w.Since; w.By != "" {
+			item.Who = []string{w.By}
+		}
+		if w.State == machine.Escalated {
+			item.Kind, item.Text = status.LateEscalated, w.Fault
+			late.Items = append(late.Items, item)
+		}
+	}
+	if task.Enabled != nil {
+		if due := task.Enabled.DueBy(); !due.IsZero() && !due.After(l.Clock.Now()) {
+			item.Kind, item.Since, item.Text = status.LateOverdue, due, ""
+			late.Items = append(late.Items, item)
+		}
+	}
+	if task.Failed != nil {
+		return // its warning says the same
+	}
+	for i := range c.Warnings {
+		if w := &c.Warnings[i]; w.Enablement == number && (number != 0 || c.Undelivered(w.Timer) == nil) {
+			item.Kind, item.Since, item.Text = status.LateWarning, w.Time, w.Text
+			late.Items = append(late.Items, item)
+		}
+	}
+}
