@@ -85,13 +85,13 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 	return a
 }
 
-// send writes the answer. Headers that OpenGroupware Coils has
-// too go out spelled as it spells them, for scripts that look for them with grep
+// send writes the answer. Headers that OpenGroupware Coils and ownCloud have
+// too go out spelled as these spell them, for scripts that look for them with grep
 // (docs/contract/drive.md#compatibility-headers).
 func (a *answer) send(w http.ResponseWriter) {
 	header := w.Header()
 	for _, h := range a.Headers {
-		if strings.HasPrefix(h[0], "X-OpenGroupware-") || strings.HasPrefix(h[0], "X-COILS-") {
+		if strings.HasPrefix(h[0], "X-OpenGroupware-") || strings.HasPrefix(h[0], "X-COILS-") || strings.HasPrefix(h[0], "X-OC-") {
 			header[h[0]] = []string{h[1]}
 		} else {
 			header.Set(h[0], h[1])

@@ -235,7 +235,7 @@ type Documents interface {
 
 	// PatchDocument sets properties, and removes those without XML. Where it
 	// is one of them that fails, failed is its index.
-	PatchDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, changes []store.Property) (failed int, err error)
+	PatchDocument(ctx context.Context, req engine.Request, path engine.DocumentPath, p files.Patch) (failed int, err error)
 
 	// Quota returns how much by has stored and may still store, anywhere.
 	Quota(ctx context.Context, by identity.Principal) (engine.Quota, error)

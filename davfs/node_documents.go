@@ -190,7 +190,7 @@ func (n documentFolder) remove(ctx context.Context, req engine.Request, _ query)
 func (n documentFolder) options() []string { return nil }
 
 func (n documentFolder) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
-	return n.engine.Documents.PatchDocument(ctx, req, n.path, deadProperties(changes))
+	return n.engine.Documents.PatchDocument(ctx, req, n.path, documentPatch(changes))
 }
 
 func (n documentFolder) storesProperty(xml.Name) bool { return true }
@@ -258,7 +258,9 @@ type documentTarget struct {
 func (n documentTarget) putRules() putRules { return putRules{content: true} }
 
 func (n documentTarget) put(ctx context.Context, req engine.Request, in *upload) (*engine.Outcome, error) {
-	return n.engine.Documents.PutDocument(ctx, req, n.path, in.content())
+	up := in.content()
+	up.Modified, up.Checksum = in.modified, in.checksum
+	return n.engine.Documents.PutDocument(ctx, req, n.path, up)
 }
 
 func (n documentTarget) describe(a *answer, o *engine.Outcome) {
@@ -288,7 +290,7 @@ func (n documentFile) remove(ctx context.Context, req engine.Request, _ query) e
 func (n documentFile) options() []string { return nil }
 
 func (n documentFile) patch(ctx context.Context, req engine.Request, changes []dav.PropChange) (int, error) {
-	return n.engine.Documents.PatchDocument(ctx, req, n.path, deadProperties(changes))
+	return n.engine.Documents.PatchDocument(ctx, req, n.path, documentPatch(changes))
 }
 
 func (n documentFile) storesProperty(xml.Name) bool { return true }

@@ -115,8 +115,13 @@ type propOutcome struct {
 func (p *propPatch) checkNames(n node) {
 	target, _ := n.(patcher)
 	for i, c := range p.changes {
+		sets, kept := setsModified(c.Name)
+		times := target != nil && target.storesProperty(c.Name) && sets
 		switch {
-		case dav.IsLive(c.Name):
+		case times && !kept && modifiedBy(c).IsZero():
+			p.outcome[i] = propOutcome{errs.Invalid, true, "", "This property is a time: seconds since 1970, a date of HTTP, or one of RFC 3339. It cannot be removed."}
+		case times:
+		case dav.IsLive(c.Name), isChecksum(c.Name):
 			p.outcome[i] = propOutcome{errs.NotAllowed, true, "cannot-modify-protected-property", "This property is computed and cannot be changed."}
 		case target != nil && target.storesProperty(c.Name), dav.IsTimestamp(c.Name):
 		default:

@@ -219,6 +219,9 @@ func (p *putRequest) headers() (err error) {
 	p.whole = returnPreference(h.Values("Prefer")) == "representation"
 	p.in = newUpload(p.r, p.limit())
 	p.in.query = p.query
+	if p.at.inDocuments() {
+		p.in.readTold(h)
+	}
 	if t, ok := p.target.(headed); ok {
 		return t.headers(h)
 	}
@@ -321,6 +324,9 @@ func (p *putRequest) perform() (*answer, error) {
 		return p.failed(err)
 	}
 	a := p.answer(out)
+	if !p.in.modified.IsZero() {
+		a.add("X-OC-Mtime", "accepted")
+	}
 	p.updateOverlays(ctx, out, a)
 	p.noteIdle(ctx)
 	return a, nil

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"time"
 
 	"flowdrive/engine"
 	"flowdrive/engine/files"
@@ -31,6 +32,11 @@ type upload struct {
 	size     int64
 	sum      [sha256.Size]byte
 	checkSum func(sum [sha256.Size]byte) error
+
+	// Of a document in Documents/, what its sender tells of it.
+	modified time.Time
+	checksum string
+	compare  []bodyDigest
 
 	r     *http.Request
 	begun *bufio.Reader // what was looked into
@@ -170,6 +176,9 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	if b.hash != nil {
 		b.hash.Write(p[:n])
 	}
+	for _, d := range b.compare {
+		d.hash.Write(p[:n])
+	}
 	if err == nil {
 		return n, nil
 	}
@@ -182,6 +191,9 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	}
 	if b.key != nil {
 		b.key.Request = b.sum
+	}
+	if err := compareDigests(b.compare); err != nil {
+		return 0, b.fail(err)
 	}
 	if b.checkSum != nil {
 		if err := b.checkSum(b.sum); err != nil {

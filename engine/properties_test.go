@@ -11,7 +11,7 @@ import (
 )
 
 func (u user) patch(at string, changes ...store.Property) (failed int, err error) {
-	return u.Files.PatchDocument(u.Context(), u.request(nil), path(at), changes)
+	return u.Files.PatchDocument(u.Context(), u.request(nil), path(at), files.Patch{Properties: changes})
 }
 
 func property(name, value string) store.Property {

@@ -69,6 +69,7 @@ type DocumentWriter interface {
 	Replace(d *Document) error                      // a file, by ID
 	TouchFolder(id int64, modified time.Time) error // counts a change of its members
 	SetProperties(id int64, p Properties) error
+	SetModified(id int64, modified time.Time) error
 	Delete(id int64) error // a file, or a folder without members
 
 	// Move puts a document or folder, with all that is below it, into

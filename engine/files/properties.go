@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"slices"
+	"time"
 
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
@@ -41,10 +42,16 @@ func under(o store.Under, properties bool) store.Under {
 	return o
 }
 
+// Patch is what a client changes of what a document is kept with.
+type Patch struct {
+	Properties []store.Property // without XML: removed
+	Modified   time.Time        // when the client says that it was changed last; zero: as it is
+}
+
 // PatchDocument sets and removes properties of the document or folder at the
 // path, in order, all of them or none (RFC 4918, section 9.2). If one of them
 // fails, failed is its index.
-func (e *Files) PatchDocument(ctx context.Context, req change.Request, path change.DocumentPath, changes []store.Property) (failed int, err error) {
+func (e *Files) PatchDocument(ctx context.Context, req change.Request, path change.DocumentPath, p Patch) (failed int, err error) {
 	err = e.Store.Update(ctx, func(tx store.Tx) error {
 		failed = -1
 		at, err := e.PlaceAt(tx, req.By, path)
@@ -61,10 +68,15 @@ func (e *Files) PatchDocument(ctx context.Context, req change.Request, path chan
 			failed = 0
 			return err
 		}
-		before := at.Found.Properties
+		before, timed := at.Found.Properties, !p.Modified.IsZero() && !p.Modified.Equal(at.Found.Modified)
 		var after store.Properties
-		if after, failed, err = patched(before, changes); err != nil || after == before {
+		if after, failed, err = patched(before, p.Properties); err != nil || after == before && !timed {
 			return err
+		}
+		if timed {
+			if err := tx.Write().Documents().SetModified(at.Found.ID, p.Modified); err != nil {
+				return err
+			}
 		}
 		if err := tx.Write().Documents().SetProperties(at.Found.ID, after); err != nil {
 			return err
@@ -77,7 +89,7 @@ func (e *Files) PatchDocument(ctx context.Context, req change.Request, path chan
 		}
 		if more := len(after) - len(before); more > 0 {
 			if err := e.quota.Check(tx.Blobs(), at.Found.AuthorID, 0); err != nil {
-				failed = slices.IndexFunc(changes, func(c store.Property) bool { return c.XML != "" })
+				failed = slices.IndexFunc(p.Properties, func(c store.Property) bool { return c.XML != "" })
 				return err
 			}
 		}

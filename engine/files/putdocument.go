@@ -3,6 +3,7 @@ package files
 import (
 	"context"
 	"io"
+	"time"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
@@ -17,6 +18,10 @@ type Upload struct {
 	MediaType string // "": by the name
 	Size      int64  // as announced, -1 if it was not
 	Body      io.Reader
+
+	// What sync programs tell of a document, which find by it what has changed.
+	Modified time.Time // when it was changed last; zero: now
+	Checksum string    // of the body, which was compared; "" for none
 }
 
 // PutDocument creates or replaces the document at the path. A body that breaks
@@ -50,7 +55,7 @@ func (e *Files) PutDocument(ctx context.Context, req change.Request, path change
 	var out *change.Outcome
 	err = e.contents.StoringContent(ctx, content, func() error {
 		return e.Update(ctx, func(tx store.Tx) (err error) {
-			out, err = e.putDocument(tx, req, path, content)
+			out, err = e.putDocument(tx, req, path, content, up)
 			return err
 		})
 	})
@@ -99,12 +104,15 @@ func (at *Place) Placeable() error {
 	return nil
 }
 
-func (e *Files) putDocument(tx store.Tx, req change.Request, path change.DocumentPath, c *contents.Content) (*change.Outcome, error) {
+func (e *Files) putDocument(tx store.Tx, req change.Request, path change.DocumentPath, c *contents.Content, up Upload) (*change.Outcome, error) {
 	at, err := e.putTarget(tx, req, path) // while the body came, things may have moved
 	if err != nil {
 		return nil, err
 	}
 	d, err := e.MakeDocument(tx, req, at, c)
+	if err == nil {
+		err = keepTold(tx, d, up)
+	}
 	if err != nil {
 		return nil, err
 	}

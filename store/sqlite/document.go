@@ -76,6 +76,7 @@ var (
 
 const (
 	setProperties  = `UPDATE documents SET properties = ?2 WHERE id = ?1`
+	setModified    = `UPDATE documents SET modified = ?2 WHERE id = ?1`
 	touchFolder    = `UPDATE documents SET revision = revision + 1, modified = ?2 WHERE id = ?1 AND folder = 1`
 	deleteDocument = `DELETE FROM documents WHERE id = ?1 AND context_id IS NULL`
 	moveDocument   = `UPDATE documents SET parent_id = ?2, name = ?3 WHERE id = ?1 AND context_id IS NULL`
@@ -175,6 +176,12 @@ func (t documentWriter) Replace(d *store.Document) error {
 // SetProperties replaces the properties of a document or folder.
 func (t documentWriter) SetProperties(id int64, properties store.Properties) error {
 	n, err := t.c.change(setProperties, id, orNoText(string(properties)))
+	return found(n, err, "document")
+}
+
+// SetModified says when a document or folder was changed last.
+func (t documentWriter) SetModified(id int64, modified time.Time) error {
+	n, err := t.c.change(setModified, id, at(modified))
 	return found(n, err, "document")
 }
 
