@@ -71,6 +71,15 @@ func (d *drive) copyOrMove(x *request) (*answer, error) {
 	if err := t.headers(); err != nil {
 		return nil, err
 	}
+	a, err := t.run()
+	if err != nil {
+		t.rejectMove(err)
+	}
+	return a, err
+}
+
+// run looks at both ends and copies or moves.
+func (t *transfer) run() (*answer, error) {
 	if err := t.find(); err != nil {
 		return nil, err
 	}

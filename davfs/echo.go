@@ -58,6 +58,7 @@ type echo struct {
 	content     []byte // of a document
 	contentOnly bool   // only the stored version has the bytes
 	caseID      int64  // whose input the bytes are, if they are not a document
+	performed   bool   // the bytes said what to do with a task
 	answer      *answer
 }
 
@@ -155,7 +156,7 @@ func (p *putRequest) keepEcho(ctx context.Context, o *engine.Outcome, a *answer)
 	if p.script || p.rules.secret {
 		return
 	}
-	e := &echo{content: p.in.data, answer: a, kept: p.givesBack(o)}
+	e := &echo{content: p.in.data, answer: a, kept: p.givesBack(o), performed: p.rules.action}
 	e.about = info{name: p.at.Name(), mediaType: p.in.mediaType, modified: p.wall}
 	if p.rules.content {
 		e.sum, e.about.size = p.in.sum, p.in.size

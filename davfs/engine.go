@@ -276,6 +276,7 @@ type Locks interface {
 // Histories are the source documents that were overwritten and deleted.
 type Histories interface {
 	History(ctx context.Context, by identity.Principal, folder store.Folder) ([]engine.Resource, error) // Seq is the id, Name the file's
+	HasHistory(ctx context.Context, by identity.Principal, folder store.Folder) (bool, error)
 	Past(ctx context.Context, by identity.Principal, folder store.Folder, id int64) (*engine.Resource, error)
 }
 

@@ -19,14 +19,28 @@ func (routesFolder) history() store.Folder   { return store.FolderRoutes }
 func (casesFolder) history() store.Folder    { return store.FolderCases }
 
 // historyFolder is .history/ in a folder: the source documents that were
-// overwritten or deleted, "<time> <name>" each, to be read and copied back. It
-// resolves and is not listed.
+// overwritten or deleted, "<time> <name>" each, to be read and copied back. To
+// mounting clients it is listed while it holds something: they look names up in
+// listings.
 type historyFolder struct {
 	*scope
 	of store.Folder
 }
 
 func (historyFolder) isSideFile() {}
+
+// withHistory adds .history/ to what a listing of the folder shows.
+func (x *request) withHistory(ctx context.Context, dir folder, members []*info) ([]*info, error) {
+	of, ok := dir.(historic)
+	if !ok || x.script {
+		return members, nil
+	}
+	some, err := x.engine.Histories.HasHistory(ctx, x.by, of.history())
+	if err != nil || !some {
+		return members, err
+	}
+	return append(members, folderInfo(historyName, x.since)), nil
+}
 
 func (n historyFolder) stat(context.Context) (*info, error) {
 	return folderInfo(historyName, n.since), nil

@@ -242,10 +242,10 @@ func (x *request) members(ctx context.Context, dir folder) ([]*info, error) {
 	if _, tasks := dir.(worklistFolder); !tasks && !x.script && x.at.inWorkflow() { // a task that is done is done
 		echoes = x.overlays.echoes.in(x.by.ID, folded)
 	}
-	if len(own)+len(hidden)+len(echoes) == 0 {
-		return members, nil
+	if len(own)+len(hidden)+len(echoes) > 0 {
+		members = withSideFiles(withEchoes(members, hidden, echoes), own, folded)
 	}
-	return withSideFiles(withEchoes(members, hidden, echoes), own, folded), nil
+	return x.withHistory(ctx, dir, members)
 }
 
 // withEchoes returns the members without hidden ones, with echoes in their
@@ -266,6 +266,9 @@ func withEchoes(members []*info, hidden map[string]struct{}, echoes map[string]*
 	}
 	alone := make([]*info, 0, len(echoes))
 	for _, e := range echoes {
+		if e.performed {
+			continue // what is done is no longer on the list; its client finds it by its name
+		}
 		alone = append(alone, e.describe(e.about.name, nil))
 	}
 	slices.SortFunc(alone, byName)

@@ -142,7 +142,7 @@ func TestDrafts(t *testing.T) {
 			windows LIST Schedule/ | | 207 | a.json
 			windows DELETE Schedule/a.json | | 204
 			windows GET Schedule/a.json | | 404
-			windows LIST Schedule/ | | 207 |`,
+			windows LIST Schedule/ | | 207 | .history`,
 		"refused content leaves it": `
 			finder PUT Schedule/a.json | '' | 201
 			finder PUT Schedule/a.json | {"type":1} | 422
@@ -227,7 +227,7 @@ func TestEchoes(t *testing.T) {
 		"a complete form": `
 			rclone PUT Cases/18.json | {"title":"a"} | 204
 			rclone GET Cases/18.json | | 200 | {"title":"a"}
-			rclone LIST Cases/ | | 207 | 18 18.json bug.json
+			rclone LIST Cases/ | | 207 | .history 18 18.json bug.json
 			curl GET Cases/18.json | | 200 | {\n  "id": 18,(?s:.*)
 			rclone HEAD Cases/18.json | | 200 | 13
 			rclone PUT Cases/18.json If-Match: @etag | {"title":"b"} | 204
@@ -239,7 +239,7 @@ func TestEchoes(t *testing.T) {
 		"an action": `
 			rclone PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 204
 			rclone HEAD Cases/18/Actions/resolve.json | | 200 | 16
-			rclone LIST Cases/18/Actions | | 207 | .*resolve.json
+			rclone LIST Cases/18/Actions | | 207 |
 			rclone PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 204
 			curl PUT Cases/18/Actions/resolve.json | {"do":"perform"} | 409
 			rclone DELETE Cases/18/Actions/resolve.json | | 204
@@ -306,6 +306,45 @@ func TestRejected(t *testing.T) {
 	`, "@", at))
 }
 
+// TestRejectedWhereverItWasRefused: drops, labels, files that are saved into the
+// folder of a case and cases that are dragged leave the reason, and what was sent,
+// in the nearest Rejected/.
+func TestRejectedWhereverItWasRefused(t *testing.T) {
+	t.Parallel()
+	const name = "20261120T120000Z~~"
+	newScene(t).play(strings.ReplaceAll(`
+		davfs2 PUT Cases/18/photo.jpg | pixels | 404
+		curl PUT Cases/18/script.jpg | pixels | 404
+		davfs2 LIST Cases/18/ | | 207 | Actions Labels Messages Rejected Timers input log.json log.txt
+		davfs2 LIST Cases/18/Rejected/ | | 207 | 20261120T120000Z%20photo.jpg 20261120T120000Z%20photo.jpg.txt
+		davfs2 GET Cases/18/Rejected/@photo.jpg | | 200 | pixels
+		davfs2 GET Cases/18/Rejected/@photo.jpg.txt | | 200 | (?s:/dav/Workflow/Cases/18/photo.jpg was not saved.*)
+		davfs2:ann GET Cases/18/Rejected/@photo.jpg | | 404
+		windows DELETE Cases/18/Rejected/ | | 204
+
+		rclone PUT Cases/18/Labels/a.b | text | 422
+		rclone GET Cases/18/Rejected/@a.b | | 200 | text
+		rclone GET Cases/18/Rejected/@a.b.txt | | 200 | (?s:.*- The label "a.b" is not valid.*)
+		rclone PUT Cases/99/Labels/x | text | 404
+		rclone GET Cases/Rejected/@x | | 200 | text
+
+		davfs2 PUT Routes/bug/a:b.pdf | quote | 422
+		davfs2 GET Routes/bug/Rejected/@a_b.pdf | | 200 | quote
+		davfs2 GET Routes/bug/Rejected/@a_b.pdf.txt | | 200 | (?s:.*/Routes/bug/a:b.pdf was not saved.*choose another.*)
+		davfs2 PUT Routes/bug/Board | quote | 422
+		davfs2 GET Routes/bug/Rejected/@Board | | 200 | quote
+
+		davfs2 MOVE Routes/tip/Board/open/18.json -> Routes/tip/Board/open/18.json | | 403
+		davfs2 MOVE Routes/tip/Board/open/18.json -> Routes/tip/Board/never/18.json | | 409
+		davfs2 GET Routes/tip/Rejected/@18.json.txt | | 200 | (?s:/dav/Workflow/Routes/tip/Board/open/18.json was not moved to /dav/Workflow/Routes/tip/Board/never/18.json.*)
+		davfs2 MOVE Worklist/Offered/18.resolve.json -> Worklist/Warnings/18.resolve.json | | 403
+		davfs2 GET Worklist/Warnings/Rejected/@18.resolve.json.txt | | 200 | (?s:.*Tasks can be moved from Offered to Accepted.*)
+		davfs2 LIST Worklist/Warnings/ | | 207 | Rejected
+		curl MOVE Worklist/Offered/18.resolve.json -> Worklist/Escalated/18.resolve.json | | 403
+		curl LIST Worklist/Escalated/ | | 207 |
+	`, "@", name))
+}
+
 // TestSavingByRenaming: what is moved onto a document is submitted, and a
 // document that is moved out of the way stays in force
 // (docs/contract/drive.md#saving-by-renaming).
@@ -317,12 +356,12 @@ func TestSavingByRenaming(t *testing.T) {
 			gvfs PUT Schedule/.goutputstream-X | {"route":"bug","type":"cron","hour":7} | 201
 			gvfs MOVE Schedule/.goutputstream-X -> Schedule/a.json | | 204
 			curl GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":7}
-			gvfs LIST Schedule/ | | 207 | a.json
+			gvfs LIST Schedule/ | | 207 | .history a.json
 			gvfs PUT Schedule/a.tmp | {"route":"bug","type":"cron","hour":22} | 201
 			gvfs MOVE Schedule/a.tmp -> Schedule/a.json F | | 412
 			gvfs MOVE Schedule/a.tmp -> Schedule/b.json F | | 201
 			curl GET Schedule/b.json | | 200 | {"route":"bug","type":"cron","hour":22}
-			gvfs LIST Schedule/ | | 207 | a.json b.json`,
+			gvfs LIST Schedule/ | | 207 | .history a.json b.json`,
 		"a refused one": `
 			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201
 			gvfs PUT Schedule/a.tmp | {"type":1} | 201
@@ -365,7 +404,7 @@ func TestSavingByRenaming(t *testing.T) {
 			curl GET Schedule/.contents | | 200 | \[\n{.*
 			davfs2 PUT Schedule/a.json If-None-Match: * | {"route":"bug","type":"cron","hour":7} | 204
 			davfs2 GET Schedule/a.json | | 200 | {"route":"bug","type":"cron","hour":7}
-			davfs2 LIST Schedule/ | | 207 | a.json a.json~
+			davfs2 LIST Schedule/ | | 207 | .history a.json a.json~
 			davfs2 DELETE Schedule/a.json~ | | 204`,
 		"out of the way, and an empty one first": `
 			curl PUT Schedule/a.json | {"route":"bug","type":"cron","hour":22} | 201

@@ -54,6 +54,21 @@ type guarded interface {
 // docs/contract/drive.md#order-of-checks; what depends on the stored version
 // the engine checks again, in the transaction of the change.
 func (d *drive) put(x *request) (*answer, error) {
+	p, err := d.newPut(x)
+	if err != nil {
+		d.rejectPut(x, p, err)
+		return nil, err
+	}
+	a, err := p.run()
+	if err != nil && p.rememberRefused(x.r.Context(), err) {
+		d.rejectPut(x, p, err)
+		p.restore(x.r.Context(), err)
+	}
+	return a, err
+}
+
+// newPut reads a PUT but for its body. p is nil if the place takes none.
+func (d *drive) newPut(x *request) (p *putRequest, err error) {
 	n, err := x.place()
 	if _, own := n.(queried); x.malformed != nil && !own {
 		return nil, x.malformed
@@ -68,19 +83,11 @@ func (d *drive) put(x *request) (*answer, error) {
 	if !ok || x.at.Slash {
 		return nil, x.putNowhere(n)
 	}
-	p := &putRequest{drive: d, request: x, target: target, rules: target.putRules()}
+	p = &putRequest{drive: d, request: x, target: target, rules: target.putRules()}
 	if err := p.readQuery(); err != nil {
-		return nil, err
+		return p, err
 	}
-	if err := p.headers(); err != nil {
-		return nil, err
-	}
-	a, err := p.run()
-	if err != nil && p.rememberRefused(x.r.Context(), err) {
-		p.reject(x.r.Context(), err)
-		p.restore(x.r.Context(), err)
-	}
-	return a, err
+	return p, p.headers()
 }
 
 // run makes the checks that come behind the headers
@@ -218,6 +225,9 @@ func (p *putRequest) headers() (err error) {
 	}
 	p.whole = returnPreference(h.Values("Prefer")) == "representation"
 	p.in = newUpload(p.r, p.limit())
+	if p.rules.content && p.draftable() {
+		p.in.kept = &kept{limit: p.MaxDocument}
+	}
 	p.in.query = p.query
 	if p.at.inDocuments() {
 		p.in.readTold(h)

@@ -121,15 +121,18 @@ Good to know
 
 A file that cannot be accepted changes nothing: what was stored stays in force.
 Programs on a mounted drive seldom show why. Look into the folder Rejected,
-which is then beside it: for a day it has what you saved, and in a .txt why it
-was refused.
+which is then beside it: for a day it has what you saved or dropped, and in a
+.txt why it was refused, or why a case could not be moved.
+
+To do something with a task, write into its "do" what you want, as "perform";
+a comment alone will do, too. Saved as it is, nothing happens.
 
 An empty file is a draft: nothing happens before something stands in it. The
 temporary files of your programs are kept for you alone, for a day; so is, in
 Schedule, Routes, Cases and Actions, whatever does not end in .json, .yaml or
 .yml.
 
-Schedule, Routes and Cases each have a hidden folder .history with what you
+Schedule, Routes and Cases each have a folder .history with what you
 overwrote or deleted in the last 30 days. Copy a file back from it.
 
 Windows takes no folder of more than a million bytes: it is shown the newest

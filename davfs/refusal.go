@@ -191,3 +191,13 @@ func (p *putRequest) restore(ctx context.Context, refusal error) {
 		p.Log.Warn().Err(err).Msg("drive: could not restore what was deleted before a refused save; its history has it")
 	}
 }
+
+// ofDocument reports whether a refusal says something about the request body.
+func ofDocument(refusal error) bool {
+	switch errs.KindOf(refusal) {
+	case errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany:
+		return false
+	default:
+		return true
+	}
+}

@@ -14,32 +14,32 @@ import (
 	"flowdrive/store"
 )
 
-// reject keeps the refused body of a mounting client, with the reasons: a mounted
-// drive does not show the text of errors, and some clients lose the user's text.
-// If the refusal says nothing about the document it is not kept
-// (docs/contract/drive.md#rejected-content).
-func (p *putRequest) reject(ctx context.Context, refusal error) {
-	conflict := errs.Is(refusal, errs.Precondition) || errs.Is(refusal, errs.Locked)
-	conflict = conflict && p.transferBy == "" // of which the source is still there
-	if !p.draftable() || p.in == nil || p.rules.content || !conflict && !ofDocument(refusal) {
+// A mounted drive does not show the text of errors, and some clients lose the
+// user's text. So whatever a mounting client is refused in the workflow lies with
+// the reasons in the nearest Rejected/ (docs/contract/drive.md#rejected-content).
+
+// rejectPut keeps what was refused to a PUT of a mounting client. p is nil if the
+// place takes none.
+func (d *drive) rejectPut(x *request, p *putRequest, refusal error) {
+	if !x.mounted() || !told(refusal) || p != nil && !p.draftable() || x.asksWhetherThere(refusal) {
 		return
 	}
-	if !p.in.read && p.read() != nil || len(p.in.data) == 0 {
-		return
+	in, limit := newUpload(x.r, d.MaxDocument), d.MaxDocument
+	if p != nil && p.in != nil {
+		in, limit = p.in, max(d.MaxDocument, p.in.limit)
 	}
-	text := reasons(p.at, refusal, p.wall)
-	if conflict {
-		text += p.storedText(ctx)
+	body, whole := in.refused(limit)
+	if whole && len(body) == 0 {
+		return // clients make a file before they fill it
 	}
-	if p.stays {
+	text := reasons(x.at, refusal, x.wall)
+	if conflict := errs.Is(refusal, errs.Precondition) || errs.Is(refusal, errs.Locked); conflict && p != nil && !p.rules.content {
+		text += p.storedText(x.r.Context())
+	}
+	if p != nil && p.stays {
 		text += "If your program sends the same text again, it is refused again. To try once more, delete the file, or change the text.\n"
 	}
-	err := p.engine.Scratch.Reject(ctx, engine.Request{By: p.by, Now: p.wall}, files.Refusal{
-		At: p.at.scratch(), MediaType: p.in.mediaType, Body: p.in.data, Reasons: text,
-	})
-	if err != nil && !errs.Is(err, errs.Full) {
-		p.Log.Warn().Err(err).Msg("drive: could not keep refused content")
-	}
+	d.keepRefusal(x, files.Refusal{MediaType: in.mediaType, Body: body, Reasons: text}, x.at)
 }
 
 // storedText quotes the version that is stored instead of what was sent, for who has to
@@ -66,14 +66,77 @@ func (p *putRequest) storedText(ctx context.Context) string {
 	return fmt.Sprintf("\nStored there now, since %s:\n\n%s\n", about.modified.UTC().Format(timeInNotes), text)
 }
 
-// ofDocument reports whether a refusal says something about the request body.
-func ofDocument(refusal error) bool {
+// asksWhetherThere reports whether a condition failed by which clients learn that
+// something is there: to ask the user whether to overwrite it.
+func (x *request) asksWhetherThere(refusal error) bool {
+	h := x.r.Header
+	return errs.Is(refusal, errs.Precondition) && h.Get("If-Match") == "" && h.Get("If") == "" && h.Get("If-Unmodified-Since") == ""
+}
+
+// rejectMove keeps why something of the workflow was not moved.
+func (t *transfer) rejectMove(refusal error) {
+	if _, isResource := t.source.(movable); !t.move || !isResource || !t.mounted() || !t.to.inWorkflow() || !told(refusal) {
+		return
+	}
+	t.keepRefusal(t.request, files.Refusal{Reasons: notMoved(t.at, t.to, refusal, t.wall)}, t.to)
+}
+
+// told reports whether somebody is told of a refusal by a file: not of what says
+// nothing about what they sent.
+func told(refusal error) bool {
 	switch errs.KindOf(refusal) {
-	case errs.Internal, errs.Unavailable, errs.NotFound, errs.Precondition, errs.Locked, errs.TooMany:
+	case errs.Internal, errs.Unavailable, errs.TooMany, errs.LogIn, errs.TooSlow, errs.NotBuilt:
 		return false
 	default:
 		return true
 	}
+}
+
+// keepRefusal stores a refusal in the nearest Rejected/ to the address.
+func (d *drive) keepRefusal(x *request, r files.Refusal, at address) {
+	ctx := context.WithoutCancel(x.r.Context())
+	folder, err := x.nearestFolder(ctx, at)
+	if err == nil && folder.Segments != nil {
+		r.At = store.ScratchPlace{Folder: folderPath(folder.Segments), Name: at.Name()}
+		err = x.engine.Scratch.Reject(ctx, engine.Request{By: x.by, Now: x.wall}, r)
+	}
+	if err != nil && !errs.Is(err, errs.Full) {
+		d.Log.Warn().Err(err).Msg("drive: could not keep what was refused")
+	}
+}
+
+// nearestFolder returns the nearest folder above the address that exists and can
+// have a Rejected/; none if no folder of the workflow can. What the caller keeps
+// beside the documents, and Rejected/ itself, are not places for documents.
+func (x *request) nearestFolder(ctx context.Context, at address) (address, error) {
+	for len(at.Segments) > 2 {
+		at = at.parent()
+		n, err := x.walk(ctx, at)
+		if _, isSideFile := n.(sideFileNode); isSideFile {
+			return address{}, nil
+		}
+		if err == nil && keepsRejected(n) {
+			_, err = n.stat(ctx)
+			if err == nil {
+				return at, nil
+			}
+		}
+		if err != nil && !errs.Is(err, errs.NotFound) {
+			return address{}, err
+		}
+	}
+	return address{}, nil
+}
+
+// keepsRejected reports whether a folder can have a Rejected/: in some that name
+// may mean something else.
+func keepsRejected(n node) bool {
+	switch n.(type) {
+	case boardFolder, labelsFolder:
+		return false
+	}
+	_, is := n.(folder)
+	return is
 }
 
 // reasons says in plain language why a document was refused.
@@ -81,20 +144,38 @@ func reasons(at address, refusal error, now time.Time) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s was not saved on %s.\n", at.String(), now.UTC().Format(timeInNotes))
 	b.WriteString("What is stored there has not changed. The reasons:\n\n")
-	if e, ok := errors.AsType[*errs.Error](refusal); ok {
-		if len(e.Faults) == 0 {
-			b.WriteString("- " + e.Detail + "\n")
-		}
-		for _, f := range e.Faults {
-			b.WriteString("- " + f.String() + "\n")
-		}
-	}
-	b.WriteString("\nThe file beside this one has what was sent. Both are deleted after a day.\n")
+	writeReasons(&b, refusal)
+	b.WriteString("\nThe file beside this one has what was sent, unless it was too large to be kept.\nBoth are deleted after a day.\n")
+	return b.String()
+}
+
+// notMoved says in plain language why something was not moved.
+func notMoved(from, to address, refusal error, now time.Time) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s was not moved to %s on %s.\n", from.String(), to.String(), now.UTC().Format(timeInNotes))
+	b.WriteString("Nothing has changed. The reasons:\n\n")
+	writeReasons(&b, refusal)
+	b.WriteString("\nThis file is deleted after a day.\n")
 	return b.String()
 }
 
 // timeInNotes is how times stand in notes.
 const timeInNotes = "2 January 2006 at 15:04:05 UTC"
+
+// writeReasons writes every reason once: the detail of a refused document is its
+// first fault.
+func writeReasons(b *strings.Builder, refusal error) {
+	e, ok := errors.AsType[*errs.Error](refusal)
+	if !ok {
+		return
+	}
+	for _, f := range e.Faults {
+		b.WriteString("- " + f.String() + "\n")
+	}
+	if len(e.Faults) == 0 {
+		b.WriteString("- " + e.Detail + "\n")
+	}
+}
 
 // rejectedFolder is Rejected/ in a folder of the workflow: it exists while it
 // holds something.

@@ -38,6 +38,8 @@ type upload struct {
 	checksum string
 	compare  []bodyDigest
 
+	kept *kept // of a body that is streamed, in case it is refused; nil: nothing
+
 	r     *http.Request
 	begun *bufio.Reader // what was looked into
 	limit int64
@@ -103,7 +105,8 @@ func (u *upload) tooLarge() error {
 func (u *upload) readAll() error {
 	u.read = true
 	if u.r.ContentLength > u.limit {
-		return u.tooLarge()
+		u.fault = u.tooLarge()
+		return u.fault
 	}
 	u.stream(nil)
 	data, err := io.ReadAll(u.body)
@@ -136,6 +139,43 @@ func (u *upload) empty() bool {
 	u.begun = bufio.NewReader(u.r.Body)
 	_, err := u.begun.Peek(1)
 	return errors.Is(err, io.EOF)
+}
+
+// kept is the beginning of a body: all of it, unless it is longer than limit.
+type kept struct {
+	limit int64
+	data  []byte
+	over  bool
+}
+
+func (k *kept) add(p []byte) {
+	if k.over = k.over || int64(len(k.data)+len(p)) > k.limit; k.over {
+		k.data = nil
+		return
+	}
+	k.data = append(k.data, p...)
+}
+
+// refused returns the body of a request that was refused, reading what is left of
+// it. whole is false if it is longer than limit, or was not sent.
+func (u *upload) refused(limit int64) (body []byte, whole bool) {
+	switch {
+	case u.fault != nil:
+		return nil, !errs.Is(u.fault, errs.TooLarge)
+	case u.read:
+		return u.data, true
+	case u.body == nil && (u.r.Header.Get("Expect") != "" || u.r.ContentLength > limit):
+		return nil, false
+	case u.body == nil:
+		u.kept, u.limit = &kept{limit: limit}, limit
+		u.stream(nil)
+	case u.kept == nil:
+		return nil, false
+	}
+	if u.r.ContentLength <= limit && u.finish() != nil {
+		return nil, !errs.Is(u.fault, errs.TooLarge)
+	}
+	return u.kept.data, !u.kept.over
 }
 
 // finish reads what is left of a streamed body, for its digest.
@@ -178,6 +218,9 @@ func (b *bodyReader) Read(p []byte) (int, error) {
 	}
 	for _, d := range b.compare {
 		d.hash.Write(p[:n])
+	}
+	if b.kept != nil {
+		b.kept.add(p[:n])
 	}
 	if err == nil {
 		return n, nil

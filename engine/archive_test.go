@@ -176,7 +176,7 @@ func TestArchived(t *testing.T) {
 	}
 	same(t, "the months of a mounted folder", w.months(admin, true), "")
 	same(t, "what eve sees", eve.archived(0)+w.months(eve, false), "")
-	same(t, "the board", admin.board("ask"), "open answered (closed)")
+	same(t, "the board", admin.board("ask"), "open answered closed")
 	onBoard := admin.lists(engine.Filter{Route: "ask", Status: "closed", OnBoard: true})
 	same(t, "on the board", onBoard, "")
 	same(t, "the worklist", strings.Contains(admin.work(engine.WorklistOffered, engine.Filter{}), fmt.Sprint(id)), false)

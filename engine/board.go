@@ -14,7 +14,7 @@ import (
 // BoardState is a state on the board of a route.
 type BoardState struct {
 	Name   string
-	Listed bool // open, or held by a case that the caller sees
+	Listed bool // open, led to by an action of people, or held by a case that the caller sees
 }
 
 // Board returns the states of a route in order of definition, then those of
@@ -29,10 +29,11 @@ func (e *Cases) Board(ctx context.Context, by identity.Principal, name string) (
 	if err != nil {
 		return nil, err
 	}
+	led := ledTo(info.Compiled)
 	var out []BoardState
 	for i := range info.Compiled.States {
 		s := &info.Compiled.States[i]
-		out = append(out, BoardState{Name: s.Name, Listed: !s.Complete || slices.Contains(held, s.Name)})
+		out = append(out, BoardState{Name: s.Name, Listed: !s.Complete || slices.Contains(led, i) || slices.Contains(held, s.Name)})
 	}
 	for _, name := range held {
 		if info.Compiled.State(name) == route.NoState {
@@ -40,6 +41,22 @@ func (e *Cases) Board(ctx context.Context, by identity.Principal, name string) (
 		}
 	}
 	return out, nil
+}
+
+// ledTo returns the states into which people can move cases: those that their
+// actions lead to, unless the route decides.
+func ledTo(r *route.Route) (states []int) {
+	for i := range r.Actions {
+		a := &r.Actions[i]
+		if a.Trigger != route.TriggerUser || a.Decide != nil {
+			continue
+		}
+		states = append(states, a.To)
+		for _, t := range a.Transitions {
+			states = append(states, r.Transitions[t].To)
+		}
+	}
+	return states
 }
 
 // BoardState returns the state of that name, in any case, as the board of the

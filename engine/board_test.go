@@ -25,7 +25,8 @@ func (u user) board(route string) string {
 	return strings.Join(out, " ")
 }
 
-// TestBoardHasOpenStatesAndWhatOneSees: the open states, and each that holds a case which one sees.
+// TestBoardHasOpenStatesAndWhatOneSees: the open states, those that an action of
+// people leads to, and each that holds a case which one sees.
 func TestBoardHasOpenStatesAndWhatOneSees(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -34,12 +35,12 @@ func TestBoardHasOpenStatesAndWhatOneSees(t *testing.T) {
 		u.Helper()
 		return names(w.Cases.Cases(t.Context(), u.by(), engine.Filter{Route: "ask", Status: state, OnBoard: true}))
 	}
-	same(t, "empty", sam.board("ask"), "open answered (closed)")
+	same(t, "empty", sam.board("ask"), "open answered closed")
 	// Helpers are the team core, so that ann sees what sam and bob start.
 	one, two := sam.startCase(`{"route": "ask"}`), bob.startCase(`{"route": "ask"}`)
 	ann.mustPerform(one, "answer")
 	sam.mustPerform(one, "close")
-	for u, want := range map[user]string{sam: "open answered closed", admin: "open answered closed", bob: "open answered (closed)"} {
+	for u, want := range map[user]string{sam: "open answered closed", admin: "open answered closed", bob: "open answered closed"} {
 		same(t, "to "+u.name, u.board("ASK"), want)
 	}
 	for u, want := range map[user]string{eve: "", ann: fmt.Sprint(two), admin: fmt.Sprint(two), bob: fmt.Sprint(two)} {
@@ -57,10 +58,10 @@ func TestBoardHasOpenStatesAndWhatOneSees(t *testing.T) {
 	renamed := strings.NewReplacer("open:", "fresh:", "[open]", "[fresh]", "to: open", "to: fresh", "closed:", "over:",
 		"[closed]", "[over]", "to: closed", "to: over").Replace(routeAsk)
 	admin.mustPutRoute("ask", renamed)
-	same(t, "to sam", sam.board("ask"), "fresh answered (over) closed open")
-	same(t, "to bob", bob.board("ask"), "fresh answered (over) open")
-	same(t, "to eve", eve.board("ask"), "fresh answered (over)")
-	same(t, "to admin", admin.board("ask"), "fresh answered (over) closed open")
+	same(t, "to sam", sam.board("ask"), "fresh answered over closed open")
+	same(t, "to bob", bob.board("ask"), "fresh answered over open")
+	same(t, "to eve", eve.board("ask"), "fresh answered over")
+	same(t, "to admin", admin.board("ask"), "fresh answered over closed open")
 	same(t, "in the old state", cards(bob, "open"), fmt.Sprint(three))
 
 	for _, tt := range []struct {
@@ -96,7 +97,7 @@ func TestBoardOfDeputy(t *testing.T) {
 	id := sam.startCase(`{"route": "ask"}`)
 	w.as("ann").mustPerform(id, "answer")
 	sam.mustPerform(id, "close")
-	same(t, "before", eve.board("ask"), "open answered (closed)")
+	same(t, "before", eve.board("ask"), "open answered closed")
 	w.standsIn("eve", "ann")
 	same(t, "standing in", eve.board("ask"), "open answered closed")
 }

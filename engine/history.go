@@ -57,10 +57,7 @@ func keepPastRoute(tx store.Tx, s *store.Route, now time.Time) error {
 // what by wrote. Administrators get what all users wrote, under names that tell
 // the user.
 func (e *History) History(ctx context.Context, by identity.Principal, folder store.Folder) ([]Resource, error) {
-	author := by.ID
-	if by.Admin() {
-		author = 0
-	}
+	author := authorOfHistory(by)
 	var out []Resource
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		all, err := r.History().List(folder, author, e.Clock.Now().Add(-historyLasts))
@@ -70,6 +67,23 @@ func (e *History) History(ctx context.Context, by identity.Principal, folder sto
 		return err
 	})
 	return out, err
+}
+
+// authorOfHistory returns whose documents by may see as they were, 0 for all.
+func authorOfHistory(by identity.Principal) identity.ID {
+	if by.Admin() {
+		return 0
+	}
+	return by.ID
+}
+
+// HasHistory reports whether History returns something.
+func (e *History) HasHistory(ctx context.Context, by identity.Principal, folder store.Folder) (some bool, err error) {
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		some, err = r.History().Any(folder, authorOfHistory(by), e.Clock.Now().Add(-historyLasts))
+		return err
+	})
+	return some, err
 }
 
 func (e *History) pastResource(by identity.Principal, p *store.HistoryEntry) Resource {

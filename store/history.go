@@ -38,6 +38,9 @@ type HistoryReader interface {
 	List(folder Folder, author identity.ID, after time.Time) ([]HistoryEntry, error)
 	Get(id int64) (*HistoryEntry, error)
 
+	// Any reports whether List would return something.
+	Any(folder Folder, author identity.ID, after time.Time) (bool, error)
+
 	// Tombstone returns the tombstone of what the user deleted under the name
 	// after the instant. It returns errs.NotFound if there is none.
 	Tombstone(user identity.ID, folder Folder, name string, after time.Time) (kept []byte, err error)

@@ -51,26 +51,27 @@ func (e *Files) makeDraft(tx store.Tx, req change.Request, at store.ScratchPlace
 	return found == nil, e.keepScratch(tx, draft)
 }
 
-// Refusal is a document that was refused.
+// Refusal is something that was refused.
 type Refusal struct {
-	At        store.ScratchPlace // where it was PUT
+	At        store.ScratchPlace // where it was to be
 	MediaType string
-	Body      []byte
+	Body      []byte // what was sent; empty if nothing of it is kept
 	Reasons   string // in plain language
 }
 
 // Reject keeps refused content with its reasons for its author, for a day: as
-// "<time> <name>" and "<time> <name>.txt" in the folder Rejected. Errors:
-// errs.Full if the quota is used up.
+// "<time> <name>" and "<time> <name>.txt" in the folder Rejected. Errors: errs.Full
+// if the quota is used up.
 func (e *Files) Reject(ctx context.Context, req change.Request, r Refusal) error {
 	err := e.Update(ctx, func(tx store.Tx) error {
 		at, err := e.rejectedPlace(tx, req, r)
 		if err != nil {
 			return err
 		}
-		content := rejected(req, at, r.MediaType, r.Body)
-		if err := e.keepScratch(tx, content); err != nil {
-			return err
+		if len(r.Body) > 0 {
+			if err := e.keepScratch(tx, rejected(req, at, r.MediaType, r.Body)); err != nil {
+				return err
+			}
 		}
 		at.Name += ".txt"
 		return e.keepScratch(tx, rejected(req, at, "text/plain; charset=utf-8", []byte(r.Reasons)))
@@ -99,7 +100,7 @@ func (e *Files) rejectedPlace(r store.Reader, req change.Request, refused Refusa
 			return s.Place, nil
 		}
 	}
-	for when := req.Now; taken[at.Name]; { // two within a second
+	for when := req.Now; taken[at.Name] || taken[at.Name+".txt"]; { // two within a second
 		when = when.Add(time.Second)
 		at.Name = when.UTC().Format(timeInName) + name
 	}

@@ -26,7 +26,8 @@ var (
 		WHERE folder = ?1 AND author_id = ?2 AND replaced > ?3 ORDER BY folder, author_id, folded, replaced`
 	selectAllHistory = `SELECT ` + pastTable.list("", "source") + ` FROM history
 		WHERE folder = ?1 AND replaced > ?2 ORDER BY folder, author_id, folded, replaced`
-	selectPast = `SELECT ` + pastTable.list("") + ` FROM history WHERE id = ?1`
+	selectAnyHistory = `SELECT EXISTS (SELECT 1 FROM history WHERE folder = ?1 AND (?2 = 0 OR author_id = ?2) AND replaced > ?3)`
+	selectPast       = `SELECT ` + pastTable.list("") + ` FROM history WHERE id = ?1`
 )
 
 const (
@@ -54,6 +55,12 @@ func (r historyReader) List(folder store.Folder, author identity.ID, after time.
 		err = pastTable.add(r.c, &all, selectHistory, string(folder), int64(author), after.UnixMilli())
 	}
 	return all, failure("read what was stored before", err)
+}
+
+// Any reports whether List would return something.
+func (r historyReader) Any(folder store.Folder, author identity.ID, after time.Time) (some bool, err error) {
+	_, err = r.c.row(selectAnyHistory, string(folder), int64(author), after.UnixMilli()).scan(&some)
+	return some, failure("look for what was stored before", err)
 }
 
 // Get returns one that was replaced, with its Source.
