@@ -85,7 +85,7 @@ func readTask(root document.Value, c *machine.Case) *taskChange {
 	// passed over.
 	root.Only("do", "comment", "resolution", "xattrDict", "to", "output",
 		"case", "caseTitle", "route", "starter", "action", "title", "description", "choices", "leadsTo", "state",
-		"due", "acceptBy", "fireAt", "offered", "roles", "assignees", "acceptedBy", "warnings", "resolutions", "form",
+		"due", "acceptBy", "fireAt", "offered", "roles", "assignees", "acceptedBy", "need", "warnings", "resolutions", "form",
 		"step", "error", "attempts", "version")
 	if v := root.Get("version"); v.Node != nil && v.Node.Kind == document.Number {
 		if version, err := strconv.ParseInt(v.Node.Text, 10, 64); err == nil {

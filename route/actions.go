@@ -23,10 +23,10 @@ func transitionExcludes() []string {
 }
 
 func childExcludes() []string {
-	return []string{"trigger", "role", "allowed", "accept", "form", "resolutions", "offerTimeout", "dueIn"}
+	return []string{"trigger", "role", "allowed", "accept", "form", "resolutions", "offerTimeout", "dueIn", "need"}
 }
 
-func taskOnly() []string { return []string{"accept", "offerTimeout", "dueIn"} }
+func taskOnly() []string { return []string{"accept", "offerTimeout", "dueIn", "need"} }
 
 func (c *compiler) readActions() {
 	v := c.root.Get("actions")
@@ -95,6 +95,7 @@ func (c *compiler) action(name string, v document.Value) Action {
 	c.dependencies(&a, v)
 	c.readTask(&a, v)
 	c.readTaskTimers(&a, v)
+	c.need(&a, v.Get("need"))
 	a.OnEnable, a.OnUnEnable = c.steps(v.Get("onEnable")), c.steps(v.Get("onUnEnable"))
 	a.OnFire, a.SideEffects = c.steps(v.Get("onFire")), c.steps(v.Get("sideEffects"))
 	a.OnError = c.onError(v.Get("onError"))
@@ -179,7 +180,7 @@ func (c *compiler) checkTask(a *Action, v document.Value) {
 		}
 		return
 	}
-	if !v.Get("role").Given() && !v.Get("allowed").Given() {
+	if !v.Get("role").Given() && !v.Get("allowed").Given() && !v.Get("need").Given() {
 		c.missing(v, "role", "is required, or allowed: someone must be able to perform a user action")
 	}
 }

@@ -178,6 +178,7 @@ type Action struct {
 	EnabledIn   StateSet
 	Always      bool
 	Roles       []string  // roles it is assigned to, ORed
+	Need        *Need     // how many must perform it; nil: one
 	Allowed     []Allowed // who else may perform it
 	To          int
 	Timeout     *clock.Duration // nil: none

@@ -19,6 +19,7 @@ const codeWarning errs.Code = "warning"
 func warnings(r *Route, node *document.Node) []errs.Fault {
 	w := warner{route: r, root: document.Root(node, &document.Faults{})}
 	w.roles()
+	w.needs()
 	if r.Model == FSM {
 		w.states()
 		w.loops()

@@ -123,6 +123,8 @@ type Enabled struct {
 	DoBy     *Timer `json:"td,omitempty"`
 	FireBy   *Timer `json:"tf,omitempty"` // of a timed action: the limit that was set, and the date that follows
 
+	Votes []Vote `json:"vo,omitempty"` // of an action that needs several; replaced, never changed in place
+
 	Remind time.Time `json:"rm,omitzero"` // when its assignees are reminded next; zero: never
 }
 

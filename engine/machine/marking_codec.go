@@ -282,6 +282,10 @@ func appendEnabledJSON(b []byte, v *Enabled) []byte {
 	if v.FireBy != nil {
 		b = appendTimerJSON(append(b, `,"tf":`...), v.FireBy)
 	}
+	for i := range v.Votes {
+		b = appendVoteJSON(appendItem(b, `,"vo":`, i), &v.Votes[i])
+	}
+	b = appendEnd(b, len(v.Votes))
 	b = appendSet(b, `,"rm":`, v.Remind)
 	return append(b, '}')
 }
@@ -323,6 +327,8 @@ func (r *markingReader) readEnabled() (v Enabled) {
 			v.DoBy = new(r.readTimer())
 		case "tf":
 			v.FireBy = new(r.readTimer())
+		case "vo":
+			v.Votes = readList(r, r.readVote)
 		case "rm":
 			v.Remind = r.instant()
 		default:
@@ -631,6 +637,29 @@ func (r *markingReader) readChildSummary() (v ChildSummary) {
 			v.Entered = r.truth()
 		case "f":
 			v.Finished = r.instant()
+		default:
+			r.unknown(key)
+		}
+	})
+	return v
+}
+
+func appendVoteJSON(b []byte, v *Vote) []byte {
+	b = appendString(b, `{"b":`, v.By)
+	b = appendFilled(b, `,"f":`, v.For)
+	b = appendInstant(b, `,"at":`, v.At)
+	return append(b, '}')
+}
+
+func (r *markingReader) readVote() (v Vote) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "b":
+			v.By = r.text()
+		case "f":
+			v.For = r.text()
+		case "at":
+			v.At = r.instant()
 		default:
 			r.unknown(key)
 		}

@@ -48,9 +48,16 @@ func (d personal) performByPerson(e Perform) error {
 	if err := d.fourEyes(a, e.Actor.Name, behalf); err != nil {
 		return err
 	}
-	err = d.perform(performance{
+	p := performance{
 		action: i, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, behalf: behalf, comment: e.Comment, resolution: e.Resolution, xattrs: e.Xattrs,
-	})
+	}
+	enough := true
+	if a.Need != nil {
+		enough, err = d.vote(place, p, e)
+	}
+	if err == nil && enough {
+		err = d.perform(p)
+	}
 	if err != nil {
 		return err
 	}
@@ -261,6 +268,9 @@ func (d *caseDecision) entry(p performance, o outcome, withdrawn []string) LogEn
 	e := LogEntry{Kind: LogAction, Action: new(a.Name), Actor: p.by(), Trigger: new(p.trigger), Comment: comment(p.comment), Text: past(a)}
 	if p.skips {
 		e.Text = "Skipped " + title(a)
+	}
+	if a.Need != nil && p.trigger == ByUser && !p.skips {
+		e.Text += fmt.Sprintf(" (%d of %d)", a.Need.Count, a.Need.Count)
 	}
 	if o.transition != nil {
 		e.Text += " (transition " + o.transition.Name + ")"

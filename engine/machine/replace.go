@@ -48,6 +48,10 @@ func eachName(c *Case, r *route.Route, f func(name *string)) {
 		f(&o.For)
 		f(&o.To)
 		each(o.Rejected)
+		for j := range c.Enabled[i].Votes {
+			f(&c.Enabled[i].Votes[j].By)
+			f(&c.Enabled[i].Votes[j].For)
+		}
 	}
 	for _, key := range assigningXattrs(r) {
 		for i := range c.Xattrs {
@@ -84,6 +88,7 @@ func Replace(c *Case, r *route.Route, from, to string) (after *Case, changed boo
 	}
 	for i := range out.Enabled {
 		out.Enabled[i].Rejected = slices.Clone(out.Enabled[i].Rejected)
+		out.Enabled[i].Votes = slices.Clone(out.Enabled[i].Votes)
 	}
 	replace := func(name *string) {
 		if *name != "" && sameName(*name, from) {

@@ -40,6 +40,7 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	b = appendStrings(b, `,"roles":`, assignedRoles(a, status))
 	b = appendStrings(b, `,"assignees":`, assignees(c, status, a, e))
 	b = appendTextOrNull(b, `,"acceptedBy":`, e.By)
+	b = appendNeed(b, `,"need":`, a, e)
 	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Enablement == e.Number })
 	b = append(b, `,"resolutions":{`...)
 	for i, resolution := range a.Resolutions {
@@ -173,12 +174,18 @@ func appendChoices(b []byte, c *Case, r *route.Route, place int) []byte {
 		if !a.MustAccept {
 			add("perform", outlook(c, r, a))
 		}
-		add("accept", "It is offered to no other person.")
+		if a.Need == nil {
+			add("accept", "It is offered to no other person.")
+		} else if len(e.Votes) > 0 {
+			add("release", "Your own performance is taken back.")
+		}
 		if a.MustAccept {
 			add("perform", "First it must be accepted. "+outlook(c, r, a))
 		}
 		add("reject", "It is not offered to you any more.")
-		add("delegate", `It is offered to the user that "to" names, alone.`)
+		if a.Need == nil {
+			add("delegate", `It is offered to the user that "to" names, alone.`)
+		}
 	case e.State == Accepted:
 		add("perform", outlook(c, r, a))
 		add("release", "It is offered to all again.")
@@ -190,6 +197,11 @@ func appendChoices(b []byte, c *Case, r *route.Route, place int) []byte {
 // outlook says what performing the action leads to.
 func outlook(c *Case, r *route.Route, a *route.Action) string {
 	text := "The case stays where it is."
+	if a.Need != nil {
+		if e := c.enablement(a.Name); e != nil && len(e.Votes)+1 < a.Need.Count {
+			return fmt.Sprintf("You are counted: it needs %d of %s, so far %s.", a.Need.Count, a.Need.Role, votes(a, e))
+		}
+	}
 	switch transitions := transitionsFrom(c, r, a); {
 	case a.Decide != nil:
 		text = "The route decides:"

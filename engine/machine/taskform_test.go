@@ -31,13 +31,13 @@ func TestTaskForm(t *testing.T) {
 		"resolve": head + `"action":"resolve","title":"resolve","description":null,` +
 			`"choices":{"perform":"The case goes to \"resolved\".","accept":"It is offered to no other person.","reject":"It is not offered to you any more.",` +
 			`"delegate":"It is offered to the user that \"to\" names, alone."},"leadsTo":["resolved"],"state":"offered","due":null,"acceptBy":null,"fireAt":"2012-11-10T12:34:56Z",` +
-			`"offered":"2012-11-09T12:34:56Z","roles":["assignee","submitter"],"assignees":["core","@admins","sam"],"acceptedBy":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
+			`"offered":"2012-11-09T12:34:56Z","roles":["assignee","submitter"],"assignees":["core","@admins","sam"],"acceptedBy":null,"need":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
 		"comment": head + `"action":"comment","title":"Comment on it","description":null,` +
 			`"choices":{"perform":"The case stays where it is.","accept":"It is offered to no other person.","reject":"It is not offered to you any more.",` +
 			`"delegate":"It is offered to the user that \"to\" names, alone."},"leadsTo":[],"state":"offered","due":null,"acceptBy":null,"fireAt":null,` +
-			`"offered":"2012-11-09T12:34:56Z","roles":[],"assignees":[],"acceptedBy":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
+			`"offered":"2012-11-09T12:34:56Z","roles":[],"assignees":[],"acceptedBy":null,"need":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
 		"nag": head + `"action":"nag","title":"nag","description":null,"choices":{},"leadsTo":[],"state":"running","due":null,"acceptBy":null,"fireAt":"2012-11-09T12:39:56Z",` +
-			`"offered":"2012-11-09T12:34:56Z","roles":[],"assignees":[],"acceptedBy":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
+			`"offered":"2012-11-09T12:34:56Z","roles":[],"assignees":[],"acceptedBy":null,"need":null,"warnings":[],"resolutions":{},"form":null,"version":3}`,
 		"close": "",
 		"none":  "",
 	} {

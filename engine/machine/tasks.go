@@ -181,6 +181,9 @@ func (d personal) accept(e Accept) error {
 	if err != nil {
 		return err
 	}
+	if err := d.notByOne(place); err != nil {
+		return err
+	}
 	task, i := &d.c.Enabled[place], d.actions[place]
 	if task.State == Accepted {
 		if sameName(task.By, e.Actor.Name) {
@@ -224,6 +227,9 @@ func (d personal) release(e Release) error {
 		return err
 	}
 	task := &d.c.Enabled[place]
+	if d.route.Actions[d.actions[place]].Need != nil {
+		return d.takeBack(place, e)
+	}
 	if task.State != Accepted {
 		refusal := errs.New(errs.ActionNotEnabled, "Nobody has accepted %q.", task.Action)
 		refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
@@ -296,6 +302,9 @@ func (d personal) others(a *route.Action, e *Enabled, name string) (bool, error)
 func (d personal) delegate(e Delegate) error {
 	place, err := d.taskPlace(e.Action, e.Actor)
 	if err != nil {
+		return err
+	}
+	if err := d.notByOne(place); err != nil {
 		return err
 	}
 	task, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]

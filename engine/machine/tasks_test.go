@@ -136,7 +136,7 @@ func TestTaskWords(t *testing.T) {
 		_, state, _ := strings.Cut(got, `"state":`)
 		state, _, _ = strings.Cut(state, `,"due":`)
 		_, got, _ = strings.Cut(got, `,"roles":`)
-		got, _, _ = strings.Cut(got, `,"warnings":`)
+		got, _, _ = strings.Cut(got, `,"need":`)
 		if got = state + `,"roles":` + got; got != want {
 			t.Errorf("%s is shown as %s, want %s", action, got, want)
 		}

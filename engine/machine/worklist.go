@@ -72,7 +72,8 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 		}
 		task := Task{Action: at, Enabled: e, Assigned: watches}
 		if a := &r.Actions[at]; a.Trigger == route.TriggerUser {
-			_, assigned := actor.assignee(c, status, a, e)
+			behalf, assigned := actor.assignee(c, status, a, e)
+			assigned = assigned && !e.votedBy(actor.Name) && !e.votedBy(behalf)
 			task.Assigned = task.Assigned || assigned
 			task.Lists = actor.lists(c, e, assigned)
 		}
