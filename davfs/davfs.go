@@ -197,6 +197,14 @@ func (d *drive) answer(x *request) (*answer, error) {
 // error for every method (docs/contract/drive.md#1-the-tree).
 func (x *request) place() (node, error) {
 	n, err := x.walk(x.r.Context(), x.at)
+	if note := x.notShown(); note != nil {
+		if err == nil {
+			_, err = n.stat(x.r.Context())
+		}
+		if errs.Is(err, errs.NotFound) && x.inFolder(x.r.Context()) == nil {
+			return note, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ const (
 	miniRedirector   = "Microsoft-WebDAV-MiniRedir"
 	bytesToWindows   = 1_000_000 // bytes
 	membersToWindows = 2_000     // members
+	bytesOfNote      = 8_000     // of these, kept for the entry that says how many are not shown
 )
 
 // propfind answers PROPFIND for a resource and its members. What is told of
@@ -119,6 +120,7 @@ type propfind struct {
 	quota   *dav.Quota
 	top     *info
 	members map[string][]*info // of each folder, by its path from the top
+	cut     int                // how many members are not told of
 	locks   *lockBook          // nil: locks are not asked for
 
 	out  dav.Multistatus
@@ -193,6 +195,7 @@ func (f *propfind) fetchMembers(ctx context.Context, n node, depth string) (err 
 		}
 		members, err := f.request.members(ctx, dir)
 		if f.windows {
+			f.cut = max(0, len(members)-membersToWindows)
 			members = newest(members)
 		}
 		f.members = map[string][]*info{"": members}
@@ -243,7 +246,7 @@ func (f *propfind) write(w io.Writer) error {
 		TextSpace: xattrSpace, TextPrefix: xattrPrefix, Texts: f.xattrs,
 	}
 	if f.windows {
-		f.out.MaxBytes = bytesToWindows
+		f.out.MaxBytes = bytesToWindows - bytesOfNote
 	}
 	f.out.Begin()
 	at := dav.Href(f.at.Segments...)
@@ -257,6 +260,11 @@ func (f *propfind) write(w io.Writer) error {
 	}
 	if f.add(base, f.top, locks) {
 		f.writeBelow(base, "", locks)
+	}
+	if f.cut > 0 {
+		f.out.MaxBytes += bytesOfNote
+		note := notShownFile{f.scope, f.cut}.about()
+		f.add(appendName(base, note.name), note, nil)
 	}
 	return f.out.End()
 }
@@ -280,13 +288,14 @@ func (f *propfind) add(at []byte, m *info, locks []*store.Lock) bool {
 // reports whether there is room for more.
 func (f *propfind) writeBelow(base []byte, folder string, above []*store.Lock) bool {
 	above = deep(above)
-	for _, m := range f.members[folder] {
+	for i, m := range f.members[folder] {
 		at := appendName(base, m.name) // behind base, where the one before was
 		if m.dir {
 			at = append(at, '/')
 		}
 		locks := f.locks.of(m, above)
 		if !f.add(at, m, locks) {
+			f.cut += len(f.members[folder]) - i
 			return false
 		}
 		if m.dir && !f.writeBelow(at, path.Join(folder, m.name), locks) {

@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -32,8 +33,27 @@ func TestWindowsIsShownWhatItTakes(t *testing.T) {
 		t.Errorf("others are shown %d", n)
 	}
 	shown := d.ask(t, "sam PROPFIND /dav/Documents/sam/many/", "Depth: 1", windows).Body.String()
-	if n := strings.Count(shown, "<D:response>"); n != 2001 {
-		t.Errorf("Windows is shown %d members, want 2000 and the folder", n)
+	if n := strings.Count(shown, "<D:response>"); n != 2002 {
+		t.Errorf("Windows is shown %d members, want 2000, the note and the folder", n-1)
+	}
+	const note = "100%20more%20files%20are%20not%20shown.txt"
+	if last := shown[strings.LastIndex(shown, "<D:response>"):]; !strings.Contains(last, note) {
+		t.Errorf("the last entry is %s", last)
+	}
+	if strings.Contains(all, "not%20shown") {
+		t.Error("a whole listing says that it is cut")
+	}
+	rec := d.ask(t, "sam GET /dav/Documents/sam/many/"+note, windows)
+	if rec.Code != 200 || !strings.Contains(rec.Body.String(), "100 files and folders") || !strings.Contains(shown, fmt.Sprintf("getcontentlength>%d<", rec.Body.Len())) {
+		t.Errorf("the note: %d %s", rec.Code, rec.Body)
+	}
+	for _, step := range []string{"sam GET /dav/Documents/sam/many/1000%20more%20files%20are%20not%20shown.txt", "sam GET /dav/Documents/sam/many/0%20more%20files%20are%20not%20shown.txt", "bob GET /dav/Documents/sam/many/" + note, "sam GET /dav/Documents/sam/none/" + note, "sam DELETE /dav/Documents/sam/many/" + note} {
+		if rec := d.ask(t, step, windows); rec.Code != 404 {
+			t.Errorf("%s: %d %s", step, rec.Code, rec.Body)
+		}
+	}
+	if rec := d.ask(t, "sam GET /dav/Documents/sam/many/"+note, "User-Agent: curl/8"); rec.Code != 404 {
+		t.Errorf("a program that is shown all finds the note: %d", rec.Code)
 	}
 	for name, want := range map[string]bool{"00099.txt": false, "00100.txt": true, "02099.txt": true} {
 		if got := strings.Contains(shown, name); got != want {
@@ -41,7 +61,11 @@ func TestWindowsIsShownWhatItTakes(t *testing.T) {
 		}
 	}
 	d.fillDocuments(t, "long", 2100, func(_ int, doc *store.Document) { doc.Name = strings.Repeat("x", 180) + doc.Name })
-	rec := d.ask(t, "sam PROPFIND /dav/Documents/sam/long/", "Depth: 1", windows)
+	rec = d.ask(t, "sam PROPFIND /dav/Documents/sam/long/", "Depth: 1", windows)
+	told := strings.Count(rec.Body.String(), "<D:response>") - 2
+	if want := strings.ReplaceAll(notShownName(2100-told), " ", "%20"); !strings.Contains(rec.Body.String(), want) {
+		t.Errorf("the answer is cut for its size and does not have %q", want)
+	}
 	if n := rec.Body.Len(); n > 1_000_000 || n < 990_000 {
 		t.Errorf("Windows is shown %d bytes", n)
 	}
