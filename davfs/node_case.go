@@ -72,7 +72,9 @@ func (n casesFolder) hasMeaning(_ context.Context, name string) (bool, error) {
 }
 
 func (n casesFolder) filters() []string {
-	return []string{"route", "state", "status", "role", "context", "parent", "q"}
+	return []string{
+		"route", "state", "status", "role", "context", "parent", "q", "warnings", xattrParameters, "createdFrom", "createdTo", "modifiedFrom", "modifiedTo",
+	}
 }
 
 func (n casesFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -111,7 +112,7 @@ func (n dropFolder) list(ctx context.Context) ([]*info, error) {
 }
 
 func (n dropFolder) filters() []string {
-	return []string{"state", "status", "role", "context", "parent", "q"}
+	return slices.DeleteFunc(casesFolder{n.scope}.filters(), func(name string) bool { return name == "route" })
 }
 
 func (n dropFolder) page(ctx context.Context, f engine.Filter) ([]engine.Resource, error) {

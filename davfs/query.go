@@ -1,6 +1,7 @@
 package davfs
 
 import (
+	"maps"
 	"math"
 	"net/url"
 	"slices"
@@ -38,7 +39,7 @@ func parseQuery(raw string) (query, error) {
 func (q query) only(known ...string) error {
 	var unknown []string
 	for name := range q {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) && !(slices.Contains(known, xattrParameters) && strings.HasPrefix(name, xattrQuery)) {
 			unknown = append(unknown, name)
 		}
 	}
@@ -50,6 +51,27 @@ func (q query) only(known ...string) error {
 		return errs.New(errs.BadParameter, "There is no parameter %q here; this address takes none.", unknown[0])
 	}
 	return errs.New(errs.BadParameter, "There is no parameter %q here; this address takes %s.", unknown[0], strings.Join(known, ", "))
+}
+
+// The parameters that name an XATTR, as filters list them, and what they begin with.
+const (
+	xattrParameters = "xattr.<key>"
+	xattrQuery      = "xattr."
+)
+
+// xattrs reads the parameters that name an XATTR, in order of their names.
+func (q query) xattrs() (out []engine.XattrFilter, err error) {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		key, is := strings.CutPrefix(name, xattrQuery)
+		if !is {
+			continue
+		}
+		if key == "" || len(key) > maxName || len(q[name]) > maxName {
+			return nil, errs.New(errs.BadParameter, "The parameter %s<key> must name an XATTR, by a key of 1 to %d bytes, and a value of at most as many.", xattrQuery, maxName)
+		}
+		out = append(out, engine.XattrFilter{Key: key, Value: q[name]})
+	}
+	return out, nil
 }
 
 // flag reports whether a parameter is given that needs no value ("?force").
@@ -107,6 +129,12 @@ func (q query) filter() (engine.Filter, error) {
 		func() (err error) { f.Role, err = q.text("role"); return },
 		func() (err error) { f.Context, err = q.text("context"); return },
 		func() (err error) { f.Query, err = q.text("q"); return },
+		func() (err error) { f.CreatedFrom, err = q.text("createdFrom"); return },
+		func() (err error) { f.CreatedTo, err = q.text("createdTo"); return },
+		func() (err error) { f.ModifiedFrom, err = q.text("modifiedFrom"); return },
+		func() (err error) { f.ModifiedTo, err = q.text("modifiedTo"); return },
+		func() (err error) { f.Warnings, err = q.flag("warnings"); return },
+		func() (err error) { f.Xattrs, err = q.xattrs(); return },
 		func() (err error) { f.State, err = q.word("state", lives()...); return },
 		func() (err error) { f.Type, err = q.word("type", "simple", "interval", "cron", "crontab"); return },
 		func() (err error) { f.Parent, err = q.number("parent", 1, maxID); return },

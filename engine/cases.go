@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -133,8 +132,10 @@ func caseETag(c *machine.Case) string {
 
 // caseForm is what listings need of a complete form.
 type caseForm struct {
-	Title string              `json:"title"`
-	Roles map[string][]string `json:"roles"`
+	Title    string                     `json:"title"`
+	Roles    map[string][]string        `json:"roles"`
+	Xattrs   map[string]json.RawMessage `json:"xattrDict"`
+	Warnings []json.RawMessage          `json:"warnings"`
 }
 
 func (e *Cases) caseResource(by identity.Principal, row *store.Case, given *store.GivenName) (*Resource, error) {
@@ -190,13 +191,17 @@ func (e *Cases) Case(ctx context.Context, by identity.Principal, ref Ref) (*Reso
 // the archive. Canceled ones are listed only in the archive, unless the filter
 // asks for them (docs/contract/drive.md#listings).
 func (e *Cases) Cases(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
+	tests, err := e.testsOf(by, f)
+	if err != nil {
+		return nil, err
+	}
 	filter, absent, some := e.caseFilter(by, f)
 	if !some {
 		return nil, nil
 	}
 	var out []Resource
-	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		l := &caseLister{Cases: e, r: r, by: by, f: f, absent: absent}
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		l := &caseLister{Cases: e, r: r, by: by, f: f, tests: tests, absent: absent}
 		out, err = pages[store.Case]{
 			limit: f.Limit, size: filter.Limit,
 			list: func(after int64) ([]store.Case, error) {
@@ -246,6 +251,7 @@ type caseLister struct {
 	r      store.Reader
 	by     identity.Principal
 	f      Filter
+	tests  caseTests
 	absent []identity.Principal // for whom by stands in
 }
 
@@ -302,17 +308,7 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 			return false, err
 		}
 	}
-	if f.Query == "" && f.Role == "" {
-		return true, nil
-	}
-	var form caseForm
-	if err := json.Unmarshal(row.Form, &form); err != nil {
-		return false, errs.Wrap(fmt.Sprintf("read the form of case %d", row.ID), err)
-	}
-	if f.Query != "" && !strings.Contains(identity.Fold(form.Title), identity.Fold(f.Query)) {
-		return false, nil
-	}
-	return f.Role == "" || by.InAny(names(form.Roles[f.Role])), nil
+	return l.tests.pass(by, row)
 }
 
 // DeleteCase cancels an open case, and archives one that was completed; its given

@@ -159,6 +159,10 @@ type Resource struct {
 	Own        bool // of one of the caller's contexts, or visible without being an administrator
 }
 
+// XattrFilter selects cases that have an XATTR with that value, in the words of JSON if
+// it is no string.
+type XattrFilter struct{ Key, Value string }
+
 // Filter selects resources of a folder, as the query of .contents does.
 type Filter struct {
 	Route   string
@@ -175,7 +179,12 @@ type Filter struct {
 	Limit   int    // 0: all
 	OwnOnly bool   // what a mounted folder shows
 
-	Unfinished bool // cases that have not ended, or that have failed
+	// Of cases.
+	Unfinished               bool // that have not ended, or that have failed
+	Warnings                 bool // that have warnings
+	Xattrs                   []XattrFilter
+	CreatedFrom, CreatedTo   string // dates, both included; "" for none
+	ModifiedFrom, ModifiedTo string // likewise
 
 	Archived bool        // cases of the archive, instead of those of Cases/
 	Month    store.Month // in which they have ended, 0 for any
