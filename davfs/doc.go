@@ -24,6 +24,7 @@
 //	        Actions/<action>.json        node_action.go
 //	        Timers/<timer>.json          node_timer.go
 //	        Messages/<uuid>              node_message.go
+//	        Outbox/<delivery>.json       node_outbox.go
 //	        Labels/<label>               node_message.go
 //	        log.json, log.txt
 //	    Worklist/<list>/<task>.json      node_worklist.go

@@ -93,6 +93,8 @@ type Cases interface {
 	CaseLog(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error)     // Form is log.json
 	CaseLogText(ctx context.Context, by identity.Principal, id int64) (*engine.Resource, error) // Form is log.txt
 	Messages(ctx context.Context, by identity.Principal, id int64) ([]store.Message, error)
+	Outbox(ctx context.Context, by identity.Principal, id int64) ([]engine.Resource, error)
+	Delivery(ctx context.Context, by identity.Principal, id int64, name string) (*engine.Resource, error)
 
 	// Message opens a message by its UUID, or by its label if that is not
 	// "": engine.OwnInput and its like are the case's own.

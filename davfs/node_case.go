@@ -183,6 +183,8 @@ func (n caseFolder) child(_ context.Context, name string) (node, error) {
 		return actionsFolder(n), nil
 	case same(name, "Timers"):
 		return timersFolder(n), nil
+	case same(name, "Outbox"):
+		return outboxFolder(n), nil
 	case same(name, "Messages"):
 		return messagesFolder(n), nil
 	case same(name, "Labels"):
@@ -218,6 +220,7 @@ func (n caseFolder) list(ctx context.Context) ([]*info, error) {
 	}
 	out := []*info{
 		folderInfo("Actions", r.Modified), folderInfo("Timers", r.Modified), folderInfo("Messages", r.Modified), folderInfo("Labels", r.Modified),
+		folderInfo("Outbox", r.Modified),
 	}
 	var files []node
 	for _, own := range n.own() {

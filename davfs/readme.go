@@ -29,6 +29,8 @@ Cases/      What is happening: one file and one folder for each case.
                                                  as {"limit": "P3D"}, to move it
               Cases/<id>/input, output           what went in and came out
               Cases/<id>/Labels/, Messages/      all its messages
+              Cases/<id>/Outbox/                 mails, requests and commands:
+                                                 what became of each attempt
               Cases/<id>/log.txt, log.json       who did what, and when
 
 Worklist/   What you have to do yourself: a file for each task.

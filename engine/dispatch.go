@@ -129,7 +129,10 @@ func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.
 			}
 			held, err := tx.Write().Outbox().Lease(row, now.Add(leaseOfAttempt))
 			leased[i] = held && !renews
-			return err
+			if err != nil || !leased[i] || lost[i] {
+				return err
+			}
+			return journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) { j.Begin(now) })
 		}
 	}
 	for i, err := range store.InParts(ctx, e.Store, units) {
@@ -205,7 +208,10 @@ func (e *deliveries) deliver(ctx context.Context, row *store.OutboxRow, request 
 			return nil, &outbox.Final{Reason: refused}
 		}
 	}
-	reply, err = e.outside.Deliver(ctx, &outbox.Delivery{Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, News: request.News})
+	reply, err = e.outside.Deliver(ctx, &outbox.Delivery{
+		Key: row.Key, Attempt: int(row.Attempts), Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, News: request.News,
+		Wrote: func(o outbox.Output) { e.wrote(ctx, row, o) },
+	})
 	if err == nil && refused != "" {
 		err = &outbox.Final{Reason: refused}
 	}

@@ -284,19 +284,24 @@ func (e *decider) putWritten(tx store.Tx, c *caseChange) error {
 		inline := &contents.Content{MediaType: n.MediaType, Inline: n.Content}
 		m := inline.Message(c.row.ID, mustGUID(c.after.GUID), n.Label)
 		m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
-		old, err := store.OrNil(tx.Messages().GetByLabel(c.row.ID, n.Label))
-		if err != nil {
-			return err
-		}
-		if old != nil {
-			m.Version, m.UUID, m.Created = old.Version+1, old.UUID, old.Created
-			if old.InFile {
-				e.contents.RouseAfter(tx)
-			}
-		}
-		if err := tx.Write().Messages().Put(m); err != nil {
+		if err := e.replace(tx, m); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// replace stores a message in place of the one with its label, if there is one.
+func (e *decider) replace(tx store.Tx, m *store.Message) error {
+	old, err := store.OrNil(tx.Messages().GetByLabel(m.CaseID, m.Label))
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		m.Version, m.UUID, m.Created = old.Version+1, old.UUID, old.Created
+		if old.InFile {
+			e.contents.RouseAfter(tx)
+		}
+	}
+	return tx.Write().Messages().Put(m)
 }

@@ -14,6 +14,7 @@ import (
 	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
 	"flowdrive/internal/clock"
+	"flowdrive/internal/errs"
 )
 
 // routeJob starts a command, with what the step has beside it, and ends with its
@@ -166,4 +167,99 @@ func TestServerEndsWhileACommandRuns(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What became of each attempt is below Outbox/ of the case, also when it is over, and
+// what a command writes is kept as messages while it runs.
+func TestOutboxOfACase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside := &outsideWorld{}
+		outside.answer = func(_ context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+			d.Wrote(outbox.Output{Stdout: []byte("begun\n")})
+			await := time.NewTimer(time.Minute)
+			<-await.C
+			d.Wrote(outbox.Output{Stdout: []byte("begun\ndone\n"), Stderr: []byte("disk \xff full\n")})
+			if d.Attempt < 2 {
+				return nil, &outbox.Failed{Kind: machine.FailureExit, Status: 75, Output: "disk full", Err: &outbox.Final{Reason: "sort ended with exit status 75"}}
+			}
+			return &outbox.Reply{MediaType: "application/json", Content: []byte("1")}, nil
+		}
+		w, stop := realTime(t, reaching(outside, nil))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("job", routeJob(`, retry: {times: 2, every: PT10M}`))
+		sam := w.as("sam")
+		id := sam.startCase(`{"route": "job"}`)
+		await(10 * time.Second)
+		shown := func(name string) form {
+			t.Helper()
+			r, err := w.Cases.Delivery(t.Context(), sam.by(), id, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w.form(r.Form)
+		}
+		all, err := w.Cases.Outbox(t.Context(), sam.by(), id)
+		if err != nil || len(all) != 1 || all[0].Name != "run.3-1" {
+			t.Fatalf("%v, %v", all, err)
+		}
+		shown("run.3-1").wants("state", `"running"`, "what", `"exec sort"`, "into", `"Answer"`, "result", "null", "next", "null", "count", "1", "attempts/0/ended", "null", "attempts/0/stdout", `"Stdout-3-1-1"`, "attempts/0/stderr", "null")
+		same(t, "what it has written so far", sam.content(id, "Stdout-3-1-1"), "begun\n")
+
+		await(time.Minute)
+		shown("run.3-1").wants("state", `"waiting"`, "result", `"sort ended with exit status 75"`, "attempts/0/kind", `"exit"`, "attempts/0/status", "75", "attempts/0/stderr", `"Stderr-3-1-1"`)
+		same(t, "what it has written", sam.content(id, "Stdout-3-1-1")+sam.content(id, "Stderr-3-1-1"), "begun\ndone\ndisk \xff full\n")
+		if next := shown("run.3-1").get("next"); next == "null" {
+			t.Error("it does not say when it is tried next")
+		}
+		await(12 * time.Minute)
+		shown("run.3-1").wants("state", `"delivered"`, "result", `"delivered"`, "next", "null", "count", "2", "attempts/1/result", `"delivered"`, "attempts/1/kind", "null")
+		sam.caseForm(id).wants("state", `"completed"`)
+
+		_, err = w.Cases.Delivery(t.Context(), sam.by(), id, "run.3-2")
+		w.refused(err, errs.NotFound)
+		_, err = w.Cases.Outbox(t.Context(), w.as("eve").by(), id)
+		w.refused(err, errs.NotFound)
+	})
+}
+
+// A delivery that somebody gives up or retries says so; one of a sandbox that it was
+// recorded.
+func TestOutboxSaysHowItEnded(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside := &outsideWorld{answer: exits(3)}
+		w, stop := realTime(t, reaching(outside, nil))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		admin := w.as("admin")
+		admin.mustPutRoute("job", routeJob(""))
+		id := admin.startCase(`{"route": "job"}`)
+		await(time.Second)
+		state := func() string {
+			t.Helper()
+			r, err := w.Cases.Delivery(t.Context(), admin.by(), id, "run.3-1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return w.form(r.Form).get("state") + w.form(r.Form).get("count")
+		}
+		same(t, "failed", state(), `"failed"1`)
+		w.clock.Set(clock.Real{}.Now())
+		admin.mustDo(id, "run", "retry")
+		same(t, "retried", state(), `"waiting"1`)
+		await(time.Second)
+		same(t, "failed again", state(), `"failed"2`)
+		admin.mustDo(id, "run", "abort")
+		same(t, "given up", state(), `"given up"2`)
+	})
+	w := newWorld(t, reaching(&outsideWorld{}, nil))
+	w.as("admin").mustPutRoute("job", routeJob(""))
+	id := w.as("admin").startCase(`{"route": "job"}`)
+	r, err := w.Cases.Delivery(t.Context(), w.as("admin").by(), id, "run.3-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.form(r.Form).wants("state", `"recorded"`, "count", "0", "next", "null")
 }

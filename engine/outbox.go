@@ -32,6 +32,9 @@ func (e *decider) post(tx store.Tx, c *caseChange) error {
 		case p.Over:
 			err = tx.Write().Outbox().Delete(key)
 		}
+		if err == nil {
+			err = journal(tx, c, p)
+		}
 		if err != nil {
 			return err
 		}
@@ -92,7 +95,11 @@ func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 				}
 			}
 			tx.AfterCommit(func() { e.sweeper.noteOutbox(due) })
-			return tx.Write().Outbox().Put(row.Key, due, row.Attempts)
+			if err := tx.Write().Outbox().Put(row.Key, due, row.Attempts); err != nil {
+				return err
+			}
+			now := e.Clock.Now()
+			return journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) { j.Ended(now, failure, due) })
 		}, nil
 	})
 }
@@ -109,6 +116,9 @@ func (e *deliveries) conclude(ctx context.Context, row *store.OutboxRow, event m
 		}
 		return func(tx store.Tx) error {
 			if err := e.decider.noteAttempt(tx, row, failure, now); err != nil {
+				return err
+			}
+			if err := journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) { j.Ended(now, failure, time.Time{}) }); err != nil {
 				return err
 			}
 			return e.writeReply(tx, row, event, c)

@@ -23,6 +23,21 @@ type OutboxLane struct {
 	Due  time.Time // the earliest
 }
 
+// Journal is what became of a delivery that a step of a case has asked for. It
+// outlives the row of the outbox.
+type Journal struct {
+	CaseID   int64
+	Seq      int64
+	Step     int64
+	Name     string
+	Created  time.Time
+	Modified time.Time
+	Form     []byte // an outbox.Journal, JSON
+}
+
+// MostJournals is how many journals of a case are kept: the newest.
+const MostJournals = 1000
+
 // OutboxReader reads the outbox.
 type OutboxReader interface {
 	Get(key string) (*OutboxRow, error)
@@ -30,6 +45,9 @@ type OutboxReader interface {
 	// Due returns what is due in a lane at or before upTo, by (due, id),
 	// at most limit.
 	Due(lane string, upTo time.Time, limit int) ([]OutboxRow, error)
+
+	Journal(caseID, seq, step int64) (*Journal, error)
+	Journals(caseID int64) ([]Journal, error) // in the order of creation
 }
 
 // OutboxWriter writes the outbox.
@@ -43,6 +61,10 @@ type OutboxWriter interface {
 	// person) and the number of attempts. An unknown key is ignored.
 	Put(key string, due time.Time, attempts int64) error
 	Delete(key string) error // if there is one
+
+	// PutJournal stores a journal, in place of one of the same case, seq and
+	// step. More than MostJournals of a case are not kept.
+	PutJournal(j *Journal) error
 
 	// Release makes due what was being tried when the server ended. It is still
 	// Flying then.

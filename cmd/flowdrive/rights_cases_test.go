@@ -36,6 +36,7 @@ const rightsOnCases = `
   MKCOL                                   | 405 405 405 405 405 405 403 401
 /dav/Workflow/Cases/{case}/
 /dav/Workflow/Cases/{case}/Actions/
+/dav/Workflow/Cases/{case}/Outbox/
 /dav/Workflow/Cases/{case}/Timers/
 /dav/Workflow/Cases/{case}/Messages/
 /dav/Workflow/Cases/{case}/Labels/

@@ -138,7 +138,7 @@ func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskS
 }
 
 func (d personal) abortByPerson(e Abort) error {
-	if d.route.Action(e.Action) == unknown {
+	if i := d.route.Action(e.Action); i == unknown || d.place(i) < 0 {
 		if places := d.deliveries().undelivered(e.Action); places != nil {
 			return d.deliveries().attend(places, e.Actor, e.Comment, false)
 		}

@@ -239,6 +239,17 @@ CREATE TRIGGER cases_restored AFTER UPDATE OF archived ON cases WHEN old.archive
 	INSERT INTO case_access (party_id, case_id) SELECT value, new.id FROM json_each(new.access);
 END;
 
+CREATE TABLE deliveries (
+	case_id  INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	seq      INTEGER NOT NULL,
+	step     INTEGER NOT NULL,
+	name     TEXT    NOT NULL,
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	form     BLOB    NOT NULL,
+	PRIMARY KEY (case_id, seq, step)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE departed (
 	author_id INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
 	folder    TEXT    NOT NULL CHECK (folder IN ('schedule', 'routes')),

@@ -451,13 +451,25 @@ CREATE TABLE held_mails (
 	mail    BLOB    NOT NULL -- JSON
 ) STRICT;
 
+CREATE TABLE deliveries (
+	case_id  INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	seq      INTEGER NOT NULL,
+	step     INTEGER NOT NULL,
+	name     TEXT    NOT NULL,
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	form     BLOB    NOT NULL,
+	PRIMARY KEY (case_id, seq, step)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-22 22:08:06');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-22 22:08:06');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:43:48');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:43:48');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:43:48');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:43:48');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:48');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:51:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:51:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:51:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:51:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:51:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 01:51:16');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -537,6 +549,7 @@ INSERT INTO history (id, folder, author_id, folded, name, replaced, etag, source
 INSERT INTO departed (author_id, folder, folded, deleted, remains) VALUES (1, 'schedule', 'gone.json', 1352462400000, '{}');
 
 INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B2277686174223A226C6F672D696E227D0A');
+
 
 
 

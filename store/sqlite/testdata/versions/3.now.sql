@@ -451,13 +451,25 @@ CREATE TABLE held_mails (
 	mail    BLOB    NOT NULL -- JSON
 ) STRICT;
 
+CREATE TABLE deliveries (
+	case_id  INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	seq      INTEGER NOT NULL,
+	step     INTEGER NOT NULL,
+	name     TEXT    NOT NULL,
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	form     BLOB    NOT NULL,
+	PRIMARY KEY (case_id, seq, step)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:08:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:08:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:08:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:08:16');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:43:50');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:43:50');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:50');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:51:17');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:51:17');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:51:17');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 01:51:17');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -543,6 +555,7 @@ INSERT INTO ended_entries (uuid, context_id, author_id, name, actor, ended, form
 INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
 
 INSERT INTO case_links (case_id, relation, target_id) VALUES (5, 'follows', 7);
+
 
 
 

@@ -451,13 +451,25 @@ CREATE TABLE held_mails (
 	mail    BLOB    NOT NULL -- JSON
 ) STRICT;
 
+CREATE TABLE deliveries (
+	case_id  INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+	seq      INTEGER NOT NULL,
+	step     INTEGER NOT NULL,
+	name     TEXT    NOT NULL,
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	form     BLOB    NOT NULL,
+	PRIMARY KEY (case_id, seq, step)
+) STRICT, WITHOUT ROWID;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:32:41');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:32:41');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:32:41');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:32:41');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:32:41');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:32:41');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:53');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:51:20');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 01:51:20');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -548,6 +560,7 @@ INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (1, 5, NULL, '
 INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', 'firing', 1352462400000, X'7B7D');
 
 INSERT INTO meanings (route_id, kind, folded, upto, meant_id) VALUES (4, 'party', 'eve', 1, 1);
+
 
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
