@@ -116,6 +116,7 @@ func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Co
 		return nil, err
 	}
 	b := &newCase{
+		zone: e.zoneOf(req.By).String(),
 		info: info, context: *owner, starter: *starter, title: d.Title, priority: info.Compiled.Priority,
 		xattrs: d.Xattrs, input: input, at: req.Now, startAt: startAt,
 	}

@@ -137,6 +137,7 @@ func (c *commanded) resume(tx store.Tx, stored *store.Entry, entry *schedule.Ent
 		return &errs.Error{Kind: errs.Invalid, Detail: fault.String() + ".", Faults: []errs.Fault{fault}}
 	}
 	stored.Paused = time.Time{}
+	entry.Note = c.note // the other said why it was paused
 	return c.redefine(tx, stored, entry)
 }
 

@@ -47,6 +47,7 @@ func (e *decider) decide(in machine.Input, l *lookup) (*machine.Output, error) {
 	const rounds = 1000 // each looks up at least one fact more; a case needs few
 	a := attempt{id: in.Case.ID, revision: in.Case.Revision, now: in.Now}
 	in.Facts.New = e.givenUp.Take(a)
+	in.LabelZone = e.zoneNamed(in.Case.LabelZone)
 	for range rounds {
 		out, needs, err := machine.Decide(in)
 		if err != nil || len(needs) == 0 {

@@ -371,6 +371,7 @@ func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.S
 	return &newCase{
 		input: input, info: info, context: *context, starter: *context, title: entry.Title, priority: entry.Priority,
 		xattrs: xattrs(entry.XattrDict), schedule: uuid, scheduledFor: step.Instant, iteration: step.Iteration, at: step.Instant,
+		zone: entry.Timezone,
 	}, nil
 }
 

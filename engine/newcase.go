@@ -34,6 +34,7 @@ type newCase struct {
 	scheduledFor time.Time
 	iteration    int64
 	at           time.Time // the instant that labels are about
+	zone         string    // of the dates that labels stand for
 	dryRun       bool
 	waits        bool // for earlier cases of the entry to end
 	startAt      time.Time
@@ -90,18 +91,16 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 		Starter: string(b.starter.Name), Priority: b.priority, StartAt: b.startAt,
 		Roles: b.roles, Stakeholders: b.stakeholders, Relations: slices.Clone(b.relations), ScheduledFor: b.scheduledFor, Iteration: b.iteration, Created: now,
 	}
+	if b.zone != "UTC" {
+		seed.LabelZone = b.zone
+	}
 	if b.schedule != (store.UUID{}) {
 		seed.ScheduleUUID = b.schedule.String()
 	}
 	if seed.Title == "" {
 		seed.Title = routeTitle(b.info.Compiled)
 	}
-	var unknown []string
-	seed.Xattrs, unknown = label.Expand(b.xattrs, &label.Values{
-		Now: b.at, Created: now, PID: seed.ID, GUID: seed.GUID, Email: b.context.Email, Login: string(b.context.Name),
-		Route: b.info.Name, Title: seed.Title, ScheduledFor: b.scheduledFor, Iteration: b.iteration,
-	})
-	warnings := labelWarnings(unknown)
+	warnings := e.expandLabels(seed, &b)
 	if b.input == nil {
 		b.input = &contents.Content{MediaType: "text/plain"}
 	}

@@ -289,10 +289,11 @@ func TestBoundsExclusionsAndZones(t *testing.T) {
 	sam := w.as("sam")
 	out := sam.mustPutEntry("e.json", `{"type": "cron", "hour": "0", "minute": "30", "route": "auto", "timezone": "Europe/Berlin",
 		"start": "2012-11-11", "end": "2012-11-16", "exclude": ["2012-11-13", {"from": "2012-11-14T23:00", "to": "2012-11-14T23:31"}]}`)
-	sam.entry("e.json").wants("nextIteration", `"2012-11-11T23:30:00"`, "upcoming", `["2012-11-11T23:30:00","2012-11-13T23:30:00","2012-11-15T23:30:00"]`)
+	sam.entry("e.json").wants("nextIteration", `"2012-11-10T23:30:00"`, "next", `"2012-11-11T00:30:00+01:00"`, "upcoming", `["2012-11-10T23:30:00","2012-11-11T23:30:00","2012-11-13T23:30:00","2012-11-15T23:30:00"]`)
 	w.advanceTo("2012-11-20T00:00:00Z")
 	same(t, "occurrences", sam.occurrences(out.Name), []string{
 		"fired 2012-11-15T23:30:00Z", "skipped 2012-11-14T23:30:00Z", "fired 2012-11-13T23:30:00Z", "skipped 2012-11-12T23:30:00Z", "fired 2012-11-11T23:30:00Z",
+		"fired 2012-11-10T23:30:00Z",
 	})
 	same(t, "entries", len(w.entries()), 0)
 	_, err := sam.putEntry("x.json", `{"type": "cron", "hour": 1, "route": "auto", "timezone": "Europe/Berlinn"}`)

@@ -125,6 +125,7 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 		return nil, errs.New(errs.NotAllowed, "Only users can start cases.")
 	}
 	b := &newCase{
+		zone: e.zoneOf(req.By).String(),
 		info: info, context: party, starter: *starter, title: s.title, priority: info.Compiled.Priority,
 		xattrs: s.xattrs, relations: s.relations, roles: s.roles, stakeholders: s.stakeholders, input: s.input, at: req.Now, startAt: s.startAt,
 	}

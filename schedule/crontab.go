@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/robfig/cron/v3"
@@ -13,7 +14,7 @@ import (
 // ParseCrontab returns the recurrence of a crontab line of five fields, or
 // of @yearly, @annually, @monthly, @weekly, @daily, @midnight or @hourly,
 // and the line in canonical text. Its syntax is the conventional one: Sunday
-// is 0, months and weekdays have names, and a day matches when its number or
+// is 0 and 7, months and weekdays have names, and a day matches when its number or
 // its weekday does. The fault's pointer is "/spec".
 func ParseCrontab(spec string) (Schedule, string, *errs.Fault) {
 	c, canonical, p := parseCrontab(spec)
@@ -31,19 +32,19 @@ func parseCrontab(spec string) (*calendar, string, *problem) {
 	if p != nil {
 		return nil, "", p
 	}
-	parsed, p := robfig(spec)
+	parsed, p := robfig(sundaysAsZero(spec))
 	if p != nil {
 		return nil, "", p
 	}
 	// A star does not restrict the day. robfig marks it by a bit that no value
 	// has.
 	const star = 1 << 63
-	sunday := parsed.Dow & 1
+	sundays := parsed.Dow & 1
 	c := &calendar{
 		months:   parsed.Month & allMonths,
 		days:     parsed.Dom & allDays,
 		weeks:    allWeeks,
-		weekdays: parsed.Dow&allWeekdays>>1 | sunday<<6,
+		weekdays: parsed.Dow&allWeekdays>>1 | sundays<<6,
 		hours:    parsed.Hour & allHours,
 		minutes:  parsed.Minute & allMinutes,
 		either:   (parsed.Dom|parsed.Dow)&star == 0,
@@ -82,7 +83,7 @@ func crontabText(spec string) (string, *problem) {
 	}
 	if len(fields) != 5 {
 		return "", problemf(errs.CodeFormat,
-			"a crontab line has five fields (minute, hour, day of the month, month, weekday with 0 = Sunday), not %d", len(fields))
+			"a crontab line has five fields (minute, hour, day of the month, month, weekday with 0 or 7 = Sunday), not %d", len(fields))
 	}
 	for i, field := range fields {
 		for item := range strings.SplitSeq(field, ",") {
@@ -95,6 +96,52 @@ func crontabText(spec string) (string, *problem) {
 		}
 	}
 	return strings.Join(fields, " "), nil
+}
+
+// sunday is the other number of Sunday, 7, which crontabs have always taken. The
+// parser knows only 0.
+const sunday = 7
+
+// sundaysAsZero rewrites a canonical line for the parser: items of the weekday that
+// reach to the Sunday at the end of a week become lists of their days.
+func sundaysAsZero(line string) string {
+	fields := strings.Fields(line)
+	if len(fields) != 5 {
+		return line
+	}
+	var items []string
+	for item := range strings.SplitSeq(fields[4], ",") {
+		items = append(items, sundayAsZero(item)...)
+	}
+	fields[4] = strings.Join(items, ",")
+	return strings.Join(fields, " ")
+}
+
+func sundayAsZero(item string) []string {
+	weekday := crontabFields()[4]
+	span, text, stepped := strings.Cut(item, "/")
+	low, high, ranged := strings.Cut(span, "-")
+	first, ok := weekday.value(low)
+	if !ok {
+		return []string{item} // a star
+	}
+	last := first
+	switch n, _ := weekday.value(high); {
+	case ranged && (high == "sun" || n == sunday):
+		last = sunday
+	case !ranged && first == sunday:
+	default:
+		return []string{item}
+	}
+	step := 1
+	if stepped {
+		step, _ = digits(text)
+	}
+	var days []string
+	for day := first; day <= last; day += step {
+		days = append(days, strconv.Itoa(day%sunday))
+	}
+	return days
 }
 
 // crontabField is what a field of a crontab line takes.
@@ -112,7 +159,7 @@ func crontabFields() [5]crontabField {
 		{name: "hour", high: 23},
 		{name: "day of the month", low: 1, high: 31},
 		{name: "month", low: 1, high: 12, words: "jan feb mar apr may jun jul aug sep oct nov dec", first: 1, begins: "January"},
-		{name: "weekday", high: 6, words: "sun mon tue wed thu fri sat", begins: "Sunday"},
+		{name: "weekday", high: sunday, words: "sun mon tue wed thu fri sat", begins: "Sunday"},
 	}
 }
 
@@ -137,6 +184,9 @@ func (f crontabField) fault(item string) string {
 	if !ok {
 		return f.refuse(high)
 	}
+	if high == "sun" {
+		b = sunday // fri-sun ends the week
+	}
 	if b < a {
 		return fmt.Sprintf("%q: a range of the %s must not end before it begins", item, f.name)
 	}
@@ -155,7 +205,11 @@ func (f crontabField) value(text string) (int, bool) {
 func (f crontabField) refuse(text string) string {
 	takes := fmt.Sprintf("%d to %d", f.low, f.high)
 	if words := strings.Fields(f.words); len(words) > 0 {
-		takes += fmt.Sprintf(" (%d = %s), or the names %s to %s", f.first, f.begins, words[0], words[len(words)-1])
+		first := strconv.Itoa(f.first)
+		if f.high == sunday {
+			first = fmt.Sprintf("%d and %d", f.first, sunday)
+		}
+		takes += fmt.Sprintf(" (%s = %s), or the names %s to %s", first, f.begins, words[0], words[len(words)-1])
 	}
 	return fmt.Sprintf("%q is not a valid %s: write %s", text, f.name, takes)
 }
@@ -191,7 +245,7 @@ func robfig(spec string) (parsed *cron.SpecSchedule, p *problem) {
 	}()
 	s, err := cron.ParseStandard(spec)
 	if err != nil {
-		return nil, problemf(errs.CodeFormat, "%s (the order is minute, hour, day of the month, month, weekday; weekdays are 0 = Sunday to 6 = Saturday)", err)
+		return nil, problemf(errs.CodeFormat, "%s (the order is minute, hour, day of the month, month, weekday; weekdays are 0 or 7 = Sunday to 6 = Saturday)", err)
 	}
 	parsed, ok := s.(*cron.SpecSchedule)
 	if !ok {

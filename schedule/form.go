@@ -29,6 +29,7 @@ func (e *Entry) Form() []byte {
 	f.text("attachmentUUID", e.AttachmentUUID)
 	f.text("document", e.Document)
 	f.time("nextIteration", e.NextIteration)
+	f.local("next", e.NextIteration, e.location())
 	f.int("iterationsPerformed", e.IterationsPerformed)
 	f.int("iterationsRemaining", e.IterationsRemaining)
 	f.id("repeat", e.Repeat)
@@ -37,6 +38,7 @@ func (e *Entry) Form() []byte {
 	f.string("note", e.Note)
 	f.string("title", e.Title)
 	f.string("description", e.Description)
+	f.texts("warnings", e.Warnings())
 	f.times("upcoming", e.Upcoming)
 	f.time("lastIteration", e.LastIteration)
 	f.id("lastCase", e.LastCase)
@@ -107,6 +109,27 @@ func (f *formWriter) uuid(key, hex string) {
 func (f *formWriter) time(key string, t time.Time) {
 	f.key(key)
 	f.dst = appendTime(f.dst, t)
+}
+
+// local writes a time as clocks of the zone show it, with their offset.
+func (f *formWriter) local(key string, t time.Time, zone *time.Location) {
+	if t.IsZero() || zone == nil {
+		f.null(key)
+		return
+	}
+	f.string(key, t.In(zone).Format(time.RFC3339))
+}
+
+func (f *formWriter) texts(key string, list []string) {
+	f.key(key)
+	f.dst = append(f.dst, '[')
+	for i, text := range list {
+		if i > 0 {
+			f.dst = append(f.dst, ',')
+		}
+		f.dst = document.AppendString(f.dst, text)
+	}
+	f.dst = append(f.dst, ']')
 }
 
 func (f *formWriter) times(key string, list []time.Time) {

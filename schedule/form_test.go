@@ -59,10 +59,10 @@ func TestFormOfTheExample(t *testing.T) {
 		`"contextId":15211340,"context":null,"priority":200,` +
 		`"year":"*","month":"*","day":"*","week":"*","dayOfWeek":"3,6","hour":"23","minute":"0","second":"0",` +
 		`"xattrDict":{"start":"$__MONTHSTART__;","end":"$__TODAY__;"},"attachmentUUID":null,"document":null,` +
-		`"nextIteration":"2012-11-11T23:00:00","iterationsPerformed":7,"iterationsRemaining":-1,"repeat":null,` +
+		`"nextIteration":"2012-11-11T23:00:00","next":"2012-11-11T23:00:00Z","iterationsPerformed":7,"iterationsRemaining":-1,"repeat":null,` +
 		`"timezone":"UTC","misfire":"once","graceSeconds":58,"overlap":"allow","jitterSeconds":0,"start":null,"end":null,` +
 		`"exclude":[],"excludeCalendar":null,"dstGap":"shift","dstOverlap":"first","paused":false,"note":"","title":"",` +
-		`"description":"At 23:00 on Thursday and Sunday",` +
+		`"description":"At 23:00 on Thursday and Sunday","warnings":[],` +
 		`"upcoming":["2012-11-11T23:00:00","2012-11-15T23:00:00","2012-11-18T23:00:00","2012-11-22T23:00:00","2012-11-25T23:00:00"],` +
 		`"lastIteration":null,"lastCase":null,"lastError":null,"created":"2012-11-09T12:34:56","modified":"2012-11-09T12:34:56"}` + "\n")))
 	if diff := cmp.Diff(want, string(e.Form())); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/internal/clock"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
@@ -66,6 +67,16 @@ type Policies struct {
 	DSTOverlap      DSTOverlap
 }
 
+// grace returns how late an instant may be and still be in time. Without any grace
+// every instant would be late, for nothing happens at once: 0 means within the minute,
+// which is what an entry promises.
+func (p *Policies) grace() time.Duration {
+	if p.GraceSeconds == 0 {
+		return leastGrace * time.Second
+	}
+	return time.Duration(p.GraceSeconds) * time.Second
+}
+
 // Exclusion is a day, or a half-open range, in which nothing happens. Dates
 // are kept as text, for a date without time means the entry's zone.
 type Exclusion struct {
@@ -86,6 +97,7 @@ const (
 	zoneUTC      = "UTC"
 	defaultGrace = 58
 	maxGrace     = 24 * 60 * 60
+	leastGrace   = 60 // what 0 means: on time is within the minute
 	maxJitter    = 60 * 60
 )
 
@@ -105,8 +117,8 @@ func (r *reader) readPolicies() {
 	p.GraceSeconds = int(r.number("graceSeconds", 0, maxGrace, int64(p.GraceSeconds)))
 	p.Overlap = oneOf(r.get("overlap"), p.Overlap, OverlapSkip, OverlapBufferOne, OverlapBufferAll, OverlapCancelOther)
 	p.JitterSeconds = int(r.number("jitterSeconds", 0, maxJitter, 0))
-	p.Start = r.time("start")
-	p.End = r.time("end")
+	p.Start = r.start()
+	p.End = r.end()
 	if !p.Start.IsZero() && !p.End.IsZero() && !p.End.After(p.Start) {
 		r.get("end").Fail(errs.CodeConflict, "must be after start")
 	}
@@ -114,6 +126,33 @@ func (r *reader) readPolicies() {
 	p.ExcludeCalendar = r.path("excludeCalendar", r.was.ExcludeCalendar)
 	p.DSTGap = oneOf(r.get("dstGap"), p.DSTGap, DSTGapSkip)
 	p.DSTOverlap = oneOf(r.get("dstOverlap"), p.DSTOverlap, DSTOverlapLast, DSTOverlapBoth)
+}
+
+// start reads when an entry begins to happen. A date without time is the beginning of
+// that day in the entry's zone, as in exclude.
+func (r *reader) start() time.Time { return r.day("start", 0) }
+
+// end reads the last instant at which an entry may happen. A date without time includes
+// the whole day in the entry's zone.
+func (r *reader) end() time.Time { return r.day("end", 1) }
+
+// day reads a bound. A date without time is the beginning of the day that is so many
+// days later, or the second before that.
+func (r *reader) day(key string, later int) time.Time {
+	v := r.get(key)
+	if !v.Given() || v.Node.Kind != document.String || !dateOnly(v.Node.Text) {
+		return r.time(key)
+	}
+	day, ok := ParseTime(v)
+	zone := r.entry.location()
+	if !ok || zone == nil {
+		return time.Time{} // the document has a fault
+	}
+	at, err := clock.ParseDate(day.AddDate(0, 0, later).Format(time.DateOnly), zone)
+	if err != nil {
+		v.Fail(errs.CodeRange, "%s", err.Detail)
+	}
+	return at.Time.Add(-time.Duration(later) * time.Second)
 }
 
 // oneOf reads one of several words; standard is the default.

@@ -24,10 +24,10 @@ const (
 var commonFields = []string{
 	"UUID", "type", "routeId", "route", "contextId", "context", "priority",
 	"interval", "xattrDict", "attachmentUUID", "document",
-	"nextIteration", "iterationsPerformed", "iterationsRemaining", "repeat",
+	"nextIteration", "next", "iterationsPerformed", "iterationsRemaining", "repeat",
 	"timezone", "misfire", "graceSeconds", "overlap", "jitterSeconds",
 	"start", "end", "exclude", "excludeCalendar", "dstGap", "dstOverlap",
-	"paused", "note", "title", "description", "upcoming",
+	"paused", "note", "title", "description", "warnings", "upcoming",
 	"lastIteration", "lastCase", "lastError", "created", "modified",
 }
 

@@ -41,7 +41,7 @@ func (r *reader) readSimple() (ok bool) {
 	// Seconds are ignored, as ever; what is late is judged with them, so
 	// that "now" is always in time.
 	r.entry.Date = given.Truncate(time.Minute)
-	grace := time.Duration(r.entry.GraceSeconds) * time.Second
+	grace := r.entry.grace()
 	kept := r.replaces && r.entry.sameRecurrence(&r.was)
 	if given.Before(r.now.Add(-grace)) && !kept {
 		v.Fail(errs.CodeNeverFires, "is in the past: it is now %s", r.now.Format(timeLayout))

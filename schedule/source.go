@@ -15,7 +15,7 @@ func Source(e *Entry) []byte {
 		return e.Form()
 	}
 	readOnly := []string{
-		"UUID", "interval", "nextIteration", "iterationsPerformed", "iterationsRemaining", "description", "upcoming",
+		"UUID", "interval", "nextIteration", "next", "iterationsPerformed", "iterationsRemaining", "description", "warnings", "upcoming",
 		"lastIteration", "lastCase", "lastError", "created", "modified",
 	}
 	n.Members = slices.DeleteFunc(n.Members, func(m document.Member) bool { return slices.Contains(readOnly, m.Key) })

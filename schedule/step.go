@@ -91,7 +91,7 @@ func (e *Entry) late(at, now time.Time) bool {
 	if e.Type == TypeSimple && at.Before(e.Created) {
 		at = at.Add(time.Minute - time.Second)
 	}
-	return at.Add(e.jitter(at)).Before(now.Add(-time.Duration(e.GraceSeconds) * time.Second))
+	return at.Add(e.jitter(at)).Before(now.Add(-e.grace()))
 }
 
 // passOver notes which instants are excluded of those that the step, which
@@ -111,7 +111,7 @@ func (e *Entry) passOver(step *Step, first time.Time) {
 
 // missed decides about the instants from first on that are late at now.
 func (e *Entry) missed(step *Step, s Schedule, first, now time.Time) {
-	grace := time.Duration(e.GraceSeconds) * time.Second
+	grace := e.grace()
 	missed, more := Latest(s, first.Add(-1), now.Add(-grace-1), maxSkipped+2)
 	n := len(missed)
 	if n > 1 && !e.late(missed[n-1], now) { // for its jitter

@@ -59,7 +59,9 @@ func TestStep(t *testing.T) {
 		{"the next is of the grid, not of the clock", with("interval", everyTwo), "2012-11-09T12:37:30", []string{"1: 09T12:36:56"}, "2012-11-09T12:38:56"},
 		{"at the end of the grace", with("interval", everyTwo), "2012-11-09T12:37:54", []string{"1: 09T12:36:56"}, "2012-11-09T12:38:56"},
 		{"beyond the grace", with("interval", everyTwo), "2012-11-09T12:37:54.001", []string{"1: 09T12:36:56 late"}, "2012-11-09T12:38:56"},
-		{"no grace", with("interval", everyTwo+`, "graceSeconds": 0`), "2012-11-09T12:36:56.001", []string{"1: 09T12:36:56 late"}, "2012-11-09T12:38:56"},
+		{"no grace", with("interval", everyTwo+`, "graceSeconds": 0`), "2012-11-09T12:36:56.001", []string{"1: 09T12:36:56"}, "2012-11-09T12:38:56"},
+		{"no grace, within the minute", with("interval", everyTwo+`, "graceSeconds": 0, "misfire": "skip"`), "2012-11-09T12:37:56", []string{"1: 09T12:36:56"}, "2012-11-09T12:38:56"},
+		{"no grace, after the minute", with("interval", everyTwo+`, "graceSeconds": 0`), "2012-11-09T12:37:56.001", []string{"1: 09T12:36:56 late"}, "2012-11-09T12:38:56"},
 		{
 			"down over several instants", with("interval", everyTwo), "2012-11-09T13:00:00",
 			[]string{"1: 09T12:58:56 late, skipped 11 from 09T12:36:56 to 09T12:56:56"},

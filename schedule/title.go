@@ -14,6 +14,11 @@ const (
 	MaxNote  = 10_000
 )
 
+// FitsTitle reports whether a text may be a title.
+func FitsTitle(title string) bool {
+	return title != "" && len(title) <= MaxTitle && !strings.ContainsFunc(title, unicode.IsControl)
+}
+
 // ReadTitle reads a title of an entry or of a case: a text of one line. A case
 // takes the title of its entry. If the title is not valid, ok is false and v
 // has a fault.

@@ -16,6 +16,8 @@ type Input struct {
 	Tell  bool           // whether the Output is to have Notices
 	Zone  *time.Location // of dates that steps read; nil: UTC
 
+	LabelZone *time.Location // the case's LabelZone; nil: UTC
+
 	batch    int  // in place of Batch, for tests; 0: Batch
 	foresees bool // it is part of a forecast: nobody is reminded, and expressions may cost less
 }

@@ -89,6 +89,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	b = appendInt(b, `,"rev":`, v.Revision)
 	b = appendFilled(b, `,"su":`, v.ScheduleUUID)
 	b = appendSet(b, `,"sf":`, v.ScheduledFor)
+	b = appendFilled(b, `,"lz":`, v.LabelZone)
 	b = appendNonzero(b, `,"si":`, v.Iteration)
 	b = appendInstant(b, `,"cr":`, v.Created)
 	b = appendSet(b, `,"st":`, v.Started)
@@ -197,6 +198,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.ScheduleUUID = r.text()
 		case "sf":
 			v.ScheduledFor = r.instant()
+		case "lz":
+			v.LabelZone = r.text()
 		case "si":
 			v.Iteration = r.integer()
 		case "cr":

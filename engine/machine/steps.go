@@ -187,7 +187,7 @@ func (d stepRun) fill(text string, escape func(string) string) (filled string, u
 		return text, nil, nil
 	}
 	values := &label.Values{
-		Now: d.labelled(), Created: d.c.Created, PID: d.c.ID, ParentPID: d.c.Parent, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
+		Now: d.labelled(), Zone: d.labels, Created: d.c.Created, PID: d.c.ID, ParentPID: d.c.Parent, GUID: d.c.GUID, Login: d.c.Context, Route: d.c.RouteName,
 		Title: d.c.Title, ScheduledFor: d.c.ScheduledFor, Iteration: d.c.Iteration, XAttrs: d.c.Xattrs,
 		Error:  label.Error(d.mishap),
 		Escape: escape,

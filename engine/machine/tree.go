@@ -16,6 +16,7 @@ import (
 type tree struct {
 	now      time.Time
 	zone     *time.Location
+	labels   *time.Location // the zone of the dates that labels stand for
 	facts    Facts
 	batch    int
 	foresees bool // see Input
@@ -51,7 +52,7 @@ type treeMessage interface{ deliver(t *tree) error }
 
 func newTree(in Input) *tree {
 	// With a monotonic reading or a zone, equal instants would not be equal values.
-	return &tree{now: in.Now.UTC().Round(0), zone: in.Zone, facts: in.Facts, batch: cmp.Or(in.batch, Batch), foresees: in.foresees}
+	return &tree{now: in.Now.UTC().Round(0), zone: in.Zone, labels: in.LabelZone, facts: in.Facts, batch: cmp.Or(in.batch, Batch), foresees: in.foresees}
 }
 
 // need notes that a fact is absent.

@@ -11,9 +11,17 @@ import (
 // isoDate is the form of every date that arithmetic works on.
 const isoDate = "2006-01-02"
 
+// local returns the time as clocks of the zone show it.
+func (v *Values) local(t time.Time) time.Time {
+	if v.Zone == nil || t.IsZero() {
+		return t.UTC()
+	}
+	return t.In(v.Zone)
+}
+
 // instant returns the labels of a moment that are not a plain YYYY-MM-DD.
 func (v *Values) instant(name string) (value string, known bool) {
-	now := v.Now.UTC()
+	now := v.local(v.Now)
 	var layout string
 	switch name {
 	case "DATE":
@@ -72,7 +80,7 @@ func (v *Values) date(name string) (value string, known bool) {
 
 // day returns the day that the label names, at midnight.
 func (v *Values) day(name string) (t time.Time, known bool) {
-	year, month, day := v.Now.UTC().Date()
+	year, month, day := v.local(v.Now).Date()
 	date := func(month time.Month, day int) (time.Time, bool) {
 		return time.Date(year, month, day, 0, 0, 0, 0, time.UTC), true
 	}
@@ -102,9 +110,9 @@ func (v *Values) day(name string) (t time.Time, known bool) {
 	case "QUARTERSTART":
 		return date(month-(month-1)%3, 1)
 	case "WEEKSTART":
-		return date(month, day-sinceMonday(v.Now.UTC()))
+		return date(month, day-sinceMonday(v.local(v.Now)))
 	case "INITDATE":
-		return v.Created.UTC(), true
+		return v.local(v.Created), true
 	}
 	return time.Time{}, false
 }

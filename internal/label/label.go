@@ -19,9 +19,10 @@ const MaxGrowth = 1 << 20
 // Values is what labels stand for. A field that is zero makes its labels the
 // empty string.
 type Values struct {
-	Now          time.Time // the instant the values are needed at: of a scheduled case, of its firing
-	Created      time.Time // of the case
-	PID          int64     // the case's id
+	Now          time.Time      // the instant the values are needed at: of a scheduled case, of its firing
+	Zone         *time.Location // of the dates that labels stand for; nil: UTC
+	Created      time.Time      // of the case
+	PID          int64          // the case's id
 	ParentPID    int64
 	GUID         string // the case's, 32 hex digits
 	Task         string

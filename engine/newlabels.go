@@ -1,0 +1,39 @@
+package engine
+
+import (
+	"strings"
+
+	"flowdrive/engine/machine"
+	"flowdrive/internal/label"
+	"flowdrive/schedule"
+)
+
+// expandLabels replaces the labels in the title and the XATTRs of a new case
+// (docs/contract/labels-attachments.md#where-labels-are-replaced). It returns what the
+// log is to say about labels that are not known. An XATTR may stand in the title, and in
+// an XATTR the title as it is without them.
+func (e *decider) expandLabels(seed *machine.Case, b *newCase) (warnings []string) {
+	values := label.Values{
+		Now: b.at, Zone: e.zoneNamed(b.zone), Created: seed.Created, PID: seed.ID, GUID: seed.GUID, Email: b.context.Email,
+		Login: string(b.context.Name), Route: b.info.Name, Title: seed.Title, ScheduledFor: b.scheduledFor, Iteration: b.iteration,
+	}
+	values.Title, _ = expandTitle(seed.Title, values)
+	var unknown, missed []string
+	seed.Xattrs, unknown = label.Expand(b.xattrs, &values)
+	values.XAttrs = seed.Xattrs
+	seed.Title, missed = expandTitle(values.Title, values)
+	return labelWarnings(append(unknown, missed...))
+}
+
+// expandTitle returns the title with its labels replaced, and those that are not known.
+// A title that would not be one stays as it is.
+func expandTitle(title string, values label.Values) (expanded string, missed []string) {
+	if !strings.Contains(title, "$__") {
+		return title, nil
+	}
+	expanded, missed = label.Substitute(title, &values)
+	if !schedule.FitsTitle(expanded) {
+		return title, missed
+	}
+	return expanded, missed
+}

@@ -1,0 +1,53 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Warnings returns what is allowed in the entry and may not be what its author means,
+// a sentence each, in the order of the fields. It depends on the entry only.
+func (e *Entry) Warnings() []string {
+	var minute, hour string
+	switch e.Type {
+	case TypeCron:
+		minute, hour = e.Cron.Minute, e.Cron.Hour
+	case TypeCrontab:
+		fields := strings.Fields(e.Spec)
+		if len(fields) != 5 {
+			return nil // @daily and its like
+		}
+		minute, hour = fields[0], fields[1]
+	case TypeSimple, TypeInterval:
+		return nil
+	}
+	warnings := unevenSteps("minute", minute, 60, "hour")
+	return append(warnings, unevenSteps("hour", hour, 24, "day")...)
+}
+
+// unevenSteps warns of steps over all values of a field that are not equally far apart
+// in time, because they begin anew with the next larger unit.
+func unevenSteps(field, text string, values int, larger string) (warnings []string) {
+	for item := range strings.SplitSeq(text, ",") {
+		span, step, stepped := strings.Cut(strings.TrimSpace(item), "/")
+		n, ok := digits(step)
+		if !stepped || !ok || span != "*" || n == 0 || values%n == 0 {
+			continue
+		}
+		if n >= values {
+			warnings = append(warnings, fmt.Sprintf("%q in the %s means %s 0 alone, once %s: a step of %d is more than the %s has; use the type interval for every %d %ss.",
+				item, field, field, every(larger), n, larger, n, field))
+			continue
+		}
+		warnings = append(warnings, fmt.Sprintf("%q in the %s begins anew with each %s: the last step of it is %d %ss long, not %d.",
+			item, field, larger, values%n, field, n))
+	}
+	return warnings
+}
+
+func every(unit string) string {
+	if unit == "hour" {
+		return "an hour"
+	}
+	return "a " + unit
+}
