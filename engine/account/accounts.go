@@ -64,6 +64,9 @@ type Ties interface {
 	// ReplaceParty gives to one party all that another one has outside of the
 	// accounts. If both have the same id, it has a new name.
 	ReplaceParty(ctx context.Context, tx store.Tx, req change.Request, from, to *store.Party) error
+	// VacateParty offers the tasks that a user, who was disabled, has for themselves
+	// to others again.
+	VacateParty(ctx context.Context, req change.Request, p *store.Party) error
 	// ForgetParty keeps routes that name a deleted party from meaning a later one
 	// of its name.
 	ForgetParty(tx store.Tx, p *store.Party) error

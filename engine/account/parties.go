@@ -76,6 +76,7 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 		return nil, err
 	}
 	var out *change.Outcome
+	disabled := false
 	err = e.maker.Update(ctx, func(tx store.Tx) error {
 		if err := mayChangeParties(req.By); err != nil {
 			return err // while the password was hashed, this may have ended
@@ -93,9 +94,14 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 			return err
 		}
 		out, err = e.writeParty(ctx, tx, req, change)
+		disabled = change.Party.Disabled
 		return err
 	})
-	return out, err
+	if err != nil || !disabled || req.DryRun {
+		return out, err
+	}
+	// Once the user is known to be disabled, so that the cases are told who is left.
+	return out, e.ties.VacateParty(ctx, req, e.Table().ByName(kind, name))
 }
 
 // hashGiven hashes the password of a user's document. It returns "" if there is

@@ -248,6 +248,8 @@ func (d *caseDecision) decide(event Event) error {
 		return d.personal().reject(e)
 	case Delegate:
 		return d.personal().delegate(e)
+	case Vacate:
+		return d.personal().vacate(e)
 	case Move:
 		return d.personal().moveByPerson(e)
 	case Migrate:
@@ -304,7 +306,7 @@ func (d relations) withAncestors(event Event) (done bool, err error) {
 		return d.c.nextWork() < 0 && !d.mustWake(), nil
 	case Start:
 		return true, nil
-	case Edit, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Attempted, Undelivered, Recorded:
+	case Edit, Vacate, Cancel, Wake, Suspend, SetTimer, Migrate, Delivered, Attempted, Undelivered, Recorded:
 		return false, nil
 	}
 	e := errs.New(errs.CaseNotOpen, "A case that this one belongs to is suspended; resume that first.")

@@ -1,0 +1,42 @@
+package machine
+
+// Vacate takes from a user what is theirs alone, because they cannot do it any
+// more: tasks that they have accepted, or that were delegated to them, are offered
+// to their roles again.
+type Vacate struct {
+	Actor Actor // who has seen to it
+	User  string
+}
+
+func (Vacate) event() {}
+
+// vacate offers the tasks of a user to their roles again. It may be done while the
+// case is suspended.
+func (d personal) vacate(e Vacate) error {
+	for place := range d.c.Enabled {
+		task := &d.c.Enabled[place]
+		accepted := task.acceptedFor(e.User)
+		delegated := task.To != "" && sameName(task.To, e.User)
+		if !accepted && !delegated {
+			continue
+		}
+		if accepted {
+			d.setState(place, Offered)
+		}
+		if delegated {
+			task.To = ""
+		}
+		name := task.Action
+		if i := d.actions[place]; i != unknown {
+			name = title(&d.route.Actions[i])
+		}
+		d.taskLog(place, e.Actor, "", "Released "+name+": "+e.User+" was disabled", "")
+	}
+	return d.bringToRest()
+}
+
+// acceptedFor reports whether the user has accepted the task, or somebody on their
+// behalf.
+func (e *Enabled) acceptedFor(name string) bool {
+	return e.State == Accepted && (sameName(e.By, name) || e.For != "" && sameName(e.For, name))
+}

@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"context"
+	"slices"
+
+	"flowdrive/engine/change"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/route"
+	"flowdrive/store"
+)
+
+// VacateParty implements account.Ties.
+func (e *base) VacateParty(ctx context.Context, req change.Request, p *store.Party) error {
+	d := &decider{e}
+	names := []identity.Name{p.Name}
+	for _, id := range e.directory().Contexts(p.ID) {
+		// Nobody is left in a team whose last user this was.
+		if team := e.directory().ByID(id); team.Kind == identity.Team && len(d.persons(string(team.Name))) == 0 {
+			names = append(names, team.Name)
+		}
+	}
+	req.If = nil
+	return e.Store.Update(ctx, func(tx store.Tx) error {
+		for _, name := range names {
+			err := e.eachCaseNaming(tx, name, func(row *store.Case, c *machine.Case, _ *route.Route) error {
+				if c.Life.Ended() || row.Archived != 0 {
+					return nil
+				}
+				return d.vacate(tx, req, row, p)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// vacate takes from a user who was disabled the tasks of a case that are theirs
+// alone. The case is told if nobody is left who can do one.
+func (e *decider) vacate(tx store.Tx, req change.Request, row *store.Case, p *store.Party) error {
+	h, err := e.loadRow(tx, req.By, row, nil)
+	if err != nil {
+		return err
+	}
+	change, err := e.decideOn(h, machine.Vacate{Actor: e.actor(req.By, true), User: string(p.Name)}, req)
+	if errs.Is(err, errs.CaseNotOpen) {
+		return nil // its parent has moved on: nobody can do anything in it
+	}
+	if err != nil {
+		return err
+	}
+	if change.after.Revision == change.base {
+		if slices.Equal(h.core.Warnings, change.after.Warnings) {
+			return nil
+		}
+		change.after.Revision++
+		e.render(change, h.route.Compiled)
+		e.shared(change, h.shares)
+		change.row.Named = row.Named
+	}
+	return e.writeAll(tx, change)
+}
