@@ -29,6 +29,7 @@ type Engine struct {
 	Calendars   Calendars
 	Status      Status
 	Audit       AuditLog
+	Letters     Letters
 	Documents   Documents
 	Scratch     ScratchArea
 	Histories   Histories
@@ -53,6 +54,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Calendars:   e.Calendars,
 		Status:      e.Status,
 		Audit:       e,
+		Letters:     e.Letters,
 		Documents:   e.Files,
 		Scratch:     e.Files,
 		Histories:   e.History,
@@ -211,6 +213,14 @@ type Status interface {
 	Case(ctx context.Context, by identity.Principal, id int64) (*engine.StatusFile, error)
 	Cases(ctx context.Context, by identity.Principal) ([]engine.StatusFile, error)
 	Page(ctx context.Context, by identity.Principal, name string) (*engine.StatusFile, error) // engine.StatusOverview and its like
+}
+
+// Letters are the mails that a sandbox would have sent.
+type Letters interface {
+	Kept() bool // false: this is no sandbox
+	Letters(ctx context.Context, by identity.Principal) ([]engine.Resource, error)
+	Letter(ctx context.Context, by identity.Principal, name string) (*engine.Resource, error)
+	DeleteLetter(ctx context.Context, req engine.Request, name string) error
 }
 
 // AuditLog is what administrators read of what was done and refused.

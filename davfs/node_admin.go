@@ -12,12 +12,16 @@ import (
 // adminPlaces are the members of "/dav/Admin/". Only administrators get this
 // far: for others drivePlaces has no such member.
 func adminPlaces(s *scope) []place {
-	return []place{
+	places := []place{
 		{"Users", partiesFolder{s, identity.User, "Users"}, true},
 		{"Teams", partiesFolder{s, identity.Team, "Teams"}, true},
 		{"Holds", holdsFolder{s}, true},
 		{"Audit", auditFolder{s}, true},
 	}
+	if s.engine.Letters.Kept() {
+		places = append(places, place{"Outbox", lettersFolder{s}, true})
+	}
+	return places
 }
 
 // partiesFolder is Admin/Users/ or Admin/Teams/.

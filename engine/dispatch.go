@@ -244,6 +244,9 @@ func (e *deliveries) record(ctx context.Context, rows []store.OutboxRow, now tim
 			if err != nil {
 				return err
 			}
+			if err := e.rehearseRow(tx, row, now); err != nil {
+				return err
+			}
 			event := machine.Recorded{Seq: row.Seq, Step: row.Step, Content: content}
 			c, err := e.prepareReply(tx, row, event, now)
 			if err != nil {

@@ -74,6 +74,7 @@ type Config struct {
 	Zones    schedule.Zones // nil: UTC alone
 	Zone     *time.Location // of dates that say none; nil: UTC
 	Links    link.Base      // the address that people call; "": links are paths
+	Letter   WriteLetter    // how a sandbox writes mails to be looked at; nil: it does not
 	Sandbox  bool           // the clock stands still; what a request makes due is done before its answer
 	Firings  int            // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
 	Limits   Limits
@@ -133,6 +134,7 @@ type Engine struct {
 	Files       *files.Files
 	History     *History
 	Holds       *Holds
+	Letters     *Letters
 	Locks       *Locks
 	Routes      *Routes
 	Schedules   *Schedules
@@ -160,6 +162,7 @@ type base struct {
 	zones     schedule.Zones
 	zone      *time.Location
 	links     link.Base
+	letter    WriteLetter
 	sandbox   bool
 	firings   int
 	limits    Limits
@@ -196,6 +199,7 @@ func New(cfg Config) *Engine {
 		zones:     cfg.Zones,
 		zone:      cmp.Or(cfg.Zone, time.UTC),
 		links:     cfg.Links,
+		letter:    cfg.Letter,
 		sandbox:   cfg.Sandbox,
 		firings:   cfg.Firings,
 		limits:    cfg.Limits.withDefaults(),
@@ -240,7 +244,7 @@ func New(cfg Config) *Engine {
 // assemble makes the parts of an engine.
 func assemble(b *base) *Engine {
 	e := &Engine{
-		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b},
+		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b}, Letters: &Letters{b},
 		decider: &decider{b},
 	}
 	e.Files = files.New(files.Config{

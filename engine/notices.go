@@ -168,6 +168,11 @@ func (t *notifier) post(request *machine.Request) error {
 	if !t.sandbox {
 		return t.postRequest(t.tx, row, request)
 	}
+	if request.Mail != nil {
+		if err := t.rehearse(t.tx, row.Key, request.Mail, row.Created); err != nil {
+			return err
+		}
+	}
 	row.Request = document.Line(request)
 	record, err := outbox.Record(row)
 	if err != nil {
@@ -206,11 +211,14 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 }
 
 // postLoose returns what puts a request that is about no case into the outbox.
-// Nothing leaves a sandbox.
+// Nothing leaves a sandbox: there mails are kept to be looked at.
 func (e *decider) postLoose(tx store.Tx, now time.Time) func(*machine.Request) error {
 	return func(request *machine.Request) error {
 		if e.sandbox {
-			return nil
+			if request.Mail == nil {
+				return nil
+			}
+			return e.rehearse(tx, store.NewUUID().String(), request.Mail, now)
 		}
 		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: now, Created: now}, request)
 	}

@@ -1,8 +1,10 @@
 package notify
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	netmail "net/mail"
 	"strings"
 	"time"
@@ -46,4 +48,24 @@ func compose(from *netmail.Address, l *letter) *mail.Msg {
 		msg.AddAlternativeString(mail.TypeTextHTML, strings.ToValidUTF8(l.HTML, "\ufffd"))
 	}
 	return msg
+}
+
+// rehearsalSender is who mails are from in a sandbox that was given no sender.
+func rehearsalSender() *netmail.Address {
+	return &netmail.Address{Name: "Flowdrive", Address: "flowdrive@sandbox.invalid"}
+}
+
+// Letter writes a mail to one of its recipients as an RFC 5322 message, as it would be
+// sent. It is an engine.WriteLetter.
+func (g *Gateway) Letter(key string, m *outbox.Mail, to string, at time.Time) ([]byte, error) {
+	if !validAddress(to) {
+		return nil, fmt.Errorf("%q is not an e-mail address", clean([]byte(to), 100))
+	}
+	from := rehearsalSender()
+	if g.Mail != nil {
+		from = g.Mail.from
+	}
+	var b bytes.Buffer
+	_, err := compose(from, &letter{Mail: m, key: key, to: to, date: at}).WriteTo(&b)
+	return b.Bytes(), err
 }

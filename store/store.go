@@ -62,6 +62,7 @@ type Reader interface {
 	Settings() SettingReader
 	Troubles() TroubleReader
 	HeldMails() HeldMailReader
+	Letters() LetterReader
 	Audit() AuditReader
 }
 
@@ -85,6 +86,7 @@ type Writer interface {
 	Settings() SettingWriter
 	Troubles() TroubleWriter
 	HeldMails() HeldMailWriter
+	Letters() LetterWriter
 	Audit() AuditWriter
 }
 

@@ -93,11 +93,11 @@ func (a *app) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if channels.Mail && !links.Absolute() && !a.settings.offline {
+	if a.gateway.Mail != nil && !links.Absolute() && !a.settings.offline {
 		a.log.Warn().Msg("mail: the links in mails are paths, which no mail program can follow; give the address of this server with --public-url")
 	}
 	a.engine = engine.New(engine.Config{
-		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links,
+		Zones: zones.Zone, Zone: zones.Zone(a.settings.timezone), Links: links, Letter: a.gateway.Letter,
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer, Filters: jqworker.New(workerCommand),

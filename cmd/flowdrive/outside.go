@@ -96,7 +96,7 @@ func (a *app) openOutside() (outbox.Outside, engine.Channels, error) {
 	if err != nil {
 		return nil, engine.Channels{}, err
 	}
-	channels := engine.Channels{Mail: c.Mail != nil}
+	channels := engine.Channels{Mail: c.Mail != nil || a.sandbox != nil && !a.settings.rehearsal} // a sandbox keeps mails to be looked at
 	told, err := a.settings.outside.destinations(c)
 	if err != nil {
 		return nil, engine.Channels{}, err

@@ -23,6 +23,7 @@ type (
 	settingReader    struct{ *reader }
 	troubleReader    struct{ *reader }
 	heldMailReader   struct{ *reader }
+	letterReader     struct{ *reader }
 	auditReader      struct{ *reader }
 	partyWriter      struct{ *tx }
 	routeWriter      struct{ *tx }
@@ -42,6 +43,7 @@ type (
 	settingWriter    struct{ *tx }
 	troubleWriter    struct{ *tx }
 	heldMailWriter   struct{ *tx }
+	letterWriter     struct{ *tx }
 	auditWriter      struct{ *tx }
 )
 
@@ -98,6 +100,9 @@ func (r *reader) Troubles() store.TroubleReader { return troubleReader{r} }
 
 // HeldMails implements store.Reader.
 func (r *reader) HeldMails() store.HeldMailReader { return heldMailReader{r} }
+
+// Letters implements store.Reader.
+func (r *reader) Letters() store.LetterReader { return letterReader{r} }
 
 // Audit implements store.Reader.
 func (r *reader) Audit() store.AuditReader { return auditReader{r} }
@@ -161,6 +166,9 @@ func (w writer) Troubles() store.TroubleWriter { return troubleWriter(w) }
 
 // HeldMails implements store.Writer.
 func (w writer) HeldMails() store.HeldMailWriter { return heldMailWriter(w) }
+
+// Letters implements store.Writer.
+func (w writer) Letters() store.LetterWriter { return letterWriter(w) }
 
 // Audit implements store.Writer.
 func (w writer) Audit() store.AuditWriter { return auditWriter(w) }

@@ -175,6 +175,7 @@ func fillAccounts(w store.Writer, sam, ann, team identity.ID) error {
 		w.Audit().Append(noon(), []byte(`{"what":"log-in"}`+"\n")),
 		w.Settings().Put("key", "value"),
 		w.HeldMails().Insert(&store.HeldMail{UserID: sam, Due: noon(), Digest: true, Created: noon(), Mail: []byte(`{}`)}),
+		w.Letters().Insert(&store.Letter{Name: "2012-11-09 12.34.56 sam@example.org.eml", Created: noon(), Size: 2, Content: []byte("x\n")}),
 	)
 }
 

@@ -446,6 +446,14 @@ CREATE TABLE holds (
 	CHECK ((route <> '') + (grp <> '') + engine = 1)
 ) STRICT;
 
+CREATE TABLE letters (
+	id      INTEGER PRIMARY KEY,
+	name    TEXT    NOT NULL UNIQUE CHECK (name <> ''),
+	created INTEGER NOT NULL,
+	size    INTEGER NOT NULL CHECK (size >= 0),
+	content BLOB    NOT NULL
+) STRICT;
+
 CREATE TABLE locks (
 	id        INTEGER PRIMARY KEY,
 	token     BLOB    NOT NULL UNIQUE CHECK (length(token) = 16),

@@ -462,14 +462,23 @@ CREATE TABLE deliveries (
 	PRIMARY KEY (case_id, seq, step)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE letters (
+	id      INTEGER PRIMARY KEY,
+	name    TEXT    NOT NULL UNIQUE CHECK (name <> ''),
+	created INTEGER NOT NULL,
+	size    INTEGER NOT NULL CHECK (size >= 0),
+	content BLOB    NOT NULL
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:08:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:08:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:08:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:08:16');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:51:17');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:51:17');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:51:17');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 01:51:17');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 02:05:04');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 02:05:04');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 02:05:04');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 02:05:04');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:05:04');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -555,6 +564,7 @@ INSERT INTO ended_entries (uuid, context_id, author_id, name, actor, ended, form
 INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
 
 INSERT INTO case_links (case_id, relation, target_id) VALUES (5, 'follows', 7);
+
 
 
 

@@ -462,6 +462,14 @@ CREATE TABLE deliveries (
 	PRIMARY KEY (case_id, seq, step)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE letters (
+	id      INTEGER PRIMARY KEY,
+	name    TEXT    NOT NULL UNIQUE CHECK (name <> ''),
+	created INTEGER NOT NULL,
+	size    INTEGER NOT NULL CHECK (size >= 0),
+	content BLOB    NOT NULL
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:43:46');
@@ -469,7 +477,8 @@ INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 01:51:21');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 02:05:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:05:08');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -562,6 +571,7 @@ INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (2, NULL, X'00
 INSERT INTO meanings (route_id, kind, folded, upto, meant_id) VALUES (4, 'party', 'eve', 1, 1);
 
 INSERT INTO held_mails (id, user_id, due, digest, created, mail) VALUES (1, 1, 1352462400000, 1, 1352462400000, X'7B7D');
+
 
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN
