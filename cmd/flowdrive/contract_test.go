@@ -84,7 +84,7 @@ func (s *inProcess) must(method, path, body string, header ...string) *httptest.
 }
 
 // furnished is what furnish has put on the drive.
-type furnished struct{ entry, id, past, message, attachment, day, token string }
+type furnished struct{ entry, id, past, done, teamTask, message, attachment, day, token string }
 
 // furnish puts something of every kind on the drive.
 func (s *inProcess) furnish() furnished {
@@ -109,6 +109,8 @@ func (s *inProcess) furnish() furnished {
 	f.id = last(s.must("PUT", "/dav/Workflow/Cases/fire.json", `{"route": "bug", "title": "Fire", "input": {"where": "hall"}, "roles": {"assignee": ["sam"]}}`))
 	s.must("PUT", "/dav/Workflow/Cases/"+f.id+"/Labels/remark", "hello", "Content-Type", "text/plain")
 	s.must("PUT", "/dav/Workflow/Cases/"+f.id+"/Actions/resolve.json", `{"comment": "Put out."}`)
+	f.done = f.id + ".resolve"
+	f.teamTask = last(s.must("PUT", "/dav/Workflow/Cases/new.json", `{"route": "bug", "title": "Water", "roles": {"assignee": ["sam"]}}`)) + ".resolve"
 	f.past = last(s.must("PUT", "/dav/Workflow/Cases/past.json", `{"route": "bug", "title": "Past"}`))
 	s.must("DELETE", "/dav/Workflow/Cases/"+f.past+".json", "")
 	s.must("PUT", "/dav/Workflow/Cases/"+f.past+".json", `{"do": "archive"}`)
@@ -184,6 +186,14 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"timer#form", "/dav/Workflow/Cases/" + f.id + "/Timers/.contents", "", "list"},
 			{"listing", "/dav/Workflow/Cases/" + f.id + "/Timers/.ls", "", ""},
 			{"log", "/dav/Workflow/Cases/" + f.id + "/log.json", "", ""},
+			{"status#overview", "/dav/Workflow/Status/overview.json", "", ""},
+			{"status#week", "/dav/Workflow/Status/week.json", "", ""},
+			{"status#late", "/dav/Workflow/Status/late.json", "", ""},
+			{"status#entry", "/dav/Workflow/Status/schedule/" + f.entry + ".json", "", ""},
+			{"status#case", "/dav/Workflow/Status/cases/" + f.id + ".json", "", ""},
+			{"status#case", "/dav/Workflow/Status/cases/" + f.past + ".json", "", ""},
+			{"status#done", "/dav/Workflow/Worklist/Done/.contents", "", "list"},
+			{"status#team-task", "/dav/Workflow/Worklist/Team/ops/.contents", "", "list"},
 			{"attachment", "/attachfs/.contents", "", "list"},
 			{"attachment", "/attachfs/" + f.id + "/.contents", "", "list"},
 			{"document", "/dav/Documents/.contents", "", "list"},
@@ -282,13 +292,15 @@ func TestOpenAPIAndServer(t *testing.T) {
 		}
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
-			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{task}": f.id + ".close",
+			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{entry}": f.entry, "{team}": "ops", "{task}": f.id + ".close",
 			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{year}": "2012", "{month}": "11", "{path}": "plans/hall.txt", "{token}": f.token,
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
 			"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
 			"/dav/Account/AppPasswords/{name}":                  {"{name}", "phone.json"},
 			"/dav/Account/CalendarLinks/{name}":                 {"{name}", "phone.json"},
+			"/dav/Workflow/Worklist/Done/{task}.json":           {"{task}", f.done},
+			"/dav/Workflow/Worklist/Team/{team}/{task}.json":    {"{task}", f.teamTask},
 			"/dav/Workflow/Cases/{id}/Messages/{uuid}":          {"{uuid}", f.message},
 			"/dav/Workflow/Archive/{year}/{month}/{id}/":        {"{id}", f.past},
 			"/dav/Workflow/Archive/{year}/{month}/{id}.json":    {"{id}", f.past},
