@@ -173,14 +173,14 @@ func (e *Locks) RefreshLock(ctx context.Context, req Request, t Target, lasts ti
 		if err != nil {
 			return err
 		}
+		i := slices.IndexFunc(covers, req.HasToken)
+		if i < 0 { // which says more than that the condition is not met
+			return notThisLock(errs.Precondition)
+		}
 		v := at.version
 		v.Tokens = change.TokensOf(covers)
 		if err := change.CheckVersion(req.If, v); err != nil {
 			return err
-		}
-		i := slices.IndexFunc(covers, req.HasToken)
-		if i < 0 {
-			return notThisLock(errs.Precondition)
 		}
 		out = &covers[i]
 		out.Lasts = lasting(lasts)
