@@ -37,8 +37,8 @@ actions:
     sideEffects: [{http: {url: "https://api.example.org/report", retry: {times: 4, every: PT3H, on: [network]}}}]
 `
 
-// week is a week of a job, with everything that anybody is told.
-type week struct {
+// diary is what happens, with everything that anybody is told.
+type diary struct {
 	*world
 	outside *outsideWorld
 	told    strings.Builder
@@ -47,7 +47,7 @@ type week struct {
 }
 
 // until waits for an hour of a day of January 2000 and notes what was told.
-func (k *week) until(day, hour, minute int) {
+func (k *diary) until(day, hour, minute int) {
 	at := time.Date(2000, 1, day, hour, minute, 0, 0, time.UTC)
 	await(at.Sub(clock.Real{}.Now()))
 	k.clock.Set(clock.Real{}.Now())
@@ -81,12 +81,12 @@ type mailed struct {
 }
 
 // note notes what happens to the job.
-func (k *week) note(format string, args ...any) {
+func (k *diary) note(format string, args ...any) {
 	fmt.Fprintf(&k.told, "\n%s  %s\n", clock.Real{}.Now().Format("Mon 2006-01-02 15:04"), fmt.Sprintf(format, args...))
 }
 
 // job says how the command and the service behave from now on.
-func (k *week) job(command, service func() error) {
+func (k *diary) job(command, service func() error) {
 	k.outside.set(func(_ context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
 		switch {
 		case d.Exec != nil:
@@ -115,7 +115,7 @@ func TestBadWeek(t *testing.T) {
 		})
 		defer stop()
 		w.clock.Set(clock.Real{}.Now())
-		k := &week{world: w, outside: outside, shown: map[string]bool{}}
+		k := &diary{world: w, outside: outside, shown: map[string]bool{}}
 		admin := w.as("admin")
 		admin.mustPutParty(identity.User, "admin", `{"email": "admin@example.org"}`)
 		for _, name := range []string{"dora", "kim"} {
@@ -129,7 +129,7 @@ func TestBadWeek(t *testing.T) {
 	})
 }
 
-func (k *week) play(entry string) {
+func (k *diary) play(entry string) {
 	dora := k.as("dora")
 	last := func() int64 {
 		rows := k.form(try(k.as("admin").Schedules.Occurrences(k.Context(), k.as("admin").by(), k.as("admin").ref(entry).Entry)).must(k.world, "occurrences").Form)
@@ -201,7 +201,7 @@ func (k *week) play(entry string) {
 	k.told.WriteString(text)
 }
 
-func (k *week) compare(name string) {
+func (k *diary) compare(name string) {
 	k.Helper()
 	path := filepath.Join("..", "testdata", "told", name)
 	if *updateGolden {

@@ -9,6 +9,7 @@ import (
 
 	"flowdrive/engine"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 const routeTrouble = `
@@ -54,6 +55,7 @@ func TestTroubleIsTold(t *testing.T) {
 	}
 	w.advance(time.Hour)
 	same(t, "an hour later", since(), []string(nil))
+	w.reopen()
 	w.advance(23 * time.Hour)
 	same(t, "a day later", prefixed(since(), "Still failed: One", "Overdue: Check it (One)"), []string{
 		"ann@example.org", "ann@example.org", "bob@example.org", "dora@example.org", "dora@example.org", "sam@example.org", "sam@example.org",
@@ -117,6 +119,28 @@ func TestTroubleOfACanceledCase(t *testing.T) {
 	})
 	w.advance(48 * time.Hour)
 	same(t, "afterwards", since(), []string(nil))
+}
+
+// TestLastFiringFails: the author of an entry of which the last instant fails is told
+// that it was the last one, and not again. The administrators are told, too.
+func TestLastFiringFails(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	w.as("admin").mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+	ann := w.as("ann")
+	ann.mustPutEntry("", `{"type": "simple", "date": "2012-11-09T14:00:00Z", "route": "desk", "title": "Once"}`)
+	w.as("admin").mustPutRoute("desk", "context: admin\n"+strings.Replace(routeTold, "start: [everyone], ", "", 1))
+	w.advance(48 * time.Hour)
+	for _, address := range []string{"ann@example.org", "root@example.org"} {
+		same(t, address, w.sentTo(address), []string{"09 14:00 Not started: Once"})
+	}
+	w.view(func(r store.Reader) error {
+		rows, err := r.Outbox().Due("mail", w.clock.Now(), 10)
+		if len(rows) == 0 || !strings.Contains(string(rows[0].Request), "That was its last instant") || strings.Contains(string(rows[0].Request), "It goes on") {
+			t.Errorf("in the outbox: %d rows", len(rows))
+		}
+		return err
+	})
 }
 
 // toWhom returns the addresses of what was told.

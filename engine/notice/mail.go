@@ -103,6 +103,10 @@ func (n *Notice) facts(c *machine.Case) []machine.Fact {
 // describeAct says in a line what was done: "Approved by Ann (open → done)".
 func (n *Notice) describeAct(entry *machine.LogEntry, p *Person) string {
 	text := machine.OneLine(entry.Text)
+	if entry.Kind == machine.LogTimer {
+		name, _, _ := strings.Cut(strings.TrimPrefix(text, "TimerExpired: "), " (")
+		text = "The timer " + name + " has expired"
+	}
 	if entry.Actor != nil && *entry.Actor != machine.ActorTimer {
 		text += " by " + n.name(*entry.Actor)
 		if entry.OnBehalfOf != nil {
