@@ -26,6 +26,7 @@
 //	        Messages/<uuid>              node_message.go
 //	        Outbox/<delivery>.json       node_outbox.go
 //	        Labels/<label>               node_message.go
+//	        Files/<name>                 node_casefiles.go
 //	        log.json, log.txt
 //	    Worklist/<list>/<task>.json      node_worklist.go
 //	    Status/schedule/, cases/         node_status.go

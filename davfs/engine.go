@@ -101,6 +101,7 @@ type Cases interface {
 	// Message opens a message by its UUID, or by its label if that is not
 	// "": engine.OwnInput and its like are the case's own.
 	Message(ctx context.Context, by identity.Principal, id int64, uuid store.UUID, label string) (*engine.Content, error)
+	InputName(ctx context.Context, by identity.Principal, id int64) (string, error)
 	PutLabel(ctx context.Context, req engine.Request, id int64, given engine.NewMessage) (*engine.Outcome, error)
 	Board(ctx context.Context, by identity.Principal, route string) ([]engine.BoardState, error)
 	BoardState(ctx context.Context, by identity.Principal, route, state string) (string, error)

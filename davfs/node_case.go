@@ -185,6 +185,8 @@ func (n caseFolder) child(_ context.Context, name string) (node, error) {
 		return timersFolder(n), nil
 	case same(name, "Outbox"):
 		return outboxFolder(n), nil
+	case same(name, filesName):
+		return caseFiles(n), nil
 	case same(name, "Messages"):
 		return messagesFolder(n), nil
 	case same(name, "Labels"):
@@ -221,6 +223,7 @@ func (n caseFolder) list(ctx context.Context) ([]*info, error) {
 	out := []*info{
 		folderInfo("Actions", r.Modified), folderInfo("Timers", r.Modified), folderInfo("Messages", r.Modified), folderInfo("Labels", r.Modified),
 		folderInfo("Outbox", r.Modified),
+		folderInfo(filesName, r.Modified),
 	}
 	var files []node
 	for _, own := range n.own() {

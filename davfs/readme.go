@@ -28,6 +28,8 @@ Cases/      What is happening: one file and one folder for each case.
               Cases/<id>/Timers/<timer>.json     by when; save another limit,
                                                  as {"limit": "P3D"}, to move it
               Cases/<id>/input, output           what went in and came out
+              Cases/<id>/Files/                  its files: save one there to
+                                                 attach it
               Cases/<id>/Labels/, Messages/      all its messages
               Cases/<id>/Outbox/                 mails, requests and commands:
                                                  what became of each attempt

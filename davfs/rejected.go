@@ -132,7 +132,7 @@ func (x *request) nearestFolder(ctx context.Context, at address) (address, error
 // may mean something else.
 func keepsRejected(n node) bool {
 	switch n.(type) {
-	case boardFolder, labelsFolder:
+	case boardFolder, labelsFolder, caseFiles:
 		return false
 	}
 	_, is := n.(folder)

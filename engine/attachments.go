@@ -388,7 +388,7 @@ func (e *Attachments) attachmentRef(r store.Reader, by identity.Principal, v doc
 // attachmentContent returns the attachment as the input of a case: the same content, and
 // the same media type.
 func attachmentContent(a *store.Attachment) *contents.Content {
-	return &contents.Content{MediaType: a.MediaType, File: &contents.File{Sum: a.SHA256, Size: a.Size}}
+	return &contents.Content{Name: a.Name, MediaType: a.MediaType, File: &contents.File{Sum: a.SHA256, Size: a.Size}}
 }
 
 // startInput returns the attachment that a start document names as the input of

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ type Drop struct {
 	Route    string
 	Name     string     // under which its author finds it while the case is open
 	Xattrs   label.Dict // keys normalised; labels not substituted yet
-	Title    string     // "": the route's
+	Title    string     // "": the file's name without its extension
 	Priority *int       // nil: the route's
 	StartAt  string     // an instant, or a date of the caller's zone; "": as soon as it can be
 	Context  string     // name or id of the context of the case; "": the caller's own
@@ -123,7 +124,21 @@ func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Co
 	if d.Priority != nil {
 		b.priority = *d.Priority
 	}
+	if b.title == "" {
+		b.title = stemOf(d.Name)
+	}
+	if input != nil {
+		input.Name = d.Name
+	}
 	return b, nil
+}
+
+// stemOf returns the name of a file without its extension.
+func stemOf(name string) string {
+	if stem := strings.TrimSuffix(name, path.Ext(name)); stem != "" {
+		return stem
+	}
+	return name
 }
 
 // drop starts the case of a file whose content is stored.

@@ -62,7 +62,7 @@ func TestDrop(t *testing.T) {
 	}
 	c := sam.caseForm(out.CaseID)
 	same(t, "the form", c.text, string(out.Form))
-	c.wants("route", `"ask"`, "title", `"Question"`, "priority", "250", "starter", `"sam"`, "context", `"sam"`, "xattrDict", "{}", "status", `"open"`)
+	c.wants("route", `"ask"`, "title", `"Rates"`, "priority", "250", "starter", `"sam"`, "context", `"sam"`, "xattrDict", "{}", "status", `"open"`)
 	same(t, "input", w.input(out.CaseID), "text/csv: 1,2")
 	messages := try(w.Cases.Messages(t.Context(), sam.by(), out.CaseID)).must(w, "messages")
 	if len(messages) != 1 || messages[0].UUID != out.Message || messages[0].Label != store.LabelInput || messages[0].AuthorID != sam.id() {

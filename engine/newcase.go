@@ -104,6 +104,7 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 	if b.input == nil {
 		b.input = &contents.Content{MediaType: "text/plain"}
 	}
+	seed.InputName = b.input.Name
 	m := b.input.Message(seed.ID, guid, store.LabelInput)
 	m.Created, m.Modified, m.AuthorID = now, now, b.starter.ID
 	find := func(label string) (*store.Message, error) {

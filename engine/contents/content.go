@@ -21,6 +21,7 @@ const (
 // Content is a content on its way into the store. At most one of Inline,
 // Spooled and File is set; if none is, the content is empty.
 type Content struct {
+	Name      string // of the file that it was, "" if it was none
 	MediaType string
 	Inline    []byte
 	Spooled   Spooled // that was just read

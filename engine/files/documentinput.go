@@ -95,7 +95,7 @@ func (e *Files) FiringInput(tx store.Tx, as identity.Principal, path string) (*c
 // the same media type.
 func documentContent(d *store.Document) *contents.Content {
 	if d.InFile {
-		return &contents.Content{MediaType: d.MediaType, File: &contents.File{Sum: d.SHA256, Size: d.Size}}
+		return &contents.Content{Name: d.Name, MediaType: d.MediaType, File: &contents.File{Sum: d.SHA256, Size: d.Size}}
 	}
-	return &contents.Content{MediaType: d.MediaType, Inline: d.Content}
+	return &contents.Content{Name: d.Name, MediaType: d.MediaType, Inline: d.Content}
 }

@@ -67,8 +67,9 @@ type Case struct {
 	Revision     int64     `json:"rev"`         // counts the changes of its complete form
 	ScheduleUUID string    `json:"su,omitempty"`
 	ScheduledFor time.Time `json:"sf,omitzero"`
-	LabelZone    string    `json:"lz,omitempty"` // the time zone of the dates that labels stand for, by its name; "" is UTC
-	Iteration    int64     `json:"si,omitempty"` // number among the instants of its entry, from 1; 0: it has no entry
+	LabelZone    string    `json:"lz,omitempty"`  // the time zone of the dates that labels stand for, by its name; "" is UTC
+	Iteration    int64     `json:"si,omitempty"`  // number among the instants of its entry, from 1; 0: it has no entry
+	InputName    string    `json:"inn,omitempty"` // of the file that is its input, "" if that was none
 	Created      time.Time `json:"cr"`
 	Started      time.Time `json:"st,omitzero"`
 	Modified     time.Time `json:"mo"`

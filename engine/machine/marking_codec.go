@@ -91,6 +91,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	b = appendSet(b, `,"sf":`, v.ScheduledFor)
 	b = appendFilled(b, `,"lz":`, v.LabelZone)
 	b = appendNonzero(b, `,"si":`, v.Iteration)
+	b = appendFilled(b, `,"inn":`, v.InputName)
 	b = appendInstant(b, `,"cr":`, v.Created)
 	b = appendSet(b, `,"st":`, v.Started)
 	b = appendInstant(b, `,"mo":`, v.Modified)
@@ -202,6 +203,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.LabelZone = r.text()
 		case "si":
 			v.Iteration = r.integer()
+		case "inn":
+			v.InputName = r.text()
 		case "cr":
 			v.Created = r.instant()
 		case "st":
