@@ -170,6 +170,19 @@ func (e *Cases) readRoles(v document.Value, r *route.Route) []machine.Players {
 	return out
 }
 
+// refuseEmptyRoles refuses a role that a start gives to nobody: the route's rules
+// would fill it.
+func refuseEmptyRoles(roles document.Value) {
+	if !roles.Given() || roles.Node.Kind != document.Object {
+		return
+	}
+	for i := range roles.Node.Members {
+		if _, players := roles.Member(i); players.Node.Kind == document.List && len(players.Node.Items) == 0 {
+			players.Fail(errs.CodeRange, "must name somebody; leave the role out to have it filled by the rules of the route")
+		}
+	}
+}
+
 // mayAssign reports whether the starter may put the parties into the role.
 func (e *Cases) mayAssign(r *route.Route, c *machine.Case, role string, parties []string) bool {
 	return machine.Picks(r, c, role, parties, e.belongs)

@@ -106,6 +106,7 @@ func TestStartRefused(t *testing.T) {
 		{"sam", `{"route": "ask", "attachmentUUID": "` + strings.Repeat("ab", 16) + `"}`, errs.Invalid, []string{"/attachmentUUID not-found"}},
 		{"sam", `{"route": "ask", "startAt": "2012-02-30"}`, errs.Invalid, []string{"/startAt format"}},
 		{"sam", `{"route": "ask", "startAt": 5}`, errs.Invalid, []string{"/startAt type"}},
+		{"sam", `{"route": "ask", "roles": {"helper": [], "asker": null}}`, errs.Invalid, []string{"/roles/helper range"}},
 		{"sam", `{"route": "ask", "roles": {"asker": ["bob"]}}`, errs.RoleNotAssignable, nil},
 		{"sam", `{"route": "ask", "roles": {"helper": ["eve"]}}`, errs.RoleNotAssignable, nil},
 		{"sam", `{"route": "ask", "roles": {"helper": ["sam", "eve"]}}`, errs.RoleNotAssignable, nil},

@@ -113,6 +113,9 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 	info := e.routeRef(req.By, root, s.routeName, s.routeID, func(info *routeInfo) bool { return e.mayStart(req.By, info) })
 	if info != nil {
 		s.roles = e.readRoles(root.Get("roles"), info.Compiled)
+		if !root.Get("guid").Given() { // else it is the form of another case, copied
+			refuseEmptyRoles(root.Get("roles"))
+		}
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err

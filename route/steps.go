@@ -98,6 +98,7 @@ type RecipientKind string
 const (
 	RecipientParty        RecipientKind = "party" // Name is a user's or team's, or everyone
 	RecipientRole         RecipientKind = "role"  // everyone who plays it
+	RecipientXattr        RecipientKind = "xattr" // whom the XATTR of that key names
 	RecipientStarter      RecipientKind = "starter"
 	RecipientStakeholders RecipientKind = "stakeholders"
 )
@@ -279,7 +280,7 @@ func (c *compiler) filter(v document.Value) *Filter {
 	return f
 }
 
-const recipientForm = "a user or team, everyone, starter, stakeholders or role:<name>"
+const recipientForm = "a user or team, everyone, starter, stakeholders, role:<name> or xattr:<key>"
 
 // recipients reads whom a step names.
 func (c *compiler) recipients(v document.Value) []Recipient {
@@ -306,6 +307,13 @@ func (c *compiler) recipient(item document.Value, text string) (Recipient, bool)
 	switch {
 	case text == string(RecipientStarter) || text == string(RecipientStakeholders):
 		return Recipient{Kind: RecipientKind(text)}, true
+	case prefixed && word == "xattr":
+		key, err := label.NormalizeKey(name)
+		if err != nil {
+			item.Fail(errs.CodeFormat, "%s", err)
+			return Recipient{}, false
+		}
+		return Recipient{Kind: RecipientXattr, Name: key}, true
 	case prefixed && word == "role":
 		return Recipient{Kind: RecipientRole, Name: name}, c.isRole(item, name)
 	case prefixed && (word == "user" || word == "team") && isName(name):

@@ -444,18 +444,14 @@ func (d stepRun) recipients(list []route.Recipient) ([]string, error) {
 			out = append(out, PartyStakeholders)
 		case route.RecipientRole:
 			out = append(out, d.c.RoleParties(r.Name)...)
-		case route.RecipientParty:
-			kind, ok := d.facts.Parties[r.Name]
-			switch {
-			case r.Name == string(identity.Everyone):
-				out = append(out, r.Name)
-			case !ok:
-				d.need(Need{Party: r.Name})
-			case kind == NoParty:
-				nobody = append(nobody, r.Name)
-			default:
-				out = append(out, r.Name)
+		case route.RecipientXattr:
+			if v, given := d.c.Xattrs.Get(r.Name); given && v.Text != "" {
+				d.named(v.Text, &out, &nobody)
+			} else {
+				nobody = append(nobody, "what the XATTR "+r.Name+" says, which has no value")
 			}
+		case route.RecipientParty:
+			d.named(r.Name, &out, &nobody)
 		}
 	}
 	if len(d.needs) > 0 {
@@ -466,4 +462,20 @@ func (d stepRun) recipients(list []route.Recipient) ([]string, error) {
 		d.add(LogEntry{Kind: LogWarning, Text: fmt.Sprintf("Nobody is called %s", strings.Join(nobody, ", "))})
 	}
 	return parties(out), nil
+}
+
+// named adds the user or team of that name to those that a step names, or to those
+// who do not exist.
+func (d stepRun) named(name string, parties, nobody *[]string) {
+	kind, known := d.facts.Parties[name]
+	switch {
+	case name == string(identity.Everyone):
+		*parties = append(*parties, name)
+	case !known:
+		d.need(Need{Party: name})
+	case kind == NoParty:
+		*nobody = append(*nobody, name)
+	default:
+		*parties = append(*parties, name)
+	}
 }
