@@ -239,7 +239,11 @@ func (e *deliveries) record(ctx context.Context, rows []store.OutboxRow, now tim
 	units := make([]func(store.Tx) error, len(rows))
 	for i := range rows {
 		row := &rows[i]
+		rehearsed := e.askOutside(row, now)
 		units[i] = func(tx store.Tx) error {
+			if rehearsed != nil {
+				return e.writeRehearsal(tx, row, rehearsed, now)
+			}
 			content, err := outbox.Record(row)
 			if err != nil {
 				return err

@@ -263,3 +263,24 @@ func TestOutboxSaysHowItEnded(t *testing.T) {
 	}
 	w.form(r.Form).wants("state", `"recorded"`, "count", "0", "next", "null")
 }
+
+// The occurrence of an entry says what has become of its case.
+func TestOccurrenceSaysWhatBecameOfItsCase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		outside := &outsideWorld{answer: exits(3)}
+		w, stop := realTime(t, reaching(outside, nil))
+		defer stop()
+		w.clock.Set(clock.Real{}.Now())
+		w.as("admin").mustPutRoute("job", routeJob(""))
+		sam := w.as("sam")
+		entry := sam.mustPutEntry("nightly.json", `{"type": "interval", "hours": 1, "repeat": 2, "overlap": "skip", "route": "job"}`)
+		await(150 * time.Minute)
+		r, err := w.Schedules.Occurrences(t.Context(), sam.by(), sam.ref(entry.Name).Entry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A case that has failed does not keep the next one from starting.
+		w.form(r.Form).wants("0/outcome", `"fired"`, "0/state", `"failed"`, "0/status", `"running"`, "1/outcome", `"fired"`, "1/state", `"failed"`)
+	})
+}

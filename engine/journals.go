@@ -102,31 +102,36 @@ func (e *deliveries) wrote(ctx context.Context, row *store.OutboxRow, o outbox.O
 	if row.CaseID == 0 || row.Step == 0 {
 		return
 	}
-	err := e.Store.Update(context.WithoutCancel(ctx), func(tx store.Tx) error {
-		c, err := store.OrNil(tx.Cases().Get(row.CaseID))
-		if err != nil || c == nil {
-			return err
-		}
-		now := e.Clock.Now()
-		var stdout, stderr string
-		err = journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) { stdout, stderr = j.Wrote(row.Seq, row.Step, o) })
-		if err != nil || stdout == "" {
-			return err
-		}
-		for _, n := range []machine.NewMessage{{Label: stdout, Content: o.Stdout}, {Label: stderr, Content: o.Stderr}} {
-			if len(n.Content) == 0 {
-				continue
-			}
-			n.MediaType = typeOfOutput(n.Content)
-			if err := e.decider.putMessage(tx, c, n, now); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := e.Store.Update(context.WithoutCancel(ctx), func(tx store.Tx) error { return e.keepOutput(tx, row, o, e.Clock.Now()) })
 	if err != nil {
 		e.log.Warn().Err(err).Str("key", row.Key).Msg("outbox: could not keep what a command writes")
 	}
+}
+
+// keepOutput stores what the last attempt of a delivery has written so far.
+func (e *deliveries) keepOutput(tx store.Tx, row *store.OutboxRow, o outbox.Output, now time.Time) error {
+	if len(o.Stdout)+len(o.Stderr) == 0 {
+		return nil
+	}
+	c, err := store.OrNil(tx.Cases().Get(row.CaseID))
+	if err != nil || c == nil {
+		return err
+	}
+	var stdout, stderr string
+	err = journalOf(tx, deliveryOf(row), now, func(j *outbox.Journal) { stdout, stderr = j.Wrote(row.Seq, row.Step, o) })
+	if err != nil || stdout == "" {
+		return err
+	}
+	for _, n := range []machine.NewMessage{{Label: stdout, Content: o.Stdout}, {Label: stderr, Content: o.Stderr}} {
+		if len(n.Content) == 0 {
+			continue
+		}
+		n.MediaType = typeOfOutput(n.Content)
+		if err := e.decider.putMessage(tx, c, n, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // typeOfOutput returns the media type of what a command has written.

@@ -58,6 +58,8 @@ type occurrenceForm struct {
 	Reason     *string `json:"reason"`
 	LagSeconds float64 `json:"lagSeconds"`
 	Case       *int64  `json:"case"`
+	State      *string `json:"state"`  // of the case now
+	Status     *string `json:"status"` // likewise
 	FiredAt    string  `json:"firedAt"`
 }
 
@@ -74,6 +76,12 @@ func appendOccurrences(dst []byte, rows []store.Occurrence) []byte {
 		}
 		if o.CaseID != 0 {
 			list[i].Case = &o.CaseID
+		}
+		if o.State != "" {
+			list[i].State = &o.State
+		}
+		if o.Status != "" {
+			list[i].Status = &o.Status
 		}
 	}
 	return append(dst, document.Line(list)...)

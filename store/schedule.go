@@ -74,4 +74,8 @@ type Occurrence struct {
 	Reason    string
 	CaseID    int64 // 0: none
 	FiredAt   time.Time
+
+	// What has become of its case; "" without one. Set by the store.
+	State  string
+	Status string
 }

@@ -17,7 +17,6 @@ import (
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/notify"
-	"flowdrive/route"
 )
 
 // outsideSettings are the flags of serve that say what routes may reach beyond
@@ -110,7 +109,7 @@ func (a *app) openOutside() (outbox.Outside, engine.Channels, error) {
 		channels.Destinations = append(channels.Destinations, told[i].told(a.gateway))
 	}
 	if a.settings.rehearsal {
-		return anywhere{a.gateway}, channels, nil
+		return &anywhere{a.gateway, a.settings.runs}, channels, nil
 	}
 	return a.gateway, channels, nil
 }
@@ -131,15 +130,6 @@ func (a *app) commandsFolder() (string, error) {
 	}
 	return path, nil
 }
-
-// anywhere lets routes name anything outside.
-type anywhere struct{ *notify.Gateway }
-
-func (anywhere) RefusesURL(string) string     { return "" }
-func (anywhere) RefusesAddress(string) string { return "" }
-func (anywhere) RefusesCommand(string) string { return "" }
-
-func (anywhere) RefusesSecret(route.ReachKind, string) string { return "" }
 
 func (s *outsideSettings) mailServer() (*notify.MailServer, error) {
 	if s.smtp == "" {

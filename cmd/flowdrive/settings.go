@@ -13,6 +13,7 @@ import (
 
 	"flowdrive/internal/clock"
 	"flowdrive/internal/link"
+	"flowdrive/internal/simulate"
 	"flowdrive/schedule"
 )
 
@@ -44,6 +45,8 @@ type settings struct {
 	// rehearsal lets routes name anything outside. It is set only with a
 	// sandbox, which nothing leaves.
 	rehearsal bool
+	// runs is how commands end in a rehearsal.
+	runs map[string][]simulate.Run
 
 	// bare leaves the examples out of a new data folder.
 	bare bool

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -165,7 +166,7 @@ func playScenario(ctx context.Context, complaints io.Writer, s *simulate.Scenari
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	a, err := openApp(ctx, &settings{
-		data: folder, sandbox: s.Clock.Format(time.RFC3339Nano), logLevel: "error", bare: true, rehearsal: true,
+		data: folder, sandbox: s.Clock.Format(time.RFC3339Nano), logLevel: "error", bare: true, rehearsal: true, runs: maps.Clone(s.Commands),
 	}, complaints)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,13 @@ type Outside interface {
 	RefusesSecret(use route.ReachKind, name string) string
 }
 
+// Rehearser is an Outside that can say, in a sandbox, what would become of a
+// delivery, which is then not recorded but takes place.
+type Rehearser interface {
+	// Rehearse returns what Deliver would, or false if it cannot say.
+	Rehearse(d *Delivery) (reply *Reply, err error, known bool) //nolint:revive,staticcheck // known says whether there is an answer at all
+}
+
 // Delivery is one piece of work outside; one of its pointers is set. Callbacks
 // are not the outside's: it never gets one.
 type Delivery struct {

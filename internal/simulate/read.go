@@ -47,7 +47,7 @@ func (r *reader) scenario(root document.Value) {
 	if !root.Is(document.Object) {
 		return
 	}
-	root.Only("title", "description", "clock", "users", "teams", "author", "as", "steps")
+	root.Only("title", "description", "clock", "users", "teams", "author", "as", "commands", "steps")
 	for _, key := range []string{"title", "description"} {
 		if v := root.Get(key); v.Given() {
 			text, _ := v.Str()
@@ -65,6 +65,7 @@ func (r *reader) scenario(root document.Value) {
 	r.users = []string{admin}
 	r.people(root.Get("users"))
 	r.groups(root.Get("teams"))
+	r.commands(root.Get("commands"))
 	if v := root.Get("author"); v.Given() {
 		r.out.Author = r.user(v)
 	}

@@ -20,6 +20,8 @@ type Scenario struct {
 	Users  []Party
 	Teams  []Party
 	Steps  []Step
+
+	Commands map[string][]Run // how commands end, by name: the first run, the second, …; the last one is repeated
 }
 
 // Party is a user or team and the document that makes it.

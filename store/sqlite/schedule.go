@@ -36,6 +36,8 @@ var occurrenceTable = table[store.Occurrence]{"occurrences", "occurrence", func(
 		{"reason", full, &o.Reason},
 		{"case_id", full, number{&o.CaseID}},
 		{"fired_at", full, millis{&o.FiredAt}},
+		{"COALESCE((SELECT state FROM cases WHERE id = occurrences.case_id), '')", selected, &o.State},
+		{"COALESCE((SELECT status FROM cases WHERE id = occurrences.case_id), '')", selected, &o.Status},
 	}...)
 }}
 
