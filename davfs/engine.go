@@ -23,6 +23,7 @@ type Engine struct {
 	Routes      Routes
 	Parties     Parties
 	Holds       Holds
+	Hooks       Hooks
 	Attachments Attachments
 	Drops       Drops
 	Accounts    Accounts
@@ -48,6 +49,7 @@ func EngineOf(e *engine.Engine) Engine {
 		Routes:      e.Routes,
 		Parties:     e.Accounts,
 		Holds:       e.Holds,
+		Hooks:       e.Hooks,
 		Attachments: e.Attachments,
 		Drops:       e.Drops,
 		Accounts:    e.Accounts,
@@ -169,6 +171,14 @@ type Parties interface {
 
 	// PartyID returns the id of the user or team of that name, 0 for none.
 	PartyID(name string) identity.ID
+}
+
+// Hooks are the hooks of a route, for those who administer it.
+type Hooks interface {
+	Hooks(ctx context.Context, by identity.Principal, route string) ([]engine.Resource, error)
+	Hook(ctx context.Context, by identity.Principal, route, name string) (*engine.Resource, error)
+	PutHook(ctx context.Context, req engine.Request, route, name string, body []byte) (*engine.Outcome, error)
+	DeleteHook(ctx context.Context, req engine.Request, route, name string) error
 }
 
 // Holds are the holds, for administrators.

@@ -42,6 +42,8 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 		return versionsFolder(n), nil
 	case same(name, "Board"):
 		return boardFolder(n), nil
+	case same(name, hooksName):
+		return hooksFolder(n), nil
 	case same(name, "diagram.svg"):
 		return unbuilt("Routes/<route>/diagram.svg"), nil
 	case digits(name):
@@ -53,7 +55,7 @@ func (n dropFolder) child(ctx context.Context, name string) (node, error) {
 // reserved answers the names that mean something else in a drop folder
 // (docs/contract/drive.md#legal-names).
 func (n dropFolder) reserved(name string) error {
-	for _, taken := range []string{"Board", "Versions", "Rejected", "diagram.svg"} {
+	for _, taken := range []string{"Board", hooksName, "Versions", "Rejected", "diagram.svg"} {
 		if same(name, taken) {
 			return errs.New(errs.NameNotAllowed, "The name %q is reserved in the folder of a route; choose another.", name)
 		}
@@ -97,9 +99,12 @@ func (n dropFolder) list(ctx context.Context) ([]*info, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]*info, 0, 2+len(dropped))
-	for _, dir := range []folder{boardFolder(n), versionsFolder(n)} {
+	out := make([]*info, 0, 3+len(dropped))
+	for _, dir := range []folder{boardFolder(n), hooksFolder(n), versionsFolder(n)} {
 		about, err := dir.stat(ctx)
+		if _, own := dir.(hooksFolder); own && errs.Is(err, errs.NotFound) {
+			continue // for those who administer the route
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -162,9 +162,9 @@ func TestDrafts(t *testing.T) {
 			davfs2 PUT Schedule/a.json If-Match: @etag | {"route":"bug","type":"cron","hour":22} | 201`,
 		"a dropped file": `
 			windows PUT Routes/tip/a.csv | '' | 201
-			windows LIST Routes/tip/ | | 207 | Board Versions a.csv
+			windows LIST Routes/tip/ | | 207 | Board Hooks Versions a.csv
 			windows PUT Routes/tip/a.csv | a,b | 201
-			windows LIST Routes/tip/ | | 207 | Board Versions a.csv
+			windows LIST Routes/tip/ | | 207 | Board Hooks Versions a.csv
 			windows PUT Routes/tip/a.csv | '' | 204
 			windows GET Routes/tip/a.csv | | 200 | a,b
 			windows PUT Routes/tip/Board | '' | 422

@@ -48,11 +48,12 @@ type Config struct {
 	Store        store.Store
 	Blobs        Blobs
 	Clock        Clock
-	Filters      Filters                        // nil: jq filters cannot be run
-	Outside      outbox.Outside                 // nil: nothing leaves the server
-	Callbacks    map[string]outbox.CallbackFunc // by name; what routes can ask
-	Channels     Channels                       // how people are told of events
-	AnyCallback  bool                           // routes may name others as well: for rehearsals, in which none is asked
+	Filters      Filters                          // nil: jq filters cannot be run
+	Outside      outbox.Outside                   // nil: nothing leaves the server
+	Secret       func(name string) (string, bool) // what verifies requests to hooks; nil: there is none
+	Callbacks    map[string]outbox.CallbackFunc   // by name; what routes can ask
+	Channels     Channels                         // how people are told of events
+	AnyCallback  bool                             // routes may name others as well: for rehearsals, in which none is asked
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
 
@@ -135,6 +136,7 @@ type Engine struct {
 	History     *History
 	Holds       *Holds
 	Letters     *Letters
+	Hooks       *Hooks
 	Locks       *Locks
 	Routes      *Routes
 	Schedules   *Schedules
@@ -155,6 +157,7 @@ type base struct {
 
 	filters   Filters
 	outside   outbox.Outside
+	secrets   func(name string) (string, bool)
 	channels  Channels
 	callbacks map[string]outbox.CallbackFunc
 	anyCalls  bool
@@ -192,6 +195,7 @@ func New(cfg Config) *Engine {
 		Maker:     &change.Maker{Store: cfg.Store, Clock: cfg.Clock, Wall: cfg.Wall},
 		filters:   cfg.Filters,
 		outside:   cfg.Outside,
+		secrets:   cfg.Secret,
 		channels:  cfg.Channels,
 		callbacks: cfg.Callbacks,
 		anyCalls:  cfg.AnyCallback,
@@ -255,6 +259,7 @@ func assemble(b *base) *Engine {
 	e.Cases = &Cases{b, e.Attachments, e.Files, e.decider}
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Attachments, e.decider}
+	e.Hooks = &Hooks{base: b, cases: e.Cases, drops: e.Drops, decider: e.decider, secret: b.secrets}
 	e.Schedules = &Schedules{b, e.Calendars, e.Attachments, e.Files, e.decider}
 	e.Status = &Status{base: b, schedules: e.Schedules, cases: e.Cases}
 	e.outbox = &deliveries{b, e.decider}

@@ -26,6 +26,7 @@ type newCase struct {
 	title        string
 	priority     int
 	xattrs       label.Dict // labels not substituted yet
+	literal      bool       // labels in xattrs mean nothing: strangers wrote them
 	relations    []machine.Relation
 	roles        []machine.Players
 	stakeholders []string

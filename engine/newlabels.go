@@ -19,7 +19,9 @@ func (e *decider) expandLabels(seed *machine.Case, b *newCase) (warnings []strin
 	}
 	values.Title, _ = expandTitle(seed.Title, values)
 	var unknown, missed []string
-	seed.Xattrs, unknown = label.Expand(b.xattrs, &values)
+	if seed.Xattrs = b.xattrs; !b.literal {
+		seed.Xattrs, unknown = label.Expand(b.xattrs, &values)
+	}
 	values.XAttrs = seed.Xattrs
 	seed.Title, missed = expandTitle(values.Title, values)
 	return labelWarnings(append(unknown, missed...))

@@ -1,9 +1,6 @@
 package notify
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +12,7 @@ import (
 	"time"
 
 	"flowdrive/internal/document"
+	"flowdrive/internal/webhook"
 	"flowdrive/route"
 )
 
@@ -69,12 +67,9 @@ func (s Secrets) Text(name string) (text string, ok bool) {
 // Standard Webhooks, "whsec_" and the key in base64.
 func (s Secrets) signingKey(name string) ([]byte, error) {
 	text, _ := s.Text(name)
-	key := []byte(text)
-	if encoded, ok := strings.CutPrefix(text, "whsec_"); ok {
-		var err error
-		if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-			return nil, errors.New("what follows whsec_ must be base64")
-		}
+	key, err := webhook.Key(text)
+	if err != nil {
+		return nil, err
 	}
 	if len(key) < leastKey {
 		return nil, fmt.Errorf("has only %d bytes and can be guessed; what signs needs at least %d", len(key), leastKey)
@@ -160,8 +155,5 @@ func sign(header http.Header, key []byte, id string, now time.Time, body []byte)
 	if key == nil {
 		return
 	}
-	mac := hmac.New(sha256.New, key)
-	mac.Write([]byte(id + "." + stamp + "."))
-	mac.Write(body)
-	header.Set("Webhook-Signature", "v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+	header.Set("Webhook-Signature", webhook.Signature(key, id, stamp, body))
 }

@@ -78,6 +78,7 @@ func TestDocumentsAndSchemas(t *testing.T) {
 		{"timer", `{}|{"limit": "P3D"}|{"limit": 300}|{"limit": null, "name": "x"}`, `{"limit": -1}|{"limit": true}|{"limit": 1.5}|{"until": "P3D"}|[]`},
 		{"user", `{"password": "x"}|{"deputy": {"user": "ann", "to": "2012-11-10"}}|{"admin": null}`, `{"password": ""}|{"deputy": {"user": "ann"}}|{"admin": "yes"}`},
 		{"team", `{"members": ["sam"]}|{"members": null}`, `{"members": ["a b"]}|{"users": []}`},
+		{"hook", `{}|{"verify": {"scheme": "github", "secret": "x"}, "headers": ["X-A"], "rate": "60/minute"}|{"deliver": {"label": "Reply", "case": {"json": "a.b"}}}`, `{"verify": {}}|{"rate": "often"}|{"deliver": {"label": "a b", "case": {"query": "x"}}}|{"deliver": {"label": "A", "case": {}}}|{"secret": "x"}`},
 		{"hold", `{"route": "bug"}|{"group": "g", "route": null, "engine": false}|{"engine": true, "reason": "x"}`, `{}|{"engine": false}|{"route": "bug", "group": "g"}|{"engine": true, "route": "bug"}|{"group": "a b"}|{"engine": true, "until": 1}`},
 		{"me", `{"password": "x", "oldPassword": "y"}|{"deputy": null}`, `{"password": "x"}|{"oldPassword": "x"}|{"admin": true}`},
 		{"app-password", `{}|{"label": "x"}`, `{"secret": "x"}|[]`},

@@ -81,10 +81,13 @@ func (s *Server) recovered(x *exchange, r *http.Request, v any) {
 }
 
 // loggedPath returns the path without what is as good as a password: the
-// token of a calendar's address.
+// token of a calendar's or hook's address.
 func loggedPath(at area, path string) string {
-	if at == areaCalendar {
+	switch at { //nolint:exhaustive // the others have no tokens
+	case areaCalendar:
 		return "/calendar/…"
+	case areaHook:
+		return "/hook/…"
 	}
 	return clip(path, 1024)
 }

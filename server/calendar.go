@@ -65,5 +65,5 @@ func (a *Authenticator) unknownAddress(from netip.Addr) error {
 	if wait > 0 {
 		return tooMany(wait)
 	}
-	return errs.New(errs.NotFound, "There is no calendar at this address; it may have been revoked.")
+	return errs.New(errs.NotFound, "There is nothing at this address; it may have been revoked.")
 }

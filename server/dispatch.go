@@ -41,8 +41,11 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	if x.area == areaMetrics && x.peer.IsLoopback() && !isForwarded(r.Header) {
 		return s.scrapeMetrics(x, r)
 	}
-	if x.area == areaCalendar {
+	switch x.area { //nolint:exhaustive // the others need a log-in
+	case areaCalendar:
 		return s.serveCalendar(x, r)
+	case areaHook:
+		return s.serveHook(x, r)
 	}
 	if !needsNoLogIn(x, r) {
 		// Before the log-in: what is changed meanwhile ends the request.
@@ -65,7 +68,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 // it is for.
 func (s *Server) dispatch(x *exchange, r *http.Request) error {
 	switch x.area {
-	case areaOther, areaProbe, areaAPI, areaCalendar, areas:
+	case areaOther, areaProbe, areaAPI, areaCalendar, areaHook, areas:
 	case areaRoot, areaDrive, areaWorkflow, areaSchedule, areaRoutes, areaCases, areaWorklist, areaArchive, areaDocuments, areaAccount, areaAdmin, areaAttach:
 		s.serveDrive(x, r)
 		return nil

@@ -32,6 +32,7 @@ const (
 	areaClock
 	areaAttach
 	areaCalendar
+	areaHook
 	areaPages
 	areaEvents
 	areaAPI
@@ -43,7 +44,7 @@ var areaNames = [areas]string{
 	areaOther: "other", areaRoot: "/", areaDrive: "/dav", areaWorkflow: "/dav/Workflow", areaSchedule: "/dav/Workflow/Schedule",
 	areaRoutes: "/dav/Workflow/Routes", areaCases: "/dav/Workflow/Cases", areaWorklist: "/dav/Workflow/Worklist",
 	areaArchive: "/dav/Workflow/Archive", areaDocuments: "/dav/Documents", areaAccount: "/dav/Account", areaAdmin: "/dav/Admin",
-	areaProbe: "/healthz", areaMetrics: "/metrics", areaClock: "/clock", areaAttach: "/attachfs", areaCalendar: "/calendar",
+	areaProbe: "/healthz", areaMetrics: "/metrics", areaClock: "/clock", areaAttach: "/attachfs", areaCalendar: "/calendar", areaHook: "/hook",
 	areaPages: "/ui", areaEvents: "/events", areaAPI: "/openapi.json",
 }
 
@@ -66,6 +67,8 @@ func areaOf(path string) area {
 		return areaAttach
 	case "calendar":
 		return areaCalendar
+	case "hook":
+		return areaHook
 	case "ui":
 		return areaPages
 	case "events":

@@ -37,6 +37,8 @@ type Config struct {
 	// if the token is unknown. If Calendar is nil there are no calendars.
 	Calendar func(ctx context.Context, token string) (*CalendarFile, error)
 
+	Hooks Hooks // takes requests to hooks; nil: there are none
+
 	Audit          Auditor                     // is told what was refused; may be nil
 	Clock          http.Handler                // serves /clock; nil: 404, as outside a sandbox
 	Ready          func(context.Context) error // says why not; nil: always ready

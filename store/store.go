@@ -63,6 +63,7 @@ type Reader interface {
 	Troubles() TroubleReader
 	HeldMails() HeldMailReader
 	Letters() LetterReader
+	Hooks() HookReader
 	Audit() AuditReader
 }
 
@@ -87,6 +88,7 @@ type Writer interface {
 	Troubles() TroubleWriter
 	HeldMails() HeldMailWriter
 	Letters() LetterWriter
+	Hooks() HookWriter
 	Audit() AuditWriter
 }
 

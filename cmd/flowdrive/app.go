@@ -101,7 +101,7 @@ func (a *app) open(ctx context.Context) error {
 		Store: a.db, Blobs: blobs, Clock: now, Log: a.log, HashPassword: server.HashPassword, Sandbox: a.sandbox != nil,
 		Limits:   engine.Limits{Entries: a.settings.maxEntries, Routes: a.settings.maxRoutes, OpenCases: a.settings.maxOpenCases, Quota: int64(a.settings.quota)},
 		Observer: observer, Filters: jqworker.New(workerCommand),
-		Outside: outside, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
+		Outside: outside, Secret: a.gateway.Secrets.Text, Channels: channels, AnyCallback: a.settings.rehearsal, Address: server.AddressOf, Standing: server.Standing,
 		CheckPassword: func(ctx context.Context, user identity.Name, password string) error {
 			return a.auth.Confirm(ctx, string(user), password)
 		},
@@ -159,6 +159,7 @@ func (a *app) wireServer(registry *prometheus.Registry) error {
 		}
 		return stream, nil
 	}}
+	cfg.Hooks = a.engine.Hooks
 	cfg.Calendar = func(ctx context.Context, token string) (*server.CalendarFile, error) {
 		res, err := a.engine.Calendars.CalendarAt(ctx, token)
 		if err != nil {

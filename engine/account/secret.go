@@ -49,12 +49,17 @@ const (
 	notedEvery = time.Hour // how exact lastUsed is, so that few requests cause a write
 )
 
-// NewSecret returns a new secret: letters and digits that are hard to mistake
-// for each other.
-func NewSecret(kind store.SecretKind) string {
+// NewToken returns a new token of a secret address: letters and digits that are hard
+// to mistake for each other.
+func NewToken() string {
 	var random [randomBytes]byte
 	_, _ = rand.Read(random[:]) // never fails; see crypto/rand
-	text := strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:]))
+	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(random[:]))
+}
+
+// NewSecret returns a new secret of a kind.
+func NewSecret(kind store.SecretKind) string {
+	text := NewToken()
 	if kind == store.AppPassword {
 		text = secretPrefix + text
 	}

@@ -39,6 +39,9 @@ const (
 	HoldAdd         Action = "hold-add" // the detail says what is held
 	HoldChange      Action = "hold-change"
 	HoldDelete      Action = "hold-delete"
+	HookAdd         Action = "hook-add"
+	HookChange      Action = "hook-change"
+	HookDelete      Action = "hook-delete"
 	CasePurge       Action = "case-purge"
 	DocumentRead    Action = "document-read" // another's, by an administrator
 	Lost            Action = "rows-lost"     // too many at once; the detail says how many

@@ -125,7 +125,7 @@ func storeAnswer(tx store.Tx, req Request, o *Outcome) error {
 		URL:     req.Key.URL,
 		Request: req.Key.Request,
 		Answer:  req.Answer(o),
-		Created: req.Now,
+		Created: req.Now.Add(req.Key.Longer),
 	})
 	if errs.Is(err, errs.NameTaken) {
 		return errReplay

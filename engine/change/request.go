@@ -93,6 +93,9 @@ type IdempotencyKey struct {
 	Key     string
 	URL     store.Digest // of method and URL
 	Request store.Digest // of the body
+
+	// Longer is how much longer than the answers of other keys its answer is kept.
+	Longer time.Duration
 }
 
 // Outcome is what a change did.

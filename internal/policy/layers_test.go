@@ -28,7 +28,7 @@ func rows() []row {
 		{what: "what is kept, and who reads and writes it", packages: []string{"store"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
 		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
-		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/link", "internal/mediatype", "internal/plaintext"}, pure: true},
+		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/link", "internal/mediatype", "internal/plaintext", "internal/webhook"}, pure: true},
 	}
 }
 

@@ -21,6 +21,7 @@ type (
 	outboxReader     struct{ *reader }
 	answerReader     struct{ *reader }
 	settingReader    struct{ *reader }
+	hookReader       struct{ *reader }
 	troubleReader    struct{ *reader }
 	heldMailReader   struct{ *reader }
 	letterReader     struct{ *reader }
@@ -41,6 +42,7 @@ type (
 	outboxWriter     struct{ *tx }
 	answerWriter     struct{ *tx }
 	settingWriter    struct{ *tx }
+	hookWriter       struct{ *tx }
 	troubleWriter    struct{ *tx }
 	heldMailWriter   struct{ *tx }
 	letterWriter     struct{ *tx }
@@ -103,6 +105,9 @@ func (r *reader) HeldMails() store.HeldMailReader { return heldMailReader{r} }
 
 // Letters implements store.Reader.
 func (r *reader) Letters() store.LetterReader { return letterReader{r} }
+
+// Hooks implements store.Reader.
+func (r *reader) Hooks() store.HookReader { return hookReader{r} }
 
 // Audit implements store.Reader.
 func (r *reader) Audit() store.AuditReader { return auditReader{r} }
@@ -169,6 +174,9 @@ func (w writer) HeldMails() store.HeldMailWriter { return heldMailWriter(w) }
 
 // Letters implements store.Writer.
 func (w writer) Letters() store.LetterWriter { return letterWriter(w) }
+
+// Hooks implements store.Writer.
+func (w writer) Hooks() store.HookWriter { return hookWriter(w) }
 
 // Audit implements store.Writer.
 func (w writer) Audit() store.AuditWriter { return auditWriter(w) }

@@ -86,6 +86,8 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"nextMonth": nextMonth, "nextMonthOfRoute": nextMonthOfRoute, "nextMonthOfParty": nextMonthOfParty,
 		"endedChildren": endedChildren, "anyChildren": anyChildren, "archiveCase": archiveCase, "setRetires": setRetires,
 		"deleteCase": deleteCase, "forgetCase": forgetCase, "insertPurge": insertPurge, "deletePurge": deletePurge,
+		"selectHook": selectHook, "selectHookByToken": selectHookByToken, "selectHooks": selectHooks,
+		"insertHook": insertHook.query, "updateHook": updateHook.query, "deleteHook": deleteHook,
 		"selectTrouble": selectTrouble, "selectTroublesOfCase": selectTroublesOfCase, "selectTroublesOfEntry": selectTroublesOfEntry,
 		"insertTrouble": insertTrouble.query, "updateTrouble": updateTrouble.query, "deleteTrouble": deleteTrouble, "selectDueTroubles": selectDueTroubles,
 		"insertHeldMail": insertHeldMail.query, "selectDueMailsOf": selectDueMailsOf, "deleteHeldMails": deleteHeldMails, "selectDueHeldMails": selectDueHeldMails,

@@ -218,6 +218,7 @@ func fillCases(tx store.Tx, open, child, ended *store.Case, entry *store.Entry) 
 		w.Names().PutAlias(&store.Alias{Author: open.StarterID, RouteID: open.RouteID, Name: "x.csv", CaseID: open.ID}),
 		w.Troubles().Insert(&store.Trouble{CaseID: open.ID, Name: "start", Due: noon(), Data: []byte(`{}`)}),
 		w.Troubles().Insert(&store.Trouble{Entry: entry.UUID, Name: "firing", Due: noon(), Data: []byte(`{}`)}),
+		w.Hooks().Put(&store.Hook{RouteID: open.RouteID, Name: "Pushes", Author: 1, SHA256: store.Digest{1}, Settings: []byte(`{}`), Fault: "none", Told: noon(), Revision: 1, Created: noon(), Modified: noon()}),
 		w.Outbox().Insert(&store.OutboxRow{Key: "1.1.1", CaseID: open.ID, Seq: 1, Step: 1, Lane: "mail", Request: []byte(`{}`), Due: noon(), Created: noon()}),
 		w.Outbox().PutJournal(&store.Journal{CaseID: open.ID, Seq: 1, Step: 1, Name: "run.1-1", Created: noon(), Modified: noon(), Form: []byte(`{}`)}),
 	)

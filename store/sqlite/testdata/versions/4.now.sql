@@ -470,15 +470,33 @@ CREATE TABLE letters (
 	content BLOB    NOT NULL
 ) STRICT;
 
+CREATE TABLE hooks (
+	id       INTEGER PRIMARY KEY,
+	route_id INTEGER NOT NULL,
+	folded   TEXT    NOT NULL CHECK (folded <> ''), -- the name, for comparing
+	name     TEXT    NOT NULL,
+	author   INTEGER NOT NULL, -- the user as whom it acts
+	sha256   BLOB    NOT NULL CHECK (length(sha256) = 32), -- of the token
+	settings BLOB    NOT NULL, -- JSON
+	fault    TEXT    NOT NULL, -- why it does not work, '' if it does
+	told     INTEGER, -- when people were told of the fault
+	revision INTEGER NOT NULL,
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	UNIQUE (route_id, folded),
+	UNIQUE (sha256)
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:14:44');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 02:15:14');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:14:44');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:14:44');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:14:44');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:14:44');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 02:05:05');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 02:05:05');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 02:05:05');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:05:05');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 02:15:14');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 02:15:14');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 02:15:14');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:15:14');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -567,6 +585,7 @@ INSERT INTO case_links (case_id, relation, target_id) VALUES (5, 'follows', 7);
 
 INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (1, 5, NULL, 'start', 1352462400000, X'7B7D');
 INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (2, NULL, X'00000000000000000000000000000001', 'firing', 1352462400000, X'7B7D');
+
 
 
 

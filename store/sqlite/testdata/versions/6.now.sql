@@ -470,15 +470,33 @@ CREATE TABLE letters (
 	content BLOB    NOT NULL
 ) STRICT;
 
+CREATE TABLE hooks (
+	id       INTEGER PRIMARY KEY,
+	route_id INTEGER NOT NULL,
+	folded   TEXT    NOT NULL CHECK (folded <> ''), -- the name, for comparing
+	name     TEXT    NOT NULL,
+	author   INTEGER NOT NULL, -- the user as whom it acts
+	sha256   BLOB    NOT NULL CHECK (length(sha256) = 32), -- of the token
+	settings BLOB    NOT NULL, -- JSON
+	fault    TEXT    NOT NULL, -- why it does not work, '' if it does
+	told     INTEGER, -- when people were told of the fault
+	revision INTEGER NOT NULL,
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	UNIQUE (route_id, folded),
+	UNIQUE (sha256)
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:43:46');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 02:15:16');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:43:46');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:43:46');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 02:05:08');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:05:08');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 02:15:16');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:15:16');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -571,6 +589,7 @@ INSERT INTO troubles (id, case_id, entry, name, due, data) VALUES (2, NULL, X'00
 INSERT INTO meanings (route_id, kind, folded, upto, meant_id) VALUES (4, 'party', 'eve', 1, 1);
 
 INSERT INTO held_mails (id, user_id, due, digest, created, mail) VALUES (1, 1, 1352462400000, 1, 1352462400000, X'7B7D');
+
 
 
 

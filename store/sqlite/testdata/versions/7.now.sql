@@ -470,7 +470,25 @@ CREATE TABLE letters (
 	content BLOB    NOT NULL
 ) STRICT;
 
+CREATE TABLE hooks (
+	id       INTEGER PRIMARY KEY,
+	route_id INTEGER NOT NULL,
+	folded   TEXT    NOT NULL CHECK (folded <> ''), -- the name, for comparing
+	name     TEXT    NOT NULL,
+	author   INTEGER NOT NULL, -- the user as whom it acts
+	sha256   BLOB    NOT NULL CHECK (length(sha256) = 32), -- of the token
+	settings BLOB    NOT NULL, -- JSON
+	fault    TEXT    NOT NULL, -- why it does not work, '' if it does
+	told     INTEGER, -- when people were told of the fault
+	revision INTEGER NOT NULL,
+	created  INTEGER NOT NULL,
+	modified INTEGER NOT NULL,
+	UNIQUE (route_id, folded),
+	UNIQUE (sha256)
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 01:51:15');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 02:15:17');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 01:51:15');
@@ -478,7 +496,7 @@ INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 01:51:15');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 01:51:15');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:05:09');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:15:17');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -573,6 +591,7 @@ INSERT INTO meanings (route_id, kind, folded, upto, meant_id) VALUES (4, 'party'
 INSERT INTO held_mails (id, user_id, due, digest, created, mail) VALUES (1, 1, 1352462400000, 1, 1352462400000, X'7B7D');
 
 INSERT INTO deliveries (case_id, seq, step, name, created, modified, form) VALUES (5, 1, 1, 'run.1-1', 1352462400000, 1352462400000, X'7B7D');
+
 
 
 CREATE TRIGGER parties_inserted AFTER INSERT ON parties BEGIN

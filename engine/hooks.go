@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"sync"
+
+	"flowdrive/engine/account"
+	"flowdrive/engine/audit"
+	"flowdrive/engine/change"
+	"flowdrive/internal/document"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/store"
+)
+
+// Hooks has the use cases of hooks: addresses that need no log-in, by which others
+// start cases or write messages of them (docs/contract/drive.md#hooks).
+type Hooks struct {
+	*base
+	cases   *Cases
+	drops   *Drops
+	decider *decider
+
+	secret func(name string) (string, bool) // one of an administrator's settings
+
+	mu    sync.Mutex
+	rates map[int64]*bucket // by hook
+}
+
+// administered returns the route of that name if by administers it. Others are told
+// that there is nothing.
+func (e *Hooks) administered(by identity.Principal, name string) (*routeInfo, error) {
+	info := e.visibleRoute(by, name)
+	if info == nil || !e.administersRoute(by, info) {
+		return nil, change.Absent("folder")
+	}
+	return info, nil
+}
+
+// Hooks returns the hooks of a route in order of creation. Errors: errs.NotFound for
+// those who do not administer the route.
+func (e *Hooks) Hooks(ctx context.Context, by identity.Principal, route string) ([]Resource, error) {
+	info, err := e.administered(by, route)
+	if err != nil {
+		return nil, err
+	}
+	var out []Resource
+	err = e.Store.View(ctx, func(r store.Reader) error {
+		hooks, err := r.Hooks().OfRoute(info.ID)
+		for i := range hooks {
+			resource, bad := e.resource(info, &hooks[i])
+			if bad != nil {
+				return bad
+			}
+			out = append(out, *resource)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Hook returns the hook of that name. Errors: errs.NotFound, also for those who do
+// not administer the route.
+func (e *Hooks) Hook(ctx context.Context, by identity.Principal, route, name string) (*Resource, error) {
+	info, err := e.administered(by, route)
+	if err != nil {
+		return nil, err
+	}
+	var found *store.Hook
+	err = e.Store.View(ctx, func(r store.Reader) (err error) {
+		found, err = store.OrNil(r.Hooks().Get(info.ID, name))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if found == nil {
+		return nil, change.Absent("hook")
+	}
+	return e.resource(info, found)
+}
+
+// PutHook makes a hook, whose address is in the outcome, this once; or changes what
+// the one of that name does, and keeps its address. From then on it acts as the
+// caller. Errors: errs.NotFound for those who do not administer the route;
+// errs.NotAllowed for a device; errs.Invalid with every fault of the document.
+func (e *Hooks) PutHook(ctx context.Context, req Request, route, name string, body []byte) (*Outcome, error) {
+	info, err := e.mayChangeHooks(req.By, route)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := readHook(body, name)
+	if err != nil {
+		return nil, err
+	}
+	token := account.NewToken()
+	var out *Outcome
+	err = e.Update(ctx, func(tx store.Tx) error {
+		info, err = e.mayChangeHooks(req.By, route)
+		if err != nil {
+			return err
+		}
+		old, err := store.OrNil(tx.Hooks().Get(info.ID, name))
+		if err != nil {
+			return err
+		}
+		if err := change.CheckVersion(req.If, hookVersion(old)); err != nil {
+			return err
+		}
+		out, err = e.writeHook(ctx, tx, req, old, &store.Hook{
+			RouteID: info.ID, Name: name, Author: req.By.ID, SHA256: sha256.Sum256([]byte(token)),
+			Settings: document.Line(settings), Created: req.Now, Modified: req.Now,
+		})
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if out.Created {
+		var form hookForm
+		if form, err = e.form(info, &store.Hook{Name: name, Author: req.By.ID, Settings: document.Line(settings), Created: req.Now, Modified: req.Now}); err != nil {
+			return nil, err
+		}
+		form.URL = e.links.To("/hook/" + token)
+		out.Once = document.Line(form)
+	}
+	return out, nil
+}
+
+// mayChangeHooks returns the route whose hooks by may change. A device may not: a
+// hook would outlast its app password.
+func (e *Hooks) mayChangeHooks(by identity.Principal, route string) (*routeInfo, error) {
+	info, err := e.administered(by, route)
+	if err == nil && by.Device {
+		err = errs.New(errs.NotAllowed, "You are logged in with an app password, which cannot make or change hooks; log in with your own password.")
+	}
+	return info, err
+}
+
+func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h *store.Hook) (*Outcome, error) {
+	info := e.routes.Load().byID[h.RouteID]
+	if info == nil {
+		return nil, change.Absent("folder")
+	}
+	if old != nil {
+		h.ID, h.Name, h.SHA256, h.Created, h.Revision = old.ID, old.Name, old.SHA256, old.Created, old.Revision+1
+	} else if all, err := tx.Hooks().OfRoute(info.ID); err != nil || len(all) >= mostHooks {
+		if err == nil {
+			err = errs.New(errs.TooMany, "The route has %d hooks, which is the limit; delete some first.", mostHooks)
+		}
+		return nil, err
+	}
+	if err := tx.Write().Hooks().Put(h); err != nil {
+		return nil, err
+	}
+	action := audit.HookChange
+	if old == nil {
+		action = audit.HookAdd
+	}
+	if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, action, info.Name+"/"+h.Name, "")); err != nil {
+		return nil, err
+	}
+	r, err := e.resource(info, h)
+	if err != nil {
+		return nil, err
+	}
+	out := &Outcome{Created: old == nil, Changed: true, Name: h.Name, Form: r.Form, FormETag: r.FormETag, Modified: h.Modified}
+	return out, e.Finish(tx, req, out)
+}
+
+// DeleteHook revokes a hook: its address is good for nothing at once. Errors:
+// errs.NotFound; errs.NotAllowed for a device.
+func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string) error {
+	return e.Store.Update(ctx, func(tx store.Tx) error {
+		info, err := e.mayChangeHooks(req.By, route)
+		if err != nil {
+			return err
+		}
+		h, err := store.OrNil(tx.Hooks().Get(info.ID, name))
+		if err != nil {
+			return err
+		}
+		if h == nil {
+			return change.Absent("hook")
+		}
+		if err := change.CheckVersion(req.If, hookVersion(h)); err != nil {
+			return err
+		}
+		if err := tx.Write().Hooks().Delete(h.ID); err != nil {
+			return err
+		}
+		return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.HookDelete, info.Name+"/"+h.Name, ""))
+	})
+}

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"flowdrive/engine"
+	"flowdrive/internal/errs"
+)
+
+// Hooks takes requests to hooks, which need no log-in.
+type Hooks interface {
+	Receive(ctx context.Context, r engine.HookRequest) (*engine.HookAnswer, error)
+}
+
+// serveHook answers /hook/<token> (docs/contract/drive.md#hooks). An unknown token
+// counts as a failed log-in, so that tokens cannot be searched for.
+func (s *Server) serveHook(x *exchange, r *http.Request) error {
+	token := strings.TrimPrefix(r.URL.Path, "/hook/")
+	if s.config.Hooks == nil || token == "" || strings.Contains(token, "/") {
+		return errs.New(errs.NotFound, "There is nothing at this address.")
+	}
+	if r.Method != http.MethodPost && r.Method != http.MethodPut {
+		return &errs.Error{
+			Kind: errs.Method, Detail: "This address takes POST and PUT.",
+			Extra: map[string]any{ExtraAllow: []string{http.MethodPost, http.MethodPut}},
+		}
+	}
+	if r.ContentLength > engine.MaxHookBody {
+		return errs.New(errs.TooLarge, "The body is larger than %s, the most that a hook takes.", bytesInWords(engine.MaxHookBody))
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		return errs.New(errs.MediaType, "The body is encoded as %q; send it as it is (RFC 9110, section 8.4).", clip(coding, 40))
+	}
+	answer, err := s.config.Hooks.Receive(r.Context(), engine.HookRequest{
+		Token: token, Header: r.Header, Query: r.URL.Query(), Body: r.Body, Wall: s.config.Now(),
+	})
+	if errors.Is(err, engine.ErrNoHook) {
+		if s.config.Audit != nil {
+			s.config.Audit.LogInRefused(0, x.client.String(), "no such hook")
+		}
+		return s.config.Auth.unknownAddress(x.client)
+	}
+	if err != nil {
+		return err
+	}
+	h := x.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if answer.Replayed {
+		h.Set("Idempotent-Replayed", "true")
+	}
+	status := http.StatusOK
+	if answer.Label == "" {
+		status = http.StatusCreated
+	}
+	x.WriteHeader(status)
+	_, _ = x.Write(append(plainJSON(answer), '\n'))
+	return nil
+}
