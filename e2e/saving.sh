@@ -42,6 +42,28 @@ performed() {
 	[[ $(json '[.[] | select(.kind == "action" and .action == "resolve")] | length') == "$1" ]]
 }
 
+# open_cases prints how many cases are open.
+open_cases() {
+	request GET "/dav/Workflow/Cases/.contents?state=active"
+	json length
+}
+
+# rclone_is_late: rclone repeats a command that was refused. It must not be performed
+# when another user has made it possible.
+rclone_is_late() {
+	rclone_mount writes
+	new_case
+	eventually "  shows a new case" ls "$m${case#/dav}/Actions"
+	echo '{"comment": "too early"}' >"$m${case#/dav}/Actions/close.json"
+	eventually "  a refused action is explained" answers 200 GET "$case/Actions/Rejected/"
+	put "$case/Actions/resolve.json" '{"comment": "put out"}'
+	expect "  which another makes possible" 204 "$status"
+	sleep 12
+	request GET "$case/log.txt"
+	expect "  it is not performed later" "" "$(grep 'too early' "$work/body" || true)"
+	succeeds "  unmounts" fusermount3 -u "$m"
+}
+
 # ---- rclone
 
 # rclone_mount MODE mounts the drive at $m.
@@ -100,6 +122,7 @@ if has rclone rclone && has fusermount3 'rclone mount'; then
 	for mode in off minimal writes; do
 		rclone_saves "$mode"
 	done
+	rclone_is_late
 fi
 
 # ---- davfs2
@@ -147,6 +170,9 @@ davfs_saves() {
 	request GET "$schedule/$name.json"
 	expect_match "  and leaves what is stored" '500, "note"' "$(body)"
 	succeeds "  and no lock" unlocked "$schedule/$name.json"
+	cp "$work/first.json" "$m/Workflow/Schedule/$name.txt"
+	eventually "  a save that does nothing is noted" rejected "$name.txt"
+	fails "  a folder of one's own is refused" mkdir "$m/Workflow/Schedule/Own"
 	new_case
 	sleep 2
 	succeeds "  performs an action" sh -c "echo '{\"comment\": \"put out\"}' >'$m${case#/dav}/Actions/resolve.json'"
@@ -159,6 +185,12 @@ if has mount.davfs davfs2; then
 	davfs_saves locks 1 0
 	davfs_saves plain 0 0
 	davfs_saves delay 1 2
+	davfs_mount brake 0 0
+	for _ in 1 2 3 4 5; do new_case; done
+	before=$(open_cases)
+	rm -r "$m/Workflow/Cases" >/dev/null 2>&1 || true
+	expect "  rm -r of the cases cancels three" "$((before - 3))" "$(open_cases)"
+	succeeds "  unmounts" umount "$m"
 fi
 
 # ---- Windows, request by request: it cannot run here
