@@ -41,7 +41,7 @@ func fullCase() *Case {
 			Children:      []ChildLine{{ID: 16, Route: "r", Life: Active, Status: "s", Action: "a"}, {}},
 			ChildrenCount: 17, AncestorSuspended: true, Work: []Work{{Kind: WorkMake, Enablement: 6, After: 18}, {}},
 		},
-		LogSeq: 10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Iteration: 13, InputName: "i.pdf", Created: at, Started: at, Modified: at, Completed: at, Ended: at,
+		LogSeq: 10, Version: 11, Revision: 12, ScheduleUUID: "u", ScheduledFor: at, Iteration: 13, InputName: "i.pdf", LabelZone: "Z", Created: at, Started: at, Modified: at, Completed: at, Ended: at,
 	}
 }
 
