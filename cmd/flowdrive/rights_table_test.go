@@ -156,7 +156,7 @@ const rightsTable = `
   PROPFIND                                | 207 207 404 404 404 404 404 401
   PUT {"type": "cron", "route": "bug", "hour": "22"} | 204 204 404 404 404 404 404 401
   PUT?dryRun {"type": "cron", "route": "bug", "hour": "22"} | 200 200 404 404 404 404 404 401
-  PUT {"type": "cron", "route": "bug", "hour": "22", "context": "ops"} | 403 403 404 404 404 404 404 401
+  PUT {"type": "cron", "route": "bug", "hour": "22", "context": "ops"} | 204 403 404 404 404 404 404 401
   PUT { | 400 400 404 404 404 404 404 401
   DELETE                                  | 204 204 404 404 404 404 404 401
   POST                                    | 405 405 404 404 404 404 404 401
