@@ -60,7 +60,7 @@ func (e *Entry) Text() []byte {
 		rows = append(rows, []string{"Note", machine.OneLine(s.Note)})
 	}
 	if s.LastError != "" {
-		rows = append(rows, []string{"Last error", machine.OneLine(s.LastError)})
+		rows = append(rows, []string{"Last error", reason(s.LastError)})
 	}
 	p.table(rows, "")
 	p.heading("If nobody does anything")
@@ -118,7 +118,7 @@ func (e *Entry) Outlook() string {
 	case s.Paused:
 		return `Nothing, until somebody resumes the entry by saving {"do": "resume"} to it.`
 	case e.Trouble != "":
-		return "Its next firing fails, because " + strings.TrimSuffix(machine.OneLine(e.Trouble), ".") + "."
+		return "Its next firing fails, because " + strings.TrimSuffix(reason(e.Trouble), ".") + "."
 	case len(e.Next) == 0:
 		return "Nothing. No instant is to come."
 	}
@@ -159,7 +159,7 @@ func (e *Entry) writeOccurrences(p *page) {
 		if o.CaseID != 0 {
 			what = fmt.Sprintf("case %d", o.CaseID)
 		}
-		rows = append(rows, []string{e.Zone.Minute(o.Instant), o.Outcome, what, lateBy(lag(o)), machine.OneLine(o.Reason)})
+		rows = append(rows, []string{e.Zone.Minute(o.Instant), o.Outcome, what, lateBy(lag(o)), reason(o.Reason)})
 	}
 	p.table(rows, "Nothing has come yet.")
 }
@@ -181,7 +181,7 @@ func (e *Entry) writeFailures(p *page) {
 		return
 	}
 	p.line("  %d of these %d failed. The last one, at %s:", len(failed), len(e.Occurrences), e.Zone.Minute(failed[0].Instant))
-	p.line("  %s", machine.OneLine(failed[0].Reason))
+	p.line("  %s", reason(failed[0].Reason))
 }
 
 // lag is how long after its instant an occurrence was dealt with.

@@ -68,6 +68,13 @@ func (z Zone) words(text string) string {
 	})
 }
 
+// pointer matches the place in a document with which the reason of a failure begins.
+var pointer = regexp.MustCompile(`^/(?:[^/: ]+/)*([^/: ]+): `)
+
+// reason returns why something failed, for people: of a fault in a document the name of
+// the field instead of its place.
+func reason(text string) string { return pointer.ReplaceAllString(machine.OneLine(text), "$1 ") }
+
 // page is a text file under construction.
 type page struct{ strings.Builder }
 
