@@ -293,7 +293,7 @@ func TestOpenAPIAndServer(t *testing.T) {
 		o := newOpenAPI(t, description.Body.Bytes())
 		values := map[string]string{
 			"{name}": "fire.json", "{uuid}": f.entry, "{route}": "copy", "{version}": "1", "{id}": f.id, "{action}": "comment", "{timer}": "comment.due", "{list}": "Offered", "{entry}": f.entry, "{team}": "ops", "{task}": f.id + ".close",
-			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{year}": "2012", "{month}": "11", "{path}": "plans/hall.txt", "{token}": f.token,
+			"{label}": "remark", "{file}": f.attachment, "{schema}": "route", "{party}": "sam", "{date}": f.day, "{mail}": "none", "{state}": "resolved", "{card}": f.id + "%20Fire.json", "{context}": "admin", "{year}": "2012", "{month}": "11", "{path}": "plans/hall.txt", "{token}": f.token,
 		}
 		special := map[string][2]string{ // by path: what stands for a parameter there
 			"/dav/Workflow/Schedule/{name}":                     {"{name}", "nightly.json"},
