@@ -88,6 +88,7 @@ func infoOf(s *store.Route, compiled *route.Route) *routeInfo {
 type versionCache struct {
 	mu       sync.RWMutex
 	compiled map[versionKey]*route.Route
+	cleared  int // how often
 }
 
 type versionKey struct{ id, version int64 }
@@ -95,14 +96,18 @@ type versionKey struct{ id, version int64 }
 // get returns the compiled version, from the store if it is not cached.
 func (c *versionCache) get(r store.Reader, id, version int64) (*route.Route, error) {
 	c.mu.RLock()
-	held := c.compiled[versionKey{id, version}]
+	held, cleared := c.compiled[versionKey{id, version}], c.cleared
 	c.mu.RUnlock()
 	if held != nil {
 		return held, nil
 	}
 	compiled, err := compileVersion(r, id, version)
 	if err == nil {
-		c.put(id, version, compiled)
+		c.mu.Lock()
+		if c.cleared == cleared { // else names may have meant others when it was read
+			c.hold(id, version, compiled)
+		}
+		c.mu.Unlock()
 	}
 	return compiled, err
 }
@@ -111,6 +116,10 @@ func (c *versionCache) get(r store.Reader, id, version int64) (*route.Route, err
 func (c *versionCache) put(id, version int64, compiled *route.Route) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.hold(id, version, compiled)
+}
+
+func (c *versionCache) hold(id, version int64, compiled *route.Route) {
 	if c.compiled == nil {
 		c.compiled = map[versionKey]*route.Route{}
 	}
@@ -122,6 +131,7 @@ func (c *versionCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.compiled = nil
+	c.cleared++
 }
 
 // compileVersion compiles a stored version.
