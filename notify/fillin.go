@@ -28,6 +28,9 @@ func (g *Gateway) fillIn(d *outbox.Delivery) (*outbox.Delivery, *hidden, error) 
 		for _, name := range g.Commands.named[d.Exec.Name].Hidden {
 			h.add(g.Commands.named[d.Exec.Name].Env[name])
 		}
+		if wrote := d.Wrote; wrote != nil {
+			out.Wrote = func(o outbox.Output) { wrote(outbox.Output{Stdout: h.bytes(o.Stdout), Stderr: h.bytes(o.Stderr)}) }
+		}
 	}
 	return &out, h, err
 }
@@ -169,20 +172,30 @@ func (h *hidden) outcome(r *outbox.Reply, err error) (*outbox.Reply, error) {
 	if r != nil {
 		r.Content, r.MediaType = h.bytes(r.Content), h.in(r.MediaType)
 	}
+	return r, h.failure(err)
+}
+
+// failure returns the error without what must not be told, of the same kind.
+func (h *hidden) failure(err error) error {
+	if failed, is := errors.AsType[*outbox.Failed](err); is {
+		told := *failed
+		told.Output, told.Err = h.in(failed.Output), h.failure(failed.Err)
+		return &told
+	}
 	if err == nil || h.in(err.Error()) == err.Error() {
-		return r, err
+		return err
 	}
 	if final, is := errors.AsType[*outbox.Final](err); is {
 		told := *final
 		told.Reason = h.in(told.Reason)
-		return r, &told
+		return &told
 	}
 	if later, is := errors.AsType[*outbox.Later](err); is {
 		told := *later
 		told.Err = errors.New(h.in(later.Err.Error()))
-		return r, &told
+		return &told
 	}
-	return r, &hushed{text: h.in(err.Error()), err: err}
+	return &hushed{text: h.in(err.Error()), err: err}
 }
 
 // hushed is an error whose own text must not be told.
