@@ -8,6 +8,7 @@ import (
 
 	"flowdrive/davfs/dav"
 	"flowdrive/engine"
+	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 )
 
@@ -53,6 +54,9 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 		a.add("Content-Type", typeJSON)
 		return a
 	}
+	if len(o.Warnings) > 0 && p.script && !p.whole {
+		return a.warn(o)
+	}
 	where := ""
 	if r, ok := p.target.(represented); ok {
 		where = r.formAt(o)
@@ -82,6 +86,19 @@ func (p *putRequest) answer(o *engine.Outcome) *answer {
 	a.add("Content-Type", typeJSON)
 	a.add("Preference-Applied", "return=representation")
 	a.Body = o.Form
+	return a
+}
+
+// warn makes the answer to a script client say what it should look at. Mounting clients
+// take no body, and find the warnings in the complete form.
+func (a *answer) warn(o *engine.Outcome) *answer {
+	if !o.Created {
+		a.Status = http.StatusOK
+	}
+	a.add("Content-Type", typeJSON)
+	a.Body = document.Line(struct {
+		Warnings []string `json:"warnings"`
+	}{o.Warnings})
 	return a
 }
 

@@ -169,6 +169,7 @@ type entryChange struct {
 	restored bool             // a new one that was deleted a moment ago
 	base     int64            // revision it was decided on, 0 for a new entry
 	body     []byte
+	warnings []string
 
 	command func(store.Tx) (*Outcome, error) // what is to be done instead of all that
 }
@@ -308,6 +309,7 @@ func (e *Schedules) newEntry(r store.Reader, req Request, ref Ref, entry *schedu
 
 // decided puts the read entry into the records to be stored.
 func (c *entryChange) decided(req Request, ref Ref, entry *schedule.Entry, given *store.GivenName, body []byte) *entryChange {
+	c.warnings = entry.Warnings()
 	c.body, c.byName = body, !ref.Identity()
 	entry.Modified = req.Now
 	c.stored.ContextID = identity.ID(entry.ContextID)
@@ -393,7 +395,7 @@ func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outco
 	})
 	out := &Outcome{
 		Created: created, Changed: true, Name: c.stored.UUID.String(), Form: c.stored.Form,
-		FormETag: entryETag(&c.stored), Modified: c.stored.Modified,
+		FormETag: entryETag(&c.stored), Modified: c.stored.Modified, Warnings: c.warnings,
 	}
 	switch {
 	case c.given != nil && c.byName:

@@ -180,14 +180,19 @@ func (e *Routes) routeMeta(c *routeChange) route.Meta {
 	if p := e.directory().ByID(c.stored.ContextID); p != nil {
 		context = string(p.Name)
 	}
+	return route.Meta{
+		ID: c.stored.ID, Version: c.stored.Version, Context: context, Author: author,
+		Warnings: c.warned(), Created: c.stored.Created, Modified: c.stored.Modified,
+	}
+}
+
+// warned returns the warnings as people read them.
+func (c *routeChange) warned() []string {
 	warnings := make([]string, len(c.warnings))
 	for i, w := range c.warnings {
 		warnings[i] = w.String()
 	}
-	return route.Meta{
-		ID: c.stored.ID, Version: c.stored.Version, Context: context, Author: author,
-		Warnings: warnings, Created: c.stored.Created, Modified: c.stored.Modified,
-	}
+	return warnings
 }
 
 // routeOwner returns the context of the route: any user may store for themself,
@@ -285,6 +290,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 	out := &Outcome{
 		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, Form: c.stored.Form,
 		FormETag: routeETag(c.stored.ID, c.stored.Version), ETag: c.stored.ETag, Modified: c.stored.Modified,
+		Warnings: c.warned(),
 	}
 	return out, e.Finish(tx, req, out)
 }

@@ -111,6 +111,8 @@ type Outcome struct {
 	Report   []byte // a body that says what became of a route's cases; nil: nothing to be told
 	Once     []byte // a body that is shown this once: it holds a new secret
 
+	Warnings []string // of a route or an entry: what is allowed and may not be meant
+
 	// Of a performance and of changes to a case:
 	CaseID int64
 	Life   machine.Life
