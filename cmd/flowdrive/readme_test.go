@@ -156,6 +156,7 @@ func TestSettingsOfDocs(t *testing.T) {
 	home := t.TempDir()
 	for name, text := range map[string]string{
 		"smtp-password": "secret\n", "webhook-secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", "render": "#!/bin/sh\n",
+		"slack-url": "https://hooks.example.com/services/T000\n",
 	} {
 		path := filepath.Join(home, name)
 		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
