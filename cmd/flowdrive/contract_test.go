@@ -99,6 +99,7 @@ func (s *inProcess) furnish() furnished {
 	s.must("PUT", "/dav/Account/me.json", `{"deputy": {"user": "sam", "to": "2012-12-24"}}`)
 	s.must("PUT", "/dav/Account/AppPasswords/phone.json", ``)
 	link := s.must("PUT", "/dav/Account/CalendarLinks/phone.json", ``).Body.String()
+	s.must("PUT", "/dav/Workflow/Routes/bug/Hooks/pushes.json", `{"headers": ["X-A"]}`)
 	_, f.token, _ = strings.Cut(link, "/calendar/")
 	f.token, _, _ = strings.Cut(f.token, ".ics")
 	f.entry = last(s.must("PUT", "/dav/Workflow/Schedule/nightly.json", `{"type": "cron", "route": "bug", "hour": "23", "minute": "0", "xattrDict": {"a": 1}}`))
@@ -206,6 +207,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"app-password#form", "/dav/Account/AppPasswords/.contents", "", "list"},
 			{"calendar-link#form", "/dav/Account/CalendarLinks/phone.json", "", ""},
 			{"calendar-link#form", "/dav/Account/CalendarLinks/.contents", "", "list"},
+			{"hook#form", "/dav/Workflow/Routes/bug/Hooks/pushes.json", "", ""},
 			{"user#form", "/dav/Admin/Users/admin.json", "", ""},
 			{"user#form", "/dav/Admin/Users/.contents", "", "list"},
 			{"team#form", "/dav/Admin/Teams/.contents", "", "list"},
