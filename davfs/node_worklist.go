@@ -41,11 +41,11 @@ func (n teamsFolder) stat(context.Context) (*info, error) {
 	return folderInfo(teamRoot, n.since), nil
 }
 
-func (n teamsFolder) child(_ context.Context, name string) (node, error) {
+func (n teamsFolder) child(_ context.Context, name string) (node, error) { //nolint:unparam // as folder has it
 	return worklistFolder{n.scope, engine.TeamWorklist(name)}, nil
 }
 
-func (n teamsFolder) list(context.Context) ([]*info, error) {
+func (n teamsFolder) list(context.Context) ([]*info, error) { //nolint:unparam // as folder has it
 	var out []*info
 	for _, name := range n.names() {
 		out = append(out, folderInfo(name, n.since))

@@ -58,9 +58,9 @@ func (n notShownFile) about() *info {
 	}
 }
 
-func (n notShownFile) stat(context.Context) (*info, error) { return n.about(), nil } //nolint:unparam // node's method may fail
+func (n notShownFile) stat(context.Context) (*info, error) { return n.about(), nil }
 
-func (n notShownFile) open(context.Context) (*info, io.ReadSeekCloser, error) {
+func (n notShownFile) open(context.Context) (*info, io.ReadSeekCloser, error) { //nolint:unparam // as reader has it
 	return n.about(), contentOf(n.text()), nil
 }
 

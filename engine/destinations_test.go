@@ -27,7 +27,7 @@ type mailRoom struct {
 func (m *mailRoom) deliver(_ context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	to, text := "", ""
+	var to, text string
 	if d.News != nil {
 		var p notice.Payload
 		if err := json.Unmarshal(d.News.Body, &p); err != nil {

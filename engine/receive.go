@@ -324,7 +324,7 @@ func errNoCase() error {
 // caseOf returns the case that the request names by its id: one of the hook's route
 // that its author sees.
 func (e *Hooks) caseOf(ctx context.Context, by identity.Principal, r *received, at hookCase) (int64, error) {
-	name := ""
+	var name string
 	switch {
 	case at.Header != "":
 		name = r.in.Header.Get(at.Header)

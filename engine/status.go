@@ -216,13 +216,13 @@ func (e *Status) look(by identity.Principal) *statusLook {
 	return &statusLook{Status: e, by: by, zone: zone, version: e.version(zone)}
 }
 
-// keep returns the file with that key, which make makes if it is not in the cache.
-func (l *statusLook) keep(key string, make func() (*StatusFile, error)) (*StatusFile, error) {
+// keep returns the file with that key, which write makes if it is not in the cache.
+func (l *statusLook) keep(key string, write func() (*StatusFile, error)) (*StatusFile, error) {
 	at := statusKey{l.by.ID, key}
 	if f := l.kept.Get(at, l.version); f != nil {
 		return f, nil
 	}
-	f, err := make()
+	f, err := write()
 	if err != nil {
 		return nil, err
 	}

@@ -39,6 +39,8 @@ func (w Worklist) list() machine.Lists {
 		return machine.OnWarnings | machine.WatchedWarnings
 	case WorklistEscalated:
 		return machine.OnEscalated | machine.WatchedEscalated
+	case WorklistDone:
+		return 0 // what was done is read from the logs
 	}
 	return 0
 }

@@ -232,9 +232,15 @@ func TestMessagesHaveTheirBounds(t *testing.T) {
 		t.Errorf("%d lines, %d links, %d characters of a title", len(c.lines), len(c.links), len([]rune(c.title)))
 	}
 	_, body := slackMessage(nil, "", &p)
-	for _, block := range body.(object)["blocks"].([]object) {
-		if section, is := block["text"].(object); is && len([]rune(section["text"].(string))) > 3000 {
-			t.Errorf("a section of %d characters", len([]rune(section["text"].(string))))
+	message, _ := body.(object)
+	blocks, _ := message["blocks"].([]object)
+	if len(blocks) == 0 {
+		t.Errorf("a message without blocks: %v", body)
+	}
+	for _, block := range blocks {
+		section, _ := block["text"].(object)
+		if text, _ := section["text"].(string); len([]rune(text)) > 3000 {
+			t.Errorf("a section of %d characters", len([]rune(text)))
 		}
 	}
 	if _, card := teamsMessage(nil, "", &p); len(fmt.Sprint(card)) > 28<<10 {

@@ -263,7 +263,8 @@ func TestOutputIsFollowed(t *testing.T) {
 	}
 	close(told)
 	var last outbox.Output
-	for last = range told { //nolint:revive // the last one is looked at
+	for output := range told {
+		last = output
 	}
 	if len(last.Stdout) != outbox.MostKept || !strings.HasSuffix(string(last.Stdout), "0123456789 8999\n") || string(last.Stderr) != "trouble\n" {
 		t.Errorf("at its end %d bytes were told, ending in %.40q, and %q", len(last.Stdout), last.Stdout[max(0, len(last.Stdout)-40):], last.Stderr)

@@ -128,7 +128,7 @@ func (p *process) follow(wrote func(outbox.Output), every time.Duration) (end fu
 	over, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
-		ticker := time.NewTicker(every)
+		ticker := time.NewTicker(every) //nolint:forbidigo // what a running command writes is looked at now and then, on the machine's time
 		defer ticker.Stop()
 		for {
 			select {

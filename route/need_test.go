@@ -1,6 +1,7 @@
 package route_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestNeed(t *testing.T) {
 
 func faultCodes(err error) string {
 	var codes []string
-	if e, ok := err.(*errs.Error); ok {
+	if e, ok := errors.AsType[*errs.Error](err); ok {
 		for _, f := range e.Faults {
 			codes = append(codes, string(f.Code))
 		}

@@ -185,7 +185,7 @@ func (c *compiler) expressions(v document.Value, p *Payload) {
 
 func (c *compiler) mail(v document.Value) *Mail {
 	m := &Mail{Subject: c.value(v.Get("subject"))}
-	isSecret := false
+	var isSecret bool
 	if m.TextSecret, isSecret = c.secret(v.Get("text"), ReachSecretText); !isSecret {
 		m.Text = c.value(v.Get("text"))
 	}
@@ -320,7 +320,7 @@ func (c *compiler) headers(v document.Value) []Header {
 	for i := range v.Node.Members {
 		name, member := v.Member(i)
 		header := Header{Name: name}
-		isSecret := false
+		var isSecret bool
 		if header.Secret, isSecret = c.secret(member, ReachSecretText); !isSecret {
 			header.Value = c.value(member)
 		}

@@ -78,7 +78,7 @@ func oneTypeEach(schema *document.Node) {
 		return
 	}
 	types := schema.Members[at].Value.Items
-	if real := slices.DeleteFunc(slices.Clone(types), func(t *document.Node) bool { return t.Text == "null" }); len(real) < 2 {
+	if values := slices.DeleteFunc(slices.Clone(types), func(t *document.Node) bool { return t.Text == "null" }); len(values) < 2 {
 		return
 	}
 	items := schema.Get("items")

@@ -98,12 +98,11 @@ func mayCompress(a area, r *http.Request) bool {
 	if len(r.Header["Range"]) > 0 {
 		return false // the parts are those of the bytes that are stored
 	}
-	switch a {
-	case areaDocuments, areaAttach:
-		name := path.Base(r.URL.Path)
-		return name == ".contents" || name == ".ls" || strings.HasSuffix(r.URL.Path, "/") || isText(mediatype.Of(name))
+	if a != areaDocuments && a != areaAttach {
+		return true
 	}
-	return true
+	name := path.Base(r.URL.Path)
+	return name == ".contents" || name == ".ls" || strings.HasSuffix(r.URL.Path, "/") || isText(mediatype.Of(name))
 }
 
 // plainETags makes the ETags of compressed answers in the conditions of a request

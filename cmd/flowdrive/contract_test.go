@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,6 +133,18 @@ func (s *inProcess) furnish() furnished {
 	return f
 }
 
+// delivering starts a case that has something to send, and returns its id.
+func (s *inProcess) delivering() string {
+	s.Helper()
+	s.must("PUT", "/dav/Workflow/Routes/sends.yaml", `
+states: {open: {type: start, complete: true}}
+actions: {begin: {trigger: init, onFire: [{mail: {to: [admin], subject: Order, text: One lamp.}}]}}
+`)
+	s.must("PUT", "/dav/Account/me.json", `{"email": "admin@example.org"}`)
+	at := s.must("PUT", "/dav/Workflow/Cases/sends.json", `{"route": "sends"}`).Header().Get("Location")
+	return strings.TrimSuffix(path.Base(at), ".json")
+}
+
 // TestAnswersAndSchemas: what the server answers is what the schemas on the
 // drive say.
 func TestAnswersAndSchemas(t *testing.T) {
@@ -187,6 +200,7 @@ func TestAnswersAndSchemas(t *testing.T) {
 			{"timer#form", "/dav/Workflow/Cases/" + f.id + "/Timers/.contents", "", "list"},
 			{"listing", "/dav/Workflow/Cases/" + f.id + "/Timers/.ls", "", ""},
 			{"log", "/dav/Workflow/Cases/" + f.id + "/log.json", "", ""},
+			{"delivery", "/dav/Workflow/Cases/" + s.delivering() + "/Outbox/.contents", "", "list"},
 			{"status#overview", "/dav/Workflow/Status/overview.json", "", ""},
 			{"status#week", "/dav/Workflow/Status/week.json", "", ""},
 			{"status#late", "/dav/Workflow/Status/late.json", "", ""},

@@ -25,7 +25,7 @@ func (*anywhere) RefusesCommand(string) string                 { return "" }
 func (*anywhere) RefusesSecret(route.ReachKind, string) string { return "" }
 
 // Rehearse implements outbox.Rehearser.
-func (a *anywhere) Rehearse(d *outbox.Delivery) (reply *outbox.Reply, err error, known bool) { //nolint:revive,staticcheck // as the interface has it
+func (a *anywhere) Rehearse(d *outbox.Delivery) (reply *outbox.Reply, err error, known bool) { //nolint:revive // as the interface has it
 	if d.Exec == nil || len(a.runs[d.Exec.Name]) == 0 {
 		return nil, nil, false
 	}

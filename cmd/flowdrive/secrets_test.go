@@ -48,7 +48,7 @@ func TestSecretsStayHidden(t *testing.T) { //nolint:paralleltest // it sets vari
 		if strings.HasPrefix(last.target, "/orders/") {
 			w.WriteHeader(http.StatusForbidden)
 		}
-		fmt.Fprintf(w, "no such place: %s for %s", last.target, last.header.Get("Authorization"))
+		_, _ = fmt.Fprintf(w, "no such place: %s for %s", last.target, last.header.Get("Authorization"))
 	})
 	box := mailbox.Start(t, mailbox.Options{})
 	folder := t.TempDir()

@@ -89,19 +89,20 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 			return err
 		}
 		newID := func() identity.ID { return identity.ID(e.maker.NewID(req)) }
-		change, err := t.Read(Document{kind, name, node, hash}, newID, req.Now)
+		read, err := t.Read(Document{kind, name, node, hash}, newID, req.Now)
 		if err != nil {
 			return err
 		}
-		out, err = e.writeParty(ctx, tx, req, change)
-		disabled = change.Party.Disabled
+		out, err = e.writeParty(ctx, tx, req, read)
+		disabled = read.Party.Disabled
 		return err
 	})
 	if err != nil || !disabled || req.DryRun {
 		return out, err
 	}
 	// Once the user is known to be disabled, so that the cases are told who is left.
-	return out, e.ties.VacateParty(ctx, req, e.Table().ByName(kind, name))
+	// Who disables themselves is logged out by then.
+	return out, e.ties.VacateParty(change.Committed(ctx), req, e.Table().ByName(kind, name))
 }
 
 // hashGiven hashes the password of a user's document. It returns "" if there is

@@ -128,7 +128,7 @@ func (f *forecaster) step() (end Outlook, err error) {
 		case errs.Is(err, errs.Internal):
 			return "", err
 		case err != nil:
-			return OutlookUnknown, nil
+			return OutlookUnknown, nil //nolint:nilerr // what the route would do cannot be known; that is the forecast
 		}
 		if f.cost += d.values.Cost; f.cost >= maxForecastCost {
 			return OutlookUnknown, nil

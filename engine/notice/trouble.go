@@ -27,7 +27,8 @@ func (w What) Kind() Kind {
 
 // troubleSentence says in a line what is wrong, still wrong or mended.
 func (n *Notice) troubleSentence() string {
-	t, title := n.Trouble, ""
+	t := n.Trouble
+	var title string
 	if n.Entry != nil {
 		title = n.Entry.Title
 	} else {

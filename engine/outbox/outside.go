@@ -36,7 +36,7 @@ type Outside interface {
 // delivery, which is then not recorded but takes place.
 type Rehearser interface {
 	// Rehearse returns what Deliver would, or false if it cannot say.
-	Rehearse(d *Delivery) (reply *Reply, err error, known bool) //nolint:revive,staticcheck // known says whether there is an answer at all
+	Rehearse(d *Delivery) (reply *Reply, err error, known bool)
 }
 
 // Delivery is one piece of work outside; one of its pointers is set. Callbacks

@@ -30,7 +30,6 @@ func (z Zone) Minute(t time.Time) string {
 }
 
 // local returns an instant without the name of the zone.
-func (z Zone) local(t time.Time) string { return t.In(z.Location).Format(minuteForm) }
 
 // Day returns the midnight with which the day of an instant begins.
 func (z Zone) Day(t time.Time) time.Time {
@@ -79,7 +78,7 @@ func reason(text string) string { return pointer.ReplaceAllString(machine.OneLin
 type page struct{ strings.Builder }
 
 // line appends a line.
-func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+func (p *page) line(format string, args ...any) { _, _ = fmt.Fprintf(p, format+"\n", args...) }
 
 // heading appends a heading, with an empty line before it.
 func (p *page) heading(text string) { p.line("\n%s", text) }
