@@ -113,7 +113,7 @@ func reboot(t *testing.T, w *world, outside *outsideWorld) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = other.Run(ctx) })
-	await(time.Second)
+	await(10 * time.Second) // longer than the pause after an attempt or two
 	return func() { cancel(); wg.Wait() }
 }
 

@@ -483,7 +483,7 @@ actions:
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = other.Run(ctx) })
-		await(time.Second)
+		await(10 * time.Second) // longer than the pause after an attempt whose end is not known
 		same(t, "keys", outside.seen()[1].Key, row.Key)
 		same(t, "attempt", outside.seen()[1].Attempt, 2)
 		w.as("sam").caseForm(id).wants("status", `"done"`)

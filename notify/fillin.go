@@ -28,9 +28,6 @@ func (g *Gateway) fillIn(d *outbox.Delivery) (*outbox.Delivery, *hidden, error) 
 		for _, name := range g.Commands.named[d.Exec.Name].Hidden {
 			h.add(g.Commands.named[d.Exec.Name].Env[name])
 		}
-		if wrote := d.Wrote; wrote != nil {
-			out.Wrote = func(o outbox.Output) { wrote(outbox.Output{Stdout: h.bytes(o.Stdout), Stderr: h.bytes(o.Stderr)}) }
-		}
 	}
 	return &out, h, err
 }
@@ -160,6 +157,33 @@ func (h *hidden) bytes(content []byte) []byte {
 		if bytes.Contains(content, []byte(secret)) {
 			content = bytes.ReplaceAll(content, []byte(secret), []byte(inPlace))
 		}
+	}
+	return content
+}
+
+// piece is bytes, of a piece of what is written: it may end within a text of which the
+// rest is still to come, and begin within one if what came before is not kept.
+func (h *hidden) piece(content []byte, cut bool) []byte {
+	content = h.bytes(content)
+	head, tail := 0, 0
+	for _, secret := range h.texts {
+		most := min(len(secret)-1, len(content))
+		for n := most; n > tail && n >= leastHidden; n-- {
+			if bytes.HasSuffix(content, []byte(secret[:n])) {
+				tail = n
+			}
+		}
+		for n := most; cut && n > head && n >= leastHidden; n-- {
+			if bytes.HasPrefix(content, []byte(secret[len(secret)-n:])) {
+				head = n
+			}
+		}
+	}
+	if tail > 0 {
+		content = append(content[:len(content)-tail:len(content)-tail], inPlace...)
+	}
+	if head > 0 && head+tail <= len(content) {
+		content = append([]byte(inPlace), content[head:]...)
 	}
 	return content
 }

@@ -85,3 +85,35 @@ func TestSecretsOfMails(t *testing.T) {
 		t.Errorf("got %s", out)
 	}
 }
+
+// TestPiecesHideSecrets: of what a command writes a piece is told, which may begin or end
+// within a secret.
+func TestPiecesHideSecrets(t *testing.T) {
+	t.Parallel()
+	h := &hidden{}
+	h.add("open-sesame")
+	for _, test := range []struct {
+		content string
+		cut     bool
+		want    string
+	}{
+		{"all is open-sesame now", false, "all is [secret] now"},
+		{"the word is open-ses", false, "the word is [secret]"},
+		{"the word is open", false, "the word is [secret]"},
+		{"the word is ope", false, "the word is ope"}, // three letters tell nothing
+		{"sesame, and so on", true, "[secret], and so on"},
+		{"sesame, and so on", false, "sesame, and so on"},
+		{"sesame", true, "[secret]"},
+		{"ame open-s", true, "ame [secret]"},
+		{"sesame open-s", true, "[secret] [secret]"},
+		{"", true, ""},
+		{"nothing of it", true, "nothing of it"},
+	} {
+		if got := string(h.piece([]byte(test.content), test.cut)); got != test.want {
+			t.Errorf("%q, cut %v: %q; want %q", test.content, test.cut, got, test.want)
+		}
+	}
+	if got := string((&hidden{}).piece([]byte("open-sesame"), true)); got != "open-sesame" {
+		t.Errorf("without a secret: %q", got)
+	}
+}

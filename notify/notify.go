@@ -79,7 +79,7 @@ func (g *Gateway) deliver(ctx context.Context, d *outbox.Delivery, secrets *hidd
 	case d.Mail != nil:
 		return nil, g.mail(ctx, d.Key, d.Mail)
 	case d.Exec != nil:
-		return g.run(ctx, d)
+		return g.run(ctx, d, secrets)
 	case d.News != nil:
 		return nil, g.announce(ctx, d.Key, d.News, secrets)
 	}

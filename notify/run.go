@@ -25,14 +25,14 @@ const mostStarts = 3
 
 // run runs a command. How it ends is final; whether it is run again is for its step
 // to say.
-func (g *Gateway) run(ctx context.Context, d *outbox.Delivery) (*outbox.Reply, error) {
+func (g *Gateway) run(ctx context.Context, d *outbox.Delivery, secrets *hidden) (*outbox.Reply, error) {
 	c := d.Exec
 	allowed, ok := g.Commands.named[c.Name]
 	if !ok {
 		return nil, final("%s", g.RefusesCommand(c.Name))
 	}
 	for starts := 1; ; starts++ {
-		p := &process{name: c.Name, allowed: allowed, discards: c.Discards}
+		p := &process{name: c.Name, allowed: allowed, discards: c.Discards, stdout: tail{hidden: secrets}, stderr: tail{hidden: secrets}}
 		cmd, err := g.once(ctx, d, p)
 		if errors.Is(err, errNotBecome) && starts < mostStarts && ctx.Err() == nil && cmd.ProcessState.ExitCode() != confine.NotBecome {
 			continue
@@ -197,6 +197,7 @@ func (p *process) said() string {
 
 // tail keeps the end of what is written to it. It is safe for concurrent use.
 type tail struct {
+	hidden  *hidden // what must not be told of it
 	mu      sync.Mutex
 	kept    []byte
 	written int64
@@ -215,11 +216,13 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// copied returns what is kept, and how much was written in all.
+// copied returns what is kept, without what must not be told, and how much was written
+// in all.
 func (t *tail) copied() ([]byte, int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(t.kept[max(0, len(t.kept)-outbox.MostKept):]), t.written
+	kept := slices.Clone(t.kept[max(0, len(t.kept)-outbox.MostKept):])
+	return t.hidden.piece(kept, t.written > int64(len(kept))), t.written
 }
 
 // last returns at most so many of the last bytes.
