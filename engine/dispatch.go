@@ -114,7 +114,8 @@ func (e *deliveries) nextOutbox(ctx context.Context) (next time.Time, err error)
 }
 
 // send leases the rows and begins an attempt of each. One that is under way
-// still has its lease renewed. Of one that was begun and is not under way the end
+// still has its lease renewed, but not one whose end is stored and that is only about
+// to leave the dispatcher: what is due of it then is its next attempt. Of one that was begun and is not under way the end
 // is not known: the server has ended since, or could not record it.
 func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.Time) error {
 	units := make([]func(store.Tx) error, len(rows))
@@ -124,6 +125,9 @@ func (e *deliveries) send(ctx context.Context, rows []store.OutboxRow, now time.
 		renews := e.dispatcher.Running(row.Key)
 		lost[i] = row.Flying && !renews
 		units[i] = func(tx store.Tx) error {
+			if renews && !row.Flying {
+				return nil // its leaving wakes the sweeper
+			}
 			if !renews && !lost[i] {
 				row.Attempts++
 			}
