@@ -9,7 +9,6 @@ import (
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
-	"flowdrive/internal/identity"
 	"flowdrive/store"
 )
 
@@ -31,7 +30,11 @@ func (e *Hooks) noteFault(ctx context.Context, h *store.Hook, fault string) {
 			return err
 		}
 		tx.AfterCommit(func() {
-			e.log.Warn().Str("hook", h.Name).Int64("route", h.RouteID).Str("fault", fault).Msg("hook: requests are refused, or work again")
+			if fault == "" {
+				e.log.Info().Str("hook", h.Name).Int64("route", h.RouteID).Msg("hook: requests work again")
+				return
+			}
+			e.log.Warn().Str("hook", h.Name).Int64("route", h.RouteID).Str("fault", fault).Msg("hook: requests are refused")
 		})
 		return nil
 	})
@@ -63,14 +66,14 @@ func (e *Hooks) tellOfFault(tx store.Tx, h *store.Hook, now time.Time) error {
 	return nil
 }
 
-// adminAddresses returns the e-mail addresses of those who administer a route: each
-// once, in order.
+// adminAddresses returns the e-mail addresses of those who administer a route, or the
+// server if the route has nobody left: each once, in order.
 func (e *Hooks) adminAddresses(route int64) (addresses []string) {
-	for _, party := range e.routeAdmins(route) {
-		for _, name := range e.decider.persons(party) {
-			if p := e.directory().ByName(identity.Name(name)); p != nil && p.Email != "" && !p.Disabled {
-				addresses = append(addresses, p.Email)
-			}
+	c := &concerned{decider: e.decider, table: e.accounts.Table()}
+	c.admins(route, false)
+	for _, p := range c.people {
+		if p.Email != "" {
+			addresses = append(addresses, p.Email)
 		}
 	}
 	slices.Sort(addresses)

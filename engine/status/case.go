@@ -50,7 +50,7 @@ func (c *Case) Text() []byte {
 // place says where the case is.
 func (c *Case) place() string {
 	m := c.Case
-	text := lifeWords(m.Life)
+	text := lifeWords(m.Shown())
 	if m.Status != "" {
 		text += ", in the state " + m.Status
 	}
@@ -295,7 +295,7 @@ type foreseenForm struct {
 func (c *Case) JSON() []byte {
 	m := c.Case
 	f := caseStatusForm{
-		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Life), Status: orNull(m.Status), Starter: m.Starter,
+		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Shown()), Status: orNull(m.Status), Starter: m.Starter,
 		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{},
 		Warnings: make([]warningForm, len(m.Warnings)), Forecast: make([]foreseenForm, len(c.Forecast.Steps)),
 		Then: string(c.Forecast.Then), IfNobodyActs: c.Outlook(),
