@@ -9,6 +9,7 @@ import (
 	"flowdrive/engine/change"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
+	"flowdrive/store"
 )
 
 // routeOfEve names eve wherever a route names users.
@@ -116,6 +117,7 @@ func TestHandOver(t *testing.T) {
 	w := newWorld(t)
 	admin, ann, bob := w.as("admin"), w.as("ann"), w.as("bob")
 	ann.mustPutDocument("ann/in.csv", "x")
+	ann.mustPutEntry("n.json", `{"route": "own", "type": "interval", "days": 2}`)
 	entry := ann.mustPutEntry("n.json", `{"route": "own", "type": "interval", "days": 1, "document": "/dav/Documents/ann/in.csv"}`)
 	started := ann.startCase(`{"route": "own"}`)
 	ask := w.as("sam").startCase(`{"route": "ask"}`)
@@ -134,6 +136,7 @@ func TestHandOver(t *testing.T) {
 	w.form(try(w.Schedules.Entry(t.Context(), bob.by(), bob.ref(entry.Name+".json"))).must(w, "the entry").Form).
 		wants("context", `"bob"`, "document", `"/dav/Documents/bob/ann/in.csv"`)
 	same(t, "the document", bob.readDocument("bob/ann/in.csv"), "text/csv: x")
+	same(t, "what was stored before", strings.Contains(strings.Join(bob.past(store.FolderSchedule), "\n"), `"days": 2`), true)
 	bob.caseForm(started).wants("starter", `"bob"`, "context", `"bob"`)
 	w.form(try(w.Cases.Task(t.Context(), bob.by(), ask, "answer")).must(w, "the task").Form).wants("acceptedBy", `"bob"`)
 	w.form(try(w.Accounts.Party(t.Context(), admin.by(), identity.Team, "core")).must(w, "core").Form).wants("members", `["sam","bob"]`, "admins", `["bob"]`)

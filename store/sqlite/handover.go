@@ -32,6 +32,10 @@ func handOver() []string {
 		`UPDATE stored_bytes SET n = n - (SELECT coalesce(sum(size), 0) FROM attachments WHERE author_id = ?1) WHERE author_id = ?1 AND ?2 <> 0`,
 		`UPDATE attachments SET author_id = ?2 WHERE author_id = ?1`,
 		`UPDATE documents SET author_id = ?2 WHERE author_id = ?1`,
+		// Within the second, so that none meets one of the other's. The rows of the
+		// first go with it, and their bytes.
+		`INSERT INTO history (folder, author_id, folded, name, replaced, etag, source)
+			SELECT folder, ?2, folded, name, replaced + 1 + id % 900, etag, source FROM history WHERE author_id = ?1`,
 	}
 }
 
@@ -56,8 +60,8 @@ func (r partyReader) HasContents(id identity.ID) (bool, error) {
 	return some, failure("look for what a user or team has stored", err)
 }
 
-// HandOver gives what one party has to another one: routes, entries, names,
-// attachments, and messages and documents as far as they count against a quota.
+// HandOver gives what one party has to another one: routes, entries, names, what
+// was stored before, attachments, and messages and documents as far as they count against a quota.
 // Its documents come into a new folder of the other one's.
 func (t partyWriter) HandOver(from, to identity.ID, folder string, now int64) error {
 	const op = "hand over what a user or team has"
