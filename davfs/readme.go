@@ -2,7 +2,7 @@ package davfs
 
 // readme is Workflow/README.txt, for users who have just mounted the drive.
 const readme = `This is a Flowdrive: a workflow and schedule server that you use as a drive.
-What you see here are files. Saving one does something; reading one tells how
+What you see here are files. Changing one does something; reading one tells how
 things stand. Nothing else is needed, but curl and scripts work as well.
 
 
@@ -24,7 +24,7 @@ Routes/     What can happen: the definitions. <route>.yaml or <route>.json is
 Cases/      What is happening: one file and one folder for each case.
               Cases/<id>.json                    the case, all of it
               Cases/<id>/Actions/<action>.json   what can be done now; saving
-                                                 the file does it
+                                                 a change does it
               Cases/<id>/Timers/<timer>.json     by when; save another limit,
                                                  as {"limit": "P3D"}, to move it
               Cases/<id>/input, output           what went in and came out
@@ -37,7 +37,7 @@ Cases/      What is happening: one file and one folder for each case.
 
 Worklist/   What you have to do yourself: a file for each task.
               Worklist/Offered/                  what you may take on or do;
-                                                 saving a file does it
+                                                 saving a change does it
               Worklist/Accepted/                 what you have taken on
               Worklist/Today/                    what is due by the end of the day
               Worklist/Warnings/, Escalated/     what is late; what needs help;
