@@ -334,7 +334,8 @@ func (d *drive) remove(x *request) (*answer, error) {
 
 // notDeletable says why a place cannot be deleted.
 func (x *request) notDeletable(n node) error {
-	if _, isFolder := n.(folder); !isFolder {
+	_, isFolder := n.(folder)
+	if !isFolder && x.script {
 		return x.notAllowed(n)
 	}
 	if err := x.query.only(); err != nil {
@@ -342,6 +343,9 @@ func (x *request) notDeletable(n node) error {
 	}
 	if _, err := n.stat(x.r.Context()); err != nil {
 		return err
+	}
+	if !isFolder { // of a mount: davfs2 takes a 405 for done
+		return errs.New(errs.NotDeletable, "This file cannot be deleted: it shows how things stand.")
 	}
 	return errs.New(errs.NotDeletable, "A folder of the workflow cannot be deleted; delete what is in it, one by one.")
 }

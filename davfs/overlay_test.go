@@ -306,6 +306,19 @@ func TestRejected(t *testing.T) {
 	`, "@", at))
 }
 
+// TestWhatShowsThingsIsNotDeleted: davfs2 takes a 405 for done and shows the file as gone
+// until it looks again.
+func TestWhatShowsThingsIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	newScene(t).play(`
+		davfs2 DELETE Cases/18/log.txt | | 403
+		rclone DELETE Status/week.txt | | 403
+		davfs2 DELETE Cases/18/Actions/resolve.json | | 403
+		curl DELETE Cases/18/log.txt | | 405
+		davfs2 DELETE Cases/99/log.txt | | 404
+	`)
+}
+
 // TestRejectedWhereverItWasRefused: drops, labels, files that are saved into the
 // folder of a case and cases that are dragged leave the reason, and what was sent,
 // in the nearest Rejected/.
