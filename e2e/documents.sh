@@ -77,7 +77,7 @@ request MKCOL $documents/ops/2012
 expect "  of what exists" 405 "$status"
 request MKCOL $documents/ops/gone/deeper
 expect "  without a folder to be in" 409 "$status"
-request MKCOL $documents/ops/with-body -H 'Content-Type: application/xml' --data-binary '<x/>'
+request MKCOL $documents/ops/with-body -H 'Content-Type: image/png' --data-binary 'x'
 expect "  with a body" 415 "$status"
 upload $documents/ops/gone/file x
 expect "PUT without a folder to be in" 409 "$status"
@@ -135,6 +135,9 @@ expect "the first case has what it held then" "text/csv a;4" "$(header Content-T
 request GET "/dav/Workflow/Cases/$second/input"
 expect "the second what it held later" "text/csv a;5" "$(header Content-Type) $(body)"
 request DELETE $documents/ops/rates.csv
+expect_match "it is in use" '^409 .*"nightly.json"' "$status $(json .detail)"
+request MOVE $documents/ops/rates.csv -H "Destination: $documents/ops/old.csv"
+expect "  but can be moved" 201 "$status"
 advance P1D
 request GET $schedule/nightly.json
 request GET "$schedule/.contents"

@@ -134,7 +134,7 @@ expect "  with another body" 422 "$status"
 
 put "$cases/$third/Actions/load.json" '{}'
 request PROPFIND "$routes/load/Board/" -H 'Depth: 1'
-expect "the board has the open states" "loaded waiting" \
+expect "the board has the states that actions lead to" "closed loaded waiting" \
 	"$(grep -oE 'Board/[a-z]+/' "$work/body" | sort -u | cut -d/ -f2 | tr '\n' ' ' | sed 's/ $//')"
 request GET "$routes/load/Board/loaded/$third%20Rates.json"
 expect "  with the cases in them" "200 $third" "$status $(json .id)"
