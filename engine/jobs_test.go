@@ -248,7 +248,11 @@ func TestOutboxSaysHowItEnded(t *testing.T) {
 		same(t, "failed", state(), `"failed"1`)
 		w.clock.Set(clock.Real{}.Now())
 		admin.mustDo(id, "run", "retry")
-		same(t, "retried", state(), `"waiting"1`)
+		switch got := state(); got { // the sweeper may have been here
+		case `"waiting"1`, `"running"2`, `"failed"2`:
+		default:
+			t.Errorf("retried: %s", got)
+		}
 		await(time.Second)
 		same(t, "failed again", state(), `"failed"2`)
 		admin.mustDo(id, "run", "abort")
