@@ -28,7 +28,7 @@ const (
 // The user for whom everything is done, and the routes.
 const (
 	caller   = "bench"
-	password = "bench"
+	password = "figures of the whole house"
 
 	routeOnce = "bench-once"
 	routeMany = "bench-many"

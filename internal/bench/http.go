@@ -49,8 +49,8 @@ func hangUp(all []*connection) error {
 }
 
 // basicHeader is the Authorization of the caller: bench with the password
-// bench.
-const basicHeader = "Basic YmVuY2g6YmVuY2g="
+// of the house.
+const basicHeader = "Basic YmVuY2g6ZmlndXJlcyBvZiB0aGUgd2hvbGUgaG91c2U="
 
 // do sends a request and reads the answer to its end. Another status than the
 // one wanted is an error that has the beginning of the body.

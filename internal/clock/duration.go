@@ -175,3 +175,38 @@ func (d Duration) String() string {
 	}
 	return b.String()
 }
+
+// Words returns the duration for people: "1 year, 2 months, 7 days and 30 minutes".
+// The units are years, months, days, hours, minutes and seconds.
+func (d Duration) Words() string {
+	seconds := int64(d.Exact / time.Second)
+	parts := []struct {
+		count int64
+		unit  string
+	}{
+		{int64(d.Months / 12), "year"},
+		{int64(d.Months % 12), "month"},
+		{seconds / 86400, "day"},
+		{seconds / 3600 % 24, "hour"},
+		{seconds / 60 % 60, "minute"},
+		{seconds % 60, "second"},
+	}
+	var words []string
+	for _, p := range parts {
+		switch p.count {
+		case 0:
+		case 1:
+			words = append(words, "1 "+p.unit)
+		default:
+			words = append(words, strconv.FormatInt(p.count, 10)+" "+p.unit+"s")
+		}
+	}
+	switch n := len(words); n {
+	case 0:
+		return "0 seconds"
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}

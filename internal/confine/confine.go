@@ -22,6 +22,7 @@ type Limits struct {
 	Processor uint64 // seconds of a processor's time
 	Memory    uint64 // bytes that are private and writable
 	ReadOnly  bool   // it writes no file
+	File      uint64 // bytes of each file that it writes, 0 for no limit of its own
 }
 
 // Arguments are those with which Become makes this program the one at path,

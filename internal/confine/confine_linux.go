@@ -117,9 +117,9 @@ func (l Limits) setOthers() error {
 	limits := []struct {
 		resource int
 		most     uint64
-	}{{syscall.RLIMIT_CPU, l.Processor}, {syscall.RLIMIT_CORE, 0}, {syscall.RLIMIT_FSIZE, 0}}
+	}{{syscall.RLIMIT_CPU, l.Processor}, {syscall.RLIMIT_CORE, 0}, {syscall.RLIMIT_FSIZE, l.File}}
 	for _, limit := range limits {
-		if limit.resource == syscall.RLIMIT_FSIZE && !l.ReadOnly {
+		if limit.resource == syscall.RLIMIT_FSIZE && l.File == 0 && !l.ReadOnly {
 			continue
 		}
 		if err := syscall.Setrlimit(limit.resource, &syscall.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {

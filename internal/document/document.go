@@ -18,6 +18,11 @@ import (
 // (docs/contract/drive.md#limits).
 const MaxDepth = 64
 
+// maxMarks bounds how many values a document has that a client sends, so that the
+// largest takes a second and less than a hundred megabytes. In YAML it bounds the
+// characters that can begin a value or a key, those in texts and comments included.
+const maxMarks = 200_000
+
 // Kind is the type of a value.
 type Kind uint8
 

@@ -1,6 +1,9 @@
 package document
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // maxIndented is how deep a form is indented. What lies deeper stays on its line,
 // so that the indentation of a deep form is not many times its content.
@@ -9,6 +12,14 @@ const maxIndented = 6
 // Form renders a value of the program's own as a complete form: indented JSON
 // that ends with a line feed. What does not encode is a defect of its type.
 func Form(v any) []byte { return Indent(Line(v)) }
+
+// WithMember returns a complete form, an object that has members, with another one as
+// its last. The value is JSON, which may be followed by a line feed.
+func WithMember(form []byte, key string, value []byte) []byte {
+	head := bytes.TrimSuffix(bytes.TrimRight(form, "\n"), []byte("}"))
+	member := append(AppendString([]byte(","), key), ':')
+	return Indent(slices.Concat(head, member, bytes.TrimRight(value, "\n"), []byte("}\n")))
+}
 
 // Indent returns a JSON text as complete forms are written, for people who open
 // them in an editor: every member of an object on a line of its own, indented by

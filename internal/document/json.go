@@ -1,6 +1,7 @@
 package document
 
 import (
+	"math"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -13,12 +14,15 @@ import (
 // Apart from these it accepts what encoding/json accepts. It does not use that
 // package because every request with a body passes here: it is faster, and it
 // knows the line and column of every value.
-func ParseJSON(data []byte) (*Node, error) {
+func ParseJSON(data []byte) (*Node, error) { return parseJSON(data, math.MaxInt) }
+
+// parseJSON reads a document of at most so many values.
+func parseJSON(data []byte, most int) (*Node, error) {
 	data, err := prepare(data)
 	if err != nil {
 		return nil, err
 	}
-	p := jsonParser{text: string(data), line: 1, column: 1}
+	p := jsonParser{text: string(data), line: 1, column: 1, left: most}
 	n, err := p.value(0)
 	if err != nil {
 		return nil, err
@@ -39,6 +43,7 @@ type jsonParser struct {
 	seen         int
 	line, column int
 
+	left    int      // values that may come
 	nodes   []Node   // made ahead, so that one allocation serves several
 	items   []*Node  // of the lists being read, innermost last
 	members []Member // of the objects being read, innermost last
@@ -99,6 +104,9 @@ func (p *jsonParser) value(depth int) (*Node, error) {
 	p.space()
 	if p.at >= len(p.text) {
 		return nil, p.unexpected("where a value is expected")
+	}
+	if p.left--; p.left < 0 {
+		return nil, p.fail("the document has more than %d values", maxMarks)
 	}
 	switch c := p.text[p.at]; c {
 	case '{', '[':

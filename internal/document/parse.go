@@ -6,7 +6,8 @@ import (
 	"flowdrive/internal/errs"
 )
 
-// Parse reads a document, in YAML or in JSON. One in which nothing stands is
+// Parse reads a document that a client has sent, in YAML or in JSON. It has at most
+// 200,000 values (docs/contract/drive.md#limits). One in which nothing stands is
 // errs.EmptyDocument, here and not before anything is asked: whether the caller
 // may know of the place comes first (docs/contract/drive.md#order-of-checks).
 func Parse(source []byte, yaml bool) (*Node, error) {
@@ -16,5 +17,5 @@ func Parse(source []byte, yaml bool) (*Node, error) {
 	if yaml {
 		return ParseYAML(source)
 	}
-	return ParseJSON(source)
+	return parseJSON(source, maxMarks)
 }

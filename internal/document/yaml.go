@@ -13,12 +13,9 @@ import (
 	"go.yaml.in/yaml/v4/plugin/loaderlimits"
 )
 
-// Bounds on YAML documents, which keep what is made of the largest document
-// that is let in at all to a second and some hundred megabytes.
-const (
-	maxYAMLMarks  = 200_000 // characters that can begin a value or a key, those in texts and comments included
-	maxAliasNodes = 10_000  // values that aliases stand for, all together
-)
+// maxAliasNodes is how many values the aliases of a YAML document may stand for, all
+// together.
+const maxAliasNodes = 10_000
 
 // ParseYAML reads one YAML 1.2 document by the core schema (YAML 1.2.2, section
 // 10.3): yes and no are strings; a number without fraction is in base ten, even
@@ -67,8 +64,8 @@ func checkYAMLText(text string) error {
 		switch r {
 		case '\t', '\n', '\r':
 		case '[', ']', '{', '}', ',', ':', '-', '?', '&', '*', '!':
-			if marks++; marks > maxYAMLMarks {
-				return notParseable("YAML", line, column, "the document has more than %d marks; send it as JSON", maxYAMLMarks)
+			if marks++; marks > maxMarks {
+				return notParseable("YAML", line, column, "the document has more than %d marks; send it as JSON", maxMarks)
 			}
 		case '\u0085', lineSeparator, paragraphSeparator:
 			return notParseable("YAML", line, column, `the character %U is allowed only as an escape in double quotes, as "\u%04x"`, r, r)

@@ -20,15 +20,15 @@ func rows() []row {
 		{what: "tests of the whole", packages: []string{"internal/policy", "internal/mailbox", "internal/licenses", "internal/codecgen"}},
 		{what: "the program", packages: []string{"cmd/flowdrive"}},
 		{what: "measurements of the whole", packages: []string{"internal/bench"}},
-		{what: "the drive and the pages", packages: []string{"davfs", "web", "internal/simulate"}},
+		{what: "the drive and the pages; what is done with a whole data folder", packages: []string{"davfs", "web", "internal/simulate", "store/backup", "store/check"}},
 		{what: "HTTP, and adapters to database and disk", packages: []string{"server", "store/sqlite", "attach", "notify", "internal/jqworker", "internal/confine"}},
 		{what: "use cases", packages: []string{"engine"}},
-		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/files", "engine/calendar", "engine/notice", "engine/outbox", "engine/quota", "engine/status"}},
+		{what: "what use cases are made of, each knowing no engine", packages: []string{"engine/account", "engine/prefetch", "engine/audit", "engine/contents", "engine/events", "engine/files", "engine/calendar", "engine/notice", "engine/outbox", "engine/picture", "engine/quota", "engine/status"}},
 		{what: "how something is changed", packages: []string{"engine/change"}},
 		{what: "what is kept, and who reads and writes it", packages: []string{"store"}},
 		{what: "what an event does to a case", packages: []string{"engine/machine"}, pure: true},
-		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
-		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/link", "internal/mediatype", "internal/plaintext", "internal/webhook"}, pure: true},
+		{what: "recurrences, rights, definitions, schemas, the protocol of the drive", packages: []string{"schedule", "davfs/dav", "internal/identity", "route", "route/diagram", "route/expr", "route/jq", "internal/ical", "schema"}, pure: true},
+		{what: "vocabulary", packages: []string{"internal/errs", "internal/label", "internal/clock", "internal/document", "internal/filename", "internal/layered", "internal/link", "internal/mediatype", "internal/password", "internal/plaintext", "internal/webhook"}, pure: true},
 	}
 }
 
@@ -48,6 +48,7 @@ func sideways() map[[2]string]string {
 		{"internal/label", "internal/document"}:     "the value of an XATTR is a value of a document",
 		{"internal/label", "internal/errs"}:         "a key or label that is none is a fault of its document",
 		{"internal/plaintext", "internal/document"}: "rows become JSON",
+		{"route/diagram", "route"}:                  "a picture is one of a route",
 		{"route", "route/expr"}:                     "expressions are compiled where a route is",
 		{"route", "route/jq"}:                       "filters are judged where a route is",
 		{"route", "schema"}:                         "the structure of a route document is a JSON Schema",

@@ -53,6 +53,7 @@ type Report struct {
 	Steps    int          // that were played
 	Checked  int          // expectations that were met
 	Failures []errs.Fault // what did not go as the scenario says, in one step
+	Step     *Step        // the one with the failures, nil if all went well
 }
 
 // workflow is the folder of the drive that scenarios use most.
@@ -77,6 +78,7 @@ func Play(ctx context.Context, drive Drive, s *Scenario, routes []Route) (*Repor
 			return nil, err
 		}
 		if len(p.report.Failures) > 0 {
+			p.report.Step = &s.Steps[i]
 			break
 		}
 	}
@@ -113,7 +115,7 @@ func readProblem(r Request, a *Answer) error {
 	const prefix = "urn:flowdrive:problem:"
 	if n, err := document.ParseJSON(a.Body); err == nil && n.Get("type") != nil && n.Get("detail") != nil {
 		if kind, ours := strings.CutPrefix(n.Get("type").Text, prefix); ours {
-			return errs.New(errs.Kind(kind), "%s", n.Get("detail").Text)
+			return errs.New(errs.Kind(kind), "%s", allFaults(n))
 		}
 	}
 	var dav struct {
@@ -131,6 +133,28 @@ func readProblem(r Request, a *Answer) error {
 		}
 	}
 	return fmt.Errorf("%s %s: %d %s", r.Method, r.Path, a.Status, clip(string(a.Body)))
+}
+
+// mostFaults is how many faults of a refused document are told.
+const mostFaults = 5
+
+// allFaults returns the detail of a problem document; of a document with several faults
+// these, for the scenario's reader sees no other answer.
+func allFaults(problem *document.Node) string {
+	list := problem.Get("errors")
+	if list == nil || len(list.Items) < 2 {
+		return problem.Get("detail").Text
+	}
+	var out []string
+	for _, item := range list.Items[:min(len(list.Items), mostFaults)] {
+		if pointer, detail := item.Get("pointer"), item.Get("detail"); pointer != nil && detail != nil {
+			out = append(out, errs.Fault{Pointer: pointer.Text, Detail: detail.Text}.String())
+		}
+	}
+	if more := len(list.Items) - mostFaults; more > 0 {
+		out = append(out, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(out, "; ")
 }
 
 func (p *play) put(ctx context.Context, user, at, mediaType string, body []byte) (*Answer, error) {

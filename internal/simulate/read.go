@@ -17,10 +17,19 @@ const admin = "admin"
 // firstClock is the time of the clock if the scenario gives none.
 var firstClock = time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 
-// Parse reads a scenario in YAML or JSON. What is wrong with it comes in one
+// Bounds of a scenario.
+const (
+	mostSteps  = 1000
+	mostPeople = 200 // users, and teams
+)
+
+// Parse reads a scenario in YAML, which JSON is too, as ParseIn does.
+func Parse(data []byte) (*Scenario, error) { return ParseIn(data, true) }
+
+// ParseIn reads a scenario in YAML or else JSON. What is wrong with it comes in one
 // error, each fault with its place.
-func Parse(data []byte) (*Scenario, error) {
-	node, err := document.ParseYAML(data)
+func ParseIn(data []byte, yaml bool) (*Scenario, error) {
+	node, err := document.Parse(data, yaml)
 	if err != nil {
 		return nil, err
 	}
@@ -79,14 +88,29 @@ func (r *reader) scenario(root document.Value) {
 	if len(steps.Node.Items) == 0 {
 		steps.Fail(errs.CodeRequired, "must have at least one step")
 	}
+	if bounded(steps, len(steps.Node.Items), mostSteps, "steps") {
+		return
+	}
 	for i := range steps.Node.Items {
 		r.step(steps.Item(i))
 	}
 }
 
+// bounded reports whether there are more than so many of what v has.
+func bounded(v document.Value, n, most int, what string) bool {
+	if n > most {
+		v.Fail(errs.CodeRange, "must not have more than %d %s", most, what)
+	}
+	return n > most
+}
+
 // people reads the users: a list of names, or an object of documents.
 func (r *reader) people(v document.Value) {
-	for _, m := range named(v) {
+	list := named(v)
+	if bounded(v, len(list), mostPeople, "users") {
+		return
+	}
+	for _, m := range list {
 		if name, ok := m.name(); ok && !slices.Contains(r.users, name) {
 			r.users = append(r.users, name)
 			r.out.Users = append(r.out.Users, Party{name, m.document("fullName", "email", "admin")})
@@ -98,7 +122,7 @@ func (r *reader) people(v document.Value) {
 
 // groups reads the teams: an object of lists of members, or of documents.
 func (r *reader) groups(v document.Value) {
-	if !v.Given() || !v.Is(document.Object) {
+	if !v.Given() || !v.Is(document.Object) || bounded(v, len(v.Node.Members), mostPeople, "teams") {
 		return
 	}
 	for i := range v.Node.Members {

@@ -45,6 +45,14 @@ type Step struct {
 	At      Place
 }
 
+// String returns what the step does, as "perform approve".
+func (s *Step) String() string {
+	if s.Subject == "" || s.Verb == VerbStart {
+		return string(s.Verb)
+	}
+	return string(s.Verb) + " " + s.Subject
+}
+
 // Of names a case: one that a step started, or a child below it.
 type Of struct {
 	Case  string   // "": the one that was started last

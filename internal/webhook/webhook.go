@@ -79,6 +79,25 @@ func (c Check) Verify(in *Incoming) error {
 	return nil
 }
 
+// Announced returns nil if the request may turn out to be signed: it has the headers
+// that its scheme asks for, and was signed now by what they say. Its body need not be
+// there yet.
+func (c Check) Announced(in *Incoming) error {
+	switch err := c.Verify(&Incoming{Header: in.Header, Now: in.Now}); {
+	case err == nil, !errors.Is(err, errWrong):
+		return err
+	}
+	switch c.Scheme {
+	case Standard:
+		return checkTime(in.get("Webhook-Timestamp"), in.Now)
+	case Stripe:
+		stamp, _ := stripeSignatures(in.get(stripeHeader))
+		return checkTime(stamp, in.Now)
+	case None, GitHub, HMAC:
+	}
+	return nil
+}
+
 // ID returns by what the sender knows the request: the same when it is sent again.
 // It returns "" if the sender does not say.
 func (c Check) ID(in *Incoming) string {
@@ -161,13 +180,24 @@ func (c Check) standard(in *Incoming) error {
 }
 
 func (c Check) stripe(in *Incoming) error {
-	const name = "Stripe-Signature"
-	text := in.get(name)
+	text := in.get(stripeHeader)
 	if text == "" {
-		return missing(name)
+		return missing(stripeHeader)
 	}
-	stamp := ""
-	var signatures []string
+	stamp, signatures := stripeSignatures(text)
+	want := mac([]byte(c.Secret), []byte(stamp+"."), in.Body)
+	for _, signature := range signatures[:min(len(signatures), mostSignatures)] {
+		if given, err := hex.DecodeString(signature); err == nil && hmac.Equal(given, want) {
+			return checkTime(stamp, in.Now)
+		}
+	}
+	return errWrong
+}
+
+const stripeHeader = "Stripe-Signature"
+
+// stripeSignatures returns the time and the signatures in a header of Stripe.
+func stripeSignatures(text string) (stamp string, signatures []string) {
 	for part := range strings.SplitSeq(text, ",") {
 		switch key, value, _ := strings.Cut(strings.TrimSpace(part), "="); key {
 		case "t":
@@ -176,13 +206,7 @@ func (c Check) stripe(in *Incoming) error {
 			signatures = append(signatures, value)
 		}
 	}
-	want := mac([]byte(c.Secret), []byte(stamp+"."), in.Body)
-	for _, signature := range signatures[:min(len(signatures), mostSignatures)] {
-		if given, err := hex.DecodeString(signature); err == nil && hmac.Equal(given, want) {
-			return checkTime(stamp, in.Now)
-		}
-	}
-	return errWrong
+	return stamp, signatures
 }
 
 // hexadecimal compares the HMAC of the body with the first of the headers that is
