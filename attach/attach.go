@@ -21,8 +21,8 @@ import (
 
 var _ contents.Files = (*Folder)(nil)
 
-// Folder is a folder of contents: "ab/cd/abcd…", and "spool" for what has no
-// name yet. It may be used from any goroutine; one process has it open.
+// Folder is a folder of contents: "ab/cd/abcd…", "spool" for what has no name
+// yet, and "pin" (see Pin). It may be used from any goroutine; one process has it open.
 type Folder struct {
 	path  string
 	ready sync.Map // of sub-folders whose names are durable
@@ -161,11 +161,15 @@ func (f *Folder) Remove(sum [sha256.Size]byte) error {
 	return failure("remove a content", err)
 }
 
-// name returns the path of a content. Two levels of folders keep each one
-// small: 10 million contents make 150 files in each of 65,536.
-func (f *Folder) name(sum [sha256.Size]byte) string {
+// name returns the path of a content.
+func (f *Folder) name(sum [sha256.Size]byte) string { return filepath.Join(f.path, Name(sum)) }
+
+// Name returns the path of a content below its folder, "ab/cd/abcd…". Two levels
+// of folders keep each one small: 10 million contents make 150 files in each of
+// 65,536.
+func Name(sum [sha256.Size]byte) string {
 	text := hex.EncodeToString(sum[:])
-	return filepath.Join(f.path, text[0:2], text[2:4], text)
+	return filepath.Join(text[0:2], text[2:4], text)
 }
 
 // makeFolder makes a folder of the second level, and the one above it. Their

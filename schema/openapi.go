@@ -22,10 +22,13 @@ func OpenAPI() []byte {
 	schemas := doc.At("components", "schemas")
 	for _, name := range Names() {
 		schema := ours(name, JSON(name))
+		choice := onlyChooses(schema)
 		asComponents(schema, name)
 		definitions := schema.Get("$defs")
 		schema.Members = slices.DeleteFunc(schema.Members, func(m document.Member) bool { return m.Key == "$defs" })
-		schemas.Members = append(schemas.Members, document.Member{Key: name, Value: schema})
+		if !choice {
+			schemas.Members = append(schemas.Members, document.Member{Key: name, Value: schema})
+		}
 		if definitions == nil {
 			continue
 		}
@@ -35,6 +38,16 @@ func OpenAPI() []byte {
 		}
 	}
 	return append(doc.AppendJSON(nil), '\n')
+}
+
+// onlyChooses reports whether a schema says nothing but that one of its definitions
+// holds. Operations refer to these, and it would be a component that nothing uses.
+func onlyChooses(schema *document.Node) bool {
+	choices := schema.Get("anyOf")
+	return choices != nil && schema.Get("type") == nil && !slices.ContainsFunc(choices.Items, func(n *document.Node) bool {
+		ref := n.Get("$ref")
+		return ref == nil || !strings.HasPrefix(ref.Text, "#/$defs/")
+	})
 }
 
 // componentName returns the name of the component that a definition of a schema

@@ -48,7 +48,7 @@ func TestOpenAPI(t *testing.T) {
 		t.Errorf("%d references", references)
 	}
 	used := string(schema.OpenAPI())
-	for _, part := range []string{"parameters", "headers", "responses"} {
+	for _, part := range []string{"schemas", "parameters", "headers", "responses"} {
 		for _, m := range doc.At("components", part).Members {
 			if !strings.Contains(used, `"$ref":"#/components/`+part+"/"+m.Key+`"`) {
 				t.Errorf("nothing refers to the component %s/%s", part, m.Key)
@@ -66,6 +66,9 @@ func TestOpenAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range schema.Names() {
+		if name == "status" { // a choice between its definitions, each of which is a component
+			continue
+		}
 		if _, err := c.Compile(at + "#/components/schemas/" + name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -30,16 +30,33 @@ type Secret struct {
 	LastUsed time.Time // zero: never
 }
 
-// AccountReader reads the secrets of users.
-type AccountReader interface {
-	Secrets(kind SecretKind) ([]Secret, error) // of all users, by ID
+// Session is a log-in to the pages, as stored. It ends with the password that it
+// was made by, and when its user is disabled.
+type Session struct {
+	ID       int64 // order of creation, set by the store
+	UserID   identity.ID
+	SHA256   [sha256.Size]byte // of what the browser keeps
+	Agent    string            // what the browser says it is
+	Lasting  bool              // it was asked to last
+	Created  time.Time         // by the machine's clock
+	LastUsed time.Time         // likewise
 }
 
-// AccountWriter writes the secrets of users.
+// AccountReader reads the secrets and sessions of users.
+type AccountReader interface {
+	Secrets(kind SecretKind) ([]Secret, error) // of all users, by ID
+	Sessions() ([]Session, error)              // likewise
+}
+
+// AccountWriter writes the secrets and sessions of users.
 type AccountWriter interface {
 	// InsertSecret sets ID. It returns errs.NameTaken if the user already has a
 	// secret of that kind and label, in any case.
 	InsertSecret(kind SecretKind, s *Secret) error
 	TouchSecret(kind SecretKind, id int64, used time.Time) error
 	DeleteSecret(kind SecretKind, id int64) error
+
+	InsertSession(s *Session) error // sets ID
+	TouchSession(id int64, used time.Time) error
+	DeleteSession(id int64) error // none of that id is no error
 }

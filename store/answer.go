@@ -26,5 +26,7 @@ type AnswerWriter interface {
 	Put(a *Answer) error // a key in use is errs.NameTaken
 	// Amend replaces what was answered to a key, if it is known still.
 	Amend(user identity.ID, key string, answer []byte) error
-	DeleteBefore(t time.Time) error
+	// DeleteBefore deletes the answer to the key if it is older than that, and at most
+	// limit others that are, the oldest first.
+	DeleteBefore(t time.Time, user identity.ID, key string, limit int) error
 }

@@ -9,6 +9,7 @@ type BlobReader interface {
 	Unused(after Digest, limit int) ([]Digest, error)
 	Refs(d Digest) (n int64, known bool, err error)
 	StoredBytes(author identity.ID) (int64, error)
+	StoredFiles(author identity.ID) (int64, error) // documents and folders
 }
 
 // BlobWriter notes and forgets contents that are files.

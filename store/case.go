@@ -60,11 +60,37 @@ type CaseFilter struct {
 	Month    Month // in which archived ones have ended
 }
 
+// NewestFilter selects cases, the newest first. Zero fields select all.
+type NewestFilter struct {
+	Access   []identity.ID // as those of CaseFilter
+	Routes   []int64       // likewise
+	RouteID  int64
+	States   []string
+	Status   string
+	Context  identity.ID
+	Parent   int64
+	Archived bool
+	Before   int64 // ID
+	Look     int   // at how many cases, at most; somewhat more are looked at
+}
+
+// CaseState is a case with its state.
+type CaseState struct {
+	ID    int64
+	State string
+}
+
 // CaseReader reads cases with their logs.
 type CaseReader interface {
 	Get(id int64) (*Case, error)       // without Access
 	List(f CaseFilter) ([]Case, error) // by ID; without Marking and Access
 	Revision(id int64) (int64, error)
+
+	// Newest calls take with the cases that the filter selects, from the newest on, in
+	// chunks, until take has enough or enough were looked at. It returns the id down to
+	// which it has looked, 0 if that were all.
+	Newest(f NewestFilter, take func([]CaseState) (enough bool, err error)) (place int64, err error)
+
 	// Naming returns the ids of the cases in whose markings the name stands
 	// anywhere between quotes, in any case, archived ones included.
 	Naming(name string) ([]int64, error)

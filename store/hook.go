@@ -16,7 +16,6 @@ type Hook struct {
 	SHA256   Digest      // of the token
 	Settings []byte      // JSON
 	Fault    string      // why it does not work, "" if it does
-	Told     time.Time   // when people were told of the fault
 	Revision int64
 	Created  time.Time
 	Modified time.Time
@@ -26,6 +25,7 @@ type Hook struct {
 type HookReader interface {
 	Get(route int64, name string) (*Hook, error) // in any case
 	ByToken(sum Digest) (*Hook, error)
+	ByID(id int64) (*Hook, error)
 	OfRoute(route int64) ([]Hook, error) // by ID
 }
 

@@ -98,6 +98,10 @@ func CaseKey(id int64) LockKey { return LocksOnCases + LockKey(fmt.Sprint(id)) }
 // RouteKey returns the key of the locks on a route.
 func RouteKey(id int64) LockKey { return LocksOnRoutes + LockKey(fmt.Sprint(id)) }
 
+// ScenarioKey returns the key of the locks on a scenario, which are among those of
+// routes.
+func ScenarioKey(id int64) LockKey { return LocksOnRoutes + LockKey(fmt.Sprintf("scenario-%d", id)) }
+
 // TaskKey returns the key of the locks on a task of a case.
 func TaskKey(caseID int64, action string) LockKey {
 	return LocksOnTasksOf(caseID) + LockKey(action)

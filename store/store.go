@@ -53,6 +53,7 @@ type Reader interface {
 	Names() NameReader
 	Attachments() AttachmentReader
 	Documents() DocumentReader
+	Versions() VersionReader
 	Scratch() ScratchReader
 	Blobs() BlobReader
 	History() HistoryReader
@@ -64,6 +65,7 @@ type Reader interface {
 	HeldMails() HeldMailReader
 	Letters() LetterReader
 	Hooks() HookReader
+	Scenarios() ScenarioReader
 	Audit() AuditReader
 }
 
@@ -78,6 +80,7 @@ type Writer interface {
 	Names() NameWriter
 	Attachments() AttachmentWriter
 	Documents() DocumentWriter
+	Versions() VersionWriter
 	Scratch() ScratchWriter
 	Blobs() BlobWriter
 	History() HistoryWriter
@@ -89,6 +92,7 @@ type Writer interface {
 	HeldMails() HeldMailWriter
 	Letters() LetterWriter
 	Hooks() HookWriter
+	Scenarios() ScenarioWriter
 	Audit() AuditWriter
 }
 

@@ -22,9 +22,14 @@ type TaskFilter struct {
 	Limit   int   // 0: all
 }
 
+// CaseRevision is a case and its revision.
+type CaseRevision struct{ ID, Revision int64 }
+
 // TaskReader reads who has tasks.
 type TaskReader interface {
-	WithTasks(f TaskFilter) ([]Case, error) // by ID; with Marking, without Form, Access and Tasks
+	TaskRevisions(f TaskFilter) ([]CaseRevision, error) // of the cases of WithTasks, by ID
+	WithMarkings(ids []int64) ([]Case, error)           // those of the ids that there are, as WithTasks does
+	WithTasks(f TaskFilter) ([]Case, error)             // by ID; with Marking, without Form, Access and Tasks
 	// HasTasks reports whether one of the parties may have tasks in the case. Those that
 	// a party only watches do not count.
 	HasTasks(caseID int64, parties []identity.ID) (bool, error)

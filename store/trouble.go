@@ -2,13 +2,14 @@ package store
 
 import "time"
 
-// Trouble is something that is wrong with a case or a schedule entry, until it is
-// mended. Exactly one of CaseID and Entry is set.
+// Trouble is something that is wrong with a case, a schedule entry or a hook, until it
+// is mended. Exactly one of CaseID, Entry and Hook is set.
 type Trouble struct {
 	ID     int64
 	CaseID int64
 	Entry  UUID
-	Name   string    // tells it from others of the same case or entry
+	Hook   int64     // its ID
+	Name   string    // tells it from others of the same case, entry or hook
 	Due    time.Time // when people are told of it again
 	Data   []byte    // JSON
 }
@@ -18,12 +19,13 @@ type TroubleReader interface {
 	Get(id int64) (*Trouble, error)
 	OfCase(id int64) ([]Trouble, error)   // by Name
 	OfEntry(uuid UUID) ([]Trouble, error) // by Name
+	OfHook(id int64) ([]Trouble, error)   // by Name
 }
 
 // TroubleWriter writes what is wrong.
 type TroubleWriter interface {
 	// Insert stores a new one and sets its ID. It returns errs.NameTaken if the
-	// case or entry has one of that name.
+	// case, entry or hook has one of that name.
 	Insert(t *Trouble) error
 	Update(t *Trouble) error // Due and Data
 	Delete(id int64) error

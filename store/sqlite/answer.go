@@ -26,7 +26,8 @@ var (
 
 const (
 	amendAnswer   = `UPDATE answers SET answer = ?3 WHERE user_id = ?1 AND key = ?2`
-	deleteAnswers = `DELETE FROM answers WHERE created < ?1`
+	deleteAnswer  = `DELETE FROM answers WHERE user_id = ?1 AND key = ?2 AND created < ?3`
+	deleteAnswers = `DELETE FROM answers WHERE rowid IN (SELECT rowid FROM answers WHERE created < ?1 ORDER BY created LIMIT ?2)`
 )
 
 // Get returns the first answer to the user's request with that key.
@@ -49,8 +50,12 @@ func (t answerWriter) Amend(user identity.ID, key string, answer []byte) error {
 	return failure("amend an answer", err)
 }
 
-// DeleteBefore deletes the answers that are older than t.
-func (t answerWriter) DeleteBefore(before time.Time) error {
-	_, err := t.c.exec(deleteAnswers, before.UnixMilli())
+// DeleteBefore deletes the answer to the user's key if it is older than that, and at
+// most limit others that are, the oldest first.
+func (t answerWriter) DeleteBefore(before time.Time, user identity.ID, key string, limit int) error {
+	_, err := t.c.exec(deleteAnswer, int64(user), key, before.UnixMilli())
+	if err == nil {
+		_, err = t.c.exec(deleteAnswers, before.UnixMilli(), limit)
+	}
 	return failure("delete old answers", err)
 }

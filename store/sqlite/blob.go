@@ -13,6 +13,7 @@ const (
 	deleteBlob        = `DELETE FROM blobs WHERE sha256 = ?1 AND refs = 0`
 
 	selectStoredBytes = `SELECT n FROM stored_bytes WHERE author_id = ?1`
+	selectStoredFiles = `SELECT files FROM stored_bytes WHERE author_id = ?1`
 )
 
 // Unused returns contents that nothing refers to, in order, after the
@@ -37,6 +38,12 @@ func (r blobReader) Refs(d store.Digest) (n int64, known bool, err error) {
 func (r blobReader) StoredBytes(author identity.ID) (n int64, err error) {
 	_, err = r.c.row(selectStoredBytes, int64(author)).scan(&n)
 	return n, failure("read how much is stored", err)
+}
+
+// StoredFiles returns how many documents and folders the author has stored.
+func (r blobReader) StoredFiles(author identity.ID) (n int64, err error) {
+	_, err = r.c.row(selectStoredFiles, int64(author)).scan(&n)
+	return n, failure("read how many files are stored", err)
 }
 
 // Note makes a content known to which nothing refers yet, unless it is

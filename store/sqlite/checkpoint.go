@@ -48,7 +48,7 @@ func (db *DB) checkpointWhenIdle(ctx context.Context) {
 	for db.awaitIdle(ctx) {
 		if c == nil {
 			var err error
-			if c, err = db.connect(ctx, db.checkPool, "", checkpointPragmas()); err != nil {
+			if c, err = db.connect(ctx, db.checkPool, "", db.opts.checkpointPragmas()); err != nil {
 				continue
 			}
 		}

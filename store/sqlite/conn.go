@@ -33,29 +33,44 @@ type pragma struct {
 	want string
 }
 
-func writerPragmas() []pragma {
-	return append(checkpointPragmas(), []pragma{
+func (o Options) writerPragmas() []pragma {
+	return append(o.checkpointPragmas(), []pragma{
 		{"foreign_keys", "1"}, {"temp_store", "2"}, {"wal_autocheckpoint", autoCheckpoint},
 	}...)
 }
 
-func checkpointPragmas() []pragma {
-	return []pragma{{"journal_mode", "wal"}, {"synchronous", "2"}}
+func (o Options) checkpointPragmas() []pragma {
+	synchronous := "2"
+	if o.Volatile {
+		synchronous = "0"
+	}
+	return []pragma{{"journal_mode", "wal"}, {"synchronous", synchronous}}
 }
 
 func readerPragmas() []pragma {
 	return []pragma{{"journal_mode", "wal"}, {"query_only", "1"}}
 }
 
-func writerDSN(path string, cacheKiB int) string {
+func (o Options) writerDSN(path string, cacheKiB int) string {
+	synchronous := "FULL"
+	if o.Volatile {
+		synchronous = "OFF"
+	}
 	return dsn(path, cacheKiB, url.Values{
-		"mode": {"rw"}, "_journal_mode": {"WAL"}, "_synchronous": {"FULL"},
+		"mode": {"rw"}, "_journal_mode": {"WAL"}, "_synchronous": {synchronous},
 		"_foreign_keys": {"1"}, "_txlock": {"immediate"},
 	})
 }
 
 func readerDSN(path string, cacheKiB int) string {
 	return dsn(path, cacheKiB, url.Values{"mode": {"ro"}, "_query_only": {"1"}})
+}
+
+// copyDSN is of a file that is being written for the first time: nothing of it
+// counts before it is whole, so that it needs neither a journal nor to be synced
+// on the way.
+func copyDSN(path string) string {
+	return dsn(path, 1<<10, url.Values{"mode": {"rw"}, "_journal_mode": {"OFF"}, "_synchronous": {"OFF"}})
 }
 
 // dsn spares SQLite its own locking of a connection: each of ours is used by

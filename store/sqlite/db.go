@@ -34,6 +34,10 @@ type Options struct {
 	// holds is brought into the database file; a second.
 	Idle time.Duration
 
+	// Volatile leaves it to the operating system when commits reach the disk: for a
+	// database that is thrown away, and that nobody misses if the machine stops.
+	Volatile bool
+
 	migrations fs.FS // those of package schema
 }
 
@@ -109,13 +113,13 @@ func (db *DB) open(ctx context.Context) error {
 		return err
 	}
 	var err error
-	if db.writePool, err = openPool(writerDSN(db.path, db.opts.WriterCache), 1); err != nil {
+	if db.writePool, err = openPool(db.opts.writerDSN(db.path, db.opts.WriterCache), 1); err != nil {
 		return err
 	}
 	if err := migrate(ctx, db.writePool, db.opts.migrations); err != nil {
 		return err
 	}
-	if db.writer, err = db.connect(ctx, db.writePool, writerSettings, writerPragmas()); err != nil {
+	if db.writer, err = db.connect(ctx, db.writePool, writerSettings, db.opts.writerPragmas()); err != nil {
 		return err
 	}
 	if err := db.ids.load(db.writer); err != nil {
@@ -125,7 +129,7 @@ func (db *DB) open(ctx context.Context) error {
 	if db.readPool, err = openPool(readerDSN(db.path, db.opts.ReaderCache), db.opts.Readers); err != nil {
 		return err
 	}
-	if db.checkPool, err = openPool(writerDSN(db.path, db.opts.ReaderCache), 1); err != nil {
+	if db.checkPool, err = openPool(db.opts.writerDSN(db.path, db.opts.ReaderCache), 1); err != nil {
 		return err
 	}
 	db.readers = make(chan *conn, db.opts.Readers)

@@ -85,7 +85,7 @@ const (
 		SELECT ?2, ?3, folder, ?4, 1, media_type, size, sha256, ?5, ?5, content, properties FROM documents WHERE id = ?1`
 	detachFolder = `UPDATE documents SET parent_id = NULL WHERE id = ?1 AND folder = 1 AND context_id IS NULL`
 
-	selectDetached      = `SELECT id FROM documents WHERE parent_id IS NULL AND context_id IS NULL ORDER BY id LIMIT 1`
+	selectDetached      = `SELECT id FROM documents WHERE parent_id IS NULL AND context_id IS NULL AND past = 0 ORDER BY id LIMIT 1`
 	selectToPurge       = `SELECT id, folder FROM documents WHERE parent_id = ?1 LIMIT ?2`
 	deleteDocumentFiles = `DELETE FROM documents WHERE id IN (SELECT value FROM json_each(?1))`
 	detachFolders       = `UPDATE documents SET parent_id = NULL WHERE id IN (SELECT value FROM json_each(?1))`

@@ -11,6 +11,7 @@ func handOver() []string {
 	return []string{
 		`UPDATE routes SET context_id = ?2 WHERE context_id = ?1`,
 		`UPDATE routes SET author_id = ?2 WHERE author_id = ?1`,
+		`UPDATE OR IGNORE scenarios SET author_id = ?2 WHERE author_id = ?1`,
 		`UPDATE entries SET context_id = ?2 WHERE context_id = ?1`,
 		`UPDATE entries SET author_id = ?2 WHERE author_id = ?1`,
 		`UPDATE occurrences SET context_id = ?2 WHERE context_id = ?1`,
@@ -32,6 +33,8 @@ func handOver() []string {
 		`UPDATE stored_bytes SET n = n - (SELECT coalesce(sum(size), 0) FROM attachments WHERE author_id = ?1) WHERE author_id = ?1 AND ?2 <> 0`,
 		`UPDATE attachments SET author_id = ?2 WHERE author_id = ?1`,
 		`UPDATE documents SET author_id = ?2 WHERE author_id = ?1`,
+		`UPDATE versions SET owner_id = ?2 WHERE owner_id = ?1`,
+		`UPDATE versions SET replacer_id = ?2 WHERE replacer_id = ?1`,
 		// Within the second, so that none meets one of the other's. The rows of the
 		// first go with it, and their bytes.
 		`INSERT INTO history (folder, author_id, folded, name, replaced, etag, source)
@@ -42,11 +45,14 @@ func handOver() []string {
 const (
 	hasContents = `
 		SELECT 1 WHERE EXISTS (SELECT 1 FROM documents WHERE parent_id = (SELECT id FROM documents WHERE context_id = ?1))
-			OR EXISTS (SELECT 1 FROM documents WHERE author_id = ?1 AND parent_id IS NOT NULL)
+			OR EXISTS (SELECT 1 FROM documents WHERE author_id = ?1 AND parent_id IS NOT NULL AND id NOT IN (` + keptInFolders + `))
 			OR EXISTS (SELECT 1 FROM attachments WHERE context_id = ?1 OR author_id = ?1)`
 	moveDocuments = `
 		UPDATE documents SET parent_id = (SELECT id FROM documents WHERE parent_id = (SELECT id FROM documents WHERE context_id = ?2) AND name = ?3)
 		WHERE parent_id = (SELECT id FROM documents WHERE context_id = ?1)`
+	// Versions follow the documents; of those that would meet another, the other stays.
+	moveVersions = `
+		UPDATE OR IGNORE versions SET context_id = ?2, folder = ?3 || iif(folder = '', '', '/' || folder) WHERE context_id = ?1`
 	hasDocuments = `SELECT 1 FROM documents WHERE parent_id = (SELECT id FROM documents WHERE context_id = ?1)`
 	makeFolderOf = `
 		INSERT INTO documents (parent_id, name, folder, author_id, revision, media_type, size, created, modified)
@@ -70,6 +76,9 @@ func (t partyWriter) HandOver(from, to identity.ID, folder string, now int64) er
 		if _, err := t.c.exec(statement, int64(from), int64(to)); err != nil {
 			return failure(op, err)
 		}
+	}
+	if _, err := t.c.exec(moveVersions, int64(from), int64(to), folder); err != nil {
+		return failure(op, err)
 	}
 	var one int
 	some, err := t.c.row(hasDocuments, int64(from)).scan(&one)

@@ -19,7 +19,6 @@ var hookTable = table[store.Hook]{"hooks", "hook", func(h *store.Hook, to []colu
 		{"sha256", fixed, bits(h.SHA256[:])},
 		{"settings", full, &h.Settings},
 		{"fault", full, &h.Fault},
-		{"told", full, millis{&h.Told}},
 		{"revision", full, &h.Revision},
 		{"created", fixed, millis{&h.Created}},
 		{"modified", full, millis{&h.Modified}},
@@ -31,6 +30,7 @@ var (
 	updateHook        = hookTable.update(condition{where: `id = ?1`, given: 1})
 	selectHook        = `SELECT ` + hookTable.list("") + ` FROM hooks WHERE route_id = ?1 AND folded = ?2`
 	selectHookByToken = `SELECT ` + hookTable.list("") + ` FROM hooks WHERE sha256 = ?1`
+	selectHookByID    = `SELECT ` + hookTable.list("") + ` FROM hooks WHERE id = ?1`
 	selectHooks       = `SELECT ` + hookTable.list("") + ` FROM hooks WHERE route_id = ?1`
 )
 
@@ -44,6 +44,11 @@ func (r hookReader) Get(route int64, name string) (*store.Hook, error) {
 // ByToken returns the hook whose token has that SHA-256.
 func (r hookReader) ByToken(sum store.Digest) (*store.Hook, error) {
 	return hookTable.one(r.c, selectHookByToken, sum[:])
+}
+
+// ByID returns the hook with that ID.
+func (r hookReader) ByID(id int64) (*store.Hook, error) {
+	return hookTable.one(r.c, selectHookByID, id)
 }
 
 // OfRoute returns the hooks of a route by ID.

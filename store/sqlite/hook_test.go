@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -30,12 +29,16 @@ func TestHooks(t *testing.T) {
 		}
 		return nil
 	})
-	one.Fault, one.Told, one.Revision = "its author has left", noon().Add(time.Hour), 2
+	one.Fault, one.Revision = "its author has left", 2
 	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Hooks().Put(one) })
 	err := db.View(t.Context(), func(r store.Reader) error {
 		byName, err := r.Hooks().Get(1, "pushes")
 		if diff := gocmp.Diff(one, byName); err != nil || diff != "" {
 			t.Errorf("by name: %v %s", err, diff)
+		}
+		byID, err := r.Hooks().ByID(one.ID)
+		if diff := gocmp.Diff(one, byID); err != nil || diff != "" {
+			t.Errorf("by ID: %v %s", err, diff)
 		}
 		byToken, err := r.Hooks().ByToken(store.Digest{2})
 		if diff := gocmp.Diff(other, byToken); err != nil || diff != "" {

@@ -83,73 +83,14 @@ func contextOf(tb testing.TB) (context.Context, context.CancelFunc) {
 // references, and that what is derived agrees with what it is derived from.
 func consistent(tb testing.TB, db *DB) {
 	tb.Helper()
-	for _, check := range []struct{ what, query string }{
-		{"a broken structure", `SELECT integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`},
-		{"a reference to nothing", `SELECT "table" || ' ' || rowid FROM pragma_foreign_key_check`},
-		{"an access row too many", `
-			SELECT case_id || ' ' || party_id FROM case_access
-			EXCEPT SELECT cases.id || ' ' || value FROM cases, json_each(cases.access) WHERE archived IS NULL`},
-		{"an access row too few", `
-			SELECT cases.id || ' ' || value FROM cases, json_each(cases.access) WHERE archived IS NULL
-			EXCEPT SELECT case_id || ' ' || party_id FROM case_access`},
-		{"an access row of the archive too many", `
-			SELECT case_id || ' ' || party_id || ' ' || month FROM archive_access
-			EXCEPT SELECT cases.id || ' ' || value || ' ' || archived FROM cases, json_each(cases.access)`},
-		{"an access row of the archive too few", `
-			SELECT cases.id || ' ' || value || ' ' || archived FROM cases, json_each(cases.access) WHERE archived IS NOT NULL
-			EXCEPT SELECT case_id || ' ' || party_id || ' ' || month FROM archive_access`},
-		{"a task or a name in the archive", `
-			SELECT id FROM cases WHERE archived IS NOT NULL AND (named = 1 OR id IN (
-				SELECT case_id FROM tasks UNION ALL SELECT case_id FROM route_tasks UNION ALL SELECT case_id FROM given_names))`},
-		{"an archived case that is open", `SELECT id FROM cases WHERE archived IS NOT NULL AND state IN ('queued', 'active', 'suspended')`},
-		{"a wrong count of open cases", `
-			SELECT starter_id || ' ' || route_id || ' ' || n FROM open_cases
-			WHERE n <> (SELECT count(*) FROM cases c WHERE c.starter_id = open_cases.starter_id
-				AND c.route_id = open_cases.route_id AND c.state IN ('queued', 'active', 'suspended'))`},
-		{"a wrong count of references to a content", `
-			SELECT hex(sha256) || ' ' || sum(n) FROM (
-				SELECT sha256, refs AS n FROM blobs
-				UNION ALL SELECT sha256, -1 FROM messages WHERE content IS NULL
-				UNION ALL SELECT sha256, -1 FROM attachments
-				UNION ALL SELECT sha256, -1 FROM documents WHERE folder = 0 AND content IS NULL
-				UNION ALL SELECT sha256, -1 FROM scratch WHERE content IS NULL
-			) GROUP BY sha256 HAVING sum(n) <> 0`},
-		{"a wrong count of stored bytes", `
-			SELECT author_id || ' ' || sum(n) FROM (
-				SELECT author_id, n FROM stored_bytes
-				UNION ALL SELECT author_id, -size FROM attachments
-				UNION ALL SELECT author_id, -size - coalesce(octet_length(properties), 0) FROM documents
-				UNION ALL SELECT author_id, -size FROM messages WHERE author_id <> 0
-				UNION ALL SELECT author_id, -size FROM scratch
-				UNION ALL SELECT author_id, -length(source) FROM history
-			) GROUP BY author_id HAVING sum(n) <> 0`},
-		{"a wrong count of scratch", `
-			SELECT author_id || ' ' || sum(n) FROM (
-				SELECT author_id, n FROM scratch_bytes
-				UNION ALL SELECT author_id, -size - 4096 FROM scratch
-			) GROUP BY author_id HAVING sum(n) <> 0`},
-		{"a document in what is no folder", `
-			SELECT d.id FROM documents d JOIN documents above ON above.id = d.parent_id WHERE above.folder = 0`},
-		{"a user or team without a root", `
-			SELECT id FROM parties EXCEPT SELECT context_id FROM documents`},
-		{"an alias that does not follow its case", `
-			SELECT aliases.name FROM aliases JOIN cases ON cases.id = case_id
-			WHERE aliases.open <> (state IN ('queued', 'active', 'suspended'))`},
-		{"an id beyond the sequence", `
-			SELECT id FROM (SELECT id FROM cases UNION ALL SELECT id FROM routes UNION ALL SELECT id FROM parties)
-			WHERE id >= (SELECT next FROM sequence)`},
-	} {
-		err := db.view(context.Background(), func(r *reader) error {
-			return r.c.each(check.query, func(scan scan) error {
-				var row string
-				err := scan(&row)
-				tb.Errorf("%s: %s", check.what, row)
-				return err
-			})
+	err := db.view(context.Background(), func(r *reader) error {
+		return check(r.c, func(f Fault) error {
+			tb.Errorf("%s: %s", f.What, f.Row)
+			return nil
 		})
-		if err != nil {
-			tb.Errorf("%s: %v", check.what, err)
-		}
+	})
+	if err != nil {
+		tb.Error(err)
 	}
 }
 

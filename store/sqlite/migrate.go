@@ -9,6 +9,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"flowdrive/internal/errs"
+	"flowdrive/schema"
 )
 
 const (
@@ -38,8 +39,7 @@ func migrate(ctx context.Context, pool *sql.DB, migrations fs.FS) error {
 		return failure(op, err)
 	}
 	if version > newest {
-		return errs.New(errs.Unavailable,
-			"The database has schema version %d, this program knows %d: it was last used by a newer program, start that one.", version, newest)
+		return newerSchema(version, newest)
 	}
 	if version == newest {
 		return nil
@@ -51,6 +51,12 @@ func migrate(ctx context.Context, pool *sql.DB, migrations fs.FS) error {
 	}
 	_, err = provider.Up(ctx)
 	return failure(op, err)
+}
+
+// newerSchema is the refusal of a database that a newer program has used.
+func newerSchema(version, newest int64) error {
+	return errs.New(errs.Unavailable,
+		"The database has schema version %d, this program knows %d: it was last used by a newer program, start that one.", version, newest)
 }
 
 // schemaVersion returns the number of the last migration, 0 for an empty
@@ -76,6 +82,12 @@ func schemaVersion(ctx context.Context, pool *sql.DB) (version int64, err error)
 	}
 	err = pool.QueryRowContext(ctx, selectVersion).Scan(&version)
 	return version, err
+}
+
+// NewestSchema returns the number of the newest migration that this program knows.
+func NewestSchema() (int64, error) {
+	newest, err := newestMigration(schema.Migrations())
+	return newest, errs.Wrap("read the migrations", err)
 }
 
 // newestMigration returns the number that the last file name begins with.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -120,7 +121,7 @@ func TestAnswers(t *testing.T) {
 	})
 	read(all[0], "")
 	read(all[1], "")
-	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Answers().DeleteBefore(noon().Add(-time.Hour)) })
+	mustUpdate(t, db, func(tx store.Tx) error { return tx.Write().Answers().DeleteBefore(noon().Add(-time.Hour), 0, "", 100) })
 	read(all[0], "")
 	read(all[1], "")
 	read(all[2], errs.NotFound)
@@ -136,5 +137,46 @@ func TestSettings(t *testing.T) {
 			mustUpdate(t, db, put("mode", value))
 		}
 		same(t, "mode", value, get(t, db, "mode"))
+	}
+}
+
+// TestOldAnswersGoInParts: one change deletes some of the old answers, the oldest
+// first, and that of its own key.
+func TestOldAnswersGoInParts(t *testing.T) {
+	t.Parallel()
+	db := run(t, Options{})
+	const many, most = 250, 100
+	sam := addUser(t, db, "sam")
+	mustUpdate(t, db, func(tx store.Tx) error {
+		for i := range many {
+			a := &store.Answer{User: sam, Key: fmt.Sprintf("k%03d", i), Answer: []byte("204"), Created: noon().Add(time.Duration(i) * time.Second)}
+			if err := tx.Write().Answers().Put(a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	left := func(key string) bool {
+		found := false
+		mustView(t, db, func(r store.Reader) error {
+			_, err := r.Answers().Get(sam, key)
+			found = err == nil
+			return nil
+		})
+		return found
+	}
+	mustUpdate(t, db, func(tx store.Tx) error {
+		return tx.Write().Answers().DeleteBefore(noon().Add(many*time.Second), sam, "k200", most)
+	})
+	for key, want := range map[string]bool{"k000": false, "k099": false, "k100": true, "k200": false, "k249": true} {
+		if left(key) != want {
+			t.Errorf("%s is left: %t", key, !want)
+		}
+	}
+	mustUpdate(t, db, func(tx store.Tx) error {
+		return tx.Write().Answers().DeleteBefore(noon().Add(time.Second), sam, "k249", most)
+	})
+	if !left("k249") {
+		t.Error("an answer that is not old is deleted")
 	}
 }

@@ -14,6 +14,7 @@ type (
 	nameReader       struct{ *reader }
 	attachmentReader struct{ *reader }
 	documentReader   struct{ *reader }
+	versionReader    struct{ *reader }
 	scratchReader    struct{ *reader }
 	blobReader       struct{ *reader }
 	historyReader    struct{ *reader }
@@ -22,6 +23,7 @@ type (
 	answerReader     struct{ *reader }
 	settingReader    struct{ *reader }
 	hookReader       struct{ *reader }
+	scenarioReader   struct{ *reader }
 	troubleReader    struct{ *reader }
 	heldMailReader   struct{ *reader }
 	letterReader     struct{ *reader }
@@ -35,6 +37,7 @@ type (
 	nameWriter       struct{ *tx }
 	attachmentWriter struct{ *tx }
 	documentWriter   struct{ *tx }
+	versionWriter    struct{ *tx }
 	scratchWriter    struct{ *tx }
 	blobWriter       struct{ *tx }
 	historyWriter    struct{ *tx }
@@ -43,6 +46,7 @@ type (
 	answerWriter     struct{ *tx }
 	settingWriter    struct{ *tx }
 	hookWriter       struct{ *tx }
+	scenarioWriter   struct{ *tx }
 	troubleWriter    struct{ *tx }
 	heldMailWriter   struct{ *tx }
 	letterWriter     struct{ *tx }
@@ -76,6 +80,9 @@ func (r *reader) Attachments() store.AttachmentReader { return attachmentReader{
 // Documents implements store.Reader.
 func (r *reader) Documents() store.DocumentReader { return documentReader{r} }
 
+// Versions implements store.Reader.
+func (r *reader) Versions() store.VersionReader { return versionReader{r} }
+
 // Scratch implements store.Reader.
 func (r *reader) Scratch() store.ScratchReader { return scratchReader{r} }
 
@@ -108,6 +115,9 @@ func (r *reader) Letters() store.LetterReader { return letterReader{r} }
 
 // Hooks implements store.Reader.
 func (r *reader) Hooks() store.HookReader { return hookReader{r} }
+
+// Scenarios implements store.Reader.
+func (r *reader) Scenarios() store.ScenarioReader { return scenarioReader{r} }
 
 // Audit implements store.Reader.
 func (r *reader) Audit() store.AuditReader { return auditReader{r} }
@@ -145,6 +155,9 @@ func (w writer) Attachments() store.AttachmentWriter { return attachmentWriter(w
 // Documents implements store.Writer.
 func (w writer) Documents() store.DocumentWriter { return documentWriter(w) }
 
+// Versions implements store.Writer.
+func (w writer) Versions() store.VersionWriter { return versionWriter(w) }
+
 // Scratch implements store.Writer.
 func (w writer) Scratch() store.ScratchWriter { return scratchWriter(w) }
 
@@ -177,6 +190,9 @@ func (w writer) Letters() store.LetterWriter { return letterWriter(w) }
 
 // Hooks implements store.Writer.
 func (w writer) Hooks() store.HookWriter { return hookWriter(w) }
+
+// Scenarios implements store.Writer.
+func (w writer) Scenarios() store.ScenarioWriter { return scenarioWriter(w) }
 
 // Audit implements store.Writer.
 func (w writer) Audit() store.AuditWriter { return auditWriter(w) }

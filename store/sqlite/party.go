@@ -50,7 +50,11 @@ var (
 	selectParties = `SELECT ` + partyTable.list("") + ` FROM parties ORDER BY id`
 )
 
-const deleteParty = `DELETE FROM parties WHERE id = ?1`
+const (
+	deleteParty = `DELETE FROM parties WHERE id = ?1`
+	// Those of routes stay with these.
+	deleteScenariosOf = `DELETE FROM scenarios WHERE author_id = ?1 AND route_id IS NULL`
+)
 
 // List returns all users and teams by id.
 func (r partyReader) List() (all []store.Party, err error) {
@@ -69,14 +73,22 @@ func (t partyWriter) Put(p *store.Party) error {
 }
 
 // Delete deletes a user or team, with the answers and app passwords that
-// are kept for it.
+// are kept for it, its scenarios that wait for a route, and what its documents were
+// before.
 // One that anything refers to is errs.InUse.
 func (t partyWriter) Delete(id identity.ID) error {
+	if err := versionWriter(t).leave(id); err != nil {
+		return err
+	}
 	n, err := t.c.change(deleteParty, int64(id))
 	if isReferred(err) {
 		return errs.New(errs.InUse, "The user or team owns or takes part in something that is stored; disable it instead.")
 	}
-	return found(n, err, "user or team")
+	if err := found(n, err, "user or team"); err != nil {
+		return err
+	}
+	_, err = t.c.exec(deleteScenariosOf, int64(id))
+	return failure("delete the scenarios of a user", err)
 }
 
 // found translates the outcome of a change to one row.

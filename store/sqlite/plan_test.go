@@ -14,7 +14,7 @@ import (
 func TestNoStatementScansWhatGrows(t *testing.T) {
 	t.Parallel()
 	db := run(t, Options{})
-	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|calendar_links|d$|days$|routes|open_cases|holds|sequence|along|below|up|lanes|CONSTANT ROW|\(subquery)`)
+	small := regexp.MustCompile(`^SCAN (json_each|parties|app_passwords|calendar_links|sessions|d$|days$|routes|scenarios|open_cases|holds|sequence|along|below|up|lanes|CONSTANT ROW|\(subquery)`)
 	byIndex := regexp.MustCompile(`^SCAN \S+ USING (COVERING )?INDEX`)
 	for name, query := range map[string]string{
 		"selectSequence": selectSequence, "updateSequence": updateSequence,
@@ -43,6 +43,9 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"selectSecrets": selectSecrets, "insertSecret": insertSecret.query, "touchSecret": touchSecret, "deleteSecret": deleteSecret,
 		"selectLinks": ofKind(store.CalendarLink, selectSecrets), "insertLink": ofKind(store.CalendarLink, insertSecret.query),
 		"touchLink": ofKind(store.CalendarLink, touchSecret), "deleteLink": ofKind(store.CalendarLink, deleteSecret),
+		"newestOfAll": newestOfAll, "newestOfRoute": newestOfRoute, "newestOfParty": newestOfParty, "newestOfCase": newestOfCase, "newestArchived": newestArchived,
+		"newestArchivedOfRoute": newestArchivedOfRoute, "newestArchivedOfParty": newestArchivedOfParty, "selectNewest": selectNewest,
+		"selectSessions": selectSessions, "insertSession": insertSession.query, "touchSession": touchSession, "deleteSession": deleteSession,
 		"selectAuditDays": selectAuditDays, "selectAuditDay": selectAuditDay, "selectAuditText": selectAuditText,
 		"insertAudit":       insertAudit,
 		"selectUnusedBlobs": selectUnusedBlobs, "selectBlob": selectBlob, "insertBlob": insertBlob,
@@ -69,7 +72,7 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"countLocks": countLocks, "selectDocumentsBelow": selectDocumentsBelow, "insertLock": insertLock.query,
 		"refreshLock": refreshLock, "deleteLock": deleteLock, "deleteLocksOn": deleteLocksOn, "deleteLocksOf": deleteLocksOf,
 		"deleteLocksBefore": deleteLocksBefore, "moveLocks": moveLocks,
-		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "tasksOfRoutes": tasksOfRoutes, "selectMarkings": selectMarkings, "hasTasks": hasTasks,
+		"tasksOfParty": tasksOfParty, "tasksOfRoute": tasksOfRoute, "tasksOfRoutes": tasksOfRoutes, "selectMarkings": selectMarkings, "selectRevisions": selectRevisions, "hasTasks": hasTasks,
 		"deleteTasks": deleteTasks, "upsertTasks": upsertTasks,
 		"deleteRouteTasks": deleteRouteTasks, "upsertRouteTasks": upsertRouteTasks,
 		"selectHistory": selectHistory, "selectAllHistory": selectAllHistory, "selectPast": selectPast,
@@ -87,6 +90,8 @@ func TestNoStatementScansWhatGrows(t *testing.T) {
 		"endedChildren": endedChildren, "anyChildren": anyChildren, "archiveCase": archiveCase, "setRetires": setRetires,
 		"deleteCase": deleteCase, "forgetCase": forgetCase, "insertPurge": insertPurge, "deletePurge": deletePurge,
 		"selectHook": selectHook, "selectHookByToken": selectHookByToken, "selectHooks": selectHooks,
+		"selectScenarioOfRoute": selectScenarioOfRoute, "selectScenarioWaiting": selectScenarioWaiting, "selectScenarios": selectScenarios,
+		"insertScenario": insertScenario.query, "updateScenario": updateScenario.query, "deleteScenario": deleteScenario, "deleteScenariosOf": deleteScenariosOf,
 		"insertHook": insertHook.query, "updateHook": updateHook.query, "deleteHook": deleteHook,
 		"selectTrouble": selectTrouble, "selectTroublesOfCase": selectTroublesOfCase, "selectTroublesOfEntry": selectTroublesOfEntry,
 		"insertTrouble": insertTrouble.query, "updateTrouble": updateTrouble.query, "deleteTrouble": deleteTrouble, "selectDueTroubles": selectDueTroubles,

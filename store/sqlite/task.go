@@ -27,6 +27,8 @@ const (
 		SELECT 1 FROM tasks
 		WHERE case_id = ?1 AND lists & ?3 <> 0 AND party_id IN (SELECT value FROM json_each(?2)) LIMIT 1`
 
+	selectRevisions = `SELECT id, revision FROM cases WHERE id IN (SELECT value FROM json_each(?1)) ORDER BY id`
+
 	deleteTasks = `
 		DELETE FROM tasks
 		WHERE case_id = ?1 AND party_id NOT IN (SELECT value ->> 0 FROM json_each(?2))`
@@ -52,6 +54,47 @@ const fewRoutes = 8
 // WithTasks returns the cases in which the parties may have tasks, by id, with
 // Marking, without Form, Access and Tasks.
 func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) {
+	err = r.walk(taskSources(f), f.After, func(ids []int64) (bool, error) {
+		if f.Limit > 0 {
+			ids = ids[:min(len(ids), f.Limit-len(all))]
+		}
+		err := caseTable.add(r.c, &all, selectMarkings, array(ids))
+		return f.Limit > 0 && len(all) >= f.Limit, err
+	})
+	return all, failure("read the cases with tasks", err)
+}
+
+// TaskRevisions returns the cases in which the parties may have tasks with their
+// revisions, by id.
+func (r caseReader) TaskRevisions(f store.TaskFilter) (all []store.CaseRevision, err error) {
+	err = r.walk(taskSources(f), f.After, func(ids []int64) (bool, error) {
+		if f.Limit > 0 {
+			ids = ids[:min(len(ids), f.Limit-len(all))]
+		}
+		err := r.c.each(selectRevisions, func(scan scan) error {
+			var one store.CaseRevision
+			err := scan(&one.ID, &one.Revision)
+			all = append(all, one)
+			return err
+		}, array(ids))
+		return f.Limit > 0 && len(all) >= f.Limit, err
+	})
+	return all, failure("read the cases with tasks", err)
+}
+
+// WithMarkings returns those of the cases that there are, by id, with Marking, without
+// Form, Access and Tasks.
+func (r caseReader) WithMarkings(ids []int64) (all []store.Case, err error) {
+	for len(ids) > 0 && err == nil {
+		n := min(len(ids), walkChunk)
+		err = caseTable.add(r.c, &all, selectMarkings, array(ids[:n]))
+		ids = ids[n:]
+	}
+	return all, failure("read cases", err)
+}
+
+// taskSources returns what yields the ids of the cases with tasks.
+func taskSources(f store.TaskFilter) []source {
 	lists := []any{int64(f.Lists)}
 	sources := sourcesOf(tasksOfParty, f.Parties)
 	if len(f.Routes) <= fewRoutes {
@@ -63,14 +106,7 @@ func (r caseReader) WithTasks(f store.TaskFilter) (all []store.Case, err error) 
 	if len(f.Routes) > fewRoutes {
 		sources = append(sources, source{query: tasksOfRoutes, more: append(lists, array(f.Routes))})
 	}
-	err = r.walk(sources, f.After, func(ids []int64) (bool, error) {
-		if f.Limit > 0 {
-			ids = ids[:min(len(ids), f.Limit-len(all))]
-		}
-		err := caseTable.add(r.c, &all, selectMarkings, array(ids))
-		return f.Limit > 0 && len(all) >= f.Limit, err
-	})
-	return all, failure("read the cases with tasks", err)
+	return sources
 }
 
 // HasTasks reports whether one of the parties may have tasks of their own in the case.

@@ -10,6 +10,7 @@ var troubleTable = table[store.Trouble]{"troubles", "trouble", func(t *store.Tro
 		{"id", selected, &t.ID},
 		{"case_id", fixed, number{&t.CaseID}},
 		{"entry", fixed, someBits(t.Entry[:])},
+		{"hook", fixed, number{&t.Hook}},
 		{"name", fixed, &t.Name},
 		{"due", full, millis{&t.Due}},
 		{"data", full, &t.Data},
@@ -22,6 +23,7 @@ var (
 	selectTrouble         = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE id = ?1`
 	selectTroublesOfCase  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE case_id = ?1 ORDER BY name`
 	selectTroublesOfEntry = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE entry = ?1 ORDER BY name`
+	selectTroublesOfHook  = `SELECT ` + troubleTable.list("") + ` FROM troubles WHERE hook = ?1 ORDER BY name`
 )
 
 const (
@@ -44,6 +46,12 @@ func (r troubleReader) OfCase(id int64) (all []store.Trouble, err error) {
 func (r troubleReader) OfEntry(uuid store.UUID) (all []store.Trouble, err error) {
 	err = troubleTable.add(r.c, &all, selectTroublesOfEntry, uuid[:])
 	return all, failure("read what is wrong with a schedule entry", err)
+}
+
+// OfHook returns what is wrong with a hook.
+func (r troubleReader) OfHook(id int64) (all []store.Trouble, err error) {
+	err = troubleTable.add(r.c, &all, selectTroublesOfHook, id)
+	return all, failure("read what is wrong with a hook", err)
 }
 
 // Insert stores something that is wrong. If it is known already, that is

@@ -175,6 +175,7 @@ func fillAccounts(w store.Writer, sam, ann, team identity.ID) error {
 		w.Audit().Append(noon(), []byte(`{"what":"log-in"}`+"\n")),
 		w.Settings().Put("key", "value"),
 		w.HeldMails().Insert(&store.HeldMail{UserID: sam, Due: noon(), Digest: true, Created: noon(), Mail: []byte(`{}`)}),
+		w.Parties().InsertSession(&store.Session{UserID: sam, SHA256: [32]byte{7}, Agent: "Mozilla/5.0", Lasting: true, Created: noon(), LastUsed: noon()}),
 		w.Letters().Insert(&store.Letter{Name: "2012-11-09 12.34.56 sam@example.org.eml", Created: noon(), Size: 2, Content: []byte("x\n")}),
 	)
 }
@@ -218,7 +219,12 @@ func fillCases(tx store.Tx, open, child, ended *store.Case, entry *store.Entry) 
 		w.Names().PutAlias(&store.Alias{Author: open.StarterID, RouteID: open.RouteID, Name: "x.csv", CaseID: open.ID}),
 		w.Troubles().Insert(&store.Trouble{CaseID: open.ID, Name: "start", Due: noon(), Data: []byte(`{}`)}),
 		w.Troubles().Insert(&store.Trouble{Entry: entry.UUID, Name: "firing", Due: noon(), Data: []byte(`{}`)}),
-		w.Hooks().Put(&store.Hook{RouteID: open.RouteID, Name: "Pushes", Author: 1, SHA256: store.Digest{1}, Settings: []byte(`{}`), Fault: "none", Told: noon(), Revision: 1, Created: noon(), Modified: noon()}),
+		w.Hooks().Put(&store.Hook{RouteID: open.RouteID, Name: "Pushes", Author: 1, SHA256: store.Digest{1}, Settings: []byte(`{}`), Fault: "none", Revision: 1, Created: noon(), Modified: noon()}),
+		w.Scenarios().Put(&store.Scenario{
+			RouteID: open.RouteID, AuthorID: 1, Route: "Bug", YAML: true, Source: []byte("steps: [check: true]\n"), ETag: `"s"`, Title: "A story",
+			Played: noon(), Version: 1, Steps: 1, Expectations: 2, Created: noon(), Modified: noon(),
+		}),
+		w.Scenarios().Put(&store.Scenario{AuthorID: 1, Route: "Later", Source: []byte("{}"), ETag: `"t"`, Created: noon(), Modified: noon()}),
 		w.Outbox().Insert(&store.OutboxRow{Key: "1.1.1", CaseID: open.ID, Seq: 1, Step: 1, Lane: "mail", Request: []byte(`{}`), Due: noon(), Created: noon()}),
 		w.Outbox().PutJournal(&store.Journal{CaseID: open.ID, Seq: 1, Step: 1, Name: "run.1-1", Created: noon(), Modified: noon(), Form: []byte(`{}`)}),
 	)
@@ -232,7 +238,14 @@ func fillDrive(w store.Writer, sam identity.ID, open *store.Case) error {
 	file.Properties = `[{"s":"urn:x","n":"p","x":"<p xmlns=\"urn:x\"/>"}]`
 	insertFile := func() error {
 		file.ParentID = folder.ID
-		return w.Documents().Insert(file)
+		if err := w.Documents().Insert(file); err != nil {
+			return err
+		}
+		before := store.Version{
+			Document: *file, Place: store.VersionPlace{Context: sam, Folder: folder.Name}, Shown: "20121109T120000Z " + file.Name,
+			Replaced: noon(), Replacer: sam, Owner: sam,
+		}
+		return w.Versions().KeepCopy(&before)
 	}
 	return errors.Join(
 		w.Blobs().Note(attachment.SHA256), w.Attachments().Insert(attachment), w.Documents().Insert(folder), insertFile(),

@@ -239,6 +239,27 @@ CREATE TRIGGER cases_restored AFTER UPDATE OF archived ON cases WHEN old.archive
 	INSERT INTO case_access (party_id, case_id) SELECT value, new.id FROM json_each(new.access);
 END;
 
+CREATE TRIGGER cases_reweighed AFTER UPDATE OF form, marking, starter_id ON cases
+	WHEN (octet_length(old.form) + octet_length(old.marking)) / 4096 <> (octet_length(new.form) + octet_length(new.marking)) / 4096
+		OR old.starter_id <> new.starter_id BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
+		WHERE author_id = old.starter_id;
+	INSERT INTO stored_bytes (author_id, n)
+		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+
+CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN octet_length(old.form) + octet_length(old.marking) >= 4096 BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
+		WHERE author_id = old.starter_id;
+END;
+
+CREATE TRIGGER cases_weighed AFTER INSERT ON cases WHEN octet_length(new.form) + octet_length(new.marking) >= 4096 BEGIN
+	INSERT INTO stored_bytes (author_id, n)
+		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+
 CREATE TABLE deliveries (
 	case_id  INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
 	seq      INTEGER NOT NULL,
@@ -275,7 +296,7 @@ CREATE TABLE documents (
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL,
 	properties TEXT    CHECK (properties IS NULL OR json_type(properties) = 'array'), -- that clients have stored with it (RFC 4918, section 4), NULL: none
-	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), past INTEGER NOT NULL DEFAULT 0 CHECK (past IN (0, 1)), -- NULL: in the file
 	UNIQUE (parent_id, name),
 	CHECK ((context_id IS NULL) = (name <> '')),
 	CHECK (context_id IS NULL OR parent_id IS NULL AND folder = 1),
@@ -287,7 +308,7 @@ CREATE INDEX documents_by_author ON documents (author_id);
 
 CREATE INDEX documents_by_folder ON documents (parent_id);
 
-CREATE INDEX documents_detached ON documents (id) WHERE parent_id IS NULL AND context_id IS NULL;
+CREATE INDEX documents_detached ON documents (id) WHERE parent_id IS NULL AND context_id IS NULL AND past = 0;
 
 CREATE TRIGGER documents_deleted AFTER DELETE ON documents WHEN old.folder = 0 BEGIN
 	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
@@ -300,12 +321,26 @@ CREATE TRIGGER documents_inserted AFTER INSERT ON documents WHEN new.folder = 0 
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
 END;
 
+CREATE TRIGGER documents_numbered AFTER INSERT ON documents WHEN new.context_id IS NULL BEGIN
+	INSERT INTO stored_bytes (author_id, n, files) VALUES (new.author_id, 0, 1) ON CONFLICT DO UPDATE SET files = files + 1;
+END;
+
+CREATE TRIGGER documents_renumbered AFTER UPDATE OF author_id ON documents
+	WHEN new.context_id IS NULL AND old.author_id <> new.author_id BEGIN
+	UPDATE stored_bytes SET files = max(0, files - 1) WHERE author_id = old.author_id;
+	INSERT INTO stored_bytes (author_id, n, files) VALUES (new.author_id, 0, 1) ON CONFLICT DO UPDATE SET files = files + 1;
+END;
+
 CREATE TRIGGER documents_replaced AFTER UPDATE OF author_id, size, sha256, content ON documents WHEN new.folder = 0 BEGIN
 	INSERT INTO blobs (sha256, refs) SELECT new.sha256, 1 WHERE new.content IS NULL
 		ON CONFLICT DO UPDATE SET refs = refs + 1;
 	UPDATE blobs SET refs = refs - 1 WHERE sha256 = old.sha256 AND old.content IS NULL;
 	UPDATE stored_bytes SET n = n - old.size WHERE author_id = old.author_id;
 	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, new.size) ON CONFLICT DO UPDATE SET n = n + new.size;
+END;
+
+CREATE TRIGGER documents_unnumbered AFTER DELETE ON documents WHEN old.context_id IS NULL BEGIN
+	UPDATE stored_bytes SET files = max(0, files - 1) WHERE author_id = old.author_id;
 END;
 
 CREATE TRIGGER properties_deleted AFTER DELETE ON documents WHEN old.properties IS NOT NULL BEGIN
@@ -378,6 +413,22 @@ CREATE INDEX entries_by_context ON entries (context_id);
 CREATE INDEX entries_by_due ON entries (due) WHERE due IS NOT NULL;
 
 CREATE INDEX entries_upcoming ON entries (context_id, due) WHERE due IS NOT NULL;
+
+CREATE TRIGGER entries_reweighed AFTER UPDATE OF form, author_id ON entries
+	WHEN octet_length(old.form) / 4096 <> octet_length(new.form) / 4096 OR old.author_id <> new.author_id BEGIN
+	UPDATE stored_bytes SET n = max(0, n - octet_length(old.form) / 4096 * 4096) WHERE author_id = old.author_id;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, octet_length(new.form) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+
+CREATE TRIGGER entries_unweighed AFTER DELETE ON entries WHEN octet_length(old.form) >= 4096 BEGIN
+	UPDATE stored_bytes SET n = max(0, n - octet_length(old.form) / 4096 * 4096) WHERE author_id = old.author_id;
+END;
+
+CREATE TRIGGER entries_weighed AFTER INSERT ON entries WHEN octet_length(new.form) >= 4096 BEGIN
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, octet_length(new.form) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
 
 CREATE TABLE given_names (
 	id        INTEGER PRIMARY KEY,
@@ -455,7 +506,6 @@ CREATE TABLE hooks (
 	sha256   BLOB    NOT NULL CHECK (length(sha256) = 32), -- of the token
 	settings BLOB    NOT NULL, -- JSON
 	fault    TEXT    NOT NULL, -- why it does not work, '' if it does
-	told     INTEGER, -- when people were told of the fault
 	revision INTEGER NOT NULL,
 	created  INTEGER NOT NULL,
 	modified INTEGER NOT NULL,
@@ -617,6 +667,11 @@ CREATE TRIGGER parties_leaving BEFORE DELETE ON parties BEGIN
 		AND NOT EXISTS (SELECT 1 FROM documents member WHERE member.parent_id = documents.id);
 END;
 
+CREATE TRIGGER sessions_ended AFTER UPDATE OF password, disabled ON parties
+	WHEN old.password <> new.password OR new.disabled = 1 BEGIN
+	DELETE FROM sessions WHERE user_id = new.id;
+END;
+
 CREATE TABLE plans (
 	case_id INTEGER NOT NULL,
 	row     INTEGER NOT NULL,
@@ -645,9 +700,18 @@ CREATE TABLE route_versions (
 	yaml     INTEGER NOT NULL CHECK (yaml IN (0, 1)),
 	source   BLOB    NOT NULL,
 	form     BLOB    NOT NULL,
-	created  INTEGER NOT NULL,
+	created  INTEGER NOT NULL, author_id INTEGER NOT NULL DEFAULT 0,
 	UNIQUE (route_id, version)
 ) STRICT;
+
+CREATE TRIGGER route_versions_weighed AFTER INSERT ON route_versions BEGIN
+	UPDATE route_versions SET author_id = coalesce((SELECT author_id FROM routes WHERE id = new.route_id), 0)
+		WHERE route_id = new.route_id AND version = new.version;
+	INSERT INTO stored_bytes (author_id, n)
+		SELECT author_id, (octet_length(source) + octet_length(form)) / 4096 * 4096 FROM route_versions
+		WHERE route_id = new.route_id AND version = new.version AND author_id <> 0 AND octet_length(source) + octet_length(form) >= 4096
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
 
 CREATE TABLE routes (
 	id         INTEGER PRIMARY KEY,
@@ -663,6 +727,28 @@ CREATE TABLE routes (
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL
 ) STRICT;
+
+CREATE TABLE scenarios (
+	id           INTEGER PRIMARY KEY,
+	route_id     INTEGER, -- NULL: it waits for a route of its name
+	author_id    INTEGER NOT NULL, -- who stored it last; it waits for a route of this user's
+	folded       TEXT    NOT NULL CHECK (folded <> ''), -- the name of the route, for comparing
+	name         TEXT    NOT NULL,
+	yaml         INTEGER NOT NULL,
+	source       BLOB    NOT NULL, -- as it was PUT
+	etag         TEXT    NOT NULL,
+	title        TEXT    NOT NULL,
+	played       INTEGER, -- when it held last, NULL if it was not played
+	version      INTEGER NOT NULL, -- of the route then
+	steps        INTEGER NOT NULL,
+	expectations INTEGER NOT NULL,
+	created      INTEGER NOT NULL,
+	modified     INTEGER NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX scenarios_of_route ON scenarios (route_id) WHERE route_id IS NOT NULL;
+
+CREATE UNIQUE INDEX scenarios_waiting ON scenarios (author_id, folded) WHERE route_id IS NULL;
 
 CREATE TABLE scratch (
 	id         INTEGER PRIMARY KEY,
@@ -720,6 +806,18 @@ CREATE TABLE sequence (
 	next INTEGER NOT NULL CHECK (next > 0)
 ) STRICT;
 
+CREATE TABLE sessions (
+	id        INTEGER PRIMARY KEY,
+	user_id   INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
+	agent     TEXT    NOT NULL, -- what the browser says it is
+	lasting   INTEGER NOT NULL CHECK (lasting IN (0, 1)), -- it was asked to last
+	created   INTEGER NOT NULL, -- by the machine's clock, in a sandbox too, as last_used
+	last_used INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX sessions_by_user ON sessions (user_id);
+
 CREATE TABLE settings (
 	key   TEXT NOT NULL PRIMARY KEY CHECK (key <> ''),
 	value TEXT NOT NULL
@@ -728,7 +826,7 @@ CREATE TABLE settings (
 CREATE TABLE stored_bytes (
 	author_id INTEGER NOT NULL PRIMARY KEY,
 	n         INTEGER NOT NULL CHECK (n >= 0)
-) STRICT;
+, files INTEGER NOT NULL DEFAULT 0 CHECK (files >= 0)) STRICT;
 
 CREATE TABLE tasks (
 	party_id INTEGER NOT NULL REFERENCES parties (id),
@@ -739,14 +837,15 @@ CREATE TABLE tasks (
 
 CREATE INDEX tasks_of_case ON tasks (case_id);
 
-CREATE TABLE troubles (
+CREATE TABLE "troubles" (
 	id      INTEGER PRIMARY KEY,
 	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
-	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry, if there is no case
-	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case or entry
+	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry
+	hook    INTEGER REFERENCES hooks (id) ON DELETE CASCADE,
+	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry or hook
 	due     INTEGER NOT NULL, -- when people are told of it again
 	data    BLOB    NOT NULL, -- JSON
-	CHECK ((case_id IS NULL) <> (entry IS NULL))
+	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) = 1)
 ) STRICT;
 
 CREATE INDEX troubles_by_due ON troubles (due);
@@ -754,3 +853,23 @@ CREATE INDEX troubles_by_due ON troubles (due);
 CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
 
 CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
+
+CREATE UNIQUE INDEX troubles_of_hook ON troubles (hook, name) WHERE hook IS NOT NULL;
+
+CREATE TABLE versions (
+	id          INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+	context_id  INTEGER NOT NULL REFERENCES parties (id),
+	folder      TEXT    NOT NULL, -- the path below the root, '' the root itself
+	name        TEXT    NOT NULL CHECK (name <> ''), -- that it had
+	shown       TEXT    NOT NULL CHECK (shown <> ''), -- in .history/
+	replaced    INTEGER NOT NULL, -- when, by the drive's clock
+	replacer_id INTEGER NOT NULL, -- who overwrote or deleted it
+	owner_id    INTEGER NOT NULL, -- whose versions give way when the quota is full: of a file its author, of a folder who deleted it
+	UNIQUE (context_id, folder, shown)
+) STRICT;
+
+CREATE INDEX versions_by_age ON versions (replaced);
+
+CREATE INDEX versions_by_name ON versions (context_id, folder, name);
+
+CREATE INDEX versions_by_owner ON versions (owner_id, replaced);

@@ -96,7 +96,7 @@ CREATE TABLE route_versions (
 	yaml     INTEGER NOT NULL CHECK (yaml IN (0, 1)),
 	source   BLOB    NOT NULL,
 	form     BLOB    NOT NULL,
-	created  INTEGER NOT NULL,
+	created  INTEGER NOT NULL, author_id INTEGER NOT NULL DEFAULT 0,
 	UNIQUE (route_id, version)
 ) STRICT;
 
@@ -290,7 +290,7 @@ CREATE TABLE blobs (
 CREATE TABLE stored_bytes (
 	author_id INTEGER NOT NULL PRIMARY KEY,
 	n         INTEGER NOT NULL CHECK (n >= 0)
-) STRICT;
+, files INTEGER NOT NULL DEFAULT 0 CHECK (files >= 0)) STRICT;
 
 CREATE TABLE attachments (
 	id         INTEGER PRIMARY KEY,
@@ -321,7 +321,7 @@ CREATE TABLE documents (
 	created    INTEGER NOT NULL,
 	modified   INTEGER NOT NULL,
 	properties TEXT    CHECK (properties IS NULL OR json_type(properties) = 'array'), -- that clients have stored with it (RFC 4918, section 4), NULL: none
-	content    BLOB    CHECK (content IS NULL OR length(content) = size), -- NULL: in the file
+	content    BLOB    CHECK (content IS NULL OR length(content) = size), past INTEGER NOT NULL DEFAULT 0 CHECK (past IN (0, 1)), -- NULL: in the file
 	UNIQUE (parent_id, name),
 	CHECK ((context_id IS NULL) = (name <> '')),
 	CHECK (context_id IS NULL OR parent_id IS NULL AND folder = 1),
@@ -423,16 +423,6 @@ CREATE TABLE case_links (
 	PRIMARY KEY (case_id, relation)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE troubles (
-	id      INTEGER PRIMARY KEY,
-	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
-	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry, if there is no case
-	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case or entry
-	due     INTEGER NOT NULL, -- when people are told of it again
-	data    BLOB    NOT NULL, -- JSON
-	CHECK ((case_id IS NULL) <> (entry IS NULL))
-) STRICT;
-
 CREATE TABLE meanings (
 	route_id INTEGER NOT NULL, -- it outlives its route, as versions do
 	kind     TEXT    NOT NULL CHECK (kind IN ('party', 'route')),
@@ -479,7 +469,6 @@ CREATE TABLE hooks (
 	sha256   BLOB    NOT NULL CHECK (length(sha256) = 32), -- of the token
 	settings BLOB    NOT NULL, -- JSON
 	fault    TEXT    NOT NULL, -- why it does not work, '' if it does
-	told     INTEGER, -- when people were told of the fault
 	revision INTEGER NOT NULL,
 	created  INTEGER NOT NULL,
 	modified INTEGER NOT NULL,
@@ -487,16 +476,72 @@ CREATE TABLE hooks (
 	UNIQUE (sha256)
 ) STRICT;
 
+CREATE TABLE sessions (
+	id        INTEGER PRIMARY KEY,
+	user_id   INTEGER NOT NULL REFERENCES parties (id) ON DELETE CASCADE,
+	sha256    BLOB    NOT NULL UNIQUE CHECK (length(sha256) = 32),
+	agent     TEXT    NOT NULL, -- what the browser says it is
+	lasting   INTEGER NOT NULL CHECK (lasting IN (0, 1)), -- it was asked to last
+	created   INTEGER NOT NULL, -- by the machine's clock, in a sandbox too, as last_used
+	last_used INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE scenarios (
+	id           INTEGER PRIMARY KEY,
+	route_id     INTEGER, -- NULL: it waits for a route of its name
+	author_id    INTEGER NOT NULL, -- who stored it last; it waits for a route of this user's
+	folded       TEXT    NOT NULL CHECK (folded <> ''), -- the name of the route, for comparing
+	name         TEXT    NOT NULL,
+	yaml         INTEGER NOT NULL,
+	source       BLOB    NOT NULL, -- as it was PUT
+	etag         TEXT    NOT NULL,
+	title        TEXT    NOT NULL,
+	played       INTEGER, -- when it held last, NULL if it was not played
+	version      INTEGER NOT NULL, -- of the route then
+	steps        INTEGER NOT NULL,
+	expectations INTEGER NOT NULL,
+	created      INTEGER NOT NULL,
+	modified     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE "troubles" (
+	id      INTEGER PRIMARY KEY,
+	case_id INTEGER REFERENCES cases (id) ON DELETE CASCADE,
+	entry   BLOB    CHECK (length(entry) = 16), -- of the schedule entry
+	hook    INTEGER REFERENCES hooks (id) ON DELETE CASCADE,
+	name    TEXT    NOT NULL CHECK (name <> ''), -- tells it from others of the same case, entry or hook
+	due     INTEGER NOT NULL, -- when people are told of it again
+	data    BLOB    NOT NULL, -- JSON
+	CHECK ((case_id IS NOT NULL) + (entry IS NOT NULL) + (hook IS NOT NULL) = 1)
+) STRICT;
+
+CREATE TABLE versions (
+	id          INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+	context_id  INTEGER NOT NULL REFERENCES parties (id),
+	folder      TEXT    NOT NULL, -- the path below the root, '' the root itself
+	name        TEXT    NOT NULL CHECK (name <> ''), -- that it had
+	shown       TEXT    NOT NULL CHECK (shown <> ''), -- in .history/
+	replaced    INTEGER NOT NULL, -- when, by the drive's clock
+	replacer_id INTEGER NOT NULL, -- who overwrote or deleted it
+	owner_id    INTEGER NOT NULL, -- whose versions give way when the quota is full: of a file its author, of a folder who deleted it
+	UNIQUE (context_id, folder, shown)
+) STRICT;
+
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (1, 0, 1, '2026-11-23 00:37:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 02:15:12');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (10, 9, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (11, 10, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (12, 11, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (13, 12, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (14, 13, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (15, 14, 1, '2026-11-23 05:06:01');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (2, 1, 1, '2026-11-23 00:37:56');
 INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (3, 2, 1, '2026-11-23 00:37:56');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 02:15:12');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 02:15:12');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 02:15:12');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 02:15:12');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 02:15:12');
-INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 02:15:12');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (4, 3, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (5, 4, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (6, 5, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (7, 6, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (8, 7, 1, '2026-11-23 05:06:01');
+INSERT INTO goose_db_version (id, version_id, is_applied, tstamp) VALUES (9, 8, 1, '2026-11-23 05:06:01');
 
 INSERT INTO sequence (one, next) VALUES (1, 8);
 
@@ -514,7 +559,7 @@ INSERT INTO answers (user_id, key, url, request, created, answer) VALUES (1, 'k'
 
 INSERT INTO routes (id, name, folded, context_id, author_id, version, yaml, source, etag, form, created, modified) VALUES (4, 'Bug', 'bug', 1, 1, 1, 1, X'232074686520726F757465204275670A726F7574653A204275670A', '"etag"', X'7B22726F757465223A22427567227D', 1352462400000, 1352462400000);
 
-INSERT INTO route_versions (route_id, version, name, yaml, source, form, created) VALUES (4, 1, 'Bug', 1, X'232074686520726F757465204275670A726F7574653A204275670A', X'7B22726F757465223A22427567227D', 1352462400000);
+INSERT INTO route_versions (route_id, version, name, yaml, source, form, created, author_id) VALUES (4, 1, 'Bug', 1, X'232074686520726F757465204275670A726F7574653A204275670A', X'7B22726F757465223A22427567227D', 1352462400000, 1);
 
 INSERT INTO entries (seq, uuid, context_id, author_id, route_id, type, definition, revision, due, attachment, paused, form, created, modified) VALUES (1, X'00000000000000000000000000000001', 1, 1, 4, 'cron', 1, 1, 1352462401000, X'A7000000000000000000000000000001', 1352462400000, X'7B2274797065223A2263726F6E227D', 1352462400000, 1352462400000);
 
@@ -555,15 +600,15 @@ INSERT INTO aliases (id, author_id, route_id, folded, name, case_id, open) VALUE
 
 INSERT INTO blobs (sha256, refs) VALUES (X'55D9067EF2BFACD4DC38EF7294695794FF61BBA45F11B2F4D9B70515C57B2187', 1);
 
-INSERT INTO stored_bytes (author_id, n) VALUES (1, 66);
+INSERT INTO stored_bytes (author_id, n, files) VALUES (1, 66, 2);
 
 INSERT INTO attachments (id, uuid, context_id, author_id, case_id, name, media_type, size, sha256, lifetime, expires, created) VALUES (1, X'A7000000000000000000000000000001', 1, 1, 5, '1.txt', 'text/plain', 8, X'55D9067EF2BFACD4DC38EF7294695794FF61BBA45F11B2F4D9B70515C57B2187', 'P30D', 1355054400000, 1352462400000);
 
-INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content) VALUES (1, 1, NULL, '', 1, 1, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL);
-INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content) VALUES (2, 2, NULL, '', 1, 2, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL);
-INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content) VALUES (3, 3, NULL, '', 1, 3, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL);
-INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content) VALUES (4, NULL, 1, 'Plans', 1, 1, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL);
-INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content) VALUES (5, NULL, 4, 'a.txt', 0, 1, 1, 'text/plain', 4, X'982D9E3EB996F559E633F4D194DEF3761D909F5A3B647D1A851FEAD67C32C9D1', 1352462400000, 1352462400000, '[{"s":"urn:x","n":"p","x":"<p xmlns=\"urn:x\"/>"}]', X'74657874');
+INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content, past) VALUES (1, 1, NULL, '', 1, 1, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL, 0);
+INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content, past) VALUES (2, 2, NULL, '', 1, 2, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL, 0);
+INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content, past) VALUES (3, 3, NULL, '', 1, 3, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL, 0);
+INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content, past) VALUES (4, NULL, 1, 'Plans', 1, 1, 1, '', 0, NULL, 1352462400000, 1352462400000, NULL, NULL, 0);
+INSERT INTO documents (id, context_id, parent_id, name, folder, author_id, revision, media_type, size, sha256, created, modified, properties, content, past) VALUES (5, NULL, 4, 'a.txt', 0, 1, 1, 'text/plain', 4, X'982D9E3EB996F559E633F4D194DEF3761D909F5A3B647D1A851FEAD67C32C9D1', 1352462400000, 1352462400000, '[{"s":"urn:x","n":"p","x":"<p xmlns=\"urn:x\"/>"}]', X'74657874', 0);
 
 INSERT INTO locks (id, token, target, holder_id, shared, deep, owner, root, seconds, expires) VALUES (1, X'01000000000000000000000000000000', 'case/5', 1, 0, 0, '<me/>', '/dav/x', 3600, 1352466000000);
 
@@ -580,6 +625,9 @@ INSERT INTO audit (day, start, time, line) VALUES (15653, 0, 1352462400000, X'7B
 INSERT INTO ended_entries (uuid, context_id, author_id, name, actor, ended, form) VALUES (X'E1000000000000000000000000000001', 1, 1, 'once.json', 'sam', 1352462400000, X'7B7D');
 
 INSERT INTO done_tasks (user_id, time, case_id, seq, action, form) VALUES (1, 1352462400000, 5, 1, 'begin', X'7B7D');
+
+
+
 
 
 
@@ -710,7 +758,6 @@ CREATE TRIGGER attachments_deleted AFTER DELETE ON attachments BEGIN
 END;
 CREATE INDEX documents_by_folder ON documents (parent_id);
 CREATE INDEX documents_by_author ON documents (author_id);
-CREATE INDEX documents_detached ON documents (id) WHERE parent_id IS NULL AND context_id IS NULL;
 CREATE TRIGGER documents_inserted AFTER INSERT ON documents WHEN new.folder = 0 BEGIN
 	INSERT INTO blobs (sha256, refs) SELECT new.sha256, 1 WHERE new.content IS NULL
 		ON CONFLICT DO UPDATE SET refs = refs + 1;
@@ -778,8 +825,70 @@ CREATE INDEX ended_entries_by_age ON ended_entries (ended);
 CREATE INDEX done_tasks_by_age ON done_tasks (time);
 CREATE INDEX done_tasks_of_case ON done_tasks (case_id);
 CREATE INDEX case_links_by_target ON case_links (target_id, relation, case_id);
-CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
-CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
-CREATE INDEX troubles_by_due ON troubles (due);
 CREATE INDEX held_mails_by_due ON held_mails (due, user_id);
 CREATE INDEX held_mails_of_user ON held_mails (user_id, due, id);
+CREATE INDEX sessions_by_user ON sessions (user_id);
+CREATE TRIGGER sessions_ended AFTER UPDATE OF password, disabled ON parties
+	WHEN old.password <> new.password OR new.disabled = 1 BEGIN
+	DELETE FROM sessions WHERE user_id = new.id;
+END;
+CREATE UNIQUE INDEX scenarios_of_route ON scenarios (route_id) WHERE route_id IS NOT NULL;
+CREATE UNIQUE INDEX scenarios_waiting ON scenarios (author_id, folded) WHERE route_id IS NULL;
+CREATE UNIQUE INDEX troubles_of_case ON troubles (case_id, name) WHERE case_id IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_entry ON troubles (entry, name) WHERE entry IS NOT NULL;
+CREATE UNIQUE INDEX troubles_of_hook ON troubles (hook, name) WHERE hook IS NOT NULL;
+CREATE INDEX troubles_by_due ON troubles (due);
+CREATE INDEX documents_detached ON documents (id) WHERE parent_id IS NULL AND context_id IS NULL AND past = 0;
+CREATE INDEX versions_by_name ON versions (context_id, folder, name);
+CREATE INDEX versions_by_age ON versions (replaced);
+CREATE INDEX versions_by_owner ON versions (owner_id, replaced);
+CREATE TRIGGER cases_weighed AFTER INSERT ON cases WHEN octet_length(new.form) + octet_length(new.marking) >= 4096 BEGIN
+	INSERT INTO stored_bytes (author_id, n)
+		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER cases_reweighed AFTER UPDATE OF form, marking, starter_id ON cases
+	WHEN (octet_length(old.form) + octet_length(old.marking)) / 4096 <> (octet_length(new.form) + octet_length(new.marking)) / 4096
+		OR old.starter_id <> new.starter_id BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
+		WHERE author_id = old.starter_id;
+	INSERT INTO stored_bytes (author_id, n)
+		VALUES (new.starter_id, (octet_length(new.form) + octet_length(new.marking)) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER cases_unweighed AFTER DELETE ON cases WHEN octet_length(old.form) + octet_length(old.marking) >= 4096 BEGIN
+	UPDATE stored_bytes SET n = max(0, n - (octet_length(old.form) + octet_length(old.marking)) / 4096 * 4096)
+		WHERE author_id = old.starter_id;
+END;
+CREATE TRIGGER entries_weighed AFTER INSERT ON entries WHEN octet_length(new.form) >= 4096 BEGIN
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, octet_length(new.form) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER entries_reweighed AFTER UPDATE OF form, author_id ON entries
+	WHEN octet_length(old.form) / 4096 <> octet_length(new.form) / 4096 OR old.author_id <> new.author_id BEGIN
+	UPDATE stored_bytes SET n = max(0, n - octet_length(old.form) / 4096 * 4096) WHERE author_id = old.author_id;
+	INSERT INTO stored_bytes (author_id, n) VALUES (new.author_id, octet_length(new.form) / 4096 * 4096)
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER entries_unweighed AFTER DELETE ON entries WHEN octet_length(old.form) >= 4096 BEGIN
+	UPDATE stored_bytes SET n = max(0, n - octet_length(old.form) / 4096 * 4096) WHERE author_id = old.author_id;
+END;
+CREATE TRIGGER route_versions_weighed AFTER INSERT ON route_versions BEGIN
+	UPDATE route_versions SET author_id = coalesce((SELECT author_id FROM routes WHERE id = new.route_id), 0)
+		WHERE route_id = new.route_id AND version = new.version;
+	INSERT INTO stored_bytes (author_id, n)
+		SELECT author_id, (octet_length(source) + octet_length(form)) / 4096 * 4096 FROM route_versions
+		WHERE route_id = new.route_id AND version = new.version AND author_id <> 0 AND octet_length(source) + octet_length(form) >= 4096
+		ON CONFLICT DO UPDATE SET n = n + excluded.n;
+END;
+CREATE TRIGGER documents_numbered AFTER INSERT ON documents WHEN new.context_id IS NULL BEGIN
+	INSERT INTO stored_bytes (author_id, n, files) VALUES (new.author_id, 0, 1) ON CONFLICT DO UPDATE SET files = files + 1;
+END;
+CREATE TRIGGER documents_renumbered AFTER UPDATE OF author_id ON documents
+	WHEN new.context_id IS NULL AND old.author_id <> new.author_id BEGIN
+	UPDATE stored_bytes SET files = max(0, files - 1) WHERE author_id = old.author_id;
+	INSERT INTO stored_bytes (author_id, n, files) VALUES (new.author_id, 0, 1) ON CONFLICT DO UPDATE SET files = files + 1;
+END;
+CREATE TRIGGER documents_unnumbered AFTER DELETE ON documents WHEN old.context_id IS NULL BEGIN
+	UPDATE stored_bytes SET files = max(0, files - 1) WHERE author_id = old.author_id;
+END;

@@ -1,0 +1,196 @@
+package backup
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"flowdrive/store/sqlite"
+)
+
+// restoringName is the database while it is being restored. Until it has its own
+// name, a server refuses the folder.
+const restoringName = databaseName + ".restoring"
+
+// dataLockName is the file by which a server locks its data folder.
+const dataLockName = "lock"
+
+// Restore makes the data folder of a backup: the folder must not exist or be
+// empty. Each file is compared with the manifest while it is copied. Errors say
+// what is wrong in words for people; what was made by then is removed.
+func Restore(ctx context.Context, src, data string, progress func(Progress)) (_ *Manifest, err error) {
+	newest, err := sqlite.NewestSchema()
+	if err != nil {
+		return nil, err
+	}
+	m, err := ReadManifest(src)
+	if err != nil {
+		return nil, err
+	}
+	if m.Schema > newest {
+		return nil, fmt.Errorf("the backup has schema version %d, this program knows %d: it was made by a newer program (%s), use that one", m.Schema, newest, m.Version)
+	}
+	if err := outsideBackups(src, data); err != nil {
+		return nil, err
+	}
+	made, err := emptyFolder(data)
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := claimFolder(data)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	r := &restorer{src: src, data: data, manifest: m, progress: progress, folders: map[string]bool{}}
+	if err := r.restore(ctx); err != nil {
+		return nil, errors.Join(r.explain(err), r.undo(made))
+	}
+	return m, nil
+}
+
+// outsideBackups refuses a data folder among the backups: what is not a backup there may
+// be removed as one that was not finished, or with the backup that it is in.
+func outsideBackups(src, data string) error {
+	from, err := realPath(src)
+	if err != nil {
+		return fmt.Errorf("find the backup: %w", err)
+	}
+	to, err := realPath(data)
+	if err != nil {
+		return fmt.Errorf("find the data folder: %w", err)
+	}
+	if backups := filepath.Dir(from); to == backups || strings.HasPrefix(to, backups+string(filepath.Separator)) {
+		return fmt.Errorf("%s is in the folder of the backups, %s, where older folders are removed; give a folder elsewhere", data, backups)
+	}
+	return nil
+}
+
+// claimFolder locks an empty data folder, as a server does: of two that restore into
+// it at the same time one is refused, and so is a server that is started meanwhile.
+func claimFolder(data string) (unlock func() error, err error) {
+	f, err := os.OpenFile(filepath.Join(data, dataLockName), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("the folder %s is in use by another flowdrive", data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write to the data folder: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock the data folder: %w", err), f.Close())
+	}
+	return func() error { return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close()) }, nil
+}
+
+// emptyFolder makes the folder, or refuses one that has something in it.
+func emptyFolder(data string) (made bool, err error) {
+	entries, err := os.ReadDir(data)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(data, 0o700); err != nil {
+			return false, fmt.Errorf("make the data folder: %w", err)
+		}
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look into the data folder: %w", err)
+	}
+	if len(entries) > 0 {
+		return false, fmt.Errorf("the folder %s is not empty (it has %s); a backup is restored into a new folder, so that nothing is overwritten", data, entries[0].Name())
+	}
+	return false, nil
+}
+
+// restorer restores one backup.
+type restorer struct {
+	src, data string
+	manifest  *Manifest
+	progress  func(Progress)
+	folders   map[string]bool
+	done      int64
+}
+
+// restore restores the contents, and then the database: a folder without it is not
+// taken for a good one.
+func (r *restorer) restore(ctx context.Context) error {
+	var database File
+	for _, f := range r.manifest.Files {
+		if f.Path == databaseName {
+			database = f
+			continue
+		}
+		if err := r.copy(ctx, f, filepath.Join(r.data, filepath.FromSlash(f.Path))); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(r.data, contentsName), 0o700); err != nil {
+		return err
+	}
+	for path := range r.folders {
+		if err := syncFolder(path); err != nil {
+			return err
+		}
+	}
+	restoring := filepath.Join(r.data, restoringName)
+	if err := r.copy(ctx, database, restoring); err != nil {
+		return err
+	}
+	if err := errors.Join(syncFolder(filepath.Join(r.data, contentsName)), syncFolder(r.data)); err != nil {
+		return err
+	}
+	if err := os.Rename(restoring, filepath.Join(r.data, databaseName)); err != nil {
+		return err
+	}
+	return errors.Join(syncFolder(r.data), syncFolder(filepath.Dir(r.data)))
+}
+
+// copy copies a file and compares it with what the manifest says.
+func (r *restorer) copy(ctx context.Context, f File, to string) error {
+	folder := filepath.Dir(to)
+	if !r.folders[folder] {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return err
+		}
+		for at := folder; at != r.data && !r.folders[at]; at = filepath.Dir(at) {
+			r.folders[at] = true
+		}
+	}
+	from := filepath.Join(r.src, filepath.FromSlash(f.Path))
+	sum, size, err := copyFile(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum[:]) != f.SHA256 {
+		return fmt.Errorf("the backup is damaged: %s has %d bytes with the SHA-256 %x, the manifest says %d bytes and %s", from, size, sum, f.Size, f.SHA256)
+	}
+	r.done += size
+	r.progress(Progress{r.done, r.manifest.Bytes})
+	return nil
+}
+
+func (r *restorer) explain(err error) error {
+	switch {
+	case isFull(err):
+		return fmt.Errorf("there is not enough room in %s for the backup; nothing was restored (%w)", r.data, err)
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted; nothing was restored")
+	}
+	return fmt.Errorf("nothing was restored: %w", err)
+}
+
+// undo removes what was made, and the folder if it did not exist before.
+func (r *restorer) undo(made bool) error {
+	if made {
+		return os.RemoveAll(r.data)
+	}
+	var all []error
+	for _, name := range []string{contentsName, restoringName, databaseName, dataLockName} {
+		all = append(all, os.RemoveAll(filepath.Join(r.data, name)))
+	}
+	return errors.Join(all...)
+}

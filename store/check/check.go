@@ -1,0 +1,336 @@
+// Package check looks whether a data folder is sound, beside a running server or
+// without one: the structure of the database, what must hold between its rows, each
+// content's SHA-256, and what is stored of each case and schedule entry
+// (docs/contract/storage.md#6-checks).
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"flowdrive/attach"
+	"flowdrive/engine"
+	"flowdrive/schedule"
+	"flowdrive/store"
+	"flowdrive/store/sqlite"
+)
+
+// Finding is something that is not as it should be.
+type Finding struct {
+	Kind string // database, row, content, orphan, case, entry, message, document or scratch
+	ID   string
+	Path string // on the drive, else below the data folder
+	Text string
+}
+
+// String returns the finding as one line.
+func (f Finding) String() string { return fmt.Sprintf("%s %s %s: %s", f.Kind, f.ID, f.Path, f.Text) }
+
+// Config says what is checked.
+type Config struct {
+	Data  string // the data folder
+	Zones schedule.Zones
+
+	// Repair removes files of contents that nothing knows. No server may have the
+	// data folder open.
+	Repair bool
+
+	Report   func(Finding) error
+	Progress func(done, all int64) // bytes of contents
+}
+
+// The parts of a data folder.
+const (
+	databaseName = "flowdrive.db"
+	contentsName = "contents"
+)
+
+// Run checks the data folder and reports what it finds. An error says that it could
+// not look, or is one of Report.
+func Run(ctx context.Context, c Config) (err error) {
+	unpin := func() error { return nil }
+	contents := filepath.Join(c.Data, contentsName)
+	if _, statErr := os.Stat(contents); statErr == nil {
+		if unpin, err = attach.Pin(contents); err != nil {
+			return err
+		}
+	}
+	defer func() { err = errors.Join(err, unpin()) }()
+	source, err := c.open(ctx)
+	if err != nil || source == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, source.Close()) }()
+	k := &checker{Config: c, ctx: ctx.Err, source: source}
+	for _, part := range []func() error{k.structure, k.inline, k.cases, k.entries, k.contents, func() error { return k.orphans(ctx) }} {
+		if err := k.noteDamage(part()); err != nil {
+			return err
+		}
+		if k.broken {
+			return nil // what else is said of it would say nothing
+		}
+	}
+	return nil
+}
+
+// open opens the database. One that is damaged is reported, and nil is returned.
+func (c *Config) open(ctx context.Context) (*sqlite.Source, error) {
+	source, err := sqlite.OpenSource(ctx, filepath.Join(c.Data, databaseName))
+	if sqlite.IsDamaged(err) {
+		return nil, c.Report(damagedDatabase(err))
+	}
+	if err != nil {
+		return nil, err
+	}
+	newest, err := sqlite.NewestSchema()
+	if err == nil && source.Schema() != newest {
+		err = fmt.Errorf("the database has schema version %d, this program checks version %d: check it with the program that used it last, or start this one's server once", source.Schema(), newest)
+	}
+	if err != nil {
+		return nil, errors.Join(err, source.Close())
+	}
+	return source, nil
+}
+
+func damagedDatabase(err error) Finding {
+	return Finding{"database", databaseName, databaseName, "it is damaged: " + sqlite.Cause(err)}
+}
+
+// checker checks one data folder.
+type checker struct {
+	Config
+	ctx    func() error // whether to go on
+	source *sqlite.Source
+	broken bool // the database cannot be read
+	all    int64
+	done   int64
+}
+
+// noteDamage reports an error that says that the database is damaged, and returns
+// others.
+func (k *checker) noteDamage(err error) error {
+	if !sqlite.IsDamaged(err) {
+		return err
+	}
+	k.broken = true
+	return k.Report(damagedDatabase(err))
+}
+
+// structure checks the database as such.
+func (k *checker) structure() error {
+	return k.source.Check(func(f sqlite.Fault) error {
+		kind := "row"
+		if f.What == sqlite.DamagedStructure {
+			kind, k.broken = "database", true
+		}
+		return k.Report(Finding{kind, databaseName, databaseName, f.What + ": " + oneLine(f.Row)})
+	})
+}
+
+// inline compares the contents that are in the database with their SHA-256.
+func (k *checker) inline() error {
+	return k.source.Inline(func(i *sqlite.Inline) error {
+		if got := store.DigestOf(i.Content); got != i.SHA256 {
+			path, err := k.pathOf(i)
+			if err != nil {
+				return err
+			}
+			return k.Report(Finding{i.Kind, fmt.Sprint(i.ID), path, fmt.Sprintf("its content has the SHA-256 %x, not %x", got, i.SHA256)})
+		}
+		return k.ctx()
+	})
+}
+
+// pathOf returns the path on the drive of what refers to a content.
+func (k *checker) pathOf(i *sqlite.Inline) (string, error) {
+	switch i.Kind {
+	case "message":
+		return fmt.Sprintf("/dav/Workflow/Cases/%d/Messages/%s", i.ID, url.PathEscape(i.Name)), nil
+	case "attachment":
+		return "/attachfs/view/" + i.Name, nil
+	case "document":
+		path, err := k.source.DocumentPath(i.ID)
+		if err != nil || path == "" {
+			return "-", err
+		}
+		return "/dav/Documents/" + escape(path), nil
+	}
+	return "-", nil
+}
+
+// escape returns a path with what would end a word or a line percent-encoded.
+func escape(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// cases checks what is stored of each case.
+func (k *checker) cases() error {
+	sound := engine.NewSoundness(k.Zones)
+	return k.source.Cases(func(c *store.Case) error {
+		for _, text := range sound.Case(k.source.Reader(), c) {
+			if err := k.Report(Finding{"case", fmt.Sprint(c.ID), fmt.Sprintf("/dav/Workflow/Cases/%d.json", c.ID), oneLine(text)}); err != nil {
+				return err
+			}
+		}
+		return k.ctx()
+	})
+}
+
+// entries checks what is stored of each schedule entry.
+func (k *checker) entries() error {
+	sound := engine.NewSoundness(k.Zones)
+	return k.source.Entries(func(e *store.Entry) error {
+		for _, text := range sound.Entry(e) {
+			id := e.UUID.String()
+			if err := k.Report(Finding{"entry", id, "/dav/Workflow/Schedule/" + id + ".json", oneLine(text)}); err != nil {
+				return err
+			}
+		}
+		return k.ctx()
+	})
+}
+
+// contents compares each content that is a file with its SHA-256.
+func (k *checker) contents() error {
+	count := func(d store.Digest) error {
+		if info, err := os.Stat(k.file(d)); err == nil {
+			k.all += info.Size()
+		}
+		return k.ctx()
+	}
+	if err := k.source.Contents(count); err != nil {
+		return err
+	}
+	return k.source.Contents(func(d store.Digest) error {
+		text, err := k.content(d)
+		if err != nil || text == "" {
+			return err
+		}
+		return k.reportContent(d, text)
+	})
+}
+
+func (k *checker) file(d store.Digest) string {
+	return filepath.Join(k.Data, contentsName, attach.Name(d))
+}
+
+// content returns what is wrong with a content, "" for nothing.
+func (k *checker) content(d store.Digest) (string, error) {
+	f, err := os.Open(k.file(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "its file " + filepath.Join(contentsName, attach.Name(d)) + " is not there", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	h := sha256.New()
+	buffer := make([]byte, 1<<17)
+	for {
+		n, err := f.Read(buffer)
+		_, _ = h.Write(buffer[:n])
+		k.done += int64(n)
+		k.Progress(k.done, k.all)
+		if err := k.ctx(); err != nil {
+			return "", err
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Sprintf("its file cannot be read: %v", err), nil
+		}
+	}
+	if got := h.Sum(nil); [32]byte(got) != d {
+		return fmt.Sprintf("its file is damaged: the bytes have the SHA-256 %x", got), nil
+	}
+	return "", nil
+}
+
+// reportContent reports a content, once for each thing that refers to it.
+func (k *checker) reportContent(d store.Digest, text string) error {
+	uses, err := k.source.Uses(d)
+	if err != nil {
+		return err
+	}
+	for i := range uses {
+		path, err := k.pathOf(&uses[i])
+		if err != nil {
+			return err
+		}
+		if err := k.Report(Finding{"content", hex.EncodeToString(d[:]), path, text}); err != nil {
+			return err
+		}
+	}
+	if len(uses) == 0 {
+		return k.Report(Finding{"content", hex.EncodeToString(d[:]), filepath.Join(contentsName, attach.Name(d)), text})
+	}
+	return nil
+}
+
+// orphans looks for files that nothing knows. A content has its row before it has
+// its file, so the rows are read after the files.
+func (k *checker) orphans(ctx context.Context) error {
+	root := filepath.Join(k.Data, contentsName)
+	var found []string
+	var sums []store.Digest
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(root, path)
+		if err != nil || e.IsDir() || !strings.Contains(below, string(filepath.Separator)) || strings.HasPrefix(below, "spool") {
+			return err
+		}
+		sum, err := hex.DecodeString(e.Name())
+		if err != nil || len(sum) != len(store.Digest{}) || attach.Name([32]byte(sum)) != below {
+			return k.Report(Finding{"orphan", escape(e.Name()), escape(filepath.Join(contentsName, below)), "it is not the file of a content"})
+		}
+		found, sums = append(found, path), append(sums, store.Digest(sum))
+		return k.ctx()
+	})
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	now, err := k.open(ctx)
+	if err != nil || now == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, now.Close()) }()
+	for i, sum := range sums {
+		known, err := now.Knows(sum)
+		if err != nil {
+			return err
+		}
+		if !known {
+			if err := k.orphan(found[i], sum); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// orphan reports a file that nothing knows, or removes it.
+func (k *checker) orphan(path string, sum store.Digest) error {
+	text := "nothing refers to this file, and the database does not know it; --repair-orphans removes it"
+	if k.Repair {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		text = "nothing referred to this file, and the database did not know it; it was removed"
+	}
+	return k.Report(Finding{"orphan", hex.EncodeToString(sum[:]), filepath.Join(contentsName, attach.Name(sum)), text})
+}
