@@ -11,7 +11,10 @@ import (
 // may bear the name of a type only if it has that type
 // (docs/contract/routes.md#submission-by-type), so that submitting by name and
 // by type mean the same.
-func actionTypes() []string { return []string{"approve", "deny", "cancel", "restart", "resolve"} }
+func actionTypes() []string { return []string{"approve", "deny", "cancel", typeRestart, "resolve"} }
+
+// typeRestart is the type of an action that reopens a case.
+const typeRestart = "restart"
 
 // transitionExcludes and childExcludes are the keys that are not allowed in an
 // action named by a transition, and in one with a child

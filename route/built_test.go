@@ -130,12 +130,13 @@ func TestWarnings(t *testing.T) {
 			"/states/done: no action leads to this state",
 			"/actions/on: is part of a loop that never ends by itself: on",
 		}},
-		{"reopening", "to: done}", "to: done}\n  again: {enabledIn: [done], allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done)"}},
-		{"always, elsewhere", "to: done}", "to: done}\n  again: {always: true, allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done)"}},
+		{"reopening", "to: done}", "to: done}\n  again: {enabledIn: [done], allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done): if it is to reopen the case, say type: restart"}},
+		{"always, elsewhere", "to: done}", "to: done}\n  again: {always: true, allowed: [everyone], to: open}", []string{"/actions/again: leads out of a complete state (done): if it is to reopen the case, say type: restart"}},
+		{"reopening that says so", "to: done}", "to: done}\n  again: {type: restart, enabledIn: [done], allowed: [everyone], to: open}", nil},
 		{"role of nobody", "clerk:", "a: {}\n  b: {assign: ['role:a', 'role:c']}\n  c: {assign: ['role:b']}\n  d: {assign: ['role:clerk']}\n  e: {pick: [everyone]}\n  clerk:", []string{
-			"/roles/a: no one can fill this role: no rule in assign yields a user, and there is no pick",
-			"/roles/b: no one can fill this role: no rule in assign yields a user, and there is no pick",
-			"/roles/c: no one can fill this role: no rule in assign yields a user, and there is no pick",
+			"/roles/a: no one can fill this role: no rule in assign yields a user, and there is no pick. If the cases are children of another route, say access: {start: []}",
+			"/roles/b: no one can fill this role: no rule in assign yields a user, and there is no pick. If the cases are children of another route, say access: {start: []}",
+			"/roles/c: no one can fill this role: no rule in assign yields a user, and there is no pick. If the cases are children of another route, say access: {start: []}",
 		}},
 		{"role of a child", "roles:\n", "access: {start: []}\nroles:\n  a: {}\n", nil},
 		{"never enabled", "in: [open], role: clerk, to: done}", "in: [open], role: clerk, to: done}\n  x: {role: clerk}", []string{"/actions/x: is never enabled: it names no state in in or enabledIn, and is not always"}},
@@ -187,13 +188,8 @@ func TestExamples(t *testing.T) {
 		}
 		r, warnings := mustParse(t, e.Name, string(e.Source))
 		mustParse(t, "copy-of-"+e.Name, string(e.Source)) // as the examples say
-		want := map[string][]string{"bug": {"leads out of a complete state (closed)"}}[e.Name]
-		var got []string
-		for _, w := range warnings {
-			got = append(got, w.Detail)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s: warnings (-want +got):\n%s", e.Name, diff)
+		if len(warnings) > 0 {
+			t.Errorf("%s: warnings %v", e.Name, warnings)
 		}
 		starts := []string{"everyone"}
 		if e.Name == "tip-vote" || e.Name == "ask-info" { // children of others

@@ -23,7 +23,7 @@ type Meta struct {
 // readOnly are the keys of the complete form that are not part of the
 // definition (docs/contract/drive.md#route). They are ignored in documents.
 func readOnly() []string {
-	return []string{"id", "version", "warnings", "created", "modified", "author"}
+	return []string{"id", "version", "warnings", "created", "modified", "author", "scenario"}
 }
 
 // defaults are the keys of a document in the order in which the complete form

@@ -43,6 +43,7 @@ func (c *compiler) compile(v document.Value, want expr.Want, children bool) *exp
 	if !ok || source == "" {
 		return nil
 	}
+	c.use(use{kind: useExpression, at: v, want: want})
 	key := program{source, want, children}
 	got, known := c.programs[key]
 	if !known {

@@ -165,6 +165,8 @@ func (c *compiler) payload(v document.Value) Payload {
 // expressions reads the expressions of a payload.
 func (c *compiler) expressions(v document.Value, p *Payload) {
 	switch {
+	case v.Node.Kind == document.String:
+		c.useText(v)
 	case v.Node.Kind == document.List:
 		for i := range v.Node.Items {
 			c.expressions(v.Item(i), p)
@@ -252,6 +254,7 @@ func (c *compiler) httpCall(v document.Value) *HTTPCall {
 	h.URLSecret, _ = c.secret(at, ReachSecretURL)
 	if text, ok := str(at); ok {
 		h.URL = text
+		c.useText(at)
 		if wrong := wrongURL(text); wrong != "" {
 			at.Fail(errs.CodeFormat, "must be an address such as https://example.org/orders/$__PID__;, %s", wrong)
 		} else {
@@ -262,7 +265,7 @@ func (c *compiler) httpCall(v document.Value) *HTTPCall {
 		h.Method = method
 	}
 	from := v.Get("from")
-	if h.From, _ = str(from); from.Given() && h.Body.Given() {
+	if h.From = c.from(from); from.Given() && h.Body.Given() {
 		from.Fail(errs.CodeConflict, "does not go with value; keep one of them")
 	}
 	for _, body := range []document.Value{v.Get("value"), from} {
@@ -370,6 +373,6 @@ func (c *compiler) command(v document.Value) *Command {
 			e.Args = append(e.Args, c.value(args.Item(i)))
 		}
 	}
-	e.From, _ = str(v.Get("from"))
+	e.From = c.from(v.Get("from"))
 	return e
 }

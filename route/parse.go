@@ -23,19 +23,21 @@ const (
 // Invalid, with every fault of the document at once. The warnings are what is
 // legal and probably not meant.
 func Parse(name string, node *document.Node) (*Route, []errs.Fault, error) {
-	if err := errs.InvalidDocument(tooMany(node)); err != nil {
-		return nil, nil, err
-	}
-	return parse(&compiler{route: &Route{Name: name}, node: node})
+	return ParseAmong(name, node, Others{})
 }
 
-// ParseNamed is Parse for another version of a stored route, whose names mean
+// ParseAmong is Parse for a route that is stored among others.
+func ParseAmong(name string, node *document.Node, others Others) (*Route, []errs.Fault, error) {
+	return ParseNamed(name, node, Meant{}, others)
+}
+
+// ParseNamed is ParseAmong for another version of a stored route, whose names mean
 // what meant says.
-func ParseNamed(name string, node *document.Node, meant Meant) (*Route, []errs.Fault, error) {
+func ParseNamed(name string, node *document.Node, meant Meant, others Others) (*Route, []errs.Fault, error) {
 	if err := errs.InvalidDocument(tooMany(node)); err != nil {
 		return nil, nil, err
 	}
-	return parse(&compiler{route: &Route{Name: name}, node: node, meant: meant})
+	return parse(&compiler{route: &Route{Name: name}, node: node, meant: meant, others: others})
 }
 
 // ParseStored is ParseNamed for a version that is stored. A form beyond the
@@ -53,7 +55,10 @@ func parse(c *compiler) (*Route, []errs.Fault, error) {
 	if err := errs.InvalidDocument(faults[:min(len(faults), mostFaults)]); err != nil {
 		return nil, nil, err
 	}
-	return c.route, warnings(c.route, node), nil
+	if c.stored {
+		return c.route, nil, nil
+	}
+	return c.route, warnings(c), nil
 }
 
 // merge puts the faults of structure and meaning into the order of the
@@ -110,7 +115,10 @@ type compiler struct {
 	timers       []string        // user-defined ones
 	timersOfExpr []string        // that expressions may name; see timerNames
 	programs     map[program]compiled
-	source       int // bytes of them
+	source       int   // bytes of them
+	uses         []use // what warnings look at
+	starts       []newCase
+	others       Others
 }
 
 func (c *compiler) read() {

@@ -80,6 +80,7 @@ func (c *compiler) rule(v document.Value) (Rule, bool) {
 			return Rule{}, false
 		}
 		rule.Arg = key
+		c.use(use{kind: useKey, at: v, name: key})
 	default:
 		v.Fail(errs.CodeFormat, "must be %s, not %q%s", ruleForm, clip(text), c.ruleHint(text))
 		return Rule{}, false
@@ -143,9 +144,10 @@ func (c *compiler) oneAllowed(v document.Value) (Allowed, bool) {
 	return Allowed{Kind: k, Name: c.party(v, name)}, true
 }
 
-// Party is a user or team that a route names.
+// Party is a user, team or route that a route names.
 type Party struct {
 	Name    string
+	Instead string // what may be meant if there is no such user or team, as role:<name>; "" for nothing
 	Pointer string
 	Line    int
 	Column  int
@@ -157,8 +159,25 @@ func (r *Route) Parties() []Party { return r.parties }
 
 // party notes that the document names a user or team, and returns the name of
 // whom it means.
-func (c *compiler) party(v document.Value, name string) string {
+func (c *compiler) party(v document.Value, name string) string { return c.partyOr(v, name, "") }
+
+// partyOr is party for a name that may be meant to be something else.
+func (c *compiler) partyOr(v document.Value, name, instead string) string {
 	name = c.meant.party(name)
-	c.route.parties = append(c.route.parties, Party{Name: name, Pointer: v.Pointer, Line: v.Node.Line, Column: v.Node.Column})
+	c.route.parties = append(c.route.parties, Party{Name: name, Instead: instead, Pointer: v.Pointer, Line: v.Node.Line, Column: v.Node.Column})
 	return name
+}
+
+// insteadOf returns the recipient that a bare name may be meant to be: a role, or an
+// XATTR that is declared; "" for neither.
+func (c *compiler) insteadOf(name string) string {
+	for _, role := range sortedKeys(c.roles) {
+		if strings.EqualFold(role, name) {
+			return string(RecipientRole) + ":" + role
+		}
+	}
+	if key, err := label.NormalizeKey(name); err == nil && c.route.Xattr(key) != nil {
+		return string(RecipientXattr) + ":" + key
+	}
+	return ""
 }

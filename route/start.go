@@ -31,7 +31,7 @@ func (c *compiler) start(v document.Value) *NewCase {
 		at := v.Get("route")
 		c.route.started = append(c.route.started, Party{Name: name, Pointer: at.Pointer, Line: at.Node.Line, Column: at.Node.Column})
 	}
-	s.Input, _ = str(v.Get("input"))
+	s.Input = c.from(v.Get("input"))
 	if inherit := v.Get("inherit"); isKind(inherit, document.Bool) {
 		s.Inherit = inherit.Node.Bool
 	}
@@ -51,6 +51,9 @@ func (c *compiler) start(v document.Value) *NewCase {
 			name, member := roles.Member(i)
 			s.Roles = append(s.Roles, NewRole{Role: name, Parties: c.recipients(member)})
 		}
+	}
+	if !c.stored {
+		c.starts = append(c.starts, newCase{v, s})
 	}
 	return s
 }

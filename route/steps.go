@@ -203,6 +203,7 @@ func (c *compiler) value(v document.Value) Value {
 	if !ok {
 		return Value{}
 	}
+	c.useText(v)
 	return Value{Literal: &literal}
 }
 
@@ -228,6 +229,9 @@ func (c *compiler) settings(v document.Value) []Setting {
 			continue
 		}
 		s := Setting{Key: key, Value: c.value(member)}
+		if s.Value.Expr != nil {
+			c.use(use{kind: useSetting, at: member.Get("cel"), name: key})
+		}
 		if x := c.route.Xattr(key); x != nil && s.Value.Literal != nil && !x.Fits(*s.Value.Literal) {
 			member.Fail(errs.CodeType, "must be %s, as the XATTR is declared", x.Wants())
 		}
@@ -266,11 +270,12 @@ func (c *compiler) message(v document.Value) *NewMessage {
 // filter reads a jq filter.
 func (c *compiler) filter(v document.Value) *Filter {
 	f := &Filter{}
-	f.From, _ = str(v.Get("from"))
+	f.From = c.from(v.Get("from"))
 	f.To, _ = str(v.Get("to"))
 	text := v.Get("filter")
 	if source, ok := str(text); ok {
 		f.Filter = source
+		c.use(use{kind: useFilter, at: text})
 		if fault, wrong := errors.AsType[*jq.Fault](jq.Check(source)); wrong && fault.Offset >= 0 {
 			text.Fail(errs.CodeFormat, "%s (at character %d)", fault.Detail, utf8.RuneCountInString(source[:fault.Offset]))
 		} else if wrong {
@@ -313,6 +318,7 @@ func (c *compiler) recipient(item document.Value, text string) (Recipient, bool)
 			item.Fail(errs.CodeFormat, "%s", err)
 			return Recipient{}, false
 		}
+		c.use(use{kind: useKey, at: item, name: key})
 		return Recipient{Kind: RecipientXattr, Name: key}, true
 	case prefixed && word == "role":
 		return Recipient{Kind: RecipientRole, Name: name}, c.isRole(item, name)
@@ -320,7 +326,7 @@ func (c *compiler) recipient(item document.Value, text string) (Recipient, bool)
 		return Recipient{Kind: RecipientParty, Name: c.party(item, name)}, true
 	case !prefixed && isName(text):
 		if text != everyone {
-			text = c.party(item, text)
+			text = c.partyOr(item, text, c.insteadOf(text))
 		}
 		return Recipient{Kind: RecipientParty, Name: text}, true
 	}

@@ -128,10 +128,14 @@ func (r *structureReader) unknown(at *document.Node, pointer string, known []str
 		if slices.Contains(known, m.Key) {
 			continue
 		}
-		r.findings = append(r.findings, finding{
+		f := finding{
 			Fault: errs.Fault{Pointer: document.Pointer(pointer, m.Key), Code: errs.CodeUnknownField, Detail: "is not a known field", Line: m.Line, Column: m.Column},
 			key:   m.Key, known: known,
-		})
+		}
+		if m.Key == "from" && slices.Contains(known, "in") { // it resembles form
+			f.Detail, f.key = f.Detail+"; the states in which an action can be performed are its in", ""
+		}
+		r.findings = append(r.findings, f)
 	}
 }
 

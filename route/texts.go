@@ -26,7 +26,7 @@ type TextSearch struct {
 
 func (c *compiler) table(v document.Value) *Table {
 	t := &Table{Header: true}
-	t.From, _ = str(v.Get("from"))
+	t.From = c.from(v.Get("from"))
 	t.To, _ = str(v.Get("to"))
 	if header := v.Get("header"); isKind(header, document.Bool) {
 		t.Header = header.Node.Bool
@@ -42,7 +42,7 @@ func (c *compiler) table(v document.Value) *Table {
 
 func (c *compiler) textSearch(v document.Value) *TextSearch {
 	s := &TextSearch{}
-	s.From, _ = str(v.Get("from"))
+	s.From = c.from(v.Get("from"))
 	if ignore := v.Get("ignoreCase"); isKind(ignore, document.Bool) {
 		s.IgnoreCase = ignore.Node.Bool
 	}
@@ -51,6 +51,7 @@ func (c *compiler) textSearch(v document.Value) *TextSearch {
 			item := list.Item(i)
 			if text, ok := str(item); ok {
 				s.Contains = append(s.Contains, text)
+				c.useText(item)
 				if strings.Contains(text, "\x00") {
 					item.Fail(errs.CodeFormat, "must not have a NUL character")
 				}

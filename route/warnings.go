@@ -16,8 +16,9 @@ const codeWarning errs.Code = "warning"
 // warnings returns what is legal in a route and probably not meant
 // (docs/contract/routes.md#7-errors-and-warnings), in the order of the
 // document.
-func warnings(r *Route, node *document.Node) []errs.Fault {
-	w := warner{route: r, root: document.Root(node, &document.Faults{})}
+func warnings(c *compiler) []errs.Fault {
+	r := c.route
+	w := warner{route: r, root: document.Root(c.node, &document.Faults{}), others: c.others}
 	w.roles()
 	w.needs()
 	if r.Model == FSM {
@@ -27,13 +28,20 @@ func warnings(r *Route, node *document.Node) []errs.Fault {
 	w.actions()
 	w.types()
 	w.dependencies()
+	w.uses(c.uses)
+	w.starts(c.starts)
+	w.children()
+	w.tallies()
+	w.repeats()
+	w.endless(c.starts)
 	all := merge(nil, w.root.Faults.List())
 	return all[:min(len(all), mostFaults)]
 }
 
 type warner struct {
-	route *Route
-	root  document.Value
+	route  *Route
+	root   document.Value
+	others Others
 }
 
 func (w *warner) warn(v document.Value, format string, args ...any) {
@@ -85,13 +93,24 @@ func (r *Route) leaves(a *Action, state int) bool {
 }
 
 // roles warns of roles that no one can fill: no rule yields a party, no step
-// assigns the role, and no one may be chosen. A route that no one may start is
-// a child of another, which fills its roles.
+// assigns the role, no one may be chosen, and no parent fills it. A route that no
+// one may start is a child of another, which fills its roles.
 func (w *warner) roles() {
 	r := w.route
 	if r.Access.Start != nil && len(r.Access.Start) == 0 {
 		return
 	}
+	filled := r.filled(w.parents(), true)
+	for i := range r.Roles {
+		if name := r.Roles[i].Name; !filled[name] {
+			w.warn(w.root.Get("roles").Get(name), "no one can fill this role: no rule in assign yields a user, and there is no pick. If the cases are children of another route, say access: {start: []}")
+		}
+	}
+}
+
+// filled returns the roles that somebody can fill: rules and steps of the route, its
+// parents and, if there is one who may pick, the starter.
+func (r *Route) filled(parents []*Route, picks bool) map[string]bool {
 	filled := map[string]bool{}
 	r.hasStep(func(s *Step) bool {
 		if s.Verb == StepAssign && s.Role != "" {
@@ -99,11 +118,20 @@ func (w *warner) roles() {
 		}
 		return false // look at all of them
 	})
+	for _, parent := range parents {
+		for i := range parent.Actions {
+			if child := parent.Actions[i].Child; child != nil && strings.EqualFold(child.Route, r.Name) {
+				for _, role := range child.Roles {
+					filled[role.Role] = true
+				}
+			}
+		}
+	}
 	for range r.Roles { // a chain of roles is at most as long as there are roles
 		before := len(filled)
 		for i := range r.Roles {
 			role := &r.Roles[i]
-			if len(role.Pick) > 0 || slices.ContainsFunc(role.Assign, func(rule Rule) bool { return rule.Kind != RuleRole || filled[rule.Arg] }) {
+			if picks && len(role.Pick) > 0 || slices.ContainsFunc(role.Assign, func(rule Rule) bool { return rule.Kind != RuleRole || filled[rule.Arg] }) {
 				filled[role.Name] = true
 			}
 		}
@@ -111,11 +139,7 @@ func (w *warner) roles() {
 			break
 		}
 	}
-	for i := range r.Roles {
-		if name := r.Roles[i].Name; !filled[name] {
-			w.warn(w.root.Get("roles").Get(name), "no one can fill this role: no rule in assign yields a user, and there is no pick")
-		}
-	}
+	return filled
 }
 
 // states warns of states that no case comes to, and of such as no case comes
@@ -170,7 +194,8 @@ func (w *warner) reachable() StateSet {
 }
 
 // actions warns of actions that are never enabled, of actions that reopen a
-// complete state, and of parties in actions that the engine performs.
+// complete state without saying so, and of parties in actions that the engine
+// performs. A state of the type failed is there to be left.
 func (w *warner) actions() {
 	r := w.route
 	for i := range r.Actions {
@@ -189,7 +214,7 @@ func (w *warner) actions() {
 		var complete []string
 		for state := range r.States {
 			enabled = enabled || a.enabled(state)
-			if s := &r.States[state]; s.Complete && r.leaves(a, state) {
+			if s := &r.States[state]; s.Complete && s.Type != StateFailed && a.Type != typeRestart && r.leaves(a, state) {
 				complete = append(complete, s.Name)
 			}
 		}
@@ -197,7 +222,7 @@ func (w *warner) actions() {
 			w.warn(v, "is never enabled: it names no state in in or enabledIn, and is not always")
 		}
 		if len(complete) > 0 {
-			w.warn(v, "leads out of a complete state (%s)", strings.Join(complete, ", "))
+			w.warn(v, "leads out of a complete state (%s): if it is to reopen the case, say type: restart", strings.Join(complete, ", "))
 		}
 	}
 }

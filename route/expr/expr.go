@@ -161,11 +161,26 @@ func faultsOf(issues *cel.Issues) []Fault {
 	for _, e := range issues.Errors() {
 		f := Fault{Line: max(e.Location.Line(), 1), Column: max(e.Location.Column()+1, 1), Detail: strings.TrimPrefix(e.Message, "Syntax error: ")}
 		f.Detail, _, _ = strings.Cut(f.Detail, "\n")
+		f.Detail += inOtherLanguages(f.Detail)
 		if len(out) < most && !slices.Contains(out, f) {
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// inOtherLanguages says how CEL writes what other languages write otherwise. It
+// returns "" if the fault is another one.
+func inOtherLanguages(fault string) string {
+	for _, sign := range [][2]string{{"'and'", "&&"}, {"'or'", "||"}} {
+		if strings.Contains(fault, "input "+sign[0]) {
+			return "; write " + sign[1]
+		}
+	}
+	if strings.HasPrefix(fault, "token recognition error at: '= ") {
+		return "; write == to compare"
+	}
+	return ""
 }
 
 // yields says why the type of an expression is not what is wanted. It returns

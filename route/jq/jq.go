@@ -57,7 +57,7 @@ func compile(filter string) (*gojq.Code, error) {
 	if len(query.Imports) > 0 || query.Meta != nil {
 		return nil, &Fault{-1, "cannot import modules: a filter sees only its input, $xattr and $case"}
 	}
-	if name := uses(reflect.ValueOf(query)); name != "" {
+	if name := uses(query); name != "" {
 		return nil, &Fault{-1, fmt.Sprintf("cannot use %s: a filter sees only its input, $xattr and $case, so that it always yields the same", name)}
 	}
 	code, err := gojq.Compile(query, gojq.WithVariables(variables()), gojq.WithEnvironLoader(func() []string { return nil }))
@@ -67,37 +67,39 @@ func compile(filter string) (*gojq.Code, error) {
 	return code, nil
 }
 
-// uses returns the first refused name that is called anywhere in a part of a
-// query, "" for none. It looks at every field of the syntax tree, so that no
-// kind of expression can be forgotten. A filter's own function of such a name
-// is refused with it.
-func uses(v reflect.Value) string {
+// uses returns the first refused name that is called anywhere in a query, "" for
+// none. A filter's own function of such a name is refused with it.
+func uses(query *gojq.Query) (name string) {
+	walk(reflect.ValueOf(query), func(part any) {
+		if f, ok := part.(*gojq.Func); ok && name == "" && slices.Contains(refused(), f.Name) {
+			name = f.Name
+		}
+	})
+	return name
+}
+
+// walk calls visit with everything that a part of a query points to, before what
+// is in it. It looks at every field of the syntax tree, so that no kind of
+// expression can be forgotten.
+func walk(v reflect.Value, visit func(part any)) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if v.IsNil() {
-			return ""
+		if !v.IsNil() {
+			visit(v.Interface())
+			walk(v.Elem(), visit)
 		}
-		if f, ok := v.Interface().(*gojq.Func); ok && slices.Contains(refused(), f.Name) {
-			return f.Name
-		}
-		return uses(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				if name := uses(v.Field(i)); name != "" {
-					return name
-				}
+				walk(v.Field(i), visit)
 			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			if name := uses(v.Index(i)); name != "" {
-				return name
-			}
+			walk(v.Index(i), visit)
 		}
 	default: // names, numbers, operators
 	}
-	return ""
 }
 
 // Run applies a filter to a JSON text and returns the one value that it
@@ -149,4 +151,42 @@ func decode(text []byte) (any, error) {
 		return nil, errors.New("the input is more than one JSON value")
 	}
 	return value, nil
+}
+
+// Xattrs returns the keys that a filter looks up in $xattr by their names, in
+// order, each once. ok is false if the filter is not valid, or has a // that may
+// stand in for one that is not there.
+func Xattrs(filter string) (keys []string, ok bool) {
+	query, err := gojq.Parse(filter)
+	if err != nil {
+		return nil, false
+	}
+	ok = true
+	walk(reflect.ValueOf(query), func(part any) {
+		switch p := part.(type) {
+		case *gojq.Query:
+			ok = ok && p.Op != gojq.OpAlt
+		case *gojq.Term:
+			if key := xattrOf(p); key != "" && !slices.Contains(keys, key) {
+				keys = append(keys, key)
+			}
+		}
+	})
+	return keys, ok
+}
+
+// xattrOf returns the key that a term such as $xattr.amount looks up, "" for any
+// other term.
+func xattrOf(t *gojq.Term) string {
+	if t.Func == nil || t.Func.Name != "$xattr" || len(t.SuffixList) == 0 || t.SuffixList[0].Index == nil {
+		return ""
+	}
+	index := t.SuffixList[0].Index
+	if index.Str != nil && len(index.Str.Queries) == 0 {
+		return index.Str.Str
+	}
+	if key := index.Start; key != nil && !index.IsSlice && key.Term != nil && key.Term.Str != nil && len(key.Term.Str.Queries) == 0 && len(key.Term.SuffixList) == 0 {
+		return key.Term.Str.Str
+	}
+	return index.Name // "" for slices and keys that are computed
 }

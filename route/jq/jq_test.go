@@ -148,3 +148,27 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func TestXattrs(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		filter string
+		want   []string
+		ok     bool
+	}{
+		{`.a`, nil, true},
+		{`[.[] | select(.date >= $xattr.start and .date <= $xattr["end"])] | {rows: ., count: length, a: $xattr.start}`, []string{"start", "end"}, true},
+		{`$xattr | keys`, nil, true},
+		{`$xattr[.key]`, nil, true},
+		{`$xattr."a b"`, []string{"a b"}, true},
+		{`$xattr.a // 3`, []string{"a"}, false},
+		{`"$xattr.a"`, nil, true},
+		{`"\($xattr.a)"`, []string{"a"}, true},
+		{`.[`, nil, false},
+	}
+	for _, tt := range tests {
+		if got, ok := Xattrs(tt.filter); !slices.Equal(got, tt.want) || ok != tt.ok {
+			t.Errorf("%s: got %q, %v, want %q, %v", tt.filter, got, ok, tt.want, tt.ok)
+		}
+	}
+}

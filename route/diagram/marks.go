@@ -1,0 +1,64 @@
+package diagram
+
+// Mark says how a case stands to a node.
+type Mark string
+
+// Marks of nodes.
+const (
+	Here    Mark = "here"    // the case is in this state; the action is under way
+	Been    Mark = "been"    // it was in this state; the action was performed
+	Reached Mark = "reached" // it ended in this state
+	Far     Mark = "dim"     // cannot be performed yet, in the dependency model
+)
+
+// Count is how many cases are in a state, and how many of them are late.
+type Count struct{ Cases, Late int }
+
+// Marks are what a picture shows beside the route itself. All maps are by the names of
+// states, or of actions.
+type Marks struct {
+	Title   string // of the picture; "": the route's
+	Text    string // sentences that say the same as the marks; "": the route's
+	States  map[string]Mark
+	Actions map[string]Mark   // nodes of the dependency model, and stacks
+	Flag    string            // at the state that is marked Here: "now, 2 days"
+	Went    []Way             // the way that a case took
+	Can     []Way             // where it can go to
+	Stacks  map[string]string // instead of the line of a stack: "4 × tip-vote, 2 open"
+	Counts  map[string]Count
+	Times   map[string]int // how often each action was performed, for the table
+}
+
+// of returns the mark of a node.
+func (m *Marks) of(n *Node) Mark {
+	if n.State != "" {
+		return m.States[n.State]
+	}
+	return m.Actions[n.Action]
+}
+
+// edge returns how a case stands to an arrow: "went", "can" or "".
+func (m *Marks) edge(e *Edge) string {
+	switch {
+	case among(m.Went, e.Ways):
+		return "went"
+	case among(m.Can, e.Ways):
+		return "can"
+	}
+	return ""
+}
+
+// among reports whether a case took one of the ways that an arrow stands for.
+func among(taken, ways []Way) bool {
+	for _, w := range ways {
+		for _, t := range taken {
+			if agree(w.Action, t.Action) && agree(w.From, t.From) && agree(w.To, t.To) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// agree reports whether two names are the same, or one of them stands for any.
+func agree(a, b string) bool { return a == "" || b == "" || a == b }
