@@ -277,7 +277,7 @@ func TestArchiveByCommand(t *testing.T) {
 		t.Errorf("the outcome is %+v", out)
 	}
 	w.refused(try(sam.putCase(name, `{"do": "archive"}`)).err, errs.ReadOnly)
-	w.refused(try(sam.putCase("new.json", `{"do": "archive"}`)).err, errs.Invalid)
+	w.refused(try(sam.putCase("new.json", `{"do": "archive"}`)).err, errs.NotFound)
 }
 
 // TestReopenFromArchive: an administrator of its route takes a canceled case

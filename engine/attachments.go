@@ -178,13 +178,15 @@ func (e *Attachments) PutAttachment(ctx context.Context, req Request, given NewA
 		if a, err = e.newAttachment(r, req, given); err != nil {
 			return err
 		}
-		room, err = e.quota.Room(r.Blobs(), req.By.ID, 0, given.Size)
+		room, err = e.roomInQuota(r, req.By.ID, 0, given.Size)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	spooled, err := e.contents.Spool(e.quota.Reader(body, room), contents.MaxSize, req.DryRun)
+	in, done := e.arriving.Reader(e.quota, req.By.ID, body, room)
+	defer done()
+	spooled, err := e.contents.Spool(in, contents.MaxSize, req.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +252,7 @@ func (e *Attachments) insertAttachment(tx store.Tx, req Request, given NewAttach
 	if _, err := e.newAttachment(tx, req, given); err != nil { // while the body came, things may have moved
 		return nil, err
 	}
-	if err := e.quota.Check(tx.Blobs(), req.By.ID, a.Size); err != nil {
+	if err := e.checkQuota(tx, req.By.ID, a.Size); err != nil {
 		return nil, err
 	}
 	if req.DryRun { // whose content has no row yet

@@ -151,7 +151,7 @@ func (k *diary) play(entry string) {
 
 	k.note("It will take longer than it may.")
 	k.job(func() error {
-		return &outbox.Failed{Kind: machine.FailureTimeout, Err: &outbox.Final{Reason: "backup took longer than 2h0m0s"}}
+		return &outbox.Failed{Kind: machine.FailureTimeout, Err: &outbox.Final{Reason: "backup took longer than 2h"}}
 	}, works)
 	k.until(3, 12, 0)
 	late := last()
@@ -162,7 +162,7 @@ func (k *diary) play(entry string) {
 	k.note("It will hang: nothing is heard of it for six hours, then it is stopped.")
 	k.job(func() error {
 		<-time.NewTimer(6 * time.Hour).C
-		return &outbox.Failed{Kind: machine.FailureTimeout, Err: &outbox.Final{Reason: "backup took longer than 6h0m0s"}}
+		return &outbox.Failed{Kind: machine.FailureTimeout, Err: &outbox.Final{Reason: "backup took longer than 6h"}}
 	}, works)
 	k.until(5, 12, 0)
 	k.note("dora retries both.")

@@ -120,7 +120,7 @@ func (e *Cases) MoveOnBoard(ctx context.Context, req Request, move BoardMove) (*
 			return nil, err
 		}
 		return func(tx store.Tx) (*Outcome, error) {
-			if err := e.decider.write(tx, c); err != nil {
+			if err := e.decider.writeAsked(tx, c); err != nil {
 				return nil, err
 			}
 			out := performance(c)

@@ -106,6 +106,7 @@ func TestBoardOfDeputy(t *testing.T) {
 func TestLargeBoard(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.mayBeUnsound = true
 	sam, eve := w.as("sam"), w.as("eve").id()
 	w.update(func(tx store.Tx) error {
 		routeID := int64(0)

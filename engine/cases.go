@@ -81,7 +81,7 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 	if err != nil {
 		return nil, errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}
-	compiled, err := e.versions.get(r, c.RouteID, c.RouteVersion)
+	compiled, err := e.versionOf(r, c)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (e *decider) loadRow(r store.Reader, by identity.Principal, row *store.Case
 func (e *decider) decideOn(h *loadedCase, event machine.Event, req Request) (*caseChange, error) {
 	l := &lookup{reader: h.from, holds: h.from, find: h.find, ids: h.newIDs(e, req), after: h.after}
 	out, err := e.decide(machine.Input{Route: h.route.Compiled, Case: h.core, Event: event, Now: req.Now, Tell: e.canNotify(), Zone: e.zoneOf(req.By)}, l)
-	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued {
+	if errs.Is(err, errs.CaseNotOpen) && h.core.Life == machine.Queued && !h.core.IsDraft() {
 		err = e.sayWhyQueued(h, req.By, err)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *Cases) caseResource(by identity.Principal, row *store.Case, given *stor
 	definition := caseDefinition(guid, row.Version)
 	res := &Resource{
 		Name: fmt.Sprint(row.ID), Seq: row.ID, Form: row.Form, FormETag: fmt.Sprintf(`%s%d"`, definition, row.Revision),
-		Definition: definition, State: row.State, Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
+		Definition: definition, State: shownState(row), Status: row.Status, Created: row.Created, Modified: row.Modified, Own: by.In(row.ContextID),
 		Lock: store.CaseKey(row.ID), Archived: row.Archived,
 	}
 	e.addGiven(res, given)
@@ -220,7 +220,7 @@ func (e *Cases) Cases(ctx context.Context, by identity.Principal, f Filter) ([]R
 // for. some is false if no case can match.
 func (e *Cases) caseFilter(by identity.Principal, f Filter) (filter store.CaseFilter, absent []identity.Principal, some bool) {
 	filter = store.CaseFilter{
-		Parent: f.Parent, State: f.State, Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
+		Parent: f.Parent, State: storedState(f.State), Status: f.Status, OnBoard: f.OnBoard, After: f.After, Limit: f.Limit,
 		Archived: f.Archived, Month: f.Month,
 	}
 	if !by.Admin() || f.OwnOnly {
@@ -300,6 +300,11 @@ func (l *caseLister) passes(row *store.Case) (bool, error) {
 	if f.State == "" && !f.Archived && row.State == string(machine.Canceled) || f.Context == contextMine && !by.In(row.ContextID) {
 		return false, nil
 	}
+	if f.State == machine.StateDraft || f.State == string(machine.Queued) {
+		if shownState(row) != f.State {
+			return false, nil
+		}
+	}
 	if life := machine.Life(row.State); f.Unfinished && life.Ended() && life != machine.Failed {
 		return false, nil
 	}
@@ -348,7 +353,7 @@ func (e *Archive) DeleteCase(ctx context.Context, req Request, ref Ref) error {
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
 				return err
 			}
-			if err := e.decider.write(tx, c); err != nil {
+			if err := e.decider.writeAsked(tx, c); err != nil {
 				return err
 			}
 			return tx.Write().Locks().DeleteOn(store.CaseKey(h.row.ID))

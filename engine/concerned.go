@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 
 	"flowdrive/engine/account"
@@ -26,7 +27,8 @@ func (c *concerned) user(p *store.Party, why machine.Reason) {
 	c.people = append(c.people, notice.Person{Notice: machine.Notice{Person: string(p.Name), Why: why}, Name: p.Name, Email: p.MailTo()})
 }
 
-// context adds whom a context stands for: a user, or the administrators of a team.
+// context adds whom a context stands for: a user, for that reason, or the
+// administrators of a team.
 func (c *concerned) context(p *store.Party, why machine.Reason) {
 	if p == nil {
 		return
@@ -36,7 +38,7 @@ func (c *concerned) context(p *store.Party, why machine.Reason) {
 		return
 	}
 	for _, admin := range p.Admins {
-		c.user(c.table.ByName(identity.User, string(admin)), why)
+		c.user(c.table.ByName(identity.User, string(admin)), machine.ReasonTeam)
 	}
 }
 
@@ -57,7 +59,7 @@ func (c *concerned) admins(routeID int64, always bool) {
 	}
 	for _, p := range c.table.Directory().Parties() {
 		if admin := c.table.ByID(p.ID); admin.Administers() {
-			c.user(admin, machine.ReasonAdmin)
+			c.user(admin, machine.ReasonServer)
 		}
 	}
 }
@@ -67,12 +69,15 @@ func (c *concerned) admins(routeID int64, always bool) {
 // task that it is about, and the administrators of the route.
 func (t *notifier) concernedBy(of *trouble) ([]notice.Person, error) {
 	core, c := t.change.after, &concerned{decider: t.decider, table: t.accounts.Table()}
-	for _, name := range []string{core.Starter, core.Context} {
-		party := c.table.ByName(identity.User, name)
+	for _, of := range []struct {
+		name string
+		why  machine.Reason
+	}{{core.Starter, machine.ReasonStarter}, {core.Context, machine.ReasonContext}} {
+		party := c.table.ByName(identity.User, of.name)
 		if party == nil {
-			party = c.table.ByName(identity.Team, name)
+			party = c.table.ByName(identity.Team, of.name)
 		}
-		c.context(party, machine.ReasonStarter)
+		c.context(party, of.why)
 	}
 	if uuid, scheduled := store.ParseUUID(core.ScheduleUUID); scheduled {
 		entry, err := store.OrNil(t.tx.Entries().Get(uuid))
@@ -98,23 +103,34 @@ func (t *notifier) concernedBy(of *trouble) ([]notice.Person, error) {
 // toldOf returns those who have been told of something that was wrong with the case,
 // as far as they may still see it.
 func (t *notifier) toldOf(of *trouble) ([]notice.Person, error) {
-	return t.seeing(t.decider.people(of.Told))
+	return t.seeing(t.decider.toldPeople(of))
 }
 
 // seeing returns those who may see the case.
 func (t *notifier) seeing(people []notice.Person) (out []notice.Person, err error) {
 	for i := range people {
 		p := &people[i]
-		sees, err := t.seesCase(t.tx, t.accounts.Principal(t.accounts.PartyID(string(p.Name))), &t.change.row)
+		by := t.accounts.Principal(t.accounts.PartyID(string(p.Name)))
+		sees, err := t.seesCase(t.tx, by, &t.change.row)
 		if err != nil {
 			return nil, err
 		}
 		if sees {
 			p.At, p.Sees, p.Case = t.change.after, true, t.change.row.ID
+			p.Mends, p.Notice.Tasks = t.canDo(by)
 			out = append(out, *p)
 		}
 	}
 	return out, nil
+}
+
+// canDo returns whether somebody may have what has failed in the case tried again, and
+// what else they can do with a case that waits in a state of the type failed.
+func (t *notifier) canDo(by identity.Principal) (mends bool, tasks []machine.TaskRef) {
+	c := t.change
+	info := t.routes.Load().byID[c.after.RouteID]
+	mends = by.Admin() || info != nil && t.administersRoute(by, info)
+	return mends, machine.WaysOut(c.after, c.route, t.actor(by, mends))
 }
 
 // concernedByEntry returns whom it concerns that a schedule entry does not create
@@ -128,20 +144,23 @@ func (e *decider) concernedByEntry(stored *store.Entry) []notice.Person {
 	return c.people
 }
 
-// people returns those users who may still log in.
-func (e *decider) people(ids []identity.ID) []notice.Person {
-	c := &concerned{decider: e, table: e.accounts.Table()}
-	for _, id := range ids {
-		c.user(c.table.ByID(id), machine.ReasonAdmin)
+// toldButNot returns those who have been told of something, except the user whose doing
+// it is that it is over, whom it names in what they are told; 0 is nobody.
+func (e *decider) toldButNot(of *trouble, by identity.ID, over *notice.Trouble) []notice.Person {
+	p := e.accounts.Table().ByID(by)
+	if p == nil {
+		return e.toldPeople(of)
 	}
-	return c.people
+	over.By = cmp.Or(p.FullName, string(p.Name))
+	return slices.DeleteFunc(e.toldPeople(of), func(told notice.Person) bool { return told.Name == p.Name })
 }
 
-func idsOf(table *account.Table, people []notice.Person) (ids []identity.ID) {
-	for i := range people {
-		if p := table.ByName(identity.User, string(people[i].Name)); p != nil {
-			ids = append(ids, p.ID)
-		}
+// toldPeople returns those who have been told of something, for the reason for which
+// they were, as far as they may still log in.
+func (e *decider) toldPeople(of *trouble) []notice.Person {
+	c := &concerned{decider: e, table: e.accounts.Table()}
+	for _, id := range of.Told {
+		c.user(c.table.ByID(id), cmp.Or(of.Why[id], machine.ReasonTold))
 	}
-	return ids
+	return c.people
 }

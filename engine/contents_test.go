@@ -122,6 +122,7 @@ func (w *world) files() (names map[string]bool, spooled int) {
 	err := filepath.WalkDir(filepath.Join(w.dir, "contents"), func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil || d.IsDir():
+		case filepath.Base(path) == "pin": // by which a backup keeps contents
 		case filepath.Base(filepath.Dir(path)) == "spool":
 			spooled++
 		default:

@@ -38,6 +38,9 @@ func (e *Routes) DeleteRoute(ctx context.Context, req Request, name string, forc
 			if err := e.keepRoute(tx, req, stored); err != nil {
 				return err
 			}
+			if err := e.leaveScenario(tx, req, stored); err != nil {
+				return err
+			}
 			if err := tx.Write().Routes().Delete(stored.ID); err != nil {
 				return err
 			}
@@ -72,7 +75,11 @@ func (e *Routes) deletable(tx store.Tx, req Request, name string) (*store.Route,
 	if !e.administersRoute(req.By, info) {
 		return nil, errs.New(errs.NotAllowed, "Only the route's administrators may delete it.")
 	}
-	return stored, e.CheckRequest(tx.Locks(), req, routeVersion(stored), sceneOfRoute(stored))
+	version, err := routeVersion(tx, stored)
+	if err != nil {
+		return nil, err
+	}
+	return stored, e.CheckRequest(tx.Locks(), req, version, sceneOfRoute(stored))
 }
 
 // unused reports whether nothing uses the route any more. What does is an

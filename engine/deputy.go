@@ -109,6 +109,9 @@ func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identi
 	if !ownOnly && info != nil && e.administersRoute(by, info) {
 		return true, nil
 	}
+	if shownState(row) == machine.StateDraft {
+		return false, nil // its author's alone
+	}
 	if form.seenByDeputy(absent) {
 		return true, nil
 	}
@@ -121,7 +124,7 @@ func (e *base) seesListed(r store.Reader, by identity.Principal, absent []identi
 // seesAsDeputy reports whether by sees the case only for whom it stands in.
 func (e *base) seesAsDeputy(r store.Reader, by identity.Principal, row *store.Case) (bool, error) {
 	absent := e.represented(by)
-	if len(absent) == 0 {
+	if len(absent) == 0 || shownState(row) == machine.StateDraft {
 		return false, nil
 	}
 	form, err := readPlayers(row)

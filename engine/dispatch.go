@@ -22,7 +22,7 @@ const leaseOfAttempt = 2 * time.Minute
 // ended come first. Nobody knows what became of them. A command is not run again
 // unless its step allows it; the others are made at least once, and a repeated
 // attempt has the same key.
-func (e *deliveries) openOutbox(ctx context.Context) (drain func()) {
+func (e *deliveries) openOutbox(ctx context.Context) (drain func() int) {
 	drain = e.dispatcher.Open()
 	if e.sweeper.outbox.Load() == never {
 		return drain // nothing is in it

@@ -65,13 +65,15 @@ func (e *Drops) Drop(ctx context.Context, req Request, d Drop, up files.Upload) 
 		if _, err = e.readDrop(r, req, d, nil); err != nil {
 			return err
 		}
-		room, err = e.quota.Room(r.Blobs(), req.By.ID, 0, up.Size)
+		room, err = e.roomInQuota(r, req.By.ID, 0, up.Size)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	input, err := e.contents.Read(up.MediaType, e.quota.Reader(up.Body, room), req.DryRun)
+	in, done := e.arriving.Reader(e.quota, req.By.ID, up.Body, room)
+	defer done()
+	input, err := e.contents.Read(up.MediaType, in, req.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (e *Drops) readDrop(r store.Reader, req Request, d Drop, input *contents.Co
 	b := &newCase{
 		zone: e.zoneOf(req.By).String(),
 		info: info, context: *owner, starter: *starter, title: d.Title, priority: info.Compiled.Priority,
-		xattrs: d.Xattrs, input: input, at: req.Now, startAt: startAt,
+		xattrs: d.Xattrs, input: input, at: req.Now, startAt: startAt, mayLack: true,
 	}
 	if d.Priority != nil {
 		b.priority = *d.Priority
@@ -171,7 +173,7 @@ func (e *Drops) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Out
 	if err := judgeAlias(tx, req, c.row.RouteID, d.Name); err != nil {
 		return nil, err
 	}
-	if err := e.decider.write(tx, c); err != nil {
+	if err := e.decider.writeAsked(tx, c); err != nil {
 		return nil, err
 	}
 	alias := &store.Alias{Author: req.By.ID, RouteID: c.row.RouteID, Name: d.Name, CaseID: c.row.ID}
@@ -180,7 +182,7 @@ func (e *Drops) writeDrop(tx store.Tx, req Request, d Drop, c *caseChange) (*Out
 	}
 	input := c.messages[0]
 	out := &Outcome{
-		Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), Form: c.row.Form, FormETag: caseETag(c.after),
+		Draft: draftTask(c), Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), Form: c.row.Form, FormETag: caseETag(c.after),
 		Modified: c.after.Modified, CaseID: c.row.ID, Life: c.after.Shown(), Status: c.after.Status, LogSeq: c.after.LogSeq,
 		Route: c.after.RouteName, Message: input.UUID,
 	}

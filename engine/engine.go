@@ -34,6 +34,7 @@ import (
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
 	"flowdrive/internal/link"
+	"flowdrive/route"
 	"flowdrive/schedule"
 	"flowdrive/store"
 )
@@ -50,12 +51,15 @@ type Config struct {
 	Clock        Clock
 	Filters      Filters                          // nil: jq filters cannot be run
 	Outside      outbox.Outside                   // nil: nothing leaves the server
+	Player       Player                           // nil: scenarios are stored and not played
 	Secret       func(name string) (string, bool) // what verifies requests to hooks; nil: there is none
 	Callbacks    map[string]outbox.CallbackFunc   // by name; what routes can ask
 	Channels     Channels                         // how people are told of events
 	AnyCallback  bool                             // routes may name others as well: for rehearsals, in which none is asked
 	Log          zerolog.Logger
 	HashPassword func(password string) (string, error)
+	// JudgePassword says which passwords users may have; nil: any.
+	JudgePassword account.JudgePassword
 
 	// CheckPassword checks a user's password as a log-in of the same request
 	// would, with the same limits: a wrong one is errs.LogIn, too many are
@@ -80,6 +84,7 @@ type Config struct {
 	Firings  int            // due rows that one move of a sandbox's clock fires; 0: DefaultFirings
 	Limits   Limits
 	Observer Observer // may be nil
+	OnDamage func()   // a content was read that is not what was stored; may be nil
 }
 
 // Limits bounds what one user may have (docs/contract/drive.md#limits).
@@ -87,7 +92,14 @@ type Limits struct {
 	Entries   int64
 	Routes    int64
 	OpenCases int64
+	Started   int64 // by routes themselves, in an hour
+	Files     int64 // documents and folders
 	Quota     int64 // bytes
+
+	// Of a document what it was is kept: so long (less than 0: not at all), and so many
+	// of one name.
+	VersionsLast time.Duration
+	Versions     int
 }
 
 // The default limits.
@@ -95,11 +107,22 @@ const (
 	DefaultEntries   = 10_000
 	DefaultRoutes    = 1_000
 	DefaultOpenCases = 1_000_000
+	DefaultStarted   = 100_000
+	DefaultFiles     = 1_000_000
 	DefaultQuota     = 10 << 30
 	DefaultFirings   = 100_000
+
+	DefaultVersionsLast = 30 * 24 * time.Hour
+	DefaultVersions     = 100
 )
 
 func (l Limits) withDefaults() Limits {
+	if l.VersionsLast == 0 {
+		l.VersionsLast = DefaultVersionsLast
+	}
+	if l.Versions == 0 {
+		l.Versions = DefaultVersions
+	}
 	if l.Entries == 0 {
 		l.Entries = DefaultEntries
 	}
@@ -108,6 +131,12 @@ func (l Limits) withDefaults() Limits {
 	}
 	if l.OpenCases == 0 {
 		l.OpenCases = DefaultOpenCases
+	}
+	if l.Started == 0 {
+		l.Started = DefaultStarted
+	}
+	if l.Files == 0 {
+		l.Files = DefaultFiles
 	}
 	if l.Quota == 0 {
 		l.Quota = DefaultQuota
@@ -139,8 +168,10 @@ type Engine struct {
 	Hooks       *Hooks
 	Locks       *Locks
 	Routes      *Routes
+	Scenarios   *Scenarios
 	Schedules   *Schedules
 	Status      *Status
+	Pictures    *Pictures
 
 	*base
 	decider *decider
@@ -155,8 +186,13 @@ type base struct {
 	readCalendar func(*calendar.Ahead) error                    // before a change that needs it
 	runDue       func(ctx context.Context, now time.Time) error // all that is due, in a sandbox
 
+	// As quota.Bytes has them, but versions of documents give way.
+	checkQuota  func(tx store.Tx, author identity.ID, more int64) error
+	roomInQuota func(r store.Reader, author identity.ID, freed, announced int64) (int64, error)
+
 	filters   Filters
 	outside   outbox.Outside
+	player    Player
 	secrets   func(name string) (string, bool)
 	channels  Channels
 	callbacks map[string]outbox.CallbackFunc
@@ -177,10 +213,13 @@ type base struct {
 	filtered   prefetch.Filters
 	called     prefetch.Calls
 	searched   prefetch.Searches
+	plays      prefetch.Plays
 	givenUp    prefetch.Identities[attempt]
 	plans      planCache
 	usage      quota.Counts
+	started    startBudget
 	quota      quota.Bytes
+	arriving   *quota.Arriving
 	sweeper    sweeper
 	dispatcher outbox.Attempts
 	audit      *audit.Log
@@ -195,6 +234,7 @@ func New(cfg Config) *Engine {
 		Maker:     &change.Maker{Store: cfg.Store, Clock: cfg.Clock, Wall: cfg.Wall},
 		filters:   cfg.Filters,
 		outside:   cfg.Outside,
+		player:    cfg.Player,
 		secrets:   cfg.Secret,
 		channels:  cfg.Channels,
 		callbacks: cfg.Callbacks,
@@ -208,7 +248,7 @@ func New(cfg Config) *Engine {
 		firings:   cfg.Firings,
 		limits:    cfg.Limits.withDefaults(),
 		observer:  cfg.Observer,
-		contents:  contents.NewKeeper(cfg.Blobs, cfg.Store),
+		contents:  keeperOf(cfg),
 	}
 	if cfg.Standing != nil {
 		b.Store = change.StandingStore{Store: cfg.Store, Standing: cfg.Standing}
@@ -230,7 +270,7 @@ func New(cfg Config) *Engine {
 	if cfg.Address == nil {
 		cfg.Address = func(context.Context) string { return "" }
 	}
-	b.quota = quota.Bytes(b.limits.Quota)
+	b.quota, b.arriving = quota.Bytes(b.limits.Quota), &quota.Arriving{}
 	b.events = events.NewBus[Event](b.Wall)
 	b.audit = audit.NewLog(cfg.Store, func() time.Time { return b.Clock.Now() }, cfg.Address, cfg.Log)
 	if b.firings == 0 {
@@ -238,35 +278,44 @@ func New(cfg Config) *Engine {
 	}
 	b.sweeper.wake = make(chan struct{}, 1)
 	b.accounts = account.New(account.Config{
-		Maker: b.Maker, Log: b.audit, Routes: b, Ties: b, Links: b.links, Hash: cfg.HashPassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
+		Maker: b.Maker, Log: b.audit, Routes: b, Ties: b, Links: b.links, Hash: cfg.HashPassword, Judge: cfg.JudgePassword, Check: cfg.CheckPassword, Rouse: b.events.Rouse,
 		Zone: func(name string) bool { return b.zoneNamed(name) != nil }, Kinds: notice.WishedKinds(),
 	})
 	b.routes.Store(&routeTable{})
+	b.versions.current = func(id, version int64) *route.Route {
+		if info := b.routes.Load().byID[id]; info != nil && info.Version == version {
+			return info.Compiled
+		}
+		return nil
+	}
 	return assemble(b)
 }
 
 // assemble makes the parts of an engine.
 func assemble(b *base) *Engine {
 	e := &Engine{
-		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b}, Letters: &Letters{b},
+		base: b, Accounts: b.accounts, Attachments: &Attachments{b}, History: &History{b}, Holds: &Holds{b}, Letters: &Letters{b}, Scenarios: &Scenarios{b},
 		decider: &decider{b},
 	}
 	e.Files = files.New(files.Config{
-		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Log: b.log,
-		Publish: b.publishDocument, Uses: b.documentUses,
+		Maker: b.Maker, Accounts: b.accounts, Audit: b.audit, Contents: b.contents, Quota: b.quota, Arriving: b.arriving, MostFiles: b.limits.Files, Log: b.log,
+		Versions: files.Retention{Lasts: b.limits.VersionsLast, Most: b.limits.Versions},
+		Publish:  b.publishDocument, Uses: b.documentUses,
 	})
 	e.Calendars = calendar.New(calendar.Config{Maker: b.Maker, Contents: b.contents, Zones: b.zones, Links: b.links, Facts: calendarFacts{b, e.Files}})
-	e.Cases = &Cases{b, e.Attachments, e.Files, e.decider}
+	e.Cases = &Cases{base: b, attachments: e.Attachments, files: e.Files, decider: e.decider}
 	e.Archive = &Archive{b, e.Cases, e.decider}
 	e.Drops = &Drops{b, e.Attachments, e.decider}
 	e.Hooks = &Hooks{base: b, cases: e.Cases, drops: e.Drops, decider: e.decider, secret: b.secrets}
 	e.Schedules = &Schedules{b, e.Calendars, e.Attachments, e.Files, e.decider}
 	e.Status = &Status{base: b, schedules: e.Schedules, cases: e.Cases}
+	e.Pictures = &Pictures{base: b, decider: e.decider}
 	e.outbox = &deliveries{b, e.decider}
 	e.Routes = &Routes{b, e.Schedules, e.outbox, e.decider}
 	e.Locks = &Locks{b, e.Cases, e.Drops, e.Files, e.Schedules, e.decider}
 	b.DeleteSource, b.readCalendar, b.Ahead = e.Files.DeleteMoveSource, e.Calendars.ReadAhead, b.runPrefetched
 	b.RunDue = b.runDueNow
+	b.checkQuota, b.roomInQuota = e.Files.MakeRoom, e.Files.Room
 	b.Snapshot = func() any { return b.accounts.Table() }
 	b.runDue = func(ctx context.Context, now time.Time) error {
 		_, err := e.runOnce(ctx, now, b.firings)

@@ -374,6 +374,11 @@ func (e *Schedules) writeEntry(tx store.Tx, req Request, c *entryChange) (*Outco
 		}
 		attached = now.Attachment
 	}
+	if len(c.stored.Form) >= quota.Page {
+		if err := e.checkQuota(tx, c.stored.AuthorID, 0); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.attachments.moveUse(tx, c.stored.ContextID, attached, c.stored.Attachment, req.Now); err != nil {
 		return nil, err
 	}
@@ -459,7 +464,7 @@ func (e *Schedules) dropEntry(tx store.Tx, stored *store.Entry, given *store.Giv
 	if err := tx.Write().Entries().Delete(stored.UUID); err != nil {
 		return err
 	}
-	if err := forgetEntry(tx, stored.UUID); err != nil {
+	if err := e.decider.forgetEntry(tx, stored, end); err != nil {
 		return err
 	}
 	tx.AfterCommit(func() { e.usage.Add(quota.Entries, stored.AuthorID, -1) })

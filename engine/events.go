@@ -106,6 +106,10 @@ func (e *base) publishCase(c *caseChange) {
 
 // taskEvents appends what has become of the tasks of the case.
 func (c *caseChange) taskEvents(events []Event, ev Event) []Event {
+	if ev.Change = c.draftTaskBecame(); ev.Change != "" {
+		ev.Name = machine.DraftAction
+		events = append(events, ev)
+	}
 	var before []machine.Enabled
 	if c.was != nil {
 		before = c.was.Enabled

@@ -20,10 +20,16 @@ import (
 // earlier decision of the same change made or changed are as that left them.
 
 // identities gives ids to new cases, unless the starter has as many open ones
-// as the limit allows: routes can be made to start cases without bound.
+// as the limit allows, or the starter's routes have started as many as they may in an
+// hour: routes can be made to start cases without bound.
 func (e *decider) identities(in *machine.Input, l *lookup, n int) error {
 	if l.reader != nil {
-		err := e.usage.Check(quota.OpenCases, e.accounts.PartyID(in.Case.Starter), e.limits.OpenCases, l.reader.Cases().CountOpen)
+		starter := e.accounts.PartyID(in.Case.Starter)
+		if !e.started.take(starter, n-len(in.Facts.New), e.limits.Started, in.Now) {
+			in.Facts.Full = true
+			return nil
+		}
+		err := e.usage.Check(quota.OpenCases, starter, e.limits.OpenCases, l.reader.Cases().CountOpen)
 		if errs.Is(err, errs.TooMany) {
 			in.Facts.Full = true
 			return nil

@@ -38,8 +38,8 @@ func (f *filterAhead) Unwrap() error {
 // cache by others.
 const mostAhead = 30
 
-// runPrefetched runs the filters and callbacks, and reads the calendars, that a
-// change needs. err is the error with which the change ended, and again makes
+// runPrefetched runs the filters and callbacks, reads the calendars, and plays the
+// scenarios that a change needs. err is the error with which the change ended, and again makes
 // the change again.
 func (e *base) runPrefetched(ctx context.Context, err error, again func() error) error {
 	for range mostAhead {
@@ -62,6 +62,13 @@ func (e *base) runPrefetched(ctx context.Context, err error, again func() error)
 		}
 		if unread, ok := errors.AsType[*calendar.Ahead](err); ok {
 			if failed := e.readCalendar(unread); failed != nil {
+				return failed
+			}
+			err = again()
+			continue
+		}
+		if story, ok := errors.AsType[*playAhead](err); ok {
+			if failed := e.playStory(ctx, story); failed != nil {
 				return failed
 			}
 			err = again()

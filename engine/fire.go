@@ -331,7 +331,7 @@ func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.S
 	d := e.directory()
 	context := d.ByID(stored.ContextID)
 	if context == nil || !d.Active(context.ID) {
-		return nil, errs.New(errs.ContextNotAvailable, "The entry's context is disabled or gone.")
+		return nil, errs.New(errs.ContextNotAvailable, "The user or team that the entry belongs to is disabled or deleted; give it another context.")
 	}
 	noRoute := errs.New(errs.NotFound, "There is no route %q that %s may start cases of.", entry.Route, context.Name)
 	info := e.routes.Load().byID[stored.RouteID]
@@ -363,7 +363,7 @@ func (e *Schedules) scheduledNewCase(tx store.Tx, l loadedEntry, step schedule.S
 		}
 	}
 	if input != nil {
-		if err := e.quota.Check(tx.Blobs(), context.ID, input.Size()); err != nil {
+		if err := e.checkQuota(tx, context.ID, input.Size()); err != nil {
 			return nil, err
 		}
 	}
@@ -383,7 +383,7 @@ func (e *decider) fireCase(tx store.Tx, b *dueBatch, item *dueItem) (next time.T
 	if err != nil || row == nil || row.Due.IsZero() || row.Due.After(now) {
 		return time.Time{}, false, err
 	}
-	if row.State == string(machine.Queued) { // its startAt has come
+	if row.State == string(machine.Queued) && shownState(row) != machine.StateDraft { // its startAt has come
 		tx.AfterCommit(e.sweeper.noteQueued)
 		row.Due = time.Time{}
 		return time.Time{}, true, tx.Write().Cases().Update(row, row.Revision)

@@ -224,7 +224,9 @@ func (e *Holds) writeHold(ctx context.Context, tx store.Tx, req Request, old, h 
 		h.Modified = old.Modified
 	}
 	if changed {
-		h.Revision++
+		// Not one more than the last: a hold that is made after another was deleted
+		// must not have its ETag.
+		h.Revision = e.NewID(req)
 		if err := tx.Write().Queue().PutHold(h); err != nil {
 			return nil, err
 		}

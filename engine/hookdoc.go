@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -22,7 +23,8 @@ type hookSettings struct {
 	Verify  hookVerify   `json:"verify"`
 	Headers []string     `json:"headers"` // that become XATTRs
 	Rate    string       `json:"rate"`
-	Deliver *hookDeliver `json:"deliver"` // nil: it starts cases
+	Most    int64        `json:"maxBytes"` // that a body may have; 0 in a hook stored before there was this: MaxHookBody
+	Deliver *hookDeliver `json:"deliver"`  // nil: it starts cases
 }
 
 type hookVerify struct {
@@ -54,6 +56,7 @@ const (
 // settings returns what a stored hook says.
 func hookSettingsOf(h *store.Hook) (s hookSettings, err error) {
 	err = errs.Wrap("read the hook "+h.Name, json.Unmarshal(h.Settings, &s))
+	s.Most = cmp.Or(s.Most, MaxHookBody)
 	return s, err
 }
 
@@ -136,7 +139,7 @@ func (e *Hooks) secretOf(v hookVerify) (secret, fault string) {
 
 // readHook reads a hook's document.
 func readHook(body []byte, name string) (hookSettings, error) {
-	s := hookSettings{Verify: hookVerify{Scheme: webhook.None}, Headers: []string{}, Rate: defaultRate}
+	s := hookSettings{Verify: hookVerify{Scheme: webhook.None}, Headers: []string{}, Rate: defaultRate, Most: MaxHookBody}
 	node, err := document.Parse(body, false)
 	if err != nil {
 		return s, err
@@ -146,7 +149,7 @@ func readHook(body []byte, name string) (hookSettings, error) {
 	if !root.Is(document.Object) {
 		return s, faults.Err()
 	}
-	root.Only("name", "route", "verify", "headers", "rate", "deliver", "author", "fault", "warnings", "created", "modified", "url")
+	root.Only("name", "route", "verify", "headers", "rate", "maxBytes", "deliver", "author", "fault", "warnings", "created", "modified", "url")
 	if v := root.Get("name"); v.Given() {
 		if given, ok := v.Str(); ok && identity.Fold(given) != identity.Fold(name) {
 			v.Fail(errs.CodeReadOnly, "is read-only and must stay %q", name)
@@ -162,6 +165,9 @@ func readHook(body []byte, name string) (hookSettings, error) {
 			v.Fail(errs.CodeFormat, `must be a number and second, minute, hour or day, such as "60/minute"`)
 		}
 		s.Rate = text
+	}
+	if v := root.Get("maxBytes"); v.Given() {
+		s.Most, _ = v.Int(1, MaxHookBody)
 	}
 	if v := root.Get("deliver"); v.Given() {
 		s.Deliver = readDeliver(v)

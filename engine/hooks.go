@@ -154,6 +154,9 @@ func (e *Hooks) writeHook(ctx context.Context, tx store.Tx, req Request, old, h 
 	if err := tx.Write().Hooks().Put(h); err != nil {
 		return nil, err
 	}
+	if err := e.endFault(tx, h, hookEnd{at: req.Now, by: req.By.ID}); err != nil {
+		return nil, err
+	}
 	action := audit.HookChange
 	if old == nil {
 		action = audit.HookAdd
@@ -185,6 +188,9 @@ func (e *Hooks) DeleteHook(ctx context.Context, req Request, route, name string)
 			return change.Absent("hook")
 		}
 		if err := change.CheckVersion(req.If, hookVersion(h)); err != nil {
+			return err
+		}
+		if err := e.endFault(tx, h, hookEnd{at: req.Now, by: req.By.ID, deleted: true}); err != nil {
 			return err
 		}
 		if err := tx.Write().Hooks().Delete(h.ID); err != nil {

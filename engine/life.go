@@ -15,7 +15,7 @@ import (
 // the life of the case. What they were says nothing, and null nothing to a
 // case that has started.
 func readLife(root document.Value, h *loadedCase, ed *edit, zone *time.Location) {
-	life := h.core.Life
+	life, mends := h.core.Life, false
 	if v := root.Get("state"); v.Given() {
 		state, ok := v.Str()
 		if !ok {
@@ -23,6 +23,8 @@ func readLife(root document.Value, h *loadedCase, ed *edit, zone *time.Location)
 		}
 		if life = machine.Life(state); life == h.core.Shown() {
 			life = h.core.Life
+		} else {
+			mends = life == machine.Active && h.core.Shown() == machine.Failed && h.core.Life != machine.Failed && h.core.HasFailures()
 		}
 	}
 	if at, dated := readDate(root.Get("startAt"), h.core.StartAt, zone); dated && (h.core.Started.IsZero() || !at.IsZero()) {
@@ -34,6 +36,8 @@ func readLife(root document.Value, h *loadedCase, ed *edit, zone *time.Location)
 		return
 	}
 	switch {
+	case mends:
+		ed.life = machine.RetryAll{Actor: ed.Actor}
 	case life == machine.Suspended && (dated || life != h.core.Life):
 		if !dated {
 			date = h.core.SuspendedUntil
@@ -73,8 +77,15 @@ func readDate(v document.Value, has time.Time, zone *time.Location) (date time.T
 // decideEdit decides on the changed fields, and then on the life of the case if
 // the document asks for another.
 func (e *Cases) decideEdit(r store.Reader, req Request, h *loadedCase, ed *edit) (*caseChange, error) {
-	change, err := e.decider.decideOn(h, ed.Edit, req)
-	if err != nil || ed.life == nil && ed.StartAt == nil {
+	edit, dict := ed.Edit, e.completesDraft(h, ed)
+	if dict != nil {
+		edit.Xattrs = nil
+	}
+	change, err := e.decider.decideOn(h, edit, req)
+	if dict != nil && err == nil {
+		change, err = e.submitFurther(req, h, change, submission{dict: *dict})
+	}
+	if err != nil || ed.life == nil && ed.StartAt == nil && dict == nil {
 		return change, err
 	}
 	if event := ed.life; event != nil {
@@ -90,9 +101,15 @@ func (e *Cases) decideEdit(r store.Reader, req Request, h *loadedCase, ed *edit)
 		}
 	}
 	after := change.after
-	if after.Life != machine.Queued || ed.life == nil && h.row.Waits {
+	if after.Life != machine.Queued || after.IsDraft() || ed.life == nil && h.row.Waits {
 		return change, nil
 	}
+	return e.startIfFree(r, req, h, change)
+}
+
+// startIfFree starts a queued case if nothing keeps it from starting now.
+func (e *Cases) startIfFree(r store.Reader, req Request, h *loadedCase, change *caseChange) (*caseChange, error) {
+	after := change.after
 	now, err := e.decider.startsNow(r, startable{after.RouteName, change.row.Group, after.Priority, after.StartAt}, req.Now)
 	if err != nil || !now {
 		return change, err

@@ -87,8 +87,7 @@ func (e *Cases) today(ctx context.Context, by identity.Principal, f Filter) ([]R
 	due := map[string]time.Time{}
 	err := e.Store.View(ctx, func(r store.Reader) error {
 		l := e.lister(r, by, WorklistToday, whole)
-		l.passesTask = func(name string, task *machine.Enabled) bool {
-			at := task.DueBy()
+		l.passesTask = func(name string, at time.Time) bool {
 			due[name] = at
 			return !at.IsZero() && at.Before(until)
 		}
@@ -368,7 +367,10 @@ func (e *Cases) addTeamTasks(r store.Reader, m members, f Filter, rows []store.C
 			if f.Role != "" && !slices.Contains(machine.TaskRoles(c, compiled, &compiled.Actions[at]), f.Role) {
 				continue
 			}
-			if users := m.of(who); len(users) > 0 {
+			users := slices.DeleteFunc(m.of(who), func(user string) bool {
+				return slices.ContainsFunc(w.Without, func(name string) bool { return identity.Fold(name) == identity.Fold(user) })
+			})
+			if len(users) > 0 {
 				res := teamTask(c, &w, users)
 				if res.Seq = c.ID*ordinals + int64(at); res.Seq > f.After {
 					out = append(out, *res)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"flowdrive/engine/audit"
 	"flowdrive/engine/change"
 	"flowdrive/engine/contents"
 	"flowdrive/engine/quota"
@@ -237,8 +238,19 @@ func (e *Locks) Unlock(ctx context.Context, req Request, t Target, token store.U
 		if l.HolderID != req.By.ID && !at.breaks {
 			return errs.New(errs.NotAllowed, "This is another user's lock; that user can remove it, and an administrator can break it.")
 		}
-		return e.endLock(tx, l)
+		return e.breakLock(ctx, tx, req, l)
 	})
+}
+
+// breakLock ends a lock on somebody's request. If it is another user's, the audit log
+// says so.
+func (e *Locks) breakLock(ctx context.Context, tx store.Tx, req Request, l *store.Lock) error {
+	if holder := e.directory().ByID(l.HolderID); l.HolderID != req.By.ID && holder != nil {
+		if err := e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.LockBreak, l.Root, "of "+string(holder.Name))); err != nil {
+			return err
+		}
+	}
+	return e.endLock(tx, l)
 }
 
 // endLock deletes a lock, and what lasts no longer than it.
@@ -267,7 +279,7 @@ func (e *Locks) BreakLocks(ctx context.Context, req Request, t Target) error {
 		covers, _, err := at.Covering(tx.Locks(), e.Wall())
 		for i := range covers {
 			if err == nil {
-				err = e.endLock(tx, &covers[i])
+				err = e.breakLock(ctx, tx, req, &covers[i])
 			}
 		}
 		return err

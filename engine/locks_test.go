@@ -236,6 +236,15 @@ func TestLocksGo(t *testing.T) {
 	w.kind("sam breaks it", other.Locks.BreakLocks(t.Context(), other.request(nil), onDocument("core/a")), errs.NotAllowed)
 	w.kind("an administrator breaks it", admin.Locks.BreakLocks(t.Context(), admin.request(nil), onDocument("core/a")), "")
 	same(t, "broken", holder.locksOn(onDocument("core/a")), 0)
+	var broken []string
+	for _, row := range w.audited("2012-12-09") {
+		if strings.Contains(row, "lock-break") {
+			broken = append(broken, row)
+		}
+	}
+	if len(broken) != 2 || !strings.Contains(broken[0], "admin lock-break") || !strings.Contains(broken[0], "of ") {
+		t.Errorf("the audit log has of broken locks: %q", broken)
+	}
 
 	l = holder.mustLock(onDocument("core/a"), engine.NewLock{})
 	_, err := w.Files.MoveDocument(t.Context(), holder.request([]option{holding(l)}), path("core/a"), path("core/c"), files.Transfer{})

@@ -13,8 +13,9 @@ import (
 )
 
 // mail sends a person the mail of a notice, or keeps it for the hour at which the
-// person wants it.
-func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post func(*machine.Request) error) error {
+// person wants it. What is still wrong is kept for a moment, so that all of it that is
+// told at the same time goes in one mail.
+func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post poster) error {
 	party := e.accounts.Table().ByName(identity.User, string(p.Name))
 	if party == nil {
 		return nil
@@ -25,8 +26,16 @@ func (e *decider) mail(tx store.Tx, n *notice.Notice, p *notice.Person, post fun
 		return nil
 	}
 	mail := n.Mail(p)
+	if wish.At.IsZero() && n.Trouble != nil && n.Trouble.Again {
+		wish.At, wish.Digest = n.Time, true
+		if post.note != nil {
+			if err := post.note(&machine.Request{Mail: mail}); err != nil {
+				return err
+			}
+		}
+	}
 	if wish.At.IsZero() {
-		return post(&machine.Request{Mail: mail})
+		return post.send(&machine.Request{Mail: mail})
 	}
 	tx.AfterCommit(func() { e.sweeper.note(wish.At) })
 	return tx.Write().HeldMails().Insert(&store.HeldMail{UserID: party.ID, Due: wish.At, Digest: wish.Digest, Created: n.Time, Mail: document.Line(mail)})
@@ -53,7 +62,7 @@ func (e *Engine) fireMail(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, b
 	post := e.decider.postLoose(tx, b.now)
 	for _, mail := range mails {
 		mail.To = []string{party.MailTo()}
-		if err := post(&machine.Request{Mail: mail}); err != nil {
+		if err := post.send(&machine.Request{Mail: mail}); err != nil {
 			return time.Time{}, false, err
 		}
 	}
@@ -63,17 +72,27 @@ func (e *Engine) fireMail(tx store.Tx, b *dueBatch, item *dueItem) (time.Time, b
 // heldMails returns what a user is sent: the mails as they were written, except that
 // those for the digest go in one.
 func heldMails(party *store.Party, held []store.HeldMail, zone *time.Location) (out []*machine.Mail, err error) {
-	var digest []notice.Digested
+	var digest, wrong []notice.Digested
 	for i := range held {
 		mail := new(machine.Mail)
 		if err := json.Unmarshal(held[i].Mail, mail); err != nil {
 			return nil, errs.Wrap("read a mail that waited", err)
 		}
-		if held[i].Digest {
+		switch {
+		case held[i].Digest && held[i].Due.Equal(held[i].Created): // it waited for others of the same instant
+			wrong = append(wrong, notice.Digested{Time: held[i].Created, Mail: mail})
+		case held[i].Digest:
 			digest = append(digest, notice.Digested{Time: held[i].Created, Mail: mail})
-		} else {
+		default:
 			out = append(out, mail)
 		}
+	}
+	switch len(wrong) {
+	case 0:
+	case 1:
+		out = append(out, wrong[0].Mail)
+	default:
+		out = append(out, notice.StillWrong(wrong, &notice.Person{Name: party.Name, Zone: zone}))
 	}
 	if len(digest) > 0 {
 		out = append(out, notice.Digest(digest, &notice.Person{Name: party.Name, Zone: zone}))

@@ -42,6 +42,8 @@ type world struct {
 	log    *logBook
 	*engine.Engine
 	stop func()
+
+	mayBeUnsound bool // what is stored is changed behind the back of the engine
 }
 
 // newWorld opens a world with the people and routes that most tests need:
@@ -98,12 +100,16 @@ func (w *world) open() {
 		if err := errors.Join(<-ended, db.Close()); err != nil {
 			w.Errorf("close the store: %v", err)
 		}
+		if wrong, err := unsound(w.database()); !w.mayBeUnsound && (err != nil || len(wrong) > 0) {
+			w.Errorf("what is stored is wrong: %v\n%s", err, strings.Join(wrong, "\n"))
+		}
 	}
 	w.Cleanup(w.stop)
 	w.db, w.log = db, &logBook{}
 	cfg := engine.Config{
 		Store: db, Blobs: blobs, Clock: w.clock, Log: zerolog.New(w.log), Sandbox: true,
 		HashPassword: func(password string) (string, error) { return "hash of " + password, nil },
+		Limits:       engine.Limits{VersionsLast: -1}, // so that what is deleted is gone at once
 	}
 	if w.wrap != nil {
 		cfg.Store = w.wrap(db)

@@ -129,12 +129,14 @@ func (e *Cases) PutLabel(ctx context.Context, req Request, id int64, given NewMe
 		if old != nil && old.AuthorID == req.By.ID {
 			freed = old.Size
 		}
-		room, err = e.quota.Room(r.Blobs(), req.By.ID, freed, -1)
+		room, err = e.roomInQuota(r, req.By.ID, freed, -1)
 		return err
 	}); err != nil {
 		return nil, err
 	}
-	content, err := e.contents.Read(given.MediaType, e.quota.Reader(given.Body, room), req.DryRun)
+	in, done := e.arriving.Reader(e.quota, req.By.ID, given.Body, room)
+	defer done()
+	content, err := e.contents.Read(given.MediaType, in, req.DryRun)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -73,8 +72,7 @@ func (r *migrationReport) form(route []byte) ([]byte, error) {
 	if err != nil {
 		return nil, errs.Wrap("write the report of a migration", err)
 	}
-	head := bytes.TrimSuffix(bytes.TrimRight(route, "\n"), []byte("}"))
-	return document.Indent(slices.Concat(head, []byte(`,"migration":`), report, []byte("}\n"))), nil
+	return document.WithMember(route, "migration", report), nil
 }
 
 // MigrateRoute stores a route as PutRoute does, and moves its cases to that
@@ -120,7 +118,11 @@ func (e *Routes) MigrateRoute(ctx context.Context, req Request, name string, yam
 	if !req.DryRun && report.Failed == 0 {
 		return out, nil
 	}
-	if out.Report, err = report.form(out.Form); err != nil || req.DryRun || req.Key == nil {
+	form := out.Form
+	if out.Report != nil {
+		form = out.Report // with what was played
+	}
+	if out.Report, err = report.form(form); err != nil || req.DryRun || req.Key == nil {
 		return out, err
 	}
 	// The answer that was stored with the route did not know of it yet.

@@ -56,7 +56,7 @@ func (e *base) claimName(tx store.Tx, given *store.GivenName, was string) error 
 		if err := keepPastName(tx, now, given.Modified); err != nil {
 			return err
 		}
-		if err := e.quota.Check(tx.Blobs(), now.Author, 0); err != nil {
+		if err := e.checkQuota(tx, now.Author, 0); err != nil {
 			return err
 		}
 	}

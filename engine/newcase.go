@@ -37,6 +37,7 @@ type newCase struct {
 	at           time.Time // the instant that labels are about
 	zone         string    // of the dates that labels stand for
 	dryRun       bool
+	mayLack      bool // a required XATTR may be missing: the case is a draft then
 	waits        bool // for earlier cases of the entry to end
 	startAt      time.Time
 	from         store.Reader // by which it is judged whether its children may start; nil: not at all
@@ -115,12 +116,12 @@ func (e *decider) createCaseAs(b newCase, self machine.Identity, now time.Time, 
 		return nil, nil
 	}
 	l := &lookup{find: find, ids: e.newIDs(Request{DryRun: b.dryRun}), holds: b.from}
-	out, err := e.decide(machine.Input{Route: b.info.Compiled, Case: seed, Event: machine.Create{Warnings: warnings}, Now: now}, l)
+	out, err := e.decide(machine.Input{Route: b.info.Compiled, Case: seed, Event: machine.Create{Warnings: warnings, MayLack: b.mayLack}, Now: now}, l)
 	if err != nil {
 		return nil, err
 	}
 	change := &caseChange{after: out.Case, log: out.Log, messages: []*store.Message{m}}
-	if start {
+	if start && !out.Case.IsDraft() {
 		if out, err = e.decide(machine.Input{Route: b.info.Compiled, Case: out.Case, Event: machine.Start{}, Now: now, Tell: e.canNotify(), Zone: e.zoneOfParty(b.starter.ID)}, l); err != nil {
 			return nil, err
 		}
@@ -177,11 +178,14 @@ func (e *decider) render(c *caseChange, r *route.Route) {
 	c.route, c.shares = r, machine.Shares(after, r)
 	c.row = store.Case{
 		ID: after.ID, RouteID: after.RouteID, ContextID: identity.ID(after.ContextID), StarterID: e.accounts.PartyID(after.Starter),
-		State: string(after.Shown()), Status: after.Status, Priority: after.Priority,
+		State: storedState(string(after.Shown())), Status: after.Status, Priority: after.Priority,
 		Version: after.Version, Revision: after.Revision, Due: after.NextDue(), Retires: retiresAt(after, r), Parent: after.Parent, ParentRow: after.ParentEnablement,
 		Marking: after.Marking(), Form: machine.Form(after, r), Created: after.Created, Modified: after.Modified,
 		Access: e.access(after), Tasks: e.shares(c.shares),
 		Group: r.Group, Busy: r.Group != "" && after.Busy(after.Modified),
+	}
+	if after.Draft != nil { // its starter alone sees it, until it is a case like others
+		c.row.ContextID, c.row.Access = c.row.StarterID, []identity.ID{c.row.StarterID}
 	}
 }
 
@@ -205,6 +209,25 @@ func (e *decider) write(tx store.Tx, c *caseChange) error {
 		return err
 	}
 	return e.writeAll(tx, c)
+}
+
+// writeAsked writes what a person's request has done. What the engine does by itself
+// no quota holds up.
+func (e *decider) writeAsked(tx store.Tx, c *caseChange) error {
+	if err := e.write(tx, c); err != nil || !c.grows() {
+		return err
+	}
+	return e.checkQuota(tx, c.row.StarterID, 0)
+}
+
+// grows reports whether a case that weighs something is new, or has got larger by
+// its XATTRs. By what people do with it cases grow by a line of their log: they must
+// be able to end it, however full the quota is.
+func (c *caseChange) grows() bool {
+	if len(c.row.Form)+len(c.row.Marking) < quota.Page {
+		return false
+	}
+	return c.was == nil || len(c.after.Xattrs.AppendJSON(nil)) > len(c.was.Xattrs.AppendJSON(nil))
 }
 
 func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
@@ -262,7 +285,7 @@ func (e *decider) writeAll(tx store.Tx, c *caseChange) error {
 		if m.Size == 0 {
 			continue
 		}
-		if err := e.quota.Check(tx.Blobs(), m.AuthorID, 0); err != nil {
+		if err := e.checkQuota(tx, m.AuthorID, 0); err != nil {
 			return err
 		}
 	}

@@ -33,6 +33,15 @@ type notifier struct {
 	recipientCases map[int64]*recipientCase
 	notices        []*notice.Notice // in the order in which they came up
 	posted         int
+	at             time.Time // zero: when the case was changed
+}
+
+// now returns when people are told.
+func (t *notifier) now() time.Time {
+	if t.at.IsZero() {
+		return t.change.after.Modified
+	}
+	return t.at
 }
 
 // recipientCase is a case through which people are told.
@@ -68,17 +77,25 @@ func (e *decider) notifyPeople(tx store.Tx, c *caseChange) error {
 	return nil
 }
 
+// poster puts what people and services are told into the outbox.
+type poster struct {
+	send func(*machine.Request) error
+	// note keeps a mail that is sent with others as a message of its case, in a
+	// sandbox. It may be nil.
+	note func(*machine.Request) error
+}
+
 // tell posts what services and people are told by a notice.
-func (e *decider) tell(tx store.Tx, n *notice.Notice, post func(*machine.Request) error) error {
+func (e *decider) tell(tx store.Tx, n *notice.Notice, post poster) error {
 	n.Links = e.links
 	var told []string // a destination may be there twice, for different notices
 	for i := range e.channels.Destinations {
 		d := &e.channels.Destinations[i]
-		if !d.Wants(n) || n.Way.Is(d) || slices.Contains(told, d.ID) {
+		if !d.Wants(n) || n.Better != nil && d.Wants(n.Better) || n.Way.Is(d) || slices.Contains(told, d.ID) {
 			continue
 		}
 		told = append(told, d.ID)
-		if err := post(&machine.Request{News: &machine.Bulletin{Destination: d.ID, Body: n.Body()}}); err != nil {
+		if err := post.send(&machine.Request{News: &machine.Bulletin{Destination: d.ID, Body: n.Body()}}); err != nil {
 			return err
 		}
 	}
@@ -100,6 +117,9 @@ func (e *decider) tell(tx store.Tx, n *notice.Notice, post func(*machine.Request
 // taskTitle returns what people call a task.
 func (t *notifier) taskTitle(task machine.TaskRef) string {
 	if at := t.recipientCases[task.Case]; at != nil && at.change != nil {
+		if at.IsDraft() {
+			return machine.DraftTitle(at.Case, at.change.route)
+		}
 		if i := at.change.route.Action(task.Action); i != route.NoAction && at.change.route.Actions[i].Title != "" {
 			return at.change.route.Actions[i].Title
 		}
@@ -164,7 +184,7 @@ func (t *notifier) recipientCase(id int64) (*recipientCase, error) {
 // kept as a message of the case.
 func (t *notifier) post(request *machine.Request) error {
 	c := t.change
-	row := &store.OutboxRow{Key: store.NewUUID().String(), CaseID: c.row.ID, Seq: c.after.LogSeq, Due: c.after.Modified, Created: c.after.Modified}
+	row := &store.OutboxRow{Key: store.NewUUID().String(), CaseID: c.row.ID, Seq: c.after.LogSeq, Due: t.now(), Created: t.now()}
 	if !t.sandbox {
 		return t.postRequest(t.tx, row, request)
 	}
@@ -173,7 +193,16 @@ func (t *notifier) post(request *machine.Request) error {
 			return err
 		}
 	}
-	row.Request = document.Line(request)
+	return t.note(request)
+}
+
+// note keeps what a sandbox would send as a message of the case.
+func (t *notifier) note(request *machine.Request) error {
+	c := t.change
+	if !t.sandbox {
+		return nil
+	}
+	row := &store.OutboxRow{Request: document.Line(request)}
 	record, err := outbox.Record(row)
 	if err != nil {
 		return err
@@ -181,7 +210,7 @@ func (t *notifier) post(request *machine.Request) error {
 	t.posted++
 	kept := &contents.Content{MediaType: "application/json", Inline: record}
 	m := kept.Message(c.row.ID, mustGUID(c.after.GUID), fmt.Sprintf("Notice-%d-%d", c.row.Revision, t.posted))
-	m.Created, m.Modified, m.AuthorID = c.after.Modified, c.after.Modified, c.row.StarterID
+	m.Created, m.Modified, m.AuthorID = t.now(), t.now(), c.row.StarterID
 	return t.tx.Write().Messages().Put(m)
 }
 
@@ -212,8 +241,8 @@ func merge(earlier, later *machine.Notices) *machine.Notices {
 
 // postLoose returns what puts a request that is about no case into the outbox.
 // Nothing leaves a sandbox: there mails are kept to be looked at.
-func (e *decider) postLoose(tx store.Tx, now time.Time) func(*machine.Request) error {
-	return func(request *machine.Request) error {
+func (e *decider) postLoose(tx store.Tx, now time.Time) poster {
+	return poster{send: func(request *machine.Request) error {
 		if e.sandbox {
 			if request.Mail == nil {
 				return nil
@@ -221,7 +250,7 @@ func (e *decider) postLoose(tx store.Tx, now time.Time) func(*machine.Request) e
 			return e.rehearse(tx, store.NewUUID().String(), request.Mail, now)
 		}
 		return e.postRequest(tx, &store.OutboxRow{Key: store.NewUUID().String(), Due: now, Created: now}, request)
-	}
+	}}
 }
 
 // watchers returns the users who watch a route.

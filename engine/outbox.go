@@ -79,7 +79,7 @@ func (e *deliveries) finishDelivery(ctx context.Context, row *store.OutboxRow, r
 	}
 	due := e.Clock.Now().Add(pause)
 	e.log.Info().Err(failure).Str("key", row.Key).Str("lane", row.Lane).Int64("attempt", row.Attempts).Time("again", due).Msg("outbox: an attempt failed; it will be repeated")
-	event := machine.Attempted{Seq: row.Seq, Step: row.Step, Attempt: row.Attempts, Reason: failure.Error(), Again: due}
+	event := machine.Attempted{Seq: row.Seq, Step: row.Step, Attempt: row.Attempts, Reason: failure.Error(), Again: due, Until: outbox.LastAttempt(request, row.Key, row.Attempts, due)}
 	return e.Change(ctx, func(r store.Reader) (change.Decision, error) {
 		c, err := e.prepareReply(r, row, event, e.Clock.Now())
 		if err != nil {

@@ -26,6 +26,7 @@ type Cases struct {
 	attachments *Attachments
 	files       *files.Files
 	decider     *decider
+	taskCases   taskCases
 }
 
 // Archive deletes cases, and keeps those that have ended.
@@ -65,6 +66,9 @@ type Routes struct {
 	outbox    *deliveries
 	decider   *decider
 }
+
+// Scenarios has the use cases of the scenarios beside routes.
+type Scenarios struct{ *base }
 
 // Locks has the use cases of locks, on whatever can be locked.
 type Locks struct {

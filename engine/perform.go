@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -14,23 +15,32 @@ import (
 	"flowdrive/store"
 )
 
-// Tasks returns the enabled actions of a case, in order of definition. Errors:
-// errs.NotFound if by may not see the case.
+// Tasks returns the enabled actions of a case, in order of definition, then what has
+// failed and is not enabled. Errors: errs.NotFound if by may not see the case.
 func (e *Cases) Tasks(ctx context.Context, by identity.Principal, id int64) ([]Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
 	if err != nil {
 		return nil, err
 	}
 	var out []Resource
+	if h.core.IsDraft() {
+		return append(out, *taskResource(h, machine.DraftAction)), nil
+	}
 	for i := range h.route.Compiled.Actions {
 		if res := taskResource(h, h.route.Compiled.Actions[i].Name); res != nil {
 			out = append(out, *res)
 		}
 	}
+	for _, u := range h.core.AllUndone() {
+		if !slices.ContainsFunc(out, func(have Resource) bool { return have.Name == u.Name }) {
+			out = append(out, *taskResource(h, u.Name))
+		}
+	}
 	return out, nil
 }
 
-// Task returns one enabled action of a case. Errors: errs.NotFound if by may
+// Task returns one enabled action of a case, or something that has failed by the name
+// of its task or of its action. Errors: errs.NotFound if by may
 // not see the case, or the action is not enabled.
 func (e *Cases) Task(ctx context.Context, by identity.Principal, id int64, action string) (*Resource, error) {
 	h, err := e.viewCase(ctx, by, id)
@@ -52,11 +62,16 @@ func (e *Cases) viewCase(ctx context.Context, by identity.Principal, id int64) (
 	return h, err
 }
 
-// taskResource returns the enabled action or the failed delivery of that name
-// as a resource, or nil.
+// taskResource returns the enabled action of that name, or what has failed by that
+// name, as a resource, or nil.
 func taskResource(h *loadedCase, action string) *Resource {
-	if failed := h.core.Undelivered(action); failed != nil {
-		res := undeliveredOf(h.core, failed)
+	if h.core.IsDraft() && action == machine.DraftAction {
+		res := draftOf(h.core, h.route.Compiled)
+		res.Name, res.Lock = action, store.TaskKey(h.core.ID, action)
+		return res
+	}
+	if failed := h.core.Undone(action); failed != nil {
+		res := undoneOf(h.core, failed)
 		res.Name, res.Lock = action, store.TaskKey(h.core.ID, action)
 		return res
 	}
@@ -105,7 +120,7 @@ func (e *Cases) Perform(ctx context.Context, req Request, id int64, action strin
 			if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.TaskKey(id, action))); err != nil {
 				return nil, err
 			}
-			if err := e.decider.write(tx, c); err != nil {
+			if err := e.decider.writeAsked(tx, c); err != nil {
 				return nil, err
 			}
 			out := performance(c)
@@ -137,8 +152,9 @@ func unperformed(h *loadedCase, action string, body []byte) *Outcome {
 // performed decides on what a person asks of an action, which may be named by
 // its type. It returns nil if they ask nothing.
 func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action string, node *document.Node) (*caseChange, error) {
-	failed := h.core.Undelivered(action) != nil
-	if !h.route.Compiled.Knows(action) && !failed {
+	draft := h.core.IsDraft() && action == machine.DraftAction
+	failed := h.core.Undone(action) != nil
+	if !draft && !h.route.Compiled.Knows(action) && !failed {
 		return nil, change.Absent("action")
 	}
 	var version Version
@@ -165,9 +181,15 @@ func (e *Cases) performed(r store.Reader, req Request, h *loadedCase, action str
 		t.xattrs, t.resolution, t.to = nil, "", "" // judged by the faults, which come after the rights
 	}
 	if failed && t.do != "retry" && t.do != "abort" {
-		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "A failed delivery can be sent again or given up: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
+		return nil, cmp.Or(faults.Err(), error(errs.New(errs.ActionNotEnabled, "This has failed. It can be tried again or given up by an administrator of the route: PUT {\"do\": \"retry\"} or {\"do\": \"abort\"}.")))
 	}
-	c, err := e.decider.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
+	var c *caseChange
+	var err error
+	if draft {
+		c, err = e.performedDraft(r, req, h, t)
+	} else {
+		c, err = e.decider.decideOn(h, t.event(action, e.actor(req.By, h.admin)), req)
+	}
 	if fe := faults.Err(); fe != nil && (err == nil || errs.Is(err, errs.Invalid)) {
 		return nil, fe
 	}

@@ -46,7 +46,7 @@ func (e *base) routeNamed(r store.Reader, name string) (*store.Route, *routeInfo
 	}
 	// What another unit of the same commit stored: not to be held, for the
 	// commit may fail.
-	compiled, err := compileVersion(r, stored.ID, stored.Version)
+	compiled, _, err := compileVersion(r, stored.ID, stored.Version)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -61,9 +61,12 @@ type routeChange struct {
 	meant    route.Meant
 	warnings []errs.Fault
 	created  bool
-	changed  bool   // anything is to be stored at all
-	base     int64  // version it was decided on, 0 for a new route
-	baseETag string // of the source that it was decided on
+	changed  bool            // anything is to be stored at all
+	scenario *store.Scenario // beside it after the change, nil for none
+	beside   *store.Scenario // as it was decided on
+	played   *Played         // nil: it was not played
+	base     int64           // version it was decided on, 0 for a new route
+	baseETag string          // of the source that it was decided on
 }
 
 func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, body []byte) (*routeChange, error) {
@@ -82,7 +85,11 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 		}
 		name, c.stored, c.base, c.baseETag = old.Name, *old, old.Version, old.ETag
 	}
-	if err := e.CheckRequest(r.Locks(), req, routeVersion(old), sceneOfRoute(old)); err != nil {
+	version, err := routeVersion(r, old)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.CheckRequest(r.Locks(), req, version, sceneOfRoute(old)); err != nil {
 		return nil, err
 	}
 	if c.node, err = document.Parse(body, yaml); err != nil {
@@ -91,7 +98,11 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 	if c.meant, err = meantBefore(r, old); err != nil {
 		return nil, err
 	}
-	c.compiled, c.warnings, err = route.ParseNamed(name, c.node, c.meant)
+	others, err := e.othersFor(r, req.By, old)
+	if err != nil {
+		return nil, err
+	}
+	c.compiled, c.warnings, err = route.ParseNamed(name, c.node, c.meant, others)
 	children := e.checkChildren(req.By, name, c)
 	if faulty, ok := errors.AsType[*errs.Error](err); ok && faulty.Kind == errs.Invalid && len(faulty.Faults) > 0 {
 		reaches := e.outbox.checkReaches(route.ReachesOf(name, c.node))
@@ -118,31 +129,36 @@ func (e *Routes) readRoute(r store.Reader, req Request, name string, yaml bool, 
 			return nil, err
 		}
 	}
+	c.warnings = e.warningsOf(c.compiled, c.warnings)
 	same := !c.created && owner == c.stored.ContextID && sameContent(c)
 	c.changed = !same || yaml != c.stored.YAML || !bytes.Equal(body, c.stored.Source)
 	if !c.changed {
-		return c, nil
+		return c, e.playChanged(r, req, c)
 	}
 	c.stored.YAML, c.stored.Source, c.stored.ETag = yaml, body, change.SourceETag(body)
 	c.stored.Modified = req.Now
 	if !same {
 		c.stored.ContextID = owner
 		c.stored.Version++
-		c.warnings = slices.Concat(c.warnings, e.unknownParties(c.compiled), e.outbox.warnOfReaches(c.compiled.Reaches()))
 		c.stored.Form = route.CompleteForm(c.node, c.compiled, e.routeMeta(c))
 	}
-	return c, nil
+	return c, e.playChanged(r, req, c)
 }
 
 // routeETag is the ETag of a version's complete form, which is also what an
 // If-Match compares: equal content under another source keeps it.
 func routeETag(id, version int64) string { return fmt.Sprintf(`"r%d-%d"`, id, version) }
 
-func routeVersion(s *store.Route) Version {
+func routeVersion(r store.Reader, s *store.Route) (Version, error) {
 	if s == nil {
-		return Version{}
+		return Version{}, nil
 	}
-	return Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
+	v := Version{Exists: true, ETag: s.ETag, Definition: routeETag(s.ID, s.Version), Modified: s.Modified}
+	scenario, err := store.OrNil(r.Scenarios().OfRoute(s.ID))
+	if scenario != nil {
+		v.Definition = definitionWithScenario(s)
+	}
+	return v, err
 }
 
 func sceneOfRoute(s *store.Route) change.LockScope {
@@ -218,26 +234,6 @@ func (e *Routes) routeOwner(by identity.Principal, c *routeChange) (identity.ID,
 	return owner, nil
 }
 
-// unknownParties warns of users and teams that the route names and that do
-// not exist (yet).
-func (e *Routes) unknownParties(r *route.Route) []errs.Fault {
-	var out []errs.Fault
-	d := e.directory()
-	for _, p := range r.Parties() {
-		if was, deleted := route.Deleted(p.Name); deleted {
-			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("%q was deleted; to name a later user or team of that name, store the route once without it", was)})
-		} else if d.ByName(identity.Name(p.Name)) == nil {
-			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("there is no user or team %q yet", p.Name)})
-		}
-	}
-	for _, p := range r.Started() {
-		if e.routes.Load().byName[identity.Fold(p.Name)] == nil && identity.Fold(p.Name) != identity.Fold(r.Name) {
-			out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf("there is no route %q yet", p.Name)})
-		}
-	}
-	return out
-}
-
 func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *routeChange) (*Outcome, error) {
 	now, err := store.OrNil(tx.Routes().Get(c.stored.ID))
 	if err != nil {
@@ -245,6 +241,9 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 	}
 	if c.created != (now == nil) || now != nil && (now.Version != c.base || now.ETag != c.baseETag) {
 		return nil, change.ErrStale
+	}
+	if err := e.checkBeside(tx, req.By, c); err != nil {
+		return nil, err
 	}
 	if c.created {
 		if err := tx.Write().History().DeleteTombstone(req.By.ID, store.FolderRoutes, c.stored.Name); err != nil {
@@ -258,7 +257,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 			if err := keepPastRoute(tx, now, req.Now); err != nil {
 				return nil, err
 			}
-			if err := e.quota.Check(tx.Blobs(), now.AuthorID, 0); err != nil {
+			if err := e.checkQuota(tx, now.AuthorID, 0); err != nil {
 				return nil, err
 			}
 		}
@@ -266,6 +265,11 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 			return nil, change.ErrStale // another request was faster
 		} else if err != nil {
 			return nil, err
+		}
+		if len(c.stored.Source)+len(c.stored.Form) >= quota.Page {
+			if err := e.checkQuota(tx, c.stored.AuthorID, 0); err != nil {
+				return nil, err
+			}
 		}
 		if err := keepMeanings(tx, c); err != nil {
 			return nil, err
@@ -278,7 +282,7 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 			return nil, err
 		}
 		tx.AfterCommit(func() {
-			e.versions.put(c.stored.ID, c.stored.Version, c.compiled)
+			e.versions.put(c.stored.ID, c.stored.Version, c.compiled, len(c.stored.Source))
 			e.routes.Store(e.routes.Load().with(infoOf(&c.stored, c.compiled)))
 		})
 		ev := Event{Kind: EventRoute, Change: ChangeChanged, ID: c.stored.ID, Name: c.stored.Name, Version: c.stored.Version, Time: req.Now}
@@ -287,10 +291,25 @@ func (e *Routes) writeRoute(ctx context.Context, tx store.Tx, req Request, c *ro
 		}
 		e.publish(tx, ev)
 	}
+	if err := e.writeBeside(tx, req, c); err != nil {
+		return nil, err
+	}
+	out := c.outcome(req)
+	return out, e.Finish(tx, req, out)
+}
+
+// outcome says what the change does.
+func (c *routeChange) outcome(req Request) *Outcome {
 	out := &Outcome{
-		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, Form: c.stored.Form,
-		FormETag: routeETag(c.stored.ID, c.stored.Version), ETag: c.stored.ETag, Modified: c.stored.Modified,
+		Created: c.created, Changed: c.stored.Version != c.base, Name: c.stored.Name, ETag: c.stored.ETag, Modified: c.stored.Modified,
 		Warnings: c.warned(),
 	}
-	return out, e.Finish(tx, req, out)
+	out.Form, out.FormETag = shownRoute(&c.stored, c.scenario, "")
+	if c.scenario != nil && c.played == nil {
+		out.Warnings = append(out.Warnings, unplayed)
+	}
+	if req.DryRun && c.played != nil {
+		out.Report, _ = shownRoute(&c.stored, c.scenario, c.played.Log)
+	}
+	return out
 }

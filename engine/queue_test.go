@@ -15,6 +15,7 @@ import (
 func TestStartsNow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(w *world) {
+		w.mayBeUnsound = true
 		w.config = func(c *engine.Config) { c.Sandbox = false } // in which nobody starts what waits while this test does not
 	})
 	sam := w.as("sam")

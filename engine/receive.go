@@ -40,7 +40,12 @@ type HookRequest struct {
 	Header http.Header
 	Query  url.Values
 	Body   io.Reader
+	Length int64     // that the sender says the body has, -1 if it does not say
 	Wall   time.Time // the machine's time
+
+	// Hold is called before the body is read, with how many bytes it has at most. It
+	// returns an error if there is no room for them; nil: there always is.
+	Hold func(bytes int64) error
 }
 
 // HookAnswer is what the sender is told.
@@ -68,28 +73,56 @@ func (e *Hooks) Receive(ctx context.Context, in HookRequest) (*HookAnswer, error
 			return nil, err
 		}
 	}
-	body, err := io.ReadAll(io.LimitReader(in.Body, MaxHookBody+1))
-	if _, told := errors.AsType[*errs.Error](err); err != nil && !told {
-		err = &errs.Error{Kind: errs.NotParseable, Detail: "The body was cut short; nothing was done.", Err: err}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > MaxHookBody {
-		return nil, errs.New(errs.TooLarge, "The body is larger than %d bytes, the most that a hook takes.", MaxHookBody)
-	}
 	secret, fault := e.secretOf(s.Verify)
 	if fault != "" {
 		e.noteFault(ctx, h, fault)
 		return nil, errs.New(errs.Unavailable, "Requests to this address cannot be verified now; the administrators of its route are told.")
 	}
 	check := webhook.Check{Scheme: s.Verify.Scheme, Secret: secret, Header: s.Verify.Header}
-	signed := &webhook.Incoming{Header: in.Header, Body: body, Now: in.Wall}
+	signed := &webhook.Incoming{Header: in.Header, Now: in.Wall}
+	if err := check.Announced(signed); err != nil {
+		return nil, unverified(err)
+	}
+	body, err := in.read(s.Most)
+	if err != nil {
+		return nil, err
+	}
+	signed.Body = body
 	if err := check.Verify(signed); err != nil {
-		return nil, errs.New(errs.NotAllowed, "The request cannot be verified: %v.", err)
+		return nil, unverified(err)
 	}
 	r := &received{hook: h, settings: s, in: &in, body: body, id: check.ID(signed)}
 	return e.act(ctx, r)
+}
+
+func unverified(why error) error {
+	return errs.New(errs.NotAllowed, "The request cannot be verified: %v.", why)
+}
+
+// read returns the body, which may have so many bytes. Whether its signature is right
+// is only known when all of it is there, so nothing is read that is announced as too
+// large or for which there is no room.
+func (in *HookRequest) read(most int64) ([]byte, error) {
+	tooLarge := errs.New(errs.TooLarge, "The body is larger than %d bytes, the most that this address takes.", most)
+	if in.Length > most {
+		return nil, tooLarge
+	}
+	if in.Length >= 0 {
+		most = in.Length
+	}
+	if in.Hold != nil {
+		if err := in.Hold(most); err != nil {
+			return nil, err
+		}
+	}
+	body, err := io.ReadAll(io.LimitReader(in.Body, most+1))
+	if _, told := errors.AsType[*errs.Error](err); err != nil && !told {
+		err = &errs.Error{Kind: errs.NotParseable, Detail: "The body was cut short; nothing was done.", Err: err}
+	}
+	if err == nil && int64(len(body)) > most {
+		err = tooLarge
+	}
+	return body, err
 }
 
 // ErrNoHook is the errs.NotFound of a token that no hook has.
@@ -124,7 +157,7 @@ func (e *Hooks) byToken(ctx context.Context, token string) (h *store.Hook, s hoo
 func (e *Hooks) act(ctx context.Context, r *received) (*HookAnswer, error) {
 	by, err := e.author(r.hook)
 	if err != nil {
-		e.noteFault(ctx, r.hook, "its author has left, or is disabled; another administrator of the route can store it again")
+		e.noteFault(ctx, r.hook, authorLeft)
 		return nil, err
 	}
 	req := Request{By: by, Now: e.Clock.Now()}
@@ -145,7 +178,7 @@ func (e *Hooks) act(ctx context.Context, r *received) (*HookAnswer, error) {
 	}
 	switch {
 	case errs.Is(err, errs.NotAllowed):
-		e.noteFault(ctx, r.hook, err.Error())
+		e.noteFault(ctx, r.hook, authorMayNot+err.Error())
 	case err == nil && r.hook.Fault != "":
 		e.noteFault(ctx, r.hook, "")
 	}
@@ -204,7 +237,7 @@ func (e *Hooks) start(ctx context.Context, req Request, r *received, content []b
 	var room int64
 	err := e.Store.View(ctx, func(reader store.Reader) (err error) {
 		if _, err = e.readStart(reader, req, d, nil); err == nil {
-			room, err = e.quota.Room(reader.Blobs(), req.By.ID, 0, int64(len(content)))
+			room, err = e.roomInQuota(reader, req.By.ID, 0, int64(len(content)))
 		}
 		return err
 	})
@@ -260,7 +293,7 @@ func (e *Hooks) startWith(ctx context.Context, req Request, d Drop, input *conte
 			if current, err := store.OrNil(tx.Hooks().ByToken(token)); err != nil || current == nil {
 				return nil, cmp.Or(err, error(ErrNoHook)) // revoked meanwhile
 			}
-			if err := e.decider.write(tx, c); err != nil {
+			if err := e.decider.writeAsked(tx, c); err != nil {
 				return nil, err
 			}
 			out := &Outcome{Created: true, Changed: true, Name: strconv.FormatInt(c.row.ID, 10), CaseID: c.row.ID, Modified: c.after.Modified}

@@ -22,6 +22,9 @@ func (t *notifier) add(who *store.Party, p notice.Person) error {
 		return err
 	}
 	if len(p.Tasks) > 0 {
+		if at.IsDraft() && p.Behalf != "" {
+			return nil // a deputy does not see it
+		}
 		n := t.notice(kindOfTasks(&p), t.change.after)
 		n.People = append(n.People, p)
 		return nil

@@ -3,10 +3,13 @@ package engine
 import (
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"flowdrive/engine/machine"
 	"flowdrive/engine/outbox"
+	"flowdrive/route"
 	"flowdrive/store"
 )
 
@@ -22,10 +25,18 @@ type rehearsal struct {
 func (e *deliveries) askOutside(row *store.OutboxRow, now time.Time) *rehearsal {
 	with, can := e.outside.(outbox.Rehearser)
 	var request machine.Request
-	if !can || row.Step == 0 || json.Unmarshal(row.Request, &request) != nil {
+	if row.Step == 0 || json.Unmarshal(row.Request, &request) != nil {
 		return nil
 	}
 	out := &rehearsal{}
+	if !can {
+		if reason := e.refusedSecret(&request); reason != "" {
+			row.Attempts++
+			out.failed(row, &request, &outbox.Final{Reason: reason}, now)
+			return out
+		}
+		return nil
+	}
 	reply, failure, known := with.Rehearse(&outbox.Delivery{
 		Key: row.Key, Attempt: int(row.Attempts) + 1, Mail: request.Mail, HTTP: request.HTTP, Exec: request.Exec, Call: request.Call,
 		Wrote: func(o outbox.Output) { out.output = o },
@@ -34,7 +45,6 @@ func (e *deliveries) askOutside(row *store.OutboxRow, now time.Time) *rehearsal 
 		return nil
 	}
 	row.Attempts++
-	out.failure = failure
 	if failure == nil {
 		event := machine.Delivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts}
 		if reply != nil {
@@ -43,14 +53,52 @@ func (e *deliveries) askOutside(row *store.OutboxRow, now time.Time) *rehearsal 
 		out.event = event
 		return out
 	}
-	how := outbox.HowFailed(failure)
-	if pause, again := outbox.NextAttempt(&request, row.Key, row.Attempts, failure); again {
-		out.again = now.Add(pause)
-		out.event = machine.Attempted{Seq: row.Seq, Step: row.Step, Attempt: row.Attempts, Reason: failure.Error(), Again: out.again}
-		return out
-	}
-	out.event = machine.Undelivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts, Reason: failure.Error(), Kind: how.Kind, Status: how.Status, Output: how.Output}
+	out.failed(row, &request, failure, now)
 	return out
+}
+
+// failed says what becomes of a delivery whose attempt has failed.
+func (r *rehearsal) failed(row *store.OutboxRow, request *machine.Request, failure error, now time.Time) {
+	r.failure = failure
+	how := outbox.HowFailed(failure)
+	if pause, again := outbox.NextAttempt(request, row.Key, row.Attempts, failure); again {
+		r.again = now.Add(pause)
+		r.event = machine.Attempted{
+			Seq: row.Seq, Step: row.Step, Attempt: row.Attempts, Reason: failure.Error(), Again: r.again,
+			Until: outbox.LastAttempt(request, row.Key, row.Attempts, r.again),
+		}
+		return
+	}
+	r.event = machine.Undelivered{Seq: row.Seq, Step: row.Step, Attempts: row.Attempts, Reason: failure.Error(), Kind: how.Kind, Status: how.Status, Output: how.Output}
+}
+
+// refusedSecret says why a secret that a request names cannot be put in, "" if all can
+// be. A sandbox asks it so that a route which would fail outside for want of a secret
+// fails there, too.
+func (e *deliveries) refusedSecret(request *machine.Request) string {
+	var uses []route.Reach
+	add := func(kind route.ReachKind, names ...string) {
+		for _, name := range names {
+			if name != "" {
+				uses = append(uses, route.Reach{Kind: kind, Name: name})
+			}
+		}
+	}
+	if c := request.HTTP; c != nil {
+		add(route.ReachSecretURL, c.URLSecret)
+		add(route.ReachSecret, c.Secret)
+		add(route.ReachSecretText, slices.Sorted(maps.Values(c.HeaderSecrets))...)
+	}
+	if m := request.Mail; m != nil {
+		add(route.ReachSecretMail, m.ToSecrets...)
+		add(route.ReachSecretText, m.TextSecret)
+	}
+	for _, use := range uses {
+		if reason, _ := e.refuses(use); reason != "" {
+			return reason
+		}
+	}
+	return ""
 }
 
 // writeRehearsal writes what would have become of a delivery.

@@ -44,7 +44,7 @@ func (e *Schedules) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite
 	if err != nil {
 		return nil, err
 	}
-	if there != nil && !overwrite {
+	if there != nil && there.UUID != stored.UUID && !overwrite {
 		return nil, errs.New(errs.Precondition, "There is an entry %q already, and Overwrite is F.", to.Name)
 	}
 	if err := e.CheckLocks(tx.Locks(), req, sceneOfEntry(stored)); err != nil {
@@ -78,7 +78,7 @@ func (e *Schedules) renameEntry(tx store.Tx, req Request, ref, to Ref, overwrite
 	}
 	e.publishEntry(tx, stored, ChangeChanged, req.Now)
 	return &Outcome{
-		Created: there == nil, Changed: true, Name: stored.UUID.String(), ETag: renamed.ETag, Modified: stored.Modified,
+		Created: !replaced, Changed: true, Name: stored.UUID.String(), ETag: renamed.ETag, Modified: stored.Modified,
 	}, tx.Write().Locks().DeleteOn(store.EntryKey(stored.UUID))
 }
 
@@ -136,7 +136,7 @@ func (e *Cases) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool
 	if err != nil {
 		return nil, err
 	}
-	if there != nil && !overwrite {
+	if there != nil && there.ID != h.row.ID && !overwrite {
 		return nil, errs.New(errs.Precondition, "There is a case %q already, and Overwrite is F.", to.Name)
 	}
 	if err := e.CheckLocks(tx.Locks(), req, change.ScopeOf(store.CaseKey(h.row.ID))); err != nil {
@@ -154,6 +154,6 @@ func (e *Cases) renameCase(tx store.Tx, req Request, ref, to Ref, overwrite bool
 		return nil, err
 	}
 	return &Outcome{
-		Created: there == nil, Changed: true, Name: strconv.FormatInt(h.row.ID, 10), ETag: renamed.ETag, Modified: h.core.Modified,
+		Created: true, Changed: true, Name: strconv.FormatInt(h.row.ID, 10), ETag: renamed.ETag, Modified: h.core.Modified,
 	}, tx.Write().Locks().DeleteOn(store.CaseKey(h.row.ID))
 }

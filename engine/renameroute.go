@@ -32,7 +32,11 @@ func (e *Routes) RenameRoute(ctx context.Context, req Request, name, newName str
 		if !e.administersRoute(req.By, info) {
 			return errs.New(errs.NotAllowed, "Only the route's administrators may rename it.")
 		}
-		if err := e.CheckRequest(tx.Locks(), req, routeVersion(stored), sceneOfRoute(stored)); err != nil {
+		version, err := routeVersion(tx, stored)
+		if err != nil {
+			return err
+		}
+		if err := e.CheckRequest(tx.Locks(), req, version, sceneOfRoute(stored)); err != nil {
 			return err
 		}
 		old := stored.Name
@@ -49,7 +53,12 @@ func (e *Routes) RenameRoute(ctx context.Context, req Request, name, newName str
 			return err
 		}
 		e.publish(tx, Event{Kind: EventRoute, Change: ChangeChanged, ID: stored.ID, Name: stored.Name, Version: stored.Version, Time: req.Now})
-		out = &Outcome{Created: true, Changed: true, Name: stored.Name, Form: stored.Form, FormETag: routeETag(stored.ID, stored.Version), ETag: stored.ETag, Modified: stored.Modified}
+		scenario, err := store.OrNil(tx.Scenarios().OfRoute(stored.ID))
+		if err != nil {
+			return err
+		}
+		out = &Outcome{Created: true, Changed: true, Name: stored.Name, ETag: stored.ETag, Modified: stored.Modified}
+		out.Form, out.FormETag = shownRoute(stored, scenario, "")
 		return e.audit.Write(ctx, tx, audit.NewRow(req.By, req.Now, audit.RouteChange, stored.Name, "was called "+old))
 	})
 	return out, err
@@ -68,13 +77,17 @@ func (e *Routes) putRenamed(tx store.Tx, req Request, stored *store.Route, name 
 	if c.meant, err = meantBefore(tx, stored); err != nil {
 		return err
 	}
-	if c.compiled, c.warnings, err = route.ParseNamed(name, node, c.meant); err != nil {
+	others, err := e.othersFor(tx, req.By, stored)
+	if err != nil {
+		return err
+	}
+	if c.compiled, c.warnings, err = route.ParseNamed(name, node, c.meant, others); err != nil {
 		return err
 	}
 	stored.Name, stored.Modified = name, req.Now
 	stored.Version++
 	c.stored = *stored
-	c.warnings = append(c.warnings, e.unknownParties(c.compiled)...)
+	c.warnings = e.warningsOf(c.compiled, c.warnings)
 	stored.Form = route.CompleteForm(node, c.compiled, e.routeMeta(c))
 	c.stored = *stored
 	if err := tx.Write().Routes().Put(stored); err != nil {
@@ -99,6 +112,9 @@ func (e *Routes) followRoute(tx store.Tx, req Request, stored *store.Route, old 
 		row.Revision++
 		row.Form, row.Modified = entry.Form(), req.Now
 		if err := tx.Write().Entries().Update(row); err != nil {
+			return err
+		}
+		if err := e.followInSource(tx, req, row.UUID, entry, routeRenamed(old)); err != nil {
 			return err
 		}
 	}

@@ -51,8 +51,7 @@ func (e *base) reloadRoutes(tx store.Tx) error {
 		return err
 	}
 	tx.AfterCommit(func() {
-		e.versions.clear()
-		e.routes.Store(newRouteTable(list))
+		e.versions.replace(func() { e.routes.Store(newRouteTable(list)) })
 	})
 	return nil
 }
@@ -93,6 +92,9 @@ func (e *base) replaceInEntries(tx store.Tx, req change.Request, from, to *store
 		if err := tx.Write().Entries().Update(row); err != nil {
 			return err
 		}
+		if err := e.followInSource(tx, req, row.UUID, entry, partyRenamed(from, to)); err != nil {
+			return err
+		}
 		e.publishEntry(tx, row, ChangeChanged, req.Now)
 	}
 	return nil
@@ -128,7 +130,7 @@ func (e *base) replaceInCases(tx store.Tx, req change.Request, from, to *store.P
 
 func (e *decider) replaceInCase(tx store.Tx, req change.Request, h loadedCase, from, to *store.Party) error {
 	compiled := h.route.Compiled
-	after, changed := machine.Replace(h.core, compiled, string(from.Name), string(to.Name))
+	after, changed := machine.Replace(h.core, compiled, string(from.Name), string(to.Name), from.ID != to.ID)
 	if !changed {
 		return nil
 	}
@@ -167,7 +169,7 @@ func readRoutes(r store.Reader) ([]*routeInfo, error) {
 	}
 	list := make([]*routeInfo, len(stored))
 	for i := range stored {
-		compiled, err := compileVersion(r, stored[i].ID, stored[i].Version)
+		compiled, _, err := compileVersion(r, stored[i].ID, stored[i].Version)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"flowdrive/engine/change"
 	"flowdrive/internal/document"
@@ -42,6 +41,16 @@ func newRouteTable(list []*routeInfo) *routeTable {
 		t.byName[identity.Fold(info.Name)] = info
 	}
 	return t
+}
+
+// compiled returns the routes themselves, by id.
+func (t *routeTable) compiled() (all []*route.Route) {
+	for _, info := range t.list {
+		if info.Compiled != nil {
+			all = append(all, info.Compiled)
+		}
+	}
+	return all
 }
 
 // with returns the table with the route added or replaced.
@@ -84,76 +93,26 @@ func infoOf(s *store.Route, compiled *route.Route) *routeInfo {
 	return &routeInfo{ID: s.ID, Name: s.Name, ContextID: s.ContextID, AuthorID: s.AuthorID, Version: s.Version, Compiled: compiled}
 }
 
-// versionCache holds compiled versions of routes, which never change.
-type versionCache struct {
-	mu       sync.RWMutex
-	compiled map[versionKey]*route.Route
-	cleared  int // how often
-}
-
-type versionKey struct{ id, version int64 }
-
-// get returns the compiled version, from the store if it is not cached.
-func (c *versionCache) get(r store.Reader, id, version int64) (*route.Route, error) {
-	c.mu.RLock()
-	held, cleared := c.compiled[versionKey{id, version}], c.cleared
-	c.mu.RUnlock()
-	if held != nil {
-		return held, nil
-	}
-	compiled, err := compileVersion(r, id, version)
-	if err == nil {
-		c.mu.Lock()
-		if c.cleared == cleared { // else names may have meant others when it was read
-			c.hold(id, version, compiled)
-		}
-		c.mu.Unlock()
-	}
-	return compiled, err
-}
-
-// put holds a version that is durable.
-func (c *versionCache) put(id, version int64, compiled *route.Route) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.hold(id, version, compiled)
-}
-
-func (c *versionCache) hold(id, version int64, compiled *route.Route) {
-	if c.compiled == nil {
-		c.compiled = map[versionKey]*route.Route{}
-	}
-	c.compiled[versionKey{id, version}] = compiled
-}
-
-// clear forgets all versions: names in them mean others now.
-func (c *versionCache) clear() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.compiled = nil
-	c.cleared++
-}
-
-// compileVersion compiles a stored version.
-func compileVersion(r store.Reader, id, version int64) (*route.Route, error) {
+// compileVersion compiles a stored version. It also returns the length of its source.
+func compileVersion(r store.Reader, id, version int64) (compiled *route.Route, size int, err error) {
 	stored, err := r.Routes().Version(id, version)
 	if unserved(err) {
-		return nil, err
+		return nil, 0, err
 	}
-	var compiled *route.Route
 	if err == nil {
+		size = len(stored.Source)
 		var node *document.Node
 		if node, err = document.Parse(stored.Source, stored.YAML); err == nil {
 			var meant route.Meant
 			if meant, err = meantIn(r, id, version); unserved(err) {
-				return nil, err
+				return nil, 0, err
 			}
 			if err == nil {
 				compiled, err = route.ParseStored(stored.Name, node, meant)
 			}
 		}
 	}
-	return compiled, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)
+	return compiled, size, errs.Wrap(fmt.Sprintf("compile version %d of route %d", version, id), err)
 }
 
 // parseNamed reads a document in the language that its name tells: YAML
@@ -180,21 +139,32 @@ func (e *Routes) Route(ctx context.Context, by identity.Principal, name string) 
 		return nil, change.Absent("route")
 	}
 	var stored *store.Route
+	var scenario *store.Scenario
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		stored, err = r.Routes().Get(info.ID)
+		if stored, err = r.Routes().Get(info.ID); err != nil {
+			return err
+		}
+		scenario, err = store.OrNil(r.Scenarios().OfRoute(info.ID))
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return e.routeResource(by, stored), nil
+	return e.routeResource(by, stored, scenario), nil
 }
 
 // Routes returns the routes that by sees, by id.
 func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([]Resource, error) {
 	var stored []store.Route
+	scenarios := map[int64]*store.Scenario{}
 	err := e.Store.View(ctx, func(r store.Reader) (err error) {
-		stored, err = r.Routes().List()
+		if stored, err = r.Routes().List(); err != nil {
+			return err
+		}
+		all, err := r.Scenarios().List(0)
+		for i := range all {
+			scenarios[all[i].RouteID] = &all[i]
+		}
 		return err
 	})
 	if err != nil {
@@ -211,7 +181,7 @@ func (e *Routes) Routes(ctx context.Context, by identity.Principal, f Filter) ([
 		if f.Query != "" && !strings.Contains(identity.Fold(info.Name+" "+info.Compiled.Title), identity.Fold(f.Query)) {
 			continue
 		}
-		out = append(out, *e.routeResource(by, s))
+		out = append(out, *e.routeResource(by, s, scenarios[s.ID]))
 		if f.Limit > 0 && len(out) == f.Limit {
 			break
 		}
@@ -246,10 +216,14 @@ func (e *base) contextID(text string) identity.ID {
 	return 0
 }
 
-func (e *Routes) routeResource(by identity.Principal, s *store.Route) *Resource {
-	etag := routeETag(s.ID, s.Version)
+func (e *Routes) routeResource(by identity.Principal, s *store.Route, scenario *store.Scenario) *Resource {
+	form, etag := shownRoute(s, scenario, "")
+	definition := etag
+	if scenario != nil {
+		definition = definitionWithScenario(s)
+	}
 	return &Resource{
-		Name: s.Name, Seq: s.ID, Form: s.Form, FormETag: etag, Definition: etag,
+		Name: s.Name, Seq: s.ID, Form: form, FormETag: etag, Definition: definition,
 		Source: s.Source, SourceETag: s.ETag, SourceSize: s.SourceSize, YAML: s.YAML,
 		Created: s.Created, Modified: s.Modified, Own: by.In(s.ContextID), Lock: store.RouteKey(s.ID),
 	}

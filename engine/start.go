@@ -92,6 +92,9 @@ func (e *Cases) readStartDocument(r store.Reader, req Request, ref Ref, body []b
 	if err != nil {
 		return nil, err
 	}
+	if node.Get("do") != nil {
+		return nil, errs.New(errs.NotFound, "There is no case with this name. A case that was canceled gives its name back; save the command to the file with its number, as in Cases/17.json.")
+	}
 	var faults document.Faults
 	root := document.Root(node, &faults)
 	s := e.readStart(root, e.zoneOf(req.By))
@@ -191,7 +194,7 @@ func (e *Cases) writePutCase(tx store.Tx, req Request, p *putCase) (*Outcome, er
 		}
 	}
 	if p.created || p.change.row.Revision != p.change.base {
-		if err := e.decider.write(tx, p.change); err != nil {
+		if err := e.decider.writeAsked(tx, p.change); err != nil {
 			return nil, err
 		}
 	}

@@ -299,8 +299,10 @@ func (l *statusLook) of(r store.Reader, row *store.Case) (*StatusFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := status.Case{Zone: l.zone, Case: h.core, Route: h.route.Compiled}
-		if h.core.Life == machine.Queued {
+		f := status.Case{Zone: l.zone, Case: h.core, Route: h.route.Compiled, Sandbox: l.sandbox}
+		if h.core.IsDraft() {
+			f.Why = machine.DraftWhy(h.core, h.route.Compiled)
+		} else if h.core.Life == machine.Queued {
 			if f.Why, err = l.cases.decider.whyQueued(r, row, l.by); err != nil {
 				return nil, err
 			}

@@ -53,7 +53,7 @@ func TestStatusOfFinishedEntry(t *testing.T) {
 	w.advanceTo("2012-11-09T13:00:30Z")
 	for _, name := range []string{"once.json", out.Name + ".json"} {
 		text = try(sam.statusEntry(name)).must(w, "after")
-		wantsLines(t, text, "State          finished at 2012-11-09 13:00 UTC", "Cases so far   1", "2012-11-09 13:00 UTC   ")
+		wantsLines(t, text, "State          finished at 2012-11-09 13:00 UTC", "Fired so far   1", "2012-11-09 13:00 UTC   ")
 	}
 	for _, who := range []string{"ann", "bob"} {
 		_, err := w.as(who).statusEntry(out.Name + ".json")
@@ -188,5 +188,5 @@ func TestStatusOfFailures(t *testing.T) {
 	id := sam.startCase(`{"route": "weak", "title": "Odd"}`)
 	late := sam.statusPage(engine.StatusLate)
 	wantsLines(t, late, "Could not be done by the server\n  2012-11-09 12:34 UTC   "+fmt.Sprintf("case %d: Odd", id), "Work it out, waits for the administrators of the route")
-	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "Work it out   could not be done by the server; waits for the administrators of the route")
+	wantsLines(t, try(sam.statusCase(id)).must(w, "the file"), "Work it out   has failed (The route is at fault: decide of \"robot\": no such key: none) and waits for the administrators of the route to retry it or give it up")
 }

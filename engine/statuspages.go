@@ -96,7 +96,7 @@ func (l *statusLook) week(ctx context.Context) (statusPage, error) {
 
 // overview returns how things stand for the user.
 func (l *statusLook) overview(ctx context.Context) (statusPage, error) {
-	o := &status.Overview{Zone: l.zone, User: string(l.by.Name), Cases: map[machine.Life]int{}}
+	o := &status.Overview{Zone: l.zone, User: string(l.by.Name), Sandbox: l.sandbox, Cases: map[machine.Life]int{}}
 	for list, n := range map[Worklist]*int{WorklistOffered: &o.Offered, WorklistAccepted: &o.Accepted, WorklistToday: &o.Today} {
 		tasks, err := l.cases.Worklist(ctx, l.by, list, Filter{})
 		if err != nil {
@@ -190,6 +190,7 @@ func (l *statusLook) late(ctx context.Context) (*status.Late, error) {
 		}
 		return nil
 	})
+	late.Once()
 	late.Sort()
 	if len(late.Items) > mostLateItems {
 		late.Items, late.More = late.Items[:mostLateItems], true
@@ -203,7 +204,7 @@ func (l *statusLook) lateIn(r store.Reader, row *store.Case, late *status.Late) 
 	if err != nil {
 		return errs.Wrap(fmt.Sprintf("read case %d", row.ID), err)
 	}
-	compiled, err := l.versions.get(r, c.RouteID, c.RouteVersion)
+	compiled, err := l.versionOf(r, c)
 	if err != nil {
 		return err
 	}
@@ -213,6 +214,9 @@ func (l *statusLook) lateIn(r store.Reader, row *store.Case, late *status.Late) 
 	}
 	waits := machine.Waits(c, compiled)
 	for _, task := range machine.Tasks(c, compiled, actor) {
+		if task.OfDraft {
+			continue // it is never late: it ends at its date
+		}
 		if !task.Assigned {
 			if seen, _, err := l.findCase(r, l.by, Ref{CaseID: row.ID}); err != nil || seen == nil {
 				return err
@@ -230,7 +234,7 @@ func (l *statusLook) lateTask(late *status.Late, c *machine.Case, r *route.Route
 	var name string
 	switch {
 	case task.Failed != nil:
-		name = task.Failed.Name()
+		name = task.Failed.Name
 	case !task.OfCase:
 		name, number = r.Actions[task.Action].Name, task.Enabled.Number
 	}
@@ -254,7 +258,7 @@ func (l *statusLook) lateTask(late *status.Late, c *machine.Case, r *route.Route
 		return // its warning says the same
 	}
 	for i := range c.Warnings {
-		if w := &c.Warnings[i]; w.Enablement == number && (number != 0 || c.Undelivered(w.Timer) == nil) {
+		if w := &c.Warnings[i]; w.Enablement == number && (number != 0 || c.Undone(w.Timer) == nil) {
 			item.Kind, item.Since, item.Text = status.LateWarning, w.Time, w.Text
 			late.Items = append(late.Items, item)
 		}

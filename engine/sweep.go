@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -124,16 +126,28 @@ func (e *Engine) loadSweeper(r store.Reader) error {
 	return nil
 }
 
+// ErrDeliveriesCut is in the error of Engine.Run if deliveries were cut off.
+var ErrDeliveriesCut = errors.New("cut off when the server stopped")
+
 // Run fires what becomes due until ctx ends. In a sandbox time stands still:
 // it only finishes what was left, and requests do the rest.
-func (e *Engine) Run(ctx context.Context) error {
+//
+// The error is ErrDeliveriesCut if deliveries were under way that did not end in
+// some seconds.
+func (e *Engine) Run(ctx context.Context) (err error) {
 	var collecting sync.WaitGroup
 	collecting.Go(func() { e.collectWhenRoused(ctx) })
 	collecting.Go(func() { e.audit.Run(ctx) })
 	collecting.Go(func() { e.Routes.finishMigrations(ctx) })
 	collecting.Go(func() { e.Files.DeleteExpired(ctx) })
 	defer collecting.Wait()
-	defer e.outbox.openOutbox(ctx)()
+	drain := e.outbox.openOutbox(ctx)
+	defer func() {
+		if n := drain(); n > 0 {
+			e.log.Warn().Int("deliveries", n).Msg("outbox: cut off the deliveries that had not ended when the server stopped")
+			err = fmt.Errorf("deliveries %w: %d", ErrDeliveriesCut, n)
+		}
+	}()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {

@@ -27,6 +27,7 @@ const (
 	OnLabel
 	OnTimer
 	OnDrop
+	OnScenario
 	OnScratch
 )
 
@@ -36,7 +37,7 @@ type Target struct {
 	Document DocumentPath       // OnDocument
 	Ref      Ref                // OnEntry, OnCase; of OnTask, OnLabel and OnTimer the case
 	Month    store.Month        // OnCase: of the archive it must be in, 0: anywhere
-	Name     string             // of a route, an action, a label or a timer; OnDrop of the route
+	Name     string             // of a route, an action, a label or a timer; OnDrop and OnScenario of the route
 	Scratch  store.ScratchPlace // OnScratch
 	Draft    bool               // OnScratch: a document can be there
 	URL      string             // the path, decoded
@@ -80,6 +81,8 @@ func (e *Locks) resolveTarget(r store.Reader, by identity.Principal, t Target) (
 	case OnDrop:
 		_, err := e.drops.startable(by, t.Name)
 		return &targeted{}, err
+	case OnScenario:
+		return e.scenarioTarget(r, by, t)
 	case OnScratch:
 		return e.targetInScratch(r, by, t)
 	}
@@ -162,11 +165,23 @@ func (e *Locks) routeTarget(r store.Reader, by identity.Principal, t Target) (*t
 	if err != nil || stored == nil || !e.seesRoute(by, info) {
 		return &targeted{}, err
 	}
-	out := &targeted{LockScope: change.ScopeOf(store.RouteKey(stored.ID)), version: routeVersion(stored)}
+	version, err := routeVersion(r, stored)
+	if err != nil {
+		return nil, err
+	}
+	out := &targeted{LockScope: change.ScopeOf(store.RouteKey(stored.ID)), version: version}
 	if !e.administersRoute(by, info) {
 		out.refused = errs.New(errs.NotAllowed, "Only the route's administrators may change it.")
 	}
 	return out, nil
+}
+
+func (e *Locks) scenarioTarget(r store.Reader, by identity.Principal, t Target) (*targeted, error) {
+	at, err := e.scenarioAt(r, by, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	return &targeted{LockScope: at.scope(), version: at.version(), refused: e.mayChangeScenario(by, at)}, nil
 }
 
 // targetInCase returns an enabled action, a timer, or the message of a label.

@@ -6,12 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"flowdrive/engine/account"
 	"flowdrive/engine/machine"
 	"flowdrive/engine/notice"
 	"flowdrive/internal/document"
 	"flowdrive/internal/errs"
 	"flowdrive/internal/identity"
-	"flowdrive/schedule"
 	"flowdrive/store"
 )
 
@@ -30,6 +30,10 @@ type trouble struct {
 	Since   time.Time     `json:"since"`
 	Instant time.Time     `json:"instant,omitzero"`
 	Told    []identity.ID `json:"told"` // who is told when it is mended
+	Skips   bool          `json:"skips,omitempty"`
+
+	Why   map[identity.ID]machine.Reason `json:"why,omitempty"` // of those who were told
+	Delay *machine.Delay                 `json:"delay,omitempty"`
 }
 
 // named is a trouble with its name within its case.
@@ -44,13 +48,19 @@ const (
 	troubleTimer   = "timer "
 	troubleNobody  = "nobody "
 	troubleFiring  = "firing"
+	troubleDelay   = "delay "
 )
+
+// againAt returns when people are told again of what they are told of now: a day later,
+// at the full hour before that, so that what went wrong in the same hour is told of in
+// one mail.
+func againAt(now time.Time) time.Time { return now.Add(toldAgainAfter).Truncate(time.Hour) }
 
 // notice returns the notice of a trouble. The caller sets what it is about.
 func (t *trouble) notice(kind notice.Kind, now time.Time) *notice.Notice {
 	return &notice.Notice{
 		Kind: kind, Time: now,
-		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant},
+		Trouble: &notice.Trouble{What: t.What, Word: t.Word, Text: t.Text, Output: t.Output, Task: t.Task, Since: t.Since, Instant: t.Instant, Delay: t.Delay, Skips: t.Skips},
 	}
 }
 
@@ -62,10 +72,15 @@ func (c *caseChange) open() (out []named) {
 			continue
 		}
 		t := trouble{What: notice.WhatFailed, Text: f.Text, Output: f.Output, Task: f.Name}
-		if f.Name == "" {
+		if t.Skips = isEscalated(c.after, f.Name); f.Name == "" {
 			t.What = notice.WhatUnstarted
 		}
 		out = append(out, named{troubleFailure + f.Name, t})
+	}
+	for _, o := range machine.LateDeliveries(c.after) {
+		if !isLate(c.was, o.Name()) {
+			out = append(out, named{troubleDelay + o.Name(), trouble{What: notice.WhatDelayed, Text: o.Delay.Last, Delay: o.Delay}})
+		}
 	}
 	before := machine.OverdueTimers(c.was, c.route)
 	for _, o := range machine.OverdueTimers(c.after, c.route) {
@@ -76,30 +91,59 @@ func (c *caseChange) open() (out []named) {
 	return append(out, c.unstaffedSince()...)
 }
 
-// over returns the names of what was wrong with a case before its change and is not
-// any more; all says that nothing is wrong with it any more, by whatever name.
-func (c *caseChange) over() (over []string, all bool) {
+func isEscalated(c *machine.Case, action string) bool {
+	return slices.ContainsFunc(c.Enabled, func(e machine.Enabled) bool { return e.Action == action && e.State == machine.Escalated })
+}
+
+func isLate(c *machine.Case, name string) bool {
+	return slices.ContainsFunc(machine.LateDeliveries(c), func(o *machine.Outgoing) bool { return o.Name() == name })
+}
+
+// over returns how each of what was wrong with a case before its change, and is not
+// any more, is over, by its name; all says that nothing is wrong with it any more, by
+// whatever name.
+func (c *caseChange) over() (over map[string]notice.End, all bool) {
 	if c.was == nil {
 		return nil, false
 	}
 	if c.after.Life == machine.Canceled && c.was.Life != machine.Canceled {
 		return nil, true
 	}
+	over = map[string]notice.End{}
 	for i := range c.mended {
-		if c.mended[i].Name != "" { // a case that is to start again has not started yet
-			over = append(over, troubleFailure+c.mended[i].Name)
+		if f := &c.mended[i]; f.Name != "" { // a case that is to start again has not started yet
+			over[troubleFailure+f.Name] = endOf(f.Over)
 		}
 	}
 	if c.was.Life == machine.Queued && c.was.LogSeq > 1 && c.after.Life != machine.Queued && c.after.Life != machine.Failed {
-		over = append(over, troubleFailure)
+		over[troubleFailure] = notice.EndMended
+	}
+	for _, o := range machine.LateDeliveries(c.was) {
+		if !isLate(c.after, o.Name()) {
+			over[troubleDelay+o.Name()] = notice.EndMended
+		}
 	}
 	after := machine.OverdueTimers(c.after, c.route)
 	for _, o := range machine.OverdueTimers(c.was, c.route) {
 		if !hasOverdue(after, o.Name) {
-			over = append(over, troubleTimer+o.Name)
+			over[troubleTimer+o.Name] = notice.EndMended
 		}
 	}
-	return append(over, c.staffedSince()...), false
+	for _, name := range c.staffedSince() {
+		over[name] = notice.EndMended
+	}
+	return over, false
+}
+
+func endOf(over machine.FailureEnd) notice.End {
+	switch over {
+	case machine.FailureGivenUp:
+		return notice.EndGivenUp
+	case machine.FailurePassed:
+		return notice.EndPassed
+	case machine.FailureMended:
+	}
+	return notice.EndMended
 }
 
 func hasOverdue(list []machine.Overdue, name string) bool {
@@ -133,15 +177,77 @@ func (t *notifier) beginTrouble(n named) error {
 	if err != nil {
 		return err
 	}
-	n.Told = idsOf(t.accounts.Table(), people)
-	row := &store.Trouble{CaseID: t.change.row.ID, Name: n.name, Due: now.Add(toldAgainAfter), Data: document.Line(&n.trouble)}
+	n.addTold(t.accounts.Table(), people)
+	row := &store.Trouble{CaseID: t.change.row.ID, Name: n.name, Due: againAt(now), Data: document.Line(&n.trouble)}
 	if known, err := t.addTrouble(t.tx, row); known || err != nil {
 		return err
 	}
-	told := n.notice(n.What.Kind(), now)
-	told.Case, told.People = t.change.after, people
+	told := t.about(&n.trouble, n.What.Kind(), now)
+	told.People = people
+	if n.What == notice.WhatFailed {
+		t.tellInstead(told)
+	}
 	t.notices = append(t.notices, told)
 	return nil
+}
+
+// about returns the notice of something that is or was wrong with the case, without
+// the people who are told.
+func (t *notifier) about(of *trouble, kind notice.Kind, now time.Time) *notice.Notice {
+	n := of.notice(kind, now)
+	n.Case, n.Title, n.Name = t.change.after, t.taskTitle, t.userName
+	if t.change.notices != nil {
+		n.Acts, n.ActsCase = t.change.notices.Acts, t.change.row.ID
+	}
+	c := &concerned{decider: t.decider, table: t.accounts.Table()}
+	c.admins(t.change.after.RouteID, false)
+	for i := range c.people {
+		n.Trouble.Menders = append(n.Trouble.Menders, t.userName(string(c.people[i].Name)))
+	}
+	return n
+}
+
+// tellInstead sees to it that nobody is told twice in one event that something has
+// failed. Who is told of it is not told as well what was done, or that the case has
+// ended by it; who gets a mail of the steps of onError is told by that.
+func (t *notifier) tellInstead(failure *notice.Notice) {
+	byRoute := t.mailedOnError()
+	mailed := func(p notice.Person) bool { return slices.Contains(byRoute, strings.ToLower(p.Email)) }
+	for _, n := range t.notices {
+		if n.Trouble != nil || n.Case.ID != t.change.row.ID || n.Kind != notice.KindAct && n.Kind != notice.KindOutcome {
+			continue
+		}
+		if n.Kind == notice.KindOutcome && n.Case.Shown() == machine.Failed {
+			n.Better = failure
+		}
+		n.People = slices.DeleteFunc(n.People, func(p notice.Person) bool {
+			told := func(other notice.Person) bool { return other.Name == p.Name && t.wants(&other, failure.Kind) }
+			return n.Better != nil && mailed(p) || slices.ContainsFunc(failure.People, told)
+		})
+	}
+	failure.People = slices.DeleteFunc(failure.People, mailed)
+}
+
+// mailedOnError returns the addresses, in lower case, to which the steps of onError
+// send mails in this event.
+func (t *notifier) mailedOnError() (addresses []string) {
+	c := t.change
+	for i := range c.postings {
+		p := &c.postings[i]
+		asked := func(o machine.Outgoing) bool { return o.Seq == p.Seq && o.Step == p.Step && o.OfError }
+		if p.Request != nil && p.Request.Mail != nil && slices.ContainsFunc(c.after.Outbox, asked) {
+			for _, to := range p.Request.Mail.To {
+				addresses = append(addresses, strings.ToLower(to))
+			}
+		}
+	}
+	return addresses
+}
+
+// wants reports whether a person gets mails of that kind.
+func (t *notifier) wants(p *notice.Person, kind notice.Kind) bool {
+	party := t.accounts.Table().ByName(identity.User, string(p.Name))
+	return party != nil && p.Email != "" && !notice.WishFor(party.Mail, kind, t.now(), time.UTC).Never
 }
 
 // addTrouble stores something that is wrong, and reports whether it was known.
@@ -157,14 +263,18 @@ func (e *decider) addTrouble(tx store.Tx, row *store.Trouble) (known bool, err e
 
 // endTroubles forgets what is mended, and adds the notices of it: all that is wrong
 // with the case, or what has one of those names.
-func (t *notifier) endTroubles(over []string, all bool) error {
+func (t *notifier) endTroubles(over map[string]notice.End, all bool) error {
 	rows, err := t.tx.Troubles().OfCase(t.change.row.ID)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		if !all && !slices.Contains(over, rows[i].Name) {
+		end, is := over[rows[i].Name]
+		if !all && !is {
 			continue
+		}
+		if all {
+			end = notice.EndCanceled
 		}
 		told, err := readTrouble(&rows[i])
 		if err != nil {
@@ -173,34 +283,52 @@ func (t *notifier) endTroubles(over []string, all bool) error {
 		if err := t.tx.Write().Troubles().Delete(rows[i].ID); err != nil {
 			return err
 		}
-		n := told.notice(notice.KindMended, t.change.after.Modified)
-		n.Case, n.Trouble.Canceled = t.change.after, all
+		if told.What == notice.WhatDelayed && t.hasFailed(strings.TrimPrefix(rows[i].Name, troubleDelay)) {
+			continue // that is told
+		}
+		n := t.about(told, notice.KindMended, t.change.after.Modified)
+		n.Trouble.Over = end
+		if actors := t.change.actors(); len(actors) > 0 {
+			n.Trouble.By = t.userName(actors[0])
+		}
 		if n.People, err = t.toldOf(told); err != nil {
 			return err
 		}
-		if all || told.What == notice.WhatOverdue {
-			n.People = slices.DeleteFunc(n.People, t.knows)
-		}
+		n.People = slices.DeleteFunc(n.People, func(p notice.Person) bool { return t.knows(&p, n.Trouble) })
 		t.notices = append(t.notices, n)
 	}
 	return nil
 }
 
-// knows reports whether a person knows by the event itself that something is over:
-// they did it, or are told of it anyway.
-func (t *notifier) knows(p notice.Person) bool {
-	if t.change.notices == nil {
-		return false
+// hasFailed reports whether the delivery of that name has failed for good.
+func (t *notifier) hasFailed(name string) bool {
+	return slices.ContainsFunc(t.change.after.AllUndone(), func(u *machine.Undone) bool { return u.Name == name })
+}
+
+// actors returns the people whose doing the event is, each once.
+func (c *caseChange) actors() (names []string) {
+	for i := range c.log {
+		if by := c.log[i].Actor; by != nil && *by != machine.ActorTimer && !slices.Contains(names, *by) {
+			names = append(names, *by)
+		}
 	}
-	for i := range t.change.notices.Acts {
-		if by := t.change.notices.Acts[i].Actor; by != nil && identity.Fold(*by) == identity.Fold(string(p.Name)) {
+	return names
+}
+
+// knows reports whether a person knows by the event itself that something is over:
+// they did it, or are told of the event anyway. That notice says it then.
+func (t *notifier) knows(p *notice.Person, over *notice.Trouble) bool {
+	if slices.ContainsFunc(t.change.actors(), func(by string) bool { return identity.Fold(by) == identity.Fold(string(p.Name)) }) {
+		return true
+	}
+	for _, n := range t.notices {
+		at := slices.IndexFunc(n.People, func(other notice.Person) bool { return other.Name == p.Name })
+		if n.Case.ID == t.change.row.ID && at >= 0 && t.wants(p, n.Kind) {
+			n.People[at].Over = append(n.People[at].Over, over)
 			return true
 		}
 	}
-	return slices.ContainsFunc(t.notices, func(n *notice.Notice) bool {
-		told := func(other notice.Person) bool { return other.Name == p.Name }
-		return n.Trouble == nil && n.Case.ID == t.change.row.ID && slices.ContainsFunc(n.People, told)
-	})
+	return false
 }
 
 func readTrouble(row *store.Trouble) (*trouble, error) {
@@ -221,9 +349,12 @@ func (e *Engine) fireTrouble(tx store.Tx, b *dueBatch, item *dueItem) (time.Time
 	for row.Due = row.Due.Add(toldAgainAfter); !row.Due.After(b.now); {
 		row.Due = row.Due.Add(toldAgainAfter) // the server was down: once for all of it
 	}
-	if row.CaseID != 0 {
+	switch {
+	case row.CaseID != 0:
 		err = e.decider.tellCaseAgain(tx, row, told, b.now)
-	} else {
+	case row.Hook != 0:
+		err = e.Hooks.tellAgain(tx, row, told, b.now)
+	default:
 		err = e.decider.tellEntryAgain(tx, row, told, b.now)
 	}
 	return row.Due, false, err
@@ -244,7 +375,7 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 		return err
 	}
 	c := &caseChange{row: *h.row, after: h.core, was: h.core, route: h.route.Compiled}
-	t := &notifier{decider: e, tx: tx, change: c, posted: int(now.Unix())}
+	t := &notifier{decider: e, tx: tx, change: c, posted: int(now.Unix()), at: now}
 	kind := told.What.Kind()
 	var people []notice.Person
 	if name, isTask := strings.CutPrefix(row.Name, troubleNobody); isTask && !e.stillUnstaffed(c, name) {
@@ -259,113 +390,35 @@ func (e *decider) tellCaseAgain(tx store.Tx, row *store.Trouble, told *trouble, 
 		if people, err = t.concernedBy(told); err != nil {
 			return err
 		}
-		told.addTold(idsOf(e.accounts.Table(), people))
+		told.addTold(e.accounts.Table(), people)
 		row.Data = document.Line(told)
 		if err := tx.Write().Troubles().Update(row); err != nil {
 			return err
 		}
 	}
-	n := told.notice(kind, now)
-	n.Case, n.People, n.Trouble.Again = h.core, people, true
+	for _, o := range machine.LateDeliveries(h.core) {
+		if row.Name == troubleDelay+o.Name() {
+			told.Delay = o.Delay
+		}
+	}
+	n := t.about(told, kind, now)
+	n.People, n.Trouble.Again = people, kind != notice.KindMended
 	return t.tell(n)
 }
 
-// addTold adds people who have been told.
-func (t *trouble) addTold(ids []identity.ID) {
-	for _, id := range ids {
-		if !slices.Contains(t.Told, id) {
-			t.Told = append(t.Told, id)
+// addTold adds people who have been told, and why.
+func (t *trouble) addTold(table *account.Table, people []notice.Person) {
+	for i := range people {
+		p := table.ByName(identity.User, string(people[i].Name))
+		if p == nil {
+			continue
 		}
-	}
-}
-
-// firingFailed notes that a schedule entry could not create its case. People are
-// told once until it has created one; of the last instant they are told always.
-func (e *decider) firingFailed(tx store.Tx, stored *store.Entry, n *notice.Notice) error {
-	if !e.canNotify() {
-		return nil
-	}
-	n.Trouble.What = notice.WhatUnstarted
-	n.People = e.concernedByEntry(stored)
-	if !n.Trouble.Ended {
-		kept := trouble{What: n.Trouble.What, Text: n.Trouble.Text, Since: n.Time, Instant: n.Trouble.Instant, Told: idsOf(e.accounts.Table(), n.People)}
-		row := &store.Trouble{Entry: stored.UUID, Name: troubleFiring, Due: n.Time.Add(toldAgainAfter), Data: document.Line(&kept)}
-		if known, err := e.addTrouble(tx, row); known || err != nil {
-			return err
+		if !slices.Contains(t.Told, p.ID) {
+			t.Told = append(t.Told, p.ID)
 		}
-	}
-	return e.tell(tx, n, e.postLoose(tx, n.Time))
-}
-
-// fired notes that a schedule entry has created a case.
-func (e *decider) fired(tx store.Tx, stored *store.Entry, entry *schedule.Entry, now time.Time) error {
-	rows, err := tx.Troubles().OfEntry(stored.UUID)
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		told, err := readTrouble(&rows[i])
-		if err != nil {
-			return err
+		if t.Why == nil {
+			t.Why = map[identity.ID]machine.Reason{}
 		}
-		if err := tx.Write().Troubles().Delete(rows[i].ID); err != nil {
-			return err
-		}
-		n := told.notice(notice.KindMended, now)
-		n.Entry = noticeEntry(stored, entry)
-		n.People = e.people(told.Told)
-		if err := e.tell(tx, n, e.postLoose(tx, now)); err != nil {
-			return err
-		}
+		t.Why[p.ID] = people[i].Why
 	}
-	return nil
-}
-
-// tellEntryAgain tells people again that a schedule entry could not create its
-// cases, unless somebody has paused it.
-func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble, now time.Time) error {
-	stored, err := store.OrNil(tx.Entries().Get(row.Entry))
-	if err != nil {
-		return err
-	}
-	if stored == nil {
-		return tx.Write().Troubles().Delete(row.ID)
-	}
-	entry, err := e.readForm(stored)
-	if err != nil {
-		return err
-	}
-	if !stored.Paused.IsZero() {
-		return tx.Write().Troubles().Update(row)
-	}
-	if entry.LastError != "" {
-		told.Text = entry.LastError // another PUT has taken it away, and it has not fired since
-	}
-	n := told.notice(notice.KindFailure, now)
-	n.Entry, n.People, n.Trouble.Again = noticeEntry(stored, entry), e.concernedByEntry(stored), true
-	told.addTold(idsOf(e.accounts.Table(), n.People))
-	row.Data = document.Line(told)
-	if err := tx.Write().Troubles().Update(row); err != nil {
-		return err
-	}
-	return e.tell(tx, n, e.postLoose(tx, now))
-}
-
-// forgetEntry forgets what is wrong with a schedule entry that is deleted.
-func forgetEntry(tx store.Tx, uuid store.UUID) error {
-	rows, err := tx.Troubles().OfEntry(uuid)
-	for i := range rows {
-		if err == nil {
-			err = tx.Write().Troubles().Delete(rows[i].ID)
-		}
-	}
-	return err
-}
-
-func noticeEntry(stored *store.Entry, entry *schedule.Entry) *notice.Entry {
-	title := entry.Title
-	if title == "" {
-		title = entry.Route
-	}
-	return &notice.Entry{UUID: stored.UUID.String(), Title: title, Route: entry.Route}
 }

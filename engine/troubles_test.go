@@ -62,12 +62,9 @@ func TestTroubleIsTold(t *testing.T) {
 	})
 	w.as("bob").mustPerform(id, "check")
 	same(t, "the end", since(), []string{
-		"ann@example.org: Mended: One",
-		"ann@example.org: No longer overdue: Check it (One)",
-		"dora@example.org: Mended: One",
-		"dora@example.org: No longer overdue: Check it (One)",
+		"ann@example.org: No longer failed: One",
+		"dora@example.org: No longer failed: One",
 		"sam@example.org: Checked: One",
-		"sam@example.org: Mended: One",
 	})
 	w.advance(72 * time.Hour)
 	same(t, "afterwards", since(), []string(nil))
@@ -94,7 +91,7 @@ func TestNobodyCanDoIt(t *testing.T) {
 	same(t, "another event", since(), []string(nil))
 	w.as("admin").mustPutParty(identity.User, "bob", `{"disabled": false}`)
 	w.advance(24 * time.Hour)
-	same(t, "a day later", prefixed(since(), "No longer without anybody: Two", "Overdue: Check it (Two)"), []string{
+	same(t, "a day later", prefixed(since(), "Somebody can do it: Check it (Two)", "Overdue: Check it (Two)"), []string{
 		"ann@example.org", "ann@example.org", "bob@example.org", "dora@example.org", "dora@example.org", "sam@example.org", "sam@example.org",
 	})
 	w.as("sam").mustPutCase(ref(id), `{"title": "One"}`)
@@ -141,6 +138,24 @@ func TestLastFiringFails(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// TestAFailingEntryIsDeleted: those who were told that it fails are told that it was
+// deleted, but not who has done that, and nothing after that.
+func TestAFailingEntryIsDeleted(t *testing.T) {
+	t.Parallel()
+	w := mailsWorld(t)
+	w.as("admin").mustPutParty(identity.User, "admin", `{"email": "root@example.org"}`)
+	ann := w.as("ann")
+	ann.mustPutEntry("e.json", `{"type": "interval", "hours": 1, "route": "desk", "title": "Hourly"}`)
+	w.as("admin").mustPutRoute("desk", "context: admin\n"+strings.Replace(routeTold, "start: [everyone], ", "", 1))
+	w.advance(2 * time.Hour)
+	if err := ann.deleteEntry("e.json"); err != nil {
+		t.Fatal(err)
+	}
+	w.advance(48 * time.Hour)
+	same(t, "ann", w.sentTo("ann@example.org"), []string{"09 13:34 Not started: Hourly"})
+	same(t, "the administrator", w.sentTo("root@example.org"), []string{"09 13:34 Not started: Hourly", "09 14:34 Deleted: Hourly"})
 }
 
 // toWhom returns the addresses of what was told.

@@ -22,7 +22,7 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	var missing []machine.Unstaffed
 	if c.Life == machine.Active {
 		for _, task := range machine.StaffedTasks(c, r) {
-			if !e.hasStaff(c, task.Parties) {
+			if !e.hasStaff(c, task) {
 				missing = append(missing, task)
 			}
 		}
@@ -39,13 +39,26 @@ func (e *decider) warnUnstaffed(c *machine.Case, r *route.Route) {
 	}
 	for _, m := range missing {
 		if !slices.ContainsFunc(c.Warnings, func(w machine.Warning) bool { return isUnstaffed(w) && w.Enablement == m.Number }) {
-			c.Warnings = append(c.Warnings, machine.Warning{Timer: m.Action, Time: c.Modified, Enablement: m.Number, Text: nobodyCan + m.Title})
+			c.Warnings = append(c.Warnings, machine.Warning{Timer: m.Action, Time: c.Modified, Enablement: m.Number, Text: nobodyCan + m.Title + fewer(m)})
 		}
 	}
 }
 
-// hasStaff reports whether one of the parties has a user who may log in.
-func (e *decider) hasStaff(c *machine.Case, parties []string) bool {
+// fewer says of a task that needs several users that there are too few.
+func fewer(task machine.Unstaffed) string {
+	if task.Need < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (it needs %d, and there are fewer)", task.Need)
+}
+
+// hasStaff reports whether the parties have as many users who may log in as the task
+// needs.
+func (e *decider) hasStaff(c *machine.Case, task machine.Unstaffed) bool {
+	if task.Need > 1 {
+		return e.hasSeveral(c, task)
+	}
+	parties := task.Parties
 	return slices.ContainsFunc(parties, func(party string) bool {
 		switch party {
 		case string(identity.Everyone), machine.PartyAdmins: // the administrators of the server are among these
@@ -55,6 +68,28 @@ func (e *decider) hasStaff(c *machine.Case, parties []string) bool {
 		}
 		return len(e.persons(party)) > 0
 	})
+}
+
+// hasSeveral reports whether there are as many users as a task needs.
+func (e *decider) hasSeveral(c *machine.Case, task machine.Unstaffed) bool {
+	var users []string
+	for _, party := range task.Parties {
+		list := []string{party}
+		switch party {
+		case string(identity.Everyone), machine.PartyAdmins:
+			return true
+		case machine.PartyStakeholders:
+			list = c.Stakeholders
+		}
+		for _, one := range list {
+			users = append(users, e.persons(one)...)
+		}
+	}
+	slices.Sort(users)
+	users = slices.DeleteFunc(slices.Compact(users), func(user string) bool {
+		return slices.ContainsFunc(task.Without, func(name string) bool { return identity.Fold(name) == identity.Fold(user) })
+	})
+	return len(users) >= task.Need
 }
 
 func isUnstaffed(w machine.Warning) bool { return strings.HasPrefix(w.Text, nobodyCan) }
@@ -93,7 +128,7 @@ func unstaffedName(w machine.Warning) string {
 func (e *decider) stillUnstaffed(c *caseChange, name string) bool {
 	for _, task := range machine.StaffedTasks(c.after, c.route) {
 		if fmt.Sprintf("%s %d", task.Action, task.Number) == name {
-			return c.after.Life != machine.Active || !e.hasStaff(c.after, task.Parties)
+			return c.after.Life != machine.Active || !e.hasStaff(c.after, task)
 		}
 	}
 	return false

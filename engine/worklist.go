@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"flowdrive/engine/change"
 	"flowdrive/engine/machine"
@@ -44,6 +45,9 @@ func (w Worklist) list() machine.Lists {
 	}
 	return 0
 }
+
+// Lists returns the lists of the core that the worklist is made of.
+func (w Worklist) Lists() machine.Lists { return w.list() }
 
 // ordinals is how many tasks of a case can be told apart in the order of a
 // worklist: a route's document has no room for so many actions.
@@ -96,7 +100,7 @@ type lister struct {
 	list  machine.Lists
 	f     Filter
 
-	passesTask func(name string, task *machine.Enabled) bool // nil: all do
+	passesTask func(name string, due time.Time) bool // nil: all do
 }
 
 func (e *Cases) lister(r store.Reader, by identity.Principal, list Worklist, f Filter) *lister {
@@ -122,23 +126,28 @@ func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 	if !l.passes(row, c) {
 		return out, nil
 	}
-	compiled, err := l.versions.get(l.r, c.RouteID, c.RouteVersion)
+	compiled, err := l.versionOf(l.r, c)
 	if err != nil {
 		return nil, err
 	}
-	l.actor.RouteAdmin = l.by.Admin()
-	if info := l.routes.Load().byID[c.RouteID]; info != nil {
-		l.actor.RouteAdmin = l.administersRoute(l.by, info)
-	}
+	l.actsAs(c)
 	for _, task := range machine.Tasks(c, compiled, l.actor) {
 		if task.Failed != nil {
-			if res := undeliveredOf(c, task.Failed); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, task.Failed.Source) && res.Seq > l.f.After {
+			if res := undoneOf(c, task.Failed); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, task.Failed.Name) && res.Seq > l.f.After {
 				out = append(out, *res)
 			}
 			continue
 		}
 		if task.OfCase {
 			if res := warnedCase(c, compiled); task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, "") && res.Seq > l.f.After {
+				out = append(out, *res)
+			}
+			continue
+		}
+		if task.OfDraft {
+			res := draftOf(c, compiled)
+			passes := task.Lists&l.list != 0 && l.f.Role == "" && l.asksOf(c.Title, machine.DraftTitle(c, compiled)) && res.Seq > l.f.After
+			if passes && (l.passesTask == nil || l.passesTask(res.Name, c.Draft.Ends)) {
 				out = append(out, *res)
 			}
 			continue
@@ -153,7 +162,7 @@ func (l *lister) add(row *store.Case, out []Resource) ([]Resource, error) {
 			}
 		}
 		res := taskOf(c, compiled, task.Enabled, task.Action)
-		if res.Seq > l.f.After && (l.passesTask == nil || l.passesTask(res.Name, task.Enabled)) {
+		if res.Seq > l.f.After && (l.passesTask == nil || l.passesTask(res.Name, task.Enabled.DueBy())) {
 			out = append(out, *res)
 		}
 	}
@@ -196,13 +205,13 @@ func taskOf(c *machine.Case, r *route.Route, en *machine.Enabled, action int) *R
 	}
 }
 
-// undeliveredOf returns what was not delivered as a resource of a worklist:
-// behind the actions of its case, in order.
-func undeliveredOf(c *machine.Case, o *machine.Outgoing) *Resource {
-	form := machine.UndeliveredForm(c, o)
+// undoneOf returns what has failed as a resource of a worklist: behind the actions of
+// its case, in order.
+func undoneOf(c *machine.Case, o *machine.Undone) *Resource {
+	form := machine.UndoneForm(c, o)
 	behind := int64(ordinals/2) + min(o.Seq, ordinals/2-1)
 	return &Resource{
-		Name: fmt.Sprintf("%d.%s", c.ID, o.Name()), Seq: c.ID*ordinals + behind, Form: form, FormETag: change.SourceETag(form),
+		Name: fmt.Sprintf("%d.%s", c.ID, o.Name), Seq: c.ID*ordinals + behind, Form: form, FormETag: change.SourceETag(form),
 		Title: c.Title, Created: o.At, Modified: c.Modified, Own: true,
 	}
 }

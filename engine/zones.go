@@ -27,3 +27,10 @@ func (e *base) zoneNamed(name string) *time.Location {
 	}
 	return e.zones(name)
 }
+
+// ZoneOf returns the time zone of what the user reads: the user's own, else that of the
+// server. own says which it is.
+func (e *Cases) ZoneOf(by identity.Principal) (zone *time.Location, own bool) {
+	p := e.accounts.Table().ByID(by.ID)
+	return e.zoneOf(by), p != nil && e.zoneNamed(p.Zone) != nil
+}

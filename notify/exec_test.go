@@ -283,3 +283,15 @@ func TestWhatNeverBecameTheCommand(t *testing.T) {
 		t.Errorf("got %s, %v", how.Kind, err)
 	}
 }
+
+// TestShort: how long a command may take is written without what is zero.
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		2 * time.Hour: "2h", 30 * time.Minute: "30m", 90 * time.Minute: "1h30m", 20 * time.Second: "20s", time.Hour + time.Second: "1h0m1s", 100 * time.Millisecond: "100ms",
+	} {
+		if got := short(d); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -156,7 +157,7 @@ func (p *process) ended(ctx context.Context, cmd *exec.Cmd, err error) (*outbox.
 	case p.full:
 		return nil, fault("%s wrote more than the %d bytes that it may", p.name, p.allowed.Output)
 	case p.late:
-		return nil, &outbox.Failed{Kind: machine.FailureTimeout, Err: final("%s took longer than %s%s", p.name, p.allowed.Timeout, said(p.stderr.end()))}
+		return nil, &outbox.Failed{Kind: machine.FailureTimeout, Err: final("%s took longer than %s%s", p.name, short(p.allowed.Timeout), said(p.stderr.end()))}
 	case cmd == nil || cmd.ProcessState == nil:
 		return nil, fault("%s cannot be run: %v", p.name, err)
 	case errors.Is(err, errNotBecome):
@@ -243,6 +244,18 @@ func (t *tail) end() []byte {
 	text = text[len(text)-most:]
 	if _, line, found := bytes.Cut(text, []byte("\n")); found {
 		return line
+	}
+	return text
+}
+
+// short writes a duration without units that are zero: "2h" for 2h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
 }

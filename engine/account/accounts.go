@@ -20,6 +20,7 @@ type Accounts struct {
 	ties   Ties
 	links  link.Base
 	hash   func(password string) (string, error)
+	judge  JudgePassword
 	check  func(ctx context.Context, user identity.Name, password string) error
 	rouse  func()
 	zone   func(name string) bool
@@ -40,6 +41,8 @@ type Config struct {
 	// errs.TooMany.
 	Hash  func(password string) (string, error)
 	Check func(ctx context.Context, user identity.Name, password string) error
+	// Judge says which passwords users may have.
+	Judge JudgePassword
 
 	Zone  func(name string) bool // whether there is a time zone of that name
 	Kinds []string               // of notices, as users may choose them
@@ -74,7 +77,7 @@ type Ties interface {
 
 // New returns accounts without any user. Load reads those that are stored.
 func New(cfg Config) *Accounts {
-	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, check: cfg.Check, rouse: cfg.Rouse, zone: cfg.Zone, kinds: cfg.Kinds}
+	a := &Accounts{maker: cfg.Maker, log: cfg.Log, routes: cfg.Routes, ties: cfg.Ties, links: cfg.Links, hash: cfg.Hash, judge: cfg.Judge, check: cfg.Check, rouse: cfg.Rouse, zone: cfg.Zone, kinds: cfg.Kinds}
 	a.table.Store(NewTable(nil, nil))
 	return a
 }
@@ -105,7 +108,8 @@ func (e *Accounts) Refresh(tx store.Tx) error {
 	return nil
 }
 
-// Read returns all users and teams with their secrets, as they are stored.
+// Read returns all users and teams with their secrets and sessions, as they are
+// stored.
 func Read(r store.Reader) (*Table, error) {
 	parties, err := r.Parties().List()
 	if err != nil {
@@ -117,5 +121,11 @@ func Read(r store.Reader) (*Table, error) {
 			return nil, err
 		}
 	}
-	return NewTable(parties, secrets), nil
+	sessions, err := r.Parties().Sessions()
+	if err != nil {
+		return nil, err
+	}
+	t := NewTable(parties, secrets)
+	t.holdSessions(sessions)
+	return t, nil
 }

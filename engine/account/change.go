@@ -20,11 +20,16 @@ type Change struct {
 
 // Document is the document of a user or team.
 type Document struct {
-	Kind identity.Kind
-	Name string
-	Node *document.Node
-	Hash string // of the password that the document has, "" for none
+	Kind  identity.Kind
+	Name  string
+	Node  *document.Node
+	Hash  string // of the password that the document has, "" for none
+	Judge JudgePassword
 }
+
+// JudgePassword says what is wrong with a password that a user of those names chooses,
+// or returns "". nil: any will do.
+type JudgePassword func(password string, names ...string) string
 
 // Read reads the document of a user or team: a record, changed field by field.
 // newID is asked for the id of a new one.
@@ -48,6 +53,9 @@ func (t *Table) Read(doc Document, newID func() identity.ID, now time.Time) (*Ch
 		checkIdentity(root, &c.Party, c.Created)
 		if kind == identity.User {
 			readUser(root, t.directory, &c.Party, now)
+			if v := root.Get("password"); v.Given() {
+				checkPassword(v, doc.Judge, &c.Party)
+			}
 			keepAdministrator(root, t, old, &c.Party)
 		} else {
 			readTeam(root, t.directory, &c.Party)
@@ -93,9 +101,6 @@ func readUser(root document.Value, d *identity.Directory, p *store.Party, now ti
 	root.Get("admin").Flag(&p.Admin)
 	root.Get("disabled").Flag(&p.Disabled)
 	readDeputy(root.Get("deputy"), d, p, now)
-	if v := root.Get("password"); v.Given() {
-		checkPassword(v)
-	}
 }
 
 // keepAdministrator refuses to demote or disable the last administrator.

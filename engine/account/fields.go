@@ -134,8 +134,16 @@ func passwordFits(password string) bool {
 	return password != "" && len(password) <= 1024 && !strings.ContainsFunc(password, unicode.IsControl)
 }
 
-func checkPassword(v document.Value) {
-	if s, ok := v.Str(); ok && !passwordFits(s) {
+// checkPassword judges the password that a user gets.
+func checkPassword(v document.Value, judge JudgePassword, of *store.Party) {
+	s, ok := v.Str()
+	switch {
+	case !ok:
+	case !passwordFits(s):
 		v.Fail(errs.CodeRange, "must have from 1 to 1024 bytes, none of them a control character")
+	case judge != nil:
+		if fault := judge(s, string(of.Name), of.FullName, of.Email); fault != "" {
+			v.Fail(errs.CodeRange, "%s", fault)
+		}
 	}
 }

@@ -66,7 +66,7 @@ func (t *Table) ReadMe(id identity.ID, node *document.Node, hash string, now tim
 		readMail(root.Get("mail"), &c.Party.Mail, known.Kinds)
 		readWatch(root.Get("watch"), &c.Party.Watch, known.Route)
 		if v := root.Get("password"); v.Node != nil {
-			checkPassword(v)
+			checkPassword(v, known.Password, &c.Party)
 			root.Get("oldPassword").Str()
 		} else if root.Get("oldPassword").Given() {
 			v.Fail(errs.CodeRequired, "is required with oldPassword: the new password")

@@ -131,7 +131,7 @@ func (e *Accounts) meVersion(t *Table, id identity.ID) change.Version {
 func (e *Accounts) readMe(t *Table, req change.Request, node *document.Node, hash string) (*Change, error) {
 	return t.ReadMe(req.By.ID, node, hash, req.Now, Known{
 		Route: func(route string) (name string, ok bool) { return e.routes.SeenRoute(req.By, route) },
-		Zone:  e.zone, Kinds: e.kinds,
+		Zone:  e.zone, Kinds: e.kinds, Password: e.judge,
 	})
 }
 

@@ -89,7 +89,7 @@ func (e *Accounts) PutParty(ctx context.Context, req change.Request, kind identi
 			return err
 		}
 		newID := func() identity.ID { return identity.ID(e.maker.NewID(req)) }
-		read, err := t.Read(Document{kind, name, node, hash}, newID, req.Now)
+		read, err := t.Read(Document{kind, name, node, hash, e.judge}, newID, req.Now)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,7 @@ type Table struct {
 	directory *identity.Directory
 	byID      map[identity.ID]*store.Party
 	secrets   map[store.SecretKind]*secrets
+	sessions  map[[sha256.Size]byte]*heldSession
 	watchers  map[string][]string // of a route, by its folded name: the active users who watch it, by name
 	modified  time.Time           // of the last change of all
 }

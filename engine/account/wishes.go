@@ -16,6 +16,8 @@ type Known struct {
 	Route func(route string) (name string, ok bool)
 	Zone  func(name string) bool // whether there is a time zone of that name
 	Kinds []string               // of notices
+
+	Password JudgePassword // which passwords the user may have; nil: any
 }
 
 // mailForm is how a user wants to be told by mail (docs/contract/drive.md#mejson).

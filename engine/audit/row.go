@@ -42,6 +42,7 @@ const (
 	HookAdd         Action = "hook-add"
 	HookChange      Action = "hook-change"
 	HookDelete      Action = "hook-delete"
+	LockBreak       Action = "lock-break" // another's; the detail says whose
 	CasePurge       Action = "case-purge"
 	DocumentRead    Action = "document-read" // another's, by an administrator
 	Lost            Action = "rows-lost"     // too many at once; the detail says how many

@@ -79,7 +79,7 @@ func (l *eventList) firings(entry *schedule.Entry, before time.Time) {
 // and the start of the case if that waits for an instant.
 func (l *eventList) deadlines(c *machine.Case, r *route.Route, mine func(action string) bool, own bool) {
 	title := cmp.Or(c.Title, fmt.Sprintf("case %d", c.ID))
-	if c.Life == machine.Queued && own {
+	if c.Life == machine.Queued && !c.IsDraft() && own {
 		l.add(ical.Event{
 			UID: c.GUID + ".start@flowdrive", Stamp: c.Modified, Start: c.NextDue(), Summary: "Starts: " + title, Category: "Schedule",
 			Description: fmt.Sprintf("Case %d of the route %s waits until then to start.", c.ID, c.RouteName),

@@ -131,7 +131,7 @@ func (e *Calendars) ReadEntry(r store.Reader, stored *store.Entry, now time.Time
 	case err != nil:
 		return nil, nil, err
 	case trouble != nil:
-		trouble = errs.New(errs.NotFound, "The calendar that the entry excludes cannot be used: %s", fmt.Sprintf("%s: %s.", entry.ExcludeCalendar, DetailOf(trouble)))
+		trouble = errs.New(errs.NotFound, "The calendar that the entry excludes cannot be used: %s", fmt.Sprintf("%s: %s.", entry.ExcludeCalendar, strings.TrimSuffix(DetailOf(trouble), ".")))
 	default:
 		entry.Observe(spans, now)
 	}

@@ -139,7 +139,7 @@ func (d *deadlines) add(row *store.Case, own bool) error {
 func (d *deadlines) tasks(row *store.Case, c *machine.Case, r *route.Route) (mine func(action string) bool, err error) {
 	var names []string
 	for _, task := range machine.Tasks(c, r, d.actor) {
-		if task.Lists&(machine.OnOffered|machine.OnAccepted) == 0 {
+		if task.OfDraft || task.Lists&(machine.OnOffered|machine.OnAccepted) == 0 {
 			continue
 		}
 		sees := task.Assigned

@@ -116,7 +116,7 @@ func storeAnswer(tx store.Tx, req Request, o *Outcome) error {
 	if req.Key == nil {
 		return nil
 	}
-	if err := tx.Write().Answers().DeleteBefore(req.Now.Add(-keepAnswers)); err != nil {
+	if err := tx.Write().Answers().DeleteBefore(req.Now.Add(-keepAnswers), req.By.ID, req.Key.Key, oldAnswers); err != nil {
 		return err
 	}
 	err := tx.Write().Answers().Put(&store.Answer{
@@ -140,6 +140,10 @@ var errReplay = errs.New(errs.NameTaken, "Another request with this Idempotency-
 // keepAnswers is how long the answer to a request with an idempotency key is
 // given again (docs/contract/drive.md#idempotency-keys).
 const keepAnswers = 24 * time.Hour
+
+// oldAnswers is how many answers that are older one change deletes at most, so that
+// nobody waits for the deletion of a million.
+const oldAnswers = 100
 
 // Replay returns the first answer to a request with the key, or nil if there is
 // none yet. Errors: errs.IdempotencyMismatch if the first request had another

@@ -123,6 +123,7 @@ type Outcome struct {
 	// Of a dropped file:
 	Route   string     // the name of the route
 	Message store.UUID // the input message
+	Draft   []byte     // the task that asks for what is missing, if the case is a draft; else nil
 }
 
 // Ref names a schedule entry or case as a path does: by its identity, or by

@@ -139,6 +139,9 @@ func (k *Keeper) OpenMessage(find func() (*store.Message, error)) (*Message, err
 // file, as Open does, else inline.
 func (k *Keeper) OpenRow(inFile bool, sum store.Digest, inline []byte) (io.ReadSeekCloser, error) {
 	if !inFile {
+		if err := k.checkInline(sum, inline); err != nil {
+			return nil, err
+		}
 		return InMemory(inline), nil
 	}
 	return k.Open(sum)

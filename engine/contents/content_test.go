@@ -86,10 +86,10 @@ func TestSpoolIsBounded(t *testing.T) {
 func TestOpenMessage(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
-	k, sum := newKeeper(s, s), [32]byte{'x'}
+	k, sum := newKeeper(s, s), store.DigestOf([]byte("x"))
 	s.files[sum] = true
 	for _, m := range []store.Message{
-		{Content: []byte("x")}, {InFile: true, SHA256: sum},
+		{Content: []byte("x"), SHA256: sum}, {InFile: true, SHA256: sum},
 	} {
 		opened, err := k.OpenMessage(func() (*store.Message, error) { return &m, nil })
 		if err != nil {

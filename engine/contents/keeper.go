@@ -49,6 +49,10 @@ type Files interface {
 
 	// Remove removes a content durably. One that is not there is removed.
 	Remove(sum [32]byte) error
+
+	// Unpinned runs f while nobody can pin the contents as a whole, and
+	// reports whether it did: it does not while a backup has pinned them.
+	Unpinned(f func() error) (ran bool, err error)
 }
 
 // rows is what is stored of contents: a row each, which counts what refers to
@@ -80,6 +84,10 @@ type Spooled interface {
 
 // Keeper keeps contents. It is safe for concurrent use.
 type Keeper struct {
+	// OnDamage is told of each content that was read and is not what its name says,
+	// or is not there. It is set before the keeper is used, or nil.
+	OnDamage func(sum [32]byte, what string)
+
 	files Files
 	rows  rows
 	pins  pins
@@ -151,26 +159,34 @@ func (k *Keeper) Reading(f func() error) (err error) {
 			return err
 		}
 	}
+	if k.OnDamage != nil {
+		k.OnDamage([32]byte{}, err.Error())
+	}
 	return err
 }
 
 // ErrGone says that a content was not there.
 var ErrGone = errs.New(errs.Internal, "A content that is referred to is not there.")
 
-// Open opens a content; see Reading.
+// Open opens a content; see Reading. What is read of it from its beginning to its end
+// is compared with its name: if it differs, the error is ErrDamaged.
 func (k *Keeper) Open(sum [32]byte) (io.ReadSeekCloser, error) {
 	body, err := k.files.Open(sum)
 	if errs.Is(err, errs.NotFound) {
 		return nil, errs.Wrap(fmt.Sprintf("open the content %x", sum), ErrGone)
 	}
-	return body, err
+	if err != nil {
+		return nil, err
+	}
+	return k.verify(sum, body)
 }
 
 // collectAtOnce is how many contents are removed at a time. A caller that wants
 // to store one of them again waits that long.
 const collectAtOnce = 16
 
-// Collect removes every content that has no references and is not pinned.
+// Collect removes every content that has no references and is not pinned. It
+// returns ErrPinned if a backup has pinned all contents.
 func (k *Keeper) Collect(ctx context.Context) error {
 	var after [32]byte
 	for {
@@ -193,10 +209,24 @@ func (k *Keeper) remove(ctx context.Context, claimed [][32]byte) error {
 	if err != nil || len(unused) == 0 {
 		return err
 	}
-	for _, sum := range unused {
-		if err := k.files.Remove(sum); err != nil {
-			return err
+	// What is unused by now stays so, as it is claimed. So a snapshot that is
+	// taken after a pin does not refer to what is removed before it.
+	ran, err := k.files.Unpinned(func() error {
+		for _, sum := range unused {
+			if err := k.files.Remove(sum); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if !ran {
+		return ErrPinned
 	}
 	return k.rows.Forget(ctx, unused)
 }
+
+// ErrPinned says that a backup is being made, and nothing is collected meanwhile.
+var ErrPinned = errors.New("the contents are pinned")

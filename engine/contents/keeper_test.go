@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 
 	"flowdrive/internal/errs"
+	"flowdrive/store"
 )
 
 // shelf is files and rows in memory. What is done to it is noted in order.
@@ -49,7 +50,7 @@ func (s *shelf) Open(sum [32]byte) (io.ReadSeekCloser, error) {
 	if !s.files[sum] {
 		return nil, errs.New(errs.NotFound, "there is no such file")
 	}
-	return body{bytes.NewReader(sum[:1])}, nil
+	return body{bytes.NewReader([]byte("x"))}, nil
 }
 
 func (s *shelf) Spool(r io.Reader, limit int64) (Spooled, error) {
@@ -66,6 +67,14 @@ func (s *shelf) Spool(r io.Reader, limit int64) (Spooled, error) {
 
 func (s *shelf) Remove(sum [32]byte) error {
 	return s.do("remove", func() { delete(s.files, sum) })
+}
+
+// Unpinned runs f, unless "pinned" fails.
+func (s *shelf) Unpinned(f func() error) (ran bool, err error) {
+	if s.fail["pinned"] != nil {
+		return false, nil //nolint:nilerr // it stands for contents that are pinned, which is no error
+	}
+	return true, f()
 }
 
 func (s *shelf) Known(_ context.Context, sum [32]byte) (known bool, err error) {
@@ -202,6 +211,23 @@ func TestCollectFails(t *testing.T) {
 	}
 }
 
+// TestNothingIsRemovedDuringABackup: while all contents are pinned, what nothing refers to
+// stays, with its row, and is collected afterwards.
+func TestNothingIsRemovedDuringABackup(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	s.files[[32]byte{7}], s.rows[[32]byte{7}] = true, 0
+	k := newKeeper(s, s)
+	s.fail["pinned"] = ErrPinned
+	if err := k.Collect(t.Context()); !errors.Is(err, ErrPinned) || len(s.files) != 1 || len(s.rows) != 1 {
+		t.Errorf("during a backup: %v, %d files, %d rows", err, len(s.files), len(s.rows))
+	}
+	delete(s.fail, "pinned")
+	if err := k.Collect(t.Context()); err != nil || len(s.files)+len(s.rows) != 0 {
+		t.Errorf("after the backup: %v, %d files, %d rows", err, len(s.files), len(s.rows))
+	}
+}
+
 // TestPinnedContentIsLeftAlone: what somebody is about to refer to is left alone, and looked at
 // again where that fails.
 func TestPinnedContentIsLeftAlone(t *testing.T) {
@@ -257,7 +283,7 @@ func TestStoringWaits(t *testing.T) {
 func TestReaderLooksAgainForAContentThatIsGone(t *testing.T) {
 	t.Parallel()
 	s := newShelf()
-	k, sum := newKeeper(s, s), [32]byte{7}
+	k, sum := newKeeper(s, s), [32]byte(store.DigestOf([]byte("x")))
 	tries := 0
 	err := k.Reading(func() error {
 		tries++

@@ -15,6 +15,7 @@ import (
 type Transfer struct {
 	Overwrite bool // what is at the destination is replaced
 	Shallow   bool // a folder is copied without what is in it
+	Move      bool // of a version: it is moved, not copied
 }
 
 // mostCopied bounds a COPY of a folder: it is one unit, for which all others
@@ -28,6 +29,8 @@ type transferring struct {
 	req      change.Request
 	from, to *Place
 	move     bool
+	past     *VersionPath // of a source that is a version, else nil
+	spot     *VersionSpot // what that leads to
 	Transfer
 }
 
@@ -62,11 +65,8 @@ func (e *Files) transferDocument(ctx context.Context, x *transferring, from, to 
 }
 
 func (x *transferring) run(from, to change.DocumentPath) (out *change.Outcome, err error) {
-	if x.from, err = x.PlaceAt(x.tx, x.req.By, from); err != nil {
+	if err := x.source(from); err != nil {
 		return nil, err
-	}
-	if x.from.Found == nil {
-		return nil, change.Absent("document")
 	}
 	if x.to, err = x.PlaceAt(x.tx, x.req.By, to); errs.Is(err, errs.NotFound) {
 		return nil, noFolder(to)
@@ -80,18 +80,39 @@ func (x *transferring) run(from, to change.DocumentPath) (out *change.Outcome, e
 	existed := x.to.Found != nil
 	d, err := x.do()
 	if err == nil {
-		err = x.tx.Write().Documents().TouchFolder(x.to.folder.ID, x.req.Now)
-	}
-	if err == nil && x.move && x.from.folder.ID != x.to.folder.ID {
-		err = x.tx.Write().Documents().TouchFolder(x.from.folder.ID, x.req.Now)
-	}
-	if err == nil && !x.move {
-		err = x.quota.Check(x.tx.Blobs(), x.req.By.ID, 0)
+		err = x.finish()
 	}
 	if err != nil {
 		return nil, err
 	}
 	return &change.Outcome{Created: !existed, Changed: true, Name: x.to.Path.String(), ETag: d.ETag(), Modified: d.Modified}, nil
+}
+
+// source finds what is copied or moved.
+func (x *transferring) source(from change.DocumentPath) (err error) {
+	if x.past != nil {
+		return x.sourceVersion()
+	}
+	if x.from, err = x.PlaceAt(x.tx, x.req.By, from); err == nil && x.from.Found == nil {
+		err = change.Absent("document")
+	}
+	return err
+}
+
+// finish counts the change of the folders, and keeps versions and quota within their
+// bounds: after the change, so that a version that is taken back is there until then.
+func (x *transferring) finish() error {
+	err := x.tx.Write().Documents().TouchFolder(x.to.folder.ID, x.req.Now)
+	if err == nil && x.move && x.from.folder != nil && x.from.folder.ID != x.to.folder.ID {
+		err = x.tx.Write().Documents().TouchFolder(x.from.folder.ID, x.req.Now)
+	}
+	if err == nil && x.to.Found != nil {
+		err = x.bound(x.tx, x.req, x.to)
+	}
+	if err == nil && !x.move {
+		err = x.makeRoom(x.tx, x.req.By.ID)
+	}
+	return err
 }
 
 func noFolder(path change.DocumentPath) error {
@@ -107,7 +128,7 @@ func (x *transferring) judge() error {
 		if err := x.Writable(x.req.By, x.from.Root); err != nil {
 			return err
 		}
-		if x.from.folder == nil {
+		if x.from.folder == nil && x.past == nil {
 			return errs.New(errs.NotMovable, "The folder of a user or team cannot be moved; move what is in it.")
 		}
 	}
@@ -167,14 +188,13 @@ func (x *transferring) do() (*store.Document, error) {
 	if x.replaces() {
 		return x.replace()
 	}
-	var tree []store.Document
-	if x.from.Found.Folder && !x.move && !x.Shallow {
-		var err error
-		if _, tree, err = x.tx.Documents().Under(x.from.Root.ID, x.from.Path[1:], store.Under{Deep: true, Limit: mostCopied}); err != nil {
+	tree, err := x.tree()
+	if err != nil {
+		return nil, err
+	}
+	if x.move {
+		if err := x.keepMoved(); err != nil {
 			return nil, err
-		}
-		if len(tree) >= mostCopied {
-			return nil, errs.New(errs.TooLarge, "The folder holds %d files and folders or more, which are too many to copy at once; copy it folder by folder.", mostCopied)
 		}
 	}
 	if x.to.Found != nil {
@@ -185,20 +205,55 @@ func (x *transferring) do() (*store.Document, error) {
 	d := *x.from.Found
 	d.Name, d.ParentID, d.ContextID = x.name(), x.to.folder.ID, 0
 	if x.move {
-		if err := x.releaseTree(x.tx, x.req, x.from); err != nil {
-			return nil, err
-		}
-		x.publishDocument(x.tx, x.from, &d, Deleted, x.req.Now)
-		x.publishDocument(x.tx, x.to, &d, Created, x.req.Now)
-		return &d, x.tx.Write().Documents().Move(d.ID, d.ParentID, d.Name)
+		return &d, x.moveTo(&d)
 	}
 	d.Created, d.Modified, d.Revision = x.req.Now, x.req.Now, 1
-	var err error
-	if d.ID, err = x.tx.Write().Documents().Copy(x.from.Found.ID, d.ParentID, d.Name, x.req.By.ID, x.req.Now); err != nil {
+	if d.ID, err = x.copyOne(x.from.Found, d.ParentID, d.Name); err != nil {
 		return nil, err
 	}
 	x.publishDocument(x.tx, x.to, &d, Created, x.req.Now)
 	return &d, x.copyTree(tree, d.ID)
+}
+
+// tree returns what is copied with a folder.
+func (x *transferring) tree() (tree []store.Document, err error) {
+	switch {
+	case !x.from.Found.Folder || x.move || x.Shallow:
+		return nil, nil
+	case x.past != nil:
+		tree, err = x.treeOfVersion()
+	default:
+		_, tree, err = x.tx.Documents().Under(x.from.Root.ID, x.from.Path[1:], store.Under{Deep: true, Limit: mostCopied})
+	}
+	if err == nil && len(tree) >= mostCopied {
+		err = errs.New(errs.TooLarge, "The folder holds %d files and folders or more, which are too many to copy at once; copy it folder by folder.", mostCopied)
+	}
+	return tree, err
+}
+
+// moveTo puts what is moved into its new folder.
+func (x *transferring) moveTo(d *store.Document) error {
+	if x.past == nil {
+		if err := x.releaseTree(x.tx, x.req, x.from); err != nil {
+			return err
+		}
+		x.publishDocument(x.tx, x.from, d, Deleted, x.req.Now)
+	}
+	x.publishDocument(x.tx, x.to, d, Created, x.req.Now)
+	if x.past != nil {
+		return x.takeBack(d)
+	}
+	return x.tx.Write().Documents().Move(d.ID, d.ParentID, d.Name)
+}
+
+// copyOne stores a copy of a file, or of a folder without its members. That of a
+// version keeps its time.
+func (x *transferring) copyOne(d *store.Document, folder int64, name string) (int64, error) {
+	id, err := x.tx.Write().Documents().Copy(d.ID, folder, name, x.req.By.ID, x.req.Now)
+	if err == nil && x.past != nil {
+		err = x.tx.Write().Documents().SetModified(id, d.Modified)
+	}
+	return id, err
 }
 
 // copyTree copies what was below the source into its copy, folder by folder.
@@ -210,7 +265,7 @@ func (x *transferring) copyTree(tree []store.Document, to int64) error {
 	type step struct{ from, to int64 }
 	for queue := []step{{x.from.Found.ID, to}}; len(queue) > 0; queue = queue[1:] {
 		for _, d := range in[queue[0].from] {
-			id, err := x.tx.Write().Documents().Copy(d.ID, queue[0].to, d.Name, x.req.By.ID, x.req.Now)
+			id, err := x.copyOne(d, queue[0].to, d.Name)
 			if err != nil {
 				return err
 			}
@@ -228,6 +283,10 @@ func (x *transferring) replace() (*store.Document, error) {
 	d, err := x.MakeDocument(x.tx, x.req, x.to, documentContent(x.from.Found))
 	if err == nil && d.Properties != x.from.Found.Properties {
 		err = x.tx.Write().Documents().SetProperties(d.ID, x.from.Found.Properties)
+	}
+	if err == nil && x.past != nil {
+		d.Modified = x.from.Found.Modified
+		err = x.tx.Write().Documents().SetModified(d.ID, d.Modified)
 	}
 	return d, err
 }
@@ -274,8 +333,5 @@ func (e *Files) DeleteMoveSource(tx store.Tx, req change.Request) error {
 	if err := e.CheckLocks(tx.Locks(), req, at.LockScope(true)); err != nil {
 		return err
 	}
-	if err := e.removeDocument(tx, req, at); err != nil {
-		return err
-	}
-	return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
+	return e.deleteDocument(tx, req, at)
 }

@@ -42,6 +42,12 @@ type documentForm struct {
 // documentResource returns the document as .contents and .ls have it; its Form is
 // rendered for the purpose.
 func (e *Files) documentResource(d *store.Document) change.Resource {
+	out, form := e.describeDocument(d)
+	out.Form = document.Form(form)
+	return out
+}
+
+func (e *Files) describeDocument(d *store.Document) (change.Resource, documentForm) {
 	form := documentForm{
 		ID: d.ID, Name: d.Name, Kind: "folder", ETag: d.ETag(),
 		Created: d.Created.UTC().Format(time.RFC3339), Modified: d.Modified.UTC().Format(time.RFC3339),
@@ -55,9 +61,9 @@ func (e *Files) documentResource(d *store.Document) change.Resource {
 		form.Kind, form.Type, form.Size, form.SHA256 = "file", &d.MediaType, &d.Size, &sum
 	}
 	return change.Resource{
-		Name: d.Name, Seq: d.ID, Form: document.Form(form), FormETag: form.ETag, SourceETag: form.ETag, SourceSize: d.Size,
+		Name: d.Name, Seq: d.ID, FormETag: form.ETag, SourceETag: form.ETag, SourceSize: d.Size,
 		MediaType: d.MediaType, Created: d.Created, Modified: d.Modified,
-	}
+	}, form
 }
 
 // Place is the result of following a path.

@@ -8,8 +8,9 @@ import (
 	"flowdrive/store"
 )
 
-// expiry deletes what has expired by the machine's clock: scratch files and
-// tombstones. It does not poll: while there are none, it waits for one.
+// expiry deletes what has expired: scratch files and tombstones by the machine's
+// clock, versions of documents by the drive's. It does not poll: while there are none,
+// it waits for one.
 type expiry struct {
 	idle atomic.Bool // nothing expires: it waits to be told
 	wake chan struct{}
@@ -46,16 +47,33 @@ func (e *Files) DeleteExpired(ctx context.Context) {
 		case <-timer.C:
 		}
 		e.expiry.idle.Store(true) // before the look: what comes behind it wakes
-		next, err := e.dropScratch(ctx)
-		switch now := e.Wall(); {
+		wait, err := e.dropExpired(ctx)
+		switch {
 		case err != nil && ctx.Err() == nil:
-			e.log.Error().Err(err).Msg("scratch: could not delete expired files; it will be tried again")
+			e.log.Error().Err(err).Msg("files: could not delete what has expired; it will be tried again")
 			timer.Reset(retryAfter)
-		case !next.IsZero():
+		case wait > 0:
 			e.expiry.idle.Store(false)
-			timer.Reset(max(soonest, next.Sub(now)))
+			timer.Reset(max(soonest, wait))
 		}
 	}
+}
+
+// dropExpired deletes what has expired and returns how long nothing else does, 0 if
+// nothing will.
+func (e *Files) dropExpired(ctx context.Context) (wait time.Duration, err error) {
+	next, err := e.dropScratch(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if wait, err = e.dropVersions(ctx); err != nil || next.IsZero() {
+		return wait, err
+	}
+	scratch := max(soonest, next.Sub(e.Wall()))
+	if wait == 0 {
+		return scratch, nil
+	}
+	return min(wait, scratch), nil
 }
 
 // dropScratch deletes the scratch files that have expired and returns when

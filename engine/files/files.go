@@ -21,13 +21,16 @@ import (
 // desktops write beside them, drafts, and content that was refused.
 type Files struct {
 	*change.Maker
-	accounts *account.Accounts
-	audit    *audit.Log
-	contents *contents.Keeper
-	quota    quota.Bytes
-	log      zerolog.Logger
-	publish  func(store.Tx, Published)
-	uses     func(r store.Reader, by identity.Principal, at change.DocumentPath) (change.Uses, error)
+	accounts  *account.Accounts
+	audit     *audit.Log
+	contents  *contents.Keeper
+	quota     quota.Bytes
+	arriving  *quota.Arriving
+	most      int64 // documents and folders of one author
+	retention Retention
+	log       zerolog.Logger
+	publish   func(store.Tx, Published)
+	uses      func(r store.Reader, by identity.Principal, at change.DocumentPath) (change.Uses, error)
 
 	documents documentCache
 	expiry    *expiry
@@ -35,12 +38,15 @@ type Files struct {
 
 // Config is what Files are made of.
 type Config struct {
-	Maker    *change.Maker
-	Accounts *account.Accounts
-	Audit    *audit.Log
-	Contents *contents.Keeper
-	Quota    quota.Bytes
-	Log      zerolog.Logger
+	Maker     *change.Maker
+	Accounts  *account.Accounts
+	Audit     *audit.Log
+	Contents  *contents.Keeper
+	Quota     quota.Bytes
+	Versions  Retention       // of what was overwritten and deleted
+	MostFiles int64           // documents and folders that one user may have
+	Arriving  *quota.Arriving // what users are sending, here and elsewhere
+	Log       zerolog.Logger
 
 	// Publish says what became of a document, once the unit is durable.
 	Publish func(store.Tx, Published)
@@ -51,7 +57,8 @@ type Config struct {
 // New returns files over a store.
 func New(cfg Config) *Files {
 	return &Files{
-		Maker: cfg.Maker, accounts: cfg.Accounts, audit: cfg.Audit, contents: cfg.Contents, quota: cfg.Quota,
+		Maker: cfg.Maker, accounts: cfg.Accounts, audit: cfg.Audit, contents: cfg.Contents, quota: cfg.Quota, retention: cfg.Versions,
+		arriving: cfg.Arriving, most: cfg.MostFiles,
 		log: cfg.Log, publish: cfg.Publish, uses: cfg.Uses, expiry: newExpiry(),
 	}
 }

@@ -88,7 +88,7 @@ func (e *Files) PatchDocument(ctx context.Context, req change.Request, path chan
 			}
 		}
 		if more := len(after) - len(before); more > 0 {
-			if err := e.quota.Check(tx.Blobs(), at.Found.AuthorID, 0); err != nil {
+			if err := e.MakeRoom(tx, at.Found.AuthorID, 0); err != nil {
 				failed = slices.IndexFunc(p.Properties, func(c store.Property) bool { return c.XML != "" })
 				return err
 			}

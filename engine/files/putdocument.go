@@ -39,7 +39,7 @@ func (e *Files) PutDocument(ctx context.Context, req change.Request, path change
 		if at.Found != nil && at.Found.AuthorID == req.By.ID {
 			freed = at.Found.Size
 		}
-		room, err = e.quota.Room(r.Blobs(), req.By.ID, freed, up.Size)
+		room, err = e.Room(r, req.By.ID, freed, up.Size)
 		return err
 	})
 	if err != nil {
@@ -48,7 +48,9 @@ func (e *Files) PutDocument(ctx context.Context, req change.Request, path change
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(path[len(path)-1])
 	}
-	content, err := e.contents.Read(up.MediaType, e.quota.Reader(up.Body, room), req.DryRun)
+	in, done := e.arriving.Reader(e.quota, req.By.ID, up.Body, room)
+	defer done()
+	content, err := e.contents.Read(up.MediaType, in, req.DryRun)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +100,8 @@ func (at *Place) Placeable() error {
 	switch {
 	case at.illegal != nil:
 		return at.illegal
+	case len(at.Path) == 2 && at.Path[1] == HistoryName:
+		return noVersions(at.Path)
 	case at.folder == nil:
 		return errs.New(errs.MissingParent, "The folder for %q does not exist; make it first.", at.Path.String())
 	}
@@ -127,6 +131,9 @@ func (e *Files) putDocument(tx store.Tx, req change.Request, path change.Documen
 func (e *Files) MakeDocument(tx store.Tx, req change.Request, at *Place, c *contents.Content) (d *store.Document, err error) {
 	d = &store.Document{ParentID: at.folder.ID, Name: at.Path[len(at.Path)-1], Created: req.Now}
 	if at.Found != nil {
+		if err := e.keepReplaced(tx, req, at, c.Sum()); err != nil {
+			return nil, err
+		}
 		d = at.Found
 		if d.InFile {
 			e.contents.RouseAfter(tx)
@@ -146,8 +153,11 @@ func (e *Files) MakeDocument(tx store.Tx, req change.Request, at *Place, c *cont
 	if err == nil {
 		err = tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
 	}
+	if err == nil && became == Changed {
+		err = e.bound(tx, req, at)
+	}
 	if err == nil {
-		err = e.quota.Check(tx.Blobs(), req.By.ID, 0)
+		err = e.makeRoom(tx, req.By.ID)
 	}
 	return d, err
 }
@@ -181,6 +191,9 @@ func (e *Files) MakeFolder(ctx context.Context, req change.Request, path change.
 		if err := tx.Write().Documents().Insert(d); err != nil {
 			return err
 		}
+		if err := e.makeRoom(tx, req.By.ID); err != nil {
+			return err
+		}
 		e.publishDocument(tx, at, d, Created, req.Now)
 		out = &change.Outcome{Created: true, Changed: true, Name: at.Path.String(), ETag: d.ETag(), Modified: d.Modified}
 		return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
@@ -193,8 +206,8 @@ func (e *Files) MakeFolder(ctx context.Context, req change.Request, path change.
 const purgeAtOnce = 1000
 
 // DeleteDocument deletes the document at the path, or the folder with all that
-// is below it. It is gone at once for every reader; the rows of a large tree
-// are deleted later. Errors: errs.NotFound, errs.NotAllowed,
+// is below it, which become a version. What does not is gone at once for every
+// reader; the rows of a large tree are deleted later. Errors: errs.NotFound, errs.NotAllowed,
 // errs.NotDeletable, errs.Precondition, errs.Locked, errs.InUse for what a
 // schedule entry needs.
 func (e *Files) DeleteDocument(ctx context.Context, req change.Request, path change.DocumentPath) error {
@@ -222,21 +235,39 @@ func (e *Files) DeleteDocument(ctx context.Context, req change.Request, path cha
 		if !uses.None() {
 			return uses.InUse(path.String(), "Name another document there, or delete the entry; then it can be deleted.")
 		}
-		if err := e.removeDocument(tx, req, at); err != nil {
-			return err
-		}
-		return tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
+		return e.deleteDocument(tx, req, at)
 	})
 }
 
-// removeDocument deletes what is at the place, with its locks and all that is
-// below it.
+// deleteDocument deletes what is at the place, and counts that in its folder.
+func (e *Files) deleteDocument(tx store.Tx, req change.Request, at *Place) error {
+	err := e.removeDocument(tx, req, at)
+	if err == nil {
+		err = e.bound(tx, req, at)
+	}
+	if err == nil {
+		err = tx.Write().Documents().TouchFolder(at.folder.ID, req.Now)
+	}
+	return err
+}
+
+// removeDocument takes what is at the place out of its folder, with its locks and
+// all that is below it: it becomes a version, or is deleted.
 func (e *Files) removeDocument(tx store.Tx, req change.Request, at *Place) error {
 	if err := e.releaseTree(tx, req, at); err != nil {
 		return err
 	}
 	e.contents.RouseAfter(tx)
 	e.publishDocument(tx, at, at.Found, Deleted, req.Now)
+	if kept, err := e.keeps(tx, at); err != nil {
+		return err
+	} else if kept {
+		v, err := e.newVersion(tx, req, at)
+		if err == nil {
+			err = tx.Write().Versions().Keep(v)
+		}
+		return err
+	}
 	if !at.Found.Folder {
 		return tx.Write().Documents().Delete(at.Found.ID)
 	}

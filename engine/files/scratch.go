@@ -118,7 +118,9 @@ func (e *Files) PutScratch(ctx context.Context, req change.Request, at store.Scr
 	if up.MediaType == "" {
 		up.MediaType = mediatype.Of(at.Name)
 	}
-	c, err := e.contents.Read(up.MediaType, e.quota.Reader(up.Body, room), req.DryRun)
+	in, done := e.arriving.Reader(e.quota, req.By.ID, up.Body, room)
+	defer done()
+	c, err := e.contents.Read(up.MediaType, in, req.DryRun)
 	if err != nil {
 		return nil, err
 	}

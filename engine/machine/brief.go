@@ -18,6 +18,9 @@ type Brief struct {
 
 // BriefOf returns what is told of an enabled action, false if it is not enabled.
 func BriefOf(c *Case, r *route.Route, action string) (b Brief, ok bool) {
+	if c.IsDraft() {
+		return Brief{Title: DraftTitle(c, r), Outlook: "The case starts with the file that was dropped.", Due: c.Draft.Ends}, action == DraftAction
+	}
 	i := r.Action(action)
 	if i == unknown {
 		return b, false
@@ -29,7 +32,7 @@ func BriefOf(c *Case, r *route.Route, action string) (b Brief, ok bool) {
 			continue
 		}
 		b = Brief{Title: cmp.Or(a.Title, a.Name), Description: a.Description, Outlook: outlook(c, r, a), AcceptFirst: a.MustAccept && e.State == Offered}
-		b.Due, _ = e.dueDates()
+		b.Due, _ = e.Dates()
 		return b, true
 	}
 	return b, false

@@ -41,7 +41,8 @@ type Case struct {
 	Status         string      `json:"s,omitempty"` // name of a state of the route, "" before the start
 	ContextID      int64       `json:"cid"`
 	Context        string      `json:"c"`
-	Starter        string      `json:"by"` // a user's name; for a scheduled case that of its context
+	Starter        string      `json:"by"`           // a user's name; for a scheduled case that of its context
+	StartedBy      string      `json:"sb,omitempty"` // who started it, if Starter is somebody to whom it was handed over since
 	Priority       int         `json:"p"`
 	Roles          []Players   `json:"r,omitempty"` // that have players, in order of definition
 	Stakeholders   []string    `json:"sh,omitempty"`
@@ -60,6 +61,7 @@ type Case struct {
 	Warnings       []Warning   `json:"w,omitempty"`
 	Outbox         []Outgoing  `json:"ob,omitempty"` // deliveries that have not ended, in order
 	Failing        bool        `json:"fl,omitempty"` // people see it as failed; see Shown
+	Draft          *Draft      `json:"dr,omitempty"` // of a case that lacks what its route requires; replaced, never changed in place
 	Broken         *Broken     `json:"br,omitempty"` // what led it into the failed state that it is in, if that was the fault of an action
 	Family
 	LogSeq       int64     `json:"q,omitempty"` // number of the last log entry
@@ -146,6 +148,7 @@ type Performed struct {
 	Output     string `json:"o,omitempty"`  // of its decision
 	Used       int64  `json:"us,omitempty"` // number of the writing that it used; see Written
 	Seq        int64  `json:"q,omitempty"`  // of its log entry
+	Named      string `json:"nm,omitempty"` // who did it, if By is somebody to whom that was handed over since
 }
 
 // Written is the last writing of a message with a label that an action waits for.
@@ -181,6 +184,9 @@ func (c *Case) NextDue() time.Time {
 	case Suspended:
 		return c.SuspendedUntil
 	case Queued:
+		if c.Draft != nil {
+			return c.Draft.due()
+		}
 		if c.StartAt.After(c.Modified) {
 			return c.StartAt // from then on the manager may start it
 		}

@@ -254,7 +254,7 @@ func outputs(a *route.Action) string {
 
 // routeFault returns the error of a route that cannot be carried out.
 func routeFault(format string, args ...any) error {
-	return errs.New(errs.RouteFault, "The route is at fault: %s.", fmt.Sprintf(format, args...))
+	return errs.New(errs.RouteFault, "The route is at fault: %s.", strings.TrimSuffix(fmt.Sprintf(format, args...), "."))
 }
 
 // badField returns the error of one field of a person's request.

@@ -117,6 +117,7 @@ type caseDecision struct {
 	messages     []NewMessage
 	outbox       []Posting
 	broke        []Failure
+	gaveUp       []string   // names of failures that somebody has given up
 	mishap       expr.Error // that onError has been run for last
 	handling     bool       // onError runs
 	tail         outputTail
@@ -240,6 +241,8 @@ func (d *caseDecision) decide(event Event) error {
 		return d.personal().abortByPerson(e)
 	case Retry:
 		return d.personal().retryByPerson(e)
+	case RetryAll:
+		return d.personal().retryAll(e)
 	case Accept:
 		return d.personal().accept(e)
 	case Release:
@@ -255,6 +258,10 @@ func (d *caseDecision) decide(event Event) error {
 	case Migrate:
 		return d.personal().migrateByPerson(e)
 	case Due:
+		if d.c.IsDraft() {
+			d.draftDue()
+			return nil
+		}
 		if err := d.relations().doWork(); err != nil {
 			return err
 		}
@@ -269,6 +276,8 @@ func (d *caseDecision) decide(event Event) error {
 		return d.personal().reopenByPerson(e)
 	case Edit:
 		return d.personal().editByPerson(e)
+	case Submit:
+		return d.personal().submit(e)
 	case Delivered, Attempted, Undelivered, Recorded:
 		return d.deliveries().record(e)
 	case SetTimer:

@@ -29,6 +29,7 @@ type (
 	// and stakeholders that were given, and the schedule entry, if any.
 	Create struct {
 		Warnings []string // for the log: what the caller noticed, such as unknown labels
+		MayLack  bool     // if a required XATTR is missing, the case is a draft
 	}
 
 	// Start performs the init action of a queued case.
@@ -66,6 +67,11 @@ type (
 		Action  string
 		Actor   Actor
 		Comment string
+	}
+
+	// RetryAll has everything tried again that has failed in the case.
+	RetryAll struct {
+		Actor Actor
 	}
 
 	// Due does what is due. If nothing is, nothing happens.
@@ -123,19 +129,20 @@ type (
 	}
 )
 
-func (Create) event()  {}
-func (Start) event()   {}
-func (Perform) event() {}
-func (Skip) event()    {}
-func (Abort) event()   {}
-func (Retry) event()   {}
-func (Due) event()     {}
-func (Cancel) event()  {}
-func (Suspend) event() {}
-func (Resume) event()  {}
-func (Reopen) event()  {}
-func (Edit) event()    {}
-func (Wake) event()    {}
+func (Create) event()   {}
+func (Start) event()    {}
+func (Perform) event()  {}
+func (Skip) event()     {}
+func (Abort) event()    {}
+func (Retry) event()    {}
+func (RetryAll) event() {}
+func (Due) event()      {}
+func (Cancel) event()   {}
+func (Suspend) event()  {}
+func (Resume) event()   {}
+func (Reopen) event()   {}
+func (Edit) event()     {}
+func (Wake) event()     {}
 
 // Change sets an XATTR, or removes it.
 type Change struct {

@@ -32,13 +32,28 @@ type Failure struct {
 	Text    string      // one line of bounded length
 	Output  string      // the end of what a command wrote, of bounded length; "" for nothing
 	Handled bool        // onError has led the case elsewhere: nobody needs to mend this
+	Over    FailureEnd  // of Output.Mended: how it is over
 	At      time.Time
 }
 
+// FailureEnd says how something that had failed is over.
+type FailureEnd string
+
+// How a failure is over.
+const (
+	FailureMended  FailureEnd = "mended"   // it was done when it was tried again
+	FailureGivenUp FailureEnd = "given-up" // somebody gave it up, or had it count as done
+	FailurePassed  FailureEnd = "passed"   // the case has gone on without it
+)
+
 // Shown returns the life of the case as people see it. It is failed while something
 // that has failed waits for somebody to mend it, and in a state of the type failed
-// (docs/contract/engine.md#failures). Decisions are made by Life.
+// (docs/contract/engine.md#failures). That of a draft is StateDraft. Decisions are made
+// by Life.
 func (c *Case) Shown() Life {
+	if c.IsDraft() {
+		return StateDraft
+	}
 	if c.Failing && (c.Life == Active || c.Life == Completed) {
 		return Failed
 	}
@@ -79,6 +94,9 @@ func (d failures) open(c *Case) (out []Failure) {
 			out = append(out, Failure{Name: e.Action, Action: e.Action, Step: e.Step, Kind: FailureFault, Text: e.Fault})
 		}
 	}
+	if b := c.Broken; b != nil {
+		out = append(out, Failure{Name: b.Action, Action: b.Action, Step: b.Step, Kind: FailureFault, Text: b.Fault})
+	}
 	if c.Life == Failed {
 		out = append(out, Failure{Kind: FailureFault})
 	}
@@ -92,11 +110,35 @@ func (d failures) mended() (out []Failure) {
 	now := d.open(d.c)
 	for _, f := range d.open(d.from) {
 		if !slices.ContainsFunc(now, func(still Failure) bool { return still.Name == f.Name }) {
-			f.At = d.now
+			f.At, f.Over = d.now, d.howOver(f.Name)
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// howOver says how a failure of that name, which there is no more, is over.
+func (d failures) howOver(name string) FailureEnd {
+	if slices.Contains(d.gaveUp, name) {
+		return FailureGivenUp
+	}
+	for i := range d.from.Outbox {
+		o := &d.from.Outbox[i]
+		if o.Name() != name {
+			continue
+		}
+		for j := range d.outbox {
+			if p := &d.outbox[j]; p.Seq == o.Seq && p.Step == o.Step && p.End == EndFailed {
+				return FailurePassed
+			}
+		}
+		return FailureMended
+	}
+	done := func(e LogEntry) bool { return e.Kind == LogAction && e.Action != nil && *e.Action == name }
+	if d.c.enablement(name) != nil || d.from.Life == Failed || slices.ContainsFunc(d.log, done) {
+		return FailureMended
+	}
+	return FailurePassed
 }
 
 // told returns what has failed in this event.

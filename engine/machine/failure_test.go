@@ -35,7 +35,7 @@ func TestFailureAndMending(t *testing.T) {
 	if err := p.event(answer(o, `{"ok": true}`)); err != nil {
 		t.Fatal(err)
 	}
-	want.Output = ""
+	want.Output, want.Over = "", FailureMended
 	if diff := cmp.Diff([]Failure{want}, p.mended); diff != "" || p.broke != nil {
 		t.Errorf("mended (-want +got):\n%s\nfailures %v", diff, p.broke)
 	}
@@ -57,7 +57,7 @@ actions:
 	if p.c.Shown() != Failed || len(p.broke) != 1 || p.broke[0].Name != "count" || p.broke[0].Kind != FailureFault || p.broke[0].Text == "" {
 		t.Fatalf("%s %+v", p.c.Shown(), p.broke)
 	}
-	if err := p.do("admin !abort count"); err != nil || p.c.Shown() != Active || len(p.mended) != 1 || p.mended[0].Name != "count" {
+	if err := p.do("admin !abort count"); err != nil || p.c.Shown() != Active || len(p.mended) != 1 || p.mended[0].Name != "count" || p.mended[0].Over != FailureGivenUp {
 		t.Errorf("%v: %s %+v", err, p.c.Shown(), p.mended)
 	}
 }

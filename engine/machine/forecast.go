@@ -91,6 +91,8 @@ func nextEvent(c *Case) (event Event, at time.Time, end Outlook) {
 	switch {
 	case c.Life.Ended() && (c.Life != Completed || c.NextDue().IsZero()):
 		return nil, at, OutlookEnded
+	case c.IsDraft():
+		return Due{}, c.Draft.Ends, ""
 	case c.Life == Queued && c.NextDue().IsZero():
 		return nil, at, OutlookQueued
 	case c.Life == Queued:

@@ -32,7 +32,11 @@ func Form(c *Case, r *route.Route) []byte {
 	b = c.Xattrs.AppendJSON(append(b, `,"xattrDict":`...))
 	b = appendRelations(b, `,"links":`, c.Relations)
 	b = append(b, `,"linkedFrom":{}`...) // who reads the case sees here what they may see
-	b = appendStrings(b, `,"enabledActions":`, enabledFor(c, r, people))
+	if c.IsDraft() {
+		b = appendStrings(b, `,"enabledActions":`, []string{DraftAction})
+	} else {
+		b = appendStrings(b, `,"enabledActions":`, enabledFor(c, r, people))
+	}
 	b = appendStrings(b, `,"pendingActions":`, enabledFor(c, r, engine))
 	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(*Warning) bool { return true })
 	b = appendTimeOrNull(b, `,"suspendedUntil":`, c.SuspendedUntil)

@@ -36,7 +36,8 @@ func (d *caseDecision) create(e Create) error {
 	c.SuspendedSelf, c.SuspendedUntil = false, time.Time{}
 	c.Enabled, c.LastNumber, c.Timers, c.Performed, c.Warnings = nil, 0, nil, nil, nil
 	c.Done, c.Withdrawn, c.Interrupted, c.Written, c.Resolution, c.Outbox = nil, nil, nil, nil, "", nil
-	if err := d.addDeclared(); err != nil {
+	c.Draft = nil
+	if err := d.declare(e.MayLack); err != nil {
 		return err
 	}
 	c.LogSeq, c.Version, c.Revision = 0, 0, 0
@@ -49,7 +50,10 @@ func (d *caseDecision) create(e Create) error {
 	if c.ScheduleUUID != "" {
 		by, trigger = ActorTimer, ByTime
 	}
-	entry := LogEntry{Kind: LogLife, Actor: new(by), Trigger: new(trigger), To: new(string(Queued)), Text: textCreated}
+	entry := LogEntry{Kind: LogLife, Actor: new(by), Trigger: new(trigger), To: new(string(c.Shown())), Text: textCreated}
+	if c.IsDraft() {
+		entry.Text = textDrafted(Lacks(d.route, c.Xattrs))
+	}
 	if c.Parent != 0 {
 		entry.Actor, entry.Trigger, entry.Text = nil, new(ByChild), fmt.Sprintf("%s by %s of case %d", textCreated, c.ParentAction, c.Parent)
 	}
@@ -63,7 +67,7 @@ func (d *caseDecision) create(e Create) error {
 // start starts a queued case. If that fails by a fault or an endless loop of the
 // route, the case is as before its start but failed, and the log says why.
 func (d *caseDecision) start() error {
-	if d.c.Life != Queued {
+	if d.c.Life != Queued || d.c.Draft != nil {
 		return d.refusals().notOpen()
 	}
 	before := d.savepoint()
@@ -108,23 +112,41 @@ func (d *caseDecision) begin() error {
 	return d.assignRoles()
 }
 
+// declare adds and checks declared XATTRs as addDeclared does. If the case may lack what
+// is required, that makes it a draft; a value of a wrong type is a fault all the same.
+func (d *caseDecision) declare(mayLack bool) error {
+	if !mayLack || Lacks(d.route, d.c.Xattrs) == nil {
+		return d.addDeclared()
+	}
+	var wrong document.Faults
+	if d.checkTypes(&wrong); wrong.Err() != nil {
+		return d.addDeclared()
+	}
+	d.addDefaults()
+	d.c.Draft = newDraft(d.now)
+	return nil
+}
+
 // addDeclared gives a new case the defaults of declared XATTRs that it lacks, and
 // checks those that it has.
 func (d *caseDecision) addDeclared() error {
+	d.addDefaults()
 	var faults document.Faults
-	for i := range d.route.Xattrs {
-		x := &d.route.Xattrs[i]
-		if _, given := d.c.Xattrs.Get(x.Key); given {
-			continue
-		}
-		if x.Default != nil {
-			d.c.Xattrs = d.c.Xattrs.Set(x.Key, *x.Default)
-		} else if x.Required {
-			faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
-		}
+	for _, x := range Lacks(d.route, d.c.Xattrs) {
+		faults.Add(nil, document.Pointer("/xattrDict", x.Key), errs.CodeRequired, "is required by the route")
 	}
 	d.checkTypes(&faults)
 	return faults.Err()
+}
+
+// addDefaults gives the case the defaults of declared XATTRs that it lacks.
+func (d *caseDecision) addDefaults() {
+	for i := range d.route.Xattrs {
+		x := &d.route.Xattrs[i]
+		if _, given := d.c.Xattrs.Get(x.Key); !given && x.Default != nil {
+			d.c.Xattrs = d.c.Xattrs.Set(x.Key, *x.Default)
+		}
+	}
 }
 
 // checkTypes checks the types of declared XATTRs. If a number or boolean is required,
@@ -174,9 +196,10 @@ func readAs(kind document.Kind, v label.Value) (label.Value, bool) {
 // MayEdit returns the key of the first XATTR that the actor may not change to what
 // it is in the dictionary, "" if all changes are allowed. If the XATTR is declared
 // with edit, those roles may change it, else the starter. Administrators of the
-// route may change all (docs/contract/drive.md#rights-table).
+// route may change all (docs/contract/drive.md#rights-table). The starter gives a draft
+// all that a start can give.
 func MayEdit(c *Case, r *route.Route, actor Actor, starter bool, to label.Dict) (key string) {
-	if actor.RouteAdmin {
+	if actor.RouteAdmin || starter && c.IsDraft() {
 		return ""
 	}
 	may := func(key string) bool {
@@ -247,6 +270,9 @@ func (d *caseDecision) setLife(to Life, entry LogEntry) {
 
 // notOpen returns the refusal of something that the life of the case does not allow.
 func (d refusals) notOpen() error {
+	if d.c.IsDraft() {
+		return d.notDraft()
+	}
 	e := errs.New(errs.CaseNotOpen, "The case is %s; this cannot be done with it.", d.c.Shown())
 	e.Extra = map[string]any{"state": string(d.c.Shown())}
 	switch d.c.Life {

@@ -23,6 +23,7 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	b = appendInt(b, `,"cid":`, v.ContextID)
 	b = appendString(b, `,"c":`, v.Context)
 	b = appendString(b, `,"by":`, v.Starter)
+	b = appendFilled(b, `,"sb":`, v.StartedBy)
 	b = appendInt(b, `,"p":`, int64(v.Priority))
 	for i := range v.Roles {
 		b = appendPlayersJSON(appendItem(b, `,"r":`, i), &v.Roles[i])
@@ -65,6 +66,9 @@ func appendCaseJSON(b []byte, v *Case) []byte {
 	}
 	b = appendEnd(b, len(v.Outbox))
 	b = appendTrue(b, `,"fl":`, v.Failing)
+	if v.Draft != nil {
+		b = appendDraftJSON(append(b, `,"dr":`...), v.Draft)
+	}
 	if v.Broken != nil {
 		b = appendBrokenJSON(append(b, `,"br":`...), v.Broken)
 	}
@@ -131,6 +135,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Context = r.text()
 		case "by":
 			v.Starter = r.text()
+		case "sb":
+			v.StartedBy = r.text()
 		case "p":
 			v.Priority = int(r.integer())
 		case "r":
@@ -167,6 +173,8 @@ func (r *markingReader) readCase() (v Case) {
 			v.Outbox = readList(r, r.readOutgoing)
 		case "fl":
 			v.Failing = r.truth()
+		case "dr":
+			v.Draft = new(r.readDraft())
 		case "br":
 			v.Broken = new(r.readBroken())
 		case "pa":
@@ -396,6 +404,7 @@ func appendPerformedJSON(b []byte, v *Performed) []byte {
 	b = appendFilled(b, `,"o":`, v.Output)
 	b = appendNonzero(b, `,"us":`, v.Used)
 	b = appendNonzero(b, `,"q":`, v.Seq)
+	b = appendFilled(b, `,"nm":`, v.Named)
 	return append(b, '}')
 }
 
@@ -422,6 +431,8 @@ func (r *markingReader) readPerformed() (v Performed) {
 			v.Used = r.integer()
 		case "q":
 			v.Seq = r.integer()
+		case "nm":
+			v.Named = r.text()
 		default:
 			r.unknown(key)
 		}
@@ -496,6 +507,9 @@ func appendOutgoingJSON(b []byte, v *Outgoing) []byte {
 	b = appendTrue(b, `,"u":`, v.Unhandled)
 	b = appendTrue(b, `,"h":`, v.OfError)
 	b = appendFilled(b, `,"f":`, v.From)
+	if v.Delay != nil {
+		b = appendDelayJSON(append(b, `,"d":`...), v.Delay)
+	}
 	return append(b, '}')
 }
 
@@ -530,6 +544,28 @@ func (r *markingReader) readOutgoing() (v Outgoing) {
 			v.OfError = r.truth()
 		case "f":
 			v.From = r.text()
+		case "d":
+			v.Delay = new(r.readDelay())
+		default:
+			r.unknown(key)
+		}
+	})
+	return v
+}
+
+func appendDraftJSON(b []byte, v *Draft) []byte {
+	b = appendInstant(b, `{"e":`, v.Ends)
+	b = appendSet(b, `,"r":`, v.Remind)
+	return append(b, '}')
+}
+
+func (r *markingReader) readDraft() (v Draft) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "e":
+			v.Ends = r.instant()
+		case "r":
+			v.Remind = r.instant()
 		default:
 			r.unknown(key)
 		}
@@ -540,6 +576,9 @@ func (r *markingReader) readOutgoing() (v Outgoing) {
 func appendBrokenJSON(b []byte, v *Broken) []byte {
 	b = appendString(b, `{"a":`, v.Action)
 	b = appendString(b, `,"s":`, v.Status)
+	b = appendFilled(b, `,"p":`, v.Step)
+	b = appendFilled(b, `,"e":`, v.Fault)
+	b = appendSet(b, `,"t":`, v.At)
 	return append(b, '}')
 }
 
@@ -550,6 +589,12 @@ func (r *markingReader) readBroken() (v Broken) {
 			v.Action = r.text()
 		case "s":
 			v.Status = r.text()
+		case "p":
+			v.Step = r.text()
+		case "e":
+			v.Fault = r.text()
+		case "t":
+			v.At = r.instant()
 		default:
 			r.unknown(key)
 		}
@@ -690,6 +735,38 @@ func (r *markingReader) readLimit() (v route.Limit) {
 			v.After = time.Duration(r.integer())
 		case "t":
 			v.At = r.instant()
+		default:
+			r.unknown(key)
+		}
+	})
+	return v
+}
+
+func appendDelayJSON(b []byte, v *Delay) []byte {
+	b = appendInt(b, `{"n":`, v.Tries)
+	b = appendString(b, `,"e":`, v.Last)
+	b = appendInstant(b, `,"b":`, v.First)
+	b = appendInstant(b, `,"w":`, v.Next)
+	b = appendInstant(b, `,"z":`, v.Until)
+	b = appendTrue(b, `,"l":`, v.Late)
+	return append(b, '}')
+}
+
+func (r *markingReader) readDelay() (v Delay) {
+	r.object(func(key []byte) {
+		switch string(key) {
+		case "n":
+			v.Tries = r.integer()
+		case "e":
+			v.Last = r.text()
+		case "b":
+			v.First = r.instant()
+		case "w":
+			v.Next = r.instant()
+		case "z":
+			v.Until = r.instant()
+		case "l":
+			v.Late = r.truth()
 		default:
 			r.unknown(key)
 		}

@@ -20,7 +20,7 @@ func fullCase() *Case {
 	at := startOfTests().Add(123456789 * time.Nanosecond)
 	return &Case{
 		ID: 1, GUID: "g", RouteID: 2, RouteName: "r", RouteVersion: 3, Title: "T \"ü\" \\ \n \x7f 😀", Life: Active, SuspendedSelf: true, SuspendedUntil: at, StartAt: at, Status: "open",
-		ContextID: 4, Context: "c", Starter: "sam", Priority: -5,
+		ContextID: 4, Context: "c", Starter: "sam", StartedBy: "ann", Priority: -5,
 		Roles:        []Players{{Role: "a", Parties: []string{"x", "y"}}, {Role: "b", Parties: []string{"z"}}},
 		Stakeholders: []string{"s", "t"},
 		Relations:    []Relation{{Name: "follows", Case: 42}, {Name: "partOf", Case: 9}},
@@ -30,11 +30,12 @@ func fullCase() *Case {
 		}}},
 		Timers:     []Timer{{Name: "a", Number: 3, Visit: 2, Limit: &route.Limit{Kind: route.AbsoluteLimit, At: at}}, {Name: "b", Limit: &route.Limit{}}, {}},
 		LastNumber: 7, Visit: 8, Done: []string{"d"}, Withdrawn: []string{"w", "x"}, Interrupted: []string{"i"},
-		Performed:  []Performed{{Action: "p", Count: 9, By: "sam", For: "bob", At: at, Resolution: "r", Output: "o", Used: 3, Seq: 5}, {Action: "q", Count: 1, At: at}},
+		Performed:  []Performed{{Action: "p", Count: 9, By: "sam", For: "bob", At: at, Resolution: "r", Output: "o", Used: 3, Seq: 5, Named: "ann"}, {Action: "q", Count: 1, At: at}},
 		Written:    []Written{{Label: "l", Number: 3, By: "sam", At: at}, {Label: "m", At: at}},
 		Resolution: "r",
 		Warnings:   []Warning{{Timer: "t", Time: at, Text: "w", Enablement: 7}, {Time: at}},
 		Outbox:     []Outgoing{{Seq: 1, Step: 2, Verb: "http", Source: "a", Into: "b", At: at, Failed: true, Attempts: 3, Fault: "f", Kind: FailureExit, Code: 4, Unhandled: true, OfError: true, From: "o"}, {At: at}},
+		Draft:      &Draft{Ends: at, Remind: at},
 		Failing:    true, Broken: &Broken{Action: "a", Status: "o"},
 		Family: Family{
 			Parent: 14, ParentEnablement: 15, ParentAction: "p", Depth: 2, Links: 3, Mapped: []string{"m"},

@@ -58,13 +58,7 @@ func (d personal) migrateByPerson(e Migrate) error {
 // redeclared gives the case the defaults of newly declared XATTRs. It need not have
 // one that is newly required.
 func (d personal) redeclared() error {
-	for i := range d.route.Xattrs {
-		if x := &d.route.Xattrs[i]; x.Default != nil {
-			if _, given := d.c.Xattrs.Get(x.Key); !given {
-				d.c.Xattrs = d.c.Xattrs.Set(x.Key, *x.Default)
-			}
-		}
-	}
+	d.addDefaults()
 	var faults document.Faults
 	d.checkTypes(&faults)
 	return faults.Err()

@@ -51,6 +51,9 @@ func (n *noticeBuilder) dropWaysOut() {
 // refusal or withdrawal. An action that leads nowhere is something to do.
 func (n *noticeBuilder) isWayOut(task TaskRef) bool {
 	d := n.cases[task.Case]
+	if d.c.IsDraft() {
+		return false
+	}
 	i := d.route.Action(task.Action)
 	return i != unknown && isWayOut(d.route, i)
 }

@@ -18,8 +18,12 @@ const (
 	ReasonPlayer      Reason = "player"
 	ReasonStakeholder Reason = "stakeholder"
 	ReasonStarter     Reason = "starter"
+	ReasonContext     Reason = "context" // the case belongs to them
 	ReasonOwner       Reason = "owner"   // of the schedule entry
-	ReasonAdmin       Reason = "admin"   // of the route, or of the server
+	ReasonTeam        Reason = "team"    // they administer the team that the case or entry belongs to
+	ReasonAdmin       Reason = "admin"   // of the route
+	ReasonServer      Reason = "server"  // they administer the server
+	ReasonTold        Reason = "told"    // they were told of what went wrong
 	ReasonWatcher     Reason = "watcher" // of the route
 )
 
@@ -80,7 +84,8 @@ func (d *caseDecision) notices(event Event) *Notices {
 // tasks notifies users of tasks in a case that they did not have before, and of
 // reminders.
 func (n *noticeBuilder) tasks(d *caseDecision) {
-	if d.c.Life != Active {
+	n.draftTask(d)
+	if !d.c.hasTasks() {
 		return
 	}
 	for i := range d.c.Enabled {
@@ -162,7 +167,7 @@ func (n *noticeBuilder) acts(event Event) {
 				continue // the answer of a service is not an act of a person
 			}
 		case LogLife:
-			if by != ByUser || entry.To == nil || *entry.To == string(Queued) {
+			if by != ByUser || entry.To == nil || *entry.To == string(Queued) || *entry.To == StateDraft {
 				continue
 			}
 		case LogTimer:

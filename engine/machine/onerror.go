@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"time"
 
 	"flowdrive/internal/errs"
 	"flowdrive/route"
@@ -13,6 +14,10 @@ import (
 type Broken struct {
 	Action string `json:"a"` // the action that failed
 	Status string `json:"s"` // the status in which it did
+	Step   string `json:"p,omitempty"`
+	Fault  string `json:"e,omitempty"` // why, in one line
+
+	At time.Time `json:"t,omitzero"` // when
 }
 
 // errorHandler runs onError (docs/contract/routes.md#what-fails).
@@ -82,7 +87,7 @@ func (h errorHandler) escalation(e Enabled) error {
 	from := h.c.Status
 	entered, err := h.handle(handler, e.Action, expr.Error{Step: e.Step, Kind: string(FailureFault), Text: e.Fault})
 	if err == nil && entered && h.endsFailed() {
-		h.c.Broken = &Broken{Action: e.Action, Status: from}
+		h.c.Broken = &Broken{Action: e.Action, Status: from, Step: e.Step, Fault: e.Fault, At: h.now}
 	}
 	return err
 }
@@ -187,5 +192,27 @@ func (d personal) retryBroken(e Retry) (bool, error) {
 	}
 	d.asked = e.Action
 	d.comeBack(b.Status, byPerson(e.Actor, e.Comment))
+	return true, d.bringToRest()
+}
+
+// giveUpBroken forgets the action whose failure led the case into a state of the type
+// failed: it is not tried again, and the case stays where it is. It reports whether
+// that is what was asked for.
+func (d personal) giveUpBroken(e Abort) (bool, error) {
+	b := d.c.Broken
+	if b == nil || b.Action != e.Action || !d.endsFailed() {
+		return false, nil
+	}
+	switch {
+	case d.c.Life == Suspended:
+		return true, d.refusals().notOpen()
+	case !e.Actor.RouteAdmin:
+		return true, errs.New(errs.NotAllowed, "Only an administrator of the route may give up what has failed.")
+	}
+	d.asked, d.c.Broken, d.changed = e.Action, nil, true
+	d.gaveUp = append(d.gaveUp, e.Action)
+	entry := byPerson(e.Actor, e.Comment)
+	entry.Kind, entry.Action, entry.Text = LogTask, new(e.Action), "Gave up: "+e.Action
+	d.add(entry)
 	return true, d.bringToRest()
 }

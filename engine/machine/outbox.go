@@ -36,6 +36,8 @@ type Outgoing struct {
 	Unhandled bool   `json:"u,omitempty"` // onError is still to be run for its failure
 	OfError   bool   `json:"h,omitempty"` // onError has asked for it, so none is run for its failure
 	From      string `json:"f,omitempty"` // the status that onError has led the case away from, into a failed one
+
+	Delay *Delay `json:"d,omitempty"` // nil: no attempt has failed since it was asked for, or last retried
 }
 
 // Name is the name of a delivery on worklists and below the case's actions.
@@ -58,17 +60,6 @@ func (o *Outgoing) failure() Failure {
 // Sending reports whether the case has deliveries that have not failed for good.
 func (c *Case) Sending() bool {
 	return slices.ContainsFunc(c.Outbox, func(o Outgoing) bool { return !o.Failed })
-}
-
-// Undelivered returns the delivery with that name that has failed for good, nil if
-// there is none.
-func (c *Case) Undelivered(name string) *Outgoing {
-	for i := range c.Outbox {
-		if o := &c.Outbox[i]; o.Failed && o.Name() == name {
-			return o
-		}
-	}
-	return nil
 }
 
 // Posting is what an event does to a row of the outbox. At most one of Request,
@@ -175,6 +166,7 @@ type (
 		Attempt   int64 // 1, 2, … since it was asked for, or last retried
 		Reason    string
 		Again     time.Time
+		Until     time.Time // the last attempt, if all of them fail
 	}
 
 	// Undelivered says that a delivery has failed for good.
@@ -235,9 +227,7 @@ func (d deliveries) record(event Event) error {
 		}
 		d.writeAnswer(at, e)
 	case Attempted:
-		o := d.c.Outbox[at]
-		d.changed = true
-		d.addOutside(&o, LogEntry{Kind: LogMessage, Text: fmt.Sprintf("Attempt %d failed: %s: %s; again at %s", e.Attempt, o.Verb, clipLine(e.Reason), e.Again.UTC().Format(time.RFC3339))})
+		d.delay(at, e)
 	case Undelivered:
 		d.keepFailed(at, e)
 	case Recorded:
@@ -284,6 +274,8 @@ func (d deliveries) keepFailed(at int, e Undelivered) {
 		return
 	}
 	o := &d.c.Outbox[at]
+	d.dropWarnings(func(w Warning) bool { return w.Timer == o.Name() })
+	o.Delay = nil
 	o.Failed, o.Attempts, o.Fault = true, o.Attempts+e.Attempts, cmp.Or(clipLine(e.Reason), "it failed")
 	o.Kind, o.Code = cmp.Or(e.Kind, FailureFault), e.Status
 	d.changed = true
@@ -363,6 +355,7 @@ func (d deliveries) attend(places []int, actor Actor, said string, again bool) e
 		entry.Kind = LogTask
 		if !again {
 			d.end(at, EndGivenUp)
+			d.gaveUp = append(d.gaveUp, o.Name())
 			entry.Text = fmt.Sprintf("Gave up: %s", o.Verb)
 			d.addOutside(&o, entry)
 			continue

@@ -109,11 +109,11 @@ func TestUndelivered(t *testing.T) {
 			}
 		}
 		name := o.Name()
-		if got := p.c.Undelivered(name); got == nil || got.Attempts != 3 || strings.ContainsAny(got.Fault, "\n\x00") || len(got.Fault) > 510 || len(p.c.Warnings) != 1 || p.c.Warnings[0].Timer != name || p.c.Sending() {
+		if got := p.c.Undone(name); got == nil || got.Attempts != 3 || strings.ContainsAny(got.Fault, "\n\x00") || len(got.Fault) > 510 || len(p.c.Warnings) != 1 || p.c.Warnings[0].Timer != name || p.c.Sending() {
 			t.Fatalf("%q: %+v %v", before, got, p.c.Warnings)
 		}
 		var form map[string]any
-		if err := json.Unmarshal(UndeliveredForm(p.c, p.c.Undelivered(name)), &form); err != nil || form["step"] != "http" || form["state"] != "escalated" || form["action"] != "ask" || form["attempts"] != 3.0 {
+		if err := json.Unmarshal(UndoneForm(p.c, p.c.Undone(name)), &form); err != nil || form["step"] != "http" || form["state"] != "escalated" || form["action"] != "ask" || form["attempts"] != 3.0 {
 			t.Errorf("%v %v", form, err)
 		}
 		lists := func(who string) (n int) {
@@ -135,7 +135,7 @@ func TestUndelivered(t *testing.T) {
 		if err := p.do("admin !retry " + name); err != nil || p.c.Warnings != nil || !p.c.Sending() || !slices.Contains(p.texts()[len(p.log)-2:], "admin Sent again: http") {
 			t.Errorf("%v, %v, %s", err, p.c.Warnings, p.last())
 		}
-		if err := p.event(fail); err != nil || p.c.Undelivered(name).Attempts != 6 {
+		if err := p.event(fail); err != nil || p.c.Undone(name).Attempts != 6 {
 			t.Errorf("%v %+v", err, p.c.Outbox)
 		}
 		if err := p.do("admin !retry ask"); err != nil || !p.c.Sending() { // the action stands for what it asked for
@@ -378,7 +378,7 @@ func outboxAgrees(before *Case, out *Output) string {
 		return fmt.Sprintf("the case does not know of %v", rows)
 	}
 	for _, w := range out.Case.Warnings {
-		if strings.HasPrefix(w.Text, "Not delivered") && out.Case.Undelivered(w.Timer) == nil {
+		if strings.HasPrefix(w.Text, "Not delivered") && out.Case.Undone(w.Timer) == nil {
 			return "a warning outlives its delivery: " + w.Timer
 		}
 	}

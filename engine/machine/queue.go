@@ -74,6 +74,7 @@ func (d *caseDecision) abort(place int, entry LogEntry) error {
 	d.giveBack(&d.c.Enabled[place])
 	d.endEnablement(d.c.Enabled[place].Number)
 	d.withdraw(a.Name)
+	d.gaveUp = append(d.gaveUp, a.Name)
 	d.changed = true
 	entry.Kind, entry.Action, entry.Text = LogTask, new(a.Name), "Aborted "+title(a)
 	d.add(entry)
@@ -138,6 +139,9 @@ func (d personal) attendedTask(action, verb string, actor Actor, states ...TaskS
 }
 
 func (d personal) abortByPerson(e Abort) error {
+	if done, err := d.giveUpBroken(e); done {
+		return err
+	}
 	if i := d.route.Action(e.Action); i == unknown || d.place(i) < 0 {
 		if places := d.deliveries().undelivered(e.Action); places != nil {
 			return d.deliveries().attend(places, e.Actor, e.Comment, false)
@@ -191,6 +195,7 @@ func (d personal) skip(e Skip) error {
 		}
 		return badField("/output", code, "must be one of the outputs of %q: %s", a.Name, outputs(a))
 	}
+	d.gaveUp = append(d.gaveUp, a.Name)
 	err = d.perform(performance{
 		action: action, enablement: d.c.Enabled[place].Number, trigger: ByUser, actor: e.Actor.Name, comment: e.Comment, skips: true, output: e.Output,
 	})

@@ -102,6 +102,41 @@ func (d personal) stillPlays(a *route.Action, e *Enabled, name string) (bool, er
 	return false, nil
 }
 
+// neededByQuorum refuses that a user rejects an action that needs several, if too few
+// would be left to perform it.
+func (d personal) neededByQuorum(a *route.Action, e *Enabled, name string) error {
+	if a.Need == nil {
+		return nil
+	}
+	var left []string
+	for _, party := range assignees(d.c, d.status, a, e) {
+		if party == PartyAdmins || party == string(identity.Everyone) {
+			return nil
+		}
+		members, known := d.facts.Members[party]
+		if !known {
+			d.need(Need{Members: party})
+			continue
+		}
+		for _, member := range members {
+			counted := slices.ContainsFunc(left, func(one string) bool { return sameName(one, member) })
+			if !counted && !sameName(member, name) && !e.rejectedBy(member) {
+				left = append(left, member)
+			}
+		}
+	}
+	if len(d.needs) > 0 {
+		return errAbsent
+	}
+	if len(left) >= a.Need.Count {
+		return nil
+	}
+	refusal := errs.New(errs.ActionNotEnabled, "%q needs %d of the role %q, and without you there would be %d. Perform it, or ask an administrator of the route to give the role to somebody else or to skip it.",
+		a.Name, a.Need.Count, a.Need.Role, len(left))
+	refusal.Extra = map[string]any{"enabled": enabledFor(d.c, d.route, people)}
+	return refusal
+}
+
 // takeBack removes the vote of the actor from an action that needs several.
 func (d personal) takeBack(place int, e Release) error {
 	task, a := &d.c.Enabled[place], &d.route.Actions[d.actions[place]]

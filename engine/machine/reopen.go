@@ -26,6 +26,9 @@ func (d personal) reopenByPerson(e Reopen) error {
 		d.setLife(Queued, entry)
 	case Canceled:
 		if d.c.Started.IsZero() {
+			if d.c.Draft != nil {
+				d.c.Draft = newDraft(d.now)
+			}
 			d.setLife(Queued, entry)
 			return nil
 		}

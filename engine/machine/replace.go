@@ -77,9 +77,14 @@ func assigningXattrs(r *route.Route) (keys []string) {
 // Replace returns the case with the name of one party in place of another's, in
 // all places, also in those that say who did something: rules about them go on to
 // hold. Nobody is in a list twice. It reports whether that has changed anything.
-// The case is not brought to rest: its roles have as many players as before.
-func Replace(c *Case, r *route.Route, from, to string) (after *Case, changed bool) {
+// If what one party has is handed over to another one, the case keeps who started it
+// and who performed its actions, for people to see. The case is not brought to rest: its
+// roles have as many players as before.
+func Replace(c *Case, r *route.Route, from, to string, handedOver bool) (after *Case, changed bool) {
 	out := c.clone()
+	if handedOver {
+		out.keepActors(from)
+	}
 	out.Stakeholders = slices.Clone(c.Stakeholders)
 	out.Xattrs = slices.Clone(label.Dict(c.Xattrs))
 	out.Roles = slices.Clone(c.Roles)
@@ -117,6 +122,19 @@ func Replace(c *Case, r *route.Route, from, to string) (after *Case, changed boo
 		}
 	}
 	return out, true
+}
+
+// keepActors keeps that a party has started the case and performed its actions, before
+// another one takes its place.
+func (c *Case) keepActors(name string) {
+	if c.StartedBy == "" && sameName(c.Starter, name) {
+		c.StartedBy = c.Starter
+	}
+	for i := range c.Performed {
+		if p := &c.Performed[i]; p.Named == "" && sameName(p.By, name) {
+			p.Named = p.By
+		}
+	}
 }
 
 // HandedOver notes in the log of a case that another party has what one had, and

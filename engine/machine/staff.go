@@ -8,6 +8,8 @@ type Unstaffed struct {
 	Action  string
 	Title   string
 	Parties []string // who may be symbolic parties or have no users
+	Need    int      // how many users must do it
+	Without []string // users who have rejected it, and do not count
 }
 
 // StaffedTasks returns the tasks of a case that wait for somebody and that roles are
@@ -27,7 +29,10 @@ func StaffedTasks(c *Case, r *route.Route) (out []Unstaffed) {
 		if len(roles) == 0 || len(a.Allowed) > 0 {
 			continue
 		}
-		task := Unstaffed{Number: e.Number, Action: a.Name, Title: title(a), Parties: holders(c, status, a, e)}
+		task := Unstaffed{Number: e.Number, Action: a.Name, Title: title(a), Parties: holders(c, status, a, e), Need: 1}
+		if a.Need != nil {
+			task.Need, task.Without = a.Need.Count, e.Rejected
+		}
 		onlyStakeholders := len(task.Parties) == 0
 		for _, role := range roles {
 			parties := c.RoleParties(role)

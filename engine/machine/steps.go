@@ -202,7 +202,7 @@ func (d stepRun) fill(text string, escape func(string) string) (filled string, u
 	}
 	var out strings.Builder
 	for text != "" {
-		start, end := reference(text)
+		start, end := label.ScanMessage(text)
 		literal, missed := label.Substitute(text[:start], values)
 		unfilled = append(unfilled, missed...)
 		out.WriteString(literal)
@@ -237,32 +237,6 @@ func (d stepRun) labelled() time.Time {
 		return d.c.ScheduledFor
 	}
 	return d.now
-}
-
-// reference returns where the first $Label; of the text begins and ends. If there
-// is none, both are the length of the text.
-func reference(text string) (start, end int) {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '$' {
-			continue
-		}
-		n := i + 1
-		for n < len(text) && isLabel(text[n], n == i+1) {
-			n++
-		}
-		if n > i+1 && n < len(text) && text[n] == ';' {
-			return i, n + 1
-		}
-	}
-	return len(text), len(text)
-}
-
-func isLabel(c byte, first bool) bool {
-	switch {
-	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		return true
-	}
-	return !first && (c == '_' || c == '-')
 }
 
 // set sets XATTRs. Null removes one.

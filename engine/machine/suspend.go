@@ -39,6 +39,9 @@ func (d personal) suspendByPerson(e Suspend) error {
 	switch d.c.Life {
 	case Active, Suspended:
 	case Queued:
+		if d.c.IsDraft() {
+			return d.refusals().notDraft()
+		}
 		err := errs.New(errs.CaseNotOpen, "The case is queued, and nothing happens to it before it starts. To have it start later, set startAt instead.")
 		err.Extra = map[string]any{"state": string(d.c.Life)}
 		return err

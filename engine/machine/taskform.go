@@ -30,9 +30,9 @@ func TaskForm(c *Case, r *route.Route, action string) []byte {
 	b = appendString(b, `,"title":`, cmp.Or(a.Title, a.Name))
 	b = appendTextOrNull(b, `,"description":`, a.Description)
 	b = appendChoices(b, c, r, place)
-	b = appendStrings(b, `,"leadsTo":`, leadsTo(c, r, a))
+	b = appendStrings(b, `,"leadsTo":`, LeadsTo(c, r, a))
 	b = appendString(b, `,"state":`, string(e.State))
-	due, acceptBy := e.dueDates()
+	due, acceptBy := e.Dates()
 	b = appendTimeOrNull(b, `,"due":`, due)
 	b = appendTimeOrNull(b, `,"acceptBy":`, acceptBy)
 	b = appendTimeOrNull(b, `,"fireAt":`, e.Due)
@@ -119,9 +119,9 @@ func (x *Change) alters(dict label.Dict) bool {
 	return !v.Equal(x.Value)
 }
 
-// leadsTo returns the states in which the case may be once the action is
+// LeadsTo returns the states in which the case may be once the action is
 // performed, in order of definition; none if it stays where it is.
-func leadsTo(c *Case, r *route.Route, a *route.Action) []string {
+func LeadsTo(c *Case, r *route.Route, a *route.Action) []string {
 	names := []string{}
 	add := func(to int) {
 		if has(r.States, to) && !slices.Contains(names, r.States[to].Name) {
@@ -277,24 +277,4 @@ func alternatives(c *Case, r *route.Route, a *route.Action) string {
 		}
 	}
 	return strings.Join(names, ", ")
-}
-
-// UndeliveredForm returns the complete form of a delivery that has failed for good,
-// indented JSON: that of a task, with what went wrong.
-func UndeliveredForm(c *Case, o *Outgoing) []byte {
-	b := append(make([]byte, 0, 1024), `{"do":"","comment":"","resolution":null,"xattrDict":{}`...)
-	b = appendOfCase(b, c)
-	b = appendString(b, `,"action":`, o.action())
-	b = appendString(b, `,"title":`, fmt.Sprintf("%s of %s", o.Verb, o.Source))
-	b = append(b, `,"description":null,"choices":{"retry":"It is sent again.","abort":"It is given up."},"leadsTo":[]`...)
-	b = appendString(b, `,"state":`, string(Escalated))
-	b = append(b, `,"due":null,"acceptBy":null,"fireAt":null`...)
-	b = appendTimeOrNull(b, `,"offered":`, o.At)
-	b = append(b, `,"roles":[],"assignees":[],"acceptedBy":null`...)
-	b = appendWarnings(b, `,"warnings":`, c.Warnings, func(w *Warning) bool { return w.Timer == o.Name() })
-	b = append(b, `,"resolutions":{},"form":null`...)
-	b = appendString(b, `,"step":`, string(o.Verb))
-	b = appendString(b, `,"error":`, o.Fault)
-	b = appendInt(b, `,"attempts":`, o.Attempts)
-	return document.Indent(append(appendInt(b, `,"version":`, c.Version), "}\n"...))
 }

@@ -259,6 +259,9 @@ func (d personal) reject(e Reject) error {
 	if !offered {
 		return errs.New(errs.NotAllowed, "%q is not offered to you; there is nothing to reject.", a.Name)
 	}
+	if err := d.neededByQuorum(a, task, e.Actor.Name); err != nil {
+		return err
+	}
 	others, err := d.others(a, task, e.Actor.Name)
 	if err != nil {
 		return err
@@ -354,6 +357,16 @@ func (d personal) user(name string) (string, error) {
 		return "", badField("/to", errs.CodeNotFound, "%q is not a user who could perform it", name)
 	}
 	return members[0], nil
+}
+
+// Assignees returns the parties to whom an enabled action of the case is offered, as
+// assignees does.
+func Assignees(c *Case, r *route.Route, e *Enabled) []string {
+	i := r.Action(e.Action)
+	if i == unknown {
+		return nil
+	}
+	return assignees(c, r.State(c.Status), &r.Actions[i], e)
 }
 
 // assignees returns the parties to whom an enabled action is offered, each once:

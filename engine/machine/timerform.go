@@ -98,9 +98,9 @@ func MaySetTimer(c *Case, r *route.Route, name string, actor Actor, starter bool
 	return may && a.Trigger == route.TriggerUser
 }
 
-// dueDates returns by when a task is to be performed and, while it is offered, by
+// Dates returns by when a task is to be performed and, while it is offered, by
 // when it is to be accepted. Zero means no date.
-func (e *Enabled) dueDates() (due, acceptBy time.Time) {
+func (e *Enabled) Dates() (due, acceptBy time.Time) {
 	if e.DoBy != nil {
 		due = e.DoBy.due()
 	}

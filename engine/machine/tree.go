@@ -182,7 +182,7 @@ func (t *tree) identity() (Identity, error) {
 	switch {
 	case t.taken < len(t.facts.New):
 	case t.facts.Full:
-		return Identity{}, routeFault("it would start more cases than its starter may have open")
+		return Identity{}, routeFault("it would start more cases than its starter may have open, or than routes may start for one user in an hour")
 	default:
 		return Identity{}, t.needNew(t.taken + 1)
 	}

@@ -19,18 +19,25 @@ type Wait struct {
 	By       string   // who has accepted it, "" for nobody
 	For      string   // on whose behalf, "" on their own
 	Warned   bool     // it has warnings
+	Optional bool     // it can be done, and nothing waits for it
+	Without  []string // users to whom it is not offered any more: they have rejected it, or performed their part of it
 	Since    time.Time
 	Due      time.Time // by when it is to be performed; zero: no date
 	AcceptBy time.Time // by when it is to be accepted; zero: no date
 	At       time.Time // when the engine performs it; zero: it does not
 	Remind   time.Time // when people are reminded next; zero: never
 	Children int64     // how many children are open
-	Fault    string    // of a delivery: what went wrong last
+	Fault    string    // of a delivery, or of what cannot be done: what went wrong last
+	Delay    *Delay    // of a delivery: attempts have failed, and there is another one; nil: none has
+	Source   string    // of a delivery: the action or timer that has asked for it
 }
 
 // Waits returns what the case waits for, in order of definition. An ended case waits
 // for nothing, except for deliveries and for what can still be done with it.
 func Waits(c *Case, r *route.Route) (out []Wait) {
+	if c.IsDraft() {
+		return waitsOfDraft(c, r)
+	}
 	status := r.State(c.Status)
 	for i := range r.Actions {
 		a := &r.Actions[i]
@@ -40,24 +47,37 @@ func Waits(c *Case, r *route.Route) (out []Wait) {
 		}
 		e := &c.Enabled[place]
 		w := Wait{Action: a.Name, Title: cmp.Or(a.Title, a.Name), State: e.State, Since: e.Since, At: e.Due, Remind: e.Remind}
-		w.Due, w.AcceptBy = e.dueDates()
+		w.Due, w.AcceptBy = e.Dates()
 		if a.Trigger == route.TriggerUser {
 			w.Assigned, w.By, w.For, w.Warned = assignees(c, status, a, e), e.By, e.For, c.warned(e.Number)
 			if w.Who = w.Assigned; len(w.Who) == 0 {
 				w.Who = allowedParties(c, a)
 			}
 		}
+		w.Optional = a.Trigger == route.TriggerUser && e.State != Escalated && e.State != Accepted && e.To == "" &&
+			(c.Life.Ended() || len(assignedRoles(a, status)) == 0)
+		w.Without = slices.Clone(e.Rejected)
+		for i := range e.Votes {
+			w.Without = append(w.Without, e.Votes[i].counts())
+		}
 		if e.State == Escalated {
-			w.Who = []string{PartyAdmins}
+			w.Who, w.Fault = []string{PartyAdmins}, e.Fault
 		}
 		if e.Children != nil {
 			w.Children = e.Children.open()
 		}
 		out = append(out, w)
 	}
+	if b := c.Broken; b != nil {
+		w := Wait{Action: b.Action, Title: b.Action, State: Escalated, Who: []string{PartyAdmins}, Since: b.At, Fault: b.Fault}
+		if i := r.Action(b.Action); i != unknown {
+			w.Title = title(&r.Actions[i])
+		}
+		out = append(out, w)
+	}
 	for i := range c.Outbox {
 		o := &c.Outbox[i]
-		w := Wait{Action: o.Name(), Title: string(o.Verb), State: Running, Delivery: true, Since: o.At, Fault: o.Fault}
+		w := Wait{Action: o.Name(), Title: string(o.Verb), State: Running, Delivery: true, Since: o.At, Fault: o.Fault, Delay: o.Delay, Source: o.Source}
 		if o.Failed {
 			w.State, w.Who = Escalated, []string{PartyAdmins}
 		}
@@ -91,7 +111,7 @@ func allowedParties(c *Case, a *route.Action) (out []string) {
 // DueBy returns by when something is to be done with a task: accepted while it is
 // offered, or performed. It is zero if there is no date.
 func (e *Enabled) DueBy() time.Time {
-	due, acceptBy := e.dueDates()
+	due, acceptBy := e.Dates()
 	if due.IsZero() || !acceptBy.IsZero() && acceptBy.Before(due) {
 		return acceptBy
 	}

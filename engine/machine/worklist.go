@@ -27,13 +27,14 @@ const (
 // OwnLists are the lists of tasks that the user can do something with.
 const OwnLists = OnOffered | OnAccepted | OnWarnings | OnEscalated
 
-// Task is an enabled action on the lists of an actor, a failed delivery, or the
-// warnings of a case.
+// Task is an enabled action on the lists of an actor, something that has failed, or
+// the warnings of a case.
 type Task struct {
 	Action  int // index in the route
 	Enabled *Enabled
-	Failed  *Outgoing // if set, Action and Enabled are not
-	OfCase  bool      // it is the case itself that has warnings; then they are not set either
+	Failed  *Undone // if set, Action and Enabled are not
+	OfCase  bool    // it is the case itself that has warnings; then they are not set either
+	OfDraft bool    // it asks for what a draft lacks; then they are not set either
 	Lists   Lists
 
 	// Assigned says that the actor, or a user whose deputy the actor is, has the
@@ -50,15 +51,19 @@ func TaskRoles(c *Case, r *route.Route, a *route.Action) []string {
 
 // Tasks returns the tasks of the actor in the case, in order of definition: their
 // own, those of users whose active deputy the actor is, and those that the actor
-// watches. Only active cases have tasks. Failed deliveries come last, in order, and
-// then the case itself if it has warnings.
+// watches. Only active cases have tasks, and those in a state of the type failed. What
+// has failed and is not enabled comes last, in order, and then the case itself if it
+// has warnings.
 func Tasks(c *Case, r *route.Route, actor Actor) []Task {
+	if c.IsDraft() {
+		return tasksOfDraft(c, actor)
+	}
 	watches := actor.watches(c)
-	failed := undelivered(c, actor)
+	failed := undone(c, actor)
 	if watches && c.warnsOfItself() {
 		failed = append(failed, Task{OfCase: true, Lists: WatchedWarnings, Assigned: true})
 	}
-	if c.Life != Active {
+	if !c.hasTasks() {
 		return failed
 	}
 	status := r.State(c.Status)
@@ -91,6 +96,10 @@ func Tasks(c *Case, r *route.Route, actor Actor) []Task {
 	return append(out, failed...)
 }
 
+// hasTasks reports whether people may have tasks in the case: in an active one, and in
+// one that waits in a state of the type failed for somebody to say how it goes on.
+func (c *Case) hasTasks() bool { return c.Life == Active || c.Life == Completed && c.Failing }
+
 // watches reports whether the actor watches what becomes of the case: who started it,
 // and the administrators of its route. Nobody started the cases of everyone.
 func (a *Actor) watches(c *Case) bool {
@@ -111,12 +120,12 @@ func (c *Case) watched(e *Enabled) (on Lists) {
 // warnsOfItself reports whether the case has warnings that are not those of a task,
 // and may still be helped. A suspended case is on no list.
 func (c *Case) warnsOfItself() bool {
-	return (!c.Life.Ended() || c.Life == Failed) && !c.suspended() && c.warned(0)
+	return (!c.Life.Ended() || c.Life == Failed || len(LateDeliveries(c)) > 0) && !c.suspended() && c.warned(0)
 }
 
-// undelivered returns the failed deliveries of a case, for administrators of the
-// route, who may retry them, and for its starter. A suspended case has none.
-func undelivered(c *Case, actor Actor) (out []Task) {
+// undone returns what has failed in a case and is not enabled, for administrators of
+// the route, who may retry it, and for its starter. In a suspended case that is nothing.
+func undone(c *Case, actor Actor) (out []Task) {
 	if !actor.watches(c) || c.suspended() {
 		return nil
 	}
@@ -124,10 +133,8 @@ func undelivered(c *Case, actor Actor) (out []Task) {
 	if actor.RouteAdmin {
 		on |= OnEscalated
 	}
-	for i := range c.Outbox {
-		if c.Outbox[i].Failed {
-			out = append(out, Task{Failed: &c.Outbox[i], Lists: on, Assigned: true})
-		}
+	for _, u := range c.AllUndone() {
+		out = append(out, Task{Failed: u, Lists: on, Assigned: true})
 	}
 	return out
 }
@@ -164,6 +171,9 @@ type Share struct {
 // Shares returns who may have tasks in the case, in order of names. Worklists find
 // the case by them; Tasks says who has tasks.
 func Shares(c *Case, r *route.Route) (out []Share) {
+	if c.IsDraft() {
+		return sharesOfDraft(c)
+	}
 	add := func(party string, on Lists) {
 		if on == 0 || party == "" {
 			return
@@ -180,14 +190,14 @@ func Shares(c *Case, r *route.Route) (out []Share) {
 			add(c.Starter, on)
 		}
 	}
-	if len(undelivered(c, Actor{RouteAdmin: true})) > 0 {
+	if len(undone(c, Actor{RouteAdmin: true})) > 0 {
 		add(PartyAdmins, OnEscalated)
 		watch(WatchedEscalated)
 	}
 	if c.warnsOfItself() {
 		watch(WatchedWarnings)
 	}
-	if c.Life != Active {
+	if !c.hasTasks() {
 		return out
 	}
 	status := r.State(c.Status)

@@ -34,6 +34,8 @@ func (n *Notice) route() string {
 		return n.Case.RouteName
 	case n.Entry != nil:
 		return n.Entry.Route
+	case n.Hook != nil:
+		return n.Hook.Route
 	}
 	return ""
 }

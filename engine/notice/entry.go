@@ -10,7 +10,7 @@ import (
 func (n *Notice) entryMail(p *Person) *machine.Mail {
 	e := n.Entry
 	l := &letter{Subject: n.Sentence(p), Opening: n.firing(p), Detail: n.Trouble.Text}
-	if !n.Trouble.Ended {
+	if !n.Trouble.Ended && n.Trouble.Over != EndDeleted {
 		l.link("The entry", n.Links.Entry(e.UUID))
 	}
 	l.link("Its history", n.Links.InEntry(e.UUID, "occurrences.json"))
@@ -25,6 +25,8 @@ func (n *Notice) entryMail(p *Person) *machine.Mail {
 func (n *Notice) firing(p *Person) string {
 	t, title := n.Trouble, machine.OneLine(n.Entry.Title)
 	switch {
+	case n.Kind == KindMended && t.Over == EndDeleted:
+		return fmt.Sprintf("The schedule entry %q was deleted%s. It had not started a case since %s:", title, byWhom(t.By), p.When(t.Since))
 	case n.Kind == KindMended:
 		return fmt.Sprintf("The schedule entry %q has started a case again. It had failed since %s:", title, p.When(t.Since))
 	case t.Again:
@@ -38,5 +40,5 @@ func (n *Notice) prospect() string {
 	if n.Trouble.Ended {
 		return "That was its last instant, and it has ended. Its document lies in .history/ beside the entries of its author; save it again with another time to have it done."
 	}
-	return "It goes on with its next instant. You are told once a day until it has started a case, and once when it has."
+	return "It tries again at its next instant, which fails, too, unless the cause is mended. Who may change the entry can also save {\"do\": \"trigger\"} to it to try at once, or {\"do\": \"pause\"} to stop it. You are told once a day until it has started a case, and once when it has."
 }

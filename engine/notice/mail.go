@@ -12,6 +12,8 @@ func (n *Notice) Mail(p *Person) *machine.Mail {
 	switch {
 	case n.Way != nil:
 		return n.wayMail(p)
+	case n.Hook != nil:
+		return n.hookMail(p)
 	case n.Case == nil:
 		return n.entryMail(p)
 	case n.Trouble != nil:
@@ -36,6 +38,7 @@ func (n *Notice) caseMail(p *Person) *machine.Mail {
 	l.Facts = n.facts(at)
 	l.link("The case", n.Links.Case(at.ID))
 	l.link("Its log", n.Links.InCase(at.ID, "log.txt"))
+	l.Closing = append(l.Closing, p.overToo()...)
 	l.Closing = append(l.Closing, fmt.Sprintf(`You get this because %s. With {"notify": false} saved to %s there are no more such mails.`, p.because(), n.Links.To("/dav/Account/me.json")))
 	return l.mail(p, at.GUID)
 }
@@ -133,10 +136,18 @@ func (p *Person) because() string {
 		return "you are a stakeholder of the case"
 	case machine.ReasonStarter:
 		return "you started the case"
+	case machine.ReasonContext:
+		return "the case is yours"
 	case machine.ReasonOwner:
 		return "the schedule entry is yours"
+	case machine.ReasonTeam:
+		return "you administer the team that this belongs to"
 	case machine.ReasonAdmin:
 		return "you administer the route"
+	case machine.ReasonServer:
+		return "you administer the server"
+	case machine.ReasonTold:
+		return "you were told when it went wrong"
 	case machine.ReasonWatcher:
 	}
 	return "you watch the route"

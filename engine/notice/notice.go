@@ -52,7 +52,7 @@ func (k Kind) Severity() Severity {
 	return Info
 }
 
-// Notice is one thing that some people are told. Exactly one of Case, Entry
+// Notice is one thing that some people are told. Exactly one of Case, Entry, Hook
 // and Way is set.
 type Notice struct {
 	Kind Kind
@@ -60,6 +60,8 @@ type Notice struct {
 	Case *machine.Case // that it is about, as it is since
 	// Entry is the schedule entry that it is about.
 	Entry *Entry
+	// Hook is the hook that it is about.
+	Hook *Hook
 	// Way is the way of telling people that it is about.
 	Way *Way
 	// Word is what was done in the case, or how it ended: "Approved".
@@ -75,8 +77,11 @@ type Notice struct {
 	Name    func(user string) string     // what people call a user; nil: by the name to log in with
 	// Brief returns what is told of a task, and Facts the XATTRs of a case that its
 	// route declares. Both may be nil.
-	Brief  func(machine.TaskRef) (machine.Brief, bool)
-	Facts  func(*machine.Case) []machine.Fact
+	Brief func(machine.TaskRef) (machine.Brief, bool)
+	Facts func(*machine.Case) []machine.Fact
+	// Better is a notice of the same event that says the same and more: who is told that
+	// is not told this. It may be nil.
+	Better *Notice
 	Links  link.Base // how links begin
 	People []Person  // who is told, each once
 }
@@ -85,6 +90,13 @@ type Notice struct {
 type Entry struct {
 	UUID  string
 	Title string
+	Route string
+}
+
+// Hook is a hook, as far as people are told of it.
+type Hook struct {
+	ID    int64
+	Name  string
 	Route string
 }
 
@@ -106,10 +118,31 @@ type Trouble struct {
 	Since   time.Time // when it was told of first
 	Instant time.Time // of a schedule entry: the instant that failed
 	// Ended says that the schedule entry has no other instant.
-	Ended    bool
-	Again    bool // the people have been told of it before, and it is still wrong
-	Canceled bool // of KindMended: it is over because the case was canceled
+	Ended bool
+	Again bool // the people have been told of it before, and it is still wrong
+	// Over and By say, of KindMended, how it is over and who brought that about; "" for
+	// nobody.
+	Over End
+	By   string
+	// Delay is what is known of the attempts of a delivery, of WhatDelayed.
+	Delay *machine.Delay
+	// Menders are the names of those who may mend it, and Skips says that they may also
+	// have it count as done. Both are of WhatFailed.
+	Menders []string
+	Skips   bool
 }
+
+// End says how something that was wrong is over.
+type End string
+
+// How something is over.
+const (
+	EndMended   End = ""         // it was done
+	EndCanceled End = "canceled" // with its case
+	EndGivenUp  End = "given-up" // somebody gave it up
+	EndPassed   End = "passed"   // the case has gone on without it
+	EndDeleted  End = "deleted"  // with its schedule entry or hook
+)
 
 // Person is a recipient.
 type Person struct {
@@ -119,6 +152,8 @@ type Person struct {
 	At     *machine.Case  // through which they are told, nil if there is no case
 	Behalf string         // the user whose deputy this is, or ""
 	Sees   bool           // the case in which the acts were done
+	Mends  bool           // may have what has failed tried again
+	Over   []*Trouble     // what they were told of, and what is over with what this notice tells
 	Zone   *time.Location // in which the person is told times; nil: UTC
 }
 

@@ -125,6 +125,8 @@ func TestMailReasons(t *testing.T) {
 	for why, because := range map[machine.Reason]string{
 		machine.ReasonTask: "the task is yours", machine.ReasonReminder: "the task is yours", machine.ReasonPlayer: "you play a role in the case",
 		machine.ReasonStakeholder: "you are a stakeholder of the case", machine.ReasonStarter: "you started the case", machine.ReasonWatcher: "you watch the route",
+		machine.ReasonContext: "the case is yours", machine.ReasonOwner: "the schedule entry is yours", machine.ReasonTeam: "you administer the team that this belongs to",
+		machine.ReasonAdmin: "you administer the route", machine.ReasonServer: "you administer the server", machine.ReasonTold: "you were told when it went wrong",
 	} {
 		if text := sampleEvent().Mail(samplePerson(why)).Text; !strings.Contains(text, "You get this because "+because+".") {
 			t.Errorf("%s: %s", why, text)
@@ -265,7 +267,7 @@ func sampleWay(kind notice.Kind) *notice.Notice {
 // neither by that way nor twice of a mailbox by itself.
 func TestWays(t *testing.T) {
 	t.Parallel()
-	admin := &notice.Person{Email: "root@example.org"}
+	admin := &notice.Person{Email: "root@example.org", Notice: machine.Notice{Why: machine.ReasonServer}}
 	failed, mended := sampleWay(notice.KindFailure).Mail(admin), sampleWay(notice.KindMended).Mail(admin)
 	want(t, "subject", failed.Subject, "Notices do not arrive: slack at hooks.slack.com")
 	want(t, "text", failed.Text, `Slack at hooks.slack.com has not taken notices since 2012-11-09 11:34 UTC:
@@ -277,7 +279,7 @@ Notices that were given up meanwhile: 2. They are not sent again.
 What has not been given up is tried again for a day. There is no further mail
 about it until it works again.
 
-You get this because you are an administrator.
+You get this because you administer the server.
 `)
 	want(t, "subject when it is mended", mended.Subject, "Notices arrive again: slack at hooks.slack.com")
 	if mended.Thread != failed.Thread || !strings.Contains(mended.Text, "takes notices again. It did not since 2012-11-09 11:34 UTC.") {
@@ -342,8 +344,10 @@ func TestFailure(t *testing.T) {
 The entry:   /dav/Workflow/Schedule/0123.json
 Its history: /dav/Workflow/Schedule/0123/occurrences.json
 
-It goes on with its next instant. You are told once a day until it has started
-a case, and once when it has.
+It tries again at its next instant, which fails, too, unless the cause is
+mended. Who may change the entry can also save {"do": "trigger"} to it to try
+at once, or {"do": "pause"} to stop it. You are told once a day until it has
+started a case, and once when it has.
 
 You get this because you administer the route.
 `)
@@ -364,8 +368,11 @@ func TestTroubleSentences(t *testing.T) {
 		{notice.Trouble{What: notice.WhatUnstarted}, "Not started: Child", "Still not started: Child", "Started: Child"},
 		{notice.Trouble{What: notice.WhatOverdue, Word: "Overdue: Sign"}, "Overdue: Sign (Child)", "Still overdue: Sign (Child)", "No longer overdue: Sign (Child)"},
 		{notice.Trouble{What: notice.WhatOverdue, Word: "Overdue"}, "Overdue: Child", "Still overdue: Child", "No longer overdue: Child"},
-		{notice.Trouble{What: notice.WhatUnstaffed, Word: "Nobody can do it: Sign"}, "Nobody can do it: Sign (Child)", "Still nobody can do it: Sign (Child)", "No longer without anybody: Child"},
-		{notice.Trouble{What: notice.WhatFailed, Text: "x", Canceled: true}, "Failed: Child: x", "Still failed: Child: x", "Canceled: Child"},
+		{notice.Trouble{What: notice.WhatUnstaffed, Word: "Nobody can do it: Sign"}, "Nobody can do it: Sign (Child)", "Still nobody can do it: Sign (Child)", "Somebody can do it: Sign (Child)"},
+		{notice.Trouble{What: notice.WhatFailed, Text: "x", Over: notice.EndCanceled}, "Failed: Child: x", "Still failed: Child: x", "Canceled: Child"},
+		{notice.Trouble{What: notice.WhatFailed, Text: "x", Over: notice.EndGivenUp}, "Failed: Child: x", "Still failed: Child: x", "Given up: Child"},
+		{notice.Trouble{What: notice.WhatFailed, Text: "x", Over: notice.EndPassed}, "Failed: Child: x", "Still failed: Child: x", "No longer failed: Child"},
+		{notice.Trouble{What: notice.WhatDelayed, Text: "503"}, "Not delivered yet: Child: 503", "Still not delivered yet: Child: 503", "Delivered: Child"},
 	} {
 		n := sampleEvent()
 		n.Trouble = &tt.trouble
@@ -375,5 +382,17 @@ func TestTroubleSentences(t *testing.T) {
 		want(t, "again", n.Sentence(nil), tt.again)
 		n.Kind = notice.KindMended
 		want(t, "mended", n.Sentence(nil), tt.over)
+	}
+}
+
+// TestFullStopsOfPeople: what people have ended with a full stop is followed by none.
+func TestFullStopsOfPeople(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []notice.Kind{notice.KindFailure, notice.KindMended} {
+		n := sampleEvent()
+		n.Kind, n.Trouble = kind, &notice.Trouble{What: notice.WhatFailed, Text: "There is no table.", Since: noon(), Again: true}
+		if mail := n.Mail(&notice.Person{Email: "sam@example.org"}); strings.Contains(mail.Text, "..") || strings.Contains(mail.Subject, "..") {
+			t.Errorf("%s: %s\n%s", kind, mail.Subject, mail.Text)
+		}
 	}
 }

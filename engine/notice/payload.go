@@ -31,6 +31,7 @@ type Data struct {
 	URL         string           `json:"url,omitempty"`
 	Case        *CaseData        `json:"case,omitempty"`
 	Entry       *EntryData       `json:"entry,omitempty"`
+	Hook        *HookData        `json:"hook,omitempty"`
 	Destination *DestinationData `json:"destination,omitempty"`
 	Acts        []ActData        `json:"acts"`
 	Tasks       []TaskData       `json:"tasks"` // new or waiting, each once
@@ -51,6 +52,11 @@ type CaseData struct {
 type EntryData struct {
 	UUID    string `json:"uuid"`
 	Instant string `json:"instant,omitempty"` // that failed
+}
+
+// HookData is a hook that a notice is about.
+type HookData struct {
+	Name string `json:"name"`
 }
 
 // DestinationData is a way of telling people that a notice is about.
@@ -127,6 +133,11 @@ func (n *Notice) Payload() *Payload {
 		p.Data.Title = e.Title
 		p.Data.Entry = &EntryData{UUID: e.UUID}
 		p.Data.Href, p.Data.URL = link.Base("").Entry(e.UUID), n.Links.Entry(e.UUID)
+	} else if h := n.Hook; h != nil {
+		p.Type = "hook." + n.happened()
+		p.Data.Title = h.title()
+		p.Data.Hook = &HookData{Name: h.Name}
+		p.Data.Href, p.Data.URL = h.path(), n.Links.To(h.path())
 	} else {
 		p.Type = "destination." + n.happened()
 		p.Data.Title = n.Way.Name

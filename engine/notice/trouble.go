@@ -1,6 +1,7 @@
 package notice
 
 import (
+	"fmt"
 	"strings"
 
 	"flowdrive/engine/machine"
@@ -15,11 +16,12 @@ const (
 	WhatUnstarted What = "not-started"  // a case could not start, or a schedule entry not make one
 	WhatOverdue   What = "overdue"      // a timer is due, and nothing in the route handles it
 	WhatUnstaffed What = "nobody-there" // nobody can do a task
+	WhatDelayed   What = "delayed"      // a delivery has not got through for an hour, and is still tried
 )
 
 // Kind returns the kind of notice that tells of it.
 func (w What) Kind() Kind {
-	if w == WhatOverdue {
+	if w == WhatOverdue || w == WhatDelayed {
 		return KindOverdue
 	}
 	return KindFailure
@@ -29,13 +31,16 @@ func (w What) Kind() Kind {
 func (n *Notice) troubleSentence() string {
 	t := n.Trouble
 	var title string
-	if n.Entry != nil {
+	switch {
+	case n.Entry != nil:
 		title = n.Entry.Title
-	} else {
+	case n.Hook != nil:
+		title = n.Hook.title()
+	default:
 		title = n.Case.Title
 	}
 	if n.Kind == KindMended {
-		return t.mended(title)
+		return t.over(title)
 	}
 	open := t.open(title)
 	if t.Again {
@@ -50,49 +55,170 @@ func (t *Trouble) open(title string) string {
 		return "Not started: " + title
 	case WhatOverdue, WhatUnstaffed:
 		return titled(t.Word, title)
+	case WhatDelayed:
+		return "Not delivered yet: " + title + ": " + t.Text
 	case WhatFailed:
 	}
 	return "Failed: " + title + ": " + t.Text
 }
 
-func (t *Trouble) mended(title string) string {
+// over says in a line that it is over, and how.
+func (t *Trouble) over(title string) string {
 	switch {
-	case t.Canceled:
+	case t.Over == EndCanceled:
 		return "Canceled: " + title
+	case t.Over == EndDeleted:
+		return "Deleted: " + title
+	case t.Over == EndGivenUp:
+		return "Given up: " + title
 	case t.What == WhatUnstarted:
 		return "Started: " + title
 	case t.What == WhatOverdue:
 		return "No longer " + lowerFirst(titled(t.Word, title))
 	case t.What == WhatUnstaffed:
-		return "No longer without anybody: " + title
+		return strings.Replace(titled(t.Word, title), "Nobody", "Somebody", 1)
+	case t.Over == EndPassed:
+		return "No longer failed: " + title
+	case t.What == WhatDelayed:
+		return "Delivered: " + title
 	}
 	return "Mended: " + title
 }
 
-// troubleMail says what is wrong with a case, since when, and where it is mended.
+// ending says in a sentence how it is over.
+func (t *Trouble) ending() string {
+	by := byWhom(t.By)
+	switch {
+	case t.Over == EndCanceled:
+		return "The case was canceled" + by
+	case t.Over == EndDeleted:
+		return "It was deleted" + by
+	case t.Over == EndGivenUp:
+		return "It was given up" + by + ", and is not tried again"
+	case t.Over == EndPassed:
+		return "The case has gone on without it"
+	case t.What == WhatDelayed:
+		return "It has been delivered"
+	case t.What == WhatUnstarted:
+		return "The case has started"
+	case t.What == WhatOverdue:
+		return "The task is done, its time was set again, or the case has left the state"
+	case t.What == WhatUnstaffed:
+		return "There is somebody who can do it, or the task is over"
+	}
+	return "It was done when it was tried again"
+}
+
+// troubleOpening says in what way something is wrong with a case, before what it is.
+func (n *Notice) troubleOpening(p *Person) string {
+	t := n.Trouble
+	about := fmt.Sprintf("case %d, %s", n.Case.ID, machine.OneLine(n.Case.Title))
+	switch {
+	case n.Kind == KindMended:
+		return t.ending() + ". What had been wrong since " + p.When(t.Since) + ":"
+	case t.Again:
+		return "This has been wrong since " + p.When(t.Since) + ":"
+	case t.What == WhatFailed:
+		return "This has failed in " + about + ":"
+	case t.What == WhatDelayed:
+		return "A delivery of " + about + ", does not get through:"
+	case t.What == WhatUnstarted:
+		return upperFirst(about) + ", could not start:"
+	}
+	return n.troubleSentence()
+}
+
+// troubleMail says what is wrong with a case, since when, who mends it and how.
 func (n *Notice) troubleMail(p *Person) *machine.Mail {
 	t, c := n.Trouble, n.Case
-	l := &letter{Subject: n.Sentence(p), Opening: n.troubleSentence(), Detail: t.Text}
-	switch {
-	case n.Kind == KindMended && t.Canceled:
-		l.Opening += ". The case was canceled. Since " + p.When(t.Since) + " this had been wrong:"
-	case n.Kind == KindMended:
-		l.Opening += ". This is mended. It had been wrong since " + p.When(t.Since) + ":"
-	case t.Again:
-		l.Opening += ". This has been wrong since " + p.When(t.Since) + ":"
-	}
-	if t.Output != "" && n.Kind != KindMended {
-		l.Output = strings.Split(strings.TrimRight(t.Output, "\n"), "\n")
-	}
+	l := &letter{Subject: n.Sentence(p), Opening: n.troubleOpening(p), Detail: t.Text}
 	l.Facts = n.facts(c)
 	l.link("The case", n.Links.Case(c.ID))
 	l.link("Its log", n.Links.InCase(c.ID, "log.txt"))
-	if t.Task != "" && n.Kind != KindMended {
-		l.link("The task", n.Links.Action(c.ID, t.Task))
-	}
 	if n.Kind != KindMended {
-		l.Closing = append(l.Closing, "You are told of it once a day until it is mended, and once when it is.")
+		n.open(l, p)
 	}
+	if p.Sees {
+		l.Acts = n.acts(p)
+	}
+	l.Closing = append(l.Closing, p.overToo()...)
 	l.Closing = append(l.Closing, "You get this because "+p.because()+".")
 	return l.mail(p, c.GUID)
+}
+
+// open adds to the letter about something that is wrong what a command wrote, what the
+// recipient can do, and when there will be more mails.
+func (n *Notice) open(l *letter, p *Person) {
+	t, c := n.Trouble, n.Case
+	if t.Output != "" {
+		l.Output = strings.Split(strings.TrimRight(t.Output, "\n"), "\n")
+	}
+	if t.Delay != nil {
+		l.Closing = append(l.Closing, t.prospects(p))
+	}
+	if t.Task != "" {
+		l.link("The task", n.Links.Action(c.ID, t.Task))
+	}
+	if help := n.help(p); help != "" {
+		l.Closing = append(l.Closing, help)
+	}
+	if len(p.Tasks) > 0 {
+		l.Closing = append(l.Closing, "You can also do one of these, by saving {} to its file:")
+		for _, task := range p.Tasks {
+			l.Closing = append(l.Closing, n.Title(task)+": "+n.Links.Action(task.Case, task.Action))
+		}
+	}
+	l.Closing = append(l.Closing, "You are told of it once a day until it is over, and once when it is.")
+}
+
+// prospects says how it goes on with a delivery that is still tried.
+func (t *Trouble) prospects(p *Person) string {
+	y := t.Delay
+	text := fmt.Sprintf("%s. It is tried again at %s", attempts(y.Tries), p.When(y.Next))
+	if y.Until.After(y.Next) {
+		text += ", and further until " + p.When(y.Until)
+	}
+	return text + ". After that it has failed, and you are told."
+}
+
+func attempts(n int64) string {
+	if n == 1 {
+		return "One attempt has failed"
+	}
+	return fmt.Sprintf("%d attempts have failed", n)
+}
+
+// help says in a sentence who mends what is wrong, and how.
+func (n *Notice) help(p *Person) string {
+	t, c := n.Trouble, n.Case
+	switch {
+	case t.What == WhatFailed && p.Mends:
+		text := fmt.Sprintf(`Save {"do": "retry"} to %s to have it tried again, or {"do": "abort"} to give it up`, n.Links.Action(c.ID, t.Task))
+		if t.Skips {
+			text += `, or {"do": "skip"} to have it count as done`
+		}
+		return text + "."
+	case t.What == WhatFailed:
+		return "Those who administer the route can have it tried again or give it up" + named(t.Menders) + "."
+	case t.What == WhatUnstarted && p.Mends:
+		return fmt.Sprintf(`Save {"state": "active"} to %s to have it started again, or {"state": "canceled"} to give it up.`, n.Links.Case(c.ID))
+	case t.What == WhatUnstarted:
+		return "Those who administer the route can have it started again or cancel it" + named(t.Menders) + "."
+	}
+	return ""
+}
+
+func named(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(names, ", ")
+}
+
+// overToo says what else is over, of what the recipient was told of.
+func (p *Person) overToo() (lines []string) {
+	for _, t := range p.Over {
+		lines = append(lines, fmt.Sprintf("This also ends what had been wrong since %s: %s.", p.When(t.Since), strings.TrimSuffix(machine.OneLine(t.Text), ".")))
+	}
+	return lines
 }

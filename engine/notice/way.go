@@ -45,6 +45,6 @@ func (n *Notice) wayMail(p *Person) *machine.Mail {
 	if n.Kind != KindMended {
 		l.Closing = append(l.Closing, "What has not been given up is tried again for a day. There is no further mail about it until it works again.")
 	}
-	l.Closing = append(l.Closing, "You get this because you are an administrator.")
+	l.Closing = append(l.Closing, "You get this because "+p.because()+".")
 	return l.mail(p, "way "+n.Way.ID)
 }

@@ -13,7 +13,7 @@ const (
 	mostAtOnce = 16 // commands, which may run for hours, and as many others
 	mostInLane = 4
 	// longestDrain is how long a server that stops waits for what is under way.
-	longestDrain = 10 * time.Second
+	longestDrain = 6 * time.Second
 )
 
 // Attempts are the deliveries that are being tried. Each runs in its own
@@ -29,20 +29,30 @@ type Attempts struct {
 }
 
 // Open lets attempts be made. The function that it returns lets no more begin,
-// waits some seconds for those that are under way, and then cancels them.
-func (d *Attempts) Open() (drain func()) {
+// waits some seconds for those that are under way, and then cancels them. It
+// returns how many it has canceled.
+func (d *Attempts) Open() (drain func() int) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.ctx, d.running, d.lanes = ctx, map[string]bool{}, map[string]int{}
-	return func() {
+	return func() int {
 		defer cancel()
 		d.mu.Lock()
 		d.ctx = nil // none begins any more
 		d.mu.Unlock()
-		timer := time.AfterFunc(longestDrain, cancel)
-		defer timer.Stop()
+		canceled := make(chan int, 1)
+		timer := time.AfterFunc(longestDrain, func() {
+			d.mu.Lock()
+			canceled <- len(d.running)
+			d.mu.Unlock()
+			cancel()
+		})
 		d.all.Wait()
+		if timer.Stop() {
+			return 0
+		}
+		return <-canceled
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"flowdrive/engine/machine"
@@ -107,5 +108,31 @@ func TestCleanType(t *testing.T) {
 		if got := CleanType(text); got != want {
 			t.Errorf("CleanType(%q) = %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestDrain: what is under way when the server stops is waited for, and then
+// canceled and counted.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	for takes, want := range map[time.Duration]int{longestDrain - 1: 0, time.Hour: 2} {
+		synctest.Test(t, func(t *testing.T) {
+			var a Attempts
+			drain := a.Open()
+			for _, key := range []string{"a", "b"} {
+				row := &store.OutboxRow{Key: key, Lane: "mail"}
+				a.Start(row, func(ctx context.Context) {
+					defer a.End(row)
+					select {
+					case <-ctx.Done():
+					case <-time.After(takes):
+					}
+				})
+			}
+			begun := time.Now()
+			if n := drain(); n != want || time.Since(begun) != min(takes, longestDrain) {
+				t.Errorf("of attempts that take %v %d were canceled after %v; want %d", takes, n, time.Since(begun), want)
+			}
+		})
 	}
 }

@@ -36,6 +36,23 @@ func NextAttempt(r *machine.Request, key string, attempts int64, err error) (pau
 	return pause, true
 }
 
+// LastAttempt returns when the last attempt is made of a request of which so many
+// attempts have failed, if the next one is at that time and all of them fail.
+func LastAttempt(r *machine.Request, key string, attempts int64, next time.Time) time.Time {
+	most := int64(MostAttempts)
+	if r.Retry != nil {
+		most = r.Retry.Times + 1
+	}
+	for n := attempts + 1; n < most; n++ {
+		if r.Retry != nil {
+			next = next.Add(pauseOf(r.Retry, n))
+		} else {
+			next = next.Add(PauseAfter(key, n))
+		}
+	}
+	return next
+}
+
 // Restarts reports whether a request is sent again whose last attempt the end of the
 // server has interrupted, so that nobody knows what became of it. A command is
 // not, unless its step says that it may be run more than once.

@@ -13,7 +13,7 @@ import (
 // Bytes is how many bytes each user may store (docs/contract/drive.md#limits).
 // Counted are those of attachments, documents and messages that the user has
 // written, each as often as it is stored under a name, however often the same
-// content is. The store counts them in the transactions that write those rows.
+// content is, and the forms of cases, entries and versions of routes in whole pages. The store counts them in the transactions that write those rows.
 //
 // Whoever takes a body in
 //
@@ -22,6 +22,9 @@ import (
 //     the room is used up, and
 //   - asks Check in the unit, since others may have filled the room meanwhile.
 type Bytes int64
+
+// Page is the unit in which the forms of cases, entries and routes count.
+const Page = 4 << 10
 
 // Usage is how much a user has stored and may still store, in bytes.
 type Usage struct {

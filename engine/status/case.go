@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"flowdrive/engine/machine"
@@ -17,8 +18,12 @@ type Case struct {
 	Case     *machine.Case
 	Route    *route.Route
 	Why      string // of a queued case: what it waits for
+	Sandbox  bool   // nothing is done outside
 	Forecast machine.Forecast
 }
+
+// sandboxed says what a sandbox does not do.
+const sandboxed = "This is a sandbox: no command is run, and no request and no mail is sent."
 
 // Text returns the file for people.
 func (c *Case) Text() []byte {
@@ -26,13 +31,17 @@ func (c *Case) Text() []byte {
 	var p page
 	p.line("Case %d: %s", m.ID, machine.OneLine(cmp.Or(m.Title, c.Route.Title, m.RouteName)))
 	p.line("")
-	rows := [][]string{{"Route", m.RouteName}, {"Started by", m.Starter + ", " + c.Zone.Minute(m.Created)}, {"Where it is", c.place()}, {"Why", c.why()}}
+	rows := [][]string{{"Route", m.RouteName}, {"Started by", c.startedBy() + ", " + c.Zone.Minute(m.Created)}, {"Where it is", c.place()}, {"Why", c.why()}}
 	if m.Resolution != "" {
 		rows = append(rows, []string{"Resolution", m.Resolution})
 	}
 	p.table(rows, "")
 	p.heading("Whom it waits for")
 	c.writeWaits(&p)
+	c.writeOptional(&p)
+	if c.Sandbox && len(c.Route.Reaches()) > 0 {
+		p.line("\n%s\nWhat would have been done are the messages Outbox-… of the case. Save an answer as\nthe message that the route waits for to have the case go on.", sandboxed)
+	}
 	p.heading("What happens if nobody does anything")
 	c.writeForecast(&p)
 	if len(m.Warnings) > 0 {
@@ -45,6 +54,14 @@ func (c *Case) Text() []byte {
 	}
 	p.line("\nThe case is /dav/Workflow/Cases/%d.json. What happened so far is in\n/dav/Workflow/Cases/%d/log.txt.", m.ID, m.ID)
 	return p.bytes()
+}
+
+// startedBy says who started the case, and whose it is if it was handed over since.
+func (c *Case) startedBy() string {
+	if m := c.Case; m.StartedBy != "" {
+		return m.StartedBy + " (handed over to " + m.Starter + ")"
+	}
+	return c.Case.Starter
 }
 
 // place says where the case is.
@@ -88,7 +105,7 @@ func (c *Case) why() string {
 	}
 	by := ""
 	if last.By != "" {
-		by = " by " + last.By
+		by = " by " + cmp.Or(last.Named, last.By)
 	}
 	if last.For != "" {
 		by += " for " + last.For
@@ -102,7 +119,9 @@ func (c *Case) why() string {
 func (c *Case) writeWaits(p *page) {
 	var rows [][]string
 	for _, w := range machine.Waits(c.Case, c.Route) {
-		rows = append(rows, []string{machine.OneLine(w.Title), c.whom(&w), c.until(&w)})
+		if !w.Optional {
+			rows = append(rows, []string{title(&w), c.whom(&w), c.until(&w)})
+		}
 	}
 	for i := range c.Case.Children {
 		if child := &c.Case.Children[i]; !child.Life.Ended() {
@@ -116,16 +135,58 @@ func (c *Case) writeWaits(p *page) {
 	p.table(rows, none)
 }
 
+// title says in a few words what the case waits for.
+func title(w *machine.Wait) string {
+	if !w.Delivery {
+		return machine.OneLine(w.Title)
+	}
+	what := map[string]string{"exec": "the command", "http": "the request", "mail": "the mail", "call": "the call"}[w.Title]
+	return fmt.Sprintf("%s of “%s”", cmp.Or(what, w.Title), w.Source)
+}
+
+// pending says of a delivery, by its verb, that nothing has become of it yet.
+func pending(verb string) string {
+	switch verb {
+	case "exec":
+		return "has not ended yet"
+	case "mail":
+		return "has not been sent yet"
+	}
+	return "has not been answered yet"
+}
+
+// writeOptional writes what can be done though nothing waits for it, if there is such.
+func (c *Case) writeOptional(p *page) {
+	var rows [][]string
+	for _, w := range machine.Waits(c.Case, c.Route) {
+		if !w.Optional {
+			continue
+		}
+		who := "can be done by " + list(w.Who)
+		switch {
+		case w.State == machine.Waiting:
+			who = "cannot be done now: its condition does not hold"
+		case len(w.Who) == 0:
+			who = "can be done by the administrators of the route"
+		}
+		rows = append(rows, []string{machine.OneLine(w.Title), who})
+	}
+	if len(rows) > 0 {
+		p.heading("What else can be done")
+		p.table(rows, "")
+	}
+}
+
 // whom says whom an enabled action waits for.
 func (c *Case) whom(w *machine.Wait) string {
 	who := list(w.Who)
 	switch {
-	case w.Delivery && w.State == machine.Escalated:
-		return "could not be done: " + machine.OneLine(w.Fault) + "; waits for " + who
-	case w.Delivery:
-		return "is on its way"
 	case w.State == machine.Escalated:
-		return "could not be done by the server; waits for " + who
+		return "has failed (" + strings.TrimSuffix(machine.OneLine(w.Fault), ".") + ") and waits for " + who + " to retry it or give it up"
+	case w.Delivery && w.Delay != nil:
+		return c.Zone.words(w.Delay.Text())
+	case w.Delivery:
+		return pending(w.Title)
 	case w.Children > 0:
 		return "waits for " + plural(w.Children, "other case", "other cases")
 	case w.State == machine.Waiting:
@@ -234,7 +295,7 @@ func (c *Case) Outlook() string {
 	}
 	var who []string
 	for _, w := range machine.Waits(c.Forecast.Case, c.Route) {
-		if name := list(w.Who); name != "" && w.State != machine.Waiting {
+		if name := list(w.Who); name != "" && !w.Optional && w.State != machine.Waiting {
 			who = append(who, name)
 		}
 	}
@@ -259,9 +320,11 @@ type caseStatusForm struct {
 	Created      *string        `json:"created"`
 	Why          string         `json:"why"`
 	WaitsFor     []waitForm     `json:"waitsFor"`
+	Optional     []waitForm     `json:"optional"`
 	Warnings     []warningForm  `json:"warnings"`
 	Forecast     []foreseenForm `json:"forecast"`
 	Then         string         `json:"then"`
+	Sandbox      bool           `json:"sandbox"`
 	IfNobodyActs string         `json:"ifNobodyActs"`
 }
 
@@ -276,6 +339,10 @@ type waitForm struct {
 	At       *string  `json:"at"`
 	Remind   *string  `json:"reminded"`
 	Children int64    `json:"children"`
+	Attempts int64    `json:"attempts"` // of a delivery: how many have failed since it was asked for or retried
+	Result   *string  `json:"result"`   // of the last attempt
+	Next     *string  `json:"next"`     // the next attempt
+	Until    *string  `json:"until"`    // the last attempt, if all fail
 }
 
 type warningForm struct {
@@ -295,17 +362,24 @@ type foreseenForm struct {
 func (c *Case) JSON() []byte {
 	m := c.Case
 	f := caseStatusForm{
-		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Shown()), Status: orNull(m.Status), Starter: m.Starter,
-		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{},
+		ID: m.ID, Title: m.Title, Route: m.RouteName, State: string(m.Shown()), Status: orNull(m.Status), Starter: cmp.Or(m.StartedBy, m.Starter),
+		Timezone: c.Zone.String(), Created: c.Zone.instant(m.Created), Why: c.why(), WaitsFor: []waitForm{}, Optional: []waitForm{},
 		Warnings: make([]warningForm, len(m.Warnings)), Forecast: make([]foreseenForm, len(c.Forecast.Steps)),
-		Then: string(c.Forecast.Then), IfNobodyActs: c.Outlook(),
+		Then: string(c.Forecast.Then), Sandbox: c.Sandbox, IfNobodyActs: c.Outlook(),
 	}
 	for _, w := range machine.Waits(m, c.Route) {
 		form := waitForm{
 			Action: w.Action, Title: w.Title, State: string(w.State), Who: append([]string{}, w.Who...), By: orNull(w.By), Due: c.Zone.instant(w.Due),
-			AcceptBy: c.Zone.instant(w.AcceptBy), At: c.Zone.instant(w.At), Remind: c.Zone.instant(w.Remind), Children: w.Children,
+			AcceptBy: c.Zone.instant(w.AcceptBy), At: c.Zone.instant(w.At), Remind: c.Zone.instant(w.Remind), Children: w.Children, Result: orNull(w.Fault),
 		}
-		f.WaitsFor = append(f.WaitsFor, form)
+		if y := w.Delay; y != nil {
+			form.Attempts, form.Result, form.Next, form.Until = y.Tries, &y.Last, c.Zone.instant(y.Next), c.Zone.instant(y.Until)
+		}
+		if w.Optional {
+			f.Optional = append(f.Optional, form)
+		} else {
+			f.WaitsFor = append(f.WaitsFor, form)
+		}
 	}
 	for i, w := range m.Warnings {
 		f.Warnings[i] = warningForm{w.Timer, c.Zone.instant(w.Time), w.Text}

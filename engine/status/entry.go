@@ -55,12 +55,15 @@ func (e *Entry) Text() []byte {
 	p.line("A schedule entry of %s. It starts cases of the route %s.", s.Context, s.Route)
 	p.line("")
 	rows := [][]string{{"When", s.Description + e.inZone()}, {"State", e.sentenceOfState()}}
-	rows = append(rows, []string{"Cases so far", e.count()})
+	rows = append(rows, []string{"Fired so far", e.count()})
 	if s.Note != "" {
 		rows = append(rows, []string{"Note", machine.OneLine(s.Note)})
 	}
 	if s.LastError != "" {
 		rows = append(rows, []string{"Last error", reason(s.LastError)})
+	}
+	for _, warning := range s.Warnings() {
+		rows = append(rows, []string{"Warning", machine.OneLine(warning)})
 	}
 	p.table(rows, "")
 	p.heading("If nobody does anything")
@@ -82,8 +85,14 @@ func (e *Entry) Text() []byte {
 
 // inZone says which zone the words about the recurrence mean.
 func (e *Entry) inZone() string {
-	if zone := e.Entry.Timezone; zone != "" && (e.Entry.Type == schedule.TypeCron || e.Entry.Type == schedule.TypeCrontab) {
-		return ", times in " + zone
+	switch zone := e.Entry.Timezone; e.Entry.Type {
+	case schedule.TypeCron, schedule.TypeCrontab:
+		if zone != "" {
+			return ", times in " + zone
+		}
+	case schedule.TypeSimple:
+		return ", times in UTC"
+	case schedule.TypeInterval:
 	}
 	return ""
 }
@@ -217,6 +226,7 @@ type entryForm struct {
 	Remaining    int64            `json:"iterationsRemaining"`
 	Note         string           `json:"note"`
 	LastError    *string          `json:"lastError"`
+	Warnings     []string         `json:"warnings"`
 	IfNobodyActs string           `json:"ifNobodyActs"`
 	Failures     int              `json:"failures"`
 	Occurrences  []occurrenceForm `json:"occurrences"`
@@ -239,7 +249,7 @@ func (e *Entry) JSON() []byte {
 	f := entryForm{
 		Name: e.Name, UUID: s.UUID, Title: s.Title, Route: s.Route, Context: s.Context, State: e.state(), Description: s.Description,
 		Timezone: e.Zone.String(), Next: e.Zone.instants(e.Next), Performed: s.IterationsPerformed, Remaining: s.IterationsRemaining,
-		Note: s.Note, LastError: orNull(s.LastError), IfNobodyActs: e.Outlook(), Failures: len(e.failures()),
+		Note: s.Note, LastError: orNull(s.LastError), Warnings: append([]string{}, s.Warnings()...), IfNobodyActs: e.Outlook(), Failures: len(e.failures()),
 		Occurrences: make([]occurrenceForm, len(e.Occurrences)), Ended: e.Zone.instant(e.Ended), EndedBy: orNull(e.Actor),
 	}
 	for i := range e.Occurrences {

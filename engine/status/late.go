@@ -47,6 +47,27 @@ func (l *Late) Sort() {
 	})
 }
 
+// Once leaves each failed case on the list once: a case that has failed because of
+// something that the server could not do is there for that, and a warning that says why
+// a case has failed is told with the case.
+func (l *Late) Once() {
+	failed := map[int64]string{}
+	escalated := map[int64]bool{}
+	for i := range l.Items {
+		switch item := &l.Items[i]; item.Kind {
+		case LateFailed:
+			failed[item.Case] = item.Text
+		case LateEscalated:
+			escalated[item.Case] = true
+		case LateOverdue, LateWarning:
+		}
+	}
+	l.Items = slices.DeleteFunc(l.Items, func(item LateItem) bool {
+		why, hasFailed := failed[item.Case]
+		return item.Kind == LateFailed && escalated[item.Case] || item.Kind == LateWarning && item.What == "" && hasFailed && !escalated[item.Case] && item.Text == why
+	})
+}
+
 // Count returns how many items are of the kind.
 func (l *Late) Count(kind LateKind) (n int) {
 	for i := range l.Items {
@@ -89,8 +110,10 @@ func (l *Late) row(item *LateItem) []string {
 	about := fmt.Sprintf("case %d: %s", item.Case, machine.OneLine(item.Title))
 	what := machine.OneLine(item.What)
 	text := l.Zone.words(item.Text)
-	if who := list(item.Who); who != "" {
+	if who := list(item.Who); who != "" && what != "" {
 		what += ", waits for " + who
+	} else if who != "" {
+		what = "waits for " + who
 	}
 	if item.Kind == LateOverdue {
 		return []string{"since " + l.Zone.Minute(item.Since), about, what}

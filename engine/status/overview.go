@@ -13,8 +13,9 @@ const MostUpcoming = 10
 
 // Overview is how things stand for who looks, on a page.
 type Overview struct {
-	Zone Zone
-	User string
+	Zone    Zone
+	User    string
+	Sandbox bool // nothing is done outside
 
 	Offered, Accepted, Today int // tasks
 	Late                     *Late
@@ -46,15 +47,20 @@ func (o *Overview) open() (n int) {
 func (o *Overview) Text() []byte {
 	var p page
 	p.line("How things stand for %s. Times are those of %s.", o.User, o.Zone)
+	if o.Sandbox {
+		p.line("%s", sandboxed)
+	}
 	p.heading("Your tasks (Worklist/)")
 	p.table([][]string{
 		{"offered to you", fmt.Sprint(o.Offered)}, {"accepted by you", fmt.Sprint(o.Accepted)}, {"due by the end of today", fmt.Sprint(o.Today)},
 	}, "")
 	p.heading("Cases (Cases/)")
 	rows := [][]string{{"open", fmt.Sprint(o.open())}}
-	for _, life := range []machine.Life{machine.Queued, machine.Active, machine.Suspended, machine.Failed} {
+	for _, life := range []machine.Life{machine.StateDraft, machine.Queued, machine.Active, machine.Suspended, machine.Failed} {
 		name := "of these " + string(life)
 		switch life {
+		case machine.StateDraft:
+			name = "of these drafts"
 		case machine.Queued:
 			name = "of these waiting to start"
 		case machine.Failed:
@@ -98,6 +104,7 @@ func counted(names []string) string {
 type overviewForm struct {
 	User     string          `json:"user"`
 	Timezone string          `json:"timezone"`
+	Sandbox  bool            `json:"sandbox"`
 	Tasks    overviewTasks   `json:"tasks"`
 	Cases    overviewCases   `json:"cases"`
 	Late     overviewLate    `json:"late"`
@@ -113,6 +120,7 @@ type overviewTasks struct {
 
 type overviewCases struct {
 	Open      int `json:"open"`
+	Draft     int `json:"draft"`
 	Queued    int `json:"queued"`
 	Active    int `json:"active"`
 	Suspended int `json:"suspended"`
@@ -141,8 +149,8 @@ type nextForm struct {
 // JSON returns the file for programs.
 func (o *Overview) JSON() []byte {
 	f := overviewForm{
-		User: o.User, Timezone: o.Zone.String(), Tasks: overviewTasks{o.Offered, o.Accepted, o.Today},
-		Cases:   overviewCases{o.open(), o.Cases[machine.Queued], o.Cases[machine.Active], o.Cases[machine.Suspended], o.Cases[machine.Failed]},
+		User: o.User, Timezone: o.Zone.String(), Sandbox: o.Sandbox, Tasks: overviewTasks{o.Offered, o.Accepted, o.Today},
+		Cases:   overviewCases{o.open(), o.Cases[machine.StateDraft], o.Cases[machine.Queued], o.Cases[machine.Active], o.Cases[machine.Suspended], o.Cases[machine.Failed]},
 		Late:    overviewLate{o.Late.Count(LateOverdue), o.Late.Count(LateWarning), o.Late.Count(LateEscalated), o.Late.Count(LateFailed)},
 		Entries: overviewEntries{o.Entries - len(o.Paused), append([]string{}, o.Paused...), append([]string{}, o.Failing...)},
 		Next:    make([]nextForm, len(o.Next)),

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+
+	"flowdrive/engine/change"
+	"flowdrive/engine/machine"
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/route"
+	"flowdrive/store"
+)
+
+// CaseView is a case as somebody looks at it. It belongs to the caller.
+type CaseView struct {
+	Case       *machine.Case
+	Route      *route.Route   // of the version that the case has
+	Newest     int64          // the version of the route that is in force, 0 if it was deleted
+	Tasks      []machine.Task // of the reader
+	RouteAdmin bool           // the reader administers the route
+	Starter    bool           // the reader has started it
+	Archived   store.Month    // in which it has ended, 0: it is not archived
+
+	actor machine.Actor
+}
+
+// MaySetTimer reports whether the reader may set the limit of a timer of the case.
+func (v *CaseView) MaySetTimer(name string) bool {
+	return machine.MaySetTimer(v.Case, v.Route, name, v.actor, v.Starter)
+}
+
+// CaseViews returns those of the cases that by sees, in the order of the ids.
+func (e *Cases) CaseViews(ctx context.Context, by identity.Principal, ids []int64) ([]*CaseView, error) {
+	out := make([]*CaseView, 0, len(ids))
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		l := e.lister(r, by, WorklistOffered, Filter{})
+		for _, id := range ids {
+			row, _, err := e.findCase(r, by, Ref{CaseID: id})
+			if err != nil {
+				return err
+			}
+			if row == nil {
+				continue
+			}
+			view, err := l.view(row)
+			if err != nil {
+				return err
+			}
+			out = append(out, view)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// view returns the case of a row as the reader of the list sees it.
+func (l *lister) view(row *store.Case) (*CaseView, error) {
+	c, err := machine.ReadMarking(row.Marking)
+	if err != nil {
+		return nil, errs.Wrap("read a case", err)
+	}
+	compiled, err := l.versionOf(l.r, c)
+	if err != nil {
+		return nil, err
+	}
+	l.actsAs(c)
+	v := &CaseView{Case: c, Route: compiled, RouteAdmin: l.actor.RouteAdmin, Starter: isStarter(l.by, c), Archived: row.Archived, actor: l.actor}
+	if info := l.routes.Load().byID[c.RouteID]; info != nil {
+		v.Newest = info.Version
+	}
+	if row.Archived == 0 {
+		v.Tasks = machine.Tasks(c, compiled, l.actor)
+	}
+	return v, nil
+}
+
+// CaseDetail is a case with what belongs to it.
+type CaseDetail struct {
+	CaseView
+	Log      []machine.LogEntry // oldest first
+	Messages []store.Message
+	Children []*CaseView // the newest that the reader sees, by id
+}
+
+// mostShownChildren is of how many children a page tells.
+const mostShownChildren = 20
+
+// CaseDetail returns a case with its log, its messages and its newest children. Errors:
+// errs.NotFound if by may not see it.
+func (e *Cases) CaseDetail(ctx context.Context, by identity.Principal, id int64) (*CaseDetail, error) {
+	var out *CaseDetail
+	err := e.Store.View(ctx, func(r store.Reader) error {
+		row, _, err := e.findCase(r, by, Ref{CaseID: id})
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return change.Absent("case")
+		}
+		l := e.lister(r, by, WorklistOffered, Filter{})
+		view, err := l.view(row)
+		if err != nil {
+			return err
+		}
+		out = &CaseDetail{CaseView: *view}
+		log, err := r.Cases().Log(id)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(log, &out.Log); err != nil {
+			return errs.Wrap("read the log of a case", err)
+		}
+		if out.Messages, err = r.Messages().List(id); err != nil {
+			return err
+		}
+		return l.addChildren(out)
+	})
+	return out, err
+}
+
+// addChildren adds the newest children that the reader sees.
+func (l *lister) addChildren(d *CaseDetail) error {
+	for i := len(d.Case.Children) - 1; i >= 0 && len(d.Children) < mostShownChildren; i-- {
+		row, _, err := l.findCase(l.r, l.by, Ref{CaseID: d.Case.Children[i].ID})
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			continue
+		}
+		child, err := l.view(row)
+		if err != nil {
+			return err
+		}
+		d.Children = append([]*CaseView{child}, d.Children...)
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package engine
+
+import (
+	"time"
+
+	"flowdrive/engine/notice"
+	"flowdrive/internal/document"
+	"flowdrive/internal/identity"
+	"flowdrive/schedule"
+	"flowdrive/store"
+)
+
+// firingFailed notes that a schedule entry could not create its case. People are
+// told once until it has created one; of the last instant they are told always.
+func (e *decider) firingFailed(tx store.Tx, stored *store.Entry, n *notice.Notice) error {
+	if !e.canNotify() {
+		return nil
+	}
+	n.Trouble.What = notice.WhatUnstarted
+	n.People = e.concernedByEntry(stored)
+	if !n.Trouble.Ended {
+		kept := trouble{What: n.Trouble.What, Text: n.Trouble.Text, Since: n.Time, Instant: n.Trouble.Instant}
+		kept.addTold(e.accounts.Table(), n.People)
+		row := &store.Trouble{Entry: stored.UUID, Name: troubleFiring, Due: againAt(n.Time), Data: document.Line(&kept)}
+		if known, err := e.addTrouble(tx, row); known || err != nil {
+			return err
+		}
+	}
+	return e.tell(tx, n, e.postLoose(tx, n.Time))
+}
+
+// fired notes that a schedule entry has created a case.
+func (e *decider) fired(tx store.Tx, stored *store.Entry, entry *schedule.Entry, now time.Time) error {
+	return e.endEntryTroubles(tx, stored, entry, entryOver{at: now})
+}
+
+// entryOver says how what was wrong with a schedule entry is over.
+type entryOver struct {
+	at  time.Time
+	end notice.End
+	by  identity.ID // whose doing that is, 0 for nobody
+}
+
+// endEntryTroubles forgets what is wrong with a schedule entry and tells those who were
+// told of it, but not whose doing that is.
+func (e *decider) endEntryTroubles(tx store.Tx, stored *store.Entry, entry *schedule.Entry, over entryOver) error {
+	rows, err := tx.Troubles().OfEntry(stored.UUID)
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		told, err := readTrouble(&rows[i])
+		if err != nil {
+			return err
+		}
+		if err := tx.Write().Troubles().Delete(rows[i].ID); err != nil {
+			return err
+		}
+		n := told.notice(notice.KindMended, over.at)
+		n.Entry, n.Trouble.Over = noticeEntry(stored, entry), over.end
+		n.People = e.toldButNot(told, over.by, n.Trouble)
+		if err := e.tell(tx, n, e.postLoose(tx, over.at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellEntryAgain tells people again that a schedule entry could not create its
+// cases, unless somebody has paused it.
+func (e *decider) tellEntryAgain(tx store.Tx, row *store.Trouble, told *trouble, now time.Time) error {
+	stored, err := store.OrNil(tx.Entries().Get(row.Entry))
+	if err != nil {
+		return err
+	}
+	if stored == nil {
+		return tx.Write().Troubles().Delete(row.ID)
+	}
+	entry, err := e.readForm(stored)
+	if err != nil {
+		return err
+	}
+	if !stored.Paused.IsZero() {
+		return tx.Write().Troubles().Update(row)
+	}
+	if entry.LastError != "" {
+		told.Text = entry.LastError // another PUT has taken it away, and it has not fired since
+	}
+	n := told.notice(notice.KindFailure, now)
+	n.Entry, n.People, n.Trouble.Again = noticeEntry(stored, entry), e.concernedByEntry(stored), true
+	told.addTold(e.accounts.Table(), n.People)
+	row.Data = document.Line(told)
+	if err := tx.Write().Troubles().Update(row); err != nil {
+		return err
+	}
+	return e.tell(tx, n, e.postLoose(tx, now))
+}
+
+// forgetEntry forgets what is wrong with a schedule entry that is gone. If somebody has
+// deleted it, those who were told that it fails are told that; that an entry had its
+// last instant they know by what became of that.
+func (e *decider) forgetEntry(tx store.Tx, stored *store.Entry, end entryEnd) error {
+	rows, err := tx.Troubles().OfEntry(stored.UUID)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	if end.actor != "" {
+		entry, err := e.readForm(stored)
+		if err != nil {
+			return err
+		}
+		return e.endEntryTroubles(tx, stored, entry, entryOver{end.at, notice.EndDeleted, e.accounts.PartyID(end.actor)})
+	}
+	for i := range rows {
+		if err := tx.Write().Troubles().Delete(rows[i].ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func noticeEntry(stored *store.Entry, entry *schedule.Entry) *notice.Entry {
+	title := entry.Title
+	if title == "" {
+		title = entry.Route
+	}
+	return &notice.Entry{UUID: stored.UUID.String(), Title: title, Route: entry.Route}
+}

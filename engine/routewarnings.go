@@ -1,0 +1,87 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+	"flowdrive/route"
+	"flowdrive/store"
+)
+
+// What the server warns of when a route is stored, because only it knows the other
+// routes and the users and teams
+// (docs/contract/routes.md#what-is-checked-when-a-route-is-stored).
+
+// othersFor returns what warnings of a route may look at beside it: the routes that
+// the author sees, and what the hooks of the stored route write. Of the parents of a
+// route nothing is told but that they fill its roles.
+func (e *base) othersFor(r store.Reader, by identity.Principal, stored *store.Route) (route.Others, error) {
+	others := route.Others{
+		Find: func(name string) *route.Route {
+			if info := e.visibleRoute(by, name); info != nil {
+				return info.Compiled
+			}
+			return nil
+		},
+		Parents: func(name string) []*route.Route { return route.Among(e.routes.Load().compiled()).Parents(name) },
+	}
+	if stored == nil {
+		return others, nil
+	}
+	hooks, err := r.Hooks().OfRoute(stored.ID)
+	if err != nil {
+		return others, err
+	}
+	for i := range hooks {
+		s, err := hookSettingsOf(&hooks[i])
+		if err != nil {
+			return others, err
+		}
+		others.Xattrs = append(others.Xattrs, s.Headers...)
+		if s.Deliver != nil {
+			others.Messages = append(others.Messages, s.Deliver.Label)
+		}
+	}
+	return others, nil
+}
+
+// warningsOf returns all warnings of a route, in the order of the document: those of
+// its document, and what only the server knows.
+func (e *Routes) warningsOf(r *route.Route, document []errs.Fault) []errs.Fault {
+	all := slices.Concat(document, e.unknownNames(r), e.outbox.warnOfReaches(r.Reaches()))
+	slices.SortStableFunc(all, func(a, b errs.Fault) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column)) })
+	return all
+}
+
+// unknownNames warns of users, teams and routes that the route names and that do
+// not exist (yet).
+func (e *Routes) unknownNames(r *route.Route) (out []errs.Fault) {
+	warn := func(p route.Party, format string, args ...any) {
+		out = append(out, errs.Fault{Pointer: p.Pointer, Code: errs.CodeNotFound, Detail: fmt.Sprintf(format, args...), Line: p.Line, Column: p.Column})
+	}
+	d := e.directory()
+	for _, p := range r.Parties() {
+		was, deleted := route.Deleted(p.Name)
+		switch {
+		case deleted:
+			warn(p, "%q was deleted; to name a later user or team of that name, store the route once without it", was)
+		case d.ByName(identity.Name(p.Name)) != nil:
+			if party := d.ByName(identity.Name(p.Name)); party.Kind == identity.User && !d.Active(party.ID) {
+				warn(p, "the user %q is disabled: whatever is for them is for nobody", party.Name)
+			}
+		case p.Instead != "":
+			warn(p, "there is no user or team %q yet; did you mean %q?", p.Name, p.Instead)
+		default:
+			warn(p, "there is no user or team %q yet: until there is one, nobody is meant", p.Name)
+		}
+	}
+	for _, p := range r.Started() {
+		if e.routes.Load().byName[identity.Fold(p.Name)] == nil && identity.Fold(p.Name) != identity.Fold(r.Name) {
+			warn(p, "there is no route %q yet", p.Name)
+		}
+	}
+	return out
+}
