@@ -13,7 +13,8 @@ import (
 
 // end measures and logs a request, and answers one whose handler panicked.
 func (s *Server) end(x *exchange, r *http.Request) {
-	defer s.requests.end()
+	defer s.requests.end(x)
+	defer x.room.leave()
 	if v := recover(); v != nil {
 		s.recovered(x, r, v)
 	}

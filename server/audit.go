@@ -30,8 +30,15 @@ func (s *Server) auditLogIn(x *exchange, r *http.Request, err error) {
 		s.config.Audit.LogInRefused(0, x.client.String(), "no such app password")
 		return
 	}
-	name, _, given := parseBasic(r.Header.Get("Authorization"))
-	if !given {
+	if name, _, given := parseBasic(r.Header.Get("Authorization")); given {
+		s.auditLogInAs(x, name, err)
+	}
+}
+
+// auditLogInAs reports a refused log-in with a name.
+func (s *Server) auditLogInAs(x *exchange, name string, err error) {
+	kind := errs.KindOf(err)
+	if s.config.Audit == nil || kind != errs.LogIn && kind != errs.TooMany {
 		return
 	}
 	id, _, disabled, known := s.config.Auth.accounts.Account(name)

@@ -47,6 +47,7 @@ const (
 	credentialLife  = time.Minute
 	mostCredentials = 8 << 10
 	mostWaiting     = 256 // log-ins that wait for their hash
+	mostHashes      = 4   // at the same time, each of 7 MiB, whatever the number of cores
 	longestName     = 200
 )
 
@@ -76,7 +77,7 @@ func NewAuthenticator(accounts Accounts, now func() time.Time) *Authenticator {
 		dummy:    &passwordHash{argonParams: currentParams, salt: make([]byte, saltLength), key: make([]byte, keyLength)},
 		throttle: newThrottle(now),
 		verified: newCredentials(now),
-		slots:    make(chan struct{}, runtime.GOMAXPROCS(0)),
+		slots:    make(chan struct{}, min(runtime.GOMAXPROCS(0), mostHashes)),
 	}
 	return a
 }
@@ -209,6 +210,14 @@ func (a *Authenticator) verifyOnce(key credential, attempt pair, password, encod
 		return nil, a.verify(key, attempt, password, encoded)
 	})
 	return err
+}
+
+// Hash returns the hash of a password, as HashPassword does, when it is its turn: as
+// many are made at the same time as there is memory for.
+func (a *Authenticator) Hash(password string) (string, error) {
+	a.slots <- struct{}{}
+	defer func() { <-a.slots }()
+	return HashPassword(password)
 }
 
 // verify compares the password with the stored hash. While it waited for its

@@ -14,6 +14,12 @@ import (
 // asked: it redirects paths that it finds untidy, which WebDAV clients do
 // not follow.
 func (s *Server) answer(x *exchange, r *http.Request) error {
+	if isSpare(r) || len(r.TransferEncoding) > 0 && s.viaProxy(x, r) {
+		// The spare ones are for others. And a proxy may have gone by the length of a
+		// request that has both, so that what follows it would be somebody else's
+		// (RFC 9112, section 6.1).
+		x.Header().Set("Connection", "close")
+	}
 	if err := checkHead(r); err != nil {
 		return err
 	}
@@ -38,6 +44,12 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 		x.Header().Set("Connection", "close")
 		return errs.New(errs.Unavailable, "The server is stopping; try again in a moment.")
 	}
+	if isSpare(r) {
+		return errs.New(errs.Unavailable, "Too many requests are under way from your address, or in all; try again in a moment.")
+	}
+	if err := s.checkHost(x, r); err != nil {
+		return err
+	}
 	if x.area == areaMetrics && x.peer.IsLoopback() && !isForwarded(r.Header) {
 		return s.scrapeMetrics(x, r)
 	}
@@ -47,7 +59,15 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 	case areaHook:
 		return s.serveHook(x, r)
 	}
-	if !needsNoLogIn(x, r) {
+	if s.isPage(x, r) {
+		s.servePages(x, r)
+		return nil
+	}
+	switch {
+	case needsNoLogIn(x, r):
+	case s.readBySession(x, r):
+		x.reads = x.area != areaEvents // as below
+	default:
 		// Before the log-in: what is changed meanwhile ends the request.
 		x.holds = s.config.Auth.Watch(r.Header.Get("Authorization"))
 		p, err := s.config.Auth.Authenticate(r.Header.Get("Authorization"), x.client)
@@ -56,6 +76,7 @@ func (s *Server) answer(x *exchange, r *http.Request) error {
 			return err
 		}
 		x.principal = p
+		x.room = s.roomOf(p.ID)
 		x.reads = tells(r.Method) && x.area != areaEvents // a stream asks by itself, and ends in order
 		if err := checkSite(r); err != nil {
 			return err

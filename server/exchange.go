@@ -28,7 +28,12 @@ type exchange struct {
 	client    netip.Addr  // the client itself; see clientOf
 	area      area
 
-	connection net.Conn // that the answer of HTTP/1.1 goes to; nil: another way
+	body       *requestBody // nil: there is none
+	room       *room        // in the memory that requests share; nil: as much as it likes
+	connection net.Conn     // that the answer of HTTP/1.1 goes to; nil: another way
+
+	method, path  string    // of the request; the path holds what is secret in it
+	before, after *exchange // in the list of requests in flight, which guards both
 
 	copyOf string // the suffix of the ETag of the compressed copy that the client has; "" for none
 
@@ -238,6 +243,23 @@ type requestBody struct {
 	until time.Time // when the sender has used up its time
 	read  time.Time // when a Read returned last: what the server does between does not count
 	set   time.Time // the connection's deadline for reading, until or somewhat before
+	ended bool      // it was read to its end
+}
+
+// refusedTimeout is how long the body of a refused request is waited for: what comes
+// meanwhile is passed over, so that the connection can go on. Otherwise it ends with
+// the answer, which does not wait for the body.
+const refusedTimeout = time.Second
+
+// refuse gives up on what of the body has not come.
+func (b *requestBody) refuse() {
+	if b.ended {
+		return
+	}
+	if soon := b.x.now().Add(refusedTimeout); soon.Before(b.until) {
+		b.until = soon
+		b.setDeadline()
+	}
 }
 
 // newRequestBody gives the sender its first time at once: what a handler
@@ -285,6 +307,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	case nil:
 		return n, nil
 	case io.EOF:
+		b.ended = true
 		// From now on net/http waits for the client to hang up, while the
 		// answer is made: that may take longer.
 		_ = http.NewResponseController(b.x.ResponseWriter).SetReadDeadline(time.Time{})

@@ -34,8 +34,10 @@ func (s *Server) serveHook(x *exchange, r *http.Request) error {
 	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		return errs.New(errs.MediaType, "The body is encoded as %q; send it as it is (RFC 9110, section 8.4).", clip(coding, 40))
 	}
+	x.room = s.roomOf(0)
 	answer, err := s.config.Hooks.Receive(r.Context(), engine.HookRequest{
-		Token: token, Header: r.Header, Query: r.URL.Query(), Body: r.Body, Wall: s.config.Now(),
+		Token: token, Header: r.Header, Query: r.URL.Query(), Body: r.Body, Length: r.ContentLength, Wall: s.config.Now(),
+		Hold: func(bytes int64) error { return Weigh(r.Context(), 2*bytes) },
 	})
 	if errors.Is(err, engine.ErrNoHook) {
 		if s.config.Audit != nil {

@@ -45,7 +45,7 @@ var areaNames = [areas]string{
 	areaRoutes: "/dav/Workflow/Routes", areaCases: "/dav/Workflow/Cases", areaWorklist: "/dav/Workflow/Worklist",
 	areaArchive: "/dav/Workflow/Archive", areaDocuments: "/dav/Documents", areaAccount: "/dav/Account", areaAdmin: "/dav/Admin",
 	areaProbe: "/healthz", areaMetrics: "/metrics", areaClock: "/clock", areaAttach: "/attachfs", areaCalendar: "/calendar", areaHook: "/hook",
-	areaPages: "/ui", areaEvents: "/events", areaAPI: "/openapi.json",
+	areaPages: "pages", areaEvents: "/events", areaAPI: "/openapi.json",
 }
 
 // areaOf returns the area of a path.
@@ -69,7 +69,8 @@ func areaOf(path string) area {
 		return areaCalendar
 	case "hook":
 		return areaHook
-	case "ui":
+	case "ui", "assets", "login", "logout", "tasks", "cases", "routes", "schedule", "documents", "attachments", "search", "account", "mount", "admin",
+		"sandbox", "keys":
 		return areaPages
 	case "events":
 		return areaEvents

@@ -58,9 +58,11 @@ var problems = map[errs.Kind]problem{
 	errs.Precondition: {412, "Precondition failed", ""},
 	errs.TooLarge:     {413, "Too large", ""},
 	errs.MediaType:    {415, "Media type not accepted", ""},
+	errs.Misdirected:  {421, "Not this server's name", ""},
 	errs.Locked:       {423, "Locked", "lock-token-submitted"},
 
 	errs.Invalid:             {422, "Invalid", ""},
+	errs.ScenarioBroken:      {422, "The scenario does not hold", ""},
 	errs.EmptyDocument:       {422, "Empty document", ""},
 	errs.NameNotAllowed:      {422, "Name not allowed", ""},
 	errs.IdempotencyMismatch: {422, "Idempotency key used for something else", ""},
@@ -137,6 +139,9 @@ func WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	if x != nil {
 		x.giveReason(a.status, a.detail())
+		if x.body != nil {
+			x.body.refuse()
+		}
 	}
 	w.WriteHeader(a.status)
 	if r.Method != http.MethodHead {
@@ -183,6 +188,10 @@ func (a *answer) detail() string {
 func (a *answer) headers(h http.Header) {
 	switch a.status {
 	case http.StatusUnauthorized:
+		if _, plain := a.request.Header["Authorization"]; !plain && SessionToken(a.request) != "" {
+			h.Set("WWW-Authenticate", `Session realm="Flowdrive"`) // a browser would ask for a password; the page does
+			return
+		}
 		h.Set("WWW-Authenticate", `Basic realm="Flowdrive", charset="UTF-8"`)
 		if _, given := parseBearer(a.request.Header.Get("Authorization")); given {
 			// Not for all: some WebDAV clients take only the first scheme that they read.

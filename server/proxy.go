@@ -70,6 +70,11 @@ func forwarded(text string) (netip.Addr, bool) {
 	return addr.Unmap().WithZone(""), true
 }
 
+// viaProxy reports whether the request came over a proxy.
+func (s *Server) viaProxy(x *exchange, r *http.Request) bool {
+	return s.proxies.trust(x.peer) || isForwarded(r.Header)
+}
+
 // isForwarded reports whether a proxy stands between, trusted or not.
 func isForwarded(h http.Header) bool {
 	return len(h["X-Forwarded-For"]) > 0 || len(h["Forwarded"]) > 0 || len(h["Via"]) > 0

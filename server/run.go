@@ -28,18 +28,21 @@ const slowestBody = 1 << 10
 
 // cutTimeout is how long a request may go on after it was cut off, so that it
 // can undo what it has begun.
-const cutTimeout = 5 * time.Second
+const cutTimeout = 3 * time.Second
 
-// ErrRequestsLeft is in the error of Server.Run if requests did not end
-// although they were cut off.
-var ErrRequestsLeft = errors.New("requests did not end although they were cut off")
+var (
+	// ErrRequestsCut is in the error of Server.Run if requests were cut off.
+	ErrRequestsCut = errors.New("cut off when the server stopped")
+	// ErrRequestsLeft is in it as well if some of them did not end then.
+	ErrRequestsLeft = errors.New("requests did not end although they were cut off")
+)
 
 // Run serves on the listeners, which it closes, until ctx ends or a listener
 // fails. Then it accepts nothing more, gives the requests in flight the time
 // of Config.Drain, cuts off what is left, and returns when all its goroutines
-// have. If a request goes on for five seconds after that, the error is
-// ErrRequestsLeft and the goroutines of those requests are still running. A
-// Server runs once.
+// have. The error is ErrRequestsCut if there were requests to cut off. If one goes
+// on for three seconds after that, the error is ErrRequestsLeft, too, and the
+// goroutines of those requests are still running. A Server runs once.
 func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	defer func() {
 		for _, l := range listeners {
@@ -62,6 +65,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return base },
 		ConnContext:       withConnection,
+		ConnState:         s.connections.stateChanged,
 		ErrorLog:          log.New(connectionLog{s.config.Log}, "", 0),
 	}
 	ended := make(chan error, len(listeners))
@@ -75,7 +79,7 @@ func (s *Server) Run(ctx context.Context, listeners ...net.Listener) error {
 	case failure = <-ended:
 		running--
 	}
-	s.drain(hs, cut)
+	failure = errors.Join(failure, s.drain(hs, cut))
 	for range running {
 		failure = errors.Join(failure, <-ended)
 	}
@@ -101,7 +105,7 @@ func (s *Server) serveListener(hs *http.Server, l net.Listener) error {
 	if s.config.TLS != nil && tcp {
 		serve = func(l net.Listener) error { return hs.ServeTLS(l, "", "") }
 	}
-	err := serve(newLimitListener(l, s.config.MaxConnections))
+	err := serve(&boundedListener{l, s.connections})
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -109,18 +113,26 @@ func (s *Server) serveListener(hs *http.Server, l net.Listener) error {
 }
 
 // drain waits for the requests in flight, and cuts off what is left when
-// their time is over.
-func (s *Server) drain(hs *http.Server, cut context.CancelFunc) {
+// their time is over: then the error is ErrRequestsCut.
+func (s *Server) drain(hs *http.Server, cut context.CancelFunc) error {
 	s.draining.Store(true)
 	close(s.stopping) // streams would not end by themselves
 	s.config.Log.Info().Msg("server: stopping, no new requests are accepted")
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.Drain)
 	defer cancel()
-	if err := hs.Shutdown(ctx); err != nil {
-		s.config.Log.Warn().Float64("requests", s.requests.count()).Msg("server: cutting off the requests that have not ended")
-		cut()
-		_ = hs.Close()
+	if hs.Shutdown(ctx) == nil {
+		return nil
 	}
+	n := s.requests.each(func(x *exchange) {
+		s.config.Log.Warn().Str("request_id", x.id[0]).Str("method", clip(x.method, 32)).Str("path", loggedPath(x.area, x.path)).
+			Msg("server: cutting off a request that has not ended")
+	})
+	cut()
+	_ = hs.Close()
+	if n == 0 {
+		return nil // connections without a request
+	}
+	return fmt.Errorf("requests %w: %d", ErrRequestsCut, n)
 }
 
 // requests counts those in flight, and refuses more once they are waited
@@ -128,28 +140,53 @@ func (s *Server) drain(hs *http.Server, cut context.CancelFunc) {
 type requests struct {
 	mu     sync.Mutex
 	n      int
+	first  *exchange // of those in flight, the newest first
 	closed bool
 	zero   chan struct{}
 }
 
-func (c *requests) begin() bool {
+func (c *requests) begin(x *exchange) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
 		return false
 	}
 	c.n++
+	if x.before = c.first; x.before != nil {
+		x.before.after = x
+	}
+	c.first = x
 	return true
 }
 
-func (c *requests) end() {
+func (c *requests) end(x *exchange) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.n--
+	if x.before != nil {
+		x.before.after = x.after
+	}
+	if x.after != nil {
+		x.after.before = x.before
+	} else {
+		c.first = x.before
+	}
+	x.before, x.after = nil, nil
 	if c.n == 0 && c.zero != nil {
 		close(c.zero)
 		c.zero = nil
 	}
+}
+
+// each calls f with every request in flight, and returns how many there are. What
+// f uses of it must not change while the request is answered.
+func (c *requests) each(f func(x *exchange)) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for x := c.first; x != nil; x = x.before {
+		f(x)
+	}
+	return c.n
 }
 
 func (c *requests) count() float64 {

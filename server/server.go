@@ -32,6 +32,11 @@ type Config struct {
 	// PrincipalOf. OPTIONS and the schemas may come without one.
 	Drive http.Handler
 
+	// Pages serves the pages beside the drive, which judge themselves what may be
+	// seen without a log-in; nil: they are not built. Their sessions are Sessions.
+	Pages    http.Handler
+	Sessions Sessions // nil: none
+
 	Events *Events // serves /events; nil: 404
 	// Calendar returns the calendar of a secret address. Errors: errs.NotFound
 	// if the token is unknown. If Calendar is nil there are no calendars.
@@ -45,8 +50,11 @@ type Config struct {
 	TrustedProxies []netip.Prefix              // whose X-Forwarded-For counts
 	TLS            *tls.Config                 // nil: plain HTTP, on loopback
 	InsecureHTTP   bool                        // plain HTTP on any address
-	Drain          time.Duration               // for requests in flight at the end; 20 s by default
-	MaxConnections int                         // per listener; 4096 by default
+	Drain          time.Duration               // for requests in flight at the end; 15 s by default
+	Memory         *Memory                     // that requests share; nil: as much as there is
+	MaxConnections int                         // 4096 by default
+	MaxPerAddress  int                         // connections from one address; an eighth of MaxConnections by default
+	Names          []string                    // hosts by which clients call the server on loopback, beside loopback's own; see checkHost
 }
 
 // check returns the configuration with its defaults, or an error that names
@@ -65,12 +73,17 @@ func (c Config) check() (Config, error) {
 		return c, errors.New("server: Config.Drain is negative")
 	case c.MaxConnections < 0:
 		return c, errors.New("server: Config.MaxConnections is negative")
+	case c.MaxPerAddress < 0:
+		return c, errors.New("server: Config.MaxPerAddress is negative")
 	}
 	if c.Drain == 0 {
-		c.Drain = 20 * time.Second
+		c.Drain = 15 * time.Second
 	}
 	if c.MaxConnections == 0 {
 		c.MaxConnections = 4096
+	}
+	if c.MaxPerAddress == 0 {
+		c.MaxPerAddress = max(1, c.MaxConnections/8)
 	}
 	return c, nil
 }
@@ -79,16 +92,19 @@ func (c Config) check() (Config, error) {
 type Server struct {
 	config  Config
 	proxies proxies
+	names   map[string]bool // see checkHost
 	metrics *metrics
 	scrape  http.Handler
 	version []byte
 
-	compressed    http.Handler // the drive
-	compressedAPI http.Handler // /openapi.json
+	compressed      http.Handler // the drive
+	compressedAPI   http.Handler // /openapi.json
+	compressedPages http.Handler // nil: there are none
 
-	requests requests
-	draining atomic.Bool
-	stopping chan struct{} // closed when the server begins to stop
+	connections *connections
+	requests    requests
+	draining    atomic.Bool
+	stopping    chan struct{} // closed when the server begins to stop
 }
 
 // New returns a Server. It fails if the configuration lacks something, or if
@@ -102,15 +118,20 @@ func New(config Config) (*Server, error) {
 		config:   config,
 		stopping: make(chan struct{}),
 		proxies:  config.TrustedProxies,
+		names:    namesOf(config.Names),
 		scrape:   promhttp.HandlerFor(config.Metrics, promhttp.HandlerOpts{}),
 		version:  append(plainJSON(map[string]string{"name": "flowdrive", "version": config.Version}), '\n'),
 	}
+	s.connections = newConnections(config.MaxConnections, config.MaxPerAddress, s.proxies)
 	if s.metrics, err = newMetrics(config.Metrics, s.requests.count); err != nil {
 		return nil, err
 	}
 	compress, err := newCompressor()
 	if err != nil {
 		return nil, err
+	}
+	if config.Pages != nil {
+		s.compressedPages = compress(config.Pages)
 	}
 	api := schema.OpenAPI()
 	s.compressed = compress(config.Drive)
@@ -129,19 +150,21 @@ func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 // serve is the frame around every request: it gets an id, is answered,
 // measured and logged.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
-	if !s.requests.begin() {
-		panic(http.ErrAbortHandler) // the server has ended and cannot answer
-	}
 	now := s.config.Now()
 	x := &exchange{ResponseWriter: w, started: now, written: now, now: s.config.Now, area: areaOf(r.URL.Path)}
 	x.id[0] = newRequestID()
+	x.method, x.path = r.Method, r.URL.Path
+	if !s.requests.begin(x) {
+		panic(http.ErrAbortHandler) // the server has ended and cannot answer
+	}
 	x.connection = connectionOf(r)
 	x.peer = addrOf(r.RemoteAddr)
 	x.client = s.proxies.clientOf(x.peer, r.Header)
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
 	defer s.end(x, r)
 	if r.Body != nil && r.Body != http.NoBody {
-		r.Body = newRequestBody(r.Body, x)
+		x.body = newRequestBody(r.Body, x)
+		r.Body = x.body
 	}
 	h := w.Header()
 	h["X-Request-Id"] = x.id[:]

@@ -196,7 +196,7 @@ func TestMetricLabelsAreBounded(t *testing.T) {
 	}
 	want := map[string]map[string]bool{"method": set("GET", "other"), "code": set("200", "207", "404", "501", "other"), "route": set(
 		"/", "/dav", "/dav/Workflow", "/dav/Workflow/Schedule", "/dav/Workflow/Routes", "/dav/Workflow/Cases", "/dav/Workflow/Worklist", "/dav/Workflow/Archive",
-		"/dav/Documents", "/dav/Account", "/dav/Admin", "/healthz", "/clock", "/attachfs", "/calendar", "/ui", "/events", "/openapi.json", "other")}
+		"/dav/Documents", "/dav/Account", "/dav/Admin", "/healthz", "/clock", "/attachfs", "/calendar", "pages", "/events", "/openapi.json", "other")}
 	if diff := cmp.Diff(want, seen); diff != "" {
 		t.Errorf("label values (-want +got):\n%s", diff)
 	}

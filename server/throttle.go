@@ -26,13 +26,16 @@ type pair struct {
 // pairOf returns the pair of an address and a name, folded as names are
 // compared. An IPv6 address counts as its /64 network, which one client may
 // have.
-func pairOf(addr netip.Addr, name string) pair {
+func pairOf(addr netip.Addr, name string) pair { return pair{addr: networkOf(addr), name: name} }
+
+// networkOf returns what counts as one address.
+func networkOf(addr netip.Addr) netip.Addr {
 	if addr.Is6() {
 		if network, err := addr.Prefix(64); err == nil {
-			addr = network.Addr()
+			return network.Addr()
 		}
 	}
-	return pair{addr: addr, name: name}
+	return addr
 }
 
 // throttle counts failed log-ins per pair, and per address the users whose

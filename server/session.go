@@ -1,0 +1,121 @@
+package server
+
+import (
+	"context"
+	"net/http"
+
+	"flowdrive/internal/errs"
+	"flowdrive/internal/identity"
+)
+
+// The names of the cookie that holds a session's token. Browsers keep the first one
+// only if it came by HTTPS, for this host alone, and with Path=/
+// (docs/contract/drive.md#sessions).
+const (
+	secureCookie = "__Host-fd"
+	plainCookie  = "fd"
+)
+
+// Sessions knows the sessions of the pages. It is asked on every request that has the
+// cookie, and answers from memory.
+type Sessions interface {
+	// SessionUser returns whose session the token opens, and notes that it is
+	// used; 0 if there is none.
+	SessionUser(token string) identity.ID
+}
+
+// SessionCookie returns the cookie with which a browser keeps the token of a session.
+// Without a token it is the one that makes the browser forget it. secure says that the
+// browser calls the server by HTTPS.
+func SessionCookie(token string, secure bool) *http.Cookie {
+	c := &http.Cookie{Name: plainCookie, Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	if secure {
+		c.Name, c.Secure = secureCookie, true
+	}
+	if token == "" {
+		c.MaxAge = -1
+	}
+	return c
+}
+
+// SessionToken returns the token that the request has in its cookie, or "".
+func SessionToken(r *http.Request) string {
+	for _, name := range [...]string{secureCookie, plainCookie} {
+		if c, err := r.Cookie(name); err == nil && c.Value != "" {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+// resume makes the request one of the user whose session its cookie opens, and reports
+// whether there is one.
+func (s *Server) resume(x *exchange, r *http.Request) bool {
+	token := SessionToken(r)
+	if s.config.Sessions == nil || token == "" {
+		return false
+	}
+	id := s.config.Sessions.SessionUser(token)
+	if id == 0 {
+		return false
+	}
+	x.principal = s.config.Auth.accounts.Principal(id)
+	x.holds = func() bool { return s.config.Sessions.SessionUser(token) == id }
+	return x.principal.ID != 0
+}
+
+// readBySession reports whether a request outside of the pages is made by a session: it
+// reads, and brings no other credentials.
+func (s *Server) readBySession(x *exchange, r *http.Request) bool {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead || len(r.Header["Authorization"]) > 0 {
+		return false
+	}
+	return s.resume(x, r)
+}
+
+// isPage reports whether the pages answer the request. The root belongs to them and, for
+// the methods of WebDAV, to the drive.
+func (s *Server) isPage(x *exchange, r *http.Request) bool {
+	if s.config.Pages == nil {
+		return false
+	}
+	return x.area == areaPages || x.area == areaRoot && (r.Method == http.MethodGet || r.Method == http.MethodHead) && len(r.Header["Authorization"]) == 0
+}
+
+// servePages hands a request to the pages, which log in by sessions alone. What the
+// request is refused for they say as pages do.
+func (s *Server) servePages(x *exchange, r *http.Request) {
+	if s.resume(x, r) {
+		x.reads = tells(r.Method)
+	}
+	s.compressedPages.ServeHTTP(x, r)
+}
+
+// LogIn checks the name and password of the request that the context belongs to, and
+// returns whom they log in. App passwords do not. Errors are those of Authenticate; a
+// refused log-in is in the audit log.
+func (s *Server) LogIn(ctx context.Context, name, password string) (identity.Principal, error) {
+	if name == "" || len(name) > longestName || !sendable(name) {
+		name = " " // no user has this name
+	}
+	a := s.config.Auth
+	if err := a.Confirm(ctx, name, password); err != nil {
+		if x := exchangeOf(ctx); x != nil {
+			s.auditLogInAs(x, name, err)
+		}
+		return identity.Principal{}, err
+	}
+	id, _, _, _ := a.accounts.Account(name)
+	if p := a.accounts.Principal(id); p.ID != 0 {
+		return p, nil
+	}
+	return identity.Principal{}, errNotLoggedIn()
+}
+
+// Title returns what a kind of problem is called in problem documents.
+func Title(kind errs.Kind) string {
+	if p, ok := problems[kind]; ok {
+		return p.title
+	}
+	return problems[errs.Internal].title
+}
